@@ -1,0 +1,59 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# KVM or emulation. /dev/kvm may be there and yet hang the guest or abort QEMU, so a small guest is asked once, for a
+# few seconds, to print a word; the answer is kept in the cache for this host, its kernel and its QEMU.
+
+probe_seconds=6
+
+kvm_present() { [ -r /dev/kvm ] && [ -w /dev/kvm ]; }
+
+answer_file() {
+	printf '%s/accel-%s' "$cache" "$({ uname -nr; "$arch_qemu" --version | head -n 1; } | sha256sum | cut -c 1-16)"
+}
+
+# probe_kvm: true if a guest under KVM gets as far as its first process.
+probe_kvm() {
+	local dir pid out=1
+	dir=$(mktemp -d) || return 1
+	mkdir -p "$dir/tree/lab" "$dir/tree/dev"
+	cp /bin/busybox "$dir/tree/lab/"
+	printf '#!/lab/busybox sh\n/lab/busybox mount -t devtmpfs d /dev\necho lab-guest-runs >/dev/ttyS0\n' >"$dir/tree/init"
+	printf '/lab/busybox reboot -f\n' >>"$dir/tree/init"
+	chmod +x "$dir/tree/init"
+	archive "$dir/tree" >"$dir/initrd"
+	setpriv --pdeathsig KILL timeout -s KILL "$probe_seconds" "$arch_qemu" "${arch_machine[@]}" -accel kvm -cpu "$arch_cpu_kvm" \
+		-smp 2 -m 512 -nodefaults -no-user-config -display none -no-reboot -serial "file:$dir/console" \
+		-kernel "$entry/kernel/image" -initrd "$dir/initrd" -append "$arch_cmdline quiet panic=-1" \
+		</dev/null >/dev/null 2>&1 &
+	pid=$!
+	disown "$pid"                # else the shell reports its death
+	while kill -0 "$pid" 2>/dev/null && ! grep -qs lab-guest-runs "$dir/console"; do
+		sleep 0.1
+	done
+	grep -qs lab-guest-runs "$dir/console" && out=0
+	kill "$pid" 2>/dev/null || true
+	rm -rf "$dir"
+	return $out
+}
+
+# choose_accel: set accel to kvm or tcg, and accel_why.
+choose_accel() {
+	local file
+	case ${LAB_ACCEL:-} in
+	kvm | tcg) accel=$LAB_ACCEL accel_why="LAB_ACCEL says so"; return ;;
+	'') ;;
+	*) usage_error "LAB_ACCEL is '$LAB_ACCEL': it may be kvm or tcg" ;;
+	esac
+	if ! kvm_present; then
+		accel=tcg accel_why="no usable /dev/kvm"
+		return
+	fi
+	file=$(answer_file)
+	if [ ! -s "$file" ]; then
+		say "asking once, for at most $probe_seconds s, whether KVM works here"
+		if probe_kvm; then echo kvm; else echo tcg; fi >"$file.$$" && mv "$file.$$" "$file"
+	fi
+	accel=$(cat "$file")
+	accel_why="as a test guest showed; remove $file to test again"
+}

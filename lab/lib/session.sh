@@ -1,0 +1,178 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# One run from boot to exit status. Helpers in the background carry the streams and report to a pipe of events; the
+# loop here reads it. Events: "ready N", "exit N STATUS", "out N RC", "err N RC" (a stream has ended).
+
+boot_limit=180                   # seconds; a loaded machine under emulation boots in 30
+grace=5                          # seconds that an interrupted command has to print its statistics
+
+now_ms() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
+
+relay_control() {                # relay_control N
+	local verb rest
+	while read -r verb rest; do
+		echo "${verb,,} $1 $rest" >&"$events"
+	done <"$run/$1/ctl.out"
+}
+
+tell() {                         # tell N WORDS: to the guest; its end of the pipe is open as long as QEMU lives
+	! vm_alive "$1" || echo "${@:2}" >"$run/$1/ctl.in"
+}
+
+start_helpers() {                # start_helpers N
+	local prefix=
+	[ "$hosts" = 1 ] || [ "$prefixed" = 0 ] || prefix="$1| "
+	"$lab_dir/lib/relay" "$mark" "$prefix" "out $1" <"$run/$1/out.out" 3>&"$events" &
+	helpers+=($!)
+	"$lab_dir/lib/relay" "$mark" "$prefix" "err $1" <"$run/$1/err.out" 3>&"$events" >&2 &
+	helpers+=($!)
+	relay_control "$1" </dev/null &
+	helpers+=($!)
+}
+
+# failed N: the guest is gone and its command's status with it. Say which of the possible causes it was.
+failed() {
+	local log=$run/$1/console what
+	if what=$(grep -ahom1 'lab-guest: .*' "$log" 2>/dev/null); then
+		what="the guest gave up: ${what#lab-guest: }"
+	elif grep -qa "Kernel panic" "$log" 2>/dev/null; then
+		what="the guest's kernel panicked: $(grep -am1 -o 'Kernel panic.*' "$log" | tr -d '\r')"
+	elif [ -s "$run/$1/qemu.log" ]; then
+		what="QEMU failed: $(tail -n 1 "$run/$1/qemu.log")"
+	else
+		what="the virtual machine ended before the command did (QEMU was killed?)"
+	fi
+	what=$(printf '%s' "$what" | tr -d '\r')
+	[ "$hosts" = 1 ] || what="host $1: $what"
+	give_up "$what" "$1"
+}
+
+give_up() {                      # give_up SENTENCE N: with the tail of the guest's console
+	if [ -s "$run/$2/console" ]; then
+		leave_terminal
+		echo "lab: the guest's console ended with:" >&2
+		tail -n 40 "$run/$2/console" | tr -d '\r' | sed 's/^/lab: | /' >&2
+	fi
+	echo "lab: $1" >&2
+	exit "$lab_failed"
+}
+
+handle() {                       # handle EVENT N VALUE
+	case $1 in
+	ready)
+		note "host $2 booted in $(($(now_ms) - started_ms)) ms (its own clock: $3 s)"
+		ready=$((ready + 1))
+		[ "$ready" = "$hosts" ] || return 0
+		command_ms=$(now_ms)
+		[ "$tty" = 0 ] || enter_terminal
+		local n
+		for ((n = 1; n <= hosts; n++)); do tell "$n" GO; done
+		;;
+	exit)
+		status[$2]=$3
+		pieces[$2]=$((pieces[$2] + 1))
+		;;
+	out | err)
+		case $3 in
+		0) pieces[$2]=$((pieces[$2] + 1)) ;;
+		1) ;;                        # QEMU is gone: check_time sees it
+		141) exit 141 ;;             # nobody reads our output any more
+		*) exit "$lab_failed" ;;     # the relay has said why
+		esac
+		;;
+	esac
+}
+
+check_time() {
+	local n now
+	now=$(now_ms)
+	if [ -n "$interrupted" ] && [ "$now" -ge "$deadline_ms" ]; then exit "$interrupted"; fi
+	if [ "$timeout" != 0 ] && [ $((now - started_ms)) -ge $((timeout * 1000)) ]; then
+		echo "lab: the command did not end in $timeout s (--timeout)" >&2
+		exit 124
+	fi
+	if [ "$ready" -lt "$hosts" ] && [ $((now - started_ms)) -ge $((boot_limit * 1000)) ]; then
+		give_up "the guest did not boot within $boot_limit s" 1
+	fi
+	for ((n = 1; n <= hosts; n++)); do
+		[ "${pieces[$n]}" = 3 ] || vm_alive "$n" || { sleep 0.2; drain; [ "${pieces[$n]}" = 3 ] || failed "$n"; }
+	done
+}
+
+# next_event SECONDS: wait for one and handle it. On a busy machine the time may be over in the middle of a line.
+next_event() {
+	local line='' event n value
+	if IFS= read -t "$1" -r -u "$events" line; then
+		line=$partial$line partial=''
+		read -r event n value <<<"$line"
+		handle "$event" "$n" "$value"
+	else
+		partial=$partial$line
+		return 1
+	fi
+}
+
+drain() {
+	while next_event 0.01; do :; done
+}
+
+all_done() {
+	local n
+	for ((n = 1; n <= hosts; n++)); do [ "${pieces[$n]}" = 3 ] || return 1; done
+}
+
+interrupt() {                    # interrupt NUMBER NAME: once to the command, twice to the machine
+	[ -z "$interrupted" ] || exit "$interrupted"
+	interrupted=$((128 + $1))
+	[ "$ready" = "$hosts" ] || exit "$interrupted"
+	deadline_ms=$(($(now_ms) + grace * 1000))
+	local n
+	for ((n = 1; n <= hosts; n++)); do tell "$n" "$2"; done
+}
+
+# run_session: boots, runs, and returns the commands' status.
+run_session() {
+	local n
+	partial='' qemu_pid=() helpers=() feeders=() status=() pieces=() ready=0 interrupted='' deadline_ms=0
+	mkfifo "$run/events"
+	exec {events}<>"$run/events"
+	started_ms=$(now_ms)
+	trap 'interrupt 2 INT' INT
+	trap 'interrupt 15 TERM' TERM
+	trap 'interrupt 1 HUP' HUP
+	for ((n = 1; n <= hosts; n++)); do
+		pieces[n]=0
+		prepare_vm "$n"
+		start_vm "$n"
+		start_helpers "$n"
+	done
+	[ "$stdin" = 0 ] || start_stdin
+	until all_done; do
+		next_event 0.25 || true
+		check_time
+	done
+	note "the command ran $(($(now_ms) - command_ms)) ms"
+	[ -z "$interrupted" ] || return "$interrupted"
+	[ "${status[1]}" = 0 ] || return "${status[1]}"
+	return "${status[hosts]}"
+}
+
+start_stdin() {
+	local from
+	exec {from}<&0
+	setpriv --pdeathsig KILL "$lab_dir/lib/relay" --feed "$mark" <&"$from" >"$run/1/in.in" &
+	feeders+=($!)
+}
+
+# The streams of a dead machine still hold what it wrote: let them run dry, but not for ever.
+end_helpers() {
+	local n pid
+	for ((n = 0; n < 20; n++)); do
+		for pid in ${helpers[@]+"${helpers[@]}"}; do
+			if kill -0 "$pid" 2>/dev/null; then sleep 0.1; continue 2; fi
+		done
+		return 0               # in a trap, a bare return returns the status before the trap
+	done
+	kill "${helpers[@]}" 2>/dev/null || true
+}
