@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# One build for everything: `make help` lists the targets.
+
+CC ?= cc
+CFLAGS ?= -O2 -g
+LDFLAGS ?=
+CPPFLAGS += -I. -D_GNU_SOURCE
+WARNINGS = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes
+# In CI (CI=true) a warning ends the build; a newer compiler of yours may warn of more.
+WARNINGS += $(if $(CI),-Werror)
+COMPILE = $(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -MMD -MP
+LIBS = -lrdmacm -libverbs -pthread
+BUILD = build
+
+# `make V=1` shows whole commands, else a word and the file.
+Q = $(if $(V),,@)
+SAY = @$(if $(V),:,printf '  %-3s %s\n')
+
+# The one table of the suite: which parts make a stage's programs, and, by their paths, which
+# stage each part comes from. Nothing else knows it.
+STAGES = ping-sr-0
+
+ping-sr-0.parts  = ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
+ping-sr-0.client = ping-sr-0/client.c ping-sr-0/client_operation.c
+ping-sr-0.server = ping-sr-0/server.c ping-sr-0/serve_clients.c ping-sr-0/agent.c ping-sr-0/agent_operation.c
+
+ping-sr-1.parts  = $(filter-out %/connect_info.c,$(ping-sr-0.parts)) \
+		   ping-sr-1/connect_info.c ping-sr-1/connect_info_wire.c
+ping-sr-1.client = $(ping-sr-0.client)
+ping-sr-1.server = $(ping-sr-0.server)
+
+ping-sr-2.parts  = $(filter ping-sr-1/%,$(ping-sr-1.parts)) \
+		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/completions.c
+ping-sr-2.client = $(ping-sr-1.client)
+ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-1.server)) ping-sr-2/serve_clients.c
+
+ping-sr-3.parts  = $(filter-out %/completions.c,$(ping-sr-2.parts)) ping-sr-3/completions.c
+ping-sr-3.client = $(ping-sr-2.client)
+ping-sr-3.server = $(ping-sr-2.server)
+
+ping-sr-4.parts  = $(filter ping-sr-1/%,$(ping-sr-3.parts)) \
+		   ping-sr-4/await.c ping-sr-4/channels.c ping-sr-4/completions.c
+ping-sr-4.client = $(ping-sr-3.client)
+ping-sr-4.server = ping-sr-0/server.c ping-sr-4/serve_clients.c ping-sr-4/agent.c
+
+PROGRAMS = $(foreach stage,$(STAGES),$(stage)/client $(stage)/server)
+COMMON_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))
+
+all: $(PROGRAMS) ## build every program (the default)
+
+$(BUILD)/common/%.o: common/%.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(COMPILE) -c $< -o $@
+
+$(BUILD)/libour.a: $(COMMON_OBJECTS)
+	$(SAY) AR $@
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+# A part is compiled once for each stage that takes it: it knows the stage's name, no more.
+define stage_rules
+$(BUILD)/$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(SAY) CC "$$< ($(1))"
+	$$(Q)$$(COMPILE) -DOUR_STAGE='"$(1)"' -c $$< -o $$@
+
+$(1)/client: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).client) $($(1).parts)) $(BUILD)/libour.a
+$(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(BUILD)/libour.a
+endef
+$(foreach stage,$(STAGES),$(eval $(call stage_rules,$(stage))))
+
+$(PROGRAMS):
+	$(SAY) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+-include tests/tests.mk tests/pairs.mk
+
+# The two commands of the README install what they need first. Where that is done, they cost no
+# more than a look at the list of packages.
+demo: ## see two processes ping-pong over soft-RoCE and soft-iWARP (or RDMA_ADDR=address)
+	@tools/packages --install tools/packages-build.txt lab/packages.txt
+	@$(MAKE) --no-print-directory all
+	@tools/demo
+
+check: ## run all tests, on the same drivers
+	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
+	@$(MAKE) --no-print-directory all tests-build pairs-build
+	@tests/run
+
+lint: ## check the style of every source and script
+	@tools/packages --install tools/packages-build.txt tools/packages-lint.txt
+	@tools/lint
+
+# What a reader can ask of a stage.
+show: ## STAGE=ping-sr-3: the files that make the stage, and which stage each comes from
+	@tools/stage show $(STAGE)
+
+delta: ## STAGE=ping-sr-3: the diff against the stage before: the whole lesson
+	@tools/stage delta $(STAGE)
+
+deltas: ## how long each stage's delta is
+	@for stage in $(wordlist 2,99,$(STAGES)); do tools/stage size $$stage; done
+
+flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy
+	@tools/stage flatten $(STAGE) $(BUILD)/flat/$(STAGE)
+
+print-stages:
+	@echo $(STAGES)
+
+print-parts:
+	@echo $($(STAGE).$(ROLE)) $($(STAGE).parts)
+
+clean: ## remove what was built
+	rm -rf $(BUILD) $(PROGRAMS)
+
+help: ## show this
+	@awk -F ' *## *' '/^[a-z]+:.*##/ { split($$1, target, ":"); \
+		printf "  make %-8s %s\n", target[1], $$2 }' Makefile
+	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
+
+.DEFAULT_GOAL = all
+.PHONY: all demo check lint show delta deltas flatten print-stages print-parts clean help
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Connection management layer: from a cm_id to a connection and back. See
+ * connection_management.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/addresses.h"
+#include "common/connection_management.h"
+#include "common/report.h"
+#include "common/stage.h"
+#include "common/trace.h"
+#include "common/transfer_posting.h"
+
+#define RESOLVE_TIMEOUT_MS 2000
+#define RETRY_COUNT        7 /* the most: three bits */
+#define RNR_RETRY_COUNT    7 /* means: for ever */
+#define READ_DEPTH         1 /* we send no RDMA reads, but 0 is refused by some devices */
+
+int our_create_id(struct our_control *control)
+{
+	int ret;
+
+	our_trace_start();
+	ret = rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP) ? errno
+											 : 0;
+	if (ret)
+		return our_report_error("rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
+	our_trace_ptr("rdma_create_id", control->cm_id);
+	return 0;
+}
+
+static void destroy_id(struct rdma_cm_id **cm_id)
+{
+	our_trace_start();
+	if (rdma_destroy_id(*cm_id))
+		our_report_error("rdma_destroy_id", errno, NULL);
+	else
+		our_trace_ok("rdma_destroy_id");
+	*cm_id = NULL;
+}
+
+void our_destroy_id(struct our_control *control)
+{
+	if (control->second_cm_id)
+		destroy_id(&control->second_cm_id);
+	destroy_id(&control->cm_id);
+}
+
+static int report_address(const char *call, int error, const struct sockaddr *address)
+{
+	char text[OUR_ADDRESS_TEXT];
+
+	our_address_text(address, text);
+	/* The kernel has one error for "not my address" and "port taken". */
+	if (error == EADDRNOTAVAIL && our_is_local_address(address))
+		error = EADDRINUSE;
+	switch (error) {
+	case EADDRINUSE:
+		return our_report_error(call, error,
+					"%s: another program listens there: stop it, or choose "
+					"another port with -p",
+					text);
+	case EADDRNOTAVAIL:
+	case ENODEV:
+		return our_report_error(call, error,
+					"%s: no RDMA device serves this address: `rdma link` lists "
+					"the devices, `ip address` the addresses of their netdevs",
+					text);
+	case ETIMEDOUT:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return our_report_error(call, error, "%s: no answer, or no route there", text);
+	default:
+		return our_report_error(call, error, "%s", text);
+	}
+}
+
+static void trace_addresses(struct rdma_cm_id *cm_id)
+{
+	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
+
+	our_trace_detail("local %s, peer %s", our_address_text(rdma_get_local_addr(cm_id), local),
+			 our_address_text(rdma_get_peer_addr(cm_id), peer));
+}
+
+int our_client_bind(struct our_control *control, struct sockaddr *address)
+{
+	int ret;
+
+	our_start_cm_call(control);
+	ret = rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS) ? errno : 0;
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
+	if (ret)
+		return report_address("rdma_resolve_addr", ret, address);
+	our_trace_ok("rdma_resolve_addr");
+
+	our_start_cm_call(control);
+	ret = rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
+	if (ret)
+		return report_address("rdma_resolve_route", ret, address);
+	our_trace_ok("rdma_resolve_route");
+	trace_addresses(control->cm_id);
+	return 0;
+}
+
+/*
+ * An IPv6 id keeps to IPv6. Otherwise one that is bound to any address takes the IPv4 ones, too,
+ * but only on RoCE and InfiniBand: better to need a second id everywhere than on some devices.
+ */
+static int keep_to_family(struct rdma_cm_id *cm_id, const struct sockaddr *address)
+{
+	int only = 1;
+
+	if (address->sa_family != AF_INET6)
+		return 0;
+	return rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
+		       ? errno
+		       : 0;
+}
+
+int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog)
+{
+	int ret;
+
+	our_trace_start();
+	ret = keep_to_family(control->cm_id, address);
+	if (!ret)
+		ret = rdma_bind_addr(control->cm_id, address) ? errno : 0;
+	/* The loopback address is bound to, but no device is behind it: nobody could connect. */
+	if (!ret && !control->cm_id->verbs && !our_is_any_address(address))
+		ret = ENODEV;
+	if (ret)
+		return report_address("rdma_bind_addr", ret, address);
+	our_trace_ok("rdma_bind_addr");
+
+	our_trace_start();
+	ret = rdma_listen(control->cm_id, backlog) ? errno : 0;
+	if (ret)
+		return report_address("rdma_listen", ret, address);
+	our_trace_ok("rdma_listen");
+	return 0;
+}
+
+int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog)
+{
+	struct rdma_event_channel *channel = control->cm_id->channel;
+	int ret;
+
+	our_trace_start();
+	if (rdma_create_id(channel, &control->second_cm_id, control, RDMA_PS_TCP))
+		return our_report_error("rdma_create_id", errno, NULL);
+	our_trace_ptr("rdma_create_id", control->second_cm_id);
+
+	our_trace_start();
+	ret = keep_to_family(control->second_cm_id, address);
+	if (!ret)
+		ret = rdma_bind_addr(control->second_cm_id, address) ? errno : 0;
+	if (!ret)
+		ret = rdma_listen(control->second_cm_id, backlog) ? errno : 0;
+	if (ret) {
+		report_address("rdma_listen", ret, address);
+		destroy_id(&control->second_cm_id);
+		return ret;
+	}
+	our_trace_ok("rdma_listen");
+	return 0;
+}
+
+static uint8_t at_most(uint8_t value, uint8_t limit)
+{
+	return value < limit ? value : limit;
+}
+
+void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param)
+{
+	memset(param, 0, sizeof(*param));
+	param->responder_resources = READ_DEPTH;
+	param->initiator_depth = READ_DEPTH;
+	param->retry_count = RETRY_COUNT;
+	param->rnr_retry_count = RNR_RETRY_COUNT;
+	if (control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return;
+	/* An agent may not ask for more than the client offered. */
+	param->responder_resources = at_most(READ_DEPTH, control->cm_event.initiator_depth);
+	param->initiator_depth = at_most(READ_DEPTH, control->cm_event.responder_resources);
+}
+
+/*
+ * Whether a connection was refused because nobody listens. InfiniBand and RoCE say so with a
+ * reason of their own, IB_CM_REJ_INVALID_SERVICE_ID in the IB specification's chapter on the CM.
+ * iWARP has but TCP's refusal, which may come back from the call, without any event.
+ */
+static bool nobody_listens(const struct our_cm_event *event)
+{
+	return event->type != RDMA_CM_EVENT_REJECTED || event->status == 8 ||
+	       event->status == -ECONNREFUSED;
+}
+
+static int report_connect(const struct our_control *control, int error)
+{
+	char text[OUR_ADDRESS_TEXT], reason[128];
+
+	our_address_text(rdma_get_peer_addr(control->cm_id), text);
+	if (error == ECONNREFUSED)
+		return our_report_error("rdma_connect", error,
+					"nobody listens on %s: start the server first, or let the "
+					"client wait for it with -w",
+					text);
+	if (error == EACCES) {
+		our_explain_refusal(control, reason, sizeof(reason));
+		our_report_sentence("rdma_connect: the server at %s refused us: %s", text, reason);
+		return error;
+	}
+	return report_address("rdma_connect", error, rdma_get_peer_addr(control->cm_id));
+}
+
+int our_client_connect(struct our_control *control, bool quietly)
+{
+	struct rdma_conn_param param;
+	int ret;
+
+	our_setup_conn_params(control, &param);
+	our_setup_connect_info(control, &param);
+	our_start_cm_call(control);
+	ret = rdma_connect(control->cm_id, &param) ? errno : 0;
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
+	if (ret == ECONNREFUSED && !nobody_listens(&control->cm_event))
+		ret = EACCES;
+	if (ret)
+		our_trace_failed("rdma_connect", ret);
+	if (ret == ECONNREFUSED && quietly)
+		return ret;
+	if (ret)
+		return report_connect(control, ret);
+	control->connected = true;
+	our_trace_ok("rdma_connect");
+	return our_setup_rnr_timer(control);
+}
+
+int our_agent_accept(struct our_control *control)
+{
+	struct rdma_conn_param param;
+
+	our_setup_conn_params(control, &param);
+	our_start_cm_call(control);
+	return rdma_accept(control->cm_id, &param) ? errno : 0;
+}
+
+int our_agent_connect(struct our_control *control)
+{
+	int ret = our_agent_accept(control);
+
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
+	if (ret)
+		return our_report_error("rdma_accept", ret, NULL);
+	control->connected = true;
+	our_trace_ok("rdma_accept");
+	trace_addresses(control->cm_id);
+	return our_setup_rnr_timer(control);
+}
+
+void our_agent_reject(struct our_control *control)
+{
+	uint8_t length = our_setup_refusal(control);
+
+	our_trace_start();
+	if (rdma_reject(control->cm_id, length ? control->private_data : NULL, length))
+		our_trace_failed("rdma_reject", errno); /* the client has left by itself */
+	else
+		our_trace_ok("rdma_reject");
+}
+
+void our_disconnect(struct our_control *control)
+{
+	int ret;
+
+	control->leaving = true;
+	our_stop_watching(control);
+	if (!control->connected)
+		return;
+	control->connected = false;
+	our_start_cm_call(control);
+	ret = rdma_disconnect(control->cm_id) ? errno : 0;
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret);
+	/* That the peer left first, or does not answer any more, changes nothing for us. */
+	if (ret && ret != EINVAL && ret != EINTR && ret != ECONNRESET && ret != ETIMEDOUT)
+		our_report_error("rdma_disconnect", ret, NULL);
+	else
+		our_trace_ok("rdma_disconnect");
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Connection management: the cm_id and the way to a connection, for client, listener and agent.
+ * How to wait for the CM is the stage's (stage.h); what to ask of it is here.
+ */
+#ifndef OUR_CONNECTION_MANAGEMENT_H
+#define OUR_CONNECTION_MANAGEMENT_H
+
+#include <sys/socket.h>
+
+#include "common/control.h"
+
+/*
+ * Creates control->cm_id for reliable connections (RDMA_PS_TCP), on control->cm_channel, with
+ * `control` as its context. Returns 0 or an errno value, reported. our_destroy_id undoes it: all
+ * events of the id must have been acked, and its QP destroyed. See rdma_create_id(3).
+ */
+int our_create_id(struct our_control *control);
+void our_destroy_id(struct our_control *control);
+
+/*
+ * Client: finds the device and the route to `address`; afterwards control->cm_id->verbs is set.
+ * Returns 0 or an errno value, reported (EINTR: asked to stop). See rdma_resolve_addr(3),
+ * rdma_resolve_route(3).
+ */
+int our_client_bind(struct our_control *control, struct sockaddr *address);
+
+/*
+ * Listener: binds to `address` and listens, with room for `backlog` requests nobody has looked at.
+ * Returns 0 or an errno value, reported. See rdma_bind_addr(3), rdma_listen(3).
+ */
+int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog);
+
+/*
+ * Listener: listens on a second `address`, with an id that shares the first one's channel, so that
+ * requests for both arrive there: for "any", which is one address in IPv4 and another in IPv6.
+ * our_destroy_id undoes it. Returns as our_listener_bind does.
+ */
+int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog);
+
+/*
+ * Fills in what both sides tell each other of the connection: retries, never 0 or the first lost
+ * packet ends it, and RDMA read depths, which some devices refuse to take as 0. For an agent,
+ * control->cm_event must still be the connect request. See rdma_connect(3).
+ */
+void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param);
+
+/*
+ * Client: connects, sending the stage's private data along, and sets the QP's RNR timer. The
+ * first receive must be posted already.
+ *
+ * Returns 0 or an errno value: ECONNREFUSED when nobody listens, which is reported unless `quietly`
+ * (for -w, which tries again); EACCES when the server refuses us; all others are reported.
+ */
+int our_client_connect(struct our_control *control, bool quietly);
+
+/*
+ * Agent: accepts the client, and leaves it to the caller to wait for RDMA_CM_EVENT_ESTABLISHED.
+ * The first receive must be posted already. Returns 0 or an errno value, not reported. See
+ * rdma_accept(3).
+ */
+int our_agent_accept(struct our_control *control);
+
+/*
+ * Agent: accepts the client and waits until the connection stands; sets the QP's RNR timer. The
+ * first receive must be posted already. Returns 0 or an errno value, reported.
+ */
+int our_agent_connect(struct our_control *control);
+
+/*
+ * Agent: refuses the client, with the reason that the stage has for it. That it has left
+ * already is no error. See rdma_reject(3).
+ */
+void our_agent_reject(struct our_control *control);
+
+/*
+ * Ends the connection, if there is one, and the watch over it; what is still posted is flushed. A peer that has left
+ * already is no error. See rdma_disconnect(3).
+ */
+void our_disconnect(struct our_control *control);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * struct our_control: all there is of one connection, be it a client's, a listener's or an
+ * agent's (the server's end of one client's connection). Every other part works on it.
+ */
+#ifndef OUR_CONTROL_H
+#define OUR_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include "common/clock.h"
+#include "common/options.h"
+#include "common/statistics.h"
+
+#define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
+
+/* What a CM event said, copied from it before it was acked: its private data dies with the ack. */
+struct our_cm_event {
+	enum rdma_cm_event_type type;
+	int status;                  /* 0, -errno or a transport's reason: rdma_get_cm_event(3) */
+	struct rdma_cm_id *cm_id;    /* of a CONNECT_REQUEST: the new id, ours from here on */
+	uint8_t responder_resources; /* as the peer offers */
+	uint8_t initiator_depth;
+	uint8_t private_data_length; /* may include padding */
+	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
+};
+
+/* One message buffer, with the SGE and the work requests that are made for it once. */
+struct our_buffer {
+	uint8_t *data;
+	struct ibv_sge sge;
+	struct ibv_send_wr send_wr;
+	struct ibv_recv_wr recv_wr;
+};
+
+struct our_control {
+	const struct our_options *options; /* what the user typed; shared */
+	const char *role;                  /* "client", "listener" or "agent" */
+
+	/* Connection management */
+	struct rdma_event_channel *cm_channel; /* NULL: the CM calls are synchronous */
+	struct rdma_cm_id *cm_id;
+	struct rdma_cm_id *second_cm_id; /* of a listener on any address: IPv4 and IPv6 */
+	struct our_cm_event cm_event;    /* the one awaited last */
+	struct our_cm_events *cm_events; /* the stage's own, for waiting: see stage.h */
+	bool connected;
+	bool leaving; /* the tear-down has begun */
+
+	/* Queue pair */
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	uint32_t max_send_wr; /* asked for when the QP was created */
+	uint32_t max_recv_wr;
+	uint32_t max_inline;                 /* bytes; as the QP's creation returned */
+	struct our_completions *completions; /* the stage's own, for waiting: see stage.h */
+	struct our_agent *agent;             /* the stage's own, where agents react: see there */
+
+	/* Negotiated, or with ping-sr-0 simply taken from the options */
+	uint64_t count;                             /* messages the client will send */
+	uint32_t data_size;                         /* bytes a message */
+	uint32_t n_data_buffers;                    /* message buffers */
+	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, on its way to the peer */
+	int refusal_reason; /* why we refuse the client, in the stage's terms; 0: we do not */
+	uint64_t refusal_limit;
+	uint64_t wait_until_ns; /* no wait for a completion lasts longer; UINT64_MAX: for ever */
+
+	/* Memory */
+	uint8_t *data; /* all message buffers in one piece */
+	struct ibv_mr *data_mr;
+	struct our_buffer *buffers; /* n_data_buffers of them */
+
+	struct our_statistics statistics;
+};
+
+/*
+ * Allocates a control structure with everything in it zero but options, role and what is
+ * negotiated, which starts as the options say. `role` and `options` must outlive it.
+ *
+ * Returns 0 and *control, or ENOMEM, reported, and *control is NULL. The caller frees it with
+ * our_destroy_control_struct, after everything that was set up in it has been torn down.
+ * Any thread; afterwards one thread at a time uses it, but for what a stage's own struct guards.
+ */
+int our_create_control_struct(const struct our_options *options, const char *role,
+			      struct our_control **control);
+void our_destroy_control_struct(struct our_control *control);
+
+/* Has the next wait for a completion end --timeout seconds from now_ns; without it, never. */
+static inline void our_limit_wait(struct our_control *control, uint64_t now_ns)
+{
+	uint64_t timeout_s = control->options->timeout_s;
+
+	control->wait_until_ns = timeout_s ? now_ns + timeout_s * OUR_NS_PER_S : UINT64_MAX;
+}
+
+#endif

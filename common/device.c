@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Miscellaneous layer: asking the device. See device.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/device.h"
+#include "common/report.h"
+#include "common/trace.h"
+
+const char *our_device_name(const struct our_control *control)
+{
+	struct ibv_context *verbs = control->cm_id ? control->cm_id->verbs : NULL;
+
+	return verbs ? ibv_get_device_name(verbs->device) : "any";
+}
+
+const char *our_transport_name(const struct our_control *control)
+{
+	struct ibv_context *verbs = control->cm_id ? control->cm_id->verbs : NULL;
+	struct ibv_port_attr port;
+
+	if (!verbs)
+		return "?";
+	if (verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+		return "iWARP";
+	if (verbs->device->transport_type != IBV_TRANSPORT_IB ||
+	    ibv_query_port(verbs, control->cm_id->port_num, &port))
+		return "?";
+	return port.link_layer == IBV_LINK_LAYER_ETHERNET ? "RoCE" : "InfiniBand";
+}
+
+int our_check_data_size(const struct our_control *control)
+{
+	struct ibv_context *verbs = control->cm_id->verbs;
+	struct ibv_port_attr port;
+	int ret;
+
+	if (!verbs)
+		return 0;
+	our_trace_start();
+	ret = ibv_query_port(verbs, control->cm_id->port_num, &port);
+	if (ret)
+		return our_report_error("ibv_query_port", ret, NULL);
+	our_trace_ulong("ibv_query_port", "max_msg_sz", port.max_msg_sz);
+	if (control->data_size <= port.max_msg_sz)
+		return 0;
+	our_report_sentence("-s %u is more than %s takes: at most %u bytes a message",
+			    control->data_size, our_device_name(control), port.max_msg_sz);
+	return EMSGSIZE;
+}
+
+int our_report_no_queue(const struct our_control *control, const char *call, int error)
+{
+	struct ibv_context *verbs = control->cm_id->verbs;
+	const char *device = our_device_name(control);
+	struct ibv_device_attr limits;
+
+	if (!error)
+		error = ENOMEM;
+	/* Measured with Linux 6.1; see docs/pitfalls.md. */
+	if (!strncmp(device, "siw", 3) && error == ENOMEM)
+		return our_report_error(call, error,
+					"soft-iWARP maps at most 144 pages of queues into a "
+					"process, and a connection takes at least three");
+	if (ibv_query_device(verbs, &limits))
+		return our_report_error(call, error, NULL);
+	return our_report_error(call, error,
+				"asked %s for %u sends and %u receives outstanding; it has at most "
+				"%d CQs of %d entries and %d QPs of %d work requests, for all "
+				"programs together",
+				device, control->max_send_wr, control->max_recv_wr, limits.max_cq,
+				limits.max_cqe, limits.max_qp, limits.max_qp_wr);
+}

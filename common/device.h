@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the device under a connection is, and what it can take.
+ */
+#ifndef OUR_DEVICE_H
+#define OUR_DEVICE_H
+
+#include "common/control.h"
+
+/* The device's name, "rxe0"; "any" for a listener that is bound to none. */
+const char *our_device_name(const struct our_control *control);
+
+/* "RoCE", "InfiniBand" or "iWARP"; "?" where the device says something else. */
+const char *our_transport_name(const struct our_control *control);
+
+/*
+ * Checks control->data_size against the longest message that the port takes. A listener without a
+ * device passes: each connection is checked again.
+ *
+ * Returns 0; EMSGSIZE (too long: wrong usage) or another errno value, both reported. See
+ * ibv_query_port(3). Any thread.
+ */
+int our_check_data_size(const struct our_control *control);
+
+/*
+ * Reports that `call` (ibv_create_cq, rdma_create_qp) could not make another queue, with what the
+ * device says of its limits, or is known for. Some drivers leave errno alone when they fail:
+ * `error` 0 is taken for ENOMEM. Returns the errno value.
+ */
+int our_report_no_queue(const struct our_control *control, const char *call, int error);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Memory registration layer: PD, MRs and message buffers. See memory_registration.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "common/memory_registration.h"
+#include "common/report.h"
+#include "common/trace.h"
+#include "common/transfer_posting.h"
+#include "common/user_data.h"
+
+#define OUR_PAGE 4096 /* buffers start on a page: what is pinned is ours alone */
+
+int our_alloc_pd(struct our_control *control)
+{
+	our_trace_start();
+	control->pd = ibv_alloc_pd(control->cm_id->verbs);
+	if (!control->pd)
+		return our_report_error("ibv_alloc_pd", errno, NULL);
+	our_trace_ptr("ibv_alloc_pd", control->pd);
+	return 0;
+}
+
+void our_dealloc_pd(struct our_control *control)
+{
+	int ret;
+
+	our_trace_start();
+	ret = ibv_dealloc_pd(control->pd);
+	if (ret)
+		our_report_error("ibv_dealloc_pd", ret, NULL);
+	else
+		our_trace_ok("ibv_dealloc_pd");
+	control->pd = NULL;
+}
+
+static int report_reg_mr(int error, size_t length)
+{
+	struct rlimit limit;
+
+	if (error != ENOMEM || getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return our_report_error("ibv_reg_mr", error, "registering %zu bytes", length);
+	return our_report_error(
+		"ibv_reg_mr", error,
+		"%zu bytes are to be locked, and the limit on locked memory is %llu "
+		"bytes: raise it (ulimit -l, or memlock in limits.conf(5))",
+		length, (unsigned long long)limit.rlim_cur);
+}
+
+int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
+		 struct ibv_mr **mr)
+{
+	our_trace_start();
+	*mr = ibv_reg_mr(control->pd, data, length, access);
+	if (!*mr)
+		return report_reg_mr(errno, length);
+	our_trace_ulong("ibv_reg_mr", "bytes", length);
+	return 0;
+}
+
+void our_unsetup_mr(struct ibv_mr *mr)
+{
+	int ret;
+
+	our_trace_start();
+	ret = ibv_dereg_mr(mr);
+	if (ret)
+		our_report_error("ibv_dereg_mr", ret, NULL);
+	else
+		our_trace_ok("ibv_dereg_mr");
+}
+
+void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey)
+{
+	sge->addr = (uintptr_t)data;
+	sge->length = length;
+	sge->lkey = lkey;
+}
+
+int our_setup_mr_sge(struct our_control *control, void *data, uint32_t length, int access,
+		     struct ibv_mr **mr, struct ibv_sge *sge)
+{
+	int ret = our_setup_mr(control, data, length, access, mr);
+
+	if (!ret)
+		our_setup_sge(sge, data, length, (*mr)->lkey);
+	return ret;
+}
+
+static int allocate_buffers(struct our_control *control, size_t length)
+{
+	control->buffers = calloc(control->n_data_buffers, sizeof(*control->buffers));
+	if (!control->buffers)
+		return our_report_error("calloc", ENOMEM, NULL);
+	if (posix_memalign((void **)&control->data, OUR_PAGE, length)) {
+		free(control->buffers);
+		return our_report_error("posix_memalign", ENOMEM, "%u buffers of %u bytes",
+					control->n_data_buffers, control->data_size);
+	}
+	memset(control->data, 0, length);
+	return 0;
+}
+
+static int setup_buffers(struct our_control *control)
+{
+	size_t length = (size_t)control->n_data_buffers * control->data_size;
+	struct our_buffer *buffer;
+	uint32_t i;
+	int ret;
+
+	ret = allocate_buffers(control, length);
+	if (ret)
+		return ret;
+	ret = our_setup_mr(control, control->data, length, IBV_ACCESS_LOCAL_WRITE,
+			   &control->data_mr);
+	if (ret)
+		goto err_free_buffers;
+	for (i = 0; i < control->n_data_buffers; i++) {
+		buffer = &control->buffers[i];
+		buffer->data = control->data + (size_t)i * control->data_size;
+		our_setup_sge(&buffer->sge, buffer->data, control->data_size,
+			      control->data_mr->lkey);
+		our_setup_send_wr(control, i);
+		our_setup_recv_wr(control, i);
+	}
+	return 0;
+
+err_free_buffers:
+	free(control->data);
+	free(control->buffers);
+	return ret;
+}
+
+int our_setup_client_buffers(struct our_control *control)
+{
+	uint32_t i;
+	int ret = setup_buffers(control);
+
+	for (i = 0; !ret && i < control->n_data_buffers; i++)
+		our_setup_user_data(control, i, 0);
+	return ret;
+}
+
+int our_setup_agent_buffers(struct our_control *control)
+{
+	return setup_buffers(control);
+}
+
+void our_unsetup_buffers(struct our_control *control)
+{
+	our_unsetup_mr(control->data_mr);
+	free(control->data);
+	free(control->buffers);
+	control->buffers = NULL;
+	control->data = NULL;
+}

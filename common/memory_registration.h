@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Memory registration: the protection domain, and the message buffers, allocated as one piece,
+ * registered as one MR, each with its SGE and its work requests.
+ */
+#ifndef OUR_MEMORY_REGISTRATION_H
+#define OUR_MEMORY_REGISTRATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/control.h"
+
+/*
+ * Allocates control->pd on the device of control->cm_id. Returns 0 or an errno value, reported.
+ * our_dealloc_pd undoes it, after QP and MRs are gone. See ibv_alloc_pd(3).
+ */
+int our_alloc_pd(struct our_control *control);
+void our_dealloc_pd(struct our_control *control);
+
+/*
+ * Registers the `length` bytes at `data` in control->pd, with the `access` that ibv_reg_mr(3)
+ * lists, and returns the MR in *mr. Returns 0 or an errno value, reported; ENOMEM names the limit
+ * on locked memory, which is what it mostly means. our_unsetup_mr undoes it.
+ */
+int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
+		 struct ibv_mr **mr);
+void our_unsetup_mr(struct ibv_mr *mr);
+
+/* Makes the SGE for `length` bytes at `data`, which lie in the MR with key `lkey`. */
+void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
+
+/* Both at once, for a piece of memory that is one MR and one SGE. */
+int our_setup_mr_sge(struct our_control *control, void *data, uint32_t length, int access,
+		     struct ibv_mr **mr, struct ibv_sge *sge);
+
+/*
+ * Allocates, registers and prepares control->n_data_buffers buffers of control->data_size bytes.
+ * A client's hold the pattern of message 0 (see our_setup_user_data), an agent's are zero.
+ * After our_setup_qp.
+ *
+ * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_buffers undoes it,
+ * after the QP has been destroyed or has left its working state and before the PD goes. One
+ * thread.
+ */
+int our_setup_client_buffers(struct our_control *control);
+int our_setup_agent_buffers(struct our_control *control);
+void our_unsetup_buffers(struct our_control *control);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Miscellaneous layer: results for people and as JSON. See results.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/addresses.h"
+#include "common/clock.h"
+#include "common/device.h"
+#include "common/json.h"
+#include "common/report.h"
+#include "common/results.h"
+
+static const struct {
+	const char *json_name, *name;
+	double percent;
+} percentiles[] = {
+	{ "p50", "p50", 50 },
+	{ "p90", "p90", 90 },
+	{ "p99", "p99", 99 },
+	{ "p99_9", "p99.9", 99.9 },
+};
+
+#define N_PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
+
+static double microseconds(uint64_t ns)
+{
+	return (double)ns / OUR_NS_PER_US;
+}
+
+static double ratio(double dividend, double divisor)
+{
+	return divisor > 0 ? dividend / divisor : 0;
+}
+
+static void write_round_trips(struct our_json *json, const struct our_histogram *round_trips)
+{
+	size_t i;
+
+	if (!round_trips->count) {
+		our_json_null(json, "round_trip_us");
+		return;
+	}
+	our_json_open(json, "round_trip_us");
+	our_json_number(json, "min", microseconds(round_trips->min), 3);
+	our_json_number(json, "mean", our_histogram_mean(round_trips) / OUR_NS_PER_US, 3);
+	for (i = 0; i < N_PERCENTILES; i++)
+		our_json_number(
+			json, percentiles[i].json_name,
+			microseconds(our_histogram_percentile(round_trips, percentiles[i].percent)),
+			3);
+	our_json_number(json, "max", microseconds(round_trips->max), 3);
+	our_json_close(json);
+}
+
+static void write_cpu(struct our_json *json, const char *name, uint64_t user_us, uint64_t system_us)
+{
+	our_json_open(json, name);
+	our_json_number(json, "user_seconds", (double)user_us / 1e6, 6);
+	our_json_number(json, "system_seconds", (double)system_us / 1e6, 6);
+	our_json_close(json);
+}
+
+static void write_counters(struct our_json *json, const struct our_statistics *statistics)
+{
+	const struct our_cpu_use *used = &statistics->used;
+
+	write_cpu(json, "process_cpu", used->process_user_us, used->process_system_us);
+	write_cpu(json, "machine_cpu", used->machine_user_us, used->machine_system_us);
+	our_json_open(json, "context_switches");
+	our_json_integer(json, "voluntary", used->voluntary_switches);
+	our_json_integer(json, "involuntary", used->involuntary_switches);
+	our_json_close(json);
+	our_json_open(json, "cq");
+	our_json_integer(json, "polls", statistics->cq_polls);
+	our_json_integer(json, "empty_polls", statistics->cq_empty_polls);
+	our_json_integer(json, "completions", statistics->completions);
+	our_json_number(json, "completions_per_poll",
+			ratio((double)statistics->completions, (double)statistics->cq_polls), 6);
+	our_json_integer(json, "sleeps", statistics->sleeps);
+	our_json_integer(json, "empty_wake_ups", statistics->empty_wake_ups);
+	our_json_number(json, "completions_per_sleep",
+			ratio((double)statistics->completions, (double)statistics->sleeps), 6);
+	our_json_close(json);
+}
+
+void our_write_json(const struct our_control *control, FILE *file)
+{
+	const struct our_statistics *statistics = &control->statistics;
+	double seconds = our_statistics_seconds(statistics);
+	double rate = ratio((double)statistics->messages, seconds);
+	struct our_json json = { .file = file };
+	char text[OUR_ADDRESS_TEXT];
+
+	our_json_open(&json, NULL);
+	our_json_integer(&json, "schema", OUR_JSON_SCHEMA);
+	our_json_string(&json, "program", control->options->program->stage);
+	our_json_string(&json, "role", control->role);
+	our_json_string(&json, "device", our_device_name(control));
+	our_json_string(&json, "transport", our_transport_name(control));
+	our_json_string(&json, "local_address",
+			our_address_text(rdma_get_local_addr(control->cm_id), text));
+	our_json_string(&json, "peer_address",
+			our_address_text(rdma_get_peer_addr(control->cm_id), text));
+	our_json_integer(&json, "size", statistics->message_size);
+	our_json_integer(&json, "count", statistics->messages);
+	our_json_integer(&json, "warm_up", statistics->warm_up);
+	our_json_number(&json, "seconds", seconds, 9);
+	write_round_trips(&json, &statistics->round_trips);
+	our_json_number(&json, "messages_per_second", rate, 3);
+	our_json_number(&json, "bytes_per_second", rate * (double)statistics->message_size, 3);
+	write_counters(&json, statistics);
+	our_json_bool(&json, "verified", statistics->verified);
+	our_json_bool(&json, "complete", statistics->complete);
+	our_json_close(&json);
+	fputc('\n', file);
+}
+
+static void report_round_trips(const struct our_histogram *round_trips)
+{
+	char text[128];
+	size_t i, end = 0;
+
+	if (!round_trips->count)
+		return;
+	for (i = 0; i < N_PERCENTILES; i++)
+		end += (size_t)snprintf(text + end, sizeof(text) - end, "  %s %.1f",
+					percentiles[i].name,
+					microseconds(our_histogram_percentile(
+						round_trips, percentiles[i].percent)));
+	our_report_string("round trip", "min %.1f  mean %.1f%s  max %.1f us",
+			  microseconds(round_trips->min),
+			  our_histogram_mean(round_trips) / OUR_NS_PER_US, text,
+			  microseconds(round_trips->max));
+}
+
+static void report_counters(const struct our_statistics *statistics)
+{
+	const struct our_cpu_use *used = &statistics->used;
+
+	our_report_string("CQ polls", "%" PRIu64 ", of which %" PRIu64 " empty",
+			  statistics->cq_polls, statistics->cq_empty_polls);
+	our_report_string("completions", "%" PRIu64 ", %.2f for each poll that was not empty",
+			  statistics->completions,
+			  ratio((double)statistics->completions,
+				(double)(statistics->cq_polls - statistics->cq_empty_polls)));
+	if (statistics->sleeps)
+		our_report_string(
+			"sleeps",
+			"%" PRIu64 ", of which %" PRIu64
+			" ended without a completion; %.2f completions each",
+			statistics->sleeps, statistics->empty_wake_ups,
+			ratio((double)statistics->completions, (double)statistics->sleeps));
+	our_report_string("switches", "%" PRIu64 " voluntary, %" PRIu64 " involuntary",
+			  used->voluntary_switches, used->involuntary_switches);
+}
+
+static void report_for_people(const struct our_control *control)
+{
+	const struct our_statistics *statistics = &control->statistics;
+	const struct our_cpu_use *used = &statistics->used;
+	double rate = ratio((double)statistics->messages, our_statistics_seconds(statistics));
+	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
+
+	printf("%s (%s): %" PRIu64 " messages of %" PRIu64 " bytes%s%s\n",
+	       control->options->program->name, control->role, statistics->messages,
+	       statistics->message_size, statistics->verified ? ", every byte verified" : "",
+	       statistics->complete ? "" : ", run not completed");
+	our_report_string("connection", "%s on %s, %s to %s", our_transport_name(control),
+			  our_device_name(control),
+			  our_address_text(rdma_get_local_addr(control->cm_id), local),
+			  our_address_text(rdma_get_peer_addr(control->cm_id), peer));
+	if (!statistics->messages)
+		return; /* what follows would be zeros */
+	report_round_trips(&statistics->round_trips);
+	our_report_string("rate", "%.0f messages/s, %.3f MB/s each way", rate,
+			  rate * (double)statistics->message_size / 1e6);
+	our_report_string("CPU, process", "%.3f s user, %.3f s system, in %.3f s",
+			  (double)used->process_user_us / 1e6,
+			  (double)used->process_system_us / 1e6,
+			  our_statistics_seconds(statistics));
+	our_report_string("CPU, machine", "%.3f s user, %.3f s system",
+			  (double)used->machine_user_us / 1e6,
+			  (double)used->machine_system_us / 1e6);
+	if (control->options->stats)
+		report_counters(statistics);
+}
+
+int our_report_results(const struct our_control *control)
+{
+	flockfile(stdout); /* several agents may have results at the same time */
+	if (control->options->json)
+		our_write_json(control, stdout);
+	else if (!control->options->quiet)
+		report_for_people(control);
+	funlockfile(stdout);
+	if (fflush(stdout))
+		return our_report_error("writing to stdout", errno, NULL);
+	return 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What a stage provides: the functions that the common parts call and do not have. Every stage
+ * links its own version of them, under the same names; how a program waits is always a lesson.
+ * (Which file a stage takes from where is said by the table in the Makefile.)
+ */
+#ifndef OUR_STAGE_H
+#define OUR_STAGE_H
+
+#include "common/control.h"
+
+/* ---- cm_events.c: waiting for the connection manager ---- */
+
+/*
+ * Makes what this stage needs to wait for CM events of `control`: control->cm_channel (NULL where
+ * CM calls are synchronous) and control->cm_events. Before our_create_id or our_migrate_id.
+ *
+ * Returns 0 or an errno value, reported. our_destroy_event_channel undoes it, after
+ * our_destroy_id; see rdma_create_event_channel(3).
+ */
+int our_create_event_channel(struct our_control *control);
+void our_destroy_event_channel(struct our_control *control);
+
+/*
+ * Starts the watch for a CM call whose event is going to be awaited: for the trace, and for
+ * --timeout, in a way that also bounds a call that blocks. To be called just before the CM call.
+ */
+void our_start_cm_call(struct our_control *control);
+
+/*
+ * Ends the watch over the connection: from here on nobody but the caller touches the QP. The first
+ * step of a tear-down, whether the connection was made or not.
+ */
+void our_stop_watching(struct our_control *control);
+
+/*
+ * Waits for the CM event `expected`, copies it into control->cm_event and acks it. `called` is
+ * what the CM call that causes the event returned, as an errno value: where CM calls are
+ * synchronous, the call has waited already and what is left is to look at the event.
+ *
+ * On a listener, RDMA_CM_EVENT_CONNECT_REQUEST gives a new id in control->cm_event.cm_id; it is
+ * the caller's, to be given to our_migrate_id or destroyed.
+ *
+ * Returns 0; `called` if that is an error; the errno value that the event carries (ECONNREFUSED
+ * for a rejection); EINTR when the program was asked to stop; ETIMEDOUT when --timeout is over;
+ * ECONNRESET when the peer disconnected instead. Reports nothing: the caller knows what it asked for.
+ */
+int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called);
+
+/*
+ * Gives an id from a connect request to `agent`, and moves it to agent's own event channel: as
+ * long as it shared the listener's, whoever read that channel would get the events of both.
+ *
+ * Returns 0 and agent->cm_id is set (to be destroyed with our_destroy_id); or an errno value,
+ * reported, and the id has been destroyed, which refuses the client. See rdma_migrate_id(3).
+ */
+int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id);
+
+/*
+ * Waits until the peer disconnects, as the side does that has no more to say. Returns 0, EINTR
+ * when the program was asked to stop, or ETIMEDOUT when --timeout is over. Reports nothing.
+ */
+int our_await_disconnect(struct our_control *control);
+
+/*
+ * Whether our_await_completion sees the peer disconnect. If not, silence is all there is to go by.
+ */
+extern const bool our_notices_disconnect;
+
+/* ---- completions.c: waiting for completions ---- */
+
+/*
+ * Creates control->cq with room for control->max_send_wr + max_recv_wr completions (rule: every
+ * work request that can be outstanding), and what this stage needs to wait for them.
+ *
+ * Returns 0 or an errno value, reported. our_destroy_cq undoes it, after the QP has been
+ * destroyed. See ibv_create_cq(3).
+ */
+int our_create_cq(struct our_control *control);
+void our_destroy_cq(struct our_control *control);
+
+/*
+ * Waits for the next completion, send or receive, whichever comes first, and checks its status.
+ *
+ * Returns 0 and *wc; EINTR when the program was asked to stop; ETIMEDOUT when it is past
+ * control->wait_until_ns; ECONNRESET when the work request was flushed or the peer is known to be
+ * gone; EIO for any other completion in error, or a CQ that cannot be polled. Only the last is
+ * reported.
+ */
+int our_await_completion(struct our_control *control, struct ibv_wc *wc);
+
+/*
+ * Waits, in the way this stage waits for completions, until our_now_ns is at least `until_ns`, or
+ * the program is asked to stop: for --rate. No completion is taken.
+ */
+void our_await_time(struct our_control *control, uint64_t until_ns);
+
+/* ---- connect_info.c: what the two sides tell each other when they connect ---- */
+
+/*
+ * Client: adds to `param` the private data that is to travel with rdma_connect. It points into
+ * memory of `control` that stays until the connection is made. Cannot fail.
+ */
+void our_setup_connect_info(struct our_control *control, struct rdma_conn_param *param);
+
+/*
+ * Agent: takes count, size and number of buffers for `control` from what the client sent along
+ * (the connect request in `request`), and checks them before anything is allocated from them.
+ *
+ * Returns 0; EPROTO (no sense in it) or ERANGE (over a limit), reported.
+ */
+int our_take_connect_info(struct our_control *control, const struct our_cm_event *request);
+
+/*
+ * Agent: puts the reason for a refusal into control->private_data, to travel with rdma_reject.
+ * Returns its length in bytes; 0: this stage gives no reasons.
+ */
+uint8_t our_setup_refusal(struct our_control *control);
+
+/*
+ * Client: writes into text[size] what reason the server gave for the refusal in control->cm_event.
+ */
+void our_explain_refusal(const struct our_control *control, char *text, size_t size);
+
+/* Server: which options (enum our_option_bit) this stage's way of agreeing adds to the others. */
+extern const uint32_t our_server_options;
+
+/* Server: says, once, which of the options given do not matter in this stage. */
+void our_check_server_options(const struct our_options *options);
+
+#endif

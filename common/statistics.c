@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Miscellaneous layer: the measured interval and the CPU time used in it. See statistics.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/report.h"
+#include "common/statistics.h"
+
+static uint64_t timeval_us(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
+}
+
+/*
+ * Soft-RDMA moves the bytes in softirq and kernel threads, which are not charged to the process:
+ * only the machine's own account, the first line of /proc/stat (see proc(5)), has them.
+ */
+static void read_machine_use(struct our_cpu_use *use)
+{
+	uint64_t user, nice, system, idle, iowait, irq, softirq;
+	uint64_t us_per_tick = 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	FILE *file = fopen("/proc/stat", "re");
+
+	if (!file)
+		return;
+	if (fscanf(file,
+		   "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64,
+		   &user, &nice, &system, &idle, &iowait, &irq, &softirq) == 7) {
+		use->machine_user_us = (user + nice) * us_per_tick;
+		use->machine_system_us = (system + irq + softirq) * us_per_tick;
+	}
+	fclose(file);
+}
+
+static void read_cpu_use(struct our_cpu_use *use)
+{
+	struct rusage usage;
+
+	memset(use, 0, sizeof(*use));
+	getrusage(RUSAGE_SELF, &usage);
+	use->process_user_us = timeval_us(usage.ru_utime);
+	use->process_system_us = timeval_us(usage.ru_stime);
+	use->voluntary_switches = (uint64_t)usage.ru_nvcsw;
+	use->involuntary_switches = (uint64_t)usage.ru_nivcsw;
+	read_machine_use(use);
+}
+
+void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, uint64_t size)
+{
+	memset(statistics, 0, sizeof(*statistics));
+	our_histogram_reset(&statistics->round_trips);
+	statistics->warm_up = count / 10 < OUR_WARM_UP ? count / 10 : OUR_WARM_UP;
+	statistics->message_size = size;
+	statistics->next_progress_ns = UINT64_MAX;
+}
+
+void our_statistics_start(struct our_statistics *statistics)
+{
+	our_histogram_reset(&statistics->round_trips);
+	statistics->messages = 0;
+	statistics->cq_polls = 0;
+	statistics->cq_empty_polls = 0;
+	statistics->completions = 0;
+	statistics->sleeps = 0;
+	statistics->empty_wake_ups = 0;
+	read_cpu_use(&statistics->used);
+	statistics->started_ns = our_now_ns();
+}
+
+void our_statistics_end(struct our_statistics *statistics)
+{
+	struct our_cpu_use *used = &statistics->used, now;
+
+	if (!statistics->started_ns || statistics->ended_ns)
+		return;
+	statistics->ended_ns = our_now_ns();
+	read_cpu_use(&now);
+	used->process_user_us = now.process_user_us - used->process_user_us;
+	used->process_system_us = now.process_system_us - used->process_system_us;
+	used->machine_user_us = now.machine_user_us - used->machine_user_us;
+	used->machine_system_us = now.machine_system_us - used->machine_system_us;
+	used->voluntary_switches = now.voluntary_switches - used->voluntary_switches;
+	used->involuntary_switches = now.involuntary_switches - used->involuntary_switches;
+}
+
+double our_statistics_seconds(const struct our_statistics *statistics)
+{
+	return (double)(statistics->ended_ns - statistics->started_ns) / OUR_NS_PER_S;
+}
+
+void our_statistics_want_progress(struct our_statistics *statistics, bool quiet)
+{
+	if (!quiet && isatty(STDERR_FILENO))
+		statistics->next_progress_ns = our_now_ns() + OUR_NS_PER_S;
+}
+
+void our_statistics_show_progress(struct our_statistics *statistics, uint64_t now_ns)
+{
+	const struct our_histogram *round_trips = &statistics->round_trips;
+
+	statistics->next_progress_ns = now_ns + OUR_NS_PER_S;
+	fprintf(stderr, "%s: %" PRIu64 " messages, round trip mean %.1f us, max %.1f us\n",
+		our_program_name(), statistics->messages,
+		our_histogram_mean(round_trips) / OUR_NS_PER_US,
+		(double)round_trips->max / OUR_NS_PER_US);
+}

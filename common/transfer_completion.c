@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Transfer completion layer: checking completions. See transfer_completion.h.
+ */
+#include <errno.h>
+
+#include "common/report.h"
+#include "common/trace.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+
+int our_check_completion_status(const struct ibv_wc *wc)
+{
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return ECONNRESET;
+	if (wc->status != IBV_WC_SUCCESS) {
+		our_report_wc_status(wc);
+		return EIO;
+	}
+	if (our_tracing_messages())
+		our_trace_message("ibv_poll_cq: %s of buffer %u completed",
+				  our_is_recv(wc) ? "receive" : "send", our_buffer_index(wc));
+	return 0;
+}
+
+int our_check_length(const struct our_control *control, const struct ibv_wc *wc)
+{
+	if (wc->byte_len == control->data_size)
+		return 0;
+	our_report_sentence(
+		"received a message of %u bytes where %u were expected: were both sides "
+		"started with the same -s?",
+		wc->byte_len, control->data_size);
+	return EPROTO;
+}

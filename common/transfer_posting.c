@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Transfer posting layer: PD, CQ and QP set-up, work requests. See transfer_posting.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/device.h"
+#include "common/memory_registration.h"
+#include "common/report.h"
+#include "common/stage.h"
+#include "common/trace.h"
+#include "common/transfer_posting.h"
+
+#define OUR_WANTED_INLINE 64 /* bytes */
+#define OUR_RNR_TIMER     12 /* 0.64 ms; the codes are listed in ibv_modify_qp(3) */
+
+void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->qp_context = control;
+	attr->qp_type = IBV_QPT_RC;
+	attr->send_cq = control->cq;
+	attr->recv_cq = control->cq;
+	attr->cap.max_send_wr = control->max_send_wr;
+	attr->cap.max_recv_wr = control->max_recv_wr;
+	attr->cap.max_send_sge = 1;
+	attr->cap.max_recv_sge = 1;
+	attr->cap.max_inline_data = OUR_WANTED_INLINE;
+}
+
+int our_create_qp(struct our_control *control)
+{
+	struct ibv_qp_init_attr attr;
+	int ret;
+
+	our_setup_qp_params(control, &attr);
+	our_trace_start();
+	ret = rdma_create_qp(control->cm_id, control->pd, &attr) ? errno : 0;
+	if (ret == EINVAL) {
+		/* Some devices refuse inline data rather than grant less of it. */
+		our_trace_failed("rdma_create_qp", ret);
+		our_setup_qp_params(control, &attr);
+		attr.cap.max_inline_data = 0;
+		our_trace_start();
+		ret = rdma_create_qp(control->cm_id, control->pd, &attr) ? errno : 0;
+	}
+	if (ret)
+		return our_report_no_queue(control, "rdma_create_qp", ret);
+	control->qp = control->cm_id->qp;
+	control->max_inline = attr.cap.max_inline_data;
+	our_trace_ulong("rdma_create_qp", "QP", control->qp->qp_num);
+	return 0;
+}
+
+static void destroy_qp(struct our_control *control)
+{
+	our_trace_start();
+	rdma_destroy_qp(control->cm_id);
+	our_trace_ok("rdma_destroy_qp");
+	control->qp = NULL;
+}
+
+int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
+{
+	int ret;
+
+	control->max_send_wr = max_send_wr;
+	control->max_recv_wr = max_recv_wr;
+	ret = our_alloc_pd(control);
+	if (ret)
+		return ret;
+	ret = our_create_cq(control);
+	if (ret)
+		goto err_dealloc_pd;
+	ret = our_create_qp(control);
+	if (ret)
+		goto err_destroy_cq;
+	return 0;
+
+err_destroy_cq:
+	our_destroy_cq(control);
+err_dealloc_pd:
+	our_dealloc_pd(control);
+	return ret;
+}
+
+void our_unsetup_qp(struct our_control *control)
+{
+	destroy_qp(control);
+	our_destroy_cq(control);
+	our_dealloc_pd(control);
+}
+
+int our_setup_rnr_timer(struct our_control *control)
+{
+	struct ibv_qp_attr attr;
+	int ret;
+
+	if (control->cm_id->verbs->device->transport_type != IBV_TRANSPORT_IB)
+		return 0;
+	memset(&attr, 0, sizeof(attr));
+	attr.min_rnr_timer = OUR_RNR_TIMER;
+	our_trace_start();
+	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER);
+	if (ret)
+		return our_report_error("ibv_modify_qp", ret, NULL);
+	our_trace_ulong("ibv_modify_qp", "min_rnr_timer", OUR_RNR_TIMER);
+	return 0;
+}
+
+void our_setup_send_wr(struct our_control *control, uint32_t index)
+{
+	struct our_buffer *buffer = &control->buffers[index];
+
+	memset(&buffer->send_wr, 0, sizeof(buffer->send_wr));
+	buffer->send_wr.wr_id = index;
+	buffer->send_wr.sg_list = &buffer->sge;
+	buffer->send_wr.num_sge = 1;
+	buffer->send_wr.opcode = IBV_WR_SEND;
+	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
+	if (buffer->sge.length <= control->max_inline)
+		buffer->send_wr.send_flags |= IBV_SEND_INLINE;
+}
+
+void our_setup_recv_wr(struct our_control *control, uint32_t index)
+{
+	struct our_buffer *buffer = &control->buffers[index];
+
+	memset(&buffer->recv_wr, 0, sizeof(buffer->recv_wr));
+	buffer->recv_wr.wr_id = OUR_WR_ID_RECV | index;
+	buffer->recv_wr.sg_list = &buffer->sge;
+	buffer->recv_wr.num_sge = 1;
+}
+
+int our_post_send(struct our_control *control, uint32_t index)
+{
+	struct ibv_send_wr *bad_wr;
+	int ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);
+
+	if (ret)
+		return our_report_error("ibv_post_send", ret, NULL);
+	if (our_tracing_messages())
+		our_trace_message("ibv_post_send: buffer %u, %u bytes", index,
+				  control->buffers[index].sge.length);
+	return 0;
+}
+
+int our_post_recv(struct our_control *control, uint32_t index)
+{
+	struct ibv_recv_wr *bad_wr;
+	int ret;
+
+	if (!control->connected)
+		our_trace_start();
+	ret = ibv_post_recv(control->qp, &control->buffers[index].recv_wr, &bad_wr);
+	if (ret)
+		return our_report_error("ibv_post_recv", ret, NULL);
+	if (!control->connected)
+		our_trace_ok("ibv_post_recv"); /* part of the set-up, not of a message */
+	else if (our_tracing_messages())
+		our_trace_message("ibv_post_recv: buffer %u", index);
+	return 0;
+}

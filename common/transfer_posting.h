@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Transfer posting: the queue pair, and the work requests that are posted to it.
+ */
+#ifndef OUR_TRANSFER_POSTING_H
+#define OUR_TRANSFER_POSTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/control.h"
+
+/*
+ * A wr_id says which buffer, and whether it was a receive: of a completion in error nothing but
+ * the wr_id can tell (its opcode is not valid).
+ */
+#define OUR_WR_ID_RECV (1ull << 63)
+
+static inline bool our_is_recv(const struct ibv_wc *wc)
+{
+	return wc->wr_id & OUR_WR_ID_RECV;
+}
+
+static inline uint32_t our_buffer_index(const struct ibv_wc *wc)
+{
+	return (uint32_t)(wc->wr_id & ~OUR_WR_ID_RECV);
+}
+
+/*
+ * Allocates PD, CQ and QP of control->cm_id for at most `max_send_wr` sends and `max_recv_wr`
+ * receives outstanding; each of one SGE.
+ *
+ * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_qp undoes it, and
+ * is to be called before our_destroy_id. One thread.
+ */
+int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr);
+void our_unsetup_qp(struct our_control *control);
+
+/*
+ * Fills in what kind of QP we want: RC, both queues on control->cq, no send signaled unless asked
+ * for, inline data for messages that are small enough for most devices. See rdma_create_qp(3).
+ */
+void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *attr);
+
+/*
+ * Creates control->qp on control->cm_id, pd and cq. A device that cannot take the inline data we
+ * would like is asked again for none; control->max_inline is what it granted.
+ *
+ * Returns 0 or an errno value, reported. See rdma_create_qp(3).
+ */
+int our_create_qp(struct our_control *control);
+
+/*
+ * Sets the delay that a peer is told to observe before it sends again a message that met no
+ * receive of ours. rdma_cm leaves the field 0, which is the longest: 655 ms. Once connected; a
+ * transport without RNR (iWARP) is left alone. Returns 0 or an errno value, reported.
+ */
+int our_setup_rnr_timer(struct our_control *control);
+
+/*
+ * Makes the work requests of buffer `index`: sends are signaled, and inline when the message fits
+ * control->max_inline. After our_setup_qp. Cannot fail.
+ */
+void our_setup_send_wr(struct our_control *control, uint32_t index);
+void our_setup_recv_wr(struct our_control *control, uint32_t index);
+
+/*
+ * Posts the send or receive of buffer `index`. The buffer is the device's until the completion.
+ *
+ * Returns 0 or an errno value, reported. See ibv_post_send(3), ibv_post_recv(3). One thread.
+ */
+int our_post_send(struct our_control *control, uint32_t index);
+int our_post_recv(struct our_control *control, uint32_t index);
+
+#endif

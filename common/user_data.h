@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the messages hold: a pattern that differs from message to message, so that a lost,
+ * repeated or torn message is noticed when it is compared.
+ */
+#ifndef OUR_USER_DATA_H
+#define OUR_USER_DATA_H
+
+#include <stdint.h>
+
+#include "common/control.h"
+
+/* Fills buffer `index` with the pattern of message number `message`. */
+void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t message);
+
+/*
+ * Compares buffer `index` with the pattern of message number `message`.
+ * Returns 0, or EBADMSG, reported with the first byte that differs. One thread.
+ */
+int our_verify_data(const struct our_control *control, uint32_t index, uint64_t message);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The agent: the server's end of one connection, from the connect request to the tear-down.
+ */
+#include <errno.h>
+
+#include "common/connection_management.h"
+#include "common/device.h"
+#include "common/memory_registration.h"
+#include "common/results.h"
+#include "common/stage.h"
+#include "common/transfer_posting.h"
+#include "ping-sr-0/ping.h"
+
+/*
+ * Talks with a client that has been accepted. It is the client that ends the connection, when it
+ * has everything: were we to leave first, our last message could be lost on the way to it.
+ */
+static int serve(struct our_control *agent)
+{
+	int ret, shown;
+
+	ret = our_agent_operation(agent);
+	if (!ret)
+		ret = our_await_disconnect(agent);
+	shown = our_report_results(agent);
+	our_disconnect(agent);
+	return ret ? ret : shown;
+}
+
+/* Sets up all that the connection needs, serves the client, and tears it down again. */
+static int accept_and_serve(struct our_control *agent)
+{
+	int ret;
+
+	ret = our_take_connect_info(agent, &agent->cm_event);
+	if (ret)
+		goto err_reject;
+	ret = our_check_data_size(agent);
+	if (ret)
+		goto err_reject;
+	ret = our_setup_qp(agent, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
+	if (ret)
+		goto err_reject;
+	ret = our_setup_agent_buffers(agent);
+	if (ret)
+		goto err_unsetup_qp;
+	ret = our_post_recv(agent, 0);
+	if (ret)
+		goto err_unsetup_buffers;
+	ret = our_agent_connect(agent);
+	if (ret)
+		goto err_disconnect;
+
+	ret = serve(agent);
+	our_unsetup_buffers(agent);
+	our_unsetup_qp(agent);
+	return ret;
+
+err_disconnect:
+	our_disconnect(agent);
+err_unsetup_buffers:
+	our_unsetup_buffers(agent);
+err_unsetup_qp:
+	our_unsetup_qp(agent);
+err_reject:
+	if (agent->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		our_agent_reject(agent);
+	return ret;
+}
+
+int our_agent(const struct our_options *options, const struct our_cm_event *request)
+{
+	struct our_control *agent;
+	int ret;
+
+	ret = our_create_control_struct(options, "agent", &agent);
+	if (ret)
+		goto err_destroy_id;
+	agent->n_data_buffers = OUR_PING_BUFFERS;
+	agent->cm_event = *request;
+
+	ret = our_create_event_channel(agent);
+	if (ret)
+		goto err_destroy_control;
+	ret = our_migrate_id(agent, request->cm_id);
+	if (ret)
+		goto out_destroy_event_channel;
+	ret = accept_and_serve(agent);
+	our_destroy_id(agent);
+
+out_destroy_event_channel:
+	our_destroy_event_channel(agent);
+	our_destroy_control_struct(agent);
+	return ret;
+
+err_destroy_control:
+	our_destroy_control_struct(agent);
+err_destroy_id:
+	rdma_destroy_id(request->cm_id); /* which refuses the client */
+	return ret;
+}

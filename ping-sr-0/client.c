@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The client of the ping-pong: connects, sends messages and waits for each to come back.
+ * Read main first, then connect_to, which sets up what main's last lines tear down.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/connection_management.h"
+#include "common/device.h"
+#include "common/memory_registration.h"
+#include "common/report.h"
+#include "common/results.h"
+#include "common/stage.h"
+#include "common/stop.h"
+#include "common/transfer_posting.h"
+#include "ping-sr-0/ping.h"
+
+static const struct our_program this_program = {
+	.stage = OUR_STAGE,
+	.role = "client",
+	.name = OUR_STAGE "/client",
+	.summary = "Sends messages to the server, waits for each to come back, and shows how long "
+		   "that took.",
+	.accepts = OUR_OPTS_EVERY | OUR_OPT_PEER_ADDRESS | OUR_OPT_COUNT | OUR_OPT_DURATION |
+		   OUR_OPT_RATE | OUR_OPT_SIZE | OUR_OPT_VERIFY | OUR_OPT_WAIT,
+};
+
+static int connect_to(struct our_control *client, struct sockaddr *address, bool quietly)
+{
+	int ret;
+
+	ret = our_create_event_channel(client);
+	if (ret)
+		return ret;
+	ret = our_create_id(client);
+	if (ret)
+		goto err_destroy_event_channel;
+	ret = our_client_bind(client, address);
+	if (ret)
+		goto err_destroy_id;
+	ret = our_check_data_size(client);
+	if (ret)
+		goto err_destroy_id;
+	ret = our_setup_qp(client, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
+	if (ret)
+		goto err_destroy_id;
+	ret = our_setup_client_buffers(client);
+	if (ret)
+		goto err_unsetup_qp;
+	ret = our_post_recv(client, OUR_RECV_BUFFER);
+	if (ret)
+		goto err_unsetup_buffers;
+	ret = our_client_connect(client, quietly);
+	if (ret)
+		goto err_unsetup_buffers;
+	return 0;
+
+err_unsetup_buffers:
+	our_disconnect(client);
+	our_unsetup_buffers(client);
+err_unsetup_qp:
+	our_unsetup_qp(client);
+err_destroy_id:
+	our_destroy_id(client);
+err_destroy_event_channel:
+	our_destroy_event_channel(client);
+	return ret;
+}
+
+/* Tries each address that the name of the server has; one that works is enough. */
+static int connect_to_any(struct our_control *client, bool quietly)
+{
+	struct addrinfo *address;
+	int ret = 0;
+
+	for (address = client->options->addresses; address; address = address->ai_next) {
+		ret = connect_to(client, address->ai_addr, quietly);
+		if (!ret || ret == EINTR || ret == EMSGSIZE)
+			break;
+		if (address->ai_next && !quietly)
+			our_report_sentence("trying the next address of %s",
+					    client->options->address);
+	}
+	return ret;
+}
+
+/* With -w, a server that is not up yet is tried again until the time is over. */
+static int connect_to_server(struct our_control *client)
+{
+	const struct timespec pause = { .tv_nsec = 100000000 };
+	uint64_t deadline = our_now_ns() + client->options->wait_s * OUR_NS_PER_S;
+	int ret;
+
+	while (our_now_ns() < deadline) {
+		ret = connect_to_any(client, true);
+		if (ret != ECONNREFUSED)
+			return ret;
+		nanosleep(&pause, NULL);
+		if (our_stop_requested())
+			return EINTR;
+	}
+	return connect_to_any(client, false);
+}
+
+static void disconnect_from_server(struct our_control *client)
+{
+	our_disconnect(client);
+	our_unsetup_buffers(client);
+	our_unsetup_qp(client);
+	our_destroy_id(client);
+	our_destroy_event_channel(client);
+}
+
+int main(int argc, char **argv)
+{
+	struct our_options options;
+	struct our_control *client;
+	int ret, shown;
+
+	ret = our_process_options(argc, argv, &this_program, &options);
+	if (ret)
+		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
+	ret = our_catch_signals();
+	if (ret)
+		goto out_unprocess_options;
+	ret = our_create_control_struct(&options, "client", &client);
+	if (ret)
+		goto out_unprocess_options;
+	client->n_data_buffers = OUR_PING_BUFFERS;
+
+	ret = connect_to_server(client);
+	if (ret)
+		goto out_destroy_control;
+	ret = our_client_operation(client);
+	shown = our_report_results(client);
+	ret = ret ? ret : shown;
+	disconnect_from_server(client);
+
+out_destroy_control:
+	our_destroy_control_struct(client);
+out_unprocess_options:
+	our_unprocess_options(&options);
+	return our_exit_status(ret);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the client does once it is connected: the ping-pong itself, timed.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "common/clock.h"
+#include "common/report.h"
+#include "common/stage.h"
+#include "common/stop.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "common/user_data.h"
+#include "ping-sr-0/ping.h"
+
+/* Waits until the message is sent and has come back; either may be completed first. */
+static int await_send_and_recv(struct our_control *client)
+{
+	bool sent = false, received = false;
+	struct ibv_wc wc;
+	int ret;
+
+	while (!sent || !received) {
+		ret = our_await_completion(client, &wc);
+		if (ret)
+			return ret;
+		if (our_is_recv(&wc)) {
+			received = true;
+			ret = our_check_length(client, &wc);
+			if (ret)
+				return ret;
+		} else {
+			sent = true;
+		}
+	}
+	return 0;
+}
+
+/* One message there and back. The receive for its return was posted before. */
+static int ping(struct our_control *client, uint64_t message, uint64_t *ended_ns)
+{
+	uint64_t started_ns;
+	int ret;
+
+	if (client->options->verify)
+		our_setup_user_data(client, OUR_SEND_BUFFER, message);
+
+	started_ns = our_now_ns();
+	our_limit_wait(client, started_ns);
+	ret = our_post_send(client, OUR_SEND_BUFFER);
+	if (ret)
+		return ret;
+	ret = await_send_and_recv(client);
+	if (ret)
+		return ret;
+	*ended_ns = our_now_ns();
+
+	our_histogram_add(&client->statistics.round_trips, *ended_ns - started_ns);
+	client->statistics.messages++;
+	if (client->options->verify) {
+		ret = our_verify_data(client, OUR_RECV_BUFFER, message);
+		if (ret)
+			return ret;
+	}
+	return our_post_recv(client, OUR_RECV_BUFFER);
+}
+
+/* When message number `message` is due, of `rate` a second. */
+static uint64_t due_ns(uint64_t started_ns, uint64_t message, uint64_t rate)
+{
+	return started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
+}
+
+int our_client_operation(struct our_control *client)
+{
+	struct our_statistics *statistics = &client->statistics;
+	uint64_t message, now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
+	uint64_t rate = client->options->rate, started_ns = now_ns;
+	int ret = 0;
+
+	our_statistics_prepare(statistics, client->count, client->data_size);
+	our_statistics_want_progress(statistics, client->options->quiet);
+	if (client->options->duration_s)
+		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
+
+	for (message = 0; message < client->count && now_ns < deadline_ns; message++) {
+		if (message == statistics->warm_up)
+			our_statistics_start(statistics);
+		if (rate)
+			our_await_time(client, due_ns(started_ns, message, rate));
+		ret = ping(client, message, &now_ns);
+		if (ret || our_stop_requested())
+			break;
+		our_statistics_progress(statistics, now_ns);
+	}
+	our_statistics_end(statistics);
+	if ((!ret || ret == ECONNRESET) && our_stop_requested())
+		ret = EINTR;
+	if (ret == ECONNRESET)
+		our_report_sentence("the server left after %" PRIu64 " messages", message);
+	if (ret == ETIMEDOUT)
+		our_report_sentence("the server said nothing for %" PRIu64 " s, after %" PRIu64
+				    " messages",
+				    client->options->timeout_s, message);
+	statistics->complete = !ret;
+	statistics->verified = !ret && client->options->verify;
+	return ret;
+}

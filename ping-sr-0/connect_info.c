@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-0: client and server tell each other nothing when they connect. Each believes its own
+ * command line, and nobody notices when the two differ: the problem that ping-sr-1 solves.
+ * What a stage provides: see common/stage.h.
+ */
+#include <stdio.h>
+
+#include "common/stage.h"
+
+const uint32_t our_server_options = OUR_OPT_COUNT | OUR_OPT_DURATION | OUR_OPT_SIZE;
+
+void our_check_server_options(const struct our_options *options)
+{
+	(void)options;
+}
+
+void our_setup_connect_info(struct our_control *control, struct rdma_conn_param *param)
+{
+	(void)control;
+	(void)param;
+}
+
+int our_take_connect_info(struct our_control *control, const struct our_cm_event *request)
+{
+	(void)control;
+	(void)request;
+	return 0;
+}
+
+uint8_t our_setup_refusal(struct our_control *control)
+{
+	(void)control;
+	return 0;
+}
+
+void our_explain_refusal(const struct our_control *control, char *text, size_t size)
+{
+	(void)control;
+	snprintf(text, size, "its own messages say why");
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The server of the ping-pong: listens, serves the clients that connect, and leaves.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+
+#include "common/addresses.h"
+#include "common/connection_management.h"
+#include "common/device.h"
+#include "common/report.h"
+#include "common/stage.h"
+#include "common/stop.h"
+#include "ping-sr-0/ping.h"
+
+#define BACKLOG 1024 /* clients that wait while others are seen to; the kernel takes no more */
+
+static struct our_program this_program = {
+	.stage = OUR_STAGE,
+	.role = "server",
+	.name = OUR_STAGE "/server",
+	.summary = "Waits for clients and sends every message of theirs back.",
+	.accepts = OUR_OPTS_EVERY | OUR_OPT_BIND_ADDRESS | OUR_OPT_CLIENTS,
+};
+
+static int listen_on(struct our_control *listener, struct sockaddr *address)
+{
+	char text[OUR_ADDRESS_TEXT];
+	int ret;
+
+	ret = our_create_event_channel(listener);
+	if (ret)
+		return ret;
+	ret = our_create_id(listener);
+	if (ret)
+		goto err_destroy_event_channel;
+	ret = our_listener_bind(listener, address, BACKLOG);
+	if (ret)
+		goto err_destroy_id;
+	ret = our_check_data_size(listener);
+	if (ret)
+		goto err_destroy_id;
+	if (!listener->options->quiet)
+		our_report_sentence("listening on %s", our_address_text(address, text));
+	return 0;
+
+err_destroy_id:
+	our_destroy_id(listener);
+err_destroy_event_channel:
+	our_destroy_event_channel(listener);
+	return ret;
+}
+
+/* Tries each address that a name has, until one works; of "any", which is two, it takes both. */
+static int listen_on_any(struct our_control *listener)
+{
+	bool any = !listener->options->address;
+	struct addrinfo *address;
+	int ret = 0;
+
+	for (address = listener->options->addresses; address; address = address->ai_next) {
+		ret = listen_on(listener, address->ai_addr);
+		if (!ret || ret == EMSGSIZE || ret == EADDRINUSE)
+			break;
+	}
+	if (!ret && any && address->ai_next)
+		our_listener_bind_also(listener, address->ai_next->ai_addr, BACKLOG);
+	return ret;
+}
+
+static void stop_listening(struct our_control *listener)
+{
+	our_destroy_id(listener);
+	our_destroy_event_channel(listener);
+}
+
+int main(int argc, char **argv)
+{
+	struct our_options options;
+	struct our_control *listener;
+	int ret;
+
+	this_program.accepts |= our_server_options;
+	ret = our_process_options(argc, argv, &this_program, &options);
+	if (ret)
+		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
+	our_check_server_options(&options);
+	ret = our_catch_signals();
+	if (ret)
+		goto out_unprocess_options;
+	ret = our_create_control_struct(&options, "listener", &listener);
+	if (ret)
+		goto out_unprocess_options;
+
+	ret = listen_on_any(listener);
+	if (ret)
+		goto out_destroy_control;
+	ret = our_serve_clients(listener);
+	stop_listening(listener);
+
+out_destroy_control:
+	our_destroy_control_struct(listener);
+out_unprocess_options:
+	our_unprocess_options(&options);
+	return our_exit_status(ret);
+}
