@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-1: the client tells the server, in the private data of its connect request, how many
+ * messages of what size it is going to send. The server believes nothing before it has checked it.
+ * What a stage provides: see common/stage.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/report.h"
+#include "common/stage.h"
+#include "common/trace.h"
+#include "ping-sr-1/connect_info.h"
+
+const uint32_t our_server_options = OUR_OPT_COUNT | OUR_OPT_DURATION | OUR_OPT_SIZE |
+				    OUR_OPT_MAX_COUNT | OUR_OPT_MAX_SIZE;
+
+void our_check_server_options(const struct our_options *options)
+{
+	if (!options->quiet && options->given & (OUR_OPT_COUNT | OUR_OPT_SIZE | OUR_OPT_DURATION))
+		our_report_sentence("-c, -s and -D do not matter here: each client says what it is "
+				    "going to send");
+}
+
+void our_setup_connect_info(struct our_control *control, struct rdma_conn_param *param)
+{
+	const struct our_connect_info info = {
+		.count = control->count,
+		.data_size = control->data_size,
+	};
+
+	/* The private data must outlive the call: the CM may have to send the request again. */
+	our_encode_connect_info(&info, control->private_data);
+	param->private_data = control->private_data;
+	param->private_data_len = OUR_CONNECT_INFO_LENGTH;
+	our_trace_detail("private data: count %" PRIu64 ", data_size %" PRIu64, info.count,
+			 info.data_size);
+}
+
+/* Keeps the reason for our_setup_refusal, which tells the client. */
+static int refuse(struct our_control *control, enum our_refusal_reason reason, uint64_t limit)
+{
+	control->refusal_reason = reason;
+	control->refusal_limit = limit;
+	return reason == OUR_REFUSED_NO_SENSE ? EPROTO : ERANGE;
+}
+
+static int check_connect_info(struct our_control *control, const struct our_connect_info *info)
+{
+	const struct our_options *options = control->options;
+
+	if (info->count == 0 || info->count > options->max_count) {
+		our_report_sentence("client refused: it wants to send %" PRIu64
+				    " messages, and 1 to %" PRIu64 " are allowed (--max-count)",
+				    info->count, options->max_count);
+		return refuse(control, OUR_REFUSED_COUNT, options->max_count);
+	}
+	if (info->data_size == 0 || info->data_size > options->max_size) {
+		our_report_sentence("client refused: its messages have %" PRIu64
+				    " bytes, and 1 to %" PRIu64 " are allowed (--max-size)",
+				    info->data_size, options->max_size);
+		return refuse(control, OUR_REFUSED_SIZE, options->max_size);
+	}
+	return 0;
+}
+
+int our_take_connect_info(struct our_control *control, const struct our_cm_event *request)
+{
+	struct our_connect_info info;
+	int ret;
+
+	ret = our_decode_connect_info(request->private_data, request->private_data_length, &info);
+	if (ret) {
+		our_report_sentence("client refused: its private data (%u bytes) make no sense; is "
+				    "it a client of ping-sr-1 or later?",
+				    request->private_data_length);
+		return refuse(control, OUR_REFUSED_NO_SENSE, 0);
+	}
+	our_trace_detail("private data: count %" PRIu64 ", data_size %" PRIu64, info.count,
+			 info.data_size);
+	ret = check_connect_info(control, &info);
+	if (ret)
+		return ret;
+	control->count = info.count;
+	control->data_size = (uint32_t)info.data_size;
+	return 0;
+}
+
+uint8_t our_setup_refusal(struct our_control *control)
+{
+	struct our_refusal refusal = {
+		.reason = (enum our_refusal_reason)control->refusal_reason,
+		.limit = control->refusal_limit,
+	};
+
+	/* Whatever else kept us from accepting went wrong here, not there. */
+	if (refusal.reason == OUR_REFUSED_NOT)
+		refusal.reason = OUR_REFUSED_RESOURCES;
+	our_encode_refusal(&refusal, control->private_data);
+	return OUR_REFUSAL_LENGTH;
+}
+
+void our_explain_refusal(const struct our_control *control, char *text, size_t size)
+{
+	const struct our_cm_event *event = &control->cm_event;
+	struct our_refusal refusal;
+
+	if (our_decode_refusal(event->private_data, event->private_data_length, &refusal)) {
+		snprintf(text, size, "it gave no reason");
+		return;
+	}
+	switch (refusal.reason) {
+	case OUR_REFUSED_NO_SENSE:
+		snprintf(text, size, "it does not understand what we told it");
+		break;
+	case OUR_REFUSED_COUNT:
+		snprintf(text, size, "it takes 1 to %" PRIu64 " messages (-c)", refusal.limit);
+		break;
+	case OUR_REFUSED_SIZE:
+		snprintf(text, size, "it takes messages of 1 to %" PRIu64 " bytes (-s)",
+			 refusal.limit);
+		break;
+	case OUR_REFUSED_BUFFERS:
+		snprintf(text, size, "it takes 1 to %" PRIu64 " buffers (-b)", refusal.limit);
+		break;
+	case OUR_REFUSED_RESOURCES:
+		snprintf(text, size, "it has run out of something; its own messages say of what");
+		break;
+	default:
+		snprintf(text, size, "for a reason unknown here (%d)", refusal.reason);
+		break;
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What travels as private data when a client connects or is refused: to and from bytes. The
+ * layout is in docs/protocol.md.
+ */
+#ifndef OUR_CONNECT_INFO_H
+#define OUR_CONNECT_INFO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OUR_CONNECT_INFO_MAGIC   0x4f555231u /* "OUR1" */
+#define OUR_CONNECT_INFO_VERSION 1
+#define OUR_CONNECT_INFO_LENGTH  32
+#define OUR_REFUSAL_LENGTH       16
+
+/* Client to server, with rdma_connect. */
+struct our_connect_info {
+	uint64_t count;          /* messages the client is going to send */
+	uint64_t data_size;      /* bytes a message */
+	uint64_t n_data_buffers; /* blast; 0 for ping */
+};
+
+/* Server to client, with rdma_reject: why. */
+enum our_refusal_reason {
+	OUR_REFUSED_NOT = 0,
+	OUR_REFUSED_NO_SENSE = 1,  /* truncated, or magic, version or length are not ours */
+	OUR_REFUSED_COUNT = 2,     /* 0, or more than `limit` */
+	OUR_REFUSED_SIZE = 3,      /* 0, or more than `limit` bytes */
+	OUR_REFUSED_BUFFERS = 4,   /* 0 where some are needed, or more than `limit` */
+	OUR_REFUSED_RESOURCES = 5, /* the server ran out of something */
+};
+
+struct our_refusal {
+	enum our_refusal_reason reason;
+	uint64_t limit;
+};
+
+/* Writes `info` with our extension into data[OUR_CONNECT_INFO_LENGTH]. */
+void our_encode_connect_info(const struct our_connect_info *info, uint8_t *data);
+
+/*
+ * Reads what a client sent: `length` bytes at `data`, of which some at the end may be the
+ * transport's padding. A client that sends count and size alone, or those and the buffers, is
+ * understood. Returns 0 and *info, or EPROTO. Looks at no value but the extension's own.
+ */
+int our_decode_connect_info(const uint8_t *data, size_t length, struct our_connect_info *info);
+
+/* Writes `refusal` into data[OUR_REFUSAL_LENGTH]. */
+void our_encode_refusal(const struct our_refusal *refusal, uint8_t *data);
+
+/* Reads a refusal. Returns 0 and *refusal, or EPROTO: it came from a program that is not ours. */
+int our_decode_refusal(const uint8_t *data, size_t length, struct our_refusal *refusal);
+
+/* None of these keeps state, allocates or reports: any thread. */
+
+#endif
