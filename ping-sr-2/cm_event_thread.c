@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-2: the thread that blocks on the event channel. It copies what matters of each event,
+ * acks the event, and wakes whoever waits for it. A peer that leaves is noticed although nobody
+ * asked. See cm_events.h.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/cm_event.h"
+#include "common/report.h"
+#include "common/stop.h"
+#include "ping-sr-2/cm_events.h"
+
+/* Nothing will come any more: wakes those who sleep until something comes. */
+static void announce_end(struct our_cm_events *events)
+{
+	const uint64_t one = 1;
+
+	while (write(events->end_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+/* With the lock held: puts the QP into its error state, so that what is posted is flushed. */
+static void disconnect_now(struct our_control *control)
+{
+	if (control->cm_events->connected)
+		rdma_disconnect(control->cm_id); /* EINVAL: the peer was faster */
+	control->cm_events->connected = false;
+}
+
+/* With the lock held. */
+static void handle_event(struct our_control *control, struct our_queued_event *queued)
+{
+	struct our_cm_events *events = control->cm_events;
+
+	switch (queued->event.type) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+		events->connected = !events->unwatched;
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		atomic_store(&events->peer_gone, true);
+		disconnect_now(control);
+		announce_end(events);
+		break;
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* of no use, and it does not come on every transport */
+		free(queued);
+		return;
+	default:
+		break;
+	}
+	STAILQ_INSERT_TAIL(&events->queue, queued, next);
+}
+
+static int take_event(struct our_control *control)
+{
+	struct our_cm_events *events = control->cm_events;
+	struct our_queued_event *queued;
+	struct rdma_cm_event *event;
+
+	if (rdma_get_cm_event(control->cm_channel, &event))
+		return errno == EINTR ? 0 : errno;
+	queued = malloc(sizeof(*queued));
+	if (queued)
+		our_copy_cm_event(&queued->event, event);
+	rdma_ack_cm_event(event); /* from here on its private data is gone */
+	if (!queued)
+		return ENOMEM;
+
+	pthread_mutex_lock(&events->lock);
+	handle_event(control, queued);
+	pthread_cond_broadcast(&events->changed);
+	pthread_mutex_unlock(&events->lock);
+	return 0;
+}
+
+/* A signal: who waits for an event is woken by us, who waits for a completion by the flush. */
+static void pass_on_stop(struct our_control *control)
+{
+	struct our_cm_events *events = control->cm_events;
+
+	pthread_mutex_lock(&events->lock);
+	events->stopping = true;
+	disconnect_now(control);
+	announce_end(events);
+	pthread_cond_broadcast(&events->changed);
+	pthread_mutex_unlock(&events->lock);
+}
+
+static void give_up(struct our_cm_events *events, int error)
+{
+	our_report_error("rdma_get_cm_event", error, NULL);
+	pthread_mutex_lock(&events->lock);
+	events->failure = error;
+	atomic_store(&events->peer_gone, true);
+	announce_end(events);
+	pthread_cond_broadcast(&events->changed);
+	pthread_mutex_unlock(&events->lock);
+}
+
+static void *our_cm_event_thread(void *argument)
+{
+	struct our_control *control = argument;
+	struct pollfd fds[] = {
+		{ .fd = control->cm_channel->fd, .events = POLLIN },
+		{ .fd = control->cm_events->quit_fd, .events = POLLIN },
+		{ .fd = our_stop_fd(), .events = POLLIN },
+	};
+	int ret = 0;
+
+	while (!ret) {
+		if (poll(fds, 3, -1) < 0)
+			continue; /* a signal; if it matters, the third is readable now */
+		if (fds[1].revents)
+			return NULL;
+		if (fds[2].revents) {
+			pass_on_stop(control);
+			fds[2].fd = -1; /* once is enough */
+		}
+		if (fds[0].revents)
+			ret = take_event(control);
+	}
+	give_up(control->cm_events, ret);
+	return NULL;
+}
+
+int our_create_cm_event_thread(struct our_control *control)
+{
+	struct our_cm_events *events = control->cm_events;
+	int ret;
+
+	events->quit_fd = eventfd(0, EFD_CLOEXEC);
+	if (events->quit_fd < 0)
+		return our_report_error("eventfd", errno, NULL);
+	events->end_fd = eventfd(0, EFD_CLOEXEC);
+	if (events->end_fd < 0) {
+		ret = our_report_error("eventfd", errno, NULL);
+		goto err_close_quit_fd;
+	}
+	ret = pthread_create(&events->thread, NULL, our_cm_event_thread, control);
+	if (ret) {
+		our_report_error("pthread_create", ret, NULL);
+		goto err_close_end_fd;
+	}
+	return 0;
+
+err_close_end_fd:
+	close(events->end_fd);
+err_close_quit_fd:
+	close(events->quit_fd);
+	return ret;
+}
+
+void our_end_cm_event_thread(struct our_control *control)
+{
+	struct our_cm_events *events = control->cm_events;
+	const uint64_t one = 1;
+
+	while (write(events->quit_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(events->thread, NULL);
+	close(events->end_fd);
+	close(events->quit_fd);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-2: waiting for the connection manager with an event channel of our own, which a thread
+ * reads all the time (cm_event_thread.c). The CM calls return at once; who wants to know how they
+ * ended waits for the thread to say so. What a stage provides: see common/stage.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/cm_event.h"
+#include "common/report.h"
+#include "common/stage.h"
+#include "common/stop.h"
+#include "common/trace.h"
+#include "ping-sr-2/cm_events.h"
+
+#define DISCONNECT_LIMIT_S          5 /* a disconnect request that is lost is sent again after 4 s */
+#define DISCONNECT_LIMIT_STOPPING_S 1
+
+const bool our_notices_disconnect = true;
+
+static void init_lock(struct our_cm_events *events)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&events->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&events->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static void free_events(struct our_control *control)
+{
+	pthread_cond_destroy(&control->cm_events->changed);
+	pthread_mutex_destroy(&control->cm_events->lock);
+	free(control->cm_events);
+	control->cm_events = NULL;
+}
+
+int our_create_event_channel(struct our_control *control)
+{
+	int ret;
+
+	control->cm_events = calloc(1, sizeof(*control->cm_events));
+	if (!control->cm_events)
+		return our_report_error("calloc", ENOMEM, NULL);
+	STAILQ_INIT(&control->cm_events->queue);
+	init_lock(control->cm_events);
+
+	our_trace_start();
+	control->cm_channel = rdma_create_event_channel();
+	if (!control->cm_channel) {
+		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
+		goto err_free_events;
+	}
+	our_trace_ptr("rdma_create_event_channel", control->cm_channel);
+	ret = our_create_cm_event_thread(control);
+	if (ret)
+		goto err_destroy_event_channel;
+	return 0;
+
+err_destroy_event_channel:
+	rdma_destroy_event_channel(control->cm_channel);
+err_free_events:
+	free_events(control);
+	return ret;
+}
+
+void our_destroy_event_channel(struct our_control *control)
+{
+	struct our_event_queue *queue = &control->cm_events->queue;
+	struct our_queued_event *queued;
+
+	our_end_cm_event_thread(control);
+	while ((queued = STAILQ_FIRST(queue))) {
+		STAILQ_REMOVE_HEAD(queue, next);
+		/* A request that nobody took: to destroy its id refuses the client. */
+		if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+			rdma_destroy_id(queued->event.cm_id);
+		free(queued);
+	}
+	our_trace_start();
+	rdma_destroy_event_channel(control->cm_channel);
+	our_trace_ok("rdma_destroy_event_channel");
+	control->cm_channel = NULL;
+	free_events(control);
+}
+
+void our_start_cm_call(struct our_control *control)
+{
+	(void)control; /* the call returns at once; the limit is kept by who waits for its event */
+	our_trace_start();
+}
+
+void our_stop_watching(struct our_control *control)
+{
+	pthread_mutex_lock(&control->cm_events->lock);
+	control->cm_events->connected = false;
+	control->cm_events->unwatched = true;
+	pthread_mutex_unlock(&control->cm_events->lock);
+}
+
+/* How many seconds to wait for `expected`; 0: for ever. */
+static uint64_t limit_s(const struct our_control *control, enum rdma_cm_event_type expected)
+{
+	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return 0;
+	if (expected == RDMA_CM_EVENT_DISCONNECTED)
+		return our_stop_requested() ? DISCONNECT_LIMIT_STOPPING_S : DISCONNECT_LIMIT_S;
+	return control->options->timeout_s;
+}
+
+static struct timespec deadline_in(uint64_t seconds)
+{
+	uint64_t deadline_ns = our_now_ns() + seconds * OUR_NS_PER_S;
+
+	return (struct timespec){
+		.tv_sec = (time_t)(deadline_ns / OUR_NS_PER_S),
+		.tv_nsec = (long)(deadline_ns % OUR_NS_PER_S),
+	};
+}
+
+/* With the lock held: waits for a change. Returns 0, or ETIMEDOUT when `limit` seconds are over. */
+static int await_change(struct our_cm_events *events, uint64_t limit, const struct timespec *end)
+{
+	if (!limit)
+		return pthread_cond_wait(&events->changed, &events->lock);
+	return pthread_cond_timedwait(&events->changed, &events->lock, end);
+}
+
+/* Waits for the next event, and takes it into control->cm_event. */
+static int await_next_event(struct our_control *control, enum rdma_cm_event_type expected)
+{
+	struct our_cm_events *events = control->cm_events;
+	uint64_t limit = limit_s(control, expected);
+	struct timespec end = deadline_in(limit);
+	struct our_queued_event *queued = NULL;
+	int ret = 0;
+
+	pthread_mutex_lock(&events->lock);
+	while (!ret && !(queued = STAILQ_FIRST(&events->queue))) {
+		if (events->failure)
+			ret = events->failure;
+		else if (events->stopping && expected != RDMA_CM_EVENT_DISCONNECTED)
+			ret = EINTR;
+		else
+			ret = await_change(events, limit, &end);
+	}
+	if (!ret)
+		STAILQ_REMOVE_HEAD(&events->queue, next);
+	pthread_mutex_unlock(&events->lock);
+	if (!ret)
+		control->cm_event = queued->event;
+	free(ret ? NULL : queued);
+	return ret;
+}
+
+int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+{
+	int ret;
+
+	if (called)
+		return called;
+	ret = await_next_event(control, expected);
+	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
+}
+
+int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	/*
+	 * The id shares the listener's channel. Two threads that read one channel would steal each
+	 * other's events: the listener's would get this client's disconnect, and ours a request.
+	 */
+	our_trace_start();
+	if (rdma_migrate_id(cm_id, agent->cm_channel)) {
+		our_report_error("rdma_migrate_id", errno, NULL);
+		rdma_destroy_id(cm_id);
+		return errno;
+	}
+	our_trace_ok("rdma_migrate_id");
+	cm_id->context = agent;
+	agent->cm_id = cm_id;
+	return 0;
+}
+
+int our_await_disconnect(struct our_control *control)
+{
+	struct our_cm_events *events = control->cm_events;
+	uint64_t limit = control->options->timeout_s;
+	struct timespec end = deadline_in(limit);
+	int ret = 0;
+
+	pthread_mutex_lock(&events->lock);
+	while (!ret && !our_peer_gone(control))
+		ret = events->stopping ? EINTR : await_change(events, limit, &end);
+	pthread_mutex_unlock(&events->lock);
+	return ret;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-2: what the thread that reads the event channel (cm_event_thread.c) and those who wait
+ * for its events (cm_events.c) share.
+ */
+#ifndef OUR_CM_EVENTS_H
+#define OUR_CM_EVENTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "common/control.h"
+
+struct our_queued_event {
+	STAILQ_ENTRY(our_queued_event) next;
+	struct our_cm_event event;
+};
+
+struct our_cm_events {
+	pthread_t thread;
+	int quit_fd; /* tells the thread to end */
+	atomic_bool peer_gone;
+	int end_fd; /* readable once the peer has gone or the program is to stop: for sleepers */
+	pthread_mutex_t lock;   /* guards all below */
+	pthread_cond_t changed; /* something below has changed; its clock is CLOCK_MONOTONIC */
+	STAILQ_HEAD(our_event_queue, our_queued_event) queue;
+	bool connected; /* the QP works, and the thread may disconnect it, */
+	bool unwatched; /* unless whoever set it up is about to tear it down */
+	bool stopping;  /* a signal has asked the program to stop */
+	int failure;    /* the channel cannot be read any more: an errno value */
+};
+
+/*
+ * Starts the thread that reads control->cm_channel. Returns 0 or an errno value, reported.
+ * our_end_cm_event_thread ends and joins it, whatever it is doing; before the channel goes.
+ */
+int our_create_cm_event_thread(struct our_control *control);
+void our_end_cm_event_thread(struct our_control *control);
+
+/*
+ * True once the peer has disconnected, or its device or our channel is gone. Any thread; costs one
+ * load.
+ */
+static inline bool our_peer_gone(const struct our_control *control)
+{
+	return atomic_load_explicit(&control->cm_events->peer_gone, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-2: waiting for completions by asking the CQ again and again (busy polling), with an eye
+ * on the peer: when it has gone, nothing more will come. What a stage provides: see
+ * common/stage.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/device.h"
+#include "common/report.h"
+#include "common/stage.h"
+#include "common/stop.h"
+#include "common/trace.h"
+#include "common/transfer_completion.h"
+#include "ping-sr-2/cm_events.h"
+
+#define POLL_BATCH    8
+#define POLLS_A_CLOCK 64 /* reading the clock costs as much as a few polls */
+
+/* Completions come off the CQ in batches and are handed out one by one. */
+struct our_completions {
+	struct ibv_wc wc[POLL_BATCH];
+	int next;
+	int polled;
+};
+
+int our_create_cq(struct our_control *control)
+{
+	int depth = (int)(control->max_send_wr + control->max_recv_wr);
+
+	control->completions = calloc(1, sizeof(*control->completions));
+	if (!control->completions)
+		return our_report_error("calloc", ENOMEM, NULL);
+	our_trace_start();
+	errno = 0;
+	control->cq = ibv_create_cq(control->cm_id->verbs, depth, NULL, NULL, 0);
+	if (!control->cq) {
+		free(control->completions);
+		return our_report_no_queue(control, "ibv_create_cq", errno);
+	}
+	our_trace_ulong("ibv_create_cq", "entries", (unsigned long)control->cq->cqe);
+	return 0;
+}
+
+void our_destroy_cq(struct our_control *control)
+{
+	int ret;
+
+	our_trace_start();
+	ret = ibv_destroy_cq(control->cq);
+	if (ret)
+		our_report_error("ibv_destroy_cq", ret, NULL);
+	else
+		our_trace_ok("ibv_destroy_cq");
+	control->cq = NULL;
+	free(control->completions);
+	control->completions = NULL;
+}
+
+static int poll_cq(struct our_control *control)
+{
+	struct our_completions *completions = control->completions;
+	bool gone = false;
+	int polled;
+
+	do {
+		polled = ibv_poll_cq(control->cq, POLL_BATCH, completions->wc);
+		control->statistics.cq_polls++;
+		if (polled < 0)
+			return our_report_error("ibv_poll_cq", EIO, NULL);
+		if (polled == 0) {
+			control->statistics.cq_empty_polls++;
+			if (our_stop_requested())
+				return EINTR;
+			if (control->statistics.cq_empty_polls % POLLS_A_CLOCK == 0 &&
+			    our_now_ns() > control->wait_until_ns)
+				return ETIMEDOUT;
+			if (gone)
+				return ECONNRESET; /* and the CQ was asked once more since */
+			gone = our_peer_gone(control);
+		}
+	} while (polled == 0);
+	control->statistics.completions += (uint64_t)polled;
+	completions->polled = polled;
+	completions->next = 0;
+	return 0;
+}
+
+void our_await_time(struct our_control *control, uint64_t until_ns)
+{
+	(void)control;
+	while (our_now_ns() < until_ns && !our_stop_requested())
+		; /* to sleep here would hide what busy polling costs */
+}
+
+int our_await_completion(struct our_control *control, struct ibv_wc *wc)
+{
+	struct our_completions *completions = control->completions;
+	int ret;
+
+	if (completions->next == completions->polled) {
+		ret = poll_cq(control);
+		if (ret)
+			return ret;
+	}
+	*wc = completions->wc[completions->next++];
+	return our_check_completion_status(wc);
+}
