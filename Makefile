@@ -19,7 +19,7 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 
 # The one table of the suite: which parts make a stage's programs, and, by their paths, which
 # stage each part comes from. Nothing else knows it.
-STAGES = ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-3
+STAGES = ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-3 ping-sr-4
 
 ping-sr-0.parts  = ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
 ping-sr-0.client = ping-sr-0/client.c ping-sr-0/client_operation.c

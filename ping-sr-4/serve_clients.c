@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-4: the server serves its listener and all its clients from one loop around one poll().
+ */
+#include <errno.h>
+
+#include "common/clock.h"
+#include "common/report.h"
+#include "common/stage.h"
+#include "common/stop.h"
+#include "ping-sr-0/ping.h"
+#include "ping-sr-4/agents.h"
+#include "ping-sr-4/channels.h"
+
+struct server {
+	struct our_control *listener;
+	struct our_agent_list agents;
+	uint64_t welcomed; /* clients so far */
+	int failure;       /* of some agent; 0: none failed so far */
+};
+
+static bool wants_more(const struct server *server)
+{
+	uint64_t wanted = server->listener->options->clients;
+
+	return !wanted || server->welcomed < wanted;
+}
+
+static void end_agent(struct server *server, struct our_agent *agent, int ret)
+{
+	LIST_REMOVE(agent, next);
+	ret = our_end_agent(agent, ret);
+	if (ret && ret != EINTR)
+		server->failure = ret;
+}
+
+static void welcome(struct server *server, const struct our_cm_event *request)
+{
+	struct our_agent *agent;
+	int ret;
+
+	if (!wants_more(server)) {
+		rdma_destroy_id(request->cm_id); /* which refuses the client */
+		return;
+	}
+	server->welcomed++;
+	ret = our_start_agent(server->listener, request, &agent);
+	if (ret) {
+		server->failure = ret;
+		return;
+	}
+	LIST_INSERT_HEAD(&server->agents, agent, next);
+	ret = our_agent_react(agent); /* arms the CQ */
+	if (ret)
+		end_agent(server, agent, ret);
+}
+
+static void handle_cm_event(struct server *server, const struct our_cm_event *event)
+{
+	struct our_agent *agent = event->cm_id->context;
+	int ret;
+
+	switch (event->type) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		welcome(server, event);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		ret = our_agent_established(agent);
+		if (ret)
+			end_agent(server, agent, ret);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		ret = our_agent_react(agent); /* to what came before */
+		end_agent(server, agent, ret);
+		break;
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		break;
+	default:
+		ret = event->status < 0 ? -event->status : ECONNABORTED;
+		our_report_error("rdma_get_cm_event", ret, "%s: the client could not be connected",
+				 rdma_event_str(event->type));
+		if (event->cm_id != server->listener->cm_id &&
+		    event->cm_id != server->listener->second_cm_id)
+			end_agent(server, agent, ret);
+	}
+}
+
+static int handle_cm_events(struct server *server)
+{
+	struct our_cm_event event;
+	int ret;
+
+	for (;;) {
+		ret = our_take_cm_event(server->listener->cm_channel, &event);
+		if (ret)
+			return ret == EAGAIN ? 0 : ret;
+		handle_cm_event(server, &event);
+	}
+}
+
+static int handle_completions(struct server *server)
+{
+	struct our_control *control;
+	uint64_t before;
+	int ret;
+
+	for (;;) {
+		ret = our_take_cq_event(&control);
+		if (ret)
+			return ret == EAGAIN ? 0 : ret;
+		control->statistics.sleeps++;
+		before = control->statistics.completions;
+		ret = our_agent_react(control->agent);
+		control->statistics.empty_wake_ups += control->statistics.completions == before;
+		if (ret)
+			end_agent(server, control->agent, ret);
+	}
+}
+
+/* With --timeout: ends the agents whose clients have said nothing for so long. */
+static void end_the_silent(struct server *server)
+{
+	struct our_agent *agent, *next;
+	uint64_t now_ns = our_now_ns();
+
+	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
+		next = LIST_NEXT(agent, next);
+		if (now_ns >= agent->control->wait_until_ns)
+			end_agent(server, agent, ETIMEDOUT);
+	}
+}
+
+/* The loop: sleep until something happens, then do all there is to do. */
+static int serve(struct server *server)
+{
+	bool watch_silence = server->listener->options->timeout_s;
+	uint64_t until_ns = UINT64_MAX;
+	struct our_ready ready;
+	int ret = 0;
+
+	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents))) {
+		if (watch_silence)
+			until_ns = our_now_ns() + OUR_NS_PER_S;
+		ret = our_poll(server->listener->cm_channel, true, true, until_ns, &ready);
+		if (!ret && ready.stop)
+			return EINTR;
+		if (!ret && ready.completions)
+			ret = handle_completions(server);
+		if (!ret && ready.cm_events)
+			ret = handle_cm_events(server);
+		if (watch_silence)
+			end_the_silent(server);
+	}
+	return ret;
+}
+
+int our_serve_clients(struct our_control *listener)
+{
+	struct server server = { .listener = listener };
+	int ret;
+
+	LIST_INIT(&server.agents);
+	ret = serve(&server);
+	while (!LIST_EMPTY(&server.agents))
+		end_agent(&server, LIST_FIRST(&server.agents), ret);
+	return server.failure ? server.failure : ret;
+}
