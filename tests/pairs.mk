@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# Builds what tests/pairs pairs with the stages: the independent program, and every stage flattened,
+# each file compiled alone, with nothing of this project's on the include path.
+
+FLAT_PROGRAMS = $(foreach stage,$(STAGES),$(BUILD)/tests/flat/$(stage)/client \
+					  $(BUILD)/tests/flat/$(stage)/server)
+
+pairs-build: $(BUILD)/tests/peer $(FLAT_PROGRAMS)
+
+$(BUILD)/tests/peer: $(wildcard tests/peer/*.[ch])
+	@mkdir -p $(@D)
+	$(SAY) CC tests/peer/peer.c
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Werror tests/peer/peer.c \
+		-lrdmacm -libverbs -pthread -o $@
+
+$(FLAT_PROGRAMS:=.c) &: $(wildcard common/*.[ch] $(STAGES:=/*.[ch])) Makefile tools/stage
+	$(SAY) FLAT "$(STAGES)"
+	$(Q)for stage in $(STAGES); do \
+		tools/stage flatten $$stage $(BUILD)/tests/flat/$$stage >/dev/null || exit 1; done
+
+$(FLAT_PROGRAMS): %: %.c
+	$(SAY) CC $<
+	$(Q)cd $(@D) && $(CC) $(CFLAGS) -Wall -Wextra -Werror $(@F).c -lrdmacm -libverbs -pthread \
+		-o $(@F)
+
+.PHONY: pairs-build

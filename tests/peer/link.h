@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the lower part of the independent peer (see peer.c): what the peer knows, connection
+ * management events, memory and queues.
+ *
+ * Contract: included by messages.h alone, so that one cc command builds the peer. Whatever fails
+ * in here ends the process with a sentence; a refusal ends it with status 3.
+ */
+#ifndef PEER_LINK_H
+#define PEER_LINK_H
+
+#include <endian.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <rdma/rdma_cma.h>
+
+#define MAGIC         0x4f555231u
+#define VERSION       1
+#define BASE_LEN      16 /* count and size: what every client of the course sends */
+#define BLAST_LEN     24 /* and the number of data buffers */
+#define FULL_LEN      32 /* and the extension */
+#define CREDIT_LEN    8
+#define MAX_COUNT     1000000000ull
+#define MAX_SIZE      (64ull << 20)
+#define MAX_BUFFERS   4096ull
+#define MAX_MEMORY    (256ull << 20)
+#define GRACE_MS      1000 /* how long completions may trail a peer that has left */
+#define DISCONNECT_MS 5000 /* how long the answer to a disconnect may take */
+#define RESOLVE_MS    3000
+#define LOST          (-1) /* beside the values of enum ibv_wc_status, which start at 0 */
+#define KIND_RECV     1    /* the upper half of a wr_id; the lower is the slot */
+#define KIND_SEND     2
+#define KIND_CREDIT   3
+
+struct peer {
+	/* options */
+	int server, client, async, events, blast, full, abrupt, verbose; /* flags */
+	int stage;
+	int bad_credit; /* the misbehaviour's initial: huge, zero or short; or 0 */
+	const char *addr, *port;
+	uint64_t count, size, n_buf, batch;
+	uint8_t raw_data[255];
+	size_t raw_len;
+	bool raw;
+	/* connection */
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener, *id;
+	uint8_t request[255]; /* server: the client's private data */
+	size_t request_len;
+	bool left; /* the other end disconnected */
+	int64_t left_at;
+	/* transfer */
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *comp;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	uint8_t *mem;
+	uint64_t slots; /* data slots in mem; as many 8-byte credit slots follow them */
+	bool armed;
+	unsigned int cq_events;
+	uint32_t rx_len;
+};
+
+/* Both take a format literal. */
+#define note(...) (fprintf(stderr, "peer: note: " __VA_ARGS__), fputc('\n', stderr))
+#define die(...)  (fprintf(stderr, "peer: " __VA_ARGS__), fputc('\n', stderr), exit(1))
+
+static void must(bool ok, const char *call)
+{
+	if (!ok)
+		die("%s: %s (errno %d)", call, strerror(errno), errno);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+static void put64(uint8_t *at, uint64_t value)
+{
+	for (int i = 7; i >= 0; i--, value >>= 8)
+		at[i] = value & 0xff;
+}
+
+static uint64_t get_be(const uint8_t *at, int bytes)
+{
+	uint64_t value = 0;
+
+	while (bytes--)
+		value = value << 8 | *at++;
+	return value;
+}
+
+/* ---- connection management ---- */
+
+static void mark_left(struct peer *p)
+{
+	if (p->left)
+		return;
+	p->left = true;
+	p->left_at = now_ms();
+}
+
+static __attribute__((noreturn)) void refused(const struct rdma_cm_event *ev)
+{
+	const uint8_t *data = ev->param.conn.private_data;
+	unsigned int len = data ? ev->param.conn.private_data_len : 0;
+
+	printf("rejected status %d private %u ", ev->status, len);
+	for (unsigned int i = 0; i < len; i++)
+		printf("%02x", data[i]);
+	putchar('\n');
+	exit(3);
+}
+
+/* Asynchronous mode, once connected: takes the one event that is ready. */
+static void take_event(struct peer *p)
+{
+	struct rdma_cm_event *ev;
+	enum rdma_cm_event_type type;
+	struct rdma_cm_id *id;
+	int status;
+
+	must(!rdma_get_cm_event(p->channel, &ev), "rdma_get_cm_event");
+	type = ev->event;
+	status = ev->status;
+	id = ev->id;
+	rdma_ack_cm_event(ev);
+	if (p->verbose)
+		note("event %s status %d", rdma_event_str(type), status);
+	if (type == RDMA_CM_EVENT_CONNECT_REQUEST) { /* we serve one client only */
+		rdma_reject(id, NULL, 0);
+		rdma_destroy_id(id);
+	} else if (type == RDMA_CM_EVENT_DISCONNECTED) {
+		mark_left(p);
+	} else if (type == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		die("the RDMA device was removed");
+	}
+}
+
+/* Asynchronous mode, while connecting: waits for an event, which stays unacked, of this type. */
+static struct rdma_cm_event *expect_event(struct peer *p, enum rdma_cm_event_type want)
+{
+	struct rdma_cm_event *ev;
+
+	must(!rdma_get_cm_event(p->channel, &ev), "rdma_get_cm_event");
+	if (p->verbose)
+		note("event %s status %d", rdma_event_str(ev->event), ev->status);
+	if (ev->event == RDMA_CM_EVENT_REJECTED)
+		refused(ev);
+	if (ev->event != want)
+		die("expected %s, got %s (status %d)", rdma_event_str(want),
+		    rdma_event_str(ev->event), ev->status);
+	return ev;
+}
+
+/* Ends a step of the connecting: in synchronous mode the call itself has waited. */
+static void step(struct peer *p, int ret, const char *call, enum rdma_cm_event_type want)
+{
+	if (ret) {
+		int err = errno;
+
+		if (!p->async && p->id->event && p->id->event->event == RDMA_CM_EVENT_REJECTED)
+			refused(p->id->event);
+		errno = err;
+		must(false, call);
+	}
+	if (p->async)
+		rdma_ack_cm_event(expect_event(p, want));
+}
+
+static bool readable(int fd, int timeout_ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, timeout_ms) > 0;
+}
+
+/* ---- queues and memory ---- */
+
+static uint64_t stride(const struct peer *p)
+{
+	return (p->size + 7) & ~7ull;
+}
+
+static uint8_t *slot(struct peer *p, uint64_t i)
+{
+	return p->mem + i * stride(p);
+}
+
+static uint8_t *credit_slot(struct peer *p, uint64_t i)
+{
+	return p->mem + p->slots * stride(p) + i * CREDIT_LEN;
+}
+
+static void post_recv(struct peer *p, uint64_t i, bool credit)
+{
+	uint8_t *at = credit ? credit_slot(p, i) : slot(p, i);
+	struct ibv_sge sge = { .addr = (uintptr_t)at,
+			       .length = credit ? CREDIT_LEN : (uint32_t)p->size,
+			       .lkey = p->mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	wr.wr_id = (uint64_t)KIND_RECV << 32 | i;
+	errno = ibv_post_recv(p->id->qp, &wr, &bad);
+	must(!errno, "ibv_post_recv");
+}
+
+static void post_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)at, .length = length, .lkey = p->mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
+
+	wr.wr_id = (uint64_t)kind << 32 | i;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	errno = ibv_post_send(p->id->qp, &wr, &bad);
+	must(!errno, "ibv_post_send");
+}
+
+/* The QP, the memory and the receives: all of it before rdma_connect or rdma_accept. */
+static void set_up_transfer(struct peer *p)
+{
+	uint64_t total;
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
+	bool credits = p->blast && p->client;
+
+	p->slots = p->blast ? p->n_buf : 2;
+	total = p->slots * (stride(p) + CREDIT_LEN);
+	if (posix_memalign((void **)&p->mem, 4096, total))
+		die("no memory for %" PRIu64 " bytes", total);
+	memset(p->mem, 0, total);
+	p->pd = ibv_alloc_pd(p->id->verbs);
+	must(p->pd, "ibv_alloc_pd");
+	p->mr = ibv_reg_mr(p->pd, p->mem, total, IBV_ACCESS_LOCAL_WRITE);
+	must(p->mr, "ibv_reg_mr");
+	if (p->events) {
+		p->comp = ibv_create_comp_channel(p->id->verbs);
+		must(p->comp, "ibv_create_comp_channel");
+	}
+	p->cq = ibv_create_cq(p->id->verbs, (int)(2 * p->slots + 2), p, p->comp, 0);
+	must(p->cq, "ibv_create_cq");
+	attr.send_cq = p->cq;
+	attr.recv_cq = p->cq;
+	attr.cap.max_send_wr = (uint32_t)p->slots + 1;
+	attr.cap.max_recv_wr = (uint32_t)p->slots + 1;
+	attr.cap.max_send_sge = 1;
+	attr.cap.max_recv_sge = 1;
+	must(!rdma_create_qp(p->id, p->pd, &attr), "rdma_create_qp");
+	for (uint64_t i = 0; i < (p->blast ? p->slots : 1); i++)
+		post_recv(p, i, credits);
+}
+
+static void tear_down(struct peer *p)
+{
+	rdma_destroy_qp(p->id);
+	if (p->cq_events)
+		ibv_ack_cq_events(p->cq, p->cq_events);
+	if (ibv_destroy_cq(p->cq))
+		note("ibv_destroy_cq failed");
+	if (p->comp && ibv_destroy_comp_channel(p->comp))
+		note("ibv_destroy_comp_channel failed");
+	if (ibv_dereg_mr(p->mr) || ibv_dealloc_pd(p->pd))
+		note("ibv_dereg_mr or ibv_dealloc_pd failed");
+	free(p->mem);
+	if (rdma_destroy_id(p->id) || (p->listener && rdma_destroy_id(p->listener)))
+		note("rdma_destroy_id: %s", strerror(errno));
+	if (p->channel)
+		rdma_destroy_event_channel(p->channel);
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests' main program. Contract: runs every stage on every address there is (in
+ * the lab, or RDMA_ADDR); exit status 0 if all passed. Started by tests/run, in the top directory.
+ */
+#include <string.h>
+
+#include "tests/stages/stages.h"
+#include "tests/stages/table.h"
+#include "tests/stages/runs.h"
+#include "tests/support/resources.h"
+#include "tests/support/suite.h"
+
+/* What does not depend on how addresses look is tested with the first family only. */
+static bool first_of_device(int target)
+{
+	return target == 0 || strcmp(targets[target].device, targets[target - 1].device) != 0;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("stages");
+	int stage, target, setting;
+	TCase *tcase;
+
+	find_targets();
+	resources_remember();
+	for (stage = 0; stage < n_stages; stage++) {
+		for (target = 0; target < n_targets; target++) {
+			setting = setting_number(stage, target);
+			tcase = run_tcase(setting);
+			add_transfer_tests(tcase, setting);
+			if (first_of_device(target)) {
+				add_stop_tests(tcase, setting);
+				add_output_tests(tcase, setting);
+				add_trace_tests(tcase, setting);
+				add_mistake_tests(tcase, setting);
+				add_limit_tests(tcase, setting);
+				add_death_tests(tcase, setting);
+			}
+			suite_add_tcase(suite, tcase);
+		}
+	}
+	return suite_run(&suite, 1);
+}

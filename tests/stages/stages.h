@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests: real servers and clients over real drivers. Contract: each function adds
+ * the tests of one topic to the test case of a setting.
+ */
+#ifndef STAGES_H
+#define STAGES_H
+
+#include <check.h>
+
+void add_transfer_tests(TCase *tcase, int setting);
+void add_output_tests(TCase *tcase, int setting);
+void add_trace_tests(TCase *tcase, int setting);
+void add_mistake_tests(TCase *tcase, int setting);
+void add_limit_tests(TCase *tcase, int setting);
+void add_stop_tests(TCase *tcase, int setting);
+void add_death_tests(TCase *tcase, int setting);
+
+#endif

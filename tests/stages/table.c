@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests. See table.h. A new stage is a row here, and no more.
+ */
+#include <infiniband/verbs.h>
+#include <netdb.h>
+#include <rdma/rdma_cma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/stages/table.h"
+#include "tests/support/suite.h"
+
+#define STAGE(folder) .name = (folder), .client = folder "/client", .server = folder "/server"
+
+const struct stage stages[] = {
+	{ STAGE("ping-sr-0") },
+	{ STAGE("ping-sr-1"), .negotiates = true },
+	{ STAGE("ping-sr-2"), .negotiates = true, .notices_peer_death = true },
+	{ STAGE("ping-sr-3"), .negotiates = true, .notices_peer_death = true },
+	{ STAGE("ping-sr-4"), .negotiates = true, .notices_peer_death = true,
+	  .ids_come_as_events = true },
+};
+
+const int n_stages = sizeof(stages) / sizeof(stages[0]);
+
+struct target targets[MAX_TARGETS];
+int n_targets;
+
+static void die(const char *what, const char *address)
+{
+	fprintf(stderr, "stage tests: %s%s\n", what, address);
+	exit(EXIT_FAILURE);
+}
+
+static void describe_device(struct target *target, struct ibv_context *verbs, uint8_t port_number)
+{
+	struct ibv_port_attr port;
+
+	if (ibv_query_port(verbs, port_number, &port))
+		die("ibv_query_port fails on the device of ", target->address);
+	snprintf(target->device, sizeof(target->device), "%s", ibv_get_device_name(verbs->device));
+	target->max_message = port.max_msg_sz;
+	if (verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+		target->transport = "iWARP";
+	else if (port.link_layer == IBV_LINK_LAYER_ETHERNET)
+		target->transport = "RoCE";
+	else
+		target->transport = "InfiniBand";
+}
+
+static void add_target(const char *address, const char *peer)
+{
+	struct target *target = &targets[n_targets++];
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
+	struct addrinfo *found;
+	struct rdma_cm_id *id;
+
+	target->address = address;
+	target->peer = peer ? peer : address;
+	if (getaddrinfo(address, NULL, &hints, &found))
+		die("not a numeric address: ", address);
+	target->ipv6 = found->ai_family == AF_INET6;
+	if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP))
+		die("no RDMA here: rdma_create_id fails for ", address);
+	if (rdma_bind_addr(id, found->ai_addr) || !id->verbs)
+		die("no RDMA device serves ", address);
+	describe_device(target, id->verbs, id->port_num);
+	rdma_destroy_id(id);
+	freeaddrinfo(found);
+}
+
+static void add_lab_target(const char *variable, const char *peer_variable, const char *what)
+{
+	const char *address = getenv(variable);
+
+	if (address)
+		add_target(address, getenv(peer_variable));
+	else
+		suite_skip(what, "%s is not set: the lab was started without it", variable);
+}
+
+void find_targets(void)
+{
+	const char *address = getenv("RDMA_ADDR");
+
+	if (address) {
+		add_target(address, NULL);
+		suite_skip("all stages, other addresses", "RDMA_ADDR=%s is the only one", address);
+		return;
+	}
+	if (!getenv("LAB_GUEST"))
+		die("neither in the lab nor with RDMA_ADDR: see tests/run", "");
+	add_lab_target("LAB_ROCE_ADDR", "LAB_PEER_ROCE_ADDR", "all stages, RoCE, IPv4");
+	add_lab_target("LAB_ROCE_ADDR6", "LAB_PEER_ROCE_ADDR6", "all stages, RoCE, IPv6");
+	add_lab_target("LAB_IWARP_ADDR", "LAB_PEER_IWARP_ADDR", "all stages, iWARP, IPv4");
+	add_lab_target("LAB_IWARP_ADDR6", "LAB_PEER_IWARP_ADDR6", "all stages, iWARP, IPv6");
+	if (!n_targets)
+		die("the lab has no RDMA device", "");
+}
+
+const char *setting_name(int number)
+{
+	struct setting at = setting_of(number);
+
+	return suite_name("%s %s %s", at.stage->name, at.target->device,
+			  at.target->ipv6 ? "IPv6" : "IPv4");
+}

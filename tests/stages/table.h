@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests. Contract: which stages there are and what each can do; which addresses
+ * there are to run them on; and the setting of a test, one of each.
+ */
+#ifndef STAGES_TABLE_H
+#define STAGES_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct stage {
+	const char *name;        /* of its folder */
+	const char *client;      /* path of the program */
+	const char *server;      /* the same */
+	bool negotiates;         /* the server learns count and size from the client */
+	bool ids_come_as_events; /* of clients, on the listener's channel: no verb brings them */
+	bool notices_peer_death; /* a side whose peer leaves or dies ends without --timeout */
+};
+
+extern const struct stage stages[];
+extern const int n_stages;
+
+struct target {
+	const char *address;   /* of this machine, the server's */
+	const char *peer;      /* where the client finds the server: mostly the same */
+	char device[64];       /* as verbs call it */
+	const char *transport; /* as the results call it */
+	bool ipv6;
+	uint64_t max_message; /* bytes: what the device's port says */
+};
+
+#define MAX_TARGETS 4
+
+extern struct target targets[MAX_TARGETS];
+extern int n_targets;
+
+/*
+ * Finds the targets: the one that RDMA_ADDR names, else those of the lab. One that is missing is
+ * reported as skipped. Ends the program if there is none, or if no device serves an address.
+ */
+void find_targets(void);
+
+/* A setting is a number, so that it fits Check's loop variable. */
+struct setting {
+	const struct stage *stage;
+	const struct target *target;
+	const char *port; /* the server's */
+};
+
+#define RUN_PORT "17321"
+
+static inline int setting_number(int stage, int target)
+{
+	return stage * MAX_TARGETS + target;
+}
+
+static inline struct setting setting_of(int number)
+{
+	return (struct setting){ &stages[number / MAX_TARGETS], &targets[number % MAX_TARGETS],
+				 RUN_PORT };
+}
+
+/* "ping-sr-0 rxe0 IPv4": never freed. */
+const char *setting_name(int number);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests: a peer that is killed, without a word. The other side must not wait for
+ * ever: with --timeout in every stage, without it where the stage claims to notice.
+ */
+#include <signal.h>
+
+#include "tests/stages/runs.h"
+#include "tests/stages/stages.h"
+
+static void kill_one(struct setting at, const char *const *own, bool kill_server)
+{
+	struct process *server, *client, *victim, *survivor;
+	struct json_object *result;
+
+	start_long_run(at, own, &server, &client);
+	victim = kill_server ? server : client;
+	survivor = kill_server ? client : server;
+	process_signal(victim, SIGKILL);
+	process_assert(process_ended(victim, PROCESS_SECONDS), "SIGKILL does not kill");
+	assert_exit(survivor, 1);
+	process_assert(*process_text(survivor, PROCESS_ERR), "%s did not say why", survivor->name);
+	result = result_of(survivor);
+	check_identity(result, at, kill_server ? "client" : "agent", 64);
+	ck_assert(!result_json_bool(result, "complete"));
+	json_object_put(result);
+}
+
+START_TEST(a_killed_server_times_out)
+{
+	kill_one(setting_of(_i), PROCESS_ARGUMENTS("--timeout", "2"), true);
+}
+END_TEST
+
+START_TEST(a_killed_client_times_out)
+{
+	kill_one(setting_of(_i), PROCESS_ARGUMENTS("--timeout", "2"), false);
+}
+END_TEST
+
+START_TEST(a_killed_server_is_noticed)
+{
+	kill_one(setting_of(_i), NULL, true);
+}
+END_TEST
+
+START_TEST(a_killed_client_is_noticed)
+{
+	kill_one(setting_of(_i), NULL, false);
+}
+END_TEST
+
+/* Whatever became of the first client, the second is served. */
+START_TEST(a_server_outlives_a_killed_client)
+{
+	struct setting at = setting_of(_i);
+	const char *const *endless = PROCESS_ARGUMENTS("-c", RUN_LONG);
+	struct process *server =
+		start_server(at, endless, PROCESS_ARGUMENTS("-n", "2", "--timeout", "2"));
+	struct process *client = start_client(at, endless, PROCESS_ARGUMENTS("-T"));
+
+	process_await_text(client, PROCESS_ERR, "ibv_post_send", 200);
+	process_signal(client, SIGKILL);
+	process_assert(process_ended(client, PROCESS_SECONDS), "SIGKILL does not kill");
+	client = start_client(at, PROCESS_ARGUMENTS("-c", "50"), PROCESS_ARGUMENTS("-v"));
+	assert_exit(client, 0);
+	assert_exit(server, 1); /* one of its clients failed */
+}
+END_TEST
+
+void add_death_tests(TCase *tcase, int setting)
+{
+	tcase_add_loop_test(tcase, a_killed_server_times_out, setting, setting + 1);
+	tcase_add_loop_test(tcase, a_killed_client_times_out, setting, setting + 1);
+	tcase_add_loop_test(tcase, a_server_outlives_a_killed_client, setting, setting + 1);
+	if (setting_of(setting).stage->notices_peer_death) {
+		tcase_add_loop_test(tcase, a_killed_server_is_noticed, setting, setting + 1);
+		tcase_add_loop_test(tcase, a_killed_client_is_noticed, setting, setting + 1);
+	}
+}

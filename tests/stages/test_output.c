@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests: what people see, and how little memory it takes to show it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/stages/runs.h"
+#include "tests/stages/stages.h"
+#include "tests/support/suite.h"
+
+#define MAX_KIB (8 * 1024)
+
+static void assert_said(struct process *process, enum process_stream stream, const char *wanted)
+{
+	process_assert(strstr(process_text(process, stream), wanted), "%s did not say '%s'",
+		       process->name, wanted);
+}
+
+static void assert_silent(struct process *process, enum process_stream stream)
+{
+	process_assert(!*process_text(process, stream), "%s said something", process->name);
+}
+
+START_TEST(people_get_a_block)
+{
+	static const char *const wanted[] = { "  connection ",  "  round trip ", "min ",
+					      "p99.9 ",         "  rate ",       "  CPU, process ",
+					      "  CPU, machine " };
+	struct setting at = setting_of(_i);
+	const char *const *agreed = PROCESS_ARGUMENTS("-c", "200", "-s", "100");
+	struct process *server = start_server(at, agreed, PROCESS_ARGUMENTS("-x"));
+	struct process *client = start_client(at, agreed, PROCESS_ARGUMENTS("-v", "-x"));
+	int i;
+
+	assert_exit(client, 0);
+	assert_exit(server, 0);
+	assert_said(client, PROCESS_OUT, "180 messages of 100 bytes, every byte verified\n");
+	assert_said(server, PROCESS_OUT, "180 messages of 100 bytes\n");
+	assert_said(client, PROCESS_OUT, at.target->transport);
+	assert_said(client, PROCESS_OUT, at.target->device);
+	for (i = 0; i < RUN_LENGTH(wanted); i++) {
+		assert_said(client, PROCESS_OUT, wanted[i]);
+		assert_said(server, PROCESS_OUT, wanted[i]);
+	}
+	assert_said(client, PROCESS_OUT,
+		    "  completions    360,"); /* -x: a send and a receive each */
+	assert_silent(client, PROCESS_ERR);
+}
+END_TEST
+
+START_TEST(quiet_is_silent)
+{
+	struct setting at = setting_of(_i);
+	const char *const *agreed = PROCESS_ARGUMENTS("-c", "20");
+	struct process *server = start_server(at, agreed, PROCESS_ARGUMENTS("-q"));
+	struct process *client = start_client(at, agreed, PROCESS_ARGUMENTS("-q", "-v"));
+
+	assert_exit(client, 0);
+	assert_exit(server, 0);
+	assert_silent(client, PROCESS_OUT);
+	assert_silent(client, PROCESS_ERR);
+	assert_silent(server, PROCESS_OUT);
+	assert_silent(server, PROCESS_ERR);
+}
+END_TEST
+
+START_TEST(results_alone_are_on_stdout)
+{
+	struct setting at = setting_of(_i);
+	const char *const *agreed = PROCESS_ARGUMENTS("-c", "20");
+	struct process *server = start_server(at, agreed, PROCESS_ARGUMENTS("-T", "-j"));
+	struct process *client = start_client(at, agreed, PROCESS_ARGUMENTS("-T", "-j"));
+
+	assert_exit(client, 0);
+	assert_exit(server, 0);
+	json_object_put(result_of(client)); /* one line of JSON and nothing else */
+	json_object_put(result_of(server));
+	assert_said(client, PROCESS_ERR, "ibv_post_send");
+	assert_said(server, PROCESS_ERR, "ibv_post_send");
+}
+END_TEST
+
+START_TEST(memory_stays_small)
+{
+	struct setting at = setting_of(_i);
+	struct process *server, *client;
+	unsigned long kib;
+
+	start_long_run(at, NULL, &server, &client);
+	kib = process_status_kib(client, "VmHWM");
+	process_assert(kib < MAX_KIB, "the client takes %lu KiB", kib);
+	kib = process_status_kib(server, "VmHWM");
+	process_assert(kib < MAX_KIB, "the server takes %lu KiB", kib);
+	stop_if_running(client);
+	stop_if_running(server);
+}
+END_TEST
+
+void add_output_tests(TCase *tcase, int setting)
+{
+	tcase_add_loop_test(tcase, people_get_a_block, setting, setting + 1);
+	tcase_add_loop_test(tcase, quiet_is_silent, setting, setting + 1);
+	tcase_add_loop_test(tcase, results_alone_are_on_stdout, setting, setting + 1);
+	tcase_add_loop_test(tcase, memory_stays_small, setting, setting + 1);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests: Ctrl-C and SIGTERM, at every point where a program may wait. It ends
+ * with exit status 0, with its statistics if it has any, and (the fixture checks) without remains.
+ */
+#include <signal.h>
+
+#include "tests/stages/runs.h"
+#include "tests/stages/stages.h"
+
+static const int signals[] = { SIGINT, SIGTERM };
+
+#define N_SIGNALS RUN_LENGTH(signals)
+
+static void check_broken_run(struct process *process, struct setting at, const char *role)
+{
+	struct json_object *result = result_of(process);
+
+	check_identity(result, at, role, 64);
+	ck_assert_uint_gt(result_json_integer(result, "count"), 0);
+	ck_assert(!result_json_bool(result, "complete"));
+	ck_assert(!result_json_bool(result, "verified"));
+	json_object_put(result);
+}
+
+/* The other side of a run that was stopped: it notices, or it is stopped, too. */
+static void end_other(struct setting at, struct process *other)
+{
+	if (at.stage->notices_peer_death)
+		process_assert(process_ended(other, PROCESS_SECONDS),
+			       "%s does not notice that its peer left", other->name);
+	stop_if_running(other);
+}
+
+START_TEST(a_client_is_stopped_in_mid_run)
+{
+	struct setting at = setting_of(_i / N_SIGNALS);
+	struct process *server, *client;
+
+	start_long_run(at, NULL, &server, &client);
+	process_signal(client, signals[_i % N_SIGNALS]);
+	assert_exit(client, 0);
+	check_broken_run(client, at, "client");
+	end_other(at, server);
+	check_broken_run(server, at, "agent");
+}
+END_TEST
+
+START_TEST(a_server_is_stopped_in_mid_run)
+{
+	struct setting at = setting_of(_i / N_SIGNALS);
+	struct process *server, *client;
+
+	start_long_run(at, NULL, &server, &client);
+	process_signal(server, signals[_i % N_SIGNALS]);
+	assert_exit(server, 0);
+	check_broken_run(server, at, "agent");
+	end_other(at, client);
+	check_broken_run(client, at, "client");
+}
+END_TEST
+
+START_TEST(a_server_is_stopped_while_it_listens)
+{
+	struct setting at = setting_of(_i / N_SIGNALS);
+	struct process *server = start_server(at, NULL, PROCESS_ARGUMENTS("-j"));
+
+	await_listening(server);
+	process_signal(server, signals[_i % N_SIGNALS]);
+	assert_exit(server, 0);
+	process_assert(!*process_text(server, PROCESS_OUT), "results of nothing");
+}
+END_TEST
+
+START_TEST(a_server_for_ever_is_stopped_between_clients)
+{
+	struct setting at = setting_of(_i / N_SIGNALS);
+	const char *const *agreed = PROCESS_ARGUMENTS("-c", "20");
+	struct process *server = start_server(at, agreed, PROCESS_ARGUMENTS("-n", "0", "-j"));
+	struct process *client = start_client(at, agreed, PROCESS_ARGUMENTS("-v"));
+	struct json_object *result;
+
+	assert_exit(client, 0);
+	process_await_text(server, PROCESS_OUT, "}\n", 1);
+	process_signal(server, signals[_i % N_SIGNALS]);
+	assert_exit(server, 0);
+	result = result_of(server);
+	check_whole_run(result, at, "agent", 64, 20);
+	json_object_put(result);
+}
+END_TEST
+
+START_TEST(a_client_is_stopped_while_it_waits_for_its_server)
+{
+	struct setting at = setting_of(_i / N_SIGNALS);
+	struct process *client = process_start(
+		at.stage->client, PROCESS_ARGUMENTS("-a", at.target->peer, "-p", RUN_PORT),
+		PROCESS_ARGUMENTS("-w", "100000", "-t"), NULL);
+
+	process_await_text(client, PROCESS_ERR, "FAILED", 1); /* its first attempt */
+	process_signal(client, signals[_i % N_SIGNALS]);
+	assert_exit(client, 0);
+	process_assert(!*process_text(client, PROCESS_OUT), "results of nothing");
+}
+END_TEST
+
+void add_stop_tests(TCase *tcase, int setting)
+{
+	int first = setting * N_SIGNALS, end = first + N_SIGNALS;
+
+	tcase_add_loop_test(tcase, a_client_is_stopped_in_mid_run, first, end);
+	tcase_add_loop_test(tcase, a_server_is_stopped_in_mid_run, first, end);
+	tcase_add_loop_test(tcase, a_server_is_stopped_while_it_listens, first, end);
+	tcase_add_loop_test(tcase, a_server_for_ever_is_stopped_between_clients, first, end);
+	tcase_add_loop_test(tcase, a_client_is_stopped_while_it_waits_for_its_server, first, end);
+}

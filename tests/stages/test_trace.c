@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests: what -t shows. Verbs are numbered, and what is set up is torn down, each
+ * once, in the reverse order: also after Ctrl-C.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/stages/runs.h"
+#include "tests/stages/stages.h"
+
+static const struct {
+	const char *set_up, *tear_down;
+} pairs[] = {
+	{ "rdma_create_event_channel", "rdma_destroy_event_channel" },
+	{ "rdma_create_id", "rdma_destroy_id" },
+	{ "rdma_get_request", "rdma_destroy_id" }, /* a server's id for the client: from here, */
+	{ "rdma_migrate_id", "rdma_destroy_id" },  /* or, where events are awaited, from here */
+	{ "ibv_alloc_pd", "ibv_dealloc_pd" },
+	{ "ibv_create_comp_channel", "ibv_destroy_comp_channel" },
+	{ "ibv_create_cq", "ibv_destroy_cq" },
+	{ "rdma_create_qp", "rdma_destroy_qp" },
+	{ "ibv_reg_mr", "ibv_dereg_mr" },
+	{ "rdma_connect", "rdma_disconnect" },
+	{ "rdma_accept", "rdma_disconnect" },
+};
+
+#define MAX_OPEN 32
+
+static const char *open_pairs[MAX_OPEN]; /* the tear-downs that are due, the next one last */
+static int n_open;
+
+static void take_verb(struct setting at, struct process *process, const char *verb)
+{
+	bool tears_down = false;
+	int i;
+
+	ck_assert_int_lt(n_open, MAX_OPEN);
+	if (at.stage->ids_come_as_events && !strcmp(verb, "rdma_listen"))
+		open_pairs[n_open++] =
+			"rdma_destroy_id"; /* of the one client that is going to come */
+	for (i = 0; i < RUN_LENGTH(pairs); i++) {
+		if (!strcmp(verb, pairs[i].set_up)) {
+			open_pairs[n_open++] = pairs[i].tear_down;
+			return;
+		}
+		tears_down = tears_down || !strcmp(verb, pairs[i].tear_down);
+	}
+	if (!tears_down)
+		return;
+	process_assert(n_open > 0, "%s calls %s, and there is nothing left", process->name, verb);
+	n_open--;
+	process_assert(!strcmp(verb, open_pairs[n_open]), "%s calls %s before %s", process->name,
+		       verb, open_pairs[n_open]);
+}
+
+/* Checks the whole trace; at least so many pairs must be in it. */
+static void check_trace(struct setting at, struct process *process, unsigned int verbs_at_least)
+{
+	const char *line = process_text(process, PROCESS_ERR);
+	unsigned int number, numbered = 0;
+	char verb[64], result[16];
+
+	n_open = 0;
+	for (; *line; line = strchrnul(line, '\n'), line += *line == '\n') {
+		if (sscanf(line, "%*[^:]: %u. %63s %15s", &number, verb, result) != 3)
+			continue;
+		numbered++;
+		process_assert(number == numbered, "%s: verb %u has number %u", process->name,
+			       numbered, number);
+		if (strcmp(result,
+			   "FAILED,")) /* as each attempt to connect before the server is up */
+			take_verb(at, process, verb);
+	}
+	process_assert(n_open == 0, "%s ends without %s", process->name,
+		       n_open ? open_pairs[n_open - 1] : "");
+	process_assert(numbered >= verbs_at_least, "%s shows %u verbs only", process->name,
+		       numbered);
+}
+
+static void assert_traced(struct process *process, const char *const *verbs)
+{
+	for (; *verbs; verbs++)
+		process_assert(strstr(process_text(process, PROCESS_ERR), *verbs),
+			       "%s does not show %s", process->name, *verbs);
+}
+
+#define OF_BOTH                                                                            \
+	"rdma_create_id", "ibv_alloc_pd", "ibv_create_cq", "rdma_create_qp", "ibv_reg_mr", \
+		"rdma_disconnect", "ibv_dereg_mr", "rdma_destroy_qp", "ibv_destroy_cq",    \
+		"ibv_dealloc_pd", "rdma_destroy_id"
+
+static const char *const client_verbs[] = { OF_BOTH, "rdma_resolve_addr", "rdma_resolve_route",
+					    "rdma_connect", NULL };
+static const char *const server_verbs[] = { OF_BOTH, "rdma_bind_addr", "rdma_listen", "rdma_accept",
+					    NULL };
+
+START_TEST(verbs_come_in_pairs)
+{
+	struct setting at = setting_of(_i);
+	const char *const *agreed = PROCESS_ARGUMENTS("-c", "20");
+	struct process *server = start_server(at, agreed, PROCESS_ARGUMENTS("-t"));
+	struct process *client = start_client(at, agreed, PROCESS_ARGUMENTS("-t"));
+
+	assert_exit(client, 0);
+	assert_exit(server, 0);
+	assert_traced(client, client_verbs);
+	assert_traced(server, server_verbs);
+	check_trace(at, client, RUN_LENGTH(client_verbs) - 1);
+	check_trace(at, server, RUN_LENGTH(server_verbs) - 1);
+}
+END_TEST
+
+START_TEST(and_after_an_interruption_too)
+{
+	struct setting at = setting_of(_i);
+	struct process *server, *client;
+
+	start_long_run(at, PROCESS_ARGUMENTS("-t"), &server, &client);
+	process_signal(client, SIGINT);
+	assert_exit(client, 0);
+	stop_if_running(server);
+	assert_traced(client, client_verbs);
+	assert_traced(server, server_verbs);
+	check_trace(at, client, RUN_LENGTH(client_verbs) - 1);
+	check_trace(at, server, RUN_LENGTH(server_verbs) - 1);
+}
+END_TEST
+
+void add_trace_tests(TCase *tcase, int setting)
+{
+	tcase_add_loop_test(tcase, verbs_come_in_pairs, setting, setting + 1);
+	tcase_add_loop_test(tcase, and_after_an_interruption_too, setting, setting + 1);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: support for tests that read the programs' JSON. See result_json.h. The table below is
+ * docs/results.md once more, for the machine.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/result_json.h"
+
+struct field {
+	const char *path;
+	enum json_type type;
+};
+
+static const struct field fields[] = {
+	{ "schema", json_type_int },
+	{ "program", json_type_string },
+	{ "role", json_type_string },
+	{ "device", json_type_string },
+	{ "transport", json_type_string },
+	{ "local_address", json_type_string },
+	{ "peer_address", json_type_string },
+	{ "size", json_type_int },
+	{ "count", json_type_int },
+	{ "warm_up", json_type_int },
+	{ "seconds", json_type_double },
+	{ "round_trip_us", json_type_object },
+	{ "messages_per_second", json_type_double },
+	{ "bytes_per_second", json_type_double },
+	{ "process_cpu", json_type_object },
+	{ "process_cpu.user_seconds", json_type_double },
+	{ "process_cpu.system_seconds", json_type_double },
+	{ "machine_cpu", json_type_object },
+	{ "machine_cpu.user_seconds", json_type_double },
+	{ "machine_cpu.system_seconds", json_type_double },
+	{ "context_switches", json_type_object },
+	{ "context_switches.voluntary", json_type_int },
+	{ "context_switches.involuntary", json_type_int },
+	{ "cq", json_type_object },
+	{ "cq.polls", json_type_int },
+	{ "cq.empty_polls", json_type_int },
+	{ "cq.completions", json_type_int },
+	{ "cq.completions_per_poll", json_type_double },
+	{ "cq.sleeps", json_type_int },
+	{ "cq.empty_wake_ups", json_type_int },
+	{ "cq.completions_per_sleep", json_type_double },
+	{ "verified", json_type_boolean },
+	{ "complete", json_type_boolean },
+};
+
+static const struct field round_trip_fields[] = {
+	{ "round_trip_us.min", json_type_double }, { "round_trip_us.mean", json_type_double },
+	{ "round_trip_us.p50", json_type_double }, { "round_trip_us.p90", json_type_double },
+	{ "round_trip_us.p99", json_type_double }, { "round_trip_us.p99_9", json_type_double },
+	{ "round_trip_us.max", json_type_double },
+};
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Members as the text has them: a parser would silently drop one of two with the same name. */
+static int members_in_text(const char *text)
+{
+	bool in_string = false;
+	int members = 0;
+
+	for (; *text && (in_string || *text != '\n'); text++) {
+		if (in_string && *text == '\\' && text[1])
+			text++;
+		else if (*text == '"')
+			in_string = !in_string;
+		else if (*text == ':' && !in_string)
+			members++;
+	}
+	return members;
+}
+
+static int members_of(struct json_object *object)
+{
+	int members = 0;
+
+	json_object_object_foreach(object, name, value)
+	{
+		(void)name;
+		members++;
+		if (json_object_is_type(value, json_type_object))
+			members += members_of(value);
+	}
+	return members;
+}
+
+static struct json_object *parse_line(const char *text, size_t length)
+{
+	struct json_tokener *tokener = json_tokener_new();
+	struct json_object *object;
+
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	object = json_tokener_parse_ex(tokener, text, (int)length);
+	ck_assert_msg(json_tokener_get_error(tokener) == json_tokener_success, "not JSON (%s): %s",
+		      json_tokener_error_desc(json_tokener_get_error(tokener)), text);
+	ck_assert_msg(json_tokener_get_parse_end(tokener) == length, "more than JSON: %s", text);
+	ck_assert_msg(json_object_is_type(object, json_type_object), "not an object: %s", text);
+	ck_assert_msg(members_in_text(text) == members_of(object), "a name comes twice: %s", text);
+	json_tokener_free(tokener);
+	return object;
+}
+
+struct json_object *result_json_parse(const char *text, int lines, int line)
+{
+	struct json_object *wanted = NULL, *object;
+	const char *rest = text, *end;
+	int i;
+
+	for (i = 0; *rest; i++) {
+		end = strchr(rest, '\n');
+		ck_assert_msg(end != NULL, "the last line has no end: %s", text);
+		object = parse_line(rest, (size_t)(end - rest));
+		if (i == line)
+			wanted = object;
+		else
+			json_object_put(object);
+		rest = end + 1;
+	}
+	ck_assert_msg(i == lines, "%d lines of JSON, not %d: %s", i, lines, text);
+	ck_assert_ptr_nonnull(wanted);
+	return wanted;
+}
+
+struct json_object *result_json_member(struct json_object *result, const char *path)
+{
+	char name[64];
+	const char *dot;
+	struct json_object *member = result;
+
+	do {
+		dot = strchrnul(path, '.');
+		ck_assert_uint_lt((size_t)(dot - path), sizeof(name));
+		memcpy(name, path, (size_t)(dot - path));
+		name[dot - path] = '\0';
+		ck_assert_msg(json_object_object_get_ex(member, name, &member), "no '%s' in %s",
+			      name, json_object_to_json_string(result));
+		path = dot + 1;
+	} while (*dot);
+	return member;
+}
+
+static void check_field(struct json_object *result, const struct field *field)
+{
+	struct json_object *member = result_json_member(result, field->path);
+
+	ck_assert_msg(json_object_is_type(member, field->type), "%s is a %s, not a %s", field->path,
+		      json_type_to_name(json_object_get_type(member)),
+		      json_type_to_name(field->type));
+}
+
+static bool is_known(const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < N(fields); i++) {
+		if (!strcmp(fields[i].path, path))
+			return true;
+	}
+	for (i = 0; i < N(round_trip_fields); i++) {
+		if (!strcmp(round_trip_fields[i].path, path))
+			return true;
+	}
+	return false;
+}
+
+/* For the message only: the path of a member that nobody knows. */
+static const char *last_unknown(struct json_object *result)
+{
+	static char path[128], unknown[128];
+
+	json_object_object_foreach(result, name, value)
+	{
+		if (!is_known(name))
+			snprintf(unknown, sizeof(unknown), "%s", name);
+		if (!json_object_is_type(value, json_type_object))
+			continue;
+		json_object_object_foreach(value, inner_name, inner_value)
+		{
+			(void)inner_value;
+			snprintf(path, sizeof(path), "%s.%s", name, inner_name);
+			if (!is_known(path))
+				snprintf(unknown, sizeof(unknown), "%s", path);
+		}
+	}
+	return unknown;
+}
+
+void result_json_check_schema(struct json_object *result)
+{
+	bool measured = result_json_member(result, "round_trip_us");
+	size_t known = N(fields), i;
+
+	for (i = 0; i < N(fields); i++) {
+		if (measured || strcmp(fields[i].path, "round_trip_us"))
+			check_field(result, &fields[i]);
+	}
+	if (measured) {
+		known += N(round_trip_fields);
+		for (i = 0; i < N(round_trip_fields); i++)
+			check_field(result, &round_trip_fields[i]);
+	}
+	ck_assert_msg(members_of(result) == (int)known,
+		      "%d members, and %zu are known; the last: %s", members_of(result), known,
+		      last_unknown(result));
+	ck_assert_uint_eq(result_json_integer(result, "schema"), 1);
+}
+
+static void check_about(double value, double wanted, double tolerance, const char *what)
+{
+	ck_assert_msg(fabs(value - wanted) <= fabs(wanted) * tolerance + 0.001,
+		      "%s is %g, and the other fields make it %g", what, value, wanted);
+}
+
+static void check_round_trips(struct json_object *result)
+{
+	static const char *const rising[] = { "min", "p50", "p90", "p99", "p99_9", "max" };
+	struct json_object *times = result_json_member(result, "round_trip_us");
+	double mean, last = 0, value;
+	size_t i;
+
+	if (!times)
+		return;
+	for (i = 0; i < N(rising); i++) {
+		value = result_json_number(times, rising[i]);
+		ck_assert_msg(value >= last, "round_trip_us.%s is %g, below %g", rising[i], value,
+			      last);
+		last = value;
+	}
+	mean = result_json_number(times, "mean");
+	/* The mean is rounded for itself: to 3 decimals, as min and max. */
+	ck_assert_double_ge(mean, result_json_number(times, "min") - 0.001);
+	ck_assert_double_le(mean, result_json_number(times, "max") + 0.001);
+}
+
+void result_json_check_values(struct json_object *result)
+{
+	double count = result_json_number(result, "count"),
+	       size = result_json_number(result, "size"),
+	       seconds = result_json_number(result, "seconds"),
+	       rate = result_json_number(result, "messages_per_second");
+	uint64_t polls = result_json_integer(result, "cq.polls"),
+		 empty = result_json_integer(result, "cq.empty_polls"),
+		 completions = result_json_integer(result, "cq.completions");
+
+	check_round_trips(result);
+	ck_assert_double_ge(seconds, 0);
+	if (seconds > 0)
+		check_about(rate, count / seconds, 1e-3, "messages_per_second");
+	check_about(result_json_number(result, "bytes_per_second"), rate * size, 1e-3,
+		    "bytes_per_second");
+	ck_assert_uint_ge(polls, empty);
+	ck_assert_uint_ge(result_json_integer(result, "cq.sleeps"),
+			  result_json_integer(result, "cq.empty_wake_ups"));
+	ck_assert_msg(!completions || polls > empty, "completions, and every poll was empty");
+	if (polls)
+		check_about(result_json_number(result, "cq.completions_per_poll"),
+			    (double)completions / (double)polls, 1e-3, "cq.completions_per_poll");
+}
+
+uint64_t result_json_integer(struct json_object *result, const char *path)
+{
+	return json_object_get_uint64(result_json_member(result, path));
+}
+
+double result_json_number(struct json_object *result, const char *path)
+{
+	return json_object_get_double(result_json_member(result, path));
+}
+
+bool result_json_bool(struct json_object *result, const char *path)
+{
+	return json_object_get_boolean(result_json_member(result, path));
+}
+
+const char *result_json_string(struct json_object *result, const char *path)
+{
+	return json_object_get_string(result_json_member(result, path));
+}

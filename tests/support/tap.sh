@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# Read by the tests that are scripts: TAP results, and a server in the background. Every program
+# started has a bound on its time, and what is left of them at the end is killed, by pid.
+tap=${CK_TAP_LOG_FILE_NAME:-/dev/stdout}
+limit=60 # seconds, for any program
+port=20000
+tests=0
+failed=0
+server=
+started=()
+scratch=$(mktemp -d)
+trap 'finish' EXIT
+: >"$tap"
+
+finish() {
+	local pid
+	# To timeout(1), which passes it on; one that it does not end is ended by its time.
+	for pid in "${started[@]}"; do
+		kill -TERM "$pid" 2>/dev/null || :
+	done
+	rm -rf "$scratch"
+}
+
+# result ok|"not ok" NAME: a line of TAP.
+result() {
+	tests=$((tests + 1))
+	[ "$1" = ok ] || failed=$((failed + 1))
+	echo "$1 $tests - $2" >>"$tap"
+}
+
+# check STATUS NAME FILE...: ok if STATUS is 0, else not, with what the FILEs say.
+check() {
+	if [ "$1" = 0 ]; then
+		result ok "$2"
+	else
+		result "not ok" "$2: $(cat "${@:3}" | tr '\n' ' ' | cut -c 1-600)"
+	fi
+}
+
+# The plan, and the exit status of the whole.
+end_of_tests() {
+	echo "1..$tests" >>"$tap"
+	[ $failed = 0 ]
+}
+
+# await COMMAND...: until it succeeds, for at most 30 s. For conditions that no program announces.
+await() {
+	local tries=0
+	until "$@"; do
+		[ $((tries += 1)) -lt 600 ] || return 1
+		sleep 0.05
+	done
+}
+
+listening_or_gone() {
+	grep -q 'listening on' "$scratch/server" 2>/dev/null || ! kill -0 "$server" 2>/dev/null
+}
+
+# start_server COMMAND...: on a port of its own, which it sets, and waits until it listens. What it
+# says is in $scratch/server and $scratch/server.out.
+start_server() {
+	port=$((port + 1))
+	timeout -s KILL $limit "$@" -p $port >"$scratch/server.out" 2>"$scratch/server" &
+	server=$!
+	started+=("$server")
+	await listening_or_gone
+}
+
+# end_server: waits until it has ended by itself; its exit status.
+end_server() {
+	local status=0
+	wait "$server" || status=$?
+	server=
+	return $status
+}
+
+# client NAME COMMAND...: runs a client against that server; what it says is in $scratch/NAME.
+client() {
+	local status=0
+	timeout -s KILL $limit "${@:2}" -p $port >"$scratch/$1" 2>&1 || status=$?
+	return $status
+}
+
+# for_each_transport FUNCTION: FUNCTION TRANSPORT ADDRESS
+for_each_transport() {
+	local transport
+	for transport in RoCE:"${LAB_ROCE_ADDR:-${RDMA_ADDR:-}}" iWARP:"${LAB_IWARP_ADDR:-}"; do
+		[ -z "${transport#*:}" ] || "$1" "${transport%%:*}" "${transport#*:}"
+	done
+}

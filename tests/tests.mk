@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# Builds the test programs into build/tests/. Included by the top Makefile; `make tests-build`.
+
+TESTS = $(BUILD)/tests
+TEST_PACKAGES = check json-c
+# Asked only when a test is built: pkg-config and the packages may not be there before.
+TEST_CFLAGS = $(shell pkg-config --cflags $(TEST_PACKAGES))
+TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES)) -lm
+
+test_objects = $(patsubst tests/%.c,$(TESTS)/%.o,$(wildcard $(1)))
+TEST_SUPPORT = $(call test_objects,tests/support/*.c)
+TEST_PROGRAMS = $(TESTS)/unit-tests $(TESTS)/stage-tests $(TESTS)/two-hosts-tests
+
+tests-build: $(TEST_PROGRAMS) ## build the test programs
+
+$(TEST_SUPPORT) $(call test_objects,tests/unit/*.c tests/stages/*.c): $(TESTS)/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(COMPILE) -Werror $(TEST_CFLAGS) -c $< -o $@
+
+$(TESTS)/unit-tests: $(call test_objects,tests/unit/*.c)
+$(TESTS)/stage-tests: $(filter-out %/two_hosts.o,$(call test_objects,tests/stages/*.c))
+$(TESTS)/two-hosts-tests: $(TESTS)/stages/two_hosts.o $(TESTS)/stages/table.o \
+			  $(TESTS)/stages/runs.o
+
+$(TEST_PROGRAMS): $(TEST_SUPPORT) $(BUILD)/libour.a
+	$(SAY) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(BUILD)/libour.a $(TEST_LIBS) $(LIBS) -o $@
+
+.PHONY: tests-build

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the unit tests. Reads what the functions under test write. See unit.h.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/unit/unit.h"
+
+#define MAX_CAPTURED 65536
+
+static int files[2];
+
+static void redirect(int fd, int *file)
+{
+	*file = memfd_create("captured", MFD_CLOEXEC);
+	ck_assert_int_ge(*file, 0);
+	ck_assert_int_eq(dup2(*file, fd), fd);
+}
+
+void capture_start(void)
+{
+	fflush(NULL);
+	redirect(STDOUT_FILENO, &files[0]);
+	redirect(STDERR_FILENO, &files[1]);
+}
+
+static const char *captured(int file, char *text)
+{
+	ssize_t length;
+
+	fflush(NULL);
+	length = pread(file, text, MAX_CAPTURED - 1, 0);
+	ck_assert_int_ge(length, 0);
+	text[length] = '\0';
+	return text;
+}
+
+const char *captured_stdout(void)
+{
+	static char text[MAX_CAPTURED];
+
+	return captured(files[0], text);
+}
+
+const char *captured_stderr(void)
+{
+	static char text[MAX_CAPTURED];
+
+	return captured(files[1], text);
+}
+
+void assert_holds(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "no '%s' in '%s'", part, text);
+}

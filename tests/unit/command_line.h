@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/options.h. Contract: gives our_process_options a command line for
+ * one of two programs, and everything it writes is captured.
+ */
+#ifndef COMMAND_LINE_H
+#define COMMAND_LINE_H
+
+#include "common/options.h"
+
+#define MAX_WORDS 8
+
+extern const struct our_program test_client, test_server;
+
+/* Processes `words` (up to NULL), as what follows the program's name. Captures from then on. */
+int process_words(const struct our_program *program, const char *const *words,
+		  struct our_options *options);
+
+/* The words with a space after each, for messages. */
+const char *words_text(const char *const *words);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/addresses.h. No name service is asked.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "common/addresses.h"
+#include "tests/unit/unit.h"
+
+static const struct {
+	const char *address, *port;
+	const char *text;
+} spellings[] = {
+	{ "192.0.2.1", "12321", "192.0.2.1:12321" },
+	{ "255.255.255.255", "65535", "255.255.255.255:65535" },
+	{ "2001:db8::1", "1", "[2001:db8::1]:1" },
+	{ "2001:0DB8:0:0:0:0:0:1", "1", "[2001:db8::1]:1" },
+	{ "::ffff:192.0.2.1", "7", "[::ffff:192.0.2.1]:7" },
+	{ "2001:db8:1111:2222:3333:4444:5555:6666", "65535",
+	  "[2001:db8:1111:2222:3333:4444:5555:6666]:65535" },
+	{ "fe80::1%lo", "12321", "[fe80::1%lo]:12321" },
+};
+
+START_TEST(text_and_back)
+{
+	struct addrinfo *found;
+	char text[OUR_ADDRESS_TEXT];
+
+	ck_assert_int_eq(our_look_up_addresses(spellings[_i].address, spellings[_i].port, &found),
+			 0);
+	ck_assert_ptr_eq(our_address_text(found->ai_addr, text), text);
+	ck_assert_str_eq(text, spellings[_i].text);
+	ck_assert_msg(!found->ai_next, "one address, one entry");
+	our_free_addresses(found);
+}
+END_TEST
+
+START_TEST(no_address_means_any)
+{
+	const struct sockaddr_in6 *any6;
+	struct addrinfo *found;
+
+	ck_assert_int_eq(our_look_up_addresses(NULL, "12321", &found), 0);
+	if (found->ai_family == AF_INET6) {
+		any6 = (const void *)found->ai_addr;
+		ck_assert(IN6_IS_ADDR_UNSPECIFIED(&any6->sin6_addr));
+		ck_assert_uint_eq(ntohs(any6->sin6_port), 12321);
+	} else {
+		ck_assert_uint_eq(
+			((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_addr.s_addr,
+			INADDR_ANY);
+	}
+	our_free_addresses(found);
+}
+END_TEST
+
+START_TEST(an_address_that_is_none_has_text)
+{
+	struct sockaddr_storage address;
+	char text[OUR_ADDRESS_TEXT];
+
+	memset(&address, 0, sizeof(address)); /* AF_UNSPEC: what an id has before it is bound */
+	ck_assert_str_eq(our_address_text((const struct sockaddr *)&address, text), "(no address)");
+}
+END_TEST
+
+START_TEST(freeing_nothing_is_allowed)
+{
+	our_free_addresses(NULL);
+}
+END_TEST
+
+Suite *addresses_suite(void)
+{
+	Suite *suite = suite_create("addresses");
+	TCase *tcase = tcase_create("addresses");
+
+	tcase_add_loop_test(tcase, text_and_back, 0, UNIT_LENGTH(spellings));
+	tcase_add_test(tcase, no_address_means_any);
+	tcase_add_test(tcase, an_address_that_is_none_has_text);
+	tcase_add_test(tcase, freeing_nothing_is_allowed);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

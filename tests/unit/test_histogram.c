@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/histogram.h: percentiles against those found by sorting all values,
+ * with whole numbers only, for several distributions.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/histogram.h"
+#include "tests/unit/unit.h"
+
+#define MAX_VALUES 100000
+
+static struct our_histogram histogram;
+static uint64_t values[MAX_VALUES];
+static uint64_t random_state;
+
+/* xorshift64: the same numbers on every machine. */
+static uint64_t next_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+static uint64_t uniform(int i)
+{
+	(void)i;
+	return next_random() % 1000000;
+}
+
+static uint64_t small(int i)
+{
+	(void)i;
+	return next_random() % 200; /* around where buckets start to be shared */
+}
+
+static uint64_t every_magnitude(int i)
+{
+	(void)i;
+	return next_random() >> (24 + next_random() % 40); /* below 2^40 */
+}
+
+static uint64_t long_tail(int i)
+{
+	(void)i;
+	return next_random() % 1000 ? 20000 + next_random() % 500 : 5000000 + next_random() % 9;
+}
+
+static uint64_t two_peaks(int i)
+{
+	return i % 2 ? 1000 : 1000000;
+}
+
+/* All but the last thousandth, and all but the last hundredth, are small: steps at p99.9, p99. */
+static uint64_t step_at_p99_9(int i)
+{
+	return i % 1000 == 500 ? 1000000000 : 1000;
+}
+
+static uint64_t step_at_p99(int i)
+{
+	return i % 100 == 50 ? 1000000000 : 1000;
+}
+
+static uint64_t constant(int i)
+{
+	(void)i;
+	return 123456789;
+}
+
+static uint64_t powers_of_two(int i)
+{
+	return 1ull << i % 40;
+}
+
+static uint64_t before_powers_of_two(int i)
+{
+	return (2ull << i % 39) - 1;
+}
+
+static uint64_t (*const distributions[])(int) = {
+	uniform,       small,       every_magnitude, long_tail,     two_peaks,
+	step_at_p99_9, step_at_p99, constant,        powers_of_two, before_powers_of_two,
+};
+
+static const int lengths[] = { 1, 2, 3, 9, 10, 99, 100, 101, 999, 1000, 1001, 10000, MAX_VALUES };
+
+/* In thousandths, so that the exact ones need no fractions. */
+static const unsigned int permilles[] = { 0,   1,   10,  250, 290, 500, 550,
+					  750, 900, 950, 990, 995, 999, 1000 };
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void fill(int distribution, int length)
+{
+	int i;
+
+	random_state = 0x2545f4914f6cdd1dull;
+	our_histogram_reset(&histogram);
+	for (i = 0; i < length; i++) {
+		values[i] = distributions[distribution](i);
+		our_histogram_add(&histogram, values[i]);
+	}
+	qsort(values, (size_t)length, sizeof(values[0]), compare);
+}
+
+static uint64_t exact_percentile(int length, unsigned int permille)
+{
+	uint64_t rank = ((uint64_t)length * permille + 999) / 1000; /* how many do not exceed it */
+
+	return values[rank ? rank - 1 : 0];
+}
+
+static void check_percentile(int distribution, int length, unsigned int permille)
+{
+	uint64_t exact = exact_percentile(length, permille);
+	uint64_t got = our_histogram_percentile(&histogram, permille / 10.0);
+	uint64_t error = got > exact ? got - exact : exact - got;
+
+	/* error <= exact / 128, without rounding */
+	ck_assert_msg(error * 128 <= exact,
+		      "distribution %d, %d values: p%g is %" PRIu64 ", exactly %" PRIu64,
+		      distribution, length, permille / 10.0, got, exact);
+}
+
+START_TEST(percentiles_are_those_of_sorting)
+{
+	int length, permille;
+
+	for (length = 0; length < UNIT_LENGTH(lengths); length++) {
+		fill(_i, lengths[length]);
+		for (permille = 0; permille < UNIT_LENGTH(permilles); permille++)
+			check_percentile(_i, lengths[length], permilles[permille]);
+	}
+}
+END_TEST
+
+START_TEST(count_min_max_and_mean_are_exact)
+{
+	int length = 1000, i;
+	uint64_t sum = 0;
+
+	fill(_i, length);
+	for (i = 0; i < length; i++)
+		sum += values[i];
+	ck_assert_uint_eq(histogram.count, 1000);
+	ck_assert_uint_eq(histogram.min, values[0]);
+	ck_assert_uint_eq(histogram.max, values[length - 1]);
+	ck_assert_double_eq(our_histogram_mean(&histogram), (double)sum / 1000);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 0), values[0]);
+}
+END_TEST
+
+START_TEST(percentiles_rise_and_stay_within)
+{
+	uint64_t last, now;
+	double percent;
+
+	fill(_i, 1000);
+	last = histogram.min;
+	for (percent = 0; percent <= 100; percent += 0.125) {
+		now = our_histogram_percentile(&histogram, percent);
+		ck_assert_uint_ge(now, last);
+		ck_assert_uint_le(now, histogram.max);
+		last = now;
+	}
+}
+END_TEST
+
+START_TEST(empty)
+{
+	our_histogram_reset(&histogram);
+	ck_assert_uint_eq(histogram.count, 0);
+	ck_assert_uint_eq(histogram.min, UINT64_MAX);
+	ck_assert_uint_eq(histogram.max, 0);
+	ck_assert_double_eq(our_histogram_mean(&histogram), 0);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 0), 0);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 50), 0);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 100), 0);
+}
+END_TEST
+
+static const uint64_t singles[] = {
+	0,          1,          63,         64,         127,
+	128,        129,        12345,      1ull << 39, (1ull << 40) - 1,
+	1ull << 40, 1ull << 41, 1ull << 63, UINT64_MAX
+};
+
+START_TEST(one_value)
+{
+	our_histogram_reset(&histogram);
+	our_histogram_add(&histogram, singles[_i]);
+	ck_assert_uint_eq(histogram.min, singles[_i]);
+	ck_assert_uint_eq(histogram.max, singles[_i]);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 0), singles[_i]);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 50), singles[_i]);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 100), singles[_i]);
+}
+END_TEST
+
+START_TEST(above_the_last_bucket)
+{
+	uint64_t p50, p99;
+	int i;
+
+	our_histogram_reset(&histogram);
+	for (i = 0; i < 90; i++)
+		our_histogram_add(&histogram, 1000);
+	for (i = 0; i < 10; i++)
+		our_histogram_add(&histogram, (1ull << 40) + (uint64_t)i * (1ull << 41));
+	ck_assert_uint_eq(histogram.count, 100);
+	ck_assert_uint_eq(histogram.max, (1ull << 40) + 9 * (1ull << 41));
+	p50 = our_histogram_percentile(&histogram, 50);
+	p99 = our_histogram_percentile(&histogram, 99);
+	ck_assert_uint_ge(p50, 1000 - 1000 / 128);
+	ck_assert_uint_le(p50, 1000 + 1000 / 128);
+	ck_assert_uint_ge(p99, 1ull << 40);
+	ck_assert_uint_le(p99, histogram.max);
+}
+END_TEST
+
+START_TEST(reset_forgets)
+{
+	fill(0, 1000);
+	our_histogram_reset(&histogram);
+	our_histogram_add(&histogram, 5);
+	ck_assert_uint_eq(histogram.count, 1);
+	ck_assert_double_eq(our_histogram_mean(&histogram), 5);
+	ck_assert_uint_eq(our_histogram_percentile(&histogram, 100), 5);
+}
+END_TEST
+
+Suite *histogram_suite(void)
+{
+	Suite *suite = suite_create("histogram");
+	TCase *tcase = tcase_create("histogram");
+	int n = UNIT_LENGTH(distributions);
+
+	tcase_set_timeout(tcase, 30);
+	tcase_add_loop_test(tcase, percentiles_are_those_of_sorting, 0, n);
+	tcase_add_loop_test(tcase, count_min_max_and_mean_are_exact, 0, n);
+	tcase_add_loop_test(tcase, percentiles_rise_and_stay_within, 0, n);
+	tcase_add_test(tcase, empty);
+	tcase_add_loop_test(tcase, one_value, 0, UNIT_LENGTH(singles));
+	tcase_add_test(tcase, above_the_last_bucket);
+	tcase_add_test(tcase, reset_forgets);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

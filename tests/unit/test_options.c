@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/options.h: command lines that are accepted, and what they mean.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tests/unit/command_line.h"
+#include "tests/unit/unit.h"
+
+#define FIELD(name) offsetof(struct our_options, name), sizeof(((struct our_options *)0)->name)
+#define CLIENT      "-a", "127.0.0.1"
+
+static const struct {
+	const struct our_program *program;
+	const char *words[MAX_WORDS];
+	size_t offset, size;
+	uint64_t value;
+	uint32_t given;
+} accepted[] = {
+	{ &test_client, { CLIENT, "-c", "7" }, FIELD(count), 7, OUR_OPT_COUNT },
+	{ &test_client, { CLIENT, "-c7" }, FIELD(count), 7, OUR_OPT_COUNT },
+	{ &test_client, { CLIENT, "--count", "7" }, FIELD(count), 7, OUR_OPT_COUNT },
+	{ &test_client, { CLIENT, "--count=7" }, FIELD(count), 7, OUR_OPT_COUNT },
+	{ &test_client, { CLIENT, "--cou=7" }, FIELD(count), 7, OUR_OPT_COUNT },
+	{ &test_client, { "-c", "7", CLIENT }, FIELD(count), 7, OUR_OPT_COUNT },
+	{ &test_client, { CLIENT, "-c", "7", "-c", "8" }, FIELD(count), 8, OUR_OPT_COUNT },
+	{ &test_client, { CLIENT, "-D", "3" }, FIELD(duration_s), 3, OUR_OPT_DURATION },
+	{ &test_client, { CLIENT, "--duration=3" }, FIELD(duration_s), 3, OUR_OPT_DURATION },
+	{ &test_client, { CLIENT, "-s", "1" }, FIELD(data_size), 1, OUR_OPT_SIZE },
+	{ &test_client, { CLIENT, "-s", "4k" }, FIELD(data_size), 4096, OUR_OPT_SIZE },
+	{ &test_client, { CLIENT, "--size=1M" }, FIELD(data_size), 1 << 20, OUR_OPT_SIZE },
+	{ &test_client, { CLIENT, "-s", "2g" }, FIELD(data_size), 1ull << 31, OUR_OPT_SIZE },
+	{ &test_client, { CLIENT, "-w", "0" }, FIELD(wait_s), 0, OUR_OPT_WAIT },
+	{ &test_client, { CLIENT, "--wait", "5" }, FIELD(wait_s), 5, OUR_OPT_WAIT },
+	{ &test_client, { CLIENT, "-v" }, FIELD(verify), true, OUR_OPT_VERIFY },
+	{ &test_client, { CLIENT, "--verify" }, FIELD(verify), true, OUR_OPT_VERIFY },
+	{ &test_client, { CLIENT, "--timeout", "4" }, FIELD(timeout_s), 4, OUR_OPT_TIMEOUT },
+	{ &test_client, { CLIENT, "-x" }, FIELD(stats), true, OUR_OPT_STATS },
+	{ &test_client, { CLIENT, "--stats" }, FIELD(stats), true, OUR_OPT_STATS },
+	{ &test_client, { CLIENT, "-j" }, FIELD(json), true, OUR_OPT_JSON },
+	{ &test_client, { CLIENT, "--json" }, FIELD(json), true, OUR_OPT_JSON },
+	{ &test_client, { CLIENT, "-q" }, FIELD(quiet), true, OUR_OPT_QUIET },
+	{ &test_client, { CLIENT, "--quiet" }, FIELD(quiet), true, OUR_OPT_QUIET },
+	{ &test_client, { CLIENT, "-qj" }, FIELD(json), true, OUR_OPT_QUIET | OUR_OPT_JSON },
+	{ &test_client, { CLIENT, "-t" }, FIELD(trace_level), OUR_TRACE_VERBS, OUR_OPT_TRACE },
+	{ &test_client, { CLIENT, "--trace" }, FIELD(trace_level), OUR_TRACE_VERBS, OUR_OPT_TRACE },
+	{ &test_client,
+	  { CLIENT, "-T" },
+	  FIELD(trace_level),
+	  OUR_TRACE_MESSAGES,
+	  OUR_OPT_TRACE_MESSAGES },
+	{ &test_client,
+	  { CLIENT, "--trace-messages" },
+	  FIELD(trace_level),
+	  OUR_TRACE_MESSAGES,
+	  OUR_OPT_TRACE_MESSAGES },
+	{ &test_client,
+	  { CLIENT, "-Tt" },
+	  FIELD(trace_level),
+	  OUR_TRACE_MESSAGES,
+	  OUR_OPT_TRACE_MESSAGES | OUR_OPT_TRACE },
+	{ &test_server, { NULL }, FIELD(clients), 1, 0 },
+	{ &test_server, { "-n", "0" }, FIELD(clients), 0, OUR_OPT_CLIENTS },
+	{ &test_server, { "--clients=9" }, FIELD(clients), 9, OUR_OPT_CLIENTS },
+	{ &test_server, { "--max-count=9" }, FIELD(max_count), 9, OUR_OPT_MAX_COUNT },
+	{ &test_server, { "--max-size", "2k" }, FIELD(max_size), 2048, OUR_OPT_MAX_SIZE },
+};
+
+static uint64_t field_of(const struct our_options *options, size_t offset, size_t size)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, (const char *)options + offset, size); /* little-endian, or as wide */
+	return value;
+}
+
+START_TEST(accepts)
+{
+	const char *text = words_text(accepted[_i].words);
+	struct our_options options;
+	uint32_t given = accepted[_i].given;
+	uint64_t value;
+	int ret = process_words(accepted[_i].program, accepted[_i].words, &options);
+
+	ck_assert_msg(ret == 0, "'%s': %d, %s", text, ret, captured_stderr());
+	ck_assert_str_eq(captured_stderr(), "");
+	ck_assert_str_eq(captured_stdout(), "");
+	value = field_of(&options, accepted[_i].offset, accepted[_i].size);
+	ck_assert_msg(value == accepted[_i].value, "'%s' sets %" PRIu64, text, value);
+	if (accepted[_i].program == &test_client)
+		given |= OUR_OPT_PEER_ADDRESS;
+	ck_assert_msg(options.given == given, "'%s': given is 0x%x", text, options.given);
+	our_unprocess_options(&options);
+}
+END_TEST
+
+START_TEST(has_the_documented_defaults)
+{
+	const char *const words[] = { CLIENT, NULL };
+	struct our_options options;
+
+	ck_assert_int_eq(process_words(&test_client, words, &options), 0);
+	ck_assert_ptr_eq(options.program, &test_client);
+	ck_assert_str_eq(options.address, "127.0.0.1");
+	ck_assert_str_eq(options.port, "12321");
+	ck_assert_uint_eq(options.clients, 1);
+	ck_assert_uint_eq(options.count, 1000);
+	ck_assert_uint_eq(options.data_size, 64);
+	ck_assert_uint_eq(options.duration_s, 0);
+	ck_assert_uint_eq(options.wait_s, 0);
+	ck_assert_uint_eq(options.timeout_s, 0);
+	ck_assert_uint_eq(options.max_size, 16 << 20);
+	ck_assert_uint_eq(options.max_count, 1000000000000);
+	ck_assert_int_eq(options.trace_level, OUR_TRACE_NOTHING);
+	ck_assert(!options.verify && !options.stats && !options.json && !options.quiet);
+	our_unprocess_options(&options);
+	ck_assert_ptr_null(options.addresses);
+}
+END_TEST
+
+START_TEST(duration_alone_lifts_the_count)
+{
+	const char *const alone[] = { CLIENT, "-D", "3", NULL };
+	const char *const both[] = { CLIENT, "-c", "5", "-D", "3", NULL };
+	struct our_options options;
+
+	ck_assert_int_eq(process_words(&test_client, alone, &options), 0);
+	ck_assert_uint_eq(options.count, OUR_COUNT_UNLIMITED);
+	our_unprocess_options(&options);
+	ck_assert_int_eq(process_words(&test_client, both, &options), 0);
+	ck_assert_uint_eq(options.count, 5);
+	ck_assert_uint_eq(options.duration_s, 3);
+	our_unprocess_options(&options);
+}
+END_TEST
+
+static const struct {
+	const char *words[MAX_WORDS];
+	int family;
+	uint16_t port;
+} addresses[] = {
+	{ { "-a", "192.0.2.1" }, AF_INET, 12321 },
+	{ { "--address=192.0.2.1", "-p", "1" }, AF_INET, 1 },
+	{ { "-a", "2001:db8::1", "--port", "65535" }, AF_INET6, 65535 },
+	{ { "-p", "0080", "-a", "::1" }, AF_INET6, 80 },
+};
+
+START_TEST(looks_up_address_and_port)
+{
+	struct our_options options;
+	const struct addrinfo *found;
+	in_port_t port;
+
+	ck_assert_int_eq(process_words(&test_client, addresses[_i].words, &options), 0);
+	found = options.addresses;
+	ck_assert_ptr_nonnull(found);
+	ck_assert_int_eq(found->ai_family, addresses[_i].family);
+	port = found->ai_family == AF_INET
+		       ? ((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_port
+		       : ((const struct sockaddr_in6 *)(const void *)found->ai_addr)->sin6_port;
+	ck_assert_uint_eq(ntohs(port), addresses[_i].port);
+	our_unprocess_options(&options);
+}
+END_TEST
+
+static const char *const helps[] = { "-h", "--help", "--he" };
+
+START_TEST(answers_help)
+{
+	const char *const words[] = { helps[_i], NULL };
+	static const char *const wanted[] = {
+		"test/client", "Is a client.",   "-a, --address",        "-p, --port",
+		"-c, --count", "-D, --duration", "-s, --size",           "-v, --verify",
+		"-w, --wait",  "-t, --trace",    "-T, --trace-messages", "-x, --stats",
+		"-j, --json",  "-q, --quiet",    "-h, --help",           "-V, --version"
+	};
+	struct our_options options;
+	int i;
+
+	ck_assert_int_eq(process_words(&test_client, words, &options), ECANCELED);
+	for (i = 0; i < UNIT_LENGTH(wanted); i++)
+		assert_holds(captured_stdout(), wanted[i]);
+	ck_assert_msg(!strstr(captured_stdout(), "--clients"), "a client has no --clients");
+	ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
+START_TEST(answers_version)
+{
+	static const char *const asked[] = { "-V", "--version" };
+	const char *const words[] = { asked[_i], NULL };
+	struct our_options options;
+
+	ck_assert_int_eq(process_words(&test_server, words, &options), ECANCELED);
+	assert_holds(captured_stdout(), "test/server ");
+	ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
+START_TEST(exit_status_is_as_documented)
+{
+	ck_assert_int_eq(our_exit_status(0), 0);
+	ck_assert_int_eq(our_exit_status(EINTR), 0);
+	ck_assert_int_eq(our_exit_status(EMSGSIZE), 2);
+	ck_assert_int_eq(our_exit_status(EIO), 1);
+	ck_assert_int_eq(our_exit_status(ECONNREFUSED), 1);
+	ck_assert_int_eq(our_exit_status(EINVAL), 1);
+	ck_assert_int_eq(our_exit_status(-1), 1);
+}
+END_TEST
+
+Suite *options_suite(void)
+{
+	Suite *suite = suite_create("options");
+	TCase *tcase = tcase_create("options");
+
+	tcase_add_loop_test(tcase, accepts, 0, UNIT_LENGTH(accepted));
+	tcase_add_test(tcase, has_the_documented_defaults);
+	tcase_add_test(tcase, duration_alone_lifts_the_count);
+	tcase_add_loop_test(tcase, looks_up_address_and_port, 0, UNIT_LENGTH(addresses));
+	tcase_add_loop_test(tcase, answers_help, 0, UNIT_LENGTH(helps));
+	tcase_add_loop_test(tcase, answers_version, 0, 2);
+	tcase_add_test(tcase, exit_status_is_as_documented);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

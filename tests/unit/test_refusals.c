@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/options.h: command lines that are refused. Each must be called
+ * wrong usage, on stderr, in a sentence that names what is wrong.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/unit/command_line.h"
+#include "tests/unit/unit.h"
+
+#define CLIENT "-a", "127.0.0.1"
+
+static const struct {
+	const struct our_program *program;
+	const char *words[MAX_WORDS];
+	const char *named; /* must be in the sentence */
+} refused[] = {
+	/* what is not there */
+	{ &test_client, { NULL }, "-a" },
+	{ &test_client, { "-c", "5" }, "-a" },
+	{ &test_client, { "-a", "" }, "-a" },
+	/* unknown, or another program's */
+	{ &test_client, { CLIENT, "-Z" }, "-Z" },
+	{ &test_client, { CLIENT, "-qZ" }, "-Z" },
+	{ &test_client, { CLIENT, "--no-such-option" }, "--no-such-option" },
+	{ &test_client, { CLIENT, "--no-such-option=5" }, "--no-such-option" },
+	{ &test_client, { CLIENT, "-n", "1" }, "-n" },
+	{ &test_client, { CLIENT, "--clients", "1" }, "--clients" },
+	{ &test_client, { CLIENT, "--max-size=1" }, "--max-size" },
+	{ &test_server, { "-v" }, "-v" },
+	{ &test_server, { "-c", "1" }, "-c" },
+	{ &test_server, { "--wait=1" }, "--wait" },
+	{ &test_server, { "--max", "1" }, "--max" }, /* count or size? */
+	{ &test_client, { CLIENT, "--t" }, "--t" },
+	/* a value too few, a value too many */
+	{ &test_client, { "-a" }, "-a" },
+	{ &test_client, { CLIENT, "-c" }, "-c" },
+	{ &test_client, { CLIENT, "--count" }, "--count" },
+	{ &test_client, { CLIENT, "--size" }, "--size" },
+	{ &test_client, { CLIENT, "--timeout" }, "--timeout" },
+	{ &test_client, { CLIENT, "--verify=yes" }, "--verify" },
+	{ &test_client, { CLIENT, "stray" }, "stray" },
+	{ &test_client, { CLIENT, "--", "-v" }, "-v" },
+	{ &test_server, { "192.0.2.1" }, "192.0.2.1" },
+	/* numbers */
+	{ &test_client, { CLIENT, "-s", "0" }, "-s" },
+	{ &test_client, { CLIENT, "-s", "0k" }, "-s" },
+	{ &test_client, { CLIENT, "--size=0" }, "-s" },
+	{ &test_client, { CLIENT, "-s", "3g" }, "-s" },
+	{ &test_client, { CLIENT, "-s", "2147483649" }, "-s" },
+	{ &test_client, { CLIENT, "-s", "17179869185g" }, "-s" },
+	{ &test_client, { CLIENT, "-s", "-1" }, "-s" },
+	{ &test_client, { CLIENT, "-s", "64b" }, "-s" },
+	{ &test_client, { CLIENT, "-s", "64kk" }, "-s" },
+	{ &test_client, { CLIENT, "-s", "" }, "-s" },
+	{ &test_client, { CLIENT, "-c", "0" }, "-c" },
+	{ &test_client, { CLIENT, "-c", "1k" }, "-c" }, /* suffixes are for sizes */
+	{ &test_client, { CLIENT, "-c", "12junk" }, "-c" },
+	{ &test_client, { CLIENT, "-c", "1000000000000" }, "-c" },
+	{ &test_client, { CLIENT, "-c", "18446744073709551617" }, "-c" },
+	{ &test_client, { CLIENT, "-D", "0" }, "-D" },
+	{ &test_client, { CLIENT, "-D", "1.5" }, "-D" },
+	{ &test_client, { CLIENT, "-D", "4294967296" }, "-D" },
+	{ &test_client, { CLIENT, "-w", "soon" }, "-w" },
+	{ &test_client, { CLIENT, "-p", "0" }, "-p" },
+	{ &test_client, { CLIENT, "-p", "65536" }, "-p" },
+	{ &test_client, { CLIENT, "-p", "70000" }, "-p" },
+	{ &test_client, { CLIENT, "-p", "http" }, "-p" },
+	{ &test_client, { CLIENT, "-p", "1x" }, "-p" },
+	{ &test_client, { CLIENT, "--timeout", "0" }, "--timeout" },
+	{ &test_client, { CLIENT, "--timeout=99999999999" }, "--timeout" },
+	{ &test_server, { "-n", "-1" }, "-n" },
+	{ &test_server, { "-n", "4294967296" }, "-n" },
+	{ &test_server, { "--max-count", "0" }, "--max-count" },
+	{ &test_server, { "--max-size", "0" }, "--max-size" },
+	{ &test_server, { "--max-size", "3g" }, "--max-size" },
+};
+
+START_TEST(refuses)
+{
+	const char *text = words_text(refused[_i].words), *said;
+	struct our_options options;
+	int ret = process_words(refused[_i].program, refused[_i].words, &options);
+
+	said = captured_stderr();
+	ck_assert_msg(ret == EINVAL, "'%s': %d, not EINVAL", text, ret);
+	ck_assert_msg(strstr(said, refused[_i].named), "'%s': no '%s' in '%s'", text,
+		      refused[_i].named, said);
+	ck_assert_msg(strchr(said, '\n') == said + strlen(said) - 1, "'%s': not one line, but '%s'",
+		      text, said);
+	assert_holds(said, refused[_i].program->name);
+	ck_assert_str_eq(captured_stdout(), "");
+}
+END_TEST
+
+/* A name that no name service can have: a label is at most 63 bytes long. */
+static const char impossible[] =
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
+
+START_TEST(reports_a_name_that_is_none)
+{
+	const char *const words[] = { "-a", impossible, NULL };
+	struct our_options options;
+	int ret = process_words(&test_client, words, &options);
+
+	ck_assert_msg(ret == EINVAL || ret == EAGAIN, "%d", ret);
+	assert_holds(captured_stderr(), impossible);
+}
+END_TEST
+
+Suite *refusals_suite(void)
+{
+	Suite *suite = suite_create("refusals");
+	TCase *tcase = tcase_create("refusals");
+
+	tcase_set_timeout(tcase, 30);
+	tcase_add_loop_test(tcase, refuses, 0, UNIT_LENGTH(refused));
+	tcase_add_test(tcase, reports_a_name_that_is_none);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

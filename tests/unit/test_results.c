@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/results.h: the whole result, as JSON and for people, of a connection
+ * that never was: a made-up id on a made-up iWARP device.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/report.h"
+#include "common/results.h"
+#include "tests/support/result_json.h"
+#include "tests/unit/unit.h"
+
+static const struct our_program program = {
+	.stage = "stage \"0\"",
+	.role = "client",
+	.name = "stage/client",
+	.summary = "",
+};
+
+static struct ibv_device device = { .transport_type = IBV_TRANSPORT_IWARP };
+static struct ibv_context verbs = { .device = &device };
+static struct rdma_cm_id cm_id = { .verbs = &verbs, .port_num = 1 };
+static struct our_options options = { .program = &program };
+static struct our_control control = {
+	.options = &options,
+	.role = "client",
+	.cm_id = &cm_id,
+};
+
+static void make_control(void)
+{
+	struct sockaddr_in *local = &cm_id.route.addr.src_sin;
+	struct sockaddr_in6 *peer = &cm_id.route.addr.dst_sin6;
+
+	snprintf(device.name, sizeof(device.name), "made_up0");
+	local->sin_family = AF_INET;
+	local->sin_port = htons(1000);
+	inet_pton(AF_INET, "192.0.2.9", &local->sin_addr);
+	peer->sin6_family = AF_INET6;
+	peer->sin6_port = htons(12321);
+	inet_pton(AF_INET6, "2001:db8::7", &peer->sin6_addr);
+	our_histogram_reset(&control.statistics.round_trips);
+}
+
+/* 1 to 100 microseconds, once each: every figure is plain. */
+static void make_statistics(void)
+{
+	struct our_statistics *statistics = &control.statistics;
+	uint64_t us;
+
+	make_control();
+	for (us = 1; us <= 100; us++)
+		our_histogram_add(&statistics->round_trips, us * 1000);
+	statistics->messages = 100;
+	statistics->warm_up = 11;
+	statistics->message_size = 4096;
+	statistics->started_ns = 5000000000;
+	statistics->ended_ns = 7500000000;
+	statistics->cq_polls = 1000;
+	statistics->cq_empty_polls = 850;
+	statistics->completions = 200;
+	statistics->sleeps = 160;
+	statistics->empty_wake_ups = 9;
+	statistics->used = (struct our_cpu_use){ 1500000, 250000, 3000000, 4000000, 17, 23 };
+	statistics->verified = true;
+	statistics->complete = true;
+}
+
+static struct json_object *write_and_parse(void)
+{
+	char *text;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+	struct json_object *result;
+
+	ck_assert_ptr_nonnull(file);
+	our_write_json(&control, file);
+	ck_assert_int_eq(fclose(file), 0);
+	ck_assert_uint_eq(strlen(text), length);
+	result = result_json_parse(text, 1, 0);
+	free(text);
+	result_json_check_schema(result);
+	result_json_check_values(result);
+	return result;
+}
+
+static void check_number(struct json_object *result, const char *path, double wanted,
+			 double tolerance)
+{
+	double got = result_json_number(result, path);
+
+	ck_assert_msg(got >= wanted * (1 - tolerance) && got <= wanted * (1 + tolerance),
+		      "%s is %g, not %g", path, got, wanted);
+}
+
+START_TEST(json_says_who_and_what)
+{
+	struct json_object *result;
+
+	make_statistics();
+	result = write_and_parse();
+	ck_assert_str_eq(result_json_string(result, "program"), "stage \"0\"");
+	ck_assert_str_eq(result_json_string(result, "role"), "client");
+	ck_assert_str_eq(result_json_string(result, "device"), "made_up0");
+	ck_assert_str_eq(result_json_string(result, "transport"), "iWARP");
+	ck_assert_str_eq(result_json_string(result, "local_address"), "192.0.2.9:1000");
+	ck_assert_str_eq(result_json_string(result, "peer_address"), "[2001:db8::7]:12321");
+	ck_assert_uint_eq(result_json_integer(result, "size"), 4096);
+	ck_assert_uint_eq(result_json_integer(result, "count"), 100);
+	ck_assert_uint_eq(result_json_integer(result, "warm_up"), 11);
+	ck_assert(result_json_bool(result, "verified"));
+	ck_assert(result_json_bool(result, "complete"));
+	json_object_put(result);
+}
+END_TEST
+
+START_TEST(json_has_the_figures)
+{
+	struct json_object *result;
+
+	make_statistics();
+	result = write_and_parse();
+	check_number(result, "seconds", 2.5, 0);
+	check_number(result, "messages_per_second", 40, 0);
+	check_number(result, "bytes_per_second", 163840, 0);
+	check_number(result, "round_trip_us.min", 1, 0);
+	check_number(result, "round_trip_us.mean", 50.5, 0);
+	check_number(result, "round_trip_us.p50", 50, 1.0 / 128);
+	check_number(result, "round_trip_us.p90", 90, 1.0 / 128);
+	check_number(result, "round_trip_us.p99", 99, 1.0 / 128);
+	check_number(result, "round_trip_us.p99_9", 100, 1.0 / 128);
+	check_number(result, "round_trip_us.max", 100, 0);
+	check_number(result, "process_cpu.user_seconds", 1.5, 0);
+	check_number(result, "process_cpu.system_seconds", 0.25, 0);
+	check_number(result, "machine_cpu.user_seconds", 3, 0);
+	check_number(result, "machine_cpu.system_seconds", 4, 0);
+	ck_assert_uint_eq(result_json_integer(result, "context_switches.voluntary"), 17);
+	ck_assert_uint_eq(result_json_integer(result, "context_switches.involuntary"), 23);
+	ck_assert_uint_eq(result_json_integer(result, "cq.polls"), 1000);
+	ck_assert_uint_eq(result_json_integer(result, "cq.empty_polls"), 850);
+	ck_assert_uint_eq(result_json_integer(result, "cq.completions"), 200);
+	check_number(result, "cq.completions_per_poll", 0.2, 0);
+	ck_assert_uint_eq(result_json_integer(result, "cq.sleeps"), 160);
+	ck_assert_uint_eq(result_json_integer(result, "cq.empty_wake_ups"), 9);
+	check_number(result, "cq.completions_per_sleep", 1.25, 0);
+	json_object_put(result);
+}
+END_TEST
+
+START_TEST(json_of_a_run_without_a_message)
+{
+	struct json_object *result;
+
+	make_control();
+	result = write_and_parse();
+	ck_assert_ptr_null(result_json_member(result, "round_trip_us"));
+	ck_assert_uint_eq(result_json_integer(result, "count"), 0);
+	check_number(result, "seconds", 0, 0);
+	check_number(result, "messages_per_second", 0, 0);
+	ck_assert(!result_json_bool(result, "verified"));
+	ck_assert(!result_json_bool(result, "complete"));
+	json_object_put(result);
+}
+END_TEST
+
+START_TEST(no_device_is_said)
+{
+	struct json_object *result;
+
+	make_control();
+	cm_id.verbs = NULL;
+	result = write_and_parse();
+	ck_assert_str_eq(result_json_string(result, "device"), "any");
+	ck_assert_str_eq(result_json_string(result, "transport"), "?");
+	json_object_put(result);
+}
+END_TEST
+
+START_TEST(people_get_a_block)
+{
+	static const char *const wanted[] = {
+		"stage/client (client): 100 messages of 4096 bytes, every byte verified\n",
+		"iWARP on made_up0, 192.0.2.9:1000 to [2001:db8::7]:12321",
+		"min 1.0  mean 50.5",
+		"max 100.0 us",
+		"40 messages/s, 0.164 MB/s",
+		"1.500 s user, 0.250 s system",
+		"3.000 s user, 4.000 s system",
+	};
+	int i;
+
+	make_statistics();
+	capture_start();
+	our_report_results(&control);
+	for (i = 0; i < UNIT_LENGTH(wanted); i++)
+		assert_holds(captured_stdout(), wanted[i]);
+	ck_assert_msg(!strstr(captured_stdout(), "CQ polls"), "not without -x");
+	ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
+START_TEST(people_get_more_with_stats)
+{
+	make_statistics();
+	options.stats = true;
+	control.statistics.complete = false;
+	capture_start();
+	our_report_results(&control);
+	assert_holds(captured_stdout(), "1000, of which 850 empty");
+	assert_holds(captured_stdout(), "17 voluntary, 23 involuntary");
+	assert_holds(captured_stdout(), "run not completed");
+}
+END_TEST
+
+START_TEST(quiet_is_quiet)
+{
+	make_statistics();
+	options.quiet = true;
+	capture_start();
+	our_report_results(&control);
+	ck_assert_str_eq(captured_stdout(), "");
+	options.json = true; /* and -q -j is JSON only */
+	our_report_results(&control);
+	json_object_put(result_json_parse(captured_stdout(), 1, 0));
+	ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
+START_TEST(a_full_disk_is_reported)
+{
+	make_statistics();
+	capture_start();
+	ck_assert_ptr_nonnull(freopen("/dev/full", "w", stdout));
+	our_report_results(&control);
+	assert_holds(captured_stderr(), "stdout");
+}
+END_TEST
+
+Suite *results_suite(void)
+{
+	Suite *suite = suite_create("results");
+	TCase *tcase = tcase_create("results");
+
+	tcase_add_test(tcase, json_says_who_and_what);
+	tcase_add_test(tcase, json_has_the_figures);
+	tcase_add_test(tcase, json_of_a_run_without_a_message);
+	tcase_add_test(tcase, no_device_is_said);
+	tcase_add_test(tcase, people_get_a_block);
+	tcase_add_test(tcase, people_get_more_with_stats);
+	tcase_add_test(tcase, quiet_is_quiet);
+	tcase_add_test(tcase, a_full_disk_is_reported);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/statistics.h. The accounts are compared with getrusage(2), asked by
+ * the test itself just inside the interval; nothing is said about how long anything takes.
+ */
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "common/statistics.h"
+#include "tests/unit/unit.h"
+
+static struct our_statistics statistics;
+
+START_TEST(memory_is_bounded)
+{
+	ck_assert_uint_lt(sizeof(struct our_statistics), 64 * 1024);
+	ck_assert_uint_lt(sizeof(struct our_statistics), 20 * 1024); /* as the header says */
+}
+END_TEST
+
+static const struct {
+	uint64_t count, warm_up;
+} warm_ups[] = {
+	{ 1, 0 },
+	{ 9, 0 },
+	{ 10, 1 },
+	{ 99, 9 },
+	{ 1000, 100 },
+	{ 1009, 100 },
+	{ 1000000000000, 100 },
+};
+
+START_TEST(warm_up_is_a_tenth_and_bounded)
+{
+	memset(&statistics, 0xff, sizeof(statistics));
+	our_statistics_prepare(&statistics, warm_ups[_i].count, 4096);
+	ck_assert_uint_eq(statistics.warm_up, warm_ups[_i].warm_up);
+	ck_assert_uint_eq(statistics.message_size, 4096);
+	ck_assert_uint_eq(statistics.messages, 0);
+	ck_assert_uint_eq(statistics.round_trips.count, 0);
+	ck_assert(!statistics.verified && !statistics.complete);
+	ck_assert_double_eq(our_statistics_seconds(&statistics), 0);
+}
+END_TEST
+
+START_TEST(start_forgets_the_warm_up)
+{
+	our_statistics_prepare(&statistics, 1000, 64);
+	statistics.messages = 100;
+	statistics.cq_polls = statistics.cq_empty_polls = statistics.completions = 7;
+	statistics.sleeps = statistics.empty_wake_ups = 7;
+	our_histogram_add(&statistics.round_trips, 12345);
+	our_statistics_start(&statistics);
+	ck_assert_uint_eq(statistics.messages, 0);
+	ck_assert_uint_eq(statistics.cq_polls, 0);
+	ck_assert_uint_eq(statistics.cq_empty_polls, 0);
+	ck_assert_uint_eq(statistics.completions, 0);
+	ck_assert_uint_eq(statistics.sleeps, 0);
+	ck_assert_uint_eq(statistics.empty_wake_ups, 0);
+	ck_assert_uint_eq(statistics.round_trips.count, 0);
+	ck_assert_uint_eq(statistics.warm_up, 100);
+	ck_assert_uint_ne(statistics.started_ns, 0);
+}
+END_TEST
+
+START_TEST(an_end_without_a_start_measures_nothing)
+{
+	our_statistics_prepare(&statistics, 1000, 64);
+	our_statistics_end(&statistics);
+	ck_assert_double_eq(our_statistics_seconds(&statistics), 0);
+	ck_assert_uint_eq(statistics.used.process_user_us, 0);
+}
+END_TEST
+
+static uint64_t cpu_us(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static uint64_t voluntary_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_nvcsw;
+}
+
+#define SLEEPS 100 /* far more than there are preemptions meanwhile */
+
+/* The account lies between one that starts and ends within it, and one around it. */
+START_TEST(cpu_time_and_switches_are_counted)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+	uint64_t outer_cpu = cpu_us(), outer_switches = voluntary_switches(), cpu, switches;
+	const struct our_cpu_use *used = &statistics.used;
+	int i;
+
+	our_statistics_prepare(&statistics, 10, 64);
+	our_statistics_start(&statistics);
+	cpu = cpu_us();
+	switches = voluntary_switches();
+	while (cpu_us() - cpu < 30000)
+		;
+	for (i = 0; i < SLEEPS; i++)
+		nanosleep(&pause, NULL);
+	cpu = cpu_us() - cpu;
+	switches = voluntary_switches() - switches;
+	our_statistics_end(&statistics);
+	outer_cpu = cpu_us() - outer_cpu;
+	outer_switches = voluntary_switches() - outer_switches;
+
+	ck_assert_uint_ge(used->process_user_us + used->process_system_us, cpu);
+	ck_assert_uint_le(used->process_user_us + used->process_system_us, outer_cpu);
+	ck_assert_uint_ge(switches, SLEEPS);
+	ck_assert_uint_ge(used->voluntary_switches, switches);
+	ck_assert_uint_le(used->voluntary_switches, outer_switches);
+	ck_assert_double_gt(our_statistics_seconds(&statistics), 0);
+}
+END_TEST
+
+START_TEST(a_second_end_changes_nothing)
+{
+	struct our_statistics first;
+
+	our_statistics_prepare(&statistics, 10, 64);
+	our_statistics_start(&statistics);
+	our_statistics_end(&statistics);
+	first = statistics;
+	our_statistics_end(&statistics);
+	ck_assert_mem_eq(&statistics, &first, sizeof(first));
+}
+END_TEST
+
+START_TEST(no_progress_but_on_a_terminal)
+{
+	our_statistics_prepare(&statistics, 10, 64);
+	capture_start(); /* stderr is a file now */
+	our_statistics_want_progress(&statistics, false);
+	our_statistics_progress(&statistics, UINT64_MAX - 1);
+	ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
+START_TEST(progress_comes_when_it_is_due)
+{
+	our_statistics_prepare(&statistics, 10, 64);
+	statistics.next_progress_ns = 1000;
+	statistics.messages = 4711;
+	capture_start();
+	our_statistics_progress(&statistics, 999);
+	ck_assert_str_eq(captured_stderr(), "");
+	our_statistics_progress(&statistics, 1000);
+	assert_holds(captured_stderr(), "4711 messages");
+	ck_assert_uint_eq(statistics.next_progress_ns, 1000001000);
+	ck_assert_str_eq(captured_stdout(), "");
+}
+END_TEST
+
+Suite *statistics_suite(void)
+{
+	Suite *suite = suite_create("statistics");
+	TCase *tcase = tcase_create("statistics");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, memory_is_bounded);
+	tcase_add_loop_test(tcase, warm_up_is_a_tenth_and_bounded, 0, UNIT_LENGTH(warm_ups));
+	tcase_add_test(tcase, start_forgets_the_warm_up);
+	tcase_add_test(tcase, an_end_without_a_start_measures_nothing);
+	tcase_add_test(tcase, cpu_time_and_switches_are_counted);
+	tcase_add_test(tcase, a_second_end_changes_nothing);
+	tcase_add_test(tcase, no_progress_but_on_a_terminal);
+	tcase_add_test(tcase, progress_comes_when_it_is_due);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

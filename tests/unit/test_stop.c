@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/stop.h: what signals ask for, and that a call that blocks gives up.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "common/report.h"
+#include "common/stop.h"
+#include "tests/unit/unit.h"
+
+static const int stopping[] = { SIGINT, SIGTERM };
+
+START_TEST(a_signal_asks_to_stop)
+{
+	ck_assert_int_eq(our_catch_signals(), 0);
+	ck_assert(!our_stop_requested());
+	ck_assert_int_eq(raise(stopping[_i]), 0);
+	ck_assert(our_stop_requested());
+	ck_assert_uint_ne(alarm(0), 0); /* for a call that blocks just after the signal */
+}
+END_TEST
+
+START_TEST(an_alarm_does_not)
+{
+	ck_assert_int_eq(our_catch_signals(), 0);
+	ck_assert_int_eq(raise(SIGALRM), 0);
+	ck_assert(!our_stop_requested());
+	ck_assert_uint_eq(alarm(0), 0);
+}
+END_TEST
+
+START_TEST(a_call_that_blocks_too_late_is_interrupted)
+{
+	int pipes[2];
+	char byte;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	ck_assert_int_eq(our_catch_signals(), 0);
+	ck_assert_int_eq(raise(SIGINT), 0);
+	ck_assert_int_eq(read(pipes[0], &byte, 1), -1); /* nobody ever writes */
+	ck_assert_int_eq(errno, EINTR);
+	ck_assert_int_eq(read(pipes[0], &byte, 1), -1); /* and the next one, too */
+	ck_assert_int_eq(errno, EINTR);
+}
+END_TEST
+
+START_TEST(an_interruption_that_was_wished_for_is_no_error)
+{
+	ck_assert_int_eq(our_catch_signals(), 0);
+	raise(SIGINT);
+	alarm(0);
+	capture_start();
+	ck_assert_int_eq(our_report_error("rdma_get_request", EINTR, NULL), EINTR);
+	ck_assert_str_eq(captured_stderr(), "");
+	ck_assert_int_eq(our_report_error("rdma_get_request", EIO, NULL), EIO);
+	assert_holds(captured_stderr(), "rdma_get_request");
+}
+END_TEST
+
+Suite *stop_suite(void)
+{
+	Suite *suite = suite_create("stop");
+	TCase *tcase = tcase_create("stop");
+
+	tcase_set_timeout(tcase, 30);
+	tcase_add_loop_test(tcase, a_signal_asks_to_stop, 0, UNIT_LENGTH(stopping));
+	tcase_add_test(tcase, an_alarm_does_not);
+	tcase_add_test(tcase, a_call_that_blocks_too_late_is_interrupted);
+	tcase_add_test(tcase, an_interruption_that_was_wished_for_is_no_error);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

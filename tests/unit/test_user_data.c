@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/user_data.h: whether a wrong byte, wherever it is, and a wrong
+ * message, are noticed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/user_data.h"
+#include "tests/unit/unit.h"
+
+#define LARGEST 4099
+#define GUARD   0xa5
+
+static uint8_t memory[LARGEST + 16];
+static struct our_buffer buffers[] = { { .data = NULL }, { .data = memory } };
+static struct our_control control = { .buffers = buffers, .n_data_buffers = 2 };
+
+static void fill(uint32_t size, uint64_t message)
+{
+	memset(memory, GUARD, sizeof(memory));
+	control.data_size = size;
+	our_setup_user_data(&control, 1, message);
+}
+
+static const uint32_t sizes[] = { 1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 4095, 4096, LARGEST };
+
+START_TEST(what_was_filled_in_is_right)
+{
+	size_t i;
+
+	fill(sizes[_i], 42);
+	capture_start();
+	ck_assert_int_eq(our_verify_data(&control, 1, 42), 0);
+	ck_assert_str_eq(captured_stderr(), "");
+	for (i = sizes[_i]; i < sizeof(memory); i++)
+		ck_assert_msg(memory[i] == GUARD, "byte %zu of %u was written", i, sizes[_i]);
+}
+END_TEST
+
+START_TEST(every_wrong_byte_is_found_and_named)
+{
+	char wanted[32];
+	uint32_t i;
+
+	fill(sizes[_i], 42);
+	capture_start();
+	for (i = 0; i < sizes[_i]; i++) {
+		memory[i] ^= 1u << (i % 8);
+		ck_assert_msg(our_verify_data(&control, 1, 42) == EBADMSG,
+			      "byte %u of %u is wrong, and nobody noticed", i, sizes[_i]);
+		memory[i] ^= 1u << (i % 8);
+		if (i < 100) {
+			snprintf(wanted, sizeof(wanted), "byte %u is", i);
+			assert_holds(captured_stderr(), wanted);
+		}
+	}
+	assert_holds(captured_stderr(), "message 42");
+	ck_assert_int_eq(our_verify_data(&control, 1, 42), 0);
+}
+END_TEST
+
+START_TEST(another_message_is_found)
+{
+	static const uint64_t others[] = { 41, 43, 0, 1, 42 + 100, 42 + 255, UINT64_MAX };
+	int i;
+
+	fill(sizes[_i], 42);
+	capture_start();
+	for (i = 0; i < UNIT_LENGTH(others); i++)
+		ck_assert_int_eq(our_verify_data(&control, 1, others[i]), EBADMSG);
+}
+END_TEST
+
+START_TEST(a_torn_message_is_found)
+{
+	uint8_t half[LARGEST];
+
+	fill(64, 42);
+	memcpy(half, memory, 32);
+	fill(64, 43);
+	memcpy(memory, half, 32);
+	capture_start();
+	ck_assert_int_eq(our_verify_data(&control, 1, 43), EBADMSG);
+	assert_holds(captured_stderr(), "byte 0 is");
+	ck_assert_int_eq(our_verify_data(&control, 1, 42), EBADMSG);
+	assert_holds(captured_stderr(), "byte 32 is");
+}
+END_TEST
+
+START_TEST(misplaced_words_are_found)
+{
+	uint8_t word[8];
+
+	fill(4096, 42);
+	memcpy(word, memory, 8);
+	memcpy(memory, memory + 8, 8);
+	memcpy(memory + 8, word, 8);
+	capture_start();
+	ck_assert_int_eq(our_verify_data(&control, 1, 42), EBADMSG);
+	fill(4096, 42);
+	memmove(memory + 2048, memory, 2048); /* half of it sent twice */
+	ck_assert_int_eq(our_verify_data(&control, 1, 42), EBADMSG);
+}
+END_TEST
+
+Suite *user_data_suite(void)
+{
+	Suite *suite = suite_create("user data");
+	TCase *tcase = tcase_create("user data");
+	int n = UNIT_LENGTH(sizes);
+
+	tcase_set_timeout(tcase, 30);
+	tcase_add_loop_test(tcase, what_was_filled_in_is_right, 0, n);
+	tcase_add_loop_test(tcase, every_wrong_byte_is_found_and_named, 0, n);
+	tcase_add_loop_test(tcase, another_message_is_found, 0, n);
+	tcase_add_test(tcase, a_torn_message_is_found);
+	tcase_add_test(tcase, misplaced_words_are_found);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

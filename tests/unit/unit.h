@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the unit tests, of all that needs no device. Contract: a suite for each topic, and a way
+ * to read what a function writes to stdout and stderr. Check runs each test in its own process.
+ */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <check.h>
+
+Suite *addresses_suite(void);
+Suite *histogram_suite(void);
+Suite *json_suite(void);
+Suite *numbers_suite(void);
+Suite *options_suite(void);
+Suite *refusals_suite(void);
+Suite *process_suite(void);
+Suite *report_suite(void);
+Suite *results_suite(void);
+Suite *statistics_suite(void);
+Suite *stop_suite(void);
+Suite *user_data_suite(void);
+
+/* Sends stdout and stderr of this process into memory, from now on. */
+void capture_start(void);
+
+/* What has been written since; valid for the rest of the test. */
+const char *captured_stdout(void);
+const char *captured_stderr(void);
+
+/* Fails the test unless `text` holds `part`. */
+void assert_holds(const char *text, const char *part);
+
+#define UNIT_LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+#endif
