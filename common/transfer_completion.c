@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "common/report.h"
+#include "common/stop.h"
 #include "common/trace.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
@@ -14,6 +15,9 @@ int our_check_completion_status(const struct ibv_wc *wc)
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return ECONNRESET;
 	if (wc->status != IBV_WC_SUCCESS) {
+		/* We broke the connection off ourselves: what was under way may fail in any way. */
+		if (our_stop_requested())
+			return EINTR;
 		our_report_wc_status(wc);
 		return EIO;
 	}

@@ -12,7 +12,8 @@
  * qp_num and vendor_err mean anything (ibv_poll_cq(3)).
  *
  * Returns 0; EIO for a failed one, reported; ECONNRESET for one that was flushed, which after a
- * disconnect is normal and therefore the caller's to report. Any thread.
+ * disconnect is normal and therefore the caller's to report; EINTR for one that failed after
+ * our_stop_requested(), when a disconnect of our own may have been what failed it. Any thread.
  */
 int our_check_completion_status(const struct ibv_wc *wc);
 

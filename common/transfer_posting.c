@@ -133,13 +133,26 @@ void our_setup_recv_wr(struct our_control *control, uint32_t index)
 	buffer->recv_wr.num_sge = 1;
 }
 
+/*
+ * A QP that is on its way down, because the peer left or we were told to stop, may refuse what is
+ * posted instead of flushing it: it means the same. Some providers return -1 and set errno.
+ */
+static int judge_post(const struct our_control *control, const char *call, int ret)
+{
+	if (ret == -1)
+		ret = errno;
+	if (ret == ENOTCONN && control->connected)
+		return ECONNRESET;
+	return our_report_error(call, ret < 0 ? -ret : ret, NULL);
+}
+
 int our_post_send(struct our_control *control, uint32_t index)
 {
 	struct ibv_send_wr *bad_wr;
 	int ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);
 
 	if (ret)
-		return our_report_error("ibv_post_send", ret, NULL);
+		return judge_post(control, "ibv_post_send", ret);
 	if (our_tracing_messages())
 		our_trace_message("ibv_post_send: buffer %u, %u bytes", index,
 				  control->buffers[index].sge.length);
@@ -155,7 +168,7 @@ int our_post_recv(struct our_control *control, uint32_t index)
 		our_trace_start();
 	ret = ibv_post_recv(control->qp, &control->buffers[index].recv_wr, &bad_wr);
 	if (ret)
-		return our_report_error("ibv_post_recv", ret, NULL);
+		return judge_post(control, "ibv_post_recv", ret);
 	if (!control->connected)
 		our_trace_ok("ibv_post_recv"); /* part of the set-up, not of a message */
 	else if (our_tracing_messages())

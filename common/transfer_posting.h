@@ -67,7 +67,8 @@ void our_setup_recv_wr(struct our_control *control, uint32_t index);
 /*
  * Posts the send or receive of buffer `index`. The buffer is the device's until the completion.
  *
- * Returns 0 or an errno value, reported. See ibv_post_send(3), ibv_post_recv(3). One thread.
+ * Returns 0 or an errno value, reported, but for ECONNRESET: the connection has ended, as a
+ * flushed completion would say. See ibv_post_send(3), ibv_post_recv(3). One thread.
  */
 int our_post_send(struct our_control *control, uint32_t index);
 int our_post_recv(struct our_control *control, uint32_t index);

@@ -174,11 +174,14 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	 * The id shares the listener's channel. Two threads that read one channel would steal each
 	 * other's events: the listener's would get this client's disconnect, and ours a request.
 	 */
+	int ret;
+
 	our_trace_start();
-	if (rdma_migrate_id(cm_id, agent->cm_channel)) {
-		our_report_error("rdma_migrate_id", errno, NULL);
+	ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
+	if (ret) {
+		our_report_error("rdma_migrate_id", ret, NULL);
 		rdma_destroy_id(cm_id);
-		return errno;
+		return ret;
 	}
 	our_trace_ok("rdma_migrate_id");
 	cm_id->context = agent;

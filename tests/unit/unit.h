@@ -19,6 +19,7 @@ Suite *report_suite(void);
 Suite *results_suite(void);
 Suite *statistics_suite(void);
 Suite *stop_suite(void);
+Suite *transfers_suite(void);
 Suite *user_data_suite(void);
 
 /* Sends stdout and stderr of this process into memory, from now on. */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/transfer_posting.h and common/transfer_completion.h: what becomes of
+ * a post that a provider refuses, and of a completion that fails while the program is stopping.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/stage.h"
+#include "common/stop.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "tests/unit/unit.h"
+
+/* What a stage would provide; what is tested here needs no CQ. */
+int our_create_cq(struct our_control *no_control)
+{
+	(void)no_control;
+	return ENOSYS;
+}
+
+void our_destroy_cq(struct our_control *no_control)
+{
+	(void)no_control;
+}
+
+/* What the provider returns, and what it sets errno to. */
+static int provider_returns, provider_errno;
+
+static int refuse_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	(void)qp;
+	*bad_wr = wr;
+	errno = provider_errno;
+	return provider_returns;
+}
+
+static int refuse_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	(void)qp;
+	*bad_wr = wr;
+	errno = provider_errno;
+	return provider_returns;
+}
+
+static struct ibv_context context = {
+	.ops = { .post_send = refuse_send, .post_recv = refuse_recv },
+};
+static struct ibv_qp qp = { .context = &context };
+static struct our_buffer buffer;
+static struct our_control control = { .qp = &qp, .buffers = &buffer };
+
+static const struct refused {
+	int returns, error;
+	bool connected;
+	int expected;
+	const char *said;
+} refusals[] = {
+	{ ENOMEM, 0, true, ENOMEM, "Cannot allocate memory (12)" },
+	{ -ENOMEM, 0, true, ENOMEM, "Cannot allocate memory (12)" },
+	{ -1, ENOMEM, true, ENOMEM, "Cannot allocate memory (12)" },
+	{ -1, ENOTCONN, true, ECONNRESET, NULL }, /* the caller says that the peer has left */
+	{ ENOTCONN, 0, true, ECONNRESET, NULL },
+	{ ENOTCONN, 0, false, ENOTCONN, "(107)" }, /* the caller has nothing to say */
+};
+
+static void check_refusal(const char *call, int ret, const struct refused *refused)
+{
+	ck_assert_int_eq(ret, refused->expected);
+	if (!refused->said) {
+		ck_assert_str_eq(captured_stderr(), "");
+		return;
+	}
+	assert_holds(captured_stderr(), call);
+	assert_holds(captured_stderr(), refused->said);
+}
+
+static void refuse(const struct refused *refused)
+{
+	control.connected = refused->connected;
+	provider_returns = refused->returns;
+	provider_errno = refused->error;
+	capture_start();
+}
+
+START_TEST(a_send_that_is_refused)
+{
+	refuse(&refusals[_i]);
+	check_refusal("ibv_post_send: ", our_post_send(&control, 0), &refusals[_i]);
+}
+END_TEST
+
+START_TEST(a_receive_that_is_refused)
+{
+	refuse(&refusals[_i]);
+	check_refusal("ibv_post_recv: ", our_post_recv(&control, 0), &refusals[_i]);
+}
+END_TEST
+
+START_TEST(a_transfer_that_fails_is_named)
+{
+	struct ibv_wc wc = { .status = IBV_WC_LOC_QP_OP_ERR };
+
+	ck_assert_int_eq(our_catch_signals(), 0);
+	capture_start();
+	ck_assert_int_eq(our_check_completion_status(&wc), EIO);
+	assert_holds(captured_stderr(), "local QP operation error");
+}
+END_TEST
+
+START_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
+{
+	struct ibv_wc wc = { .status = IBV_WC_LOC_QP_OP_ERR };
+
+	ck_assert_int_eq(our_catch_signals(), 0);
+	ck_assert_int_eq(raise(SIGINT), 0);
+	alarm(0);
+	capture_start();
+	ck_assert_int_eq(our_check_completion_status(&wc), EINTR);
+	ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
+Suite *transfers_suite(void)
+{
+	Suite *suite = suite_create("transfers");
+	TCase *tcase = tcase_create("transfers");
+
+	tcase_add_loop_test(tcase, a_send_that_is_refused, 0, UNIT_LENGTH(refusals));
+	tcase_add_loop_test(tcase, a_receive_that_is_refused, 0, UNIT_LENGTH(refusals));
+	tcase_add_test(tcase, a_transfer_that_fails_is_named);
+	tcase_add_test(tcase, a_transfer_that_fails_as_we_stop_is_not_an_error);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
