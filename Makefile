@@ -21,7 +21,8 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 # stage each part comes from. Nothing else knows it.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-3 ping-sr-4
 
-ping-sr-0.parts  = ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
+ping-sr-0.parts  = ping-sr-0/ping.c \
+		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
 ping-sr-0.client = ping-sr-0/client.c ping-sr-0/client_operation.c
 ping-sr-0.server = ping-sr-0/server.c ping-sr-0/serve_clients.c ping-sr-0/agent.c ping-sr-0/agent_operation.c
 
@@ -30,7 +31,7 @@ ping-sr-1.parts  = $(filter-out %/connect_info.c,$(ping-sr-0.parts)) \
 ping-sr-1.client = $(ping-sr-0.client)
 ping-sr-1.server = $(ping-sr-0.server)
 
-ping-sr-2.parts  = $(filter ping-sr-1/%,$(ping-sr-1.parts)) \
+ping-sr-2.parts  = $(filter %/ping.c ping-sr-1/%,$(ping-sr-1.parts)) \
 		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/completions.c
 ping-sr-2.client = $(ping-sr-1.client)
 ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-1.server)) ping-sr-2/serve_clients.c
@@ -39,7 +40,7 @@ ping-sr-3.parts  = $(filter-out %/completions.c,$(ping-sr-2.parts)) ping-sr-3/co
 ping-sr-3.client = $(ping-sr-2.client)
 ping-sr-3.server = $(ping-sr-2.server)
 
-ping-sr-4.parts  = $(filter ping-sr-1/%,$(ping-sr-3.parts)) \
+ping-sr-4.parts  = $(filter %/ping.c ping-sr-1/%,$(ping-sr-3.parts)) \
 		   ping-sr-4/await.c ping-sr-4/channels.c ping-sr-4/completions.c
 ping-sr-4.client = $(ping-sr-3.client)
 ping-sr-4.server = ping-sr-0/server.c ping-sr-4/serve_clients.c ping-sr-4/agent.c

@@ -128,4 +128,46 @@ extern const uint32_t our_server_options;
 /* Server: says, once, which of the options given do not matter in this stage. */
 void our_check_server_options(const struct our_options *options);
 
+/* ---- ping.c, blast.c: what moves over the connection ---- */
+
+/* What client and server accept and say of themselves; the server adds our_server_options. */
+extern const struct our_program our_client_program, our_server_program;
+
+/*
+ * Sets up all that moves messages: the QP, the buffers, and the receives, posted before the
+ * connection can bring a message. The id is bound to a device; count, data_size and, of an agent,
+ * all that the client asked for are in `control`.
+ *
+ * Returns 0, or an errno value, reported, and nothing is set up. our_unsetup_transfer undoes it,
+ * after our_disconnect.
+ */
+int our_setup_client_transfer(struct our_control *client);
+int our_setup_agent_transfer(struct our_control *agent);
+void our_unsetup_transfer(struct our_control *control);
+
+/*
+ * Client: moves client->count messages (or for options->duration_s seconds), and measures. Returns
+ * 0 or an errno value, reported (EINTR: asked to stop); the statistics are valid in any case.
+ */
+int our_client_operation(struct our_control *client);
+
+/* Agent: answers to each of agent->count messages. Returns as our_client_operation does. */
+int our_agent_operation(struct our_control *agent);
+
+/* ---- serve_clients.c, agent.c: a server and its clients ---- */
+
+/*
+ * Server: serves the clients that connect to `listener`, as many as the options want. Returns 0;
+ * EINTR when the program was asked to stop; or the errno value with which serving one of them (or
+ * listening) failed, reported.
+ */
+int our_serve_clients(struct our_control *listener);
+
+/*
+ * Server: serves the client that sent the connect request, from set-up to tear-down, and shows the
+ * results. The request's cm_id is its own from here on. Returns 0 or an errno value, reported
+ * (EINTR: asked to stop).
+ */
+int our_agent(const struct our_options *options, const struct our_cm_event *request);
+
 #endif

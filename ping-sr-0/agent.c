@@ -6,11 +6,8 @@
 
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/memory_registration.h"
 #include "common/results.h"
 #include "common/stage.h"
-#include "common/transfer_posting.h"
-#include "ping-sr-0/ping.h"
 
 /*
  * Talks with a client that has been accepted. It is the client that ends the connection, when it
@@ -39,30 +36,20 @@ static int accept_and_serve(struct our_control *agent)
 	ret = our_check_data_size(agent);
 	if (ret)
 		goto err_reject;
-	ret = our_setup_qp(agent, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
+	ret = our_setup_agent_transfer(agent);
 	if (ret)
 		goto err_reject;
-	ret = our_setup_agent_buffers(agent);
-	if (ret)
-		goto err_unsetup_qp;
-	ret = our_post_recv(agent, 0);
-	if (ret)
-		goto err_unsetup_buffers;
 	ret = our_agent_connect(agent);
 	if (ret)
 		goto err_disconnect;
 
 	ret = serve(agent);
-	our_unsetup_buffers(agent);
-	our_unsetup_qp(agent);
+	our_unsetup_transfer(agent);
 	return ret;
 
 err_disconnect:
 	our_disconnect(agent);
-err_unsetup_buffers:
-	our_unsetup_buffers(agent);
-err_unsetup_qp:
-	our_unsetup_qp(agent);
+	our_unsetup_transfer(agent);
 err_reject:
 	if (agent->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
 		our_agent_reject(agent);
@@ -77,7 +64,6 @@ int our_agent(const struct our_options *options, const struct our_cm_event *requ
 	ret = our_create_control_struct(options, "agent", &agent);
 	if (ret)
 		goto err_destroy_id;
-	agent->n_data_buffers = OUR_PING_BUFFERS;
 	agent->cm_event = *request;
 
 	ret = our_create_event_channel(agent);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of the ping-pong: connects, sends messages and waits for each to come back.
- * Read main first, then connect_to, which sets up what main's last lines tear down.
+ * The client: connects, moves messages, and leaves. Which messages and how is another file's
+ * business (client_operation.c). Read main first, then connect_to, which sets up what main's last lines tear down.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -10,23 +10,10 @@
 #include "common/clock.h"
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/memory_registration.h"
 #include "common/report.h"
 #include "common/results.h"
 #include "common/stage.h"
 #include "common/stop.h"
-#include "common/transfer_posting.h"
-#include "ping-sr-0/ping.h"
-
-static const struct our_program this_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
-	.summary = "Sends messages to the server, waits for each to come back, and shows how long "
-		   "that took.",
-	.accepts = OUR_OPTS_EVERY | OUR_OPT_PEER_ADDRESS | OUR_OPT_COUNT | OUR_OPT_DURATION |
-		   OUR_OPT_RATE | OUR_OPT_SIZE | OUR_OPT_VERIFY | OUR_OPT_WAIT,
-};
 
 static int connect_to(struct our_control *client, struct sockaddr *address, bool quietly)
 {
@@ -44,25 +31,17 @@ static int connect_to(struct our_control *client, struct sockaddr *address, bool
 	ret = our_check_data_size(client);
 	if (ret)
 		goto err_destroy_id;
-	ret = our_setup_qp(client, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
+	ret = our_setup_client_transfer(client);
 	if (ret)
 		goto err_destroy_id;
-	ret = our_setup_client_buffers(client);
-	if (ret)
-		goto err_unsetup_qp;
-	ret = our_post_recv(client, OUR_RECV_BUFFER);
-	if (ret)
-		goto err_unsetup_buffers;
 	ret = our_client_connect(client, quietly);
 	if (ret)
-		goto err_unsetup_buffers;
+		goto err_disconnect;
 	return 0;
 
-err_unsetup_buffers:
+err_disconnect:
 	our_disconnect(client);
-	our_unsetup_buffers(client);
-err_unsetup_qp:
-	our_unsetup_qp(client);
+	our_unsetup_transfer(client);
 err_destroy_id:
 	our_destroy_id(client);
 err_destroy_event_channel:
@@ -108,8 +87,7 @@ static int connect_to_server(struct our_control *client)
 static void disconnect_from_server(struct our_control *client)
 {
 	our_disconnect(client);
-	our_unsetup_buffers(client);
-	our_unsetup_qp(client);
+	our_unsetup_transfer(client);
 	our_destroy_id(client);
 	our_destroy_event_channel(client);
 }
@@ -120,7 +98,7 @@ int main(int argc, char **argv)
 	struct our_control *client;
 	int ret, shown;
 
-	ret = our_process_options(argc, argv, &this_program, &options);
+	ret = our_process_options(argc, argv, &our_client_program, &options);
 	if (ret)
 		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
 	ret = our_catch_signals();
@@ -129,7 +107,6 @@ int main(int argc, char **argv)
 	ret = our_create_control_struct(&options, "client", &client);
 	if (ret)
 		goto out_unprocess_options;
-	client->n_data_buffers = OUR_PING_BUFFERS;
 
 	ret = connect_to_server(client);
 	if (ret)

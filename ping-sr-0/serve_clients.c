@@ -6,7 +6,6 @@
 
 #include "common/report.h"
 #include "common/stage.h"
-#include "ping-sr-0/ping.h"
 
 /* One client that fails does not keep the next from being served. */
 int our_serve_clients(struct our_control *listener)

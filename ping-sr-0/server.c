@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The server of the ping-pong: listens, serves the clients that connect, and leaves.
+ * The server: listens, serves the clients that connect, and leaves.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -12,17 +12,8 @@
 #include "common/report.h"
 #include "common/stage.h"
 #include "common/stop.h"
-#include "ping-sr-0/ping.h"
 
 #define BACKLOG 1024 /* clients that wait while others are seen to; the kernel takes no more */
-
-static struct our_program this_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
-	.summary = "Waits for clients and sends every message of theirs back.",
-	.accepts = OUR_OPTS_EVERY | OUR_OPT_BIND_ADDRESS | OUR_OPT_CLIENTS,
-};
 
 static int listen_on(struct our_control *listener, struct sockaddr *address)
 {
@@ -77,12 +68,13 @@ static void stop_listening(struct our_control *listener)
 
 int main(int argc, char **argv)
 {
+	struct our_program program = our_server_program;
 	struct our_options options;
 	struct our_control *listener;
 	int ret;
 
-	this_program.accepts |= our_server_options;
-	ret = our_process_options(argc, argv, &this_program, &options);
+	program.accepts |= our_server_options;
+	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
 		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
 	our_check_server_options(&options);

@@ -9,7 +9,6 @@
 
 #include "common/report.h"
 #include "common/stage.h"
-#include "ping-sr-0/ping.h"
 
 /* What the threads of the agents share with the listener's. */
 struct crowd {

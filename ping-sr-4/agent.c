@@ -9,7 +9,6 @@
 #include "common/clock.h"
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/memory_registration.h"
 #include "common/report.h"
 #include "common/results.h"
 #include "common/stage.h"
@@ -39,28 +38,17 @@ static int setup_and_accept(struct our_control *control)
 	ret = our_check_data_size(control);
 	if (ret)
 		return ret;
-	ret = our_setup_qp(control, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
+	ret = our_setup_agent_transfer(control);
 	if (ret)
 		return ret;
-	ret = our_setup_agent_buffers(control);
-	if (ret)
-		goto err_unsetup_qp;
-	ret = our_post_recv(control, 0);
-	if (ret)
-		goto err_unsetup_buffers;
 	ret = our_agent_accept(control);
 	if (ret) {
 		our_report_error("rdma_accept", ret, NULL);
-		goto err_unsetup_buffers;
+		our_unsetup_transfer(control);
+		return ret;
 	}
 	our_trace_ok("rdma_accept");
 	return 0;
-
-err_unsetup_buffers:
-	our_unsetup_buffers(control);
-err_unsetup_qp:
-	our_unsetup_qp(control);
-	return ret;
 }
 
 int our_start_agent(struct our_control *listener, const struct our_cm_event *request,
@@ -77,7 +65,6 @@ int our_start_agent(struct our_control *listener, const struct our_cm_event *req
 	if (ret)
 		goto err_free_agent;
 	agent->received = -1;
-	agent->control->n_data_buffers = OUR_PING_BUFFERS;
 	agent->control->cm_event = *request;
 	our_migrate_id(agent->control, request->cm_id);
 	request->cm_id->context = agent;
@@ -208,8 +195,7 @@ int our_end_agent(struct our_agent *agent, int ret)
 	control->statistics.complete = !ret;
 	shown = our_report_results(control);
 	our_disconnect(control);
-	our_unsetup_buffers(control);
-	our_unsetup_qp(control);
+	our_unsetup_transfer(control);
 	our_destroy_id(control);
 	our_destroy_control_struct(control);
 	free(agent);

@@ -8,7 +8,6 @@
 #include "common/report.h"
 #include "common/stage.h"
 #include "common/stop.h"
-#include "ping-sr-0/ping.h"
 #include "ping-sr-4/agents.h"
 #include "ping-sr-4/channels.h"
 

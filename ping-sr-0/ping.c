@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What makes client and server a ping-pong: their command lines, and what each needs before it is
+ * connected: a QP, two buffers, and a receive for the first message. What a stage provides: see
+ * common/stage.h.
+ */
+#include "common/memory_registration.h"
+#include "common/stage.h"
+#include "common/transfer_posting.h"
+#include "ping-sr-0/ping.h"
+
+const struct our_program our_client_program = {
+	.stage = OUR_STAGE,
+	.role = "client",
+	.name = OUR_STAGE "/client",
+	.summary = "Sends messages to the server, waits for each to come back, and shows how long "
+		   "that took.",
+	.accepts = OUR_OPTS_EVERY | OUR_OPT_PEER_ADDRESS | OUR_OPT_COUNT | OUR_OPT_DURATION |
+		   OUR_OPT_RATE | OUR_OPT_SIZE | OUR_OPT_VERIFY | OUR_OPT_WAIT,
+};
+
+const struct our_program our_server_program = {
+	.stage = OUR_STAGE,
+	.role = "server",
+	.name = OUR_STAGE "/server",
+	.summary = "Waits for clients and sends every message of theirs back.",
+	.accepts = OUR_OPTS_EVERY | OUR_OPT_BIND_ADDRESS | OUR_OPT_CLIENTS,
+};
+
+static int setup_transfer(struct our_control *control, int (*setup_buffers)(struct our_control *),
+			  uint32_t first_receive)
+{
+	int ret;
+
+	control->n_data_buffers = OUR_PING_BUFFERS;
+	ret = our_setup_qp(control, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
+	if (ret)
+		return ret;
+	ret = setup_buffers(control);
+	if (ret)
+		goto err_unsetup_qp;
+	ret = our_post_recv(control, first_receive);
+	if (ret)
+		goto err_unsetup_buffers;
+	return 0;
+
+err_unsetup_buffers:
+	our_unsetup_buffers(control);
+err_unsetup_qp:
+	our_unsetup_qp(control);
+	return ret;
+}
+
+int our_setup_client_transfer(struct our_control *client)
+{
+	return setup_transfer(client, our_setup_client_buffers, OUR_RECV_BUFFER);
+}
+
+int our_setup_agent_transfer(struct our_control *agent)
+{
+	return setup_transfer(agent, our_setup_agent_buffers, 0);
+}
+
+void our_unsetup_transfer(struct our_control *control)
+{
+	our_unsetup_buffers(control);
+	our_unsetup_qp(control);
+}
