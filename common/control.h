@@ -57,8 +57,10 @@ struct our_control {
 	uint32_t max_send_wr; /* asked for when the QP was created */
 	uint32_t max_recv_wr;
 	uint32_t max_inline;                 /* bytes; as the QP's creation returned */
+	uint32_t n_sge;                      /* of each work request, at most */
 	struct our_completions *completions; /* the stage's own, for waiting: see stage.h */
 	struct our_agent *agent;             /* the stage's own, where agents react: see there */
+	struct our_transfer *transfer;       /* the stage's own, of what moves: see there */
 
 	/* Negotiated, or with ping-sr-0 simply taken from the options */
 	uint64_t count;                             /* messages the client will send */

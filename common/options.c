@@ -177,12 +177,8 @@ static int read_command_line(int argc, char **argv, struct our_options *options)
 	return 0;
 }
 
-int our_process_options(int argc, char **argv, const struct our_program *program,
-			struct our_options *options)
+static void set_defaults(const struct our_program *program, struct our_options *options)
 {
-	int ret;
-
-	our_set_program_name(program->name);
 	memset(options, 0, sizeof(*options));
 	options->program = program;
 	options->port = OUR_DEFAULT_PORT;
@@ -190,7 +186,22 @@ int our_process_options(int argc, char **argv, const struct our_program *program
 	options->data_size = OUR_DEFAULT_SIZE;
 	options->max_count = OUR_COUNT_UNLIMITED;
 	options->max_size = OUR_DEFAULT_MAX_SIZE;
+	options->max_memory = OUR_DEFAULT_MAX_MEMORY;
+	options->inline_size = OUR_DEFAULT_INLINE;
+	options->sge = 1;
+	if (program->accepts & OUR_OPT_BUFFERS)
+		options->buffers = OUR_DEFAULT_BUFFERS;
+	if (program->accepts & OUR_OPT_MAX_BUFFERS)
+		options->max_buffers = OUR_DEFAULT_MAX_BUFFERS;
+}
 
+int our_process_options(int argc, char **argv, const struct our_program *program,
+			struct our_options *options)
+{
+	int ret;
+
+	our_set_program_name(program->name);
+	set_defaults(program, options);
 	ret = read_command_line(argc, argv, options);
 	if (ret)
 		return ret;

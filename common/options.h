@@ -20,10 +20,15 @@ struct addrinfo;
 #define OUR_DEFAULT_PORT    "12321"
 #define OUR_DEFAULT_COUNT   1000
 #define OUR_DEFAULT_SIZE    64
-#define OUR_MAX_SIZE        (1ull << 31)     /* no RDMA message is longer than 2 GiB */
+#define OUR_MAX_SIZE        (1ull << 31) /* no RDMA message is longer than 2 GiB */
+#define OUR_MAX_BUFFERS     (1u << 20)
 #define OUR_COUNT_UNLIMITED 1000000000000ull /* -D without -c: until the client leaves */
 
-#define OUR_DEFAULT_MAX_SIZE (16ull << 20)
+#define OUR_DEFAULT_MAX_SIZE    (16ull << 20)
+#define OUR_DEFAULT_BUFFERS     64
+#define OUR_DEFAULT_MAX_BUFFERS 65536
+#define OUR_DEFAULT_MAX_MEMORY  (1ull << 30)
+#define OUR_DEFAULT_INLINE      64
 
 /* One bit for each row of the table of options. */
 enum our_option_bit {
@@ -47,6 +52,17 @@ enum our_option_bit {
 	OUR_OPT_MAX_COUNT = 1u << 17,
 	OUR_OPT_MAX_SIZE = 1u << 18,
 	OUR_OPT_RATE = 1u << 19,
+	OUR_OPT_BUFFERS = 1u << 20,
+	OUR_OPT_CHAIN = 1u << 21,
+	OUR_OPT_SIGNAL_EVERY = 1u << 22,
+	OUR_OPT_INLINE = 1u << 23,
+	OUR_OPT_SGE = 1u << 24,
+	OUR_OPT_NO_CREDITS = 1u << 25,
+	OUR_OPT_MAX_BUFFERS = 1u << 26,
+	OUR_OPT_MAX_MEMORY = 1u << 27,
+	OUR_OPT_CREDIT_BATCH = 1u << 28,
+	OUR_OPT_SLEEP = 1u << 29,
+	OUR_OPT_VERIFY_ARRIVALS = 1u << 30, /* -v of a program that checks what it receives */
 };
 
 #define OUR_OPTS_EVERY                                                                             \
@@ -77,8 +93,18 @@ struct our_options {
 	uint64_t max_size;          /* of at most so many bytes */
 	uint64_t rate;              /* messages a second that a client sends; 0: all it can */
 	uint64_t timeout_s;         /* no wait for the peer lasts longer; 0: for ever */
+	uint64_t buffers;           /* message buffers of each side; 0: the program has its own */
+	uint64_t chain;             /* work requests a post; 0: as many as may be posted */
+	uint64_t signal_every;      /* sends; 0: the program decides */
+	uint64_t inline_size;       /* bytes: messages up to this long are inline, if the QP can */
+	uint64_t sge;               /* pieces that a message is gathered from, or scattered to */
+	uint64_t max_buffers;       /* a server takes from a client at most so many buffers, */
+	uint64_t max_memory;        /* of at most so many bytes together */
+	uint64_t credit_batch;      /* receives that an agent posts again at a time; 0: see there */
+	uint64_t sleep_us;          /* an agent's, after each message */
 	enum our_trace_level trace_level;
 	bool verify;
+	bool no_credits; /* the sender does not care whether there are receives */
 	bool stats;
 	bool json;
 	bool quiet;

@@ -61,8 +61,25 @@ void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, u
 	statistics->next_progress_ns = UINT64_MAX;
 }
 
+static void reset_stream(struct our_stream_statistics *stream)
+{
+	memset(stream, 0, sizeof(*stream));
+	our_histogram_reset(&stream->wrs_per_post);
+	our_histogram_reset(&stream->completions_per_poll);
+}
+
+void our_statistics_prepare_stream(struct our_statistics *statistics, uint64_t count, uint64_t size,
+				   struct our_stream_statistics *stream)
+{
+	our_statistics_prepare(statistics, count, size);
+	statistics->stream = stream;
+	reset_stream(stream);
+}
+
 void our_statistics_start(struct our_statistics *statistics)
 {
+	if (statistics->stream)
+		reset_stream(statistics->stream);
 	our_histogram_reset(&statistics->round_trips);
 	statistics->messages = 0;
 	statistics->cq_polls = 0;
@@ -101,11 +118,31 @@ void our_statistics_want_progress(struct our_statistics *statistics, bool quiet)
 		statistics->next_progress_ns = our_now_ns() + OUR_NS_PER_S;
 }
 
+static void show_rate(struct our_statistics *statistics, uint64_t now_ns)
+{
+	struct our_stream_statistics *stream = statistics->stream;
+	uint64_t since_ns = stream->shown_ns ? stream->shown_ns : statistics->started_ns;
+	double seconds = (double)(now_ns - since_ns) / OUR_NS_PER_S;
+	double messages = (double)(statistics->messages - stream->shown_messages);
+
+	if (!since_ns)
+		return; /* still warming up */
+	fprintf(stderr, "%s: %" PRIu64 " messages, now %.0f a second, %.1f MB/s\n",
+		our_program_name(), statistics->messages, messages / seconds,
+		messages * (double)statistics->message_size / seconds / 1e6);
+	stream->shown_ns = now_ns;
+	stream->shown_messages = statistics->messages;
+}
+
 void our_statistics_show_progress(struct our_statistics *statistics, uint64_t now_ns)
 {
 	const struct our_histogram *round_trips = &statistics->round_trips;
 
 	statistics->next_progress_ns = now_ns + OUR_NS_PER_S;
+	if (statistics->stream) {
+		show_rate(statistics, now_ns);
+		return;
+	}
 	fprintf(stderr, "%s: %" PRIu64 " messages, round trip mean %.1f us, max %.1f us\n",
 		our_program_name(), statistics->messages,
 		our_histogram_mean(round_trips) / OUR_NS_PER_US,

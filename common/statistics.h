@@ -21,6 +21,16 @@ struct our_cpu_use {
 	uint64_t involuntary_switches;
 };
 
+/* What only a stream of messages has; 37 KiB, whatever their number. */
+struct our_stream_statistics {
+	struct our_histogram wrs_per_post;         /* data only: sends, or receives posted again */
+	struct our_histogram completions_per_poll; /* of polls that found some */
+	uint64_t credit_messages;                  /* received by the client, sent by the agent */
+	uint64_t credit_stalls;  /* client: nothing could be sent, for lack of credit alone */
+	uint64_t shown_ns;       /* when the last progress line was written, */
+	uint64_t shown_messages; /* and what it said */
+};
+
 struct our_statistics {
 	uint64_t warm_up;      /* messages at the start that are not measured */
 	uint64_t messages;     /* measured */
@@ -33,10 +43,11 @@ struct our_statistics {
 	uint64_t sleeps;         /* waits for a completion in which the process slept */
 	uint64_t empty_wake_ups; /* those that ended without a completion */
 	struct our_cpu_use used; /* a mark while the interval runs, the use once it has ended */
-	struct our_histogram round_trips; /* nanoseconds */
-	uint64_t next_progress_ns;        /* UINT64_MAX: no progress line wanted */
-	bool verified;                    /* every message was compared with what it should be */
-	bool complete;                    /* the run ended as planned: not stopped, no error */
+	struct our_histogram round_trips;     /* nanoseconds */
+	struct our_stream_statistics *stream; /* NULL: messages go to and fro */
+	uint64_t next_progress_ns;            /* UINT64_MAX: no progress line wanted */
+	bool verified; /* every message was compared with what it should be */
+	bool complete; /* the run ended as planned: not stopped, no error */
 };
 
 /*
@@ -45,6 +56,10 @@ struct our_statistics {
  */
 #define OUR_WARM_UP 100
 void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, uint64_t size);
+
+/* The same for a stream; `stream` is the caller's, and outlives the last use of `statistics`. */
+void our_statistics_prepare_stream(struct our_statistics *statistics, uint64_t count, uint64_t size,
+				   struct our_stream_statistics *stream);
 
 /* Starts the measured interval, and forgets the warm-up: the first message that counts is next. */
 void our_statistics_start(struct our_statistics *statistics);

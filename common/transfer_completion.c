@@ -3,6 +3,8 @@
  * Transfer completion layer: checking completions. See transfer_completion.h.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <string.h>
 
 #include "common/report.h"
 #include "common/stop.h"
@@ -36,4 +38,30 @@ int our_check_length(const struct our_control *control, const struct ibv_wc *wc)
 		"started with the same -s?",
 		wc->byte_len, control->data_size);
 	return EPROTO;
+}
+
+static int judge_end(const struct our_control *control, int ret, uint64_t messages)
+{
+	bool is_agent = !strcmp(control->role, "agent");
+	const char *peer = is_agent ? "client" : "server";
+
+	if ((!ret || ret == ECONNRESET) && our_stop_requested())
+		return EINTR;
+	if (is_agent && control->count == OUR_COUNT_UNLIMITED && messages &&
+	    (ret == ECONNRESET || ret == ETIMEDOUT))
+		return 0;
+	if (ret == ECONNRESET)
+		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
+	if (ret == ETIMEDOUT)
+		our_report_sentence("the %s said nothing for %" PRIu64 " s, after %" PRIu64
+				    " messages",
+				    peer, control->options->timeout_s, messages);
+	return ret;
+}
+
+int our_judge_end(struct our_control *control, int ret, uint64_t messages)
+{
+	ret = judge_end(control, ret, messages);
+	control->statistics.complete = !ret;
+	return ret;
 }

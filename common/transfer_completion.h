@@ -23,4 +23,14 @@ int our_check_completion_status(const struct ibv_wc *wc);
  */
 int our_check_length(const struct our_control *control, const struct ibv_wc *wc);
 
+/*
+ * Judges how a run of messages has ended: with `ret`, as the stage's way of waiting returned it,
+ * after `messages` of them. Says so when the peer left or fell silent before its time; that is not
+ * an error for an agent whose client had announced no number (-D).
+ *
+ * Returns 0; EINTR when the program was asked to stop, and nothing worse happened; else `ret`,
+ * reported by now. Sets statistics.complete accordingly. The connection's own thread.
+ */
+int our_judge_end(struct our_control *control, int ret, uint64_t messages);
+
 #endif

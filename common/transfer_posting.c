@@ -12,8 +12,7 @@
 #include "common/trace.h"
 #include "common/transfer_posting.h"
 
-#define OUR_WANTED_INLINE 64 /* bytes */
-#define OUR_RNR_TIMER     12 /* 0.64 ms; the codes are listed in ibv_modify_qp(3) */
+#define OUR_RNR_TIMER 12 /* 0.64 ms; the codes are listed in ibv_modify_qp(3) */
 
 void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *attr)
 {
@@ -24,9 +23,9 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
 	attr->recv_cq = control->cq;
 	attr->cap.max_send_wr = control->max_send_wr;
 	attr->cap.max_recv_wr = control->max_recv_wr;
-	attr->cap.max_send_sge = 1;
-	attr->cap.max_recv_sge = 1;
-	attr->cap.max_inline_data = OUR_WANTED_INLINE;
+	attr->cap.max_send_sge = control->n_sge;
+	attr->cap.max_recv_sge = control->n_sge;
+	attr->cap.max_inline_data = (uint32_t)control->options->inline_size;
 }
 
 int our_create_qp(struct our_control *control)
@@ -133,11 +132,7 @@ void our_setup_recv_wr(struct our_control *control, uint32_t index)
 	buffer->recv_wr.num_sge = 1;
 }
 
-/*
- * A QP that is on its way down, because the peer left or we were told to stop, may refuse what is
- * posted instead of flushing it: it means the same. Some providers return -1 and set errno.
- */
-static int judge_post(const struct our_control *control, const char *call, int ret)
+int our_judge_post(const struct our_control *control, const char *call, int ret)
 {
 	if (ret == -1)
 		ret = errno;
@@ -152,7 +147,7 @@ int our_post_send(struct our_control *control, uint32_t index)
 	int ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);
 
 	if (ret)
-		return judge_post(control, "ibv_post_send", ret);
+		return our_judge_post(control, "ibv_post_send", ret);
 	if (our_tracing_messages())
 		our_trace_message("ibv_post_send: buffer %u, %u bytes", index,
 				  control->buffers[index].sge.length);
@@ -168,7 +163,7 @@ int our_post_recv(struct our_control *control, uint32_t index)
 		our_trace_start();
 	ret = ibv_post_recv(control->qp, &control->buffers[index].recv_wr, &bad_wr);
 	if (ret)
-		return judge_post(control, "ibv_post_recv", ret);
+		return our_judge_post(control, "ibv_post_recv", ret);
 	if (!control->connected)
 		our_trace_ok("ibv_post_recv"); /* part of the set-up, not of a message */
 	else if (our_tracing_messages())

@@ -73,4 +73,13 @@ void our_setup_recv_wr(struct our_control *control, uint32_t index);
 int our_post_send(struct our_control *control, uint32_t index);
 int our_post_recv(struct our_control *control, uint32_t index);
 
+/*
+ * What a post that failed means: `ret` is what `call`, ibv_post_send or ibv_post_recv, returned.
+ * A QP that is on its way down, because the peer left or we were told to stop, may refuse what is
+ * posted instead of flushing it. Some providers return -1 and set errno.
+ *
+ * Returns ECONNRESET, not reported, for the end of the connection; else an errno value, reported.
+ */
+int our_judge_post(const struct our_control *control, const char *call, int ret);
+
 #endif

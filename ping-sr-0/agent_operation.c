@@ -99,18 +99,5 @@ int our_agent_operation(struct our_control *agent)
 	our_statistics_want_progress(statistics, agent->options->quiet);
 	ret = echo_messages(agent, &echoed);
 	our_statistics_end(statistics);
-
-	if (ret == ECONNRESET && our_stop_requested())
-		ret = EINTR;
-	if (agent->count == OUR_COUNT_UNLIMITED && echoed &&
-	    (ret == ETIMEDOUT || ret == ECONNRESET))
-		ret = 0;
-	if (ret == ECONNRESET)
-		our_report_sentence("the client left after %" PRIu64 " messages", echoed);
-	if (ret == ETIMEDOUT)
-		our_report_sentence("the client said nothing for %" PRIu64 " s, after %" PRIu64
-				    " messages",
-				    agent->options->timeout_s, echoed);
-	statistics->complete = !ret;
-	return ret;
+	return our_judge_end(agent, ret, echoed);
 }

@@ -95,15 +95,7 @@ int our_client_operation(struct our_control *client)
 		our_statistics_progress(statistics, now_ns);
 	}
 	our_statistics_end(statistics);
-	if ((!ret || ret == ECONNRESET) && our_stop_requested())
-		ret = EINTR;
-	if (ret == ECONNRESET)
-		our_report_sentence("the server left after %" PRIu64 " messages", message);
-	if (ret == ETIMEDOUT)
-		our_report_sentence("the server said nothing for %" PRIu64 " s, after %" PRIu64
-				    " messages",
-				    client->options->timeout_s, message);
-	statistics->complete = !ret;
+	ret = our_judge_end(client, ret, message);
 	statistics->verified = !ret && client->options->verify;
 	return ret;
 }

@@ -28,6 +28,7 @@ void our_setup_connect_info(struct our_control *control, struct rdma_conn_param 
 	const struct our_connect_info info = {
 		.count = control->count,
 		.data_size = control->data_size,
+		.n_data_buffers = control->options->buffers,
 	};
 
 	/* The private data must outlive the call: the CM may have to send the request again. */
@@ -46,6 +47,23 @@ static int refuse(struct our_control *control, enum our_refusal_reason reason, u
 	return reason == OUR_REFUSED_NO_SENSE ? EPROTO : ERANGE;
 }
 
+/* Only a server whose clients stream has a limit on buffers; to the others they mean nothing. */
+static int check_buffers(struct our_control *control, const struct our_connect_info *info)
+{
+	const struct our_options *options = control->options;
+	uint64_t most = options->max_memory / info->data_size;
+
+	if (most > options->max_buffers)
+		most = options->max_buffers;
+	if (!options->max_buffers || (info->n_data_buffers && info->n_data_buffers <= most))
+		return 0;
+	our_report_sentence("client refused: it wants %" PRIu64 " buffers of %" PRIu64
+			    " bytes, and 1 to %" PRIu64
+			    " of that size are allowed (--max-buffers, --max-memory)",
+			    info->n_data_buffers, info->data_size, most);
+	return refuse(control, OUR_REFUSED_BUFFERS, most);
+}
+
 static int check_connect_info(struct our_control *control, const struct our_connect_info *info)
 {
 	const struct our_options *options = control->options;
@@ -62,7 +80,7 @@ static int check_connect_info(struct our_control *control, const struct our_conn
 				    info->data_size, options->max_size);
 		return refuse(control, OUR_REFUSED_SIZE, options->max_size);
 	}
-	return 0;
+	return check_buffers(control, info);
 }
 
 int our_take_connect_info(struct our_control *control, const struct our_cm_event *request)
@@ -84,6 +102,7 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 		return ret;
 	control->count = info.count;
 	control->data_size = (uint32_t)info.data_size;
+	control->n_data_buffers = (uint32_t)info.n_data_buffers;
 	return 0;
 }
 

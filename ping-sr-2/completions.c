@@ -15,8 +15,9 @@
 #include "common/trace.h"
 #include "common/transfer_completion.h"
 #include "ping-sr-2/cm_events.h"
+#include "ping-sr-2/completions.h"
 
-#define POLL_BATCH    8
+#define POLL_BATCH    16
 #define POLLS_A_CLOCK 64 /* reading the clock costs as much as a few polls */
 
 /* Completions come off the CQ in batches and are handed out one by one. */
@@ -107,4 +108,9 @@ int our_await_completion(struct our_control *control, struct ibv_wc *wc)
 	}
 	*wc = completions->wc[completions->next++];
 	return our_check_completion_status(wc);
+}
+
+int our_completions_at_hand(const struct our_control *control)
+{
+	return control->completions->polled - control->completions->next;
 }

@@ -164,25 +164,12 @@ int our_agent_react(struct our_agent *agent)
 	}
 }
 
-/* Says why the agent ends before its time, unless that has been said where it happened. */
+/* A client leaves when it has everything, or when the time of its -D is over. */
 static int judge_end(const struct our_agent *agent, int ret)
 {
-	const struct our_control *control = agent->control;
-
-	if (our_stop_requested())
-		return EINTR;
-	if ((!ret || ret == ECONNRESET) &&
-	    (agent->echoed == control->count || control->count == OUR_COUNT_UNLIMITED))
-		return 0;
-	if (!ret || ret == ECONNRESET) {
-		our_report_sentence("the client left after %" PRIu64 " messages", agent->echoed);
-		return ECONNRESET;
-	}
-	if (ret == ETIMEDOUT)
-		our_report_sentence("the client said nothing for %" PRIu64 " s, after %" PRIu64
-				    " messages",
-				    control->options->timeout_s, agent->echoed);
-	return ret;
+	if (ret && ret != ECONNRESET)
+		return ret;
+	return agent->echoed == agent->control->count ? 0 : ECONNRESET;
 }
 
 int our_end_agent(struct our_agent *agent, int ret)
@@ -190,9 +177,8 @@ int our_end_agent(struct our_agent *agent, int ret)
 	struct our_control *control = agent->control;
 	int shown;
 
-	ret = judge_end(agent, ret);
 	our_statistics_end(&control->statistics);
-	control->statistics.complete = !ret;
+	ret = our_judge_end(control, judge_end(agent, ret), agent->echoed);
 	shown = our_report_results(control);
 	our_disconnect(control);
 	our_unsetup_transfer(control);
