@@ -19,7 +19,7 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 
 # The one table of the suite: which parts make a stage's programs, and, by their paths, which
 # stage each part comes from. Nothing else knows it.
-STAGES = ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-3 ping-sr-4
+STAGES = ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2
 
 ping-sr-0.parts  = ping-sr-0/ping.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
@@ -44,6 +44,12 @@ ping-sr-4.parts  = $(filter %/ping.c ping-sr-1/%,$(ping-sr-3.parts)) \
 		   ping-sr-4/await.c ping-sr-4/channels.c ping-sr-4/completions.c
 ping-sr-4.client = $(ping-sr-3.client)
 ping-sr-4.server = ping-sr-0/server.c ping-sr-4/serve_clients.c ping-sr-4/agent.c
+
+blast-sr-2.parts  = $(filter ping-sr-1/% ping-sr-2/%,$(ping-sr-2.parts)) \
+		    blast-sr-2/blast.c blast-sr-2/chains.c blast-sr-2/credits.c \
+		    blast-sr-2/drain.c blast-sr-2/sequence.c
+blast-sr-2.client = ping-sr-0/client.c blast-sr-2/client_operation.c
+blast-sr-2.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) blast-sr-2/agent_operation.c
 
 PROGRAMS = $(foreach stage,$(STAGES),$(stage)/client $(stage)/server)
 COMMON_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))

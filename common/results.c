@@ -35,23 +35,34 @@ static double ratio(double dividend, double divisor)
 	return divisor > 0 ? dividend / divisor : 0;
 }
 
-static void write_round_trips(struct our_json *json, const struct our_histogram *round_trips)
+static void write_histogram(struct our_json *json, const char *name,
+			    const struct our_histogram *histogram, double unit)
 {
+	double value;
 	size_t i;
 
-	if (!round_trips->count) {
-		our_json_null(json, "round_trip_us");
+	if (!histogram->count) {
+		our_json_null(json, name);
 		return;
 	}
-	our_json_open(json, "round_trip_us");
-	our_json_number(json, "min", microseconds(round_trips->min), 3);
-	our_json_number(json, "mean", our_histogram_mean(round_trips) / OUR_NS_PER_US, 3);
-	for (i = 0; i < N_PERCENTILES; i++)
-		our_json_number(
-			json, percentiles[i].json_name,
-			microseconds(our_histogram_percentile(round_trips, percentiles[i].percent)),
-			3);
-	our_json_number(json, "max", microseconds(round_trips->max), 3);
+	our_json_open(json, name);
+	our_json_number(json, "min", (double)histogram->min / unit, 3);
+	our_json_number(json, "mean", our_histogram_mean(histogram) / unit, 3);
+	for (i = 0; i < N_PERCENTILES; i++) {
+		value = (double)our_histogram_percentile(histogram, percentiles[i].percent);
+		our_json_number(json, percentiles[i].json_name, value / unit, 3);
+	}
+	our_json_number(json, "max", (double)histogram->max / unit, 3);
+	our_json_close(json);
+}
+
+static void write_stream(struct our_json *json, const struct our_stream_statistics *stream)
+{
+	our_json_open(json, "stream");
+	write_histogram(json, "work_requests_per_post", &stream->wrs_per_post, 1);
+	write_histogram(json, "completions_per_poll", &stream->completions_per_poll, 1);
+	our_json_integer(json, "credit_messages", stream->credit_messages);
+	our_json_integer(json, "credit_stalls", stream->credit_stalls);
 	our_json_close(json);
 }
 
@@ -108,10 +119,12 @@ void our_write_json(const struct our_control *control, FILE *file)
 	our_json_integer(&json, "count", statistics->messages);
 	our_json_integer(&json, "warm_up", statistics->warm_up);
 	our_json_number(&json, "seconds", seconds, 9);
-	write_round_trips(&json, &statistics->round_trips);
+	write_histogram(&json, "round_trip_us", &statistics->round_trips, OUR_NS_PER_US);
 	our_json_number(&json, "messages_per_second", rate, 3);
 	our_json_number(&json, "bytes_per_second", rate * (double)statistics->message_size, 3);
 	write_counters(&json, statistics);
+	if (statistics->stream)
+		write_stream(&json, statistics->stream);
 	our_json_bool(&json, "verified", statistics->verified);
 	our_json_bool(&json, "complete", statistics->complete);
 	our_json_close(&json);
@@ -134,6 +147,23 @@ static void report_round_trips(const struct our_histogram *round_trips)
 			  microseconds(round_trips->min),
 			  our_histogram_mean(round_trips) / OUR_NS_PER_US, text,
 			  microseconds(round_trips->max));
+}
+
+static void report_stream(const struct our_stream_statistics *stream)
+{
+	const struct our_histogram *posts = &stream->wrs_per_post;
+	const struct our_histogram *polls = &stream->completions_per_poll;
+
+	our_report_string("WRs a post", "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
+			  our_histogram_mean(posts), our_histogram_percentile(posts, 50),
+			  our_histogram_percentile(posts, 99), posts->max);
+	our_report_string("completions",
+			  "a poll that found some: mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64
+			  "  max %" PRIu64,
+			  our_histogram_mean(polls), our_histogram_percentile(polls, 50),
+			  our_histogram_percentile(polls, 99), polls->max);
+	our_report_string("credits", "%" PRIu64 " messages, %" PRIu64 " stalls for lack of credit",
+			  stream->credit_messages, stream->credit_stalls);
 }
 
 static void report_counters(const struct our_statistics *statistics)
@@ -175,8 +205,9 @@ static void report_for_people(const struct our_control *control)
 	if (!statistics->messages)
 		return; /* what follows would be zeros */
 	report_round_trips(&statistics->round_trips);
-	our_report_string("rate", "%.0f messages/s, %.3f MB/s each way", rate,
-			  rate * (double)statistics->message_size / 1e6);
+	our_report_string("rate", "%.0f messages/s, %.3f MB/s%s", rate,
+			  rate * (double)statistics->message_size / 1e6,
+			  statistics->stream ? "" : " each way");
 	our_report_string("CPU, process", "%.3f s user, %.3f s system, in %.3f s",
 			  (double)used->process_user_us / 1e6,
 			  (double)used->process_system_us / 1e6,
@@ -184,8 +215,11 @@ static void report_for_people(const struct our_control *control)
 	our_report_string("CPU, machine", "%.3f s user, %.3f s system",
 			  (double)used->machine_user_us / 1e6,
 			  (double)used->machine_system_us / 1e6);
-	if (control->options->stats)
-		report_counters(statistics);
+	if (!control->options->stats)
+		return;
+	report_counters(statistics);
+	if (statistics->stream)
+		report_stream(statistics->stream);
 }
 
 int our_report_results(const struct our_control *control)

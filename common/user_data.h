@@ -6,6 +6,7 @@
 #ifndef OUR_USER_DATA_H
 #define OUR_USER_DATA_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/control.h"
@@ -18,5 +19,16 @@ void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t m
  * Returns 0, or EBADMSG, reported with the first byte that differs. One thread.
  */
 int our_verify_data(const struct our_control *control, uint32_t index, uint64_t message);
+
+/*
+ * The same, without a word: returns the offset of the first byte that differs, or data_size.
+ */
+size_t our_find_difference(const struct our_control *control, uint32_t index, uint64_t message);
+
+/*
+ * Which message's pattern the bytes at `data` begin with: the first eight are the message's number,
+ * scrambled in a way that can be undone.
+ */
+uint64_t our_message_number(const uint8_t *data);
 
 #endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What makes client and server a stream: their command lines, the limits on what they may ask of
+ * the device, and what each sets up before it is connected. What a stage provides: see
+ * common/stage.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "blast-sr-2/blast.h"
+#include "common/device.h"
+#include "common/memory_registration.h"
+#include "common/report.h"
+#include "common/stage.h"
+#include "common/trace.h"
+#include "common/transfer_posting.h"
+#include "ping-sr-1/connect_info.h"
+
+#define QUARTERS 4 /* completions and credits come, unless told otherwise, for a quarter of -b */
+
+const struct our_program our_client_program = {
+	.stage = OUR_STAGE,
+	.role = "client",
+	.name = OUR_STAGE "/client",
+	.summary = "Streams messages to the server as fast as it takes them, and shows how fast "
+		   "that is.",
+	.accepts = OUR_OPTS_EVERY | OUR_OPT_PEER_ADDRESS | OUR_OPT_COUNT | OUR_OPT_DURATION |
+		   OUR_OPT_SIZE | OUR_OPT_BUFFERS | OUR_OPT_VERIFY_ARRIVALS | OUR_OPT_WAIT |
+		   OUR_OPT_CHAIN | OUR_OPT_SIGNAL_EVERY | OUR_OPT_INLINE | OUR_OPT_SGE |
+		   OUR_OPT_NO_CREDITS,
+};
+
+const struct our_program our_server_program = {
+	.stage = OUR_STAGE,
+	.role = "server",
+	.name = OUR_STAGE "/server",
+	.summary = "Takes the messages that clients stream to it, and returns credits.",
+	.accepts = OUR_OPTS_EVERY | OUR_OPT_BIND_ADDRESS | OUR_OPT_CLIENTS | OUR_OPT_MAX_BUFFERS |
+		   OUR_OPT_MAX_MEMORY | OUR_OPT_VERIFY_ARRIVALS | OUR_OPT_CHAIN | OUR_OPT_SGE |
+		   OUR_OPT_CREDIT_BATCH | OUR_OPT_SLEEP,
+};
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How many buffers the device has queues for: a WR and a CQE for each, and `others` besides. */
+static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_client)
+{
+	uint32_t cqes = (uint32_t)device->max_cqe;
+
+	/* A client may have a send and a credit's receive outstanding for each of its buffers. */
+	cqes = is_client ? cqes / 2 : cqes - OUR_CREDIT_SENDS;
+	return smaller(cqes, (uint32_t)device->max_qp_wr);
+}
+
+/* Compares what is wanted of the device with what it has: better now than as an EINVAL later. */
+static int check_device(struct our_control *control, bool is_client)
+{
+	struct ibv_device_attr device;
+	uint32_t most;
+	int ret;
+
+	our_trace_start();
+	ret = ibv_query_device(control->cm_id->verbs, &device);
+	if (ret)
+		return our_report_error("ibv_query_device", ret, NULL);
+	our_trace_ulong("ibv_query_device", "max_qp_wr", (unsigned long)device.max_qp_wr);
+	most = most_buffers(&device, is_client);
+	if (control->n_data_buffers > most) {
+		our_report_sentence("%u buffers (-b) are more than %s takes: %u, because it has "
+				    "at most %d work requests a queue and %d entries a CQ",
+				    control->n_data_buffers, our_device_name(control), most,
+				    device.max_qp_wr, device.max_cqe);
+		control->refusal_reason = OUR_REFUSED_BUFFERS;
+		control->refusal_limit = most;
+		return is_client ? EMSGSIZE : ERANGE;
+	}
+	control->n_sge = smaller((uint32_t)control->options->sge, control->data_size);
+	if (control->n_sge > (uint32_t)device.max_sge) {
+		our_report_sentence("--sge %u is more than %s takes: %d", control->n_sge,
+				    our_device_name(control), device.max_sge);
+		return is_client ? EMSGSIZE : ERANGE;
+	}
+	return 0;
+}
+
+/* As wanted, or a part of the buffers; never more than all of them, or nothing would move. */
+static uint64_t batch(uint64_t wanted, uint32_t buffers)
+{
+	if (!wanted)
+		wanted = (buffers + QUARTERS - 1) / QUARTERS;
+	return wanted < buffers ? wanted : buffers;
+}
+
+static int create_transfer(struct our_control *control)
+{
+	control->transfer = calloc(1, sizeof(*control->transfer));
+	if (!control->transfer)
+		return our_report_error("calloc", ENOMEM, NULL);
+	control->transfer->goal = control->count;
+	control->transfer->credit_batch =
+		batch(control->options->credit_batch, control->n_data_buffers);
+	control->transfer->signal_every =
+		batch(control->options->signal_every, control->n_data_buffers);
+	return 0;
+}
+
+static void destroy_transfer(struct our_control *control)
+{
+	control->statistics.stream = NULL;
+	free(control->transfer);
+	control->transfer = NULL;
+}
+
+/* All but the receives, of which there is one for each buffer, whatever arrives in it. */
+static int setup_transfer(struct our_control *control, uint32_t max_send_wr, uint32_t credit_slots)
+{
+	int ret;
+
+	ret = create_transfer(control);
+	if (ret)
+		return ret;
+	ret = our_setup_qp(control, max_send_wr, control->n_data_buffers);
+	if (ret)
+		goto err_destroy_transfer;
+	ret = our_setup_agent_buffers(control); /* zeros: a client with -v fills them as it goes */
+	if (ret)
+		goto err_unsetup_qp;
+	ret = our_setup_pieces(control);
+	if (ret)
+		goto err_unsetup_buffers;
+	ret = our_setup_credits(control, credit_slots);
+	if (ret)
+		goto err_unsetup_pieces;
+	return 0;
+
+err_unsetup_pieces:
+	our_unsetup_pieces(control);
+err_unsetup_buffers:
+	our_unsetup_buffers(control);
+err_unsetup_qp:
+	our_unsetup_qp(control);
+err_destroy_transfer:
+	destroy_transfer(control);
+	return ret;
+}
+
+void our_unsetup_transfer(struct our_control *control)
+{
+	our_unsetup_credits(control);
+	our_unsetup_pieces(control);
+	our_unsetup_buffers(control);
+	our_unsetup_qp(control);
+	destroy_transfer(control);
+}
+
+int our_setup_client_transfer(struct our_control *client)
+{
+	uint32_t buffers = client->n_data_buffers, slot;
+	int ret;
+
+	ret = check_device(client, true);
+	if (!ret)
+		ret = setup_transfer(client, buffers, buffers);
+	if (ret)
+		return ret;
+	for (slot = 0; !ret && slot < buffers; slot++)
+		ret = our_post_credit_recv(client, slot);
+	if (ret)
+		our_unsetup_transfer(client);
+	return ret;
+}
+
+int our_setup_agent_transfer(struct our_control *agent)
+{
+	int ret;
+
+	ret = check_device(agent, false);
+	if (!ret)
+		ret = setup_transfer(agent, OUR_CREDIT_SENDS, OUR_CREDIT_SENDS);
+	if (ret)
+		return ret;
+	ret = our_post_recv_chain(agent, agent->n_data_buffers);
+	if (ret)
+		our_unsetup_transfer(agent);
+	return ret;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * blast-sr-2: work requests in chains. One call of ibv_post_send or ibv_post_recv takes as many as
+ * are linked to each other: the doorbell, which may be a system call, is rung once. See blast.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "blast-sr-2/blast.h"
+#include "common/memory_registration.h"
+#include "common/report.h"
+#include "common/trace.h"
+#include "common/transfer_posting.h"
+
+static struct our_buffer *buffer_of(const struct our_control *control, uint64_t message)
+{
+	return &control->buffers[message % control->n_data_buffers];
+}
+
+/* A signaled send's completion says that all sends before it are done, too. */
+static void signal_some(struct our_control *client, uint64_t message)
+{
+	struct ibv_send_wr *wr = &buffer_of(client, message)->send_wr;
+
+	if ((message + 1) % client->transfer->signal_every)
+		wr->send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;
+	else
+		wr->send_flags |= IBV_SEND_SIGNALED;
+}
+
+static int post_sends(struct our_control *client, uint64_t first, uint64_t n)
+{
+	struct ibv_send_wr *bad_wr;
+	uint64_t message;
+	int ret;
+
+	for (message = first; message < first + n; message++) {
+		signal_some(client, message);
+		buffer_of(client, message)->send_wr.next =
+			message + 1 < first + n ? &buffer_of(client, message + 1)->send_wr : NULL;
+	}
+	ret = ibv_post_send(client->qp, &buffer_of(client, first)->send_wr, &bad_wr);
+	if (ret)
+		return our_judge_post(client, "ibv_post_send", ret);
+	if (our_tracing_messages())
+		our_trace_message("ibv_post_send: messages %llu to %llu", (unsigned long long)first,
+				  (unsigned long long)(first + n - 1));
+	return 0;
+}
+
+static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
+{
+	struct ibv_recv_wr *bad_wr;
+	uint64_t message;
+	int ret;
+
+	for (message = first; message < first + n; message++)
+		buffer_of(agent, message)->recv_wr.next =
+			message + 1 < first + n ? &buffer_of(agent, message + 1)->recv_wr : NULL;
+	if (!agent->connected)
+		our_trace_start();
+	ret = ibv_post_recv(agent->qp, &buffer_of(agent, first)->recv_wr, &bad_wr);
+	if (ret)
+		return our_judge_post(agent, "ibv_post_recv", ret);
+	if (!agent->connected)
+		our_trace_ulong("ibv_post_recv", "receives", n);
+	else if (our_tracing_messages())
+		our_trace_message("ibv_post_recv: for messages %llu to %llu",
+				  (unsigned long long)first, (unsigned long long)(first + n - 1));
+	return 0;
+}
+
+/* Posts the next `n` in chains that are not longer than --chain allows. */
+static int post_chains(struct our_control *control, uint64_t n,
+		       int (*post)(struct our_control *, uint64_t first, uint64_t n))
+{
+	struct our_transfer *transfer = control->transfer;
+	uint64_t longest = control->options->chain ? control->options->chain : n, length;
+	int ret;
+
+	for (; n; n -= length) {
+		length = n < longest ? n : longest;
+		ret = post(control, transfer->posted, length);
+		if (ret)
+			return ret;
+		transfer->posted += length;
+		our_histogram_add(&transfer->stream.wrs_per_post, length);
+	}
+	return 0;
+}
+
+int our_post_send_chain(struct our_control *client, uint64_t n)
+{
+	return post_chains(client, n, post_sends);
+}
+
+int our_post_recv_chain(struct our_control *agent, uint64_t n)
+{
+	return post_chains(agent, n, post_recvs);
+}
+
+/* The first pieces are a byte longer where the size cannot be divided. */
+static void setup_pieces_of(struct our_control *control, struct our_buffer *buffer,
+			    struct ibv_sge *sges)
+{
+	uint32_t length = control->data_size / control->n_sge;
+	uint32_t longer = control->data_size % control->n_sge, i;
+	uint8_t *data = buffer->data;
+
+	for (i = 0; i < control->n_sge; i++) {
+		our_setup_sge(&sges[i], data, length + (i < longer), control->data_mr->lkey);
+		data += sges[i].length;
+	}
+	buffer->send_wr.sg_list = sges;
+	buffer->send_wr.num_sge = (int)control->n_sge;
+	buffer->recv_wr.sg_list = sges;
+	buffer->recv_wr.num_sge = (int)control->n_sge;
+}
+
+int our_setup_pieces(struct our_control *control)
+{
+	struct our_transfer *transfer = control->transfer;
+	uint32_t i;
+
+	transfer->sges =
+		calloc((size_t)control->n_data_buffers * control->n_sge, sizeof(*transfer->sges));
+	if (!transfer->sges)
+		return our_report_error("calloc", ENOMEM, NULL);
+	for (i = 0; i < control->n_data_buffers; i++)
+		setup_pieces_of(control, &control->buffers[i],
+				&transfer->sges[(size_t)i * control->n_sge]);
+	return 0;
+}
+
+void our_unsetup_pieces(struct our_control *control)
+{
+	free(control->transfer->sges);
+}

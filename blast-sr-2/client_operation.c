@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * blast-sr-2: what the client does once it is connected: it keeps as many messages under way as
+ * credits and free buffers allow, until each has been credited.
+ */
+#include <errno.h>
+
+#include "blast-sr-2/blast.h"
+#include "common/clock.h"
+#include "common/stage.h"
+#include "common/stop.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "common/user_data.h"
+
+/*
+ * A client whose time (-D) is over waits so long for the last credits: an agent that returns them
+ * in batches, and is not one of ours, may never return what is left of a batch.
+ */
+#define TAIL_NS OUR_NS_PER_S
+
+static uint64_t smallest(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
+/* Posts as much as may go: messages left, receives at the agent, buffers that are free. */
+static int post_messages(struct our_control *client)
+{
+	struct our_transfer *transfer = client->transfer;
+	uint64_t left = transfer->goal - transfer->posted, n, message;
+	uint64_t credits = client->n_data_buffers - (transfer->posted - transfer->credited);
+	uint64_t buffers = client->n_data_buffers - (transfer->posted - transfer->completed);
+
+	if (client->options->no_credits)
+		credits = left;
+	n = smallest(left, credits, buffers);
+	if (!n) {
+		transfer->stream.credit_stalls += left && buffers;
+		return 0;
+	}
+	for (message = transfer->posted; client->options->verify && message < transfer->posted + n;
+	     message++)
+		our_setup_user_data(client, (uint32_t)(message % client->n_data_buffers), message);
+	return our_post_send_chain(client, n);
+}
+
+/* The completion of a signaled send, of buffer `index`, stands for all sends before it. */
+static void complete_sends(struct our_control *client, uint32_t index)
+{
+	uint32_t buffers = client->n_data_buffers;
+	uint32_t oldest = (uint32_t)(client->transfer->completed % buffers);
+
+	client->transfer->completed += (index + buffers - oldest) % buffers + 1;
+}
+
+static int take(struct our_control *client, const struct ibv_wc *wc)
+{
+	if (our_is_recv(wc))
+		return our_take_credits(client, wc);
+	complete_sends(client, our_buffer_index(wc));
+	return 0;
+}
+
+/* The time is over: no more messages; but those under way are waited for. */
+static void end_sending(struct our_control *client, uint64_t now_ns)
+{
+	client->transfer->goal = client->transfer->posted;
+	if (now_ns + TAIL_NS < client->wait_until_ns)
+		client->wait_until_ns = now_ns + TAIL_NS;
+}
+
+static int stream(struct our_control *client, uint64_t deadline_ns)
+{
+	struct our_transfer *transfer = client->transfer;
+	uint64_t now_ns;
+	int ret;
+
+	while (transfer->credited < transfer->goal) {
+		ret = post_messages(client);
+		if (ret)
+			return ret;
+		ret = our_drain(client, take);
+		if (ret)
+			return ret == ETIMEDOUT && transfer->goal < client->count ? 0 : ret;
+		if (our_stop_requested())
+			return EINTR;
+		our_count_messages(client, transfer->credited);
+		now_ns = our_now_ns();
+		our_limit_wait(client, now_ns);
+		if (now_ns >= deadline_ns)
+			end_sending(client, now_ns);
+		our_statistics_progress(&client->statistics, now_ns);
+	}
+	return 0;
+}
+
+int our_client_operation(struct our_control *client)
+{
+	struct our_statistics *statistics = &client->statistics;
+	uint64_t now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
+	int ret;
+
+	if (client->options->duration_s)
+		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
+	our_limit_wait(client, now_ns);
+	our_start_counting(client);
+	ret = stream(client, deadline_ns);
+	our_statistics_end(statistics);
+	return our_judge_end(client, ret, client->transfer->credited);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * blast-sr-2: what client and agent share: completions are taken in batches, and messages counted.
+ * See blast.h.
+ */
+#include "blast-sr-2/blast.h"
+#include "common/stage.h"
+#include "ping-sr-2/completions.h"
+
+int our_drain(struct our_control *control,
+	      int (*take)(struct our_control *control, const struct ibv_wc *wc))
+{
+	struct our_stream_statistics *stream = &control->transfer->stream;
+	struct ibv_wc wc;
+	int ret;
+
+	ret = our_await_completion(control, &wc);
+	if (ret)
+		return ret;
+	our_histogram_add(&stream->completions_per_poll,
+			  1 + (uint64_t)our_completions_at_hand(control));
+	ret = take(control, &wc);
+	while (!ret && our_completions_at_hand(control)) {
+		ret = our_await_completion(control, &wc);
+		if (!ret)
+			ret = take(control, &wc);
+	}
+	return ret;
+}
+
+void our_start_counting(struct our_control *control)
+{
+	struct our_statistics *statistics = &control->statistics;
+
+	our_statistics_prepare_stream(statistics, control->count, control->data_size,
+				      &control->transfer->stream);
+	our_statistics_want_progress(statistics, control->options->quiet);
+	/* Credits come in batches: of a short run, a warm-up would leave nothing. */
+	if (control->count <= 4 * (uint64_t)control->n_data_buffers)
+		statistics->warm_up = 0;
+	our_count_messages(control, 0);
+}
+
+void our_count_messages(struct our_control *control, uint64_t messages)
+{
+	struct our_statistics *statistics = &control->statistics;
+
+	if (!statistics->started_ns && messages >= statistics->warm_up) {
+		statistics->warm_up = messages;
+		our_statistics_start(statistics);
+	}
+	if (statistics->started_ns)
+		statistics->messages = messages - statistics->warm_up;
+}

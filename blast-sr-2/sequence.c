@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * blast-sr-2: what is wrong with a message that is not the one that was due. Each carries its
+ * number, and a pattern made from it (common/user_data.h). See blast.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "blast-sr-2/blast.h"
+#include "common/report.h"
+#include "common/user_data.h"
+
+#define NUMBER_LENGTH 8
+
+/* Whether the message in the buffer is number `message`, from its first byte to its last. */
+static bool is_whole(const struct our_control *agent, uint32_t index, uint64_t message)
+{
+	return our_find_difference(agent, index, message) == agent->data_size;
+}
+
+static void name_fault(const struct our_control *agent, uint32_t index, uint64_t due, size_t offset)
+{
+	uint64_t number = our_message_number(agent->buffers[index].data);
+
+	if (offset >= NUMBER_LENGTH)
+		our_report_sentence("message %" PRIu64 " is torn: right up to byte %zu, where "
+				    "something else begins",
+				    due, offset);
+	else if (!is_whole(agent, index, number) || number >= agent->count)
+		our_report_sentence("message %" PRIu64 " is garbled from byte %zu on: was the "
+				    "client started with -v, too?",
+				    due, offset);
+	else if (number > due)
+		our_report_sentence("message %" PRIu64 " came where %" PRIu64 " was due: %" PRIu64
+				    " lost, or out of order",
+				    number, due, number - due);
+	else
+		our_report_sentence("message %" PRIu64 " came where %" PRIu64
+				    " was due: repeated, or out of order",
+				    number, due);
+}
+
+int our_check_sequence(const struct our_control *agent, uint64_t message)
+{
+	uint32_t index = (uint32_t)(message % agent->n_data_buffers);
+	size_t offset = our_find_difference(agent, index, message);
+
+	if (offset == agent->data_size)
+		return 0;
+	if (agent->data_size >= NUMBER_LENGTH)
+		name_fault(agent, index, message, offset);
+	else
+		our_report_sentence("message %" PRIu64 " is not what came: too short for a "
+				    "number, it cannot be said what did",
+				    message);
+	return EBADMSG;
+}
