@@ -29,10 +29,14 @@ int main(void)
 		for (target = 0; target < n_targets; target++) {
 			setting = setting_number(stage, target);
 			tcase = run_tcase(setting);
-			add_transfer_tests(tcase, setting);
+			if (stages[stage].streams)
+				add_stream_tests(tcase, setting);
+			else
+				add_transfer_tests(tcase, setting);
 			if (first_of_device(target)) {
 				add_stop_tests(tcase, setting);
-				add_output_tests(tcase, setting);
+				if (!stages[stage].streams)
+					add_output_tests(tcase, setting);
 				add_trace_tests(tcase, setting);
 				add_mistake_tests(tcase, setting);
 				add_limit_tests(tcase, setting);

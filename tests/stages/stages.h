@@ -9,6 +9,7 @@
 #include <check.h>
 
 void add_transfer_tests(TCase *tcase, int setting);
+void add_stream_tests(TCase *tcase, int setting);
 void add_output_tests(TCase *tcase, int setting);
 void add_trace_tests(TCase *tcase, int setting);
 void add_mistake_tests(TCase *tcase, int setting);

@@ -21,6 +21,7 @@ const struct stage stages[] = {
 	{ STAGE("ping-sr-3"), .negotiates = true, .notices_peer_death = true },
 	{ STAGE("ping-sr-4"), .negotiates = true, .notices_peer_death = true,
 	  .ids_come_as_events = true },
+	{ STAGE("blast-sr-2"), .negotiates = true, .notices_peer_death = true, .streams = true },
 };
 
 const int n_stages = sizeof(stages) / sizeof(stages[0]);

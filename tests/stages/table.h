@@ -15,6 +15,7 @@ struct stage {
 	const char *server;      /* the same */
 	bool negotiates;         /* the server learns count and size from the client */
 	bool ids_come_as_events; /* of clients, on the listener's channel: no verb brings them */
+	bool streams; /* messages go one way, and the server verifies them, not the client */
 	bool notices_peer_death; /* a side whose peer leaves or dies ends without --timeout */
 };
 

@@ -27,7 +27,6 @@ static const struct field fields[] = {
 	{ "count", json_type_int },
 	{ "warm_up", json_type_int },
 	{ "seconds", json_type_double },
-	{ "round_trip_us", json_type_object },
 	{ "messages_per_second", json_type_double },
 	{ "bytes_per_second", json_type_double },
 	{ "process_cpu", json_type_object },
@@ -51,11 +50,21 @@ static const struct field fields[] = {
 	{ "complete", json_type_boolean },
 };
 
-static const struct field round_trip_fields[] = {
-	{ "round_trip_us.min", json_type_double }, { "round_trip_us.mean", json_type_double },
-	{ "round_trip_us.p50", json_type_double }, { "round_trip_us.p90", json_type_double },
-	{ "round_trip_us.p99", json_type_double }, { "round_trip_us.p99_9", json_type_double },
-	{ "round_trip_us.max", json_type_double },
+static const char *const histogram_fields[] = {
+	"min", "mean", "p50", "p90", "p99", "p99_9", "max",
+};
+
+/* Those that are there only where messages stream one way. */
+static const struct field stream_fields[] = {
+	{ "stream", json_type_object },
+	{ "stream.credit_messages", json_type_int },
+	{ "stream.credit_stalls", json_type_int },
+};
+
+static const char *const histograms[] = {
+	"round_trip_us",
+	"stream.work_requests_per_post",
+	"stream.completions_per_poll",
 };
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -155,60 +164,49 @@ static void check_field(struct json_object *result, const struct field *field)
 		      json_type_to_name(field->type));
 }
 
-static bool is_known(const char *path)
+/* Checks the fields of a list, and returns how many there are. */
+static size_t check_fields(struct json_object *result, const struct field *list, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < N(fields); i++) {
-		if (!strcmp(fields[i].path, path))
-			return true;
-	}
-	for (i = 0; i < N(round_trip_fields); i++) {
-		if (!strcmp(round_trip_fields[i].path, path))
-			return true;
-	}
-	return false;
+	for (i = 0; i < n; i++)
+		check_field(result, &list[i]);
+	return n;
 }
 
-/* For the message only: the path of a member that nobody knows. */
-static const char *last_unknown(struct json_object *result)
+static bool has(struct json_object *result, const char *name)
 {
-	static char path[128], unknown[128];
+	return json_object_object_get_ex(result, name, NULL);
+}
 
-	json_object_object_foreach(result, name, value)
-	{
-		if (!is_known(name))
-			snprintf(unknown, sizeof(unknown), "%s", name);
-		if (!json_object_is_type(value, json_type_object))
-			continue;
-		json_object_object_foreach(value, inner_name, inner_value)
-		{
-			(void)inner_value;
-			snprintf(path, sizeof(path), "%s.%s", name, inner_name);
-			if (!is_known(path))
-				snprintf(unknown, sizeof(unknown), "%s", path);
-		}
-	}
-	return unknown;
+/* A histogram of nothing is null, one of something has all fields. Returns how many they are. */
+static size_t check_histogram(struct json_object *result, const char *path)
+{
+	struct json_object *histogram = result_json_member(result, path);
+	size_t i;
+
+	if (!histogram)
+		return 0;
+	ck_assert(json_object_is_type(histogram, json_type_object));
+	for (i = 0; i < N(histogram_fields); i++)
+		check_field(histogram, &(struct field){ histogram_fields[i], json_type_double });
+	return N(histogram_fields);
 }
 
 void result_json_check_schema(struct json_object *result)
 {
-	bool measured = result_json_member(result, "round_trip_us");
-	size_t known = N(fields), i;
+	size_t known = check_fields(result, fields, N(fields)), i;
+	bool streams = has(result, "stream");
 
-	for (i = 0; i < N(fields); i++) {
-		if (measured || strcmp(fields[i].path, "round_trip_us"))
-			check_field(result, &fields[i]);
+	if (streams)
+		known += check_fields(result, stream_fields, N(stream_fields));
+	for (i = 0; i < N(histograms); i++) {
+		if (i && !streams)
+			break;
+		known += check_histogram(result, histograms[i]) + 1;
 	}
-	if (measured) {
-		known += N(round_trip_fields);
-		for (i = 0; i < N(round_trip_fields); i++)
-			check_field(result, &round_trip_fields[i]);
-	}
-	ck_assert_msg(members_of(result) == (int)known,
-		      "%d members, and %zu are known; the last: %s", members_of(result), known,
-		      last_unknown(result));
+	ck_assert_msg(members_of(result) == (int)known, "%d members, and %zu are known: %s",
+		      members_of(result), known, json_object_to_json_string(result));
 	ck_assert_uint_eq(result_json_integer(result, "schema"), 1);
 }
 
@@ -218,25 +216,24 @@ static void check_about(double value, double wanted, double tolerance, const cha
 		      "%s is %g, and the other fields make it %g", what, value, wanted);
 }
 
-static void check_round_trips(struct json_object *result)
+static void check_histogram_values(struct json_object *result, const char *path)
 {
 	static const char *const rising[] = { "min", "p50", "p90", "p99", "p99_9", "max" };
-	struct json_object *times = result_json_member(result, "round_trip_us");
+	struct json_object *histogram = result_json_member(result, path);
 	double mean, last = 0, value;
 	size_t i;
 
-	if (!times)
+	if (!histogram)
 		return;
 	for (i = 0; i < N(rising); i++) {
-		value = result_json_number(times, rising[i]);
-		ck_assert_msg(value >= last, "round_trip_us.%s is %g, below %g", rising[i], value,
-			      last);
+		value = result_json_number(histogram, rising[i]);
+		ck_assert_msg(value >= last, "%s.%s is %g, below %g", path, rising[i], value, last);
 		last = value;
 	}
-	mean = result_json_number(times, "mean");
+	mean = result_json_number(histogram, "mean");
 	/* The mean is rounded for itself: to 3 decimals, as min and max. */
-	ck_assert_double_ge(mean, result_json_number(times, "min") - 0.001);
-	ck_assert_double_le(mean, result_json_number(times, "max") + 0.001);
+	ck_assert_double_ge(mean, result_json_number(histogram, "min") - 0.001);
+	ck_assert_double_le(mean, result_json_number(histogram, "max") + 0.001);
 }
 
 void result_json_check_values(struct json_object *result)
@@ -248,8 +245,10 @@ void result_json_check_values(struct json_object *result)
 	uint64_t polls = result_json_integer(result, "cq.polls"),
 		 empty = result_json_integer(result, "cq.empty_polls"),
 		 completions = result_json_integer(result, "cq.completions");
+	size_t i;
 
-	check_round_trips(result);
+	for (i = 0; i < (has(result, "stream") ? N(histograms) : 1); i++)
+		check_histogram_values(result, histograms[i]);
 	ck_assert_double_ge(seconds, 0);
 	if (seconds > 0)
 		check_about(rate, count / seconds, 1e-3, "messages_per_second");
