@@ -45,6 +45,7 @@ ping-sr-4.parts  = $(filter %/ping.c ping-sr-1/%,$(ping-sr-3.parts)) \
 ping-sr-4.client = $(ping-sr-3.client)
 ping-sr-4.server = ping-sr-0/server.c ping-sr-4/serve_clients.c ping-sr-4/agent.c
 
+blast-sr-2.before = ping-sr-2
 blast-sr-2.parts  = $(filter ping-sr-1/% ping-sr-2/%,$(ping-sr-2.parts)) \
 		    blast-sr-2/blast.c blast-sr-2/chains.c blast-sr-2/credits.c \
 		    blast-sr-2/drain.c blast-sr-2/sequence.c
@@ -116,6 +117,11 @@ flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for 
 print-stages:
 	@echo $(STAGES)
 
+# The stage whose lesson a stage goes on from: the one before it, unless the table says otherwise.
+print-before:
+	@echo $(or $($(STAGE).before),$(shell echo $(STAGES) | tr ' ' '\n' | \
+		awk '$$0 == "$(STAGE)" { print last } { last = $$0 }'))
+
 print-parts:
 	@echo $($(STAGE).$(ROLE)) $($(STAGE).parts)
 
@@ -128,5 +134,5 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
 .DEFAULT_GOAL = all
-.PHONY: all demo check lint show delta deltas flatten print-stages print-parts clean help
+.PHONY: all demo check lint show delta deltas flatten print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

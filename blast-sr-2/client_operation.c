@@ -83,6 +83,8 @@ static int stream(struct our_control *client, uint64_t deadline_ns)
 		if (ret)
 			return ret;
 		ret = our_drain(client, take);
+		if (ret == ECONNRESET && transfer->credited == transfer->goal)
+			return 0; /* the server knew that this was all, and was faster */
 		if (ret)
 			return ret == ETIMEDOUT && transfer->goal < client->count ? 0 : ret;
 		if (our_stop_requested())

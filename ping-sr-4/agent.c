@@ -165,7 +165,7 @@ int our_agent_react(struct our_agent *agent)
 }
 
 /* A client leaves when it has everything, or when the time of its -D is over. */
-static int judge_end(const struct our_agent *agent, int ret)
+static int error_of_end(const struct our_agent *agent, int ret)
 {
 	if (ret && ret != ECONNRESET)
 		return ret;
@@ -178,7 +178,7 @@ int our_end_agent(struct our_agent *agent, int ret)
 	int shown;
 
 	our_statistics_end(&control->statistics);
-	ret = our_judge_end(control, judge_end(agent, ret), agent->echoed);
+	ret = our_judge_end(control, error_of_end(agent, ret), agent->echoed);
 	shown = our_report_results(control);
 	our_disconnect(control);
 	our_unsetup_transfer(control);
