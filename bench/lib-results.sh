@@ -26,9 +26,9 @@ record() {
 	touch "$scratch/$comparison"
 	jq -L bench -c -s --arg comparison "$comparison" --arg date "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
 		--argjson machine "$(describe_machine)" --argjson rounds "$rounds" --argjson size "$size" \
-		--argjson seconds "$seconds" --argjson rate "$rate" --argjson clients "$clients" \
+		--argjson seconds "$seconds" --argjson rate "$rate" --argjson clients "$clients" --argjson depth "$depth" \
 		"include \"figures\"; rows | $filter | "'{ comparison: $comparison, date: $date, machine: $machine,
-		options: { rounds: $rounds, size: $size, seconds: $seconds, rate: $rate, clients: $clients }, rows: . }' \
+		options: { rounds: $rounds, size: $size, seconds: $seconds, rate: $rate, clients: $clients, depth: $depth }, rows: . }' \
 		"$scratch/$comparison" >"$scratch/$comparison.json" || die "cannot evaluate the samples of $comparison"
 	mkdir -p build/bench
 	cat "$scratch/$comparison.json" >>"build/bench/$comparison.json"

@@ -19,7 +19,7 @@ $(TEST_SUPPORT) $(call test_objects,tests/unit/*.c tests/stages/*.c): $(TESTS)/%
 	$(SAY) CC $<
 	$(Q)$(COMPILE) -Werror $(TEST_CFLAGS) -c $< -o $@
 
-$(TESTS)/unit-tests: $(call test_objects,tests/unit/*.c)
+$(TESTS)/unit-tests: $(call test_objects,tests/unit/*.c) $(BUILD)/blast-sr-2/blast-sr-2/sequence.o
 $(TESTS)/stage-tests: $(filter-out %/two_hosts.o,$(call test_objects,tests/stages/*.c))
 $(TESTS)/two-hosts-tests: $(TESTS)/stages/two_hosts.o $(TESTS)/stages/table.o \
 			  $(TESTS)/stages/runs.o

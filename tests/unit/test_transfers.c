@@ -123,6 +123,54 @@ START_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
 }
 END_TEST
 
+static const struct ended {
+	const char *role;
+	uint64_t count;
+	int ret;
+	uint64_t messages;
+	bool stop;
+	int expected;
+	const char *said;
+} ends[] = {
+	{ "client", 9, 0, 9, false, 0, NULL },
+	{ "agent", 9, 0, 9, false, 0, NULL },
+	{ "client", 9, ECONNRESET, 5, false, ECONNRESET, "the server left after 5 messages" },
+	{ "agent", 9, ECONNRESET, 5, false, ECONNRESET, "the client left after 5 messages" },
+	{ "client", 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the server said nothing for 3 s, after 5" },
+	{ "agent", 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the client said nothing for 3 s, after 5" },
+	{ "client", 9, EIO, 5, false, EIO, NULL }, /* has been reported where it happened */
+	{ "client", 9, 0, 5, true, EINTR, NULL },
+	{ "agent", 9, ECONNRESET, 5, true, EINTR, NULL },
+	{ "agent", 9, EPROTO, 5, true, EPROTO, NULL },
+	/* -D: the agent's client leaves when it likes; a server does not */
+	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, 0, NULL },
+	{ "agent", OUR_COUNT_UNLIMITED, ETIMEDOUT, 5, false, 0, NULL },
+	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 0, false, ECONNRESET, "the client left" },
+	{ "client", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNRESET, "the server left" },
+};
+
+START_TEST(how_a_run_has_ended)
+{
+	static const struct our_options options = { .timeout_s = 3 };
+	const struct ended *end = &ends[_i];
+
+	control.options = &options;
+	control.role = end->role;
+	control.count = end->count;
+	ck_assert_int_eq(our_catch_signals(), 0);
+	if (end->stop)
+		ck_assert_int_eq(raise(SIGTERM), 0);
+	alarm(0);
+	capture_start();
+	ck_assert_int_eq(our_judge_end(&control, end->ret, end->messages), end->expected);
+	ck_assert(control.statistics.complete == !end->expected);
+	if (end->said)
+		assert_holds(captured_stderr(), end->said);
+	else
+		ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
 Suite *transfers_suite(void)
 {
 	Suite *suite = suite_create("transfers");
@@ -132,6 +180,7 @@ Suite *transfers_suite(void)
 	tcase_add_loop_test(tcase, a_receive_that_is_refused, 0, UNIT_LENGTH(refusals));
 	tcase_add_test(tcase, a_transfer_that_fails_is_named);
 	tcase_add_test(tcase, a_transfer_that_fails_as_we_stop_is_not_an_error);
+	tcase_add_loop_test(tcase, how_a_run_has_ended, 0, UNIT_LENGTH(ends));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

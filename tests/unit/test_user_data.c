@@ -105,6 +105,29 @@ START_TEST(misplaced_words_are_found)
 }
 END_TEST
 
+static const uint64_t numbers[] = { 0, 1, 42, 1ull << 32, UINT64_MAX - 1 };
+
+START_TEST(a_message_tells_its_number)
+{
+	fill(8, numbers[_i]);
+	ck_assert_uint_eq(our_message_number(memory), numbers[_i]);
+}
+END_TEST
+
+START_TEST(where_the_first_difference_is)
+{
+	uint32_t i;
+
+	fill(sizes[_i], 42);
+	ck_assert_uint_eq(our_find_difference(&control, 1, 42), sizes[_i]);
+	for (i = 0; i < sizes[_i]; i++) {
+		memory[i] ^= 0x80;
+		ck_assert_uint_eq(our_find_difference(&control, 1, 42), i);
+		memory[i] ^= 0x80;
+	}
+}
+END_TEST
+
 Suite *user_data_suite(void)
 {
 	Suite *suite = suite_create("user data");
@@ -117,6 +140,8 @@ Suite *user_data_suite(void)
 	tcase_add_loop_test(tcase, another_message_is_found, 0, n);
 	tcase_add_test(tcase, a_torn_message_is_found);
 	tcase_add_test(tcase, misplaced_words_are_found);
+	tcase_add_loop_test(tcase, a_message_tells_its_number, 0, UNIT_LENGTH(numbers));
+	tcase_add_loop_test(tcase, where_the_first_difference_is, 0, UNIT_LENGTH(sizes));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -17,6 +17,7 @@ Suite *refusals_suite(void);
 Suite *process_suite(void);
 Suite *report_suite(void);
 Suite *results_suite(void);
+Suite *sequence_suite(void);
 Suite *statistics_suite(void);
 Suite *stop_suite(void);
 Suite *transfers_suite(void);

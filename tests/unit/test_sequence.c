@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of blast-sr-2/sequence.c: that a message which is not the one that was due is
+ * named for what it is.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "blast-sr-2/blast.h"
+#include "common/user_data.h"
+#include "tests/unit/unit.h"
+
+#define SIZE  100
+#define COUNT 1000
+#define DUE   501 /* uses the second of two buffers */
+
+static uint8_t memory[2][SIZE];
+static struct our_buffer buffers[] = { { .data = memory[0] }, { .data = memory[1] } };
+static struct our_control agent = {
+	.buffers = buffers,
+	.n_data_buffers = 2,
+	.data_size = SIZE,
+	.count = COUNT,
+};
+
+static void assert_fault(const char *said)
+{
+	capture_start();
+	ck_assert_int_eq(our_check_sequence(&agent, DUE), EBADMSG);
+	assert_holds(captured_stderr(), said);
+}
+
+START_TEST(the_message_that_was_due)
+{
+	our_setup_user_data(&agent, 1, DUE);
+	capture_start();
+	ck_assert_int_eq(our_check_sequence(&agent, DUE), 0);
+	ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
+START_TEST(one_that_was_lost)
+{
+	our_setup_user_data(&agent, 1, DUE + 3);
+	assert_fault("message 504 came where 501 was due: 3 lost");
+}
+END_TEST
+
+START_TEST(one_that_came_again)
+{
+	our_setup_user_data(&agent, 1, DUE - 2);
+	assert_fault("message 499 came where 501 was due: repeated");
+}
+END_TEST
+
+START_TEST(one_that_is_torn)
+{
+	our_setup_user_data(&agent, 0, DUE - 2);
+	our_setup_user_data(&agent, 1, DUE);
+	memcpy(memory[1] + 64, memory[0] + 64, SIZE - 64);
+	assert_fault("message 501 is torn: right up to byte 64");
+}
+END_TEST
+
+/* Neither what nobody wrote, nor the number of a message that is never going to come. */
+START_TEST(one_that_makes_no_sense)
+{
+	memset(memory[1], 0, SIZE);
+	assert_fault("message 501 is garbled from byte 0 on");
+	our_setup_user_data(&agent, 1, COUNT);
+	assert_fault("message 501 is garbled");
+	our_setup_user_data(&agent, 1, DUE + 3);
+	memory[1][SIZE - 1] ^= 1;
+	assert_fault("message 501 is garbled");
+}
+END_TEST
+
+START_TEST(one_too_short_for_a_number)
+{
+	agent.data_size = 7;
+	our_setup_user_data(&agent, 1, DUE);
+	ck_assert_int_eq(our_check_sequence(&agent, DUE), 0);
+	our_setup_user_data(&agent, 1, DUE + 2);
+	assert_fault("message 501 is not what came");
+}
+END_TEST
+
+Suite *sequence_suite(void)
+{
+	Suite *suite = suite_create("sequence");
+	TCase *tcase = tcase_create("sequence");
+
+	tcase_add_test(tcase, the_message_that_was_due);
+	tcase_add_test(tcase, one_that_was_lost);
+	tcase_add_test(tcase, one_that_came_again);
+	tcase_add_test(tcase, one_that_is_torn);
+	tcase_add_test(tcase, one_that_makes_no_sense);
+	tcase_add_test(tcase, one_too_short_for_a_number);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
