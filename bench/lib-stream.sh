@@ -35,7 +35,9 @@ define_stream_programs() {       # define_stream_programs SIZE
 		"credit batching") batch= ;;
 		"all three") chain='' signal='' batch='' ;;
 		esac
+		# shellcheck disable=SC2004   # an associative array's key
 		server[$name]="${server[blast-sr-2]} $chain $batch"
+		# shellcheck disable=SC2004
 		client[$name]="${client[blast-sr-2]} $chain $signal"
 	done
 }
@@ -80,12 +82,12 @@ choose_stream_count() {          # choose_stream_count PROGRAM SIZE
 }
 
 measure_stream() {               # measure_stream COMPARISON PROGRAM SIZE
-	local count=${long_count[$link/$2/$3]-2000} short_ticks short_us values rate
+	local bytes=$3 count=${long_count["$link/$2/$3"]-2000} short_ticks short_us values rate
 	run_stream "$2" 500 || return 0
 	short_ticks=$used_ticks short_us=$process_us
 	run_stream "$2" "$count" || return 0
 	rate=$(read_stream_rate "$2" "$3")
-	values=$(jq -n -c --argjson rate "${rate:-null}" --argjson gb "$(((count - 500) * $3))e-9" \
+	values=$(jq -n -c --argjson rate "${rate:-null}" --argjson gb "$(((count - 500) * bytes))e-9" \
 		--argjson machine "$((used_ticks - short_ticks))" --argjson hz "$ticks_per_second" \
 		--argjson process "$((process_us - short_us))" \
 		'{ mb_per_second: $rate, machine_s_per_gb: ($machine / $hz / $gb), process_s_per_gb: ($process / 1e6 / $gb) }')
