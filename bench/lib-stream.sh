@@ -6,6 +6,7 @@
 # CPU is measured alike for all, as in lib-round-trip.sh: around a long run, less that around a short one. Processes'
 # CPU is what bash(1) says of its children; the machine's has the driver's work in it, too.
 
+declare -A server client long_count # of lib-run.sh and lib-round-trip.sh
 stream_sizes=(4096 65536)
 stream_programs=(ib_send_bw blast-sr-2 "blast-sr-2 -v")
 # What is switched off, from all to nothing: the options of client and server.
@@ -35,9 +36,7 @@ define_stream_programs() {       # define_stream_programs SIZE
 		"credit batching") batch= ;;
 		"all three") chain='' signal='' batch='' ;;
 		esac
-		# shellcheck disable=SC2004   # an associative array's key
 		server[$name]="${server[blast-sr-2]} $chain $batch"
-		# shellcheck disable=SC2004
 		client[$name]="${client[blast-sr-2]} $chain $signal"
 	done
 }
