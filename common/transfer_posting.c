@@ -91,6 +91,14 @@ void our_unsetup_qp(struct our_control *control)
 	our_dealloc_pd(control);
 }
 
+static bool has_left_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+
+	return !ibv_query_qp(qp, &attr, IBV_QP_STATE, &init_attr) && attr.qp_state != IBV_QPS_RTS;
+}
+
 int our_setup_rnr_timer(struct our_control *control)
 {
 	struct ibv_qp_attr attr;
@@ -102,6 +110,11 @@ int our_setup_rnr_timer(struct our_control *control)
 	attr.min_rnr_timer = OUR_RNR_TIMER;
 	our_trace_start();
 	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER);
+	if (ret && has_left_rts(control->qp)) {
+		/* The peer left as soon as it was connected: who waits for it will notice. */
+		our_trace_failed("ibv_modify_qp", ret);
+		return 0;
+	}
 	if (ret)
 		return our_report_error("ibv_modify_qp", ret, NULL);
 	our_trace_ulong("ibv_modify_qp", "min_rnr_timer", OUR_RNR_TIMER);
