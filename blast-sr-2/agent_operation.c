@@ -45,8 +45,7 @@ static int take(struct our_control *agent, const struct ibv_wc *wc)
 	}
 	ret = our_check_length(agent, wc);
 	if (!ret && transfer->completed == agent->count) {
-		our_report_sentence("the client sent more than the %" PRIu64
-				    " messages it had announced",
+		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
 				    agent->count);
 		ret = EPROTO;
 	}

@@ -3,11 +3,33 @@
  * The agent: the server's end of one connection, from the connect request to the tear-down.
  */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "common/connection_management.h"
 #include "common/device.h"
+#include "common/report.h"
 #include "common/results.h"
 #include "common/stage.h"
+#include "common/transfer_posting.h"
+
+/*
+ * After the last message a receive is still posted: says so if the client has used it. Besides,
+ * only completions of sends can be there, which do not matter any more, whatever their status.
+ */
+static int check_for_more(struct our_control *agent)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(agent->cq, 1, &wc) > 0) {
+		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(&wc))
+			continue;
+		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
+				    agent->count);
+		agent->statistics.complete = false;
+		return EPROTO;
+	}
+	return 0;
+}
 
 /*
  * Talks with a client that has been accepted. It is the client that ends the connection, when it
@@ -20,6 +42,8 @@ static int serve(struct our_control *agent)
 	ret = our_agent_operation(agent);
 	if (!ret)
 		ret = our_await_disconnect(agent);
+	if (!ret && agent->count != OUR_COUNT_UNLIMITED)
+		ret = check_for_more(agent);
 	shown = our_report_results(agent);
 	our_disconnect(agent);
 	return ret ? ret : shown;

@@ -108,8 +108,7 @@ static int take(struct our_agent *agent, const struct ibv_wc *wc)
 	if (ret)
 		return ret;
 	if (agent->echoed == agent->control->count) {
-		our_report_sentence("the client sent more than the %" PRIu64
-				    " messages it had announced",
+		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
 				    agent->control->count);
 		return EPROTO;
 	}

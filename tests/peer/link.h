@@ -22,6 +22,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <sys/wait.h>
 #include <rdma/rdma_cma.h>
 
 #define MAGIC         0x4f555231u
@@ -38,17 +39,21 @@
 #define DISCONNECT_MS 5000 /* how long the answer to a disconnect may take */
 #define RESOLVE_MS    3000
 #define LOST          (-1) /* beside the values of enum ibv_wc_status, which start at 0 */
-#define KIND_RECV     1    /* the upper half of a wr_id; the lower is the slot */
+#define NEVER         UINT64_MAX
+#define KIND_RECV     1 /* the upper half of a wr_id; the lower is the slot */
 #define KIND_SEND     2
 #define KIND_CREDIT   3
 
 struct peer {
 	/* options */
 	int server, client, async, events, blast, full, abrupt, verbose; /* flags */
+	int one_more; /* a message more than was announced */
 	int stage;
 	int bad_credit; /* the misbehaviour's initial: huge, zero or short; or 0 */
 	const char *addr, *port;
-	uint64_t count, size, n_buf, batch;
+	uint64_t count, size, n_buf, batch, rounds;
+	uint64_t leave_after, die_after; /* so many messages; or NEVER */
+	unsigned int timeout;            /* seconds */
 	uint8_t raw_data[255];
 	size_t raw_len;
 	bool raw;

@@ -116,11 +116,28 @@ static void fill(const struct peer *p, uint8_t *at, uint64_t message)
 	}
 }
 
+/* A message that was not announced: it is received all the same, and not echoed. */
+static void send_one_more(struct peer *p)
+{
+	int status;
+
+	post_send(p, KIND_SEND, 1, slot(p, 1), (uint32_t)p->size);
+	status = await(p, false, true);
+	if (status)
+		die_lost(p, status, p->count);
+}
+
 static void ping_client(struct peer *p)
 {
 	for (uint64_t i = 0; i < p->count; i++) {
 		int status;
 
+		if (i == p->die_after)
+			raise(SIGKILL);
+		if (i == p->leave_after) {
+			p->count = i;
+			return;
+		}
 		if (i)
 			post_recv(p, 0, false); /* the first was posted before connecting */
 		fill(p, slot(p, 1), i);
@@ -133,6 +150,8 @@ static void ping_client(struct peer *p)
 		if (memcmp(slot(p, 0), slot(p, 1), p->size))
 			die("the echo of message %" PRIu64 " differs from what was sent", i);
 	}
+	if (p->one_more)
+		send_one_more(p);
 }
 
 /*

@@ -10,6 +10,7 @@
  * success tears down here, in the reverse order of setting up.
  */
 #include "messages.h"
+#include "options.h"
 
 /* ---- the two roles ---- */
 
@@ -163,7 +164,7 @@ static void run(struct peer *p)
 		_exit(0);
 }
 
-/* ---- command line ---- */
+/* ---- rounds ---- */
 
 static void on_alarm(int sig)
 {
@@ -175,113 +176,54 @@ static void on_alarm(int sig)
 	_exit(4);
 }
 
-static __attribute__((noreturn)) void usage(void)
+static void play(struct peer *p)
 {
-	fputs("usage: peer --server|--client [--stage 0|1] [--blast] [--async] [--events] -a ADDR\n"
-	      "  [-p PORT] [-c COUNT] [-s SIZE] [-n BUFFERS] [--timeout S] [-v]\n"
-	      "  client: [--full] [--raw-private HEX] [--exit-without-disconnect]\n"
-	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n",
-	      stderr);
-	exit(2);
+	signal(SIGALRM, on_alarm);
+	alarm(p->timeout);
+	run(p);
 }
 
-static uint64_t number(const char *text, uint64_t low, uint64_t high)
+/*
+ * Many clients, one after the other, each a process of its own, and cheap: what the start of a
+ * program costs is loading the drivers, which is done once, here.
+ */
+static void play_rounds(const struct peer *p)
 {
-	char *end;
-	uint64_t value;
+	bool dies = p->die_after != NEVER;
+	int status;
 
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || value < low || value > high) {
-		fprintf(stderr, "peer: %s is not a number from %" PRIu64 " to %" PRIu64 "\n", text,
-			low, high);
-		exit(2);
+	ibv_free_device_list(ibv_get_device_list(NULL));
+	for (uint64_t i = 1; i <= p->rounds; i++) {
+		struct peer one = *p;
+		pid_t pid = fork();
+
+		must(pid >= 0, "fork");
+		if (!pid) {
+			play(&one);
+			exit(0);
+		}
+		must(waitpid(pid, &status, 0) == pid, "waitpid");
+		if (dies ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL : status)
+			die("round %" PRIu64 " of %" PRIu64 ": wait status %#x", i, p->rounds,
+			    status);
 	}
-	return value;
-}
-
-static void parse_hex(struct peer *p, const char *text)
-{
-	size_t len = strlen(text);
-
-	if (len % 2 || len / 2 > sizeof(p->raw_data) ||
-	    strspn(text, "0123456789abcdefABCDEF") != len)
-		usage();
-	for (p->raw_len = 0; p->raw_len < len / 2; p->raw_len++)
-		if (sscanf(text + 2 * p->raw_len, "%2hhx", &p->raw_data[p->raw_len]) != 1)
-			usage();
-	p->raw = true;
-}
-
-static int parse_bad(const char *text)
-{
-	if (strcmp(text, "huge") && strcmp(text, "zero") && strcmp(text, "short"))
-		usage();
-	return *text;
-}
-
-static void parse(struct peer *p, int argc, char **argv)
-{
-	const struct option longs[] = {
-		{ "server", 0, &p->server, 1 },
-		{ "client", 0, &p->client, 1 },
-		{ "async", 0, &p->async, 1 },
-		{ "events", 0, &p->events, 1 },
-		{ "blast", 0, &p->blast, 1 },
-		{ "full", 0, &p->full, 1 },
-		{ "exit-without-disconnect", 0, &p->abrupt, 1 },
-		{ "verbose", 0, &p->verbose, 1 },
-		{ "stage", 1, NULL, 'g' },
-		{ "raw-private", 1, NULL, 'R' },
-		{ "credit-batch", 1, NULL, 'b' },
-		{ "bad-credit", 1, NULL, 'x' },
-		{ "timeout", 1, NULL, 't' },
-		{ 0 },
-	};
-	uint64_t timeout = 60;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "a:p:c:s:n:v", longs, NULL)) != -1) {
-		if (c == 'a')
-			p->addr = optarg;
-		else if (c == 'p')
-			p->port = optarg;
-		else if (c == 'c')
-			p->count = number(optarg, 1, UINT64_MAX);
-		else if (c == 's')
-			p->size = number(optarg, 1, MAX_SIZE);
-		else if (c == 'n')
-			p->n_buf = number(optarg, 1, MAX_BUFFERS);
-		else if (c == 'v')
-			p->verbose = 1;
-		else if (c == 'g')
-			p->stage = (int)number(optarg, 0, 1);
-		else if (c == 'R')
-			parse_hex(p, optarg);
-		else if (c == 'b')
-			p->batch = number(optarg, 1, MAX_BUFFERS);
-		else if (c == 'x')
-			p->bad_credit = parse_bad(optarg);
-		else if (c == 't')
-			timeout = number(optarg, 1, 86400);
-		else if (c)
-			usage();
-	}
-	if (optind != argc || p->server == p->client || !p->addr)
-		usage();
-	if (p->blast)
-		p->stage = 1;
-	if (p->blast && p->n_buf * p->size > MAX_MEMORY)
-		die("%" PRIu64 " buffers of %" PRIu64 " bytes are too much", p->n_buf, p->size);
-	alarm((unsigned int)timeout);
 }
 
 int main(int argc, char **argv)
 {
-	struct peer p = { .port = "12321", .count = 10, .size = 64, .n_buf = 16, .batch = 1 };
+	struct peer p = { .port = "12321",
+			  .count = 10,
+			  .size = 64,
+			  .n_buf = 16,
+			  .batch = 1,
+			  .leave_after = NEVER,
+			  .die_after = NEVER,
+			  .timeout = 60 };
 
-	signal(SIGALRM, on_alarm);
 	parse(&p, argc, argv);
-	run(&p);
+	if (p.rounds)
+		play_rounds(&p);
+	else
+		play(&p);
 	return 0;
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the command line of the independent peer (see peer.c).
+ *
+ * Contract: included by peer.c alone. Wrong usage ends the process with status 2.
+ */
+#ifndef PEER_OPTIONS_H
+#define PEER_OPTIONS_H
+
+#include "link.h"
+
+static __attribute__((noreturn)) void usage(void)
+{
+	fputs("usage: peer --server|--client [--stage 0|1] [--blast] [--async] [--events] -a ADDR\n"
+	      "  [-p PORT] [-c COUNT] [-s SIZE] [-n BUFFERS] [--timeout S] [-v]\n"
+	      "  client: [--full] [--raw-private HEX] [--exit-without-disconnect]\n"
+	      "    [--one-more] [--leave-after N] [--die-after N] [--rounds N]\n"
+	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n",
+	      stderr);
+	exit(2);
+}
+
+static uint64_t number(const char *text, uint64_t low, uint64_t high)
+{
+	char *end;
+	uint64_t value;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || value < low || value > high) {
+		fprintf(stderr, "peer: %s is not a number from %" PRIu64 " to %" PRIu64 "\n", text,
+			low, high);
+		exit(2);
+	}
+	return value;
+}
+
+static void parse_hex(struct peer *p, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len % 2 || len / 2 > sizeof(p->raw_data) ||
+	    strspn(text, "0123456789abcdefABCDEF") != len)
+		usage();
+	for (p->raw_len = 0; p->raw_len < len / 2; p->raw_len++)
+		if (sscanf(text + 2 * p->raw_len, "%2hhx", &p->raw_data[p->raw_len]) != 1)
+			usage();
+	p->raw = true;
+}
+
+static int parse_bad(const char *text)
+{
+	if (strcmp(text, "huge") && strcmp(text, "zero") && strcmp(text, "short"))
+		usage();
+	return *text;
+}
+
+static void parse(struct peer *p, int argc, char **argv)
+{
+	const struct option longs[] = {
+		{ "server", 0, &p->server, 1 },
+		{ "client", 0, &p->client, 1 },
+		{ "async", 0, &p->async, 1 },
+		{ "events", 0, &p->events, 1 },
+		{ "blast", 0, &p->blast, 1 },
+		{ "full", 0, &p->full, 1 },
+		{ "exit-without-disconnect", 0, &p->abrupt, 1 },
+		{ "one-more", 0, &p->one_more, 1 },
+		{ "verbose", 0, &p->verbose, 1 },
+		{ "stage", 1, NULL, 'g' },
+		{ "raw-private", 1, NULL, 'R' },
+		{ "credit-batch", 1, NULL, 'b' },
+		{ "bad-credit", 1, NULL, 'x' },
+		{ "leave-after", 1, NULL, 'l' },
+		{ "die-after", 1, NULL, 'd' },
+		{ "rounds", 1, NULL, 'r' },
+		{ "timeout", 1, NULL, 't' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "a:p:c:s:n:v", longs, NULL)) != -1) {
+		if (c == 'a')
+			p->addr = optarg;
+		else if (c == 'p')
+			p->port = optarg;
+		else if (c == 'c')
+			p->count = number(optarg, 1, UINT64_MAX);
+		else if (c == 's')
+			p->size = number(optarg, 1, MAX_SIZE);
+		else if (c == 'n')
+			p->n_buf = number(optarg, 1, MAX_BUFFERS);
+		else if (c == 'v')
+			p->verbose = 1;
+		else if (c == 'g')
+			p->stage = (int)number(optarg, 0, 1);
+		else if (c == 'R')
+			parse_hex(p, optarg);
+		else if (c == 'b')
+			p->batch = number(optarg, 1, MAX_BUFFERS);
+		else if (c == 'x')
+			p->bad_credit = parse_bad(optarg);
+		else if (c == 't')
+			p->timeout = (unsigned int)number(optarg, 1, 86400);
+		else if (c == 'l')
+			p->leave_after = number(optarg, 0, UINT64_MAX - 1);
+		else if (c == 'd')
+			p->die_after = number(optarg, 0, UINT64_MAX - 1);
+		else if (c == 'r')
+			p->rounds = number(optarg, 1, 1000000);
+		else if (c)
+			usage();
+	}
+	if (optind != argc || p->server == p->client || !p->addr)
+		usage();
+	if (p->blast)
+		p->stage = 1;
+	if (p->blast && p->n_buf * p->size > MAX_MEMORY)
+		die("%" PRIu64 " buffers of %" PRIu64 " bytes are too much", p->n_buf, p->size);
+}
+
+#endif
