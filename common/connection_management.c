@@ -255,7 +255,7 @@ int our_agent_connect(struct our_control *control)
 
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
-		return our_report_error("rdma_accept", ret, NULL);
+		return our_report_error("rdma_accept", ret, OUR_ACCEPT_ADVICE);
 	control->connected = true;
 	our_trace_ok("rdma_accept");
 	trace_addresses(control->cm_id);

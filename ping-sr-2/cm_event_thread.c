@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-2: the thread that blocks on the event channel. It copies what matters of each event,
+ * ping-sr-2: the thread that waits at the event channel. It copies what matters of each event,
  * acks the event, and wakes whoever waits for it. A peer that leaves is noticed although nobody
  * asked. See cm_events.h.
  */
@@ -64,7 +64,7 @@ static int take_event(struct our_control *control)
 	struct rdma_cm_event *event;
 
 	if (rdma_get_cm_event(control->cm_channel, &event))
-		return errno == EINTR ? 0 : errno;
+		return errno == EINTR || errno == EAGAIN ? 0 : errno;
 	queued = malloc(sizeof(*queued));
 	if (queued)
 		our_copy_cm_event(&queued->event, event);

@@ -5,6 +5,7 @@
  * ended waits for the thread to say so. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -57,6 +58,11 @@ int our_create_event_channel(struct our_control *control)
 		goto err_free_events;
 	}
 	our_trace_ptr("rdma_create_event_channel", control->cm_channel);
+	/* An event goes with its id: the thread must not block for one that was there a moment ago. */
+	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
+		ret = our_report_error("fcntl", errno, NULL);
+		goto err_destroy_event_channel;
+	}
 	ret = our_create_cm_event_thread(control);
 	if (ret)
 		goto err_destroy_event_channel;

@@ -43,7 +43,7 @@ static int setup_and_accept(struct our_control *control)
 		return ret;
 	ret = our_agent_accept(control);
 	if (ret) {
-		our_report_error("rdma_accept", ret, NULL);
+		our_report_error("rdma_accept", ret, OUR_ACCEPT_ADVICE);
 		our_unsetup_transfer(control);
 		return ret;
 	}
