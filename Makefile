@@ -83,7 +83,7 @@ $(PROGRAMS):
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
--include tests/tests.mk tests/pairs.mk
+-include tests/tests.mk tests/pairs.mk tests/fake/fake.mk
 
 # The two commands of the README install what they need first. Where that is done, they cost no
 # more than a look at the list of packages.

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, what every call begins and ends with. Contract: one lock around it, each call
+ * that can fail counted, the chosen one made to fail. The end of the process judges the ledger.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/fake/faults.h"
+#include "tests/fake/libc.h"
+#include "tests/fake/state.h"
+
+const struct fake_config *fake_config;
+struct fake_report *fake_report;
+
+#define PATIENCE_S 10 /* for what another thread is about to do */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static unsigned int random_state;
+
+void fake_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void fake_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_changed(void)
+{
+	pthread_cond_broadcast(&changed);
+}
+
+bool fake_await_change(void)
+{
+	struct timespec until;
+
+	if (!fake_threads)
+		return false;
+	__real_clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PATIENCE_S;
+	return !pthread_cond_timedwait(&changed, &lock, &until);
+}
+
+/* The same numbers for the same seed, whatever else the process does. */
+unsigned int fake_random(unsigned int below)
+{
+	random_state = random_state * 1103515245u + 12345u;
+	return (random_state >> 16) % below;
+}
+
+bool fake_chance(unsigned int one_in)
+{
+	return fake_config->delivery == FAKE_WILD && !fake_random(one_in);
+}
+
+void *fake_allocate(size_t size)
+{
+	void *memory = __real_calloc(1, size);
+
+	if (!memory)
+		abort();
+	return memory;
+}
+
+static void note(const char *call)
+{
+	snprintf(fake_report->last[fake_report->calls_seen++ % FAKE_LAST], FAKE_NAME, "%s", call);
+}
+
+static void note_hit(const char *call, const struct fake_fault *fault)
+{
+	struct fake_report *report = fake_report;
+
+	report->hit = true;
+	report->choices = fake_count_faults(call);
+	report->struck = fault->error || fault->has_event;
+	fake_count_done();
+	report->hit_after = FAKE_ALL_DONE;
+	report->expected = fault->expected;
+	snprintf(report->call, FAKE_NAME, "%s", call);
+	snprintf(report->fault, FAKE_NAME, "%s", fault->name);
+}
+
+void fake_strikes(void)
+{
+	fake_report->struck = true;
+}
+
+struct fake_fault fake_begin(const char *call)
+{
+	struct fake_fault fault = { 0 };
+
+	fake_lock();
+	note(call);
+	if (++fake_report->calls != fake_config->fault_call ||
+	    !fake_choose_fault(call, fake_config->fault_choice, &fault))
+		return (struct fake_fault){ 0 };
+	note_hit(call, &fault);
+	return fault;
+}
+
+void fake_begin_sure(const char *call)
+{
+	fake_lock();
+	note(call);
+}
+
+int fake_end(int error)
+{
+	fake_pump();
+	fake_unlock();
+	if (error)
+		errno = error;
+	return error;
+}
+
+static void finish(void)
+{
+	fake_stop_wire();
+	fake_lock();
+	fake_count_done();
+	fake_judge_ledger();
+	fake_unlock();
+	if (fake_report->complaints) {
+		fflush(NULL);
+		_exit(FAKE_EXIT_LEDGER);
+	}
+}
+
+void fake_start(const struct fake_config *config, struct fake_report *report)
+{
+	fake_config = config;
+	fake_report = report;
+	random_state = config->seed;
+	if (config->delivery == FAKE_BY_THREAD)
+		fake_start_wire();
+	atexit(finish);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, librdmacm's ids and channels, up to where a connection begins. Contract: as
+ * the man pages have it, and as librdmacm does where they are silent (synchronous ids, migration).
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/addresses.h"
+#include "tests/fake/libc.h"
+#include "tests/fake/state.h"
+
+struct fake_channel *fake_new_channel(bool hidden)
+{
+	struct fake_channel *channel = fake_new(struct fake_channel, "event channel");
+
+	channel->object.hidden = hidden;
+	STAILQ_INIT(&channel->queue);
+	channel->pub.fd = __real_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+	return channel;
+}
+
+void fake_end_channel(struct fake_channel *channel, const char *call)
+{
+	int fd = channel->object.alive ? channel->pub.fd : -1;
+
+	if (fake_retire(&channel->object, call))
+		close(fd);
+}
+
+struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	struct fake_fault fault = fake_begin("rdma_create_event_channel");
+	struct fake_channel *channel = fault.error ? NULL : fake_new_channel(false);
+
+	fake_end(fault.error);
+	return channel ? &channel->pub : NULL;
+}
+
+void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	fake_begin_sure("rdma_destroy_event_channel");
+	fake_end_channel(fake_of(struct fake_channel, channel), "rdma_destroy_event_channel");
+	fake_end(0);
+}
+
+struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sync)
+{
+	struct fake_id *id = fake_new(struct fake_id, "id");
+
+	id->sync = sync;
+	id->channel = sync ? fake_new_channel(true) : channel;
+	id->channel->object.users++;
+	id->pub.channel = &id->channel->pub;
+	id->pub.context = context;
+	id->pub.ps = RDMA_PS_TCP;
+	id->pub.qp_type = IBV_QPT_RC;
+	return id;
+}
+
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+		   enum rdma_port_space ps)
+{
+	struct fake_fault fault = fake_begin("rdma_create_id");
+	struct fake_channel *its = channel ? fake_of(struct fake_channel, channel) : NULL;
+
+	(void)ps;
+	if (!fault.error && its && !fake_use(&its->object, "rdma_create_id"))
+		fault.error = EINVAL;
+	if (!fault.error)
+		*id = &fake_new_id(its, context, !channel)->pub;
+	return fake_end_rdma(fault.error);
+}
+
+void fake_end_id(struct fake_id *id, const char *call)
+{
+	struct fake_channel *channel = id->channel;
+	struct fake_qp *qp;
+
+	if (!fake_use(&id->object, call))
+		return;
+	qp = fake_qp_of(id);
+	if (qp)
+		fake_complain("%s: id %u still has QP %u", call, id->object.number,
+			      qp->object.number);
+	if (id->pub.event)
+		fake_ack(fake_of(struct fake_event, id->pub.event), call);
+	fake_drop_events(id);
+	fake_await_acks(id, call);
+	if (id->peer)
+		fake_peer_leaves(id->peer);
+	fake_retire(&id->object, call);
+	channel->object.users--;
+	if (id->sync)
+		fake_end_channel(channel, call);
+}
+
+int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	struct fake_fault fault = fake_begin("rdma_destroy_id");
+
+	fake_end_id(fake_of(struct fake_id, id), "rdma_destroy_id");
+	return fake_end_rdma(fault.error);
+}
+
+static void migrate(struct fake_id *id, struct fake_channel *to, bool sync)
+{
+	struct fake_channel *from = id->channel;
+	bool was_sync = id->sync;
+
+	if (was_sync && id->pub.event) {
+		fake_ack(fake_of(struct fake_event, id->pub.event), "rdma_migrate_id");
+		id->pub.event = NULL;
+	}
+	fake_await_acks(id, "rdma_migrate_id");
+	fake_move_events(id, from, to);
+	from->object.users--;
+	to->object.users++;
+	id->channel = to;
+	id->pub.channel = &to->pub;
+	id->sync = sync;
+	if (was_sync)
+		fake_end_channel(from, "rdma_migrate_id");
+}
+
+int rdma_migrate_id(struct rdma_cm_id *pub, struct rdma_event_channel *channel)
+{
+	struct fake_fault fault = fake_begin("rdma_migrate_id");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	if (!fault.error && (!fake_use(&id->object, "rdma_migrate_id") || (id->sync && !channel)))
+		fault.error = EINVAL;
+	if (!fault.error)
+		migrate(id,
+			channel ? fake_of(struct fake_channel, channel) : fake_new_channel(true),
+			!channel);
+	return fake_end_rdma(fault.error);
+}
+
+int rdma_set_option(struct rdma_cm_id *pub, int level, int name, void *value, size_t length)
+{
+	struct fake_fault fault = fake_begin("rdma_set_option");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	(void)level, (void)name, (void)value, (void)length;
+	fake_use(&id->object, "rdma_set_option");
+	return fake_end_rdma(fault.error);
+}
+
+void fake_give_device(struct fake_id *id)
+{
+	id->pub.verbs = &fake_device_context.context;
+	id->pub.port_num = 1;
+}
+
+static size_t address_size(const struct sockaddr *address)
+{
+	return address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					      : sizeof(struct sockaddr_in);
+}
+
+int rdma_bind_addr(struct rdma_cm_id *pub, struct sockaddr *address)
+{
+	struct fake_fault fault = fake_begin("rdma_bind_addr");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	if (!fault.error && fake_use(&id->object, "rdma_bind_addr")) {
+		memcpy(&pub->route.addr.src_storage, address, address_size(address));
+		if (!our_is_any_address(address))
+			fake_give_device(id);
+	}
+	return fake_end_rdma(fault.error);
+}
+
+int rdma_listen(struct rdma_cm_id *pub, int backlog)
+{
+	struct fake_fault fault = fake_begin("rdma_listen");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	(void)backlog;
+	if (!fault.error && fake_use(&id->object, "rdma_listen")) {
+		id->state = FAKE_LISTENING;
+		if (fault.device_leaves) {
+			fake_strikes();
+			fake_send_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+		} else {
+			fake_clients_arrive(id);
+		}
+	}
+	return fake_end_rdma(fault.error);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, librdmacm's way to a connection and back. Contract: as the man pages have it;
+ * where soft-RoCE and soft-iWARP differ (docs/pitfalls.md), as the one that is configured. Complains
+ * of what works by luck only: no receive posted, no retries.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/fake/state.h"
+
+#define MAX_CONNECT_DATA 56
+#define MAX_ACCEPT_DATA  196
+#define MAX_REJECT_DATA  148
+
+/* Sends the event that the call is to cause, or the one that is to come instead: then, false. */
+static bool turns_out(struct fake_id *id, const struct fake_fault *fault,
+		      enum rdma_cm_event_type expected)
+{
+	if (fault->has_event)
+		fake_send_event(id, fault->event, fault->status, NULL, 0);
+	else
+		fake_send_event(id, expected, 0, NULL, 0);
+	return !fault->has_event;
+}
+
+static int check_state(const struct fake_id *id, enum fake_cm_state state, const char *call)
+{
+	if (!fake_use(&id->object, call))
+		return EINVAL;
+	if (id->state != state)
+		fake_complain("%s: id %u is not in the state for it", call, id->object.number);
+	return id->state == state ? 0 : EINVAL;
+}
+
+int rdma_resolve_addr(struct rdma_cm_id *pub, struct sockaddr *from, struct sockaddr *to,
+		      int timeout_ms)
+{
+	struct fake_fault fault = fake_begin("rdma_resolve_addr");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	(void)from, (void)timeout_ms;
+	if (!fault.error)
+		fault.error = check_state(id, FAKE_IDLE, "rdma_resolve_addr");
+	if (fault.error)
+		return fake_end_rdma(fault.error);
+	memcpy(&pub->route.addr.dst_storage, to,
+	       to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					 : sizeof(struct sockaddr_in));
+	pub->route.addr.src_addr.sa_family = to->sa_family;
+	if (turns_out(id, &fault, RDMA_CM_EVENT_ADDR_RESOLVED)) {
+		id->state = FAKE_ADDR;
+		fake_give_device(id);
+	}
+	return fake_end_rdma(fake_wait_if_sync(id));
+}
+
+int rdma_resolve_route(struct rdma_cm_id *pub, int timeout_ms)
+{
+	struct fake_fault fault = fake_begin("rdma_resolve_route");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	(void)timeout_ms;
+	if (!fault.error)
+		fault.error = check_state(id, FAKE_ADDR, "rdma_resolve_route");
+	if (fault.error)
+		return fake_end_rdma(fault.error);
+	if (turns_out(id, &fault, RDMA_CM_EVENT_ROUTE_RESOLVED))
+		id->state = FAKE_ROUTE;
+	return fake_end_rdma(fake_wait_if_sync(id));
+}
+
+/* What both sides must have done before they are connected. */
+static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, size_t max_data,
+		       const char *call)
+{
+	struct fake_qp *qp = fake_qp_of(id);
+
+	if (!qp || !qp->receives.n)
+		fake_complain("%s: no receive is posted", call);
+	if (!param->retry_count && id->state == FAKE_ROUTE)
+		fake_complain("%s: no retries", call);
+	if (!param->responder_resources && !param->initiator_depth)
+		fake_complain("%s: some devices refuse a depth of 0", call);
+	if (param->private_data_len <= max_data)
+		return 0;
+	fake_complain("%s: %u bytes of private data", call, param->private_data_len);
+	return EINVAL;
+}
+
+static void lose_peer(struct fake_id *id)
+{
+	fake_strikes();
+	fake_put_leave(id->peer);
+}
+
+static void set_connected(struct fake_id *id)
+{
+	struct fake_qp *qp = fake_qp_of(id);
+
+	id->state = FAKE_CONNECTED;
+	if (qp)
+		qp->pub.state = IBV_QPS_RTS;
+}
+
+int rdma_connect(struct rdma_cm_id *pub, struct rdma_conn_param *param)
+{
+	struct fake_fault fault = fake_begin("rdma_connect");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	if (!fault.error)
+		fault.error = check_state(id, FAKE_ROUTE, "rdma_connect");
+	if (!fault.error)
+		fault.error = check_ready(id, param, MAX_CONNECT_DATA, "rdma_connect");
+	if (fault.error)
+		return fake_end_rdma(fault.error);
+	if (turns_out(id, &fault, RDMA_CM_EVENT_ESTABLISHED)) {
+		set_connected(id);
+		fake_server_answers(id, param);
+		if (fault.peer_leaves)
+			lose_peer(id);
+	}
+	return fake_end_rdma(fake_wait_if_sync(id));
+}
+
+/* The client's first message may be here before the event that says it is connected. */
+static void accept_peer(struct fake_id *id, const struct fake_fault *fault)
+{
+	bool message_first = fake_chance(2);
+
+	if (fault->has_event) {
+		turns_out(id, fault, RDMA_CM_EVENT_ESTABLISHED);
+		id->state = FAKE_CLOSED;
+		id->peer->left = true;
+		return;
+	}
+	set_connected(id);
+	if (message_first)
+		fake_put_begin(id->peer);
+	turns_out(id, fault, RDMA_CM_EVENT_ESTABLISHED);
+	if (fault->peer_leaves)
+		lose_peer(id);
+	else if (!message_first)
+		fake_put_begin(id->peer);
+}
+
+int rdma_accept(struct rdma_cm_id *pub, struct rdma_conn_param *param)
+{
+	struct fake_fault fault = fake_begin("rdma_accept");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	if (!fault.error)
+		fault.error = check_state(id, FAKE_REQUESTED, "rdma_accept");
+	if (!fault.error)
+		fault.error = check_ready(id, param, MAX_ACCEPT_DATA, "rdma_accept");
+	if (fault.error)
+		return fake_end_rdma(fault.error);
+	accept_peer(id, &fault);
+	return fake_end_rdma(fake_wait_if_sync(id));
+}
+
+int rdma_reject(struct rdma_cm_id *pub, const void *data, uint8_t length)
+{
+	struct fake_fault fault = fake_begin("rdma_reject");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	(void)data;
+	if (length > MAX_REJECT_DATA)
+		fake_complain("rdma_reject: %u bytes of private data", length);
+	/* One who has left, or cannot be connected, needs no refusal: the call says so, no more. */
+	if (!fault.error && fake_use(&id->object, "rdma_reject") && id->state != FAKE_REQUESTED)
+		fault.error = EINVAL;
+	if (!fault.error) {
+		id->state = FAKE_CLOSED;
+		fake_peer_leaves(id->peer);
+	}
+	return fake_end_rdma(fault.error);
+}
+
+void fake_device_leaves(struct fake_id *id)
+{
+	struct fake_qp *qp = fake_qp_of(id);
+
+	if (qp)
+		fake_flush(qp);
+	id->state = FAKE_CLOSED;
+	id->told_gone = true;
+	id->peer->left = true;
+	fake_send_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+}
+
+static int disconnect(struct fake_id *id)
+{
+	bool was_connected = id->state == FAKE_CONNECTED;
+	struct fake_qp *qp = fake_qp_of(id);
+
+	if (!was_connected && id->state != FAKE_PEER_LEFT)
+		return EINVAL;
+	if (qp)
+		fake_flush(qp);
+	/* On iWARP the connection has ended with the peer's end; on RoCE it takes ours, too. */
+	if (!was_connected && fake_config->iwarp)
+		return EINVAL;
+	id->state = FAKE_CLOSED;
+	if (!id->told_gone)
+		fake_send_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	id->told_gone = true;
+	if (id->peer)
+		fake_peer_leaves(id->peer);
+	return 0;
+}
+
+int rdma_disconnect(struct rdma_cm_id *pub)
+{
+	struct fake_fault fault = fake_begin("rdma_disconnect");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+	int error = EINVAL;
+
+	if (fake_use(&id->object, "rdma_disconnect"))
+		error = disconnect(id);
+	if (!error && !fault.error)
+		error = fake_wait_if_sync(id);
+	return fake_end_rdma(fault.error ? fault.error : error);
+}

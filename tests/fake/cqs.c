@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, libibverbs' completion queues and their events. Contract: an armed CQ makes one
+ * event, for the next completion. In FAKE_WILD completions come late: between the last look and the
+ * arming, just after it, or after some looks in vain; and events come without any.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/fake/libc.h"
+#include "tests/fake/state.h"
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_context,
+			     struct ibv_comp_channel *channel, int vector)
+{
+	struct fake_fault fault = fake_begin("ibv_create_cq");
+	struct fake_cq *cq = NULL;
+
+	(void)vector;
+	if (!fault.error) {
+		cq = fake_new(struct fake_cq, "CQ");
+		cq->ring = fake_allocate((size_t)entries * sizeof(*cq->ring));
+		cq->held = fake_allocate((size_t)entries * sizeof(*cq->held));
+		cq->channel = channel ? fake_of(struct fake_comp_channel, channel) : NULL;
+		if (channel && fake_use(&cq->channel->object, "ibv_create_cq"))
+			cq->channel->object.users++;
+		cq->pub.context = context;
+		cq->pub.cq_context = cq_context;
+		cq->pub.channel = channel;
+		cq->pub.cqe = entries;
+	}
+	fake_end(fault.error);
+	return cq ? &cq->pub : NULL;
+}
+
+static void add_event(struct fake_cq *cq)
+{
+	struct fake_comp_channel *channel = cq->channel;
+	const uint64_t one = 1;
+
+	if (channel->n == FAKE_MAX_WR || write(channel->pub.fd, &one, sizeof(one)) != sizeof(one)) {
+		fake_complain("completion channel %u is broken", channel->object.number);
+		return;
+	}
+	channel->events[(channel->first + channel->n++) % FAKE_MAX_WR] = cq;
+}
+
+static struct fake_cq *take_event(struct fake_comp_channel *channel)
+{
+	struct fake_cq *cq = channel->events[channel->first];
+	uint64_t one;
+
+	if (read(channel->pub.fd, &one, sizeof(one)) != sizeof(one))
+		fake_complain("completion channel %u is broken", channel->object.number);
+	channel->first = (channel->first + 1) % FAKE_MAX_WR;
+	channel->n--;
+	return cq;
+}
+
+/* The events of a CQ that nobody has taken go with it. */
+static void drop_events(struct fake_cq *cq)
+{
+	unsigned int left = cq->channel->n;
+	struct fake_cq *other;
+
+	while (left--) {
+		other = take_event(cq->channel);
+		if (other != cq)
+			add_event(other);
+	}
+}
+
+int ibv_destroy_cq(struct ibv_cq *pub)
+{
+	struct fake_fault fault = fake_begin("ibv_destroy_cq");
+	struct fake_cq *cq = fake_of(struct fake_cq, pub);
+
+	if (cq->unacked)
+		fake_complain("ibv_destroy_cq: it would wait for ever: CQ %u has %u events that "
+			      "are not acked",
+			      cq->object.number, cq->unacked);
+	if (!fake_retire(&cq->object, "ibv_destroy_cq"))
+		return fake_end(EBUSY);
+	if (cq->channel) {
+		drop_events(cq);
+		cq->channel->object.users--;
+	}
+	free(cq->ring);
+	free(cq->held);
+	return fake_end(fault.error);
+}
+
+static void insert(struct fake_cq *cq, const struct ibv_wc *wc)
+{
+	if (cq->n == (unsigned int)cq->pub.cqe) {
+		fake_complain("CQ %u overruns its %d entries", cq->object.number, cq->pub.cqe);
+		return;
+	}
+	cq->ring[(cq->first + cq->n++) % (unsigned int)cq->pub.cqe] = *wc;
+	if (cq->armed)
+		add_event(cq);
+	cq->armed = false;
+}
+
+static void release(struct fake_cq *cq)
+{
+	unsigned int i;
+
+	for (i = 0; i < cq->n_held; i++)
+		insert(cq, &cq->held[i]);
+	cq->n_held = 0;
+}
+
+/*
+ * Nothing is held back of an armed CQ: the program may sleep. One that is not armed will be looked
+ * at, again and again or until it is armed.
+ */
+void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc)
+{
+	(void)qp;
+	if (!cq->object.alive)
+		return;
+	fake_report->completions++;
+	if (cq->n_held == (unsigned int)cq->pub.cqe)
+		release(cq);
+	if (cq->n_held || (!cq->armed && fake_chance(4))) {
+		fake_report->held++;
+		cq->held[cq->n_held++] = *wc;
+		cq->patience = fake_random(3) ? fake_random(20) : fake_random(20000);
+		return;
+	}
+	insert(cq, wc);
+}
+
+static void forget(struct ibv_wc *entries, unsigned int first, unsigned int *n, unsigned int size,
+		   uint32_t qp_num)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < *n; i++) {
+		if (entries[(first + i) % size].qp_num != qp_num)
+			entries[(first + kept++) % size] = entries[(first + i) % size];
+	}
+	*n = kept;
+}
+
+void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num)
+{
+	forget(cq->ring, cq->first, &cq->n, (unsigned int)cq->pub.cqe, qp_num);
+	forget(cq->held, 0, &cq->n_held, (unsigned int)cq->pub.cqe, qp_num);
+}
+
+int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
+{
+	struct fake_fault fault = fake_begin("ibv_poll_cq");
+	struct fake_cq *cq = fake_of(struct fake_cq, pub);
+	int taken = 0;
+
+	if (fault.error || !fake_use(&cq->object, "ibv_poll_cq")) {
+		fake_end(fault.error);
+		return -1;
+	}
+	if (cq->n_held && !cq->patience--)
+		release(cq);
+	for (; taken < wanted && cq->n; taken++) {
+		wc[taken] = cq->ring[cq->first];
+		cq->first = (cq->first + 1) % (unsigned int)cq->pub.cqe;
+		cq->n--;
+	}
+	if (!taken)
+		fake_hurry();
+	if (taken && cq->channel && fake_chance(8)) {
+		fake_report->spurious_events++;
+		add_event(cq); /* of the one just taken, say */
+	}
+	fake_end(0);
+	return taken;
+}
+
+int fake_req_notify_cq(struct ibv_cq *pub, int solicited_only)
+{
+	struct fake_fault fault = fake_begin("ibv_req_notify_cq");
+	struct fake_cq *cq = fake_of(struct fake_cq, pub);
+
+	(void)solicited_only;
+	if (fault.error || !fake_use(&cq->object, "ibv_req_notify_cq"))
+		return fake_end(fault.error);
+	if (!cq->channel)
+		fake_complain("ibv_req_notify_cq: CQ %u has no channel", cq->object.number);
+	if (fake_chance(2))
+		release(cq); /* between the last look and the arming: no event comes of it */
+	cq->armed = cq->channel;
+	release(cq);
+	return fake_end(0);
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **context)
+{
+	struct fake_fault fault = fake_begin("ibv_get_cq_event");
+	struct fake_comp_channel *channel = fake_of(struct fake_comp_channel, pub);
+	struct pollfd readable = { .fd = pub->fd, .events = POLLIN };
+	struct fake_cq *its;
+
+	if (!fault.error && !fake_use(&channel->object, "ibv_get_cq_event"))
+		fault.error = EBADF;
+	while (!fault.error && !channel->n) {
+		if (__real_fcntl(pub->fd, F_GETFL) & O_NONBLOCK) {
+			fault.error = EAGAIN;
+			break;
+		}
+		fake_unlock();
+		if (__real_poll(&readable, 1, -1) < 0)
+			fault.error = EINTR;
+		fake_lock();
+	}
+	if (fault.error)
+		return fake_end_rdma(fault.error);
+	its = take_event(channel);
+	its->unacked++;
+	*cq = &its->pub;
+	*context = its->pub.cq_context;
+	return fake_end_rdma(0);
+}
+
+void ibv_ack_cq_events(struct ibv_cq *pub, unsigned int n)
+{
+	struct fake_cq *cq = fake_of(struct fake_cq, pub);
+
+	fake_begin_sure("ibv_ack_cq_events");
+	if (fake_use(&cq->object, "ibv_ack_cq_events") && n > cq->unacked)
+		fake_complain("ibv_ack_cq_events: CQ %u: %u acked, %u were got", cq->object.number,
+			      n, cq->unacked);
+	cq->unacked -= n < cq->unacked ? n : cq->unacked;
+	fake_end(0);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, what those who run a program over them see. Contract: the runner fills in the
+ * config, forks, calls fake_start and then the program's main; once that process has ended, the
+ * report says what happened in it. Both lie in memory that the two processes share.
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FAKE_EXIT_LEDGER 97 /* the program's own exit status did not matter: the ledger complains */
+
+/* When what the hardware and the network bring reaches the program. */
+enum fake_delivery {
+	FAKE_AT_ONCE,   /* within the call that causes it: every run is the same */
+	FAKE_WILD,      /* now or later, in any order, with false alarms: as the seed has it */
+	FAKE_BY_THREAD, /* by a thread, while the program goes on */
+};
+
+struct fake_config {
+	bool iwarp;           /* exact private data, no RNR timer, a flush when the peer leaves */
+	bool blast;           /* the peers that are clients stream; else they ping */
+	bool recv_first;      /* a receive completes before the send that it answers */
+	unsigned int clients; /* how many connect to a server */
+	uint64_t count;       /* messages that each of them sends, */
+	uint32_t size;        /* of so many bytes */
+	bool hurried; /* a look at a CQ in vain takes a millisecond, by the program's clock */
+	enum fake_delivery delivery;
+	unsigned int seed;
+	unsigned int fault_call;   /* the call that fails, counted from 1; 0: none does */
+	unsigned int fault_choice; /* in which of the ways that it can fail */
+};
+
+/* What a failure asks of the program. */
+enum fake_expected {
+	FAKE_FAILS,       /* exit status 1, and a message */
+	FAKE_FAILS_LATER, /* the same, but it shows in what follows, and the call is not named */
+	FAKE_TEAR_DOWN,   /* a message; the work was done before, so the exit status is free */
+	FAKE_RECOVERS,    /* the program has a way out: if it does all of its work, nothing else */
+};
+
+#define FAKE_NAME     48
+#define FAKE_LAST     16
+#define FAKE_TEXT     4096
+#define FAKE_ALL_DONE (report->done == report->peers)
+
+struct fake_report {
+	unsigned int calls;   /* that could have failed */
+	bool hit;             /* the fault_call was reached, and had a fault_choice */
+	unsigned int choices; /* in how many ways that call can fail */
+	bool struck;          /* ... and the program has been able to notice */
+	bool last_word;       /* ... or not: it was the end of what the program had to say */
+	bool hit_after;       /* ... after all peers had what they wanted */
+	enum fake_expected expected;
+	char call[FAKE_NAME];  /* which it was, */
+	char fault[FAKE_NAME]; /* and how it failed */
+	unsigned int peers;    /* that the program had to do with, */
+	unsigned int done;     /* and those that got all they wanted, every byte right */
+	unsigned int completions, spurious_events, held, received_first;
+	unsigned int complaints; /* of the ledger, with their text */
+	char text[FAKE_TEXT];
+	char last[FAKE_LAST][FAKE_NAME]; /* calls: a ring; the newest is calls_seen - 1 */
+	unsigned int calls_seen;
+};
+
+/* Starts the fake in this process; `config` and `report` stay the runner's. */
+void fake_start(const struct fake_config *config, struct fake_report *report);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, how calls fail. Contract: a row for each way in which a call is known to fail,
+ * and what that asks of the program. A call without a row of its own fails with EIO: by its name, it
+ * is one that tears down, or one without which the program cannot go on.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/fake/faults.h"
+
+struct row {
+	const char *call;
+	struct fake_fault fault;
+};
+
+/* The event that comes in place of the one awaited. */
+#define EVENT(type, status_)                                                                  \
+	{                                                                                     \
+		.name = #type " " #status_, .has_event = true, .event = RDMA_CM_EVENT_##type, \
+		.status = (status_), .expected = FAKE_FAILS                                   \
+	}
+#define FAILS(error_)                                                       \
+	{                                                                   \
+		.name = #error_, .error = (error_), .expected = FAKE_FAILS, \
+	}
+#define RECOVERS(error_)                                                       \
+	{                                                                      \
+		.name = #error_, .error = (error_), .expected = FAKE_RECOVERS, \
+	}
+#define TEAR_DOWN(error_)                                                       \
+	{                                                                       \
+		.name = #error_, .error = (error_), .expected = FAKE_TEAR_DOWN, \
+	}
+#define WC(status_)                                                                            \
+	{                                                                                      \
+		.name = #status_, .wc_status = IBV_WC_##status_, .expected = FAKE_FAILS_LATER, \
+	}
+#define PEER_LEAVES                                                                       \
+	{                                                                                 \
+		.name = "peer leaves", .peer_leaves = true, .expected = FAKE_FAILS_LATER, \
+	}
+#define DEVICE_LEAVES                                                                         \
+	{                                                                                     \
+		.name = "device leaves", .device_leaves = true, .expected = FAKE_FAILS_LATER, \
+	}
+
+static const struct row rows[] = {
+	{ "rdma_create_event_channel", FAILS(ENODEV) },
+	{ "rdma_create_id", FAILS(ENODEV) },
+	{ "rdma_resolve_addr", FAILS(ENODEV) },
+	{ "rdma_resolve_addr", EVENT(ADDR_ERROR, -ENODEV) },
+	{ "rdma_resolve_addr", EVENT(ADDR_ERROR, -ETIMEDOUT) },
+	{ "rdma_resolve_addr", EVENT(DEVICE_REMOVAL, 0) },
+	{ "rdma_resolve_route", FAILS(ENETUNREACH) },
+	{ "rdma_resolve_route", EVENT(ROUTE_ERROR, -EHOSTUNREACH) },
+	{ "rdma_resolve_route", EVENT(DEVICE_REMOVAL, 0) },
+	{ "rdma_bind_addr", FAILS(EADDRNOTAVAIL) },
+	{ "rdma_listen", FAILS(EADDRINUSE) },
+	{ "rdma_listen", DEVICE_LEAVES },
+	{ "rdma_migrate_id", FAILS(ENOMEM) },
+	{ "rdma_connect", FAILS(ENOMEM) },
+	{ "rdma_connect", FAILS(ECONNREFUSED) },
+	{ "rdma_connect", EVENT(REJECTED, 8) },
+	{ "rdma_connect", EVENT(REJECTED, 28) },
+	{ "rdma_connect", EVENT(REJECTED, -ECONNRESET) },
+	{ "rdma_connect", EVENT(UNREACHABLE, -ETIMEDOUT) },
+	{ "rdma_connect", EVENT(CONNECT_ERROR, -EPROTO) },
+	{ "rdma_connect", EVENT(DEVICE_REMOVAL, 0) },
+	{ "rdma_connect", PEER_LEAVES },
+	{ "rdma_accept", FAILS(ENOMEM) },
+	/* By then the client is nobody's any more, who could not be accepted in the first place. */
+	{ "rdma_accept",
+	  { .name = "CONNECT_ERROR",
+	    .has_event = true,
+	    .status = -ECONNRESET,
+	    .event = RDMA_CM_EVENT_CONNECT_ERROR,
+	    .expected = FAKE_FAILS_LATER } },
+	{ "rdma_accept",
+	  { .name = "UNREACHABLE",
+	    .has_event = true,
+	    .status = -ETIMEDOUT,
+	    .event = RDMA_CM_EVENT_UNREACHABLE,
+	    .expected = FAKE_FAILS_LATER } },
+	{ "rdma_accept",
+	  { .name = "REJECTED",
+	    .has_event = true,
+	    .status = 28,
+	    .event = RDMA_CM_EVENT_REJECTED,
+	    .expected = FAKE_FAILS_LATER } },
+	{ "rdma_accept",
+	  { .name = "DEVICE_REMOVAL",
+	    .has_event = true,
+	    .event = RDMA_CM_EVENT_DEVICE_REMOVAL,
+	    .expected = FAKE_FAILS_LATER } },
+	{ "rdma_accept", PEER_LEAVES },
+	{ "rdma_get_cm_event", FAILS(ENODATA) },
+	{ "rdma_get_cm_event", RECOVERS(EINTR) },
+	{ "rdma_get_request", FAILS(ENODATA) },
+	{ "rdma_get_request", RECOVERS(EINTR) },
+	/* That it fails with EINVAL is normal, and nothing depends on it: the QP is in error anyway,
+	 * and the peer learns of the end when the id goes. */
+	{ "rdma_disconnect", { .name = "EINVAL", .error = EINVAL, .expected = FAKE_RECOVERS } },
+	{ "rdma_disconnect", { .name = "ENOMEM", .error = ENOMEM, .expected = FAKE_RECOVERS } },
+	{ "ibv_alloc_pd", FAILS(ENOMEM) },
+	{ "ibv_reg_mr", FAILS(ENOMEM) },
+	{ "ibv_create_comp_channel", FAILS(EMFILE) },
+	{ "ibv_create_cq", FAILS(ENOMEM) },
+	{ "rdma_create_qp", FAILS(ENOMEM) },
+	/* "So much inline data is not to be had": it is asked for less. */
+	{ "rdma_create_qp", RECOVERS(EINVAL) },
+	/* For the results it is asked the name of the transport, and "?" is an answer, too. */
+	{ "ibv_query_port", RECOVERS(EIO) },
+	{ "ibv_modify_qp", FAILS(EINVAL) },
+	{ "ibv_req_notify_cq", FAILS(EIO) },
+	{ "ibv_get_cq_event", FAILS(EIO) },
+	{ "ibv_poll_cq", FAILS(EIO) },
+	{ "ibv_post_recv", FAILS(ENOMEM) },
+	{ "ibv_post_recv", WC(LOC_LEN_ERR) },
+	{ "ibv_post_recv", WC(LOC_QP_OP_ERR) },
+	{ "ibv_post_recv", WC(WR_FLUSH_ERR) },
+	{ "ibv_post_recv", PEER_LEAVES },
+	{ "ibv_post_recv", DEVICE_LEAVES },
+	{ "ibv_post_recv", { .name = "cut short", .cut = true, .expected = FAKE_FAILS_LATER } },
+	{ "ibv_post_send", FAILS(ENOMEM) },
+	{ "ibv_post_send", WC(RETRY_EXC_ERR) },
+	{ "ibv_post_send", WC(REM_OP_ERR) },
+	{ "ibv_post_send", WC(RNR_RETRY_EXC_ERR) },
+	{ "ibv_post_send", PEER_LEAVES },
+	{ "ibv_post_send", DEVICE_LEAVES },
+	{ "calloc", FAILS(ENOMEM) },
+	{ "malloc", FAILS(ENOMEM) },
+	{ "posix_memalign", FAILS(ENOMEM) },
+	{ "pthread_create", FAILS(EAGAIN) },
+	{ "eventfd", FAILS(EMFILE) },
+	{ "fcntl", FAILS(EBADF) },
+};
+
+static bool tears_down(const char *call)
+{
+	return strstr(call, "destroy") || strstr(call, "dealloc") || strstr(call, "dereg") ||
+	       strstr(call, "reject");
+}
+
+bool fake_choose_fault(const char *call, unsigned int choice, struct fake_fault *fault)
+{
+	const struct fake_fault unknown = FAILS(EIO), tear_down = TEAR_DOWN(EIO);
+	bool known = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(rows[i].call, call))
+			continue;
+		known = true;
+		*fault = rows[i].fault;
+		if (!choice--)
+			return true;
+	}
+	*fault = tears_down(call) ? tear_down : unknown;
+	return !known && !choice;
+}
+
+unsigned int fake_count_faults(const char *call)
+{
+	struct fake_fault fault;
+	unsigned int n = 0;
+
+	while (fake_choose_fault(call, n, &fault))
+		n++;
+	return n;
+}

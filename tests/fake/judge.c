@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: what a run of the program must be like, by rules that name no program and
+ * no call. See run.h.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tests/fake/run.h"
+
+static char verdict[2 * RUN_TEXT];
+
+static const char *bad(const struct run *run, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static const char *bad(const struct run *run, const char *format, ...)
+{
+	size_t used;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(verdict, sizeof(verdict), format, arguments);
+	va_end(arguments);
+	used = strlen(verdict);
+	snprintf(verdict + used, sizeof(verdict) - used, "; it said: %s", run->errors);
+	return verdict;
+}
+
+static const char *hung(const struct run *run)
+{
+	const struct fake_report *report = run->report;
+	char calls[FAKE_LAST * FAKE_NAME] = "";
+	unsigned int i, first = report->calls_seen > FAKE_LAST ? report->calls_seen - FAKE_LAST : 0;
+
+	for (i = first; i < report->calls_seen; i++) {
+		strncat(calls, " ", sizeof(calls) - strlen(calls) - 1);
+		strncat(calls, report->last[i % FAKE_LAST], sizeof(calls) - strlen(calls) - 1);
+	}
+	return bad(run, "it does not end, after%s", calls);
+}
+
+/* What holds for every run. NULL: all is well so far. */
+static const char *judge_end(const struct run *run)
+{
+	const struct fake_report *report = run->report;
+
+	if (run->hung)
+		return hung(run);
+	if (strstr(run->errors, "Sanitizer") || strstr(run->errors, "runtime error"))
+		return bad(run, "a sanitizer found something");
+	if (!WIFEXITED(run->status))
+		return bad(run, "killed by signal %d", WTERMSIG(run->status));
+	if (report->complaints)
+		return bad(run, "the ledger: %s", report->text);
+	if (WEXITSTATUS(run->status) > 1)
+		return bad(run, "exit status %d", WEXITSTATUS(run->status));
+	if (!WEXITSTATUS(run->status) && !report->last_word && (!FAKE_ALL_DONE || !report->peers))
+		return bad(run, "exit status 0, but only %u of %u peers got all they wanted",
+			   report->done, report->peers);
+	return NULL;
+}
+
+/* How many lines there are on stderr that hold `text`. */
+static unsigned int lines_with(const struct run *run, const char *text)
+{
+	char line[1024];
+	const char *from = run->errors, *end;
+	unsigned int n = 0;
+
+	for (; (end = strchr(from, '\n')); from = end + 1) {
+		snprintf(line, sizeof(line), "%.*s", (int)(end - from), from);
+		n += strstr(line, text) != NULL;
+	}
+	return n;
+}
+
+/* Something that an event on its way to somebody else meets. */
+static bool is_event_reader(const struct fake_report *report)
+{
+	return !strcmp(report->call, "rdma_get_cm_event") || !strcmp(report->call, "malloc");
+}
+
+static const char *judge_fault(const struct run *run)
+{
+	const struct fake_report *report = run->report;
+	unsigned int said = lines_with(run, ""), named;
+	bool failed = WEXITSTATUS(run->status);
+	enum fake_expected expected = report->expected;
+	char name[FAKE_NAME + 4];
+
+	snprintf(name, sizeof(name), ": %s: ", report->call);
+	named = lines_with(run, name);
+	/* What fails when all that was to be done is done, is as good as a part of the tear-down. */
+	if (report->hit_after && expected == FAKE_FAILS)
+		expected = FAKE_TEAR_DOWN;
+	if (report->hit_after && expected == FAKE_FAILS_LATER)
+		expected = FAKE_RECOVERS;
+	/*
+	 * Whether its last message has arrived an agent cannot know: that the client leaves is what
+	 * it would do if it had it. (The acknowledgement may be lost, and the completion fail, all
+	 * the same.)
+	 */
+	if (report->last_word)
+		expected = FAKE_RECOVERS;
+	if (expected == FAKE_RECOVERS && !failed)
+		return said <= 1 ? NULL : bad(run, "%u lines about what did no harm", said);
+	if (!failed && expected != FAKE_TEAR_DOWN)
+		return bad(run, "exit status 0");
+	if ((expected == FAKE_FAILS || expected == FAKE_TEAR_DOWN) && named != 1)
+		return bad(run, "the call is named %u times", named);
+	/* Who reads the events is not who waits for them: the second says what it waited for. */
+	if (said != 1 && !(said == 2 && named && is_event_reader(report)))
+		return bad(run, "%u lines, not one", said);
+	return NULL;
+}
+
+const char *run_judge(const struct run *run)
+{
+	const char *why = judge_end(run);
+
+	if (why)
+		return why;
+	if (run->report->struck)
+		return judge_fault(run);
+	if (WEXITSTATUS(run->status) || *run->errors)
+		return bad(run, "nothing was made to fail, and the exit status is %d",
+			   WEXITSTATUS(run->status));
+	return NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, calls of the C library that can fail, too. See libc.h. poll and ppoll do not
+ * fail, but in FAKE_WILD a signal interrupts them now and then. The clock goes on as fake_hurry has it.
+ */
+#include <errno.h>
+
+#include "tests/fake/libc.h"
+#include "tests/fake/state.h"
+
+static _Atomic uint64_t skipped_ms;
+_Atomic bool fake_threads;
+
+void fake_hurry(void)
+{
+	if (fake_config->hurried)
+		skipped_ms++;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int ret = __real_clock_gettime(clock, now);
+
+	now->tv_sec += (time_t)(skipped_ms / 1000);
+	return ret;
+}
+
+static int counted(const char *call)
+{
+	struct fake_fault fault;
+
+	if (!fake_report)
+		return 0; /* the runner's own */
+	fault = fake_begin(call);
+	return fake_end(fault.error);
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return counted("malloc") ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return counted("calloc") ? NULL : __real_calloc(n, size);
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+	int error = counted("posix_memalign");
+
+	return error ? error : __real_posix_memalign(memory, alignment, size);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*start)(void *), void *argument)
+{
+	int error = counted("pthread_create");
+
+	fake_threads = true;
+	return error ? error : __real_pthread_create(thread, attributes, start, argument);
+}
+
+int __wrap_eventfd(unsigned int value, int flags)
+{
+	return counted("eventfd") ? -1 : __real_eventfd(value, flags);
+}
+
+int __wrap_fcntl(int fd, int command, int flags)
+{
+	return counted("fcntl") ? -1 : __real_fcntl(fd, command, flags);
+}
+
+static bool interrupted(const char *call)
+{
+	bool yes;
+
+	if (!fake_report)
+		return false;
+	fake_begin_sure(call);
+	yes = fake_chance(16);
+	fake_end(yes ? EINTR : 0);
+	return yes;
+}
+
+int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	return interrupted("poll") ? -1 : __real_poll(fds, n, timeout);
+}
+
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
+{
+	return interrupted("ppoll") ? -1 : __real_ppoll(fds, n, timeout, mask);
+}

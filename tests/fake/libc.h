@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, calls of the C library that can fail, too. Contract: the program is linked with
+ * --wrap for each; the fake itself takes the real ones.
+ */
+#ifndef FAKE_LIBC_H
+#define FAKE_LIBC_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+extern _Atomic bool fake_threads; /* the program has started some */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*start)(void *), void *argument);
+int __real_eventfd(unsigned int value, int flags);
+int __real_fcntl(int fd, int command, ...);
+int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
+int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		 const sigset_t *mask);
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*start)(void *), void *argument);
+int __wrap_eventfd(unsigned int value, int flags);
+int __wrap_fcntl(int fd, int command, int flags);
+int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout);
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		 const sigset_t *mask);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests, of one program of one stage: it is linked into this one. Contract: see
+ * usage; a line "ok NAME" or "not ok NAME: why" for each test, exit status 1 if there was one of the
+ * second sort.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fake/tests.h"
+
+static bool failed;
+
+void test_result(const struct test *test, const char *what, const char *why)
+{
+	char text[1024];
+	size_t i;
+
+	snprintf(text, sizeof(text), "%s", why ? why : "");
+	for (i = 0; text[i]; i++)
+		text[i] = (char)(text[i] == '\n' ? ' ' : text[i]);
+	printf("%s %s %s%s%s\n", why ? "not ok" : "ok", test->name, what, why ? ": " : "", text);
+	fflush(stdout);
+	failed |= !!why;
+}
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|orderings|many COUNT\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct test test = { 0 };
+
+	if (argc < 3)
+		return usage();
+	test.name = argv[1];
+	test.server = strstr(argv[1], "/server");
+	test.blast = !strncmp(argv[1], "blast", 5);
+	if (!strcmp(argv[2], "sweep"))
+		test_sweep(&test);
+	else if (!strcmp(argv[2], "orderings"))
+		test_orderings(&test);
+	else if (!strcmp(argv[2], "many") && argc == 4)
+		test_many(&test, strtoull(argv[3], NULL, 10));
+	else
+		return usage();
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

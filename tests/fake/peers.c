@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, the other end of each connection. Contract: an honest client or server by
+ * docs/protocol.md, that checks every byte; what it says and hears passes through wire.c.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fake/state.h"
+
+#define MAGIC 0x4f555231u /* "OUR1" */
+
+static LIST_HEAD(peer_list, fake_peer) peers;
+
+/* Bytes that differ from message to message, and from place to place. */
+static void fill(const struct fake_peer *peer, uint64_t message, uint8_t *data)
+{
+	uint32_t i;
+
+	for (i = 0; i < peer->size; i++)
+		data[i] = (uint8_t)(message * 31 + i * 7 + (i >> 8));
+}
+
+static void say(struct fake_peer *peer, uint64_t message)
+{
+	uint8_t *data = fake_allocate(peer->size);
+
+	fill(peer, message, data);
+	fake_put_message(peer, data, peer->size);
+	free(data);
+}
+
+/* Complains unless it is that message; a program has no business to change any. */
+static void check_data(const struct fake_peer *peer, uint64_t message, const uint8_t *data)
+{
+	uint8_t *wanted = fake_allocate(peer->size);
+
+	fill(peer, message, wanted);
+	if (memcmp(data, wanted, peer->size))
+		fake_complain("message %llu came back changed", (unsigned long long)message);
+	free(wanted);
+}
+
+static bool check_length(uint32_t length, uint32_t wanted)
+{
+	if (length != wanted)
+		fake_complain("the peer got a message of %u bytes, wanted %u", length, wanted);
+	return length == wanted;
+}
+
+/* ---- ping ---- */
+
+static void ping_begin(struct fake_peer *peer)
+{
+	if (peer->is_client)
+		say(peer, peer->sent++);
+}
+
+static void ping_client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (!check_length(length, peer->size))
+		return;
+	check_data(peer, peer->received++, data);
+	peer->done = peer->received == peer->count;
+	if (peer->done)
+		fake_put_leave(peer);
+	else
+		say(peer, peer->sent++);
+}
+
+static void ping_hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (peer->is_client) {
+		ping_client_hears(peer, data, length);
+		return;
+	}
+	if (!check_length(length, peer->size))
+		return;
+	peer->received++;
+	fake_put_message(peer, data, length);
+}
+
+static const struct fake_wire ping_wire = { ping_begin, ping_hear };
+
+/* ---- blast ---- */
+
+static void send_credits(struct fake_peer *peer, uint64_t credits)
+{
+	uint64_t data = htobe64(credits);
+
+	fake_put_message(peer, (const uint8_t *)&data, sizeof(data));
+}
+
+/* As long as the agent has receives for them. */
+static void stream(struct fake_peer *peer)
+{
+	for (; peer->credits && peer->sent < peer->count; peer->credits--)
+		say(peer, peer->sent++);
+}
+
+static void blast_begin(struct fake_peer *peer)
+{
+	peer->credits = peer->buffers;
+	if (peer->is_client)
+		stream(peer);
+}
+
+static void blast_client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	uint64_t credits;
+
+	if (!check_length(length, sizeof(credits)))
+		return;
+	memcpy(&credits, data, sizeof(credits));
+	credits = be64toh(credits);
+	peer->received += credits;
+	if (!credits || peer->received > peer->sent)
+		fake_complain("credits for messages that were not sent");
+	peer->credits += credits;
+	peer->done = peer->received == peer->count;
+	if (peer->done)
+		fake_put_leave(peer);
+	else
+		stream(peer);
+}
+
+static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (peer->is_client) {
+		blast_client_hears(peer, data, length);
+		return;
+	}
+	if (!check_length(length, peer->size))
+		return;
+	if (!peer->credits)
+		fake_complain("the client sent more than it had credits for");
+	else
+		peer->credits--;
+	peer->received++;
+	/* Half of them at a time, and what is left at the end: in any case by and by all. */
+	if (peer->buffers - peer->credits < (peer->buffers + 1) / 2 && peer->received < peer->count)
+		return;
+	send_credits(peer, peer->buffers - peer->credits);
+	peer->credits = peer->buffers;
+}
+
+static const struct fake_wire blast_wire = { blast_begin, blast_hear };
+
+/* ---- coming and going ---- */
+
+static struct fake_peer *new_peer(bool is_client)
+{
+	struct fake_peer *peer = fake_allocate(sizeof(*peer));
+
+	peer->is_client = is_client;
+	peer->count = fake_config->count;
+	peer->size = fake_config->size;
+	peer->buffers = 8;
+	peer->wire = fake_config->blast ? &blast_wire : &ping_wire;
+	LIST_INSERT_HEAD(&peers, peer, all);
+	fake_report->peers++;
+	return peer;
+}
+
+size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
+{
+	const uint64_t words[] = { htobe64(peer->count), htobe64(peer->size),
+				   htobe64(fake_config->blast ? peer->buffers : 0) };
+	const uint32_t extension[] = { htobe32(MAGIC), htobe32(1 << 16 | 32) };
+
+	memcpy(data, words, sizeof(words));
+	memcpy(data + sizeof(words), extension, sizeof(extension));
+	return sizeof(words) + sizeof(extension);
+}
+
+/* A server may have a second listener: then half of them come there. */
+void fake_clients_arrive(struct fake_id *listener)
+{
+	static unsigned int arrived;
+	unsigned int wanted = fake_config->clients;
+	uint8_t data[FAKE_PRIVATE_DATA];
+	struct fake_peer *peer;
+	size_t length;
+
+	for (; arrived < wanted; arrived++) {
+		peer = new_peer(true);
+		length = fake_connect_data(peer, data);
+		listener->peer = peer;
+		fake_send_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, data, length);
+	}
+	listener->peer = NULL;
+}
+
+/* What the client says of itself; where it says nothing, what the runner knows. */
+void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param)
+{
+	struct fake_peer *peer = new_peer(false);
+	uint64_t words[3];
+
+	id->peer = peer;
+	peer->id = id;
+	if (param->private_data_len < sizeof(words))
+		return;
+	memcpy(words, param->private_data, sizeof(words));
+	if (be64toh(words[0]) != peer->count || be64toh(words[1]) != peer->size)
+		fake_complain("the private data have the wrong count or size");
+	peer->buffers = (uint32_t)be64toh(words[2]);
+	peer->wire = peer->buffers ? &blast_wire : &ping_wire;
+	fake_put_begin(peer);
+}
+
+/* The program has ended the connection: for a server, that is where it ought to end. */
+void fake_peer_leaves(struct fake_peer *peer)
+{
+	if (!peer->is_client)
+		peer->done = peer->received == peer->count;
+	peer->left = true;
+}
+
+void fake_count_done(void)
+{
+	const struct fake_peer *peer;
+
+	fake_report->done = 0;
+	for (peer = LIST_FIRST(&peers); peer; peer = LIST_NEXT(peer, all))
+		fake_report->done += peer->done;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, what is posted to a queue pair. Contract: messages are copied as they are
+ * posted and as they arrive. Complains of memory that is in no MR, of queues that overflow, and of
+ * inline data too long.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/fake/state.h"
+
+static struct fake_mr *find_mr(const struct fake_qp *qp, const struct ibv_sge *sge,
+			       const char *call)
+{
+	struct fake_mr *mr = fake_find_mr(sge->lkey);
+
+	if (mr && mr->pd == qp->pd && sge->addr >= (uintptr_t)mr->pub.addr &&
+	    sge->addr + sge->length <= (uintptr_t)mr->pub.addr + mr->pub.length)
+		return mr;
+	fake_complain("%s: memory that lies in no MR", call);
+	return NULL;
+}
+
+static int push(struct fake_qp *qp, struct fake_queue *queue, const struct fake_wr *wr,
+		const char *call)
+{
+	if (queue->n == queue->max) {
+		fake_complain("%s: more than the %u that QP %u can have outstanding", call,
+			      queue->max, qp->object.number);
+		return ENOMEM;
+	}
+	queue->wr[(queue->first + queue->n++) % FAKE_MAX_WR] = *wr;
+	return 0;
+}
+
+/* What becomes of a send that the QP has taken. */
+static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_fault *fault)
+{
+	const struct fake_peer *peer = qp->id->peer;
+
+	if (fault->name) {
+		fake_strikes();
+		fake_report->last_word = peer->is_client && peer->sent == peer->count;
+	}
+	if (qp->pub.state == IBV_QPS_ERR)
+		fake_flush(qp);
+	else if (fault->peer_leaves)
+		fake_put_leave(qp->id->peer);
+	else if (fault->device_leaves)
+		fake_device_leaves(qp->id);
+	else if (!fault->wc_status)
+		fake_put_send(qp, (const uint8_t *)(uintptr_t)wr->sge.addr, wr->sge.length);
+	else {
+		fake_complete_send(qp, fault->wc_status);
+		fake_put_leave(qp->id->peer); /* sooner or later it notices, too */
+	}
+}
+
+static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
+		     const struct fake_fault *fault)
+{
+	struct fake_wr wr = { .wr_id = send_wr->wr_id, .sge = send_wr->sg_list[0] };
+	bool is_inline = send_wr->send_flags & IBV_SEND_INLINE;
+	int error;
+
+	if (qp->pub.state == IBV_QPS_INIT || send_wr->opcode != IBV_WR_SEND ||
+	    (is_inline && wr.sge.length > qp->max_inline)) {
+		fake_complain("ibv_post_send: not connected, inline data too long, or no send");
+		return EINVAL;
+	}
+	wr.silent = !(send_wr->send_flags & IBV_SEND_SIGNALED);
+	wr.mr = is_inline ? NULL : find_mr(qp, &wr.sge, "ibv_post_send");
+	error = push(qp, &qp->sends, &wr, "ibv_post_send");
+	if (error)
+		return error;
+	go(qp, &wr, fault);
+	return 0;
+}
+
+int fake_post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct fake_fault fault = fake_begin("ibv_post_send");
+	struct fake_qp *qp = fake_of(struct fake_qp, pub);
+
+	for (; wr && !fault.error; wr = wr->next) {
+		*bad = wr;
+		if (fake_use(&qp->object, "ibv_post_send"))
+			fault.error = post_send(qp, wr, &fault);
+	}
+	return fake_end(fault.error);
+}
+
+static int post_recv(struct fake_qp *qp, const struct ibv_recv_wr *recv_wr,
+		     const struct fake_fault *fault)
+{
+	struct fake_wr wr = { .wr_id = recv_wr->wr_id,
+			      .sge = recv_wr->sg_list[0],
+			      .fault = *fault };
+	int error;
+
+	wr.mr = find_mr(qp, &wr.sge, "ibv_post_recv");
+	error = push(qp, &qp->receives, &wr, "ibv_post_recv");
+	if (!error && qp->pub.state == IBV_QPS_ERR)
+		fake_flush(qp);
+	fake_retry_messages(qp);
+	return error;
+}
+
+int fake_post_recv(struct ibv_qp *pub, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct fake_fault fault = fake_begin("ibv_post_recv");
+	struct fake_qp *qp = fake_of(struct fake_qp, pub);
+
+	for (; wr && !fault.error; wr = wr->next) {
+		*bad = wr;
+		if (fake_use(&qp->object, "ibv_post_recv"))
+			fault.error = post_recv(qp, wr, &fault);
+	}
+	return fake_end(fault.error);
+}
+
+/* The message meets a receive that is to fail. */
+static void fail_receive(struct fake_qp *qp, const struct fake_fault *fault)
+{
+	if (fault->device_leaves) {
+		fake_device_leaves(qp->id);
+		return;
+	}
+	if (!fault->peer_leaves) {
+		fake_complete_wr(qp, &qp->receives,
+				 fault->wc_status ? fault->wc_status : IBV_WC_LOC_LEN_ERR, 0);
+		fake_flush(qp);
+	}
+	fake_put_leave(qp->id->peer);
+}
+
+bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
+{
+	const struct fake_wr *wr = &qp->receives.wr[qp->receives.first];
+	struct fake_fault fault = wr->fault;
+
+	if (!qp->receives.n)
+		return false;
+	if (fault.name)
+		fake_strikes();
+	if (length > wr->sge.length || (fault.name && !fault.cut)) {
+		fail_receive(qp, &fault);
+		return true;
+	}
+	length -= fault.cut;
+	memcpy((void *)(uintptr_t)wr->sge.addr, data, length);
+	fake_complete_wr(qp, &qp->receives, IBV_WC_SUCCESS, length);
+	return true;
+}

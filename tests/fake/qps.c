@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, queue pairs. Contract: each work request is completed once, by success, failure
+ * or flush, unless the QP is destroyed before; what is not valid in a failed completion is rubbish.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/fake/state.h"
+
+#define MAX_INLINE 128
+
+static LIST_HEAD(qp_list, fake_qp) qps;
+
+struct fake_qp *fake_qp_of(struct fake_id *id)
+{
+	return id->object.alive && id->pub.qp ? fake_of(struct fake_qp, id->pub.qp) : NULL;
+}
+
+static void check_caps(const struct ibv_qp_cap *cap)
+{
+	if (cap->max_send_wr > FAKE_MAX_WR || cap->max_recv_wr > FAKE_MAX_WR ||
+	    cap->max_send_sge != 1 || cap->max_recv_sge != 1)
+		fake_complain("rdma_create_qp: more than the fake device has");
+}
+
+static void new_qp(struct fake_id *id, struct fake_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct fake_qp *qp = fake_new(struct fake_qp, "QP");
+
+	check_caps(&attr->cap);
+	qp->id = id;
+	qp->pd = pd;
+	qp->send_cq = fake_of(struct fake_cq, attr->send_cq);
+	qp->recv_cq = fake_of(struct fake_cq, attr->recv_cq);
+	pd->object.users++;
+	qp->send_cq->object.users++;
+	qp->recv_cq->object.users++;
+	if (attr->cap.max_inline_data > MAX_INLINE)
+		attr->cap.max_inline_data = MAX_INLINE;
+	qp->max_inline = attr->cap.max_inline_data;
+	qp->sends.max = attr->cap.max_send_wr;
+	qp->receives.max = attr->cap.max_recv_wr;
+	qp->pub.context = id->pub.verbs;
+	qp->pub.qp_context = attr->qp_context;
+	qp->pub.pd = &pd->pub;
+	qp->pub.send_cq = attr->send_cq;
+	qp->pub.recv_cq = attr->recv_cq;
+	qp->pub.qp_num = qp->object.number + 16;
+	qp->pub.state = IBV_QPS_INIT;
+	qp->pub.qp_type = attr->qp_type;
+	id->pub.qp = &qp->pub;
+	LIST_INSERT_HEAD(&qps, qp, next);
+}
+
+int rdma_create_qp(struct rdma_cm_id *pub, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct fake_fault fault = fake_begin("rdma_create_qp");
+	struct fake_id *id = fake_of(struct fake_id, pub);
+
+	if (!fault.error && (!fake_use(&id->object, "rdma_create_qp") || !pub->verbs || pub->qp))
+		fault.error = EINVAL;
+	if (!fault.error)
+		new_qp(id, fake_of(struct fake_pd, pd), attr);
+	return fake_end_rdma(fault.error);
+}
+
+/* The oldest work request of the queue, or NULL. It is not posted any more. */
+static const struct fake_wr *take(struct fake_queue *queue)
+{
+	struct fake_wr *wr = &queue->wr[queue->first];
+
+	if (!queue->n)
+		return NULL;
+	queue->first = (queue->first + 1) % FAKE_MAX_WR;
+	queue->n--;
+	return wr;
+}
+
+void rdma_destroy_qp(struct rdma_cm_id *pub)
+{
+	struct fake_id *id = fake_of(struct fake_id, pub);
+	struct fake_qp *qp;
+
+	fake_begin_sure("rdma_destroy_qp");
+	qp = fake_use(&id->object, "rdma_destroy_qp") ? fake_qp_of(id) : NULL;
+	if (!qp) {
+		fake_complain("rdma_destroy_qp: id %u has no QP", id->object.number);
+		fake_end(0);
+		return;
+	}
+	while (take(&qp->sends) || take(&qp->receives))
+		;
+	fake_forget_completions(qp->send_cq, qp->pub.qp_num);
+	fake_forget_completions(qp->recv_cq, qp->pub.qp_num);
+	qp->pd->object.users--;
+	qp->send_cq->object.users--;
+	qp->recv_cq->object.users--;
+	LIST_REMOVE(qp, next);
+	fake_retire(&qp->object, "rdma_destroy_qp");
+	pub->qp = NULL;
+	fake_end(0);
+}
+
+int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)
+{
+	struct fake_fault fault = fake_begin("ibv_modify_qp");
+	struct fake_qp *qp = fake_of(struct fake_qp, pub);
+
+	if (!fault.error && fake_use(&qp->object, "ibv_modify_qp") && mask & IBV_QP_STATE) {
+		if (attr->qp_state == IBV_QPS_ERR)
+			fake_flush(qp);
+		else
+			pub->state = attr->qp_state;
+	}
+	return fake_end(fault.error);
+}
+
+void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_status status,
+		      uint32_t length)
+{
+	bool recv = queue == &qp->receives;
+	const struct fake_wr *wr = take(queue);
+	struct ibv_wc wc;
+
+	memset(&wc, status ? 0xa5 : 0, sizeof(wc));
+	wc.wr_id = wr->wr_id;
+	wc.status = status;
+	wc.vendor_err = 0;
+	wc.qp_num = qp->pub.qp_num;
+	if (!status) {
+		wc.opcode = recv ? IBV_WC_RECV : IBV_WC_SEND;
+		wc.byte_len = length;
+	}
+	if (recv && qp->sends.n && !status)
+		fake_report->received_first++;
+	if (wr->silent && !status)
+		return;
+	fake_complete(qp, recv ? qp->recv_cq : qp->send_cq, &wc);
+}
+
+void fake_flush(struct fake_qp *qp)
+{
+	qp->pub.state = IBV_QPS_ERR;
+	while (qp->sends.n)
+		fake_complete_wr(qp, &qp->sends, IBV_WC_WR_FLUSH_ERR, 0);
+	while (qp->receives.n)
+		fake_complete_wr(qp, &qp->receives, IBV_WC_WR_FLUSH_ERR, 0);
+}
+
+void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status)
+{
+	if (qp->sends.n)
+		fake_complete_wr(qp, &qp->sends, status, 0);
+	if (status)
+		fake_flush(qp);
+}
+
+static unsigned int count_posted(const struct fake_queue *queue, const struct fake_mr *mr)
+{
+	unsigned int i, posted = 0;
+
+	for (i = 0; i < queue->n; i++)
+		posted += queue->wr[(queue->first + i) % FAKE_MAX_WR].mr == mr;
+	return posted;
+}
+
+unsigned int fake_posted(const struct fake_mr *mr)
+{
+	const struct fake_qp *qp;
+	unsigned int posted = 0;
+
+	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
+		if (qp->pub.state == IBV_QPS_RTS)
+			posted += count_posted(&qp->sends, mr) + count_posted(&qp->receives, mr);
+	}
+	return posted;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: one run of the program under test. See run.h.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/fake/run.h"
+
+#define LIMIT_MS 30000 /* for a run that is meant to take some milliseconds */
+
+/* What a sanitizer ends a program with; leaks are looked for when main has returned. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "exitcode=98:abort_on_error=0:detect_leaks=1:print_legend=0";
+}
+
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+	return "exitcode=98:print_stacktrace=1";
+}
+
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+	return "exitcode=98:report_signal_unsafe=0";
+}
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static int count(char **arguments)
+{
+	int n = 0;
+
+	while (arguments[n])
+		n++;
+	return n;
+}
+
+static void be_the_program(const struct fake_config *config, struct fake_report *report,
+			   const int *files, char **arguments)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (dup2(files[0], STDOUT_FILENO) < 0 || dup2(files[1], STDERR_FILENO) < 0)
+		_exit(2);
+	fake_start(config, report);
+	exit(program_main(count(arguments), arguments));
+}
+
+/* Waits for the end; past the limit, brings it about. */
+static void await_end(struct run *run, pid_t pid)
+{
+	struct pollfd process = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	int ready;
+
+	if (process.fd < 0)
+		die("pidfd_open");
+	do {
+		ready = poll(&process, 1, LIMIT_MS);
+	} while (ready < 0 && errno == EINTR);
+	run->hung = !ready;
+	if (run->hung)
+		kill(pid, SIGKILL);
+	if (waitpid(pid, &run->status, 0) != pid)
+		die("waitpid");
+	close(process.fd);
+}
+
+static void prepare(struct run *run, int *files)
+{
+	static struct fake_report *report;
+	int i;
+
+	if (!report)
+		report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (report == MAP_FAILED)
+		die("mmap");
+	memset(report, 0, sizeof(*report));
+	memset(run, 0, sizeof(*run));
+	run->report = report;
+	for (i = 0; i < 2; i++) {
+		files[i] = memfd_create("output", MFD_CLOEXEC);
+		if (files[i] < 0)
+			die("memfd_create");
+	}
+}
+
+void run_program(struct run *run, const struct fake_config *config, char **arguments)
+{
+	int files[2];
+	pid_t pid;
+
+	prepare(run, files);
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid)
+		be_the_program(config, run->report, files, arguments);
+	await_end(run, pid);
+	if (pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
+		die("pread");
+	close(files[0]);
+	close(files[1]);
+}

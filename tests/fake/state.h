@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, inside. Contract: all state lies behind the one lock, which fake_begin takes
+ * and fake_end releases; every other function here is called with it held.
+ */
+#ifndef FAKE_STATE_H
+#define FAKE_STATE_H
+
+#include <stddef.h>
+#include <sys/queue.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include "tests/fake/fake.h"
+
+#define FAKE_MAX_MESSAGE    (1u << 20)
+#define FAKE_MAX_WR         1024
+#define FAKE_PRIVATE_DATA   256
+#define fake_of(type, pub_) ((type *)(void *)((char *)(pub_)-offsetof(type, pub)))
+
+/* ---- ledger.c: every object there is or was; none is freed before the end ---- */
+
+struct fake_object {
+	LIST_ENTRY(fake_object) all;
+	const char *what;    /* "CQ" */
+	unsigned int number; /* of its sort */
+	bool alive;
+	bool hidden;        /* not the program's to destroy */
+	unsigned int users; /* objects that need this one */
+	void *handle;       /* what the program has, */
+	size_t size;        /* of so many bytes */
+};
+
+void fake_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void *fake_create(const char *what, size_t size, size_t handle_offset, size_t handle_size);
+#define fake_new(type, what) \
+	((type *)fake_create(what, sizeof(type), offsetof(type, pub), sizeof(((type *)0)->pub)))
+/* Complains unless the object is alive, and says whether it is. */
+bool fake_use(const struct fake_object *object, const char *call);
+/* Its end: complains of one that is dead already, or has users. False: it is to live on. */
+bool fake_retire(struct fake_object *object, const char *call);
+void fake_judge_ledger(void);
+
+/* ---- calls.c: counting the calls, and making one of them fail ---- */
+
+struct fake_fault {
+	const char *name;
+	int error;                     /* the call fails at once */
+	enum rdma_cm_event_type event; /* this comes instead, if has_event; */
+	int status;
+	bool has_event;
+	enum ibv_wc_status wc_status; /* a completion in error */
+	bool peer_leaves;
+	bool device_leaves;
+	bool cut; /* the message is a byte too short */
+	enum fake_expected expected;
+};
+
+extern const struct fake_config *fake_config;
+extern struct fake_report *fake_report;
+
+void fake_strikes(void); /* the fault has shown */
+
+/* Takes the lock, counts the call. Returns how it is to fail; all zero: not. */
+struct fake_fault fake_begin(const char *call);
+/* The same for a call that cannot fail. */
+void fake_begin_sure(const char *call);
+/* Lets happen what the call has caused, releases the lock, sets errno if `error`; returns it. */
+int fake_end(int error);
+static inline int fake_end_rdma(int error)
+{
+	return fake_end(error) ? -1 : 0;
+}
+
+void fake_lock(void);
+void fake_unlock(void);
+void fake_changed(void);               /* wakes those in fake_await_change */
+bool fake_await_change(void);          /* gives the lock away; false: in vain, for many seconds */
+bool fake_chance(unsigned int one_in); /* in FAKE_WILD; otherwise never */
+unsigned int fake_random(unsigned int below);
+void fake_hurry(void);            /* a millisecond has passed, if config has it so */
+void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
+
+/* ---- cm_ids.c, cm_events.c, connections.c ---- */
+
+enum fake_cm_state {
+	FAKE_IDLE,
+	FAKE_LISTENING,
+	FAKE_ADDR,
+	FAKE_ROUTE,
+	FAKE_REQUESTED, /* of a client; not answered yet */
+	FAKE_CONNECTED,
+	FAKE_PEER_LEFT, /* it has disconnected, we have not */
+	FAKE_CLOSED,
+};
+
+struct fake_event {
+	struct fake_object object;
+	STAILQ_ENTRY(fake_event) next;
+	struct fake_id *id;     /* whose ack it awaits */
+	struct fake_peer *peer; /* CONNECT_REQUEST: who asks */
+	bool got;
+	uint8_t private_data[FAKE_PRIVATE_DATA];
+	struct rdma_cm_event pub;
+};
+
+struct fake_channel {
+	struct fake_object object;
+	STAILQ_HEAD(fake_event_queue, fake_event) queue;
+	struct rdma_event_channel pub;
+};
+
+struct fake_id {
+	struct fake_object object;
+	enum fake_cm_state state;
+	bool sync;
+	bool told_gone; /* DISCONNECTED has been queued */
+	unsigned int unacked;
+	struct fake_channel *channel;
+	struct fake_peer *peer;
+	struct rdma_cm_id pub;
+};
+
+struct fake_channel *fake_new_channel(bool hidden);
+void fake_end_channel(struct fake_channel *channel, const char *call);
+struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sync);
+void fake_end_id(struct fake_id *id, const char *call);
+void fake_give_device(struct fake_id *id);
+
+/* An event on its way to the id's channel. */
+void fake_send_event(struct fake_id *id, enum rdma_cm_event_type type, int status,
+		     const uint8_t *private_data, size_t length);
+void fake_queue_event(struct fake_event *event);
+void fake_move_events(struct fake_id *id, struct fake_channel *from, struct fake_channel *to);
+void fake_drop_events(struct fake_id *id);
+/* Waits until other threads have acked the id's events, and complains if they do not. */
+void fake_await_acks(struct fake_id *id, const char *call);
+void fake_ack(struct fake_event *event, const char *call);
+/* With the lock held, which is released while it waits. Returns 0 or an errno value. */
+int fake_wait_event(struct fake_channel *channel, struct fake_event **event);
+int fake_wait_if_sync(struct fake_id *id);
+
+/* ---- verbs.c, cqs.c, qps.c ---- */
+
+struct fake_pd {
+	struct fake_object object;
+	struct ibv_pd pub;
+};
+
+struct fake_mr {
+	struct fake_object object;
+	LIST_ENTRY(fake_mr) next;
+	struct fake_pd *pd;
+	struct ibv_mr pub;
+};
+
+struct fake_comp_channel {
+	struct fake_object object;
+	struct fake_cq *events[FAKE_MAX_WR]; /* a ring */
+	unsigned int first, n;
+	struct ibv_comp_channel pub;
+};
+
+struct fake_cq {
+	struct fake_object object;
+	struct fake_comp_channel *channel;
+	struct ibv_wc *ring, *held; /* pub.cqe entries each */
+	unsigned int first, n, n_held, patience;
+	bool armed;
+	unsigned int unacked;
+	struct ibv_cq pub;
+};
+
+struct fake_wr {
+	uint64_t wr_id;
+	bool silent; /* not signaled: it completes without a word, unless it fails */
+	struct ibv_sge sge;
+	struct fake_mr *mr; /* NULL: inline */
+	struct fake_fault fault;
+};
+
+struct fake_queue {
+	struct fake_wr wr[FAKE_MAX_WR];
+	unsigned int first, n, max;
+};
+
+struct fake_qp {
+	struct fake_object object;
+	LIST_ENTRY(fake_qp) next;
+	struct fake_pd *pd;
+	struct fake_cq *send_cq, *recv_cq;
+	struct fake_id *id;
+	uint32_t max_inline;
+	struct fake_queue sends, receives; /* not completed yet */
+	struct ibv_qp pub;
+};
+
+extern struct verbs_context fake_device_context;
+
+struct fake_mr *fake_find_mr(uint32_t lkey); /* NULL: there is none */
+
+int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int fake_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc);
+void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num);
+struct fake_qp *fake_qp_of(struct fake_id *id);     /* NULL: it has none */
+unsigned int fake_posted(const struct fake_mr *mr); /* to QPs that work */
+/* Completes the oldest work request of one of its queues. */
+void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_status status,
+		      uint32_t length);
+void fake_flush(struct fake_qp *qp); /* puts it into its error state */
+void fake_device_leaves(struct fake_id *id);
+void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status);
+/* A message from the peer: false if no receive is posted for it yet. */
+bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length);
+
+/* ---- wire.c: what is on its way, and peers.c: to and from whom ---- */
+
+struct fake_peer {
+	LIST_ENTRY(fake_peer) all;
+	struct fake_id *id; /* the program's end */
+	const struct fake_wire *wire;
+	bool is_client;
+	bool left;
+	bool done;
+	uint64_t count, sent, received, credits;
+	uint32_t size, buffers;
+};
+
+/* What two programs say to each other once they are connected. */
+struct fake_wire {
+	void (*begin)(struct fake_peer *peer); /* connected */
+	void (*hear)(struct fake_peer *peer, const uint8_t *data, uint32_t length);
+};
+
+void fake_clients_arrive(struct fake_id *listener);
+size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data);
+void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param);
+void fake_peer_leaves(struct fake_peer *peer);
+void fake_count_done(void);
+
+void fake_put_event(struct fake_event *event);
+void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length);
+void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length);
+void fake_put_begin(struct fake_peer *peer);
+void fake_put_leave(struct fake_peer *peer);
+void fake_retry_messages(struct fake_qp *qp); /* a receive has been posted */
+void fake_pump(void);                         /* lets it all arrive, or has the thread do so */
+void fake_start_wire(void);
+void fake_stop_wire(void);
+
+#endif

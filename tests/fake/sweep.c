@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: the sweep. Contract: each call that the program makes is made to fail, one
+ * in each run, in each of its ways; every such run must end as run_judge has it. Nothing lists the
+ * calls: those that a run makes are those that fail in the next ones.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/stage.h"
+#include "tests/fake/tests.h"
+
+#define MAX_SHOWN 8 /* failures of one sweep, in full */
+#define MAX_HANGS 3 /* ... of them that take as long as there is patience: then it is given up */
+
+struct sweep {
+	const struct test *test;
+	const char *name;
+	struct fake_config config;
+	unsigned int points, failures, hangs;
+};
+
+void test_run(const struct test *test, const struct fake_config *config, struct run *run)
+{
+	char count[32], size[32], clients[32];
+	char *client[] = { "client", "-qja", "127.0.0.1", "-c", count,
+			   "-s",     size,   "--timeout", "1",  NULL };
+	char *server[] = { "server", "-qja", "127.0.0.1", "-c",        count, "-s",
+			   size,     "-n",   clients,     "--timeout", "1",   NULL };
+
+	/* Those who would not notice that the peer has gone are to lose patience. */
+	if (!config->hurried)
+		client[7] = server[9] = NULL;
+	snprintf(count, sizeof(count), "%llu", (unsigned long long)config->count);
+	snprintf(size, sizeof(size), "%u", config->size);
+	snprintf(clients, sizeof(clients), "%u", config->clients);
+	run_program(run, config, test->server ? server : client);
+}
+
+/* One run with one failure in it. False: there is no such call, or no such way. */
+static bool sweep_point(struct sweep *sweep, unsigned int *choices)
+{
+	static struct run run;
+	char what[256];
+	const char *why;
+
+	test_run(sweep->test, &sweep->config, &run);
+	why = run_judge(&run);
+	*choices = run.report->choices;
+	sweep->points += run.report->hit;
+	sweep->hangs += run.hung;
+	if (why && sweep->failures++ < MAX_SHOWN) {
+		snprintf(what, sizeof(what), "%s: call %u, %s: %s", sweep->name,
+			 sweep->config.fault_call, run.report->call, run.report->fault);
+		test_result(sweep->test, what, why);
+	}
+	return run.report->hit && sweep->hangs < MAX_HANGS;
+}
+
+static void run_sweep(struct sweep *sweep)
+{
+	unsigned int *n = &sweep->config.fault_call, *choice = &sweep->config.fault_choice;
+	char what[256];
+	unsigned int choices;
+
+	for (*n = 1; sweep_point(sweep, &choices); (*n)++) {
+		for (*choice = 1; *choice < choices; (*choice)++)
+			sweep_point(sweep, &choices);
+		*choice = 0;
+	}
+	snprintf(what, sizeof(what), "%s: %u failures of %u calls", sweep->name, sweep->points,
+		 *n - 1);
+	if (sweep->failures) {
+		printf("# %s %s, %u of them not as they should be\n", sweep->test->name, what,
+		       sweep->failures);
+		return;
+	}
+	test_result(sweep->test, what, sweep->points ? NULL : "it made no calls");
+}
+
+void test_sweep(const struct test *test)
+{
+	const struct fake_config roce = {
+		.count = 3, .size = 200, .clients = 1, .hurried = !our_notices_disconnect
+	};
+	struct sweep sweep = { .test = test, .name = "sweep on RoCE", .config = roce };
+
+	run_sweep(&sweep);
+	sweep = (struct sweep){ .test = test, .name = "sweep on iWARP", .config = roce };
+	sweep.config.iwarp = true;
+	sweep.config.recv_first = true;
+	sweep.config.size = 40; /* inline */
+	run_sweep(&sweep);
+	if (!test->server)
+		return;
+	sweep = (struct sweep){ .test = test, .name = "sweep with two clients", .config = roce };
+	sweep.config.clients = 2;
+	sweep.config.count = 2;
+	run_sweep(&sweep);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: what they have in common.
+ */
+#ifndef FAKE_TESTS_H
+#define FAKE_TESTS_H
+
+#include "tests/fake/run.h"
+
+struct test {
+	const char *name; /* "ping-sr-3/server" */
+	bool server;
+	bool blast;
+};
+
+/* One test's result; `why` NULL: passed. */
+void test_result(const struct test *test, const char *what, const char *why);
+
+/* A run of the program as `config` has it, with the command line that goes with that. */
+void test_run(const struct test *test, const struct fake_config *config, struct run *run);
+
+void test_sweep(const struct test *test);
+void test_orderings(const struct test *test);
+void test_many(const struct test *test, uint64_t count);
+
+#endif

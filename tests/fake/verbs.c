@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, libibverbs' device, PDs, MRs and completion channels. Contract: as the man
+ * pages have it; one device with one port, that serves every address.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "tests/fake/libc.h"
+#include "tests/fake/state.h"
+
+/* verbs.h has macros of these names, that lead here by other ones. */
+#undef ibv_reg_mr
+#undef ibv_query_port
+
+static int query_port(struct ibv_context *context, uint8_t port_number, struct ibv_port_attr *port,
+		      size_t size);
+
+static struct ibv_device device = {
+	.node_type = IBV_NODE_CA,
+	.transport_type = IBV_TRANSPORT_IB,
+	.name = "rxe0",
+};
+
+struct verbs_context fake_device_context = {
+	.query_port = query_port,
+	.sz = sizeof(struct verbs_context),
+	.context = {
+		.device = &device,
+		.abi_compat = __VERBS_ABI_IS_EXTENDED,
+		.ops = {
+			.poll_cq = fake_poll_cq,
+			.req_notify_cq = fake_req_notify_cq,
+			.post_send = fake_post_send,
+			.post_recv = fake_post_recv,
+		},
+	},
+};
+
+const char *ibv_get_device_name(struct ibv_device *its)
+{
+	return its->name;
+}
+
+const char *ibv_wc_status_str(enum ibv_wc_status status)
+{
+	static _Thread_local char text[32];
+
+	snprintf(text, sizeof(text), "status %d", status);
+	return text;
+}
+
+static int fill_port(struct ibv_port_attr *port)
+{
+	struct fake_fault fault = fake_begin("ibv_query_port");
+
+	memset(port, 0, sizeof(*port));
+	port->state = IBV_PORT_ACTIVE;
+	port->link_layer = IBV_LINK_LAYER_ETHERNET;
+	port->max_msg_sz = FAKE_MAX_MESSAGE;
+	return fake_end(fault.error);
+}
+
+static int query_port(struct ibv_context *context, uint8_t port_number, struct ibv_port_attr *port,
+		      size_t size)
+{
+	(void)context, (void)port_number, (void)size;
+	return fill_port(port);
+}
+
+int ibv_query_port(struct ibv_context *context, uint8_t port_number,
+		   struct _compat_ibv_port_attr *port)
+{
+	(void)context, (void)port_number;
+	return fill_port((struct ibv_port_attr *)port);
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *limits)
+{
+	struct fake_fault fault = fake_begin("ibv_query_device");
+
+	(void)context;
+	memset(limits, 0, sizeof(*limits));
+	limits->max_cq = limits->max_qp = 16;
+	limits->max_cqe = limits->max_qp_wr = FAKE_MAX_WR;
+	return fake_end(fault.error);
+}
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+	struct fake_fault fault = fake_begin("ibv_alloc_pd");
+	struct fake_pd *pd = fault.error ? NULL : fake_new(struct fake_pd, "PD");
+
+	if (pd)
+		pd->pub.context = context;
+	fake_end(fault.error);
+	return pd ? &pd->pub : NULL;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+	struct fake_fault fault = fake_begin("ibv_dealloc_pd");
+
+	if (!fake_retire(&fake_of(struct fake_pd, pd)->object, "ibv_dealloc_pd"))
+		fault.error = EBUSY;
+	return fake_end(fault.error);
+}
+
+static LIST_HEAD(mr_list, fake_mr) mrs;
+
+struct fake_mr *fake_find_mr(uint32_t lkey)
+{
+	struct fake_mr *mr;
+
+	for (mr = LIST_FIRST(&mrs); mr; mr = LIST_NEXT(mr, next)) {
+		if (mr->pub.lkey == lkey)
+			return mr;
+	}
+	return NULL;
+}
+
+static struct ibv_mr *reg_mr(struct ibv_pd *pub, void *data, size_t length)
+{
+	struct fake_fault fault = fake_begin("ibv_reg_mr");
+	struct fake_pd *pd = fake_of(struct fake_pd, pub);
+	struct fake_mr *mr = NULL;
+
+	if (!fault.error && fake_use(&pd->object, "ibv_reg_mr")) {
+		mr = fake_new(struct fake_mr, "MR");
+		mr->pd = pd;
+		pd->object.users++;
+		LIST_INSERT_HEAD(&mrs, mr, next);
+		mr->pub = (struct ibv_mr){ .context = pub->context,
+					   .pd = pub,
+					   .addr = data,
+					   .length = length,
+					   .lkey = mr->object.number,
+					   .rkey = mr->object.number };
+	}
+	fake_end(mr ? 0 : fault.error);
+	return mr ? &mr->pub : NULL;
+}
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *data, size_t length, int access)
+{
+	(void)access;
+	return reg_mr(pd, data, length);
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *data, size_t length, uint64_t iova,
+				unsigned int access)
+{
+	(void)iova, (void)access;
+	return reg_mr(pd, data, length);
+}
+
+int ibv_dereg_mr(struct ibv_mr *pub)
+{
+	struct fake_fault fault = fake_begin("ibv_dereg_mr");
+	struct fake_mr *mr = fake_of(struct fake_mr, pub);
+
+	if (mr->object.alive && fake_posted(mr))
+		fake_complain("ibv_dereg_mr: MR %u is needed by %u posted work requests",
+			      mr->object.number, fake_posted(mr));
+	if (fake_retire(&mr->object, "ibv_dereg_mr")) {
+		LIST_REMOVE(mr, next);
+		mr->pd->object.users--;
+	} else {
+		fault.error = EBUSY;
+	}
+	return fake_end(fault.error);
+}
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+	struct fake_fault fault = fake_begin("ibv_create_comp_channel");
+	struct fake_comp_channel *channel = NULL;
+
+	if (!fault.error) {
+		channel = fake_new(struct fake_comp_channel, "completion channel");
+		channel->pub.context = context;
+		channel->pub.fd = __real_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+	}
+	fake_end(fault.error);
+	return channel ? &channel->pub : NULL;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *pub)
+{
+	struct fake_fault fault = fake_begin("ibv_destroy_comp_channel");
+	struct fake_comp_channel *channel = fake_of(struct fake_comp_channel, pub);
+	int fd = channel->object.alive ? pub->fd : -1;
+
+	if (fake_retire(&channel->object, "ibv_destroy_comp_channel"))
+		close(fd);
+	else
+		fault.error = EBUSY;
+	return fake_end(fault.error);
+}

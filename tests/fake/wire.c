@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, what is on its way between the program, its devices and its peers. Contract: a
+ * queue, first in first out; it moves at the end of each call, or by a thread of its own.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fake/libc.h"
+#include "tests/fake/state.h"
+
+enum sort {
+	EVENT,
+	SEND,
+	MESSAGE,
+	BEGIN,
+	LEAVE
+};
+
+struct delivery {
+	STAILQ_ENTRY(delivery) next;
+	enum sort sort;
+	struct fake_event *event;
+	struct fake_qp *qp;
+	struct fake_peer *peer;
+	bool no_receive; /* a message that waits for a receive to be posted */
+	uint32_t length;
+	uint8_t data[];
+};
+
+static STAILQ_HEAD(deliveries, delivery) queue = STAILQ_HEAD_INITIALIZER(queue);
+static struct deliveries waiting = STAILQ_HEAD_INITIALIZER(waiting);
+static pthread_t thread;
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t moved_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool ending, news, running; /* guarded by moved_lock, but running */
+
+static struct delivery *put(enum sort sort, const uint8_t *data, uint32_t length)
+{
+	struct delivery *delivery = fake_allocate(sizeof(*delivery) + length);
+
+	delivery->sort = sort;
+	delivery->length = length;
+	if (length)
+		memcpy(delivery->data, data, length);
+	STAILQ_INSERT_TAIL(&queue, delivery, next);
+	return delivery;
+}
+
+void fake_put_event(struct fake_event *event)
+{
+	put(EVENT, NULL, 0)->event = event;
+}
+
+void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length)
+{
+	put(SEND, data, length)->qp = qp;
+}
+
+void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	put(MESSAGE, data, length)->peer = peer;
+}
+
+void fake_put_begin(struct fake_peer *peer)
+{
+	put(BEGIN, NULL, 0)->peer = peer;
+}
+
+void fake_put_leave(struct fake_peer *peer)
+{
+	put(LEAVE, NULL, 0)->peer = peer;
+}
+
+void fake_retry_messages(struct fake_qp *qp)
+{
+	struct delivery *delivery, *next;
+
+	for (delivery = STAILQ_FIRST(&waiting); delivery; delivery = next) {
+		next = STAILQ_NEXT(delivery, next);
+		if (delivery->peer->id != qp->id)
+			continue;
+		STAILQ_REMOVE(&waiting, delivery, delivery, next);
+		STAILQ_INSERT_TAIL(&queue, delivery, next);
+	}
+}
+
+static bool works(const struct fake_peer *peer)
+{
+	return !peer->left && peer->id->object.alive;
+}
+
+/* A program's message reaches the peer, and is acknowledged: one before the other. */
+static void hand_over(struct delivery *delivery)
+{
+	bool recv_first = fake_config->recv_first || fake_chance(2);
+	struct fake_qp *qp = delivery->qp;
+	struct fake_peer *peer;
+
+	if (!qp->object.alive || qp->pub.state != IBV_QPS_RTS)
+		return;
+	peer = qp->id->peer;
+	if (!recv_first)
+		fake_complete_send(qp, IBV_WC_SUCCESS);
+	if (works(peer))
+		peer->wire->hear(peer, delivery->data, delivery->length);
+	if (recv_first)
+		put(SEND, NULL, 0)->qp = qp; /* after the answer, if there is one */
+}
+
+static void leave(struct fake_peer *peer)
+{
+	struct fake_id *id = peer->id;
+	struct fake_qp *qp;
+
+	peer->left = true;
+	if (!id->object.alive || id->state != FAKE_CONNECTED)
+		return;
+	id->state = FAKE_PEER_LEFT;
+	id->told_gone = true;
+	qp = fake_qp_of(id);
+	if (fake_config->iwarp && qp)
+		fake_flush(qp);
+	fake_send_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+}
+
+/* Returns true if the delivery is to wait. */
+static bool bring_message(struct delivery *delivery)
+{
+	struct fake_peer *peer = delivery->peer;
+	struct fake_qp *qp = works(peer) ? fake_qp_of(peer->id) : NULL;
+
+	if (!qp || qp->pub.state != IBV_QPS_RTS)
+		return false;
+	if (fake_receive(qp, delivery->data, delivery->length))
+		return false;
+	STAILQ_INSERT_TAIL(&waiting, delivery, next);
+	return true;
+}
+
+static bool deliver(struct delivery *delivery)
+{
+	switch (delivery->sort) {
+	case EVENT:
+		fake_queue_event(delivery->event);
+		break;
+	case SEND:
+		if (delivery->length)
+			hand_over(delivery);
+		else if (delivery->qp->object.alive)
+			fake_complete_send(delivery->qp, IBV_WC_SUCCESS);
+		break;
+	case MESSAGE:
+		return bring_message(delivery);
+	case BEGIN:
+		if (works(delivery->peer))
+			delivery->peer->wire->begin(delivery->peer);
+		break;
+	case LEAVE:
+		leave(delivery->peer);
+		break;
+	}
+	return false;
+}
+
+static void wake_thread(void)
+{
+	if (STAILQ_EMPTY(&queue))
+		return;
+	pthread_mutex_lock(&moved_lock);
+	news = true;
+	pthread_cond_signal(&moved);
+	pthread_mutex_unlock(&moved_lock);
+}
+
+void fake_pump(void)
+{
+	struct delivery *delivery;
+
+	if (fake_config->delivery == FAKE_BY_THREAD && !pthread_equal(pthread_self(), thread)) {
+		wake_thread();
+		return;
+	}
+	while ((delivery = STAILQ_FIRST(&queue))) {
+		STAILQ_REMOVE_HEAD(&queue, next);
+		if (!deliver(delivery))
+			free(delivery);
+	}
+}
+
+static void *run(void *nothing)
+{
+	bool last = false;
+
+	while (!last) {
+		pthread_mutex_lock(&moved_lock);
+		while (!news && !ending)
+			pthread_cond_wait(&moved, &moved_lock);
+		news = false;
+		last = ending;
+		pthread_mutex_unlock(&moved_lock);
+		sched_yield();
+		fake_lock();
+		fake_pump();
+		fake_unlock();
+	}
+	return nothing;
+}
+
+void fake_start_wire(void)
+{
+	fake_lock(); /* the thread is to find its own name */
+	running = !__real_pthread_create(&thread, NULL, run, NULL);
+	fake_unlock();
+	if (!running)
+		abort();
+}
+
+static void free_all(struct deliveries *deliveries)
+{
+	struct delivery *delivery;
+
+	while ((delivery = STAILQ_FIRST(deliveries))) {
+		STAILQ_REMOVE_HEAD(deliveries, next);
+		free(delivery);
+	}
+}
+
+void fake_stop_wire(void)
+{
+	if (running) {
+		pthread_mutex_lock(&moved_lock);
+		ending = true;
+		pthread_cond_signal(&moved);
+		pthread_mutex_unlock(&moved_lock);
+		pthread_join(thread, NULL);
+	}
+	free_all(&queue);
+	free_all(&waiting);
+}
