@@ -88,6 +88,8 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
+	int ret = 0;
+
 	agent->cm_id = cm_id;
 	/*
 	 * Without a channel to move to, librdmacm makes one, and the id is synchronous. It has
@@ -95,11 +97,13 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	 * listener's second id is not synchronous, as it shares the first one's channel.
 	 */
 	our_trace_start();
-	if (!rdma_migrate_id(cm_id, NULL))
+	if (!rdma_migrate_id(cm_id, NULL)) {
 		our_trace_ok("rdma_migrate_id");
-	else if (errno != EINVAL)
-		return our_report_error("rdma_migrate_id", errno, NULL);
-	return 0;
+	} else if (errno != EINVAL) {
+		ret = our_report_error("rdma_migrate_id", errno, NULL);
+		rdma_destroy_id(cm_id);
+	}
+	return ret;
 }
 
 int our_await_disconnect(struct our_control *control)
