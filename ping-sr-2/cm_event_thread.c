@@ -57,20 +57,24 @@ static void handle_event(struct our_control *control, struct our_queued_event *q
 	STAILQ_INSERT_TAIL(&events->queue, queued, next);
 }
 
+/* Returns 0 or an errno value, reported. */
 static int take_event(struct our_control *control)
 {
 	struct our_cm_events *events = control->cm_events;
-	struct our_queued_event *queued;
+	struct our_queued_event *queued = malloc(sizeof(*queued));
 	struct rdma_cm_event *event;
+	int ret = 0;
 
-	if (rdma_get_cm_event(control->cm_channel, &event))
-		return errno == EINTR || errno == EAGAIN ? 0 : errno;
-	queued = malloc(sizeof(*queued));
-	if (queued)
-		our_copy_cm_event(&queued->event, event);
+	if (!queued) /* before there is an event, or it would be lost, and its id with it */
+		return our_report_error("malloc", ENOMEM, NULL);
+	if (rdma_get_cm_event(control->cm_channel, &event)) {
+		if (errno != EINTR && errno != EAGAIN)
+			ret = our_report_error("rdma_get_cm_event", errno, NULL);
+		free(queued);
+		return ret;
+	}
+	our_copy_cm_event(&queued->event, event);
 	rdma_ack_cm_event(event); /* from here on its private data is gone */
-	if (!queued)
-		return ENOMEM;
 
 	pthread_mutex_lock(&events->lock);
 	handle_event(control, queued);
@@ -94,7 +98,6 @@ static void pass_on_stop(struct our_control *control)
 
 static void give_up(struct our_cm_events *events, int error)
 {
-	our_report_error("rdma_get_cm_event", error, NULL);
 	pthread_mutex_lock(&events->lock);
 	events->failure = error;
 	atomic_store(&events->peer_gone, true);
