@@ -43,7 +43,10 @@ static void *agent_thread(void *argument)
 	return NULL;
 }
 
-/* Starts an agent for the client that has just asked for a connection. */
+/*
+ * Starts an agent for the client that has just asked for a connection. Returns 0 or an errno value,
+ * reported, and the client counts as one whose agent failed.
+ */
 static int start_agent(struct our_control *listener, struct crowd *crowd)
 {
 	struct newcomer *newcomer = malloc(sizeof(*newcomer));
@@ -51,21 +54,26 @@ static int start_agent(struct our_control *listener, struct crowd *crowd)
 	pthread_t thread;
 	int ret;
 
-	if (!newcomer)
-		return ENOMEM;
-	*newcomer = (struct newcomer){ crowd, listener->options, listener->cm_event };
 	pthread_mutex_lock(&crowd->lock);
 	crowd->running++;
 	pthread_mutex_unlock(&crowd->lock);
+	if (!newcomer) {
+		ret = our_report_error("malloc", ENOMEM, "a client is refused");
+		goto err_leave;
+	}
+	*newcomer = (struct newcomer){ crowd, listener->options, listener->cm_event };
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	ret = pthread_create(&thread, &attributes, agent_thread, newcomer);
 	pthread_attr_destroy(&attributes);
-	if (ret) {
-		leave(crowd, ret);
-		free(newcomer);
-	}
+	if (!ret)
+		return 0;
+	our_report_error("pthread_create", ret, "a client is refused");
+	free(newcomer);
+
+err_leave:
+	leave(crowd, ret);
 	return ret;
 }
 
@@ -78,12 +86,9 @@ static int welcome_clients(struct our_control *listener, struct crowd *crowd)
 	for (welcomed = 0; !wanted || welcomed < wanted; welcomed++) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret)
-			return our_report_error("rdma_get_cm_event", ret, NULL);
-		ret = start_agent(listener, crowd);
-		if (ret) {
-			our_report_error("pthread_create", ret, "a client is refused");
+			return our_report_error("waiting for clients", ret, NULL);
+		if (start_agent(listener, crowd))
 			rdma_destroy_id(listener->cm_event.cm_id);
-		}
 	}
 	return 0;
 }
