@@ -97,6 +97,9 @@ static const char *judge_fault(const struct run *run)
 		expected = FAKE_TEAR_DOWN;
 	if (report->hit_after && expected == FAKE_FAILS_LATER)
 		expected = FAKE_RECOVERS;
+	/* An event that was lost, and that nobody missed, was one of the tear-down. */
+	if (is_event_reader(report) && expected == FAKE_FAILS && FAKE_ALL_DONE)
+		expected = FAKE_TEAR_DOWN;
 	/*
 	 * Whether its last message has arrived an agent cannot know: that the client leaves is what
 	 * it would do if it had it. (The acknowledgement may be lost, and the completion fail, all
