@@ -54,7 +54,24 @@ static void welcome(struct server *server, const struct our_cm_event *request)
 		end_agent(server, agent, ret);
 }
 
-static void handle_cm_event(struct server *server, const struct our_cm_event *event)
+/* A connection that cannot be made ends its agent; a listener that is of no use, the server. */
+static int handle_failure(struct server *server, const struct our_cm_event *event)
+{
+	bool of_listener = event->cm_id == server->listener->cm_id ||
+			   event->cm_id == server->listener->second_cm_id;
+	int ret = event->status < 0 ? -event->status : ECONNABORTED;
+
+	our_report_error("rdma_get_cm_event", ret, "%s: %s", rdma_event_str(event->type),
+			 of_listener ? "nobody can connect any more"
+				     : "the client could not be connected");
+	if (of_listener)
+		return ret;
+	end_agent(server, event->cm_id->context, ECONNABORTED); /* why has been said */
+	return 0;
+}
+
+/* Returns 0 or an errno value that ends the server, reported. */
+static int handle_cm_event(struct server *server, const struct our_cm_event *event)
 {
 	struct our_agent *agent = event->cm_id->context;
 	int ret;
@@ -75,13 +92,9 @@ static void handle_cm_event(struct server *server, const struct our_cm_event *ev
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;
 	default:
-		ret = event->status < 0 ? -event->status : ECONNABORTED;
-		our_report_error("rdma_get_cm_event", ret, "%s: the client could not be connected",
-				 rdma_event_str(event->type));
-		if (event->cm_id != server->listener->cm_id &&
-		    event->cm_id != server->listener->second_cm_id)
-			end_agent(server, agent, ret);
+		return handle_failure(server, event);
 	}
+	return 0;
 }
 
 static int handle_cm_events(struct server *server)
@@ -93,7 +106,9 @@ static int handle_cm_events(struct server *server)
 		ret = our_take_cm_event(server->listener->cm_channel, &event);
 		if (ret)
 			return ret == EAGAIN ? 0 : ret;
-		handle_cm_event(server, &event);
+		ret = handle_cm_event(server, &event);
+		if (ret)
+			return ret;
 	}
 }
 
