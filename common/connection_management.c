@@ -279,8 +279,10 @@ void our_disconnect(struct our_control *control)
 
 	control->leaving = true;
 	our_stop_watching(control);
-	if (!control->connected)
+	if (!control->connected) {
+		our_flush_qp(control); /* it may stand all the same: we have not heard so */
 		return;
+	}
 	control->connected = false;
 	our_start_cm_call(control);
 	ret = rdma_disconnect(control->cm_id) ? errno : 0;

@@ -74,8 +74,8 @@ int our_agent_connect(struct our_control *control);
 void our_agent_reject(struct our_control *control);
 
 /*
- * Ends the connection, if there is one, and the watch over it; what is still posted is flushed. A peer that has left
- * already is no error. See rdma_disconnect(3).
+ * Ends the connection, if there is one, and the watch over it; what is still posted is flushed. A
+ * peer that has left already is no error. The QP must exist. See rdma_disconnect(3).
  */
 void our_disconnect(struct our_control *control);
 

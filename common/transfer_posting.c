@@ -121,6 +121,21 @@ int our_setup_rnr_timer(struct our_control *control)
 	return 0;
 }
 
+void our_flush_qp(struct our_control *control)
+{
+	struct ibv_qp_attr attr;
+	int ret;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_ERR;
+	our_trace_start();
+	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_STATE);
+	if (ret)
+		our_report_error("ibv_modify_qp", ret, NULL);
+	else
+		our_trace_ulong("ibv_modify_qp", "qp_state", IBV_QPS_ERR);
+}
+
 void our_setup_send_wr(struct our_control *control, uint32_t index)
 {
 	struct our_buffer *buffer = &control->buffers[index];

@@ -58,6 +58,14 @@ int our_create_qp(struct our_control *control);
 int our_setup_rnr_timer(struct our_control *control);
 
 /*
+ * Puts the QP into its error state: what is posted is flushed, and the device is done with our
+ * memory. For a connection that may stand although we have not heard so: rdma_disconnect would do
+ * it, too, but then wait for a peer who may know nothing of us. Reports its failure. See
+ * ibv_modify_qp(3).
+ */
+void our_flush_qp(struct our_control *control);
+
+/*
  * Makes the work requests of buffer `index`: sends are signaled, and inline when the message fits
  * control->max_inline. After our_setup_qp. Cannot fail.
  */
