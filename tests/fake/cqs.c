@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -128,7 +129,7 @@ void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *
 	if (cq->n_held || (!cq->armed && fake_chance(4))) {
 		fake_report->held++;
 		cq->held[cq->n_held++] = *wc;
-		cq->patience = fake_random(3) ? fake_random(20) : fake_random(20000);
+		cq->patience = fake_random(16) ? fake_random(20) : fake_random(10000);
 		return;
 	}
 	insert(cq, wc);
@@ -176,6 +177,8 @@ int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 		add_event(cq); /* of the one just taken, say */
 	}
 	fake_end(0);
+	if (!taken && fake_config->delivery == FAKE_BY_THREAD)
+		sched_yield(); /* or it would keep the lock for itself */
 	return taken;
 }
 
@@ -189,8 +192,11 @@ int fake_req_notify_cq(struct ibv_cq *pub, int solicited_only)
 		return fake_end(fault.error);
 	if (!cq->channel)
 		fake_complain("ibv_req_notify_cq: CQ %u has no channel", cq->object.number);
-	if (fake_chance(2))
+	if (cq->n_held && fake_chance(2)) {
+		fake_report->before_arming++;
 		release(cq); /* between the last look and the arming: no event comes of it */
+	}
+	fake_report->armed++;
 	cq->armed = cq->channel;
 	release(cq);
 	return fake_end(0);

@@ -58,7 +58,8 @@ struct fake_report {
 	char fault[FAKE_NAME]; /* and how it failed */
 	unsigned int peers;    /* that the program had to do with, */
 	unsigned int done;     /* and those that got all they wanted, every byte right */
-	unsigned int completions, spurious_events, held, received_first;
+	/* What became of completions and arming: for tests that want to know whether it has. */
+	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int complaints; /* of the ledger, with their text */
 	char text[FAKE_TEXT];
 	char last[FAKE_LAST][FAKE_NAME]; /* calls: a ring; the newest is calls_seen - 1 */

@@ -4,6 +4,8 @@
 # libraries and with sanitizers, each into a test program of its own; `make fake-build`.
 
 FAKE = $(BUILD)/tests/fake
+# Stages that cannot be run over fake verbs, each with its reason in FAKE_SKIPPED.<stage>.
+FAKE_SKIPPED =
 FAKE_CFLAGS = -O1 -g -fno-omit-frame-pointer
 FAKE_SANITIZE.asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 FAKE_SANITIZE.tsan = -fsanitize=thread
@@ -35,9 +37,25 @@ $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$($(2).$(3)) $$($(2).p
 	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ -pthread -o $$@
 FAKE_PROGRAMS += $(FAKE)/$(1)/$(2)/$(3)
 endef
-$(foreach stage,$(STAGES),$(foreach role,client server,\
-	$(eval $(call fake_program,asan,$(stage),$(role)))))
+# All of them with AddressSanitizer; those whose parts have threads with ThreadSanitizer, too.
+FAKE_STAGES = $(filter-out $(FAKE_SKIPPED),$(STAGES))
+threaded = $(shell grep -l pthread_create $($(1).client) $($(1).server) $($(1).parts) 2>/dev/null)
+FAKE_THREADED := $(foreach stage,$(FAKE_STAGES),$(if $(call threaded,$(stage)),$(stage)))
+fake_programs = $(foreach stage,$(2),$(foreach role,client server,\
+	$(eval $(call fake_program,$(1),$(stage),$(role)))))
+$(call fake_programs,asan,$(FAKE_STAGES))
+$(call fake_programs,tsan,$(FAKE_THREADED))
 
-fake-build: $(FAKE_PROGRAMS)
+fake-build: $(FAKE_PROGRAMS) ## build the programs over fake verbs
 
-.PHONY: fake-build
+# The same with a million events through each way of waiting, which takes minutes.
+fake-million: fake-build
+	@tests/fakes 1000000
+
+print-fake:
+	@echo $(sort $(FAKE_PROGRAMS:$(FAKE)/%=%))
+
+print-fake-skipped:
+	@$(foreach stage,$(FAKE_SKIPPED),echo "$(stage): $(FAKE_SKIPPED.$(stage))";):
+
+.PHONY: fake-build fake-million print-fake print-fake-skipped

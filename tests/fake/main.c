@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 		return usage();
 	test.name = argv[1];
 	test.server = strstr(argv[1], "/server");
-	test.blast = !strncmp(argv[1], "blast", 5);
+	test.blast = strstr(argv[1], "blast");
 	if (!strcmp(argv[2], "sweep"))
 		test_sweep(&test);
 	else if (!strcmp(argv[2], "orderings"))

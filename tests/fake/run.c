@@ -16,7 +16,7 @@
 
 #include "tests/fake/run.h"
 
-#define LIMIT_MS 30000 /* for a run that is meant to take some milliseconds */
+#define LIMIT_MS 30000 /* for a run that is meant to take some milliseconds; and one a message */
 
 /* What a sanitizer ends a program with; leaks are looked for when main has returned. */
 const char *__asan_default_options(void);
@@ -63,7 +63,7 @@ static void be_the_program(const struct fake_config *config, struct fake_report 
 }
 
 /* Waits for the end; past the limit, brings it about. */
-static void await_end(struct run *run, pid_t pid)
+static void await_end(struct run *run, pid_t pid, int limit_ms)
 {
 	struct pollfd process = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
 	int ready;
@@ -71,7 +71,7 @@ static void await_end(struct run *run, pid_t pid)
 	if (process.fd < 0)
 		die("pidfd_open");
 	do {
-		ready = poll(&process, 1, LIMIT_MS);
+		ready = poll(&process, 1, limit_ms);
 	} while (ready < 0 && errno == EINTR);
 	run->hung = !ready;
 	if (run->hung)
@@ -113,7 +113,7 @@ void run_program(struct run *run, const struct fake_config *config, char **argum
 		die("fork");
 	if (!pid)
 		be_the_program(config, run->report, files, arguments);
-	await_end(run, pid);
+	await_end(run, pid, LIMIT_MS + (int)config->count);
 	if (pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
 		die("pread");
 	close(files[0]);
