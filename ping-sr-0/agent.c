@@ -19,8 +19,9 @@
 static int check_for_more(struct our_control *agent)
 {
 	struct ibv_wc wc;
+	int polled;
 
-	while (ibv_poll_cq(agent->cq, 1, &wc) > 0) {
+	while ((polled = ibv_poll_cq(agent->cq, 1, &wc)) > 0) {
 		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(&wc))
 			continue;
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
@@ -28,7 +29,7 @@ static int check_for_more(struct our_control *agent)
 		agent->statistics.complete = false;
 		return EPROTO;
 	}
-	return 0;
+	return polled < 0 ? our_report_error("ibv_poll_cq", EIO, NULL) : 0;
 }
 
 /*

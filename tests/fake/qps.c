@@ -116,6 +116,20 @@ int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)
 	return fake_end(fault.error);
 }
 
+int ibv_query_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask,
+		 struct ibv_qp_init_attr *init_attr)
+{
+	struct fake_fault fault = fake_begin("ibv_query_qp");
+	struct fake_qp *qp = fake_of(struct fake_qp, pub);
+
+	(void)mask;
+	memset(init_attr, 0, sizeof(*init_attr));
+	memset(attr, 0, sizeof(*attr));
+	if (!fault.error && fake_use(&qp->object, "ibv_query_qp"))
+		attr->qp_state = pub->state;
+	return fake_end(fault.error);
+}
+
 void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_status status,
 		      uint32_t length)
 {

@@ -86,6 +86,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *limits
 	memset(limits, 0, sizeof(*limits));
 	limits->max_cq = limits->max_qp = 16;
 	limits->max_cqe = limits->max_qp_wr = FAKE_MAX_WR;
+	limits->max_sge = 1;
 	return fake_end(fault.error);
 }
 
