@@ -22,19 +22,21 @@ struct sweep {
 
 void test_run(const struct test *test, const struct fake_config *config, struct run *run)
 {
+	struct fake_config its = *config;
 	char count[32], size[32], clients[32];
 	char *client[] = { "client", "-qja", "127.0.0.1", "-c", count,
 			   "-s",     size,   "--timeout", "1",  NULL };
 	char *server[] = { "server", "-qja", "127.0.0.1", "-c",        count, "-s",
 			   size,     "-n",   clients,     "--timeout", "1",   NULL };
 
+	its.blast = test->blast;
 	/* Those who would not notice that the peer has gone are to lose patience. */
 	if (!config->hurried)
 		client[7] = server[9] = NULL;
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)config->count);
 	snprintf(size, sizeof(size), "%u", config->size);
 	snprintf(clients, sizeof(clients), "%u", config->clients);
-	run_program(run, config, test->server ? server : client);
+	run_program(run, &its, test->server ? server : client);
 }
 
 /* One run with one failure in it. False: there is no such call, or no such way. */
