@@ -14,7 +14,7 @@
 #include "common/transfer_posting.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
-#define RETRY_COUNT        7 /* the most: three bits */
+#define RETRY_COUNT        6 /* three bits; but of 7 soft-RoCE thinks that it means: for ever */
 #define RNR_RETRY_COUNT    7 /* means: for ever */
 #define READ_DEPTH         1 /* we send no RDMA reads, but 0 is refused by some devices */
 

@@ -78,6 +78,11 @@ holds_again() {
 	[ "$(holds "$1")" = "$2" ]
 }
 
+# resources_as TEXT: whether the devices have what they had when `rdma resource show` said TEXT.
+resources_as() {
+	[ "$(rdma resource show)" = "$1" ]
+}
+
 # KiB of memory that a process has touched.
 memory() {
 	awk '$1 == "VmRSS:" { print $2 }' "/proc/$1/status"

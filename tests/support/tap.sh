@@ -47,9 +47,9 @@ end_of_tests() {
 
 # await COMMAND...: until it succeeds, for at most 30 s. For conditions that no program announces.
 await() {
-	local tries=0
+	local end=$((SECONDS + 30))
 	until "$@"; do
-		[ $((tries += 1)) -lt 600 ] || return 1
+		[ $SECONDS -lt $end ] || return 1
 		sleep 0.05
 	done
 }
