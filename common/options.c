@@ -219,6 +219,18 @@ void our_unprocess_options(struct our_options *options)
 	options->addresses = NULL;
 }
 
+int our_options_exit_status(int error)
+{
+	switch (error) {
+	case ECANCELED:
+		return OUR_EXIT_DONE;
+	case EAGAIN:
+		return OUR_EXIT_FAILED;
+	default:
+		return OUR_EXIT_USAGE;
+	}
+}
+
 int our_exit_status(int error)
 {
 	switch (error) {

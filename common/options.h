@@ -115,15 +115,21 @@ struct our_options {
  * program's name and trace level. argv's strings are referred to, not copied.
  *
  * Returns 0: go on, and call our_unprocess_options at the end; ECANCELED: --help or --version has
- * been answered on stdout, leave with OUR_EXIT_DONE; EINVAL: wrong usage, reported, leave with
- * OUR_EXIT_USAGE; EAGAIN: the name service failed, reported. In all but the first case there is
- * nothing to undo. Call it once, from main, before any other thread runs.
+ * been answered on stdout; EINVAL: wrong usage, reported; EAGAIN: the name service failed,
+ * reported. In all but the first case there is nothing to undo: leave with what
+ * our_options_exit_status says. Call it once, from main, before any other thread runs.
  */
 int our_process_options(int argc, char **argv, const struct our_program *program,
 			struct our_options *options);
 
 /* Frees what our_process_options acquired. */
 void our_unprocess_options(struct our_options *options);
+
+/*
+ * The exit status for what our_process_options returned, other than 0: OUR_EXIT_DONE after --help,
+ * OUR_EXIT_FAILED when the name service failed, else OUR_EXIT_USAGE.
+ */
+int our_options_exit_status(int error);
 
 /*
  * The exit status for an errno value that a program ends with: 0 and EINTR (a signal asked for

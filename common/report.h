@@ -33,7 +33,7 @@ int our_report_error(const char *call, int error, const char *advice, ...)
 	"is there an RDMA device, and is the module rdma_ucm loaded? Without hardware: lab/run, " \
 	"see lab/README.md"
 
-/* The advice for a failure to accept a client, whose connection is then not the server's to lose. */
+/* The advice for a client that cannot be accepted. */
 #define OUR_ACCEPT_ADVICE "most likely the client has left meanwhile"
 
 /* Says something on stderr that is no call's failure: "program: " and the sentence. Any thread. */

@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 
 	ret = our_process_options(argc, argv, &our_client_program, &options);
 	if (ret)
-		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
+		return our_options_exit_status(ret);
 	ret = our_catch_signals();
 	if (ret)
 		goto out_unprocess_options;

@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	program.accepts |= our_server_options;
 	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
-		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
+		return our_options_exit_status(ret);
 	our_check_server_options(&options);
 	ret = our_catch_signals();
 	if (ret)

@@ -3,10 +3,14 @@
  * Place: unit tests of common/addresses.h. No name service is asked.
  */
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/addresses.h"
+#include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 
 static const struct {
@@ -72,6 +76,46 @@ START_TEST(freeing_nothing_is_allowed)
 }
 END_TEST
 
+static int name_service_says;
+
+/* Takes the place of the C library's, which is asked unless a test wants a failure. */
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		struct addrinfo **found)
+{
+	union {
+		void *symbol;
+		int (*call)(const char *, const char *, const struct addrinfo *,
+			    struct addrinfo **);
+	} real = { .symbol = dlsym(RTLD_NEXT, "getaddrinfo") };
+
+	if (name_service_says)
+		return name_service_says;
+	return real.call ? real.call(node, service, hints, found) : EAI_SYSTEM;
+}
+
+static const struct {
+	int says, returned, exit_status;
+} services[] = {
+	{ EAI_NONAME, EINVAL, OUR_EXIT_USAGE }, /* there is no such name: the user mistyped it */
+	{ EAI_AGAIN, EAGAIN, OUR_EXIT_FAILED }, /* who knows: there is no answer */
+	{ EAI_FAIL, EAGAIN, OUR_EXIT_FAILED },
+	{ EAI_MEMORY, EAGAIN, OUR_EXIT_FAILED },
+};
+
+START_TEST(a_name_service_that_fails_is_not_wrong_usage)
+{
+	static const char *const words[MAX_WORDS] = { "-a", "host.example" };
+	struct our_options options;
+	int ret;
+
+	name_service_says = services[_i].says;
+	ret = process_words(&test_client, words, &options);
+	ck_assert_int_eq(ret, services[_i].returned);
+	ck_assert_int_eq(our_options_exit_status(ret), services[_i].exit_status);
+	assert_holds(captured_stderr(), gai_strerror(services[_i].says));
+}
+END_TEST
+
 Suite *addresses_suite(void)
 {
 	Suite *suite = suite_create("addresses");
@@ -81,6 +125,8 @@ Suite *addresses_suite(void)
 	tcase_add_test(tcase, no_address_means_any);
 	tcase_add_test(tcase, an_address_that_is_none_has_text);
 	tcase_add_test(tcase, freeing_nothing_is_allowed);
+	tcase_add_loop_test(tcase, a_name_service_that_fails_is_not_wrong_usage, 0,
+			    UNIT_LENGTH(services));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
