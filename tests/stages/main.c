@@ -17,6 +17,21 @@ static bool first_of_device(int target)
 	return target == 0 || strcmp(targets[target].device, targets[target - 1].device) != 0;
 }
 
+static void add_all_others(TCase *tcase, int setting)
+{
+	if (setting_of(setting).stage->streams) {
+		add_stream_tests(tcase, setting);
+	} else {
+		add_transfer_tests(tcase, setting);
+		add_output_tests(tcase, setting);
+	}
+	add_stop_tests(tcase, setting);
+	add_trace_tests(tcase, setting);
+	add_mistake_tests(tcase, setting);
+	add_limit_tests(tcase, setting);
+	add_death_tests(tcase, setting);
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("stages");
@@ -30,18 +45,11 @@ int main(void)
 			setting = setting_number(stage, target);
 			tcase = run_tcase(setting);
 			if (stages[stage].streams)
-				add_stream_tests(tcase, setting);
+				add_stream_size_tests(tcase, setting);
 			else
-				add_transfer_tests(tcase, setting);
-			if (first_of_device(target)) {
-				add_stop_tests(tcase, setting);
-				if (!stages[stage].streams)
-					add_output_tests(tcase, setting);
-				add_trace_tests(tcase, setting);
-				add_mistake_tests(tcase, setting);
-				add_limit_tests(tcase, setting);
-				add_death_tests(tcase, setting);
-			}
+				add_size_tests(tcase, setting);
+			if (first_of_device(target))
+				add_all_others(tcase, setting);
 			suite_add_tcase(suite, tcase);
 		}
 	}

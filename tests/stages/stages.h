@@ -8,7 +8,9 @@
 
 #include <check.h>
 
+void add_size_tests(TCase *tcase, int setting);
 void add_transfer_tests(TCase *tcase, int setting);
+void add_stream_size_tests(TCase *tcase, int setting);
 void add_stream_tests(TCase *tcase, int setting);
 void add_output_tests(TCase *tcase, int setting);
 void add_trace_tests(TCase *tcase, int setting);

@@ -28,13 +28,13 @@ static void kill_one(struct setting at, const char *const *own, bool kill_server
 
 START_TEST(a_killed_server_times_out)
 {
-	kill_one(setting_of(_i), PROCESS_ARGUMENTS("--timeout", "2"), true);
+	kill_one(setting_of(_i), PROCESS_ARGUMENTS("--timeout", "1"), true);
 }
 END_TEST
 
 START_TEST(a_killed_client_times_out)
 {
-	kill_one(setting_of(_i), PROCESS_ARGUMENTS("--timeout", "2"), false);
+	kill_one(setting_of(_i), PROCESS_ARGUMENTS("--timeout", "1"), false);
 }
 END_TEST
 
@@ -56,7 +56,7 @@ START_TEST(a_server_outlives_a_killed_client)
 	struct setting at = setting_of(_i);
 	const char *const *endless = PROCESS_ARGUMENTS("-c", RUN_LONG);
 	struct process *server =
-		start_server(at, endless, PROCESS_ARGUMENTS("-n", "2", "--timeout", "2"));
+		start_server(at, endless, PROCESS_ARGUMENTS("-n", "2", "--timeout", "1"));
 	struct process *client = start_client(at, endless, PROCESS_ARGUMENTS("-T"));
 
 	process_await_text(client, PROCESS_ERR, "ibv_post_send", 200);

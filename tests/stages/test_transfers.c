@@ -158,11 +158,15 @@ START_TEST(a_client_waits_for_its_server)
 }
 END_TEST
 
-void add_transfer_tests(TCase *tcase, int setting)
+void add_size_tests(TCase *tcase, int setting)
 {
 	int first = setting * RUN_LENGTH(sizes), end = first + RUN_LENGTH(sizes);
 
 	tcase_add_loop_test(tcase, every_byte_comes_back, first, end);
+}
+
+void add_transfer_tests(TCase *tcase, int setting)
+{
 	tcase_add_loop_test(tcase, without_verify_nothing_is_verified, setting, setting + 1);
 	tcase_add_loop_test(tcase, one_message_is_a_run, setting, setting + 1);
 	tcase_add_loop_test(tcase, a_run_for_a_time, setting, setting + 1);
