@@ -2,8 +2,10 @@
 /*
  * Place: the stage tests: what people see, and how little memory it takes to show it.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/stages/runs.h"
 #include "tests/stages/stages.h"
@@ -97,10 +99,38 @@ START_TEST(memory_stays_small)
 }
 END_TEST
 
+/* Runs in the program's process. */
+static void fill_stdout(void)
+{
+	if (dup2(open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO) < 0)
+		_exit(126);
+}
+
+/* All went well, but for the results, which are what the user wanted. */
+START_TEST(results_that_cannot_be_written_are_a_failure)
+{
+	struct setting at = setting_of(_i);
+	const char *const *common = PROCESS_ARGUMENTS("-p", RUN_PORT, "-c", "20");
+	struct process *server, *client;
+
+	server = process_start(at.stage->server, common,
+			       PROCESS_ARGUMENTS("-a", at.target->address), fill_stdout);
+	await_listening(server);
+	client = process_start(at.stage->client, common,
+			       PROCESS_ARGUMENTS("-a", at.target->peer, "-v", "-j"), fill_stdout);
+	assert_exit(client, 1);
+	assert_exit(server, 1);
+	assert_said(client, PROCESS_ERR, "writing to stdout: No space left on device");
+	assert_said(server, PROCESS_ERR, "writing to stdout: No space left on device");
+}
+END_TEST
+
 void add_output_tests(TCase *tcase, int setting)
 {
 	tcase_add_loop_test(tcase, people_get_a_block, setting, setting + 1);
 	tcase_add_loop_test(tcase, quiet_is_silent, setting, setting + 1);
 	tcase_add_loop_test(tcase, results_alone_are_on_stdout, setting, setting + 1);
+	tcase_add_loop_test(tcase, results_that_cannot_be_written_are_a_failure, setting,
+			    setting + 1);
 	tcase_add_loop_test(tcase, memory_stays_small, setting, setting + 1);
 }

@@ -29,9 +29,11 @@
 static struct process processes[MAX_PROCESSES];
 static unsigned int n_processes;
 
-static void become(void (*prepare)(void), const int *streams, char **arguments)
+static void become(pid_t parent, void (*prepare)(void), const int *streams, char **arguments)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* it died before it could tell us */
+		raise(SIGKILL);
 	dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
 	dup2(streams[PROCESS_OUT], STDOUT_FILENO);
 	dup2(streams[PROCESS_ERR], STDERR_FILENO);
@@ -57,6 +59,7 @@ struct process *process_start(const char *name, const char *const *arguments,
 {
 	struct process *process = &processes[n_processes];
 	const char *all[MAX_ARGUMENTS + 1] = { name };
+	pid_t parent;
 	int i, n;
 
 	ck_assert_uint_lt(n_processes, MAX_PROCESSES);
@@ -68,10 +71,11 @@ struct process *process_start(const char *name, const char *const *arguments,
 		ck_assert_int_ge(process->streams[i], 0);
 	}
 	fflush(NULL);
+	parent = getpid();
 	process->pid = fork();
 	ck_assert_int_ge(process->pid, 0);
 	if (!process->pid)
-		become(prepare, process->streams, (char **)(void *)all);
+		become(parent, prepare, process->streams, (char **)(void *)all);
 	n_processes++;
 	process->pidfd = pidfd_open(process->pid, 0);
 	process_assert(process->pidfd >= 0, "pidfd_open: %s", strerror(errno));

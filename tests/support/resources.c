@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: support for tests that use RDMA. See resources.h. The counts are those of
- * `rdma resource show`, as text: two texts that are equal are all there is to compare.
+ * `rdma resource show`, as text: two texts that are equal are all there is to compare. They are
+ * asked for over netlink, as rdma(8) does: to start that takes longer than many a test.
  */
 #include <check.h>
-#include <errno.h>
+#include <inttypes.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/support/resources.h"
 
@@ -18,23 +23,90 @@
 
 static char before[MAX_TEXT], marked[MAX_TEXT];
 
-/* Reads the counts; returns 0, or -1 when rdma(8) failed or knows no device. */
+/* Adds a message's attributes to the text: "rxe0: pd 1 cq 0 qp 0 ..." */
+static void add_attributes(const char *at, size_t length, FILE *text)
+{
+	struct nlattr attribute;
+	uint64_t count;
+	size_t step;
+
+	while (length >= NLA_HDRLEN) {
+		memcpy(&attribute, at, sizeof(attribute));
+		if (attribute.nla_len < NLA_HDRLEN || attribute.nla_len > length)
+			return;
+		switch (attribute.nla_type & NLA_TYPE_MASK) {
+		case RDMA_NLDEV_ATTR_DEV_NAME:
+			fprintf(text, "%s:", at + NLA_HDRLEN);
+			break;
+		case RDMA_NLDEV_ATTR_RES_SUMMARY:
+		case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY:
+			add_attributes(at + NLA_HDRLEN, attribute.nla_len - NLA_HDRLEN, text);
+			break;
+		case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME:
+			fprintf(text, " %s", at + NLA_HDRLEN);
+			break;
+		case RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR:
+			memcpy(&count, at + NLA_HDRLEN, sizeof(count));
+			fprintf(text, " %" PRIu64, count);
+			break;
+		}
+		step = (size_t)NLA_ALIGN(attribute.nla_len);
+		if (step >= length)
+			return;
+		length -= step;
+		at += step;
+	}
+}
+
+/* Takes messages, a device each, up to the last one. */
+static int receive_counts(int fd, FILE *text)
+{
+	static char buffer[65536] __attribute__((aligned(NLMSG_ALIGNTO)));
+	const struct nlmsghdr *message;
+	ssize_t length;
+
+	for (;;) {
+		length = recv(fd, buffer, sizeof(buffer), 0);
+		if (length <= 0)
+			return -1;
+		for (message = (void *)buffer; NLMSG_OK(message, length);
+		     message = NLMSG_NEXT(message, length)) {
+			if (message->nlmsg_type == NLMSG_DONE)
+				return 0;
+			if (message->nlmsg_type == NLMSG_ERROR)
+				return -1;
+			add_attributes(NLMSG_DATA(message), NLMSG_PAYLOAD(message, 0), text);
+			fputc('\n', text);
+		}
+	}
+}
+
+/* Reads the counts; returns 0, or -1 when the kernel does not tell or knows no device. */
 static int read_counts(char *text, size_t size)
 {
-	FILE *rdma = popen("PATH=$PATH:/usr/sbin:/sbin rdma resource show", "re");
-	size_t length;
+	const struct nlmsghdr request = {
+		.nlmsg_len = NLMSG_HDRLEN,
+		.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_GET),
+		.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+	};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
+	FILE *stream = fmemopen(text, size, "w");
+	int ret = -1;
 
-	if (!rdma)
-		return -1;
-	length = fread(text, 1, size - 1, rdma);
-	text[length] = '\0';
-	return pclose(rdma) || !strstr(text, " qp ") ? -1 : 0;
+	if (fd >= 0 && stream && send(fd, &request, sizeof(request), 0) == sizeof(request))
+		ret = receive_counts(fd, stream);
+	if (stream)
+		fclose(stream);
+	if (fd >= 0)
+		close(fd);
+	return ret || !strstr(text, " qp ") ? -1 : 0;
 }
 
 void resources_remember(void)
 {
 	if (read_counts(before, sizeof(before))) {
-		fprintf(stderr, "rdma resource show: does not work here, or there is no device\n");
+		fprintf(stderr,
+			"the kernel does not tell of RDMA resources, or there is no device\n");
 		exit(1);
 	}
 }

@@ -8,7 +8,7 @@
 
 /*
  * Remembers how many there are now, of each kind, on each device. Once, before the first test: a
- * device has some of the kernel's own. Ends the program when rdma(8) cannot tell.
+ * device has some of the kernel's own. Ends the program when the kernel does not tell.
  */
 void resources_remember(void);
 
