@@ -8,10 +8,14 @@ limit=60 # seconds, for any program
 port=20000
 tests=0
 failed=0
+ended_s=$SECONDS # when the last test ended: how long each takes is on stdout, for the log
 server=
 started=()
 scratch=$(mktemp -d)
 trap 'finish' EXIT
+mkfifo "$scratch/never"
+exec {never}<>"$scratch/never" # nothing ever comes out of it: see pause
+rm "$scratch/never"
 : >"$tap"
 
 finish() {
@@ -28,6 +32,8 @@ result() {
 	tests=$((tests + 1))
 	[ "$1" = ok ] || failed=$((failed + 1))
 	echo "$1 $tests - $2" >>"$tap"
+	echo "$((SECONDS - ended_s)) s: $2"
+	ended_s=$SECONDS
 }
 
 # check STATUS NAME FILE...: ok if STATUS is 0, else not, with what the FILEs say.
@@ -45,23 +51,29 @@ end_of_tests() {
 	[ $failed = 0 ]
 }
 
+# A twentieth of a second, and no process for it: in an emulated guest that takes longer.
+pause() {
+	read -r -t 0.05 -u "$never" || :
+}
+
 # await COMMAND...: until it succeeds, for at most 30 s. For conditions that no program announces.
 await() {
 	local end=$((SECONDS + 30))
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
-		sleep 0.05
+		pause
 	done
 }
 
 listening_or_gone() {
-	grep -q 'listening on' "$scratch/server" 2>/dev/null || ! kill -0 "$server" 2>/dev/null
+	[[ $(<"$scratch/server") == *'listening on'* ]] || ! kill -0 "$server" 2>/dev/null
 }
 
 # start_server COMMAND...: on a port of its own, which it sets, and waits until it listens. What it
 # says is in $scratch/server and $scratch/server.out.
 start_server() {
 	port=$((port + 1))
+	: >"$scratch/server"
 	timeout -s KILL $limit "$@" -p $port >"$scratch/server.out" 2>"$scratch/server" &
 	server=$!
 	started+=("$server")
