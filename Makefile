@@ -97,6 +97,20 @@ check: ## run all tests, on the same drivers
 	@$(MAKE) --no-print-directory all tests-build fake-build pairs-build
 	@tests/run
 
+# Not part of `check`: see tests/README.md for when to run them.
+tsan: all ## the programs under ThreadSanitizer, in the lab
+	@tests/sanitize thread
+
+asan: all ## under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tests/sanitize address
+
+memcheck: all ## under valgrind
+	@tools/packages --install tests/packages-sanitize.txt
+	@tests/sanitize memcheck
+
+soak: all ## a server whose clients are killed at random: ten minutes (or see tests/soak --help)
+	@tests/soak
+
 lint: ## check the style of every source and script
 	@tools/packages --install tools/packages-build.txt tools/packages-lint.txt
 	@tools/lint
@@ -134,5 +148,6 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
 .DEFAULT_GOAL = all
-.PHONY: all demo check lint show delta deltas flatten print-stages print-before print-parts clean help
+.PHONY: all demo check tsan asan memcheck soak lint show delta deltas flatten \
+	print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
