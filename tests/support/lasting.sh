@@ -46,7 +46,8 @@ stop_busy_server() {
 	end_server || status=1
 	for i in 1 2 3 4; do
 		ends_with 1 "${clients[i - 1]}" || status=1
-		says "busy$i" "client: the server left after" || status=1
+		# soft-iWARP may fail a send before it says that the server has gone.
+		grep -qE 'the server left after|local QP operation error' "$scratch/busy$i" || status=1
 		grep -vE ' (ibv|rdma)_[a-z_]+(:| +ok)' "$scratch/busy$i" >"$scratch/busy$i.said" || status=1
 	done
 	[ "$(wc -l <"$scratch/server")" = 1 ] || status=1 # "listening on"

@@ -196,6 +196,7 @@ soak_stages() {
 	local number stage
 	for number in $stages; do
 		stage=ping-sr-$number
+		[ "$number" != blast ] || stage=blast-sr-2
 		if [ "$crowd" != 0 ]; then
 			crowd_at_once "$@"
 		else

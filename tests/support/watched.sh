@@ -105,6 +105,7 @@ watch_transport() {
 	local -A pid=()
 	for number in $stages; do
 		stage=ping-sr-$number
+		[ "$number" != blast ] || stage=blast-sr-2
 		watch_stage
 	done
 }
