@@ -157,9 +157,7 @@ static void report_stream(const struct our_stream_statistics *stream)
 	our_report_string("WRs a post", "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
 			  our_histogram_mean(posts), our_histogram_percentile(posts, 50),
 			  our_histogram_percentile(posts, 99), posts->max);
-	our_report_string("completions",
-			  "a poll that found some: mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64
-			  "  max %" PRIu64,
+	our_report_string("WCs a poll", "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
 			  our_histogram_mean(polls), our_histogram_percentile(polls, 50),
 			  our_histogram_percentile(polls, 99), polls->max);
 	our_report_string("credits", "%" PRIu64 " messages, %" PRIu64 " stalls for lack of credit",

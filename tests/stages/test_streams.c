@@ -107,7 +107,8 @@ END_TEST
 
 START_TEST(a_stream_for_people)
 {
-	static const char *const wanted[] = { "  rate ", "  WRs a post ", "  credits " };
+	static const char *const wanted[] = { "  rate ", "  WRs a post ", "  WCs a poll ",
+					      "  credits " };
 	struct setting at = setting_of(_i);
 	struct process *server = start_server(at, NULL, PROCESS_ARGUMENTS("-x", "-v"));
 	struct process *client =

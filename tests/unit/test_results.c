@@ -165,6 +165,56 @@ START_TEST(json_of_a_run_without_a_message)
 }
 END_TEST
 
+/* A stream of 100 messages: posts of 1 to 20 work requests, polls that found 5. */
+static void make_stream(void)
+{
+	static struct our_stream_statistics stream;
+	uint64_t n;
+
+	make_statistics();
+	our_histogram_reset(&control.statistics.round_trips);
+	our_histogram_reset(&stream.wrs_per_post);
+	our_histogram_reset(&stream.completions_per_poll);
+	for (n = 1; n <= 20; n++)
+		our_histogram_add(&stream.wrs_per_post, n);
+	our_histogram_add(&stream.completions_per_poll, 5);
+	stream.credit_messages = 7;
+	stream.credit_stalls = 3;
+	control.statistics.stream = &stream;
+}
+
+START_TEST(json_of_a_stream)
+{
+	struct json_object *result;
+
+	make_stream();
+	result = write_and_parse();
+	ck_assert_ptr_null(result_json_member(result, "round_trip_us"));
+	check_number(result, "stream.work_requests_per_post.min", 1, 0);
+	check_number(result, "stream.work_requests_per_post.mean", 10.5, 0);
+	check_number(result, "stream.work_requests_per_post.p50", 10, 0);
+	check_number(result, "stream.work_requests_per_post.max", 20, 0);
+	check_number(result, "stream.completions_per_poll.mean", 5, 0);
+	ck_assert_uint_eq(result_json_integer(result, "stream.credit_messages"), 7);
+	ck_assert_uint_eq(result_json_integer(result, "stream.credit_stalls"), 3);
+	json_object_put(result);
+}
+END_TEST
+
+START_TEST(people_are_shown_a_stream)
+{
+	make_stream();
+	options.stats = true;
+	capture_start();
+	our_report_results(&control);
+	assert_holds(captured_stdout(), "40 messages/s, 0.164 MB/s\n");
+	assert_holds(captured_stdout(), "WRs a post     mean 10.5  p50 10  p99 20  max 20");
+	assert_holds(captured_stdout(), "WCs a poll     mean 5.0  p50 5  p99 5  max 5");
+	assert_holds(captured_stdout(), "7 messages, 3 stalls for lack of credit");
+	ck_assert_ptr_null(strstr(captured_stdout(), "round trip"));
+}
+END_TEST
+
 START_TEST(no_device_is_said)
 {
 	struct json_object *result;
@@ -246,6 +296,8 @@ Suite *results_suite(void)
 	tcase_add_test(tcase, json_says_who_and_what);
 	tcase_add_test(tcase, json_has_the_figures);
 	tcase_add_test(tcase, json_of_a_run_without_a_message);
+	tcase_add_test(tcase, json_of_a_stream);
+	tcase_add_test(tcase, people_are_shown_a_stream);
 	tcase_add_test(tcase, no_device_is_said);
 	tcase_add_test(tcase, people_get_a_block);
 	tcase_add_test(tcase, people_get_more_with_stats);
