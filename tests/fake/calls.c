@@ -87,6 +87,9 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	report->expected = fault->expected;
 	snprintf(report->call, FAKE_NAME, "%s", call);
 	snprintf(report->fault, FAKE_NAME, "%s", fault->name);
+	/* A flush is normal, and the message is about what made it come. */
+	if (fault->wc_status && fault->wc_status != IBV_WC_WR_FLUSH_ERR)
+		snprintf(report->says, FAKE_NAME, "(status %d,", fault->wc_status);
 }
 
 void fake_strikes(void)

@@ -12,12 +12,24 @@
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
+static LIST_HEAD(channel_list, fake_channel) channels;
+
+bool fake_is_event_channel(int fd)
+{
+	const struct fake_channel *channel = LIST_FIRST(&channels);
+
+	while (channel && channel->pub.fd != fd)
+		channel = LIST_NEXT(channel, next);
+	return channel;
+}
+
 struct fake_channel *fake_new_channel(bool hidden)
 {
 	struct fake_channel *channel = fake_new(struct fake_channel, "event channel");
 
 	channel->object.hidden = hidden;
 	STAILQ_INIT(&channel->queue);
+	LIST_INSERT_HEAD(&channels, channel, next);
 	channel->pub.fd = __real_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	return channel;
 }
@@ -26,8 +38,10 @@ void fake_end_channel(struct fake_channel *channel, const char *call)
 {
 	int fd = channel->object.alive ? channel->pub.fd : -1;
 
-	if (fake_retire(&channel->object, call))
-		close(fd);
+	if (!fake_retire(&channel->object, call))
+		return;
+	LIST_REMOVE(channel, next);
+	close(fd);
 }
 
 struct rdma_event_channel *rdma_create_event_channel(void)

@@ -55,7 +55,8 @@ struct fake_report {
 	bool hit_after;       /* ... after all peers had what they wanted */
 	enum fake_expected expected;
 	char call[FAKE_NAME];  /* which it was, */
-	char fault[FAKE_NAME]; /* and how it failed */
+	char fault[FAKE_NAME]; /* and how it failed; */
+	char says[FAKE_NAME];  /* what the message is to hold, besides */
 	unsigned int peers;    /* that the program had to do with, */
 	unsigned int done;     /* and those that got all they wanted, every byte right */
 	/* What became of completions and arming: for tests that want to know whether it has. */

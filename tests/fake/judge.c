@@ -41,8 +41,7 @@ static const char *hung(const struct run *run)
 	return bad(run, "it does not end, after%s", calls);
 }
 
-/* What holds for every run. NULL: all is well so far. */
-static const char *judge_end(const struct run *run)
+const char *run_judge_end(const struct run *run)
 {
 	const struct fake_report *report = run->report;
 
@@ -116,12 +115,14 @@ static const char *judge_fault(const struct run *run)
 	/* Who reads the events is not who waits for them: the second says what it waited for. */
 	if (said != 1 && !(said == 2 && named && is_event_reader(report)))
 		return bad(run, "%u lines, not one", said);
+	if (!lines_with(run, report->says))
+		return bad(run, "there is no '%s' in it", report->says);
 	return NULL;
 }
 
 const char *run_judge(const struct run *run)
 {
-	const char *why = judge_end(run);
+	const char *why = run_judge_end(run);
 
 	if (why)
 		return why;

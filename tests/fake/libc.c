@@ -83,9 +83,30 @@ static bool interrupted(const char *call)
 	return yes;
 }
 
+/*
+ * Says that there is a CM event when there is none. That is what a thread sees if another destroys
+ * the id, and with it the event, before it gets to read it: so, only where there are several.
+ */
+static bool cries_wolf(struct pollfd *fds, nfds_t n)
+{
+	bool yes;
+	nfds_t i;
+
+	if (!fake_report || !fake_threads)
+		return false;
+	fake_lock();
+	yes = fake_chance(4) && fake_is_event_channel(fds[0].fd);
+	fake_unlock();
+	for (i = 0; yes && i < n; i++)
+		fds[i].revents = i ? 0 : POLLIN;
+	return yes;
+}
+
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	return interrupted("poll") ? -1 : __real_poll(fds, n, timeout);
+	if (interrupted("poll"))
+		return -1;
+	return cries_wolf(fds, n) ? 1 : __real_poll(fds, n, timeout);
 }
 
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)

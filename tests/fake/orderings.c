@@ -89,11 +89,39 @@ static void test_by_thread(const struct test *test)
 	test_result(test, "works while another thread delivers", why);
 }
 
+#ifdef __SANITIZE_THREAD__
+/*
+ * Failures while another thread delivers. Which call is the n-th is not the same in each run, nor is
+ * what a program has to say of it; but it must end, and its threads must not race.
+ */
+static void test_failures_by_thread(const struct test *test)
+{
+	static struct run run;
+	struct fake_config config = { .count = 20, .size = 64, .clients = 2 };
+	const char *why = NULL;
+
+	config.delivery = FAKE_BY_THREAD;
+	config.hurried = !our_notices_disconnect;
+	for (config.fault_call = 1; !why && config.fault_call <= 100; config.fault_call++) {
+		config.fault_choice = 0;
+		do {
+			config.iwarp = config.fault_choice % 2;
+			test_run(test, &config, &run);
+			why = run_judge_end(&run);
+		} while (!why && ++config.fault_choice < run.report->choices);
+	}
+	test_result(test, "stands failures while another thread delivers", why);
+}
+#endif
+
 void test_orderings(const struct test *test)
 {
 	test_recv_first(test);
 	test_wild(test);
 	test_by_thread(test);
+#ifdef __SANITIZE_THREAD__
+	test_failures_by_thread(test);
+#endif
 }
 
 void test_many(const struct test *test, uint64_t events)

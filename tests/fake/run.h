@@ -29,4 +29,7 @@ void run_program(struct run *run, const struct fake_config *config, char **argum
  */
 const char *run_judge(const struct run *run);
 
+/* The same, but only of what holds in every run, whatever failed, and whenever. */
+const char *run_judge_end(const struct run *run);
+
 #endif

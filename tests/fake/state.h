@@ -107,6 +107,7 @@ struct fake_event {
 
 struct fake_channel {
 	struct fake_object object;
+	LIST_ENTRY(fake_channel) next;
 	STAILQ_HEAD(fake_event_queue, fake_event) queue;
 	struct rdma_event_channel pub;
 };
@@ -123,6 +124,7 @@ struct fake_id {
 };
 
 struct fake_channel *fake_new_channel(bool hidden);
+bool fake_is_event_channel(int fd);
 void fake_end_channel(struct fake_channel *channel, const char *call);
 struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sync);
 void fake_end_id(struct fake_id *id, const char *call);
