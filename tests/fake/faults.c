@@ -121,6 +121,8 @@ static const struct row rows[] = {
 	{ "ibv_post_recv", WC(WR_FLUSH_ERR) },
 	{ "ibv_post_recv", PEER_LEAVES },
 	{ "ibv_post_recv", DEVICE_LEAVES },
+	{ "ibv_post_recv",
+	  { .name = "peer has left", .peer_has_left = true, .expected = FAKE_FAILS_LATER } },
 	{ "ibv_post_recv", { .name = "cut short", .cut = true, .expected = FAKE_FAILS_LATER } },
 	{ "ibv_post_send", FAILS(ENOMEM) },
 	{ "ibv_post_send", WC(RETRY_EXC_ERR) },

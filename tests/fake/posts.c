@@ -33,15 +33,18 @@ static int push(struct fake_qp *qp, struct fake_queue *queue, const struct fake_
 	return 0;
 }
 
+/* Nothing more is to come of the peer: nothing that the program does now can show it the failure. */
+static void strike(const struct fake_peer *peer)
+{
+	fake_strikes();
+	fake_report->last_word = peer->count == (peer->is_client ? peer->sent : peer->received);
+}
+
 /* What becomes of a send that the QP has taken. */
 static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_fault *fault)
 {
-	const struct fake_peer *peer = qp->id->peer;
-
-	if (fault->name) {
-		fake_strikes();
-		fake_report->last_word = peer->is_client && peer->sent == peer->count;
-	}
+	if (fault->name)
+		strike(qp->id->peer);
 	if (qp->pub.state == IBV_QPS_ERR)
 		fake_flush(qp);
 	else if (fault->peer_leaves)
@@ -98,6 +101,12 @@ static int post_recv(struct fake_qp *qp, const struct ibv_recv_wr *recv_wr,
 			      .fault = *fault };
 	int error;
 
+	if (fault->peer_has_left && qp->id->state == FAKE_CONNECTED) {
+		strike(qp->id->peer);
+		fake_leave(qp->id->peer);
+	}
+	if (fault->peer_has_left)
+		memset(&wr.fault, 0, sizeof(wr.fault));
 	wr.mr = find_mr(qp, &wr.sge, "ibv_post_recv");
 	error = push(qp, &qp->receives, &wr, "ibv_post_recv");
 	if (!error && qp->pub.state == IBV_QPS_ERR)

@@ -52,6 +52,7 @@ struct fake_fault {
 	bool has_event;
 	enum ibv_wc_status wc_status; /* a completion in error */
 	bool peer_leaves;
+	bool peer_has_left; /* just before */
 	bool device_leaves;
 	bool cut; /* the message is a byte too short */
 	enum fake_expected expected;
@@ -249,6 +250,7 @@ void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length);
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length);
 void fake_put_begin(struct fake_peer *peer);
 void fake_put_leave(struct fake_peer *peer);
+void fake_leave(struct fake_peer *peer);      /* at once */
 void fake_retry_messages(struct fake_qp *qp); /* a receive has been posted */
 void fake_pump(void);                         /* lets it all arrive, or has the thread do so */
 void fake_start_wire(void);

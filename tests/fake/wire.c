@@ -110,7 +110,7 @@ static void hand_over(struct delivery *delivery)
 		put(SEND, NULL, 0)->qp = qp; /* after the answer, if there is one */
 }
 
-static void leave(struct fake_peer *peer)
+void fake_leave(struct fake_peer *peer)
 {
 	struct fake_id *id = peer->id;
 	struct fake_qp *qp;
@@ -159,7 +159,7 @@ static bool deliver(struct delivery *delivery)
 			delivery->peer->wire->begin(delivery->peer);
 		break;
 	case LEAVE:
-		leave(delivery->peer);
+		fake_leave(delivery->peer);
 		break;
 	}
 	return false;
