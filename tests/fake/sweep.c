@@ -30,6 +30,8 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 			   size,     "-n",   clients,     "--timeout", "1",   NULL };
 
 	its.blast = test->blast;
+	if (!test->blast)
+		client[1] = "-qjva"; /* every byte is to come back */
 	/* Those who would not notice that the peer has gone are to lose patience. */
 	if (!config->hurried)
 		client[7] = server[9] = NULL;
