@@ -83,7 +83,7 @@ $(PROGRAMS):
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
--include tests/tests.mk tests/pairs.mk tests/fake/fake.mk
+-include tests/tests.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
 # The two commands of the README install what they need first. Where that is done, they cost no
 # more than a look at the list of packages.
@@ -110,6 +110,11 @@ memcheck: all ## under valgrind
 
 soak: all ## a server whose clients are killed at random: ten minutes (or see tests/soak --help)
 	@tests/soak
+
+fuzz: ## hostile input for FUZZ_SECONDS=60 a harness, other inputs each time
+	@tests/fuzzers --missing $(FUZZ_CC)
+	@$(MAKE) --no-print-directory fuzz-programs
+	@tests/fuzzers --seconds $(FUZZ_SECONDS)
 
 lint: ## check the style of every source and script
 	@tools/packages --install tools/packages-build.txt tools/packages-lint.txt
@@ -148,6 +153,6 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
 .DEFAULT_GOAL = all
-.PHONY: all demo check tsan asan memcheck soak lint show delta deltas flatten \
+.PHONY: all demo check fuzz tsan asan memcheck soak lint show delta deltas flatten \
 	print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

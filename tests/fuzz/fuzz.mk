@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# Builds the harnesses of tests/fuzz/ with clang's libFuzzer, each with the parts of a stage that it
+# tries, into build/tests/fuzz/STAGE/HARNESS; `make fuzz-build`.
+
+FUZZ = $(BUILD)/tests/fuzz
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 60
+FUZZ_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	      -fno-sanitize-recover=all
+FUZZ_LDFLAGS = -fsanitize=fuzzer,address,undefined
+# Harnesses, and of which stage's parts.
+FUZZ_PROGRAMS = ping-sr-1/connect_info ping-sr-1/refusal ping-sr-1/command_line \
+		blast-sr-2/credits blast-sr-2/command_line
+# What a harness has its own of.
+FUZZ_WRAP.command_line = our_look_up_addresses
+
+$(FUZZ)/objects/%.o: %.c
+	@mkdir -p $(@D)
+	$(SAY) CC "$< (fuzz)"
+	$(Q)$(FUZZ_CC) -std=c11 $(CPPFLAGS) $(FUZZ_CFLAGS) $(WARNINGS) $(if $(filter tests/%,$<),-Werror) \
+		-MMD -MP -DOUR_STAGE='"fuzz"' -c $< -o $@
+
+# fuzz_program STAGE HARNESS
+define fuzz_program
+$(FUZZ)/$(1)/$(2): $$(patsubst %.c,$(FUZZ)/objects/%.o,tests/fuzz/$(2).c tests/fuzz/fuzz.c \
+		$$($(1).parts) $$(wildcard common/*.c))
+	@mkdir -p $$(@D)
+	$$(SAY) LD $$@
+	$$(Q)$(FUZZ_CC) $(FUZZ_LDFLAGS) $$(LDFLAGS) $$(FUZZ_WRAP.$(2):%=-Wl,--wrap=%) $$^ $(LIBS) -o $$@
+endef
+$(foreach program,$(FUZZ_PROGRAMS),$(eval \
+	$(call fuzz_program,$(patsubst %/,%,$(dir $(program))),$(notdir $(program)))))
+
+fuzz-programs: $(FUZZ_PROGRAMS:%=$(FUZZ)/%)
+	@:
+
+# A compiler that has no libFuzzer is not a reason for the other tests not to be built.
+fuzz-build: ## build the harnesses of tests/fuzz/
+	@why=$$(tests/fuzzers --missing $(FUZZ_CC)) || { echo "fuzz: not built: $$why"; exit 0; }; \
+		$(MAKE) --no-print-directory fuzz-programs
+
+print-fuzz:
+	@echo $(FUZZ_PROGRAMS)
+
+print-fuzz-cc:
+	@echo $(FUZZ_CC)
+
+.PHONY: fuzz-programs fuzz-build print-fuzz print-fuzz-cc
