@@ -94,7 +94,7 @@ demo: ## see two processes ping-pong over soft-RoCE and soft-iWARP (or RDMA_ADDR
 
 check: ## run all tests, on the same drivers
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
-	@$(MAKE) --no-print-directory all tests-build fake-build pairs-build
+	@$(MAKE) --no-print-directory all tests-build fake-build fuzz-build pairs-build
 	@tests/run
 
 # Not part of `check`: see tests/README.md for when to run them.
