@@ -116,6 +116,10 @@ fuzz: ## hostile input for FUZZ_SECONDS=60 a harness, other inputs each time
 	@$(MAKE) --no-print-directory fuzz-programs
 	@tests/fuzzers --seconds $(FUZZ_SECONDS)
 
+coverage: ## which lines of the programs the tests run that need no device
+	@tools/packages --install tools/packages-build.txt tests/packages.txt
+	@tests/coverage
+
 lint: ## check the style of every source and script
 	@tools/packages --install tools/packages-build.txt tools/packages-lint.txt
 	@tools/lint
@@ -153,6 +157,6 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
 .DEFAULT_GOAL = all
-.PHONY: all demo check fuzz tsan asan memcheck soak lint show delta deltas flatten \
+.PHONY: all demo check coverage fuzz tsan asan memcheck soak lint show delta deltas flatten \
 	print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -132,6 +132,7 @@ static void finish(void)
 	fake_count_done();
 	fake_judge_ledger();
 	fake_unlock();
+	fake_over = true;
 	if (fake_report->complaints) {
 		fflush(NULL);
 		_exit(FAKE_EXIT_LEDGER);

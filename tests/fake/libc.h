@@ -14,6 +14,7 @@
 #include <time.h>
 
 extern _Atomic bool fake_threads; /* the program has started some */
+extern _Atomic bool fake_over;    /* it has ended: what is called now is not its own (gcov) */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -34,7 +35,7 @@ int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *argument);
 int __wrap_eventfd(unsigned int value, int flags);
-int __wrap_fcntl(int fd, int command, int flags);
+int __wrap_fcntl(int fd, int command, ...);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout);
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		 const sigset_t *mask);

@@ -12,6 +12,8 @@ FUZZ_LDFLAGS = -fsanitize=fuzzer,address,undefined
 # Harnesses, and of which stage's parts.
 FUZZ_PROGRAMS = ping-sr-1/connect_info ping-sr-1/refusal ping-sr-1/command_line \
 		blast-sr-2/credits blast-sr-2/command_line
+# For a compiler without libFuzzer: tests/fuzz/seeds.c in its place.
+FUZZ_MAIN =
 # What a harness has its own of.
 FUZZ_WRAP.command_line = our_look_up_addresses
 
@@ -23,7 +25,7 @@ $(FUZZ)/objects/%.o: %.c
 
 # fuzz_program STAGE HARNESS
 define fuzz_program
-$(FUZZ)/$(1)/$(2): $$(patsubst %.c,$(FUZZ)/objects/%.o,tests/fuzz/$(2).c tests/fuzz/fuzz.c \
+$(FUZZ)/$(1)/$(2): $$(patsubst %.c,$(FUZZ)/objects/%.o,tests/fuzz/$(2).c tests/fuzz/fuzz.c $(FUZZ_MAIN) \
 		$$($(1).parts) $$(wildcard common/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
