@@ -9,6 +9,8 @@
 #include <check.h>
 
 Suite *addresses_suite(void);
+Suite *connect_info_suite(void);
+Suite *credits_suite(void);
 Suite *histogram_suite(void);
 Suite *json_suite(void);
 Suite *numbers_suite(void);

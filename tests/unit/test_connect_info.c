@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of ping-sr-1's private data: the bytes of docs/protocol.md, what of a stranger's
+ * is refused, and the limits, at the limit and one beyond it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/stage.h"
+#include "ping-sr-1/connect_info.h"
+#include "tests/unit/unit.h"
+
+#define LIMIT_COUNT   1000
+#define LIMIT_SIZE    4096
+#define LIMIT_BUFFERS 16
+#define LIMIT_MEMORY  (8 * LIMIT_SIZE)
+
+static const struct our_options options = {
+	.max_count = LIMIT_COUNT,
+	.max_size = LIMIT_SIZE,
+	.max_buffers = LIMIT_BUFFERS,
+	.max_memory = LIMIT_MEMORY,
+};
+static const struct our_connect_info honest = { 5, 64, 3 };
+
+/* As docs/protocol.md has it. */
+static const uint8_t honest_bytes[] = {
+	0, 0, 0, 0, 0, 0, 0, 5, 0,    0,    0,    0,    0, 0, 0, 64,
+	0, 0, 0, 0, 0, 0, 0, 3, 0x4f, 0x55, 0x52, 0x31, 0, 1, 0, 32
+};
+
+START_TEST(the_bytes_are_those_of_the_protocol)
+{
+	uint8_t data[OUR_CONNECT_INFO_LENGTH];
+
+	our_encode_connect_info(&honest, data);
+	ck_assert_mem_eq(data, honest_bytes, sizeof(honest_bytes));
+}
+END_TEST
+
+START_TEST(a_client_sends_all_of_them)
+{
+	const struct our_options its = { .buffers = 3 };
+	struct our_control client = { .options = &its, .count = 5, .data_size = 64 };
+	struct rdma_conn_param param = { .private_data_len = 0 };
+
+	our_setup_connect_info(&client, &param);
+	ck_assert_int_eq(param.private_data_len, sizeof(honest_bytes));
+	ck_assert_mem_eq(param.private_data, honest_bytes, sizeof(honest_bytes));
+}
+END_TEST
+
+/* What a client may send: so many bytes of the honest ones, one of them changed. */
+static const struct received {
+	size_t length, at;
+	uint8_t instead;
+	bool taken;
+} received[] = {
+	{ 32, 7, 5, true },                              /* ours */
+	{ 56, 7, 5, true },                              /* ... and padded */
+	{ 16, 7, 5, true },                              /* without buffers, */
+	{ 24, 7, 5, true },                              /* without the extension */
+	{ 15, 7, 5, false },     { 20, 7, 5, true },     /* padding: zeros as far as it goes */
+	{ 20, 17, 1, false },                            /* half a number of buffers */
+	{ 28, 7, 5, false },                             /* half an extension */
+	{ 31, 7, 5, false },     { 32, 24, 'X', false }, /* magic, */
+	{ 32, 27, 0x32, false }, { 32, 29, 2, false },   /* version, */
+	{ 32, 31, 33, false },                           /* length */
+	{ 56, 40, 1, false },                            /* more than padding */
+};
+
+START_TEST(strangers_are_told_from_friends)
+{
+	const struct received *one = &received[_i];
+	struct our_connect_info info;
+	uint8_t data[56] = { 0 };
+
+	memcpy(data, honest_bytes, sizeof(honest_bytes));
+	data[one->at] = one->instead;
+	ck_assert_int_eq(our_decode_connect_info(data, one->length, &info),
+			 one->taken ? 0 : EPROTO);
+	if (!one->taken)
+		return;
+	ck_assert_uint_eq(info.count, 5);
+	ck_assert_uint_eq(info.data_size, 64);
+	ck_assert_uint_eq(info.n_data_buffers, one->length < 24 ? 0 : 3);
+}
+END_TEST
+
+static const struct asked {
+	struct our_connect_info info;
+	int ret;
+	enum our_refusal_reason reason;
+	uint64_t limit;
+} asked[] = {
+	{ { 1, 1, 1 }, 0, OUR_REFUSED_NOT, 0 },
+	{ { LIMIT_COUNT, LIMIT_SIZE, 8 }, 0, OUR_REFUSED_NOT, 0 },
+	{ { LIMIT_COUNT, 64, LIMIT_BUFFERS }, 0, OUR_REFUSED_NOT, 0 },
+	{ { 0, 64, 1 }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
+	{ { LIMIT_COUNT + 1, 64, 1 }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
+	{ { UINT64_MAX, 64, 1 }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
+	{ { 5, 0, 1 }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
+	{ { 5, LIMIT_SIZE + 1, 1 }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
+	{ { 5, UINT64_MAX, 1 }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
+	{ { 5, 64, 0 }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
+	{ { 5, 64, LIMIT_BUFFERS + 1 }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
+	/* together they are too large */
+	{ { 5, LIMIT_SIZE, 9 }, ERANGE, OUR_REFUSED_BUFFERS, 8 },
+};
+
+START_TEST(limits_are_kept_and_told)
+{
+	struct our_control agent = { .options = &options, .count = 77, .data_size = 77 };
+	const struct asked *one = &asked[_i];
+	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
+	struct our_refusal refusal;
+
+	our_encode_connect_info(&one->info, request.private_data);
+	capture_start();
+	ck_assert_int_eq(our_take_connect_info(&agent, &request), one->ret);
+	if (!one->ret) {
+		ck_assert_uint_eq(agent.count, one->info.count);
+		ck_assert_uint_eq(agent.data_size, one->info.data_size);
+		ck_assert_uint_eq(agent.n_data_buffers, one->info.n_data_buffers);
+		ck_assert_str_eq(captured_stderr(), "");
+		return;
+	}
+	assert_holds(captured_stderr(), "client refused");
+	ck_assert_int_eq(our_setup_refusal(&agent), OUR_REFUSAL_LENGTH);
+	ck_assert_int_eq(our_decode_refusal(agent.private_data, OUR_REFUSAL_LENGTH, &refusal), 0);
+	ck_assert_int_eq(refusal.reason, one->reason);
+	ck_assert_uint_eq(refusal.limit, one->limit);
+}
+END_TEST
+
+START_TEST(where_nothing_streams_buffers_mean_nothing)
+{
+	const struct our_options ping = { .max_count = 9, .max_size = 99, .max_memory = 1 };
+	const struct our_connect_info none = { 5, 64, 0 };
+	struct our_control agent = { .options = &ping };
+	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
+
+	our_encode_connect_info(&none, request.private_data);
+	ck_assert_int_eq(our_take_connect_info(&agent, &request), 0);
+}
+END_TEST
+
+Suite *connect_info_suite(void)
+{
+	Suite *suite = suite_create("connect_info");
+	TCase *tcase = tcase_create("connect_info");
+
+	tcase_add_test(tcase, the_bytes_are_those_of_the_protocol);
+	tcase_add_test(tcase, a_client_sends_all_of_them);
+	tcase_add_loop_test(tcase, strangers_are_told_from_friends, 0, UNIT_LENGTH(received));
+	tcase_add_loop_test(tcase, limits_are_kept_and_told, 0, UNIT_LENGTH(asked));
+	tcase_add_test(tcase, where_nothing_streams_buffers_mean_nothing);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
