@@ -70,6 +70,18 @@ int rdma_resolve_route(struct rdma_cm_id *pub, int timeout_ms)
 	return fake_end_rdma(fake_wait_if_sync(id));
 }
 
+static void check_depths(const struct fake_id *id, const struct rdma_conn_param *param,
+			 const char *call)
+{
+	uint8_t offered = id->state == FAKE_ROUTE ? 1 : id->peer->depth;
+	uint8_t most = id->state == FAKE_ROUTE ? UINT8_MAX : offered;
+
+	if (offered && (!param->responder_resources || !param->initiator_depth))
+		fake_complain("%s: some devices refuse a depth of 0", call);
+	if (param->responder_resources > most || param->initiator_depth > most)
+		fake_complain("%s: a depth above what the client offered", call);
+}
+
 /* What both sides must have done before they are connected. */
 static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, size_t max_data,
 		       const char *call)
@@ -78,10 +90,11 @@ static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, 
 
 	if (!qp || !qp->receives.n)
 		fake_complain("%s: no receive is posted", call);
-	if (!param->retry_count && id->state == FAKE_ROUTE)
+	if (id->state == FAKE_ROUTE && !param->retry_count)
 		fake_complain("%s: no retries", call);
-	if (!param->responder_resources && !param->initiator_depth)
-		fake_complain("%s: some devices refuse a depth of 0", call);
+	if (!param->rnr_retry_count)
+		fake_complain("%s: no retries where there is no receive", call);
+	check_depths(id, param, call);
 	if (param->private_data_len <= max_data)
 		return 0;
 	fake_complain("%s: %u bytes of private data", call, param->private_data_len);

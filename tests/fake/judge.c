@@ -49,6 +49,8 @@ const char *run_judge_end(const struct run *run)
 		return hung(run);
 	if (strstr(run->errors, "Sanitizer") || strstr(run->errors, "runtime error"))
 		return bad(run, "a sanitizer found something");
+	if (strstr(run->errors, "Unknown error"))
+		return bad(run, "no errno value");
 	if (!WIFEXITED(run->status))
 		return bad(run, "killed by signal %d", WTERMSIG(run->status));
 	if (report->complaints)

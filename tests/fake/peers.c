@@ -9,7 +9,8 @@
 
 #include "tests/fake/state.h"
 
-#define MAGIC 0x4f555231u /* "OUR1" */
+#define MAGIC     0x4f555231u    /* "OUR1" */
+#define EXTENSION (1 << 16 | 32) /* version and length */
 
 static LIST_HEAD(peer_list, fake_peer) peers;
 
@@ -157,6 +158,7 @@ static struct fake_peer *new_peer(bool is_client)
 	peer->count = fake_config->count;
 	peer->size = fake_config->size;
 	peer->buffers = 8;
+	peer->depth = fake_report->peers % 2 ? 0 : 1; /* every other one reads nothing */
 	peer->wire = fake_config->blast ? &blast_wire : &ping_wire;
 	LIST_INSERT_HEAD(&peers, peer, all);
 	fake_report->peers++;
@@ -167,7 +169,7 @@ size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
 {
 	const uint64_t words[] = { htobe64(peer->count), htobe64(peer->size),
 				   htobe64(fake_config->blast ? peer->buffers : 0) };
-	const uint32_t extension[] = { htobe32(MAGIC), htobe32(1 << 16 | 32) };
+	const uint32_t extension[] = { htobe32(MAGIC), htobe32(EXTENSION) };
 
 	memcpy(data, words, sizeof(words));
 	memcpy(data + sizeof(words), extension, sizeof(extension));
@@ -197,14 +199,22 @@ void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param
 {
 	struct fake_peer *peer = new_peer(false);
 	uint64_t words[3];
+	uint32_t extension[2];
 
 	id->peer = peer;
 	peer->id = id;
-	if (param->private_data_len < sizeof(words))
+	if (!param->private_data_len)
 		return;
+	if (param->private_data_len != sizeof(words) + sizeof(extension)) {
+		fake_complain("%u bytes of private data", param->private_data_len);
+		return;
+	}
 	memcpy(words, param->private_data, sizeof(words));
+	memcpy(extension, (const uint8_t *)param->private_data + sizeof(words), sizeof(extension));
 	if (be64toh(words[0]) != peer->count || be64toh(words[1]) != peer->size)
 		fake_complain("the private data have the wrong count or size");
+	if (be32toh(extension[0]) != MAGIC || be32toh(extension[1]) != EXTENSION)
+		fake_complain("the private data have another extension");
 	peer->buffers = (uint32_t)be64toh(words[2]);
 	peer->wire = peer->buffers ? &blast_wire : &ping_wire;
 	fake_put_begin(peer);

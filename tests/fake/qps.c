@@ -24,6 +24,15 @@ static void check_caps(const struct ibv_qp_cap *cap)
 		fake_complain("rdma_create_qp: more than the fake device has");
 }
 
+/* It has an entry for each work request that can be outstanding of the QPs that use it. */
+static void check_depth(struct fake_cq *cq, uint32_t work_requests)
+{
+	cq->work_requests += work_requests;
+	if (cq->work_requests > (unsigned int)cq->pub.cqe)
+		fake_complain("rdma_create_qp: CQ %u has %d entries for %u work requests",
+			      cq->object.number, cq->pub.cqe, cq->work_requests);
+}
+
 static void new_qp(struct fake_id *id, struct fake_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct fake_qp *qp = fake_new(struct fake_qp, "QP");
@@ -36,6 +45,8 @@ static void new_qp(struct fake_id *id, struct fake_pd *pd, struct ibv_qp_init_at
 	pd->object.users++;
 	qp->send_cq->object.users++;
 	qp->recv_cq->object.users++;
+	check_depth(qp->send_cq, attr->cap.max_send_wr);
+	check_depth(qp->recv_cq, attr->cap.max_recv_wr);
 	if (attr->cap.max_inline_data > MAX_INLINE)
 		attr->cap.max_inline_data = MAX_INLINE;
 	qp->max_inline = attr->cap.max_inline_data;
@@ -77,6 +88,15 @@ static const struct fake_wr *take(struct fake_queue *queue)
 	return wr;
 }
 
+/* 0, as rdma_cm leaves it, is the longest of all. Where nothing fails, it has been seen to. */
+static void check_rnr_timer(const struct fake_qp *qp)
+{
+	const struct fake_peer *peer = qp->id->peer;
+
+	if (!fake_config->iwarp && !fake_report->hit && peer && peer->done && !qp->rnr_timer_set)
+		fake_complain("QP %u has worked with an RNR timer of 0", qp->object.number);
+}
+
 void rdma_destroy_qp(struct rdma_cm_id *pub)
 {
 	struct fake_id *id = fake_of(struct fake_id, pub);
@@ -89,8 +109,11 @@ void rdma_destroy_qp(struct rdma_cm_id *pub)
 		fake_end(0);
 		return;
 	}
+	check_rnr_timer(qp);
 	while (take(&qp->sends) || take(&qp->receives))
 		;
+	qp->send_cq->work_requests -= qp->sends.max;
+	qp->recv_cq->work_requests -= qp->receives.max;
 	fake_forget_completions(qp->send_cq, qp->pub.qp_num);
 	fake_forget_completions(qp->recv_cq, qp->pub.qp_num);
 	qp->pd->object.users--;
@@ -107,6 +130,7 @@ int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)
 	struct fake_fault fault = fake_begin("ibv_modify_qp");
 	struct fake_qp *qp = fake_of(struct fake_qp, pub);
 
+	qp->rnr_timer_set |= mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer;
 	if (!fault.error && fake_use(&qp->object, "ibv_modify_qp") && mask & IBV_QP_STATE) {
 		if (attr->qp_state == IBV_QPS_ERR)
 			fake_flush(qp);

@@ -170,6 +170,7 @@ struct fake_cq {
 	struct fake_comp_channel *channel;
 	struct ibv_wc *ring, *held; /* pub.cqe entries each */
 	unsigned int first, n, n_held, patience;
+	unsigned int work_requests; /* of all QPs that complete to it */
 	bool armed;
 	unsigned int unacked;
 	struct ibv_cq pub;
@@ -195,6 +196,7 @@ struct fake_qp {
 	struct fake_cq *send_cq, *recv_cq;
 	struct fake_id *id;
 	uint32_t max_inline;
+	bool rnr_timer_set;
 	struct fake_queue sends, receives; /* not completed yet */
 	struct ibv_qp pub;
 };
@@ -231,6 +233,7 @@ struct fake_peer {
 	bool done;
 	uint64_t count, sent, received, credits;
 	uint32_t size, buffers;
+	uint8_t depth; /* of RDMA reads: what a client offers */
 };
 
 /* What two programs say to each other once they are connected. */
