@@ -2,7 +2,7 @@
 /*
  * Place: the fake's tests, of one program of one stage: it is linked into this one. Contract: see
  * usage; a line "ok NAME" or "not ok NAME: why" for each test, exit status 1 if there was one of the
- * second sort.
+ * second sort. With FAKE_FIRST_ONLY in the environment, the first of those ends it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +23,8 @@ void test_result(const struct test *test, const char *what, const char *why)
 	printf("%s %s %s%s%s\n", why ? "not ok" : "ok", test->name, what, why ? ": " : "", text);
 	fflush(stdout);
 	failed |= !!why;
+	if (failed && getenv("FAKE_FIRST_ONLY"))
+		exit(EXIT_FAILURE);
 }
 
 static int usage(void)
