@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,13 +98,26 @@ void fake_strikes(void)
 	fake_report->struck = true;
 }
 
+/* SIGTERM, if it is caught: before that it would be no test. */
+static void stop_program(void)
+{
+	struct sigaction action;
+
+	if (sigaction(SIGTERM, NULL, &action) || action.sa_handler == SIG_DFL)
+		return;
+	fake_report->stopped = true;
+	raise(SIGTERM);
+}
+
 struct fake_fault fake_begin(const char *call)
 {
 	struct fake_fault fault = { 0 };
 
 	fake_lock();
 	note(call);
-	if (++fake_report->calls != fake_config->fault_call ||
+	if (++fake_report->calls == fake_config->stop_call)
+		stop_program();
+	if (fake_report->calls != fake_config->fault_call ||
 	    !fake_choose_fault(call, fake_config->fault_choice, &fault))
 		return (struct fake_fault){ 0 };
 	note_hit(call, &fault);

@@ -31,6 +31,7 @@ struct fake_config {
 	unsigned int seed;
 	unsigned int fault_call;   /* the call that fails, counted from 1; 0: none does */
 	unsigned int fault_choice; /* in which of the ways that it can fail */
+	unsigned int stop_call;    /* at which a signal asks the program to stop; 0: at none */
 };
 
 /* What a failure asks of the program. */
@@ -51,6 +52,7 @@ struct fake_report {
 	bool hit;             /* the fault_call was reached, and had a fault_choice */
 	unsigned int choices; /* in how many ways that call can fail */
 	bool struck;          /* ... and the program has been able to notice */
+	bool stopped;         /* the signal has come: from then on the peers are silent */
 	bool last_word;       /* ... or not: it was the end of what the program had to say */
 	bool hit_after;       /* ... after all peers had what they wanted */
 	enum fake_expected expected;

@@ -57,7 +57,8 @@ const char *run_judge_end(const struct run *run)
 		return bad(run, "the ledger: %s", report->text);
 	if (WEXITSTATUS(run->status) > 1)
 		return bad(run, "exit status %d", WEXITSTATUS(run->status));
-	if (!WEXITSTATUS(run->status) && !report->last_word && (!FAKE_ALL_DONE || !report->peers))
+	if (!WEXITSTATUS(run->status) && !report->last_word && !report->stopped &&
+	    (!FAKE_ALL_DONE || !report->peers))
 		return bad(run, "exit status 0, but only %u of %u peers got all they wanted",
 			   report->done, report->peers);
 	return NULL;

@@ -30,7 +30,7 @@ void test_result(const struct test *test, const char *what, const char *why)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|orderings|many COUNT\n");
+		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|stops|orderings|many COUNT\n");
 	return 2;
 }
 
@@ -45,6 +45,8 @@ int main(int argc, char **argv)
 	test.blast = strstr(argv[1], "blast");
 	if (!strcmp(argv[2], "sweep"))
 		test_sweep(&test);
+	else if (!strcmp(argv[2], "stops"))
+		test_stops(&test);
 	else if (!strcmp(argv[2], "orderings"))
 		test_orderings(&test);
 	else if (!strcmp(argv[2], "many") && argc == 4)

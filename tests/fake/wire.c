@@ -89,7 +89,7 @@ void fake_retry_messages(struct fake_qp *qp)
 
 static bool works(const struct fake_peer *peer)
 {
-	return !peer->left && peer->id->object.alive;
+	return !peer->left && peer->id->object.alive && !fake_report->stopped;
 }
 
 /* A program's message reaches the peer, and is acknowledged: one before the other. */

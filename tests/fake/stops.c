@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: SIGTERM. Contract: at each call that the program makes, one in each run,
+ * it is asked to stop, and its peers fall silent. It ends, says nothing, leaves nothing behind, and
+ * its exit status is 0.
+ */
+#include <stdio.h>
+
+#include "tests/fake/tests.h"
+
+/* False: the program made no such call. */
+static bool stop_at(const struct test *test, const struct fake_config *config, unsigned int *stops,
+		    const char **why)
+{
+	static struct run run;
+
+	test_run(test, config, &run);
+	*why = run_judge(&run);
+	*stops += run.report->stopped;
+	return run.report->calls >= config->stop_call;
+}
+
+static void stop_everywhere(const struct test *test, const char *name, struct fake_config config)
+{
+	unsigned int stops = 0;
+	const char *why = NULL;
+	char what[128];
+
+	for (config.stop_call = 1; stop_at(test, &config, &stops, &why) && !why; config.stop_call++)
+		;
+	snprintf(what, sizeof(what), "stops on %s whenever it is told to", name);
+	if (!why && !stops)
+		why = "it was never told to";
+	test_result(test, what, why);
+}
+
+void test_stops(const struct test *test)
+{
+	struct fake_config config = { .count = 3, .size = 200, .clients = 1 };
+
+	if (test->server)
+		config.clients = 2;
+	stop_everywhere(test, "RoCE", config);
+	config.iwarp = true;
+	config.size = 40;
+	stop_everywhere(test, "iWARP", config);
+}
