@@ -50,7 +50,9 @@ static bool sweep_point(struct sweep *sweep, unsigned int *choices)
 
 	test_run(sweep->test, &sweep->config, &run);
 	why = run_judge(&run);
-	*choices = run.report->choices;
+	/* With threads the n-th call is not the same in each run: all ways of any of them are tried. */
+	if (run.report->choices > *choices)
+		*choices = run.report->choices;
 	sweep->points += run.report->hit;
 	sweep->hangs += run.hung;
 	if (why && sweep->failures++ < MAX_SHOWN) {
@@ -65,12 +67,12 @@ static void run_sweep(struct sweep *sweep)
 {
 	unsigned int *n = &sweep->config.fault_call, *choice = &sweep->config.fault_choice;
 	char what[256];
-	unsigned int choices;
+	unsigned int choices = 0;
 
 	for (*n = 1; sweep_point(sweep, &choices); (*n)++) {
-		for (*choice = 1; *choice < choices; (*choice)++)
+		for (*choice = 1; *choice < choices && sweep->hangs < MAX_HANGS; (*choice)++)
 			sweep_point(sweep, &choices);
-		*choice = 0;
+		*choice = choices = 0;
 	}
 	snprintf(what, sizeof(what), "%s: %u failures of %u calls", sweep->name, sweep->points,
 		 *n - 1);
