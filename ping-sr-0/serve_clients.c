@@ -11,17 +11,19 @@
 int our_serve_clients(struct our_control *listener)
 {
 	uint64_t wanted = listener->options->clients, served;
-	int ret, failure = 0;
+	int ret = 0, failure = 0;
 
 	for (served = 0; !wanted || served < wanted; served++) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-		if (ret)
-			return our_report_error("rdma_get_request", ret, NULL);
+		if (ret) {
+			our_report_error("rdma_get_request", ret, NULL);
+			break;
+		}
 		ret = our_agent(listener->options, &listener->cm_event);
 		if (ret == EINTR)
-			return ret;
+			break;
 		if (ret)
 			failure = ret;
 	}
-	return failure;
+	return failure ? failure : ret;
 }
