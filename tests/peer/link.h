@@ -47,7 +47,9 @@
 struct peer {
 	/* options */
 	int server, client, async, events, blast, full, abrupt, verbose; /* flags */
-	int one_more; /* a message more than was announced */
+	int one_more;       /* a message more than was announced */
+	int die_connecting; /* with the connect request sent, and no answer heard */
+	uint32_t send_size; /* of a message, whatever was announced; 0: as announced */
 	int stage;
 	int bad_credit; /* the misbehaviour's initial: huge, zero or short; or 0 */
 	const char *addr, *port;

@@ -142,7 +142,8 @@ static void ping_client(struct peer *p)
 			post_recv(p, 0, false); /* the first was posted before connecting */
 		fill(p, slot(p, 1), i);
 		memset(slot(p, 0), 0xee, p->size);
-		post_send(p, KIND_SEND, 1, slot(p, 1), (uint32_t)p->size);
+		post_send(p, KIND_SEND, 1, slot(p, 1),
+			  p->send_size ? p->send_size : (uint32_t)p->size);
 		status = await(p, true, true);
 		if (status)
 			die_lost(p, status, i);

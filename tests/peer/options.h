@@ -15,6 +15,7 @@ static __attribute__((noreturn)) void usage(void)
 	      "  [-p PORT] [-c COUNT] [-s SIZE] [-n BUFFERS] [--timeout S] [-v]\n"
 	      "  client: [--full] [--raw-private HEX] [--exit-without-disconnect]\n"
 	      "    [--one-more] [--leave-after N] [--die-after N] [--rounds N]\n"
+	      "    [--send-size N] [--async --die-connecting]\n"
 	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n",
 	      stderr);
 	exit(2);
@@ -66,6 +67,7 @@ static void parse(struct peer *p, int argc, char **argv)
 		{ "full", 0, &p->full, 1 },
 		{ "exit-without-disconnect", 0, &p->abrupt, 1 },
 		{ "one-more", 0, &p->one_more, 1 },
+		{ "die-connecting", 0, &p->die_connecting, 1 },
 		{ "verbose", 0, &p->verbose, 1 },
 		{ "stage", 1, NULL, 'g' },
 		{ "raw-private", 1, NULL, 'R' },
@@ -74,6 +76,7 @@ static void parse(struct peer *p, int argc, char **argv)
 		{ "leave-after", 1, NULL, 'l' },
 		{ "die-after", 1, NULL, 'd' },
 		{ "rounds", 1, NULL, 'r' },
+		{ "send-size", 1, NULL, 'S' },
 		{ "timeout", 1, NULL, 't' },
 		{ 0 },
 	};
@@ -106,12 +109,16 @@ static void parse(struct peer *p, int argc, char **argv)
 			p->leave_after = number(optarg, 0, UINT64_MAX - 1);
 		else if (c == 'd')
 			p->die_after = number(optarg, 0, UINT64_MAX - 1);
+		else if (c == 'S')
+			p->send_size = (uint32_t)number(optarg, 1, MAX_SIZE);
 		else if (c == 'r')
 			p->rounds = number(optarg, 1, 1000000);
 		else if (c)
 			usage();
 	}
 	if (optind != argc || p->server == p->client || !p->addr)
+		usage();
+	if ((p->die_connecting && !p->async) || p->send_size > p->size + CREDIT_LEN)
 		usage();
 	if (p->blast)
 		p->stage = 1;

@@ -64,6 +64,10 @@ static void connect_client(struct peer *p)
 	fill_param(&param);
 	param.private_data_len = (uint8_t)build_request(p, data);
 	param.private_data = param.private_data_len ? data : NULL;
+	if (p->die_connecting) {
+		must(!rdma_connect(p->id, &param), "rdma_connect");
+		raise(SIGKILL);
+	}
 	step(p, rdma_connect(p->id, &param), "rdma_connect", RDMA_CM_EVENT_ESTABLISHED);
 }
 

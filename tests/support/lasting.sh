@@ -111,3 +111,24 @@ residue() {
 	check $status "$name holds no more after 200 clients were killed" \
 		"$scratch/held" "$scratch/killed" "$scratch/server"
 }
+
+# Clients whose messages are not as long as they said, and clients that are killed with their connect
+# request sent and no answer heard. What the server makes of those depends on how far they came.
+liars() {
+	local name="ladder:$1 ping-sr-$3" status=0 pid before peer
+	start_server "ping-sr-$3/server" -a "$2" -n 0 --timeout 5 || status=1
+	pid=$(child "$server")
+	before=$(holds "$pid")
+	peer=(build/tests/peer --client --stage 1 -a "$2" -c 100)
+	client longer "${peer[@]}" --send-size 65 && status=1
+	client shorter "${peer[@]}" --send-size 63 && status=1
+	client dead "${peer[@]}" --async --die-connecting --die-after 0 --rounds 10 || status=1
+	client honest "ping-sr-$3/client" -a "$2" -v || status=1
+	await holds_again "$pid" "$before" || status=1
+	kill -INT "$server" || status=1
+	ends_with 1 "$server" || status=1 # some of its clients have failed
+	says server "received a message of 63 bytes where 64 were expected" || status=1
+	check $status "$name serves the next after wrong sizes and half a connection" \
+		"$scratch/server" "$scratch/longer" "$scratch/shorter" "$scratch/dead" \
+		"$scratch/honest"
+}
