@@ -41,7 +41,7 @@ static const char *hung(const struct run *run)
 	return bad(run, "it does not end, after%s", calls);
 }
 
-const char *run_judge_end(const struct run *run)
+const char *run_judge_tidy(const struct run *run)
 {
 	const struct fake_report *report = run->report;
 
@@ -55,6 +55,17 @@ const char *run_judge_end(const struct run *run)
 		return bad(run, "killed by signal %d", WTERMSIG(run->status));
 	if (report->complaints)
 		return bad(run, "the ledger: %s", report->text);
+	return NULL;
+}
+
+/* What holds for every run that is to move messages. NULL: all is well so far. */
+const char *run_judge_end(const struct run *run)
+{
+	const struct fake_report *report = run->report;
+	const char *why = run_judge_tidy(run);
+
+	if (why)
+		return why;
 	if (WEXITSTATUS(run->status) > 1)
 		return bad(run, "exit status %d", WEXITSTATUS(run->status));
 	if (!WEXITSTATUS(run->status) && !report->last_word && !report->stopped &&

@@ -30,7 +30,7 @@ void test_result(const struct test *test, const char *what, const char *why)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|stops|orderings|many COUNT\n");
+		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|stops|orderings|lines|many COUNT\n");
 	return 2;
 }
 
@@ -49,6 +49,8 @@ int main(int argc, char **argv)
 		test_stops(&test);
 	else if (!strcmp(argv[2], "orderings"))
 		test_orderings(&test);
+	else if (!strcmp(argv[2], "lines"))
+		test_command_lines(&test);
 	else if (!strcmp(argv[2], "many") && argc == 4)
 		test_many(&test, strtoull(argv[3], NULL, 10));
 	else

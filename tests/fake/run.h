@@ -32,4 +32,7 @@ const char *run_judge(const struct run *run);
 /* The same, but only of what holds in every run, whatever failed, and whenever. */
 const char *run_judge_end(const struct run *run);
 
+/* The same, of what holds whatever the program was told: it ends by itself, and tidily. */
+const char *run_judge_tidy(const struct run *run);
+
 #endif

@@ -22,6 +22,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 void test_sweep(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
+void test_command_lines(const struct test *test);
 void test_many(const struct test *test, uint64_t count);
 
 #endif
