@@ -21,7 +21,13 @@ in_mid_run() {
 ends_with() {
 	local status=0
 	wait "$2" || status=$?
+	[ "$status" = "$1" ] || echo "exit status $status, not $1" >&2
 	[ "$status" = "$1" ]
+}
+
+# said NAME: what a program said besides its trace.
+said() {
+	grep -E '^[^ ]+: [a-z]' "$scratch/$1" | grep -v ': ibv_p' || :
 }
 
 # endless NAME COMMAND...: a client in the background that does not end by itself; sets endless.
@@ -43,12 +49,12 @@ stop_busy_server() {
 		await in_mid_run "busy$i" || status=1
 	done
 	kill -INT "$server" || status=1
-	end_server || status=1
+	ends_with 0 "$server" || status=1
 	for i in 1 2 3 4; do
 		ends_with 1 "${clients[i - 1]}" || status=1
 		# soft-iWARP may fail a send before it says that the server has gone.
 		grep -qE 'the server left after|local QP operation error' "$scratch/busy$i" || status=1
-		grep -vE ' (ibv|rdma)_[a-z_]+(:| +ok)' "$scratch/busy$i" >"$scratch/busy$i.said" || status=1
+		said "busy$i" >"$scratch/busy$i.said"
 	done
 	[ "$(wc -l <"$scratch/server")" = 1 ] || status=1 # "listening on"
 	return $status
@@ -56,14 +62,14 @@ stop_busy_server() {
 
 stops() {
 	local name="ladder:$1 ping-sr-$3" status=0
-	for _ in 1 2; do
-		[ $status != 0 ] || stop_busy_server "$2" "$3" || status=1
-	done
+	stop_busy_server "$2" "$3" || status=1
+	# Where a QP that falls may refuse what is posted, chance has a part in it.
+	[ "$1$status" != iWARP0 ] || stop_busy_server "$2" "$3" || status=1
 	check $status "$name is stopped while four clients are busy, and says nothing" \
 		"$scratch/server" "$scratch"/busy?.said
 }
 
-memory_allowance=64 # KiB: a few hundred bytes a client
+memory_allowance=8 # KiB of 25 clients: some 300 bytes each
 
 # holds PID: what a server has in hand: file descriptors, and what the kernel lists as its own.
 holds() {
@@ -89,26 +95,36 @@ memory() {
 	awk '$1 == "VmRSS:" { print $2 }' "/proc/$1/status"
 }
 
-# Two hundred clients, each killed while it talks: what the server had to hold for them is given
-# back. It need not be so after the first few: threads, stacks and arenas are kept for the next.
+# kill_some PEER...: 25 clients, each killed while it talks; sets grown to the KiB that the server
+# with process id $pid has grown by.
+kill_some() {
+	local kib
+	kib=$(memory "$pid")
+	client killed "$@" --rounds 25 || return 1
+	await holds_again "$pid" "$before" || return 1
+	grown=$(($(memory "$pid") - kib))
+}
+
+# What a server has to hold for a client that is killed is given back. Its memory may still grow:
+# when clients overlap more than those before, malloc(3) keeps what that took. But a leak grows
+# with every client: one time in four without any growth is enough to show that there is none.
 residue() {
-	local name="ladder:$1 ping-sr-$3" status=0 pid before after kib peer
+	local name="ladder:$1 ping-sr-$3" status=0 pid before peer grown least=1000000 talk=10
 	start_server "ping-sr-$3/server" -a "$2" -n 0 || status=1
 	pid=$(child "$server")
 	before=$(holds "$pid")
-	peer=(build/tests/peer --client --stage 1 -a "$2" -c 1000 --die-after 10)
-	client warm-up "${peer[@]}" --rounds 50 || status=1
-	kib=$(memory "$pid")
-	client killed "${peer[@]}" --rounds 150 || status=1
-	await holds_again "$pid" "$before" || status=1
-	after=$(holds "$pid") # it runs
-	kib=$(($(memory "$pid") - kib))
-	echo "before: $before; after: $after; $kib KiB more" | tee "$scratch/held"
-	[ "$kib" -lt $memory_allowance ] || status=1
+	[ "$1" != iWARP ] || talk=0 # soft-iWARP may lose sight of a first message: docs/pitfalls.md
+	peer=(build/tests/peer --client --stage 1 -a "$2" -c 1000 --die-after "$talk")
+	for _ in 1 2 3 4; do
+		kill_some "${peer[@]}" || status=1
+		least=$((grown < least ? grown : least))
+	done
+	echo "before: $before; after: $(holds "$pid"); grew by $least KiB or more" >"$scratch/held"
+	[ $least -lt $memory_allowance ] || status=1
 	kill -INT "$server" || status=1
 	ends_with 1 "$server" || status=1 # its clients have failed
-	[ "$(grep -c 'the client left after' "$scratch/server")" = 200 ] || status=1
-	check $status "$name holds no more after 200 clients were killed" \
+	[ "$(grep -c 'the client left after' "$scratch/server")" = 100 ] || status=1
+	check $status "$name holds no more after 100 clients were killed" \
 		"$scratch/held" "$scratch/killed" "$scratch/server"
 }
 
