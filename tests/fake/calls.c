@@ -86,6 +86,7 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	fake_count_done();
 	report->hit_after = FAKE_ALL_DONE;
 	report->expected = fault->expected;
+	report->wc_status = (int)fault->wc_status;
 	snprintf(report->call, FAKE_NAME, "%s", call);
 	snprintf(report->fault, FAKE_NAME, "%s", fault->name);
 	/* A flush is normal, and the message is about what made it come. */

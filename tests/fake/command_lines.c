@@ -132,6 +132,7 @@ static void run_line(const struct test *test, const struct line *line)
 	struct fake_config config = { .count = line->count ? line->count : MESSAGES,
 				      .size = SIZE,
 				      .clients = line->clients,
+				      .buffers = 8,
 				      .blast = test->blast };
 	char storage[MAX_WORDS][32], *arguments[MAX_WORDS + 2] = { "program" }, why[256];
 	const char *wrong;

@@ -26,6 +26,7 @@ struct fake_config {
 	unsigned int clients; /* how many connect to a server */
 	uint64_t count;       /* messages that each of them sends, */
 	uint32_t size;        /* of so many bytes */
+	uint32_t buffers;     /* of each side of a stream */
 	bool hurried; /* a look at a CQ in vain takes a millisecond, by the program's clock */
 	enum fake_delivery delivery;
 	unsigned int seed;
@@ -56,6 +57,7 @@ struct fake_report {
 	bool last_word;       /* ... or not: it was the end of what the program had to say */
 	bool hit_after;       /* ... after all peers had what they wanted */
 	enum fake_expected expected;
+	int wc_status;         /* of the completion that has failed; 0: none has */
 	char call[FAKE_NAME];  /* which it was, */
 	char fault[FAKE_NAME]; /* and how it failed; */
 	char says[FAKE_NAME];  /* what the message is to hold, besides */

@@ -40,6 +40,11 @@ struct row {
 	{                                                                                 \
 		.name = "peer leaves", .peer_leaves = true, .expected = FAKE_FAILS_LATER, \
 	}
+#define LEAVES_AFTER                                                  \
+	{                                                             \
+		.name = "peer leaves after it", .leaves_after = true, \
+		.expected = FAKE_FAILS_LATER,                         \
+	}
 #define DEVICE_LEAVES                                                                         \
 	{                                                                                     \
 		.name = "device leaves", .device_leaves = true, .expected = FAKE_FAILS_LATER, \
@@ -120,6 +125,7 @@ static const struct row rows[] = {
 	{ "ibv_post_recv", WC(LOC_QP_OP_ERR) },
 	{ "ibv_post_recv", WC(WR_FLUSH_ERR) },
 	{ "ibv_post_recv", PEER_LEAVES },
+	{ "ibv_post_recv", LEAVES_AFTER },
 	{ "ibv_post_recv", DEVICE_LEAVES },
 	{ "ibv_post_recv",
 	  { .name = "peer has left", .peer_has_left = true, .expected = FAKE_FAILS_LATER } },

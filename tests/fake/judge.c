@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include <infiniband/verbs.h>
+
 #include "tests/fake/run.h"
 
 static char verdict[2 * RUN_TEXT];
@@ -38,6 +40,8 @@ static const char *hung(const struct run *run)
 		strncat(calls, " ", sizeof(calls) - strlen(calls) - 1);
 		strncat(calls, report->last[i % FAKE_LAST], sizeof(calls) - strlen(calls) - 1);
 	}
+	if (report->complaints)
+		return bad(run, "the ledger: %s; it does not end, after%s", report->text, calls);
 	return bad(run, "it does not end, after%s", calls);
 }
 
@@ -95,6 +99,14 @@ static bool is_event_reader(const struct fake_report *report)
 	return !strcmp(report->call, "rdma_get_cm_event") || !strcmp(report->call, "malloc");
 }
 
+static bool names_status(const struct run *run)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "(status %d,", run->report->wc_status);
+	return strstr(run->errors, text);
+}
+
 static const char *judge_fault(const struct run *run)
 {
 	const struct fake_report *report = run->report;
@@ -124,8 +136,16 @@ static const char *judge_fault(const struct run *run)
 		return said <= 1 ? NULL : bad(run, "%u lines about what did no harm", said);
 	if (!failed && expected != FAKE_TEAR_DOWN)
 		return bad(run, "exit status 0");
+	/* What goes wrong with one peer is no reason to fail the others. */
+	if (expected == FAKE_FAILS_LATER && report->peers > report->done + 1)
+		return bad(run, "only %u of %u peers got all they wanted", report->done,
+			   report->peers);
 	if ((expected == FAKE_FAILS || expected == FAKE_TEAR_DOWN) && named != 1)
 		return bad(run, "the call is named %u times", named);
+	/* A flush has a reason that is worth more, and is said instead. */
+	if (failed && report->wc_status && report->wc_status != IBV_WC_WR_FLUSH_ERR &&
+	    !names_status(run))
+		return bad(run, "the status of the completion is not named");
 	/* Who reads the events is not who waits for them: the second says what it waited for. */
 	if (said != 1 && !(said == 2 && named && is_event_reader(report)))
 		return bad(run, "%u lines, not one", said);

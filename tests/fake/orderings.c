@@ -50,6 +50,7 @@ static void test_wild(const struct test *test)
 	for (config.seed = 1; !why && config.seed <= SEEDS; config.seed++) {
 		config.iwarp = config.seed % 2;
 		config.clients = 1 + config.seed % 3;
+		config.buffers = 1 + config.seed % 8;
 		why = run_and_judge(test, &config);
 	}
 	if (!why && (!sum.held || !sum.received_first))

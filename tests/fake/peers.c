@@ -128,6 +128,8 @@ static void blast_client_hears(struct fake_peer *peer, const uint8_t *data, uint
 
 static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
+	uint64_t returned;
+
 	if (peer->is_client) {
 		blast_client_hears(peer, data, length);
 		return;
@@ -139,11 +141,13 @@ static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t len
 	else
 		peer->credits--;
 	peer->received++;
-	/* Half of them at a time, and what is left at the end: in any case by and by all. */
-	if (peer->buffers - peer->credits < (peer->buffers + 1) / 2 && peer->received < peer->count)
+	/* As late as may be: half of them when none is left, and all that are owed at the end. */
+	if (peer->credits && peer->received < peer->count)
 		return;
-	send_credits(peer, peer->buffers - peer->credits);
-	peer->credits = peer->buffers;
+	returned = peer->received < peer->count ? (peer->buffers + 1) / 2
+						: peer->buffers - peer->credits;
+	send_credits(peer, returned);
+	peer->credits += returned;
 }
 
 static const struct fake_wire blast_wire = { blast_begin, blast_hear };
@@ -157,7 +161,7 @@ static struct fake_peer *new_peer(bool is_client)
 	peer->is_client = is_client;
 	peer->count = fake_config->count;
 	peer->size = fake_config->size;
-	peer->buffers = 8;
+	peer->buffers = fake_config->buffers;
 	peer->depth = fake_report->peers % 2 ? 0 : 1; /* every other one reads nothing */
 	peer->wire = fake_config->blast ? &blast_wire : &ping_wire;
 	LIST_INSERT_HEAD(&peers, peer, all);

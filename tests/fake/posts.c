@@ -143,6 +143,15 @@ static void fail_receive(struct fake_qp *qp, const struct fake_fault *fault)
 	fake_put_leave(qp->id->peer);
 }
 
+/* With its last message the peer may leave: it would have to, soon. */
+static void leave_after(struct fake_peer *peer)
+{
+	if (peer->count == (peer->is_client ? peer->sent : peer->received))
+		return;
+	fake_strikes();
+	fake_put_leave(peer);
+}
+
 bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 {
 	const struct fake_wr *wr = &qp->receives.wr[qp->receives.first];
@@ -150,6 +159,10 @@ bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 
 	if (!qp->receives.n)
 		return false;
+	if (fault.leaves_after) {
+		leave_after(qp->id->peer);
+		fault.name = NULL;
+	}
 	if (fault.name)
 		fake_strikes();
 	if (length > wr->sge.length || (fault.name && !fault.cut)) {

@@ -53,6 +53,7 @@ struct fake_fault {
 	enum ibv_wc_status wc_status; /* a completion in error */
 	bool peer_leaves;
 	bool peer_has_left; /* just before */
+	bool leaves_after;  /* the message has been delivered */
 	bool device_leaves;
 	bool cut; /* the message is a byte too short */
 	enum fake_expected expected;

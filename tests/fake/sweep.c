@@ -10,6 +10,7 @@
 #include "common/stage.h"
 #include "tests/fake/tests.h"
 
+#define BUFFERS   8 /* of a stream, unless the test says otherwise */
 #define MAX_SHOWN 8 /* failures of one sweep, in full */
 #define MAX_HANGS 3 /* ... of them that take as long as there is patience: then it is given up */
 
@@ -23,22 +24,33 @@ struct sweep {
 void test_run(const struct test *test, const struct fake_config *config, struct run *run)
 {
 	struct fake_config its = *config;
-	char count[32], size[32], clients[32];
-	char *client[] = { "client", "-qja", "127.0.0.1", "-c", count,
-			   "-s",     size,   "--timeout", "1",  NULL };
-	char *server[] = { "server", "-qja", "127.0.0.1", "-c",        count, "-s",
-			   size,     "-n",   clients,     "--timeout", "1",   NULL };
+	char count[32], size[32], clients[32], buffers[32];
+	char *arguments[16] = {
+		test->server ? "server" : "client", "-qja", "127.0.0.1", "-c", count, "-s", size,
+	};
+	int n = 7;
 
 	its.blast = test->blast;
-	if (!test->blast)
-		client[1] = "-qjva"; /* every byte is to come back */
+	its.buffers = config->buffers ? config->buffers : BUFFERS;
+	snprintf(count, sizeof(count), "%llu", (unsigned long long)its.count);
+	snprintf(size, sizeof(size), "%u", its.size);
+	snprintf(clients, sizeof(clients), "%u", its.clients);
+	snprintf(buffers, sizeof(buffers), "%u", its.buffers);
+	if (test->server) {
+		arguments[n++] = "-n";
+		arguments[n++] = clients;
+	} else if (test->blast) {
+		arguments[n++] = "-b";
+		arguments[n++] = buffers;
+	}
+	if (!test->server && !test->blast)
+		arguments[1] = "-qjva"; /* every byte is to come back */
 	/* Those who would not notice that the peer has gone are to lose patience. */
-	if (!config->hurried)
-		client[7] = server[9] = NULL;
-	snprintf(count, sizeof(count), "%llu", (unsigned long long)config->count);
-	snprintf(size, sizeof(size), "%u", config->size);
-	snprintf(clients, sizeof(clients), "%u", config->clients);
-	run_program(run, &its, test->server ? server : client);
+	if (config->hurried) {
+		arguments[n++] = "--timeout";
+		arguments[n++] = "1";
+	}
+	run_program(run, &its, arguments);
 }
 
 /* One run with one failure in it. False: there is no such call, or no such way. */

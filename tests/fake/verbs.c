@@ -139,7 +139,7 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pub, void *data, size_t length)
 					   .addr = data,
 					   .length = length,
 					   .lkey = mr->object.number,
-					   .rkey = mr->object.number };
+					   .rkey = ~mr->object.number };
 	}
 	fake_end(mr ? 0 : fault.error);
 	return mr ? &mr->pub : NULL;
