@@ -108,7 +108,7 @@ memcheck: all ## under valgrind
 	@tools/packages --install tests/packages-sanitize.txt
 	@tests/sanitize memcheck
 
-soak: all ## a server whose clients are killed at random: ten minutes (or see tests/soak --help)
+soak: all ## a server whose clients are killed at random, for a while (see tests/soak --help)
 	@tests/soak
 
 fuzz: ## hostile input for FUZZ_SECONDS=60 a harness, other inputs each time

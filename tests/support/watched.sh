@@ -19,7 +19,6 @@ watched() {
 	address)
 		export ASAN_OPTIONS="log_path=$log detect_leaks=1"
 		export UBSAN_OPTIONS="log_path=$log print_stacktrace=1"
-		export LSAN_OPTIONS="suppressions=$top/tests/sanitize-leak.supp"
 		;;
 	memcheck)
 		set -- valgrind -q --leak-check=full --show-leak-kinds=definite,possible \
