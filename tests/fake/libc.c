@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, calls of the C library that can fail, too. See libc.h. poll and ppoll do not
- * fail, but in FAKE_WILD a signal interrupts them now and then. The clock goes on as fake_hurry has it.
+ * fail, but in FAKE_WILD a signal interrupts them now and then. The clock goes on as fake_hurry has it,
+ * and a second of alarm(2) is a hundredth where the program has been told to stop.
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <sys/time.h>
 
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
@@ -24,6 +26,17 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 
 	now->tv_sec += (time_t)(skipped_ms / 1000);
 	return ret;
+}
+
+/* Called by the signal handler, too. A program that is told to stop at each call has many to wait for. */
+unsigned int __wrap_alarm(unsigned int seconds)
+{
+	const struct itimerval soon = { .it_value.tv_usec = (suseconds_t)seconds * 10000 };
+
+	if (!fake_report || !fake_report->stopped)
+		return __real_alarm(seconds);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	return 0;
 }
 
 static int counted(const char *call)

@@ -27,6 +27,7 @@ int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
 int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		 const sigset_t *mask);
 
+unsigned int __real_alarm(unsigned int seconds);
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
 void *__wrap_malloc(size_t size);
@@ -39,6 +40,7 @@ int __wrap_fcntl(int fd, int command, ...);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout);
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		 const sigset_t *mask);
+unsigned int __wrap_alarm(unsigned int seconds);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 
 #endif

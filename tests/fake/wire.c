@@ -126,6 +126,12 @@ void fake_leave(struct fake_peer *peer)
 	fake_send_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
 }
 
+/* From somebody else: that we have disconnected the device says. */
+static bool is_answer(const struct fake_event *event)
+{
+	return event->pub.event < RDMA_CM_EVENT_DISCONNECTED;
+}
+
 /* Returns true if the delivery is to wait. */
 static bool bring_message(struct delivery *delivery)
 {
@@ -145,7 +151,8 @@ static bool deliver(struct delivery *delivery)
 {
 	switch (delivery->sort) {
 	case EVENT:
-		fake_queue_event(delivery->event);
+		if (!fake_report->stopped || !is_answer(delivery->event))
+			fake_queue_event(delivery->event);
 		break;
 	case SEND:
 		if (delivery->length)
