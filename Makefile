@@ -120,6 +120,11 @@ coverage: ## which lines of the programs the tests run that need no device
 	@tools/packages --install tools/packages-build.txt tests/packages.txt
 	@tests/coverage
 
+# Slow, hence no part of `make check`; MUTANTS="--only 07" and the like go to the script.
+mutants: ## break the programs, in one way after another, and see the tests notice
+	@tools/packages --install tools/packages-build.txt tests/packages.txt
+	@tests/mutants/run $(MUTANTS)
+
 lint: ## check the style of every source and script
 	@tools/packages --install tools/packages-build.txt tools/packages-lint.txt
 	@tools/lint
@@ -157,6 +162,6 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
 .DEFAULT_GOAL = all
-.PHONY: all demo check coverage fuzz tsan asan memcheck soak lint show delta deltas flatten \
+.PHONY: all demo check fuzz coverage mutants tsan asan memcheck soak lint show delta deltas flatten \
 	print-stages print-before print-parts clean help
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)
