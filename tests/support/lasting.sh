@@ -137,7 +137,12 @@ liars() {
 	before=$(holds "$pid")
 	peer=(build/tests/peer --client --stage 1 -a "$2" -c 100)
 	client longer "${peer[@]}" --send-size 65 && status=1
-	client shorter "${peer[@]}" --send-size 63 && status=1
+	# soft-iWARP may lose sight of a first message (docs/pitfalls.md): then this client is given
+	# up for silent, and the next one heard.
+	for _ in 1 2 3 4; do
+		client shorter "${peer[@]}" --send-size 63 && status=1
+		! says server "received a message of 63 bytes" || break
+	done
 	client dead "${peer[@]}" --async --die-connecting --die-after 0 --rounds 10 || status=1
 	client honest "ping-sr-$3/client" -a "$2" -v || status=1
 	await holds_again "$pid" "$before" || status=1
