@@ -81,16 +81,6 @@ void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lk
 	sge->lkey = lkey;
 }
 
-int our_setup_mr_sge(struct our_control *control, void *data, uint32_t length, int access,
-		     struct ibv_mr **mr, struct ibv_sge *sge)
-{
-	int ret = our_setup_mr(control, data, length, access, mr);
-
-	if (!ret)
-		our_setup_sge(sge, data, length, (*mr)->lkey);
-	return ret;
-}
-
 static int allocate_buffers(struct our_control *control, size_t length)
 {
 	control->buffers = calloc(control->n_data_buffers, sizeof(*control->buffers));

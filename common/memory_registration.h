@@ -30,10 +30,6 @@ void our_unsetup_mr(struct ibv_mr *mr);
 /* Makes the SGE for `length` bytes at `data`, which lie in the MR with key `lkey`. */
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
-/* Both at once, for a piece of memory that is one MR and one SGE. */
-int our_setup_mr_sge(struct our_control *control, void *data, uint32_t length, int access,
-		     struct ibv_mr **mr, struct ibv_sge *sge);
-
 /*
  * Allocates, registers and prepares control->n_data_buffers buffers of control->data_size bytes.
  * A client's hold the pattern of message 0 (see our_setup_user_data), an agent's are zero.

@@ -105,13 +105,3 @@ void our_report_string(const char *name, const char *format, ...)
 	va_end(arguments);
 	printf("  %-14s %s\n", name, text);
 }
-
-void our_report_ulong(const char *name, unsigned long value, const char *unit)
-{
-	our_report_string(name, "%lu %s", value, unit);
-}
-
-void our_report_ptr(const char *name, const void *value)
-{
-	our_report_string(name, "%p", value);
-}

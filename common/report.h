@@ -49,7 +49,5 @@ void our_report_wc_status(const struct ibv_wc *wc);
 /* One result line on stdout: a name and a value. `format` is a printf format. */
 void our_report_string(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-void our_report_ulong(const char *name, unsigned long value, const char *unit);
-void our_report_ptr(const char *name, const void *value);
 
 #endif
