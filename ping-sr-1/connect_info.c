@@ -53,9 +53,18 @@ static int check_buffers(struct our_control *control, const struct our_connect_i
 	const struct our_options *options = control->options;
 	uint64_t most = options->max_memory / info->data_size;
 
+	if (!options->max_buffers)
+		return 0;
+	if (!most) {
+		our_report_sentence("client refused: one of its messages has %" PRIu64
+				    " bytes, and all of a client's buffers may have %" PRIu64
+				    " (--max-memory)",
+				    info->data_size, options->max_memory);
+		return refuse(control, OUR_REFUSED_SIZE, options->max_memory);
+	}
 	if (most > options->max_buffers)
 		most = options->max_buffers;
-	if (!options->max_buffers || (info->n_data_buffers && info->n_data_buffers <= most))
+	if (info->n_data_buffers && info->n_data_buffers <= most)
 		return 0;
 	our_report_sentence("client refused: it wants %" PRIu64 " buffers of %" PRIu64
 			    " bytes, and 1 to %" PRIu64

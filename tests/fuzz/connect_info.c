@@ -78,11 +78,12 @@ static void check_refusal(struct our_control *agent, int ret)
 		fuzz_claim(refusal.limit == options->max_count);
 		return;
 	case OUR_REFUSED_SIZE:
-		fuzz_claim(refusal.limit == options->max_size);
+		fuzz_claim(refusal.limit == options->max_size ||
+			   (options->max_buffers && refusal.limit == options->max_memory));
 		return;
 	default:
 		fuzz_claim(refusal.reason == OUR_REFUSED_BUFFERS && options->max_buffers);
-		fuzz_claim(refusal.limit <= options->max_buffers);
+		fuzz_claim(refusal.limit && refusal.limit <= options->max_buffers);
 	}
 }
 

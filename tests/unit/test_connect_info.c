@@ -133,6 +133,24 @@ START_TEST(limits_are_kept_and_told)
 }
 END_TEST
 
+START_TEST(less_memory_than_a_message_is_a_limit_on_its_size)
+{
+	const struct our_options small = {
+		.max_count = 9, .max_size = 99, .max_buffers = 9, .max_memory = 63
+	};
+	const struct our_connect_info large = { 5, 64, 1 };
+	struct our_control agent = { .options = &small };
+	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
+
+	our_encode_connect_info(&large, request.private_data);
+	capture_start();
+	ck_assert_int_eq(our_take_connect_info(&agent, &request), ERANGE);
+	assert_holds(captured_stderr(), "64 bytes, and all of a client's buffers may have 63");
+	ck_assert_int_eq(agent.refusal_reason, OUR_REFUSED_SIZE);
+	ck_assert_uint_eq(agent.refusal_limit, 63);
+}
+END_TEST
+
 START_TEST(where_nothing_streams_buffers_mean_nothing)
 {
 	const struct our_options ping = { .max_count = 9, .max_size = 99, .max_memory = 1 };
@@ -154,6 +172,7 @@ Suite *connect_info_suite(void)
 	tcase_add_test(tcase, a_client_sends_all_of_them);
 	tcase_add_loop_test(tcase, strangers_are_told_from_friends, 0, UNIT_LENGTH(received));
 	tcase_add_loop_test(tcase, limits_are_kept_and_told, 0, UNIT_LENGTH(asked));
+	tcase_add_test(tcase, less_memory_than_a_message_is_a_limit_on_its_size);
 	tcase_add_test(tcase, where_nothing_streams_buffers_mean_nothing);
 	suite_add_tcase(suite, tcase);
 	return suite;
