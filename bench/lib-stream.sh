@@ -9,7 +9,7 @@
 declare -A server client long_count # of lib-run.sh and lib-round-trip.sh
 stream_sizes=(4096 65536)
 stream_programs=(ib_send_bw blast-sr-2 "blast-sr-2 -v")
-# What is switched off, from all to nothing: the options of client and server.
+# What is switched on, from nothing to all: the options of client and server.
 parts_programs=(
 	"none"
 	"chaining"
@@ -31,10 +31,10 @@ define_stream_programs() {       # define_stream_programs SIZE
 	for name in "${parts_programs[@]}"; do
 		chain="--chain 1" signal="--signal-every 1" batch="--credit-batch 1"
 		case $name in
-		chaining) chain= ;;
-		"selective signaling") signal= ;;
-		"credit batching") batch= ;;
-		"all three") chain='' signal='' batch='' ;;
+		chaining) chain='' ;;
+		"selective signaling") signal="--signal-every $(((depth + 3) / 4))" ;;
+		"credit batching") batch='' ;;
+		"all three") chain='' signal="--signal-every $(((depth + 3) / 4))" batch='' ;;
 		esac
 		server[$name]="${server[blast-sr-2]} $chain $batch"
 		client[$name]="${client[blast-sr-2]} $chain $signal"

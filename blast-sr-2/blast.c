@@ -16,7 +16,8 @@
 #include "common/transfer_posting.h"
 #include "ping-sr-1/connect_info.h"
 
-#define QUARTERS 4 /* completions and credits come, unless told otherwise, for a quarter of -b */
+#define QUARTERS   4 /* completions and credits come, unless told otherwise, for a quarter of -b */
+#define LARGE_SIZE 4096 /* bytes: beside such a message a completion of its own costs nothing */
 
 const struct our_program our_client_program = {
 	.stage = OUR_STAGE,
@@ -94,6 +95,15 @@ static uint64_t batch(uint64_t wanted, uint32_t buffers)
 	return wanted < buffers ? wanted : buffers;
 }
 
+static uint64_t signal_every(const struct our_control *control)
+{
+	uint64_t wanted = control->options->signal_every;
+
+	if (!wanted && control->data_size >= LARGE_SIZE)
+		wanted = 1;
+	return batch(wanted, control->n_data_buffers);
+}
+
 static int create_transfer(struct our_control *control)
 {
 	control->transfer = calloc(1, sizeof(*control->transfer));
@@ -102,8 +112,7 @@ static int create_transfer(struct our_control *control)
 	control->transfer->goal = control->count;
 	control->transfer->credit_batch =
 		batch(control->options->credit_batch, control->n_data_buffers);
-	control->transfer->signal_every =
-		batch(control->options->signal_every, control->n_data_buffers);
+	control->transfer->signal_every = signal_every(control);
 	return 0;
 }
 

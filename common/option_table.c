@@ -74,7 +74,7 @@ const struct our_option_row our_option_table[OUR_OPTION_ROWS] = {
 	  "post at most N work requests at once (default: all that may go)",
 	  NUMBER(chain, 1, UINT32_MAX) },
 	{ OUR_OPT_SIGNAL_EVERY, LONG_SIGNAL_EVERY, "signal-every", "N",
-	  "want a completion of every Nth send only (default: -b / 4)",
+	  "want a completion of every Nth send only (default: -b / 4; of each from 4 KiB on)",
 	  NUMBER(signal_every, 1, UINT32_MAX) },
 	{ OUR_OPT_INLINE, LONG_INLINE, "inline", "BYTES",
 	  "send messages up to this long inline, if the QP can (default 64)",
