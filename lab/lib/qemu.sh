@@ -69,7 +69,7 @@ vm_arguments() {                 # vm_arguments N: set qemu_args
 	[ "$accel" = tcg ] || { cpu=$arch_cpu_kvm accel_option=kvm; }
 	qemu_args=("${arch_machine[@]}" -accel "$accel_option" -cpu "$cpu" -smp "$cpus" -m "$memory" -name "lab$1"
 		-nodefaults -no-user-config -display none -no-reboot -kernel "$entry/kernel/image" -initrd "$dir/initrd"
-		-append "$arch_cmdline quiet panic=-1 oops=panic" -serial "file:$dir/console"
+		-append "$arch_cmdline quiet panic=-1 oops=panic log_buf_len=4M" -serial "file:$dir/console"
 		-object rng-random,id=rng,filename=/dev/urandom -device virtio-rng-pci,rng=rng
 		-device virtio-serial-pci,id=ser,max_ports=8)
 	share root / ,readonly=on
