@@ -3,9 +3,12 @@
  * Place: unit tests of common/statistics.h. The accounts are compared with getrusage(2), asked by
  * the test itself just inside the interval; nothing is said about how long anything takes.
  */
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/statistics.h"
 #include "tests/unit/unit.h"
@@ -161,6 +164,43 @@ START_TEST(progress_comes_when_it_is_due)
 }
 END_TEST
 
+#define SECOND 1000000000ULL
+
+START_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
+{
+	static struct our_stream_statistics stream;
+
+	our_statistics_prepare_stream(&statistics, 1000, 1000000, &stream);
+	capture_start();
+	our_statistics_show_progress(&statistics, 2 * SECOND);
+	ck_assert_str_eq(captured_stderr(), ""); /* still warming up */
+	statistics.started_ns = 3 * SECOND;
+	statistics.messages = 500;
+	our_statistics_show_progress(&statistics, 5 * SECOND);
+	assert_holds(captured_stderr(), "500 messages, now 250 a second, 250.0 MB/s\n");
+	statistics.messages = 530;
+	our_statistics_show_progress(&statistics, 6 * SECOND);
+	assert_holds(captured_stderr(), "530 messages, now 30 a second, 30.0 MB/s\n");
+	ck_assert_uint_eq(statistics.next_progress_ns, 7 * SECOND);
+}
+END_TEST
+
+START_TEST(a_terminal_gets_progress_unless_quiet)
+{
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY), user;
+
+	ck_assert_int_ge(terminal, 0);
+	ck_assert_int_eq(grantpt(terminal) | unlockpt(terminal), 0);
+	user = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+	ck_assert_int_eq(dup2(user, STDERR_FILENO), STDERR_FILENO);
+	our_statistics_prepare(&statistics, 10, 64);
+	our_statistics_want_progress(&statistics, true);
+	ck_assert_uint_eq(statistics.next_progress_ns, UINT64_MAX);
+	our_statistics_want_progress(&statistics, false);
+	ck_assert_uint_lt(statistics.next_progress_ns, UINT64_MAX);
+}
+END_TEST
+
 Suite *statistics_suite(void)
 {
 	Suite *suite = suite_create("statistics");
@@ -175,6 +215,8 @@ Suite *statistics_suite(void)
 	tcase_add_test(tcase, a_second_end_changes_nothing);
 	tcase_add_test(tcase, no_progress_but_on_a_terminal);
 	tcase_add_test(tcase, progress_comes_when_it_is_due);
+	tcase_add_test(tcase, a_streams_rate_is_the_one_since_it_was_last_shown);
+	tcase_add_test(tcase, a_terminal_gets_progress_unless_quiet);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
