@@ -63,8 +63,6 @@ stop_busy_server() {
 stops() {
 	local name="ladder:$1 ping-sr-$3" status=0
 	stop_busy_server "$2" "$3" || status=1
-	# Where a QP that falls may refuse what is posted, chance has a part in it.
-	[ "$1$status" != iWARP0 ] || stop_busy_server "$2" "$3" || status=1
 	check $status "$name is stopped while four clients are busy, and says nothing" \
 		"$scratch/server" "$scratch"/busy?.said
 }
@@ -109,22 +107,23 @@ kill_some() {
 # when clients overlap more than those before, malloc(3) keeps what that took. But a leak grows
 # with every client: one time in four without any growth is enough to show that there is none.
 residue() {
-	local name="ladder:$1 ping-sr-$3" status=0 pid before peer grown least=1000000 talk=10
+	local name="ladder:$1 ping-sr-$3" status=0 pid before peer grown=$memory_allowance rounds=0
+	local talk=10
 	start_server "ping-sr-$3/server" -a "$2" -n 0 || status=1
 	pid=$(child "$server")
 	before=$(holds "$pid")
 	[ "$1" != iWARP ] || talk=0 # soft-iWARP may lose sight of a first message: docs/pitfalls.md
 	peer=(build/tests/peer --client --stage 1 -a "$2" -c 1000 --die-after "$talk")
-	for _ in 1 2 3 4; do
+	while [ "$grown" -ge $memory_allowance ] && [ $rounds -lt 4 ] && [ $status = 0 ]; do
 		kill_some "${peer[@]}" || status=1
-		least=$((grown < least ? grown : least))
+		rounds=$((rounds + 1))
 	done
-	echo "before: $before; after: $(holds "$pid"); grew by $least KiB or more" >"$scratch/held"
-	[ $least -lt $memory_allowance ] || status=1
+	echo "before: $before; after: $(holds "$pid"); grew by $grown KiB at last" >"$scratch/held"
+	[ "$grown" -lt $memory_allowance ] || status=1
 	kill -INT "$server" || status=1
 	ends_with 1 "$server" || status=1 # its clients have failed
-	[ "$(grep -c 'the client left after' "$scratch/server")" = 100 ] || status=1
-	check $status "$name holds no more after 100 clients were killed" \
+	[ "$(grep -c 'the client left after' "$scratch/server")" = $((rounds * 25)) ] || status=1
+	check $status "$name holds no more after clients were killed, 25 at a time" \
 		"$scratch/held" "$scratch/killed" "$scratch/server"
 }
 
@@ -132,6 +131,7 @@ residue() {
 # request sent and no answer heard. What the server makes of those depends on how far they came.
 liars() {
 	local name="ladder:$1 ping-sr-$3" status=0 pid before peer
+	local limit=150 patience=100 # the kernel may take a minute to destroy an id: docs/pitfalls.md
 	start_server "ping-sr-$3/server" -a "$2" -n 0 --timeout 5 || status=1
 	pid=$(child "$server")
 	before=$(holds "$pid")

@@ -4,7 +4,8 @@
 # Read by the tests that are scripts: TAP results, and a server in the background. Every program
 # started has a bound on its time, and what is left of them at the end is killed, by pid.
 tap=${CK_TAP_LOG_FILE_NAME:-/dev/stdout}
-limit=60 # seconds, for any program
+limit=60    # seconds, for any program
+patience=30 # seconds, for any condition
 port=20000
 tests=0
 failed=0
@@ -56,9 +57,9 @@ pause() {
 	read -r -t 0.05 -u "$never" || :
 }
 
-# await COMMAND...: until it succeeds, for at most 30 s. For conditions that no program announces.
+# await COMMAND...: until it succeeds, or $patience is over. For conditions that no program announces.
 await() {
-	local end=$((SECONDS + 30))
+	local end=$((SECONDS + patience))
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
 		pause
