@@ -85,16 +85,19 @@ $(PROGRAMS):
 
 -include tests/tests.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
+# Who does not say how many jobs make may run gets one for each CPU.
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # The two commands of the README install what they need first. Where that is done, they cost no
 # more than a look at the list of packages.
 demo: ## see two processes ping-pong over soft-RoCE and soft-iWARP (or RDMA_ADDR=address)
 	@tools/packages --install tools/packages-build.txt lab/packages.txt
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@tools/demo
 
 check: ## run all tests, on the same drivers
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
-	@$(MAKE) --no-print-directory all tests-build fake-build fuzz-build pairs-build
+	@$(MAKE) --no-print-directory $(JOBS) all tests-build fake-build fuzz-build pairs-build
 	@tests/run
 
 # Not part of `check`: see tests/README.md for when to run them.

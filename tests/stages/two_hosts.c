@@ -11,8 +11,8 @@
 #include "tests/support/resources.h"
 #include "tests/support/suite.h"
 
-#define COUNT      40
-#define COUNT_TEXT "40"
+#define COUNT      20
+#define COUNT_TEXT "20"
 #define SIZE       16384 /* more than one packet on any link */
 #define SIZE_TEXT  "16k"
 #define FIRST_PORT 17400

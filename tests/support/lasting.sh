@@ -131,6 +131,7 @@ residue() {
 # request sent and no answer heard. What the server makes of those depends on how far they came.
 liars() {
 	local name="ladder:$1 ping-sr-$3" status=0 pid before peer
+	# shellcheck disable=SC2034 # await reads it
 	local limit=150 patience=100 # the kernel may take a minute to destroy an id: docs/pitfalls.md
 	start_server "ping-sr-$3/server" -a "$2" -n 0 --timeout 5 || status=1
 	pid=$(child "$server")
