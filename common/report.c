@@ -78,9 +78,6 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 		return "the peer does not answer: its host, its process or the network is gone";
 	case IBV_WC_RNR_RETRY_EXC_ERR:
 		return "the peer had no receive posted, again and again";
-	case IBV_WC_WR_FLUSH_ERR:
-		return "the QP left its working state: the peer disconnected or died, or an error "
-		       "came before this one";
 	default:
 		return "see ibv_poll_cq(3) and docs/pitfalls.md";
 	}
