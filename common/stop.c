@@ -34,7 +34,8 @@ static void handle_signal(int signal_number)
 
 int our_catch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGALRM };
+	/* The alarm first: from then on the others may set it. */
+	static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
 	struct sigaction action;
 	size_t i;
 
