@@ -71,11 +71,6 @@ void *fake_allocate(size_t size)
 	return memory;
 }
 
-static void note(const char *call)
-{
-	snprintf(fake_report->last[fake_report->calls_seen++ % FAKE_LAST], FAKE_NAME, "%s", call);
-}
-
 static void note_hit(const char *call, const struct fake_fault *fault)
 {
 	struct fake_report *report = fake_report;
@@ -104,10 +99,43 @@ static void stop_program(void)
 {
 	struct sigaction action;
 
-	if (sigaction(SIGTERM, NULL, &action) || action.sa_handler == SIG_DFL)
+	if (__real_sigaction(SIGTERM, NULL, &action) || action.sa_handler == SIG_DFL)
 		return;
 	fake_report->stopped = true;
 	raise(SIGTERM);
+}
+
+static void note(const char *call)
+{
+	const char *stop_name = fake_config->stop_name;
+
+	snprintf(fake_report->last[fake_report->calls_seen++ % FAKE_LAST], FAKE_NAME, "%s", call);
+	if (stop_name && !fake_report->stopped && !strcmp(call, stop_name))
+		stop_program();
+}
+
+static bool choose_by_name(const char *call, struct fake_fault *fault)
+{
+	static unsigned int seen;
+	unsigned int choice = 0;
+
+	if (strcmp(call, fake_config->fault_name))
+		return false;
+	if (fake_config->fault_nth && ++seen != fake_config->fault_nth)
+		return false;
+	while (fake_choose_fault(call, choice++, fault)) {
+		if (!fake_config->fault_way || !strcmp(fault->name, fake_config->fault_way))
+			return true;
+	}
+	return false;
+}
+
+static bool choose_fault(const char *call, struct fake_fault *fault)
+{
+	if (fake_config->fault_name)
+		return choose_by_name(call, fault);
+	return fake_report->calls == fake_config->fault_call &&
+	       fake_choose_fault(call, fake_config->fault_choice, fault);
 }
 
 struct fake_fault fake_begin(const char *call)
@@ -118,8 +146,7 @@ struct fake_fault fake_begin(const char *call)
 	note(call);
 	if (++fake_report->calls == fake_config->stop_call)
 		stop_program();
-	if (fake_report->calls != fake_config->fault_call ||
-	    !fake_choose_fault(call, fake_config->fault_choice, &fault))
+	if (!choose_fault(call, &fault))
 		return (struct fake_fault){ 0 };
 	note_hit(call, &fault);
 	return fault;

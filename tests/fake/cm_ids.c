@@ -165,7 +165,10 @@ int rdma_set_option(struct rdma_cm_id *pub, int level, int name, void *value, si
 
 void fake_give_device(struct fake_id *id)
 {
-	id->pub.verbs = &fake_device_context.context;
+	static unsigned int given;
+	unsigned int devices = fake_config->devices ? fake_config->devices : 1;
+
+	id->pub.verbs = fake_get_device(given++ % devices);
 	id->pub.port_num = 1;
 }
 
@@ -182,7 +185,7 @@ int rdma_bind_addr(struct rdma_cm_id *pub, struct sockaddr *address)
 
 	if (!fault.error && fake_use(&id->object, "rdma_bind_addr")) {
 		memcpy(&pub->route.addr.src_storage, address, address_size(address));
-		if (!our_is_any_address(address))
+		if (!our_is_any_address(address) && !fake_config->no_device)
 			fake_give_device(id);
 	}
 	return fake_end_rdma(fault.error);

@@ -1,163 +1,151 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: what a program is told on its command line. Contract: a row for each, with
- * the exit status and a part of what stderr must say; whatever it is, nothing is left behind.
+ * the exit status and a part of what stderr must say. See lines.h.
  */
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
+#include "tests/fake/lines.h"
 
-#include "common/stage.h"
-#include "tests/fake/tests.h"
+#define NOBODY_LISTENS .fault_name = "rdma_connect", .fault_way = "REJECTED 8"
 
-#define MAX_WORDS 20
-#define MESSAGES  20
-#define SIZE      200
-
-/* Which programs a row is for: one of each pair. */
-enum {
-	CLIENT = 1,
-	SERVER = 2,
-	PING = 4,
-	BLAST = 8,
-	REFUSING = 16, /* ... only a server that may refuse clients */
+static const struct line lines[] = {
+	{ .what = "traces each message",
+	  .who = CLIENT | PING | BLAST,
+	  .said = "ibv_post_send",
+	  .words = { WORK, "-T", "-x", "-v", "-D", "9", "--timeout", "9" } },
+	{ .what = "traces each message",
+	  .who = SERVER | PING | BLAST,
+	  .config = { .clients = 1 },
+	  .said = "ibv_post_send",
+	  .words = { WORK, "-T", "-x", "--timeout", "9" } },
+	{ .what = "sends at a rate",
+	  .who = CLIENT | PING,
+	  .words = { WORK, "-q", "--rate", "1000" } },
+	{ .what = "ends when its time is over",
+	  .who = CLIENT | PING | BLAST,
+	  .config = { .count = 1000000000 },
+	  .words = { ADDRESS, "-c", "1000000000", "-s", "200", "-D", "1" } },
+	{ .what = "posts short chains",
+	  .who = CLIENT | BLAST,
+	  .signaled = 10,
+	  .words = { WORK, "-q", "--chain", "3", "--signal-every", "2" } },
+	{ .what = "signals some of the sends of short messages",
+	  .who = CLIENT | BLAST,
+	  .config = { .size = 4095 },
+	  .signaled = 10,
+	  .words = { ADDRESS, "-q", "-c", "20", "-b", "8", "-s", "4095" } },
+	{ .what = "signals each send of long messages",
+	  .who = CLIENT | BLAST,
+	  .config = { .size = 4096 },
+	  .signaled = 20,
+	  .words = { ADDRESS, "-q", "-c", "20", "-b", "8", "-s", "4096" } },
+	{ .what = "needs no credits if it is told so",
+	  .who = CLIENT | BLAST,
+	  .config = { .withholds = true },
+	  .done = 1,
+	  .words = { WORK, "-q", "-b", "8", "--no-credits" } },
+	{ .what = "listens on any address",
+	  .who = SERVER | PING | BLAST,
+	  .config = { .clients = 2 },
+	  .said = "listening on",
+	  .done = 2,
+	  .words = { "-c", "20", "-s", "200", "-n", "2", "-t" } },
+	{ .what = "listens on one address if the other cannot have an id",
+	  .who = SERVER | PING | BLAST,
+	  .config = { .clients = 1, .fault_name = "rdma_create_id", .fault_nth = 2 },
+	  .said = ": rdma_create_id: ",
+	  .once = true,
+	  .done = 1,
+	  .words = { "-q", "-c", "20", "-s", "200" } },
+	{ .what = "listens on one address if somebody else listens on the other",
+	  .who = SERVER | PING | BLAST,
+	  .config = { .clients = 1, .fault_name = "rdma_listen", .fault_nth = 2 },
+	  .said = ": rdma_listen: ",
+	  .once = true,
+	  .done = 1,
+	  .words = { "-q", "-c", "20", "-s", "200" } },
+	{ .what = "does not listen where no device is",
+	  .who = SERVER | PING | BLAST,
+	  .config = { .no_device = true },
+	  .status = 1,
+	  .said = "no RDMA device serves this address",
+	  .once = true,
+	  .words = { WORK, "-q" } },
+	{ .what = "tries each address of a name",
+	  .who = CLIENT | PING | BLAST,
+	  .config = { NOBODY_LISTENS, .fault_nth = 1 },
+	  .said = "trying the next address of " FAKE_TWO_ADDRESSES,
+	  .done = 1,
+	  .words = { "-a", FAKE_TWO_ADDRESSES, "-c", "20", "-s", "200", "-q" } },
+	{ .what = "waits for a server that is not up yet",
+	  .who = CLIENT | PING | BLAST,
+	  .config = { NOBODY_LISTENS, .fault_nth = 1 },
+	  .done = 1,
+	  .words = { WORK, "-q", "-w", "9" } },
+	{ .what = "does not wait longer than it is told to",
+	  .who = CLIENT | PING | BLAST,
+	  .config = { NOBODY_LISTENS },
+	  .status = 1,
+	  .said = "nobody listens on",
+	  .once = true,
+	  .words = { WORK, "-q", "-w", "1" } },
+	{ .what = "does not wait for a server when it is to stop",
+	  .who = CLIENT | PING | BLAST,
+	  .config = { NOBODY_LISTENS, .stop_name = "nanosleep" },
+	  .last = "nanosleep",
+	  .words = { WORK, "-q", "-w", "9" } },
+	{ .what = "is a slow receiver",
+	  .who = SERVER | BLAST,
+	  .config = { .clients = 1 },
+	  .words = { ADDRESS, "-q", "--sleep", "1" } },
+	{ .what = "finds what is not in order",
+	  .who = SERVER | BLAST,
+	  .config = { .clients = 1 },
+	  .status = 1,
+	  .said = "message 0",
+	  .words = { ADDRESS, "-v" } },
+	{ .what = "refuses a count",
+	  .who = SERVER | PING | BLAST | REFUSING,
+	  .config = { .clients = 1 },
+	  .status = 1,
+	  .said = "client refused",
+	  .words = { ADDRESS, "--max-count", "19" } },
+	{ .what = "refuses a size",
+	  .who = SERVER | PING | BLAST | REFUSING,
+	  .config = { .clients = 1 },
+	  .status = 1,
+	  .said = "client refused",
+	  .words = { ADDRESS, "--max-size", "199" } },
+	{ .what = "refuses buffers",
+	  .who = SERVER | BLAST,
+	  .config = { .clients = 1 },
+	  .status = 1,
+	  .said = "client refused",
+	  .words = { ADDRESS, "--max-buffers", "7" } },
+	{ .what = "has no such option",
+	  .who = EVERY,
+	  .status = 2,
+	  .said = "-Z",
+	  .once = true,
+	  .words = { "-Z" } },
+	{ .what = "asks for too much",
+	  .who = CLIENT | PING | BLAST,
+	  .status = 2,
+	  .said = "-s 2147483648 is more than",
+	  .words = { ADDRESS, "-s", "2g" } },
+	{ .what = "asks for too many buffers",
+	  .who = CLIENT | BLAST,
+	  .status = 2,
+	  .said = "buffers (-b) are more than",
+	  .words = { WORK, "-b", "1000000" } },
+	{ .what = "asks for too many pieces",
+	  .who = CLIENT | BLAST,
+	  .status = 2,
+	  .said = "--sge 100 is more than",
+	  .words = { WORK, "--sge", "100" } },
+	{ .what = "shows help", .who = EVERY, .words = { "--help" } },
 };
-
-#define ADDRESS "-a", "127.0.0.1"
-#define WORK    ADDRESS, "-c", "20", "-s", "200"
-
-static const struct line {
-	const char *what;
-	unsigned int who;
-	unsigned int clients;
-	uint64_t count; /* that the peers expect, if not MESSAGES */
-	int status;
-	const char *said;
-	const char *words[MAX_WORDS];
-} lines[] = {
-	{ "traces each message",
-	  CLIENT | PING | BLAST,
-	  0,
-	  0,
-	  0,
-	  "ibv_post_send",
-	  { WORK, "-T", "-x", "-v", "-D", "9", "--timeout", "9" } },
-	{ "traces each message",
-	  SERVER | PING | BLAST,
-	  1,
-	  0,
-	  0,
-	  "ibv_post_send",
-	  { WORK, "-T", "-x", "--timeout", "9" } },
-	{ "sends at a rate", CLIENT | PING, 0, 0, 0, "", { WORK, "-q", "--rate", "1000" } },
-	{ "ends when its time is over",
-	  CLIENT | PING | BLAST,
-	  0,
-	  1000000000,
-	  0,
-	  "",
-	  { ADDRESS, "-c", "1000000000", "-s", "200", "-D", "1" } },
-	{ "posts short chains",
-	  CLIENT | BLAST,
-	  0,
-	  0,
-	  0,
-	  "",
-	  { WORK, "-q", "--chain", "3", "--signal-every", "2" } },
-	{ "listens on any address",
-	  SERVER | PING | BLAST,
-	  2,
-	  0,
-	  0,
-	  "listening on",
-	  { "-c", "20", "-s", "200", "-n", "2", "-t" } },
-	{ "is a slow receiver", SERVER | BLAST, 1, 0, 0, "", { ADDRESS, "-q", "--sleep", "1" } },
-	{ "finds what is not in order", SERVER | BLAST, 1, 0, 1, "message 0", { ADDRESS, "-v" } },
-	{ "refuses a count",
-	  SERVER | PING | BLAST | REFUSING,
-	  1,
-	  0,
-	  1,
-	  "client refused",
-	  { ADDRESS, "--max-count", "19" } },
-	{ "refuses a size",
-	  SERVER | PING | BLAST | REFUSING,
-	  1,
-	  0,
-	  1,
-	  "client refused",
-	  { ADDRESS, "--max-size", "199" } },
-	{ "refuses buffers",
-	  SERVER | BLAST,
-	  1,
-	  0,
-	  1,
-	  "client refused",
-	  { ADDRESS, "--max-buffers", "7" } },
-	{ "has no such option", CLIENT | SERVER | PING | BLAST, 0, 0, 2, "-Z", { "-Z" } },
-	{ "asks for too much",
-	  CLIENT | PING | BLAST,
-	  0,
-	  0,
-	  2,
-	  "-s 2147483648 is more than",
-	  { ADDRESS, "-s", "2g" } },
-	{ "asks for too many buffers",
-	  CLIENT | BLAST,
-	  0,
-	  0,
-	  2,
-	  "buffers (-b) are more than",
-	  { WORK, "-b", "1000000" } },
-	{ "asks for too many pieces",
-	  CLIENT | BLAST,
-	  0,
-	  0,
-	  2,
-	  "--sge 100 is more than",
-	  { WORK, "--sge", "100" } },
-	{ "shows help", CLIENT | SERVER | PING | BLAST, 0, 0, 0, "", { "--help" } },
-};
-
-static bool is_for(const struct line *line, const struct test *test)
-{
-	return line->who & (test->server ? SERVER : CLIENT) &&
-	       line->who & (test->blast ? BLAST : PING) &&
-	       (!(line->who & REFUSING) || our_server_options & OUR_OPT_MAX_COUNT);
-}
-
-static void run_line(const struct test *test, const struct line *line)
-{
-	static struct run run;
-	struct fake_config config = { .count = line->count ? line->count : MESSAGES,
-				      .size = SIZE,
-				      .clients = line->clients,
-				      .buffers = 8,
-				      .blast = test->blast };
-	char storage[MAX_WORDS][32], *arguments[MAX_WORDS + 2] = { "program" }, why[256];
-	const char *wrong;
-	int i;
-
-	for (i = 0; i < MAX_WORDS && line->words[i]; i++) {
-		snprintf(storage[i], sizeof(storage[i]), "%s", line->words[i]);
-		arguments[i + 1] = storage[i];
-	}
-	run_program(&run, &config, arguments);
-	wrong = run_judge_tidy(&run);
-	if (!wrong &&
-	    (WEXITSTATUS(run.status) != line->status || !strstr(run.errors, line->said))) {
-		snprintf(why, sizeof(why), "exit status %d, not %d with '%s'; it said: %.150s",
-			 WEXITSTATUS(run.status), line->status, line->said, run.errors);
-		wrong = why;
-	}
-	test_result(test, line->what, wrong);
-}
 
 void test_command_lines(const struct test *test)
 {
-	const struct line *line;
-
-	for (line = lines; line < lines + sizeof(lines) / sizeof(lines[0]); line++)
-		if (is_for(line, test))
-			run_line(test, line);
+	run_lines(test, lines, sizeof(lines) / sizeof(lines[0]));
 }

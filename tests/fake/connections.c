@@ -13,10 +13,12 @@
 #define MAX_ACCEPT_DATA  196
 #define MAX_REJECT_DATA  148
 
-/* Sends the event that the call is to cause, or the one that is to come instead: then, false. */
+/* Sends the event that the call is to cause, or what is to come instead: then, false. */
 static bool turns_out(struct fake_id *id, const struct fake_fault *fault,
 		      enum rdma_cm_event_type expected)
 {
+	if (fake_config->deaf && expected == RDMA_CM_EVENT_ESTABLISHED)
+		return false;
 	if (fault->has_event)
 		fake_send_event(id, fault->event, fault->status, NULL, 0);
 	else
@@ -101,10 +103,17 @@ static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, 
 	return EINVAL;
 }
 
-static void lose_peer(struct fake_id *id)
+/* What the connection has come to, as soon as it stands. Returns whether it is lost. */
+static bool lose_peer(struct fake_id *id, const struct fake_fault *fault)
 {
+	if (!fault->peer_leaves && !fault->device_leaves)
+		return false;
 	fake_strikes();
-	fake_put_leave(id->peer);
+	if (fault->peer_leaves)
+		fake_put_leave(id->peer);
+	else
+		fake_device_leaves(id);
+	return true;
 }
 
 static void set_connected(struct fake_id *id)
@@ -130,8 +139,7 @@ int rdma_connect(struct rdma_cm_id *pub, struct rdma_conn_param *param)
 	if (turns_out(id, &fault, RDMA_CM_EVENT_ESTABLISHED)) {
 		set_connected(id);
 		fake_server_answers(id, param);
-		if (fault.peer_leaves)
-			lose_peer(id);
+		lose_peer(id, &fault);
 	}
 	return fake_end_rdma(fake_wait_if_sync(id));
 }
@@ -151,9 +159,7 @@ static void accept_peer(struct fake_id *id, const struct fake_fault *fault)
 	if (message_first)
 		fake_put_begin(id->peer);
 	turns_out(id, fault, RDMA_CM_EVENT_ESTABLISHED);
-	if (fault->peer_leaves)
-		lose_peer(id);
-	else if (!message_first)
+	if (!lose_peer(id, fault) && !message_first)
 		fake_put_begin(id->peer);
 }
 
@@ -202,6 +208,14 @@ void fake_device_leaves(struct fake_id *id)
 	fake_send_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
 }
 
+void fake_tell_gone(struct fake_id *id)
+{
+	id->told_gone = true;
+	if (fake_config->timewait)
+		fake_send_event(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, NULL, 0);
+	fake_send_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+}
+
 static int disconnect(struct fake_id *id)
 {
 	bool was_connected = id->state == FAKE_CONNECTED;
@@ -216,8 +230,7 @@ static int disconnect(struct fake_id *id)
 		return EINVAL;
 	id->state = FAKE_CLOSED;
 	if (!id->told_gone)
-		fake_send_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
-	id->told_gone = true;
+		fake_tell_gone(id);
 	if (id->peer)
 		fake_peer_leaves(id->peer);
 	return 0;

@@ -2,7 +2,8 @@
 /*
  * Place: fake verbs, libibverbs' completion queues and their events. Contract: an armed CQ makes one
  * event, for the next completion. In FAKE_WILD completions come late: between the last look and the
- * arming, just after it, or after some looks in vain; and events come without any.
+ * arming, just after it, or after some looks in vain; and events come without any. Or they come, as
+ * config has it, when the program has nothing else to do.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,8 @@
 
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
+
+static LIST_HEAD(cq_list, fake_cq) cqs;
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_context,
 			     struct ibv_comp_channel *channel, int vector)
@@ -31,6 +34,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_
 		cq->pub.cq_context = cq_context;
 		cq->pub.channel = channel;
 		cq->pub.cqe = entries;
+		LIST_INSERT_HEAD(&cqs, cq, next);
 	}
 	fake_end(fault.error);
 	return cq ? &cq->pub : NULL;
@@ -84,6 +88,7 @@ int ibv_destroy_cq(struct ibv_cq *pub)
 			      cq->object.number, cq->unacked);
 	if (!fake_retire(&cq->object, "ibv_destroy_cq"))
 		return fake_end(EBUSY);
+	LIST_REMOVE(cq, next);
 	if (cq->channel) {
 		drop_events(cq);
 		cq->channel->object.users--;
@@ -114,6 +119,23 @@ static void release(struct fake_cq *cq)
 	cq->n_held = 0;
 }
 
+void fake_release_completions(void)
+{
+	struct fake_cq *cq;
+
+	for (cq = LIST_FIRST(&cqs); cq; cq = LIST_NEXT(cq, next)) {
+		if (cq->channel)
+			release(cq);
+	}
+}
+
+static bool comes_late(const struct fake_cq *cq)
+{
+	if (fake_config->while_asleep)
+		return cq->channel;
+	return cq->n_held || (!cq->armed && fake_chance(4));
+}
+
 /*
  * Nothing is held back of an armed CQ: the program may sleep. One that is not armed will be looked
  * at, again and again or until it is armed.
@@ -126,7 +148,7 @@ void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *
 	fake_report->completions++;
 	if (cq->n_held == (unsigned int)cq->pub.cqe)
 		release(cq);
-	if (cq->n_held || (!cq->armed && fake_chance(4))) {
+	if (comes_late(cq)) {
 		fake_report->held++;
 		cq->held[cq->n_held++] = *wc;
 		cq->patience = fake_random(16) ? fake_random(20) : fake_random(10000);
@@ -153,6 +175,12 @@ void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num)
 	forget(cq->held, 0, &cq->n_held, (unsigned int)cq->pub.cqe, qp_num);
 }
 
+static void looked_in_vain(const struct fake_cq *cq)
+{
+	fake_hurry();
+	fake_complete_late_sends(cq);
+}
+
 int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 {
 	struct fake_fault fault = fake_begin("ibv_poll_cq");
@@ -163,7 +191,7 @@ int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 		fake_end(fault.error);
 		return -1;
 	}
-	if (cq->n_held && !cq->patience--)
+	if (cq->n_held && !fake_config->while_asleep && !cq->patience--)
 		release(cq);
 	for (; taken < wanted && cq->n; taken++) {
 		wc[taken] = cq->ring[cq->first];
@@ -171,7 +199,7 @@ int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 		cq->n--;
 	}
 	if (!taken)
-		fake_hurry();
+		looked_in_vain(cq);
 	if (taken && cq->channel && fake_chance(8)) {
 		fake_report->spurious_events++;
 		add_event(cq); /* of the one just taken, say */
@@ -198,7 +226,8 @@ int fake_req_notify_cq(struct ibv_cq *pub, int solicited_only)
 	}
 	fake_report->armed++;
 	cq->armed = cq->channel;
-	release(cq);
+	if (!fake_config->while_asleep)
+		release(cq);
 	return fake_end(0);
 }
 

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define FAKE_TWO_ADDRESSES "two.example" /* a name that has 127.0.0.1 and 127.0.0.2 */
+
 #define FAKE_EXIT_LEDGER 97 /* the program's own exit status did not matter: the ledger complains */
 
 /* When what the hardware and the network bring reaches the program. */
@@ -32,7 +34,28 @@ struct fake_config {
 	unsigned int seed;
 	unsigned int fault_call;   /* the call that fails, counted from 1; 0: none does */
 	unsigned int fault_choice; /* in which of the ways that it can fail */
+	const char *fault_name;    /* ... or the call of this name; NULL: none */
+	unsigned int fault_nth;    /* counted from 1; 0: each of them */
+	const char *fault_way;     /* NULL: the first that there is */
 	unsigned int stop_call;    /* at which a signal asks the program to stop; 0: at none */
+	const char *stop_name;     /* ... or the first of this name; NULL: none */
+	/* Peers that are not as they should be. */
+	uint64_t silent_after; /* having heard so many messages they say nothing any more */
+	uint64_t leaves_after; /* likewise, a server leaves */
+	uint64_t garbles;      /* which message a server sends back changed, from 1; 0: none */
+	bool deaf;             /* a server does not even answer to a connect request */
+	bool withholds;        /* a server returns all credits at once, when it has all messages */
+	bool unlimited;        /* a client does not say how many messages it will send, */
+	bool one_more;         /* or sends one more than it said, */
+	bool lingers;          /* or stays when it has everything; */
+	bool uneven;           /* each sends ten more than the one before */
+	/* Completions and events that are late, or of no use. */
+	bool late_sends;   /* a send is completed when the program has looked for it in vain */
+	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
+	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
+	/* The machine */
+	unsigned int devices; /* each connection is on another one of them; 0: there is one */
+	bool no_device;       /* none is behind the address that a server is to listen on */
 };
 
 /* What a failure asks of the program. */
@@ -65,7 +88,9 @@ struct fake_report {
 	unsigned int done;     /* and those that got all they wanted, every byte right */
 	/* What became of completions and arming: for tests that want to know whether it has. */
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
-	unsigned int complaints; /* of the ledger, with their text */
+	unsigned int late_sends, signaled;
+	_Atomic uint64_t skipped_ns; /* of the program's clock: nobody has waited for them */
+	unsigned int complaints;     /* of the ledger, with their text */
 	char text[FAKE_TEXT];
 	char last[FAKE_LAST][FAKE_NAME]; /* calls: a ring; the newest is calls_seen - 1 */
 	unsigned int calls_seen;

@@ -73,6 +73,7 @@ static const struct row rows[] = {
 	{ "rdma_connect", EVENT(CONNECT_ERROR, -EPROTO) },
 	{ "rdma_connect", EVENT(DEVICE_REMOVAL, 0) },
 	{ "rdma_connect", PEER_LEAVES },
+	{ "rdma_connect", DEVICE_LEAVES },
 	{ "rdma_accept", FAILS(ENOMEM) },
 	/* By then the client is nobody's any more, who could not be accepted in the first place. */
 	{ "rdma_accept",
@@ -99,6 +100,7 @@ static const struct row rows[] = {
 	    .event = RDMA_CM_EVENT_DEVICE_REMOVAL,
 	    .expected = FAKE_FAILS_LATER } },
 	{ "rdma_accept", PEER_LEAVES },
+	{ "rdma_accept", DEVICE_LEAVES },
 	{ "rdma_get_cm_event", FAILS(ENODATA) },
 	{ "rdma_get_cm_event", RECOVERS(EINTR) },
 	{ "rdma_get_request", FAILS(ENODATA) },
@@ -142,6 +144,9 @@ static const struct row rows[] = {
 	{ "pthread_create", FAILS(EAGAIN) },
 	{ "eventfd", FAILS(EMFILE) },
 	{ "fcntl", FAILS(EBADF) },
+	{ "sigaction", FAILS(EINVAL) },
+	/* Some take it for a signal that asks for nothing, and go on. */
+	{ "ppoll", RECOVERS(ENOMEM) },
 };
 
 static bool tears_down(const char *call)

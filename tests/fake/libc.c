@@ -1,43 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, calls of the C library that can fail, too. See libc.h. poll and ppoll do not
- * fail, but in FAKE_WILD a signal interrupts them now and then. The clock goes on as fake_hurry has it,
- * and a second of alarm(2) is a hundredth where the program has been told to stop.
+ * Place: fake verbs, calls of the C library that can fail, too. See libc.h. Not poll(2), which a
+ * signal interrupts now and then in FAKE_WILD. Of clocks and sleep: see clock.c.
  */
 #include <errno.h>
 #include <stdarg.h>
-#include <sys/time.h>
+#include <string.h>
 
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
-static _Atomic uint64_t skipped_ms;
 _Atomic bool fake_threads, fake_over;
-
-void fake_hurry(void)
-{
-	if (fake_config->hurried)
-		skipped_ms++;
-}
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
-{
-	int ret = __real_clock_gettime(clock, now);
-
-	now->tv_sec += (time_t)(skipped_ms / 1000);
-	return ret;
-}
-
-/* Called by the signal handler, too. A program that is told to stop at each call has many to wait for. */
-unsigned int __wrap_alarm(unsigned int seconds)
-{
-	const struct itimerval soon = { .it_value.tv_usec = (suseconds_t)seconds * 10000 };
-
-	if (!fake_report || !fake_report->stopped)
-		return __real_alarm(seconds);
-	setitimer(ITIMER_REAL, &soon, NULL);
-	return 0;
-}
 
 static int counted(const char *call)
 {
@@ -91,6 +64,23 @@ int __wrap_fcntl(int fd, int command, ...)
 	return counted("fcntl") ? -1 : __real_fcntl(fd, command, argument);
 }
 
+int __wrap_sigaction(int signal_number, const struct sigaction *action, struct sigaction *old)
+{
+	return counted("sigaction") ? -1 : __real_sigaction(signal_number, action, old);
+}
+
+/* A name that has two addresses, whatever the name service knows. */
+int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
+		       struct addrinfo **found)
+{
+	int ret;
+
+	if (!name || strcmp(name, FAKE_TWO_ADDRESSES))
+		return __real_getaddrinfo(name, port, hints, found);
+	ret = __real_getaddrinfo("127.0.0.1", port, hints, found);
+	return ret ? ret : __real_getaddrinfo("127.0.0.2", port, hints, &(*found)->ai_next);
+}
+
 static bool interrupted(const char *call)
 {
 	bool yes;
@@ -129,7 +119,29 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	return cries_wolf(fds, n) ? 1 : __real_poll(fds, n, timeout);
 }
 
+/* The program goes to sleep: what it has been waiting for comes now. False: it is not to sleep. */
+static bool falls_asleep(void)
+{
+	struct fake_fault fault = fake_begin("ppoll");
+
+	if (!fault.error && fake_chance(16))
+		fault.error = EINTR;
+	if (fake_config->while_asleep)
+		fake_release_completions();
+	return !fake_end(fault.error);
+}
+
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
-	return interrupted("ppoll") ? -1 : __real_ppoll(fds, n, timeout, mask);
+	const struct timespec moment = { .tv_nsec = 10000000 };
+	int ready;
+
+	if (!falls_asleep())
+		return -1;
+	if (!timeout || !fake_config->hurried)
+		return __real_ppoll(fds, n, timeout, mask);
+	ready = __real_ppoll(fds, n, &moment, mask);
+	if (!ready)
+		fake_skip_time(timeout);
+	return ready;
 }

@@ -6,6 +6,7 @@
 #ifndef FAKE_LIBC_H
 #define FAKE_LIBC_H
 
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,6 +28,9 @@ int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
 int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		 const sigset_t *mask);
 
+int __real_sigaction(int signal_number, const struct sigaction *action, struct sigaction *old);
+int __real_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
+		       struct addrinfo **found);
 unsigned int __real_alarm(unsigned int seconds);
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
@@ -40,7 +44,13 @@ int __wrap_fcntl(int fd, int command, ...);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout);
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		 const sigset_t *mask);
+int __wrap_sigaction(int signal_number, const struct sigaction *action, struct sigaction *old);
+int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
+		       struct addrinfo **found);
 unsigned int __wrap_alarm(unsigned int seconds);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+			   struct timespec *left);
 
 #endif

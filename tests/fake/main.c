@@ -34,6 +34,26 @@ static int usage(void)
 	return 2;
 }
 
+/* False: there is no such thing. */
+static bool run_what(const struct test *test, const char *what, const char *count)
+{
+	if (!strcmp(what, "sweep"))
+		test_sweep(test);
+	else if (!strcmp(what, "stops"))
+		test_stops(test);
+	else if (!strcmp(what, "orderings"))
+		test_orderings(test);
+	else if (!strcmp(what, "many") && count)
+		test_many(test, strtoull(count, NULL, 10));
+	else if (!strcmp(what, "lines")) {
+		test_command_lines(test);
+		test_odd_peers(test);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct test test = { 0 };
@@ -43,17 +63,9 @@ int main(int argc, char **argv)
 	test.name = argv[1];
 	test.server = strstr(argv[1], "/server");
 	test.blast = strstr(argv[1], "blast");
-	if (!strcmp(argv[2], "sweep"))
-		test_sweep(&test);
-	else if (!strcmp(argv[2], "stops"))
-		test_stops(&test);
-	else if (!strcmp(argv[2], "orderings"))
-		test_orderings(&test);
-	else if (!strcmp(argv[2], "lines"))
-		test_command_lines(&test);
-	else if (!strcmp(argv[2], "many") && argc == 4)
-		test_many(&test, strtoull(argv[3], NULL, 10));
-	else
+	test.alone = strstr(argv[1], "ping-sr-4");
+	test.sleeps = strstr(argv[1], "ping-sr-3") || test.alone;
+	if (!run_what(&test, argv[2], argv[3]))
 		return usage();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -24,6 +24,7 @@ static void add_up(const struct fake_report *report)
 	sum.before_arming += report->before_arming;
 	sum.spurious_events += report->spurious_events;
 	sum.completions += report->completions;
+	sum.late_sends += report->late_sends;
 }
 
 static const char *run_and_judge(const struct test *test, const struct fake_config *config)
@@ -75,6 +76,37 @@ static void test_recv_first(const struct test *test)
 	test_result(test, "gets each answer before its send is completed", why);
 }
 
+/*
+ * A message is answered, and the answer answered, long before anybody hears that it was sent: of a
+ * stream, with one buffer each, until the credits may not be returned any more.
+ */
+static void test_late_sends(const struct test *test)
+{
+	struct fake_config config = { .count = MESSAGES, .size = 64, .clients = 1, .buffers = 1 };
+	const char *why;
+
+	memset(&sum, 0, sizeof(sum));
+	config.late_sends = true;
+	why = run_and_judge(test, &config);
+	if (!why && !sum.late_sends)
+		why = "no send was completed late";
+	test_result(test, "gets a send's completion when nothing else is left", why);
+}
+
+/* As often as a message comes, so that the events are many enough to be acked in batches. */
+static void test_sleep(const struct test *test)
+{
+	struct fake_config config = { .count = MESSAGES, .size = 64, .clients = 1 };
+	const char *why;
+
+	memset(&sum, 0, sizeof(sum));
+	config.while_asleep = true;
+	why = run_and_judge(test, &config);
+	if (!why && sum.armed < MESSAGES)
+		why = "it did not sleep for each message";
+	test_result(test, "sleeps until each completion comes", why);
+}
+
 /* While the program sleeps, polls, arms: nothing but its own synchronisation orders the threads. */
 static void test_by_thread(const struct test *test)
 {
@@ -118,6 +150,9 @@ static void test_failures_by_thread(const struct test *test)
 void test_orderings(const struct test *test)
 {
 	test_recv_first(test);
+	test_late_sends(test);
+	if (test->sleeps)
+		test_sleep(test);
 	test_wild(test);
 	test_by_thread(test);
 #ifdef __SANITIZE_THREAD__

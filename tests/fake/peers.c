@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, the other end of each connection. Contract: an honest client or server by
- * docs/protocol.md, that checks every byte; what it says and hears passes through wire.c.
+ * docs/protocol.md, that checks every byte, but for what config has it do; what it says and hears
+ * passes through wire.c.
  */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/addresses.h"
+#include "common/options.h"
 #include "tests/fake/state.h"
 
 #define MAGIC     0x4f555231u    /* "OUR1" */
@@ -23,13 +26,36 @@ static void fill(const struct fake_peer *peer, uint64_t message, uint8_t *data)
 		data[i] = (uint8_t)(message * 31 + i * 7 + (i >> 8));
 }
 
+static void tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	uint64_t last = fake_config->silent_after;
+
+	if (!last || peer->received < last)
+		fake_put_message(peer, data, length);
+}
+
 static void say(struct fake_peer *peer, uint64_t message)
 {
 	uint8_t *data = fake_allocate(peer->size);
 
 	fill(peer, message, data);
-	fake_put_message(peer, data, peer->size);
+	tell(peer, data, peer->size);
 	free(data);
+}
+
+/* A client has all that it wanted. */
+static void client_is_done(struct fake_peer *peer)
+{
+	peer->done = true;
+	if (!fake_config->lingers)
+		fake_put_leave(peer);
+}
+
+/* A server has heard one more message, and answered. */
+static void server_may_leave(struct fake_peer *peer)
+{
+	if (peer->received == fake_config->leaves_after)
+		fake_put_leave(peer);
 }
 
 /* Complains unless it is that message; a program has no business to change any. */
@@ -63,11 +89,20 @@ static void ping_client_hears(struct fake_peer *peer, const uint8_t *data, uint3
 	if (!check_length(length, peer->size))
 		return;
 	check_data(peer, peer->received++, data);
-	peer->done = peer->received == peer->count;
-	if (peer->done)
-		fake_put_leave(peer);
-	else
+	if (peer->received < peer->count + fake_config->one_more)
 		say(peer, peer->sent++);
+	if (peer->received == peer->count)
+		client_is_done(peer);
+}
+
+static void send_back(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	uint8_t *copy = fake_allocate(length);
+
+	memcpy(copy, data, length);
+	copy[length - 1] ^= peer->received == fake_config->garbles;
+	tell(peer, copy, length);
+	free(copy);
 }
 
 static void ping_hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -79,7 +114,8 @@ static void ping_hear(struct fake_peer *peer, const uint8_t *data, uint32_t leng
 	if (!check_length(length, peer->size))
 		return;
 	peer->received++;
-	fake_put_message(peer, data, length);
+	send_back(peer, data, length);
+	server_may_leave(peer);
 }
 
 static const struct fake_wire ping_wire = { ping_begin, ping_hear };
@@ -90,13 +126,15 @@ static void send_credits(struct fake_peer *peer, uint64_t credits)
 {
 	uint64_t data = htobe64(credits);
 
-	fake_put_message(peer, (const uint8_t *)&data, sizeof(data));
+	tell(peer, (const uint8_t *)&data, sizeof(data));
 }
 
 /* As long as the agent has receives for them. */
 static void stream(struct fake_peer *peer)
 {
-	for (; peer->credits && peer->sent < peer->count; peer->credits--)
+	uint64_t all = peer->count + fake_config->one_more;
+
+	for (; peer->credits && peer->sent < all; peer->credits--)
 		say(peer, peer->sent++);
 }
 
@@ -119,35 +157,43 @@ static void blast_client_hears(struct fake_peer *peer, const uint8_t *data, uint
 	if (!credits || peer->received > peer->sent)
 		fake_complain("credits for messages that were not sent");
 	peer->credits += credits;
-	peer->done = peer->received == peer->count;
-	if (peer->done)
-		fake_put_leave(peer);
+	if (peer->received == peer->count)
+		client_is_done(peer);
 	else
 		stream(peer);
 }
 
-static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+/* As late as may be: half of them when none is left, and all that are owed at the end. */
+static void return_credits(struct fake_peer *peer)
 {
 	uint64_t returned;
 
-	if (peer->is_client) {
-		blast_client_hears(peer, data, length);
-		return;
-	}
-	if (!check_length(length, peer->size))
-		return;
 	if (!peer->credits)
 		fake_complain("the client sent more than it had credits for");
 	else
 		peer->credits--;
-	peer->received++;
-	/* As late as may be: half of them when none is left, and all that are owed at the end. */
 	if (peer->credits && peer->received < peer->count)
 		return;
 	returned = peer->received < peer->count ? (peer->buffers + 1) / 2
 						: peer->buffers - peer->credits;
 	send_credits(peer, returned);
 	peer->credits += returned;
+}
+
+static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (peer->is_client) {
+		blast_client_hears(peer, data, length);
+		return;
+	}
+	if (!check_length(length, peer->size))
+		return;
+	peer->received++;
+	if (!fake_config->withholds)
+		return_credits(peer);
+	else if (peer->received == peer->count)
+		send_credits(peer, peer->count);
+	server_may_leave(peer);
 }
 
 static const struct fake_wire blast_wire = { blast_begin, blast_hear };
@@ -159,7 +205,7 @@ static struct fake_peer *new_peer(bool is_client)
 	struct fake_peer *peer = fake_allocate(sizeof(*peer));
 
 	peer->is_client = is_client;
-	peer->count = fake_config->count;
+	peer->count = fake_config->count + (fake_config->uneven ? 10 * fake_report->peers : 0);
 	peer->size = fake_config->size;
 	peer->buffers = fake_config->buffers;
 	peer->depth = fake_report->peers % 2 ? 0 : 1; /* every other one reads nothing */
@@ -171,7 +217,8 @@ static struct fake_peer *new_peer(bool is_client)
 
 size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
 {
-	const uint64_t words[] = { htobe64(peer->count), htobe64(peer->size),
+	uint64_t count = fake_config->unlimited ? OUR_COUNT_UNLIMITED : peer->count;
+	const uint64_t words[] = { htobe64(count), htobe64(peer->size),
 				   htobe64(fake_config->blast ? peer->buffers : 0) };
 	const uint32_t extension[] = { htobe32(MAGIC), htobe32(EXTENSION) };
 
@@ -180,15 +227,17 @@ size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
 	return sizeof(words) + sizeof(extension);
 }
 
-/* A server may have a second listener: then half of them come there. */
+/* On any address a server has two listeners: then half of them come to the second. */
 void fake_clients_arrive(struct fake_id *listener)
 {
-	static unsigned int arrived;
+	static unsigned int arrived, listeners;
 	unsigned int wanted = fake_config->clients;
 	uint8_t data[FAKE_PRIVATE_DATA];
 	struct fake_peer *peer;
 	size_t length;
 
+	if (!listeners++ && our_is_any_address(&listener->pub.route.addr.src_addr))
+		wanted = (wanted + 1) / 2;
 	for (; arrived < wanted; arrived++) {
 		peer = new_peer(true);
 		length = fake_connect_data(peer, data);

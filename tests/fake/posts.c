@@ -72,6 +72,7 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		return EINVAL;
 	}
 	wr.silent = !(send_wr->send_flags & IBV_SEND_SIGNALED);
+	fake_report->signaled += !wr.silent;
 	wr.mr = is_inline ? NULL : find_mr(qp, &wr.sge, "ibv_post_send");
 	error = push(qp, &qp->sends, &wr, "ibv_post_send");
 	if (error)

@@ -93,7 +93,9 @@ static void check_rnr_timer(const struct fake_qp *qp)
 {
 	const struct fake_peer *peer = qp->id->peer;
 
-	if (!fake_config->iwarp && !fake_report->hit && peer && peer->done && !qp->rnr_timer_set)
+	if (fake_config->iwarp || fake_report->hit || fake_config->one_more)
+		return;
+	if (peer && peer->done && !qp->rnr_timer_set)
 		fake_complain("QP %u has worked with an RNR timer of 0", qp->object.number);
 }
 
@@ -130,7 +132,11 @@ int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)
 	struct fake_fault fault = fake_begin("ibv_modify_qp");
 	struct fake_qp *qp = fake_of(struct fake_qp, pub);
 
-	qp->rnr_timer_set |= mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer;
+	if (!fault.error && !(mask & IBV_QP_STATE) && pub->state != IBV_QPS_RTS)
+		fault.error = EINVAL;
+	if (fake_config->iwarp && mask & IBV_QP_MIN_RNR_TIMER)
+		fake_complain("ibv_modify_qp: iWARP has no RNR timer");
+	qp->rnr_timer_set |= !fault.error && mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer;
 	if (!fault.error && fake_use(&qp->object, "ibv_modify_qp") && mask & IBV_QP_STATE) {
 		if (attr->qp_state == IBV_QPS_ERR)
 			fake_flush(qp);
@@ -195,6 +201,18 @@ void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status)
 		fake_complete_wr(qp, &qp->sends, status, 0);
 	if (status)
 		fake_flush(qp);
+}
+
+void fake_complete_late_sends(const struct fake_cq *cq)
+{
+	struct fake_qp *qp;
+
+	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
+		for (; qp->late && qp->send_cq == cq; qp->late--) {
+			fake_report->late_sends++;
+			fake_complete_send(qp, IBV_WC_SUCCESS);
+		}
+	}
 }
 
 static unsigned int count_posted(const struct fake_queue *queue, const struct fake_mr *mr)

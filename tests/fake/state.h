@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <sys/queue.h>
+#include <time.h>
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
@@ -17,6 +18,7 @@
 #define FAKE_MAX_MESSAGE    (1u << 20)
 #define FAKE_MAX_WR         1024
 #define FAKE_PRIVATE_DATA   256
+#define FAKE_MAX_DEVICES    32
 #define fake_of(type, pub_) ((type *)(void *)((char *)(pub_)-offsetof(type, pub)))
 
 /* ---- ledger.c: every object there is or was; none is freed before the end ---- */
@@ -81,8 +83,9 @@ void fake_changed(void);               /* wakes those in fake_await_change */
 bool fake_await_change(void);          /* gives the lock away; false: in vain, for many seconds */
 bool fake_chance(unsigned int one_in); /* in FAKE_WILD; otherwise never */
 unsigned int fake_random(unsigned int below);
-void fake_hurry(void);            /* a millisecond has passed, if config has it so */
-void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
+void fake_hurry(void); /* a millisecond has passed, if config has it so */
+void fake_skip_time(const struct timespec *time); /* so much has passed */
+void *fake_allocate(size_t size);                 /* zeroed; never fails, is never counted */
 
 /* ---- cm_ids.c, cm_events.c, connections.c ---- */
 
@@ -131,6 +134,7 @@ void fake_end_channel(struct fake_channel *channel, const char *call);
 struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sync);
 void fake_end_id(struct fake_id *id, const char *call);
 void fake_give_device(struct fake_id *id);
+void fake_tell_gone(struct fake_id *id); /* the connection has ended */
 
 /* An event on its way to the id's channel. */
 void fake_send_event(struct fake_id *id, enum rdma_cm_event_type type, int status,
@@ -168,6 +172,7 @@ struct fake_comp_channel {
 
 struct fake_cq {
 	struct fake_object object;
+	LIST_ENTRY(fake_cq) next;
 	struct fake_comp_channel *channel;
 	struct ibv_wc *ring, *held; /* pub.cqe entries each */
 	unsigned int first, n, n_held, patience;
@@ -199,10 +204,11 @@ struct fake_qp {
 	uint32_t max_inline;
 	bool rnr_timer_set;
 	struct fake_queue sends, receives; /* not completed yet */
+	unsigned int late; /* sends that the peer has, and that are to be completed */
 	struct ibv_qp pub;
 };
 
-extern struct verbs_context fake_device_context;
+struct ibv_context *fake_get_device(unsigned int number);
 
 struct fake_mr *fake_find_mr(uint32_t lkey); /* NULL: there is none */
 
@@ -212,6 +218,7 @@ int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr
 int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc);
 void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num);
+void fake_release_completions(void);                /* those held back of CQs that make events */
 struct fake_qp *fake_qp_of(struct fake_id *id);     /* NULL: it has none */
 unsigned int fake_posted(const struct fake_mr *mr); /* to QPs that work */
 /* Completes the oldest work request of one of its queues. */
@@ -220,6 +227,7 @@ void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_
 void fake_flush(struct fake_qp *qp); /* puts it into its error state */
 void fake_device_leaves(struct fake_id *id);
 void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status);
+void fake_complete_late_sends(const struct fake_cq *cq);
 /* A message from the peer: false if no receive is posted for it yet. */
 bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length);
 

@@ -11,6 +11,8 @@ struct test {
 	const char *name; /* "ping-sr-3/server" */
 	bool server;
 	bool blast;
+	bool sleeps; /* until a completion comes */
+	bool alone;  /* one thread does all */
 };
 
 /* One test's result; `why` NULL: passed. */
@@ -23,6 +25,7 @@ void test_sweep(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
 void test_command_lines(const struct test *test);
+void test_odd_peers(const struct test *test);
 void test_many(const struct test *test, uint64_t count);
 
 #endif

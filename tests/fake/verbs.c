@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, libibverbs' device, PDs, MRs and completion channels. Contract: as the man
- * pages have it; one device with one port, that serves every address.
+ * Place: fake verbs, libibverbs' devices, PDs, MRs and completion channels. Contract: as the man
+ * pages have it; devices with one port each, of which every one serves every address.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,26 +19,36 @@
 static int query_port(struct ibv_context *context, uint8_t port_number, struct ibv_port_attr *port,
 		      size_t size);
 
-static struct ibv_device device = {
-	.node_type = IBV_NODE_CA,
-	.transport_type = IBV_TRANSPORT_IB,
-	.name = "rxe0",
+static struct {
+	struct ibv_device pub;
+	struct verbs_context context;
+} devices[FAKE_MAX_DEVICES];
+
+static const struct ibv_context_ops operations = {
+	.poll_cq = fake_poll_cq,
+	.req_notify_cq = fake_req_notify_cq,
+	.post_send = fake_post_send,
+	.post_recv = fake_post_recv,
 };
 
-struct verbs_context fake_device_context = {
-	.query_port = query_port,
-	.sz = sizeof(struct verbs_context),
-	.context = {
-		.device = &device,
-		.abi_compat = __VERBS_ABI_IS_EXTENDED,
-		.ops = {
-			.poll_cq = fake_poll_cq,
-			.req_notify_cq = fake_req_notify_cq,
-			.post_send = fake_post_send,
-			.post_recv = fake_post_recv,
-		},
-	},
-};
+struct ibv_context *fake_get_device(unsigned int number)
+{
+	struct ibv_device *device = &devices[number].pub;
+	struct verbs_context *context = &devices[number].context;
+	bool iwarp = fake_config->iwarp;
+
+	if (!context->sz) {
+		device->node_type = iwarp ? IBV_NODE_RNIC : IBV_NODE_CA;
+		device->transport_type = iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+		snprintf(device->name, sizeof(device->name), "%s%u", iwarp ? "siw" : "rxe", number);
+		context->query_port = query_port;
+		context->sz = sizeof(*context);
+		context->context.device = device;
+		context->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+		context->context.ops = operations;
+	}
+	return &context->context;
+}
 
 const char *ibv_get_device_name(struct ibv_device *its)
 {

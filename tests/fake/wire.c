@@ -102,11 +102,13 @@ static void hand_over(struct delivery *delivery)
 	if (!qp->object.alive || qp->pub.state != IBV_QPS_RTS)
 		return;
 	peer = qp->id->peer;
-	if (!recv_first)
+	if (fake_config->late_sends)
+		qp->late++;
+	else if (!recv_first)
 		fake_complete_send(qp, IBV_WC_SUCCESS);
 	if (works(peer))
 		peer->wire->hear(peer, delivery->data, delivery->length);
-	if (recv_first)
+	if (recv_first && !fake_config->late_sends)
 		put(SEND, NULL, 0)->qp = qp; /* after the answer, if there is one */
 }
 
@@ -119,11 +121,10 @@ void fake_leave(struct fake_peer *peer)
 	if (!id->object.alive || id->state != FAKE_CONNECTED)
 		return;
 	id->state = FAKE_PEER_LEFT;
-	id->told_gone = true;
 	qp = fake_qp_of(id);
 	if (fake_config->iwarp && qp)
 		fake_flush(qp);
-	fake_send_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	fake_tell_gone(id);
 }
 
 /* From somebody else: that we have disconnected the device says. */

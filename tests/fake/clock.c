@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, the program's clock. Contract: who sleeps for a time does not wait: the clock
+ * goes on instead. So it does as fake_hurry has it, and where it is hurried, while nothing is ready
+ * for poll(2). A second of alarm(2) is a hundredth where nothing else would end a wait.
+ */
+#include <errno.h>
+#include <sys/time.h>
+
+#include "common/clock.h"
+#include "tests/fake/libc.h"
+#include "tests/fake/state.h"
+
+static uint64_t to_ns(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * OUR_NS_PER_S + (uint64_t)time->tv_nsec;
+}
+
+void fake_skip_time(const struct timespec *time)
+{
+	fake_report->skipped_ns += to_ns(time);
+}
+
+void fake_hurry(void)
+{
+	if (fake_config->hurried)
+		fake_report->skipped_ns += OUR_NS_PER_S / 1000;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int ret = __real_clock_gettime(clock, now);
+	uint64_t ns = to_ns(now) + (fake_report ? fake_report->skipped_ns : 0);
+
+	now->tv_sec = (time_t)(ns / OUR_NS_PER_S);
+	now->tv_nsec = (long)(ns % OUR_NS_PER_S);
+	return ret;
+}
+
+/* A program that has been told to stop is interrupted again and again, by its alarm. */
+static bool interrupted(const char *call)
+{
+	bool yes;
+
+	fake_begin_sure(call);
+	yes = fake_report->stopped;
+	fake_end(0);
+	return yes;
+}
+
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
+{
+	(void)left;
+	if (interrupted("nanosleep")) {
+		errno = EINTR;
+		return -1;
+	}
+	fake_skip_time(pause);
+	return 0;
+}
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+			   struct timespec *left)
+{
+	struct timespec now;
+
+	(void)flags, (void)left;
+	if (interrupted("clock_nanosleep"))
+		return EINTR;
+	__wrap_clock_gettime(clock, &now);
+	if (to_ns(until) > to_ns(&now))
+		fake_report->skipped_ns += to_ns(until) - to_ns(&now);
+	return 0;
+}
+
+/* Called by the signal handler, too. A program that is told to stop at each call has many to wait for. */
+unsigned int __wrap_alarm(unsigned int seconds)
+{
+	const struct itimerval soon = { .it_value.tv_usec = (suseconds_t)seconds * 10000 };
+
+	if (!fake_report || (!fake_report->stopped && !fake_config->deaf))
+		return __real_alarm(seconds);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	return 0;
+}

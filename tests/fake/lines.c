@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: runs of a program that are told in a row of a table. See lines.h.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "common/clock.h"
+#include "common/stage.h"
+#include "tests/fake/lines.h"
+
+static bool is_for(const struct line *line, const struct test *test)
+{
+	unsigned int is = (test->server ? SERVER : CLIENT) | (test->blast ? BLAST : PING);
+
+	is |= our_server_options & OUR_OPT_MAX_COUNT ? REFUSING : BELIEVING;
+	is |= our_notices_disconnect ? WATCHING : BLIND;
+	is |= test->sleeps ? SLEEPING : 0;
+	is |= test->alone ? ALONE : THREADED;
+	return is & line->who & (CLIENT | SERVER) && is & line->who & (PING | BLAST) &&
+	       !(line->who & ~is & ~(unsigned int)EVERY);
+}
+
+static bool said_it(const struct run *run, const struct line *line)
+{
+	const char *end = strchr(run->errors, '\n');
+
+	if (!line->said)
+		return !*run->errors;
+	if (line->once && (!end || end[1]))
+		return false;
+	return strstr(run->errors, line->said);
+}
+
+/* Whether what the row is about has happened at all, and what came of it. NULL: all is well. */
+static const char *judge_report(const struct fake_report *report, const struct line *line)
+{
+	const char *last = report->last[(report->calls_seen - 1) % FAKE_LAST];
+
+	if (line->config.fault_name && !report->hit)
+		return "the call that was to fail was not made";
+	if (line->config.stop_name && !report->stopped)
+		return "it was never told to stop";
+	if (line->done && report->done != line->done)
+		return "not as many peers as should be got all they wanted";
+	if (line->signaled && report->signaled != line->signaled)
+		return "not as many sends as should be were signaled";
+	if (line->most_calls && report->calls_seen > line->most_calls)
+		return "it made far too many calls";
+	if (line->most_s && report->skipped_ns > line->most_s * OUR_NS_PER_S)
+		return "it slept far too long";
+	if (line->last && strcmp(line->last, last))
+		return "it made another call than should be its last";
+	return NULL;
+}
+
+static const char *judge(const struct run *run, const struct line *line)
+{
+	static char why[512];
+	const char *wrong = run_judge_tidy(run);
+	int status = WEXITSTATUS(run->status);
+
+	if (wrong)
+		return wrong;
+	if (status == line->status && said_it(run, line))
+		return judge_report(run->report, line);
+	snprintf(why, sizeof(why), "exit status %d, not %d with '%s'%s; it said: %.150s", status,
+		 line->status, line->said ? line->said : "", line->once ? " and no more" : "",
+		 run->errors);
+	return why;
+}
+
+static void run_line(const struct test *test, const struct line *line)
+{
+	static struct run run;
+	struct fake_config config = line->config;
+	char storage[LINE_WORDS][32], *arguments[LINE_WORDS + 2] = { "program" };
+	int i;
+
+	config.count = config.count ? config.count : LINE_MESSAGES;
+	config.size = config.size ? config.size : LINE_SIZE;
+	config.buffers = LINE_BUFFERS;
+	config.blast = test->blast;
+	for (i = 0; i < LINE_WORDS && line->words[i]; i++) {
+		snprintf(storage[i], sizeof(storage[i]), "%s", line->words[i]);
+		arguments[i + 1] = storage[i];
+	}
+	run_program(&run, &config, arguments);
+	test_result(test, line->what, judge(&run, line));
+}
+
+void run_lines(const struct test *test, const struct line *lines, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (is_for(&lines[i], test))
+			run_line(test, &lines[i]);
+	}
+}

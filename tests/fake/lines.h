@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: runs of a program that are told in a row of a table. Contract: what the
+ * row wants of the run is so, and whatever that is, nothing is left behind.
+ */
+#ifndef FAKE_LINES_H
+#define FAKE_LINES_H
+
+#include <stddef.h>
+
+#include "tests/fake/tests.h"
+
+#define LINE_WORDS    20
+#define LINE_MESSAGES 20 /* unless its config says otherwise */
+#define LINE_SIZE     200
+#define LINE_BUFFERS  8
+
+/* Which programs a row is for: one of each of the first two pairs, and what else is named. */
+enum {
+	CLIENT = 1 << 0,
+	SERVER = 1 << 1,
+	PING = 1 << 2,
+	BLAST = 1 << 3,
+	EVERY = CLIENT | SERVER | PING | BLAST,
+	REFUSING = 1 << 4,  /* a server that may refuse clients */
+	BELIEVING = 1 << 5, /* ... or one that is told what they are going to send */
+	WATCHING = 1 << 6,  /* notices a peer that leaves */
+	BLIND = 1 << 7,     /* ... or does not */
+	SLEEPING = 1 << 8,  /* until a completion comes */
+	ALONE = 1 << 9,     /* has one thread */
+	THREADED = 1 << 10, /* ... or more */
+};
+
+#define ADDRESS "-a", "127.0.0.1"
+#define WORK    ADDRESS, "-c", "20", "-s", "200"
+
+struct line {
+	const char *what;
+	unsigned int who;
+	struct fake_config config;
+	int status;
+	const char *said;        /* on stderr; NULL: nothing at all is */
+	bool once;               /* ... in the only line there is */
+	unsigned int done;       /* peers that get all they want; 0: no matter how many */
+	unsigned int signaled;   /* sends; 0: no matter */
+	unsigned int most_calls; /* 0: no matter */
+	unsigned int most_s;     /* seconds that it slept, by its clock; 0: no matter */
+	const char *last;        /* the program's last call; NULL: no matter */
+	const char *words[LINE_WORDS];
+};
+
+/* Runs those that are for the program. */
+void run_lines(const struct test *test, const struct line *lines, size_t n);
+
+#endif
