@@ -112,61 +112,54 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
  */
 static int keep_to_family(struct rdma_cm_id *cm_id, const struct sockaddr *address)
 {
-	int only = 1;
+	int only = 1, ret;
 
 	if (address->sa_family != AF_INET6)
 		return 0;
-	return rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
-		       ? errno
-		       : 0;
+	ret = rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
+		      ? errno
+		      : 0;
+	return ret ? report_address("rdma_set_option", ret, address) : 0;
 }
 
-int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog)
+static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, int backlog)
 {
 	int ret;
 
 	our_trace_start();
-	ret = keep_to_family(control->cm_id, address);
-	if (!ret)
-		ret = rdma_bind_addr(control->cm_id, address) ? errno : 0;
+	ret = keep_to_family(cm_id, address);
+	if (ret)
+		return ret;
+	ret = rdma_bind_addr(cm_id, address) ? errno : 0;
 	/* The loopback address is bound to, but no device is behind it: nobody could connect. */
-	if (!ret && !control->cm_id->verbs && !our_is_any_address(address))
+	if (!ret && !cm_id->verbs && !our_is_any_address(address))
 		ret = ENODEV;
 	if (ret)
 		return report_address("rdma_bind_addr", ret, address);
 	our_trace_ok("rdma_bind_addr");
 
 	our_trace_start();
-	ret = rdma_listen(control->cm_id, backlog) ? errno : 0;
+	ret = rdma_listen(cm_id, backlog) ? errno : 0;
 	if (ret)
 		return report_address("rdma_listen", ret, address);
 	our_trace_ok("rdma_listen");
 	return 0;
 }
 
+int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog)
+{
+	return bind_and_listen(control->cm_id, address, backlog);
+}
+
 int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog)
 {
 	struct rdma_event_channel *channel = control->cm_id->channel;
-	int ret;
 
 	our_trace_start();
 	if (rdma_create_id(channel, &control->second_cm_id, control, RDMA_PS_TCP))
 		return our_report_error("rdma_create_id", errno, NULL);
 	our_trace_ptr("rdma_create_id", control->second_cm_id);
-
-	our_trace_start();
-	ret = keep_to_family(control->second_cm_id, address);
-	if (!ret)
-		ret = rdma_bind_addr(control->second_cm_id, address) ? errno : 0;
-	if (!ret)
-		ret = rdma_listen(control->second_cm_id, backlog) ? errno : 0;
-	if (ret) {
-		report_address("rdma_listen", ret, address);
-		destroy_id(&control->second_cm_id);
-		return ret;
-	}
-	our_trace_ok("rdma_listen");
-	return 0;
+	return bind_and_listen(control->second_cm_id, address, backlog);
 }
 
 static uint8_t at_most(uint8_t value, uint8_t limit)

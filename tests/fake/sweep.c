@@ -25,8 +25,9 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 {
 	struct fake_config its = *config;
 	char count[32], size[32], clients[32], buffers[32];
+	char *address = config->iwarp ? "::1" : "127.0.0.1";
 	char *arguments[16] = {
-		test->server ? "server" : "client", "-qja", "127.0.0.1", "-c", count, "-s", size,
+		test->server ? "server" : "client", "-qja", address, "-c", count, "-s", size,
 	};
 	int n = 7;
 
