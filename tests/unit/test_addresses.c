@@ -70,6 +70,32 @@ START_TEST(an_address_that_is_none_has_text)
 }
 END_TEST
 
+START_TEST(an_address_that_is_none_is_not_local)
+{
+	struct sockaddr_storage address;
+
+	memset(&address, 0, sizeof(address)); /* no socket has such an address */
+	ck_assert(!our_is_local_address((const struct sockaddr *)&address));
+}
+END_TEST
+
+static const struct {
+	const char *address;
+	bool is_local;
+} places[] = {
+	{ "127.0.0.1", true }, { "192.0.2.1", false }, /* for documentation: nobody's */
+};
+
+START_TEST(an_address_of_this_machine_is_local)
+{
+	struct addrinfo *found;
+
+	ck_assert_int_eq(our_look_up_addresses(places[_i].address, "12321", &found), 0);
+	ck_assert(our_is_local_address(found->ai_addr) == places[_i].is_local);
+	our_free_addresses(found);
+}
+END_TEST
+
 START_TEST(freeing_nothing_is_allowed)
 {
 	our_free_addresses(NULL);
@@ -124,6 +150,8 @@ Suite *addresses_suite(void)
 	tcase_add_loop_test(tcase, text_and_back, 0, UNIT_LENGTH(spellings));
 	tcase_add_test(tcase, no_address_means_any);
 	tcase_add_test(tcase, an_address_that_is_none_has_text);
+	tcase_add_test(tcase, an_address_that_is_none_is_not_local);
+	tcase_add_loop_test(tcase, an_address_of_this_machine_is_local, 0, UNIT_LENGTH(places));
 	tcase_add_test(tcase, freeing_nothing_is_allowed);
 	tcase_add_loop_test(tcase, a_name_service_that_fails_is_not_wrong_usage, 0,
 			    UNIT_LENGTH(services));

@@ -3,6 +3,7 @@
  * Place: unit tests of common/stop.h: what signals ask for, and that a call that blocks gives up.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -19,6 +20,24 @@ START_TEST(a_signal_asks_to_stop)
 	ck_assert_int_eq(raise(stopping[_i]), 0);
 	ck_assert(our_stop_requested());
 	ck_assert_uint_ne(alarm(0), 0); /* for a call that blocks just after the signal */
+}
+END_TEST
+
+/* As full as if nobody had looked at it for a very long time. */
+START_TEST(a_signal_that_cannot_be_counted_asks_to_stop)
+{
+	struct pollfd stop = { .events = POLLIN };
+	const uint64_t most = UINT64_MAX - 1;
+
+	ck_assert_int_eq(our_catch_signals(), 0);
+	stop.fd = our_stop_fd();
+	ck_assert_int_eq(write(stop.fd, &most, sizeof(most)), sizeof(most));
+	errno = ERANGE;
+	ck_assert_int_eq(raise(SIGTERM), 0);
+	ck_assert_int_eq(errno, ERANGE); /* whoever was interrupted does not notice */
+	alarm(0);
+	ck_assert(our_stop_requested());
+	ck_assert_int_eq(poll(&stop, 1, 0), 1);
 }
 END_TEST
 
@@ -66,6 +85,7 @@ Suite *stop_suite(void)
 
 	tcase_set_timeout(tcase, 30);
 	tcase_add_loop_test(tcase, a_signal_asks_to_stop, 0, UNIT_LENGTH(stopping));
+	tcase_add_test(tcase, a_signal_that_cannot_be_counted_asks_to_stop);
 	tcase_add_test(tcase, an_alarm_does_not);
 	tcase_add_test(tcase, a_call_that_blocks_too_late_is_interrupted);
 	tcase_add_test(tcase, an_interruption_that_was_wished_for_is_no_error);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/transfer_posting.h and common/transfer_completion.h: what becomes of
- * a post that a provider refuses, and of a completion that fails while the program is stopping.
+ * Place: unit tests of common/transfer_posting.h, common/transfer_completion.h and common/cm_event.h:
+ * what becomes of a post that a provider refuses, of a completion that fails while the program is
+ * stopping, and of an event that is not the one awaited.
  */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/cm_event.h"
 #include "common/stage.h"
 #include "common/stop.h"
 #include "common/transfer_completion.h"
@@ -171,6 +173,27 @@ START_TEST(how_a_run_has_ended)
 }
 END_TEST
 
+static const struct {
+	struct our_cm_event event;
+	int expected;
+} events[] = {
+	{ { .type = RDMA_CM_EVENT_ESTABLISHED }, 0 },
+	{ { .type = RDMA_CM_EVENT_REJECTED, .status = 28 }, ECONNREFUSED },
+	{ { .type = RDMA_CM_EVENT_REJECTED, .status = -ECONNRESET }, ECONNREFUSED },
+	{ { .type = RDMA_CM_EVENT_DISCONNECTED }, ECONNRESET },
+	{ { .type = RDMA_CM_EVENT_UNREACHABLE, .status = -ETIMEDOUT }, ETIMEDOUT },
+	{ { .type = RDMA_CM_EVENT_DEVICE_REMOVAL }, EPROTO },
+};
+
+START_TEST(what_an_event_means_to_who_awaits_a_connection)
+{
+	capture_start();
+	ck_assert_int_eq(our_judge_cm_event(&events[_i].event, RDMA_CM_EVENT_ESTABLISHED),
+			 events[_i].expected);
+	ck_assert_str_eq(captured_stderr(), ""); /* the caller knows what it asked for */
+}
+END_TEST
+
 Suite *transfers_suite(void)
 {
 	Suite *suite = suite_create("transfers");
@@ -181,6 +204,8 @@ Suite *transfers_suite(void)
 	tcase_add_test(tcase, a_transfer_that_fails_is_named);
 	tcase_add_test(tcase, a_transfer_that_fails_as_we_stop_is_not_an_error);
 	tcase_add_loop_test(tcase, how_a_run_has_ended, 0, UNIT_LENGTH(ends));
+	tcase_add_loop_test(tcase, what_an_event_means_to_who_awaits_a_connection, 0,
+			    UNIT_LENGTH(events));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/device.h, common/memory_registration.h and common/statistics.h: what
+ * is said and done where the machine has no more to give, be it queues, memory or descriptors.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "common/device.h"
+#include "common/memory_registration.h"
+#include "common/statistics.h"
+#include "tests/unit/unit.h"
+
+/* verbs.h has a macro of this name, that leads to one of two functions. */
+#undef ibv_reg_mr
+
+static bool device_answers;
+static int registering_fails;
+static rlim_t lockable;
+
+/* These take the place of the libraries'. */
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *limits)
+{
+	(void)context;
+	*limits = (struct ibv_device_attr){ .max_cq = 5, .max_cqe = 6, .max_qp = 7 };
+	return device_answers ? 0 : EIO;
+}
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *data, size_t length, int access)
+{
+	(void)pd, (void)data, (void)length, (void)access;
+	errno = registering_fails;
+	return NULL;
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *data, size_t length, uint64_t iova,
+				unsigned int access)
+{
+	(void)iova;
+	return ibv_reg_mr(pd, data, length, (int)access);
+}
+
+int getrlimit(__rlimit_resource_t resource, struct rlimit *limit)
+{
+	(void)resource;
+	limit->rlim_cur = limit->rlim_max = lockable;
+	return 0;
+}
+
+#define LEFT   "the client has left, or it is too much: "
+#define ASKED  "asked rxe0 for 3 sends and 4 receives outstanding; it has at most 5 CQs of 6"
+#define MAPPED "soft-iWARP maps at most 144 pages"
+
+static const struct {
+	const char *device;
+	int error;
+	bool answers;
+	enum rdma_cm_event_type event; /* the one that came last */
+	int returned;
+	const char *said, *not_said;
+} no_queues[] = {
+	{ "rxe0", ENOMEM, true, RDMA_CM_EVENT_CONNECT_REQUEST, ENOMEM, "(12): " ASKED, LEFT },
+	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, "(22): " LEFT ASKED, NULL },
+	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_ESTABLISHED, EINVAL, "(22): " ASKED, LEFT },
+	{ "rxe0", ENOMEM, false, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12)\n", NULL },
+	/* Of some devices' failures nobody says why. */
+	{ "rxe0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " ASKED, NULL },
+	{ "siw0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },
+	{ "siw0", ENOMEM, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },
+	{ "siw0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, EIO, "asked siw0", MAPPED },
+};
+
+START_TEST(a_queue_that_is_not_to_be_had)
+{
+	struct ibv_device device = { .name = "" };
+	struct ibv_context verbs = { .device = &device };
+	struct rdma_cm_id cm_id = { .verbs = &verbs };
+	static struct our_control control = { .max_send_wr = 3, .max_recv_wr = 4 };
+
+	strcpy(device.name, no_queues[_i].device);
+	control.cm_id = &cm_id;
+	control.cm_event.type = no_queues[_i].event;
+	device_answers = no_queues[_i].answers;
+	capture_start();
+	ck_assert_int_eq(our_report_no_queue(&control, "ibv_create_cq", no_queues[_i].error),
+			 no_queues[_i].returned);
+	assert_holds(captured_stderr(), ": ibv_create_cq: ");
+	assert_holds(captured_stderr(), no_queues[_i].said);
+	if (no_queues[_i].not_said)
+		ck_assert_ptr_null(strstr(captured_stderr(), no_queues[_i].not_said));
+}
+END_TEST
+
+static const struct {
+	int error;
+	rlim_t lockable;
+	const char *said;
+} no_memory[] = {
+	{ ENOMEM, 65536, "4097 bytes are to be locked, and the limit on locked memory is 65536" },
+	{ ENOMEM, RLIM_INFINITY, "(12): registering 4097 bytes\n" },
+	{ EACCES, 65536, "(13): registering 4097 bytes\n" },
+};
+
+START_TEST(memory_that_cannot_be_registered)
+{
+	static struct our_control control;
+	struct ibv_mr *mr;
+
+	registering_fails = no_memory[_i].error;
+	lockable = no_memory[_i].lockable;
+	capture_start();
+	ck_assert_int_eq(our_setup_mr(&control, &control, 4097, 0, &mr), no_memory[_i].error);
+	assert_holds(captured_stderr(), ": ibv_reg_mr: ");
+	assert_holds(captured_stderr(), no_memory[_i].said);
+}
+END_TEST
+
+START_TEST(what_the_machine_does_cannot_be_read)
+{
+	static struct our_statistics statistics;
+	struct rlimit limit, none;
+
+	ck_assert_int_eq(prlimit(0, RLIMIT_NOFILE, NULL, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	our_statistics_prepare(&statistics, 10, 64);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	our_statistics_start(&statistics);
+	our_statistics_end(&statistics);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_uint_eq(statistics.used.machine_user_us, 0);
+	ck_assert_uint_eq(statistics.used.machine_system_us, 0);
+	ck_assert_uint_ge(statistics.ended_ns, statistics.started_ns);
+}
+END_TEST
+
+Suite *shortages_suite(void)
+{
+	Suite *suite = suite_create("shortages");
+	TCase *tcase = tcase_create("shortages");
+
+	tcase_add_loop_test(tcase, a_queue_that_is_not_to_be_had, 0, UNIT_LENGTH(no_queues));
+	tcase_add_loop_test(tcase, memory_that_cannot_be_registered, 0, UNIT_LENGTH(no_memory));
+	tcase_add_test(tcase, what_the_machine_does_cannot_be_read);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
