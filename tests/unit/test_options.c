@@ -7,8 +7,10 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "common/option_table.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 
@@ -202,6 +204,25 @@ START_TEST(answers_version)
 }
 END_TEST
 
+START_TEST(no_row_of_the_table_is_forgotten)
+{
+	const struct our_option_row *row = &our_option_table[_i];
+	struct our_program program = { .role = "program", .name = "program", .accepts = row->bit };
+	const char *words[MAX_WORDS] = { NULL };
+	struct our_options options;
+	char option[64];
+	int ret;
+
+	snprintf(option, sizeof(option), "--%s", row->name);
+	words[0] = option;
+	words[1] = row->argument ? "1" : NULL; /* a number, or an address */
+	ret = process_words(&program, words, &options);
+	ck_assert_msg(ret == 0 || ret == ECANCELED, "%s: %d: %s", option, ret, captured_stderr());
+	ck_assert_uint_eq(options.given, row->bit);
+	ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
 START_TEST(exit_status_is_as_documented)
 {
 	ck_assert_int_eq(our_exit_status(0), 0);
@@ -225,6 +246,7 @@ Suite *options_suite(void)
 	tcase_add_loop_test(tcase, looks_up_address_and_port, 0, UNIT_LENGTH(addresses));
 	tcase_add_loop_test(tcase, answers_help, 0, UNIT_LENGTH(helps));
 	tcase_add_loop_test(tcase, answers_version, 0, 2);
+	tcase_add_loop_test(tcase, no_row_of_the_table_is_forgotten, 0, OUR_OPTION_ROWS);
 	tcase_add_test(tcase, exit_status_is_as_documented);
 	suite_add_tcase(suite, tcase);
 	return suite;
