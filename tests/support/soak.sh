@@ -123,16 +123,19 @@ half() {
 		complain "the server held $held, and holds $(holds "$server_pid")"
 }
 
-# What a server may say of clients that are killed.
+# What a server may say of clients that are killed. soft-iWARP may fail a send before it says that
+# the client has gone (docs/pitfalls.md); other devices do not.
 expected='listening on|the client left after [0-9]+ messages$|: (most likely )?the client has left'
+expected_iwarp='completion of the send .*: local QP operation error'
 
-judge_server() {
+judge_server() { # TRANSPORT
 	local status=0
 	client honest "$stage/client" -a "$address" -v || complain "an honest client fails"
 	kill -INT "$server" || complain "the server is gone"
 	await ended "$server" || complain "the server does not end"
 	wait "$server" || status=$?
 	[ $status -le 1 ] || complain "the server's exit status is $status"
+	[ "$1" != iWARP ] || expected="$expected|$expected_iwarp"
 	grep -vE "$expected" "$scratch/server" | sort | uniq -c >"$scratch/said" || :
 	[ ! -s "$scratch/said" ] || complain "the server said: $(head -c 2000 "$scratch/said")"
 }
@@ -147,7 +150,7 @@ soak() {
 	half $((start + minutes * 60)) $((rounds)) clients
 	kib=$(($(memory "$server_pid") - kib))
 	[ "$kib" -lt $grown_allowance ] || complain "the server has grown by $kib KiB"
-	judge_server
+	judge_server "$1"
 	await resources_as "$resources" || complain "left behind: $(rdma resource show)"
 	echo "$name: $round rounds in $((SECONDS - start)) s, $kib KiB"
 	check "$([ -s "$scratch/complaints" ] && echo 1 || echo 0)" "$name" "$scratch/complaints"
