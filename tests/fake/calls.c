@@ -87,6 +87,9 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	/* A flush is normal, and the message is about what made it come. */
 	if (fault->wc_status && fault->wc_status != IBV_WC_WR_FLUSH_ERR)
 		snprintf(report->says, FAKE_NAME, "(status %d,", fault->wc_status);
+	/* ... how long the message was, and not that what it holds is wrong, too. */
+	if (fault->cut)
+		snprintf(report->says, FAKE_NAME, " bytes");
 }
 
 void fake_strikes(void)
