@@ -100,6 +100,10 @@ check: ## run all tests, on the same drivers
 	@$(MAKE) --no-print-directory $(JOBS) all tests-build fake-build fuzz-build pairs-build
 	@tests/run
 
+check-lab: ## all tests of the lab itself, also the slow ones
+	@tools/packages --install lab/packages.txt
+	@lab/test
+
 # Not part of `check`: see tests/README.md for when to run them.
 tsan: all ## the programs under ThreadSanitizer, in the lab
 	@tests/sanitize thread
@@ -165,6 +169,6 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
 .DEFAULT_GOAL = all
-.PHONY: all demo check fuzz coverage mutants tsan asan memcheck soak lint show delta deltas flatten \
+.PHONY: all demo check check-lab fuzz coverage mutants tsan asan memcheck soak lint show delta deltas flatten \
 	print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)

@@ -36,7 +36,7 @@ START_TEST(two_servers_on_one_port)
 
 	await_listening(first);
 	second = start_server(at, NULL, NULL);
-	assert_error(second, 1, "-p");
+	assert_error(second, 1, "another program listens there: stop it, or choose");
 	process_assert(!process_ended(first, 0), "the first server is gone, too");
 	stop_if_running(first);
 }
