@@ -164,8 +164,8 @@ clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAMS)
 
 help: ## show this
-	@awk -F ' *## *' '/^[a-z]+:.*##/ { split($$1, target, ":"); \
-		printf "  make %-8s %s\n", target[1], $$2 }' Makefile
+	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
+		printf "  make %-9s %s\n", target[1], $$2 }' Makefile
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
 .DEFAULT_GOAL = all
