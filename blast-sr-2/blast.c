@@ -95,6 +95,10 @@ static uint64_t batch(uint64_t wanted, uint32_t buffers)
 	return wanted < buffers ? wanted : buffers;
 }
 
+/*
+ * Signaling fewer sends saves little beside a large message, and on soft-iWARP it costs: there an
+ * unsignaled send of a page or more takes a slower way. See docs/pitfalls.md.
+ */
 static uint64_t signal_every(const struct our_control *control)
 {
 	uint64_t wanted = control->options->signal_every;
