@@ -169,6 +169,6 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
 .DEFAULT_GOAL = all
-.PHONY: all demo check check-lab fuzz coverage mutants tsan asan memcheck soak lint show delta deltas flatten \
-	print-stages print-before print-parts clean help
+.PHONY: all demo check check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+	show delta deltas flatten print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)
