@@ -10,6 +10,7 @@
 #include "common/connection_management.h"
 #include "common/report.h"
 #include "common/stage.h"
+#include "common/stop.h"
 #include "common/trace.h"
 #include "common/transfer_posting.h"
 
@@ -285,4 +286,12 @@ void our_disconnect(struct our_control *control)
 		our_report_error("rdma_disconnect", ret, NULL);
 	else
 		our_trace_ok("rdma_disconnect");
+}
+
+uint64_t our_disconnect_limit_s(const struct our_control *control)
+{
+	/* On soft-RoCE the request is repeated every 6 s. Two are enough for who may be dead. */
+	if (our_stop_requested())
+		return 1;
+	return control->statistics.complete ? 20 : 7;
 }

@@ -79,4 +79,10 @@ void our_agent_reject(struct our_control *control);
  */
 void our_disconnect(struct our_control *control);
 
+/*
+ * For how many seconds to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. An
+ * id destroyed before does not repeat a request that was lost, and the peer never hears of it.
+ */
+uint64_t our_disconnect_limit_s(const struct our_control *control);
+
 #endif

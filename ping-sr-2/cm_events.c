@@ -11,14 +11,11 @@
 
 #include "common/clock.h"
 #include "common/cm_event.h"
+#include "common/connection_management.h"
 #include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/trace.h"
 #include "ping-sr-2/cm_events.h"
-
-#define DISCONNECT_LIMIT_S          5 /* a disconnect request that is lost is sent again after 4 s */
-#define DISCONNECT_LIMIT_STOPPING_S 1
 
 const bool our_notices_disconnect = true;
 
@@ -115,7 +112,7 @@ static uint64_t limit_s(const struct our_control *control, enum rdma_cm_event_ty
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
 	if (expected == RDMA_CM_EVENT_DISCONNECTED)
-		return our_stop_requested() ? DISCONNECT_LIMIT_STOPPING_S : DISCONNECT_LIMIT_S;
+		return our_disconnect_limit_s(control);
 	return control->options->timeout_s;
 }
 

@@ -9,14 +9,11 @@
 
 #include "common/clock.h"
 #include "common/cm_event.h"
+#include "common/connection_management.h"
 #include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/trace.h"
 #include "ping-sr-4/channels.h"
-
-#define DISCONNECT_LIMIT_S          5 /* a disconnect request that is lost is sent again after 4 s */
-#define DISCONNECT_LIMIT_STOPPING_S 1
 
 const bool our_notices_disconnect = true;
 
@@ -73,7 +70,7 @@ static uint64_t limit_ns(const struct our_control *control, enum rdma_cm_event_t
 	uint64_t seconds = control->options->timeout_s;
 
 	if (expected == RDMA_CM_EVENT_DISCONNECTED)
-		seconds = our_stop_requested() ? DISCONNECT_LIMIT_STOPPING_S : DISCONNECT_LIMIT_S;
+		seconds = our_disconnect_limit_s(control);
 	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
 }
 
