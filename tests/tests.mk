@@ -9,10 +9,10 @@ TEST_CFLAGS = $(shell pkg-config --cflags $(TEST_PACKAGES))
 TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES)) -lm
 
 test_objects = $(patsubst tests/%.c,$(TESTS)/%.o,$(wildcard $(1)))
-TEST_SUPPORT = $(call test_objects,tests/support/*.c)
+TEST_SUPPORT = $(filter-out %/gate.o,$(call test_objects,tests/support/*.c))
 TEST_PROGRAMS = $(TESTS)/unit-tests $(TESTS)/stage-tests $(TESTS)/two-hosts-tests
 
-tests-build: $(TEST_PROGRAMS) ## build the test programs
+tests-build: $(TEST_PROGRAMS) $(TESTS)/gate.so ## build the test programs
 
 $(TEST_SUPPORT) $(call test_objects,tests/unit/*.c tests/stages/*.c): $(TESTS)/%.o: tests/%.c
 	@mkdir -p $(@D)
@@ -31,5 +31,10 @@ $(TESTS)/two-hosts-tests: $(TESTS)/stages/two_hosts.o $(TESTS)/stages/table.o \
 $(TEST_PROGRAMS): $(TEST_SUPPORT) $(BUILD)/libour.a
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(BUILD)/libour.a $(TEST_LIBS) $(LIBS) -o $@
+
+$(TESTS)/gate.so: tests/support/gate.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(COMPILE) -Werror -fPIC -shared $< -ldl -o $@
 
 .PHONY: tests-build
