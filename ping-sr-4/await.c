@@ -119,20 +119,9 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
-/* Takes what the completion channel has: of a client there is but one CQ that it can mean. */
-static int take_cq_events(void)
-{
-	struct our_control *control;
-	int ret;
-
-	do {
-		ret = our_take_cq_event(&control);
-	} while (!ret);
-	return ret == EAGAIN ? 0 : ret;
-}
-
 int our_await_completion(struct our_control *control, struct ibv_wc *wc)
 {
+	struct our_control *same; /* a client has but one CQ, hence one event */
 	struct our_ready ready;
 	bool woken = false;
 	int ret;
@@ -154,7 +143,7 @@ int our_await_completion(struct our_control *control, struct ibv_wc *wc)
 		if (ready.cm_events)
 			ret = take_event(control);
 		else if (ready.completions)
-			ret = take_cq_events();
+			ret = our_take_cq_event(&same);
 		else if (our_now_ns() >= control->wait_until_ns)
 			return ETIMEDOUT;
 		if (ret && ret != EAGAIN)

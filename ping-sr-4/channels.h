@@ -67,6 +67,12 @@ int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event
 int our_take_cq_event(struct our_control **control);
 
 /*
+ * How many events the completion channels can have at most: one of each CQ, as it makes no other
+ * before it is armed again.
+ */
+unsigned int our_max_cq_events(void);
+
+/*
  * Takes the next completion of control's CQ and checks its status; when there is none, arms the CQ
  * and looks once more. Returns 0 and *wc; EAGAIN: none, and the next will make an event;
  * ECONNRESET or EIO as our_await_completion does.

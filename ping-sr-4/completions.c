@@ -172,6 +172,16 @@ int our_take_cq_event(struct our_control **control)
 	return EAGAIN;
 }
 
+unsigned int our_max_cq_events(void)
+{
+	const struct our_comp_channel *comp_channel;
+	unsigned int n = 0;
+
+	for (comp_channel = comp_channels; comp_channel; comp_channel = comp_channel->next)
+		n += comp_channel->users;
+	return n;
+}
+
 /* Drain, arm, look once more: only then is it safe to wait for the event. */
 static int poll_cq(struct our_control *control)
 {
