@@ -191,5 +191,6 @@ void fake_start(const struct fake_config *config, struct fake_report *report)
 	random_state = config->seed;
 	if (config->delivery == FAKE_BY_THREAD)
 		fake_start_wire();
+	fake_open_ledger();
 	atexit(finish);
 }

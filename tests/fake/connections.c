@@ -35,13 +35,20 @@ static int check_state(const struct fake_id *id, enum fake_cm_state state, const
 	return id->state == state ? 0 : EINVAL;
 }
 
+static void check_limit(int timeout_ms, const char *call)
+{
+	if (timeout_ms < 100)
+		fake_complain("%s: %d ms are too short for a network", call, timeout_ms);
+}
+
 int rdma_resolve_addr(struct rdma_cm_id *pub, struct sockaddr *from, struct sockaddr *to,
 		      int timeout_ms)
 {
 	struct fake_fault fault = fake_begin("rdma_resolve_addr");
 	struct fake_id *id = fake_of(struct fake_id, pub);
 
-	(void)from, (void)timeout_ms;
+	(void)from;
+	check_limit(timeout_ms, "rdma_resolve_addr");
 	if (!fault.error)
 		fault.error = check_state(id, FAKE_IDLE, "rdma_resolve_addr");
 	if (fault.error)
@@ -62,7 +69,7 @@ int rdma_resolve_route(struct rdma_cm_id *pub, int timeout_ms)
 	struct fake_fault fault = fake_begin("rdma_resolve_route");
 	struct fake_id *id = fake_of(struct fake_id, pub);
 
-	(void)timeout_ms;
+	check_limit(timeout_ms, "rdma_resolve_route");
 	if (!fault.error)
 		fault.error = check_state(id, FAKE_ADDR, "rdma_resolve_route");
 	if (fault.error)
@@ -94,6 +101,8 @@ static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, 
 		fake_complain("%s: no receive is posted", call);
 	if (id->state == FAKE_ROUTE && !param->retry_count)
 		fake_complain("%s: no retries", call);
+	if (param->retry_count > 6)
+		fake_complain("%s: soft-RoCE takes more than 6 retries for ever", call);
 	if (!param->rnr_retry_count)
 		fake_complain("%s: no retries where there is no receive", call);
 	check_depths(id, param, call);

@@ -22,7 +22,9 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_
 	struct fake_fault fault = fake_begin("ibv_create_cq");
 	struct fake_cq *cq = NULL;
 
-	(void)vector;
+	if (vector < 0 || vector >= context->num_comp_vectors || entries < 1 ||
+	    (channel && channel->context != context))
+		fake_complain("ibv_create_cq: no such vector, no entries, or another's channel");
 	if (!fault.error) {
 		cq = fake_new(struct fake_cq, "CQ");
 		cq->ring = fake_allocate((size_t)entries * sizeof(*cq->ring));

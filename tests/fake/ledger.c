@@ -3,7 +3,9 @@
  * Place: fake verbs, the ledger. Contract: knows every object from its creation on, and says what
  * a program did wrong with it: use or destruction after its end, an end before that of what needs
  * it, no end at all. What is dead stays in memory, poisoned where AddressSanitizer is there.
+ * Descriptors that are left open at the end are counted, as nobody else sees them.
  */
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +18,27 @@
 #define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif
 
+#define FDS_OF_A_PROCESS 1 /* what its signal handlers write to, which may run until the end */
+
 static LIST_HEAD(object_list, fake_object) objects;
+static unsigned int fds_at_start;
+
+static unsigned int count_fds(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	while (directory && readdir(directory))
+		n++;
+	if (directory)
+		closedir(directory);
+	return n;
+}
+
+void fake_open_ledger(void)
+{
+	fds_at_start = count_fds();
+}
 
 void fake_complain(const char *format, ...)
 {
@@ -72,7 +94,11 @@ bool fake_retire(struct fake_object *object, const char *call)
 void fake_judge_ledger(void)
 {
 	const struct fake_object *object;
+	unsigned int fds = count_fds();
 
+	if (fds > fds_at_start + FDS_OF_A_PROCESS)
+		fake_complain("%u file descriptors were never closed",
+			      fds - fds_at_start - FDS_OF_A_PROCESS);
 	for (object = LIST_FIRST(&objects); object; object = LIST_NEXT(object, all)) {
 		if (object->alive && !object->hidden)
 			fake_complain("%s %u was never %s", object->what, object->number,

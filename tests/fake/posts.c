@@ -109,6 +109,8 @@ static int post_recv(struct fake_qp *qp, const struct ibv_recv_wr *recv_wr,
 	if (fault->peer_has_left)
 		memset(&wr.fault, 0, sizeof(wr.fault));
 	wr.mr = find_mr(qp, &wr.sge, "ibv_post_recv");
+	if (wr.mr && !(wr.mr->access & IBV_ACCESS_LOCAL_WRITE))
+		fake_complain("ibv_post_recv: memory that the device may not write to");
 	error = push(qp, &qp->receives, &wr, "ibv_post_recv");
 	if (!error && qp->pub.state == IBV_QPS_ERR)
 		fake_flush(qp);

@@ -33,11 +33,23 @@ static void check_depth(struct fake_cq *cq, uint32_t work_requests)
 			      cq->object.number, cq->pub.cqe, cq->work_requests);
 }
 
+/* All is of one device, and the transport is the one that has acknowledgements. */
+static void check_attr(const struct fake_id *id, const struct fake_pd *pd,
+		       const struct ibv_qp_init_attr *attr)
+{
+	if (attr->qp_type != IBV_QPT_RC)
+		fake_complain("rdma_create_qp: not a reliable connection");
+	if (pd->pub.context != id->pub.verbs || attr->send_cq->context != id->pub.verbs ||
+	    attr->recv_cq->context != id->pub.verbs)
+		fake_complain("rdma_create_qp: PD or CQ of another device");
+}
+
 static void new_qp(struct fake_id *id, struct fake_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct fake_qp *qp = fake_new(struct fake_qp, "QP");
 
 	check_caps(&attr->cap);
+	check_attr(id, pd, attr);
 	qp->id = id;
 	qp->pd = pd;
 	qp->send_cq = fake_of(struct fake_cq, attr->send_cq);

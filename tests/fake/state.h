@@ -42,7 +42,8 @@ void *fake_create(const char *what, size_t size, size_t handle_offset, size_t ha
 bool fake_use(const struct fake_object *object, const char *call);
 /* Its end: complains of one that is dead already, or has users. False: it is to live on. */
 bool fake_retire(struct fake_object *object, const char *call);
-void fake_judge_ledger(void);
+void fake_open_ledger(void);  /* as the program under test starts */
+void fake_judge_ledger(void); /* when it has ended: complains of what is left */
 
 /* ---- calls.c: counting the calls, and making one of them fail ---- */
 
@@ -160,6 +161,7 @@ struct fake_mr {
 	struct fake_object object;
 	LIST_ENTRY(fake_mr) next;
 	struct fake_pd *pd;
+	int access;
 	struct ibv_mr pub;
 };
 

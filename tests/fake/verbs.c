@@ -45,6 +45,7 @@ struct ibv_context *fake_get_device(unsigned int number)
 		context->sz = sizeof(*context);
 		context->context.device = device;
 		context->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+		context->context.num_comp_vectors = 1;
 		context->context.ops = operations;
 	}
 	return &context->context;
@@ -133,15 +134,18 @@ struct fake_mr *fake_find_mr(uint32_t lkey)
 	return NULL;
 }
 
-static struct ibv_mr *reg_mr(struct ibv_pd *pub, void *data, size_t length)
+static struct ibv_mr *reg_mr(struct ibv_pd *pub, void *data, size_t length, int access)
 {
 	struct fake_fault fault = fake_begin("ibv_reg_mr");
 	struct fake_pd *pd = fake_of(struct fake_pd, pub);
 	struct fake_mr *mr = NULL;
 
+	if (access & ~IBV_ACCESS_LOCAL_WRITE)
+		fake_complain("ibv_reg_mr: the peer has no business in our memory");
 	if (!fault.error && fake_use(&pd->object, "ibv_reg_mr")) {
 		mr = fake_new(struct fake_mr, "MR");
 		mr->pd = pd;
+		mr->access = access;
 		pd->object.users++;
 		LIST_INSERT_HEAD(&mrs, mr, next);
 		mr->pub = (struct ibv_mr){ .context = pub->context,
@@ -157,15 +161,14 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pub, void *data, size_t length)
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *data, size_t length, int access)
 {
-	(void)access;
-	return reg_mr(pd, data, length);
+	return reg_mr(pd, data, length, access);
 }
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *data, size_t length, uint64_t iova,
 				unsigned int access)
 {
-	(void)iova, (void)access;
-	return reg_mr(pd, data, length);
+	(void)iova;
+	return reg_mr(pd, data, length, (int)access);
 }
 
 int ibv_dereg_mr(struct ibv_mr *pub)
