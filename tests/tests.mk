@@ -19,18 +19,32 @@ $(TEST_SUPPORT) $(call test_objects,tests/unit/*.c tests/stages/*.c): $(TESTS)/%
 	$(SAY) CC $<
 	$(Q)$(COMPILE) -Werror $(TEST_CFLAGS) -c $< -o $@
 
-# What a stage teaches, and needs no device.
-UNIT_PARTS = $(patsubst %,$(BUILD)/blast-sr-2/%.o,blast-sr-2/sequence blast-sr-2/credits blast-sr-2/chains \
-	       ping-sr-1/connect_info ping-sr-1/connect_info_wire)
+# What needs no device is built once more, so that undefined behaviour ends the test.
+UNDEFINED = -fsanitize=undefined,bounds-strict -fno-sanitize-recover=all
+checked = $(patsubst %.c,$(TESTS)/checked/%.o,$(1))
+UNIT_PARTS = $(call checked,blast-sr-2/sequence.c blast-sr-2/credits.c blast-sr-2/chains.c \
+	       ping-sr-1/connect_info.c ping-sr-1/connect_info_wire.c)
 
-$(TESTS)/unit-tests: $(call test_objects,tests/unit/*.c) $(UNIT_PARTS)
+$(TESTS)/checked/%.o: %.c
+	@mkdir -p $(@D)
+	$(SAY) CC "$< (checked)"
+	$(Q)$(COMPILE) $(UNDEFINED) -DOUR_STAGE='"unit"' -c $< -o $@
+
+$(TESTS)/checked/libour.a: $(call checked,$(wildcard common/*.c))
+	$(SAY) AR $@
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(TESTS)/unit-tests: $(call test_objects,tests/unit/*.c) $(UNIT_PARTS) $(TESTS)/checked/libour.a
 $(TESTS)/stage-tests: $(filter-out %/two_hosts.o,$(call test_objects,tests/stages/*.c))
 $(TESTS)/two-hosts-tests: $(TESTS)/stages/two_hosts.o $(TESTS)/stages/table.o \
 			  $(TESTS)/stages/runs.o
 
-$(TEST_PROGRAMS): $(TEST_SUPPORT) $(BUILD)/libour.a
+$(TESTS)/unit-tests: LDFLAGS += $(UNDEFINED)
+$(filter-out %/unit-tests,$(TEST_PROGRAMS)): $(BUILD)/libour.a
+$(TEST_PROGRAMS): $(TEST_SUPPORT)
 	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(BUILD)/libour.a $(TEST_LIBS) $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) $(LIBS) -o $@
 
 $(TESTS)/gate.so: tests/support/gate.c
 	@mkdir -p $(@D)
