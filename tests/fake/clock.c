@@ -73,12 +73,30 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 	return 0;
 }
 
+/* What another thread is about to say is there within a second; what nobody says, never. */
+int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
+				  const struct timespec *end)
+{
+	struct timespec now, soon;
+	int ret;
+
+	if (!fake_config->hurried)
+		return __real_pthread_cond_timedwait(changed, lock, end);
+	__real_clock_gettime(CLOCK_MONOTONIC, &soon);
+	soon.tv_sec++;
+	ret = __real_pthread_cond_timedwait(changed, lock, &soon);
+	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
+	if (ret == ETIMEDOUT && to_ns(end) > to_ns(&now))
+		fake_report->skipped_ns += to_ns(end) - to_ns(&now);
+	return ret;
+}
+
 /* Called by the signal handler, too. A program that is told to stop at each call has many to wait for. */
 unsigned int __wrap_alarm(unsigned int seconds)
 {
 	const struct itimerval soon = { .it_value.tv_usec = (suseconds_t)seconds * 10000 };
 
-	if (!fake_report || (!fake_report->stopped && !fake_config->deaf))
+	if (!fake_report || (!fake_report->stopped && !fake_config->deaf && !fake_config->mute))
 		return __real_alarm(seconds);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	return 0;

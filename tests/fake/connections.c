@@ -238,7 +238,7 @@ static int disconnect(struct fake_id *id)
 	if (!was_connected && fake_config->iwarp)
 		return EINVAL;
 	id->state = FAKE_CLOSED;
-	if (!id->told_gone)
+	if (!id->told_gone && !fake_config->mute)
 		fake_tell_gone(id);
 	if (id->peer)
 		fake_peer_leaves(id->peer);

@@ -44,6 +44,7 @@ struct fake_config {
 	uint64_t leaves_after; /* likewise, a server leaves */
 	uint64_t garbles;      /* which message a server sends back changed, from 1; 0: none */
 	bool deaf;             /* a server does not even answer to a connect request */
+	bool mute;             /* a server does not answer to a disconnect request */
 	bool withholds;        /* a server returns all credits at once, when it has all messages */
 	bool unlimited;        /* a client does not say how many messages it will send, */
 	bool one_more;         /* or sends one more than it said, */

@@ -32,6 +32,8 @@ int __real_sigaction(int signal_number, const struct sigaction *action, struct s
 int __real_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
 		       struct addrinfo **found);
 unsigned int __real_alarm(unsigned int seconds);
+int __real_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
+				  const struct timespec *end);
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
 void *__wrap_malloc(size_t size);
@@ -48,6 +50,8 @@ int __wrap_sigaction(int signal_number, const struct sigaction *action, struct s
 int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
 		       struct addrinfo **found);
 unsigned int __wrap_alarm(unsigned int seconds);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
+				  const struct timespec *end);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
