@@ -21,6 +21,12 @@ static struct fake_mr *find_mr(const struct fake_qp *qp, const struct ibv_sge *s
 	return NULL;
 }
 
+static void check_pieces(int num_sge, const char *call)
+{
+	if (num_sge != 1)
+		fake_complain("%s: %d pieces, where the QP can have one", call, num_sge);
+}
+
 static int push(struct fake_qp *qp, struct fake_queue *queue, const struct fake_wr *wr,
 		const char *call)
 {
@@ -71,6 +77,7 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		fake_complain("ibv_post_send: not connected, inline data too long, or no send");
 		return EINVAL;
 	}
+	check_pieces(send_wr->num_sge, "ibv_post_send");
 	wr.silent = !(send_wr->send_flags & IBV_SEND_SIGNALED);
 	fake_report->signaled += !wr.silent;
 	wr.mr = is_inline ? NULL : find_mr(qp, &wr.sge, "ibv_post_send");
@@ -108,6 +115,7 @@ static int post_recv(struct fake_qp *qp, const struct ibv_recv_wr *recv_wr,
 	}
 	if (fault->peer_has_left)
 		memset(&wr.fault, 0, sizeof(wr.fault));
+	check_pieces(recv_wr->num_sge, "ibv_post_recv");
 	wr.mr = find_mr(qp, &wr.sge, "ibv_post_recv");
 	if (wr.mr && !(wr.mr->access & IBV_ACCESS_LOCAL_WRITE))
 		fake_complain("ibv_post_recv: memory that the device may not write to");
