@@ -119,7 +119,7 @@ START_TEST(cpu_time_and_switches_are_counted)
 
 	ck_assert_uint_ge(used->process_user_us + used->process_system_us, cpu);
 	ck_assert_uint_le(used->process_user_us + used->process_system_us, outer_cpu);
-	ck_assert_uint_ge(switches, SLEEPS);
+	ck_assert_uint_ge(switches, SLEEPS / 2); /* a sleep may be over before it has begun */
 	ck_assert_uint_ge(used->voluntary_switches, switches);
 	ck_assert_uint_le(used->voluntary_switches, outer_switches);
 	ck_assert_double_gt(our_statistics_seconds(&statistics), 0);
