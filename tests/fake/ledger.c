@@ -96,12 +96,12 @@ void fake_judge_ledger(void)
 	const struct fake_object *object;
 	unsigned int fds = count_fds();
 
-	if (fds > fds_at_start + FDS_OF_A_PROCESS)
-		fake_complain("%u file descriptors were never closed",
-			      fds - fds_at_start - FDS_OF_A_PROCESS);
 	for (object = LIST_FIRST(&objects); object; object = LIST_NEXT(object, all)) {
 		if (object->alive && !object->hidden)
 			fake_complain("%s %u was never %s", object->what, object->number,
 				      strcmp(object->what, "CM event") ? "destroyed" : "acked");
 	}
+	if (fds > fds_at_start + FDS_OF_A_PROCESS)
+		fake_complain("%u file descriptors were never closed",
+			      fds - fds_at_start - FDS_OF_A_PROCESS);
 }
