@@ -24,7 +24,7 @@ no_network() {                   # apt sees no archive at all
 check_corrupt_cache() {
 	own_cache
 	printf X | dd of="$entry/kernel/image" bs=1 seek=5000000 conv=notrunc status=none
-	: >"$entry/siw/siw.cpio"
+	: >"$entry/siw-mended/siw.cpio"
 	expect 6 "$run" -- sh -c 'ibv_devices | grep -q siw0 && exit 6'
 	sentence "kernel is damaged" err
 	sentence "siw module is damaged" err

@@ -48,7 +48,7 @@ base_initramfs() {
 run_initramfs() {
 	{
 		cat "$entry/kernel/base.cpio"
-		[ "$want_iwarp" = 0 ] || cat "$entry/siw/siw.cpio"
+		[ "$want_iwarp" = 0 ] || cat "$entry/siw-mended/siw.cpio"
 		archive "$1"
 	} >"$2"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
 # The cache's entries. A kernel is the directory <cache>/<package version>/ with two parts: kernel/ (image, initramfs
-# of modules) and siw/ (the soft-iWARP module). A part is made beside and renamed, so it is whole or absent, and its
+# of modules) and siw-mended/ (the soft-iWARP module). A part is made beside and renamed, so it is whole or absent. Its
 # file `manifest` holds a sha256 of each file. Here: find and check entries; lib/fetch makes them.
 
 # part_ok DIR: the part is there and unharmed. Contents are hashed again only when size or times have changed.
@@ -36,7 +36,7 @@ newest_entry() {
 
 # entry_ready VERSION WANT_SIW
 entry_ready() {
-	[ -n "$1" ] && part_ok "$cache/$1/kernel" && { [ "$2" = 0 ] || part_ok "$cache/$1/siw"; }
+	[ -n "$1" ] && part_ok "$cache/$1/kernel" && { [ "$2" = 0 ] || part_ok "$cache/$1/siw-mended"; }
 }
 
 # look_again: true when it is time to see whether Debian has a newer kernel (every 14 days).
