@@ -80,8 +80,10 @@ void our_agent_reject(struct our_control *control);
 void our_disconnect(struct our_control *control);
 
 /*
- * For how many seconds to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. An
- * id destroyed before does not repeat a request that was lost, and the peer never hears of it.
+ * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect: an id that is
+ * destroyed before does not repeat a request that was lost, and the peer never hears of it. Returns
+ * seconds, never 0: few when the program is to stop, more after a failed run, most after a whole
+ * one (statistics.complete). The connection's own thread. See rdma_disconnect(3).
  */
 uint64_t our_disconnect_limit_s(const struct our_control *control);
 
