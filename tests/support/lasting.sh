@@ -5,13 +5,6 @@
 # tests/support/tap.sh defines.
 # shellcheck disable=SC2154 # scratch, limit, port and server: set by tap.sh
 
-# child PID: prints the process id of what the timeout(1) with that process id has started.
-child() {
-	local children=
-	read -r children 2>/dev/null <"/proc/$1/task/$1/children" || : # no line feed at its end
-	echo "${children%% *}"
-}
-
 # in_mid_run NAME: whether a client that runs with -T has sent some messages.
 in_mid_run() {
 	[ "$(grep -c ibv_post_send "$scratch/$1" 2>/dev/null)" -gt 100 ]

@@ -89,6 +89,13 @@ end_server() {
 	return $status
 }
 
+# child PID: prints the process id of what the timeout(1) with that process id has started.
+child() {
+	local children=
+	read -r children 2>/dev/null <"/proc/$1/task/$1/children" || : # no line feed at its end
+	echo "${children%% *}"
+}
+
 # client NAME COMMAND...: runs a client against that server; what it says is in $scratch/NAME.
 client() {
 	local status=0
