@@ -24,6 +24,20 @@ static void open_memory(void)
 	our_json_open(&json, NULL);
 }
 
+/*
+ * json-c 0.18, which Debian 13 has, takes each byte of a character beyond ASCII for a control
+ * character when it is strict (its issue 892). Such text it only checks to be UTF-8.
+ */
+static int parser_flags(void)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		if (text[i] & 0x80)
+			return JSON_TOKENER_VALIDATE_UTF8;
+	return JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8;
+}
+
 /* Closes the outermost object and parses all of the text. */
 static struct json_object *close_and_parse(void)
 {
@@ -32,7 +46,7 @@ static struct json_object *close_and_parse(void)
 
 	our_json_close(&json);
 	ck_assert_int_eq(fclose(json.file), 0);
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tokener, parser_flags());
 	object = json_tokener_parse_ex(tokener, text, (int)length);
 	ck_assert_msg(json_tokener_get_error(tokener) == json_tokener_success, "%s: %s",
 		      json_tokener_error_desc(json_tokener_get_error(tokener)), text);
