@@ -3,6 +3,7 @@
  * Place: unit tests of common/statistics.h. The accounts are compared with getrusage(2), asked by
  * the test itself just inside the interval; nothing is said about how long anything takes.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/statistics.h"
+#include "tests/support/suite.h"
 #include "tests/unit/unit.h"
 
 static struct our_statistics statistics;
@@ -185,14 +187,22 @@ START_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 }
 END_TEST
 
+/* Opens both sides of a new terminal: the user's, and the one for programs; false with errno. */
+static bool open_terminal(int *user, int *program)
+{
+	*program = -1;
+	*user = posix_openpt(O_RDWR | O_NOCTTY);
+	if (*user >= 0 && !grantpt(*user) && !unlockpt(*user))
+		*program = open(ptsname(*user), O_RDWR | O_NOCTTY);
+	return *program >= 0;
+}
+
 START_TEST(a_terminal_gets_progress_unless_quiet)
 {
-	int terminal = posix_openpt(O_RDWR | O_NOCTTY), user;
+	int user, program;
 
-	ck_assert_int_ge(terminal, 0);
-	ck_assert_int_eq(grantpt(terminal) | unlockpt(terminal), 0);
-	user = open(ptsname(terminal), O_RDWR | O_NOCTTY);
-	ck_assert_int_eq(dup2(user, STDERR_FILENO), STDERR_FILENO);
+	ck_assert(open_terminal(&user, &program));
+	ck_assert_int_eq(dup2(program, STDERR_FILENO), STDERR_FILENO);
 	our_statistics_prepare(&statistics, 10, 64);
 	our_statistics_want_progress(&statistics, true);
 	ck_assert_uint_eq(statistics.next_progress_ns, UINT64_MAX);
@@ -200,6 +210,20 @@ START_TEST(a_terminal_gets_progress_unless_quiet)
 	ck_assert_uint_lt(statistics.next_progress_ns, UINT64_MAX);
 }
 END_TEST
+
+/* Without a mounted /dev/pts, as in a bare chroot, there are no terminals. */
+static void add_terminal_test(TCase *tcase)
+{
+	int user, program;
+
+	if (open_terminal(&user, &program))
+		tcase_add_test(tcase, a_terminal_gets_progress_unless_quiet);
+	else
+		suite_skip("a_terminal_gets_progress_unless_quiet",
+			   "no terminal can be opened (is /dev/pts mounted?): %s", strerror(errno));
+	close(program);
+	close(user);
+}
 
 Suite *statistics_suite(void)
 {
@@ -216,7 +240,7 @@ Suite *statistics_suite(void)
 	tcase_add_test(tcase, no_progress_but_on_a_terminal);
 	tcase_add_test(tcase, progress_comes_when_it_is_due);
 	tcase_add_test(tcase, a_streams_rate_is_the_one_since_it_was_last_shown);
-	tcase_add_test(tcase, a_terminal_gets_progress_unless_quiet);
+	add_terminal_test(tcase);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
