@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Judges what the README's commands have printed and left behind.
+
+Nothing here runs anything: see test_judge.py. Each function that judges returns None, or what is
+wrong in a few words.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+Snapshot = dict[str, tuple[int, int]]
+
+TRANSPORTS = ("RoCE", "iWARP")
+MIRROR = "http://deb.debian.org/debian"
+SECURITY = "http://security.debian.org/debian-security"
+CANARIES = ("testing", "unstable", "sid")
+
+# What the two commands say while they install packages, and while they make the lab's kernel.
+INSTALLS = re.compile(r"packages missing|installing them")
+FETCHES = re.compile(r"lab: (fetching|refreshing|building)")
+
+
+def sources(release: str) -> list[str]:
+    """The lines of apt's sources that an installed system of the release has."""
+    lines = [f"deb {MIRROR} {release} main"]
+    if release not in CANARIES:
+        lines.append(f"deb {MIRROR} {release}-updates main")
+        lines.append(f"deb {SECURITY} {release}-security main")
+    return lines
+
+
+def last_line(text: str) -> str:
+    """The last line that is not empty."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "no output"
+
+
+def of_demo(status: int, text: str) -> str | None:
+    """`make demo`: results of both transports, all of them verified."""
+    if status:
+        return f"make demo: exit status {status}: {last_line(text)}"
+    for transport in TRANSPORTS:
+        rows = [line.split() for line in text.splitlines() if line.startswith(transport + " ")]
+        if not rows:
+            return f"make demo: no results of {transport}"
+        if any(row[-1] != "yes" for row in rows):
+            return f"make demo: results of {transport} are not verified"
+    return None
+
+
+def of_sum(what: str, status: int, text: str) -> str | None:
+    """Tests: the last line sums up, something passed, and nothing failed or was skipped."""
+    found = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", last_line(text))
+    if not found:
+        return f"{what}: exit status {status}: {last_line(text)}"
+    passed, failed, skipped = (int(number) for number in found.groups())
+    if status or failed or skipped or not passed:
+        return f"{what}: exit status {status}: {found[0]}"
+    return None
+
+
+def remedy(text: str) -> str | None:
+    """The command that root is to run, where exactly one line names one."""
+    found = re.findall(r"run as root: (\S.*)$", text, re.MULTILINE)
+    return found[0].strip() if len(found) == 1 else None
+
+
+def of_silence(text: str, *about: re.Pattern[str]) -> str | None:
+    """Once all is there, nothing is said of installing or fetching it."""
+    for line in text.splitlines():
+        if any(pattern.search(line) for pattern in about):
+            return f"all should be there, but it says: {line.strip()}"
+    return None
+
+
+def snapshot(top: Path, *below: str) -> Snapshot:
+    """Size and time of each file in some of a root's directories, or of the file itself."""
+    files: Snapshot = {}
+    for name in below:
+        paths = [top / name]
+        for directory, _, names in os.walk(top / name):
+            paths += [Path(directory) / file for file in names]
+        for path in paths:
+            if path.is_file() and not path.is_symlink():
+                found = path.stat()
+                files[str(path.relative_to(top))] = (found.st_size, found.st_mtime_ns)
+    return files
+
+
+def of_change(before: Snapshot, after: Snapshot) -> str | None:
+    """Nothing is new, gone or other than before."""
+    names = before.keys() | after.keys()
+    changed = sorted(name for name in names if before.get(name) != after.get(name))
+    if not before:
+        return "nothing was there before"
+    if changed:
+        return f"a second run has changed {len(changed)} files: {', '.join(changed[:3])}"
+    return None

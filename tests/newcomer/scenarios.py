@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What newcomers do: each scenario is a method of Newcomers, which raises Trouble if it fails.
+
+The first ones go on in one root, where everything is fetched from the network. Those after them
+have roots of their own and share the packages that apt has downloaded before, for the sake of time;
+ordinary users fetch and build the lab's kernel by themselves.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from newcomer import judge
+from newcomer.root import Root, Trouble
+
+# name: what it shows; in the order in which they run
+SCENARIOS = {
+    "demo": "make demo as root",
+    "again": "make demo a second time: nothing is installed or fetched",
+    "offline": "make clean, then make demo without a network",
+    "check": "make check as root: nothing fails, nothing is skipped",
+    "sudo": "make demo as a user with sudo",
+    "user": "make demo as a user without: says what root is to run; then root does, and it works",
+    "spaces": "make demo and the unit tests in a path with spaces",
+}
+AFTER_DEMO = ("again", "offline", "check")
+DEMO_SECONDS, CHECK_SECONDS, BUILD_SECONDS = 1800, 5400, 1200
+
+BUNDLE = "/var/tmp/project.bundle"
+LISTS = "tools/packages-build.txt lab/packages.txt tests/packages.txt"
+BUILD = "make all tests-build fake-build fuzz-build pairs-build"
+KEPT = ("var/lib/dpkg/status", "var/lib/apt/lists", "var/cache/apt/archives", "root/.cache")
+
+
+class Skipped(Exception):
+    """A scenario cannot be run; the text says why."""
+
+
+class Newcomers:
+    """The scenarios of one release. Roots are made in `place`; logs go to `logs`."""
+
+    def __init__(self, release: str, tarball: Path, bundle: Path, place: Path, logs: Path) -> None:
+        self.release = release
+        self.tarball = tarball
+        self.bundle = bundle
+        self.place = place
+        self.logs = logs
+        self.debs = place / "debs"
+        self.kernels = place / "kernels"
+        self.debs.mkdir()
+        self.root: Root | None = None
+        self.demo_works = False
+        self.project = "rdma"
+
+    def run(self, name: str) -> None:
+        """Runs a scenario; its log is there whatever comes of it."""
+        if name in AFTER_DEMO and not self.demo_works:
+            raise Skipped("make demo does not work")
+        log = self.logs / f"{self.release}-{name}.log"
+        log.unlink(missing_ok=True)
+        if name not in AFTER_DEMO:
+            self.remove_root()
+            self.root = Root(self.place / "root", self.tarball, log)
+        if not self.root:
+            raise Skipped("there is no root")
+        self.root.log = log
+        getattr(self, name)(self.root)
+
+    def remove_root(self) -> None:
+        """Removes the root that the last scenario has left."""
+        if self.root:
+            shutil.rmtree(self.root.path)
+        self.root = None
+
+    def clone(self, root: Root, project: str = "rdma") -> None:
+        """Clones the tree into the user's home, with the root's own git."""
+        self.project = project
+        shutil.copy(self.bundle, root.path / BUNDLE[1:])
+        root.must(f"git clone -q {BUNDLE} {shlex.quote(project)} && {self.cd()} git log -1", 60)
+
+    def cd(self) -> str:
+        """The shell's way into the project."""
+        return f"cd {shlex.quote(self.project)} &&"
+
+    def see_demo(self, root: Root, network: bool = True) -> str:
+        """`make demo` works; what it has printed."""
+        status, text = root.run(f"{self.cd()} make demo", DEMO_SECONDS, network=network)
+        raise_if(judge.of_demo(status, text))
+        return text
+
+    def demo(self, root: Root) -> None:
+        """See SCENARIOS, here and below."""
+        self.demo_works = False
+        self.clone(root)
+        self.see_demo(root)
+        self.demo_works = True
+        archives = root.path / "var/cache/apt/archives"
+        for package in archives.glob("*.deb"):
+            shutil.copy2(package, self.debs)
+        (self.debs / "partial").mkdir(exist_ok=True)
+        shutil.copytree(root.path / "root/.cache", self.kernels, dirs_exist_ok=True)
+
+    def again(self, root: Root) -> None:
+        before = judge.snapshot(root.path, *KEPT)
+        text = self.see_demo(root)
+        raise_if(judge.of_silence(text, judge.INSTALLS, judge.FETCHES))
+        raise_if(judge.of_change(before, judge.snapshot(root.path, *KEPT)))
+
+    def offline(self, root: Root) -> None:
+        root.must(f"{self.cd()} make clean", 60)
+        text = self.see_demo(root, network=False)
+        raise_if(judge.of_silence(text, judge.INSTALLS, judge.FETCHES))
+
+    def check(self, root: Root) -> None:
+        status, text = root.run(f"{self.cd()} make check", CHECK_SECONDS)
+        kept = self.logs / f"{self.release}-check"
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir()
+        for kind in ("log", "tap", "kernel"):
+            for file in (root.path / "root" / self.project / "build/tests").glob(f"*.{kind}"):
+                shutil.copy(file, kept)
+        raise_if(judge.of_sum("make check", status, text))
+        text = root.must(f"{self.cd()} tools/packages --install {LISTS}", 600)
+        raise_if(judge.of_silence(text, judge.INSTALLS))
+
+    def sudo(self, root: Root) -> None:
+        self.share(root)
+        root.add_user(sudo=True)
+        self.clone(root)
+        self.see_demo(root)
+
+    def user(self, root: Root) -> None:
+        self.share(root)
+        root.add_user(sudo=False)
+        self.clone(root)
+        status, text = root.run(f"{self.cd()} make demo", DEMO_SECONDS)
+        command = judge.remedy(text)
+        if not status:
+            raise Trouble("make demo succeeds without its packages")
+        if not command:
+            raise Trouble(f"nothing says once what root is to run: {judge.last_line(text)}")
+        root.must(f"yes | {{ {command}; }}", DEMO_SECONDS, as_root=True)
+        raise_if(judge.of_silence(self.see_demo(root), judge.INSTALLS))
+
+    def spaces(self, root: Root) -> None:
+        self.share(root)
+        if self.kernels.exists():
+            shutil.copytree(self.kernels, root.path / "root/.cache", symlinks=True)
+        self.clone(root, "my work/rdma by example")
+        self.see_demo(root)
+        root.must(f"{self.cd()} tools/packages --install {LISTS} && {BUILD}", BUILD_SECONDS)
+        status, text = root.run(f"{self.cd()} tests/run unit", 300)
+        raise_if(judge.of_sum("tests/run unit", status, text))
+
+    def share(self, root: Root) -> None:
+        """Lets apt find the packages that other scenarios have downloaded."""
+        (self.debs / "partial").mkdir(exist_ok=True)
+        root.debs = self.debs
+
+
+def raise_if(trouble: str | None) -> None:
+    """Fails if a judgement is not None."""
+    if trouble:
+        raise Trouble(trouble)
+
+
+def make_bundle(top: Path, path: Path) -> None:
+    """Puts the commit that is checked out into a file to clone from."""
+    git = ["git", "-C", str(top)]
+    subprocess.run([*git, "bundle", "create", "-q", str(path), "HEAD"], check=True)
