@@ -5,12 +5,13 @@
 # has a cache of its own. What they share with the others is in test-checks.sh.
 # shellcheck disable=SC2016   # what is in single quotes is for the shell in the guest
 
-own_cache() {                    # a copy of the cache that we may spoil; the newest version only
+own_cache() {                    # a copy of the cache that we may spoil; entry is the default kernel's in it
 	local from=${XDG_CACHE_HOME:-$HOME/.cache}/rdma-lab
 	mkdir -p cache
 	cp -a --reflink=auto "$from" cache/
 	export XDG_CACHE_HOME=$PWD/cache
-	entry=$(for d in "$PWD"/cache/rdma-lab/*/*/kernel; do dirname "$d"; done | sort -V | tail -n 1)
+	entry=$(sed -n 's/^entry //p' "$PWD"/cache/rdma-lab/*/asked/*-default)
+	entry=$(echo "$PWD"/cache/rdma-lab/*/kernels/"$entry")
 }
 
 no_network() {                   # apt sees no archive at all
@@ -24,7 +25,7 @@ no_network() {                   # apt sees no archive at all
 check_corrupt_cache() {
 	own_cache
 	printf X | dd of="$entry/kernel/image" bs=1 seek=5000000 conv=notrunc status=none
-	: >"$entry/siw-mended/siw.cpio"
+	: >"$entry/siw/siw.cpio"
 	expect 6 "$run" -- sh -c 'ibv_devices | grep -q siw0 && exit 6'
 	sentence "kernel is damaged" err
 	sentence "siw module is damaged" err
@@ -35,7 +36,7 @@ check_corrupt_cache() {
 check_offline_full() {
 	own_cache
 	no_network
-	touch -d '60 days ago' cache/rdma-lab/*/looked
+	touch -d '60 days ago' cache/rdma-lab/*/asked/*
 	expect 0 "$run" -- true
 	[ ! -s err ] || { cat err; fail "offline use is not silent"; }
 }

@@ -1,12 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by lib/fetch: asks apt, as an ordinary user, what kernel there is today and downloads packages. Where the
-# machine's package lists are missing or out of date, lists of our own are kept in the cache.
-# Sets kernel_package, kernel_version, kernel_release by find_kernel.
+# Read by lib/fetch: asks apt, as an ordinary user, what kernels there are and downloads packages. Where the machine's
+# package lists do not do, lists of our own are kept in the cache; signatures are checked in any case.
+# find_kernel sets kernel_package, kernel_version and kernel_release.
 
-apt_options=(-o APT::Sandbox::User= -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Acquire::Retries=1
+apt_base=(-o APT::Sandbox::User= -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Acquire::Retries=1
 	-o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20)
+apt_options=("${apt_base[@]}")
+fresh=0                          # whether the lists that apt_options names were fetched by this run
 
 apt_query() { LC_ALL=C apt-cache "${apt_options[@]}" "$@" 2>/dev/null; }
 
@@ -14,26 +16,105 @@ candidate() { apt_query policy "$1" | sed -n 's/^ *Candidate: //p' | grep -v '(n
 
 # depends PACKAGE=VERSION PATTERN: names among its dependencies.
 depends() {
-	apt_query show "$1" | sed -n 's/^Depends: //p' | sed 's/[,|]/\n/g' | sed 's/^ *//; s/[ (:].*//' | grep -E "$2" |
-		sort -u
+	apt_query show "$1" | sed -n 's/^\(Pre-\)\{0,1\}Depends: //p' | sed 's/[,|]/\n/g' | sed 's/^ *//; s/[ (:].*//' |
+		grep -E "$2" | sort -u
 }
 
 find_kernel() {
-	local meta
-	meta=$(candidate "$arch_kernel") || return 1
-	kernel_package=$(depends "$arch_kernel=$meta" '^linux-image-[0-9]' | head -n 1) && [ -n "$kernel_package" ] || return 1
-	kernel_version=$(candidate "$kernel_package") || return 1
+	local found
+	if [ "$kernel_kind" = default ]; then
+		found=$(candidate "linux-image-$arch_suffix") || return 1
+		kernel_package=$(depends "linux-image-$arch_suffix=$found" '^linux-image-[0-9]' | head -n 1)
+		[ -n "$kernel_package" ] && kernel_version=$(candidate "$kernel_package") || return 1
+	else
+		found=$(known_kernels | pick_kernel "$kernel_which") && [ -n "$found" ] || return 1
+		kernel_package=linux-image-${found% *} kernel_version=${found#* }
+	fi
 	kernel_release=${kernel_package#linux-image-}
 	kernel_release=${kernel_release%-unsigned}
 }
 
-# Lists of our own, for when those of the machine do not do.
+# known_kernels: "RELEASE VERSION" of each kernel that apt knows.
+known_kernels() {
+	local names
+	mapfile -t names < <(apt_query pkgnames linux-image- | grep -E "^linux-image-[0-9].*-$arch_suffix\$")
+	[ "${#names[@]}" = 0 ] ||
+		apt_query madison "${names[@]}" | sed -n 's/^ *linux-image-\([^ ]*\) | \([^ ]*\) |.*/\1 \2/p'
+}
+
+# pick_kernel WHICH: of the lines of known_kernels that whose release or version WHICH is; if there is none, the newest
+# that begins so, but not in the middle of a number, and is no special kernel (real-time, cloud).
+pick_kernel() {
+	awk -v want="$1" '
+		function begins(s) {
+			return index(s, want) == 1 && (want !~ /[0-9]$/ || substr(s, length(want) + 1, 1) !~ /[0-9]/)
+		}
+		$1 == want { exact = $0 }
+		/^[^ ]*-(rt|cloud)-/ { next }
+		$2 == want { exact = exact ? exact : $0 }
+		begins($1) || begins($2) { lines = lines $0 "\n" }
+		END { printf "%s", exact ? exact "\n" : lines }' | sort -k 2,2V | tail -n 1
+}
+
+# use_lists NAME OPTION...: ask lists of our own from now on. They are as old as they are until refresh_lists.
+use_lists() {
+	local dir=$cache/apt/$1
+	shift
+	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial" || trouble "cannot write the cache"
+	apt_options=("${apt_base[@]}" -o "Dir::State::lists=$dir/lists" -o "Dir::Cache=$dir/cache"
+		-o Acquire::Languages=none "$@")
+	fresh=0
+}
+
+use_own_lists() { use_lists "$host_release"; }
+
+use_sources() {                  # use_sources FILE: in place of the machine's sources
+	via=$1
+	use_lists "$(checksum <"$1")" -o "Dir::Etc::sourcelist=$1" -o Dir::Etc::sourceparts=/dev/null
+}
+
 refresh_lists() {
-	local lists=$cache/apt/lists
-	mkdir -p "$lists/partial" "$cache/apt/cache/archives/partial" || return 1
-	say "refreshing the package lists in the lab's own cache"
-	apt_options+=(-o "Dir::State::lists=$lists" -o "Dir::Cache=$cache/apt/cache" -o Acquire::Languages=none)
-	apt-get "${apt_options[@]}" -qq update >>"$work/apt.log" 2>&1 || true
+	fresh=1
+	say "refreshing the package lists in the lab's own cache${via:+ (from $via)}"
+	logged apt-get "${apt_options[@]}" -qq update || true
+	if grep -qE 'NO_PUBKEY|Missing key|no public key' "$work/log"; then
+		trouble "a key of the archive is missing here: install a newer debian-archive-keyring (of that release)"
+	fi
+}
+
+# shipped_sources: set files to what lab/sources has: first this release's backports, then the other releases.
+shipped_sources() {
+	local file
+	files=()
+	[ ! -f "$lab_dir/sources/$host_release-backports.sources" ] || files=("$lab_dir/sources/$host_release-backports.sources")
+	for file in "$lab_dir"/sources/*.sources; do
+		[[ $file == */"$host_release"* ]] || files+=("$file")
+	done
+}
+
+# search TEST...: true when TEST succeeds: with apt's lists as they are here, with fresh ones, and then, unless the
+# question is the default kernel, with the sources that the lab brings along. --sources names the only ones.
+search() {
+	local file files
+	if [ -n "$kernel_sources" ]; then
+		use_sources "$kernel_sources"
+		refresh_lists
+		"$@"
+		return
+	fi
+	"$@" && return
+	use_own_lists
+	refresh_lists
+	"$@" && return
+	[ "$kernel_kind" != default ] || return 1
+	shipped_sources
+	for file in "${files[@]}"; do
+		say "the package sources of this machine do not have it; trying lab/sources/${file##*/}"
+		use_sources "$file"
+		refresh_lists
+		"$@" && return
+	done
+	return 1
 }
 
 # apt_size PACKAGE=VERSION...: how much there is to download, in MB.
@@ -41,7 +122,16 @@ apt_size() {
 	apt_query show "$@" | sed -n 's/^Size: //p' | awk '{ s += $1 } END { printf "%d", s / 1e6 + 0.5 }'
 }
 
-# download PACKAGE=VERSION...: into the current directory; apt checks the signatures.
-download() {
-	apt-get "${apt_options[@]}" -qq download "$@" >>"$work/apt.log" 2>&1
+# fetch_packages WHAT PACKAGE=VERSION...: download and unpack into $work/root. False if one cannot be downloaded.
+fetch_packages() {
+	local what=$1 deb
+	shift
+	say "fetching $what: $(apt_size "$@") MB"
+	rm -rf "$work/debs"
+	mkdir -p "$work/debs" "$work/root"
+	(cd "$work/debs" && logged apt-get "${apt_options[@]}" -qq download "$@") || return 1
+	for deb in "$work"/debs/*.deb; do
+		logged dpkg -x "$deb" "$work/root" || trouble "cannot unpack ${deb##*/}"
+	done
+	rm -rf "$work/debs"
 }

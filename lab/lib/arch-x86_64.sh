@@ -5,7 +5,6 @@
 
 arch_qemu=qemu-system-x86_64
 arch_qemu_package=qemu-system-x86
-arch_kernel=linux-image-amd64    # the package that depends on today's kernel
 arch_machine=(-M "q35,usb=off,hpet=off")
 arch_cpu_kvm=host
 # Without erms the kernel and the C library copy and clear memory by eight bytes or more at a time: the string
@@ -22,28 +21,44 @@ arch_boot_modules=(virtio_pci virtio_console 9p 9pnet_virtio virtio-rng)
 arch_rdma_modules=(crc32_generic crc32c_generic crc32-pclmul libcrc32c ib_uverbs rdma_ucm rdma_rxe dummy veth virtio_net
 	sch_netem)
 
+# Where a directory given by --kernel may have its kernel.
+arch_images=(arch/x86/boot/bzImage bzImage vmlinuz)
+arch_suffix=amd64                # how the names of Debian's kernel packages end
+
+# arch_kernel_release VMLINUZ: print the release that it was built as; false if it is no kernel.
+arch_kernel_release() {
+	[ "$(dd if="$1" bs=1 skip=514 count=4 status=none)" = HdrS ] || return 1
+	dd if="$1" bs=1 skip=$(($(byte_field "$1" 526 2) + 512)) count=64 status=none | tr '\0' ' ' | cut -d ' ' -f 1
+}
+
 # arch_kernel_image VMLINUZ OUT: take the kernel proper out of its self-extracting wrapper, because an emulated CPU
-# needs 2.5 s to extract what the host extracts in 0.5 s. Fails if QEMU could not start the result (no PVH entry).
+# needs 2.5 s to extract what the host extracts in 0.5 s. Returns 1 if that is not possible: it is packed in a way that
+# we do not know, or QEMU could not start the result (no PVH entry); 2 if extracting it failed.
 arch_kernel_image() {
 	local setup offset length
 	setup=$(byte_field "$1" 497 1)              # size of the real-mode part, in sectors
 	offset=$(byte_field "$1" 584 4)             # payload_offset
 	length=$(byte_field "$1" 588 4)             # payload_length
 	offset=$(((setup + 1) * 512 + offset))
-	tail -c +$((offset + 1)) "$1" | head -c "$length" >"$2.packed"
-	unpack_any "$2.packed" "$2" && rm "$2.packed"
-	[ "$(head -c 4 "$2" | tail -c 3)" = ELF ] && grep -q CONFIG_PVH=y "${1%/*}"/config-*
+	{ tail -c +$((offset + 1)) "$1" || true; } | head -c "$length" >"$2.packed" || return 2
+	unpack_any "$2.packed" "$2" || return $?
+	rm "$2.packed"
+	[ "$(head -c 4 "$2" | tail -c 3)" = ELF ] && has_pvh "$2"
 }
+
+# The ELF note that says where QEMU may enter: type 18 of the owner "Xen".
+has_pvh() { LC_ALL=C grep -aqP '\x04\0\0\0[\x04\x08]\0\0\0\x12\0\0\0Xen\0' "$1"; }
 
 byte_field() {                   # byte_field FILE OFFSET SIZE: an unsigned little-endian number
 	od -An -v -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '
 }
 
-# unpack_any IN OUT: xz or zstd by what is inside. Bytes may follow the packed data (its size): they are no error.
+# unpack_any IN OUT: xz, zstd or gzip by what is inside. Bytes may follow the packed data (its size): they are no error.
 unpack_any() {
 	case $(od -An -v -t x1 -N 4 "$1" | tr -d ' ') in
-	fd377a58) xz -dc --single-stream "$1" >"$2" ;;
-	28b52ffd) head -c -4 "$1" | zstd -dcq >"$2" ;;
+	fd377a58) xz -dc --single-stream "$1" >"$2" || return 2 ;;
+	28b52ffd) head -c -4 "$1" | zstd -dcq >"$2" || return 2 ;;
+	1f8b*) gzip -dcq "$1" >"$2" || [ $? = 2 ] || return 2 ;;
 	*) return 1 ;;
 	esac
 }

@@ -3,6 +3,7 @@
 #
 # The initramfs is three archives one after the other: busybox and the modules (made once a kernel), the siw module
 # (likewise), and what this run wants (made each time, a few KB). Nothing is packed: unpacking costs the guest more.
+# What fails says why on stderr.
 
 archive() { (cd "$1" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0); }
 
@@ -12,43 +13,53 @@ module_list() {
 	shift 2
 	for module in "$@"; do
 		modprobe -C /dev/null -d "$root" -S "$release" --show-depends "$module" 2>/dev/null |
-			sed -n 's/^insmod \([^ ]*\).*/\1/p' || true
+			sed -n 's/^insmod \(.*\.ko\(\.[a-z]*\)\{0,1\}\) .*/\1/p' || true
 	done | awk '!seen[$0]++'
+}
+
+unpack_module() {                # unpack_module FILE OUT
+	case $1 in
+	*.xz) xz -dc "$1" >"$2" ;;
+	*.zst) zstd -dcq "$1" >"$2" ;;
+	*.gz) gzip -dc "$1" >"$2" ;;
+	*) if [ "$from_build" = 1 ]; then strip --strip-debug -o "$2" "$1"; else cp "$1" "$2"; fi ;;
+	esac
 }
 
 add_modules() {                  # add_modules LIST: copy each file named on stdin, unpacked, and note its name
 	local file name
 	while read -r file; do
 		name=$(basename "$file")
-		name=${name%.xz}
-		name=${name%.zst}
-		case $file in
-		*.xz) xz -dc "$file" >"$tree/modules/$name" ;;
-		*.zst) zstd -dcq "$file" >"$tree/modules/$name" ;;
-		*) cp "$file" "$tree/modules/$name" ;;
-		esac
+		name=${name%.ko*}.ko
+		unpack_module "$file" "$tree/modules/$name" || return 1
 		printf '%s\n' "$name" >>"$tree/$1"
 	done
 }
 
-# base_initramfs ROOT RELEASE OUT: ROOT holds the unpacked kernel package.
+# base_initramfs ROOT RELEASE OUT: ROOT/lib/modules/RELEASE has the modules. A file OUT.modules names those that were
+# taken, and siw's, if there is one.
 base_initramfs() {
 	local tree=$3/tree/lab
 	mkdir -p "$tree/modules"
-	depmod -b "$1" "$2" 2>/dev/null || return 1
-	module_list "$1" "$2" "${arch_boot_modules[@]}" | add_modules modules.boot || return 1
-	module_list "$1" "$2" "${arch_rdma_modules[@]}" | grep -vxFf <(module_list "$1" "$2" "${arch_boot_modules[@]}") |
+	: >"$tree/modules.boot"
+	: >"$tree/modules.rdma"
+	depmod -b "$1" "$2" || return 1
+	modprobe -C /dev/null -d "$1" -S "$2" --show-depends rdma_ucm >/dev/null || return 1
+	module_list "$1" "$2" "${arch_boot_modules[@]}" >"$3.boot"
+	module_list "$1" "$2" "${arch_boot_modules[@]}" "${arch_rdma_modules[@]}" siw >"$3.modules"
+	add_modules modules.boot <"$3.boot" || return 1
+	{ grep -vxFf "$3.boot" "$3.modules" || true; } | { grep -v '/siw\.ko[^/]*$' || true; } |
 		add_modules modules.rdma || return 1
-	cp /bin/busybox "$tree/busybox"
+	cp /bin/busybox "$tree/busybox" || return 1
 	archive "$3/tree" >"$3/base.cpio" || return 1
-	rm -rf "$3/tree"
+	rm -rf "$3/tree" "$3.boot"
 }
 
 # run_initramfs DIR OUT: DIR holds this run's files.
 run_initramfs() {
 	{
 		cat "$entry/kernel/base.cpio"
-		[ "$want_iwarp" = 0 ] || cat "$entry/siw-mended/siw.cpio"
+		[ "$want_iwarp" = 0 ] || cat "$entry/siw/siw.cpio"
 		archive "$1"
 	} >"$2"
 }

@@ -22,10 +22,14 @@ and with this machine's programs, and exits with its status. Needs no root.
   --memory MB         memory of the guest (default: 1024)
   --writable DIR      writable directory (repeatable; default: the top of the git tree, or this directory)
   --env NAME[=VALUE]  an environment variable to pass on, or to set (repeatable)
+  --kernel WHICH      the guest's kernel: a version that apt knows, as 6.12 (the newest of its packages) or 6.1.0-49-amd64;
+                      a .deb file; or a directory with a bzImage and its modules, such as one in which a kernel was built
+                      (default: LAB_KERNEL, or what Debian has for this release)
+  --sources FILE      apt's sources for --kernel, *.sources or *.list, in place of this machine's
   -i, --stdin         pass standard input to the command (default: /dev/null); one host only
   --console FILE      write the guest's console and kernel log to FILE
-  --list              say what would be used: accelerator, kernel, drivers, cache
-  --fetch             only fill the cache, with today's kernel
+  --list              say what would be used: accelerator, kernel, drivers, cache; and what kernels the cache has
+  --fetch             only fill the cache, with today's kernel or that of --kernel
   -q, --quiet         no progress messages
   -v, --verbose       say more: how long the boot took
   -h, --help          this text
@@ -40,6 +44,7 @@ defaults() {
 	[ "$cpus" -lt 2 ] || cpus=2
 	memory=1024 timeout=0 hosts=1 want_roce=1 want_iwarp=1 only='' prefixed=1 stdin=0 tty=0 listing=0 fetching=0
 	console='' capture='' loss='' delay='' netem='' cwd=$PWD writable=() env_pairs=() command1=() command2=()
+	kernel_sources='' kernel_kind='' kernel_which=''
 }
 
 number() {                       # number OPTION VALUE LOWEST HIGHEST
@@ -92,6 +97,8 @@ option_with_value() {
 	--console) output_file "$1" "$2"; console=$REPLY ;;
 	--writable) take_writable "$2" ;;
 	--env) take_env "$2" ;;
+	--kernel) choose_kernel "$1" "$2" ;;
+	--sources) choose_sources "$1" "$2" ;;
 	*) return 1 ;;
 	esac
 }
@@ -117,7 +124,8 @@ parse_options() {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--) shift; break ;;
-		--cpus | --memory | --timeout | --hosts | --loss | --delay | --capture | --console | --writable | --env)
+		--cpus | --memory | --timeout | --hosts | --loss | --delay | --capture | --console | --writable | --env | \
+			--kernel | --sources)
 			[ $# -ge 2 ] || usage_error "$1 needs a value"
 			option_with_value "$1" "$2"
 			shift 2
@@ -127,6 +135,8 @@ parse_options() {
 		*) break ;;
 		esac
 	done
+	[ -n "$kernel_kind" ] || choose_kernel LAB_KERNEL "${LAB_KERNEL:-}"
+	[ -n "$kernel_sources" ] || [ -z "${LAB_SOURCES:-}" ] || choose_sources LAB_SOURCES "$LAB_SOURCES"
 	split_commands "$@"
 	check_combination
 	choose_shares

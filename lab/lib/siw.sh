@@ -1,14 +1,23 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by lib/fetch: builds the soft-iWARP module, which Debian's kernel leaves out, from Debian's source and headers
-# of the very same version, in the cache's temporary directory and with no package installed.
+# Read by lib/fetch: builds the soft-iWARP module where the kernel has none, as Debian's: from Debian's source and
+# headers of the very same version, or in the tree in which the kernel was built; in the cache's temporary directory and
+# with no package installed.
+
+# siw_headers: find what apt calls the kernel's headers; sets kernel_version where nothing has said it yet.
+siw_headers() {
+	local headers=linux-headers-$kernel_release
+	if [ -z "$kernel_version" ]; then
+		kernel_version=$(candidate "$headers") || return 1
+	fi
+	[ -n "$(apt_query show "$headers=$kernel_version")" ]
+}
 
 siw_packages() {
-	local headers=linux-headers-$kernel_release series
+	local headers=linux-headers-$kernel_release series name
 	series=$(printf '%s' "$kernel_version" | cut -d. -f1,2)
 	printf '%s=%s\n' "$headers" "$kernel_version" "linux-source-$series" "$kernel_version"
-	local name
 	for name in $(depends "$headers=$kernel_version" '^linux-(headers|kbuild)-'); do
 		case $name in
 		linux-headers-*) printf '%s=%s\n' "$name" "$kernel_version" ;;
@@ -19,7 +28,7 @@ siw_packages() {
 
 # The headers' makefiles name each other by absolute path: point them into where we unpacked them.
 relocate_headers() {
-	sed -i "s,/usr/src/,$work/root/usr/src/,g" "$work/root/usr/src/linux-headers-$kernel_release/Makefile"
+	sed -i "s,/usr/src/,$work/root/usr/src/,g" "$1/Makefile"
 }
 
 # A message that comes when siw_accept has answered the client, but has not yet told the socket whom to call, is not
@@ -36,33 +45,51 @@ mend_siw() {
 '\tlocal_bh_disable();\n\tsk->sk_data_ready(sk);\n\tlocal_bh_enable();\n\trelease_sock(sk);\n}\n\n&/' "$1"
 }
 
+# build_siw BUILD SOURCE: without BTF, which wants a tool of its own and serves only those who trace kernels.
 build_siw() {
-	local build=$work/root/usr/src/linux-headers-$kernel_release source=$1 cc
-	cc=$(sed -n 's/^CC *=.*\(gcc-[0-9]*\)$/\1/p' "$build/.kernelvariables" 2>/dev/null)
+	local cc
+	cc=$(sed -n 's/^CC *=.*\(gcc-[0-9]*\)$/\1/p' "$1/.kernelvariables" 2>/dev/null)
 	command -v "${cc:=gcc}" >/dev/null || cc=gcc
 	need "$cc" gcc
 	need make make
-	make -C "$build" M="$source" CONFIG_RDMA_SIW=m CC="$cc" -j"$(nproc)" modules >"$work/siw.log" 2>&1
+	[[ $2 != *[[:space:]]* ]] || die "siw cannot be built below $cache, which has a space in its name: set XDG_CACHE_HOME"
+	say "building the siw module"
+	if ! logged make -C "$1" M="$2" CONFIG_RDMA_SIW=m CONFIG_DEBUG_INFO_BTF_MODULES= CC="$cc" -j"$(nproc)" modules ||
+		[ ! -f "$2/siw.ko" ]; then
+		trouble "the siw module does not build; lab/run --roce does without"
+	fi
 }
 
-make_siw() {
-	local packages tarball source
+# publish_siw FILE ORIGIN: FILE is the module, or nothing where the kernel needs none.
+publish_siw() {
+	mkdir -p "$work/siw/tree/lab"
+	[ -z "$1" ] || logged strip --strip-debug -o "$work/siw/tree/lab/siw.ko" "$1" || trouble "cannot strip the siw module"
+	printf '%s\n' "$2" >"$work/siw/origin"
+	archive "$work/siw/tree" >"$work/siw/siw.cpio" 2>"$work/log" || trouble "cannot write the siw module"
+	rm -rf "$work/siw/tree"
+	publish siw
+}
+
+# siw_from_debian: false if something could not be downloaded.
+siw_from_debian() {
+	local packages tarball source build=$work/root/usr/src/linux-headers-$kernel_release
 	mapfile -t packages < <(siw_packages)
-	kernel_release=${kernel_release:?}
 	fetch_packages "what soft-iWARP is built from" "${packages[@]}" || return 1
-	say "building the siw module"
-	relocate_headers
+	relocate_headers "$build"
 	tarball=$(echo "$work"/root/usr/src/linux-source-*.tar.xz)
-	tar -C "$work" --wildcards -xf "$tarball" '*/drivers/infiniband/sw/siw/*' || trouble "cannot unpack the kernel's source"
+	logged tar -C "$work" --wildcards -xf "$tarball" '*/drivers/infiniband/sw/siw/*' ||
+		trouble "cannot unpack the kernel's source"
 	source=$(echo "$work"/linux-source-*/drivers/infiniband/sw/siw)
 	mend_siw "$source/siw_cm.c"
-	if ! build_siw "$source" || [ ! -f "$source/siw.ko" ]; then
-		tail -n 15 "$work/siw.log" >&2 || true
-		trouble "the siw module does not build (see above); lab/run --roce does without"
-	fi
-	mkdir -p "$work/siw-mended/tree/lab"
-	strip --strip-debug -o "$work/siw-mended/tree/lab/siw.ko" "$source/siw.ko"
-	archive "$work/siw-mended/tree" >"$work/siw-mended/siw.cpio" || trouble "cannot write the siw module"
-	rm -rf "$work/siw-mended/tree"
-	publish siw-mended
+	build_siw "$build" "$source"
+	publish_siw "$source/siw.ko" "siw built from Debian's source"
+}
+
+siw_from_tree() {                # siw_from_tree TREE: its own source, copied, so that nothing is written there
+	siw_source "$1" || return 1
+	cp -r "$REPLY" "$work/siw-source"
+	find "$work/siw-source" ! -name '*.[ch]' ! -name Makefile ! -name Kconfig -type f -delete
+	mend_siw "$work/siw-source/siw_cm.c"
+	build_siw "$1" "$work/siw-source"
+	publish_siw "$work/siw-source/siw.ko" "siw built from its source"
 }

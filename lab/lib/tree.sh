@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# Read by lib/fetch: finds a kernel and its modules in a directory: that of an unpacked package, one with a bzImage and
+# lib/modules/RELEASE, or one in which a kernel was built.
+
+# locate DIR: set kernel_image, kernel_release, and where its modules are: installed_modules or, where DIR is a build
+# tree, from_build=1. watched: the files whose change asks for a new look.
+locate() {
+	local images=() name
+	for name in "${arch_images[@]}"; do
+		[ ! -f "$1/$name" ] || images+=("$1/$name")
+	done
+	[ "${#images[@]}" != 0 ] || mapfile -t images < <(compgen -G "$(quoted "$1")/boot/vmlinuz-*")
+	[ "${#images[@]}" != 0 ] || die "there is no kernel in $1 (${arch_images[*]}): has it been built?"
+	[ "${#images[@]}" = 1 ] || [[ ${images[0]} != */boot/vmlinuz-* ]] || die "there are several kernels in $1/boot"
+	kernel_image=${images[0]}
+	kernel_release=$(arch_kernel_release "$kernel_image") || die "$kernel_image is not a kernel for this architecture"
+	locate_modules "$1"
+	watched+=("$kernel_image")
+}
+
+quoted() { printf '%s' "$1" | sed 's/[][*?\\]/\\&/g'; }
+
+locate_modules() {               # locate_modules DIR
+	local name built
+	installed_modules='' from_build=0
+	for name in lib usr/lib; do
+		[ ! -d "$1/$name/modules/$kernel_release" ] || installed_modules=$1/$name/modules/$kernel_release
+	done
+	if [ -n "$installed_modules" ]; then
+		watched+=("$installed_modules"/modules.{order,builtin,dep})
+		return
+	fi
+	built=$(cat "$1/include/config/kernel.release" 2>/dev/null) ||
+		die "$kernel_image is of release $kernel_release, and $1/lib/modules has no directory of that name"
+	[ "$built" = "$kernel_release" ] ||
+		die "$1 was configured as $built after its kernel was built as $kernel_release: build it again"
+	[ -f "$1/modules.order" ] || die "the modules in $1 have not been built: make modules"
+	from_build=1 build_tree=$1
+	watched+=("$1"/.config "$1"/modules.{order,builtin} "$1"/drivers/infiniband/sw/siw/siw.ko)
+	mapfile -t -O "${#watched[@]}" watched < <(siw_source "$1" && ls -d "$REPLY"/*.[ch])
+}
+
+# siw_source TREE: set REPLY to where the tree has the driver's source; with O= that is elsewhere.
+siw_source() {
+	for REPLY in "$1"/drivers/infiniband/sw/siw "$1"/source/drivers/infiniband/sw/siw; do
+		[ ! -f "$REPLY/siw_cm.c" ] || return 0
+	done
+	return 1
+}
+
+# gather_modules DIR: links to all modules as depmod wants them, in $work/modules.
+gather_modules() {
+	local dir=$work/modules/lib/modules/$kernel_release name
+	rm -rf "$work/modules"
+	mkdir -p "$dir"
+	if [ "$from_build" = 0 ]; then
+		for name in kernel updates extra modules.order modules.builtin modules.builtin.modinfo; do
+			[ ! -e "$installed_modules/$name" ] || ln -s "$installed_modules/$name" "$dir/"
+		done
+		return
+	fi
+	mkdir "$dir/kernel"
+	# Lines are drivers/x.o, or in older kernels kernel/drivers/x.ko.
+	sed "s,^kernel/,,; s,\.k\{0,1\}o\$,.ko,; s,^,$(quoted "$1" | sed 's/[,&]/\\&/g')/," "$1/modules.order" | tr '\n' '\0' |
+		xargs -0 -r ln -s -t "$dir/kernel" || return 1
+	for name in modules.builtin modules.builtin.modinfo; do
+		[ ! -e "$1/$name" ] || ln -s "$1/$name" "$dir/"
+	done
+}
+
+# check_config FILE...: the first that is there has all that the guest needs (lab/kernel.config).
+check_config() {
+	local file line lacking=()
+	for file in "$@"; do
+		[ -f "$file" ] || continue
+		while read -r line; do
+			[[ $line == CONFIG_* ]] || continue
+			grep -qE "^${line%=*}=(y|${line#*=})\$" "$file" || lacking+=("$line")
+		done <"$lab_dir/kernel.config"
+		[ "${#lacking[@]}" = 0 ] || die "this kernel cannot run in the lab; $file lacks ${lacking[*]} (lab/kernel.config)"
+		return
+	done
+}
