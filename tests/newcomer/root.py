@@ -80,10 +80,10 @@ def end(process: subprocess.Popen[bytes]) -> None:
 class Root:
     """A directory with a bare root, and what runs in it."""
 
-    def __init__(self, path: Path, tarball: Path, debs: Path | None) -> None:
+    def __init__(self, path: Path, tarball: Path, log: Path) -> None:
         self.path = path
-        self.debs = debs
-        self.log = path.with_suffix(".log")
+        self.log = log
+        self.debs: Path | None = None  # apt's cache of packages, shared with other roots
         path.mkdir()
         subprocess.run(["tar", "-C", str(path), "--numeric-owner", "-xf", str(tarball)], check=True)
         for name, text in (

@@ -30,6 +30,7 @@ AFTER_DEMO = ("again", "offline", "check")
 DEMO_SECONDS, CHECK_SECONDS, BUILD_SECONDS = 1800, 5400, 1200
 
 BUNDLE = "/var/tmp/project.bundle"
+CLONE = "git -c advice.detachedHead=false -c init.defaultBranch=main clone -q"
 LISTS = "tools/packages-build.txt lab/packages.txt tests/packages.txt"
 BUILD = "make all tests-build fake-build fuzz-build pairs-build"
 KEPT = ("var/lib/dpkg/status", "var/lib/apt/lists", "var/cache/apt/archives", "root/.cache")
@@ -64,8 +65,7 @@ class Newcomers:
         if name not in AFTER_DEMO:
             self.remove_root()
             self.root = Root(self.place / "root", self.tarball, log)
-        if not self.root:
-            raise Skipped("there is no root")
+        assert self.root
         self.root.log = log
         getattr(self, name)(self.root)
 
@@ -79,7 +79,7 @@ class Newcomers:
         """Clones the tree into the user's home, with the root's own git."""
         self.project = project
         shutil.copy(self.bundle, root.path / BUNDLE[1:])
-        root.must(f"git clone -q {BUNDLE} {shlex.quote(project)} && {self.cd()} git log -1", 60)
+        root.must(f"{CLONE} {BUNDLE} {shlex.quote(project)} && {self.cd()} git log -1 --oneline", 60)
 
     def cd(self) -> str:
         """The shell's way into the project."""
