@@ -100,6 +100,13 @@ check: ## run all tests, on the same drivers
 	@$(MAKE) --no-print-directory $(JOBS) all tests-build fake-build fuzz-build pairs-build
 	@tests/run
 
+# Before a release, as root: see tests/README.md.
+check-long: ## what takes longer than `make check`: newcomers in bare roots of Debian's releases
+	@tools/packages --install tests/packages-long.txt
+	@python3 -B -m unittest discover -q -s tests -t tests
+	@tests/bare
+	@tests/bare --quick testing
+
 check-lab: ## all tests of the lab itself, also the slow ones
 	@tools/packages --install lab/packages.txt
 	@lab/test
@@ -165,10 +172,10 @@ clean: ## remove what was built
 
 help: ## show this
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
-		printf "  make %-9s %s\n", target[1], $$2 }' Makefile
+		printf "  make %-10s %s\n", target[1], $$2 }' Makefile
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
 .DEFAULT_GOAL = all
-.PHONY: all demo check check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+.PHONY: all demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas flatten print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)
