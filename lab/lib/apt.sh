@@ -14,17 +14,17 @@ apt_query() { LC_ALL=C apt-cache "${apt_options[@]}" "$@" 2>/dev/null; }
 
 candidate() { apt_query policy "$1" | sed -n 's/^ *Candidate: //p' | grep -v '(none)'; }
 
-# depends PACKAGE=VERSION PATTERN: names among its dependencies.
+# depends PATTERN PACKAGE=VERSION...: names among their dependencies.
 depends() {
-	apt_query show "$1" | sed -n 's/^\(Pre-\)\{0,1\}Depends: //p' | sed 's/[,|]/\n/g' | sed 's/^ *//; s/[ (:].*//' |
-		grep -E "$2" | sort -u
+	apt_query show "${@:2}" | sed -n 's/^\(Pre-\)\{0,1\}Depends: //p' | sed 's/[,|]/\n/g' | sed 's/^ *//; s/[ (:].*//' |
+		grep -E "$1" | sort -u
 }
 
 find_kernel() {
 	local found
 	if [ "$kernel_kind" = default ]; then
 		found=$(candidate "linux-image-$arch_suffix") || return 1
-		kernel_package=$(depends "linux-image-$arch_suffix=$found" '^linux-image-[0-9]' | head -n 1)
+		kernel_package=$(depends '^linux-image-[0-9]' "linux-image-$arch_suffix=$found" | head -n 1)
 		[ -n "$kernel_package" ] && kernel_version=$(candidate "$kernel_package") || return 1
 	else
 		found=$(known_kernels | pick_kernel "$kernel_which") && [ -n "$found" ] || return 1

@@ -18,7 +18,7 @@ siw_packages() {
 	local headers=linux-headers-$kernel_release series name
 	series=$(printf '%s' "$kernel_version" | cut -d. -f1,2)
 	printf '%s=%s\n' "$headers" "$kernel_version" "linux-source-$series" "$kernel_version"
-	for name in $(depends "$headers=$kernel_version" '^linux-(headers|kbuild)-'); do
+	for name in $(depends '^linux-(headers|kbuild)-' "$headers=$kernel_version"); do
 		case $name in
 		linux-headers-*) printf '%s=%s\n' "$name" "$kernel_version" ;;
 		*) printf '%s\n' "$name" ;;
@@ -29,6 +29,26 @@ siw_packages() {
 # The headers' makefiles name each other by absolute path: point them into where we unpacked them.
 relocate_headers() {
 	sed -i "s,/usr/src/,$work/root/usr/src/,g" "$1/Makefile"
+}
+
+# lend_libraries: the tools of a newer release's kbuild may want a newer C library than this host has. Give those that do
+# the libraries of their own release. False if something could not be downloaded.
+lend_libraries() {
+	local tools tool packages loader path kbuild
+	mapfile -t tools < <(find "$work"/root/usr/lib/linux-kbuild-* -type f -perm -100 \
+		-exec sh -c 'ldd "$1" 2>&1 | grep -q "not found"' - {} \; -print)
+	[ "${#tools[@]}" != 0 ] || return 0
+	kbuild=$(depends '^linux-kbuild-' "linux-headers-$kernel_release=$kernel_version")
+	mapfile -t packages < <(depends '^z?lib' "$kbuild")
+	mapfile -t packages < <({ printf '%s\n' "${packages[@]}"; depends '^z?lib' "${packages[@]}"; } | sort -u)
+	fetch_packages "the libraries of that release, for its tools" "${packages[@]}" || return 1
+	loader=$(find "$work/root" -name 'ld-linux*.so.*' -type f)
+	path=$(dirname "$(find "$work/root" -name libc.so.6)")
+	for tool in "${tools[@]}"; do
+		mv "$tool" "$tool.lab"
+		printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s.lab" "$@"\n' "$loader" "$path" "$tool" >"$tool"
+		chmod +x "$tool"
+	done
 }
 
 # A message that comes when siw_accept has answered the client, but has not yet told the socket whom to call, is not
@@ -45,16 +65,19 @@ mend_siw() {
 '\tlocal_bh_disable();\n\tsk->sk_data_ready(sk);\n\tlocal_bh_enable();\n\trelease_sock(sk);\n}\n\n&/' "$1"
 }
 
-# build_siw BUILD SOURCE: without BTF, which wants a tool of its own and serves only those who trace kernels.
+# build_siw BUILD SOURCE: without BTF, which wants a tool of its own and serves only those who trace kernels; and with
+# this host's compiler, even if it is older than the kernel's.
 build_siw() {
-	local cc
+	local cc without=(CONFIG_DEBUG_INFO_BTF_MODULES=)
 	cc=$(sed -n 's/^CC *=.*\(gcc-[0-9]*\)$/\1/p' "$1/.kernelvariables" 2>/dev/null)
 	command -v "${cc:=gcc}" >/dev/null || cc=gcc
 	need "$cc" gcc
 	need make make
 	[[ $2 != *[[:space:]]* ]] || die "siw cannot be built below $cache, which has a space in its name: set XDG_CACHE_HOME"
+	"$cc" -fmin-function-alignment=16 -E -x c /dev/null >/dev/null 2>&1 ||
+		without+=(CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=)
 	say "building the siw module"
-	if ! logged make -C "$1" M="$2" CONFIG_RDMA_SIW=m CONFIG_DEBUG_INFO_BTF_MODULES= CC="$cc" -j"$(nproc)" modules ||
+	if ! logged make -C "$1" M="$2" CONFIG_RDMA_SIW=m "${without[@]}" CC="$cc" -j"$(nproc)" modules ||
 		[ ! -f "$2/siw.ko" ]; then
 		trouble "the siw module does not build; lab/run --roce does without"
 	fi
@@ -75,6 +98,7 @@ siw_from_debian() {
 	local packages tarball source build=$work/root/usr/src/linux-headers-$kernel_release
 	mapfile -t packages < <(siw_packages)
 	fetch_packages "what soft-iWARP is built from" "${packages[@]}" || return 1
+	lend_libraries || return 1
 	relocate_headers "$build"
 	tarball=$(echo "$work"/root/usr/src/linux-source-*.tar.xz)
 	logged tar -C "$work" --wildcards -xf "$tarball" '*/drivers/infiniband/sw/siw/*' ||
