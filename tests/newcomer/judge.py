@@ -38,6 +38,12 @@ def last_line(text: str) -> str:
     return lines[-1].strip() if lines else "no output"
 
 
+def first_error(text: str) -> str:
+    """What apt and its kin complain of first; what follows from it comes later."""
+    errors = [line for line in text.splitlines() if line.startswith("E: ")]
+    return errors[0][3:] if errors else last_line(text)
+
+
 def of_demo(status: int, text: str) -> str | None:
     """`make demo`: results of both transports, all of them verified."""
     if status:

@@ -48,7 +48,7 @@ def archive(cache: Path, release: str, fresh: bool, log: Path) -> Path:
                 check=False,
             )
         if ended.returncode:
-            raise Trouble(f"mmdebstrap: {judge.last_line(log.read_text(errors='replace'))}")
+            raise Trouble(f"mmdebstrap: {judge.first_error(log.read_text(errors='replace'))}")
         making.rename(path)
     except subprocess.TimeoutExpired as late:
         raise Trouble("mmdebstrap did not end in 1200 s") from late

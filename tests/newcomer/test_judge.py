@@ -35,6 +35,17 @@ class OfDemo(unittest.TestCase):
         self.assertIn("not verified", str(judge.of_demo(0, bad)))
 
 
+class FirstError(unittest.TestCase):
+    """Of a failing apt or mmdebstrap."""
+
+    def test_the_first_is_the_cause(self) -> None:
+        text = "I: running\nE: Release file is expired\nI: removing\nE: mmdebstrap failed to run\n"
+        self.assertEqual(judge.first_error(text), "Release file is expired")
+
+    def test_without_one_it_is_the_last_line(self) -> None:
+        self.assertEqual(judge.first_error("I: running\nkilled\n\n"), "killed")
+
+
 class OfSum(unittest.TestCase):
     """The last line of the tests."""
 
