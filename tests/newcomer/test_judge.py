@@ -52,10 +52,17 @@ class OfSum(unittest.TestCase):
     def test_good(self) -> None:
         self.assertIsNone(judge.of_sum("check", 0, "lab: ...\n12 passed, 0 failed, 0 skipped\n"))
 
+    def test_what_the_drivers_cannot_have_is_skipped(self) -> None:
+        name = "ping-sr-0 rxe0 IPv4: a_longer_one_is_wrong_usage: rxe0 takes more"
+        text = f"  skipped {name}\n12 passed, 0 failed, 1 skipped\n"
+        self.assertIsNone(judge.of_sum("check", 0, text))
+
     def test_bad(self) -> None:
         for status, line in (
             (0, "12 passed, 1 failed, 0 skipped"),
             (0, "12 passed, 0 failed, 1 skipped"),
+            (0, "  skipped fuzz: no clang\n12 passed, 0 failed, 1 skipped"),
+            (0, "  skipped x: a_longer_one_is_wrong_usage: no\n12 passed, 0 failed, 2 skipped"),
             (0, "0 passed, 0 failed, 0 skipped"),
             (1, "12 passed, 0 failed, 0 skipped"),
             (0, "12 passed, 0 failed, 0 skipped\nmake: *** [check] Error 1"),
