@@ -54,14 +54,16 @@ checksum() { sha256sum | cut -c 1-12; }
 # read_index FILE: what the index says of a question:
 #   index_which    as it was asked        index_entry   the entry that answers it
 #   index_before   the entry before that  index_via     the file of sources that was used, if not the host's
+#   index_sources  what --sources said
 #   index_files    files that the entry was made from, index_stamp their state then; of packages there are none
 read_index() {
 	local word rest
-	index_which='' index_entry='' index_before='' index_via='' index_stamp='' index_files=()
+	index_which='' index_sources='' index_entry='' index_before='' index_via='' index_stamp='' index_files=()
 	[ -f "$1" ] || return 0
 	while read -r word rest; do
 		case $word in
 		which) index_which=$rest ;;
+		sources) index_sources=$rest ;;
 		entry) index_entry=$rest ;;
 		before) index_before=$rest ;;
 		via) index_via=$rest ;;
@@ -81,7 +83,7 @@ write_index() {
 	[ "$index_entry" = "$name" ] || before=$index_entry
 	mkdir -p "$cache/asked" || return 1
 	{
-		printf '%s %s\n' which "$kernel_which" entry "$name" before "$before" via "$via"
+		printf '%s %s\n' which "$kernel_which" sources "$kernel_sources" entry "$name" before "$before" via "$via"
 		[ $# = 0 ] || { printf 'stamp %s\n' "$(state_of "$@" | checksum)" && printf 'file %s\n' "$@"; }
 	} >"$index.new" && mv "$index.new" "$index"
 }
