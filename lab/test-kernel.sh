@@ -10,7 +10,8 @@ kernel_package() {               # download the default kernel's package as kern
 	own_cache
 	release=$(cat "$entry/kernel/release")
 	local version=${entry##*_}
-	apt-get -qq -o APT::Sandbox::User= download "linux-image-$release=$version" 2>apt.log || skip "apt: $(tail -n 1 apt.log)"
+	apt-get -qq -o APT::Sandbox::User= download "linux-image-$release=$version" 2>apt.log ||
+		skip "apt: $(tail -n 1 apt.log)"
 	mv linux-image-*.deb kernel.deb
 }
 
@@ -47,7 +48,8 @@ kernel_tree() {
 	echo 'int siw_accept(void);' >tree/drivers/infiniband/sw/siw/siw_cm.c
 }
 
-broken() {                       # broken PROGRAM [WHEN]: from now on it fails with a message, where its arguments have WHEN
+# broken PROGRAM [WHEN]: from now on it fails with a message, where its arguments have WHEN.
+broken() {
 	mkdir -p fake
 	printf '#!/bin/sh\ncase "$*" in *"%s"*) echo "%s: it is broken" >&2; exit 1;; esac\nexec %s "$@"\n' \
 		"${2-}" "$1" "$(PATH=$PATH:/usr/sbin:/sbin command -v "$1")" >"fake/$1"
@@ -74,9 +76,13 @@ check_kernel_unknown() {
 	sentence "no kernel in $PWD" err
 	mkdir bad
 	cp /bin/busybox bad/bzImage
+	echo nonsense >apt.sources
 	expect 125 "$run" --kernel bad -- true
 	sentence "not a kernel" err
 	expect 125 "$run" --sources "$lab_dir/sources/bookworm-backports.sources" -- true
+	expect 125 "$run" --kernel 9.99 --sources "$PWD/apt.sources" -- true
+	sentence "apt knows no kernel 9.99" err
+	grep -q '^lab: | E: ' err || { cat err; fail "what apt said is missing"; }
 	[ -z "$(ls -d empty/rdma-lab/*/kernels 2>/dev/null)" ] || fail "something was cached"
 }
 
@@ -96,6 +102,17 @@ check_kernel_version() {
 	[ ! -s err ] || { cat err; fail "the default is not silent any more"; }
 }
 
+# The keyring is there, but its key is another: apt refuses the archive, and the lab says what lacks.
+check_missing_key() {
+	export XDG_CACHE_HOME=$PWD/empty
+	local key=/usr/share/keyrings/debian-archive-removed-keys.gpg
+	[ -r $key ] || skip "there is no $key"
+	sed "s,Signed-By:.*,Signed-By: $key," "$lab_dir/sources/bookworm-backports.sources" >other.sources
+	expect 125 "$run" --sources other.sources -- true
+	sentence "key of the archive is missing" err
+	grep -q '^lab: | ' err || { cat err; fail "what apt said is missing"; }
+}
+
 check_kernel_deb() {
 	kernel_package
 	no_network
@@ -106,7 +123,8 @@ check_kernel_deb() {
 	expect 125 "$run" --kernel kernel.deb -- true
 	sentence "no linux-headers-$release" err
 	rm kernel.deb
-	expect 0 "$run" -- true
+	expect 0 "$run" --fetch
+	[ -z "$(ls -d cache/rdma-lab/*/kernels/*path* 2>/dev/null)" ] || fail "the entry of a file that has gone is there"
 	echo nonsense >kernel.deb
 	expect 125 "$run" --kernel kernel.deb --roce -- true
 	sentence "cannot unpack .*kernel.deb" err
@@ -141,7 +159,8 @@ check_kernel_tree() {
 	rm tree/drivers/infiniband/sw/siw/*
 	expect 125 "$run" --kernel tree -- true
 	sentence "neither siw nor its source" err
-	(cd tree && cpio -i --quiet --to-stdout lab/siw.ko ./lab/siw.ko <"$entry/siw/siw.cpio" >siw.ko && echo siw.o >>modules.order)
+	cpio -i --quiet --to-stdout lab/siw.ko ./lab/siw.ko <"$entry/siw/siw.cpio" >tree/siw.ko
+	echo siw.o >>tree/modules.order
 	expect 0 "$run" --kernel tree -- sh -c 'ibv_devices | grep siw0'
 	expect 0 "$run" --kernel tree --list
 	grep -q "^kernel .*siw is the kernel's own" out || { cat out; fail "--list says something else of siw"; }

@@ -71,7 +71,10 @@ use_lists() {
 	fresh=0
 }
 
-use_own_lists() { use_lists "$host_release"; }
+use_own_lists() {
+	via=
+	use_lists "$host_release"
+}
 
 use_sources() {                  # use_sources FILE: in place of the machine's sources
 	via=$1
@@ -89,9 +92,9 @@ refresh_lists() {
 
 # shipped_sources: set files to what lab/sources has: first this release's backports, then the other releases.
 shipped_sources() {
-	local file
+	local file=$lab_dir/sources/$host_release-backports.sources
 	files=()
-	[ ! -f "$lab_dir/sources/$host_release-backports.sources" ] || files=("$lab_dir/sources/$host_release-backports.sources")
+	[ ! -f "$file" ] || files=("$file")
 	for file in "$lab_dir"/sources/*.sources; do
 		[[ $file == */"$host_release"* ]] || files+=("$file")
 	done

@@ -93,11 +93,13 @@ say_question() {                 # say_question FILE: the options; of another re
 	printf '%-12s --kernel %s%s%s\n' "" "$index_which" "${index_sources:+ --sources $index_sources}" "$where"
 }
 
-# keep_wanted: remove the entries that no question leads to, nor did before its last change.
+# keep_wanted: remove the entries that no question leads to, nor did before its last change; nor one about a path that
+# has gone.
 keep_wanted() {
 	local dir question wanted=' '
 	for question in "$cache"/asked/*; do
 		read_index "$question"
+		[[ $index_which != /* ]] || [ -e "$index_which" ] || { rm "$question" && continue; }
 		wanted="$wanted$index_entry $index_before "
 	done
 	for dir in "$cache"/kernels/*; do

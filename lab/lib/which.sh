@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
 # What --kernel may say, and the cache's index: the file <cache>/asked/<question> names the entry that answers it, and
-# its time says when Debian was last asked. An entry that no question leads to is removed (keep_wanted in lib/kernel.sh).
+# its time says when Debian was last asked. An entry that no question leads to is removed (keep_wanted in kernel.sh).
 
 # The host's release is part of each question: a home directory may be shared by hosts of several.
 host_release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-${ID:-}}") || true
@@ -22,7 +22,8 @@ choose_kernel() {
 
 choose_path() {                  # choose_path OPTION PATH
 	[[ $2 != *$'\n'* ]] || usage_error "$1: a line feed in a name cannot be handled"
-	kernel_which=$(readlink -e -- "$2") || usage_error "$1: there is no file or directory $2 (a version begins with a digit)"
+	kernel_which=$(readlink -e -- "$2") ||
+		usage_error "$1: there is no file or directory $2 (a version begins with a digit)"
 	if [ -d "$kernel_which" ]; then
 		kernel_kind=directory
 	elif [[ $kernel_which == *.deb ]]; then
