@@ -85,6 +85,11 @@ $(PROGRAMS):
 
 -include tests/tests.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
+# The kernel of the VM, for whatever runs in it: lab/run reads this.
+ifeq ($(origin KERNEL),command line)
+export LAB_KERNEL = $(KERNEL)
+endif
+
 # Who does not say how many jobs make may run gets one for each CPU.
 JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -174,6 +179,7 @@ help: ## show this
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
 		printf "  make %-10s %s\n", target[1], $$2 }' Makefile
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
+	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
 .DEFAULT_GOAL = all
 .PHONY: all demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \

@@ -5,12 +5,13 @@
 # has a cache of its own. What they share with the others is in test-checks.sh.
 # shellcheck disable=SC2016   # what is in single quotes is for the shell in the guest
 
-own_cache() {                    # a copy of the cache that we may spoil; entry is the default kernel's in it
-	local from=${XDG_CACHE_HOME:-$HOME/.cache}/rdma-lab
+own_cache() {                    # a copy of the cache that we may spoil; entry is that of the kernel used
+	local from=${XDG_CACHE_HOME:-$HOME/.cache}/rdma-lab name=${LAB_KERNEL:-default}
+	[[ $name != */* ]] || name=path-$(printf %s "$name" | sha256sum | cut -c 1-12)
 	mkdir -p cache
 	cp -a --reflink=auto "$from" cache/
 	export XDG_CACHE_HOME=$PWD/cache
-	entry=$(sed -n 's/^entry //p' "$PWD"/cache/rdma-lab/*/asked/*-default)
+	entry=$(sed -n 's/^entry //p' "$PWD"/cache/rdma-lab/*/asked/*-"$name")
 	entry=$(echo "$PWD"/cache/rdma-lab/*/kernels/"$entry")
 }
 
@@ -18,7 +19,7 @@ no_network() {                   # apt sees no archive at all
 	mkdir -p etc/parts lists/partial
 	printf 'deb http://127.0.0.1:9/debian stable main\n' >etc/sources.list
 	printf '%s\n' "Dir::Etc::sourcelist \"$PWD/etc/sources.list\";" "Dir::Etc::sourceparts \"$PWD/etc/parts\";" \
-		"Dir::State::lists \"$PWD/lists\";" >apt.conf
+		"Dir::State::lists \"$PWD/lists\";" 'Acquire::http::Proxy "http://127.0.0.1:9";' >apt.conf
 	export APT_CONFIG=$PWD/apt.conf
 }
 

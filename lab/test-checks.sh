@@ -16,7 +16,13 @@ expect() {
 	[ "$rc" = "$want" ] || { cat err; fail "status $rc, not $want: $*"; }
 }
 
-ours() { pgrep -f -- "$TMPDIR/rdma-lab" || true; }
+ours() {                         # the ids of this check's QEMUs
+	local file words
+	for file in /proc/[0-9]*/cmdline; do
+		mapfile -d '' -t words 2>/dev/null <"$file" || continue
+		[[ ${words[*]-} != *"$TMPDIR/rdma-lab"* ]] || printf '%s\n' "${file//[!0-9]/}"
+	done 2>/dev/null
+}
 
 no_qemu_left() {
 	local n
@@ -68,10 +74,24 @@ check_options() {
 		--env 9=x -- true
 		--writable /does/not/exist -- true
 		--console /does/not/exist -- true
+		--kernel
+		--kernel -- true
+		--kernel nonsense -- true
+		--kernel 6.12! -- true
+		--kernel ./6.12 -- true
+		--kernel /does/not/exist -- true
+		--kernel /etc/passwd -- true
+		--kernel=/does/not/exist.deb --list
+		--sources -- true
+		--sources /etc/passwd -- true
+		--sources /does/not/exist.sources -- true
 		--list true
 		--timeout
 	END
 	LAB_ACCEL=abacus expect 2 "$run" -- true
+	LAB_KERNEL=abacus expect 2 "$run" -- true
+	LAB_SOURCES=abacus expect 2 "$run" -- true
+	LAB_KERNEL=abacus expect 0 "$run" --kernel default -- true
 	expect 0 "$run" --help
 	grep -q '^usage:' out
 	expect 0 "$run" --list
@@ -247,6 +267,6 @@ check_terminal() {
 
 check_scripts() {
 	command -v shellcheck >/dev/null || skip "shellcheck is missing"
-	(cd "$lab_dir/.." && shellcheck -x lab/run lab/shell lab/test lab/test-checks.sh lab/test-cache.sh lab/lib/fetch lab/lib/*.sh &&
+	(cd "$lab_dir/.." && shellcheck -x lab/run lab/shell lab/test lab/test-*.sh lab/lib/fetch lab/lib/*.sh &&
 		shellcheck -s bash lab/guest/exec && shellcheck -s dash lab/guest/init lab/guest/start lab/guest/net)
 }

@@ -21,14 +21,19 @@ depends() {
 }
 
 find_kernel() {
-	local found
+	local found behind
 	if [ "$kernel_kind" = default ]; then
-		found=$(candidate "linux-image-$arch_suffix") || return 1
-		kernel_package=$(depends '^linux-image-[0-9]' "linux-image-$arch_suffix=$found" | head -n 1)
-		[ -n "$kernel_package" ] && kernel_version=$(candidate "$kernel_package") || return 1
+		kernel_package=linux-image-$arch_suffix
+		kernel_version=$(candidate "$kernel_package") || return 1
 	else
 		found=$(known_kernels | pick_kernel "$kernel_which") && [ -n "$found" ] || return 1
 		kernel_package=linux-image-${found% *} kernel_version=${found#* }
+	fi
+	# A package without a kernel, which depends on the newest of its series.
+	behind=$(depends '^linux-image-[0-9]' "$kernel_package=$kernel_version" | head -n 1) || true
+	if [ -n "$behind" ]; then
+		kernel_package=$behind
+		kernel_version=$(candidate "$behind") || return 1
 	fi
 	kernel_release=${kernel_package#linux-image-}
 	kernel_release=${kernel_release%-unsigned}
@@ -39,7 +44,7 @@ known_kernels() {
 	local names
 	mapfile -t names < <(apt_query pkgnames linux-image- | grep -E "^linux-image-[0-9].*-$arch_suffix\$")
 	[ "${#names[@]}" = 0 ] ||
-		apt_query madison "${names[@]}" | sed -n 's/^ *linux-image-\([^ ]*\) | \([^ ]*\) |.*/\1 \2/p'
+		apt_query madison "${names[@]}" | sed -n 's/^ *linux-image-\([^ ]*\) *| *\([^ ]*\) *|.*/\1 \2/p'
 }
 
 # pick_kernel WHICH: of the lines of known_kernels that whose release or version WHICH is; if there is none, the newest
@@ -49,11 +54,11 @@ pick_kernel() {
 		function begins(s) {
 			return index(s, want) == 1 && (want !~ /[0-9]$/ || substr(s, length(want) + 1, 1) !~ /[0-9]/)
 		}
-		$1 == want { exact = $0 }
+		$1 == want { same = same $0 "\n" }
 		/^[^ ]*-(rt|cloud)-/ { next }
-		$2 == want { exact = exact ? exact : $0 }
-		begins($1) || begins($2) { lines = lines $0 "\n" }
-		END { printf "%s", exact ? exact "\n" : lines }' | sort -k 2,2V | tail -n 1
+		$2 == want { same_version = same_version $0 "\n" }
+		begins($1) || begins($2) { similar = similar $0 "\n" }
+		END { printf "%s", same ? same : same_version ? same_version : similar }' | sort -k 2,2V | tail -n 1
 }
 
 # use_lists NAME OPTION...: ask lists of our own from now on. They are as old as they are until refresh_lists.
@@ -66,7 +71,10 @@ use_lists() {
 	fresh=0
 }
 
-use_own_lists() { use_lists "$host_release"; }
+use_own_lists() {
+	via=
+	use_lists "$host_release"
+}
 
 use_sources() {                  # use_sources FILE: in place of the machine's sources
 	via=$1
@@ -84,9 +92,9 @@ refresh_lists() {
 
 # shipped_sources: set files to what lab/sources has: first this release's backports, then the other releases.
 shipped_sources() {
-	local file
+	local file=$lab_dir/sources/$host_release-backports.sources
 	files=()
-	[ ! -f "$lab_dir/sources/$host_release-backports.sources" ] || files=("$lab_dir/sources/$host_release-backports.sources")
+	[ ! -f "$file" ] || files=("$file")
 	for file in "$lab_dir"/sources/*.sources; do
 		[[ $file == */"$host_release"* ]] || files+=("$file")
 	done

@@ -74,25 +74,32 @@ describe() {
 	printf '%s (%s; %s)' "$(cat "$1/kernel/release")" "$(cat "$1/kernel/origin")" "$siw"
 }
 
-# list_kernels: what the cache has, a line each, and what to say to get it.
+# list_kernels: what the cache has, and below each what to say to get it.
 list_kernels() {
-	local dir question asked
+	local dir question
 	for dir in "$cache"/kernels/*; do
 		part_ok "$dir/kernel" || continue
-		asked=
+		printf '%-12s %s\n' cached "$(describe "$dir")"
 		for question in "$cache"/asked/*; do
 			read_index "$question"
-			[ "$index_entry" != "${dir##*/}" ] || asked="$asked --kernel $index_which"
+			[ "$index_entry" != "${dir##*/}" ] || say_question "${question##*/}"
 		done
-		printf '%-12s %s%s\n' cached "$(describe "$dir")" "${asked:+:$asked}"
 	done
 }
 
-# keep_wanted: remove the entries that no question leads to, nor did before its last change.
+say_question() {                 # say_question FILE: the options; of another release's host they would ask something else
+	local where=
+	[[ $1 == "$host_release"-* ]] || where=" (on ${1%%-*})"
+	printf '%-12s --kernel %s%s%s\n' "" "$index_which" "${index_sources:+ --sources $index_sources}" "$where"
+}
+
+# keep_wanted: remove the entries that no question leads to, nor did before its last change; nor one about a path that
+# has gone.
 keep_wanted() {
 	local dir question wanted=' '
 	for question in "$cache"/asked/*; do
 		read_index "$question"
+		[[ $index_which != /* ]] || [ -e "$index_which" ] || { rm "$question" && continue; }
 		wanted="$wanted$index_entry $index_before "
 	done
 	for dir in "$cache"/kernels/*; do

@@ -22,14 +22,14 @@ and with this machine's programs, and exits with its status. Needs no root.
   --memory MB         memory of the guest (default: 1024)
   --writable DIR      writable directory (repeatable; default: the top of the git tree, or this directory)
   --env NAME[=VALUE]  an environment variable to pass on, or to set (repeatable)
-  --kernel WHICH      the guest's kernel: a version that apt knows, as 6.12 (the newest of its packages) or 6.1.0-49-amd64;
-                      a .deb file; or a directory with a bzImage and its modules, such as one in which a kernel was built
-                      (default: LAB_KERNEL, or what Debian has for this release)
-  --sources FILE      apt's sources for --kernel, *.sources or *.list, in place of this machine's
+  --kernel WHICH      the guest's kernel (default: LAB_KERNEL, or what Debian has for this release): a version that apt
+                      knows, such as 6.12 or 6.1.0-56-amd64; a .deb file; or a directory in which a kernel was built, or
+                      with a bzImage and lib/modules/RELEASE
+  --sources FILE      apt's sources for the kernel, *.sources or *.list (default: LAB_SOURCES, or this machine's)
   -i, --stdin         pass standard input to the command (default: /dev/null); one host only
   --console FILE      write the guest's console and kernel log to FILE
   --list              say what would be used: accelerator, kernel, drivers, cache; and what kernels the cache has
-  --fetch             only fill the cache, with today's kernel or that of --kernel
+  --fetch             only fill the cache, with today's kernel or that of --kernel; with --roce without siw
   -q, --quiet         no progress messages
   -v, --verbose       say more: how long the boot took
   -h, --help          this text

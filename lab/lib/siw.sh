@@ -28,7 +28,7 @@ siw_packages() {
 
 # The headers' makefiles name each other by absolute path: point them into where we unpacked them.
 relocate_headers() {
-	sed -i "s,/usr/src/,$work/root/usr/src/,g" "$1/Makefile"
+	logged sed -i "s,/usr/src/,$work/root/usr/src/,g" "$1/Makefile" || trouble "the kernel's headers are not as expected"
 }
 
 # lend_libraries: the tools of a newer release's kbuild may want a newer C library than this host has. Give those that do

@@ -52,21 +52,21 @@ siw_source() {
 
 # gather_modules DIR: links to all modules as depmod wants them, in $work/modules.
 gather_modules() {
-	local dir=$work/modules/lib/modules/$kernel_release name
+	local to=$work/modules/lib/modules/$kernel_release name
 	rm -rf "$work/modules"
-	mkdir -p "$dir"
+	mkdir -p "$to"
 	if [ "$from_build" = 0 ]; then
 		for name in kernel updates extra modules.order modules.builtin modules.builtin.modinfo; do
-			[ ! -e "$installed_modules/$name" ] || ln -s "$installed_modules/$name" "$dir/"
+			[ ! -e "$installed_modules/$name" ] || ln -s "$installed_modules/$name" "$to/"
 		done
 		return
 	fi
-	mkdir "$dir/kernel"
+	mkdir "$to/kernel"
 	# Lines are drivers/x.o, or in older kernels kernel/drivers/x.ko.
-	sed "s,^kernel/,,; s,\.k\{0,1\}o\$,.ko,; s,^,$(quoted "$1" | sed 's/[,&]/\\&/g')/," "$1/modules.order" | tr '\n' '\0' |
-		xargs -0 -r ln -s -t "$dir/kernel" || return 1
+	dir=$1 awk '{ sub(/^kernel\//, ""); sub(/\.k?o$/, ".ko"); print ENVIRON["dir"] "/" $0 }' "$1/modules.order" |
+		xargs -d '\n' -r ln -s -t "$to/kernel" || return 1
 	for name in modules.builtin modules.builtin.modinfo; do
-		[ ! -e "$1/$name" ] || ln -s "$1/$name" "$dir/"
+		[ ! -e "$1/$name" ] || ln -s "$1/$name" "$to/"
 	done
 }
 

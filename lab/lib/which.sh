@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
 # What --kernel may say, and the cache's index: the file <cache>/asked/<question> names the entry that answers it, and
-# its time says when Debian was last asked. An entry that no question leads to is removed (keep_wanted in lib/kernel.sh).
+# its time says when Debian was last asked. An entry that no question leads to is removed (keep_wanted in kernel.sh).
 
 # The host's release is part of each question: a home directory may be shared by hosts of several.
 host_release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-${ID:-}}") || true
@@ -22,7 +22,8 @@ choose_kernel() {
 
 choose_path() {                  # choose_path OPTION PATH
 	[[ $2 != *$'\n'* ]] || usage_error "$1: a line feed in a name cannot be handled"
-	kernel_which=$(readlink -e -- "$2") || usage_error "$1: there is no file or directory $2 (a version begins with a digit)"
+	kernel_which=$(readlink -e -- "$2") ||
+		usage_error "$1: there is no file or directory $2 (a version begins with a digit)"
 	if [ -d "$kernel_which" ]; then
 		kernel_kind=directory
 	elif [[ $kernel_which == *.deb ]]; then
@@ -54,14 +55,16 @@ checksum() { sha256sum | cut -c 1-12; }
 # read_index FILE: what the index says of a question:
 #   index_which    as it was asked        index_entry   the entry that answers it
 #   index_before   the entry before that  index_via     the file of sources that was used, if not the host's
+#   index_sources  what --sources said
 #   index_files    files that the entry was made from, index_stamp their state then; of packages there are none
 read_index() {
 	local word rest
-	index_which='' index_entry='' index_before='' index_via='' index_stamp='' index_files=()
+	index_which='' index_sources='' index_entry='' index_before='' index_via='' index_stamp='' index_files=()
 	[ -f "$1" ] || return 0
 	while read -r word rest; do
 		case $word in
 		which) index_which=$rest ;;
+		sources) index_sources=$rest ;;
 		entry) index_entry=$rest ;;
 		before) index_before=$rest ;;
 		via) index_via=$rest ;;
@@ -81,7 +84,7 @@ write_index() {
 	[ "$index_entry" = "$name" ] || before=$index_entry
 	mkdir -p "$cache/asked" || return 1
 	{
-		printf '%s %s\n' which "$kernel_which" entry "$name" before "$before" via "$via"
+		printf '%s %s\n' which "$kernel_which" sources "$kernel_sources" entry "$name" before "$before" via "$via"
 		[ $# = 0 ] || { printf 'stamp %s\n' "$(state_of "$@" | checksum)" && printf 'file %s\n' "$@"; }
 	} >"$index.new" && mv "$index.new" "$index"
 }
