@@ -21,7 +21,7 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 # stage each part comes from. Nothing else knows it.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2
 
-ping-sr-0.parts  = ping-sr-0/ping.c \
+ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
 ping-sr-0.client = ping-sr-0/client.c ping-sr-0/client_operation.c
 ping-sr-0.server = ping-sr-0/server.c ping-sr-0/serve_clients.c ping-sr-0/agent.c ping-sr-0/agent_operation.c
@@ -31,7 +31,7 @@ ping-sr-1.parts  = $(filter-out %/connect_info.c,$(ping-sr-0.parts)) \
 ping-sr-1.client = $(ping-sr-0.client)
 ping-sr-1.server = $(ping-sr-0.server)
 
-ping-sr-2.parts  = $(filter %/ping.c ping-sr-1/%,$(ping-sr-1.parts)) \
+ping-sr-2.parts  = $(filter %/ping.c %/user_data.c %/report_results.c ping-sr-1/%,$(ping-sr-1.parts)) \
 		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/completions.c
 ping-sr-2.client = $(ping-sr-1.client)
 ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-1.server)) ping-sr-2/serve_clients.c
@@ -40,32 +40,40 @@ ping-sr-3.parts  = $(filter-out %/completions.c,$(ping-sr-2.parts)) ping-sr-3/co
 ping-sr-3.client = $(ping-sr-2.client)
 ping-sr-3.server = $(ping-sr-2.server)
 
-ping-sr-4.parts  = $(filter %/ping.c ping-sr-1/%,$(ping-sr-3.parts)) \
+ping-sr-4.parts  = $(filter %/ping.c %/user_data.c %/report_results.c ping-sr-1/%,$(ping-sr-3.parts)) \
 		   ping-sr-4/await.c ping-sr-4/channels.c ping-sr-4/completions.c
 ping-sr-4.client = $(ping-sr-3.client)
 ping-sr-4.server = ping-sr-0/server.c ping-sr-4/serve_clients.c ping-sr-4/agent.c
 
 blast-sr-2.before = ping-sr-2
-blast-sr-2.parts  = $(filter ping-sr-1/% ping-sr-2/%,$(ping-sr-2.parts)) \
+blast-sr-2.parts  = $(filter %/user_data.c %/report_results.c ping-sr-1/% ping-sr-2/%,$(ping-sr-2.parts)) \
 		    blast-sr-2/blast.c blast-sr-2/chains.c blast-sr-2/credits.c \
 		    blast-sr-2/drain.c blast-sr-2/sequence.c
 blast-sr-2.client = ping-sr-0/client.c blast-sr-2/client_operation.c
 blast-sr-2.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) blast-sr-2/agent_operation.c
 
 PROGRAMS = $(foreach stage,$(STAGES),$(stage)/client $(stage)/server)
-COMMON_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))
+
+# The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
+# the left may call those to the right, never the other way round.
+ROOMS = common measure program
+ROOM_SOURCES = $(wildcard $(ROOMS:=/*.c))
+ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
 
 all: $(PROGRAMS) ## build every program (the default)
 
-$(BUILD)/common/%.o: common/%.c
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(COMPILE) -c $< -o $@
+define room_rules
+$(BUILD)/$(1)/%.o: $(1)/%.c
+	@mkdir -p $$(@D)
+	$$(SAY) CC $$<
+	$$(Q)$$(COMPILE) -c $$< -o $$@
 
-$(BUILD)/libour.a: $(COMMON_OBJECTS)
-	$(SAY) AR $@
-	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
+$(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c))
+	$$(SAY) AR $$@
+	@rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$^
+endef
+$(foreach room,$(ROOMS),$(eval $(call room_rules,$(room))))
 
 # A part is compiled once for each stage that takes it: it knows the stage's name, no more.
 define stage_rules
@@ -74,8 +82,8 @@ $(BUILD)/$(1)/%.o: %.c
 	$$(SAY) CC "$$< ($(1))"
 	$$(Q)$$(COMPILE) -DOUR_STAGE='"$(1)"' -c $$< -o $$@
 
-$(1)/client: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).client) $($(1).parts)) $(BUILD)/libour.a
-$(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(BUILD)/libour.a
+$(1)/client: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).client) $($(1).parts)) $(ROOM_LIBS)
+$(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(ROOM_LIBS)
 endef
 $(foreach stage,$(STAGES),$(eval $(call stage_rules,$(stage))))
 
@@ -149,6 +157,9 @@ deltas: ## how long each stage's delta is
 flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy
 	@tools/stage flatten $(STAGE) $(BUILD)/flat/$(STAGE)
 
+print-rooms:
+	@echo $(ROOMS)
+
 print-stages:
 	@echo $(STAGES)
 
@@ -170,5 +181,5 @@ help: ## show this
 
 .DEFAULT_GOAL = all
 .PHONY: all demo check check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas flatten print-stages print-before print-parts clean help
+	show delta deltas flatten print-rooms print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)

@@ -8,12 +8,12 @@
 #include <time.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/clock.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 /*
  * After so much silence what is left of a batch is returned: a client whose time (-D) is over

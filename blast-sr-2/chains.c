@@ -8,9 +8,9 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
-#include "common/report.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
+#include "program/trace.h"
 
 static struct our_buffer *buffer_of(const struct our_control *control, uint64_t message)
 {

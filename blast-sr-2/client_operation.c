@@ -6,12 +6,12 @@
 #include <errno.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/clock.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "common/user_data.h"
+#include "measure/clock.h"
+#include "ping-sr-0/user_data.h"
+#include "program/stop.h"
 
 /*
  * A client whose time (-D) is over waits so long for the last credits: an agent that returns them

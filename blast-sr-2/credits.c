@@ -11,9 +11,9 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
-#include "common/report.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
+#include "program/trace.h"
 
 int our_setup_credits(struct our_control *control, uint32_t slots)
 {

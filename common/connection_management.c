@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/addresses.h"
 #include "common/connection_management.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
+#include "program/addresses.h"
+#include "program/report.h"
+#include "program/stop.h"
+#include "program/trace.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
 #define RETRY_COUNT        6 /* three bits; but of 7 soft-RoCE thinks that it means: for ever */

@@ -10,6 +10,14 @@
 
 #include "common/control.h"
 
+/* The advice for a first CM call that fails. */
+#define OUR_NO_DEVICE_ADVICE                                                                      \
+	"is there an RDMA device, and is the module rdma_ucm loaded? Without hardware: lab/run, " \
+	"see lab/README.md"
+
+/* The advice for a client that cannot be accepted. */
+#define OUR_ACCEPT_ADVICE "most likely the client has left meanwhile"
+
 /*
  * Creates control->cm_id for reliable connections (RDMA_PS_TCP), on control->cm_channel, with
  * `control` as its context. Returns 0 or an errno value, reported. our_destroy_id undoes it: all

@@ -12,9 +12,9 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#include "common/clock.h"
-#include "common/options.h"
-#include "common/statistics.h"
+#include "measure/clock.h"
+#include "measure/statistics.h"
+#include "program/options.h"
 
 #define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/device.h"
-#include "common/report.h"
-#include "common/trace.h"
+#include "program/report.h"
+#include "program/trace.h"
 
 const char *our_device_name(const struct our_control *control)
 {

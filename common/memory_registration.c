@@ -8,10 +8,9 @@
 #include <sys/resource.h>
 
 #include "common/memory_registration.h"
-#include "common/report.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
-#include "common/user_data.h"
+#include "program/report.h"
+#include "program/trace.h"
 
 #define OUR_PAGE 4096 /* buffers start on a page: what is pinned is ours alone */
 
@@ -95,7 +94,7 @@ static int allocate_buffers(struct our_control *control, size_t length)
 	return 0;
 }
 
-static int setup_buffers(struct our_control *control)
+int our_setup_buffers(struct our_control *control, int access)
 {
 	size_t length = (size_t)control->n_data_buffers * control->data_size;
 	struct our_buffer *buffer;
@@ -105,8 +104,7 @@ static int setup_buffers(struct our_control *control)
 	ret = allocate_buffers(control, length);
 	if (ret)
 		return ret;
-	ret = our_setup_mr(control, control->data, length, IBV_ACCESS_LOCAL_WRITE,
-			   &control->data_mr);
+	ret = our_setup_mr(control, control->data, length, access, &control->data_mr);
 	if (ret)
 		goto err_free_buffers;
 	for (i = 0; i < control->n_data_buffers; i++) {
@@ -123,21 +121,6 @@ err_free_buffers:
 	free(control->data);
 	free(control->buffers);
 	return ret;
-}
-
-int our_setup_client_buffers(struct our_control *control)
-{
-	uint32_t i;
-	int ret = setup_buffers(control);
-
-	for (i = 0; !ret && i < control->n_data_buffers; i++)
-		our_setup_user_data(control, i, 0);
-	return ret;
-}
-
-int our_setup_agent_buffers(struct our_control *control)
-{
-	return setup_buffers(control);
 }
 
 void our_unsetup_buffers(struct our_control *control)

@@ -154,6 +154,15 @@ int our_client_operation(struct our_control *client);
 /* Agent: answers to each of agent->count messages. Returns as our_client_operation does. */
 int our_agent_operation(struct our_control *agent);
 
+/* ---- report_results.c: what the connection measured ---- */
+
+/*
+ * Shows what control->statistics hold of the connection, on stdout, as the options want it. Call it
+ * while control->cm_id still exists, after our_statistics_end. Returns 0, or the errno value of a
+ * stdout that cannot be written to, reported. Any thread.
+ */
+int our_report_results(const struct our_control *control);
+
 /* ---- serve_clients.c, agent.c: a server and its clients ---- */
 
 /*

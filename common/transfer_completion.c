@@ -6,11 +6,46 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/report.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
+#include "program/stop.h"
+#include "program/trace.h"
+
+static const char *wc_status_advice(const struct ibv_wc *wc)
+{
+	switch (wc->status) {
+	case IBV_WC_LOC_QP_OP_ERR:
+		if (!our_is_recv(wc))
+			return "the device could not send it: is its link down, or the peer gone?";
+		/* soft-RoCE has this word for a receive that is too short, too */
+		/* fall through */
+	case IBV_WC_LOC_LEN_ERR:
+		return "most likely the message is longer than the buffer of the receive it met: were both sides "
+		       "started with the same -s?";
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_OP_ERR: /* soft-RoCE's word for it */
+		return "the peer refused the message, most likely as longer than its buffer: were "
+		       "both sides started with the same -s?";
+	case IBV_WC_LOC_PROT_ERR:
+		return "a buffer lies outside its memory region or the region lacks an access right";
+	case IBV_WC_RETRY_EXC_ERR:
+		return "the peer does not answer: its host, its process or the network is gone";
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return "the peer had no receive posted, again and again";
+	default:
+		return "see ibv_poll_cq(3) and docs/pitfalls.md";
+	}
+}
+
+void our_report_wc_status(const struct ibv_wc *wc)
+{
+	our_report_sentence(
+		"completion of the %s with wr_id 0x%" PRIx64 " on QP 0x%x: %s (status %d, "
+		"vendor 0x%x): %s",
+		our_is_recv(wc) ? "receive" : "send", wc->wr_id, wc->qp_num,
+		ibv_wc_status_str(wc->status), wc->status, wc->vendor_err, wc_status_advice(wc));
+}
 
 int our_check_completion_status(const struct ibv_wc *wc)
 {

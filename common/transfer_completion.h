@@ -8,6 +8,13 @@
 #include "common/control.h"
 
 /*
+ * Reports a work completion that failed: its status in words and as a number, which work request
+ * it was (from wr_id, see transfer_posting.h), on which QP, and what usually causes it. Reads only
+ * what is valid in a failed completion: status, wr_id, qp_num and vendor_err (ibv_poll_cq(3)).
+ */
+void our_report_wc_status(const struct ibv_wc *wc);
+
+/*
  * Reads a completion's status, before anything else of it: in a failed one only status, wr_id,
  * qp_num and vendor_err mean anything (ibv_poll_cq(3)).
  *

@@ -7,10 +7,10 @@
 
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
+#include "program/trace.h"
 
 #define OUR_RNR_TIMER 12 /* 0.64 ms; the codes are listed in ibv_modify_qp(3) */
 

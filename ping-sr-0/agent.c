@@ -7,10 +7,9 @@
 
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/report.h"
-#include "common/results.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
 
 /*
  * After the last message a receive is still posted: says so if the client has used it. Besides,

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/clock.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "measure/clock.h"
 #include "ping-sr-0/ping.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 #define QUIET_NS OUR_NS_PER_S
 

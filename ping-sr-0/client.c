@@ -7,13 +7,12 @@
 #include <netdb.h>
 #include <time.h>
 
-#include "common/clock.h"
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/report.h"
-#include "common/results.h"
 #include "common/stage.h"
-#include "common/stop.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 static int connect_to(struct our_control *client, struct sockaddr *address, bool quietly)
 {

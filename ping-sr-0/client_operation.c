@@ -5,14 +5,14 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/clock.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "common/user_data.h"
+#include "measure/clock.h"
 #include "ping-sr-0/ping.h"
+#include "ping-sr-0/user_data.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 /* Waits until the message is sent and has come back; either may be completed first. */
 static int await_send_and_recv(struct our_control *client)

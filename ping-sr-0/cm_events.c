@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "common/cm_event.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
+#include "program/report.h"
+#include "program/stop.h"
+#include "program/trace.h"
 
 #define DISCONNECT_LIMIT_S 10 /* soft-RoCE sends a request that was lost again after 6 s */
 

@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "common/device.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/stop.h"
+#include "program/trace.h"
 
 #define POLL_BATCH    8
 #define POLLS_A_CLOCK 64 /* reading the clock costs as much as a few polls */

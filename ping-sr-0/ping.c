@@ -8,6 +8,7 @@
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-0/ping.h"
+#include "ping-sr-0/user_data.h"
 
 const struct our_program our_client_program = {
 	.stage = OUR_STAGE,
@@ -26,6 +27,21 @@ const struct our_program our_server_program = {
 	.summary = "Waits for clients and sends every message of theirs back.",
 	.accepts = OUR_OPTS_EVERY | OUR_OPT_BIND_ADDRESS | OUR_OPT_CLIENTS,
 };
+
+int our_setup_client_buffers(struct our_control *client)
+{
+	uint32_t i;
+	int ret = our_setup_buffers(client, IBV_ACCESS_LOCAL_WRITE);
+
+	for (i = 0; !ret && i < client->n_data_buffers; i++)
+		our_setup_user_data(client, i, 0);
+	return ret;
+}
+
+int our_setup_agent_buffers(struct our_control *agent)
+{
+	return our_setup_buffers(agent, IBV_ACCESS_LOCAL_WRITE);
+}
 
 static int setup_transfer(struct our_control *control, int (*setup_buffers)(struct our_control *),
 			  uint32_t first_receive)

@@ -6,12 +6,12 @@
 #include <netdb.h>
 #include <stdio.h>
 
-#include "common/addresses.h"
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
+#include "program/addresses.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 #define BACKLOG 1024 /* clients that wait while others are seen to; the kernel takes no more */
 

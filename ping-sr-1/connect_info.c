@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/trace.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/report.h"
+#include "program/trace.h"
 
 const uint32_t our_server_options = OUR_OPT_COUNT | OUR_OPT_DURATION | OUR_OPT_SIZE |
 				    OUR_OPT_MAX_COUNT | OUR_OPT_MAX_SIZE;

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/clock.h"
 #include "common/cm_event.h"
 #include "common/connection_management.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/trace.h"
+#include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
+#include "program/report.h"
+#include "program/trace.h"
 
 const bool our_notices_disconnect = true;
 

@@ -7,15 +7,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "common/device.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
+#include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/completions.h"
+#include "program/report.h"
+#include "program/stop.h"
+#include "program/trace.h"
 
 #define POLL_BATCH    16
 #define POLLS_A_CLOCK 64 /* reading the clock costs as much as a few polls */

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/clock.h"
 #include "common/device.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
+#include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
+#include "program/report.h"
+#include "program/stop.h"
+#include "program/trace.h"
 
 #define POLL_BATCH   8
 #define ACK_BATCH    64   /* an ack takes a lock: one for many events */

@@ -6,19 +6,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/report.h"
-#include "common/results.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "measure/clock.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-4/agents.h"
 #include "ping-sr-4/channels.h"
+#include "program/report.h"
+#include "program/stop.h"
+#include "program/trace.h"
 
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {

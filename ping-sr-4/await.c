@@ -7,13 +7,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "common/cm_event.h"
 #include "common/connection_management.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/trace.h"
+#include "measure/clock.h"
 #include "ping-sr-4/channels.h"
+#include "program/report.h"
+#include "program/trace.h"
 
 const bool our_notices_disconnect = true;
 

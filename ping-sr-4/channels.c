@@ -6,12 +6,12 @@
 #include <poll.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/cm_event.h"
-#include "common/report.h"
-#include "common/stop.h"
+#include "measure/clock.h"
 #include "ping-sr-4/channels.h"
 #include "ping-sr-4/completions.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 /* How long ppoll(2) may sleep; NULL: for ever. */
 static const struct timespec *time_left(uint64_t until_ns, struct timespec *left)

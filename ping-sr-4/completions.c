@@ -7,15 +7,15 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "common/device.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
+#include "measure/clock.h"
 #include "ping-sr-4/channels.h"
 #include "ping-sr-4/completions.h"
+#include "program/report.h"
+#include "program/stop.h"
+#include "program/trace.h"
 
 #define ACK_BATCH 64 /* an ack takes a lock: one for many events */
 

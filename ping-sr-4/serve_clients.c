@@ -4,12 +4,12 @@
  */
 #include <errno.h>
 
-#include "common/clock.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
+#include "measure/clock.h"
 #include "ping-sr-4/agents.h"
 #include "ping-sr-4/channels.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 struct server {
 	struct our_control *listener;

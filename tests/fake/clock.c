@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/time.h>
 
-#include "common/clock.h"
+#include "measure/clock.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 

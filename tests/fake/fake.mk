@@ -31,7 +31,7 @@ $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 # fake_program SANITIZER STAGE ROLE
 define fake_program
 $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$($(2).$(3)) $$($(2).parts) \
-		$$(wildcard common/*.c tests/fake/*.c))
+		$$(ROOM_SOURCES) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
 	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ -pthread -o $$@

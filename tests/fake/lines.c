@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "common/clock.h"
 #include "common/stage.h"
+#include "measure/clock.h"
 #include "tests/fake/lines.h"
 
 static bool is_for(const struct line *line, const struct test *test)

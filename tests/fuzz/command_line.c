@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/addresses.h"
-#include "common/numbers.h"
-#include "common/option_table.h"
 #include "common/stage.h"
+#include "program/addresses.h"
+#include "program/numbers.h"
+#include "program/option_table.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MAX_WORDS 64

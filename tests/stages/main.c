@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "tests/stages/runs.h"
 #include "tests/stages/stages.h"
 #include "tests/stages/table.h"
-#include "tests/stages/runs.h"
 #include "tests/support/resources.h"
 #include "tests/support/suite.h"
 

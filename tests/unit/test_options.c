@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/options.h: command lines that are accepted, and what they mean.
+ * Place: unit tests of program/options.h: command lines that are accepted, and what they mean.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/option_table.h"
+#include "program/option_table.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/report.h, common/trace.h and common/transfer_completion.h: what is
+ * Place: unit tests of program/report.h, program/trace.h and common/transfer_completion.h: what is
  * said of errors, verbs and failed completions.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "common/report.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
+#include "program/trace.h"
 #include "tests/unit/unit.h"
 
 START_TEST(an_error_is_named_once)

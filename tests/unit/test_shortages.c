@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/device.h, common/memory_registration.h and common/statistics.h: what
+ * Place: unit tests of common/device.h, common/memory_registration.h and measure/statistics.h: what
  * is said and done where the machine has no more to give, be it queues, memory or descriptors.
  */
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "common/statistics.h"
+#include "measure/statistics.h"
 #include "tests/unit/unit.h"
 
 /* verbs.h has a macro of this name, that leads to one of two functions. */

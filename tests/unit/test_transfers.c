@@ -11,9 +11,9 @@
 
 #include "common/cm_event.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "program/stop.h"
 #include "tests/unit/unit.h"
 
 /* What a stage would provide; what is tested here needs no CQ. */

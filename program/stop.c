@@ -10,8 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/report.h"
-#include "common/stop.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 static atomic_bool stop_requested; /* lock-free: for a signal handler and for other threads */
 static int stop_fd = -1;           /* written before the handlers are installed, then only read */

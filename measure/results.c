@@ -6,12 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/addresses.h"
-#include "common/clock.h"
-#include "common/device.h"
-#include "common/json.h"
-#include "common/report.h"
-#include "common/results.h"
+#include "measure/clock.h"
+#include "measure/json.h"
+#include "measure/results.h"
+#include "program/report.h"
 
 static const struct {
 	const char *json_name, *name;
@@ -97,24 +95,20 @@ static void write_counters(struct our_json *json, const struct our_statistics *s
 	our_json_close(json);
 }
 
-void our_write_json(const struct our_control *control, FILE *file)
+void our_write_json(const struct our_run *run, const struct our_statistics *statistics, FILE *file)
 {
-	const struct our_statistics *statistics = &control->statistics;
 	double seconds = our_statistics_seconds(statistics);
 	double rate = ratio((double)statistics->messages, seconds);
 	struct our_json json = { .file = file };
-	char text[OUR_ADDRESS_TEXT];
 
 	our_json_open(&json, NULL);
 	our_json_integer(&json, "schema", OUR_JSON_SCHEMA);
-	our_json_string(&json, "program", control->options->program->stage);
-	our_json_string(&json, "role", control->role);
-	our_json_string(&json, "device", our_device_name(control));
-	our_json_string(&json, "transport", our_transport_name(control));
-	our_json_string(&json, "local_address",
-			our_address_text(rdma_get_local_addr(control->cm_id), text));
-	our_json_string(&json, "peer_address",
-			our_address_text(rdma_get_peer_addr(control->cm_id), text));
+	our_json_string(&json, "program", run->stage);
+	our_json_string(&json, "role", run->role);
+	our_json_string(&json, "device", run->device);
+	our_json_string(&json, "transport", run->transport);
+	our_json_string(&json, "local_address", run->local_address);
+	our_json_string(&json, "peer_address", run->peer_address);
 	our_json_integer(&json, "size", statistics->message_size);
 	our_json_integer(&json, "count", statistics->messages);
 	our_json_integer(&json, "warm_up", statistics->warm_up);
@@ -185,21 +179,18 @@ static void report_counters(const struct our_statistics *statistics)
 			  used->voluntary_switches, used->involuntary_switches);
 }
 
-static void report_for_people(const struct our_control *control)
+static void show_block(const struct our_run *run, const struct our_statistics *statistics)
 {
-	const struct our_statistics *statistics = &control->statistics;
 	const struct our_cpu_use *used = &statistics->used;
-	double rate = ratio((double)statistics->messages, our_statistics_seconds(statistics));
-	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
+	double seconds = our_statistics_seconds(statistics);
+	double rate = ratio((double)statistics->messages, seconds);
 
-	printf("%s (%s): %" PRIu64 " messages of %" PRIu64 " bytes%s%s\n",
-	       control->options->program->name, control->role, statistics->messages,
-	       statistics->message_size, statistics->verified ? ", every byte verified" : "",
+	printf("%s (%s): %" PRIu64 " messages of %" PRIu64 " bytes%s%s\n", run->program, run->role,
+	       statistics->messages, statistics->message_size,
+	       statistics->verified ? ", every byte verified" : "",
 	       statistics->complete ? "" : ", run not completed");
-	our_report_string("connection", "%s on %s, %s to %s", our_transport_name(control),
-			  our_device_name(control),
-			  our_address_text(rdma_get_local_addr(control->cm_id), local),
-			  our_address_text(rdma_get_peer_addr(control->cm_id), peer));
+	our_report_string("connection", "%s on %s, %s to %s", run->transport, run->device,
+			  run->local_address, run->peer_address);
 	if (!statistics->messages)
 		return; /* what follows would be zeros */
 	report_round_trips(&statistics->round_trips);
@@ -208,25 +199,25 @@ static void report_for_people(const struct our_control *control)
 			  statistics->stream ? "" : " each way");
 	our_report_string("CPU, process", "%.3f s user, %.3f s system, in %.3f s",
 			  (double)used->process_user_us / 1e6,
-			  (double)used->process_system_us / 1e6,
-			  our_statistics_seconds(statistics));
+			  (double)used->process_system_us / 1e6, seconds);
 	our_report_string("CPU, machine", "%.3f s user, %.3f s system",
 			  (double)used->machine_user_us / 1e6,
 			  (double)used->machine_system_us / 1e6);
-	if (!control->options->stats)
-		return;
-	report_counters(statistics);
-	if (statistics->stream)
-		report_stream(statistics->stream);
 }
 
-int our_report_results(const struct our_control *control)
+int our_show_results(const struct our_run *run, const struct our_statistics *statistics,
+		     enum our_results_form form)
 {
 	flockfile(stdout); /* several agents may have results at the same time */
-	if (control->options->json)
-		our_write_json(control, stdout);
-	else if (!control->options->quiet)
-		report_for_people(control);
+	if (form == OUR_RESULTS_JSON)
+		our_write_json(run, statistics, stdout);
+	else if (form != OUR_RESULTS_NONE)
+		show_block(run, statistics);
+	if (form == OUR_RESULTS_STATS && statistics->messages) {
+		report_counters(statistics);
+		if (statistics->stream)
+			report_stream(statistics->stream);
+	}
 	funlockfile(stdout);
 	if (fflush(stdout))
 		return our_report_error("writing to stdout", errno, NULL);

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/report.h"
-#include "common/user_data.h"
+#include "ping-sr-0/user_data.h"
+#include "program/report.h"
 
 /* Odd and irregular, so that words of neighbouring places and messages share no byte for long. */
 #define MESSAGE_STEP 0x9e3779b97f4a7c15ull

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/addresses.h"
-#include "common/report.h"
+#include "program/addresses.h"
+#include "program/report.h"
 
 int our_look_up_addresses(const char *address, const char *port, struct addrinfo **addresses)
 {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "common/json.h"
+#include "measure/json.h"
 
 static void write_string(FILE *file, const char *text)
 {

@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "common/clock.h"
-#include "common/report.h"
-#include "common/trace.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/trace.h"
 
 static enum our_trace_level trace_level; /* written before threads start, then only read */
 static atomic_uint verbs_called;

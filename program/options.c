@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/addresses.h"
-#include "common/numbers.h"
-#include "common/option_table.h"
-#include "common/options.h"
-#include "common/report.h"
+#include "program/addresses.h"
+#include "program/numbers.h"
+#include "program/option_table.h"
+#include "program/options.h"
+#include "program/report.h"
 
 #define OUR_VERSION "0.1"
 

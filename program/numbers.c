@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/numbers.h"
+#include "program/numbers.h"
 
 static unsigned int shift_of_suffix(char suffix)
 {

@@ -2,9 +2,9 @@
 /*
  * Miscellaneous layer: the table of options. See option_table.h.
  */
-#include "common/clock.h"
-#include "common/option_table.h"
-#include "common/options.h"
+#include "measure/clock.h"
+#include "program/option_table.h"
+#include "program/options.h"
 
 /* Options that have no letter. */
 enum {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "common/histogram.h"
+#include "measure/histogram.h"
 
 void our_histogram_reset(struct our_histogram *histogram)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/histogram.h"
+#include "measure/histogram.h"
 
 /* CPU time used, in microseconds, and context switches, since some fixed moment. */
 struct our_cpu_use {

@@ -8,8 +8,6 @@
 
 #include <stdarg.h>
 
-struct ibv_wc;
-
 /*
  * Sets the name that starts each line on stderr, for example "ping-sr-0/client". The string is
  * kept, not copied. Call it once, first thing in main.
@@ -28,23 +26,8 @@ const char *our_program_name(void);
 int our_report_error(const char *call, int error, const char *advice, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The advice for a first CM call that fails. */
-#define OUR_NO_DEVICE_ADVICE                                                                      \
-	"is there an RDMA device, and is the module rdma_ucm loaded? Without hardware: lab/run, " \
-	"see lab/README.md"
-
-/* The advice for a client that cannot be accepted. */
-#define OUR_ACCEPT_ADVICE "most likely the client has left meanwhile"
-
 /* Says something on stderr that is no call's failure: "program: " and the sentence. Any thread. */
 void our_report_sentence(const char *sentence, ...) __attribute__((format(printf, 1, 2)));
-
-/*
- * Reports a work completion that failed: its status in words and as a number, which work request
- * it was (from wr_id, see transfer_posting.h), on which QP, and what usually causes it. Reads only
- * what is valid in a failed completion: status, wr_id, qp_num and vendor_err (ibv_poll_cq(3)).
- */
-void our_report_wc_status(const struct ibv_wc *wc);
 
 /* One result line on stdout: a name and a value. `format` is a printf format. */
 void our_report_string(const char *name, const char *format, ...)

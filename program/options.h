@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/trace.h"
+#include "program/trace.h"
 
 struct addrinfo;
 

@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/report.h"
-#include "common/statistics.h"
+#include "measure/clock.h"
+#include "measure/statistics.h"
+#include "program/report.h"
 
 static uint64_t timeval_us(struct timeval time)
 {
