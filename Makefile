@@ -2,6 +2,8 @@
 #
 # One build for everything: `make help` lists the targets.
 
+.DEFAULT_GOAL = all
+
 CC ?= cc
 CFLAGS ?= -O2 -g
 LDFLAGS ?=
@@ -60,6 +62,8 @@ ROOMS = common measure program
 ROOM_SOURCES = $(wildcard $(ROOMS:=/*.c))
 ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
 
+include verbs-trace/verbs-trace.mk
+
 all: $(PROGRAMS) ## build every program (the default)
 
 define room_rules
@@ -87,9 +91,9 @@ $(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(RO
 endef
 $(foreach stage,$(STAGES),$(eval $(call stage_rules,$(stage))))
 
-$(PROGRAMS):
+$(PROGRAMS): $(VERBS_TRACE_LIB)
 	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) $(filter-out $(VERBS_TRACE_LIB),$^) $(VERBS_TRACE_LIB) $(LIBS) -o $@
 
 -include tests/tests.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
@@ -160,6 +164,15 @@ flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for 
 print-rooms:
 	@echo $(ROOMS)
 
+print-traced:
+	@echo $(VERBS_TRACED)
+
+# The object files of all programs but for verbs-trace/ itself.
+print-own-objects:
+	@echo $(sort $(foreach stage,$(STAGES),$(patsubst %.c,$(BUILD)/$(stage)/%.o, \
+		$($(stage).client) $($(stage).server) $($(stage).parts)))) \
+		$(ROOM_SOURCES:%.c=$(BUILD)/%.o)
+
 print-stages:
 	@echo $(STAGES)
 
@@ -179,7 +192,6 @@ help: ## show this
 		printf "  make %-9s %s\n", target[1], $$2 }' Makefile
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
-.DEFAULT_GOAL = all
 .PHONY: all demo check check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas flatten print-rooms print-stages print-before print-parts clean help
+	show delta deltas flatten print-rooms print-traced print-own-objects print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)

@@ -14,7 +14,6 @@
 #include "common/transfer_posting.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
-#include "program/trace.h"
 
 #define QUARTERS   4 /* completions and credits come, unless told otherwise, for a quarter of -b */
 #define LARGE_SIZE 4096 /* bytes: beside such a message a completion of its own costs nothing */
@@ -63,11 +62,9 @@ static int check_device(struct our_control *control, bool is_client)
 	uint32_t most;
 	int ret;
 
-	our_trace_start();
 	ret = ibv_query_device(control->cm_id->verbs, &device);
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
-	our_trace_ulong("ibv_query_device", "max_qp_wr", (unsigned long)device.max_qp_wr);
 	most = most_buffers(&device, is_client);
 	if (control->n_data_buffers > most) {
 		our_report_sentence("%u buffers (-b) are more than %s takes: %u, because it has "

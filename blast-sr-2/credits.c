@@ -13,7 +13,6 @@
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"
-#include "program/trace.h"
 
 int our_setup_credits(struct our_control *control, uint32_t slots)
 {
@@ -95,8 +94,6 @@ int our_take_credits(struct our_control *client, const struct ibv_wc *wc)
 		return ret;
 	transfer->credited += credits;
 	transfer->stream.credit_messages++;
-	if (our_tracing_messages())
-		our_trace_message("%" PRIu64 " credits", credits);
 	return 0;
 }
 
@@ -121,8 +118,6 @@ static int send_credits(struct our_control *agent, uint64_t credits)
 	ret = ibv_post_send(agent->qp, &wr, &bad_wr);
 	if (ret)
 		return our_judge_post(agent, "ibv_post_send", ret);
-	if (our_tracing_messages())
-		our_trace_message("ibv_post_send: %" PRIu64 " credits", credits);
 	transfer->next_credit = (transfer->next_credit + 1) % OUR_CREDIT_SENDS;
 	transfer->credits_on_way++;
 	transfer->stream.credit_messages++;

@@ -7,7 +7,6 @@
 
 #include "common/device.h"
 #include "program/report.h"
-#include "program/trace.h"
 
 const char *our_device_name(const struct our_control *control)
 {
@@ -39,11 +38,9 @@ int our_check_data_size(const struct our_control *control)
 
 	if (!verbs)
 		return 0;
-	our_trace_start();
 	ret = ibv_query_port(verbs, control->cm_id->port_num, &port);
 	if (ret)
 		return our_report_error("ibv_query_port", ret, NULL);
-	our_trace_ulong("ibv_query_port", "max_msg_sz", port.max_msg_sz);
 	if (control->data_size <= port.max_msg_sz)
 		return 0;
 	our_report_sentence("-s %u is more than %s takes: at most %u bytes a message",

@@ -10,17 +10,14 @@
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"
-#include "program/trace.h"
 
 #define OUR_PAGE 4096 /* buffers start on a page: what is pinned is ours alone */
 
 int our_alloc_pd(struct our_control *control)
 {
-	our_trace_start();
 	control->pd = ibv_alloc_pd(control->cm_id->verbs);
 	if (!control->pd)
 		return our_report_error("ibv_alloc_pd", errno, NULL);
-	our_trace_ptr("ibv_alloc_pd", control->pd);
 	return 0;
 }
 
@@ -28,12 +25,9 @@ void our_dealloc_pd(struct our_control *control)
 {
 	int ret;
 
-	our_trace_start();
 	ret = ibv_dealloc_pd(control->pd);
 	if (ret)
 		our_report_error("ibv_dealloc_pd", ret, NULL);
-	else
-		our_trace_ok("ibv_dealloc_pd");
 	control->pd = NULL;
 }
 
@@ -53,11 +47,9 @@ static int report_reg_mr(int error, size_t length)
 int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
 		 struct ibv_mr **mr)
 {
-	our_trace_start();
 	*mr = ibv_reg_mr(control->pd, data, length, access);
 	if (!*mr)
 		return report_reg_mr(errno, length);
-	our_trace_ulong("ibv_reg_mr", "bytes", length);
 	return 0;
 }
 
@@ -65,12 +57,9 @@ void our_unsetup_mr(struct ibv_mr *mr)
 {
 	int ret;
 
-	our_trace_start();
 	ret = ibv_dereg_mr(mr);
 	if (ret)
 		our_report_error("ibv_dereg_mr", ret, NULL);
-	else
-		our_trace_ok("ibv_dereg_mr");
 }
 
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey)

@@ -10,7 +10,6 @@
 #include "common/transfer_posting.h"
 #include "program/report.h"
 #include "program/stop.h"
-#include "program/trace.h"
 
 static const char *wc_status_advice(const struct ibv_wc *wc)
 {
@@ -58,9 +57,6 @@ int our_check_completion_status(const struct ibv_wc *wc)
 		our_report_wc_status(wc);
 		return EIO;
 	}
-	if (our_tracing_messages())
-		our_trace_message("ibv_poll_cq: %s of buffer %u completed",
-				  our_is_recv(wc) ? "receive" : "send", our_buffer_index(wc));
 	return 0;
 }
 

@@ -12,7 +12,6 @@
 #include "common/stage.h"
 #include "program/report.h"
 #include "program/stop.h"
-#include "program/trace.h"
 
 #define DISCONNECT_LIMIT_S 10 /* soft-RoCE sends a request that was lost again after 6 s */
 
@@ -39,7 +38,6 @@ void our_start_cm_call(struct our_control *control)
 	/* The call blocks inside librdmacm; a signal is all that can get it out of there. */
 	if (limit_s && !our_stop_requested())
 		alarm(limit_s);
-	our_trace_start();
 }
 
 void our_stop_watching(struct our_control *control)
@@ -59,12 +57,10 @@ static int await_connect_request(struct our_control *listener)
 {
 	struct rdma_cm_id *cm_id;
 
-	our_trace_start();
 	while (rdma_get_request(listener->cm_id, &cm_id)) {
 		if (errno != EINTR || our_stop_requested())
 			return errno;
 	}
-	our_trace_ptr("rdma_get_request", cm_id);
 	our_copy_cm_event(&listener->cm_event, cm_id->event);
 	return 0;
 }
@@ -96,10 +92,7 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	 * done so already for an id that came from a synchronous listener, and says EINVAL; the
 	 * listener's second id is not synchronous, as it shares the first one's channel.
 	 */
-	our_trace_start();
-	if (!rdma_migrate_id(cm_id, NULL)) {
-		our_trace_ok("rdma_migrate_id");
-	} else if (errno != EINVAL) {
+	if (rdma_migrate_id(cm_id, NULL) && errno != EINVAL) {
 		ret = our_report_error("rdma_migrate_id", errno, NULL);
 		rdma_destroy_id(cm_id);
 	}

@@ -12,7 +12,6 @@
 #include "measure/clock.h"
 #include "program/report.h"
 #include "program/stop.h"
-#include "program/trace.h"
 
 #define POLL_BATCH    8
 #define POLLS_A_CLOCK 64 /* reading the clock costs as much as a few polls */
@@ -31,14 +30,12 @@ int our_create_cq(struct our_control *control)
 	control->completions = calloc(1, sizeof(*control->completions));
 	if (!control->completions)
 		return our_report_error("calloc", ENOMEM, NULL);
-	our_trace_start();
 	errno = 0;
 	control->cq = ibv_create_cq(control->cm_id->verbs, depth, NULL, NULL, 0);
 	if (!control->cq) {
 		free(control->completions);
 		return our_report_no_queue(control, "ibv_create_cq", errno);
 	}
-	our_trace_ulong("ibv_create_cq", "entries", (unsigned long)control->cq->cqe);
 	return 0;
 }
 
@@ -46,12 +43,9 @@ void our_destroy_cq(struct our_control *control)
 {
 	int ret;
 
-	our_trace_start();
 	ret = ibv_destroy_cq(control->cq);
 	if (ret)
 		our_report_error("ibv_destroy_cq", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_cq");
 	control->cq = NULL;
 	free(control->completions);
 	control->completions = NULL;

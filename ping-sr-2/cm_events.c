@@ -15,7 +15,6 @@
 #include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
 #include "program/report.h"
-#include "program/trace.h"
 
 const bool our_notices_disconnect = true;
 
@@ -48,13 +47,11 @@ int our_create_event_channel(struct our_control *control)
 	STAILQ_INIT(&control->cm_events->queue);
 	init_lock(control->cm_events);
 
-	our_trace_start();
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel) {
 		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
 		goto err_free_events;
 	}
-	our_trace_ptr("rdma_create_event_channel", control->cm_channel);
 	/* An event goes with its id: the thread must not block for one that was there a moment ago. */
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
 		ret = our_report_error("fcntl", errno, NULL);
@@ -85,9 +82,7 @@ void our_destroy_event_channel(struct our_control *control)
 			rdma_destroy_id(queued->event.cm_id);
 		free(queued);
 	}
-	our_trace_start();
 	rdma_destroy_event_channel(control->cm_channel);
-	our_trace_ok("rdma_destroy_event_channel");
 	control->cm_channel = NULL;
 	free_events(control);
 }
@@ -95,7 +90,6 @@ void our_destroy_event_channel(struct our_control *control)
 void our_start_cm_call(struct our_control *control)
 {
 	(void)control; /* the call returns at once; the limit is kept by who waits for its event */
-	our_trace_start();
 }
 
 void our_stop_watching(struct our_control *control)
@@ -179,14 +173,12 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	 */
 	int ret;
 
-	our_trace_start();
 	ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
 	if (ret) {
 		our_report_error("rdma_migrate_id", ret, NULL);
 		rdma_destroy_id(cm_id);
 		return ret;
 	}
-	our_trace_ok("rdma_migrate_id");
 	cm_id->context = agent;
 	agent->cm_id = cm_id;
 	return 0;

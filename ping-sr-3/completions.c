@@ -15,7 +15,6 @@
 #include "ping-sr-2/cm_events.h"
 #include "program/report.h"
 #include "program/stop.h"
-#include "program/trace.h"
 
 #define POLL_BATCH   8
 #define ACK_BATCH    64   /* an ack takes a lock: one for many events */
@@ -47,11 +46,9 @@ static void lose_patience(struct our_completions *completions)
 
 static int our_create_comp_channel(struct our_control *control)
 {
-	our_trace_start();
 	control->completions->channel = ibv_create_comp_channel(control->cm_id->verbs);
 	if (!control->completions->channel)
 		return our_report_error("ibv_create_comp_channel", errno, NULL);
-	our_trace_ptr("ibv_create_comp_channel", control->completions->channel);
 	return 0;
 }
 
@@ -59,12 +56,9 @@ static void our_destroy_comp_channel(struct our_control *control)
 {
 	int ret;
 
-	our_trace_start();
 	ret = ibv_destroy_comp_channel(control->completions->channel);
 	if (ret)
 		our_report_error("ibv_destroy_comp_channel", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_comp_channel");
 }
 
 int our_create_cq(struct our_control *control)
@@ -79,7 +73,6 @@ int our_create_cq(struct our_control *control)
 	ret = our_create_comp_channel(control);
 	if (ret)
 		goto err_free_completions;
-	our_trace_start();
 	errno = 0;
 	control->cq = ibv_create_cq(control->cm_id->verbs, depth, control,
 				    control->completions->channel, 0);
@@ -87,7 +80,6 @@ int our_create_cq(struct our_control *control)
 		ret = our_report_no_queue(control, "ibv_create_cq", errno);
 		goto err_destroy_comp_channel;
 	}
-	our_trace_ulong("ibv_create_cq", "entries", (unsigned long)control->cq->cqe);
 	return 0;
 
 err_destroy_comp_channel:
@@ -103,12 +95,9 @@ void our_destroy_cq(struct our_control *control)
 
 	/* ibv_destroy_cq would wait for the events that are not acked, for ever. */
 	ibv_ack_cq_events(control->cq, control->completions->events_to_ack);
-	our_trace_start();
 	ret = ibv_destroy_cq(control->cq);
 	if (ret)
 		our_report_error("ibv_destroy_cq", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_cq");
 	control->cq = NULL;
 	our_destroy_comp_channel(control);
 	free(control->completions);

@@ -17,7 +17,6 @@
 #include "ping-sr-4/channels.h"
 #include "program/report.h"
 #include "program/stop.h"
-#include "program/trace.h"
 
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
@@ -46,7 +45,6 @@ static int setup_and_accept(struct our_control *control)
 		our_unsetup_transfer(control);
 		return ret;
 	}
-	our_trace_ok("rdma_accept");
 	return 0;
 }
 

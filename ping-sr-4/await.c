@@ -13,7 +13,6 @@
 #include "measure/clock.h"
 #include "ping-sr-4/channels.h"
 #include "program/report.h"
-#include "program/trace.h"
 
 const bool our_notices_disconnect = true;
 
@@ -24,13 +23,11 @@ int our_create_event_channel(struct our_control *control)
 	control->cm_events = calloc(1, sizeof(*control->cm_events));
 	if (!control->cm_events)
 		return our_report_error("calloc", ENOMEM, NULL);
-	our_trace_start();
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel) {
 		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
 		goto err_free_events;
 	}
-	our_trace_ptr("rdma_create_event_channel", control->cm_channel);
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
 		ret = our_report_error("fcntl", errno, NULL);
 		goto err_destroy_event_channel;
@@ -46,9 +43,7 @@ err_free_events:
 
 void our_destroy_event_channel(struct our_control *control)
 {
-	our_trace_start();
 	rdma_destroy_event_channel(control->cm_channel);
-	our_trace_ok("rdma_destroy_event_channel");
 	control->cm_channel = NULL;
 	free(control->cm_events);
 	control->cm_events = NULL;
@@ -57,7 +52,6 @@ void our_destroy_event_channel(struct our_control *control)
 void our_start_cm_call(struct our_control *control)
 {
 	(void)control; /* the call returns at once; the limit is kept by who waits for its event */
-	our_trace_start();
 }
 
 void our_stop_watching(struct our_control *control)

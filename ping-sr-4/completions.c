@@ -15,7 +15,6 @@
 #include "ping-sr-4/completions.h"
 #include "program/report.h"
 #include "program/stop.h"
-#include "program/trace.h"
 
 #define ACK_BATCH 64 /* an ack takes a lock: one for many events */
 
@@ -28,13 +27,11 @@ static int our_create_comp_channel(struct ibv_context *verbs, struct our_comp_ch
 
 	if (!comp_channel)
 		return our_report_error("calloc", ENOMEM, NULL);
-	our_trace_start();
 	comp_channel->channel = ibv_create_comp_channel(verbs);
 	if (!comp_channel->channel) {
 		ret = our_report_error("ibv_create_comp_channel", errno, NULL);
 		goto err_free;
 	}
-	our_trace_ptr("ibv_create_comp_channel", comp_channel->channel);
 	if (fcntl(comp_channel->channel->fd, F_SETFL, O_NONBLOCK)) {
 		ret = our_report_error("fcntl", errno, NULL);
 		goto err_destroy_comp_channel;
@@ -79,12 +76,9 @@ static void put_comp_channel(struct our_comp_channel *comp_channel)
 	while (*link != comp_channel)
 		link = &(*link)->next;
 	*link = comp_channel->next;
-	our_trace_start();
 	ret = ibv_destroy_comp_channel(comp_channel->channel);
 	if (ret)
 		our_report_error("ibv_destroy_comp_channel", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_comp_channel");
 	free(comp_channel);
 }
 
@@ -111,7 +105,6 @@ int our_create_cq(struct our_control *control)
 	ret = get_comp_channel(control->cm_id->verbs, &completions->comp_channel);
 	if (ret)
 		goto err_free_completions;
-	our_trace_start();
 	errno = 0;
 	control->cq = ibv_create_cq(control->cm_id->verbs, depth, control,
 				    completions->comp_channel->channel, 0);
@@ -119,7 +112,6 @@ int our_create_cq(struct our_control *control)
 		ret = our_report_no_queue(control, "ibv_create_cq", errno);
 		goto err_put_comp_channel;
 	}
-	our_trace_ulong("ibv_create_cq", "entries", (unsigned long)control->cq->cqe);
 	return 0;
 
 err_put_comp_channel:
@@ -135,12 +127,9 @@ void our_destroy_cq(struct our_control *control)
 
 	/* ibv_destroy_cq would wait for the events that are not acked, for ever. */
 	ibv_ack_cq_events(control->cq, control->completions->events_to_ack);
-	our_trace_start();
 	ret = ibv_destroy_cq(control->cq);
 	if (ret)
 		our_report_error("ibv_destroy_cq", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_cq");
 	control->cq = NULL;
 	put_comp_channel(control->completions->comp_channel);
 	free(control->completions);

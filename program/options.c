@@ -101,11 +101,11 @@ static int take_special(int letter, const char *argument, struct our_options *op
 		options->port = argument;
 		return take_number(&port, argument, &number);
 	case 't':
-		if (options->trace_level < OUR_TRACE_VERBS)
-			options->trace_level = OUR_TRACE_VERBS;
+		if (options->trace_level < VERBS_TRACE_CALLS)
+			options->trace_level = VERBS_TRACE_CALLS;
 		return 0;
 	case 'T':
-		options->trace_level = OUR_TRACE_MESSAGES;
+		options->trace_level = VERBS_TRACE_MESSAGES;
 		return 0;
 	case 'h':
 		show_help(options->program);
@@ -209,7 +209,7 @@ int our_process_options(int argc, char **argv, const struct our_program *program
 		return usage_error("-a with the server's address is required", "");
 	if (!options->count)
 		options->count = options->duration_s ? OUR_COUNT_UNLIMITED : OUR_DEFAULT_COUNT;
-	our_set_trace_level(options->trace_level);
+	verbs_trace_start(options->trace_level, program->name);
 	return our_look_up_addresses(options->address, options->port, &options->addresses);
 }
 

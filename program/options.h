@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "program/trace.h"
+#include "verbs-trace/verbs-trace.h"
 
 struct addrinfo;
 
@@ -102,7 +102,7 @@ struct our_options {
 	uint64_t max_memory;        /* of at most so many bytes together */
 	uint64_t credit_batch;      /* receives that an agent posts again at a time; 0: see there */
 	uint64_t sleep_us;          /* an agent's, after each message */
-	enum our_trace_level trace_level;
+	enum verbs_trace_level trace_level;
 	bool verify;
 	bool no_credits; /* the sender does not care whether there are receives */
 	bool stats;
@@ -111,8 +111,8 @@ struct our_options {
 };
 
 /*
- * Reads the command line into *options, looks up the address (getaddrinfo(3)), and sets the
- * program's name and trace level. argv's strings are referred to, not copied.
+ * Reads the command line into *options, looks up the address (getaddrinfo(3)), sets the program's
+ * name, and starts the trace that -t or -T asks for. argv's strings are referred to, not copied.
  *
  * Returns 0: go on, and call our_unprocess_options at the end; ECANCELED: --help or --version has
  * been answered on stdout; EINVAL: wrong usage, reported; EAGAIN: the name service failed,

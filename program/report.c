@@ -10,7 +10,6 @@
 
 #include "program/report.h"
 #include "program/stop.h"
-#include "program/trace.h"
 
 static const char *program_name = "?"; /* written before threads start, then only read */
 
@@ -29,7 +28,6 @@ int our_report_error(const char *call, int error, const char *advice, ...)
 	char text[512] = "";
 	va_list arguments;
 
-	our_trace_failed(call, error);
 	if (error == EINTR && our_stop_requested())
 		return error;
 	if (advice) {

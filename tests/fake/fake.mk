@@ -31,10 +31,10 @@ $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 # fake_program SANITIZER STAGE ROLE
 define fake_program
 $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$($(2).$(3)) $$($(2).parts) \
-		$$(ROOM_SOURCES) $$(wildcard tests/fake/*.c))
+		$$(ROOM_SOURCES) $$(VERBS_TRACE_SOURCES) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
-	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ -pthread -o $$@
+	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$(VERBS_TRACE_WRAP) $$^ -pthread -o $$@
 FAKE_PROGRAMS += $(FAKE)/$(1)/$(2)/$(3)
 endef
 # All of them with AddressSanitizer; those whose parts have threads with ThreadSanitizer, too.
