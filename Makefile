@@ -21,7 +21,7 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 
 # The one table of the suite: which parts make a stage's programs, and, by their paths, which
 # stage each part comes from. Nothing else knows it.
-STAGES = ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2
+STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2
 
 ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
@@ -33,26 +33,48 @@ ping-sr-1.parts  = $(filter-out %/connect_info.c,$(ping-sr-0.parts)) \
 ping-sr-1.client = $(ping-sr-0.client)
 ping-sr-1.server = $(ping-sr-0.server)
 
-ping-sr-2.parts  = $(filter %/ping.c %/user_data.c %/report_results.c ping-sr-1/%,$(ping-sr-1.parts)) \
-		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/completions.c
-ping-sr-2.client = $(ping-sr-1.client)
-ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-1.server)) ping-sr-2/serve_clients.c
+ping-sr-2e.parts  = $(filter-out %/cm_events.c,$(ping-sr-1.parts)) ping-sr-2e/cm_events.c
+ping-sr-2e.client = $(ping-sr-1.client)
+ping-sr-2e.server = $(ping-sr-1.server)
+
+ping-sr-2.parts  = $(filter-out %/cm_events.c,$(ping-sr-2e.parts)) \
+		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c
+ping-sr-2.client = $(ping-sr-2e.client)
+ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-2e.server)) ping-sr-2/serve_clients.c
 
 ping-sr-3.parts  = $(filter-out %/completions.c,$(ping-sr-2.parts)) ping-sr-3/completions.c
 ping-sr-3.client = $(ping-sr-2.client)
 ping-sr-3.server = $(ping-sr-2.server)
 
-ping-sr-4.parts  = $(filter %/ping.c %/user_data.c %/report_results.c ping-sr-1/%,$(ping-sr-3.parts)) \
-		   ping-sr-4/await.c ping-sr-4/channels.c ping-sr-4/completions.c
+ping-sr-4.parts  = $(filter-out %/cm_events.c %/cm_event_thread.c %/completions.c,$(ping-sr-3.parts)) \
+		   ping-sr-4/cm_events.c ping-sr-4/completions.c ping-sr-4/comp_channels.c ping-sr-4/poll.c
 ping-sr-4.client = $(ping-sr-3.client)
-ping-sr-4.server = ping-sr-0/server.c ping-sr-4/serve_clients.c ping-sr-4/agent.c
+ping-sr-4.server = $(filter-out %/serve_clients.c %/agent.c,$(ping-sr-3.server)) \
+		   ping-sr-4/serve_clients.c ping-sr-4/agent.c
+
+ping-sr-5.before = ping-sr-3
+ping-sr-5.parts  = $(filter-out %/completions.c,$(ping-sr-3.parts)) \
+		   ping-sr-5/completions.c ping-sr-5/wake_up.c
+ping-sr-5.client = $(ping-sr-3.client)
+ping-sr-5.server = $(ping-sr-3.server)
 
 blast-sr-2.before = ping-sr-2
-blast-sr-2.parts  = $(filter %/user_data.c %/report_results.c ping-sr-1/% ping-sr-2/%,$(ping-sr-2.parts)) \
+blast-sr-2.parts  = $(filter-out %/ping.c,$(ping-sr-2.parts)) \
 		    blast-sr-2/blast.c blast-sr-2/chains.c blast-sr-2/credits.c \
 		    blast-sr-2/drain.c blast-sr-2/sequence.c
 blast-sr-2.client = ping-sr-0/client.c blast-sr-2/client_operation.c
 blast-sr-2.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) blast-sr-2/agent_operation.c
+
+# All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
+# each chosen by itself: no channel, a channel, a channel that does not block.
+NINE_CM.none          = ping-sr-0/cm_events.c ping-sr-0/serve_clients.c
+NINE_CM.channel       = ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/serve_clients.c
+NINE_CM.nonblocking   = ping-sr-4/cm_events.c ping-sr-0/serve_clients.c
+NINE_COMP.none        = ping-sr-0/completions.c
+NINE_COMP.channel     = ping-sr-3/completions.c
+NINE_COMP.nonblocking = ping-sr-4/completions.c ping-sr-4/comp_channels.c
+NINE_WAYS = none channel nonblocking
+NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(completions)))
 
 PROGRAMS = $(foreach stage,$(STAGES),$(stage)/client $(stage)/server)
 
@@ -91,9 +113,36 @@ $(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(RO
 endef
 $(foreach stage,$(STAGES),$(eval $(call stage_rules,$(stage))))
 
-$(PROGRAMS): $(VERBS_TRACE_LIB)
+# The nine have most of their files in common, and those are compiled once for all.
+NINE_PARTS = $(filter-out %/ping.c %/cm_events.c %/completions.c,$(ping-sr-1.parts))
+$(BUILD)/nine/parts/%.o: %.c
+	@mkdir -p $(@D)
+	$(SAY) CC "$< (nine)"
+	$(Q)$(COMPILE) -DOUR_STAGE='"nine"' -c $< -o $@
+
+# nine_rules CM COMPLETIONS
+define nine_rules
+$(BUILD)/nine/$(1)-$(2)/ping.o: ping-sr-0/ping.c
+	@mkdir -p $$(@D)
+	$$(SAY) CC "$$< ($(1)-$(2))"
+	$$(Q)$$(COMPILE) -DOUR_STAGE='"$(1)-$(2)"' -c $$< -o $$@
+
+$(BUILD)/nine/$(1)-$(2)/client: $(patsubst %.c,$(BUILD)/nine/parts/%.o,$(sort $(ping-sr-1.client) \
+		$(NINE_PARTS) $(filter-out %/serve_clients.c,$(NINE_CM.$(1))) $(NINE_COMP.$(2)) ping-sr-4/poll.c))
+$(BUILD)/nine/$(1)-$(2)/server: $(patsubst %.c,$(BUILD)/nine/parts/%.o,$(sort \
+		$(filter-out %/serve_clients.c,$(ping-sr-1.server)) \
+		$(NINE_PARTS) $(NINE_CM.$(1)) $(NINE_COMP.$(2)) ping-sr-4/poll.c))
+NINE_PROGRAMS += $(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server
+$(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server: $(BUILD)/nine/$(1)-$(2)/ping.o $(ROOM_LIBS)
+endef
+$(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),\
+	$(eval $(call nine_rules,$(cm),$(completions)))))
+
+nine: $(NINE_PROGRAMS) ## all nine ways to wait: build/nine/CM-COMPLETIONS/{client,server}
+
+$(PROGRAMS) $(NINE_PROGRAMS): $(VERBS_TRACE_LIB)
 	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) $(filter-out $(VERBS_TRACE_LIB),$^) $(VERBS_TRACE_LIB) $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) $(filter %.o,$^) $(ROOM_LIBS) $(VERBS_TRACE_LIB) $(LIBS) -o $@
 
 -include tests/tests.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
@@ -192,6 +241,6 @@ help: ## show this
 		printf "  make %-9s %s\n", target[1], $$2 }' Makefile
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 
-.PHONY: all demo check check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+.PHONY: all nine demo check check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas flatten print-rooms print-traced print-own-objects print-stages print-before print-parts clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)

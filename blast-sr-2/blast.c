@@ -62,7 +62,7 @@ static int check_device(struct our_control *control, bool is_client)
 	uint32_t most;
 	int ret;
 
-	ret = ibv_query_device(control->cm_id->verbs, &device);
+	ret = ibv_query_device(control->verbs, &device);
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
 	most = most_buffers(&device, is_client);

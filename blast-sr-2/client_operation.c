@@ -56,11 +56,11 @@ static void complete_sends(struct our_control *client, uint32_t index)
 	client->transfer->completed += (index + buffers - oldest) % buffers + 1;
 }
 
-static int take(struct our_control *client, const struct ibv_wc *wc)
+static int take(struct our_control *client, const struct our_completion *completion)
 {
-	if (our_is_recv(wc))
-		return our_take_credits(client, wc);
-	complete_sends(client, our_buffer_index(wc));
+	if (our_is_recv(completion->wr_id))
+		return our_take_credits(client, completion);
+	complete_sends(client, our_buffer_index(completion->wr_id));
 	return 0;
 }
 

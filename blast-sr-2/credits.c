@@ -57,14 +57,14 @@ int our_post_credit_recv(struct our_control *client, uint32_t slot)
 	return ret ? our_judge_post(client, "ibv_post_recv", ret) : 0;
 }
 
-static int check_credits(const struct our_transfer *transfer, const struct ibv_wc *wc,
-			 uint64_t credits)
+static int check_credits(const struct our_transfer *transfer,
+			 const struct our_completion *completion, uint64_t credits)
 {
 	uint64_t under_way = transfer->posted - transfer->credited;
 
-	if (wc->byte_len != OUR_CREDIT_LENGTH) {
+	if (completion->byte_len != OUR_CREDIT_LENGTH) {
 		our_report_sentence("bad credits: the server's message has %u bytes, not %d",
-				    wc->byte_len, OUR_CREDIT_LENGTH);
+				    completion->byte_len, OUR_CREDIT_LENGTH);
 		return EPROTO;
 	}
 	if (!credits || credits > under_way) {
@@ -76,16 +76,16 @@ static int check_credits(const struct our_transfer *transfer, const struct ibv_w
 	return 0;
 }
 
-int our_take_credits(struct our_control *client, const struct ibv_wc *wc)
+int our_take_credits(struct our_control *client, const struct our_completion *completion)
 {
 	struct our_transfer *transfer = client->transfer;
-	uint32_t slot = our_buffer_index(wc);
+	uint32_t slot = our_buffer_index(completion->wr_id);
 	uint64_t credits;
 	int ret;
 
 	memcpy(&credits, transfer->credits + (size_t)slot * OUR_CREDIT_LENGTH, sizeof(credits));
 	credits = be64toh(credits);
-	ret = check_credits(transfer, wc, credits);
+	ret = check_credits(transfer, completion, credits);
 	if (ret)
 		return ret;
 	/* Before the credits are spent: for the messages sent with them, there will be credits. */

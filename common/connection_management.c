@@ -4,6 +4,7 @@
  * connection_management.h.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "common/connection_management.h"
@@ -27,6 +28,28 @@ int our_create_id(struct our_control *control)
 	if (ret)
 		return our_report_error("rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
 	return 0;
+}
+
+static void copy_address(struct sockaddr_storage *copy, const struct sockaddr *address)
+{
+	memcpy(copy, address,
+	       address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					      : sizeof(struct sockaddr_in));
+}
+
+void our_learn_device(struct our_control *control)
+{
+	control->verbs = control->cm_id->verbs;
+	control->port_num = control->cm_id->port_num;
+	copy_address(&control->local_address, rdma_get_local_addr(control->cm_id));
+	copy_address(&control->peer_address, rdma_get_peer_addr(control->cm_id));
+}
+
+void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	cm_id->context = agent;
+	agent->cm_id = cm_id;
+	our_learn_device(agent);
 }
 
 static void destroy_id(struct rdma_cm_id **cm_id)
@@ -87,6 +110,7 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
 	if (ret)
 		return report_address("rdma_resolve_route", ret, address);
+	our_learn_device(control);
 	return 0;
 }
 
@@ -128,7 +152,11 @@ static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, i
 
 int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog)
 {
-	return bind_and_listen(control->cm_id, address, backlog);
+	int ret = bind_and_listen(control->cm_id, address, backlog);
+
+	if (!ret)
+		our_learn_device(control);
+	return ret;
 }
 
 int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog)
@@ -236,17 +264,32 @@ void our_agent_reject(struct our_control *control)
 	rdma_reject(control->cm_id, length ? control->private_data : NULL, length);
 }
 
+/* Whether there is a connection to end. */
+static bool begin_disconnect(struct our_control *control)
+{
+	bool connected = control->connected;
+
+	control->leaving = true;
+	our_stop_watching(control);
+	control->connected = false;
+	if (!connected)
+		our_flush_qp(control); /* it may stand all the same: we have not heard so */
+	return connected;
+}
+
+void our_start_disconnect(struct our_control *control)
+{
+	/* That the peer left first changes nothing for us. */
+	if (begin_disconnect(control) && rdma_disconnect(control->cm_id) && errno != EINVAL)
+		our_report_error("rdma_disconnect", errno, NULL);
+}
+
 void our_disconnect(struct our_control *control)
 {
 	int ret;
 
-	control->leaving = true;
-	our_stop_watching(control);
-	if (!control->connected) {
-		our_flush_qp(control); /* it may stand all the same: we have not heard so */
+	if (!begin_disconnect(control))
 		return;
-	}
-	control->connected = false;
 	our_start_cm_call(control);
 	ret = rdma_disconnect(control->cm_id) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret);

@@ -15,7 +15,7 @@
 
 int our_alloc_pd(struct our_control *control)
 {
-	control->pd = ibv_alloc_pd(control->cm_id->verbs);
+	control->pd = ibv_alloc_pd(control->verbs);
 	if (!control->pd)
 		return our_report_error("ibv_alloc_pd", errno, NULL);
 	return 0;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"
@@ -15,7 +16,7 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 {
 	switch (wc->status) {
 	case IBV_WC_LOC_QP_OP_ERR:
-		if (!our_is_recv(wc))
+		if (!our_is_recv(wc->wr_id))
 			return "the device could not send it: is its link down, or the peer gone?";
 		/* soft-RoCE has this word for a receive that is too short, too */
 		/* fall through */
@@ -42,7 +43,7 @@ void our_report_wc_status(const struct ibv_wc *wc)
 	our_report_sentence(
 		"completion of the %s with wr_id 0x%" PRIx64 " on QP 0x%x: %s (status %d, "
 		"vendor 0x%x): %s",
-		our_is_recv(wc) ? "receive" : "send", wc->wr_id, wc->qp_num,
+		our_is_recv(wc->wr_id) ? "receive" : "send", wc->wr_id, wc->qp_num,
 		ibv_wc_status_str(wc->status), wc->status, wc->vendor_err, wc_status_advice(wc));
 }
 
@@ -60,14 +61,35 @@ int our_check_completion_status(const struct ibv_wc *wc)
 	return 0;
 }
 
-int our_check_length(const struct our_control *control, const struct ibv_wc *wc)
+int our_take_wc(const struct ibv_wc *wc, struct our_completion *completion)
 {
-	if (wc->byte_len == control->data_size)
+	int ret = our_check_completion_status(wc);
+
+	if (!ret)
+		*completion = (struct our_completion){ wc->wr_id, wc->byte_len };
+	return ret;
+}
+
+int our_await_time(struct our_control *control, uint64_t until_ns,
+		   struct our_completion *completion)
+{
+	uint64_t limit_ns = control->wait_until_ns;
+	int ret;
+
+	control->wait_until_ns = until_ns < limit_ns ? until_ns : limit_ns;
+	ret = our_await_completion(control, completion);
+	control->wait_until_ns = limit_ns;
+	return ret == ETIMEDOUT && until_ns <= limit_ns ? EAGAIN : ret;
+}
+
+int our_check_length(const struct our_control *control, const struct our_completion *completion)
+{
+	if (completion->byte_len == control->data_size)
 		return 0;
 	our_report_sentence(
 		"received a message of %u bytes where %u were expected: were both sides "
 		"started with the same -s?",
-		wc->byte_len, control->data_size);
+		completion->byte_len, control->data_size);
 	return EPROTO;
 }
 

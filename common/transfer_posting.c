@@ -97,7 +97,7 @@ int our_setup_rnr_timer(struct our_control *control)
 	struct ibv_qp_attr attr;
 	int ret;
 
-	if (control->cm_id->verbs->device->transport_type != IBV_TRANSPORT_IB)
+	if (control->verbs->device->transport_type != IBV_TRANSPORT_IB)
 		return 0;
 	memset(&attr, 0, sizeof(attr));
 	attr.min_rnr_timer = OUR_RNR_TIMER;

@@ -21,7 +21,7 @@ static int check_for_more(struct our_control *agent)
 	int polled;
 
 	while ((polled = ibv_poll_cq(agent->cq, 1, &wc)) > 0) {
-		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(&wc))
+		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(wc.wr_id))
 			continue;
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
 				    agent->count);

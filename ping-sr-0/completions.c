@@ -9,12 +9,10 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_completion.h"
-#include "measure/clock.h"
 #include "program/report.h"
-#include "program/stop.h"
 
-#define POLL_BATCH    8
-#define POLLS_A_CLOCK 64 /* reading the clock costs as much as a few polls */
+#define POLL_BATCH     16
+#define POLLS_A_MOMENT 64 /* to look at the clock and the CM costs as much as a few polls */
 
 /* Completions come off the CQ in batches and are handed out one by one. */
 struct our_completions {
@@ -22,6 +20,8 @@ struct our_completions {
 	int next;
 	int polled;
 };
+
+const uint32_t our_waiting_options = 0;
 
 int our_create_cq(struct our_control *control)
 {
@@ -31,7 +31,7 @@ int our_create_cq(struct our_control *control)
 	if (!control->completions)
 		return our_report_error("calloc", ENOMEM, NULL);
 	errno = 0;
-	control->cq = ibv_create_cq(control->cm_id->verbs, depth, NULL, NULL, 0);
+	control->cq = ibv_create_cq(control->verbs, depth, NULL, NULL, 0);
 	if (!control->cq) {
 		free(control->completions);
 		return our_report_no_queue(control, "ibv_create_cq", errno);
@@ -51,39 +51,31 @@ void our_destroy_cq(struct our_control *control)
 	control->completions = NULL;
 }
 
+/* When there is nothing to wait for any more, the CQ is asked once more before that is said. */
 static int poll_cq(struct our_control *control)
 {
 	struct our_completions *completions = control->completions;
-	int polled;
+	int polled, ret = 0;
 
-	do {
+	for (;;) {
 		polled = ibv_poll_cq(control->cq, POLL_BATCH, completions->wc);
 		control->statistics.cq_polls++;
 		if (polled < 0)
 			return our_report_error("ibv_poll_cq", EIO, NULL);
-		if (polled == 0) {
-			control->statistics.cq_empty_polls++;
-			if (our_stop_requested())
-				return EINTR;
-			if (control->statistics.cq_empty_polls % POLLS_A_CLOCK == 0 &&
-			    our_now_ns() > control->wait_until_ns)
-				return ETIMEDOUT;
-		}
-	} while (polled == 0);
+		if (polled > 0)
+			break;
+		if (ret)
+			return ret;
+		if (++control->statistics.cq_empty_polls % POLLS_A_MOMENT == 0)
+			ret = our_keep_waiting(control);
+	}
 	control->statistics.completions += (uint64_t)polled;
 	completions->polled = polled;
 	completions->next = 0;
 	return 0;
 }
 
-void our_await_time(struct our_control *control, uint64_t until_ns)
-{
-	(void)control;
-	while (our_now_ns() < until_ns && !our_stop_requested())
-		; /* to sleep here would hide what busy polling costs */
-}
-
-int our_await_completion(struct our_control *control, struct ibv_wc *wc)
+int our_await_completion(struct our_control *control, struct our_completion *completion)
 {
 	struct our_completions *completions = control->completions;
 	int ret;
@@ -93,6 +85,10 @@ int our_await_completion(struct our_control *control, struct ibv_wc *wc)
 		if (ret)
 			return ret;
 	}
-	*wc = completions->wc[completions->next++];
-	return our_check_completion_status(wc);
+	return our_take_wc(&completions->wc[completions->next++], completion);
+}
+
+int our_completions_at_hand(const struct our_control *control)
+{
+	return control->completions->polled - control->completions->next;
 }

@@ -4,11 +4,15 @@
  * connected: a QP, two buffers, and a receive for the first message. What a stage provides: see
  * common/stage.h.
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "common/memory_registration.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-0/user_data.h"
+#include "program/report.h"
 
 const struct our_program our_client_program = {
 	.stage = OUR_STAGE,
@@ -74,11 +78,22 @@ int our_setup_client_transfer(struct our_control *client)
 
 int our_setup_agent_transfer(struct our_control *agent)
 {
-	return setup_transfer(agent, our_setup_agent_buffers, 0);
+	int ret;
+
+	agent->transfer = calloc(1, sizeof(*agent->transfer));
+	if (!agent->transfer)
+		return our_report_error("calloc", ENOMEM, NULL);
+	agent->transfer->received = OUR_PING_NO_BUFFER;
+	ret = setup_transfer(agent, our_setup_agent_buffers, 0);
+	if (ret)
+		free(agent->transfer);
+	return ret;
 }
 
 void our_unsetup_transfer(struct our_control *control)
 {
 	our_unsetup_buffers(control);
 	our_unsetup_qp(control);
+	free(control->transfer); /* a client has none */
+	control->transfer = NULL;
 }

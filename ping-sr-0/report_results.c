@@ -17,6 +17,11 @@ static enum our_results_form wanted_form(const struct our_options *options)
 	return options->stats ? OUR_RESULTS_STATS : OUR_RESULTS_BLOCK;
 }
 
+static const char *address_text(const struct sockaddr_storage *address, char *text)
+{
+	return our_address_text((const struct sockaddr *)address, text);
+}
+
 int our_report_results(const struct our_control *control)
 {
 	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
@@ -26,8 +31,8 @@ int our_report_results(const struct our_control *control)
 		.role = control->role,
 		.device = our_device_name(control),
 		.transport = our_transport_name(control),
-		.local_address = our_address_text(rdma_get_local_addr(control->cm_id), local),
-		.peer_address = our_address_text(rdma_get_peer_addr(control->cm_id), peer),
+		.local_address = address_text(&control->local_address, local),
+		.peer_address = address_text(&control->peer_address, peer),
 	};
 
 	return our_show_results(&run, &control->statistics, wanted_form(control->options));

@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	struct our_control *listener;
 	int ret;
 
-	program.accepts |= our_server_options;
+	program.accepts |= our_server_options | our_waiting_options;
 	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
 		return our_options_exit_status(ret);

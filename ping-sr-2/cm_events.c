@@ -15,8 +15,7 @@
 #include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
 #include "program/report.h"
-
-const bool our_notices_disconnect = true;
+#include "program/stop.h"
 
 static void init_lock(struct our_cm_events *events)
 {
@@ -179,8 +178,7 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 		rdma_destroy_id(cm_id);
 		return ret;
 	}
-	cm_id->context = agent;
-	agent->cm_id = cm_id;
+	our_adopt_id(agent, cm_id);
 	return 0;
 }
 
@@ -196,4 +194,23 @@ int our_await_disconnect(struct our_control *control)
 		ret = events->stopping ? EINTR : await_change(events, limit, &end);
 	pthread_mutex_unlock(&events->lock);
 	return ret;
+}
+
+int our_cm_fd(const struct our_control *control)
+{
+	return control->cm_events->end_fd;
+}
+
+int our_keep_waiting(struct our_control *control)
+{
+	if (our_stop_requested())
+		return EINTR;
+	if (our_peer_gone(control))
+		return ECONNRESET;
+	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
+}
+
+bool our_peer_has_left(struct our_control *control)
+{
+	return our_peer_gone(control);
 }

@@ -21,6 +21,7 @@ enum {
 	LONG_MAX_MEMORY,
 	LONG_CREDIT_BATCH,
 	LONG_SLEEP,
+	LONG_SPIN,
 };
 
 #define SPECIAL             OUR_KIND_SPECIAL, 0, 0, 0
@@ -88,6 +89,9 @@ const struct our_option_row our_option_table[OUR_OPTION_ROWS] = {
 	  NUMBER(credit_batch, 1, UINT32_MAX) },
 	{ OUR_OPT_SLEEP, LONG_SLEEP, "sleep", "MICROSECONDS",
 	  "after each message, as a slow receiver does", NUMBER(sleep_us, 1, 10000000) },
+	{ OUR_OPT_SPIN, LONG_SPIN, "spin", "MICROSECONDS",
+	  "look so long for a completion before going to sleep (default: two wake-ups)",
+	  NUMBER(spin_us, 0, 1000000) },
 	{ OUR_OPT_TRACE, 't', "trace", NULL, "show each verb called, its result and its time",
 	  SPECIAL },
 	{ OUR_OPT_TRACE_MESSAGES, 'T', "trace-messages", NULL, "show each message, too", SPECIAL },

@@ -30,7 +30,7 @@ struct our_option_row {
 	uint64_t min, max;
 };
 
-#define OUR_OPTION_ROWS 31
+#define OUR_OPTION_ROWS 32
 
 extern const struct our_option_row our_option_table[OUR_OPTION_ROWS];
 

@@ -63,6 +63,7 @@ enum our_option_bit {
 	OUR_OPT_CREDIT_BATCH = 1u << 28,
 	OUR_OPT_SLEEP = 1u << 29,
 	OUR_OPT_VERIFY_ARRIVALS = 1u << 30, /* -v of a program that checks what it receives */
+	OUR_OPT_SPIN = 1u << 31,
 };
 
 #define OUR_OPTS_EVERY                                                                             \
@@ -102,6 +103,7 @@ struct our_options {
 	uint64_t max_memory;        /* of at most so many bytes together */
 	uint64_t credit_batch;      /* receives that an agent posts again at a time; 0: see there */
 	uint64_t sleep_us;          /* an agent's, after each message */
+	uint64_t spin_us;           /* how long to look for a completion before going to sleep */
 	enum verbs_trace_level trace_level;
 	bool verify;
 	bool no_credits; /* the sender does not care whether there are receives */

@@ -235,7 +235,7 @@ int OURS(rdma_get_cm_event)(struct rdma_event_channel *channel, struct rdma_cm_e
 	    (*event)->event == RDMA_CM_EVENT_ROUTE_RESOLVED)
 		show_addresses((*event)->id);
 	if ((*event)->status && verbs_trace_calls())
-		verbs_trace_detail("status %d", (*event)->status);
+		verbs_trace_detail("FAILED, status %d", (*event)->status);
 	if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST ||
 	    (*event)->event == RDMA_CM_EVENT_REJECTED)
 		show_private_data((*event)->param.conn.private_data,

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -12,7 +11,7 @@
 
 static enum verbs_trace_level level; /* written before threads start, then only read */
 static const char *name;
-static atomic_uint calls;
+static unsigned int calls; /* guarded by the lock of stderr */
 
 void verbs_trace_start(enum verbs_trace_level wanted, const char *program)
 {
@@ -56,8 +55,9 @@ void verbs_trace_call(uint64_t since, const char *call, int error, const char *f
 		vsnprintf(text, sizeof(text), format, arguments);
 		va_end(arguments);
 	}
-	fprintf(stderr, "%s: %3u. %-26s %-24s %10.1f us\n", name, atomic_fetch_add(&calls, 1) + 1,
-		call, text, took_us);
+	flockfile(stderr); /* else another thread's line could come between a number and its line */
+	fprintf(stderr, "%s: %3u. %-26s %-24s %10.1f us\n", name, ++calls, call, text, took_us);
+	funlockfile(stderr);
 	errno = saved_errno;
 }
 

@@ -59,20 +59,6 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 	return 0;
 }
 
-int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
-			   struct timespec *left)
-{
-	struct timespec now;
-
-	(void)flags, (void)left;
-	if (interrupted("clock_nanosleep"))
-		return EINTR;
-	__wrap_clock_gettime(clock, &now);
-	if (to_ns(until) > to_ns(&now))
-		fake_report->skipped_ns += to_ns(until) - to_ns(&now);
-	return 0;
-}
-
 /* What another thread is about to say is there within a second; what nobody says, never. */
 int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
 				  const struct timespec *end)

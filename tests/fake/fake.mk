@@ -10,7 +10,7 @@ FAKE_CFLAGS = -O1 -g -fno-omit-frame-pointer
 FAKE_SANITIZE.asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 FAKE_SANITIZE.tsan = -fsanitize=thread
 FAKE_WRAP = malloc calloc posix_memalign pthread_create eventfd fcntl poll ppoll sigaction \
-	    getaddrinfo clock_gettime nanosleep clock_nanosleep alarm pthread_cond_timedwait
+	    getaddrinfo clock_gettime nanosleep alarm pthread_cond_timedwait
 
 # The parts are compiled once for all stages: of its stage's name a part makes nothing but text.
 # Their main gets another name, as the test program has its own.

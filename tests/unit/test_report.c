@@ -75,13 +75,13 @@ END_TEST
 START_TEST(length_is_compared)
 {
 	static struct our_control control = { .data_size = 64 };
-	struct ibv_wc wc = { .byte_len = 64, .wr_id = OUR_WR_ID_RECV };
+	struct our_completion completion = { OUR_WR_ID_RECV, 64 };
 
 	capture_start();
-	ck_assert_int_eq(our_check_length(&control, &wc), 0);
+	ck_assert_int_eq(our_check_length(&control, &completion), 0);
 	ck_assert_str_eq(captured_stderr(), "");
-	wc.byte_len = 63;
-	ck_assert_int_eq(our_check_length(&control, &wc), EPROTO);
+	completion.byte_len = 63;
+	ck_assert_int_eq(our_check_length(&control, &completion), EPROTO);
 	assert_holds(captured_stderr(), "63");
 }
 END_TEST

@@ -22,18 +22,18 @@ static const struct our_program program = {
 
 static struct ibv_device device = { .transport_type = IBV_TRANSPORT_IWARP };
 static struct ibv_context verbs = { .device = &device };
-static struct rdma_cm_id cm_id = { .verbs = &verbs, .port_num = 1 };
 static struct our_options options = { .program = &program };
 static struct our_control control = {
 	.options = &options,
 	.role = "client",
-	.cm_id = &cm_id,
+	.verbs = &verbs,
+	.port_num = 1,
 };
 
 static void make_control(void)
 {
-	struct sockaddr_in *local = &cm_id.route.addr.src_sin;
-	struct sockaddr_in6 *peer = &cm_id.route.addr.dst_sin6;
+	struct sockaddr_in *local = (struct sockaddr_in *)&control.local_address;
+	struct sockaddr_in6 *peer = (struct sockaddr_in6 *)&control.peer_address;
 
 	snprintf(device.name, sizeof(device.name), "made_up0");
 	local->sin_family = AF_INET;
@@ -217,7 +217,7 @@ START_TEST(no_device_is_said)
 	struct json_object *result;
 
 	make_control();
-	cm_id.verbs = NULL;
+	control.verbs = NULL;
 	result = write_and_parse();
 	ck_assert_str_eq(result_json_string(result, "device"), "any");
 	ck_assert_str_eq(result_json_string(result, "transport"), "?");

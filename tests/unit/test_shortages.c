@@ -75,11 +75,11 @@ START_TEST(a_queue_that_is_not_to_be_had)
 {
 	struct ibv_device device = { .name = "" };
 	struct ibv_context verbs = { .device = &device };
-	struct rdma_cm_id cm_id = { .verbs = &verbs };
+
 	static struct our_control control = { .max_send_wr = 3, .max_recv_wr = 4 };
 
 	strcpy(device.name, no_queues[_i].device);
-	control.cm_id = &cm_id;
+	control.verbs = &verbs;
 	control.cm_event.type = no_queues[_i].event;
 	device_answers = no_queues[_i].answers;
 	capture_start();
