@@ -2,6 +2,8 @@
 #
 # One build for everything: `make help` lists the targets.
 
+.DEFAULT_GOAL = all
+
 CC ?= cc
 CFLAGS ?= -O2 -g
 LDFLAGS ?=
@@ -19,9 +21,9 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 
 # The one table of the suite: which parts make a stage's programs, and, by their paths, which
 # stage each part comes from. Nothing else knows it.
-STAGES = ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2
+STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2
 
-ping-sr-0.parts  = ping-sr-0/ping.c \
+ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
 ping-sr-0.client = ping-sr-0/client.c ping-sr-0/client_operation.c
 ping-sr-0.server = ping-sr-0/server.c ping-sr-0/serve_clients.c ping-sr-0/agent.c ping-sr-0/agent_operation.c
@@ -31,41 +33,73 @@ ping-sr-1.parts  = $(filter-out %/connect_info.c,$(ping-sr-0.parts)) \
 ping-sr-1.client = $(ping-sr-0.client)
 ping-sr-1.server = $(ping-sr-0.server)
 
-ping-sr-2.parts  = $(filter %/ping.c ping-sr-1/%,$(ping-sr-1.parts)) \
-		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/completions.c
-ping-sr-2.client = $(ping-sr-1.client)
-ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-1.server)) ping-sr-2/serve_clients.c
+ping-sr-2e.parts  = $(filter-out %/cm_events.c,$(ping-sr-1.parts)) ping-sr-2e/cm_events.c
+ping-sr-2e.client = $(ping-sr-1.client)
+ping-sr-2e.server = $(ping-sr-1.server)
+
+ping-sr-2.parts  = $(filter-out %/cm_events.c,$(ping-sr-2e.parts)) \
+		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c
+ping-sr-2.client = $(ping-sr-2e.client)
+ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-2e.server)) ping-sr-2/serve_clients.c
 
 ping-sr-3.parts  = $(filter-out %/completions.c,$(ping-sr-2.parts)) ping-sr-3/completions.c
 ping-sr-3.client = $(ping-sr-2.client)
 ping-sr-3.server = $(ping-sr-2.server)
 
-ping-sr-4.parts  = $(filter %/ping.c ping-sr-1/%,$(ping-sr-3.parts)) \
-		   ping-sr-4/await.c ping-sr-4/channels.c ping-sr-4/completions.c
+ping-sr-4.parts  = $(filter-out %/cm_events.c %/cm_event_thread.c %/completions.c,$(ping-sr-3.parts)) \
+		   ping-sr-4/cm_events.c ping-sr-4/completions.c ping-sr-4/comp_channels.c ping-sr-4/poll.c
 ping-sr-4.client = $(ping-sr-3.client)
-ping-sr-4.server = ping-sr-0/server.c ping-sr-4/serve_clients.c ping-sr-4/agent.c
+ping-sr-4.server = $(filter-out %/serve_clients.c %/agent.c,$(ping-sr-3.server)) \
+		   ping-sr-4/serve_clients.c ping-sr-4/agent.c
+
+ping-sr-5.before = ping-sr-3
+ping-sr-5.parts  = $(filter-out %/completions.c,$(ping-sr-3.parts)) \
+		   ping-sr-5/completions.c ping-sr-5/wake_up.c
+ping-sr-5.client = $(ping-sr-3.client)
+ping-sr-5.server = $(ping-sr-3.server)
 
 blast-sr-2.before = ping-sr-2
-blast-sr-2.parts  = $(filter ping-sr-1/% ping-sr-2/%,$(ping-sr-2.parts)) \
+blast-sr-2.parts  = $(filter-out %/ping.c,$(ping-sr-2.parts)) \
 		    blast-sr-2/blast.c blast-sr-2/chains.c blast-sr-2/credits.c \
 		    blast-sr-2/drain.c blast-sr-2/sequence.c
 blast-sr-2.client = ping-sr-0/client.c blast-sr-2/client_operation.c
 blast-sr-2.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) blast-sr-2/agent_operation.c
 
+# All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
+# each chosen by itself: no channel, a channel, a channel that does not block.
+NINE_CM.none          = ping-sr-0/cm_events.c ping-sr-0/serve_clients.c
+NINE_CM.channel       = ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/serve_clients.c
+NINE_CM.nonblocking   = ping-sr-4/cm_events.c ping-sr-0/serve_clients.c
+NINE_COMP.none        = ping-sr-0/completions.c
+NINE_COMP.channel     = ping-sr-3/completions.c
+NINE_COMP.nonblocking = ping-sr-4/completions.c ping-sr-4/comp_channels.c
+NINE_WAYS = none channel nonblocking
+NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(completions)))
+
 PROGRAMS = $(foreach stage,$(STAGES),$(stage)/client $(stage)/server)
-COMMON_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))
+
+# The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
+# the left may call those to the right, never the other way round.
+ROOMS = common measure program
+ROOM_SOURCES = $(wildcard $(ROOMS:=/*.c))
+ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
+
+include verbs-trace/verbs-trace.mk
 
 all: $(PROGRAMS) ## build every program (the default)
 
-$(BUILD)/common/%.o: common/%.c
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(COMPILE) -c $< -o $@
+define room_rules
+$(BUILD)/$(1)/%.o: $(1)/%.c
+	@mkdir -p $$(@D)
+	$$(SAY) CC $$<
+	$$(Q)$$(COMPILE) -c $$< -o $$@
 
-$(BUILD)/libour.a: $(COMMON_OBJECTS)
-	$(SAY) AR $@
-	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
+$(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c))
+	$$(SAY) AR $$@
+	@rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$^
+endef
+$(foreach room,$(ROOMS),$(eval $(call room_rules,$(room))))
 
 # A part is compiled once for each stage that takes it: it knows the stage's name, no more.
 define stage_rules
@@ -74,14 +108,41 @@ $(BUILD)/$(1)/%.o: %.c
 	$$(SAY) CC "$$< ($(1))"
 	$$(Q)$$(COMPILE) -DOUR_STAGE='"$(1)"' -c $$< -o $$@
 
-$(1)/client: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).client) $($(1).parts)) $(BUILD)/libour.a
-$(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(BUILD)/libour.a
+$(1)/client: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).client) $($(1).parts)) $(ROOM_LIBS)
+$(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(ROOM_LIBS)
 endef
 $(foreach stage,$(STAGES),$(eval $(call stage_rules,$(stage))))
 
-$(PROGRAMS):
+# The nine have most of their files in common, and those are compiled once for all.
+NINE_PARTS = $(filter-out %/ping.c %/cm_events.c %/completions.c,$(ping-sr-1.parts))
+$(BUILD)/nine/parts/%.o: %.c
+	@mkdir -p $(@D)
+	$(SAY) CC "$< (nine)"
+	$(Q)$(COMPILE) -DOUR_STAGE='"nine"' -c $< -o $@
+
+# nine_rules CM COMPLETIONS
+define nine_rules
+$(BUILD)/nine/$(1)-$(2)/ping.o: ping-sr-0/ping.c
+	@mkdir -p $$(@D)
+	$$(SAY) CC "$$< ($(1)-$(2))"
+	$$(Q)$$(COMPILE) -DOUR_STAGE='"$(1)-$(2)"' -c $$< -o $$@
+
+$(BUILD)/nine/$(1)-$(2)/client: $(patsubst %.c,$(BUILD)/nine/parts/%.o,$(sort $(ping-sr-1.client) \
+		$(NINE_PARTS) $(filter-out %/serve_clients.c,$(NINE_CM.$(1))) $(NINE_COMP.$(2)) ping-sr-4/poll.c))
+$(BUILD)/nine/$(1)-$(2)/server: $(patsubst %.c,$(BUILD)/nine/parts/%.o,$(sort \
+		$(filter-out %/serve_clients.c,$(ping-sr-1.server)) \
+		$(NINE_PARTS) $(NINE_CM.$(1)) $(NINE_COMP.$(2)) ping-sr-4/poll.c))
+NINE_PROGRAMS += $(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server
+$(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server: $(BUILD)/nine/$(1)-$(2)/ping.o $(ROOM_LIBS)
+endef
+$(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),\
+	$(eval $(call nine_rules,$(cm),$(completions)))))
+
+nine: $(NINE_PROGRAMS) ## all nine ways to wait: build/nine/CM-COMPLETIONS/{client,server}
+
+$(PROGRAMS) $(NINE_PROGRAMS): $(VERBS_TRACE_LIB)
 	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) $(filter %.o,$^) $(ROOM_LIBS) $(VERBS_TRACE_LIB) $(LIBS) -o $@
 
 -include tests/tests.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
@@ -161,6 +222,18 @@ deltas: ## how long each stage's delta is
 flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy
 	@tools/stage flatten $(STAGE) $(BUILD)/flat/$(STAGE)
 
+print-rooms:
+	@echo $(ROOMS)
+
+print-traced:
+	@echo $(VERBS_TRACED)
+
+# The object files of all programs but for verbs-trace/ itself.
+print-own-objects:
+	@echo $(sort $(foreach stage,$(STAGES),$(patsubst %.c,$(BUILD)/$(stage)/%.o, \
+		$($(stage).client) $($(stage).server) $($(stage).parts)))) \
+		$(ROOM_SOURCES:%.c=$(BUILD)/%.o)
+
 print-stages:
 	@echo $(STAGES)
 
@@ -181,7 +254,7 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
-.DEFAULT_GOAL = all
-.PHONY: all demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas flatten print-stages print-before print-parts clean help
+.PHONY: all nine demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+	show delta deltas flatten print-rooms print-traced print-own-objects print-stages \
+	print-before print-parts clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)

@@ -8,12 +8,12 @@
 #include <time.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/clock.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 /*
  * After so much silence what is left of a batch is returned: a client whose time (-D) is over
@@ -34,16 +34,12 @@ static void sleep_as_told(const struct our_control *agent)
 		nanosleep(&pause, NULL); /* a signal ends it: all the better */
 }
 
-static int take(struct our_control *agent, const struct ibv_wc *wc)
+static int take_message(struct our_control *agent, const struct our_completion *completion)
 {
 	struct our_transfer *transfer = agent->transfer;
 	int ret;
 
-	if (!our_is_recv(wc)) {
-		transfer->credits_on_way--;
-		return 0;
-	}
-	ret = our_check_length(agent, wc);
+	ret = our_check_length(agent, completion);
 	if (!ret && transfer->completed == agent->count) {
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
 				    agent->count);
@@ -80,41 +76,64 @@ static bool is_batch(const struct our_control *agent)
 	       transfer->completed == agent->count;
 }
 
+/* Credits go back when a batch of them is due, and no other message is at hand. */
+int our_agent_react(struct our_control *agent, const struct our_completion *completion)
+{
+	struct our_transfer *transfer = agent->transfer;
+	int ret = 0;
+
+	if (our_is_recv(completion->wr_id))
+		ret = take_message(agent, completion);
+	else
+		transfer->credits_on_way--;
+	if (ret || our_completions_at_hand(agent))
+		return ret;
+	our_count_messages(agent, transfer->completed);
+	return is_batch(agent) ? our_return_credits(agent) : 0;
+}
+
 static int receive_messages(struct our_control *agent)
 {
 	struct our_transfer *transfer = agent->transfer;
 	uint64_t heard_ns = our_now_ns();
-	bool idle;
 	int ret;
 
-	while (transfer->credited < agent->count) {
+	while (!our_agent_is_done(agent)) {
 		limit_wait(agent, heard_ns);
-		ret = our_drain(agent, take);
-		idle = ret == ETIMEDOUT && may_return(transfer);
-		if (ret && !idle)
+		ret = our_drain(agent, our_agent_react);
+		if (!ret)
+			heard_ns = our_now_ns();
+		else if (ret == ETIMEDOUT && may_return(transfer))
+			ret = our_return_credits(agent); /* of a batch that is not full */
+		if (ret)
 			return ret;
 		if (our_stop_requested())
 			return EINTR;
-		if (!idle)
-			heard_ns = our_now_ns();
-		our_count_messages(agent, transfer->completed);
-		ret = idle || is_batch(agent) ? our_return_credits(agent) : 0;
-		if (ret)
-			return ret;
 		our_statistics_progress(&agent->statistics, heard_ns);
 	}
 	return 0;
 }
 
+void our_begin_agent_operation(struct our_control *agent)
+{
+	our_start_counting(agent);
+}
+
+bool our_agent_is_done(const struct our_control *agent)
+{
+	return agent->transfer->credited == agent->count;
+}
+
+int our_end_agent_operation(struct our_control *agent, int ret)
+{
+	our_statistics_end(&agent->statistics);
+	ret = our_judge_end(agent, ret, agent->transfer->completed);
+	agent->statistics.verified = !ret && agent->options->verify;
+	return ret;
+}
+
 int our_agent_operation(struct our_control *agent)
 {
-	struct our_statistics *statistics = &agent->statistics;
-	int ret;
-
-	our_start_counting(agent);
-	ret = receive_messages(agent);
-	our_statistics_end(statistics);
-	ret = our_judge_end(agent, ret, agent->transfer->completed);
-	statistics->verified = !ret && agent->options->verify;
-	return ret;
+	our_begin_agent_operation(agent);
+	return our_end_agent_operation(agent, receive_messages(agent));
 }

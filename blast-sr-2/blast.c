@@ -10,11 +10,10 @@
 #include "blast-sr-2/blast.h"
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/report.h"
 
 #define QUARTERS   4 /* completions and credits come, unless told otherwise, for a quarter of -b */
 #define LARGE_SIZE 4096 /* bytes: beside such a message a completion of its own costs nothing */
@@ -63,11 +62,9 @@ static int check_device(struct our_control *control, bool is_client)
 	uint32_t most;
 	int ret;
 
-	our_trace_start();
-	ret = ibv_query_device(control->cm_id->verbs, &device);
+	ret = ibv_query_device(control->verbs, &device);
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
-	our_trace_ulong("ibv_query_device", "max_qp_wr", (unsigned long)device.max_qp_wr);
 	most = most_buffers(&device, is_client);
 	if (control->n_data_buffers > most) {
 		our_report_sentence("%u buffers (-b) are more than %s takes: %u, because it has "
@@ -138,7 +135,8 @@ static int setup_transfer(struct our_control *control, uint32_t max_send_wr, uin
 	ret = our_setup_qp(control, max_send_wr, control->n_data_buffers);
 	if (ret)
 		goto err_destroy_transfer;
-	ret = our_setup_agent_buffers(control); /* zeros: a client with -v fills them as it goes */
+	/* Zeros: a client with -v fills them as it goes. */
+	ret = our_setup_buffers(control, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto err_unsetup_qp;
 	ret = our_setup_pieces(control);

@@ -65,7 +65,7 @@ void our_unsetup_credits(struct our_control *control);
  * Client: takes the credits that a completed receive brought, having checked them, and posts the
  * receive again. Returns 0; EPROTO for credits that cannot be, reported; or a failed post.
  */
-int our_take_credits(struct our_control *client, const struct ibv_wc *wc);
+int our_take_credits(struct our_control *client, const struct our_completion *completion);
 
 /*
  * Agent: posts the receives of all messages taken so far again, and tells the client how many those
@@ -88,7 +88,7 @@ int our_check_sequence(const struct our_control *agent, uint64_t message);
  * or the first error of our_await_completion or `take`.
  */
 int our_drain(struct our_control *control,
-	      int (*take)(struct our_control *control, const struct ibv_wc *wc));
+	      int (*take)(struct our_control *control, const struct our_completion *completion));
 
 /*
  * Prepares the statistics; and counts, from when the warm-up is over: `messages` is how many have

@@ -8,9 +8,8 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
-#include "common/report.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
 
 static struct our_buffer *buffer_of(const struct our_control *control, uint64_t message)
 {
@@ -42,9 +41,6 @@ static int post_sends(struct our_control *client, uint64_t first, uint64_t n)
 	ret = ibv_post_send(client->qp, &buffer_of(client, first)->send_wr, &bad_wr);
 	if (ret)
 		return our_judge_post(client, "ibv_post_send", ret);
-	if (our_tracing_messages())
-		our_trace_message("ibv_post_send: messages %llu to %llu", (unsigned long long)first,
-				  (unsigned long long)(first + n - 1));
 	return 0;
 }
 
@@ -57,16 +53,9 @@ static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
 	for (message = first; message < first + n; message++)
 		buffer_of(agent, message)->recv_wr.next =
 			message + 1 < first + n ? &buffer_of(agent, message + 1)->recv_wr : NULL;
-	if (!agent->connected)
-		our_trace_start();
 	ret = ibv_post_recv(agent->qp, &buffer_of(agent, first)->recv_wr, &bad_wr);
 	if (ret)
 		return our_judge_post(agent, "ibv_post_recv", ret);
-	if (!agent->connected)
-		our_trace_ulong("ibv_post_recv", "receives", n);
-	else if (our_tracing_messages())
-		our_trace_message("ibv_post_recv: for messages %llu to %llu",
-				  (unsigned long long)first, (unsigned long long)(first + n - 1));
 	return 0;
 }
 

@@ -6,12 +6,12 @@
 #include <errno.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/clock.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "common/user_data.h"
+#include "measure/clock.h"
+#include "ping-sr-0/user_data.h"
+#include "program/stop.h"
 
 /*
  * A client whose time (-D) is over waits so long for the last credits: an agent that returns them
@@ -56,11 +56,11 @@ static void complete_sends(struct our_control *client, uint32_t index)
 	client->transfer->completed += (index + buffers - oldest) % buffers + 1;
 }
 
-static int take(struct our_control *client, const struct ibv_wc *wc)
+static int take(struct our_control *client, const struct our_completion *completion)
 {
-	if (our_is_recv(wc))
-		return our_take_credits(client, wc);
-	complete_sends(client, our_buffer_index(wc));
+	if (our_is_recv(completion->wr_id))
+		return our_take_credits(client, completion);
+	complete_sends(client, our_buffer_index(completion->wr_id));
 	return 0;
 }
 

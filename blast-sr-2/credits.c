@@ -11,9 +11,8 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
-#include "common/report.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
 
 int our_setup_credits(struct our_control *control, uint32_t slots)
 {
@@ -58,14 +57,14 @@ int our_post_credit_recv(struct our_control *client, uint32_t slot)
 	return ret ? our_judge_post(client, "ibv_post_recv", ret) : 0;
 }
 
-static int check_credits(const struct our_transfer *transfer, const struct ibv_wc *wc,
-			 uint64_t credits)
+static int check_credits(const struct our_transfer *transfer,
+			 const struct our_completion *completion, uint64_t credits)
 {
 	uint64_t under_way = transfer->posted - transfer->credited;
 
-	if (wc->byte_len != OUR_CREDIT_LENGTH) {
+	if (completion->byte_len != OUR_CREDIT_LENGTH) {
 		our_report_sentence("bad credits: the server's message has %u bytes, not %d",
-				    wc->byte_len, OUR_CREDIT_LENGTH);
+				    completion->byte_len, OUR_CREDIT_LENGTH);
 		return EPROTO;
 	}
 	if (!credits || credits > under_way) {
@@ -77,16 +76,16 @@ static int check_credits(const struct our_transfer *transfer, const struct ibv_w
 	return 0;
 }
 
-int our_take_credits(struct our_control *client, const struct ibv_wc *wc)
+int our_take_credits(struct our_control *client, const struct our_completion *completion)
 {
 	struct our_transfer *transfer = client->transfer;
-	uint32_t slot = our_buffer_index(wc);
+	uint32_t slot = our_buffer_index(completion->wr_id);
 	uint64_t credits;
 	int ret;
 
 	memcpy(&credits, transfer->credits + (size_t)slot * OUR_CREDIT_LENGTH, sizeof(credits));
 	credits = be64toh(credits);
-	ret = check_credits(transfer, wc, credits);
+	ret = check_credits(transfer, completion, credits);
 	if (ret)
 		return ret;
 	/* Before the credits are spent: for the messages sent with them, there will be credits. */
@@ -95,8 +94,6 @@ int our_take_credits(struct our_control *client, const struct ibv_wc *wc)
 		return ret;
 	transfer->credited += credits;
 	transfer->stream.credit_messages++;
-	if (our_tracing_messages())
-		our_trace_message("%" PRIu64 " credits", credits);
 	return 0;
 }
 
@@ -121,8 +118,6 @@ static int send_credits(struct our_control *agent, uint64_t credits)
 	ret = ibv_post_send(agent->qp, &wr, &bad_wr);
 	if (ret)
 		return our_judge_post(agent, "ibv_post_send", ret);
-	if (our_tracing_messages())
-		our_trace_message("ibv_post_send: %" PRIu64 " credits", credits);
 	transfer->next_credit = (transfer->next_credit + 1) % OUR_CREDIT_SENDS;
 	transfer->credits_on_way++;
 	transfer->stream.credit_messages++;

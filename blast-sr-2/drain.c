@@ -5,25 +5,24 @@
  */
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
-#include "ping-sr-2/completions.h"
 
 int our_drain(struct our_control *control,
-	      int (*take)(struct our_control *control, const struct ibv_wc *wc))
+	      int (*take)(struct our_control *control, const struct our_completion *completion))
 {
 	struct our_stream_statistics *stream = &control->transfer->stream;
-	struct ibv_wc wc;
+	struct our_completion completion;
 	int ret;
 
-	ret = our_await_completion(control, &wc);
+	ret = our_await_completion(control, &completion);
 	if (ret)
 		return ret;
 	our_histogram_add(&stream->completions_per_poll,
 			  1 + (uint64_t)our_completions_at_hand(control));
-	ret = take(control, &wc);
+	ret = take(control, &completion);
 	while (!ret && our_completions_at_hand(control)) {
-		ret = our_await_completion(control, &wc);
+		ret = our_await_completion(control, &completion);
 		if (!ret)
-			ret = take(control, &wc);
+			ret = take(control, &completion);
 	}
 	return ret;
 }

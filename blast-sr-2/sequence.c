@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * blast-sr-2: what is wrong with a message that is not the one that was due. Each carries its
- * number, and a pattern made from it (common/user_data.h). See blast.h.
+ * number, and a pattern made from it (ping-sr-0/user_data.h). See blast.h.
  */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/report.h"
-#include "common/user_data.h"
+#include "ping-sr-0/user_data.h"
+#include "program/report.h"
 
 #define NUMBER_LENGTH 8
 

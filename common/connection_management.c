@@ -4,15 +4,15 @@
  * connection_management.h.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 
-#include "common/addresses.h"
 #include "common/connection_management.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
+#include "program/addresses.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
 #define RETRY_COUNT        6 /* three bits; but of 7 soft-RoCE thinks that it means: for ever */
@@ -23,22 +23,39 @@ int our_create_id(struct our_control *control)
 {
 	int ret;
 
-	our_trace_start();
 	ret = rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP) ? errno
 											 : 0;
 	if (ret)
 		return our_report_error("rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
-	our_trace_ptr("rdma_create_id", control->cm_id);
 	return 0;
+}
+
+static void copy_address(struct sockaddr_storage *copy, const struct sockaddr *address)
+{
+	memcpy(copy, address,
+	       address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					      : sizeof(struct sockaddr_in));
+}
+
+void our_learn_device(struct our_control *control)
+{
+	control->verbs = control->cm_id->verbs;
+	control->port_num = control->cm_id->port_num;
+	copy_address(&control->local_address, rdma_get_local_addr(control->cm_id));
+	copy_address(&control->peer_address, rdma_get_peer_addr(control->cm_id));
+}
+
+void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	cm_id->context = agent;
+	agent->cm_id = cm_id;
+	our_learn_device(agent);
 }
 
 static void destroy_id(struct rdma_cm_id **cm_id)
 {
-	our_trace_start();
 	if (rdma_destroy_id(*cm_id))
 		our_report_error("rdma_destroy_id", errno, NULL);
-	else
-		our_trace_ok("rdma_destroy_id");
 	*cm_id = NULL;
 }
 
@@ -78,14 +95,6 @@ static int report_address(const char *call, int error, const struct sockaddr *ad
 	}
 }
 
-static void trace_addresses(struct rdma_cm_id *cm_id)
-{
-	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
-
-	our_trace_detail("local %s, peer %s", our_address_text(rdma_get_local_addr(cm_id), local),
-			 our_address_text(rdma_get_peer_addr(cm_id), peer));
-}
-
 int our_client_bind(struct our_control *control, struct sockaddr *address)
 {
 	int ret;
@@ -95,15 +104,13 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
 	if (ret)
 		return report_address("rdma_resolve_addr", ret, address);
-	our_trace_ok("rdma_resolve_addr");
 
 	our_start_cm_call(control);
 	ret = rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
 	if (ret)
 		return report_address("rdma_resolve_route", ret, address);
-	our_trace_ok("rdma_resolve_route");
-	trace_addresses(control->cm_id);
+	our_learn_device(control);
 	return 0;
 }
 
@@ -127,7 +134,6 @@ static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, i
 {
 	int ret;
 
-	our_trace_start();
 	ret = keep_to_family(cm_id, address);
 	if (ret)
 		return ret;
@@ -137,29 +143,28 @@ static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, i
 		ret = ENODEV;
 	if (ret)
 		return report_address("rdma_bind_addr", ret, address);
-	our_trace_ok("rdma_bind_addr");
 
-	our_trace_start();
 	ret = rdma_listen(cm_id, backlog) ? errno : 0;
 	if (ret)
 		return report_address("rdma_listen", ret, address);
-	our_trace_ok("rdma_listen");
 	return 0;
 }
 
 int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog)
 {
-	return bind_and_listen(control->cm_id, address, backlog);
+	int ret = bind_and_listen(control->cm_id, address, backlog);
+
+	if (!ret)
+		our_learn_device(control);
+	return ret;
 }
 
 int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog)
 {
 	struct rdma_event_channel *channel = control->cm_id->channel;
 
-	our_trace_start();
 	if (rdma_create_id(channel, &control->second_cm_id, control, RDMA_PS_TCP))
 		return our_report_error("rdma_create_id", errno, NULL);
-	our_trace_ptr("rdma_create_id", control->second_cm_id);
 	return bind_and_listen(control->second_cm_id, address, backlog);
 }
 
@@ -223,14 +228,11 @@ int our_client_connect(struct our_control *control, bool quietly)
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret == ECONNREFUSED && !nobody_listens(&control->cm_event))
 		ret = EACCES;
-	if (ret)
-		our_trace_failed("rdma_connect", ret);
 	if (ret == ECONNREFUSED && quietly)
 		return ret;
 	if (ret)
 		return report_connect(control, ret);
 	control->connected = true;
-	our_trace_ok("rdma_connect");
 	return our_setup_rnr_timer(control);
 }
 
@@ -251,8 +253,6 @@ int our_agent_connect(struct our_control *control)
 	if (ret)
 		return our_report_error("rdma_accept", ret, OUR_ACCEPT_ADVICE);
 	control->connected = true;
-	our_trace_ok("rdma_accept");
-	trace_addresses(control->cm_id);
 	return our_setup_rnr_timer(control);
 }
 
@@ -260,32 +260,42 @@ void our_agent_reject(struct our_control *control)
 {
 	uint8_t length = our_setup_refusal(control);
 
-	our_trace_start();
-	if (rdma_reject(control->cm_id, length ? control->private_data : NULL, length))
-		our_trace_failed("rdma_reject", errno); /* the client has left by itself */
-	else
-		our_trace_ok("rdma_reject");
+	/* It fails when the client has left by itself. */
+	rdma_reject(control->cm_id, length ? control->private_data : NULL, length);
+}
+
+/* Whether there is a connection to end. */
+static bool begin_disconnect(struct our_control *control)
+{
+	bool connected = control->connected;
+
+	control->leaving = true;
+	our_stop_watching(control);
+	control->connected = false;
+	if (!connected)
+		our_flush_qp(control); /* it may stand all the same: we have not heard so */
+	return connected;
+}
+
+void our_start_disconnect(struct our_control *control)
+{
+	/* That the peer left first changes nothing for us. */
+	if (begin_disconnect(control) && rdma_disconnect(control->cm_id) && errno != EINVAL)
+		our_report_error("rdma_disconnect", errno, NULL);
 }
 
 void our_disconnect(struct our_control *control)
 {
 	int ret;
 
-	control->leaving = true;
-	our_stop_watching(control);
-	if (!control->connected) {
-		our_flush_qp(control); /* it may stand all the same: we have not heard so */
+	if (!begin_disconnect(control))
 		return;
-	}
-	control->connected = false;
 	our_start_cm_call(control);
 	ret = rdma_disconnect(control->cm_id) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret);
 	/* That the peer left first, or does not answer any more, changes nothing for us. */
 	if (ret && ret != EINVAL && ret != EINTR && ret != ECONNRESET && ret != ETIMEDOUT)
 		our_report_error("rdma_disconnect", ret, NULL);
-	else
-		our_trace_ok("rdma_disconnect");
 }
 
 uint64_t our_disconnect_limit_s(const struct our_control *control)

@@ -10,6 +10,14 @@
 
 #include "common/control.h"
 
+/* The advice for a first CM call that fails. */
+#define OUR_NO_DEVICE_ADVICE                                                                      \
+	"is there an RDMA device, and is the module rdma_ucm loaded? Without hardware: lab/run, " \
+	"see lab/README.md"
+
+/* The advice for a client that cannot be accepted. */
+#define OUR_ACCEPT_ADVICE "most likely the client has left meanwhile"
+
 /*
  * Creates control->cm_id for reliable connections (RDMA_PS_TCP), on control->cm_channel, with
  * `control` as its context. Returns 0 or an errno value, reported. our_destroy_id undoes it: all
@@ -19,7 +27,18 @@ int our_create_id(struct our_control *control);
 void our_destroy_id(struct our_control *control);
 
 /*
- * Client: finds the device and the route to `address`; afterwards control->cm_id->verbs is set.
+ * Copies from control->cm_id what is known of the device and the addresses, to where the parts look
+ * for it that are not about the CM.
+ */
+void our_learn_device(struct our_control *control);
+
+/*
+ * Agent: takes over the id of a connect request, as its own from here on, with `agent` as its context.
+ */
+void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id);
+
+/*
+ * Client: finds the device and the route to `address`; afterwards control->verbs is set.
  * Returns 0 or an errno value, reported (EINTR: asked to stop). See rdma_resolve_addr(3),
  * rdma_resolve_route(3).
  */
@@ -78,6 +97,11 @@ void our_agent_reject(struct our_control *control);
  * peer that has left already is no error. The QP must exist. See rdma_disconnect(3).
  */
 void our_disconnect(struct our_control *control);
+
+/*
+ * The same for who must not wait for the answer, because others wait for him: an agent of a loop.
+ */
+void our_start_disconnect(struct our_control *control);
 
 /*
  * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect: an id that is

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "common/control.h"
-#include "common/report.h"
+#include "program/report.h"
 
 int our_create_control_struct(const struct our_options *options, const char *role,
 			      struct our_control **control)

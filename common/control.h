@@ -12,9 +12,9 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#include "common/clock.h"
-#include "common/options.h"
-#include "common/statistics.h"
+#include "measure/clock.h"
+#include "measure/statistics.h"
+#include "program/options.h"
 
 #define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
 
@@ -27,6 +27,15 @@ struct our_cm_event {
 	uint8_t initiator_depth;
 	uint8_t private_data_length; /* may include padding */
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
+};
+
+/*
+ * A work request that is done: which one, and, if it was a receive, how many bytes came. One that
+ * failed is never handed out. (Not struct ibv_wc: a stage may learn of a message without a CQ.)
+ */
+struct our_completion {
+	uint64_t wr_id;
+	uint32_t byte_len;
 };
 
 /* One message buffer, with the SGE and the work requests that are made for it once. */
@@ -50,17 +59,24 @@ struct our_control {
 	bool connected;
 	bool leaving; /* the tear-down has begun */
 
+	/* The device and both ends, once they are known: see our_learn_device */
+	struct ibv_context *verbs; /* NULL: not yet, or a listener that is bound to no device */
+	uint8_t port_num;
+	struct sockaddr_storage local_address;
+	struct sockaddr_storage peer_address;
+
 	/* Queue pair */
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	uint32_t max_send_wr; /* asked for when the QP was created */
 	uint32_t max_recv_wr;
-	uint32_t max_inline;                 /* bytes; as the QP's creation returned */
-	uint32_t n_sge;                      /* of each work request, at most */
-	struct our_completions *completions; /* the stage's own, for waiting: see stage.h */
-	struct our_agent *agent;             /* the stage's own, where agents react: see there */
-	struct our_transfer *transfer;       /* the stage's own, of what moves: see there */
+	uint32_t max_inline;                     /* bytes; as the QP's creation returned */
+	uint32_t n_sge;                          /* of each work request, at most */
+	struct our_completions *completions;     /* the stage's own, for waiting: see stage.h */
+	struct our_comp_channels *comp_channels; /* shared with others, where one loop serves all */
+	struct our_agent *agent;       /* the stage's own, where agents react: see there */
+	struct our_transfer *transfer; /* the stage's own, of what moves: see there */
 
 	/* Negotiated, or with ping-sr-0 simply taken from the options */
 	uint64_t count;                             /* messages the client will send */

@@ -6,19 +6,18 @@
 #include <string.h>
 
 #include "common/device.h"
-#include "common/report.h"
-#include "common/trace.h"
+#include "program/report.h"
 
 const char *our_device_name(const struct our_control *control)
 {
-	struct ibv_context *verbs = control->cm_id ? control->cm_id->verbs : NULL;
+	struct ibv_context *verbs = control->verbs;
 
 	return verbs ? ibv_get_device_name(verbs->device) : "any";
 }
 
 const char *our_transport_name(const struct our_control *control)
 {
-	struct ibv_context *verbs = control->cm_id ? control->cm_id->verbs : NULL;
+	struct ibv_context *verbs = control->verbs;
 	struct ibv_port_attr port;
 
 	if (!verbs)
@@ -26,24 +25,22 @@ const char *our_transport_name(const struct our_control *control)
 	if (verbs->device->transport_type == IBV_TRANSPORT_IWARP)
 		return "iWARP";
 	if (verbs->device->transport_type != IBV_TRANSPORT_IB ||
-	    ibv_query_port(verbs, control->cm_id->port_num, &port))
+	    ibv_query_port(verbs, control->port_num, &port))
 		return "?";
 	return port.link_layer == IBV_LINK_LAYER_ETHERNET ? "RoCE" : "InfiniBand";
 }
 
 int our_check_data_size(const struct our_control *control)
 {
-	struct ibv_context *verbs = control->cm_id->verbs;
+	struct ibv_context *verbs = control->verbs;
 	struct ibv_port_attr port;
 	int ret;
 
 	if (!verbs)
 		return 0;
-	our_trace_start();
-	ret = ibv_query_port(verbs, control->cm_id->port_num, &port);
+	ret = ibv_query_port(verbs, control->port_num, &port);
 	if (ret)
 		return our_report_error("ibv_query_port", ret, NULL);
-	our_trace_ulong("ibv_query_port", "max_msg_sz", port.max_msg_sz);
 	if (control->data_size <= port.max_msg_sz)
 		return 0;
 	our_report_sentence("-s %u is more than %s takes: at most %u bytes a message",
@@ -53,7 +50,7 @@ int our_check_data_size(const struct our_control *control)
 
 int our_report_no_queue(const struct our_control *control, const char *call, int error)
 {
-	struct ibv_context *verbs = control->cm_id->verbs;
+	struct ibv_context *verbs = control->verbs;
 	const char *device = our_device_name(control);
 	struct ibv_device_attr limits;
 	const char *left = "";

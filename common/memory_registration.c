@@ -8,20 +8,16 @@
 #include <sys/resource.h>
 
 #include "common/memory_registration.h"
-#include "common/report.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
-#include "common/user_data.h"
+#include "program/report.h"
 
 #define OUR_PAGE 4096 /* buffers start on a page: what is pinned is ours alone */
 
 int our_alloc_pd(struct our_control *control)
 {
-	our_trace_start();
-	control->pd = ibv_alloc_pd(control->cm_id->verbs);
+	control->pd = ibv_alloc_pd(control->verbs);
 	if (!control->pd)
 		return our_report_error("ibv_alloc_pd", errno, NULL);
-	our_trace_ptr("ibv_alloc_pd", control->pd);
 	return 0;
 }
 
@@ -29,12 +25,9 @@ void our_dealloc_pd(struct our_control *control)
 {
 	int ret;
 
-	our_trace_start();
 	ret = ibv_dealloc_pd(control->pd);
 	if (ret)
 		our_report_error("ibv_dealloc_pd", ret, NULL);
-	else
-		our_trace_ok("ibv_dealloc_pd");
 	control->pd = NULL;
 }
 
@@ -54,11 +47,9 @@ static int report_reg_mr(int error, size_t length)
 int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
 		 struct ibv_mr **mr)
 {
-	our_trace_start();
 	*mr = ibv_reg_mr(control->pd, data, length, access);
 	if (!*mr)
 		return report_reg_mr(errno, length);
-	our_trace_ulong("ibv_reg_mr", "bytes", length);
 	return 0;
 }
 
@@ -66,12 +57,9 @@ void our_unsetup_mr(struct ibv_mr *mr)
 {
 	int ret;
 
-	our_trace_start();
 	ret = ibv_dereg_mr(mr);
 	if (ret)
 		our_report_error("ibv_dereg_mr", ret, NULL);
-	else
-		our_trace_ok("ibv_dereg_mr");
 }
 
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey)
@@ -95,7 +83,7 @@ static int allocate_buffers(struct our_control *control, size_t length)
 	return 0;
 }
 
-static int setup_buffers(struct our_control *control)
+int our_setup_buffers(struct our_control *control, int access)
 {
 	size_t length = (size_t)control->n_data_buffers * control->data_size;
 	struct our_buffer *buffer;
@@ -105,8 +93,7 @@ static int setup_buffers(struct our_control *control)
 	ret = allocate_buffers(control, length);
 	if (ret)
 		return ret;
-	ret = our_setup_mr(control, control->data, length, IBV_ACCESS_LOCAL_WRITE,
-			   &control->data_mr);
+	ret = our_setup_mr(control, control->data, length, access, &control->data_mr);
 	if (ret)
 		goto err_free_buffers;
 	for (i = 0; i < control->n_data_buffers; i++) {
@@ -123,21 +110,6 @@ err_free_buffers:
 	free(control->data);
 	free(control->buffers);
 	return ret;
-}
-
-int our_setup_client_buffers(struct our_control *control)
-{
-	uint32_t i;
-	int ret = setup_buffers(control);
-
-	for (i = 0; !ret && i < control->n_data_buffers; i++)
-		our_setup_user_data(control, i, 0);
-	return ret;
-}
-
-int our_setup_agent_buffers(struct our_control *control)
-{
-	return setup_buffers(control);
 }
 
 void our_unsetup_buffers(struct our_control *control)

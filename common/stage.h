@@ -63,9 +63,25 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id);
 int our_await_disconnect(struct our_control *control);
 
 /*
- * Whether our_await_completion sees the peer disconnect. If not, silence is all there is to go by.
+ * A descriptor that poll(2) finds readable when there is something to hear of the CM: for those who
+ * sleep while they wait for completions. -1: there is none.
  */
-extern const bool our_notices_disconnect;
+int our_cm_fd(const struct our_control *control);
+
+/*
+ * Takes what there is to hear of the CM, without waiting, and says whether to go on waiting for a
+ * completion. For completions.c, when the CQ is empty.
+ *
+ * Returns 0: go on; EINTR: the program was asked to stop; ECONNRESET: the peer is known to be gone;
+ * ETIMEDOUT: it is past control->wait_until_ns; or an errno value, reported.
+ */
+int our_keep_waiting(struct our_control *control);
+
+/*
+ * Whether the peer has disconnected, as far as that can be told without waiting. Costs a system call
+ * where our_keep_waiting never returns ECONNRESET.
+ */
+bool our_peer_has_left(struct our_control *control);
 
 /* ---- completions.c: waiting for completions ---- */
 
@@ -81,19 +97,22 @@ void our_destroy_cq(struct our_control *control);
 
 /*
  * Waits for the next completion, send or receive, whichever comes first, and checks its status.
+ * While there is none, our_keep_waiting is asked.
  *
- * Returns 0 and *wc; EINTR when the program was asked to stop; ETIMEDOUT when it is past
- * control->wait_until_ns; ECONNRESET when the work request was flushed or the peer is known to be
- * gone; EIO for any other completion in error, or a CQ that cannot be polled. Only the last is
+ * Returns 0 and *completion; what our_keep_waiting returned; ECONNRESET when the work request was
+ * flushed; EIO for any other completion in error, or a CQ that cannot be polled. Only EIO is
  * reported.
  */
-int our_await_completion(struct our_control *control, struct ibv_wc *wc);
+int our_await_completion(struct our_control *control, struct our_completion *completion);
 
 /*
- * Waits, in the way this stage waits for completions, until our_now_ns is at least `until_ns`, or
- * the program is asked to stop: for --rate. No completion is taken.
+ * How many completions have been taken from the CQ and not been handed out yet: so often
+ * our_await_completion will not wait. The connection's own thread.
  */
-void our_await_time(struct our_control *control, uint64_t until_ns);
+int our_completions_at_hand(const struct our_control *control);
+
+/* Which options (enum our_option_bit) this way of waiting adds to those of client and server. */
+extern const uint32_t our_waiting_options;
 
 /* ---- connect_info.c: what the two sides tell each other when they connect ---- */
 
@@ -151,8 +170,35 @@ void our_unsetup_transfer(struct our_control *control);
  */
 int our_client_operation(struct our_control *client);
 
-/* Agent: answers to each of agent->count messages. Returns as our_client_operation does. */
+/*
+ * Agent: answers to each of agent->count messages, and measures. Returns as our_client_operation
+ * does. It is made of the three that follow, for those who do not wait for one connection alone.
+ */
 int our_agent_operation(struct our_control *agent);
+
+/* Agent: prepares the statistics. The connection is about to stand. */
+void our_begin_agent_operation(struct our_control *agent);
+
+/*
+ * Agent: does what there is to do about a completion: takes the message, and answers it. Never waits.
+ * Returns 0, or an errno value, reported but for ECONNRESET.
+ */
+int our_agent_react(struct our_control *agent, const struct our_completion *completion);
+
+/* Agent: whether each message that is due has been answered. */
+bool our_agent_is_done(const struct our_control *agent);
+
+/* Agent: ends the measuring, and judges `ret`, with which the operation has ended: see our_judge_end. */
+int our_end_agent_operation(struct our_control *agent, int ret);
+
+/* ---- report_results.c: what the connection measured ---- */
+
+/*
+ * Shows what control->statistics hold of the connection, on stdout, as the options want it. Call it
+ * while the device is open, after our_statistics_end. Returns 0, or the errno value of a
+ * stdout that cannot be written to, reported. Any thread.
+ */
+int our_report_results(const struct our_control *control);
 
 /* ---- serve_clients.c, agent.c: a server and its clients ---- */
 

@@ -6,11 +6,46 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/report.h"
-#include "common/stop.h"
-#include "common/trace.h"
+#include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
+#include "program/stop.h"
+
+static const char *wc_status_advice(const struct ibv_wc *wc)
+{
+	switch (wc->status) {
+	case IBV_WC_LOC_QP_OP_ERR:
+		if (!our_is_recv(wc->wr_id))
+			return "the device could not send it: is its link down, or the peer gone?";
+		/* soft-RoCE has this word for a receive that is too short, too */
+		/* fall through */
+	case IBV_WC_LOC_LEN_ERR:
+		return "most likely the message is longer than the buffer of the receive it met: were both sides "
+		       "started with the same -s?";
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_OP_ERR: /* soft-RoCE's word for it */
+		return "the peer refused the message, most likely as longer than its buffer: were "
+		       "both sides started with the same -s?";
+	case IBV_WC_LOC_PROT_ERR:
+		return "a buffer lies outside its memory region or the region lacks an access right";
+	case IBV_WC_RETRY_EXC_ERR:
+		return "the peer does not answer: its host, its process or the network is gone";
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return "the peer had no receive posted, again and again";
+	default:
+		return "see ibv_poll_cq(3) and docs/pitfalls.md";
+	}
+}
+
+void our_report_wc_status(const struct ibv_wc *wc)
+{
+	our_report_sentence(
+		"completion of the %s with wr_id 0x%" PRIx64 " on QP 0x%x: %s (status %d, "
+		"vendor 0x%x): %s",
+		our_is_recv(wc->wr_id) ? "receive" : "send", wc->wr_id, wc->qp_num,
+		ibv_wc_status_str(wc->status), wc->status, wc->vendor_err, wc_status_advice(wc));
+}
 
 int our_check_completion_status(const struct ibv_wc *wc)
 {
@@ -23,20 +58,38 @@ int our_check_completion_status(const struct ibv_wc *wc)
 		our_report_wc_status(wc);
 		return EIO;
 	}
-	if (our_tracing_messages())
-		our_trace_message("ibv_poll_cq: %s of buffer %u completed",
-				  our_is_recv(wc) ? "receive" : "send", our_buffer_index(wc));
 	return 0;
 }
 
-int our_check_length(const struct our_control *control, const struct ibv_wc *wc)
+int our_take_wc(const struct ibv_wc *wc, struct our_completion *completion)
 {
-	if (wc->byte_len == control->data_size)
+	int ret = our_check_completion_status(wc);
+
+	if (!ret)
+		*completion = (struct our_completion){ wc->wr_id, wc->byte_len };
+	return ret;
+}
+
+int our_await_time(struct our_control *control, uint64_t until_ns,
+		   struct our_completion *completion)
+{
+	uint64_t limit_ns = control->wait_until_ns;
+	int ret;
+
+	control->wait_until_ns = until_ns < limit_ns ? until_ns : limit_ns;
+	ret = our_await_completion(control, completion);
+	control->wait_until_ns = limit_ns;
+	return ret == ETIMEDOUT && until_ns <= limit_ns ? EAGAIN : ret;
+}
+
+int our_check_length(const struct our_control *control, const struct our_completion *completion)
+{
+	if (completion->byte_len == control->data_size)
 		return 0;
 	our_report_sentence(
 		"received a message of %u bytes where %u were expected: were both sides "
 		"started with the same -s?",
-		wc->byte_len, control->data_size);
+		completion->byte_len, control->data_size);
 	return EPROTO;
 }
 

@@ -8,6 +8,13 @@
 #include "common/control.h"
 
 /*
+ * Reports a work completion that failed: its status in words and as a number, which work request
+ * it was (from wr_id, see transfer_posting.h), on which QP, and what usually causes it. Reads only
+ * what is valid in a failed completion: status, wr_id, qp_num and vendor_err (ibv_poll_cq(3)).
+ */
+void our_report_wc_status(const struct ibv_wc *wc);
+
+/*
  * Reads a completion's status, before anything else of it: in a failed one only status, wr_id,
  * qp_num and vendor_err mean anything (ibv_poll_cq(3)).
  *
@@ -18,10 +25,25 @@
 int our_check_completion_status(const struct ibv_wc *wc);
 
 /*
+ * Checks the status of `wc` and, if it is good, hands it out as *completion. Returns as
+ * our_check_completion_status does. Any thread.
+ */
+int our_take_wc(const struct ibv_wc *wc, struct our_completion *completion);
+
+/*
+ * Waits until our_now_ns is at least `until_ns`, in the way the stage waits for completions, or until
+ * there is one: for --rate.
+ *
+ * Returns EAGAIN when it is time; 0 and *completion; or an errno value as our_await_completion does.
+ */
+int our_await_time(struct our_control *control, uint64_t until_ns,
+		   struct our_completion *completion);
+
+/*
  * Checks that the completion of a receive brought control->data_size bytes.
  * Returns 0, or EPROTO, reported. Any thread.
  */
-int our_check_length(const struct our_control *control, const struct ibv_wc *wc);
+int our_check_length(const struct our_control *control, const struct our_completion *completion);
 
 /*
  * Judges how a run of messages has ended: with `ret`, as the stage's way of waiting returned it,

@@ -7,10 +7,9 @@
 
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/trace.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
 
 #define OUR_RNR_TIMER 12 /* 0.64 ms; the codes are listed in ibv_modify_qp(3) */
 
@@ -34,29 +33,23 @@ int our_create_qp(struct our_control *control)
 	int ret;
 
 	our_setup_qp_params(control, &attr);
-	our_trace_start();
 	ret = rdma_create_qp(control->cm_id, control->pd, &attr) ? errno : 0;
 	if (ret == EINVAL) {
 		/* Some devices refuse inline data rather than grant less of it. */
-		our_trace_failed("rdma_create_qp", ret);
 		our_setup_qp_params(control, &attr);
 		attr.cap.max_inline_data = 0;
-		our_trace_start();
 		ret = rdma_create_qp(control->cm_id, control->pd, &attr) ? errno : 0;
 	}
 	if (ret)
 		return our_report_no_queue(control, "rdma_create_qp", ret);
 	control->qp = control->cm_id->qp;
 	control->max_inline = attr.cap.max_inline_data;
-	our_trace_ulong("rdma_create_qp", "QP", control->qp->qp_num);
 	return 0;
 }
 
 static void destroy_qp(struct our_control *control)
 {
-	our_trace_start();
 	rdma_destroy_qp(control->cm_id);
-	our_trace_ok("rdma_destroy_qp");
 	control->qp = NULL;
 }
 
@@ -104,20 +97,14 @@ int our_setup_rnr_timer(struct our_control *control)
 	struct ibv_qp_attr attr;
 	int ret;
 
-	if (control->cm_id->verbs->device->transport_type != IBV_TRANSPORT_IB)
+	if (control->verbs->device->transport_type != IBV_TRANSPORT_IB)
 		return 0;
 	memset(&attr, 0, sizeof(attr));
 	attr.min_rnr_timer = OUR_RNR_TIMER;
-	our_trace_start();
 	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER);
-	if (ret && has_left_rts(control->qp)) {
-		/* The peer left as soon as it was connected: who waits for it will notice. */
-		our_trace_failed("ibv_modify_qp", ret);
-		return 0;
-	}
-	if (ret)
+	/* The peer may leave as soon as it is connected: who waits for it will notice. */
+	if (ret && !has_left_rts(control->qp))
 		return our_report_error("ibv_modify_qp", ret, NULL);
-	our_trace_ulong("ibv_modify_qp", "min_rnr_timer", OUR_RNR_TIMER);
 	return 0;
 }
 
@@ -128,12 +115,9 @@ void our_flush_qp(struct our_control *control)
 
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_ERR;
-	our_trace_start();
 	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_STATE);
 	if (ret)
 		our_report_error("ibv_modify_qp", ret, NULL);
-	else
-		our_trace_ulong("ibv_modify_qp", "qp_state", IBV_QPS_ERR);
 }
 
 void our_setup_send_wr(struct our_control *control, uint32_t index)
@@ -176,9 +160,6 @@ int our_post_send(struct our_control *control, uint32_t index)
 
 	if (ret)
 		return our_judge_post(control, "ibv_post_send", ret);
-	if (our_tracing_messages())
-		our_trace_message("ibv_post_send: buffer %u, %u bytes", index,
-				  control->buffers[index].sge.length);
 	return 0;
 }
 
@@ -187,14 +168,8 @@ int our_post_recv(struct our_control *control, uint32_t index)
 	struct ibv_recv_wr *bad_wr;
 	int ret;
 
-	if (!control->connected)
-		our_trace_start();
 	ret = ibv_post_recv(control->qp, &control->buffers[index].recv_wr, &bad_wr);
 	if (ret)
 		return our_judge_post(control, "ibv_post_recv", ret);
-	if (!control->connected)
-		our_trace_ok("ibv_post_recv"); /* part of the set-up, not of a message */
-	else if (our_tracing_messages())
-		our_trace_message("ibv_post_recv: buffer %u", index);
 	return 0;
 }

@@ -16,14 +16,14 @@
  */
 #define OUR_WR_ID_RECV (1ull << 63)
 
-static inline bool our_is_recv(const struct ibv_wc *wc)
+static inline bool our_is_recv(uint64_t wr_id)
 {
-	return wc->wr_id & OUR_WR_ID_RECV;
+	return wr_id & OUR_WR_ID_RECV;
 }
 
-static inline uint32_t our_buffer_index(const struct ibv_wc *wc)
+static inline uint32_t our_buffer_index(uint64_t wr_id)
 {
-	return (uint32_t)(wc->wr_id & ~OUR_WR_ID_RECV);
+	return (uint32_t)(wr_id & ~OUR_WR_ID_RECV);
 }
 
 /*

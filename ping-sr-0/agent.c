@@ -7,10 +7,9 @@
 
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/report.h"
-#include "common/results.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
 
 /*
  * After the last message a receive is still posted: says so if the client has used it. Besides,
@@ -22,7 +21,7 @@ static int check_for_more(struct our_control *agent)
 	int polled;
 
 	while ((polled = ibv_poll_cq(agent->cq, 1, &wc)) > 0) {
-		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(&wc))
+		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(wc.wr_id))
 			continue;
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
 				    agent->count);

@@ -7,13 +7,12 @@
 #include <netdb.h>
 #include <time.h>
 
-#include "common/clock.h"
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/report.h"
-#include "common/results.h"
 #include "common/stage.h"
-#include "common/stop.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 static int connect_to(struct our_control *client, struct sockaddr *address, bool quietly)
 {
@@ -94,11 +93,13 @@ static void disconnect_from_server(struct our_control *client)
 
 int main(int argc, char **argv)
 {
+	struct our_program program = our_client_program;
 	struct our_options options;
 	struct our_control *client;
 	int ret, shown;
 
-	ret = our_process_options(argc, argv, &our_client_program, &options);
+	program.accepts |= our_waiting_options;
+	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
 		return our_options_exit_status(ret);
 	ret = our_catch_signals();

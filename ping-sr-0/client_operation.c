@@ -5,29 +5,29 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/clock.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "common/user_data.h"
+#include "measure/clock.h"
 #include "ping-sr-0/ping.h"
+#include "ping-sr-0/user_data.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 /* Waits until the message is sent and has come back; either may be completed first. */
 static int await_send_and_recv(struct our_control *client)
 {
 	bool sent = false, received = false;
-	struct ibv_wc wc;
+	struct our_completion completion;
 	int ret;
 
 	while (!sent || !received) {
-		ret = our_await_completion(client, &wc);
+		ret = our_await_completion(client, &completion);
 		if (ret)
 			return ret;
-		if (our_is_recv(&wc)) {
+		if (our_is_recv(completion.wr_id)) {
 			received = true;
-			ret = our_check_length(client, &wc);
+			ret = our_check_length(client, &completion);
 			if (ret)
 				return ret;
 		} else {
@@ -66,17 +66,33 @@ static int ping(struct our_control *client, uint64_t message, uint64_t *ended_ns
 	return our_post_recv(client, OUR_RECV_BUFFER);
 }
 
-/* When message number `message` is due, of `rate` a second. */
-static uint64_t due_ns(uint64_t started_ns, uint64_t message, uint64_t rate)
+/*
+ * With --rate: waits until message number `message` is due. Nothing is under way meanwhile, and
+ * nothing may come.
+ */
+static int await_turn(struct our_control *client, uint64_t started_ns, uint64_t message)
 {
-	return started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
+	uint64_t rate = client->options->rate, due_ns;
+	struct our_completion completion;
+	int ret;
+
+	if (!rate)
+		return 0;
+	due_ns = started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
+	client->wait_until_ns = UINT64_MAX;
+	ret = our_await_time(client, due_ns, &completion);
+	if (!ret) {
+		our_report_sentence("the server sent a message that nobody had asked for");
+		return EPROTO;
+	}
+	return ret == EAGAIN ? 0 : ret;
 }
 
 int our_client_operation(struct our_control *client)
 {
 	struct our_statistics *statistics = &client->statistics;
 	uint64_t message, now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
-	uint64_t rate = client->options->rate, started_ns = now_ns;
+	uint64_t started_ns = now_ns;
 	int ret = 0;
 
 	our_statistics_prepare(statistics, client->count, client->data_size);
@@ -87,9 +103,9 @@ int our_client_operation(struct our_control *client)
 	for (message = 0; message < client->count && now_ns < deadline_ns; message++) {
 		if (message == statistics->warm_up)
 			our_statistics_start(statistics);
-		if (rate)
-			our_await_time(client, due_ns(started_ns, message, rate));
-		ret = ping(client, message, &now_ns);
+		ret = await_turn(client, started_ns, message);
+		if (!ret)
+			ret = ping(client, message, &now_ns);
 		if (ret || our_stop_requested())
 			break;
 		our_statistics_progress(statistics, now_ns);

@@ -9,14 +9,13 @@
 #include <unistd.h>
 
 #include "common/cm_event.h"
-#include "common/report.h"
+#include "common/connection_management.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 #define DISCONNECT_LIMIT_S 10 /* soft-RoCE sends a request that was lost again after 6 s */
-
-const bool our_notices_disconnect = false; /* nobody looks at the channel while we poll the CQ */
 
 int our_create_event_channel(struct our_control *control)
 {
@@ -39,7 +38,6 @@ void our_start_cm_call(struct our_control *control)
 	/* The call blocks inside librdmacm; a signal is all that can get it out of there. */
 	if (limit_s && !our_stop_requested())
 		alarm(limit_s);
-	our_trace_start();
 }
 
 void our_stop_watching(struct our_control *control)
@@ -59,12 +57,10 @@ static int await_connect_request(struct our_control *listener)
 {
 	struct rdma_cm_id *cm_id;
 
-	our_trace_start();
 	while (rdma_get_request(listener->cm_id, &cm_id)) {
 		if (errno != EINTR || our_stop_requested())
 			return errno;
 	}
-	our_trace_ptr("rdma_get_request", cm_id);
 	our_copy_cm_event(&listener->cm_event, cm_id->event);
 	return 0;
 }
@@ -90,16 +86,13 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	int ret = 0;
 
-	agent->cm_id = cm_id;
+	our_adopt_id(agent, cm_id);
 	/*
 	 * Without a channel to move to, librdmacm makes one, and the id is synchronous. It has
 	 * done so already for an id that came from a synchronous listener, and says EINVAL; the
 	 * listener's second id is not synchronous, as it shares the first one's channel.
 	 */
-	our_trace_start();
-	if (!rdma_migrate_id(cm_id, NULL)) {
-		our_trace_ok("rdma_migrate_id");
-	} else if (errno != EINVAL) {
+	if (rdma_migrate_id(cm_id, NULL) && errno != EINVAL) {
 		ret = our_report_error("rdma_migrate_id", errno, NULL);
 		rdma_destroy_id(cm_id);
 	}
@@ -109,7 +102,6 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 int our_await_disconnect(struct our_control *control)
 {
 	struct pollfd channel = { .fd = control->cm_id->channel->fd, .events = POLLIN };
-
 	int timeout_ms = (int)control->options->timeout_s * 1000;
 	int ready;
 
@@ -120,4 +112,25 @@ int our_await_disconnect(struct our_control *control)
 			return EINTR;
 	} while (ready < 0);
 	return ready ? 0 : ETIMEDOUT;
+}
+
+int our_cm_fd(const struct our_control *control)
+{
+	(void)control;
+	return -1;
+}
+
+/* Nobody looks at the channel: that the peer has gone is not noticed. */
+int our_keep_waiting(struct our_control *control)
+{
+	if (our_stop_requested())
+		return EINTR;
+	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
+}
+
+bool our_peer_has_left(struct our_control *control)
+{
+	struct pollfd channel = { .fd = control->cm_id->channel->fd, .events = POLLIN };
+
+	return poll(&channel, 1, 0) > 0;
 }

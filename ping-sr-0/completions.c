@@ -6,16 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "common/device.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
+#include "program/report.h"
 
-#define POLL_BATCH    8
-#define POLLS_A_CLOCK 64 /* reading the clock costs as much as a few polls */
+#define POLL_BATCH     16
+#define POLLS_A_MOMENT 64 /* to look at the clock and the CM costs as much as a few polls */
 
 /* Completions come off the CQ in batches and are handed out one by one. */
 struct our_completions {
@@ -24,6 +21,8 @@ struct our_completions {
 	int polled;
 };
 
+const uint32_t our_waiting_options = 0;
+
 int our_create_cq(struct our_control *control)
 {
 	int depth = (int)(control->max_send_wr + control->max_recv_wr);
@@ -31,14 +30,12 @@ int our_create_cq(struct our_control *control)
 	control->completions = calloc(1, sizeof(*control->completions));
 	if (!control->completions)
 		return our_report_error("calloc", ENOMEM, NULL);
-	our_trace_start();
 	errno = 0;
-	control->cq = ibv_create_cq(control->cm_id->verbs, depth, NULL, NULL, 0);
+	control->cq = ibv_create_cq(control->verbs, depth, NULL, NULL, 0);
 	if (!control->cq) {
 		free(control->completions);
 		return our_report_no_queue(control, "ibv_create_cq", errno);
 	}
-	our_trace_ulong("ibv_create_cq", "entries", (unsigned long)control->cq->cqe);
 	return 0;
 }
 
@@ -46,50 +43,39 @@ void our_destroy_cq(struct our_control *control)
 {
 	int ret;
 
-	our_trace_start();
 	ret = ibv_destroy_cq(control->cq);
 	if (ret)
 		our_report_error("ibv_destroy_cq", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_cq");
 	control->cq = NULL;
 	free(control->completions);
 	control->completions = NULL;
 }
 
+/* When there is nothing to wait for any more, the CQ is asked once more before that is said. */
 static int poll_cq(struct our_control *control)
 {
 	struct our_completions *completions = control->completions;
-	int polled;
+	int polled, ret = 0;
 
-	do {
+	for (;;) {
 		polled = ibv_poll_cq(control->cq, POLL_BATCH, completions->wc);
 		control->statistics.cq_polls++;
 		if (polled < 0)
 			return our_report_error("ibv_poll_cq", EIO, NULL);
-		if (polled == 0) {
-			control->statistics.cq_empty_polls++;
-			if (our_stop_requested())
-				return EINTR;
-			if (control->statistics.cq_empty_polls % POLLS_A_CLOCK == 0 &&
-			    our_now_ns() > control->wait_until_ns)
-				return ETIMEDOUT;
-		}
-	} while (polled == 0);
+		if (polled > 0)
+			break;
+		if (ret)
+			return ret;
+		if (++control->statistics.cq_empty_polls % POLLS_A_MOMENT == 0)
+			ret = our_keep_waiting(control);
+	}
 	control->statistics.completions += (uint64_t)polled;
 	completions->polled = polled;
 	completions->next = 0;
 	return 0;
 }
 
-void our_await_time(struct our_control *control, uint64_t until_ns)
-{
-	(void)control;
-	while (our_now_ns() < until_ns && !our_stop_requested())
-		; /* to sleep here would hide what busy polling costs */
-}
-
-int our_await_completion(struct our_control *control, struct ibv_wc *wc)
+int our_await_completion(struct our_control *control, struct our_completion *completion)
 {
 	struct our_completions *completions = control->completions;
 	int ret;
@@ -99,6 +85,10 @@ int our_await_completion(struct our_control *control, struct ibv_wc *wc)
 		if (ret)
 			return ret;
 	}
-	*wc = completions->wc[completions->next++];
-	return our_check_completion_status(wc);
+	return our_take_wc(&completions->wc[completions->next++], completion);
+}
+
+int our_completions_at_hand(const struct our_control *control)
+{
+	return control->completions->polled - control->completions->next;
 }

@@ -4,10 +4,15 @@
  * connected: a QP, two buffers, and a receive for the first message. What a stage provides: see
  * common/stage.h.
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "common/memory_registration.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-0/ping.h"
+#include "ping-sr-0/user_data.h"
+#include "program/report.h"
 
 const struct our_program our_client_program = {
 	.stage = OUR_STAGE,
@@ -26,6 +31,21 @@ const struct our_program our_server_program = {
 	.summary = "Waits for clients and sends every message of theirs back.",
 	.accepts = OUR_OPTS_EVERY | OUR_OPT_BIND_ADDRESS | OUR_OPT_CLIENTS,
 };
+
+int our_setup_client_buffers(struct our_control *client)
+{
+	uint32_t i;
+	int ret = our_setup_buffers(client, IBV_ACCESS_LOCAL_WRITE);
+
+	for (i = 0; !ret && i < client->n_data_buffers; i++)
+		our_setup_user_data(client, i, 0);
+	return ret;
+}
+
+int our_setup_agent_buffers(struct our_control *agent)
+{
+	return our_setup_buffers(agent, IBV_ACCESS_LOCAL_WRITE);
+}
 
 static int setup_transfer(struct our_control *control, int (*setup_buffers)(struct our_control *),
 			  uint32_t first_receive)
@@ -58,11 +78,22 @@ int our_setup_client_transfer(struct our_control *client)
 
 int our_setup_agent_transfer(struct our_control *agent)
 {
-	return setup_transfer(agent, our_setup_agent_buffers, 0);
+	int ret;
+
+	agent->transfer = calloc(1, sizeof(*agent->transfer));
+	if (!agent->transfer)
+		return our_report_error("calloc", ENOMEM, NULL);
+	agent->transfer->received = OUR_PING_NO_BUFFER;
+	ret = setup_transfer(agent, our_setup_agent_buffers, 0);
+	if (ret)
+		free(agent->transfer);
+	return ret;
 }
 
 void our_unsetup_transfer(struct our_control *control)
 {
 	our_unsetup_buffers(control);
 	our_unsetup_qp(control);
+	free(control->transfer); /* a client has none */
+	control->transfer = NULL;
 }

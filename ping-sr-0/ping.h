@@ -5,6 +5,8 @@
 #ifndef OUR_PING_H
 #define OUR_PING_H
 
+#include "common/control.h"
+
 /* Two buffers, so that a message never arrives in one that is still being sent. */
 enum our_ping_buffer {
 	OUR_SEND_BUFFER, /* of the client; the agent uses the two in turn */
@@ -15,5 +17,22 @@ enum our_ping_buffer {
 /* At any time at most one send and one receive are outstanding. */
 #define OUR_PING_MAX_SEND 1
 #define OUR_PING_MAX_RECV 1
+
+#define OUR_PING_NO_BUFFER (-1)
+
+/* Where an agent stands; the connection's own thread uses it, and no other. */
+struct our_transfer {
+	uint64_t echoed;  /* messages */
+	uint64_t sent_ns; /* when the last echo was posted; 0: none yet */
+	int received; /* the buffer with a message that is to be echoed, or OUR_PING_NO_BUFFER */
+	bool sending; /* the last echo's send has not been completed */
+};
+
+/*
+ * The buffers of client and agent: the client's hold the pattern of message 0, the agent's are zero.
+ * Return as our_setup_buffers does; our_unsetup_buffers undoes either.
+ */
+int our_setup_client_buffers(struct our_control *client);
+int our_setup_agent_buffers(struct our_control *agent);
 
 #endif

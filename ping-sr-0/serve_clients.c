@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
-#include "common/report.h"
 #include "common/stage.h"
+#include "program/report.h"
 
 /* One client that fails does not keep the next from being served. */
 int our_serve_clients(struct our_control *listener)

@@ -6,12 +6,12 @@
 #include <netdb.h>
 #include <stdio.h>
 
-#include "common/addresses.h"
 #include "common/connection_management.h"
 #include "common/device.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
+#include "program/addresses.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 #define BACKLOG 1024 /* clients that wait while others are seen to; the kernel takes no more */
 
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	struct our_control *listener;
 	int ret;
 
-	program.accepts |= our_server_options;
+	program.accepts |= our_server_options | our_waiting_options;
 	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
 		return our_options_exit_status(ret);

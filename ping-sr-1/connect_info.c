@@ -8,10 +8,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/trace.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/report.h"
 
 const uint32_t our_server_options = OUR_OPT_COUNT | OUR_OPT_DURATION | OUR_OPT_SIZE |
 				    OUR_OPT_MAX_COUNT | OUR_OPT_MAX_SIZE;
@@ -35,8 +34,6 @@ void our_setup_connect_info(struct our_control *control, struct rdma_conn_param 
 	our_encode_connect_info(&info, control->private_data);
 	param->private_data = control->private_data;
 	param->private_data_len = OUR_CONNECT_INFO_LENGTH;
-	our_trace_detail("private data: count %" PRIu64 ", data_size %" PRIu64, info.count,
-			 info.data_size);
 }
 
 /* Keeps the reason for our_setup_refusal, which tells the client. */
@@ -104,8 +101,6 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 				    request->private_data_length);
 		return refuse(control, OUR_REFUSED_NO_SENSE, 0);
 	}
-	our_trace_detail("private data: count %" PRIu64 ", data_size %" PRIu64, info.count,
-			 info.data_size);
 	ret = check_connect_info(control, &info);
 	if (ret)
 		return ret;

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "common/cm_event.h"
-#include "common/report.h"
-#include "common/stop.h"
 #include "ping-sr-2/cm_events.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 /* Nothing will come any more: wakes those who sleep until something comes. */
 static void announce_end(struct our_cm_events *events)

@@ -9,15 +9,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/clock.h"
 #include "common/cm_event.h"
 #include "common/connection_management.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/trace.h"
+#include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
-
-const bool our_notices_disconnect = true;
+#include "program/report.h"
+#include "program/stop.h"
 
 static void init_lock(struct our_cm_events *events)
 {
@@ -48,13 +46,11 @@ int our_create_event_channel(struct our_control *control)
 	STAILQ_INIT(&control->cm_events->queue);
 	init_lock(control->cm_events);
 
-	our_trace_start();
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel) {
 		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
 		goto err_free_events;
 	}
-	our_trace_ptr("rdma_create_event_channel", control->cm_channel);
 	/* An event goes with its id: the thread must not block for one that was there a moment ago. */
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
 		ret = our_report_error("fcntl", errno, NULL);
@@ -85,9 +81,7 @@ void our_destroy_event_channel(struct our_control *control)
 			rdma_destroy_id(queued->event.cm_id);
 		free(queued);
 	}
-	our_trace_start();
 	rdma_destroy_event_channel(control->cm_channel);
-	our_trace_ok("rdma_destroy_event_channel");
 	control->cm_channel = NULL;
 	free_events(control);
 }
@@ -95,7 +89,6 @@ void our_destroy_event_channel(struct our_control *control)
 void our_start_cm_call(struct our_control *control)
 {
 	(void)control; /* the call returns at once; the limit is kept by who waits for its event */
-	our_trace_start();
 }
 
 void our_stop_watching(struct our_control *control)
@@ -179,16 +172,13 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	 */
 	int ret;
 
-	our_trace_start();
 	ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
 	if (ret) {
 		our_report_error("rdma_migrate_id", ret, NULL);
 		rdma_destroy_id(cm_id);
 		return ret;
 	}
-	our_trace_ok("rdma_migrate_id");
-	cm_id->context = agent;
-	agent->cm_id = cm_id;
+	our_adopt_id(agent, cm_id);
 	return 0;
 }
 
@@ -204,4 +194,23 @@ int our_await_disconnect(struct our_control *control)
 		ret = events->stopping ? EINTR : await_change(events, limit, &end);
 	pthread_mutex_unlock(&events->lock);
 	return ret;
+}
+
+int our_cm_fd(const struct our_control *control)
+{
+	return control->cm_events->end_fd;
+}
+
+int our_keep_waiting(struct our_control *control)
+{
+	if (our_stop_requested())
+		return EINTR;
+	if (our_peer_gone(control))
+		return ECONNRESET;
+	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
+}
+
+bool our_peer_has_left(struct our_control *control)
+{
+	return our_peer_gone(control);
 }

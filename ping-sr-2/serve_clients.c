@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "common/report.h"
 #include "common/stage.h"
+#include "program/report.h"
 
 /* What the threads of the agents share with the listener's. */
 struct crowd {

@@ -8,19 +8,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/clock.h"
 #include "common/device.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
-#include "ping-sr-2/cm_events.h"
+#include "measure/clock.h"
+#include "program/report.h"
 
-#define POLL_BATCH   8
-#define ACK_BATCH    64   /* an ack takes a lock: one for many events */
-#define MAX_PATIENCE 4096 /* looks at the CQ, of 20 to 100 ns each */
-#define MIN_PATIENCE 8
+#define POLL_BATCH 16
+#define ACK_BATCH  64 /* an ack takes a lock: one for many events */
 
 /* Completions come off the CQ in batches and are handed out one by one. */
 struct our_completions {
@@ -29,29 +24,16 @@ struct our_completions {
 	int polled;
 	struct ibv_comp_channel *channel;
 	unsigned int events_to_ack;
-	unsigned int patience; /* how often to look before going to sleep */
-	bool armed;            /* the next completion will make an event */
+	bool armed; /* the next completion will make an event */
 };
 
-static void gain_patience(struct our_completions *completions)
-{
-	if (completions->patience < MAX_PATIENCE)
-		completions->patience *= 2;
-}
-
-static void lose_patience(struct our_completions *completions)
-{
-	if (completions->patience > MIN_PATIENCE)
-		completions->patience /= 2;
-}
+const uint32_t our_waiting_options = 0;
 
 static int our_create_comp_channel(struct our_control *control)
 {
-	our_trace_start();
-	control->completions->channel = ibv_create_comp_channel(control->cm_id->verbs);
+	control->completions->channel = ibv_create_comp_channel(control->verbs);
 	if (!control->completions->channel)
 		return our_report_error("ibv_create_comp_channel", errno, NULL);
-	our_trace_ptr("ibv_create_comp_channel", control->completions->channel);
 	return 0;
 }
 
@@ -59,12 +41,9 @@ static void our_destroy_comp_channel(struct our_control *control)
 {
 	int ret;
 
-	our_trace_start();
 	ret = ibv_destroy_comp_channel(control->completions->channel);
 	if (ret)
 		our_report_error("ibv_destroy_comp_channel", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_comp_channel");
 }
 
 int our_create_cq(struct our_control *control)
@@ -75,19 +54,16 @@ int our_create_cq(struct our_control *control)
 	control->completions = calloc(1, sizeof(*control->completions));
 	if (!control->completions)
 		return our_report_error("calloc", ENOMEM, NULL);
-	control->completions->patience = MAX_PATIENCE;
 	ret = our_create_comp_channel(control);
 	if (ret)
 		goto err_free_completions;
-	our_trace_start();
 	errno = 0;
-	control->cq = ibv_create_cq(control->cm_id->verbs, depth, control,
-				    control->completions->channel, 0);
+	control->cq =
+		ibv_create_cq(control->verbs, depth, control, control->completions->channel, 0);
 	if (!control->cq) {
 		ret = our_report_no_queue(control, "ibv_create_cq", errno);
 		goto err_destroy_comp_channel;
 	}
-	our_trace_ulong("ibv_create_cq", "entries", (unsigned long)control->cq->cqe);
 	return 0;
 
 err_destroy_comp_channel:
@@ -103,12 +79,9 @@ void our_destroy_cq(struct our_control *control)
 
 	/* ibv_destroy_cq would wait for the events that are not acked, for ever. */
 	ibv_ack_cq_events(control->cq, control->completions->events_to_ack);
-	our_trace_start();
 	ret = ibv_destroy_cq(control->cq);
 	if (ret)
 		our_report_error("ibv_destroy_cq", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_cq");
 	control->cq = NULL;
 	our_destroy_comp_channel(control);
 	free(control->completions);
@@ -129,43 +102,38 @@ static const struct timespec *time_left(const struct our_control *control, struc
 	return left;
 }
 
-/*
- * Sleeps until the CQ, which is armed, has told of a completion. ibv_get_cq_event alone would
- * sleep, too, and save a call; but when the peer is lost it wakes up only if something posted is
- * flushed, and soft-iWARP does not flush what is posted after the loss. Hence the second
- * descriptor, by which the CM thread wakes us.
- */
-static int our_wait_for_notification(struct our_control *control)
+static int take_cq_event(struct our_completions *completions)
 {
-	struct our_completions *completions = control->completions;
-	struct pollfd fds[] = {
-		{ .fd = completions->channel->fd, .events = POLLIN },
-		{ .fd = control->cm_events->end_fd, .events = POLLIN },
-	};
-	struct timespec left;
 	struct ibv_cq *cq;
 	void *context;
-	int ready;
 
-	control->statistics.sleeps++;
-	ready = ppoll(fds, 2, time_left(control, &left), NULL);
-	if (our_stop_requested())
-		return EINTR;
-	if (ready == 0)
-		return ETIMEDOUT;
-	if (ready > 0 && !fds[0].revents)
-		return ECONNRESET;
-	if (ready < 0)
-		return 0; /* a signal that asks for nothing */
 	if (ibv_get_cq_event(completions->channel, &cq, &context))
 		return our_report_error("ibv_get_cq_event", errno, NULL);
 	completions->armed = false;
-	lose_patience(completions);
 	if (++completions->events_to_ack == ACK_BATCH) {
 		ibv_ack_cq_events(cq, completions->events_to_ack);
 		completions->events_to_ack = 0;
 	}
 	return 0;
+}
+
+/*
+ * Sleeps until the CQ, which is armed, has told of a completion, or the CM has something to tell.
+ * ibv_get_cq_event alone would sleep, too, and save a call; but when the peer is lost it wakes up
+ * only if something posted is flushed, and soft-iWARP does not flush what is posted after the loss.
+ */
+static int our_wait_for_notification(struct our_control *control)
+{
+	struct pollfd fds[] = {
+		{ .fd = control->completions->channel->fd, .events = POLLIN },
+		{ .fd = our_cm_fd(control), .events = POLLIN },
+	};
+	struct timespec left;
+
+	control->statistics.sleeps++;
+	if (ppoll(fds, 2, time_left(control, &left), NULL) > 0 && fds[0].revents)
+		return take_cq_event(control->completions);
+	return our_keep_waiting(control);
 }
 
 /* From now on the next completion makes an event. See ibv_req_notify_cq(3). */
@@ -180,18 +148,13 @@ static int arm_cq(struct our_control *control)
 }
 
 /*
- * An event announces but the first completion after the arming. So: drain the CQ, arm it, look
+ * An event announces only the first completion after the arming. So: drain the CQ, arm it, look
  * once more, for what came between the two, and only then sleep. As long as there is something to
  * do the CQ is not armed, which saves the device an interrupt and us an event.
- *
- * To sleep and be woken takes longer than an answer that is on its way: it pays to look a few more
- * times before. Where that was in vain, our patience is halved; where it was not, it doubles. So an
- * idle connection soon sleeps at once, and a busy one hardly ever.
  */
 static int poll_cq(struct our_control *control)
 {
 	struct our_completions *completions = control->completions;
-	unsigned int looks = 0;
 	bool woken = false;
 	int polled, ret;
 
@@ -203,36 +166,19 @@ static int poll_cq(struct our_control *control)
 		if (polled > 0)
 			break;
 		control->statistics.cq_empty_polls++;
-		if (++looks < completions->patience)
-			continue;
 		control->statistics.empty_wake_ups += woken;
 		woken = completions->armed;
 		ret = completions->armed ? our_wait_for_notification(control) : arm_cq(control);
 		if (ret)
 			return ret;
 	}
-	if (looks < completions->patience)
-		gain_patience(completions);
 	control->statistics.completions += (uint64_t)polled;
 	completions->polled = polled;
 	completions->next = 0;
 	return 0;
 }
 
-void our_await_time(struct our_control *control, uint64_t until_ns)
-{
-	const struct timespec until = {
-		.tv_sec = (time_t)(until_ns / OUR_NS_PER_S),
-		.tv_nsec = (long)(until_ns % OUR_NS_PER_S),
-	};
-
-	(void)control;
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR &&
-	       !our_stop_requested())
-		;
-}
-
-int our_await_completion(struct our_control *control, struct ibv_wc *wc)
+int our_await_completion(struct our_control *control, struct our_completion *completion)
 {
 	struct our_completions *completions = control->completions;
 	int ret;
@@ -242,6 +188,10 @@ int our_await_completion(struct our_control *control, struct ibv_wc *wc)
 		if (ret)
 			return ret;
 	}
-	*wc = completions->wc[completions->next++];
-	return our_check_completion_status(wc);
+	return our_take_wc(&completions->wc[completions->next++], completion);
+}
+
+int our_completions_at_hand(const struct our_control *control)
+{
+	return control->completions->polled - control->completions->next;
 }

@@ -1,129 +1,60 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: completion channels that do not block, one for each device, whatever the number of
- * connections: an event says whose CQ it means. What a stage provides: see common/stage.h.
+ * ping-sr-4: waiting for completions with a completion channel that does not block: in one poll()
+ * with all else that there is to wait for. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "common/device.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
 #include "ping-sr-4/channels.h"
-#include "ping-sr-4/completions.h"
+#include "program/report.h"
+#include "program/stop.h"
 
-#define ACK_BATCH 64 /* an ack takes a lock: one for many events */
+#define POLL_BATCH 16
+#define ACK_BATCH  64 /* an ack takes a lock: one for many events */
 
-static struct our_comp_channel *comp_channels; /* one thread: no lock */
+/* Completions come off the CQ in batches and are handed out one by one. */
+struct our_completions {
+	struct ibv_wc wc[POLL_BATCH];
+	int next;
+	int polled;
+	struct our_comp_channels own;       /* of a connection that waits for itself alone */
+	struct our_comp_channels *channels; /* those, or those of the loop that it belongs to */
+	struct our_comp_channel *channel;
+	unsigned int events_to_ack;
+	bool armed; /* the next completion will make an event */
+};
 
-static int our_create_comp_channel(struct ibv_context *verbs, struct our_comp_channel **created)
-{
-	struct our_comp_channel *comp_channel = calloc(1, sizeof(*comp_channel));
-	int ret;
-
-	if (!comp_channel)
-		return our_report_error("calloc", ENOMEM, NULL);
-	our_trace_start();
-	comp_channel->channel = ibv_create_comp_channel(verbs);
-	if (!comp_channel->channel) {
-		ret = our_report_error("ibv_create_comp_channel", errno, NULL);
-		goto err_free;
-	}
-	our_trace_ptr("ibv_create_comp_channel", comp_channel->channel);
-	if (fcntl(comp_channel->channel->fd, F_SETFL, O_NONBLOCK)) {
-		ret = our_report_error("fcntl", errno, NULL);
-		goto err_destroy_comp_channel;
-	}
-	comp_channel->verbs = verbs;
-	comp_channel->next = comp_channels;
-	comp_channels = comp_channel;
-	*created = comp_channel;
-	return 0;
-
-err_destroy_comp_channel:
-	ibv_destroy_comp_channel(comp_channel->channel);
-err_free:
-	free(comp_channel);
-	return ret;
-}
-
-/* Finds or makes the channel of a device, and counts its users. */
-static int get_comp_channel(struct ibv_context *verbs, struct our_comp_channel **found)
-{
-	unsigned int n = 0;
-	int ret = 0;
-
-	for (*found = comp_channels; *found && (*found)->verbs != verbs; *found = (*found)->next)
-		n++;
-	if (!*found && n == OUR_MAX_DEVICES)
-		ret = our_report_error("our_create_cq", ENOSPC, "more than %u devices", n);
-	else if (!*found)
-		ret = our_create_comp_channel(verbs, found);
-	if (!ret)
-		(*found)->users++;
-	return ret;
-}
-
-static void put_comp_channel(struct our_comp_channel *comp_channel)
-{
-	struct our_comp_channel **link = &comp_channels;
-	int ret;
-
-	if (--comp_channel->users)
-		return;
-	while (*link != comp_channel)
-		link = &(*link)->next;
-	*link = comp_channel->next;
-	our_trace_start();
-	ret = ibv_destroy_comp_channel(comp_channel->channel);
-	if (ret)
-		our_report_error("ibv_destroy_comp_channel", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_comp_channel");
-	free(comp_channel);
-}
-
-nfds_t our_list_comp_channels(struct pollfd *fds)
-{
-	const struct our_comp_channel *comp_channel;
-	nfds_t n = 0;
-
-	for (comp_channel = comp_channels; comp_channel; comp_channel = comp_channel->next)
-		fds[n++] = (struct pollfd){ .fd = comp_channel->channel->fd, .events = POLLIN };
-	return n;
-}
+const uint32_t our_waiting_options = 0;
 
 int our_create_cq(struct our_control *control)
 {
 	int depth = (int)(control->max_send_wr + control->max_recv_wr);
-	struct our_completions *completions;
+	struct our_completions *completions = calloc(1, sizeof(*completions));
 	int ret;
 
-	completions = calloc(1, sizeof(*completions));
 	if (!completions)
 		return our_report_error("calloc", ENOMEM, NULL);
 	control->completions = completions;
-	ret = get_comp_channel(control->cm_id->verbs, &completions->comp_channel);
+	SLIST_INIT(&completions->own);
+	completions->channels = control->comp_channels ? control->comp_channels : &completions->own;
+	ret = our_get_comp_channel(completions->channels, control->verbs, &completions->channel);
 	if (ret)
 		goto err_free_completions;
-	our_trace_start();
 	errno = 0;
-	control->cq = ibv_create_cq(control->cm_id->verbs, depth, control,
-				    completions->comp_channel->channel, 0);
+	control->cq =
+		ibv_create_cq(control->verbs, depth, control, completions->channel->channel, 0);
 	if (!control->cq) {
 		ret = our_report_no_queue(control, "ibv_create_cq", errno);
 		goto err_put_comp_channel;
 	}
-	our_trace_ulong("ibv_create_cq", "entries", (unsigned long)control->cq->cqe);
 	return 0;
 
 err_put_comp_channel:
-	put_comp_channel(completions->comp_channel);
+	our_put_comp_channel(completions->channels, completions->channel);
 err_free_completions:
 	free(completions);
 	return ret;
@@ -131,55 +62,29 @@ err_free_completions:
 
 void our_destroy_cq(struct our_control *control)
 {
+	struct our_completions *completions = control->completions;
 	int ret;
 
 	/* ibv_destroy_cq would wait for the events that are not acked, for ever. */
-	ibv_ack_cq_events(control->cq, control->completions->events_to_ack);
-	our_trace_start();
+	ibv_ack_cq_events(control->cq, completions->events_to_ack);
 	ret = ibv_destroy_cq(control->cq);
 	if (ret)
 		our_report_error("ibv_destroy_cq", ret, NULL);
-	else
-		our_trace_ok("ibv_destroy_cq");
 	control->cq = NULL;
-	put_comp_channel(control->completions->comp_channel);
-	free(control->completions);
+	our_put_comp_channel(completions->channels, completions->channel);
+	free(completions);
 	control->completions = NULL;
 }
 
-int our_take_cq_event(struct our_control **control)
+void our_count_cq_event(struct our_control *control)
 {
-	const struct our_comp_channel *comp_channel;
-	struct our_completions *completions;
-	struct ibv_cq *cq;
-	void *context;
+	struct our_completions *completions = control->completions;
 
-	for (comp_channel = comp_channels; comp_channel; comp_channel = comp_channel->next) {
-		if (ibv_get_cq_event(comp_channel->channel, &cq, &context)) {
-			if (errno == EAGAIN || errno == EINTR)
-				continue;
-			return our_report_error("ibv_get_cq_event", errno, NULL);
-		}
-		*control = context;
-		completions = (*control)->completions;
-		completions->armed = false;
-		if (++completions->events_to_ack == ACK_BATCH) {
-			ibv_ack_cq_events(cq, completions->events_to_ack);
-			completions->events_to_ack = 0;
-		}
-		return 0;
+	completions->armed = false;
+	if (++completions->events_to_ack == ACK_BATCH) {
+		ibv_ack_cq_events(control->cq, completions->events_to_ack);
+		completions->events_to_ack = 0;
 	}
-	return EAGAIN;
-}
-
-unsigned int our_max_cq_events(void)
-{
-	const struct our_comp_channel *comp_channel;
-	unsigned int n = 0;
-
-	for (comp_channel = comp_channels; comp_channel; comp_channel = comp_channel->next)
-		n += comp_channel->users;
-	return n;
 }
 
 /* Drain, arm, look once more: only then is it safe to wait for the event. */
@@ -189,7 +94,7 @@ static int poll_cq(struct our_control *control)
 	int polled, ret;
 
 	for (;;) {
-		polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, completions->wc);
+		polled = ibv_poll_cq(control->cq, POLL_BATCH, completions->wc);
 		control->statistics.cq_polls++;
 		if (polled < 0)
 			return our_report_error("ibv_poll_cq", EIO, NULL);
@@ -209,7 +114,7 @@ static int poll_cq(struct our_control *control)
 	return 0;
 }
 
-int our_take_completion(struct our_control *control, struct ibv_wc *wc)
+int our_take_completion(struct our_control *control, struct our_completion *completion)
 {
 	struct our_completions *completions = control->completions;
 	int ret;
@@ -219,6 +124,48 @@ int our_take_completion(struct our_control *control, struct ibv_wc *wc)
 		if (ret)
 			return ret;
 	}
-	*wc = completions->wc[completions->next++];
-	return our_check_completion_status(wc);
+	return our_take_wc(&completions->wc[completions->next++], completion);
+}
+
+/* Sleeps until there is an event of the CQ, or something else to look at. */
+static int our_wait_for_notification(struct our_control *control, bool *woken)
+{
+	struct pollfd fds[] = {
+		{ .fd = control->completions->channel->channel->fd, .events = POLLIN },
+		{ .fd = our_cm_fd(control), .events = POLLIN },
+		{ .fd = our_stop_fd(), .events = POLLIN },
+	};
+	struct our_control *same; /* the channel has only this CQ */
+	int ret;
+
+	control->statistics.sleeps++;
+	ret = our_poll(fds, 3, control->wait_until_ns);
+	*woken = fds[0].revents;
+	if (ret)
+		return ret;
+	if (!*woken)
+		return our_keep_waiting(control);
+	ret = our_take_cq_event(control->completions->channels, &same);
+	return ret == EAGAIN ? 0 : ret;
+}
+
+int our_await_completion(struct our_control *control, struct our_completion *completion)
+{
+	bool woken = false;
+	int ret;
+
+	for (;;) {
+		ret = our_take_completion(control, completion);
+		if (ret != EAGAIN)
+			return ret;
+		control->statistics.empty_wake_ups += woken;
+		ret = our_wait_for_notification(control, &woken);
+		if (ret)
+			return ret;
+	}
+}
+
+int our_completions_at_hand(const struct our_control *control)
+{
+	return control->completions->polled - control->completions->next;
 }

@@ -4,18 +4,19 @@
  */
 #include <errno.h>
 
-#include "common/clock.h"
-#include "common/report.h"
 #include "common/stage.h"
-#include "common/stop.h"
+#include "measure/clock.h"
 #include "ping-sr-4/agents.h"
 #include "ping-sr-4/channels.h"
+#include "program/report.h"
+#include "program/stop.h"
 
 struct server {
 	struct our_control *listener;
 	struct our_agent_list agents;
-	uint64_t welcomed; /* clients so far */
-	int failure;       /* of some agent; 0: none failed so far */
+	struct our_comp_channels comp_channels; /* of all agents */
+	uint64_t welcomed;                      /* clients so far */
+	int failure;                            /* of some agent; 0: none failed so far */
 };
 
 static bool wants_more(const struct server *server)
@@ -43,15 +44,23 @@ static void welcome(struct server *server, const struct our_cm_event *request)
 		return;
 	}
 	server->welcomed++;
-	ret = our_start_agent(server->listener, request, &agent);
+	ret = our_start_agent(server->listener, request, &server->comp_channels, &agent);
 	if (ret) {
 		server->failure = ret;
 		return;
 	}
 	LIST_INSERT_HEAD(&server->agents, agent, next);
-	ret = our_agent_react(agent); /* arms the CQ */
+	ret = our_drain_agent(agent); /* arms the CQ */
 	if (ret)
 		end_agent(server, agent, ret);
+}
+
+/* Whose event it is; NULL for the listener's. */
+static struct our_agent *agent_of(const struct our_cm_event *event)
+{
+	const struct our_control *control = event->cm_id->context;
+
+	return control ? control->agent : NULL;
 }
 
 /* A connection that cannot be made ends its agent; a listener that is of no use, the server. */
@@ -66,14 +75,14 @@ static int handle_failure(struct server *server, const struct our_cm_event *even
 				     : "the client could not be connected");
 	if (of_listener)
 		return ret;
-	end_agent(server, event->cm_id->context, ECONNABORTED); /* why has been said */
+	end_agent(server, agent_of(event), ECONNABORTED); /* why has been said */
 	return 0;
 }
 
 /* Returns 0 or an errno value that ends the server, reported. */
 static int handle_cm_event(struct server *server, const struct our_cm_event *event)
 {
-	struct our_agent *agent = event->cm_id->context;
+	struct our_agent *agent = agent_of(event);
 	int ret;
 
 	switch (event->type) {
@@ -86,7 +95,7 @@ static int handle_cm_event(struct server *server, const struct our_cm_event *eve
 			end_agent(server, agent, ret);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		ret = our_agent_react(agent); /* to what came before */
+		ret = our_drain_agent(agent); /* of what came before */
 		end_agent(server, agent, ret);
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
@@ -115,18 +124,18 @@ static int handle_cm_events(struct server *server)
 static int handle_completions(struct server *server)
 {
 	/* So many, and not until there is none: with one client that saves a call a message. */
-	unsigned int left = our_max_cq_events();
+	unsigned int left = our_max_cq_events(&server->comp_channels);
 	struct our_control *control;
 	uint64_t before;
 	int ret;
 
 	for (; left; left--) {
-		ret = our_take_cq_event(&control);
+		ret = our_take_cq_event(&server->comp_channels, &control);
 		if (ret)
 			return ret == EAGAIN ? 0 : ret;
 		control->statistics.sleeps++;
 		before = control->statistics.completions;
-		ret = our_agent_react(control->agent);
+		ret = our_drain_agent(control->agent);
 		control->statistics.empty_wake_ups += control->statistics.completions == before;
 		if (ret)
 			end_agent(server, control->agent, ret);
@@ -152,18 +161,23 @@ static int serve(struct server *server)
 {
 	bool watch_silence = server->listener->options->timeout_s;
 	uint64_t until_ns = UINT64_MAX;
-	struct our_ready ready;
+	struct pollfd fds[2 + OUR_MAX_DEVICES] = {
+		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
+		{ .fd = our_stop_fd(), .events = POLLIN },
+	};
+	nfds_t channels, i;
 	int ret = 0;
 
 	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents))) {
 		if (watch_silence)
 			until_ns = our_now_ns() + OUR_NS_PER_S;
-		ret = our_poll(server->listener->cm_channel, true, true, until_ns, &ready);
-		if (!ret && ready.stop)
+		channels = our_list_comp_channels(&server->comp_channels, fds + 2);
+		ret = our_poll(fds, 2 + channels, until_ns);
+		if (!ret && fds[1].revents)
 			return EINTR;
-		if (!ret && ready.completions)
-			ret = handle_completions(server);
-		if (!ret && ready.cm_events)
+		for (i = 0; !ret && i < channels; i++)
+			ret = fds[2 + i].revents ? handle_completions(server) : 0;
+		if (!ret && fds[0].revents)
 			ret = handle_cm_events(server);
 		if (watch_silence)
 			end_the_silent(server);
@@ -177,6 +191,7 @@ int our_serve_clients(struct our_control *listener)
 	int ret;
 
 	LIST_INIT(&server.agents);
+	SLIST_INIT(&server.comp_channels);
 	ret = serve(&server);
 	while (!LIST_EMPTY(&server.agents))
 		end_agent(&server, LIST_FIRST(&server.agents), ret);

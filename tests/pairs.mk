@@ -14,7 +14,7 @@ $(BUILD)/tests/peer: $(wildcard tests/peer/*.[ch])
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Werror tests/peer/peer.c \
 		-lrdmacm -libverbs -pthread -o $@
 
-$(FLAT_PROGRAMS:=.c) &: $(wildcard common/*.[ch] $(STAGES:=/*.[ch])) Makefile tools/stage
+$(FLAT_PROGRAMS:=.c) &: $(wildcard $(ROOMS:=/*.[ch]) $(STAGES:=/*.[ch])) Makefile tools/stage
 	$(SAY) FLAT "$(STAGES)"
 	$(Q)for stage in $(STAGES); do \
 		tools/stage flatten $$stage $(BUILD)/tests/flat/$$stage >/dev/null || exit 1; done

@@ -22,7 +22,8 @@ $(TEST_SUPPORT) $(call test_objects,tests/unit/*.c tests/stages/*.c): $(TESTS)/%
 # What needs no device is built once more, so that undefined behaviour ends the test.
 UNDEFINED = -fsanitize=undefined,bounds-strict -fno-sanitize-recover=all
 checked = $(patsubst %.c,$(TESTS)/checked/%.o,$(1))
-UNIT_PARTS = $(call checked,blast-sr-2/sequence.c blast-sr-2/credits.c blast-sr-2/chains.c \
+UNIT_PARTS = $(call checked,ping-sr-0/report_results.c ping-sr-0/user_data.c \
+	       blast-sr-2/sequence.c blast-sr-2/credits.c blast-sr-2/chains.c \
 	       ping-sr-1/connect_info.c ping-sr-1/connect_info_wire.c)
 
 $(TESTS)/checked/%.o: %.c
@@ -30,7 +31,7 @@ $(TESTS)/checked/%.o: %.c
 	$(SAY) CC "$< (checked)"
 	$(Q)$(COMPILE) $(UNDEFINED) -DOUR_STAGE='"unit"' -c $< -o $@
 
-$(TESTS)/checked/libour.a: $(call checked,$(wildcard common/*.c))
+$(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES) $(VERBS_TRACE_SOURCES))
 	$(SAY) AR $@
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
@@ -40,8 +41,8 @@ $(TESTS)/stage-tests: $(filter-out %/two_hosts.o,$(call test_objects,tests/stage
 $(TESTS)/two-hosts-tests: $(TESTS)/stages/two_hosts.o $(TESTS)/stages/table.o \
 			  $(TESTS)/stages/runs.o
 
-$(TESTS)/unit-tests: LDFLAGS += $(UNDEFINED)
-$(filter-out %/unit-tests,$(TEST_PROGRAMS)): $(BUILD)/libour.a
+$(TESTS)/unit-tests: LDFLAGS += $(UNDEFINED) $(VERBS_TRACE_WRAP)
+$(filter-out %/unit-tests,$(TEST_PROGRAMS)): $(ROOM_LIBS) $(VERBS_TRACE_LIB)
 $(TEST_PROGRAMS): $(TEST_SUPPORT)
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) $(LIBS) -o $@

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/time.h>
 
-#include "common/clock.h"
+#include "measure/clock.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
@@ -56,20 +56,6 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 		return -1;
 	}
 	fake_skip_time(pause);
-	return 0;
-}
-
-int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
-			   struct timespec *left)
-{
-	struct timespec now;
-
-	(void)flags, (void)left;
-	if (interrupted("clock_nanosleep"))
-		return EINTR;
-	__wrap_clock_gettime(clock, &now);
-	if (to_ns(until) > to_ns(&now))
-		fake_report->skipped_ns += to_ns(until) - to_ns(&now);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/addresses.h"
+#include "program/addresses.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 

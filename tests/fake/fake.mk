@@ -10,7 +10,7 @@ FAKE_CFLAGS = -O1 -g -fno-omit-frame-pointer
 FAKE_SANITIZE.asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 FAKE_SANITIZE.tsan = -fsanitize=thread
 FAKE_WRAP = malloc calloc posix_memalign pthread_create eventfd fcntl poll ppoll sigaction \
-	    getaddrinfo clock_gettime nanosleep clock_nanosleep alarm pthread_cond_timedwait
+	    getaddrinfo clock_gettime nanosleep alarm pthread_cond_timedwait
 
 # The parts are compiled once for all stages: of its stage's name a part makes nothing but text.
 # Their main gets another name, as the test program has its own.
@@ -31,10 +31,10 @@ $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 # fake_program SANITIZER STAGE ROLE
 define fake_program
 $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$($(2).$(3)) $$($(2).parts) \
-		$$(wildcard common/*.c tests/fake/*.c))
+		$$(ROOM_SOURCES) $$(VERBS_TRACE_SOURCES) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
-	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ -pthread -o $$@
+	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$(VERBS_TRACE_WRAP) $$^ -pthread -o $$@
 FAKE_PROGRAMS += $(FAKE)/$(1)/$(2)/$(3)
 endef
 # All of them with AddressSanitizer; those whose parts have threads with ThreadSanitizer, too.

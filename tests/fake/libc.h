@@ -54,7 +54,5 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock
 				  const struct timespec *end);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
-int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
-			   struct timespec *left);
 
 #endif

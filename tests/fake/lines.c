@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "common/clock.h"
 #include "common/stage.h"
+#include "measure/clock.h"
 #include "tests/fake/lines.h"
 
 static bool is_for(const struct line *line, const struct test *test)
@@ -15,7 +15,8 @@ static bool is_for(const struct line *line, const struct test *test)
 	unsigned int is = (test->server ? SERVER : CLIENT) | (test->blast ? BLAST : PING);
 
 	is |= our_server_options & OUR_OPT_MAX_COUNT ? REFUSING : BELIEVING;
-	is |= our_notices_disconnect ? WATCHING : BLIND;
+	is |= test->watches ? WATCHING : 0;
+	is |= test->synchronous ? SYNCHRONOUS : 0;
 	is |= test->sleeps ? SLEEPING : 0;
 	is |= test->alone ? ALONE : THREADED;
 	return is & line->who & (CLIENT | SERVER) && is & line->who & (PING | BLAST) &&

@@ -22,13 +22,13 @@ enum {
 	PING = 1 << 2,
 	BLAST = 1 << 3,
 	EVERY = CLIENT | SERVER | PING | BLAST,
-	REFUSING = 1 << 4,  /* a server that may refuse clients */
-	BELIEVING = 1 << 5, /* ... or one that is told what they are going to send */
-	WATCHING = 1 << 6,  /* notices a peer that leaves */
-	BLIND = 1 << 7,     /* ... or does not */
-	SLEEPING = 1 << 8,  /* until a completion comes */
-	ALONE = 1 << 9,     /* has one thread */
-	THREADED = 1 << 10, /* ... or more */
+	REFUSING = 1 << 4,     /* a server that may refuse clients */
+	BELIEVING = 1 << 5,    /* ... or one that is told what they are going to send */
+	WATCHING = 1 << 6,     /* notices a peer that leaves */
+	SLEEPING = 1 << 8,     /* until a completion comes */
+	ALONE = 1 << 9,        /* has one thread */
+	THREADED = 1 << 10,    /* ... or more */
+	SYNCHRONOUS = 1 << 11, /* its CM calls block */
 };
 
 #define ADDRESS "-a", "127.0.0.1"

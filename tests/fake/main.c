@@ -64,7 +64,9 @@ int main(int argc, char **argv)
 	test.server = strstr(argv[1], "/server");
 	test.blast = strstr(argv[1], "blast");
 	test.alone = strstr(argv[1], "ping-sr-4");
-	test.sleeps = strstr(argv[1], "ping-sr-3") || test.alone;
+	test.synchronous = strstr(argv[1], "ping-sr-0") || strstr(argv[1], "ping-sr-1");
+	test.watches = !test.synchronous && !strstr(argv[1], "ping-sr-2e");
+	test.sleeps = strstr(argv[1], "ping-sr-3") || strstr(argv[1], "ping-sr-5") || test.alone;
 	if (!run_what(&test, argv[2], argv[3]))
 		return usage();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -134,7 +134,7 @@ static void test_failures_by_thread(const struct test *test)
 	const char *why = NULL;
 
 	config.delivery = FAKE_BY_THREAD;
-	config.hurried = !our_notices_disconnect;
+	config.hurried = !test->watches;
 	for (config.fault_call = 1; !why && config.fault_call <= 100; config.fault_call++) {
 		config.fault_choice = 0;
 		do {

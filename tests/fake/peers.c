@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/addresses.h"
-#include "common/options.h"
+#include "program/addresses.h"
+#include "program/options.h"
 #include "tests/fake/state.h"
 
 #define MAGIC     0x4f555231u    /* "OUR1" */

@@ -100,7 +100,7 @@ static void run_sweep(struct sweep *sweep)
 void test_sweep(const struct test *test)
 {
 	const struct fake_config roce = {
-		.count = 3, .size = 200, .clients = 1, .hurried = !our_notices_disconnect
+		.count = 3, .size = 200, .clients = 1, .hurried = !test->watches
 	};
 	struct sweep sweep = { .test = test, .name = "sweep on RoCE", .config = roce };
 

@@ -11,8 +11,10 @@ struct test {
 	const char *name; /* "ping-sr-3/server" */
 	bool server;
 	bool blast;
-	bool sleeps; /* until a completion comes */
-	bool alone;  /* one thread does all */
+	bool synchronous; /* its CM calls block */
+	bool watches;     /* it notices that its peer has gone */
+	bool sleeps;      /* until a completion comes */
+	bool alone;       /* one thread does all */
 };
 
 /* One test's result; `why` NULL: passed. */

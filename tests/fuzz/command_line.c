@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/addresses.h"
-#include "common/numbers.h"
-#include "common/option_table.h"
 #include "common/stage.h"
+#include "program/addresses.h"
+#include "program/numbers.h"
+#include "program/option_table.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MAX_WORDS 64
@@ -131,11 +131,11 @@ static bool flag_of(const struct our_options *options, const struct our_option_r
 	return *(const bool *)((const char *)options + row->offset);
 }
 
-static enum our_trace_level trace_level(uint32_t given)
+static enum verbs_trace_level trace_level(uint32_t given)
 {
 	if (given & OUR_OPT_TRACE_MESSAGES)
-		return OUR_TRACE_MESSAGES;
-	return given & OUR_OPT_TRACE ? OUR_TRACE_VERBS : OUR_TRACE_NOTHING;
+		return VERBS_TRACE_MESSAGES;
+	return given & OUR_OPT_TRACE ? VERBS_TRACE_CALLS : VERBS_TRACE_NOTHING;
 }
 
 static void check_accepted(const struct our_options *options, int program)

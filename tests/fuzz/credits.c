@@ -65,32 +65,32 @@ static void set_up(struct fuzz_input *input)
 }
 
 /* What our_take_credits should make of it. */
-static int expected(const struct ibv_wc *wc, uint64_t credits)
+static int expected(const struct our_completion *completion, uint64_t credits)
 {
 	uint64_t under_way = client.transfer.posted - client.transfer.credited;
 
-	if (wc->byte_len != OUR_CREDIT_LENGTH || !credits || credits > under_way)
+	if (completion->byte_len != OUR_CREDIT_LENGTH || !credits || credits > under_way)
 		return EPROTO;
 	return client.provider_returns;
 }
 
 static void take_credits(struct fuzz_input *input, enum step step)
 {
-	struct ibv_wc wc = { .wr_id = OUR_WR_ID_RECV | client.slot, .byte_len = OUR_CREDIT_LENGTH };
+	struct our_completion completion = { OUR_WR_ID_RECV | client.slot, OUR_CREDIT_LENGTH };
 	struct our_transfer before = client.transfer;
 	uint64_t credits, wire;
 	int ret, should;
 
 	if (step == ODD_LENGTH)
-		wc.byte_len = (uint32_t)fuzz_take(input, 4);
+		completion.byte_len = (uint32_t)fuzz_take(input, 4);
 	credits = fuzz_take(input, 8);
 	wire = htobe64(credits);
 	memcpy(client.slots + (size_t)client.slot * OUR_CREDIT_LENGTH, &wire, sizeof(wire));
 	client.provider_returns = step == POST_REFUSED ? ENOMEM : 0;
 	client.receives = 0;
-	should = expected(&wc, credits);
+	should = expected(&completion, credits);
 	fuzz_listen();
-	ret = our_take_credits(&client.control, &wc);
+	ret = our_take_credits(&client.control, &completion);
 	fuzz_claim(ret == should);
 	if (ret)
 		fuzz_claim_one_line();

@@ -3,11 +3,12 @@
  * Place: the stage tests' main program. Contract: runs every stage on every address there is (in
  * the lab, or RDMA_ADDR); exit status 0 if all passed. Started by tests/run, in the top directory.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "tests/stages/runs.h"
 #include "tests/stages/stages.h"
 #include "tests/stages/table.h"
-#include "tests/stages/runs.h"
 #include "tests/support/resources.h"
 #include "tests/support/suite.h"
 
@@ -32,12 +33,21 @@ static void add_all_others(TCase *tcase, int setting)
 	add_death_tests(tcase, setting);
 }
 
+static void add_what_depends_on_waiting(TCase *tcase, int setting)
+{
+	add_transfer_tests(tcase, setting);
+	add_stop_tests(tcase, setting);
+	add_trace_tests(tcase, setting);
+	add_death_tests(tcase, setting);
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("stages");
 	int stage, target, setting;
 	TCase *tcase;
 
+	choose_stages();
 	find_targets();
 	resources_remember();
 	for (stage = 0; stage < n_stages; stage++) {
@@ -48,7 +58,9 @@ int main(void)
 				add_stream_size_tests(tcase, setting);
 			else
 				add_size_tests(tcase, setting);
-			if (first_of_device(target))
+			if (first_of_device(target) && getenv("STAGES_NINE"))
+				add_what_depends_on_waiting(tcase, setting);
+			else if (first_of_device(target))
 				add_all_others(tcase, setting);
 			suite_add_tcase(suite, tcase);
 		}

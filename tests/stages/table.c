@@ -14,17 +14,48 @@
 
 #define STAGE(folder) .name = (folder), .client = folder "/client", .server = folder "/server"
 
-const struct stage stages[] = {
+static const struct stage ladder[] = {
 	{ STAGE("ping-sr-0") },
 	{ STAGE("ping-sr-1"), .negotiates = true },
+	{ STAGE("ping-sr-2e"), .negotiates = true },
 	{ STAGE("ping-sr-2"), .negotiates = true, .notices_peer_death = true },
 	{ STAGE("ping-sr-3"), .negotiates = true, .notices_peer_death = true },
 	{ STAGE("ping-sr-4"), .negotiates = true, .notices_peer_death = true,
 	  .ids_come_as_events = true },
+	{ STAGE("ping-sr-5"), .negotiates = true, .notices_peer_death = true },
 	{ STAGE("blast-sr-2"), .negotiates = true, .notices_peer_death = true, .streams = true },
 };
 
-const int n_stages = sizeof(stages) / sizeof(stages[0]);
+#define WAY(cm, completions)                                                              \
+	.name = cm "-" completions, .client = "build/nine/" cm "-" completions "/client", \
+	.server = "build/nine/" cm "-" completions "/server"
+
+#define NOTICES .negotiates = true, .notices_peer_death = true
+
+/* Which of them notice that a peer has died depends on the CM part alone. */
+static const struct stage nine[] = {
+	{ WAY("none", "none"), .negotiates = true },
+	{ WAY("none", "channel"), .negotiates = true },
+	{ WAY("none", "nonblocking"), .negotiates = true },
+	{ WAY("channel", "none"), NOTICES },
+	{ WAY("channel", "channel"), NOTICES },
+	{ WAY("channel", "nonblocking"), NOTICES },
+	{ WAY("nonblocking", "none"), NOTICES },
+	{ WAY("nonblocking", "channel"), NOTICES },
+	{ WAY("nonblocking", "nonblocking"), NOTICES },
+};
+
+const struct stage *stages;
+int n_stages;
+
+void choose_stages(void)
+{
+	bool of_nine = getenv("STAGES_NINE");
+
+	stages = of_nine ? nine : ladder;
+	n_stages = (int)(of_nine ? sizeof(nine) / sizeof(nine[0])
+				 : sizeof(ladder) / sizeof(ladder[0]));
+}
 
 struct target targets[MAX_TARGETS];
 int n_targets;

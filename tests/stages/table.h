@@ -19,8 +19,14 @@ struct stage {
 	bool notices_peer_death; /* a side whose peer leaves or dies ends without --timeout */
 };
 
-extern const struct stage stages[];
-extern const int n_stages;
+/*
+ * The stages, or, with STAGES_NINE in the environment, the nine ways to wait of build/nine/.
+ * choose_stages sets both, and comes first.
+ */
+extern const struct stage *stages;
+extern int n_stages;
+
+void choose_stages(void);
 
 struct target {
 	const char *address;   /* of this machine, the server's */

@@ -91,6 +91,7 @@ int main(void)
 		fprintf(stderr, "not on one of two hosts: see tests/run\n");
 		return EXIT_FAILURE;
 	}
+	choose_stages();
 	find_targets();
 	resources_remember();
 	for (stage = 0; stage < n_stages; stage++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/options.h. See command_line.h.
+ * Place: unit tests of program/options.h. See command_line.h.
  */
 #include <getopt.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/options.h. Contract: gives our_process_options a command line for
+ * Place: unit tests of program/options.h. Contract: gives our_process_options a command line for
  * one of two programs, and everything it writes is captured.
  */
 #ifndef COMMAND_LINE_H
 #define COMMAND_LINE_H
 
-#include "common/options.h"
+#include "program/options.h"
 
 #define MAX_WORDS 8
 

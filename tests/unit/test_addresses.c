@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/addresses.h. No name service is asked.
+ * Place: unit tests of program/addresses.h. No name service is asked.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/addresses.h"
+#include "program/addresses.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 

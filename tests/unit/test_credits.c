@@ -46,12 +46,12 @@ START_TEST(no_more_than_are_owed)
 	};
 	struct our_control client = { .qp = &qp, .transfer = &transfer };
 	const struct returned *one = &returned[_i];
-	struct ibv_wc wc = { .wr_id = OUR_WR_ID_RECV | SLOT, .byte_len = one->length };
+	struct our_completion completion = { OUR_WR_ID_RECV | SLOT, one->length };
 	uint64_t wire = htobe64(one->credits);
 
 	memcpy(slots + SLOT * OUR_CREDIT_LENGTH, &wire, sizeof(wire));
 	capture_start();
-	ck_assert_int_eq(our_take_credits(&client, &wc), one->ret);
+	ck_assert_int_eq(our_take_credits(&client, &completion), one->ret);
 	ck_assert_uint_eq(transfer.credited, CREDITED + (one->ret ? 0 : one->credits));
 	ck_assert_uint_eq(receives_posted, !one->ret);
 	if (one->ret)

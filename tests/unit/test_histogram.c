@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/histogram.h: percentiles against those found by sorting all values,
+ * Place: unit tests of measure/histogram.h: percentiles against those found by sorting all values,
  * with whole numbers only, for several distributions.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/histogram.h"
+#include "measure/histogram.h"
 #include "tests/unit/unit.h"
 
 #define MAX_VALUES 100000

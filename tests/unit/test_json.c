@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/json.h: what is written is parsed by a parser that is not ours, in
+ * Place: unit tests of measure/json.h: what is written is parsed by a parser that is not ours, in
  * its strict mode, and compared with what was put in.
  */
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "measure/json.h"
 #include "tests/unit/unit.h"
 
 static char *text;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/numbers.h: what is a number, what is not, and where the bounds are.
+ * Place: unit tests of program/numbers.h: what is a number, what is not, and where the bounds are.
  */
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/numbers.h"
+#include "program/numbers.h"
 #include "tests/unit/unit.h"
 
 #define UNTOUCHED 0xdeadbeefull

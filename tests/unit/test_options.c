@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/options.h: command lines that are accepted, and what they mean.
+ * Place: unit tests of program/options.h: command lines that are accepted, and what they mean.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/option_table.h"
+#include "program/option_table.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 
@@ -49,22 +49,26 @@ static const struct {
 	{ &test_client, { CLIENT, "-q" }, FIELD(quiet), true, OUR_OPT_QUIET },
 	{ &test_client, { CLIENT, "--quiet" }, FIELD(quiet), true, OUR_OPT_QUIET },
 	{ &test_client, { CLIENT, "-qj" }, FIELD(json), true, OUR_OPT_QUIET | OUR_OPT_JSON },
-	{ &test_client, { CLIENT, "-t" }, FIELD(trace_level), OUR_TRACE_VERBS, OUR_OPT_TRACE },
-	{ &test_client, { CLIENT, "--trace" }, FIELD(trace_level), OUR_TRACE_VERBS, OUR_OPT_TRACE },
+	{ &test_client, { CLIENT, "-t" }, FIELD(trace_level), VERBS_TRACE_CALLS, OUR_OPT_TRACE },
+	{ &test_client,
+	  { CLIENT, "--trace" },
+	  FIELD(trace_level),
+	  VERBS_TRACE_CALLS,
+	  OUR_OPT_TRACE },
 	{ &test_client,
 	  { CLIENT, "-T" },
 	  FIELD(trace_level),
-	  OUR_TRACE_MESSAGES,
+	  VERBS_TRACE_MESSAGES,
 	  OUR_OPT_TRACE_MESSAGES },
 	{ &test_client,
 	  { CLIENT, "--trace-messages" },
 	  FIELD(trace_level),
-	  OUR_TRACE_MESSAGES,
+	  VERBS_TRACE_MESSAGES,
 	  OUR_OPT_TRACE_MESSAGES },
 	{ &test_client,
 	  { CLIENT, "-Tt" },
 	  FIELD(trace_level),
-	  OUR_TRACE_MESSAGES,
+	  VERBS_TRACE_MESSAGES,
 	  OUR_OPT_TRACE_MESSAGES | OUR_OPT_TRACE },
 	{ &test_server, { NULL }, FIELD(clients), 1, 0 },
 	{ &test_server, { "-n", "0" }, FIELD(clients), 0, OUR_OPT_CLIENTS },
@@ -118,7 +122,7 @@ START_TEST(has_the_documented_defaults)
 	ck_assert_uint_eq(options.timeout_s, 0);
 	ck_assert_uint_eq(options.max_size, 16 << 20);
 	ck_assert_uint_eq(options.max_count, 1000000000000);
-	ck_assert_int_eq(options.trace_level, OUR_TRACE_NOTHING);
+	ck_assert_int_eq(options.trace_level, VERBS_TRACE_NOTHING);
 	ck_assert(!options.verify && !options.stats && !options.json && !options.quiet);
 	our_unprocess_options(&options);
 	ck_assert_ptr_null(options.addresses);

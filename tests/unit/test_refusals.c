@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/options.h: command lines that are refused. Each must be called
+ * Place: unit tests of program/options.h: command lines that are refused. Each must be called
  * wrong usage, on stderr, in a sentence that names what is wrong.
  */
 #include <errno.h>

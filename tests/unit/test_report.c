@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/report.h, common/trace.h and common/transfer_completion.h: what is
- * said of errors, verbs and failed completions.
+ * Place: unit tests of program/report.h and common/transfer_completion.h: what is said of errors and
+ * failed completions.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "common/report.h"
-#include "common/trace.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "program/report.h"
+
 #include "tests/unit/unit.h"
 
 START_TEST(an_error_is_named_once)
@@ -29,52 +29,6 @@ START_TEST(a_failure_is_never_success)
 	ck_assert_int_eq(our_report_error("call", 0, NULL), EIO);
 	ck_assert_int_eq(our_report_error("call", EINTR, NULL), EINTR);
 	assert_holds(captured_stderr(), "call");
-}
-END_TEST
-
-START_TEST(no_trace_unless_asked_for)
-{
-	capture_start();
-	our_trace_start();
-	our_trace_ok("verb");
-	our_trace_detail("detail");
-	our_trace_message("message");
-	ck_assert(!our_tracing_messages());
-	ck_assert_str_eq(captured_stderr(), "");
-}
-END_TEST
-
-START_TEST(verbs_are_numbered)
-{
-	our_set_trace_level(OUR_TRACE_VERBS);
-	capture_start();
-	our_trace_start();
-	our_trace_ok("verb_a");
-	our_trace_start();
-	our_trace_ulong("verb_b", "bytes", 4096);
-	our_trace_start();
-	our_trace_failed("verb_c", EAGAIN);
-	our_trace_failed("no_verb", EAGAIN); /* its watch was not started */
-	our_trace_message("message");
-	ck_assert(!our_tracing_messages());
-	assert_holds(captured_stderr(), "  1. verb_a ");
-	assert_holds(captured_stderr(), "  2. verb_b ");
-	assert_holds(captured_stderr(), "bytes 4096");
-	assert_holds(captured_stderr(), "  3. verb_c ");
-	assert_holds(captured_stderr(), "FAILED, errno 11");
-	ck_assert_ptr_null(strstr(captured_stderr(), "no_verb"));
-	ck_assert_ptr_null(strstr(captured_stderr(), "message"));
-	ck_assert_str_eq(captured_stdout(), "");
-}
-END_TEST
-
-START_TEST(messages_are_traced_if_wanted)
-{
-	our_set_trace_level(OUR_TRACE_MESSAGES);
-	capture_start();
-	our_trace_message("message %d", 5);
-	ck_assert(our_tracing_messages());
-	assert_holds(captured_stderr(), "message 5\n");
 }
 END_TEST
 
@@ -121,13 +75,13 @@ END_TEST
 START_TEST(length_is_compared)
 {
 	static struct our_control control = { .data_size = 64 };
-	struct ibv_wc wc = { .byte_len = 64, .wr_id = OUR_WR_ID_RECV };
+	struct our_completion completion = { OUR_WR_ID_RECV, 64 };
 
 	capture_start();
-	ck_assert_int_eq(our_check_length(&control, &wc), 0);
+	ck_assert_int_eq(our_check_length(&control, &completion), 0);
 	ck_assert_str_eq(captured_stderr(), "");
-	wc.byte_len = 63;
-	ck_assert_int_eq(our_check_length(&control, &wc), EPROTO);
+	completion.byte_len = 63;
+	ck_assert_int_eq(our_check_length(&control, &completion), EPROTO);
 	assert_holds(captured_stderr(), "63");
 }
 END_TEST
@@ -139,9 +93,6 @@ Suite *report_suite(void)
 
 	tcase_add_test(tcase, an_error_is_named_once);
 	tcase_add_test(tcase, a_failure_is_never_success);
-	tcase_add_test(tcase, no_trace_unless_asked_for);
-	tcase_add_test(tcase, verbs_are_numbered);
-	tcase_add_test(tcase, messages_are_traced_if_wanted);
 	tcase_add_test(tcase, a_good_completion_is_no_news);
 	tcase_add_test(tcase, a_flush_is_the_callers_to_report);
 	tcase_add_loop_test(tcase, any_other_status_is_an_error, IBV_WC_LOC_LEN_ERR,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/results.h: the whole result, as JSON and for people, of a connection
- * that never was: a made-up id on a made-up iWARP device.
+ * Place: unit tests of measure/results.h by way of ping-sr-0/report_results.c: the whole result, as
+ * JSON and for people, of a connection that never was: a made-up id on a made-up iWARP device.
  */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/report.h"
-#include "common/results.h"
+#include "common/stage.h"
+#include "program/report.h"
 #include "tests/support/result_json.h"
 #include "tests/unit/unit.h"
 
@@ -21,18 +22,18 @@ static const struct our_program program = {
 
 static struct ibv_device device = { .transport_type = IBV_TRANSPORT_IWARP };
 static struct ibv_context verbs = { .device = &device };
-static struct rdma_cm_id cm_id = { .verbs = &verbs, .port_num = 1 };
 static struct our_options options = { .program = &program };
 static struct our_control control = {
 	.options = &options,
 	.role = "client",
-	.cm_id = &cm_id,
+	.verbs = &verbs,
+	.port_num = 1,
 };
 
 static void make_control(void)
 {
-	struct sockaddr_in *local = &cm_id.route.addr.src_sin;
-	struct sockaddr_in6 *peer = &cm_id.route.addr.dst_sin6;
+	struct sockaddr_in *local = (struct sockaddr_in *)&control.local_address;
+	struct sockaddr_in6 *peer = (struct sockaddr_in6 *)&control.peer_address;
 
 	snprintf(device.name, sizeof(device.name), "made_up0");
 	local->sin_family = AF_INET;
@@ -70,17 +71,13 @@ static void make_statistics(void)
 
 static struct json_object *write_and_parse(void)
 {
-	char *text;
-	size_t length;
-	FILE *file = open_memstream(&text, &length);
 	struct json_object *result;
 
-	ck_assert_ptr_nonnull(file);
-	our_write_json(&control, file);
-	ck_assert_int_eq(fclose(file), 0);
-	ck_assert_uint_eq(strlen(text), length);
-	result = result_json_parse(text, 1, 0);
-	free(text);
+	options.json = true;
+	capture_start();
+	ck_assert_int_eq(our_report_results(&control), 0);
+	result = result_json_parse(captured_stdout(), 1, 0);
+	options.json = false;
 	result_json_check_schema(result);
 	result_json_check_values(result);
 	return result;
@@ -220,7 +217,7 @@ START_TEST(no_device_is_said)
 	struct json_object *result;
 
 	make_control();
-	cm_id.verbs = NULL;
+	control.verbs = NULL;
 	result = write_and_parse();
 	ck_assert_str_eq(result_json_string(result, "device"), "any");
 	ck_assert_str_eq(result_json_string(result, "transport"), "?");

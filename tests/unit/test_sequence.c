@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/user_data.h"
+#include "ping-sr-0/user_data.h"
 #include "tests/unit/unit.h"
 
 #define SIZE  100

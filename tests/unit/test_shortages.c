@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/device.h, common/memory_registration.h and common/statistics.h: what
+ * Place: unit tests of common/device.h, common/memory_registration.h and measure/statistics.h: what
  * is said and done where the machine has no more to give, be it queues, memory or descriptors.
  */
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "common/statistics.h"
+#include "measure/statistics.h"
 #include "tests/unit/unit.h"
 
 /* verbs.h has a macro of this name, that leads to one of two functions. */
@@ -75,11 +75,11 @@ START_TEST(a_queue_that_is_not_to_be_had)
 {
 	struct ibv_device device = { .name = "" };
 	struct ibv_context verbs = { .device = &device };
-	struct rdma_cm_id cm_id = { .verbs = &verbs };
+
 	static struct our_control control = { .max_send_wr = 3, .max_recv_wr = 4 };
 
 	strcpy(device.name, no_queues[_i].device);
-	control.cm_id = &cm_id;
+	control.verbs = &verbs;
 	control.cm_event.type = no_queues[_i].event;
 	device_answers = no_queues[_i].answers;
 	capture_start();

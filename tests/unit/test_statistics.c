@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/statistics.h. The accounts are compared with getrusage(2), asked by
+ * Place: unit tests of measure/statistics.h. The accounts are compared with getrusage(2), asked by
  * the test itself just inside the interval; nothing is said about how long anything takes.
  */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/statistics.h"
+#include "measure/statistics.h"
 #include "tests/support/suite.h"
 #include "tests/unit/unit.h"
 

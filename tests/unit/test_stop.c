@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/stop.h: what signals ask for, and that a call that blocks gives up.
+ * Place: unit tests of program/stop.h: what signals ask for, and that a call that blocks gives up.
  */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "common/report.h"
-#include "common/stop.h"
+#include "program/report.h"
+#include "program/stop.h"
 #include "tests/unit/unit.h"
 
 static const int stopping[] = { SIGINT, SIGTERM };

@@ -11,9 +11,9 @@
 
 #include "common/cm_event.h"
 #include "common/stage.h"
-#include "common/stop.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "program/stop.h"
 #include "tests/unit/unit.h"
 
 /* What a stage would provide; what is tested here needs no CQ. */
@@ -27,6 +27,50 @@ void our_destroy_cq(struct our_control *no_control)
 {
 	(void)no_control;
 }
+
+/* Until when somebody wanted to wait, and what he gets. */
+static uint64_t waited_until_ns;
+static int wait_returns;
+
+int our_await_completion(struct our_control *waiting, struct our_completion *completion)
+{
+	waited_until_ns = waiting->wait_until_ns;
+	*completion = (struct our_completion){ 7, 8 };
+	return wait_returns;
+}
+
+int our_completions_at_hand(const struct our_control *no_control)
+{
+	(void)no_control;
+	return 0;
+}
+
+static const struct {
+	uint64_t limit_ns, until_ns;
+	int wait_returns, returns;
+	uint64_t waits_until_ns;
+} waits[] = {
+	{ UINT64_MAX, 100, ETIMEDOUT, EAGAIN, 100 }, /* it is time */
+	{ 50, 100, ETIMEDOUT, ETIMEDOUT, 50 },       /* the peer has said nothing for too long */
+	{ 100, 100, ETIMEDOUT, EAGAIN, 100 },
+	{ UINT64_MAX, 100, 0, 0, 100 }, /* a completion */
+	{ UINT64_MAX, 100, ECONNRESET, ECONNRESET, 100 },
+	{ 50, 100, EINTR, EINTR, 50 },
+};
+
+START_TEST(a_wait_for_a_time_ends_with_it_or_with_a_completion)
+{
+	struct our_control waiting = { .wait_until_ns = waits[_i].limit_ns };
+	struct our_completion completion = { 0 };
+
+	wait_returns = waits[_i].wait_returns;
+	ck_assert_int_eq(our_await_time(&waiting, waits[_i].until_ns, &completion),
+			 waits[_i].returns);
+	ck_assert_uint_eq(waited_until_ns, waits[_i].waits_until_ns);
+	ck_assert_uint_eq(waiting.wait_until_ns, waits[_i].limit_ns);
+	ck_assert_uint_eq(completion.wr_id, 7);
+}
+END_TEST
 
 /* What the provider returns, and what it sets errno to. */
 static int provider_returns, provider_errno;
@@ -206,6 +250,8 @@ Suite *transfers_suite(void)
 	tcase_add_loop_test(tcase, how_a_run_has_ended, 0, UNIT_LENGTH(ends));
 	tcase_add_loop_test(tcase, what_an_event_means_to_who_awaits_a_connection, 0,
 			    UNIT_LENGTH(events));
+	tcase_add_loop_test(tcase, a_wait_for_a_time_ends_with_it_or_with_a_completion, 0,
+			    UNIT_LENGTH(waits));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/user_data.h: whether a wrong byte, wherever it is, and a wrong
+ * Place: unit tests of ping-sr-0/user_data.h: whether a wrong byte, wherever it is, and a wrong
  * message, are noticed.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/user_data.h"
+#include "ping-sr-0/user_data.h"
 #include "tests/unit/unit.h"
 
 #define LARGEST 4099

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Results on stdout: a block for people, or one line of JSON for programs.
+ */
+#ifndef OUR_RESULTS_H
+#define OUR_RESULTS_H
+
+#include <stdio.h>
+
+#include "measure/statistics.h"
+
+#define OUR_JSON_SCHEMA 1
+
+/* Which run it was: what the statistics do not know. The strings are the caller's. */
+struct our_run {
+	const char *stage;   /* "ping-sr-0" */
+	const char *program; /* "ping-sr-0/client" */
+	const char *role;    /* "client" or "agent" */
+	const char *device;
+	const char *transport;
+	const char *local_address;
+	const char *peer_address;
+};
+
+enum our_results_form {
+	OUR_RESULTS_BLOCK, /* lines for people */
+	OUR_RESULTS_STATS, /* more of them: polls, completions, switches */
+	OUR_RESULTS_JSON,  /* one object on one line; docs/results.md describes every field */
+	OUR_RESULTS_NONE,
+};
+
+/*
+ * Writes what `statistics` hold of `run` to stdout, in the form wanted. After our_statistics_end.
+ * Returns 0, or the errno value of a stdout that cannot be written to, reported. Any thread: the
+ * results of one run are not mixed with another's.
+ */
+int our_show_results(const struct our_run *run, const struct our_statistics *statistics,
+		     enum our_results_form form);
+
+/* The JSON object alone, with its newline, to `file`. */
+void our_write_json(const struct our_run *run, const struct our_statistics *statistics, FILE *file);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What one connection measured: round trips, completions, and what the CPUs did meanwhile. All of
+ * it in fixed memory (under 20 KiB), whatever the number of messages.
+ */
+#ifndef OUR_STATISTICS_H
+#define OUR_STATISTICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/histogram.h"
+
+/* CPU time used, in microseconds, and context switches, since some fixed moment. */
+struct our_cpu_use {
+	uint64_t process_user_us;
+	uint64_t process_system_us;
+	uint64_t machine_user_us;   /* user and nice, all CPUs */
+	uint64_t machine_system_us; /* system, irq and softirq: where soft-RDMA works */
+	uint64_t voluntary_switches;
+	uint64_t involuntary_switches;
+};
+
+/* What only a stream of messages has; 37 KiB, whatever their number. */
+struct our_stream_statistics {
+	struct our_histogram wrs_per_post;         /* data only: sends, or receives posted again */
+	struct our_histogram completions_per_poll; /* of polls that found some */
+	uint64_t credit_messages;                  /* received by the client, sent by the agent */
+	uint64_t credit_stalls;  /* client: nothing could be sent, for lack of credit alone */
+	uint64_t shown_ns;       /* when the last progress line was written, */
+	uint64_t shown_messages; /* and what it said */
+};
+
+struct our_statistics {
+	uint64_t warm_up;      /* messages at the start that are not measured */
+	uint64_t messages;     /* measured */
+	uint64_t message_size; /* bytes */
+	uint64_t started_ns;   /* 0: not yet */
+	uint64_t ended_ns;
+	uint64_t cq_polls;
+	uint64_t cq_empty_polls;
+	uint64_t completions;
+	uint64_t sleeps;         /* waits for a completion in which the process slept */
+	uint64_t empty_wake_ups; /* those that ended without a completion */
+	struct our_cpu_use used; /* a mark while the interval runs, the use once it has ended */
+	struct our_histogram round_trips;     /* nanoseconds */
+	struct our_stream_statistics *stream; /* NULL: messages go to and fro */
+	uint64_t next_progress_ns;            /* UINT64_MAX: no progress line wanted */
+	bool verified; /* every message was compared with what it should be */
+	bool complete; /* the run ended as planned: not stopped, no error */
+};
+
+/*
+ * Prepares for a run of `count` messages of `size` bytes. The first tenth, but at most
+ * OUR_WARM_UP messages, are warm-up: caches, TLBs and ARP are cold, their times are discarded.
+ */
+#define OUR_WARM_UP 100
+void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, uint64_t size);
+
+/* The same for a stream; `stream` is the caller's, and outlives the last use of `statistics`. */
+void our_statistics_prepare_stream(struct our_statistics *statistics, uint64_t count, uint64_t size,
+				   struct our_stream_statistics *stream);
+
+/* Starts the measured interval, and forgets the warm-up: the first message that counts is next. */
+void our_statistics_start(struct our_statistics *statistics);
+
+/* Ends the measured interval, unless it never started or has ended; a second call does nothing. */
+void our_statistics_end(struct our_statistics *statistics);
+
+/* Seconds from start to end; 0 when nothing was measured. */
+double our_statistics_seconds(const struct our_statistics *statistics);
+
+/*
+ * Wants a progress line on stderr once a second, if stderr is a terminal and `quiet` is not set.
+ * our_statistics_progress prints it when it is due: call it as often as there are messages.
+ */
+void our_statistics_want_progress(struct our_statistics *statistics, bool quiet);
+void our_statistics_show_progress(struct our_statistics *statistics, uint64_t now_ns);
+
+static inline void our_statistics_progress(struct our_statistics *statistics, uint64_t now_ns)
+{
+	if (now_ns >= statistics->next_progress_ns)
+		our_statistics_show_progress(statistics, now_ns);
+}
+
+/* All of it: one thread at a time for each struct our_statistics. Nothing here can fail. */
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What a connection measured, and between whom: from struct our_control to measure/results.h. What
+ * a stage provides: see common/stage.h.
+ */
+#include "common/device.h"
+#include "common/stage.h"
+#include "measure/results.h"
+#include "program/addresses.h"
+
+static enum our_results_form wanted_form(const struct our_options *options)
+{
+	if (options->json)
+		return OUR_RESULTS_JSON;
+	if (options->quiet)
+		return OUR_RESULTS_NONE;
+	return options->stats ? OUR_RESULTS_STATS : OUR_RESULTS_BLOCK;
+}
+
+static const char *address_text(const struct sockaddr_storage *address, char *text)
+{
+	return our_address_text((const struct sockaddr *)address, text);
+}
+
+int our_report_results(const struct our_control *control)
+{
+	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
+	const struct our_run run = {
+		.stage = control->options->program->stage,
+		.program = control->options->program->name,
+		.role = control->role,
+		.device = our_device_name(control),
+		.transport = our_transport_name(control),
+		.local_address = address_text(&control->local_address, local),
+		.peer_address = address_text(&control->peer_address, peer),
+	};
+
+	return our_show_results(&run, &control->statistics, wanted_form(control->options));
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-2e: waiting for the connection manager with an event channel of our own. Each CM call
+ * returns at once, and its result comes later as an event, which is waited for right after the call.
+ * Between the calls nobody looks at the channel. What a stage provides: see common/stage.h.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include "common/cm_event.h"
+#include "common/connection_management.h"
+#include "common/stage.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/stop.h"
+
+struct our_cm_events {
+	bool peer_gone; /* its RDMA_CM_EVENT_DISCONNECTED has been taken */
+};
+
+int our_create_event_channel(struct our_control *control)
+{
+	int ret;
+
+	control->cm_events = calloc(1, sizeof(*control->cm_events));
+	if (!control->cm_events)
+		return our_report_error("calloc", ENOMEM, NULL);
+	control->cm_channel = rdma_create_event_channel();
+	if (!control->cm_channel) {
+		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
+		free(control->cm_events);
+		return ret;
+	}
+	return 0;
+}
+
+void our_destroy_event_channel(struct our_control *control)
+{
+	rdma_destroy_event_channel(control->cm_channel);
+	control->cm_channel = NULL;
+	free(control->cm_events);
+	control->cm_events = NULL;
+}
+
+void our_start_cm_call(struct our_control *control)
+{
+	(void)control; /* the call returns at once; the limit is kept by who waits for its event */
+}
+
+void our_stop_watching(struct our_control *control)
+{
+	(void)control; /* nobody watches */
+}
+
+/* Waits until the channel has an event, at most for `limit_s` seconds (0: for ever). */
+static int await_channel(struct our_control *control, uint64_t limit_s)
+{
+	struct pollfd channel = { .fd = control->cm_channel->fd, .events = POLLIN };
+	uint64_t now_ns = our_now_ns(), until_ns = now_ns + limit_s * OUR_NS_PER_S;
+	bool leaving = control->leaving;
+	int ready, left_ms = -1;
+
+	for (;;) {
+		if (limit_s)
+			left_ms = now_ns < until_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
+		ready = poll(&channel, 1, left_ms);
+		if (ready > 0)
+			return 0;
+		if (ready < 0 && errno != EINTR)
+			return our_report_error("poll", errno, NULL);
+		if (ready < 0 && our_stop_requested() && !leaving)
+			return EINTR;
+		now_ns = our_now_ns();
+		if (limit_s && now_ns >= until_ns)
+			return ETIMEDOUT;
+	}
+}
+
+/* Takes the next event into control->cm_event. Returns 0, EAGAIN after a signal, or another errno. */
+static int take_event(struct our_control *control)
+{
+	struct rdma_cm_event *event;
+
+	if (rdma_get_cm_event(control->cm_channel, &event)) {
+		if (errno == EINTR)
+			return EAGAIN;
+		return our_report_error("rdma_get_cm_event", errno, NULL);
+	}
+	our_copy_cm_event(&control->cm_event, event);
+	rdma_ack_cm_event(event); /* from here on its private data is gone */
+	if (control->cm_event.type == RDMA_CM_EVENT_DISCONNECTED ||
+	    control->cm_event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		control->cm_events->peer_gone = true;
+	return 0;
+}
+
+static int await_next_event(struct our_control *control, uint64_t limit_s)
+{
+	int ret;
+
+	do {
+		ret = await_channel(control, limit_s);
+		if (!ret)
+			ret = take_event(control);
+	} while (ret == EAGAIN || (!ret && control->cm_event.type == RDMA_CM_EVENT_TIMEWAIT_EXIT));
+	return ret;
+}
+
+int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+{
+	uint64_t limit_s = control->options->timeout_s;
+	int ret;
+
+	if (called || control->cm_events->peer_gone) /* then nothing more comes */
+		return called;
+	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
+		limit_s = 0;
+	else if (expected == RDMA_CM_EVENT_DISCONNECTED)
+		limit_s = our_disconnect_limit_s(control);
+	ret = await_next_event(control, limit_s);
+	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
+}
+
+int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	/*
+	 * The id shares the listener's channel. There the listener would get this client's
+	 * disconnect while it waits for the next client's request.
+	 */
+	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
+
+	if (ret) {
+		our_report_error("rdma_migrate_id", ret, NULL);
+		rdma_destroy_id(cm_id);
+		return ret;
+	}
+	our_adopt_id(agent, cm_id);
+	return 0;
+}
+
+int our_await_disconnect(struct our_control *control)
+{
+	int ret = 0;
+
+	while (!ret && !control->cm_events->peer_gone)
+		ret = await_next_event(control, control->options->timeout_s);
+	return ret;
+}
+
+int our_cm_fd(const struct our_control *control)
+{
+	(void)control;
+	return -1;
+}
+
+/* Nobody looks at the channel: that the peer has gone is not noticed. */
+int our_keep_waiting(struct our_control *control)
+{
+	if (our_stop_requested())
+		return EINTR;
+	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
+}
+
+bool our_peer_has_left(struct our_control *control)
+{
+	struct pollfd channel = { .fd = control->cm_channel->fd, .events = POLLIN };
+
+	if (!control->cm_events->peer_gone && poll(&channel, 1, 0) > 0)
+		take_event(control);
+	return control->cm_events->peer_gone;
+}

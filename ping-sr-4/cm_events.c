@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-4: waiting for the connection manager with an event channel of our own that does not
+ * block, and no thread: who waits, for whatever it is, looks at the channel. What a stage provides:
+ * see common/stage.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "common/cm_event.h"
+#include "common/connection_management.h"
+#include "common/stage.h"
+#include "measure/clock.h"
+#include "ping-sr-4/channels.h"
+#include "program/report.h"
+#include "program/stop.h"
+
+struct our_cm_events {
+	bool peer_gone;
+};
+
+int our_create_event_channel(struct our_control *control)
+{
+	int ret;
+
+	control->cm_events = calloc(1, sizeof(*control->cm_events));
+	if (!control->cm_events)
+		return our_report_error("calloc", ENOMEM, NULL);
+	control->cm_channel = rdma_create_event_channel();
+	if (!control->cm_channel) {
+		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
+		goto err_free_events;
+	}
+	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
+		ret = our_report_error("fcntl", errno, NULL);
+		goto err_destroy_event_channel;
+	}
+	return 0;
+
+err_destroy_event_channel:
+	rdma_destroy_event_channel(control->cm_channel);
+err_free_events:
+	free(control->cm_events);
+	return ret;
+}
+
+void our_destroy_event_channel(struct our_control *control)
+{
+	rdma_destroy_event_channel(control->cm_channel);
+	control->cm_channel = NULL;
+	free(control->cm_events);
+	control->cm_events = NULL;
+}
+
+void our_start_cm_call(struct our_control *control)
+{
+	(void)control; /* the call returns at once; the limit is kept by who waits for its event */
+}
+
+void our_stop_watching(struct our_control *control)
+{
+	(void)control; /* there is only one thread */
+}
+
+int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event *copy)
+{
+	struct rdma_cm_event *event;
+
+	if (rdma_get_cm_event(cm_channel, &event)) {
+		if (errno == EAGAIN || errno == EINTR)
+			return EAGAIN;
+		return our_report_error("rdma_get_cm_event", errno, NULL);
+	}
+	our_copy_cm_event(copy, event);
+	rdma_ack_cm_event(event); /* from here on its private data is gone */
+	return 0;
+}
+
+/* Takes an event into control->cm_event, if there is one, and notes what it means for us. */
+static int take_event(struct our_control *control)
+{
+	int ret = our_take_cm_event(control->cm_channel, &control->cm_event);
+
+	if (ret)
+		return ret;
+	if (control->cm_event.type == RDMA_CM_EVENT_DISCONNECTED ||
+	    control->cm_event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		control->cm_events->peer_gone = true;
+	return control->cm_event.type == RDMA_CM_EVENT_TIMEWAIT_EXIT ? EAGAIN : 0;
+}
+
+/* Waits for the next event until our_now_ns is `until_ns`. */
+static int await_next_event(struct our_control *control, bool heed_stop, uint64_t until_ns)
+{
+	struct pollfd fds[] = {
+		{ .fd = control->cm_channel->fd, .events = POLLIN },
+		{ .fd = heed_stop ? our_stop_fd() : -1, .events = POLLIN },
+	};
+	int ret;
+
+	for (;;) {
+		ret = take_event(control);
+		if (ret != EAGAIN)
+			return ret;
+		ret = our_poll(fds, 2, until_ns);
+		if (ret)
+			return ret;
+		if (fds[1].revents)
+			return EINTR;
+		if (!fds[0].revents && our_now_ns() >= until_ns)
+			return ETIMEDOUT;
+	}
+}
+
+/* When a wait that may last `seconds` is over; 0: never. */
+static uint64_t end_of_wait(uint64_t seconds)
+{
+	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
+}
+
+int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+{
+	bool leaving = expected == RDMA_CM_EVENT_DISCONNECTED;
+	uint64_t limit_s = control->options->timeout_s;
+	int ret;
+
+	if (called || control->cm_events->peer_gone) /* then nothing more comes */
+		return called;
+	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
+		limit_s = 0;
+	else if (leaving)
+		limit_s = our_disconnect_limit_s(control);
+	ret = await_next_event(control, !leaving, end_of_wait(limit_s));
+	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
+}
+
+int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	int ret;
+
+	if (rdma_migrate_id(cm_id, agent->cm_channel)) {
+		ret = our_report_error("rdma_migrate_id", errno, NULL);
+		rdma_destroy_id(cm_id);
+		return ret;
+	}
+	our_adopt_id(agent, cm_id);
+	return 0;
+}
+
+int our_await_disconnect(struct our_control *control)
+{
+	uint64_t until_ns = end_of_wait(control->options->timeout_s);
+	int ret = 0;
+
+	while (!ret && !control->cm_events->peer_gone)
+		ret = await_next_event(control, true, until_ns);
+	return ret;
+}
+
+int our_cm_fd(const struct our_control *control)
+{
+	return control->cm_channel->fd;
+}
+
+int our_keep_waiting(struct our_control *control)
+{
+	int ret;
+
+	if (our_stop_requested())
+		return EINTR;
+	do
+		ret = take_event(control);
+	while (!ret && !control->cm_events->peer_gone);
+	if (ret && ret != EAGAIN)
+		return ret;
+	if (control->cm_events->peer_gone)
+		return ECONNRESET;
+	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
+}
+
+bool our_peer_has_left(struct our_control *control)
+{
+	return control->cm_events->peer_gone;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-5: what it costs on this machine to sleep and be woken.
+ */
+#ifndef OUR_WAKE_UP_H
+#define OUR_WAKE_UP_H
+
+#include <stdint.h>
+
+/*
+ * Measures, once in a program, how long it takes from the write(2) of one thread until another, which
+ * slept in read(2), goes on: the median of some twenty. Takes some milliseconds.
+ *
+ * Returns 0 and *wake_up_ns, never 0; or an errno value of pipe(2) or pthread_create(3), reported. Any
+ * thread.
+ */
+int our_measure_wake_up(uint64_t *wake_up_ns);
+
+#endif

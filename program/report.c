@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Miscellaneous layer: what goes to stderr when something fails, and the result lines on stdout.
+ * See report.h.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "program/report.h"
+#include "program/stop.h"
+
+static const char *program_name = "?"; /* written before threads start, then only read */
+
+void our_set_program_name(const char *name)
+{
+	program_name = name;
+}
+
+const char *our_program_name(void)
+{
+	return program_name;
+}
+
+int our_report_error(const char *call, int error, const char *advice, ...)
+{
+	char text[512] = "";
+	va_list arguments;
+
+	if (error == EINTR && our_stop_requested())
+		return error;
+	if (advice) {
+		va_start(arguments, advice);
+		vsnprintf(text, sizeof(text), advice, arguments);
+		va_end(arguments);
+	}
+	fprintf(stderr, "%s: %s: %s (%d)%s%s\n", program_name, call, strerror(error), error,
+		*text ? ": " : "", text);
+	return error ? error : EIO;
+}
+
+void our_report_sentence(const char *sentence, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, sentence);
+	vsnprintf(text, sizeof(text), sentence, arguments);
+	va_end(arguments);
+	fprintf(stderr, "%s: %s\n", program_name, text);
+}
+
+void our_report_string(const char *name, const char *format, ...)
+{
+	char text[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	printf("  %-14s %s\n", name, text);
+}

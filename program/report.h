@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Reporting: errors go to stderr, once, where they happen, with the likely cause; results go to
+ * stdout as lines of "name  value". Every function may be called from any thread.
+ */
+#ifndef OUR_REPORT_H
+#define OUR_REPORT_H
+
+#include <stdarg.h>
+
+/*
+ * Sets the name that starts each line on stderr, for example "ping-sr-0/client". The string is
+ * kept, not copied. Call it once, first thing in main.
+ */
+void our_set_program_name(const char *name);
+const char *our_program_name(void);
+
+/*
+ * Reports that `call` failed with errno value `error`, and, when `advice` is not NULL, a second
+ * line with the likely cause and what to do (a printf format).
+ *
+ * Returns `error`, or EIO when it is 0, so that a caller can write
+ * `return our_report_error("ibv_alloc_pd", errno, NULL);` and never return success by accident.
+ * EINTR after our_stop_requested() is the user's wish, not an error: nothing is printed.
+ */
+int our_report_error(const char *call, int error, const char *advice, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Says something on stderr that is no call's failure: "program: " and the sentence. Any thread. */
+void our_report_sentence(const char *sentence, ...) __attribute__((format(printf, 1, 2)));
+
+/* One result line on stdout: a name and a value. `format` is a printf format. */
+void our_report_string(const char *name, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif
