@@ -167,11 +167,13 @@ check: ## run all tests, on the same drivers
 	@tests/run
 
 # Before a release, as root: see tests/README.md.
-check-long: ## what takes longer than `make check`: newcomers in bare roots of Debian's releases
+check-long: ## what takes longer than `make check`: newcomers in bare roots, all nine ways to wait
 	@tools/packages --install tests/packages-long.txt
 	@python3 -B -m unittest discover -q -s tests -t tests
 	@tests/bare
 	@tests/bare --quick testing
+	@$(MAKE) --no-print-directory $(JOBS) nine
+	@tests/run nine
 
 check-lab: ## all tests of the lab itself, also the slow ones
 	@tools/packages --install lab/packages.txt

@@ -44,12 +44,9 @@ int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context 
 	unsigned int n = 0;
 	int ret;
 
-	SLIST_FOREACH(channel, channels, next)
-	{
+	for (channel = SLIST_FIRST(channels); channel && channel->verbs != verbs;
+	     channel = SLIST_NEXT(channel, next))
 		n++;
-		if (channel->verbs == verbs)
-			break;
-	}
 	if (!channel && n == OUR_MAX_DEVICES)
 		return our_report_error("our_create_cq", ENOSPC, "more than %u devices", n);
 	if (!channel) {
@@ -81,8 +78,8 @@ nfds_t our_list_comp_channels(const struct our_comp_channels *channels, struct p
 	const struct our_comp_channel *channel;
 	nfds_t n = 0;
 
-	SLIST_FOREACH(channel, channels, next)
-	fds[n++] = (struct pollfd){ .fd = channel->channel->fd, .events = POLLIN };
+	for (channel = SLIST_FIRST(channels); channel; channel = SLIST_NEXT(channel, next))
+		fds[n++] = (struct pollfd){ .fd = channel->channel->fd, .events = POLLIN };
 	return n;
 }
 
@@ -92,8 +89,7 @@ int our_take_cq_event(const struct our_comp_channels *channels, struct our_contr
 	struct ibv_cq *cq;
 	void *context;
 
-	SLIST_FOREACH(channel, channels, next)
-	{
+	for (channel = SLIST_FIRST(channels); channel; channel = SLIST_NEXT(channel, next)) {
 		if (!ibv_get_cq_event(channel->channel, &cq, &context)) {
 			*control = context;
 			our_count_cq_event(*control);
@@ -110,7 +106,7 @@ unsigned int our_max_cq_events(const struct our_comp_channels *channels)
 	const struct our_comp_channel *channel;
 	unsigned int n = 0;
 
-	SLIST_FOREACH(channel, channels, next)
-	n += channel->users;
+	for (channel = SLIST_FIRST(channels); channel; channel = SLIST_NEXT(channel, next))
+		n += channel->users;
 	return n;
 }

@@ -43,16 +43,14 @@ static int compare_rounds(const void *a, const void *b)
 /* A signal may cut a round short: that is one of many. */
 static uint64_t median_round(const struct pipes *pipes)
 {
-	uint64_t rounds_ns[ROUNDS], started_ns;
+	uint64_t rounds_ns[ROUNDS] = { 0 }, started_ns;
 	char byte = 0;
-	int i;
+	int i = 0;
 
-	for (i = 0; i < ROUNDS; i++) {
+	while (i < ROUNDS) {
 		started_ns = our_now_ns();
-		if (write(pipes->there[1], &byte, 1) != 1 || read(pipes->back[0], &byte, 1) != 1)
-			i--;
-		else
-			rounds_ns[i] = our_now_ns() - started_ns;
+		if (write(pipes->there[1], &byte, 1) == 1 && read(pipes->back[0], &byte, 1) == 1)
+			rounds_ns[i++] = our_now_ns() - started_ns;
 	}
 	qsort(rounds_ns, ROUNDS, sizeof(rounds_ns[0]), compare_rounds);
 	return rounds_ns[ROUNDS / 2];
