@@ -23,6 +23,7 @@ int our_create_id(struct our_control *control)
 {
 	int ret;
 
+	control->leaving = false; /* a client that was refused tries again, with an id of its own */
 	ret = rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP) ? errno
 											 : 0;
 	if (ret)
@@ -182,9 +183,12 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
 	param->rnr_retry_count = RNR_RETRY_COUNT;
 	if (control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return;
-	/* An agent may not ask for more than the client offered. */
-	param->responder_resources = at_most(READ_DEPTH, control->cm_event.initiator_depth);
-	param->initiator_depth = at_most(READ_DEPTH, control->cm_event.responder_resources);
+	/*
+	 * An agent may not ask for more than the client offered. The event has it from our side
+	 * already: with responder_resources we are to respond. See rdma_get_cm_event(3).
+	 */
+	param->responder_resources = at_most(READ_DEPTH, control->cm_event.responder_resources);
+	param->initiator_depth = at_most(READ_DEPTH, control->cm_event.initiator_depth);
 }
 
 /*

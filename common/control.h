@@ -23,8 +23,8 @@ struct our_cm_event {
 	enum rdma_cm_event_type type;
 	int status;                  /* 0, -errno or a transport's reason: rdma_get_cm_event(3) */
 	struct rdma_cm_id *cm_id;    /* of a CONNECT_REQUEST: the new id, ours from here on */
-	uint8_t responder_resources; /* as the peer offers */
-	uint8_t initiator_depth;
+	uint8_t responder_resources; /* of ours, that the peer would use */
+	uint8_t initiator_depth;     /* of ours, that the peer can serve */
 	uint8_t private_data_length; /* may include padding */
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
 };
@@ -71,7 +71,7 @@ struct our_control {
 	struct ibv_qp *qp;
 	uint32_t max_send_wr; /* asked for when the QP was created */
 	uint32_t max_recv_wr;
-	uint32_t max_inline;                     /* bytes; as the QP's creation returned */
+	uint32_t max_inline;                     /* bytes: asked for and granted */
 	uint32_t n_sge;                          /* of each work request, at most */
 	struct our_completions *completions;     /* the stage's own, for waiting: see stage.h */
 	struct our_comp_channels *comp_channels; /* shared with others, where one loop serves all */

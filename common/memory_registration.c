@@ -11,7 +11,9 @@
 #include "common/transfer_posting.h"
 #include "program/report.h"
 
-#define OUR_PAGE 4096 /* buffers start on a page: what is pinned is ours alone */
+#define OUR_PAGE 4096 /* the first buffer starts on a page */
+#define OUR_CACHE_LINE \
+	64 /* and each on a cache line: the CPU writes one while the device reads another */
 
 int our_alloc_pd(struct our_control *control)
 {
@@ -83,9 +85,15 @@ static int allocate_buffers(struct our_control *control, size_t length)
 	return 0;
 }
 
+/* Bytes from one buffer to the next. */
+static size_t stride(const struct our_control *control)
+{
+	return ((size_t)control->data_size + OUR_CACHE_LINE - 1) / OUR_CACHE_LINE * OUR_CACHE_LINE;
+}
+
 int our_setup_buffers(struct our_control *control, int access)
 {
-	size_t length = (size_t)control->n_data_buffers * control->data_size;
+	size_t length = control->n_data_buffers * stride(control);
 	struct our_buffer *buffer;
 	uint32_t i;
 	int ret;
@@ -98,7 +106,7 @@ int our_setup_buffers(struct our_control *control, int access)
 		goto err_free_buffers;
 	for (i = 0; i < control->n_data_buffers; i++) {
 		buffer = &control->buffers[i];
-		buffer->data = control->data + (size_t)i * control->data_size;
+		buffer->data = control->data + i * stride(control);
 		our_setup_sge(&buffer->sge, buffer->data, control->data_size,
 			      control->data_mr->lkey);
 		our_setup_send_wr(control, i);

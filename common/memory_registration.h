@@ -31,8 +31,8 @@ void our_unsetup_mr(struct ibv_mr *mr);
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
 /*
- * Allocates control->n_data_buffers buffers of control->data_size bytes, all zero, registers them as
- * one MR with the `access` that ibv_reg_mr(3) lists, and prepares the work requests of each. After
+ * Allocates control->n_data_buffers buffers of control->data_size bytes, each in cache lines of its
+ * own and all zero, registers them as one MR with the `access` that ibv_reg_mr(3) lists, and prepares the work requests of each. After
  * our_setup_qp.
  *
  * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_buffers undoes it,

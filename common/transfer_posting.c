@@ -43,7 +43,10 @@ int our_create_qp(struct our_control *control)
 	if (ret)
 		return our_report_no_queue(control, "rdma_create_qp", ret);
 	control->qp = control->cm_id->qp;
-	control->max_inline = attr.cap.max_inline_data;
+	/* A device may grant more than was asked for: what is inline is the user's choice. */
+	control->max_inline = attr.cap.max_inline_data < control->options->inline_size
+				      ? attr.cap.max_inline_data
+				      : (uint32_t)control->options->inline_size;
 	return 0;
 }
 

@@ -22,7 +22,7 @@ $(TEST_SUPPORT) $(call test_objects,tests/unit/*.c tests/stages/*.c): $(TESTS)/%
 # What needs no device is built once more, so that undefined behaviour ends the test.
 UNDEFINED = -fsanitize=undefined,bounds-strict -fno-sanitize-recover=all
 checked = $(patsubst %.c,$(TESTS)/checked/%.o,$(1))
-UNIT_PARTS = $(call checked,ping-sr-0/report_results.c ping-sr-0/user_data.c \
+UNIT_PARTS = $(call checked,ping-sr-0/cm_events.c ping-sr-0/report_results.c ping-sr-0/user_data.c \
 	       blast-sr-2/sequence.c blast-sr-2/credits.c blast-sr-2/chains.c \
 	       ping-sr-1/connect_info.c ping-sr-1/connect_info_wire.c)
 

@@ -57,8 +57,9 @@ void fake_send_event(struct fake_id *id, enum rdma_cm_event_type type, int statu
 	event->peer = id->peer;
 	event->pub.event = type;
 	event->pub.status = status;
-	event->pub.param.conn.responder_resources = id->peer ? id->peer->depth : 0;
-	event->pub.param.conn.initiator_depth = id->peer ? id->peer->depth : 0;
+	/* From the receiver's side: with what it responds, the peer initiates. */
+	event->pub.param.conn.responder_resources = id->peer ? id->peer->initiator_depth : 0;
+	event->pub.param.conn.initiator_depth = id->peer ? id->peer->responder_resources : 0;
 	if (length)
 		memcpy(event->private_data, private_data, length);
 	length = padded(type, length);

@@ -82,12 +82,13 @@ int rdma_resolve_route(struct rdma_cm_id *pub, int timeout_ms)
 static void check_depths(const struct fake_id *id, const struct rdma_conn_param *param,
 			 const char *call)
 {
-	uint8_t offered = id->state == FAKE_ROUTE ? 1 : id->peer->depth;
-	uint8_t most = id->state == FAKE_ROUTE ? UINT8_MAX : offered;
+	bool accepts = id->state != FAKE_ROUTE;
+	uint8_t respond = accepts ? id->peer->initiator_depth : UINT8_MAX;
+	uint8_t initiate = accepts ? id->peer->responder_resources : UINT8_MAX;
 
-	if (offered && (!param->responder_resources || !param->initiator_depth))
+	if ((respond && !param->responder_resources) || (initiate && !param->initiator_depth))
 		fake_complain("%s: some devices refuse a depth of 0", call);
-	if (param->responder_resources > most || param->initiator_depth > most)
+	if (param->responder_resources > respond || param->initiator_depth > initiate)
 		fake_complain("%s: a depth above what the client offered", call);
 }
 

@@ -208,7 +208,9 @@ static struct fake_peer *new_peer(bool is_client)
 	peer->count = fake_config->count + (fake_config->uneven ? 10 * fake_report->peers : 0);
 	peer->size = fake_config->size;
 	peer->buffers = fake_config->buffers;
-	peer->depth = fake_report->peers % 2 ? 0 : 1; /* every other one reads nothing */
+	/* One reads and serves no reads, the next the other way round: which is which must show. */
+	peer->initiator_depth = fake_report->peers % 2 ? 0 : 1;
+	peer->responder_resources = !peer->initiator_depth;
 	peer->wire = fake_config->blast ? &blast_wire : &ping_wire;
 	LIST_INSERT_HEAD(&peers, peer, all);
 	fake_report->peers++;

@@ -77,6 +77,8 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		fake_complain("ibv_post_send: not connected, inline data too long, or no send");
 		return EINVAL;
 	}
+	if (is_inline && wr.sge.length > qp->inline_wanted)
+		fake_complain("ibv_post_send: inline, although that was not asked for");
 	check_pieces(send_wr->num_sge, "ibv_post_send");
 	wr.silent = !(send_wr->send_flags & IBV_SEND_SIGNALED);
 	fake_report->signaled += !wr.silent;

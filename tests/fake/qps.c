@@ -8,7 +8,7 @@
 
 #include "tests/fake/state.h"
 
-#define MAX_INLINE 128
+#define INLINE_GRANTED 128
 
 static LIST_HEAD(qp_list, fake_qp) qps;
 
@@ -59,9 +59,9 @@ static void new_qp(struct fake_id *id, struct fake_pd *pd, struct ibv_qp_init_at
 	qp->recv_cq->object.users++;
 	check_depth(qp->send_cq, attr->cap.max_send_wr);
 	check_depth(qp->recv_cq, attr->cap.max_recv_wr);
-	if (attr->cap.max_inline_data > MAX_INLINE)
-		attr->cap.max_inline_data = MAX_INLINE;
-	qp->max_inline = attr->cap.max_inline_data;
+	qp->inline_wanted = attr->cap.max_inline_data;
+	attr->cap.max_inline_data = INLINE_GRANTED; /* more or less than was asked for */
+	qp->max_inline = INLINE_GRANTED;
 	qp->sends.max = attr->cap.max_send_wr;
 	qp->receives.max = attr->cap.max_recv_wr;
 	qp->pub.context = id->pub.verbs;

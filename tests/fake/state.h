@@ -203,7 +203,7 @@ struct fake_qp {
 	struct fake_pd *pd;
 	struct fake_cq *send_cq, *recv_cq;
 	struct fake_id *id;
-	uint32_t max_inline;
+	uint32_t inline_wanted, max_inline;
 	bool rnr_timer_set;
 	struct fake_queue sends, receives; /* not completed yet */
 	unsigned int late; /* sends that the peer has, and that are to be completed */
@@ -244,7 +244,9 @@ struct fake_peer {
 	bool done;
 	uint64_t count, sent, received, credits;
 	uint32_t size, buffers;
-	uint8_t depth; /* of RDMA reads: what a client offers */
+	/* RDMA reads, as a client has them in its own rdma_conn_param. */
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
 };
 
 /* What two programs say to each other once they are connected. */

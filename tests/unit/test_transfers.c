@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/cm_event.h"
+#include "common/connection_management.h"
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
@@ -238,6 +239,32 @@ START_TEST(what_an_event_means_to_who_awaits_a_connection)
 }
 END_TEST
 
+/* The event means the depths from our side: rdma_get_cm_event(3). They are not crossed. */
+static const struct {
+	enum rdma_cm_event_type event;
+	uint8_t respond, initiate, responder_resources, initiator_depth;
+} depths[] = {
+	{ RDMA_CM_EVENT_CONNECT_REQUEST, 1, 0, 1, 0 },
+	{ RDMA_CM_EVENT_CONNECT_REQUEST, 0, 1, 0, 1 },
+	{ RDMA_CM_EVENT_CONNECT_REQUEST, 200, 100, 1, 1 },
+	{ RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0, 1,
+	  1 }, /* a client, that nobody has offered anything */
+};
+
+START_TEST(an_agent_takes_no_more_read_depth_than_is_offered)
+{
+	static struct our_control agent;
+	struct rdma_conn_param param;
+
+	agent.cm_event.type = depths[_i].event;
+	agent.cm_event.responder_resources = depths[_i].respond;
+	agent.cm_event.initiator_depth = depths[_i].initiate;
+	our_setup_conn_params(&agent, &param);
+	ck_assert_uint_eq(param.responder_resources, depths[_i].responder_resources);
+	ck_assert_uint_eq(param.initiator_depth, depths[_i].initiator_depth);
+}
+END_TEST
+
 Suite *transfers_suite(void)
 {
 	Suite *suite = suite_create("transfers");
@@ -252,6 +279,8 @@ Suite *transfers_suite(void)
 			    UNIT_LENGTH(events));
 	tcase_add_loop_test(tcase, a_wait_for_a_time_ends_with_it_or_with_a_completion, 0,
 			    UNIT_LENGTH(waits));
+	tcase_add_loop_test(tcase, an_agent_takes_no_more_read_depth_than_is_offered, 0,
+			    UNIT_LENGTH(depths));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
