@@ -67,7 +67,7 @@ static int check_credits(const struct our_transfer *transfer,
 				    completion->byte_len, OUR_CREDIT_LENGTH);
 		return EPROTO;
 	}
-	if (!credits || credits > under_way) {
+	if (credits > under_way) {
 		our_report_sentence("bad credits: the server returned %" PRIu64 ", and has %" PRIu64
 				    " to return",
 				    credits, under_way);

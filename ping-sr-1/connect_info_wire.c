@@ -56,18 +56,24 @@ void our_encode_connect_info(const struct our_connect_info *info, uint8_t *data)
 	put_be16(data + 30, OUR_CONNECT_INFO_LENGTH);
 }
 
-/* Bytes 24 and on: nothing but padding, or our extension, whole. */
+/*
+ * Bytes 24 and on: nothing but padding, or our extension, whole. A higher version has more fields
+ * behind those that we know, which are not looked at.
+ */
 static int check_extension(const uint8_t *data, size_t length)
 {
+	uint64_t version = get_be(data, length, 28, 2), whole = get_be(data, length, 30, 2);
+
 	if (length <= 24 || is_zero(data, 24, length))
 		return 0;
 	if (length < OUR_CONNECT_INFO_LENGTH ||
 	    get_be(data, length, 24, 4) != OUR_CONNECT_INFO_MAGIC)
 		return EPROTO;
-	if (get_be(data, length, 28, 2) != OUR_CONNECT_INFO_VERSION ||
-	    get_be(data, length, 30, 2) != OUR_CONNECT_INFO_LENGTH)
+	if (version < OUR_CONNECT_INFO_VERSION || whole < OUR_CONNECT_INFO_LENGTH || whole > length)
 		return EPROTO;
-	return is_zero(data, OUR_CONNECT_INFO_LENGTH, length) ? 0 : EPROTO;
+	if (version == OUR_CONNECT_INFO_VERSION && whole != OUR_CONNECT_INFO_LENGTH)
+		return EPROTO;
+	return is_zero(data, whole, length) ? 0 : EPROTO;
 }
 
 int our_decode_connect_info(const uint8_t *data, size_t length, struct our_connect_info *info)

@@ -69,7 +69,7 @@ static int expected(const struct our_completion *completion, uint64_t credits)
 {
 	uint64_t under_way = client.transfer.posted - client.transfer.credited;
 
-	if (completion->byte_len != OUR_CREDIT_LENGTH || !credits || credits > under_way)
+	if (completion->byte_len != OUR_CREDIT_LENGTH || credits > under_way)
 		return EPROTO;
 	return client.provider_returns;
 }

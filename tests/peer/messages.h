@@ -240,7 +240,7 @@ static void blast_server(struct peer *p)
 			status = LOST;
 		else if (wc.status != IBV_WC_SUCCESS)
 			status = (int)wc.status;
-		if (status && p->bad_credit) {
+		if (status && p->bad_credit && p->bad_credit != 'z') {
 			printf("peer: ok %" PRIu64 " messages\n", got);
 			exit(0); /* the client hung up on our bad credit, as it should */
 		}
@@ -260,7 +260,7 @@ static void blast_server(struct peer *p)
 		post_recv(p, wc.wr_id & 0xffffffff, false);
 		pending++;
 	}
-	if (p->bad_credit)
+	if (p->bad_credit && p->bad_credit != 'z')
 		die("the client accepted a bad credit");
 }
 

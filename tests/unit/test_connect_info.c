@@ -64,7 +64,8 @@ static const struct received {
 	{ 20, 17, 1, false },                            /* half a number of buffers */
 	{ 28, 7, 5, false },                             /* half an extension */
 	{ 31, 7, 5, false },     { 32, 24, 'X', false }, /* magic, */
-	{ 32, 27, 0x32, false }, { 32, 29, 2, false },   /* version, */
+	{ 32, 27, 0x32, false }, { 32, 29, 0, false },   /* version, */
+	{ 32, 29, 2, true },                             /* a higher one is read as ours */
 	{ 32, 31, 33, false },                           /* length */
 	{ 56, 40, 1, false },                            /* more than padding */
 };
@@ -84,6 +85,32 @@ START_TEST(strangers_are_told_from_friends)
 	ck_assert_uint_eq(info.count, 5);
 	ck_assert_uint_eq(info.data_size, 64);
 	ck_assert_uint_eq(info.n_data_buffers, one->length < 24 ? 0 : 3);
+}
+END_TEST
+
+/* A higher version has more fields, behind those that we know; and nothing but padding behind those. */
+static const struct newer {
+	uint8_t version, whole;
+	size_t at; /* a byte that is not zero */
+	bool taken;
+} newer[] = {
+	{ 2, 40, 39, true },  { 255, 56, 55, true }, { 2, 40, 40, false }, /* behind its end */
+	{ 1, 40, 39, false }, { 2, 31, 33, false },  { 2, 57, 39, false }, /* cut short */
+};
+
+START_TEST(a_higher_version_is_read_as_far_as_it_is_known)
+{
+	const struct newer *one = &newer[_i];
+	struct our_connect_info info;
+	uint8_t data[56] = { 0 };
+
+	memcpy(data, honest_bytes, sizeof(honest_bytes));
+	data[29] = one->version;
+	data[31] = one->whole;
+	data[one->at] = 1;
+	ck_assert_int_eq(our_decode_connect_info(data, sizeof(data), &info),
+			 one->taken ? 0 : EPROTO);
+	ck_assert(!one->taken || (info.count == 5 && info.n_data_buffers == 3));
 }
 END_TEST
 
@@ -174,6 +201,8 @@ Suite *connect_info_suite(void)
 	tcase_add_loop_test(tcase, limits_are_kept_and_told, 0, UNIT_LENGTH(asked));
 	tcase_add_test(tcase, less_memory_than_a_message_is_a_limit_on_its_size);
 	tcase_add_test(tcase, where_nothing_streams_buffers_mean_nothing);
+	tcase_add_loop_test(tcase, a_higher_version_is_read_as_far_as_it_is_known, 0,
+			    UNIT_LENGTH(newer));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

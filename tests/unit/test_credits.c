@@ -31,8 +31,13 @@ static const struct returned {
 	uint32_t length;
 	int ret;
 } returned[] = {
-	{ 1, 8, 0 },      { OWED, 8, 0 },   { OWED + 1, 8, EPROTO }, { UINT64_MAX, 8, EPROTO },
-	{ 0, 8, EPROTO }, { 1, 7, EPROTO }, { 1, 0, EPROTO },
+	{ 1, 8, 0 },
+	{ OWED, 8, 0 },
+	{ OWED + 1, 8, EPROTO },
+	{ UINT64_MAX, 8, EPROTO },
+	{ 0, 8, 0 },
+	/* harmless */ { 1, 7, EPROTO },
+	{ 1, 0, EPROTO },
 };
 
 START_TEST(no_more_than_are_owed)
