@@ -91,7 +91,7 @@ check_options() {
 	LAB_ACCEL=abacus expect 2 "$run" -- true
 	LAB_KERNEL=abacus expect 2 "$run" -- true
 	LAB_SOURCES=abacus expect 2 "$run" -- true
-	LAB_KERNEL=abacus expect 0 "$run" --kernel default -- true
+	LAB_KERNEL=abacus expect 0 "$run" --kernel default --list
 	expect 0 "$run" --help
 	grep -q '^usage:' out
 	expect 0 "$run" --list
