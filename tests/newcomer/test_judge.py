@@ -57,6 +57,10 @@ class OfSum(unittest.TestCase):
         text = f"  skipped {name}\n12 passed, 0 failed, 1 skipped\n"
         self.assertIsNone(judge.of_sum("check", 0, text))
 
+    def test_the_sum_is_told_though_make_speaks_last(self) -> None:
+        text = "12 passed, 1 failed, 0 skipped\nmake: *** [check] Error 1\n"
+        self.assertIn("status 2: 12 passed, 1 failed", str(judge.of_sum("check", 2, text)))
+
     def test_bad(self) -> None:
         for status, line in (
             (0, "12 passed, 1 failed, 0 skipped"),
