@@ -14,7 +14,7 @@
 #include "common/stop.h"
 #include "common/trace.h"
 
-#define DISCONNECT_LIMIT_S 10 /* soft-RoCE sends a request that was lost again after 6 s */
+#define DISCONNECT_LIMIT_S 10 /* soft-RoCE repeats a lost request after 6 s or less */
 
 const bool our_notices_disconnect = false; /* nobody looks at the channel while we poll the CQ */
 
