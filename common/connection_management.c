@@ -304,7 +304,7 @@ void our_disconnect(struct our_control *control)
 
 uint64_t our_disconnect_limit_s(const struct our_control *control)
 {
-	/* On soft-RoCE the request is repeated every 6 s. Two are enough for who may be dead. */
+	/* soft-RoCE repeats the request every 6 s or 5 (docs/drivers.md). Two do for who may be dead. */
 	if (our_stop_requested())
 		return 1;
 	return control->statistics.complete ? 20 : 7;

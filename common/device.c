@@ -57,7 +57,7 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 
 	if (!error)
 		error = ENOMEM;
-	/* Measured with Linux 6.1; see docs/pitfalls.md. */
+	/* Measured with Linux 6.1 and 6.12; see docs/drivers.md. */
 	if (!strncmp(device, "siw", 3) && error == ENOMEM)
 		return our_report_error(call, error,
 					"soft-iWARP maps at most 144 pages of queues into a "

@@ -15,7 +15,7 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-#define DISCONNECT_LIMIT_S 10 /* soft-RoCE sends a request that was lost again after 6 s */
+#define DISCONNECT_LIMIT_S 10 /* soft-RoCE repeats a lost request after 6 s or less */
 
 int our_create_event_channel(struct our_control *control)
 {

@@ -25,3 +25,14 @@ $(FLAT_PROGRAMS): %: %.c
 		-o $(@F)
 
 .PHONY: pairs-build
+
+# Asks a driver one question: docs/drivers.md. No test runs it.
+probe: $(BUILD)/tests/probe ## build what docs/drivers.md asks the drivers with
+
+$(BUILD)/tests/probe: $(wildcard tests/probe/*.[ch])
+	@mkdir -p $(@D)
+	$(SAY) CC tests/probe/probe.c
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Werror tests/probe/probe.c \
+		-lrdmacm -libverbs -o $@
+
+.PHONY: probe

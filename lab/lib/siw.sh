@@ -52,12 +52,12 @@ lend_libraries() {
 }
 
 # A message that comes when siw_accept has answered the client, but has not yet told the socket whom to call, is not
-# seen before more comes (docs/pitfalls.md). So once that is done, look for what has come. Where the source is another,
+# seen before more comes (docs/drivers.md). So once that is done, look for what has come. Where the source is another,
 # it stays as it is.
 mend_siw() {
 	local function='/^int siw_accept(/,/^}/' call='rv = siw_cm_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0);'
 	if [ "$(sed -n "$function p" "$1" | grep -cF "$call")" != 1 ]; then
-		say "this siw is not one we know: a connection's first message may be overlooked (docs/pitfalls.md)"
+		say "this siw is not one we know: a connection's first message may be overlooked (docs/drivers.md)"
 		return
 	fi
 	sed -i -e "$function s/^\(\t*\)$call\$/&\n\1lab_look_once(cep->sock->sk);/" \

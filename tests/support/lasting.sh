@@ -105,7 +105,7 @@ residue() {
 	start_server "ping-sr-$3/server" -a "$2" -n 0 || status=1
 	pid=$(child "$server")
 	before=$(holds "$pid")
-	[ "$1" != iWARP ] || talk=0 # soft-iWARP may lose sight of a first message: docs/pitfalls.md
+	[ "$1" != iWARP ] || talk=0 # soft-iWARP may lose sight of a first message: docs/drivers.md
 	peer=(build/tests/peer --client --stage 1 -a "$2" -c 1000 --die-after "$talk")
 	while [ "$grown" -ge $memory_allowance ] && [ $rounds -lt 4 ] && [ $status = 0 ]; do
 		kill_some "${peer[@]}" || status=1
@@ -131,7 +131,7 @@ liars() {
 	before=$(holds "$pid")
 	peer=(build/tests/peer --client --stage 1 -a "$2" -c 100)
 	client longer "${peer[@]}" --send-size 65 && status=1
-	# soft-iWARP may lose sight of a first message (docs/pitfalls.md): then this client is given
+	# soft-iWARP may lose sight of a first message (docs/drivers.md): then this client is given
 	# up for silent, and the next one heard.
 	for _ in 1 2 3 4; do
 		client shorter "${peer[@]}" --send-size 63 && status=1

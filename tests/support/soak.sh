@@ -124,7 +124,7 @@ half() {
 }
 
 # What a server may say of clients that are killed. soft-iWARP may fail a send before it says that
-# the client has gone (docs/pitfalls.md); other devices do not.
+# the client has gone (docs/drivers.md); other devices do not.
 expected='listening on|the client left after [0-9]+ messages$|: (most likely )?the client has left'
 expected_iwarp='completion of the send .*: local QP operation error'
 

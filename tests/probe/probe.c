@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: asks a driver one question and prints what it does: what docs/drivers.md says of the
+ * drivers is read off here. Nothing is judged, and no test depends on what is printed.
+ *
+ * Contract: one process, both ends. Each line begins with the milliseconds since the connection
+ * stood; of "rnr", since just before its message. Exit status 0 the question was asked, whatever
+ * the answer; 1 it could not be; 2 wrong usage.
+ */
+#include "ends.h"
+#include <arpa/inet.h>
+
+static void tell_state(const struct ends *e, const struct end *end)
+{
+	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_UNKNOWN };
+
+	must(!ibv_query_qp(end->id->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT, &init),
+	     "ibv_query_qp");
+	told(e, "%s: ibv_query_qp: state %s, ACK timeout %d", end->name,
+	     attr.qp_state <= IBV_QPS_ERR ? names[attr.qp_state] : "none", attr.timeout);
+}
+
+/* The client leaves. What does the server learn before it answers, and what becomes of posts? */
+static void ask_leave(struct ends *e, int unused)
+{
+	(void)unused;
+	tell_state(e, &e->client);
+	tell_state(e, &e->server);
+	told(e, "client: rdma_disconnect returns %d", rdma_disconnect(e->client.id));
+	watch(e, 1000, 99);
+	tell_state(e, &e->server);
+	tell_post(e, &e->server, "ibv_post_recv", post_recv(&e->server, 64));
+	tell_post(e, &e->server, "ibv_post_send", post_send(&e->server, 64, 0));
+	watch(e, 1000, 99);
+	told(e, "server: rdma_disconnect returns %d", rdma_disconnect(e->server.id));
+	watch(e, 5000, 99);
+	tell_post(e, &e->server, "ibv_post_recv", post_recv(&e->server, 64));
+	tell_post(e, &e->server, "ibv_post_send", post_send(&e->server, 64, 0));
+	watch(e, 1000, 99);
+}
+
+/* The server's QP goes without a word: how long does the client try? */
+static void ask_retries(struct ends *e, int seconds)
+{
+	tell_state(e, &e->client);
+	rdma_destroy_qp(e->server.id);
+	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	if (!watch(e, seconds * 1000, 1))
+		told(e, "client: still trying");
+}
+
+static bool woken(const struct end *end)
+{
+	struct pollfd readable = { .fd = end->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	if (poll(&readable, 1, 300) != 1)
+		return false;
+	must(!ibv_get_cq_event(end->channel, &cq, &context), "ibv_get_cq_event");
+	ibv_ack_cq_events(cq, 1);
+	return true;
+}
+
+static void one_arming(struct ends *e, int solicited_only, unsigned int flags)
+{
+	struct ibv_wc wc;
+
+	ibv_req_notify_cq(e->server.cq, solicited_only);
+	must(!post_recv(&e->server, 4096), "ibv_post_recv");
+	must(!post_send(&e->client, 64, flags), "ibv_post_send");
+	told(e, "server: armed for %s, %s message: %s", solicited_only ? "solicited only" : "any",
+	     flags ? "solicited" : "ordinary", woken(&e->server) ? "event" : "no event");
+	while (ibv_poll_cq(e->server.cq, 1, &wc) || ibv_poll_cq(e->client.cq, 1, &wc))
+		;
+}
+
+static void ask_solicited(struct ends *e, int unused)
+{
+	struct ibv_wc wc;
+
+	(void)unused;
+	one_arming(e, 0, 0);
+	one_arming(e, 1, 0);
+	one_arming(e, 1, IBV_SEND_SOLICITED);
+	must(!post_recv(&e->server, 4096), "ibv_post_recv");
+	must(!post_send(&e->client, 64, 0), "ibv_post_send");
+	while (!ibv_poll_cq(e->client.cq, 1, &wc))
+		;
+	usleep(100000);
+	ibv_req_notify_cq(e->server.cq, 0);
+	told(e, "server: armed for any after the message: %s",
+	     woken(&e->server) ? "event" : "no event");
+}
+
+/* A message longer than the receive that it meets. */
+static void ask_too_long(struct ends *e, int unused)
+{
+	(void)unused;
+	tell_post(e, &e->client, "ibv_post_send of 8192 bytes for 4096",
+		  post_send(&e->client, 8192, 0));
+	watch(e, 2000, 99);
+	tell_state(e, &e->client);
+	tell_state(e, &e->server);
+}
+
+/* A send from memory that its key does not stand for, and a good one behind it. */
+static void ask_bad_key(struct ends *e, int unused)
+{
+	(void)unused;
+	e->client.mr->lkey ^= 0x5500;
+	tell_post(e, &e->client, "ibv_post_send with a wrong key", post_send(&e->client, 64, 0));
+	e->client.mr->lkey ^= 0x5500;
+	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	watch(e, 2000, 99);
+	tell_state(e, &e->client);
+}
+
+/* A message that comes 10 ms before its receive, with the server's RNR timer at "code". */
+static void ask_rnr(struct ends *e, int code)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .min_rnr_timer = (uint8_t)code };
+
+	if (ibv_modify_qp(e->server.id->qp, &attr, IBV_QP_MIN_RNR_TIMER))
+		told(e, "server: ibv_modify_qp of the RNR timer: %s", strerror(errno));
+	restart_clock(e);
+	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	usleep(10000);
+	tell_post(e, &e->server, "ibv_post_recv", post_recv(&e->server, 64));
+	watch(e, 3000, 2);
+}
+
+/* More and more QPs with one CQ, then completion queues: where is the end, and how is it told? */
+static void ask_queues(struct ends *e, int most)
+{
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };
+	struct ibv_context *verbs = e->client.id->verbs;
+	int n = 0;
+
+	init.cap = (struct ibv_qp_cap){ 1, 1, 1, 1, 0 };
+	init.send_cq = init.recv_cq = e->client.cq;
+	errno = 0;
+	while (n < most && ibv_create_qp(e->client.id->qp->pd, &init))
+		n++;
+	told(e, "QPs besides the two: %d, then errno %d", n, errno);
+	errno = 0;
+	for (n = 0; n < most && ibv_create_cq(verbs, 1, NULL, NULL, 0);)
+		n++;
+	told(e, "CQs after that: %d, then errno %d", n, errno);
+}
+
+static const struct question {
+	const char *name;
+	void (*ask)(struct ends *e, int number);
+	int number;
+	int receives;
+	const char *help;
+} questions[] = {
+	{ "leave", ask_leave, 0, 2, "one side disconnects: events, flushes, states, later posts" },
+	{ "retries", ask_retries, 60, 1, "[SECONDS] a peer that has gone, retry_count 6" },
+	{ "retries-7", ask_retries, 60, 1, "[SECONDS] the same with retry_count 7" },
+	{ "solicited", ask_solicited, 0, 0, "which message wakes a CQ armed for which" },
+	{ "too-long", ask_too_long, 0, 2, "a message longer than its receive" },
+	{ "bad-key", ask_bad_key, 0, 2, "a send with a wrong lkey" },
+	{ "rnr", ask_rnr, 0, 0, "[CODE] a message before its receive, min_rnr_timer CODE" },
+	{ "queues", ask_queues, 2000, 0, "[N] how many QPs and CQs, up to N" },
+};
+
+static __attribute__((noreturn)) void usage(void)
+{
+	fputs("usage: probe IPV4-ADDRESS QUESTION [NUMBER]\n", stderr);
+	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
+		fprintf(stderr, "  %-10s %s\n", questions[i].name, questions[i].help);
+	exit(2);
+}
+
+static int number(const char *text)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || end == text || *end || value < 0 || value > 100000)
+		usage();
+	return (int)value;
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	const struct question *q = NULL;
+	struct ends e = { 0 };
+	int value;
+
+	if (argc < 3 || argc > 4 || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1)
+		usage();
+	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
+		if (!strcmp(argv[2], questions[i].name))
+			q = &questions[i];
+	if (!q)
+		usage();
+	value = argc == 4 ? number(argv[3]) : q->number;
+	connect_ends(&e, (struct sockaddr *)&to, strcmp(q->name, "retries-7") ? 6 : 7, q->receives);
+	q->ask(&e, value);
+	return 0;
+}
