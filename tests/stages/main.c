@@ -3,7 +3,6 @@
  * Place: the stage tests' main program. Contract: runs every stage on every address there is (in
  * the lab, or RDMA_ADDR); exit status 0 if all passed. Started by tests/run, in the top directory.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/stages/runs.h"
@@ -58,7 +57,7 @@ int main(void)
 				add_stream_size_tests(tcase, setting);
 			else
 				add_size_tests(tcase, setting);
-			if (first_of_device(target) && getenv("STAGES_NINE"))
+			if (first_of_device(target) && stages[stage].only_waits)
 				add_what_depends_on_waiting(tcase, setting);
 			else if (first_of_device(target))
 				add_all_others(tcase, setting);
