@@ -29,6 +29,7 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
 
 int our_create_qp(struct our_control *control)
 {
+	uint32_t inline_asked = (uint32_t)control->options->inline_size;
 	struct ibv_qp_init_attr attr;
 	int ret;
 
@@ -37,16 +38,15 @@ int our_create_qp(struct our_control *control)
 	if (ret == EINVAL) {
 		/* Some devices refuse inline data rather than grant less of it. */
 		our_setup_qp_params(control, &attr);
-		attr.cap.max_inline_data = 0;
+		inline_asked = attr.cap.max_inline_data = 0;
 		ret = rdma_create_qp(control->cm_id, control->pd, &attr) ? errno : 0;
 	}
 	if (ret)
 		return our_report_no_queue(control, "rdma_create_qp", ret);
 	control->qp = control->cm_id->qp;
-	/* A device may grant more than was asked for: what is inline is the user's choice. */
-	control->max_inline = attr.cap.max_inline_data < control->options->inline_size
-				      ? attr.cap.max_inline_data
-				      : (uint32_t)control->options->inline_size;
+	/* A device may grant more than was asked for: what goes inline is the user's choice. */
+	control->max_inline = attr.cap.max_inline_data < inline_asked ? attr.cap.max_inline_data
+								      : inline_asked;
 	return 0;
 }
 
