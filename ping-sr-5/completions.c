@@ -29,7 +29,7 @@ struct our_completions {
 	struct ibv_comp_channel *channel;
 	unsigned int events_to_ack;
 	bool armed;               /* the next completion will make an event */
-	bool slept;               /* since the last message */
+	unsigned int wake_ups;    /* by a completion, since the last message */
 	uint64_t spin_ns;         /* how long to look, where looking pays */
 	uint64_t wake_up_ns;      /* what it costs to sleep and be woken */
 	uint64_t cycle_ns;        /* from message to message, smoothed, without our wake-ups */
@@ -39,9 +39,9 @@ struct our_completions {
 const uint32_t our_waiting_options = OUR_OPT_SPIN;
 
 /*
- * To look until the next message comes costs the time until then, and to sleep costs two wake-ups,
- * as the other side sleeps, too: one of ours and one of theirs. So who looks for two wake-ups has
- * never wasted more than sleeping would have cost.
+ * Asleep, a message costs four wake-ups, two on either side: for the completion of the send and for
+ * that of the receive. To look until the next message comes costs the time until then. So who looks
+ * for four wake-ups has never wasted more than sleeping would have cost.
  */
 static int set_budget(struct our_control *control)
 {
@@ -50,7 +50,7 @@ static int set_budget(struct our_control *control)
 
 	if (ret)
 		return ret;
-	completions->spin_ns = 2 * completions->wake_up_ns;
+	completions->spin_ns = 4 * completions->wake_up_ns;
 	if (control->options->given & OUR_OPT_SPIN)
 		completions->spin_ns = control->options->spin_us * OUR_NS_PER_US;
 	return 0;
@@ -63,19 +63,19 @@ static bool looking_pays(const struct our_completions *completions)
 }
 
 /*
- * Learns from a message that has come. Who slept is late by a wake-up, which it would not be if it
- * looked: it does not count, or two sides that sleep would never find out that they need not.
+ * Learns from a message that has come. Who slept is late by its wake-ups, which it would not be if it
+ * looked: they do not count, or two sides that sleep would never find out that they need not.
  */
 static void learn(struct our_completions *completions, uint64_t now_ns)
 {
 	uint64_t cycle_ns = now_ns - completions->last_message_ns;
+	uint64_t wake_ups_ns = completions->wake_ups * completions->wake_up_ns;
 
-	if (completions->slept)
-		cycle_ns -= cycle_ns < completions->wake_up_ns ? cycle_ns : completions->wake_up_ns;
+	cycle_ns -= cycle_ns < wake_ups_ns ? cycle_ns : wake_ups_ns;
 	if (completions->last_message_ns)
 		completions->cycle_ns = (3 * completions->cycle_ns + cycle_ns) / 4;
 	completions->last_message_ns = now_ns;
-	completions->slept = false;
+	completions->wake_ups = 0;
 }
 
 static int our_create_comp_channel(struct our_control *control)
@@ -162,6 +162,7 @@ static int take_cq_event(struct our_completions *completions)
 	if (ibv_get_cq_event(completions->channel, &cq, &context))
 		return our_report_error("ibv_get_cq_event", errno, NULL);
 	completions->armed = false;
+	completions->wake_ups++;
 	if (++completions->events_to_ack == ACK_BATCH) {
 		ibv_ack_cq_events(cq, completions->events_to_ack);
 		completions->events_to_ack = 0;
@@ -183,7 +184,6 @@ static int our_wait_for_notification(struct our_control *control)
 	struct timespec left;
 
 	control->statistics.sleeps++;
-	control->completions->slept = true;
 	if (ppoll(fds, 2, time_left(control, &left), NULL) > 0 && fds[0].revents)
 		return take_cq_event(control->completions);
 	return our_keep_waiting(control);

@@ -90,7 +90,7 @@ const struct our_option_row our_option_table[OUR_OPTION_ROWS] = {
 	{ OUR_OPT_SLEEP, LONG_SLEEP, "sleep", "MICROSECONDS",
 	  "after each message, as a slow receiver does", NUMBER(sleep_us, 1, 10000000) },
 	{ OUR_OPT_SPIN, LONG_SPIN, "spin", "MICROSECONDS",
-	  "look so long for a completion before going to sleep (default: two wake-ups)",
+	  "look so long for a completion before going to sleep (default: four wake-ups)",
 	  NUMBER(spin_us, 0, 1000000) },
 	{ OUR_OPT_TRACE, 't', "trace", NULL, "show each verb called, its result and its time",
 	  SPECIAL },
