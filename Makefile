@@ -60,8 +60,8 @@ ping-sr-5.server = $(ping-sr-3.server)
 
 blast-sr-2.before = ping-sr-2
 blast-sr-2.parts  = $(filter-out %/ping.c,$(ping-sr-2.parts)) \
-		    blast-sr-2/blast.c blast-sr-2/chains.c blast-sr-2/credits.c \
-		    blast-sr-2/drain.c blast-sr-2/sequence.c
+		    blast-sr-2/blast.c blast-sr-2/chains.c blast-sr-2/credits.c blast-sr-2/drain.c \
+		    blast-sr-2/options.c blast-sr-2/sequence.c
 blast-sr-2.client = ping-sr-0/client.c blast-sr-2/client_operation.c
 blast-sr-2.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) blast-sr-2/agent_operation.c
 

@@ -9,10 +9,10 @@ cost_program=build/bench/statistics_cost
 # Built with the options of the Makefile, unless it is newer than what it is made of.
 build_statistics_cost() {
 	local source=bench/statistics_cost.c
-	[ -f build/libour.a ] || die "build/libour.a is not there: run make first"
-	if [ $cost_program -nt $source ] && [ $cost_program -nt build/libour.a ]; then return; fi
+	[ -f build/libmeasure.a ] || die "build/libmeasure.a is not there: run make first"
+	if [ $cost_program -nt $source ] && [ $cost_program -nt build/libmeasure.a ]; then return; fi
 	mkdir -p build/bench
-	"${CC:-cc}" -std=c11 -O2 -g -Wall -Wextra -I. -D_GNU_SOURCE $source build/libour.a -lrdmacm -libverbs -pthread \
+	"${CC:-cc}" -std=c11 -O2 -g -Wall -Wextra -I. -D_GNU_SOURCE $source build/libmeasure.a build/libprogram.a -lrdmacm -libverbs -pthread \
 		-o $cost_program || die "cannot build $cost_program"
 }
 

@@ -22,9 +22,9 @@
 #define IDLE_NS (OUR_NS_PER_S / 50)
 
 /* A slow receiver, for tests. */
-static void sleep_as_told(const struct our_control *agent)
+static void sleep_as_told(void)
 {
-	uint64_t us = agent->options->sleep_us;
+	uint64_t us = our_blast_options.sleep_us;
 	struct timespec pause = {
 		.tv_sec = (time_t)(us / 1000000),
 		.tv_nsec = (long)(us % 1000000) * 1000,
@@ -50,7 +50,7 @@ static int take_message(struct our_control *agent, const struct our_completion *
 	if (ret)
 		return ret;
 	transfer->completed++;
-	sleep_as_told(agent);
+	sleep_as_told();
 	return 0;
 }
 

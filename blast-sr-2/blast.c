@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What makes client and server a stream: their command lines, the limits on what they may ask of
- * the device, and what each sets up before it is connected. What a stage provides: see
+ * What makes client and server a stream: the limits on what they may ask of the device, and what
+ * each sets up before it is connected. What a stage provides: see
  * common/stage.h.
  */
 #include <errno.h>
@@ -17,28 +17,6 @@
 
 #define QUARTERS   4 /* completions and credits come, unless told otherwise, for a quarter of -b */
 #define LARGE_SIZE 4096 /* bytes: beside such a message a completion of its own costs nothing */
-
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
-	.summary = "Streams messages to the server as fast as it takes them, and shows how fast "
-		   "that is.",
-	.accepts = OUR_OPTS_EVERY | OUR_OPT_PEER_ADDRESS | OUR_OPT_COUNT | OUR_OPT_DURATION |
-		   OUR_OPT_SIZE | OUR_OPT_BUFFERS | OUR_OPT_VERIFY_ARRIVALS | OUR_OPT_WAIT |
-		   OUR_OPT_CHAIN | OUR_OPT_SIGNAL_EVERY | OUR_OPT_INLINE | OUR_OPT_SGE |
-		   OUR_OPT_NO_CREDITS,
-};
-
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
-	.summary = "Takes the messages that clients stream to it, and returns credits.",
-	.accepts = OUR_OPTS_EVERY | OUR_OPT_BIND_ADDRESS | OUR_OPT_CLIENTS | OUR_OPT_MAX_BUFFERS |
-		   OUR_OPT_MAX_MEMORY | OUR_OPT_VERIFY_ARRIVALS | OUR_OPT_CHAIN | OUR_OPT_SGE |
-		   OUR_OPT_CREDIT_BATCH | OUR_OPT_SLEEP,
-};
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -75,7 +53,7 @@ static int check_device(struct our_control *control, bool is_client)
 		control->refusal_limit = most;
 		return is_client ? EMSGSIZE : ERANGE;
 	}
-	control->n_sge = smaller((uint32_t)control->options->sge, control->data_size);
+	control->n_sge = smaller((uint32_t)our_blast_options.sge, control->data_size);
 	if (control->n_sge > (uint32_t)device.max_sge) {
 		our_report_sentence("--sge %u is more than %s takes: %d", control->n_sge,
 				    our_device_name(control), device.max_sge);
@@ -98,7 +76,7 @@ static uint64_t batch(uint64_t wanted, uint32_t buffers)
  */
 static uint64_t signal_every(const struct our_control *control)
 {
-	uint64_t wanted = control->options->signal_every;
+	uint64_t wanted = our_blast_options.signal_every;
 
 	if (!wanted && control->data_size >= LARGE_SIZE)
 		wanted = 1;
@@ -112,7 +90,7 @@ static int create_transfer(struct our_control *control)
 		return our_report_error("calloc", ENOMEM, NULL);
 	control->transfer->goal = control->count;
 	control->transfer->credit_batch =
-		batch(control->options->credit_batch, control->n_data_buffers);
+		batch(our_blast_options.credit_batch, control->n_data_buffers);
 	control->transfer->signal_every = signal_every(control);
 	return 0;
 }
@@ -136,7 +114,7 @@ static int setup_transfer(struct our_control *control, uint32_t max_send_wr, uin
 	if (ret)
 		goto err_destroy_transfer;
 	/* Zeros: a client with -v fills them as it goes. */
-	ret = our_setup_buffers(control, IBV_ACCESS_LOCAL_WRITE);
+	ret = our_setup_buffers(control, control->n_data_buffers, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto err_unsetup_qp;
 	ret = our_setup_pieces(control);
@@ -169,9 +147,11 @@ void our_unsetup_transfer(struct our_control *control)
 
 int our_setup_client_transfer(struct our_control *client)
 {
-	uint32_t buffers = client->n_data_buffers, slot;
+	uint32_t buffers = (uint32_t)our_blast_options.buffers, slot;
 	int ret;
 
+	client->n_data_buffers = buffers;
+	client->inline_wanted = (uint32_t)our_blast_options.inline_size;
 	ret = check_device(client, true);
 	if (!ret)
 		ret = setup_transfer(client, buffers, buffers);
@@ -188,7 +168,9 @@ int our_setup_agent_transfer(struct our_control *agent)
 {
 	int ret;
 
-	ret = check_device(agent, false);
+	ret = our_check_buffers(agent);
+	if (!ret)
+		ret = check_device(agent, false);
 	if (!ret)
 		ret = setup_transfer(agent, OUR_CREDIT_SENDS, OUR_CREDIT_SENDS);
 	if (ret)

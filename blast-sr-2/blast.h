@@ -9,6 +9,21 @@
 
 #include "common/control.h"
 
+/* What only these two programs have: set by our_process_options, and never after. */
+extern struct our_blast_options {
+	uint64_t buffers;      /* client: message buffers of each side */
+	uint64_t chain;        /* work requests a post; 0: as many as may be posted */
+	uint64_t signal_every; /* client: sends; 0: see signal_every() */
+	uint64_t
+		inline_size; /* client: bytes: messages up to this long are inline, if the QP can */
+	uint64_t sge;        /* pieces that a message is gathered from, or scattered to */
+	uint64_t max_buffers;  /* a server takes from a client at most so many buffers, */
+	uint64_t max_memory;   /* of at most so many bytes together */
+	uint64_t credit_batch; /* agent: receives to post again at a time; 0: see batch() */
+	uint64_t sleep_us;     /* agent: after each message */
+	bool no_credits;       /* client: does not care whether there are receives */
+} our_blast_options;
+
 #define OUR_CREDIT_LENGTH 8 /* bytes of a credit message: a count, big-endian */
 #define OUR_CREDIT_SENDS  8 /* an agent has at most so many of them on their way */
 
@@ -31,6 +46,14 @@ struct our_transfer {
 	struct ibv_mr *credit_mr; /* of all slots */
 	struct our_stream_statistics stream;
 };
+
+/* ---- options.c ---- */
+
+/*
+ * Agent: checks what the client wants to have of buffers against the server's limits, before anything
+ * is allocated from it. Returns 0 or ERANGE, reported, and the reason for the refusal is set.
+ */
+int our_check_buffers(struct our_control *agent);
 
 /* ---- chains.c: several work requests with one call ---- */
 

@@ -64,7 +64,7 @@ static int post_chains(struct our_control *control, uint64_t n,
 		       int (*post)(struct our_control *, uint64_t first, uint64_t n))
 {
 	struct our_transfer *transfer = control->transfer;
-	uint64_t longest = control->options->chain ? control->options->chain : n, length;
+	uint64_t longest = our_blast_options.chain ? our_blast_options.chain : n, length;
 	int ret;
 
 	for (; n; n -= length) {

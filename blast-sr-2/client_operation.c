@@ -34,7 +34,7 @@ static int post_messages(struct our_control *client)
 	uint64_t credits = client->n_data_buffers - (transfer->posted - transfer->credited);
 	uint64_t buffers = client->n_data_buffers - (transfer->posted - transfer->completed);
 
-	if (client->options->no_credits)
+	if (our_blast_options.no_credits)
 		credits = left;
 	n = smallest(left, credits, buffers);
 	if (!n) {

@@ -17,6 +17,7 @@
 #include "program/options.h"
 
 #define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
+#define OUR_INLINE_WANTED    64  /* bytes: most devices take that much */
 
 /* What a CM event said, copied from it before it was acked: its private data dies with the ack. */
 struct our_cm_event {
@@ -71,7 +72,8 @@ struct our_control {
 	struct ibv_qp *qp;
 	uint32_t max_send_wr; /* asked for when the QP was created */
 	uint32_t max_recv_wr;
-	uint32_t max_inline;                     /* bytes: asked for and granted */
+	uint32_t inline_wanted;                  /* bytes: messages up to this long inline, */
+	uint32_t max_inline;                     /* if the QP was granted so much */
 	uint32_t n_sge;                          /* of each work request, at most */
 	struct our_completions *completions;     /* the stage's own, for waiting: see stage.h */
 	struct our_comp_channels *comp_channels; /* shared with others, where one loop serves all */
@@ -79,9 +81,9 @@ struct our_control {
 	struct our_transfer *transfer; /* the stage's own, of what moves: see there */
 
 	/* Negotiated, or with ping-sr-0 simply taken from the options */
-	uint64_t count;                             /* messages the client will send */
-	uint32_t data_size;                         /* bytes a message */
-	uint32_t n_data_buffers;                    /* message buffers */
+	uint64_t count;          /* messages the client will send */
+	uint32_t data_size;      /* bytes a message */
+	uint32_t n_data_buffers; /* of a stream: so many messages may be under way; else 0 */
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, on its way to the peer */
 	int refusal_reason; /* why we refuse the client, in the stage's terms; 0: we do not */
 	uint64_t refusal_limit;
@@ -90,7 +92,8 @@ struct our_control {
 	/* Memory */
 	uint8_t *data; /* all message buffers in one piece */
 	struct ibv_mr *data_mr;
-	struct our_buffer *buffers; /* n_data_buffers of them */
+	uint32_t n_buffers;
+	struct our_buffer *buffers;
 
 	struct our_statistics statistics;
 };

@@ -71,15 +71,15 @@ void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lk
 	sge->lkey = lkey;
 }
 
-static int allocate_buffers(struct our_control *control, size_t length)
+static int allocate_buffers(struct our_control *control, uint32_t n, size_t length)
 {
-	control->buffers = calloc(control->n_data_buffers, sizeof(*control->buffers));
+	control->buffers = calloc(n, sizeof(*control->buffers));
 	if (!control->buffers)
 		return our_report_error("calloc", ENOMEM, NULL);
 	if (posix_memalign((void **)&control->data, OUR_PAGE, length)) {
 		free(control->buffers);
-		return our_report_error("posix_memalign", ENOMEM, "%u buffers of %u bytes",
-					control->n_data_buffers, control->data_size);
+		return our_report_error("posix_memalign", ENOMEM, "%u buffers of %u bytes", n,
+					control->data_size);
 	}
 	memset(control->data, 0, length);
 	return 0;
@@ -91,20 +91,21 @@ static size_t stride(const struct our_control *control)
 	return ((size_t)control->data_size + OUR_CACHE_LINE - 1) / OUR_CACHE_LINE * OUR_CACHE_LINE;
 }
 
-int our_setup_buffers(struct our_control *control, int access)
+int our_setup_buffers(struct our_control *control, uint32_t n, int access)
 {
-	size_t length = control->n_data_buffers * stride(control);
+	size_t length = n * stride(control);
 	struct our_buffer *buffer;
 	uint32_t i;
 	int ret;
 
-	ret = allocate_buffers(control, length);
+	ret = allocate_buffers(control, n, length);
 	if (ret)
 		return ret;
 	ret = our_setup_mr(control, control->data, length, access, &control->data_mr);
 	if (ret)
 		goto err_free_buffers;
-	for (i = 0; i < control->n_data_buffers; i++) {
+	control->n_buffers = n;
+	for (i = 0; i < n; i++) {
 		buffer = &control->buffers[i];
 		buffer->data = control->data + i * stride(control);
 		our_setup_sge(&buffer->sge, buffer->data, control->data_size,

@@ -31,15 +31,15 @@ void our_unsetup_mr(struct ibv_mr *mr);
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
 /*
- * Allocates control->n_data_buffers buffers of control->data_size bytes, each in cache lines of its
- * own and all zero, registers them as one MR with the `access` that ibv_reg_mr(3) lists, and prepares the work requests of each. After
- * our_setup_qp.
+ * Allocates `n` buffers of control->data_size bytes, each in cache lines of its own and all zero,
+ * registers them as one MR with the `access` that ibv_reg_mr(3) lists, and prepares the work
+ * requests of each. After our_setup_qp.
  *
  * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_buffers undoes it,
  * after the QP has been destroyed or has left its working state and before the PD goes. One
  * thread.
  */
-int our_setup_buffers(struct our_control *control, int access);
+int our_setup_buffers(struct our_control *control, uint32_t n, int access);
 void our_unsetup_buffers(struct our_control *control);
 
 #endif

@@ -111,8 +111,8 @@ int our_await_completion(struct our_control *control, struct our_completion *com
  */
 int our_completions_at_hand(const struct our_control *control);
 
-/* Which options (enum our_option_bit) this way of waiting adds to those of client and server. */
-extern const uint32_t our_waiting_options;
+/* The options that this way of waiting adds to those of client and server; NULL: none. */
+extern const struct our_option *const our_waiting_options;
 
 /* ---- connect_info.c: what the two sides tell each other when they connect ---- */
 
@@ -141,15 +141,15 @@ uint8_t our_setup_refusal(struct our_control *control);
  */
 void our_explain_refusal(const struct our_control *control, char *text, size_t size);
 
-/* Server: which options (enum our_option_bit) this stage's way of agreeing adds to the others. */
-extern const uint32_t our_server_options;
+/* Server: the options that this stage's way of agreeing adds to the others. */
+extern const struct our_option *const our_server_options;
 
 /* Server: says, once, which of the options given do not matter in this stage. */
 void our_check_server_options(const struct our_options *options);
 
 /* ---- ping.c, blast.c: what moves over the connection ---- */
 
-/* What client and server accept and say of themselves; the server adds our_server_options. */
+/* What client and server say of themselves, and the options of what moves. */
 extern const struct our_program our_client_program, our_server_program;
 
 /*

@@ -24,12 +24,12 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
 	attr->cap.max_recv_wr = control->max_recv_wr;
 	attr->cap.max_send_sge = control->n_sge;
 	attr->cap.max_recv_sge = control->n_sge;
-	attr->cap.max_inline_data = (uint32_t)control->options->inline_size;
+	attr->cap.max_inline_data = control->inline_wanted;
 }
 
 int our_create_qp(struct our_control *control)
 {
-	uint32_t inline_asked = (uint32_t)control->options->inline_size;
+	uint32_t inline_asked = control->inline_wanted;
 	struct ibv_qp_init_attr attr;
 	int ret;
 

@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	struct our_control *client;
 	int ret, shown;
 
-	program.accepts |= our_waiting_options;
+	our_add_options(&program, our_waiting_options);
 	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
 		return our_options_exit_status(ret);

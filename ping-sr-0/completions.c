@@ -21,7 +21,7 @@ struct our_completions {
 	int polled;
 };
 
-const uint32_t our_waiting_options = 0;
+const struct our_option *const our_waiting_options = NULL;
 
 int our_create_cq(struct our_control *control)
 {

@@ -8,7 +8,7 @@
 
 #include "common/stage.h"
 
-const uint32_t our_server_options = OUR_OPT_COUNT | OUR_OPT_DURATION | OUR_OPT_SIZE;
+const struct our_option *const our_server_options = our_message_options;
 
 void our_check_server_options(const struct our_options *options)
 {

@@ -14,14 +14,20 @@
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
+static const struct our_option ping_options[] = {
+	{ "rate", 0, "N", "send N messages a second (default: all it can)",
+	  OUR_NUMBER(rate, 1, OUR_NS_PER_S) },
+	{ "verify", 'v', NULL, "compare every byte that comes back", OUR_FLAG(verify) },
+	{ 0 },
+};
+
 const struct our_program our_client_program = {
 	.stage = OUR_STAGE,
 	.role = "client",
 	.name = OUR_STAGE "/client",
 	.summary = "Sends messages to the server, waits for each to come back, and shows how long "
 		   "that took.",
-	.accepts = OUR_OPTS_EVERY | OUR_OPT_PEER_ADDRESS | OUR_OPT_COUNT | OUR_OPT_DURATION |
-		   OUR_OPT_RATE | OUR_OPT_SIZE | OUR_OPT_VERIFY | OUR_OPT_WAIT,
+	.options = { our_client_options, our_message_options, ping_options },
 };
 
 const struct our_program our_server_program = {
@@ -29,22 +35,22 @@ const struct our_program our_server_program = {
 	.role = "server",
 	.name = OUR_STAGE "/server",
 	.summary = "Waits for clients and sends every message of theirs back.",
-	.accepts = OUR_OPTS_EVERY | OUR_OPT_BIND_ADDRESS | OUR_OPT_CLIENTS,
+	.options = { our_listener_options },
 };
 
 int our_setup_client_buffers(struct our_control *client)
 {
-	uint32_t i;
-	int ret = our_setup_buffers(client, IBV_ACCESS_LOCAL_WRITE);
+	int ret = our_setup_buffers(client, OUR_PING_BUFFERS, IBV_ACCESS_LOCAL_WRITE);
 
-	for (i = 0; !ret && i < client->n_data_buffers; i++)
-		our_setup_user_data(client, i, 0);
-	return ret;
+	if (ret)
+		return ret;
+	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
+	return 0;
 }
 
 int our_setup_agent_buffers(struct our_control *agent)
 {
-	return our_setup_buffers(agent, IBV_ACCESS_LOCAL_WRITE);
+	return our_setup_buffers(agent, OUR_PING_BUFFERS, IBV_ACCESS_LOCAL_WRITE);
 }
 
 static int setup_transfer(struct our_control *control, int (*setup_buffers)(struct our_control *),
@@ -52,7 +58,6 @@ static int setup_transfer(struct our_control *control, int (*setup_buffers)(stru
 {
 	int ret;
 
-	control->n_data_buffers = OUR_PING_BUFFERS;
 	ret = our_setup_qp(control, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
 	if (ret)
 		return ret;

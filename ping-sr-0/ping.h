@@ -29,7 +29,7 @@ struct our_transfer {
 };
 
 /*
- * The buffers of client and agent: the client's hold the pattern of message 0, the agent's are zero.
+ * The buffers of client and agent, all zero but for what the client sends first.
  * Return as our_setup_buffers does; our_unsetup_buffers undoes either.
  */
 int our_setup_client_buffers(struct our_control *client);

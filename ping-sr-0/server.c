@@ -73,7 +73,8 @@ int main(int argc, char **argv)
 	struct our_control *listener;
 	int ret;
 
-	program.accepts |= our_server_options | our_waiting_options;
+	our_add_options(&program, our_server_options);
+	our_add_options(&program, our_waiting_options);
 	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
 		return our_options_exit_status(ret);

@@ -12,12 +12,34 @@
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 
-const uint32_t our_server_options = OUR_OPT_COUNT | OUR_OPT_DURATION | OUR_OPT_SIZE |
-				    OUR_OPT_MAX_COUNT | OUR_OPT_MAX_SIZE;
+struct our_client_limits our_client_limits = {
+	.max_count = OUR_COUNT_UNLIMITED,
+	.max_size = 16 << 20,
+};
+
+static struct {
+	uint64_t count, duration_s, data_size; /* 0: not given */
+} ignored;
+
+static const struct our_option server_options[] = {
+	{ "count", 'c', "N", "does not matter: each client says its own",
+	  OUR_OWN_NUMBER(ignored.count, 1, OUR_COUNT_UNLIMITED - 1) },
+	{ "duration", 'D', "SECONDS", "does not matter, likewise",
+	  OUR_OWN_NUMBER(ignored.duration_s, 1, UINT32_MAX) },
+	{ "size", 's', "BYTES", "does not matter, likewise",
+	  OUR_OWN_BYTES(ignored.data_size, 1, OUR_MAX_SIZE) },
+	{ "max-count", 0, "N", "refuse a client that wants to send more messages (default 10^12)",
+	  OUR_OWN_NUMBER(our_client_limits.max_count, 1, OUR_COUNT_UNLIMITED) },
+	{ "max-size", 0, "BYTES", "refuse a client whose messages are larger (default 16m)",
+	  OUR_OWN_BYTES(our_client_limits.max_size, 1, OUR_MAX_SIZE) },
+	{ 0 },
+};
+
+const struct our_option *const our_server_options = server_options;
 
 void our_check_server_options(const struct our_options *options)
 {
-	if (!options->quiet && options->given & (OUR_OPT_COUNT | OUR_OPT_SIZE | OUR_OPT_DURATION))
+	if (!options->quiet && (ignored.count || ignored.duration_s || ignored.data_size))
 		our_report_sentence("-c, -s and -D do not matter here: each client says what it is "
 				    "going to send");
 }
@@ -27,7 +49,7 @@ void our_setup_connect_info(struct our_control *control, struct rdma_conn_param 
 	const struct our_connect_info info = {
 		.count = control->count,
 		.data_size = control->data_size,
-		.n_data_buffers = control->options->buffers,
+		.n_data_buffers = control->n_data_buffers,
 	};
 
 	/* The private data must outlive the call: the CM may have to send the request again. */
@@ -44,49 +66,23 @@ static int refuse(struct our_control *control, enum our_refusal_reason reason, u
 	return reason == OUR_REFUSED_NO_SENSE ? EPROTO : ERANGE;
 }
 
-/* Only a server whose clients stream has a limit on buffers; to the others they mean nothing. */
-static int check_buffers(struct our_control *control, const struct our_connect_info *info)
-{
-	const struct our_options *options = control->options;
-	uint64_t most = options->max_memory / info->data_size;
-
-	if (!options->max_buffers)
-		return 0;
-	if (!most) {
-		our_report_sentence("client refused: one of its messages has %" PRIu64
-				    " bytes, and all of a client's buffers may have %" PRIu64
-				    " (--max-memory)",
-				    info->data_size, options->max_memory);
-		return refuse(control, OUR_REFUSED_SIZE, options->max_memory);
-	}
-	if (most > options->max_buffers)
-		most = options->max_buffers;
-	if (info->n_data_buffers && info->n_data_buffers <= most)
-		return 0;
-	our_report_sentence("client refused: it wants %" PRIu64 " buffers of %" PRIu64
-			    " bytes, and 1 to %" PRIu64
-			    " of that size are allowed (--max-buffers, --max-memory)",
-			    info->n_data_buffers, info->data_size, most);
-	return refuse(control, OUR_REFUSED_BUFFERS, most);
-}
-
 static int check_connect_info(struct our_control *control, const struct our_connect_info *info)
 {
-	const struct our_options *options = control->options;
+	const struct our_client_limits *limits = &our_client_limits;
 
-	if (info->count == 0 || info->count > options->max_count) {
+	if (info->count == 0 || info->count > limits->max_count) {
 		our_report_sentence("client refused: it wants to send %" PRIu64
 				    " messages, and 1 to %" PRIu64 " are allowed (--max-count)",
-				    info->count, options->max_count);
-		return refuse(control, OUR_REFUSED_COUNT, options->max_count);
+				    info->count, limits->max_count);
+		return refuse(control, OUR_REFUSED_COUNT, limits->max_count);
 	}
-	if (info->data_size == 0 || info->data_size > options->max_size) {
+	if (info->data_size == 0 || info->data_size > limits->max_size) {
 		our_report_sentence("client refused: its messages have %" PRIu64
 				    " bytes, and 1 to %" PRIu64 " are allowed (--max-size)",
-				    info->data_size, options->max_size);
-		return refuse(control, OUR_REFUSED_SIZE, options->max_size);
+				    info->data_size, limits->max_size);
+		return refuse(control, OUR_REFUSED_SIZE, limits->max_size);
 	}
-	return check_buffers(control, info);
+	return 0;
 }
 
 int our_take_connect_info(struct our_control *control, const struct our_cm_event *request)
@@ -106,7 +102,9 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 		return ret;
 	control->count = info.count;
 	control->data_size = (uint32_t)info.data_size;
-	control->n_data_buffers = (uint32_t)info.n_data_buffers;
+	/* Only a stream has buffers, and checks them: more than fit here are more than it takes. */
+	control->n_data_buffers = info.n_data_buffers < UINT32_MAX ? (uint32_t)info.n_data_buffers
+								   : UINT32_MAX;
 	return 0;
 }
 

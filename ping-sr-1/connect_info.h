@@ -14,6 +14,12 @@
 #define OUR_CONNECT_INFO_LENGTH  32
 #define OUR_REFUSAL_LENGTH       16
 
+/* What a server takes from a client at most (--max-count, --max-size): messages, and bytes of each. */
+extern struct our_client_limits {
+	uint64_t max_count;
+	uint64_t max_size;
+} our_client_limits;
+
 /* Client to server, with rdma_connect. */
 struct our_connect_info {
 	uint64_t count;          /* messages the client is going to send */

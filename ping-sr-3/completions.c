@@ -27,7 +27,7 @@ struct our_completions {
 	bool armed; /* the next completion will make an event */
 };
 
-const uint32_t our_waiting_options = 0;
+const struct our_option *const our_waiting_options = NULL;
 
 static int our_create_comp_channel(struct our_control *control)
 {

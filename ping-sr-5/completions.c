@@ -36,7 +36,16 @@ struct our_completions {
 	uint64_t last_message_ns; /* 0: none yet */
 };
 
-const uint32_t our_waiting_options = OUR_OPT_SPIN;
+static uint64_t spin_us = UINT64_MAX; /* --spin; UINT64_MAX: as long as set_budget finds right */
+
+static const struct our_option spin_options[] = {
+	{ "spin", 0, "MICROSECONDS",
+	  "look so long for a completion before going to sleep (default: four wake-ups)",
+	  OUR_OWN_NUMBER(spin_us, 0, 1000000) },
+	{ 0 },
+};
+
+const struct our_option *const our_waiting_options = spin_options;
 
 /*
  * Asleep, a message costs four wake-ups, two on either side: for the completion of the send and for
@@ -51,8 +60,8 @@ static int set_budget(struct our_control *control)
 	if (ret)
 		return ret;
 	completions->spin_ns = 4 * completions->wake_up_ns;
-	if (control->options->given & OUR_OPT_SPIN)
-		completions->spin_ns = control->options->spin_us * OUR_NS_PER_US;
+	if (spin_us != UINT64_MAX)
+		completions->spin_ns = spin_us * OUR_NS_PER_US;
 	return 0;
 }
 

@@ -10,11 +10,12 @@
 
 #include "program/addresses.h"
 #include "program/numbers.h"
-#include "program/option_table.h"
 #include "program/options.h"
 #include "program/report.h"
 
-#define OUR_VERSION "0.1"
+#define OUR_VERSION       "0.1"
+#define MAX_OPTIONS       64
+#define FIRST_LONG_OPTION 256 /* what getopt_long returns for the first: more than any letter */
 
 static int usage_error(const char *what, const char *detail)
 {
@@ -22,81 +23,107 @@ static int usage_error(const char *what, const char *detail)
 	return EINVAL;
 }
 
-static bool has_letter(const struct our_option_row *row)
+/* All options that a program accepts: those of its tables, and those of every program. */
+struct accepted {
+	int n;
+	const struct our_option *options[MAX_OPTIONS];
+};
+
+static void accept_table(struct accepted *accepted, const struct our_option *option)
 {
-	return row->letter < OUR_FIRST_LONG_OPTION;
+	for (; option && option->name && accepted->n < MAX_OPTIONS; option++)
+		accepted->options[accepted->n++] = option;
+}
+
+static void list_accepted(const struct our_program *program, struct accepted *accepted)
+{
+	int i;
+
+	accepted->n = 0;
+	for (i = 0; i < OUR_MAX_TABLES; i++)
+		accept_table(accepted, program->options[i]);
+	accept_table(accepted, our_every_option);
+}
+
+void our_add_options(struct our_program *program, const struct our_option *options)
+{
+	int i = 0;
+
+	while (i < OUR_MAX_TABLES - 1 && program->options[i])
+		i++;
+	program->options[i] = options;
 }
 
 static void show_help(const struct our_program *program)
 {
-	const struct our_option_row *row;
+	const struct our_option *option;
+	struct accepted accepted;
 	char left[40];
+	int i;
 
+	list_accepted(program, &accepted);
 	printf("usage: %s [options]\n%s\n\n", program->name, program->summary);
-	for (row = our_option_table; row < our_option_table + OUR_OPTION_ROWS; row++) {
-		if (!(program->accepts & row->bit))
-			continue;
-		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", has_letter(row) ? '-' : ' ',
-			 has_letter(row) ? row->letter : ' ', has_letter(row) ? ',' : ' ',
-			 row->name, row->argument ? " " : "", row->argument ? row->argument : "");
-		printf("  %-26s %s\n", left, row->text);
+	for (i = 0; i < accepted.n; i++) {
+		option = accepted.options[i];
+		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", option->letter ? '-' : ' ',
+			 option->letter ? option->letter : ' ', option->letter ? ',' : ' ',
+			 option->name, option->argument ? " " : "",
+			 option->argument ? option->argument : "");
+		printf("  %-26s %s\n", left, option->help);
 	}
 	printf("\nResults go to stdout, all else to stderr. Exit status: 0 done, 1 failed, "
 	       "2 wrong usage.\n");
 }
 
-/* What getopt_long(3) wants to know of the rows that the program accepts. */
-static void make_getopt_tables(uint32_t accepts, char *letters, struct option *names)
+/* What getopt_long(3) wants to know of them; a long option stands for its place in the list. */
+static void make_getopt_tables(const struct accepted *accepted, char *letters, struct option *names)
 {
-	const struct our_option_row *row;
+	const struct our_option *option;
+	int i;
 
 	*letters++ = ':'; /* tell a missing argument from an unknown option */
-	for (row = our_option_table; row < our_option_table + OUR_OPTION_ROWS; row++) {
-		if (!(accepts & row->bit))
-			continue;
-		if (has_letter(row))
-			*letters++ = (char)row->letter;
-		if (has_letter(row) && row->argument)
+	for (i = 0; i < accepted->n; i++) {
+		option = accepted->options[i];
+		if (option->letter)
+			*letters++ = (char)option->letter;
+		if (option->letter && option->argument)
 			*letters++ = ':';
-		*names++ = (struct option){
-			.name = row->name,
-			.has_arg = row->argument ? required_argument : no_argument,
-			.val = row->letter,
+		names[i] = (struct option){
+			.name = option->name,
+			.has_arg = option->argument ? required_argument : no_argument,
+			.val = FIRST_LONG_OPTION + i,
 		};
 	}
 	*letters = '\0';
-	memset(names, 0, sizeof(*names));
+	memset(&names[i], 0, sizeof(names[i]));
 }
 
-static int take_number(const struct our_option_row *row, const char *text, uint64_t *value)
+static int take_number(const struct our_option *option, const char *text, uint64_t *value)
 {
-	bool suffixes = row->kind == OUR_KIND_BYTES;
-	int ret = our_parse_number(text, suffixes, row->min, row->max, value);
-	char option[32];
+	bool suffixes = option->kind == OUR_OPTION_BYTES;
+	int ret = our_parse_number(text, suffixes, option->min, option->max, value);
+	char typed[32];
 
-	if (has_letter(row))
-		snprintf(option, sizeof(option), "-%c", row->letter);
+	if (option->letter)
+		snprintf(typed, sizeof(typed), "-%c", option->letter);
 	else
-		snprintf(option, sizeof(option), "--%s", row->name);
+		snprintf(typed, sizeof(typed), "--%s", option->name);
 	if (ret == EINVAL)
-		our_report_sentence("%s takes a number%s, not '%s'; see --help", option,
+		our_report_sentence("%s takes a number%s, not '%s'; see --help", typed,
 				    suffixes ? " (suffix k, m or g)" : "", text);
 	else if (ret == ERANGE)
 		our_report_sentence("%s takes a number from %" PRIu64 " to %" PRIu64
 				    ", not %s; see --help",
-				    option, row->min, row->max, text);
+				    typed, option->min, option->max, text);
 	return ret ? EINVAL : 0;
 }
 
 static int take_special(int letter, const char *argument, struct our_options *options)
 {
-	static const struct our_option_row port = { .letter = 'p', .min = 1, .max = 65535 };
+	static const struct our_option port = { .letter = 'p', .min = 1, .max = 65535 };
 	uint64_t number;
 
 	switch (letter) {
-	case 'a':
-		options->address = argument;
-		return *argument ? 0 : usage_error("-a takes an address", "");
 	case 'p':
 		options->port = argument;
 		return take_number(&port, argument, &number);
@@ -113,35 +140,46 @@ static int take_special(int letter, const char *argument, struct our_options *op
 	case 'V':
 		printf("%s %s\n", options->program->name, OUR_VERSION);
 		return ECANCELED;
-	default: /* a row of the table that this function forgot */
+	default: /* an option that this function forgot */
 		return usage_error("option not implemented", "");
 	}
 }
 
-static const struct our_option_row *row_of(int letter, uint32_t accepts)
+/* What getopt_long has returned for an option that is accepted. */
+static const struct our_option *option_of(const struct accepted *accepted, int letter)
 {
-	const struct our_option_row *row = our_option_table;
+	int i = 0;
 
-	while (row->letter != letter || !(row->bit & accepts))
-		row++;
-	return row;
+	if (letter >= FIRST_LONG_OPTION)
+		return accepted->options[letter - FIRST_LONG_OPTION];
+	while (accepted->options[i]->letter != letter)
+		i++;
+	return accepted->options[i];
 }
 
-static int take_option(int letter, const char *argument, struct our_options *options)
+static void *value_of(const struct our_option *option, struct our_options *options)
 {
-	const struct our_option_row *row = row_of(letter, options->program->accepts);
-	char *member = (char *)options + row->offset;
+	return option->value ? option->value : (char *)options + option->offset;
+}
 
-	options->given |= row->bit;
-	switch (row->kind) {
-	case OUR_KIND_FLAG:
-		*(bool *)member = true;
+static int take_option(const struct our_option *option, const char *argument,
+		       struct our_options *options)
+{
+	void *value = value_of(option, options);
+	char typed[] = { '-', (char)option->letter, '\0' };
+
+	switch (option->kind) {
+	case OUR_OPTION_FLAG:
+		*(bool *)value = true;
 		return 0;
-	case OUR_KIND_NUMBER:
-	case OUR_KIND_BYTES:
-		return take_number(row, argument, (uint64_t *)(void *)member);
+	case OUR_OPTION_NUMBER:
+	case OUR_OPTION_BYTES:
+		return take_number(option, argument, value);
+	case OUR_OPTION_TEXT:
+		*(const char **)value = argument;
+		return *argument ? 0 : usage_error("a value is wanted after ", typed);
 	default:
-		return take_special(letter, argument, options);
+		return take_special(option->letter, argument, options);
 	}
 }
 
@@ -157,24 +195,43 @@ static int refuse_option(int why, char **argv)
 	return usage_error("unknown option or wrong use of it: ", typed);
 }
 
+static int check_required(const struct accepted *accepted, struct our_options *options)
+{
+	const struct our_option *option;
+	int i;
+
+	for (i = 0; i < accepted->n; i++) {
+		option = accepted->options[i];
+		if (option->kind == OUR_OPTION_TEXT && option->min &&
+		    !*(const char **)value_of(option, options)) {
+			our_report_sentence("-%c is required: %s; see --help", option->letter,
+					    option->help);
+			return EINVAL;
+		}
+	}
+	return 0;
+}
+
 static int read_command_line(int argc, char **argv, struct our_options *options)
 {
-	struct option names[OUR_OPTION_ROWS + 1];
-	char letters[2 * OUR_OPTION_ROWS + 2];
+	struct option names[MAX_OPTIONS + 1];
+	char letters[2 * MAX_OPTIONS + 2];
+	struct accepted accepted;
 	int letter, ret;
 
-	make_getopt_tables(options->program->accepts, letters, names);
+	list_accepted(options->program, &accepted);
+	make_getopt_tables(&accepted, letters, names);
 	opterr = 0;
 	while ((letter = getopt_long(argc, argv, letters, names, NULL)) != -1) {
 		if (letter == '?' || letter == ':')
 			return refuse_option(letter, argv);
-		ret = take_option(letter, optarg, options);
+		ret = take_option(option_of(&accepted, letter), optarg, options);
 		if (ret)
 			return ret;
 	}
 	if (optind < argc)
 		return usage_error("no argument belongs here: ", argv[optind]);
-	return 0;
+	return check_required(&accepted, options);
 }
 
 static void set_defaults(const struct our_program *program, struct our_options *options)
@@ -184,15 +241,6 @@ static void set_defaults(const struct our_program *program, struct our_options *
 	options->port = OUR_DEFAULT_PORT;
 	options->clients = 1;
 	options->data_size = OUR_DEFAULT_SIZE;
-	options->max_count = OUR_COUNT_UNLIMITED;
-	options->max_size = OUR_DEFAULT_MAX_SIZE;
-	options->max_memory = OUR_DEFAULT_MAX_MEMORY;
-	options->inline_size = OUR_DEFAULT_INLINE;
-	options->sge = 1;
-	if (program->accepts & OUR_OPT_BUFFERS)
-		options->buffers = OUR_DEFAULT_BUFFERS;
-	if (program->accepts & OUR_OPT_MAX_BUFFERS)
-		options->max_buffers = OUR_DEFAULT_MAX_BUFFERS;
 }
 
 int our_process_options(int argc, char **argv, const struct our_program *program,
@@ -205,8 +253,6 @@ int our_process_options(int argc, char **argv, const struct our_program *program
 	ret = read_command_line(argc, argv, options);
 	if (ret)
 		return ret;
-	if ((program->accepts & OUR_OPT_PEER_ADDRESS) && !options->address)
-		return usage_error("-a with the server's address is required", "");
 	if (!options->count)
 		options->count = options->duration_s ? OUR_COUNT_UNLIMITED : OUR_DEFAULT_COUNT;
 	verbs_trace_start(options->trace_level, program->name);

@@ -14,7 +14,7 @@ static bool is_for(const struct line *line, const struct test *test)
 {
 	unsigned int is = (test->server ? SERVER : CLIENT) | (test->blast ? BLAST : PING);
 
-	is |= our_server_options & OUR_OPT_MAX_COUNT ? REFUSING : BELIEVING;
+	is |= our_server_options == our_message_options ? BELIEVING : REFUSING;
 	is |= test->watches ? WATCHING : 0;
 	is |= test->synchronous ? SYNCHRONOUS : 0;
 	is |= test->sleeps ? SLEEPING : 0;

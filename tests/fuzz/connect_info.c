@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blast-sr-2/blast.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
 #include "tests/fuzz/fuzz.h"
@@ -14,17 +15,17 @@
 #define SHORTEST    16 /* count and size */
 #define ROCE_LENGTH 56 /* RoCE and InfiniBand pad to it */
 
-static void choose_limits(uint8_t byte, struct our_options *options)
+static void choose_limits(uint8_t byte)
 {
 	static const uint64_t counts[] = { OUR_COUNT_UNLIMITED, 1, 1000, 1ull << 32 };
-	static const uint64_t sizes[] = { OUR_DEFAULT_MAX_SIZE, 1, 4096, OUR_MAX_SIZE };
-	static const uint64_t buffers[] = { 0, OUR_DEFAULT_MAX_BUFFERS, 1, OUR_MAX_BUFFERS };
-	static const uint64_t memories[] = { OUR_DEFAULT_MAX_MEMORY, 1, 1 << 20, UINT64_MAX };
+	static const uint64_t sizes[] = { 16 << 20, 1, 4096, OUR_MAX_SIZE };
+	static const uint64_t buffers[] = { 65536, 7, 1, 1 << 20 };
+	static const uint64_t memories[] = { 1 << 30, 1, 1 << 20, UINT64_MAX };
 
-	options->max_count = counts[byte & 3];
-	options->max_size = sizes[byte >> 2 & 3];
-	options->max_buffers = buffers[byte >> 4 & 3];
-	options->max_memory = memories[byte >> 6];
+	our_client_limits.max_count = counts[byte & 3];
+	our_client_limits.max_size = sizes[byte >> 2 & 3];
+	our_blast_options.max_buffers = buffers[byte >> 4 & 3];
+	our_blast_options.max_memory = memories[byte >> 6];
 }
 
 static bool same(const struct our_connect_info *a, const struct our_connect_info *b)
@@ -62,11 +63,9 @@ static int check_decoding(const uint8_t *data, size_t length, struct our_connect
 /* The client is told the reason, and the limit that it was. */
 static void check_refusal(struct our_control *agent, int ret)
 {
-	const struct our_options *options = agent->options;
 	struct our_refusal refusal;
 
 	fuzz_claim_one_line();
-	fuzz_claim(!agent->count && !agent->data_size && !agent->n_data_buffers);
 	fuzz_claim(our_setup_refusal(agent) == OUR_REFUSAL_LENGTH);
 	fuzz_claim(!our_decode_refusal(agent->private_data, OUR_REFUSAL_LENGTH, &refusal));
 	fuzz_claim(ret == (refusal.reason == OUR_REFUSED_NO_SENSE ? EPROTO : ERANGE));
@@ -75,62 +74,62 @@ static void check_refusal(struct our_control *agent, int ret)
 		fuzz_claim(!refusal.limit);
 		return;
 	case OUR_REFUSED_COUNT:
-		fuzz_claim(refusal.limit == options->max_count);
+		fuzz_claim(refusal.limit == our_client_limits.max_count);
 		return;
 	case OUR_REFUSED_SIZE:
-		fuzz_claim(refusal.limit == options->max_size ||
-			   (options->max_buffers && refusal.limit == options->max_memory));
+		fuzz_claim(refusal.limit == our_client_limits.max_size ||
+			   refusal.limit == our_blast_options.max_memory);
 		return;
 	default:
-		fuzz_claim(refusal.reason == OUR_REFUSED_BUFFERS && options->max_buffers);
-		fuzz_claim(refusal.limit && refusal.limit <= options->max_buffers);
+		fuzz_claim(refusal.reason == OUR_REFUSED_BUFFERS);
+		fuzz_claim(refusal.limit && refusal.limit <= our_blast_options.max_buffers);
 	}
 }
 
 static void check_acceptance(const struct our_control *agent, const struct our_connect_info *info)
 {
-	const struct our_options *options = agent->options;
 	uint64_t memory;
 
 	fuzz_claim(!*fuzz_stderr() && !agent->refusal_reason);
 	fuzz_claim(agent->count == info->count && agent->data_size == info->data_size);
-	fuzz_claim(agent->count && agent->count <= options->max_count);
-	fuzz_claim(agent->data_size && agent->data_size <= options->max_size);
-	if (!options->max_buffers)
-		return;
+	fuzz_claim(agent->count && agent->count <= our_client_limits.max_count);
+	fuzz_claim(agent->data_size && agent->data_size <= our_client_limits.max_size);
 	fuzz_claim(agent->n_data_buffers == info->n_data_buffers);
-	fuzz_claim(agent->n_data_buffers && agent->n_data_buffers <= options->max_buffers);
+	fuzz_claim(agent->n_data_buffers && agent->n_data_buffers <= our_blast_options.max_buffers);
 	fuzz_claim(!__builtin_mul_overflow(info->n_data_buffers, info->data_size, &memory));
-	fuzz_claim(memory <= options->max_memory);
+	fuzz_claim(memory <= our_blast_options.max_memory);
 }
 
 /* Takes it, with `behind` in the memory behind it, which is nobody's to look at. */
-static int take(struct our_control *agent, const struct our_options *options, const uint8_t *data,
-		size_t length, int behind)
+static int take(struct our_control *agent, const uint8_t *data, size_t length, int behind)
 {
+	static const struct our_options options;
 	struct our_cm_event request = { .private_data_length = (uint8_t)length };
+	int ret;
 
 	memset(request.private_data, behind, sizeof(request.private_data));
 	memcpy(request.private_data, data, length);
-	*agent = (struct our_control){ .options = options };
+	*agent = (struct our_control){ .options = &options };
 	fuzz_listen();
-	return our_take_connect_info(agent, &request);
+	ret = our_take_connect_info(agent, &request);
+	if (ret) /* what was not taken is not there */
+		fuzz_claim(!agent->count && !agent->data_size && !agent->n_data_buffers);
+	return ret ? ret : our_check_buffers(agent);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct our_control agent;
-	struct our_options options = { 0 };
 	struct our_connect_info info = { 0 };
 	size_t length = size ? size - 1 : 0;
 	int ret, decoded;
 
 	if (!size || length > UINT8_MAX)
 		return 0;
-	choose_limits(*data++, &options);
+	choose_limits(*data++);
 	decoded = check_decoding(data, length, &info);
-	ret = take(&agent, &options, data, length, 0);
-	fuzz_claim(take(&agent, &options, data, length, 0xff) == ret);
+	ret = take(&agent, data, length, 0);
+	fuzz_claim(take(&agent, data, length, 0xff) == ret);
 	fuzz_claim((decoded != 0) == (agent.refusal_reason == OUR_REFUSED_NO_SENSE));
 	if (ret)
 		check_refusal(&agent, ret);

@@ -10,8 +10,8 @@ FUZZ_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,u
 	      -fno-sanitize-recover=all
 FUZZ_LDFLAGS = -fsanitize=fuzzer,address,undefined
 # Harnesses, and of which stage's parts.
-FUZZ_PROGRAMS = ping-sr-1/connect_info ping-sr-1/refusal ping-sr-1/command_line \
-		blast-sr-2/credits blast-sr-2/command_line
+FUZZ_PROGRAMS = ping-sr-1/refusal ping-sr-1/command_line ping-sr-1/numbers \
+		blast-sr-2/connect_info blast-sr-2/credits blast-sr-2/command_line
 # For a compiler without libFuzzer: tests/fuzz/seeds.c in its place.
 FUZZ_MAIN =
 # What a harness has its own of.

@@ -9,13 +9,27 @@
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 
+struct own own;
+
+static const struct our_option client_options[] = {
+	{ "verify", 'v', NULL, "compare", OUR_FLAG(verify) },
+	{ "own", 'o', NULL, "a part's own flag", OUR_OWN_FLAG(own.flag) },
+	{ 0 },
+};
+
+static const struct our_option server_options[] = {
+	{ "max-number", 0, "N", "a part's own number", OUR_OWN_NUMBER(own.number, 1, 10000) },
+	{ "max-bytes", 0, "BYTES", "a part's own bytes",
+	  OUR_OWN_BYTES(own.bytes, 1, OUR_MAX_SIZE) },
+	{ 0 },
+};
+
 const struct our_program test_client = {
 	.stage = "test",
 	.role = "client",
 	.name = "test/client",
 	.summary = "Is a client.",
-	.accepts = OUR_OPTS_EVERY | OUR_OPT_PEER_ADDRESS | OUR_OPT_COUNT | OUR_OPT_DURATION |
-		   OUR_OPT_SIZE | OUR_OPT_VERIFY | OUR_OPT_WAIT,
+	.options = { our_client_options, our_message_options, client_options },
 };
 
 const struct our_program test_server = {
@@ -23,8 +37,7 @@ const struct our_program test_server = {
 	.role = "server",
 	.name = "test/server",
 	.summary = "Is a server.",
-	.accepts = OUR_OPTS_EVERY | OUR_OPT_BIND_ADDRESS | OUR_OPT_CLIENTS | OUR_OPT_MAX_COUNT |
-		   OUR_OPT_MAX_SIZE,
+	.options = { our_listener_options, server_options },
 };
 
 int process_words(const struct our_program *program, const char *const *words,
@@ -40,6 +53,7 @@ int process_words(const struct our_program *program, const char *const *words,
 		argv[argc] = storage[argc];
 	}
 	optind = 0; /* getopt(3): start anew */
+	own = (struct own){ .number = 8, .bytes = 8 };
 	capture_start();
 	return our_process_options(argc, argv, program, options);
 }

@@ -12,6 +12,12 @@
 
 extern const struct our_program test_client, test_server;
 
+/* Where options that are not in struct our_options have their values: by default 8, 8 and false. */
+extern struct own {
+	uint64_t number, bytes;
+	bool flag;
+} own;
+
 /* Processes `words` (up to NULL), as what follows the program's name. Captures from then on. */
 int process_words(const struct our_program *program, const char *const *words,
 		  struct our_options *options);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "blast-sr-2/blast.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
 #include "tests/unit/unit.h"
@@ -15,12 +16,7 @@
 #define LIMIT_BUFFERS 16
 #define LIMIT_MEMORY  (8 * LIMIT_SIZE)
 
-static const struct our_options options = {
-	.max_count = LIMIT_COUNT,
-	.max_size = LIMIT_SIZE,
-	.max_buffers = LIMIT_BUFFERS,
-	.max_memory = LIMIT_MEMORY,
-};
+static const struct our_options options;
 static const struct our_connect_info honest = { 5, 64, 3 };
 
 /* As docs/protocol.md has it. */
@@ -40,8 +36,7 @@ END_TEST
 
 START_TEST(a_client_sends_all_of_them)
 {
-	const struct our_options its = { .buffers = 3 };
-	struct our_control client = { .options = &its, .count = 5, .data_size = 64 };
+	struct our_control client = { .count = 5, .data_size = 64, .n_data_buffers = 3 };
 	struct rdma_conn_param param = { .private_data_len = 0 };
 
 	our_setup_connect_info(&client, &param);
@@ -131,9 +126,24 @@ static const struct asked {
 	{ { 5, UINT64_MAX, 1 }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
 	{ { 5, 64, 0 }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
 	{ { 5, 64, LIMIT_BUFFERS + 1 }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
+	/* that many are not counted in 32 bits */
+	{ { 5, 64, (1ull << 32) + 1 }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
 	/* together they are too large */
 	{ { 5, LIMIT_SIZE, 9 }, ERANGE, OUR_REFUSED_BUFFERS, 8 },
 };
+
+/* As the agent of a stream does, which has limits on buffers besides those of every agent. */
+static int take(struct our_control *agent, const struct our_cm_event *request)
+{
+	int ret;
+
+	our_client_limits.max_count = LIMIT_COUNT;
+	our_client_limits.max_size = LIMIT_SIZE;
+	our_blast_options.max_buffers = LIMIT_BUFFERS;
+	our_blast_options.max_memory = LIMIT_MEMORY;
+	ret = our_take_connect_info(agent, request);
+	return ret ? ret : our_check_buffers(agent);
+}
 
 START_TEST(limits_are_kept_and_told)
 {
@@ -144,7 +154,7 @@ START_TEST(limits_are_kept_and_told)
 
 	our_encode_connect_info(&one->info, request.private_data);
 	capture_start();
-	ck_assert_int_eq(our_take_connect_info(&agent, &request), one->ret);
+	ck_assert_int_eq(take(&agent, &request), one->ret);
 	if (!one->ret) {
 		ck_assert_uint_eq(agent.count, one->info.count);
 		ck_assert_uint_eq(agent.data_size, one->info.data_size);
@@ -162,16 +172,11 @@ END_TEST
 
 START_TEST(less_memory_than_a_message_is_a_limit_on_its_size)
 {
-	const struct our_options small = {
-		.max_count = 9, .max_size = 99, .max_buffers = 9, .max_memory = 63
-	};
-	const struct our_connect_info large = { 5, 64, 1 };
-	struct our_control agent = { .options = &small };
-	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
+	struct our_control agent = { .options = &options, .data_size = 64, .n_data_buffers = 1 };
 
-	our_encode_connect_info(&large, request.private_data);
+	our_blast_options.max_memory = 63;
 	capture_start();
-	ck_assert_int_eq(our_take_connect_info(&agent, &request), ERANGE);
+	ck_assert_int_eq(our_check_buffers(&agent), ERANGE);
 	assert_holds(captured_stderr(), "64 bytes, and all of a client's buffers may have 63");
 	ck_assert_int_eq(agent.refusal_reason, OUR_REFUSED_SIZE);
 	ck_assert_uint_eq(agent.refusal_limit, 63);
@@ -180,9 +185,8 @@ END_TEST
 
 START_TEST(where_nothing_streams_buffers_mean_nothing)
 {
-	const struct our_options ping = { .max_count = 9, .max_size = 99, .max_memory = 1 };
 	const struct our_connect_info none = { 5, 64, 0 };
-	struct our_control agent = { .options = &ping };
+	struct our_control agent = { .options = &options };
 	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
 
 	our_encode_connect_info(&none, request.private_data);

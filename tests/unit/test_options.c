@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "program/option_table.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 
@@ -22,59 +21,40 @@ static const struct {
 	const char *words[MAX_WORDS];
 	size_t offset, size;
 	uint64_t value;
-	uint32_t given;
 } accepted[] = {
-	{ &test_client, { CLIENT, "-c", "7" }, FIELD(count), 7, OUR_OPT_COUNT },
-	{ &test_client, { CLIENT, "-c7" }, FIELD(count), 7, OUR_OPT_COUNT },
-	{ &test_client, { CLIENT, "--count", "7" }, FIELD(count), 7, OUR_OPT_COUNT },
-	{ &test_client, { CLIENT, "--count=7" }, FIELD(count), 7, OUR_OPT_COUNT },
-	{ &test_client, { CLIENT, "--cou=7" }, FIELD(count), 7, OUR_OPT_COUNT },
-	{ &test_client, { "-c", "7", CLIENT }, FIELD(count), 7, OUR_OPT_COUNT },
-	{ &test_client, { CLIENT, "-c", "7", "-c", "8" }, FIELD(count), 8, OUR_OPT_COUNT },
-	{ &test_client, { CLIENT, "-D", "3" }, FIELD(duration_s), 3, OUR_OPT_DURATION },
-	{ &test_client, { CLIENT, "--duration=3" }, FIELD(duration_s), 3, OUR_OPT_DURATION },
-	{ &test_client, { CLIENT, "-s", "1" }, FIELD(data_size), 1, OUR_OPT_SIZE },
-	{ &test_client, { CLIENT, "-s", "4k" }, FIELD(data_size), 4096, OUR_OPT_SIZE },
-	{ &test_client, { CLIENT, "--size=1M" }, FIELD(data_size), 1 << 20, OUR_OPT_SIZE },
-	{ &test_client, { CLIENT, "-s", "2g" }, FIELD(data_size), 1ull << 31, OUR_OPT_SIZE },
-	{ &test_client, { CLIENT, "-w", "0" }, FIELD(wait_s), 0, OUR_OPT_WAIT },
-	{ &test_client, { CLIENT, "--wait", "5" }, FIELD(wait_s), 5, OUR_OPT_WAIT },
-	{ &test_client, { CLIENT, "-v" }, FIELD(verify), true, OUR_OPT_VERIFY },
-	{ &test_client, { CLIENT, "--verify" }, FIELD(verify), true, OUR_OPT_VERIFY },
-	{ &test_client, { CLIENT, "--timeout", "4" }, FIELD(timeout_s), 4, OUR_OPT_TIMEOUT },
-	{ &test_client, { CLIENT, "-x" }, FIELD(stats), true, OUR_OPT_STATS },
-	{ &test_client, { CLIENT, "--stats" }, FIELD(stats), true, OUR_OPT_STATS },
-	{ &test_client, { CLIENT, "-j" }, FIELD(json), true, OUR_OPT_JSON },
-	{ &test_client, { CLIENT, "--json" }, FIELD(json), true, OUR_OPT_JSON },
-	{ &test_client, { CLIENT, "-q" }, FIELD(quiet), true, OUR_OPT_QUIET },
-	{ &test_client, { CLIENT, "--quiet" }, FIELD(quiet), true, OUR_OPT_QUIET },
-	{ &test_client, { CLIENT, "-qj" }, FIELD(json), true, OUR_OPT_QUIET | OUR_OPT_JSON },
-	{ &test_client, { CLIENT, "-t" }, FIELD(trace_level), VERBS_TRACE_CALLS, OUR_OPT_TRACE },
-	{ &test_client,
-	  { CLIENT, "--trace" },
-	  FIELD(trace_level),
-	  VERBS_TRACE_CALLS,
-	  OUR_OPT_TRACE },
-	{ &test_client,
-	  { CLIENT, "-T" },
-	  FIELD(trace_level),
-	  VERBS_TRACE_MESSAGES,
-	  OUR_OPT_TRACE_MESSAGES },
-	{ &test_client,
-	  { CLIENT, "--trace-messages" },
-	  FIELD(trace_level),
-	  VERBS_TRACE_MESSAGES,
-	  OUR_OPT_TRACE_MESSAGES },
-	{ &test_client,
-	  { CLIENT, "-Tt" },
-	  FIELD(trace_level),
-	  VERBS_TRACE_MESSAGES,
-	  OUR_OPT_TRACE_MESSAGES | OUR_OPT_TRACE },
-	{ &test_server, { NULL }, FIELD(clients), 1, 0 },
-	{ &test_server, { "-n", "0" }, FIELD(clients), 0, OUR_OPT_CLIENTS },
-	{ &test_server, { "--clients=9" }, FIELD(clients), 9, OUR_OPT_CLIENTS },
-	{ &test_server, { "--max-count=9" }, FIELD(max_count), 9, OUR_OPT_MAX_COUNT },
-	{ &test_server, { "--max-size", "2k" }, FIELD(max_size), 2048, OUR_OPT_MAX_SIZE },
+	{ &test_client, { CLIENT, "-c", "7" }, FIELD(count), 7 },
+	{ &test_client, { CLIENT, "-c7" }, FIELD(count), 7 },
+	{ &test_client, { CLIENT, "--count", "7" }, FIELD(count), 7 },
+	{ &test_client, { CLIENT, "--count=7" }, FIELD(count), 7 },
+	{ &test_client, { CLIENT, "--cou=7" }, FIELD(count), 7 },
+	{ &test_client, { "-c", "7", CLIENT }, FIELD(count), 7 },
+	{ &test_client, { CLIENT, "-c", "7", "-c", "8" }, FIELD(count), 8 },
+	{ &test_client, { CLIENT, "-D", "3" }, FIELD(duration_s), 3 },
+	{ &test_client, { CLIENT, "--duration=3" }, FIELD(duration_s), 3 },
+	{ &test_client, { CLIENT, "-s", "1" }, FIELD(data_size), 1 },
+	{ &test_client, { CLIENT, "-s", "4k" }, FIELD(data_size), 4096 },
+	{ &test_client, { CLIENT, "--size=1M" }, FIELD(data_size), 1 << 20 },
+	{ &test_client, { CLIENT, "-s", "2g" }, FIELD(data_size), 1ull << 31 },
+	{ &test_client, { CLIENT, "-w", "0" }, FIELD(wait_s), 0 },
+	{ &test_client, { CLIENT, "--wait", "5" }, FIELD(wait_s), 5 },
+	{ &test_client, { CLIENT, "-v" }, FIELD(verify), true },
+	{ &test_client, { CLIENT, "--verify" }, FIELD(verify), true },
+	{ &test_client, { CLIENT, "--timeout", "4" }, FIELD(timeout_s), 4 },
+	{ &test_client, { CLIENT, "-x" }, FIELD(stats), true },
+	{ &test_client, { CLIENT, "--stats" }, FIELD(stats), true },
+	{ &test_client, { CLIENT, "-j" }, FIELD(json), true },
+	{ &test_client, { CLIENT, "--json" }, FIELD(json), true },
+	{ &test_client, { CLIENT, "-q" }, FIELD(quiet), true },
+	{ &test_client, { CLIENT, "--quiet" }, FIELD(quiet), true },
+	{ &test_client, { CLIENT, "-qj" }, FIELD(json), true },
+	{ &test_client, { CLIENT, "-t" }, FIELD(trace_level), VERBS_TRACE_CALLS },
+	{ &test_client, { CLIENT, "--trace" }, FIELD(trace_level), VERBS_TRACE_CALLS },
+	{ &test_client, { CLIENT, "-T" }, FIELD(trace_level), VERBS_TRACE_MESSAGES },
+	{ &test_client, { CLIENT, "--trace-messages" }, FIELD(trace_level), VERBS_TRACE_MESSAGES },
+	{ &test_client, { CLIENT, "-Tt" }, FIELD(trace_level), VERBS_TRACE_MESSAGES },
+	{ &test_server, { NULL }, FIELD(clients), 1 },
+	{ &test_server, { "-n", "0" }, FIELD(clients), 0 },
+	{ &test_server, { "--clients=9" }, FIELD(clients), 9 },
 };
 
 static uint64_t field_of(const struct our_options *options, size_t offset, size_t size)
@@ -89,7 +69,6 @@ START_TEST(accepts)
 {
 	const char *text = words_text(accepted[_i].words);
 	struct our_options options;
-	uint32_t given = accepted[_i].given;
 	uint64_t value;
 	int ret = process_words(accepted[_i].program, accepted[_i].words, &options);
 
@@ -98,9 +77,6 @@ START_TEST(accepts)
 	ck_assert_str_eq(captured_stdout(), "");
 	value = field_of(&options, accepted[_i].offset, accepted[_i].size);
 	ck_assert_msg(value == accepted[_i].value, "'%s' sets %" PRIu64, text, value);
-	if (accepted[_i].program == &test_client)
-		given |= OUR_OPT_PEER_ADDRESS;
-	ck_assert_msg(options.given == given, "'%s': given is 0x%x", text, options.given);
 	our_unprocess_options(&options);
 }
 END_TEST
@@ -120,8 +96,6 @@ START_TEST(has_the_documented_defaults)
 	ck_assert_uint_eq(options.duration_s, 0);
 	ck_assert_uint_eq(options.wait_s, 0);
 	ck_assert_uint_eq(options.timeout_s, 0);
-	ck_assert_uint_eq(options.max_size, 16 << 20);
-	ck_assert_uint_eq(options.max_count, 1000000000000);
 	ck_assert_int_eq(options.trace_level, VERBS_TRACE_NOTHING);
 	ck_assert(!options.verify && !options.stats && !options.json && !options.quiet);
 	our_unprocess_options(&options);
@@ -208,22 +182,68 @@ START_TEST(answers_version)
 }
 END_TEST
 
-START_TEST(no_row_of_the_table_is_forgotten)
+START_TEST(a_part_has_options_of_its_own)
 {
-	const struct our_option_row *row = &our_option_table[_i];
-	struct our_program program = { .role = "program", .name = "program", .accepts = row->bit };
-	const char *words[MAX_WORDS] = { NULL };
+	const char *const numbers[] = { "--max-number=9", "--max-bytes", "2k", NULL };
+	const char *const flag[] = { CLIENT, "-qo", NULL };
+	const char *const none[] = { CLIENT, NULL };
 	struct our_options options;
-	char option[64];
+
+	ck_assert_int_eq(process_words(&test_server, numbers, &options), 0);
+	ck_assert_uint_eq(own.number, 9);
+	ck_assert_uint_eq(own.bytes, 2048);
+	our_unprocess_options(&options);
+	ck_assert_int_eq(process_words(&test_client, none, &options), 0);
+	ck_assert_uint_eq(own.number, 8);
+	ck_assert(!own.flag);
+	our_unprocess_options(&options);
+	ck_assert_int_eq(process_words(&test_client, flag, &options), 0);
+	ck_assert(own.flag && options.quiet);
+	our_unprocess_options(&options);
+}
+END_TEST
+
+static const struct our_option *const tables[] = { our_client_options, our_listener_options,
+						   our_message_options, our_every_option };
+
+/* Each option of the tables that are shared is known to what reads them, and described. */
+START_TEST(no_option_is_forgotten)
+{
+	struct our_program program = { .role = "program", .name = "program" };
+	const struct our_option *option;
+	const char *words[MAX_WORDS];
+	struct our_options options;
+	char typed[64];
 	int ret;
 
-	snprintf(option, sizeof(option), "--%s", row->name);
-	words[0] = option;
-	words[1] = row->argument ? "1" : NULL; /* a number, or an address */
-	ret = process_words(&program, words, &options);
-	ck_assert_msg(ret == 0 || ret == ECANCELED, "%s: %d: %s", option, ret, captured_stderr());
-	ck_assert_uint_eq(options.given, row->bit);
-	ck_assert_str_eq(captured_stderr(), "");
+	for (option = tables[_i]; option->name; option++) {
+		program.options[0] = tables[_i] == our_every_option ? NULL : tables[_i];
+		snprintf(typed, sizeof(typed), "--%s%s", option->name,
+			 option->argument ? "=1" : "");
+		memcpy(words, (const char *[]){ CLIENT, typed, NULL }, 4 * sizeof(*words));
+		if (tables[_i] == our_message_options || tables[_i] == our_every_option)
+			memcpy(words, (const char *[]){ typed, NULL }, 2 * sizeof(*words));
+		ret = process_words(&program, words, &options);
+		ck_assert_msg(ret == 0 || ret == ECANCELED, "%s: %d: %s", typed, ret,
+			      captured_stderr());
+		ck_assert_str_eq(captured_stderr(), "");
+		ck_assert(*option->help);
+	}
+}
+END_TEST
+
+START_TEST(a_program_may_have_several_tables)
+{
+	struct our_program program = { .role = "program", .name = "program" };
+	const char *const words[] = { "-n5", "-c6", NULL };
+	struct our_options options;
+
+	our_add_options(&program, our_listener_options);
+	our_add_options(&program, NULL);
+	our_add_options(&program, our_message_options);
+	ck_assert_int_eq(process_words(&program, words, &options), 0);
+	ck_assert_uint_eq(options.clients, 5);
+	ck_assert_uint_eq(options.count, 6);
 }
 END_TEST
 
@@ -250,7 +270,9 @@ Suite *options_suite(void)
 	tcase_add_loop_test(tcase, looks_up_address_and_port, 0, UNIT_LENGTH(addresses));
 	tcase_add_loop_test(tcase, answers_help, 0, UNIT_LENGTH(helps));
 	tcase_add_loop_test(tcase, answers_version, 0, 2);
-	tcase_add_loop_test(tcase, no_row_of_the_table_is_forgotten, 0, OUR_OPTION_ROWS);
+	tcase_add_test(tcase, a_part_has_options_of_its_own);
+	tcase_add_loop_test(tcase, no_option_is_forgotten, 0, UNIT_LENGTH(tables));
+	tcase_add_test(tcase, a_program_may_have_several_tables);
 	tcase_add_test(tcase, exit_status_is_as_documented);
 	suite_add_tcase(suite, tcase);
 	return suite;

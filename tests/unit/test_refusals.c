@@ -27,11 +27,11 @@ static const struct {
 	{ &test_client, { CLIENT, "--no-such-option=5" }, "--no-such-option" },
 	{ &test_client, { CLIENT, "-n", "1" }, "-n" },
 	{ &test_client, { CLIENT, "--clients", "1" }, "--clients" },
-	{ &test_client, { CLIENT, "--max-size=1" }, "--max-size" },
+	{ &test_client, { CLIENT, "--max-bytes=1" }, "--max-bytes" },
 	{ &test_server, { "-v" }, "-v" },
 	{ &test_server, { "-c", "1" }, "-c" },
 	{ &test_server, { "--wait=1" }, "--wait" },
-	{ &test_server, { "--max", "1" }, "--max" }, /* count or size? */
+	{ &test_server, { "--max", "1" }, "--max" }, /* number or bytes? */
 	{ &test_client, { CLIENT, "--t" }, "--t" },
 	/* a value too few, a value too many */
 	{ &test_client, { "-a" }, "-a" },
@@ -72,9 +72,9 @@ static const struct {
 	{ &test_client, { CLIENT, "--timeout=99999999999" }, "--timeout" },
 	{ &test_server, { "-n", "-1" }, "-n" },
 	{ &test_server, { "-n", "4294967296" }, "-n" },
-	{ &test_server, { "--max-count", "0" }, "--max-count" },
-	{ &test_server, { "--max-size", "0" }, "--max-size" },
-	{ &test_server, { "--max-size", "3g" }, "--max-size" },
+	{ &test_server, { "--max-number", "0" }, "--max-number" },
+	{ &test_server, { "--max-bytes", "0" }, "--max-bytes" },
+	{ &test_server, { "--max-bytes", "3g" }, "--max-bytes" },
 };
 
 START_TEST(refuses)

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * blast-sr-2: the command lines of client and server, and what the server's limits let a client have.
+ * See blast.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "blast-sr-2/blast.h"
+#include "common/stage.h"
+#include "ping-sr-1/connect_info.h"
+#include "program/report.h"
+
+#define MAX_BUFFERS (1u << 20)
+
+struct our_blast_options our_blast_options = {
+	.buffers = 64,
+	.inline_size = OUR_INLINE_WANTED,
+	.sge = 1,
+	.max_buffers = 65536,
+	.max_memory = 1 << 30,
+};
+
+static const struct our_option client_options[] = {
+	{ "buffers", 'b', "N", "of each side: so many messages may be under way (default 64)",
+	  OUR_OWN_NUMBER(our_blast_options.buffers, 1, MAX_BUFFERS) },
+	{ "signal-every", 0, "N",
+	  "want a completion of every Nth send only (default: -b / 4; of each from 4 KiB on)",
+	  OUR_OWN_NUMBER(our_blast_options.signal_every, 1, UINT32_MAX) },
+	{ "inline", 0, "BYTES", "send messages up to this long inline, if the QP can (default 64)",
+	  OUR_OWN_BYTES(our_blast_options.inline_size, 0, UINT32_MAX) },
+	{ "no-credits", 0, NULL,
+	  "send whether or not the server has a receive posted: see the README",
+	  OUR_OWN_FLAG(our_blast_options.no_credits) },
+	{ 0 },
+};
+
+static const struct our_option server_options[] = {
+	{ "max-buffers", 0, "N", "refuse a client that wants more buffers (default 65536)",
+	  OUR_OWN_NUMBER(our_blast_options.max_buffers, 1, MAX_BUFFERS) },
+	{ "max-memory", 0, "BYTES",
+	  "refuse a client whose buffers are larger together (default 1g)",
+	  OUR_OWN_BYTES(our_blast_options.max_memory, 1, UINT64_MAX) },
+	{ "credit-batch", 0, "N",
+	  "post N receives again at a time, and return their credits (default: -b / 4)",
+	  OUR_OWN_NUMBER(our_blast_options.credit_batch, 1, UINT32_MAX) },
+	{ "sleep", 0, "MICROSECONDS", "after each message, as a slow receiver does",
+	  OUR_OWN_NUMBER(our_blast_options.sleep_us, 1, 10000000) },
+	{ 0 },
+};
+
+static const struct our_option both_options[] = {
+	{ "chain", 0, "N", "post at most N work requests at once (default: all that may go)",
+	  OUR_OWN_NUMBER(our_blast_options.chain, 1, UINT32_MAX) },
+	{ "sge", 0, "N", "gather a message from N pieces, or scatter it to N (default 1)",
+	  OUR_OWN_NUMBER(our_blast_options.sge, 1, 1024) },
+	{ "verify", 'v', NULL, "the server compares every byte that arrives: give it to both",
+	  OUR_FLAG(verify) },
+	{ 0 },
+};
+
+const struct our_program our_client_program = {
+	.stage = OUR_STAGE,
+	.role = "client",
+	.name = OUR_STAGE "/client",
+	.summary = "Streams messages to the server as fast as it takes them, and shows how fast "
+		   "that is.",
+	.options = { our_client_options, our_message_options, client_options, both_options },
+};
+
+const struct our_program our_server_program = {
+	.stage = OUR_STAGE,
+	.role = "server",
+	.name = OUR_STAGE "/server",
+	.summary = "Takes the messages that clients stream to it, and returns credits.",
+	.options = { our_listener_options, server_options, both_options },
+};
+
+int our_check_buffers(struct our_control *agent)
+{
+	uint64_t most = our_blast_options.max_memory / agent->data_size;
+
+	if (!most) {
+		our_report_sentence("client refused: one of its messages has %u bytes, and all of "
+				    "a client's buffers may have %" PRIu64 " (--max-memory)",
+				    agent->data_size, our_blast_options.max_memory);
+		agent->refusal_reason = OUR_REFUSED_SIZE;
+		agent->refusal_limit = our_blast_options.max_memory;
+		return ERANGE;
+	}
+	if (most > our_blast_options.max_buffers)
+		most = our_blast_options.max_buffers;
+	if (agent->n_data_buffers && agent->n_data_buffers <= most)
+		return 0;
+	our_report_sentence("client refused: it wants %u buffers of %u bytes, and 1 to %" PRIu64
+			    " of that size are allowed (--max-buffers, --max-memory)",
+			    agent->n_data_buffers, agent->data_size, most);
+	agent->refusal_reason = OUR_REFUSED_BUFFERS;
+	agent->refusal_limit = most;
+	return ERANGE;
+}

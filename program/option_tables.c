@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Miscellaneous layer: the options that more than one part of the suite would declare. See options.h.
+ */
+#include "measure/clock.h"
+#include "program/options.h"
+
+#define SPECIAL OUR_OPTION_SPECIAL, NULL, 0, 0, 0
+#define ADDRESS OUR_OPTION_TEXT, NULL, offsetof(struct our_options, address)
+
+#define TIMEOUT_HELP "give up when the peer says nothing for so long (default: never)"
+
+const struct our_option our_client_options[] = {
+	{ "address", 'a', "ADDRESS", "of the server: IPv4, IPv6 or a name (required)", ADDRESS,
+	  true, 0 },
+	{ "port", 'p', "PORT", "of the server, 1 to 65535 (default 12321)", SPECIAL },
+	{ "wait", 'w', "SECONDS", "keep trying for so long until the server is up",
+	  OUR_NUMBER(wait_s, 0, UINT32_MAX) },
+	{ "timeout", 0, "SECONDS", TIMEOUT_HELP, OUR_NUMBER(timeout_s, 1, INT32_MAX / 1000) },
+	{ 0 },
+};
+
+const struct our_option our_listener_options[] = {
+	{ "address", 'a', "ADDRESS", "to listen on: IPv4, IPv6 or a name (default: any)", ADDRESS,
+	  false, 0 },
+	{ "port", 'p', "PORT", "to listen on, 1 to 65535 (default 12321)", SPECIAL },
+	{ "clients", 'n', "N", "serve N clients, then leave (default 1; 0: until interrupted)",
+	  OUR_NUMBER(clients, 0, UINT32_MAX) },
+	{ "timeout", 0, "SECONDS", TIMEOUT_HELP, OUR_NUMBER(timeout_s, 1, INT32_MAX / 1000) },
+	{ 0 },
+};
+
+const struct our_option our_message_options[] = {
+	{ "count", 'c', "N", "messages (default 1000)",
+	  OUR_NUMBER(count, 1, OUR_COUNT_UNLIMITED - 1) },
+	{ "duration", 'D', "SECONDS", "run for so long; with -c, until the first of the two",
+	  OUR_NUMBER(duration_s, 1, UINT32_MAX) },
+	{ "size", 's', "BYTES", "of a message; suffixes k, m, g are powers of 1024 (default 64)",
+	  OUR_BYTES(data_size, 1, OUR_MAX_SIZE) },
+	{ 0 },
+};
+
+const struct our_option our_every_option[] = {
+	{ "trace", 't', NULL, "show each verb called, its result and its time", SPECIAL },
+	{ "trace-messages", 'T', NULL, "show each message, too", SPECIAL },
+	{ "stats", 'x', NULL, "more statistics: polls, completions, switches", OUR_FLAG(stats) },
+	{ "json", 'j', NULL, "results as one line of JSON (docs/results.md)", OUR_FLAG(json) },
+	{ "quiet", 'q', NULL, "errors only; with -j, JSON and errors only", OUR_FLAG(quiet) },
+	{ "help", 'h', NULL, "show this and leave", SPECIAL },
+	{ "version", 'V', NULL, "show the version and leave", SPECIAL },
+	{ 0 },
+};
