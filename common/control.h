@@ -79,9 +79,10 @@ struct our_control {
 	struct our_transfer *transfer; /* the stage's own, of what moves: see there */
 
 	/* Negotiated, or with ping-sr-0 simply taken from the options */
-	uint64_t count;                             /* messages the client will send */
-	uint32_t data_size;                         /* bytes a message */
-	uint32_t n_data_buffers;                    /* message buffers */
+	uint64_t count;          /* messages the client will send */
+	uint32_t data_size;      /* bytes a message */
+	uint32_t n_data_buffers; /* message buffers */
+	bool has_extension;      /* agent: the client's private data had ours: docs/protocol.md */
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, on its way to the peer */
 	int refusal_reason; /* why we refuse the client, in the stage's terms; 0: we do not */
 	uint64_t refusal_limit;

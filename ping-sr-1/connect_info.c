@@ -107,6 +107,7 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 	control->count = info.count;
 	control->data_size = (uint32_t)info.data_size;
 	control->n_data_buffers = (uint32_t)info.n_data_buffers;
+	control->has_extension = info.has_extension;
 	return 0;
 }
 

@@ -12,6 +12,9 @@
 #include "program/options.h"
 #include "tests/fake/state.h"
 
+/* Looks. In a hurried run they take far longer than an agent waits for a batch to be full. */
+#define STRANGER_PATIENCE 200
+
 #define MAGIC     0x4f555231u    /* "OUR1" */
 #define EXTENSION (1 << 16 | 32) /* version and length */
 
@@ -141,8 +144,18 @@ static void stream(struct fake_peer *peer)
 static void blast_begin(struct fake_peer *peer)
 {
 	peer->credits = peer->buffers;
-	if (peer->is_client)
+	if (peer->is_client && !fake_config->stranger)
 		stream(peer);
+}
+
+static void take_credits(struct fake_peer *peer, uint64_t credits)
+{
+	peer->received += credits;
+	if (!credits || peer->received > peer->sent)
+		fake_complain("credits for messages that were not sent");
+	peer->credits += credits;
+	if (peer->received == peer->count)
+		client_is_done(peer);
 }
 
 static void blast_client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -153,14 +166,47 @@ static void blast_client_hears(struct fake_peer *peer, const uint8_t *data, uint
 		return;
 	memcpy(&credits, data, sizeof(credits));
 	credits = be64toh(credits);
-	peer->received += credits;
-	if (!credits || peer->received > peer->sent)
-		fake_complain("credits for messages that were not sent");
-	peer->credits += credits;
-	if (peer->received == peer->count)
-		client_is_done(peer);
-	else
-		stream(peer);
+	if (!fake_config->stranger) {
+		take_credits(peer, credits);
+		if (!peer->done)
+			stream(peer);
+	} else if (peer->n_untaken + peer->not_posted < FAKE_CREDIT_RECVS) {
+		peer->untaken[peer->n_untaken++] = credits;
+	} else {
+		fake_complain("a credit message met no receive");
+	}
+}
+
+/*
+ * A stranger does what it has to as late as may be: it sends one message, and when it may send none,
+ * takes one credit message, whose receive it posts again just before it takes the next. Meanwhile the
+ * agent has all the time that it could want.
+ */
+static void move(struct fake_peer *peer)
+{
+	uint64_t credits = peer->untaken[0];
+
+	if (peer->left || ++peer->looks % STRANGER_PATIENCE)
+		return;
+	if (peer->credits && peer->sent < peer->count) {
+		peer->credits--;
+		say(peer, peer->sent++);
+	} else if (peer->n_untaken) {
+		memmove(peer->untaken, peer->untaken + 1, --peer->n_untaken * sizeof(credits));
+		peer->not_posted = 1;
+		take_credits(peer, credits);
+	}
+}
+
+void fake_strangers_move(void)
+{
+	struct fake_peer *peer;
+
+	for (peer = LIST_FIRST(&peers); fake_config->stranger && peer;
+	     peer = LIST_NEXT(peer, all)) {
+		if (peer->is_client)
+			move(peer);
+	}
 }
 
 /* As late as may be: half of them when none is left, and all that are owed at the end. */
@@ -226,7 +272,7 @@ size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
 
 	memcpy(data, words, sizeof(words));
 	memcpy(data + sizeof(words), extension, sizeof(extension));
-	return sizeof(words) + sizeof(extension);
+	return sizeof(words) + (fake_config->stranger ? 0 : sizeof(extension));
 }
 
 /* On any address a server has two listeners: then half of them come to the second. */
