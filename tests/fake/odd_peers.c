@@ -5,7 +5,7 @@
  */
 #include "tests/fake/lines.h"
 
-/* A client of another program. What it is to show: see move in peers.c. */
+/* A client of another program, see strangers.c. */
 #define A_STRANGER .clients = 1, .stranger = true, .hurried = true
 
 static const struct line lines[] = {

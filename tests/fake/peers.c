@@ -12,9 +12,6 @@
 #include "program/options.h"
 #include "tests/fake/state.h"
 
-/* Looks. In a hurried run they take far longer than an agent waits for a batch to be full. */
-#define STRANGER_PATIENCE 200
-
 #define MAGIC     0x4f555231u    /* "OUR1" */
 #define EXTENSION (1 << 16 | 32) /* version and length */
 
@@ -37,7 +34,7 @@ static void tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 		fake_put_message(peer, data, length);
 }
 
-static void say(struct fake_peer *peer, uint64_t message)
+void fake_say(struct fake_peer *peer, uint64_t message)
 {
 	uint8_t *data = fake_allocate(peer->size);
 
@@ -84,7 +81,7 @@ static bool check_length(uint32_t length, uint32_t wanted)
 static void ping_begin(struct fake_peer *peer)
 {
 	if (peer->is_client)
-		say(peer, peer->sent++);
+		fake_say(peer, peer->sent++);
 }
 
 static void ping_client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -93,7 +90,7 @@ static void ping_client_hears(struct fake_peer *peer, const uint8_t *data, uint3
 		return;
 	check_data(peer, peer->received++, data);
 	if (peer->received < peer->count + fake_config->one_more)
-		say(peer, peer->sent++);
+		fake_say(peer, peer->sent++);
 	if (peer->received == peer->count)
 		client_is_done(peer);
 }
@@ -138,7 +135,7 @@ static void stream(struct fake_peer *peer)
 	uint64_t all = peer->count + fake_config->one_more;
 
 	for (; peer->credits && peer->sent < all; peer->credits--)
-		say(peer, peer->sent++);
+		fake_say(peer, peer->sent++);
 }
 
 static void blast_begin(struct fake_peer *peer)
@@ -148,7 +145,7 @@ static void blast_begin(struct fake_peer *peer)
 		stream(peer);
 }
 
-static void take_credits(struct fake_peer *peer, uint64_t credits)
+void fake_take_credits(struct fake_peer *peer, uint64_t credits)
 {
 	peer->received += credits;
 	if (!credits || peer->received > peer->sent)
@@ -166,36 +163,13 @@ static void blast_client_hears(struct fake_peer *peer, const uint8_t *data, uint
 		return;
 	memcpy(&credits, data, sizeof(credits));
 	credits = be64toh(credits);
-	if (!fake_config->stranger) {
-		take_credits(peer, credits);
-		if (!peer->done)
-			stream(peer);
-	} else if (peer->n_untaken + peer->not_posted < FAKE_CREDIT_RECVS) {
-		peer->untaken[peer->n_untaken++] = credits;
-	} else {
-		fake_complain("a credit message met no receive");
-	}
-}
-
-/*
- * A stranger does what it has to as late as may be: it sends one message, and when it may send none,
- * takes one credit message, whose receive it posts again just before it takes the next. Meanwhile the
- * agent has all the time that it could want.
- */
-static void move(struct fake_peer *peer)
-{
-	uint64_t credits = peer->untaken[0];
-
-	if (peer->left || ++peer->looks % STRANGER_PATIENCE)
+	if (fake_config->stranger) {
+		fake_stranger_hears(peer, credits);
 		return;
-	if (peer->credits && peer->sent < peer->count) {
-		peer->credits--;
-		say(peer, peer->sent++);
-	} else if (peer->n_untaken) {
-		memmove(peer->untaken, peer->untaken + 1, --peer->n_untaken * sizeof(credits));
-		peer->not_posted = 1;
-		take_credits(peer, credits);
 	}
+	fake_take_credits(peer, credits);
+	if (!peer->done)
+		stream(peer);
 }
 
 void fake_strangers_move(void)
@@ -205,7 +179,7 @@ void fake_strangers_move(void)
 	for (peer = LIST_FIRST(&peers); fake_config->stranger && peer;
 	     peer = LIST_NEXT(peer, all)) {
 		if (peer->is_client)
-			move(peer);
+			fake_stranger_moves(peer);
 	}
 }
 

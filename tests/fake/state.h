@@ -266,6 +266,8 @@ void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param
 void fake_peer_leaves(struct fake_peer *peer);
 void fake_count_done(void);
 void fake_strangers_move(void); /* the program has looked in vain */
+void fake_say(struct fake_peer *peer, uint64_t message);
+void fake_take_credits(struct fake_peer *peer, uint64_t credits);
 
 void fake_put_event(struct fake_event *event);
 void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length);
@@ -277,5 +279,10 @@ void fake_retry_messages(struct fake_qp *qp); /* a receive has been posted */
 void fake_pump(void);                         /* lets it all arrive, or has the thread do so */
 void fake_start_wire(void);
 void fake_stop_wire(void);
+
+/* ---- strangers.c ---- */
+
+void fake_stranger_hears(struct fake_peer *peer, uint64_t credits);
+void fake_stranger_moves(struct fake_peer *peer); /* once it has waited long enough */
 
 #endif
