@@ -54,8 +54,13 @@ static int take_message(struct our_control *agent, const struct our_completion *
 	return 0;
 }
 
-static bool may_return(const struct our_transfer *transfer)
+/* Whether what there is of a batch may go back. For a client without our extension see credit_batch. */
+static bool may_return(const struct our_control *agent)
 {
+	const struct our_transfer *transfer = agent->transfer;
+
+	if (!agent->has_extension && transfer->completed < agent->count)
+		return false;
 	return transfer->completed > transfer->credited &&
 	       transfer->credits_on_way < OUR_CREDIT_SENDS;
 }
@@ -64,7 +69,7 @@ static bool may_return(const struct our_transfer *transfer)
 static void limit_wait(struct our_control *agent, uint64_t heard_ns)
 {
 	our_limit_wait(agent, heard_ns);
-	if (may_return(agent->transfer) && heard_ns + IDLE_NS < agent->wait_until_ns)
+	if (may_return(agent) && heard_ns + IDLE_NS < agent->wait_until_ns)
 		agent->wait_until_ns = heard_ns + IDLE_NS;
 }
 
@@ -94,7 +99,6 @@ int our_agent_react(struct our_control *agent, const struct our_completion *comp
 
 static int receive_messages(struct our_control *agent)
 {
-	struct our_transfer *transfer = agent->transfer;
 	uint64_t heard_ns = our_now_ns();
 	int ret;
 
@@ -103,7 +107,7 @@ static int receive_messages(struct our_control *agent)
 		ret = our_drain(agent, our_agent_react);
 		if (!ret)
 			heard_ns = our_now_ns();
-		else if (ret == ETIMEDOUT && may_return(transfer))
+		else if (ret == ETIMEDOUT && may_return(agent))
 			ret = our_return_credits(agent); /* of a batch that is not full */
 		if (ret)
 			return ret;

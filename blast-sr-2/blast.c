@@ -83,14 +83,36 @@ static uint64_t signal_every(const struct our_control *control)
 	return batch(wanted, control->n_data_buffers);
 }
 
+/*
+ * How many credits a message carries, at least. A client without our extension has receives for three
+ * credit messages only, and a fourth that found none would end an iWARP connection. That ours left is
+ * no proof that the client has posted its receive again; what we received from the client is. With
+ * batches of half the buffers at least, and a smaller one only for the last message of all
+ * (may_return), there are never more than three, and nothing has to be counted:
+ *
+ * Let the client have n buffers, and c be the oldest credit message whose receive it has not posted
+ * again. It has taken no message after c, so all that it could send is n, the credits before c, and
+ * those of c. We return credits only for what we received. So those that we returned after c are at
+ * most n: two batches of half of n, or one and the last message; with c they make three.
+ *
+ * Nor does this stall: a client without credits has sent n messages more than were credited, which is
+ * a batch, or all that it had to send; and what is due then goes back at once.
+ */
+static uint64_t credit_batch(const struct our_control *control)
+{
+	uint64_t wanted = batch(our_blast_options.credit_batch, control->n_data_buffers);
+	uint64_t half = ((uint64_t)control->n_data_buffers + 1) / 2;
+
+	return control->has_extension || wanted > half ? wanted : half;
+}
+
 static int create_transfer(struct our_control *control)
 {
 	control->transfer = calloc(1, sizeof(*control->transfer));
 	if (!control->transfer)
 		return our_report_error("calloc", ENOMEM, NULL);
 	control->transfer->goal = control->count;
-	control->transfer->credit_batch =
-		batch(our_blast_options.credit_batch, control->n_data_buffers);
+	control->transfer->credit_batch = credit_batch(control);
 	control->transfer->signal_every = signal_every(control);
 	return 0;
 }

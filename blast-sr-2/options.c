@@ -21,7 +21,7 @@ struct our_blast_options our_blast_options = {
 	.max_memory = 1 << 30,
 };
 
-static const struct our_option client_options[] = {
+static const struct our_option stream_client_options[] = {
 	{ "buffers", 'b', "N", "of each side: so many messages may be under way (default 64)",
 	  OUR_OWN_NUMBER(our_blast_options.buffers, 1, MAX_BUFFERS) },
 	{ "signal-every", 0, "N",
@@ -35,7 +35,7 @@ static const struct our_option client_options[] = {
 	{ 0 },
 };
 
-static const struct our_option server_options[] = {
+static const struct our_option stream_server_options[] = {
 	{ "max-buffers", 0, "N", "refuse a client that wants more buffers (default 65536)",
 	  OUR_OWN_NUMBER(our_blast_options.max_buffers, 1, MAX_BUFFERS) },
 	{ "max-memory", 0, "BYTES",
@@ -49,7 +49,7 @@ static const struct our_option server_options[] = {
 	{ 0 },
 };
 
-static const struct our_option both_options[] = {
+static const struct our_option stream_options[] = {
 	{ "chain", 0, "N", "post at most N work requests at once (default: all that may go)",
 	  OUR_OWN_NUMBER(our_blast_options.chain, 1, UINT32_MAX) },
 	{ "sge", 0, "N", "gather a message from N pieces, or scatter it to N (default 1)",
@@ -65,7 +65,8 @@ const struct our_program our_client_program = {
 	.name = OUR_STAGE "/client",
 	.summary = "Streams messages to the server as fast as it takes them, and shows how fast "
 		   "that is.",
-	.options = { our_client_options, our_message_options, client_options, both_options },
+	.options = { our_client_options, our_message_options, stream_client_options,
+		     stream_options },
 };
 
 const struct our_program our_server_program = {
@@ -73,7 +74,7 @@ const struct our_program our_server_program = {
 	.role = "server",
 	.name = OUR_STAGE "/server",
 	.summary = "Takes the messages that clients stream to it, and returns credits.",
-	.options = { our_listener_options, server_options, both_options },
+	.options = { our_listener_options, stream_server_options, stream_options },
 };
 
 int our_check_buffers(struct our_control *agent)

@@ -84,6 +84,7 @@ struct our_control {
 	uint64_t count;          /* messages the client will send */
 	uint32_t data_size;      /* bytes a message */
 	uint32_t n_data_buffers; /* of a stream: so many messages may be under way; else 0 */
+	bool has_extension;      /* agent: the client's private data had ours: docs/protocol.md */
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, on its way to the peer */
 	int refusal_reason; /* why we refuse the client, in the stage's terms; 0: we do not */
 	uint64_t refusal_limit;

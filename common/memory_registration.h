@@ -12,7 +12,7 @@
 #include "common/control.h"
 
 /*
- * Allocates control->pd on the device of control->cm_id. Returns 0 or an errno value, reported.
+ * Allocates control->pd on the device, control->verbs. Returns 0 or an errno value, reported.
  * our_dealloc_pd undoes it, after QP and MRs are gone. See ibv_alloc_pd(3).
  */
 int our_alloc_pd(struct our_control *control);

@@ -31,29 +31,23 @@ int our_create_qp(struct our_control *control)
 {
 	uint32_t inline_asked = control->inline_wanted;
 	struct ibv_qp_init_attr attr;
+	const char *call;
 	int ret;
 
 	our_setup_qp_params(control, &attr);
-	ret = rdma_create_qp(control->cm_id, control->pd, &attr) ? errno : 0;
+	ret = our_make_qp(control, &attr, &call);
 	if (ret == EINVAL) {
 		/* Some devices refuse inline data rather than grant less of it. */
 		our_setup_qp_params(control, &attr);
 		inline_asked = attr.cap.max_inline_data = 0;
-		ret = rdma_create_qp(control->cm_id, control->pd, &attr) ? errno : 0;
+		ret = our_make_qp(control, &attr, &call);
 	}
 	if (ret)
-		return our_report_no_queue(control, "rdma_create_qp", ret);
-	control->qp = control->cm_id->qp;
+		return our_report_no_queue(control, call, ret);
 	/* A device may grant more than was asked for: what goes inline is the user's choice. */
 	control->max_inline = attr.cap.max_inline_data < inline_asked ? attr.cap.max_inline_data
 								      : inline_asked;
 	return 0;
-}
-
-static void destroy_qp(struct our_control *control)
-{
-	rdma_destroy_qp(control->cm_id);
-	control->qp = NULL;
 }
 
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
@@ -82,7 +76,7 @@ err_dealloc_pd:
 
 void our_unsetup_qp(struct our_control *control)
 {
-	destroy_qp(control);
+	our_destroy_qp(control);
 	our_destroy_cq(control);
 	our_dealloc_pd(control);
 }

@@ -27,11 +27,11 @@ static inline uint32_t our_buffer_index(uint64_t wr_id)
 }
 
 /*
- * Allocates PD, CQ and QP of control->cm_id for at most `max_send_wr` sends and `max_recv_wr`
+ * Allocates PD, CQ and QP of the connection for at most `max_send_wr` sends and `max_recv_wr`
  * receives outstanding; each of one SGE.
  *
  * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_qp undoes it, and
- * is to be called before our_destroy_id. One thread.
+ * is to be called before our_destroy_id. control->verbs is known. One thread.
  */
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr);
 void our_unsetup_qp(struct our_control *control);
@@ -43,12 +43,22 @@ void our_unsetup_qp(struct our_control *control);
 void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *attr);
 
 /*
- * Creates control->qp on control->cm_id, pd and cq. A device that cannot take the inline data we
- * would like is asked again for none; control->max_inline is what it granted.
+ * Creates control->qp on pd and cq. A device that cannot take the inline data we would like is asked
+ * again for none; control->max_inline is what it granted.
  *
- * Returns 0 or an errno value, reported. See rdma_create_qp(3).
+ * Returns 0 or an errno value, reported. our_destroy_qp undoes it. See rdma_create_qp(3).
  */
 int our_create_qp(struct our_control *control);
+
+/*
+ * What depends on how the connection comes to be: makes control->qp as `attr` says, which then holds
+ * what was granted, in the state in which receives can be posted; and its end. With rdma_cm, as in
+ * cm_qp.c, the id does both. A stage without rdma_cm has its own two.
+ *
+ * Returns 0 or an errno value, not reported, of the verb whose name is in *call.
+ */
+int our_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call);
+void our_destroy_qp(struct our_control *control);
 
 /*
  * Sets the delay that a peer is told to observe before it sends again a message that met no

@@ -105,6 +105,7 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 	/* Only a stream has buffers, and checks them: more than fit here are more than it takes. */
 	control->n_data_buffers = info.n_data_buffers < UINT32_MAX ? (uint32_t)info.n_data_buffers
 								   : UINT32_MAX;
+	control->has_extension = info.has_extension;
 	return 0;
 }
 

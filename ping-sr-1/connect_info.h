@@ -6,6 +6,7 @@
 #ifndef OUR_CONNECT_INFO_H
 #define OUR_CONNECT_INFO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct our_connect_info {
 	uint64_t count;          /* messages the client is going to send */
 	uint64_t data_size;      /* bytes a message */
 	uint64_t n_data_buffers; /* blast; 0 for ping */
+	bool has_extension;      /* as read: behind those came our extension; always written */
 };
 
 /* Server to client, with rdma_reject: why. */

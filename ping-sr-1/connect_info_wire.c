@@ -37,13 +37,13 @@ static uint64_t get_be(const uint8_t *data, size_t length, size_t offset, size_t
 	return value;
 }
 
-static int is_zero(const uint8_t *data, size_t from, size_t to)
+static bool is_zero(const uint8_t *data, size_t from, size_t to)
 {
 	for (; from < to; from++) {
 		if (data[from])
-			return 0;
+			return false;
 	}
-	return 1;
+	return true;
 }
 
 void our_encode_connect_info(const struct our_connect_info *info, uint8_t *data)
@@ -56,16 +56,20 @@ void our_encode_connect_info(const struct our_connect_info *info, uint8_t *data)
 	put_be16(data + 30, OUR_CONNECT_INFO_LENGTH);
 }
 
+/* Bytes 24 and on: nothing but padding, or more. */
+static bool has_extension(const uint8_t *data, size_t length)
+{
+	return length > 24 && !is_zero(data, 24, length);
+}
+
 /*
- * Bytes 24 and on: nothing but padding, or our extension, whole. A higher version has more fields
- * behind those that we know, which are not looked at.
+ * What is there must be our extension, whole. A higher version has more fields behind those that we
+ * know, which are not looked at.
  */
 static int check_extension(const uint8_t *data, size_t length)
 {
 	uint64_t version = get_be(data, length, 28, 2), whole = get_be(data, length, 30, 2);
 
-	if (length <= 24 || is_zero(data, 24, length))
-		return 0;
 	if (length < OUR_CONNECT_INFO_LENGTH ||
 	    get_be(data, length, 24, 4) != OUR_CONNECT_INFO_MAGIC)
 		return EPROTO;
@@ -80,7 +84,8 @@ int our_decode_connect_info(const uint8_t *data, size_t length, struct our_conne
 {
 	if (length < 16 || (length > 16 && length < 24 && !is_zero(data, 16, length)))
 		return EPROTO;
-	if (check_extension(data, length))
+	info->has_extension = has_extension(data, length);
+	if (info->has_extension && check_extension(data, length))
 		return EPROTO;
 	info->count = get_be(data, length, 0, 8);
 	info->data_size = get_be(data, length, 8, 8);

@@ -50,6 +50,7 @@ struct fake_config {
 	bool one_more;         /* or sends one more than it said, */
 	bool lingers;          /* or stays when it has everything; */
 	bool uneven;           /* each sends ten more than the one before */
+	bool stranger;         /* without our extension, and slow: strangers.c */
 	/* Completions and events that are late, or of no use. */
 	bool late_sends;   /* a send is completed when the program has looked for it in vain */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */

@@ -81,7 +81,7 @@ static void run_line(const struct test *test, const struct line *line)
 
 	config.count = config.count ? config.count : LINE_MESSAGES;
 	config.size = config.size ? config.size : LINE_SIZE;
-	config.buffers = LINE_BUFFERS;
+	config.buffers = config.buffers ? config.buffers : LINE_BUFFERS;
 	config.blast = test->blast;
 	for (i = 0; i < LINE_WORDS && line->words[i]; i++) {
 		snprintf(storage[i], sizeof(storage[i]), "%s", line->words[i]);

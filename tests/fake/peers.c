@@ -34,7 +34,7 @@ static void tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 		fake_put_message(peer, data, length);
 }
 
-static void say(struct fake_peer *peer, uint64_t message)
+void fake_say(struct fake_peer *peer, uint64_t message)
 {
 	uint8_t *data = fake_allocate(peer->size);
 
@@ -81,7 +81,7 @@ static bool check_length(uint32_t length, uint32_t wanted)
 static void ping_begin(struct fake_peer *peer)
 {
 	if (peer->is_client)
-		say(peer, peer->sent++);
+		fake_say(peer, peer->sent++);
 }
 
 static void ping_client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -90,7 +90,7 @@ static void ping_client_hears(struct fake_peer *peer, const uint8_t *data, uint3
 		return;
 	check_data(peer, peer->received++, data);
 	if (peer->received < peer->count + fake_config->one_more)
-		say(peer, peer->sent++);
+		fake_say(peer, peer->sent++);
 	if (peer->received == peer->count)
 		client_is_done(peer);
 }
@@ -135,14 +135,24 @@ static void stream(struct fake_peer *peer)
 	uint64_t all = peer->count + fake_config->one_more;
 
 	for (; peer->credits && peer->sent < all; peer->credits--)
-		say(peer, peer->sent++);
+		fake_say(peer, peer->sent++);
 }
 
 static void blast_begin(struct fake_peer *peer)
 {
 	peer->credits = peer->buffers;
-	if (peer->is_client)
+	if (peer->is_client && !fake_config->stranger)
 		stream(peer);
+}
+
+void fake_take_credits(struct fake_peer *peer, uint64_t credits)
+{
+	peer->received += credits;
+	if (!credits || peer->received > peer->sent)
+		fake_complain("credits for messages that were not sent");
+	peer->credits += credits;
+	if (peer->received == peer->count)
+		client_is_done(peer);
 }
 
 static void blast_client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -153,14 +163,24 @@ static void blast_client_hears(struct fake_peer *peer, const uint8_t *data, uint
 		return;
 	memcpy(&credits, data, sizeof(credits));
 	credits = be64toh(credits);
-	peer->received += credits;
-	if (!credits || peer->received > peer->sent)
-		fake_complain("credits for messages that were not sent");
-	peer->credits += credits;
-	if (peer->received == peer->count)
-		client_is_done(peer);
-	else
+	if (fake_config->stranger) {
+		fake_stranger_hears(peer, credits);
+		return;
+	}
+	fake_take_credits(peer, credits);
+	if (!peer->done)
 		stream(peer);
+}
+
+void fake_strangers_move(void)
+{
+	struct fake_peer *peer;
+
+	for (peer = LIST_FIRST(&peers); fake_config->stranger && peer;
+	     peer = LIST_NEXT(peer, all)) {
+		if (peer->is_client)
+			fake_stranger_moves(peer);
+	}
 }
 
 /* As late as may be: half of them when none is left, and all that are owed at the end. */
@@ -226,7 +246,7 @@ size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
 
 	memcpy(data, words, sizeof(words));
 	memcpy(data + sizeof(words), extension, sizeof(extension));
-	return sizeof(words) + sizeof(extension);
+	return sizeof(words) + (fake_config->stranger ? 0 : sizeof(extension));
 }
 
 /* On any address a server has two listeners: then half of them come to the second. */

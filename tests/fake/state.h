@@ -19,6 +19,7 @@
 #define FAKE_MAX_WR         1024
 #define FAKE_PRIVATE_DATA   256
 #define FAKE_MAX_DEVICES    32
+#define FAKE_CREDIT_RECVS   3 /* of a client that is a stranger */
 #define fake_of(type, pub_) ((type *)(void *)((char *)(pub_)-offsetof(type, pub)))
 
 /* ---- ledger.c: every object there is or was; none is freed before the end ---- */
@@ -244,6 +245,10 @@ struct fake_peer {
 	bool done;
 	uint64_t count, sent, received, credits;
 	uint32_t size, buffers;
+	/* Of a stranger: credits that have come, the oldest first; receives it has still to post again. */
+	uint64_t untaken[FAKE_CREDIT_RECVS];
+	unsigned int n_untaken, not_posted;
+	unsigned int looks; /* of the program, in vain */
 	/* RDMA reads, as a client has them in its own rdma_conn_param. */
 	uint8_t responder_resources;
 	uint8_t initiator_depth;
@@ -260,6 +265,9 @@ size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data);
 void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param);
 void fake_peer_leaves(struct fake_peer *peer);
 void fake_count_done(void);
+void fake_strangers_move(void); /* the program has looked in vain */
+void fake_say(struct fake_peer *peer, uint64_t message);
+void fake_take_credits(struct fake_peer *peer, uint64_t credits);
 
 void fake_put_event(struct fake_event *event);
 void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length);
@@ -271,5 +279,10 @@ void fake_retry_messages(struct fake_qp *qp); /* a receive has been posted */
 void fake_pump(void);                         /* lets it all arrive, or has the thread do so */
 void fake_start_wire(void);
 void fake_stop_wire(void);
+
+/* ---- strangers.c ---- */
+
+void fake_stranger_hears(struct fake_peer *peer, uint64_t credits);
+void fake_stranger_moves(struct fake_peer *peer); /* once it has waited long enough */
 
 #endif

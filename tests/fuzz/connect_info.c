@@ -51,12 +51,12 @@ static int check_decoding(const uint8_t *data, size_t length, struct our_connect
 	memcpy(wire, data, length);
 	if (length < ROCE_LENGTH) {
 		fuzz_claim(!our_decode_connect_info(wire, ROCE_LENGTH, &again));
-		fuzz_claim(same(&again, info));
+		fuzz_claim(same(&again, info) && again.has_extension == info->has_extension);
 	}
 	memset(wire, 0, sizeof(wire));
 	our_encode_connect_info(info, wire);
 	fuzz_claim(!our_decode_connect_info(wire, OUR_CONNECT_INFO_LENGTH, &again));
-	fuzz_claim(same(&again, info));
+	fuzz_claim(same(&again, info) && again.has_extension);
 	return 0;
 }
 
@@ -92,6 +92,7 @@ static void check_acceptance(const struct our_control *agent, const struct our_c
 
 	fuzz_claim(!*fuzz_stderr() && !agent->refusal_reason);
 	fuzz_claim(agent->count == info->count && agent->data_size == info->data_size);
+	fuzz_claim(agent->has_extension == info->has_extension);
 	fuzz_claim(agent->count && agent->count <= our_client_limits.max_count);
 	fuzz_claim(agent->data_size && agent->data_size <= our_client_limits.max_size);
 	fuzz_claim(agent->n_data_buffers == info->n_data_buffers);

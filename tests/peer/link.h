@@ -31,6 +31,7 @@
 #define BLAST_LEN     24 /* and the number of data buffers */
 #define FULL_LEN      32 /* and the extension */
 #define CREDIT_LEN    8
+#define CREDIT_RECVS  3 /* what a blast client without the extension has for credit messages */
 #define MAX_COUNT     1000000000ull
 #define MAX_SIZE      (64ull << 20)
 #define MAX_BUFFERS   4096ull
@@ -56,6 +57,7 @@ struct peer {
 	uint64_t count, size, n_buf, batch, rounds;
 	uint64_t leave_after, die_after; /* so many messages; or NEVER */
 	unsigned int timeout;            /* seconds */
+	unsigned int sleep_ms; /* how late a blast client looks for credits that it lacks */
 	uint8_t raw_data[255];
 	size_t raw_len;
 	bool raw;
@@ -72,7 +74,8 @@ struct peer {
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	uint8_t *mem;
-	uint64_t slots; /* data slots in mem; as many 8-byte credit slots follow them */
+	uint64_t slots;        /* data slots in mem, */
+	uint64_t credit_slots; /* and 8-byte ones for credits behind them */
 	bool armed;
 	unsigned int cq_events;
 	uint32_t rx_len;
@@ -243,9 +246,12 @@ static void set_up_transfer(struct peer *p)
 	uint64_t total;
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
 	bool credits = p->blast && p->client;
+	uint64_t recvs;
 
 	p->slots = p->blast ? p->n_buf : 2;
-	total = p->slots * (stride(p) + CREDIT_LEN);
+	p->credit_slots = credits && !p->full ? CREDIT_RECVS : p->slots;
+	total = p->slots * stride(p) + p->credit_slots * CREDIT_LEN;
+	recvs = credits ? p->credit_slots : p->slots;
 	if (posix_memalign((void **)&p->mem, 4096, total))
 		die("no memory for %" PRIu64 " bytes", total);
 	memset(p->mem, 0, total);
@@ -257,16 +263,16 @@ static void set_up_transfer(struct peer *p)
 		p->comp = ibv_create_comp_channel(p->id->verbs);
 		must(p->comp, "ibv_create_comp_channel");
 	}
-	p->cq = ibv_create_cq(p->id->verbs, (int)(2 * p->slots + 2), p, p->comp, 0);
+	p->cq = ibv_create_cq(p->id->verbs, (int)(p->slots + recvs + 2), p, p->comp, 0);
 	must(p->cq, "ibv_create_cq");
 	attr.send_cq = p->cq;
 	attr.recv_cq = p->cq;
 	attr.cap.max_send_wr = (uint32_t)p->slots + 1;
-	attr.cap.max_recv_wr = (uint32_t)p->slots + 1;
+	attr.cap.max_recv_wr = (uint32_t)recvs + 1;
 	attr.cap.max_send_sge = 1;
 	attr.cap.max_recv_sge = 1;
 	must(!rdma_create_qp(p->id, p->pd, &attr), "rdma_create_qp");
-	for (uint64_t i = 0; i < (p->blast ? p->slots : 1); i++)
+	for (uint64_t i = 0; i < (p->blast ? recvs : 1); i++)
 		post_recv(p, i, credits);
 }
 

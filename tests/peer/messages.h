@@ -193,6 +193,8 @@ static void blast_client(struct peer *p)
 			fill(p, slot(p, i), sent++);
 			post_send(p, KIND_SEND, i, slot(p, i), (uint32_t)p->size);
 		}
+		if (p->sleep_ms && sent < p->count && sent - credited == p->n_buf)
+			usleep(1000 * p->sleep_ms);
 		if (!next_wc(p, &wc))
 			die_lost(p, LOST, credited);
 		if (wc.status != IBV_WC_SUCCESS)

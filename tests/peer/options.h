@@ -16,6 +16,8 @@ static __attribute__((noreturn)) void usage(void)
 	      "  client: [--full] [--raw-private HEX] [--exit-without-disconnect]\n"
 	      "    [--one-more] [--leave-after N] [--die-after N] [--rounds N]\n"
 	      "    [--send-size N] [--async --die-connecting]\n"
+	      "  blast client: [--full] many receives for credits, not three; [--sleep MS] before it\n"
+	      "    looks for credits that it lacks\n"
 	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n",
 	      stderr);
 	exit(2);
@@ -78,6 +80,7 @@ static void parse(struct peer *p, int argc, char **argv)
 		{ "rounds", 1, NULL, 'r' },
 		{ "send-size", 1, NULL, 'S' },
 		{ "timeout", 1, NULL, 't' },
+		{ "sleep", 1, NULL, 'z' },
 		{ 0 },
 	};
 	int c;
@@ -105,6 +108,8 @@ static void parse(struct peer *p, int argc, char **argv)
 			p->bad_credit = parse_bad(optarg);
 		else if (c == 't')
 			p->timeout = (unsigned int)number(optarg, 1, 86400);
+		else if (c == 'z')
+			p->sleep_ms = (unsigned int)number(optarg, 0, 1000);
 		else if (c == 'l')
 			p->leave_after = number(optarg, 0, UINT64_MAX - 1);
 		else if (c == 'd')

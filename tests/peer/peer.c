@@ -39,13 +39,14 @@ static size_t build_request(const struct peer *p, uint8_t *data)
 	return p->full ? FULL_LEN : p->blast ? BLAST_LEN : BASE_LEN;
 }
 
-static void fill_param(struct rdma_conn_param *param)
+static void fill_param(const struct peer *p, struct rdma_conn_param *param)
 {
 	memset(param, 0, sizeof(*param));
 	param->responder_resources = 1;
 	param->initiator_depth = 1;
 	param->retry_count = 7;
-	param->rnr_retry_count = 7;
+	/* A message that met none of the few receives for credits is not to be sent again. */
+	param->rnr_retry_count = p->blast && p->client && !p->full ? 0 : 7;
 }
 
 static void connect_client(struct peer *p)
@@ -61,7 +62,7 @@ static void connect_client(struct peer *p)
 	step(p, rdma_resolve_route(p->id, RESOLVE_MS), "rdma_resolve_route",
 	     RDMA_CM_EVENT_ROUTE_RESOLVED);
 	set_up_transfer(p);
-	fill_param(&param);
+	fill_param(p, &param);
 	param.private_data_len = (uint8_t)build_request(p, data);
 	param.private_data = param.private_data_len ? data : NULL;
 	if (p->die_connecting) {
@@ -141,7 +142,7 @@ static void accept_client(struct peer *p)
 	if (p->stage)
 		take_request(p);
 	set_up_transfer(p);
-	fill_param(&param);
+	fill_param(p, &param);
 	step(p, rdma_accept(p->id, &param), "rdma_accept", RDMA_CM_EVENT_ESTABLISHED);
 }
 

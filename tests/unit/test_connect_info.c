@@ -17,7 +17,7 @@
 #define LIMIT_MEMORY  (8 * LIMIT_SIZE)
 
 static const struct our_options options;
-static const struct our_connect_info honest = { 5, 64, 3 };
+static const struct our_connect_info honest = { 5, 64, 3, true };
 
 /* As docs/protocol.md has it. */
 static const uint8_t honest_bytes[] = {
@@ -80,6 +80,7 @@ START_TEST(strangers_are_told_from_friends)
 	ck_assert_uint_eq(info.count, 5);
 	ck_assert_uint_eq(info.data_size, 64);
 	ck_assert_uint_eq(info.n_data_buffers, one->length < 24 ? 0 : 3);
+	ck_assert(info.has_extension == (one->length >= 32));
 }
 END_TEST
 
@@ -105,7 +106,8 @@ START_TEST(a_higher_version_is_read_as_far_as_it_is_known)
 	data[one->at] = 1;
 	ck_assert_int_eq(our_decode_connect_info(data, sizeof(data), &info),
 			 one->taken ? 0 : EPROTO);
-	ck_assert(!one->taken || (info.count == 5 && info.n_data_buffers == 3));
+	ck_assert(!one->taken ||
+		  (info.count == 5 && info.n_data_buffers == 3 && info.has_extension));
 }
 END_TEST
 
@@ -115,21 +117,21 @@ static const struct asked {
 	enum our_refusal_reason reason;
 	uint64_t limit;
 } asked[] = {
-	{ { 1, 1, 1 }, 0, OUR_REFUSED_NOT, 0 },
-	{ { LIMIT_COUNT, LIMIT_SIZE, 8 }, 0, OUR_REFUSED_NOT, 0 },
-	{ { LIMIT_COUNT, 64, LIMIT_BUFFERS }, 0, OUR_REFUSED_NOT, 0 },
-	{ { 0, 64, 1 }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
-	{ { LIMIT_COUNT + 1, 64, 1 }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
-	{ { UINT64_MAX, 64, 1 }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
-	{ { 5, 0, 1 }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
-	{ { 5, LIMIT_SIZE + 1, 1 }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
-	{ { 5, UINT64_MAX, 1 }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
-	{ { 5, 64, 0 }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
-	{ { 5, 64, LIMIT_BUFFERS + 1 }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
+	{ { 1, 1, 1, true }, 0, OUR_REFUSED_NOT, 0 },
+	{ { LIMIT_COUNT, LIMIT_SIZE, 8, true }, 0, OUR_REFUSED_NOT, 0 },
+	{ { LIMIT_COUNT, 64, LIMIT_BUFFERS, true }, 0, OUR_REFUSED_NOT, 0 },
+	{ { 0, 64, 1, true }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
+	{ { LIMIT_COUNT + 1, 64, 1, true }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
+	{ { UINT64_MAX, 64, 1, true }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
+	{ { 5, 0, 1, true }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
+	{ { 5, LIMIT_SIZE + 1, 1, true }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
+	{ { 5, UINT64_MAX, 1, true }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
+	{ { 5, 64, 0, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
+	{ { 5, 64, LIMIT_BUFFERS + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
 	/* that many are not counted in 32 bits */
-	{ { 5, 64, (1ull << 32) + 1 }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
+	{ { 5, 64, (1ull << 32) + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
 	/* together they are too large */
-	{ { 5, LIMIT_SIZE, 9 }, ERANGE, OUR_REFUSED_BUFFERS, 8 },
+	{ { 5, LIMIT_SIZE, 9, true }, ERANGE, OUR_REFUSED_BUFFERS, 8 },
 };
 
 /* As the agent of a stream does, which has limits on buffers besides those of every agent. */
@@ -159,6 +161,7 @@ START_TEST(limits_are_kept_and_told)
 		ck_assert_uint_eq(agent.count, one->info.count);
 		ck_assert_uint_eq(agent.data_size, one->info.data_size);
 		ck_assert_uint_eq(agent.n_data_buffers, one->info.n_data_buffers);
+		ck_assert(agent.has_extension);
 		ck_assert_str_eq(captured_stderr(), "");
 		return;
 	}
@@ -185,7 +188,7 @@ END_TEST
 
 START_TEST(where_nothing_streams_buffers_mean_nothing)
 {
-	const struct our_connect_info none = { 5, 64, 0 };
+	const struct our_connect_info none = { 5, 64, 0, true };
 	struct our_control agent = { .options = &options };
 	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
 
