@@ -42,11 +42,13 @@ ping-sr-2.parts  = $(filter-out %/cm_events.c,$(ping-sr-2e.parts)) \
 ping-sr-2.client = $(ping-sr-2e.client)
 ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-2e.server)) ping-sr-2/serve_clients.c
 
-ping-sr-3.parts  = $(filter-out %/completions.c,$(ping-sr-2.parts)) ping-sr-3/completions.c
+ping-sr-3.parts  = $(filter-out %/completions.c,$(ping-sr-2.parts)) \
+		   ping-sr-3/completions.c ping-sr-3/comp_channel.c
 ping-sr-3.client = $(ping-sr-2.client)
 ping-sr-3.server = $(ping-sr-2.server)
 
-ping-sr-4.parts  = $(filter-out %/cm_events.c %/cm_event_thread.c %/completions.c,$(ping-sr-3.parts)) \
+ping-sr-4.parts  = $(filter-out %/cm_events.c %/cm_event_thread.c %/completions.c %/comp_channel.c, \
+		     $(ping-sr-3.parts)) \
 		   ping-sr-4/cm_events.c ping-sr-4/completions.c ping-sr-4/comp_channels.c ping-sr-4/poll.c
 ping-sr-4.client = $(ping-sr-3.client)
 ping-sr-4.server = $(filter-out %/serve_clients.c %/agent.c,$(ping-sr-3.server)) \
@@ -54,7 +56,7 @@ ping-sr-4.server = $(filter-out %/serve_clients.c %/agent.c,$(ping-sr-3.server))
 
 ping-sr-5.before = ping-sr-3
 ping-sr-5.parts  = $(filter-out %/completions.c,$(ping-sr-3.parts)) \
-		   ping-sr-5/completions.c ping-sr-5/wake_up.c
+		   ping-sr-5/completions.c ping-sr-5/spin.c ping-sr-5/wake_up.c
 ping-sr-5.client = $(ping-sr-3.client)
 ping-sr-5.server = $(ping-sr-3.server)
 
@@ -71,7 +73,7 @@ NINE_CM.none          = ping-sr-0/cm_events.c ping-sr-0/serve_clients.c
 NINE_CM.channel       = ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/serve_clients.c
 NINE_CM.nonblocking   = ping-sr-4/cm_events.c ping-sr-0/serve_clients.c
 NINE_COMP.none        = ping-sr-0/completions.c
-NINE_COMP.channel     = ping-sr-3/completions.c
+NINE_COMP.channel     = ping-sr-3/completions.c ping-sr-3/comp_channel.c
 NINE_COMP.nonblocking = ping-sr-4/completions.c ping-sr-4/comp_channels.c
 NINE_WAYS = none channel nonblocking
 NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(completions)))

@@ -55,6 +55,7 @@ void our_destroy_cq(struct our_control *control)
 static int poll_cq(struct our_control *control)
 {
 	struct our_completions *completions = control->completions;
+	unsigned int empty_polls = 0;
 	int polled, ret = 0;
 
 	for (;;) {
@@ -66,7 +67,8 @@ static int poll_cq(struct our_control *control)
 			break;
 		if (ret)
 			return ret;
-		if (++control->statistics.cq_empty_polls % POLLS_A_MOMENT == 0)
+		control->statistics.cq_empty_polls++;
+		if (++empty_polls % POLLS_A_MOMENT == 0)
 			ret = our_keep_waiting(control);
 	}
 	control->statistics.completions += (uint64_t)polled;

@@ -1,46 +1,36 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-5: waiting for completions by looking for a while, and then asleep. How long it looks is
- * decided by what a wake-up costs (wake_up.h), and by how fast messages follow each other. What a
- * stage provides: see common/stage.h.
+ * ping-sr-5: waiting for completions by looking for a while, and then asleep, as ping-sr-3 does. For
+ * how long is decided by spin.h. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "ping-sr-3/comp_channel.h"
+#include "ping-sr-5/spin.h"
 #include "ping-sr-5/wake_up.h"
 #include "program/report.h"
 
-#define POLL_BATCH     16
-#define ACK_BATCH      64 /* an ack takes a lock: one for many events */
-#define POLLS_A_MOMENT 16 /* to look at the clock costs as much as a few polls */
+#define POLL_BATCH 16
 
 /* Completions come off the CQ in batches and are handed out one by one. */
 struct our_completions {
 	struct ibv_wc wc[POLL_BATCH];
 	int next;
 	int polled;
-	struct ibv_comp_channel *channel;
-	unsigned int events_to_ack;
-	bool armed;               /* the next completion will make an event */
-	unsigned int wake_ups;    /* by a completion, since the last message */
-	uint64_t spin_ns;         /* how long to look, where looking pays */
-	uint64_t wake_up_ns;      /* what it costs to sleep and be woken */
-	uint64_t cycle_ns;        /* from message to message, smoothed, without our wake-ups */
-	uint64_t last_message_ns; /* 0: none yet */
+	struct our_comp_channel channel;
+	struct our_spin spin;
 };
 
-static uint64_t spin_us = UINT64_MAX; /* --spin; UINT64_MAX: as long as set_budget finds right */
+static uint64_t spin_us = UINT64_MAX; /* --spin; UINT64_MAX: what start_spin finds */
 
 static const struct our_option spin_options[] = {
 	{ "spin", 0, "MICROSECONDS",
-	  "look so long for a completion before going to sleep (default: four wake-ups)",
+	  "look so long for a completion before going to sleep (default: two wake-ups)",
 	  OUR_OWN_NUMBER(spin_us, 0, 1000000) },
 	{ 0 },
 };
@@ -48,60 +38,19 @@ static const struct our_option spin_options[] = {
 const struct our_option *const our_waiting_options = spin_options;
 
 /*
- * Asleep, a message costs four wake-ups, two on either side: for the completion of the send and for
- * that of the receive. To look until the next message comes costs the time until then. So who looks
- * for four wake-ups has never wasted more than sleeping would have cost.
+ * Who looks for two wake-ups before each sleep, and finds nothing, has spent little more than the sleep
+ * itself costs: a message asleep is two wake-ups, for the completions of its send and of its receive.
  */
-static int set_budget(struct our_control *control)
+static int start_spin(struct our_control *control)
 {
-	struct our_completions *completions = control->completions;
-	int ret = our_measure_wake_up(&completions->wake_up_ns);
+	uint64_t wake_up_ns;
+	int ret = our_measure_wake_up(&wake_up_ns);
 
 	if (ret)
 		return ret;
-	completions->spin_ns = 4 * completions->wake_up_ns;
-	if (spin_us != UINT64_MAX)
-		completions->spin_ns = spin_us * OUR_NS_PER_US;
+	our_start_spin(&control->completions->spin, wake_up_ns,
+		       spin_us == UINT64_MAX ? 2 * wake_up_ns : spin_us * OUR_NS_PER_US);
 	return 0;
-}
-
-/* Whether messages follow each other so fast that looking for the next costs less than a sleep. */
-static bool looking_pays(const struct our_completions *completions)
-{
-	return completions->cycle_ns <= completions->spin_ns && completions->spin_ns;
-}
-
-/*
- * Learns from a message that has come. Who slept is late by its wake-ups, which it would not be if it
- * looked: they do not count, or two sides that sleep would never find out that they need not.
- */
-static void learn(struct our_completions *completions, uint64_t now_ns)
-{
-	uint64_t cycle_ns = now_ns - completions->last_message_ns;
-	uint64_t wake_ups_ns = completions->wake_ups * completions->wake_up_ns;
-
-	cycle_ns -= cycle_ns < wake_ups_ns ? cycle_ns : wake_ups_ns;
-	if (completions->last_message_ns)
-		completions->cycle_ns = (3 * completions->cycle_ns + cycle_ns) / 4;
-	completions->last_message_ns = now_ns;
-	completions->wake_ups = 0;
-}
-
-static int our_create_comp_channel(struct our_control *control)
-{
-	control->completions->channel = ibv_create_comp_channel(control->verbs);
-	if (!control->completions->channel)
-		return our_report_error("ibv_create_comp_channel", errno, NULL);
-	return 0;
-}
-
-static void our_destroy_comp_channel(struct our_control *control)
-{
-	int ret;
-
-	ret = ibv_destroy_comp_channel(control->completions->channel);
-	if (ret)
-		our_report_error("ibv_destroy_comp_channel", ret, NULL);
 }
 
 int our_create_cq(struct our_control *control)
@@ -112,15 +61,15 @@ int our_create_cq(struct our_control *control)
 	control->completions = calloc(1, sizeof(*control->completions));
 	if (!control->completions)
 		return our_report_error("calloc", ENOMEM, NULL);
-	ret = set_budget(control);
+	ret = start_spin(control);
 	if (ret)
 		goto err_free_completions;
-	ret = our_create_comp_channel(control);
+	ret = our_create_comp_channel(control, &control->completions->channel);
 	if (ret)
 		goto err_free_completions;
 	errno = 0;
-	control->cq =
-		ibv_create_cq(control->verbs, depth, control, control->completions->channel, 0);
+	control->cq = ibv_create_cq(control->verbs, depth, control,
+				    control->completions->channel.channel, 0);
 	if (!control->cq) {
 		ret = our_report_no_queue(control, "ibv_create_cq", errno);
 		goto err_destroy_comp_channel;
@@ -128,7 +77,7 @@ int our_create_cq(struct our_control *control)
 	return 0;
 
 err_destroy_comp_channel:
-	our_destroy_comp_channel(control);
+	our_destroy_comp_channel(&control->completions->channel);
 err_free_completions:
 	free(control->completions);
 	return ret;
@@ -138,92 +87,29 @@ void our_destroy_cq(struct our_control *control)
 {
 	int ret;
 
-	/* ibv_destroy_cq would wait for the events that are not acked, for ever. */
-	ibv_ack_cq_events(control->cq, control->completions->events_to_ack);
+	our_ack_events(control, &control->completions->channel);
 	ret = ibv_destroy_cq(control->cq);
 	if (ret)
 		our_report_error("ibv_destroy_cq", ret, NULL);
 	control->cq = NULL;
-	our_destroy_comp_channel(control);
+	our_destroy_comp_channel(&control->completions->channel);
 	free(control->completions);
 	control->completions = NULL;
-}
-
-/* How long ppoll(2) may sleep; NULL: for ever. */
-static const struct timespec *time_left(const struct our_control *control, struct timespec *left)
-{
-	uint64_t until_ns = control->wait_until_ns, now_ns, left_ns;
-
-	if (until_ns == UINT64_MAX)
-		return NULL;
-	now_ns = our_now_ns();
-	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-	left->tv_sec = (time_t)(left_ns / OUR_NS_PER_S);
-	left->tv_nsec = (long)(left_ns % OUR_NS_PER_S);
-	return left;
-}
-
-static int take_cq_event(struct our_completions *completions)
-{
-	struct ibv_cq *cq;
-	void *context;
-
-	if (ibv_get_cq_event(completions->channel, &cq, &context))
-		return our_report_error("ibv_get_cq_event", errno, NULL);
-	completions->armed = false;
-	completions->wake_ups++;
-	if (++completions->events_to_ack == ACK_BATCH) {
-		ibv_ack_cq_events(cq, completions->events_to_ack);
-		completions->events_to_ack = 0;
-	}
-	return 0;
-}
-
-/*
- * Sleeps until the CQ, which is armed, has told of a completion, or the CM has something to tell.
- * ibv_get_cq_event alone would sleep, too, and save a call; but when the peer is lost it wakes up
- * only if something posted is flushed, and soft-iWARP does not flush what is posted after the loss.
- */
-static int our_wait_for_notification(struct our_control *control)
-{
-	struct pollfd fds[] = {
-		{ .fd = control->completions->channel->fd, .events = POLLIN },
-		{ .fd = our_cm_fd(control), .events = POLLIN },
-	};
-	struct timespec left;
-
-	control->statistics.sleeps++;
-	if (ppoll(fds, 2, time_left(control, &left), NULL) > 0 && fds[0].revents)
-		return take_cq_event(control->completions);
-	return our_keep_waiting(control);
-}
-
-/* From now on the next completion makes an event. See ibv_req_notify_cq(3). */
-static int arm_cq(struct our_control *control)
-{
-	int ret = ibv_req_notify_cq(control->cq, 0);
-
-	if (ret)
-		return our_report_error("ibv_req_notify_cq", ret, NULL);
-	control->completions->armed = true;
-	return 0;
 }
 
 /*
  * An event announces only the first completion after the arming. So: drain the CQ, arm it, look
  * once more, for what came between the two, and only then sleep. As long as there is something to
- * do the CQ is not armed, which saves the device an interrupt and us an event. Where looking pays, it
- * is not armed before the budget is spent.
+ * do the CQ is not armed, which saves the device an interrupt and us an event: nor while we look.
  */
 static int poll_cq(struct our_control *control)
 {
 	struct our_completions *completions = control->completions;
-	uint64_t spin_until_ns = looking_pays(completions) ? our_now_ns() + completions->spin_ns
-							   : 0;
-	unsigned int polls = 0;
-	bool woken = false;
-	int polled, ret;
+	struct our_comp_channel *channel = &completions->channel;
+	bool woken = false, slept = false;
+	int polled, ret = 0;
 
+	our_begin_look(&completions->spin);
 	for (;;) {
 		polled = ibv_poll_cq(control->cq, POLL_BATCH, completions->wc);
 		control->statistics.cq_polls++;
@@ -232,15 +118,22 @@ static int poll_cq(struct our_control *control)
 		if (polled > 0)
 			break;
 		control->statistics.cq_empty_polls++;
-		if (spin_until_ns && (++polls % POLLS_A_MOMENT || our_now_ns() < spin_until_ns))
+		if (!slept && our_look_again(&completions->spin, control->wait_until_ns))
 			continue;
-		spin_until_ns = 0;
+		slept = slept || our_now_ns() < control->wait_until_ns;
 		control->statistics.empty_wake_ups += woken;
-		woken = completions->armed;
-		ret = completions->armed ? our_wait_for_notification(control) : arm_cq(control);
+		woken = channel->armed;
+		if (!slept)
+			ret = our_keep_waiting(control); /* it is time, or soon */
+		else
+			ret = woken ? our_wait_for_notification(control, channel)
+				    : our_arm_cq(control, channel);
 		if (ret)
-			return ret;
+			break;
 	}
+	our_end_look(&completions->spin, slept);
+	if (ret)
+		return ret;
 	control->statistics.completions += (uint64_t)polled;
 	completions->polled = polled;
 	completions->next = 0;
@@ -257,10 +150,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 		if (ret)
 			return ret;
 	}
-	ret = our_take_wc(&completions->wc[completions->next++], completion);
-	if (!ret && our_is_recv(completion->wr_id))
-		learn(completions, our_now_ns());
-	return ret;
+	return our_take_wc(&completions->wc[completions->next++], completion);
 }
 
 int our_completions_at_hand(const struct our_control *control)

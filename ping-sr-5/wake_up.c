@@ -1,94 +1,91 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-5: the cost of a wake-up, by two threads that pass a byte through two pipes: each round is
- * two wake-ups. See wake_up.h.
+ * ping-sr-5: the cost of a wake-up, by a thread that sleeps until another writes into a pipe. In
+ * between there is a pause, or the CPU would not be asleep, as it is when messages are waited for.
+ * See wake_up.h.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "measure/clock.h"
 #include "ping-sr-5/wake_up.h"
 #include "program/report.h"
 
-#define ROUNDS 21
+#define ROUNDS   21
+#define PAUSE_NS 500000 /* until the other thread sleeps, and its CPU, too */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static uint64_t measured_ns;                             /* 0: not yet */
 
-struct pipes {
-	int there[2], back[2];
+struct sleeper {
+	int fds[2];               /* of a pipe */
+	_Atomic uint64_t rung_ns; /* when the last byte was written */
+	uint64_t wake_ups_ns[ROUNDS];
 };
 
-/* Ends when the other end of the pipe is closed. */
-static void *return_bytes(void *argument)
+/* Sleeps as a connection does, in poll(2), and notes how long after the byte it is awake. */
+static void *sleep_and_wake(void *argument)
 {
-	const struct pipes *pipes = argument;
+	struct sleeper *sleeper = argument;
+	struct pollfd pipe = { .fd = sleeper->fds[0], .events = POLLIN };
 	char byte;
+	int i = 0;
 
-	while (read(pipes->there[0], &byte, 1) == 1 && write(pipes->back[1], &byte, 1) == 1)
-		;
+	while (i < ROUNDS) {
+		if (poll(&pipe, 1, -1) != 1)
+			continue; /* a signal */
+		if (read(pipe.fd, &byte, 1) != 1)
+			break;
+		sleeper->wake_ups_ns[i++] = our_now_ns() - atomic_load(&sleeper->rung_ns);
+	}
 	return NULL;
 }
 
-static int compare_rounds(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
 	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
 
 	return left < right ? -1 : left > right;
 }
 
-/* A signal may cut a round short: that is one of many. */
-static uint64_t median_round(const struct pipes *pipes)
+static int measure(struct sleeper *sleeper)
 {
-	uint64_t rounds_ns[ROUNDS] = { 0 }, started_ns;
-	char byte = 0;
-	int i = 0;
-
-	while (i < ROUNDS) {
-		started_ns = our_now_ns();
-		if (write(pipes->there[1], &byte, 1) == 1 && read(pipes->back[0], &byte, 1) == 1)
-			rounds_ns[i++] = our_now_ns() - started_ns;
-	}
-	qsort(rounds_ns, ROUNDS, sizeof(rounds_ns[0]), compare_rounds);
-	return rounds_ns[ROUNDS / 2];
-}
-
-static int measure(const struct pipes *pipes)
-{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	pthread_t thread;
-	int ret = pthread_create(&thread, NULL, return_bytes, (void *)pipes);
+	int i, ret = pthread_create(&thread, NULL, sleep_and_wake, sleeper);
 
 	if (ret)
 		return our_report_error("pthread_create", ret, NULL);
-	measured_ns = median_round(pipes) / 2 + 1;
-	close(pipes->there[1]);
+	for (i = 0; i < ROUNDS; i++) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+		atomic_store(&sleeper->rung_ns, our_now_ns());
+		if (write(sleeper->fds[1], "", 1) != 1)
+			break;
+	}
+	close(sleeper->fds[1]);
 	pthread_join(thread, NULL);
+	qsort(sleeper->wake_ups_ns, ROUNDS, sizeof(sleeper->wake_ups_ns[0]), compare);
+	measured_ns = sleeper->wake_ups_ns[ROUNDS / 2] + 1;
 	return 0;
 }
 
 static int open_and_measure(void)
 {
-	struct pipes pipes;
+	struct sleeper sleeper = { 0 };
 	int ret;
 
-	if (pipe2(pipes.there, O_CLOEXEC))
+	if (pipe2(sleeper.fds, O_CLOEXEC))
 		return our_report_error("pipe2", errno, NULL);
-	if (pipe2(pipes.back, O_CLOEXEC)) {
-		ret = our_report_error("pipe2", errno, NULL);
-		close(pipes.there[1]);
-		goto out_close_there;
-	}
-	ret = measure(&pipes);
+	ret = measure(&sleeper);
 	if (ret)
-		close(pipes.there[1]);
-	close(pipes.back[0]);
-	close(pipes.back[1]);
-
-out_close_there:
-	close(pipes.there[0]);
+		close(sleeper.fds[1]);
+	close(sleeper.fds[0]);
 	return ret;
 }
 

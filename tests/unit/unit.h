@@ -21,6 +21,7 @@ Suite *report_suite(void);
 Suite *results_suite(void);
 Suite *sequence_suite(void);
 Suite *shortages_suite(void);
+Suite *spin_suite(void);
 Suite *statistics_suite(void);
 Suite *stop_suite(void);
 Suite *transfers_suite(void);
