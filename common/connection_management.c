@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
@@ -23,7 +24,10 @@ int our_create_id(struct our_control *control)
 {
 	int ret;
 
-	control->leaving = false; /* a client that was refused tries again, with an id of its own */
+	/* A client that was refused tries again, with an id of its own. */
+	control->leaving = false;
+	control->ended = 0;
+	memset(&control->cm_event, 0, sizeof(control->cm_event));
 	ret = rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP) ? errno
 											 : 0;
 	if (ret)
@@ -67,11 +71,16 @@ void our_destroy_id(struct our_control *control)
 	destroy_id(&control->cm_id);
 }
 
-static int report_address(const char *call, int error, const struct sockaddr *address)
+/* `event`: the name of the one that brought the error; "": none did. */
+static int report_address(const char *call, int error, const struct sockaddr *address,
+			  const char *event)
 {
 	char text[OUR_ADDRESS_TEXT];
 
 	our_address_text(address, text);
+	if (*event && error == ENODEV)
+		return our_report_error(call, error, "%s: the RDMA device was removed%s", text,
+					event);
 	/* The kernel has one error for "not my address" and "port taken". */
 	if (error == EADDRNOTAVAIL && our_is_local_address(address))
 		error = EADDRINUSE;
@@ -90,9 +99,10 @@ static int report_address(const char *call, int error, const struct sockaddr *ad
 	case ETIMEDOUT:
 	case EHOSTUNREACH:
 	case ENETUNREACH:
-		return our_report_error(call, error, "%s: no answer, or no route there", text);
+		return our_report_error(call, error, "%s: no answer, or no route there%s", text,
+					event);
 	default:
-		return our_report_error(call, error, "%s", text);
+		return our_report_error(call, error, "%s%s", text, event);
 	}
 }
 
@@ -104,13 +114,15 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 	ret = rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
 	if (ret)
-		return report_address("rdma_resolve_addr", ret, address);
+		return report_address("rdma_resolve_addr", ret, address,
+				      our_cm_event_name(control, ret));
 
 	our_start_cm_call(control);
 	ret = rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
 	if (ret)
-		return report_address("rdma_resolve_route", ret, address);
+		return report_address("rdma_resolve_route", ret, address,
+				      our_cm_event_name(control, ret));
 	our_learn_device(control);
 	return 0;
 }
@@ -128,7 +140,7 @@ static int keep_to_family(struct rdma_cm_id *cm_id, const struct sockaddr *addre
 	ret = rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
 		      ? errno
 		      : 0;
-	return ret ? report_address("rdma_set_option", ret, address) : 0;
+	return ret ? report_address("rdma_set_option", ret, address, "") : 0;
 }
 
 static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, int backlog)
@@ -143,11 +155,11 @@ static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, i
 	if (!ret && !cm_id->verbs && !our_is_any_address(address))
 		ret = ENODEV;
 	if (ret)
-		return report_address("rdma_bind_addr", ret, address);
+		return report_address("rdma_bind_addr", ret, address, "");
 
 	ret = rdma_listen(cm_id, backlog) ? errno : 0;
 	if (ret)
-		return report_address("rdma_listen", ret, address);
+		return report_address("rdma_listen", ret, address, "");
 	return 0;
 }
 
@@ -217,7 +229,8 @@ static int report_connect(const struct our_control *control, int error)
 		our_report_sentence("rdma_connect: the server at %s refused us: %s", text, reason);
 		return error;
 	}
-	return report_address("rdma_connect", error, rdma_get_peer_addr(control->cm_id));
+	return report_address("rdma_connect", error, rdma_get_peer_addr(control->cm_id),
+			      our_cm_event_name(control, error));
 }
 
 int our_client_connect(struct our_control *control, bool quietly)
@@ -240,6 +253,21 @@ int our_client_connect(struct our_control *control, bool quietly)
 	return our_setup_rnr_timer(control);
 }
 
+int our_report_no_client(const struct our_control *agent, int error)
+{
+	if (error == ENODEV)
+		return our_report_error("rdma_accept", error, "the RDMA device was removed%s",
+					our_cm_event_name(agent, error));
+	return our_report_error("rdma_accept", error, "most likely the client has left meanwhile%s",
+				our_cm_event_name(agent, error));
+}
+
+int our_report_no_requests(const struct our_control *listener, const char *call, int error)
+{
+	return our_report_error(call, error, "nobody can connect any more%s",
+				our_cm_event_name(listener, error));
+}
+
 int our_agent_accept(struct our_control *control)
 {
 	struct rdma_conn_param param;
@@ -255,7 +283,7 @@ int our_agent_connect(struct our_control *control)
 
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
-		return our_report_error("rdma_accept", ret, OUR_ACCEPT_ADVICE);
+		return our_report_no_client(control, ret);
 	control->connected = true;
 	return our_setup_rnr_timer(control);
 }
@@ -283,8 +311,9 @@ static bool begin_disconnect(struct our_control *control)
 
 void our_start_disconnect(struct our_control *control)
 {
-	/* That the peer left first changes nothing for us. */
-	if (begin_disconnect(control) && rdma_disconnect(control->cm_id) && errno != EINVAL)
+	/* That the peer left first, or the device, changes nothing for us. */
+	if (begin_disconnect(control) && rdma_disconnect(control->cm_id) && errno != EINVAL &&
+	    errno != ENODEV)
 		our_report_error("rdma_disconnect", errno, NULL);
 }
 
@@ -297,8 +326,9 @@ void our_disconnect(struct our_control *control)
 	our_start_cm_call(control);
 	ret = rdma_disconnect(control->cm_id) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret);
-	/* That the peer left first, or does not answer any more, changes nothing for us. */
-	if (ret && ret != EINVAL && ret != EINTR && ret != ECONNRESET && ret != ETIMEDOUT)
+	/* That the peer left first, does not answer any more, or the device has gone changes nothing. */
+	if (ret && ret != EINVAL && ret != EINTR && ret != ECONNRESET && ret != ETIMEDOUT &&
+	    ret != ENODEV)
 		our_report_error("rdma_disconnect", ret, NULL);
 }
 

@@ -15,9 +15,6 @@
 	"is there an RDMA device, and is the module rdma_ucm loaded? Without hardware: lab/run, " \
 	"see lab/README.md"
 
-/* The advice for a client that cannot be accepted. */
-#define OUR_ACCEPT_ADVICE "most likely the client has left meanwhile"
-
 /*
  * Creates control->cm_id for reliable connections (RDMA_PS_TCP), on control->cm_channel, with
  * `control` as its context. Returns 0 or an errno value, reported. our_destroy_id undoes it: all
@@ -72,6 +69,10 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
  * (for -w, which tries again); EACCES when the server refuses us; all others are reported.
  */
 int our_client_connect(struct our_control *control, bool quietly);
+
+/* Reports why the client could not be accepted, or a listener cannot go on. Returns `error`. */
+int our_report_no_client(const struct our_control *agent, int error);
+int our_report_no_requests(const struct our_control *listener, const char *call, int error);
 
 /*
  * Agent: accepts the client, and leaves it to the caller to wait for RDMA_CM_EVENT_ESTABLISHED.

@@ -58,6 +58,7 @@ struct our_control {
 	struct our_cm_events *cm_events; /* the stage's own, for waiting: see stage.h */
 	bool connected;
 	bool leaving; /* the tear-down has begun */
+	int ended;    /* how the connection has, by what the CM said so far: see our_cm_end */
 
 	/* The device and both ends, once they are known: see our_learn_device */
 	struct ibv_context *verbs; /* NULL: not yet, or a listener that is bound to no device */

@@ -93,18 +93,27 @@ int our_check_length(const struct our_control *control, const struct our_complet
 	return EPROTO;
 }
 
-static int judge_end(const struct our_control *control, int ret, uint64_t messages)
+static int judge_end(struct our_control *control, int ret, uint64_t messages)
 {
 	bool is_agent = !strcmp(control->role, "agent");
 	const char *peer = is_agent ? "client" : "server";
 
 	if ((!ret || ret == ECONNRESET) && our_stop_requested())
 		return EINTR;
+	if (ret == ECONNRESET && our_cm_end(control))
+		ret = our_cm_end(control);
 	if (is_agent && control->count == OUR_COUNT_UNLIMITED && messages &&
 	    (ret == ECONNRESET || ret == ETIMEDOUT))
 		return 0;
 	if (ret == ECONNRESET)
 		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
+	if (ret == ENODEV && ret == our_cm_end(control))
+		our_report_sentence("the RDMA device was removed after %" PRIu64 " messages (%s)",
+				    messages, rdma_event_str(RDMA_CM_EVENT_DEVICE_REMOVAL));
+	if (ret == EHOSTUNREACH && ret == our_cm_end(control))
+		our_report_sentence("the %s cannot be reached any more, after %" PRIu64
+				    " messages (%s)",
+				    peer, messages, rdma_event_str(RDMA_CM_EVENT_UNREACHABLE));
 	if (ret == ETIMEDOUT)
 		our_report_sentence("the %s said nothing for %" PRIu64 " s, after %" PRIu64
 				    " messages",

@@ -33,26 +33,21 @@ static void disconnect_now(struct our_control *control)
 	control->cm_events->connected = false;
 }
 
-/* With the lock held. */
+/*
+ * With the lock held. Sees to what cannot wait until somebody takes the event off the queue: who takes
+ * it decides what it means.
+ */
 static void handle_event(struct our_control *control, struct our_queued_event *queued)
 {
 	struct our_cm_events *events = control->cm_events;
+	int end = our_end_by_cm_event(&queued->event);
 
-	switch (queued->event.type) {
-	case RDMA_CM_EVENT_ESTABLISHED:
+	if (queued->event.type == RDMA_CM_EVENT_ESTABLISHED)
 		events->connected = !events->unwatched;
-		break;
-	case RDMA_CM_EVENT_DISCONNECTED:
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		atomic_store(&events->peer_gone, true);
+	if (end && !our_ended(control)) {
+		atomic_store(&events->ended, end);
 		disconnect_now(control);
 		announce_end(events);
-		break;
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* of no use, and it does not come on every transport */
-		free(queued);
-		return;
-	default:
-		break;
 	}
 	STAILQ_INSERT_TAIL(&events->queue, queued, next);
 }
@@ -100,7 +95,7 @@ static void give_up(struct our_cm_events *events, int error)
 {
 	pthread_mutex_lock(&events->lock);
 	events->failure = error;
-	atomic_store(&events->peer_gone, true);
+	atomic_store(&events->ended, error);
 	announce_end(events);
 	pthread_cond_broadcast(&events->changed);
 	pthread_mutex_unlock(&events->lock);

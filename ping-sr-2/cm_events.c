@@ -127,12 +127,11 @@ static int await_change(struct our_cm_events *events, uint64_t limit, const stru
 	return pthread_cond_timedwait(&events->changed, &events->lock, end);
 }
 
-/* Waits for the next event, and takes it into control->cm_event. */
-static int await_next_event(struct our_control *control, enum rdma_cm_event_type expected)
+/* Waits for the next event until `end`, if there is a limit, and takes it into control->cm_event. */
+static int await_next_event(struct our_control *control, enum rdma_cm_event_type expected,
+			    uint64_t limit, const struct timespec *end)
 {
 	struct our_cm_events *events = control->cm_events;
-	uint64_t limit = limit_s(control, expected);
-	struct timespec end = deadline_in(limit);
 	struct our_queued_event *queued = NULL;
 	int ret = 0;
 
@@ -143,7 +142,7 @@ static int await_next_event(struct our_control *control, enum rdma_cm_event_type
 		else if (events->stopping && expected != RDMA_CM_EVENT_DISCONNECTED)
 			ret = EINTR;
 		else
-			ret = await_change(events, limit, &end);
+			ret = await_change(events, limit, end);
 	}
 	if (!ret)
 		STAILQ_REMOVE_HEAD(&events->queue, next);
@@ -156,11 +155,17 @@ static int await_next_event(struct our_control *control, enum rdma_cm_event_type
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
+	uint64_t limit = limit_s(control, expected);
+	struct timespec end = deadline_in(limit);
+	enum our_cm_meaning meaning;
 	int ret;
 
 	if (called)
 		return called;
-	ret = await_next_event(control, expected);
+	do {
+		ret = await_next_event(control, expected, limit, &end);
+		meaning = ret ? OUR_CM_FATAL : our_note_cm_event(control);
+	} while (meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE);
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
@@ -190,7 +195,7 @@ int our_await_disconnect(struct our_control *control)
 	int ret = 0;
 
 	pthread_mutex_lock(&events->lock);
-	while (!ret && !our_peer_gone(control))
+	while (!ret && !our_ended(control))
 		ret = events->stopping ? EINTR : await_change(events, limit, &end);
 	pthread_mutex_unlock(&events->lock);
 	return ret;
@@ -205,12 +210,12 @@ int our_keep_waiting(struct our_control *control)
 {
 	if (our_stop_requested())
 		return EINTR;
-	if (our_peer_gone(control))
-		return ECONNRESET;
+	if (our_ended(control))
+		return our_ended(control);
 	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
 }
 
-bool our_peer_has_left(struct our_control *control)
+int our_cm_end(struct our_control *control)
 {
-	return our_peer_gone(control);
+	return our_ended(control);
 }

@@ -20,8 +20,8 @@ struct our_queued_event {
 
 struct our_cm_events {
 	pthread_t thread;
-	int quit_fd; /* tells the thread to end */
-	atomic_bool peer_gone;
+	int quit_fd;      /* tells the thread to end */
+	atomic_int ended; /* how the connection has: see our_cm_end */
 	int end_fd; /* readable once the peer has gone or the program is to stop: for sleepers */
 	pthread_mutex_t lock;   /* guards all below */
 	pthread_cond_t changed; /* something below has changed; its clock is CLOCK_MONOTONIC */
@@ -39,13 +39,10 @@ struct our_cm_events {
 int our_create_cm_event_thread(struct our_control *control);
 void our_end_cm_event_thread(struct our_control *control);
 
-/*
- * True once the peer has disconnected, or its device or our channel is gone. Any thread; costs one
- * load.
- */
-static inline bool our_peer_gone(const struct our_control *control)
+/* How the connection has ended, as an errno value; 0: it has not. Any thread; costs one load. */
+static inline int our_ended(const struct our_control *control)
 {
-	return atomic_load_explicit(&control->cm_events->peer_gone, memory_order_relaxed);
+	return atomic_load_explicit(&control->cm_events->ended, memory_order_relaxed);
 }
 
 #endif

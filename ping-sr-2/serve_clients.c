@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "common/connection_management.h"
 #include "common/stage.h"
 #include "program/report.h"
 
@@ -86,7 +87,7 @@ static int welcome_clients(struct our_control *listener, struct crowd *crowd)
 	for (welcomed = 0; !wanted || welcomed < wanted; welcomed++) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret)
-			return our_report_error("waiting for clients", ret, NULL);
+			return our_report_no_requests(listener, "waiting for clients", ret);
 		if (start_agent(listener, crowd))
 			rdma_destroy_id(listener->cm_event.cm_id);
 	}

@@ -28,7 +28,7 @@ static int setup_and_accept(struct our_control *control)
 		return ret;
 	ret = our_agent_accept(control);
 	if (ret) {
-		our_report_error("rdma_accept", ret, OUR_ACCEPT_ADVICE);
+		our_report_no_client(control, ret);
 		our_unsetup_transfer(control);
 		return ret;
 	}
@@ -99,7 +99,9 @@ int our_end_agent(struct our_agent *agent, int ret)
 
 	/* A client leaves when it has everything, or when the time of its -D is over. */
 	if (!ret || ret == ECONNRESET)
-		ret = our_agent_is_done(control) ? 0 : ECONNRESET;
+		ret = control->ended ? control->ended : ECONNRESET;
+	if (our_agent_is_done(control) && ret == ECONNRESET)
+		ret = 0;
 	ret = our_end_agent_operation(control, ret);
 	shown = our_report_results(control);
 	our_start_disconnect(control);

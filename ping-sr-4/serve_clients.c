@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 
+#include "common/cm_event.h"
+#include "common/connection_management.h"
 #include "common/stage.h"
 #include "measure/clock.h"
 #include "ping-sr-4/agents.h"
@@ -55,53 +57,48 @@ static void welcome(struct server *server, const struct our_cm_event *request)
 		end_agent(server, agent, ret);
 }
 
-/* Whose event it is; NULL for the listener's. */
-static struct our_agent *agent_of(const struct our_cm_event *event)
+/*
+ * A connection that cannot be made, or that has come to its end, ends its agent; a listener that is of
+ * no use any more, the server.
+ */
+static int handle_end(struct server *server, struct our_control *control)
 {
-	const struct our_control *control = event->cm_id->context;
+	int ret = our_judge_cm_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
 
-	return control ? control->agent : NULL;
-}
-
-/* A connection that cannot be made ends its agent; a listener that is of no use, the server. */
-static int handle_failure(struct server *server, const struct our_cm_event *event)
-{
-	bool of_listener = event->cm_id == server->listener->cm_id ||
-			   event->cm_id == server->listener->second_cm_id;
-	int ret = event->status < 0 ? -event->status : ECONNABORTED;
-
-	our_report_error("rdma_get_cm_event", ret, "%s: %s", rdma_event_str(event->type),
-			 of_listener ? "nobody can connect any more"
-				     : "the client could not be connected");
-	if (of_listener)
-		return ret;
-	end_agent(server, agent_of(event), ECONNABORTED); /* why has been said */
+	if (control == server->listener)
+		return our_report_no_requests(control, "rdma_get_cm_event", ret);
+	if (control->connected || control->ended == ECONNRESET) {
+		ret = our_drain_agent(control->agent); /* of what came before */
+	} else {
+		our_report_no_client(control, ret);
+		ret = ECONNABORTED; /* why has been said */
+	}
+	end_agent(server, control->agent, ret);
 	return 0;
 }
 
 /* Returns 0 or an errno value that ends the server, reported. */
 static int handle_cm_event(struct server *server, const struct our_cm_event *event)
 {
-	struct our_agent *agent = agent_of(event);
+	struct our_control *control = event->cm_id->context; /* a new id has its listener's */
 	int ret;
 
-	switch (event->type) {
-	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		welcome(server, event);
-		break;
-	case RDMA_CM_EVENT_ESTABLISHED:
-		ret = our_agent_established(agent);
+	control->cm_event = *event;
+	switch (our_note_cm_event(control)) {
+	case OUR_CM_MINE:
+		if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+			welcome(server, event);
+			return 0;
+		}
+		ret = our_agent_established(control->agent);
 		if (ret)
-			end_agent(server, agent, ret);
+			end_agent(server, control->agent, ret);
+		return 0;
+	case OUR_CM_FATAL:
+		return handle_end(server, control);
+	case OUR_CM_HINT:
+	case OUR_CM_NOT_MINE:
 		break;
-	case RDMA_CM_EVENT_DISCONNECTED:
-		ret = our_drain_agent(agent); /* of what came before */
-		end_agent(server, agent, ret);
-		break;
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-		break;
-	default:
-		return handle_failure(server, event);
 	}
 	return 0;
 }

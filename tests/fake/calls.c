@@ -149,6 +149,8 @@ struct fake_fault fake_begin(const char *call)
 	note(call);
 	if (++fake_report->calls == fake_config->stop_call)
 		stop_program();
+	if (fake_report->calls == fake_config->stray_call)
+		fake_stray_events();
 	if (!choose_fault(call, &fault))
 		return (struct fake_fault){ 0 };
 	note_hit(call, &fault);

@@ -214,6 +214,7 @@ void fake_device_leaves(struct fake_id *id)
 		fake_flush(qp);
 	id->state = FAKE_CLOSED;
 	id->told_gone = true;
+	id->device_gone = true;
 	id->peer->left = true;
 	fake_send_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
 }
@@ -231,6 +232,8 @@ static int disconnect(struct fake_id *id)
 	bool was_connected = id->state == FAKE_CONNECTED;
 	struct fake_qp *qp = fake_qp_of(id);
 
+	if (id->device_gone)
+		return ENODEV;
 	if (!was_connected && id->state != FAKE_PEER_LEFT)
 		return EINVAL;
 	if (qp)

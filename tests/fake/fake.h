@@ -37,6 +37,8 @@ struct fake_config {
 	const char *fault_name;    /* ... or the call of this name; NULL: none */
 	unsigned int fault_nth;    /* counted from 1; 0: each of them */
 	const char *fault_way;     /* NULL: the first that there is */
+	unsigned int stray_call;   /* at which stray_event comes to all ids; 0: at none */
+	bool stray_unreachable;    /* UNREACHABLE, as if a peer had moved; else ADDR_CHANGE */
 	unsigned int stop_call;    /* at which a signal asks the program to stop; 0: at none */
 	const char *stop_name;     /* ... or the first of this name; NULL: none */
 	/* Peers that are not as they should be. */
@@ -78,6 +80,7 @@ struct fake_report {
 	unsigned int choices; /* in how many ways that call can fail */
 	bool struck;          /* ... and the program has been able to notice */
 	bool stopped;         /* the signal has come: from then on the peers are silent */
+	bool strayed;         /* an id has got the stray event */
 	bool last_word;       /* ... or not: it was the end of what the program had to say */
 	bool hit_after;       /* ... after all peers had what they wanted */
 	enum fake_expected expected;

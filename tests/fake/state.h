@@ -120,9 +120,11 @@ struct fake_channel {
 
 struct fake_id {
 	struct fake_object object;
+	LIST_ENTRY(fake_id) next;
 	enum fake_cm_state state;
 	bool sync;
-	bool told_gone; /* DISCONNECTED has been queued */
+	bool told_gone;   /* DISCONNECTED has been queued */
+	bool device_gone; /* DEVICE_REMOVAL has */
 	unsigned int unacked;
 	struct fake_channel *channel;
 	struct fake_peer *peer;
@@ -136,6 +138,7 @@ struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sy
 void fake_end_id(struct fake_id *id, const char *call);
 void fake_give_device(struct fake_id *id);
 void fake_tell_gone(struct fake_id *id); /* the connection has ended */
+void fake_stray_events(void);            /* to all ids that there are */
 
 /* An event on its way to the id's channel. */
 void fake_send_event(struct fake_id *id, enum rdma_cm_event_type type, int status,
