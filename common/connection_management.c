@@ -309,12 +309,18 @@ static bool begin_disconnect(struct our_control *control)
 	return connected;
 }
 
-void our_start_disconnect(struct our_control *control)
+bool our_start_disconnect(struct our_control *control)
 {
+	bool ended = control->ended;
+
+	if (!begin_disconnect(control))
+		return false;
+	if (!rdma_disconnect(control->cm_id))
+		return !ended;
 	/* That the peer left first, or the device, changes nothing for us. */
-	if (begin_disconnect(control) && rdma_disconnect(control->cm_id) && errno != EINVAL &&
-	    errno != ENODEV)
+	if (errno != EINVAL && errno != ENODEV)
 		our_report_error("rdma_disconnect", errno, NULL);
+	return false;
 }
 
 void our_disconnect(struct our_control *control)
@@ -334,8 +340,14 @@ void our_disconnect(struct our_control *control)
 
 uint64_t our_disconnect_limit_s(const struct our_control *control)
 {
-	/* soft-RoCE repeats the request every 6 s or 5 (docs/drivers.md). Two do for who may be dead. */
-	if (our_stop_requested())
-		return 1;
-	return control->statistics.complete ? 20 : 7;
+	/*
+	 * soft-RoCE repeats the request every 6 s or 5 (docs/drivers.md). Two do for who may be dead,
+	 * or is not to keep us long, as we were told to stop.
+	 */
+	return control->statistics.complete && !our_stop_requested() ? 20 : 7;
+}
+
+bool our_must_not_wait(const struct our_control *control)
+{
+	return control->leaving ? our_leave_requested() : our_stop_requested();
 }

@@ -101,15 +101,23 @@ void our_disconnect(struct our_control *control);
 
 /*
  * The same for who must not wait for the answer, because others wait for him: an agent of a loop.
+ * Returns whether there will be an answer, RDMA_CM_EVENT_DISCONNECTED, for which the id is to be kept
+ * as long as our_disconnect_limit_s says.
  */
-void our_start_disconnect(struct our_control *control);
+bool our_start_disconnect(struct our_control *control);
 
 /*
  * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect: an id that is
  * destroyed before does not repeat a request that was lost, and the peer never hears of it. Returns
- * seconds, never 0: few when the program is to stop, more after a failed run, most after a whole
- * one (statistics.complete). The connection's own thread. See rdma_disconnect(3).
+ * seconds, never 0: long enough for a request to be repeated once, and more after a whole run
+ * (statistics.complete). The connection's own thread. See rdma_disconnect(3).
  */
 uint64_t our_disconnect_limit_s(const struct our_control *control);
+
+/*
+ * Whether a signal ends our waiting for the CM: the first one does, but when we are leaving, and wait
+ * for the answer, it takes a second (program/stop.h). Any thread, but for a control of its own.
+ */
+bool our_must_not_wait(const struct our_control *control);
 
 #endif

@@ -93,35 +93,6 @@ static int await_connect_request(struct our_control *listener)
 	return 0;
 }
 
-int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
-{
-	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return await_connect_request(control);
-
-	called = end_cm_call(control, await_own_event(control, called));
-	/* That the peer has left was heard before: nothing more came. */
-	if (expected == RDMA_CM_EVENT_DISCONNECTED && control->ended && called == EAGAIN)
-		return 0;
-	return called ? called : our_judge_cm_event(&control->cm_event, expected);
-}
-
-int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
-{
-	int ret = 0;
-
-	our_adopt_id(agent, cm_id);
-	/*
-	 * Without a channel to move to, librdmacm makes one, and the id is synchronous. It has
-	 * done so already for an id that came from a synchronous listener, and says EINVAL; the
-	 * listener's second id is not synchronous, as it shares the first one's channel.
-	 */
-	if (rdma_migrate_id(cm_id, NULL) && errno != EINVAL) {
-		ret = our_report_error("rdma_migrate_id", errno, NULL);
-		rdma_destroy_id(cm_id);
-	}
-	return ret;
-}
-
 /*
  * Takes an event that nobody has asked for, once there is one. Returns 0, EAGAIN after a signal, or
  * another errno value, reported.
@@ -145,29 +116,60 @@ static int take_event(struct our_control *control)
 	return 0;
 }
 
-/* Waits until the connection has ended, at most for `timeout_ms` (-1: for ever) from one event to the next. */
-static int await_end(struct our_control *control, int timeout_ms)
+/* Waits until the connection has ended, or our_now_ns is `until_ns`. */
+static int await_end(struct our_control *control, uint64_t until_ns)
 {
 	struct pollfd channel = { .fd = control->cm_id->channel->fd, .events = POLLIN };
 	int ready, ret = 0;
 
 	while (!control->ended && (!ret || ret == EAGAIN)) {
-		ready = poll(&channel, 1, timeout_ms);
+		ready = poll(&channel, 1, our_ms_until(until_ns));
 		if (ready > 0)
 			ret = take_event(control);
-		else if (!ready)
-			ret = ETIMEDOUT;
-		else if (our_stop_requested())
+		else if (our_must_not_wait(control))
 			ret = EINTR;
+		else if (our_now_ns() >= until_ns)
+			ret = ETIMEDOUT;
 	}
 	return control->ended && ret == EAGAIN ? 0 : ret;
 }
 
+int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+{
+	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return await_connect_request(control);
+
+	called = end_cm_call(control, await_own_event(control, called));
+	if (expected == RDMA_CM_EVENT_DISCONNECTED) {
+		if (called == EAGAIN && control->ended)
+			return 0; /* we had heard so before: nothing more came */
+		/* A signal has broken the call off, not the disconnect. */
+		if (called == EINTR)
+			return await_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
+	}
+	return called ? called : our_judge_cm_event(&control->cm_event, expected);
+}
+
+int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	int ret = 0;
+
+	our_adopt_id(agent, cm_id);
+	/*
+	 * Without a channel to move to, librdmacm makes one, and the id is synchronous. It has
+	 * done so already for an id that came from a synchronous listener, and says EINVAL; the
+	 * listener's second id is not synchronous, as it shares the first one's channel.
+	 */
+	if (rdma_migrate_id(cm_id, NULL) && errno != EINVAL) {
+		ret = our_report_error("rdma_migrate_id", errno, NULL);
+		rdma_destroy_id(cm_id);
+	}
+	return ret;
+}
+
 int our_await_disconnect(struct our_control *control)
 {
-	int timeout_ms = (int)control->options->timeout_s * 1000;
-
-	return await_end(control, timeout_ms ? timeout_ms : -1);
+	return await_end(control, our_end_of_wait(control->options->timeout_s));
 }
 
 int our_cm_fd(const struct our_control *control)
@@ -186,7 +188,7 @@ int our_keep_waiting(struct our_control *control)
 
 int our_cm_end(struct our_control *control)
 {
-	int ret = await_end(control, 0);
+	int ret = await_end(control, our_now_ns());
 
 	return ret && ret != ETIMEDOUT ? ret : control->ended;
 }

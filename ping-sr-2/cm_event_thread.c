@@ -118,7 +118,8 @@ static void *our_cm_event_thread(void *argument)
 			return NULL;
 		if (fds[2].revents) {
 			pass_on_stop(control);
-			fds[2].fd = -1; /* once is enough */
+			/* A second signal is for those who are leaving; there is no third. */
+			fds[2].fd = fds[2].fd == our_stop_fd() ? our_leave_fd() : -1;
 		}
 		if (fds[0].revents)
 			ret = take_event(control);

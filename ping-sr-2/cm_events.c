@@ -128,8 +128,7 @@ static int await_change(struct our_cm_events *events, uint64_t limit, const stru
 }
 
 /* Waits for the next event until `end`, if there is a limit, and takes it into control->cm_event. */
-static int await_next_event(struct our_control *control, enum rdma_cm_event_type expected,
-			    uint64_t limit, const struct timespec *end)
+static int await_next_event(struct our_control *control, uint64_t limit, const struct timespec *end)
 {
 	struct our_cm_events *events = control->cm_events;
 	struct our_queued_event *queued = NULL;
@@ -139,7 +138,7 @@ static int await_next_event(struct our_control *control, enum rdma_cm_event_type
 	while (!ret && !(queued = STAILQ_FIRST(&events->queue))) {
 		if (events->failure)
 			ret = events->failure;
-		else if (events->stopping && expected != RDMA_CM_EVENT_DISCONNECTED)
+		else if (events->stopping && our_must_not_wait(control))
 			ret = EINTR;
 		else
 			ret = await_change(events, limit, end);
@@ -163,7 +162,7 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	if (called)
 		return called;
 	do {
-		ret = await_next_event(control, expected, limit, &end);
+		ret = await_next_event(control, limit, &end);
 		meaning = ret ? OUR_CM_FATAL : our_note_cm_event(control);
 	} while (meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE);
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);

@@ -38,22 +38,6 @@ void our_stop_watching(struct our_control *control)
 	(void)control; /* nobody watches */
 }
 
-/* When a wait that may last `seconds` is over, by our_now_ns; 0: never. */
-static uint64_t end_of_wait(uint64_t seconds)
-{
-	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
-}
-
-/* How long poll(2) may wait. */
-static int ms_left(uint64_t until_ns)
-{
-	uint64_t now_ns = our_now_ns();
-
-	if (until_ns == UINT64_MAX)
-		return -1;
-	return now_ns < until_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
-}
-
 /* Waits until the channel has an event, or our_now_ns is `until_ns`. */
 static int await_channel(struct our_control *control, uint64_t until_ns)
 {
@@ -61,12 +45,12 @@ static int await_channel(struct our_control *control, uint64_t until_ns)
 	int ready;
 
 	for (;;) {
-		ready = poll(&channel, 1, ms_left(until_ns));
+		ready = poll(&channel, 1, our_ms_until(until_ns));
 		if (ready > 0)
 			return 0;
 		if (ready < 0 && errno != EINTR)
 			return our_report_error("poll", errno, NULL);
-		if (ready < 0 && our_stop_requested() && !control->leaving)
+		if (ready < 0 && our_must_not_wait(control))
 			return EINTR;
 		if (our_now_ns() >= until_ns)
 			return ETIMEDOUT;
@@ -116,7 +100,7 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 		limit_s = 0;
 	else if (expected == RDMA_CM_EVENT_DISCONNECTED)
 		limit_s = our_disconnect_limit_s(control);
-	ret = await_next_event(control, end_of_wait(limit_s));
+	ret = await_next_event(control, our_end_of_wait(limit_s));
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
@@ -139,7 +123,7 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 
 int our_await_disconnect(struct our_control *control)
 {
-	uint64_t until_ns = end_of_wait(control->options->timeout_s);
+	uint64_t until_ns = our_end_of_wait(control->options->timeout_s);
 	int ret = 0;
 
 	while (!ret && !control->ended)

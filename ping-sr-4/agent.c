@@ -9,6 +9,7 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "measure/clock.h"
 #include "ping-sr-4/agents.h"
 #include "program/report.h"
 
@@ -92,7 +93,7 @@ int our_drain_agent(struct our_agent *agent)
 	}
 }
 
-int our_end_agent(struct our_agent *agent, int ret)
+int our_end_agent(struct our_agent *agent, int ret, bool *answers)
 {
 	struct our_control *control = agent->control;
 	int shown;
@@ -104,10 +105,15 @@ int our_end_agent(struct our_agent *agent, int ret)
 		ret = 0;
 	ret = our_end_agent_operation(control, ret);
 	shown = our_report_results(control);
-	our_start_disconnect(control);
+	*answers = our_start_disconnect(control);
+	control->wait_until_ns = our_end_of_wait(our_disconnect_limit_s(control));
 	our_unsetup_transfer(control);
-	our_destroy_id(control);
-	our_destroy_control_struct(control);
-	free(agent);
 	return ret ? ret : shown;
+}
+
+void our_free_agent(struct our_agent *agent)
+{
+	our_destroy_id(agent->control);
+	our_destroy_control_struct(agent->control);
+	free(agent);
 }

@@ -77,11 +77,11 @@ static int take_event(struct our_control *control)
 }
 
 /* Waits for the next event until our_now_ns is `until_ns`. */
-static int await_next_event(struct our_control *control, bool heed_stop, uint64_t until_ns)
+static int await_next_event(struct our_control *control, uint64_t until_ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = control->cm_channel->fd, .events = POLLIN },
-		{ .fd = heed_stop ? our_stop_fd() : -1, .events = POLLIN },
+		{ .fd = control->leaving ? our_leave_fd() : our_stop_fd(), .events = POLLIN },
 	};
 	int ret;
 
@@ -99,15 +99,8 @@ static int await_next_event(struct our_control *control, bool heed_stop, uint64_
 	}
 }
 
-/* When a wait that may last `seconds` is over; 0: never. */
-static uint64_t end_of_wait(uint64_t seconds)
-{
-	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
-}
-
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
-	bool leaving = expected == RDMA_CM_EVENT_DISCONNECTED;
 	uint64_t limit_s = control->options->timeout_s;
 	int ret;
 
@@ -115,9 +108,9 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 		return called;
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		limit_s = 0;
-	else if (leaving)
+	else if (expected == RDMA_CM_EVENT_DISCONNECTED)
 		limit_s = our_disconnect_limit_s(control);
-	ret = await_next_event(control, !leaving, end_of_wait(limit_s));
+	ret = await_next_event(control, our_end_of_wait(limit_s));
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
@@ -136,11 +129,11 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 
 int our_await_disconnect(struct our_control *control)
 {
-	uint64_t until_ns = end_of_wait(control->options->timeout_s);
+	uint64_t until_ns = our_end_of_wait(control->options->timeout_s);
 	int ret = 0;
 
 	while (!ret && !control->ended)
-		ret = await_next_event(control, true, until_ns);
+		ret = await_next_event(control, until_ns);
 	return ret;
 }
 

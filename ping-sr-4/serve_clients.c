@@ -16,6 +16,8 @@
 struct server {
 	struct our_control *listener;
 	struct our_agent_list agents;
+	struct our_agent_list leaving;          /* have disconnected, and wait for the answer */
+	bool closed;                            /* the server is leaving itself */
 	struct our_comp_channels comp_channels; /* of all agents */
 	uint64_t welcomed;                      /* clients so far */
 	int failure;                            /* of some agent; 0: none failed so far */
@@ -25,15 +27,27 @@ static bool wants_more(const struct server *server)
 {
 	uint64_t wanted = server->listener->options->clients;
 
-	return !wanted || server->welcomed < wanted;
+	return !server->closed && (!wanted || server->welcomed < wanted);
 }
 
 static void end_agent(struct server *server, struct our_agent *agent, int ret)
 {
+	bool answers;
+
 	LIST_REMOVE(agent, next);
-	ret = our_end_agent(agent, ret);
+	ret = our_end_agent(agent, ret, &answers);
 	if (ret && ret != EINTR)
 		server->failure = ret;
+	if (answers)
+		LIST_INSERT_HEAD(&server->leaving, agent, next);
+	else
+		our_free_agent(agent);
+}
+
+static void forget_agent(struct our_agent *agent)
+{
+	LIST_REMOVE(agent, next);
+	our_free_agent(agent);
 }
 
 static void welcome(struct server *server, const struct our_cm_event *request)
@@ -65,6 +79,10 @@ static int handle_end(struct server *server, struct our_control *control)
 {
 	int ret = our_judge_cm_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
 
+	if (control->leaving) { /* the answer */
+		forget_agent(control->agent);
+		return 0;
+	}
 	if (control == server->listener)
 		return our_report_no_requests(control, "rdma_get_cm_event", ret);
 	if (control->connected || control->ended == ECONNRESET) {
@@ -140,11 +158,20 @@ static int handle_completions(struct server *server)
 	return 0;
 }
 
-/* With --timeout: ends the agents whose clients have said nothing for so long. */
+/*
+ * Ends the agents whose clients have said nothing for as long as --timeout allows, and no longer waits
+ * for the answers of those that have had their time.
+ */
 static void end_the_silent(struct server *server)
 {
 	struct our_agent *agent, *next;
 	uint64_t now_ns = our_now_ns();
+
+	for (agent = LIST_FIRST(&server->leaving); agent; agent = next) {
+		next = LIST_NEXT(agent, next);
+		if (now_ns >= agent->control->wait_until_ns)
+			forget_agent(agent);
+	}
 
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
@@ -156,8 +183,7 @@ static void end_the_silent(struct server *server)
 /* The loop: sleep until something happens, then do all there is to do. */
 static int serve(struct server *server)
 {
-	bool watch_silence = server->listener->options->timeout_s;
-	uint64_t until_ns = UINT64_MAX;
+	uint64_t timeout_s = server->listener->options->timeout_s, until_ns;
 	struct pollfd fds[2 + OUR_MAX_DEVICES] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
 		{ .fd = our_stop_fd(), .events = POLLIN },
@@ -165,9 +191,9 @@ static int serve(struct server *server)
 	nfds_t channels, i;
 	int ret = 0;
 
-	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents))) {
-		if (watch_silence)
-			until_ns = our_now_ns() + OUR_NS_PER_S;
+	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents) ||
+			!LIST_EMPTY(&server->leaving))) {
+		until_ns = our_end_of_wait(timeout_s || !LIST_EMPTY(&server->leaving));
 		channels = our_list_comp_channels(&server->comp_channels, fds + 2);
 		ret = our_poll(fds, 2 + channels, until_ns);
 		if (!ret && fds[1].revents)
@@ -176,10 +202,28 @@ static int serve(struct server *server)
 			ret = fds[2 + i].revents ? handle_completions(server) : 0;
 		if (!ret && fds[0].revents)
 			ret = handle_cm_events(server);
-		if (watch_silence)
-			end_the_silent(server);
+		end_the_silent(server);
 	}
 	return ret;
+}
+
+/* The last clients are to hear that we leave, but for a second signal. */
+static void await_answers(struct server *server)
+{
+	struct pollfd fds[] = {
+		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
+		{ .fd = our_leave_fd(), .events = POLLIN },
+	};
+	int ret = 0;
+
+	while (!ret && !fds[1].revents && !LIST_EMPTY(&server->leaving)) {
+		ret = our_poll(fds, 2, our_end_of_wait(1));
+		if (!ret && fds[0].revents)
+			ret = handle_cm_events(server);
+		end_the_silent(server);
+	}
+	while (!LIST_EMPTY(&server->leaving))
+		forget_agent(LIST_FIRST(&server->leaving));
 }
 
 int our_serve_clients(struct our_control *listener)
@@ -188,9 +232,12 @@ int our_serve_clients(struct our_control *listener)
 	int ret;
 
 	LIST_INIT(&server.agents);
+	LIST_INIT(&server.leaving);
 	SLIST_INIT(&server.comp_channels);
 	ret = serve(&server);
+	server.closed = true;
 	while (!LIST_EMPTY(&server.agents))
 		end_agent(&server, LIST_FIRST(&server.agents), ret);
+	await_answers(&server);
 	return server.failure ? server.failure : ret;
 }

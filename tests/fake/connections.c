@@ -234,8 +234,12 @@ static int disconnect(struct fake_id *id)
 
 	if (id->device_gone)
 		return ENODEV;
+	/* On RoCE the kernel does not mind to be told twice. */
+	if (id->disconnected && !fake_config->iwarp)
+		return 0;
 	if (!was_connected && id->state != FAKE_PEER_LEFT)
 		return EINVAL;
+	id->disconnected = fake_report->disconnects = true;
 	if (qp)
 		fake_flush(qp);
 	/* On iWARP the connection has ended with the peer's end; on RoCE it takes ours, too. */

@@ -41,12 +41,13 @@ struct fake_config {
 	bool stray_unreachable;    /* UNREACHABLE, as if a peer had moved; else ADDR_CHANGE */
 	unsigned int stop_call;    /* at which a signal asks the program to stop; 0: at none */
 	const char *stop_name;     /* ... or the first of this name; NULL: none */
+	bool insists; /* ... and once more when it waits for the answer to its disconnect request */
 	/* Peers that are not as they should be. */
 	uint64_t silent_after; /* having heard so many messages they say nothing any more */
 	uint64_t leaves_after; /* likewise, a server leaves */
 	uint64_t garbles;      /* which message a server sends back changed, from 1; 0: none */
 	bool deaf;             /* a server does not even answer to a connect request */
-	bool mute;             /* a server does not answer to a disconnect request */
+	bool mute;             /* nobody answers to a disconnect request */
 	bool withholds;        /* a server returns all credits at once, when it has all messages */
 	bool unlimited;        /* a client does not say how many messages it will send, */
 	bool one_more;         /* or sends one more than it said, */
@@ -81,6 +82,8 @@ struct fake_report {
 	bool struck;          /* ... and the program has been able to notice */
 	bool stopped;         /* the signal has come: from then on the peers are silent */
 	bool strayed;         /* an id has got the stray event */
+	bool disconnects;     /* the program has disconnected one of them, */
+	bool insisted;        /* and has been told to stop for the second time */
 	bool last_word;       /* ... or not: it was the end of what the program had to say */
 	bool hit_after;       /* ... after all peers had what they wanted */
 	enum fake_expected expected;

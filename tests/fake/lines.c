@@ -51,6 +51,10 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "it made far too many calls";
 	if (line->most_s && report->skipped_ns > line->most_s * OUR_NS_PER_S)
 		return "it slept far too long";
+	if (report->skipped_ns < line->least_s * OUR_NS_PER_S)
+		return "it did not wait long enough";
+	if (line->config.insists && !report->insisted)
+		return "it was never told to stop again";
 	if (line->last && strcmp(line->last, last))
 		return "it made another call than should be its last";
 	return NULL;
