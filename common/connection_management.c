@@ -250,6 +250,8 @@ int our_client_connect(struct our_control *control, bool quietly)
 	if (ret)
 		return report_connect(control, ret);
 	control->connected = true;
+	if (control->options->duration_s)
+		control->give_up_ns = our_end_of_wait(control->options->duration_s + OUR_GRACE_S);
 	return our_setup_rnr_timer(control);
 }
 

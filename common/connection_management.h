@@ -63,7 +63,7 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
 
 /*
  * Client: connects, sending the stage's private data along, and sets the QP's RNR timer. The
- * first receive must be posted already.
+ * first receive must be posted already. From here the time of -D runs, after which it gives up.
  *
  * Returns 0 or an errno value: ECONNREFUSED when nobody listens, which is reported unless `quietly`
  * (for -w, which tries again); EACCES when the server refuses us; all others are reported.

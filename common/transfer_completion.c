@@ -114,7 +114,13 @@ static int judge_end(struct our_control *control, int ret, uint64_t messages)
 		our_report_sentence("the %s cannot be reached any more, after %" PRIu64
 				    " messages (%s)",
 				    peer, messages, rdma_event_str(RDMA_CM_EVENT_UNREACHABLE));
-	if (ret == ETIMEDOUT)
+	if (ret == ETIMEDOUT && our_now_ns() >= control->give_up_ns)
+		our_report_sentence("waited in vain for the %s's answer to message %" PRIu64
+				    ", until %u s after the end of -D %" PRIu64
+				    ": is the link up, and the %s still there?",
+				    peer, messages, OUR_GRACE_S, control->options->duration_s,
+				    peer);
+	else if (ret == ETIMEDOUT)
 		our_report_sentence("the %s said nothing for %" PRIu64 " s, after %" PRIu64
 				    " messages",
 				    peer, control->options->timeout_s, messages);
