@@ -59,10 +59,10 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id);
 
 /*
  * Waits until the peer disconnects, as the side does that has no more to say. Returns 0, EINTR
- * when the program was asked to stop, or ETIMEDOUT when --timeout is over, none of them reported; or
- * another errno value, reported.
+ * when the program was asked to stop, or ETIMEDOUT when `limit_s` seconds are over (0: never), none of
+ * them reported; or another errno value, reported.
  */
-int our_await_disconnect(struct our_control *control);
+int our_await_disconnect(struct our_control *control, uint64_t limit_s);
 
 /*
  * A descriptor that poll(2) finds readable when there is something to hear of the CM: for those who

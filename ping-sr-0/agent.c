@@ -41,7 +41,7 @@ static int serve(struct our_control *agent)
 
 	ret = our_agent_operation(agent);
 	if (!ret)
-		ret = our_await_disconnect(agent);
+		ret = our_await_disconnect(agent, agent->options->timeout_s);
 	if (!ret && agent->count != OUR_COUNT_UNLIMITED)
 		ret = check_for_more(agent);
 	shown = our_report_results(agent);

@@ -167,9 +167,9 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return ret;
 }
 
-int our_await_disconnect(struct our_control *control)
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
-	return await_end(control, our_end_of_wait(control->options->timeout_s));
+	return await_end(control, our_end_of_wait(limit_s));
 }
 
 int our_cm_fd(const struct our_control *control)

@@ -100,7 +100,7 @@ void our_stop_watching(struct our_control *control)
 }
 
 /* How many seconds to wait for `expected`; 0: for ever. */
-static uint64_t limit_s(const struct our_control *control, enum rdma_cm_event_type expected)
+static uint64_t limit_of(const struct our_control *control, enum rdma_cm_event_type expected)
 {
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
@@ -154,7 +154,7 @@ static int await_next_event(struct our_control *control, uint64_t limit, const s
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
-	uint64_t limit = limit_s(control, expected);
+	uint64_t limit = limit_of(control, expected);
 	struct timespec end = deadline_in(limit);
 	enum our_cm_meaning meaning;
 	int ret;
@@ -186,10 +186,9 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control)
+int our_await_disconnect(struct our_control *control, uint64_t limit)
 {
 	struct our_cm_events *events = control->cm_events;
-	uint64_t limit = control->options->timeout_s;
 	struct timespec end = deadline_in(limit);
 	int ret = 0;
 

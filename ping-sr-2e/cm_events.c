@@ -121,9 +121,9 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control)
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
-	uint64_t until_ns = our_end_of_wait(control->options->timeout_s);
+	uint64_t until_ns = our_end_of_wait(limit_s);
 	int ret = 0;
 
 	while (!ret && !control->ended)

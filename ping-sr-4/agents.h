@@ -13,6 +13,7 @@
 struct our_agent {
 	LIST_ENTRY(our_agent) next;
 	struct our_control *control;
+	bool flushed; /* a work request was, and why is not known yet */
 };
 
 LIST_HEAD(our_agent_list, our_agent);

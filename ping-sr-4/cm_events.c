@@ -127,10 +127,10 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control)
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
-	uint64_t until_ns = our_end_of_wait(control->options->timeout_s);
-	int ret = 0;
+	uint64_t until_ns = our_end_of_wait(limit_s);
+	int ret = control->cm_channel ? 0 : ETIMEDOUT; /* an agent's server has waited for it */
 
 	while (!ret && !control->ended)
 		ret = await_next_event(control, until_ns);

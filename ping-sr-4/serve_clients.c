@@ -7,6 +7,7 @@
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/stage.h"
+#include "common/transfer_completion.h"
 #include "measure/clock.h"
 #include "ping-sr-4/agents.h"
 #include "ping-sr-4/channels.h"
@@ -16,8 +17,9 @@
 struct server {
 	struct our_control *listener;
 	struct our_agent_list agents;
-	struct our_agent_list leaving;          /* have disconnected, and wait for the answer */
-	bool closed;                            /* the server is leaving itself */
+	struct our_agent_list
+		closing; /* those that wait for their RDMA_CM_EVENT_DISCONNECTED alone */
+	bool closed;     /* the server is leaving itself */
 	struct our_comp_channels comp_channels; /* of all agents */
 	uint64_t welcomed;                      /* clients so far */
 	int failure;                            /* of some agent; 0: none failed so far */
@@ -39,9 +41,29 @@ static void end_agent(struct server *server, struct our_agent *agent, int ret)
 	if (ret && ret != EINTR)
 		server->failure = ret;
 	if (answers)
-		LIST_INSERT_HEAD(&server->leaving, agent, next);
+		LIST_INSERT_HEAD(&server->closing, agent, next);
 	else
 		our_free_agent(agent);
+}
+
+/*
+ * An agent has come to its end by itself. Where a flush may be the first sign of a disconnect, it stays
+ * until the event has come, or does not come: nobody is to be said to have left who has not.
+ */
+static void end_by_itself(struct server *server, struct our_agent *agent, int ret)
+{
+	struct our_control *control = agent->control;
+
+	if (ret != ECONNRESET || control->ended || !our_flush_may_be_early(control)) {
+		end_agent(server, agent, ret);
+		return;
+	}
+	if (agent->flushed)
+		return;
+	agent->flushed = true;
+	control->wait_until_ns = our_end_of_wait(OUR_FLUSH_LIMIT_S);
+	LIST_REMOVE(agent, next);
+	LIST_INSERT_HEAD(&server->closing, agent, next);
 }
 
 static void forget_agent(struct our_agent *agent)
@@ -68,7 +90,7 @@ static void welcome(struct server *server, const struct our_cm_event *request)
 	LIST_INSERT_HEAD(&server->agents, agent, next);
 	ret = our_drain_agent(agent); /* arms the CQ */
 	if (ret)
-		end_agent(server, agent, ret);
+		end_by_itself(server, agent, ret);
 }
 
 /*
@@ -153,9 +175,18 @@ static int handle_completions(struct server *server)
 		ret = our_drain_agent(control->agent);
 		control->statistics.empty_wake_ups += control->statistics.completions == before;
 		if (ret)
-			end_agent(server, control->agent, ret);
+			end_by_itself(server, control->agent, ret);
 	}
 	return 0;
+}
+
+/* The event that an agent has waited for does not come. */
+static void give_up(struct server *server, struct our_agent *agent)
+{
+	if (agent->control->leaving)
+		forget_agent(agent);
+	else
+		end_agent(server, agent, ECONNRESET);
 }
 
 /*
@@ -167,10 +198,10 @@ static void end_the_silent(struct server *server)
 	struct our_agent *agent, *next;
 	uint64_t now_ns = our_now_ns();
 
-	for (agent = LIST_FIRST(&server->leaving); agent; agent = next) {
+	for (agent = LIST_FIRST(&server->closing); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
 		if (now_ns >= agent->control->wait_until_ns)
-			forget_agent(agent);
+			give_up(server, agent);
 	}
 
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
@@ -192,8 +223,8 @@ static int serve(struct server *server)
 	int ret = 0;
 
 	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents) ||
-			!LIST_EMPTY(&server->leaving))) {
-		until_ns = our_end_of_wait(timeout_s || !LIST_EMPTY(&server->leaving));
+			!LIST_EMPTY(&server->closing))) {
+		until_ns = our_end_of_wait(timeout_s || !LIST_EMPTY(&server->closing));
 		channels = our_list_comp_channels(&server->comp_channels, fds + 2);
 		ret = our_poll(fds, 2 + channels, until_ns);
 		if (!ret && fds[1].revents)
@@ -216,14 +247,14 @@ static void await_answers(struct server *server)
 	};
 	int ret = 0;
 
-	while (!ret && !fds[1].revents && !LIST_EMPTY(&server->leaving)) {
+	while (!ret && !fds[1].revents && !LIST_EMPTY(&server->closing)) {
 		ret = our_poll(fds, 2, our_end_of_wait(1));
 		if (!ret && fds[0].revents)
 			ret = handle_cm_events(server);
 		end_the_silent(server);
 	}
-	while (!LIST_EMPTY(&server->leaving))
-		forget_agent(LIST_FIRST(&server->leaving));
+	while (!LIST_EMPTY(&server->closing))
+		give_up(server, LIST_FIRST(&server->closing));
 }
 
 int our_serve_clients(struct our_control *listener)
@@ -232,7 +263,7 @@ int our_serve_clients(struct our_control *listener)
 	int ret;
 
 	LIST_INIT(&server.agents);
-	LIST_INIT(&server.leaving);
+	LIST_INIT(&server.closing);
 	SLIST_INIT(&server.comp_channels);
 	ret = serve(&server);
 	server.closed = true;

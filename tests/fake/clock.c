@@ -80,6 +80,7 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock
 	struct timespec now, soon;
 	int ret;
 
+	fake_tell_late();
 	fake_insist();
 	if (!fake_config->hurried)
 		return __real_pthread_cond_timedwait(changed, lock, end);

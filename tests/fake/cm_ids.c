@@ -95,6 +95,22 @@ void fake_stray_events(void)
 	}
 }
 
+void fake_tell_late(void)
+{
+	struct fake_id *id;
+
+	if (!fake_report || !fake_config->late_gone)
+		return;
+	fake_lock();
+	for (id = LIST_FIRST(&ids); id; id = LIST_NEXT(id, next)) {
+		if (id->gone_late)
+			fake_tell_gone(id);
+		id->gone_late = false;
+	}
+	fake_pump();
+	fake_unlock();
+}
+
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
 		   enum rdma_port_space ps)
 {

@@ -56,6 +56,7 @@ struct fake_config {
 	/* Completions and events that are late, or of no use. */
 	bool late_sends;   /* a send is completed when the program has looked for it in vain */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
+	bool late_gone;    /* that the peer has left is told when the program waits for some time */
 	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
 	/* The machine */
 	unsigned int devices; /* each connection is on another one of them; 0: there is one */

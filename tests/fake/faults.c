@@ -136,6 +136,7 @@ static const struct row rows[] = {
 	{ "ibv_post_send", WC(RETRY_EXC_ERR) },
 	{ "ibv_post_send", WC(REM_OP_ERR) },
 	{ "ibv_post_send", WC(RNR_RETRY_EXC_ERR) },
+	{ "ibv_post_send", WC(WR_FLUSH_ERR) },
 	{ "ibv_post_send", PEER_LEAVES },
 	{ "ibv_post_send", DEVICE_LEAVES },
 	{ "calloc", FAILS(ENOMEM) },

@@ -124,8 +124,10 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 		return -1;
 	if (cries_wolf(fds, n))
 		return 1;
-	if (timeout > 0)
+	if (timeout > 0) {
+		fake_tell_late();
 		fake_insist();
+	}
 	if (timeout <= 0 || !fake_report || !fake_config->hurried)
 		return __real_poll(fds, n, timeout);
 	ready = __real_poll(fds, n, MOMENT_NS / 1000000);
@@ -153,8 +155,10 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 
 	if (!falls_asleep())
 		return -1;
-	if (timeout)
+	if (timeout) {
+		fake_tell_late();
 		fake_insist();
+	}
 	if (!timeout || !fake_config->hurried)
 		return __real_ppoll(fds, n, timeout, mask);
 	ready = __real_ppoll(fds, n, &moment, mask);

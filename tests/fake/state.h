@@ -86,7 +86,8 @@ bool fake_chance(unsigned int one_in); /* in FAKE_WILD; otherwise never */
 unsigned int fake_random(unsigned int below);
 void fake_hurry(void); /* a millisecond has passed, if config has it so */
 void fake_skip_time(const struct timespec *time); /* so much has passed */
-void fake_insist(void); /* the program waits for some time: the second signal, if it is due */
+void fake_tell_late(void); /* the program waits for some time: what was held back until then */
+void fake_insist(void);    /* the program waits for some time: the second signal, if it is due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 
 /* ---- cm_ids.c, cm_events.c, connections.c ---- */
@@ -125,6 +126,7 @@ struct fake_id {
 	enum fake_cm_state state;
 	bool sync;
 	bool told_gone;    /* DISCONNECTED has been queued */
+	bool gone_late;    /* ... has not, but is to be */
 	bool device_gone;  /* DEVICE_REMOVAL has */
 	bool disconnected; /* by the program */
 	unsigned int unacked;
