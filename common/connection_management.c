@@ -35,6 +35,15 @@ int our_create_id(struct our_control *control)
 	return 0;
 }
 
+int our_report_no_channel(int error)
+{
+	const char *advice = OUR_NO_DEVICE_ADVICE;
+
+	if (error == EMFILE)
+		advice = "each connection takes descriptors: raise their limit (ulimit -n)";
+	return our_report_error("rdma_create_event_channel", error, advice);
+}
+
 static void copy_address(struct sockaddr_storage *copy, const struct sockaddr *address)
 {
 	memcpy(copy, address,
@@ -290,12 +299,23 @@ int our_agent_connect(struct our_control *control)
 	return our_setup_rnr_timer(control);
 }
 
-void our_agent_reject(struct our_control *control)
+static void reject(struct our_control *control, struct rdma_cm_id *cm_id, int error)
 {
-	uint8_t length = our_setup_refusal(control);
+	uint8_t length = our_setup_refusal(control, error);
 
 	/* It fails when the client has left by itself. */
-	rdma_reject(control->cm_id, length ? control->private_data : NULL, length);
+	rdma_reject(cm_id, length ? control->private_data : NULL, length);
+}
+
+void our_agent_reject(struct our_control *control, int error)
+{
+	reject(control, control->cm_id, error);
+}
+
+void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error)
+{
+	reject(control, cm_id, error);
+	rdma_destroy_id(cm_id);
 }
 
 /* Whether there is a connection to end. */

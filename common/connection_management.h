@@ -15,6 +15,9 @@
 	"is there an RDMA device, and is the module rdma_ucm loaded? Without hardware: lab/run, " \
 	"see lab/README.md"
 
+/* Reports why there is no event channel. Returns `error`. */
+int our_report_no_channel(int error);
+
 /*
  * Creates control->cm_id for reliable connections (RDMA_PS_TCP), on control->cm_channel, with
  * `control` as its context. Returns 0 or an errno value, reported. our_destroy_id undoes it: all
@@ -88,10 +91,16 @@ int our_agent_accept(struct our_control *control);
 int our_agent_connect(struct our_control *control);
 
 /*
- * Agent: refuses the client, with the reason that the stage has for it. That it has left
- * already is no error. See rdma_reject(3).
+ * Agent: refuses the client, with the reason that the stage has for it, or `error`, with which serving
+ * it has failed: see our_setup_refusal. That it has left already is no error. See rdma_reject(3).
  */
-void our_agent_reject(struct our_control *control);
+void our_agent_reject(struct our_control *control, int error);
+
+/*
+ * Server: the same of a request for which there is no agent; destroys its id. Uses the private_data of
+ * `control`: one thread at a time.
+ */
+void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
 
 /*
  * Ends the connection, if there is one, and the watch over it; what is still posted is flushed. A

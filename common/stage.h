@@ -135,10 +135,12 @@ void our_setup_connect_info(struct our_control *control, struct rdma_conn_param 
 int our_take_connect_info(struct our_control *control, const struct our_cm_event *request);
 
 /*
- * Agent: puts the reason for a refusal into control->private_data, to travel with rdma_reject.
- * Returns its length in bytes; 0: this stage gives no reasons.
+ * Server: puts the reason for a refusal into control->private_data, to travel with rdma_reject: the one
+ * that our_take_connect_info has found, or what `error` means to the client: EUSERS, there are as many
+ * clients as there are to be; EMFILE, no descriptor is left; any other, of something else there is
+ * none. Returns its length in bytes; 0: this stage gives no reasons.
  */
-uint8_t our_setup_refusal(struct our_control *control);
+uint8_t our_setup_refusal(struct our_control *control, int error);
 
 /*
  * Client: writes into text[size] what reason the server gave for the refusal in control->cm_event.

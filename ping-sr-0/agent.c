@@ -76,7 +76,7 @@ err_disconnect:
 	our_unsetup_transfer(agent);
 err_reject:
 	if (agent->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
-		our_agent_reject(agent);
+		our_agent_reject(agent, ret);
 	return ret;
 }
 
@@ -105,7 +105,9 @@ out_destroy_event_channel:
 	return ret;
 
 err_destroy_control:
+	our_refuse_request(agent, request->cm_id, ret);
 	our_destroy_control_struct(agent);
+	return ret;
 err_destroy_id:
 	rdma_destroy_id(request->cm_id); /* which refuses the client */
 	return ret;

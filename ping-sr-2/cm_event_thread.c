@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/cm_event.h"
+#include "common/connection_management.h"
 #include "ping-sr-2/cm_events.h"
 #include "program/report.h"
 #include "program/stop.h"
@@ -48,6 +49,11 @@ static void handle_event(struct our_control *control, struct our_queued_event *q
 		atomic_store(&events->ended, end);
 		disconnect_now(control);
 		announce_end(events);
+	}
+	if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST && events->refusing) {
+		our_refuse_request(control, queued->event.cm_id, EUSERS);
+		free(queued);
+		return;
 	}
 	STAILQ_INSERT_TAIL(&events->queue, queued, next);
 }

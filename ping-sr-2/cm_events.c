@@ -48,7 +48,7 @@ int our_create_event_channel(struct our_control *control)
 
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel) {
-		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
+		ret = our_report_no_channel(errno);
 		goto err_free_events;
 	}
 	/* An event goes with its id: the thread must not block for one that was there a moment ago. */
@@ -68,19 +68,32 @@ err_free_events:
 	return ret;
 }
 
-void our_destroy_event_channel(struct our_control *control)
+/* Empties the queue. A request that nobody has taken is refused. */
+static void drop_events(struct our_control *control)
 {
 	struct our_event_queue *queue = &control->cm_events->queue;
 	struct our_queued_event *queued;
 
-	our_end_cm_event_thread(control);
 	while ((queued = STAILQ_FIRST(queue))) {
 		STAILQ_REMOVE_HEAD(queue, next);
-		/* A request that nobody took: to destroy its id refuses the client. */
 		if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
-			rdma_destroy_id(queued->event.cm_id);
+			our_refuse_request(control, queued->event.cm_id, EUSERS);
 		free(queued);
 	}
+}
+
+void our_refuse_requests(struct our_control *listener)
+{
+	pthread_mutex_lock(&listener->cm_events->lock);
+	listener->cm_events->refusing = true;
+	drop_events(listener);
+	pthread_mutex_unlock(&listener->cm_events->lock);
+}
+
+void our_destroy_event_channel(struct our_control *control)
+{
+	our_end_cm_event_thread(control);
+	drop_events(control);
 	rdma_destroy_event_channel(control->cm_channel);
 	control->cm_channel = NULL;
 	free_events(control);

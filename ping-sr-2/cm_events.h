@@ -28,6 +28,7 @@ struct our_cm_events {
 	STAILQ_HEAD(our_event_queue, our_queued_event) queue;
 	bool connected; /* the QP works, and the thread may disconnect it, */
 	bool unwatched; /* unless whoever set it up is about to tear it down */
+	bool refusing;  /* no more connect requests are wanted */
 	bool stopping;  /* a signal has asked the program to stop */
 	int failure;    /* the channel cannot be read any more: an errno value */
 };
@@ -38,6 +39,12 @@ struct our_cm_events {
  */
 int our_create_cm_event_thread(struct our_control *control);
 void our_end_cm_event_thread(struct our_control *control);
+
+/*
+ * Listener: refuses all connect requests that nobody has taken, and from now on those that come, as
+ * there are clients enough. The thread does so: nobody need wait for them.
+ */
+void our_refuse_requests(struct our_control *listener);
 
 /* How the connection has ended, as an errno value; 0: it has not. Any thread; costs one load. */
 static inline int our_ended(const struct our_control *control)

@@ -9,6 +9,7 @@
 
 #include "common/connection_management.h"
 #include "common/stage.h"
+#include "ping-sr-2/cm_events.h"
 #include "program/report.h"
 
 /* What the threads of the agents share with the listener's. */
@@ -90,8 +91,9 @@ static int start_agents(struct our_control *listener, struct agents *agents)
 		if (ret)
 			return our_report_no_requests(listener, "waiting for clients", ret);
 		if (start_agent(listener, agents))
-			rdma_destroy_id(listener->cm_event.cm_id);
+			our_refuse_request(listener, listener->cm_event.cm_id, EAGAIN);
 	}
+	our_refuse_requests(listener);
 	return 0;
 }
 

@@ -18,7 +18,7 @@ int our_create_event_channel(struct our_control *control)
 {
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel)
-		return our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
+		return our_report_no_channel(errno);
 	return 0;
 }
 

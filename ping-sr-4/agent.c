@@ -44,7 +44,7 @@ int our_start_agent(struct our_control *listener, const struct our_cm_event *req
 
 	if (!agent) {
 		ret = our_report_error("calloc", ENOMEM, "a client is refused");
-		goto err_destroy_id;
+		goto err_refuse;
 	}
 	ret = our_create_control_struct(listener->options, "agent", &agent->control);
 	if (ret)
@@ -62,12 +62,15 @@ int our_start_agent(struct our_control *listener, const struct our_cm_event *req
 	return 0;
 
 err_reject:
-	our_agent_reject(agent->control);
+	our_refuse_request(agent->control, request->cm_id, ret);
 	our_destroy_control_struct(agent->control);
+	free(agent);
+	return ret;
+
 err_free_agent:
 	free(agent);
-err_destroy_id:
-	rdma_destroy_id(request->cm_id);
+err_refuse:
+	our_refuse_request(listener, request->cm_id, ret);
 	return ret;
 }
 

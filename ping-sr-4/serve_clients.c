@@ -78,7 +78,7 @@ static void welcome(struct server *server, const struct our_cm_event *request)
 	int ret;
 
 	if (!wants_more(server)) {
-		rdma_destroy_id(request->cm_id); /* which refuses the client */
+		our_refuse_request(server->listener, request->cm_id, EUSERS);
 		return;
 	}
 	server->welcomed++;

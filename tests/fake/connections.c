@@ -193,7 +193,8 @@ int rdma_reject(struct rdma_cm_id *pub, const void *data, uint8_t length)
 	struct fake_fault fault = fake_begin("rdma_reject");
 	struct fake_id *id = fake_of(struct fake_id, pub);
 
-	(void)data;
+	if (length >= 8)
+		fake_report->refused = ((const uint8_t *)data)[7];
 	if (length > MAX_REJECT_DATA)
 		fake_complain("rdma_reject: %u bytes of private data", length);
 	/* One who has left, or cannot be connected, needs no refusal: the call says so, no more. */

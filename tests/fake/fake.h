@@ -82,6 +82,7 @@ struct fake_report {
 	unsigned int choices; /* in how many ways that call can fail */
 	bool struck;          /* ... and the program has been able to notice */
 	bool stopped;         /* the signal has come: from then on the peers are silent */
+	unsigned int refused; /* a client, with this reason: docs/protocol.md; 0: with none */
 	bool strayed;         /* an id has got the stray event */
 	bool disconnects;     /* the program has disconnected one of them, */
 	bool insisted;        /* and has been told to stop for the second time */

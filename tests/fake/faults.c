@@ -52,6 +52,7 @@ struct row {
 
 static const struct row rows[] = {
 	{ "rdma_create_event_channel", FAILS(ENODEV) },
+	{ "rdma_create_event_channel", FAILS(EMFILE) },
 	{ "rdma_create_id", FAILS(ENODEV) },
 	{ "rdma_resolve_addr", FAILS(ENODEV) },
 	{ "rdma_resolve_addr", EVENT(ADDR_ERROR, -ENODEV) },

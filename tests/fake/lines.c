@@ -45,6 +45,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "it was never told to stop";
 	if (line->done && report->done != line->done)
 		return "not as many peers as should be got all they wanted";
+	if (line->refused && report->refused != line->refused)
+		return "the client was not refused for the right reason";
 	if (line->signaled && report->signaled != line->signaled)
 		return "not as many sends as should be were signaled";
 	if (line->most_calls && report->calls_seen > line->most_calls)
