@@ -118,14 +118,13 @@ static int cause_of_flush(struct our_control *control)
 static void report_end(struct our_control *control, int ret, uint64_t messages)
 {
 	const char *peer = strcmp(control->role, "agent") ? "server" : "client";
-	int end = our_cm_end(control);
 
 	if (ret == ECONNRESET)
 		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
-	if (ret == ENODEV && ret == end)
+	if (ret == ENODEV && ret == our_cm_end(control))
 		our_report_sentence("the RDMA device was removed after %" PRIu64 " messages (%s)",
 				    messages, rdma_event_str(RDMA_CM_EVENT_DEVICE_REMOVAL));
-	if (ret == EHOSTUNREACH && ret == end)
+	if (ret == EHOSTUNREACH && ret == our_cm_end(control))
 		our_report_sentence("the %s cannot be reached any more, after %" PRIu64
 				    " messages (%s)",
 				    peer, messages, rdma_event_str(RDMA_CM_EVENT_UNREACHABLE));

@@ -103,16 +103,13 @@ static int take_event(struct our_control *control)
 	struct rdma_cm_event *event;
 
 	if (rdma_get_cm_event(channel, &event)) {
-		if (errno == EINTR)
+		if (errno == EINTR || errno == EAGAIN)
 			return EAGAIN;
 		return our_report_error("rdma_get_cm_event", errno, NULL);
 	}
 	our_copy_cm_event(&control->cm_event, event);
 	rdma_ack_cm_event(event); /* from here on its private data is gone */
 	our_note_cm_event(control);
-	/* After the end nothing more comes: rdma_disconnect is not to wait for it. */
-	if (control->ended && fcntl(channel->fd, F_SETFL, O_NONBLOCK))
-		return our_report_error("fcntl", errno, NULL);
 	return 0;
 }
 
@@ -140,13 +137,9 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 		return await_connect_request(control);
 
 	called = end_cm_call(control, await_own_event(control, called));
-	if (expected == RDMA_CM_EVENT_DISCONNECTED) {
-		if (called == EAGAIN && control->ended)
-			return 0; /* we had heard so before: nothing more came */
-		/* A signal has broken the call off, not the disconnect. */
-		if (called == EINTR)
-			return await_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
-	}
+	/* The call has not waited, or a signal has broken it off, but the request is on its way. */
+	if (expected == RDMA_CM_EVENT_DISCONNECTED && (called == EAGAIN || called == EINTR))
+		return await_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
 	return called ? called : our_judge_cm_event(&control->cm_event, expected);
 }
 
@@ -167,9 +160,20 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return ret;
 }
 
+/*
+ * The same for who has not called rdma_disconnect. He may take the event that the call would wait for:
+ * from now on it is not to block.
+ */
+static int look_for_end(struct our_control *control, uint64_t until_ns)
+{
+	if (fcntl(control->cm_id->channel->fd, F_SETFL, O_NONBLOCK))
+		return our_report_error("fcntl", errno, NULL);
+	return await_end(control, until_ns);
+}
+
 int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
-	return await_end(control, our_end_of_wait(limit_s));
+	return look_for_end(control, our_end_of_wait(limit_s));
 }
 
 int our_cm_fd(const struct our_control *control)
@@ -188,7 +192,7 @@ int our_keep_waiting(struct our_control *control)
 
 int our_cm_end(struct our_control *control)
 {
-	int ret = await_end(control, our_now_ns());
+	int ret = control->ended ? 0 : look_for_end(control, our_now_ns());
 
 	return ret && ret != ETIMEDOUT ? ret : control->ended;
 }

@@ -47,21 +47,23 @@ static void end_agent(struct server *server, struct our_agent *agent, int ret)
 }
 
 /*
- * An agent has come to its end by itself. Where a flush may be the first sign of a disconnect, it stays
- * until the event has come, or does not come: nobody is to be said to have left who has not.
+ * An agent has come to its end by itself. If by a flush, the event that says why may be in the channel
+ * already, or, where a flush may be early, on its way: until then it is not known who has left whom.
  */
 static void end_by_itself(struct server *server, struct our_agent *agent, int ret)
 {
 	struct our_control *control = agent->control;
 
-	if (ret != ECONNRESET || control->ended || !our_flush_may_be_early(control)) {
+	if (ret != ECONNRESET || control->ended) {
 		end_agent(server, agent, ret);
 		return;
 	}
 	if (agent->flushed)
 		return;
 	agent->flushed = true;
-	control->wait_until_ns = our_end_of_wait(OUR_FLUSH_LIMIT_S);
+	control->wait_until_ns = our_now_ns();
+	if (our_flush_may_be_early(control))
+		control->wait_until_ns = our_end_of_wait(OUR_FLUSH_LIMIT_S);
 	LIST_REMOVE(agent, next);
 	LIST_INSERT_HEAD(&server->closing, agent, next);
 }
@@ -231,7 +233,7 @@ static int serve(struct server *server)
 			return EINTR;
 		for (i = 0; !ret && i < channels; i++)
 			ret = fds[2 + i].revents ? handle_completions(server) : 0;
-		if (!ret && fds[0].revents)
+		if (!ret && (fds[0].revents || !LIST_EMPTY(&server->closing)))
 			ret = handle_cm_events(server);
 		end_the_silent(server);
 	}

@@ -61,16 +61,17 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 }
 
 /* A second later: two signals at the same time are one. */
-void fake_insist(void)
+bool fake_insist(void)
 {
 	const struct timespec second = { .tv_sec = 1 };
 
 	if (!fake_report || !fake_config->insists || !fake_report->stopped ||
 	    !fake_report->disconnects || fake_report->insisted)
-		return;
+		return false;
 	fake_report->insisted = true;
 	fake_skip_time(&second);
 	raise(SIGTERM);
+	return true;
 }
 
 /* What another thread is about to say is there within a second; what nobody says, never. */

@@ -126,7 +126,10 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 		return 1;
 	if (timeout > 0) {
 		fake_tell_late();
-		fake_insist();
+		if (fake_insist()) {
+			errno = EINTR;
+			return -1;
+		}
 	}
 	if (timeout <= 0 || !fake_report || !fake_config->hurried)
 		return __real_poll(fds, n, timeout);

@@ -46,7 +46,7 @@ struct line {
 	unsigned int signaled;   /* sends; 0: no matter */
 	unsigned int most_calls; /* 0: no matter */
 	unsigned int most_s;     /* seconds that it slept, by its clock; 0: no matter */
-	unsigned int least_s;    /* ... at least */
+	unsigned int least_s;    /* ... at least; a second may have passed besides */
 	const char *last;        /* the program's last call; NULL: no matter */
 	const char *words[LINE_WORDS];
 };

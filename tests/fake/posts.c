@@ -49,7 +49,7 @@ static void strike(const struct fake_peer *peer)
 /* Sooner or later the peer notices a failure, too: but not that our link is down, which flushes. */
 static void peer_notices(const struct fake_qp *qp, const struct fake_fault *fault)
 {
-	if (fault->wc_status != IBV_WC_WR_FLUSH_ERR || fake_config->iwarp)
+	if (fault->wc_status != IBV_WC_WR_FLUSH_ERR || fake_config->iwarp || fake_report->last_word)
 		fake_put_leave(qp->id->peer);
 }
 

@@ -87,7 +87,7 @@ unsigned int fake_random(unsigned int below);
 void fake_hurry(void); /* a millisecond has passed, if config has it so */
 void fake_skip_time(const struct timespec *time); /* so much has passed */
 void fake_tell_late(void); /* the program waits for some time: what was held back until then */
-void fake_insist(void);    /* the program waits for some time: the second signal, if it is due */
+bool fake_insist(void);    /* the program waits for some time: the second signal, if it is due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 
 /* ---- cm_ids.c, cm_events.c, connections.c ---- */
