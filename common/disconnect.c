@@ -24,6 +24,26 @@ static bool begin_disconnect(struct our_control *control)
 	return connected;
 }
 
+/*
+ * Reports why rdma_disconnect has failed, unless that changes nothing for us: the peer left first, it does
+ * not answer any more, or the device has gone, for which librdmacm has one error and the kernel another.
+ */
+static void report_disconnect(int error)
+{
+	switch (error) {
+	case 0:
+	case EINVAL:
+	case EINTR:
+	case ECONNRESET:
+	case ETIMEDOUT:
+	case ENODEV:
+	case ENXIO:
+		return;
+	default:
+		our_report_error("rdma_disconnect", error, NULL);
+	}
+}
+
 bool our_start_disconnect(struct our_control *control)
 {
 	bool ended = control->ended;
@@ -32,9 +52,7 @@ bool our_start_disconnect(struct our_control *control)
 		return false;
 	if (!rdma_disconnect(control->cm_id))
 		return !ended;
-	/* That the peer left first, or the device, changes nothing for us. */
-	if (errno != EINVAL && errno != ENODEV)
-		our_report_error("rdma_disconnect", errno, NULL);
+	report_disconnect(errno);
 	return false;
 }
 
@@ -46,11 +64,7 @@ void our_disconnect(struct our_control *control)
 		return;
 	our_start_cm_call(control);
 	ret = rdma_disconnect(control->cm_id) ? errno : 0;
-	ret = our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret);
-	/* That the peer left first, does not answer any more, or the device has gone changes nothing. */
-	if (ret && ret != EINVAL && ret != EINTR && ret != ECONNRESET && ret != ETIMEDOUT &&
-	    ret != ENODEV)
-		our_report_error("rdma_disconnect", ret, NULL);
+	report_disconnect(our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret));
 }
 
 uint64_t our_disconnect_limit_s(const struct our_control *control)

@@ -234,7 +234,7 @@ static int disconnect(struct fake_id *id)
 	struct fake_qp *qp = fake_qp_of(id);
 
 	if (id->device_gone)
-		return ENODEV;
+		return ENXIO;
 	/* On RoCE the kernel does not mind to be told twice. */
 	if (id->disconnected && !fake_config->iwarp)
 		return 0;

@@ -80,3 +80,27 @@ overdue() {
 		wait "${servers[$program]}" 2>/dev/null || :
 	done
 }
+
+# One side of a connection whose device was removed: it says so, or that the other was faster to leave,
+# or, on soft-iWARP, that a send failed before that; and nothing of rdma_disconnect.
+told_of_removal() { # NAME PID
+	ends_with 1 "$2" || return 1
+	said "$1" >"$scratch/$1.said"
+	grep -qE 'RDMA_CM_EVENT_DEVICE_REMOVAL|(client|server) left after|local QP operation error' \
+		"$scratch/$1.said" && ! grep -q rdma_disconnect "$scratch/$1.said"
+}
+
+# The device goes, in mid-run: only in the lab, where it can be put back.
+removal() { # TRANSPORT ADDRESS STAGE DEVICE TYPE NETDEV
+	local name="ladder:$1 ping-sr-$3" status=0
+	start_server "ping-sr-$3/server" -a "$2" -n 2 || status=1
+	endless removed "ping-sr-$3/client" -a "$2"
+	await in_mid_run removed || status=1
+	timeout "$limit" rdma link delete "$4" || status=1
+	told_of_removal removed "$endless" || status=1
+	told_of_removal server "$server" || status=1
+	grep -q RDMA_CM_EVENT_DEVICE_REMOVAL "$scratch/removed.said" "$scratch/server.said" || status=1
+	rdma link add "$4" type "$5" netdev "$6" || status=1
+	check $status "$name says that the device was removed, and nothing else" \
+		"$scratch/removed.said" "$scratch/server"
+}
