@@ -95,6 +95,15 @@ void fake_stray_events(void)
 	}
 }
 
+bool fake_any_other(const struct fake_id *one)
+{
+	const struct fake_id *id = LIST_FIRST(&ids);
+
+	while (id && (id == one || (id->state != FAKE_REQUESTED && id->state != FAKE_CONNECTED)))
+		id = LIST_NEXT(id, next);
+	return id;
+}
+
 void fake_tell_late(void)
 {
 	struct fake_id *id;

@@ -195,6 +195,7 @@ int rdma_reject(struct rdma_cm_id *pub, const void *data, uint8_t length)
 
 	if (length >= 8)
 		fake_report->refused = ((const uint8_t *)data)[7];
+	fake_report->refused_late = !fake_any_other(id);
 	if (length > MAX_REJECT_DATA)
 		fake_complain("rdma_reject: %u bytes of private data", length);
 	/* One who has left, or cannot be connected, needs no refusal: the call says so, no more. */

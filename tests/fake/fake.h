@@ -83,6 +83,7 @@ struct fake_report {
 	bool struck;          /* ... and the program has been able to notice */
 	bool stopped;         /* the signal has come: from then on the peers are silent */
 	unsigned int refused; /* a client, with this reason: docs/protocol.md; 0: with none */
+	bool refused_late;    /* when no other was connected, or about to be, any more */
 	bool strayed;         /* an id has got the stray event */
 	bool disconnects;     /* the program has disconnected one of them, */
 	bool insisted;        /* and has been told to stop for the second time */

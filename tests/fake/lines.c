@@ -47,6 +47,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "not as many peers as should be got all they wanted";
 	if (line->refused && report->refused != line->refused)
 		return "the client was not refused for the right reason";
+	if (line->config.lingers && line->refused && report->refused_late)
+		return "the client was refused when the other had been served";
 	if (line->signaled && report->signaled != line->signaled)
 		return "not as many sends as should be were signaled";
 	if (line->most_calls && report->calls_seen > line->most_calls)

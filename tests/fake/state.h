@@ -141,8 +141,9 @@ void fake_end_channel(struct fake_channel *channel, const char *call);
 struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sync);
 void fake_end_id(struct fake_id *id, const char *call);
 void fake_give_device(struct fake_id *id);
-void fake_tell_gone(struct fake_id *id); /* the connection has ended */
-void fake_stray_events(void);            /* to all ids that there are */
+void fake_tell_gone(struct fake_id *id);        /* the connection has ended */
+bool fake_any_other(const struct fake_id *one); /* connected, or about to be */
+void fake_stray_events(void);                   /* to all ids that there are */
 
 /* An event on its way to the id's channel. */
 void fake_send_event(struct fake_id *id, enum rdma_cm_event_type type, int status,
