@@ -106,8 +106,10 @@ static int cause_of_flush(struct our_control *control)
 {
 	int end = our_cm_end(control), ret = 0;
 
-	if (!end && our_flush_may_be_early(control)) {
-		ret = our_await_disconnect(control, OUR_FLUSH_LIMIT_S);
+	if (!end) {
+		/* Elsewhere it is the removal of the device, or a thread that has yet to say so. */
+		ret = our_await_disconnect(control,
+					   our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
 		end = our_cm_end(control);
 	}
 	if (ret == EINTR)
