@@ -3,6 +3,7 @@
  * Connection management layer: copying and judging CM events. See cm_event.h.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/cm_event.h"
@@ -22,6 +23,56 @@ void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *ev
 		memcpy(copy->private_data, conn->private_data, conn->private_data_len);
 }
 
+int our_end_by_cm_event(const struct our_cm_event *event)
+{
+	switch (event->type) {
+	case RDMA_CM_EVENT_DISCONNECTED:
+		return ECONNRESET;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return ENODEV;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return EHOSTUNREACH;
+	default:
+		return 0;
+	}
+}
+
+enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
+					  const struct our_cm_event *event)
+{
+	bool listens = !strcmp(control->role, "listener");
+
+	if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) /* its id is a new one */
+		return OUR_CM_MINE;
+	if (event->cm_id != control->cm_id && event->cm_id != control->second_cm_id)
+		return OUR_CM_NOT_MINE;
+	switch (event->type) {
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* of no use, and it does not come on every transport */
+		return OUR_CM_HINT;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return OUR_CM_FATAL;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return listens || control->leaving ? OUR_CM_HINT : OUR_CM_FATAL;
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return control->leaving ? OUR_CM_HINT : OUR_CM_MINE;
+	default:
+		return control->leaving ? OUR_CM_HINT : OUR_CM_FATAL;
+	}
+}
+
+enum our_cm_meaning our_note_cm_event(struct our_control *control)
+{
+	enum our_cm_meaning meaning = our_classify_cm_event(control, &control->cm_event);
+
+	if (meaning == OUR_CM_FATAL && !control->ended)
+		control->ended = our_end_by_cm_event(&control->cm_event);
+	return meaning;
+}
+
 int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected)
 {
 	if (event->type == expected)
@@ -30,5 +81,30 @@ int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type
 		return ECONNREFUSED;
 	if (event->type == RDMA_CM_EVENT_DISCONNECTED)
 		return ECONNRESET;
-	return event->status < 0 ? -event->status : EPROTO;
+	if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		return ENODEV;
+	if (event->status < 0)
+		return -event->status;
+	switch (event->type) {
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return EHOSTUNREACH;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		return ECONNABORTED;
+	default:
+		return EPROTO;
+	}
+}
+
+const char *our_cm_event_name(const struct our_control *control, int error)
+{
+	static _Thread_local char text[64];
+	const struct our_cm_event *event = &control->cm_event;
+
+	/* What nobody can have expected: then the event's own meaning is left. */
+	if (error != our_judge_cm_event(event, RDMA_CM_EVENT_MULTICAST_JOIN))
+		return "";
+	snprintf(text, sizeof(text), " (%s)", rdma_event_str(event->type));
+	return text;
 }

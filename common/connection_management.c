@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
@@ -23,12 +24,24 @@ int our_create_id(struct our_control *control)
 {
 	int ret;
 
-	control->leaving = false; /* a client that was refused tries again, with an id of its own */
+	/* A client that was refused tries again, with an id of its own. */
+	control->leaving = false;
+	control->ended = 0;
+	memset(&control->cm_event, 0, sizeof(control->cm_event));
 	ret = rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP) ? errno
 											 : 0;
 	if (ret)
 		return our_report_error("rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
 	return 0;
+}
+
+int our_report_no_channel(int error)
+{
+	if (error == EMFILE)
+		return our_report_error(
+			"rdma_create_event_channel", error,
+			"each connection takes descriptors: raise their limit (ulimit -n)");
+	return our_report_error("rdma_create_event_channel", error, OUR_NO_DEVICE_ADVICE);
 }
 
 static void copy_address(struct sockaddr_storage *copy, const struct sockaddr *address)
@@ -67,11 +80,16 @@ void our_destroy_id(struct our_control *control)
 	destroy_id(&control->cm_id);
 }
 
-static int report_address(const char *call, int error, const struct sockaddr *address)
+/* `event`: the name of the one that brought the error; "": none did. */
+static int report_address(const char *call, int error, const struct sockaddr *address,
+			  const char *event)
 {
 	char text[OUR_ADDRESS_TEXT];
 
 	our_address_text(address, text);
+	if (*event && error == ENODEV)
+		return our_report_error(call, error, "%s: the RDMA device was removed%s", text,
+					event);
 	/* The kernel has one error for "not my address" and "port taken". */
 	if (error == EADDRNOTAVAIL && our_is_local_address(address))
 		error = EADDRINUSE;
@@ -90,9 +108,10 @@ static int report_address(const char *call, int error, const struct sockaddr *ad
 	case ETIMEDOUT:
 	case EHOSTUNREACH:
 	case ENETUNREACH:
-		return our_report_error(call, error, "%s: no answer, or no route there", text);
+		return our_report_error(call, error, "%s: no answer, or no route there%s", text,
+					event);
 	default:
-		return our_report_error(call, error, "%s", text);
+		return our_report_error(call, error, "%s%s", text, event);
 	}
 }
 
@@ -104,13 +123,15 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 	ret = rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
 	if (ret)
-		return report_address("rdma_resolve_addr", ret, address);
+		return report_address("rdma_resolve_addr", ret, address,
+				      our_cm_event_name(control, ret));
 
 	our_start_cm_call(control);
 	ret = rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
 	if (ret)
-		return report_address("rdma_resolve_route", ret, address);
+		return report_address("rdma_resolve_route", ret, address,
+				      our_cm_event_name(control, ret));
 	our_learn_device(control);
 	return 0;
 }
@@ -128,7 +149,7 @@ static int keep_to_family(struct rdma_cm_id *cm_id, const struct sockaddr *addre
 	ret = rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
 		      ? errno
 		      : 0;
-	return ret ? report_address("rdma_set_option", ret, address) : 0;
+	return ret ? report_address("rdma_set_option", ret, address, "") : 0;
 }
 
 static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, int backlog)
@@ -143,11 +164,11 @@ static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, i
 	if (!ret && !cm_id->verbs && !our_is_any_address(address))
 		ret = ENODEV;
 	if (ret)
-		return report_address("rdma_bind_addr", ret, address);
+		return report_address("rdma_bind_addr", ret, address, "");
 
 	ret = rdma_listen(cm_id, backlog) ? errno : 0;
 	if (ret)
-		return report_address("rdma_listen", ret, address);
+		return report_address("rdma_listen", ret, address, "");
 	return 0;
 }
 
@@ -217,7 +238,8 @@ static int report_connect(const struct our_control *control, int error)
 		our_report_sentence("rdma_connect: the server at %s refused us: %s", text, reason);
 		return error;
 	}
-	return report_address("rdma_connect", error, rdma_get_peer_addr(control->cm_id));
+	return report_address("rdma_connect", error, rdma_get_peer_addr(control->cm_id),
+			      our_cm_event_name(control, error));
 }
 
 int our_client_connect(struct our_control *control, bool quietly)
@@ -237,7 +259,24 @@ int our_client_connect(struct our_control *control, bool quietly)
 	if (ret)
 		return report_connect(control, ret);
 	control->connected = true;
+	if (control->options->duration_s)
+		control->give_up_ns = our_end_of_wait(control->options->duration_s + OUR_GRACE_S);
 	return our_setup_rnr_timer(control);
+}
+
+int our_report_no_client(const struct our_control *agent, int error)
+{
+	if (error == ENODEV)
+		return our_report_error("rdma_accept", error, "the RDMA device was removed%s",
+					our_cm_event_name(agent, error));
+	return our_report_error("rdma_accept", error, "most likely the client has left meanwhile%s",
+				our_cm_event_name(agent, error));
+}
+
+int our_report_no_requests(const struct our_control *listener, const char *call, int error)
+{
+	return our_report_error(call, error, "nobody can connect any more%s",
+				our_cm_event_name(listener, error));
 }
 
 int our_agent_accept(struct our_control *control)
@@ -255,57 +294,26 @@ int our_agent_connect(struct our_control *control)
 
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
-		return our_report_error("rdma_accept", ret, OUR_ACCEPT_ADVICE);
+		return our_report_no_client(control, ret);
 	control->connected = true;
 	return our_setup_rnr_timer(control);
 }
 
-void our_agent_reject(struct our_control *control)
+static void reject(struct our_control *control, struct rdma_cm_id *cm_id, int error)
 {
-	uint8_t length = our_setup_refusal(control);
+	uint8_t length = our_setup_refusal(control, error);
 
 	/* It fails when the client has left by itself. */
-	rdma_reject(control->cm_id, length ? control->private_data : NULL, length);
+	rdma_reject(cm_id, length ? control->private_data : NULL, length);
 }
 
-/* Whether there is a connection to end. */
-static bool begin_disconnect(struct our_control *control)
+void our_agent_reject(struct our_control *control, int error)
 {
-	bool connected = control->connected;
-
-	control->leaving = true;
-	our_stop_watching(control);
-	control->connected = false;
-	if (!connected)
-		our_flush_qp(control); /* it may stand all the same: we have not heard so */
-	return connected;
+	reject(control, control->cm_id, error);
 }
 
-void our_start_disconnect(struct our_control *control)
+void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error)
 {
-	/* That the peer left first changes nothing for us. */
-	if (begin_disconnect(control) && rdma_disconnect(control->cm_id) && errno != EINVAL)
-		our_report_error("rdma_disconnect", errno, NULL);
-}
-
-void our_disconnect(struct our_control *control)
-{
-	int ret;
-
-	if (!begin_disconnect(control))
-		return;
-	our_start_cm_call(control);
-	ret = rdma_disconnect(control->cm_id) ? errno : 0;
-	ret = our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret);
-	/* That the peer left first, or does not answer any more, changes nothing for us. */
-	if (ret && ret != EINVAL && ret != EINTR && ret != ECONNRESET && ret != ETIMEDOUT)
-		our_report_error("rdma_disconnect", ret, NULL);
-}
-
-uint64_t our_disconnect_limit_s(const struct our_control *control)
-{
-	/* soft-RoCE repeats the request every 6 s or 5 (docs/drivers.md). Two do for who may be dead. */
-	if (our_stop_requested())
-		return 1;
-	return control->statistics.complete ? 20 : 7;
+	reject(control, cm_id, error);
+	rdma_destroy_id(cm_id);
 }

@@ -15,8 +15,8 @@
 	"is there an RDMA device, and is the module rdma_ucm loaded? Without hardware: lab/run, " \
 	"see lab/README.md"
 
-/* The advice for a client that cannot be accepted. */
-#define OUR_ACCEPT_ADVICE "most likely the client has left meanwhile"
+/* Reports why there is no event channel. Returns `error`. */
+int our_report_no_channel(int error);
 
 /*
  * Creates control->cm_id for reliable connections (RDMA_PS_TCP), on control->cm_channel, with
@@ -66,12 +66,16 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
 
 /*
  * Client: connects, sending the stage's private data along, and sets the QP's RNR timer. The
- * first receive must be posted already.
+ * first receive must be posted already. From here the time of -D runs, after which it gives up.
  *
  * Returns 0 or an errno value: ECONNREFUSED when nobody listens, which is reported unless `quietly`
  * (for -w, which tries again); EACCES when the server refuses us; all others are reported.
  */
 int our_client_connect(struct our_control *control, bool quietly);
+
+/* Reports why the client could not be accepted, or a listener cannot go on. Returns `error`. */
+int our_report_no_client(const struct our_control *agent, int error);
+int our_report_no_requests(const struct our_control *listener, const char *call, int error);
 
 /*
  * Agent: accepts the client, and leaves it to the caller to wait for RDMA_CM_EVENT_ESTABLISHED.
@@ -87,10 +91,16 @@ int our_agent_accept(struct our_control *control);
 int our_agent_connect(struct our_control *control);
 
 /*
- * Agent: refuses the client, with the reason that the stage has for it. That it has left
- * already is no error. See rdma_reject(3).
+ * Agent: refuses the client, with the reason that the stage has for it, or `error`, with which serving
+ * it has failed: see our_setup_refusal. That it has left already is no error. See rdma_reject(3).
  */
-void our_agent_reject(struct our_control *control);
+void our_agent_reject(struct our_control *control, int error);
+
+/*
+ * Server: the same of a request for which there is no agent; destroys its id. Uses the private_data of
+ * `control`: one thread at a time.
+ */
+void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
 
 /*
  * Ends the connection, if there is one, and the watch over it; what is still posted is flushed. A
@@ -100,15 +110,23 @@ void our_disconnect(struct our_control *control);
 
 /*
  * The same for who must not wait for the answer, because others wait for him: an agent of a loop.
+ * Returns whether there will be an answer, RDMA_CM_EVENT_DISCONNECTED, for which the id is to be kept
+ * as long as our_disconnect_limit_s says.
  */
-void our_start_disconnect(struct our_control *control);
+bool our_start_disconnect(struct our_control *control);
 
 /*
  * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect: an id that is
  * destroyed before does not repeat a request that was lost, and the peer never hears of it. Returns
- * seconds, never 0: few when the program is to stop, more after a failed run, most after a whole
- * one (statistics.complete). The connection's own thread. See rdma_disconnect(3).
+ * seconds, never 0: long enough for a request to be repeated once, and more after a whole run
+ * (statistics.complete). The connection's own thread. See rdma_disconnect(3).
  */
 uint64_t our_disconnect_limit_s(const struct our_control *control);
+
+/*
+ * Whether a signal ends our waiting for the CM: the first one does, but when we are leaving, and wait
+ * for the answer, it takes a second (program/stop.h). Any thread, but for a control of its own.
+ */
+bool our_must_not_wait(const struct our_control *control);
 
 #endif

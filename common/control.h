@@ -18,6 +18,7 @@
 
 #define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
 #define OUR_INLINE_WANTED    64  /* bytes: most devices take that much */
+#define OUR_GRACE_S          5   /* after -D: for the answer to the last message */
 
 /* What a CM event said, copied from it before it was acked: its private data dies with the ack. */
 struct our_cm_event {
@@ -59,6 +60,7 @@ struct our_control {
 	struct our_cm_events *cm_events; /* the stage's own, for waiting: see stage.h */
 	bool connected;
 	bool leaving; /* the tear-down has begun */
+	int ended;    /* how the connection has, by what the CM said so far: see our_cm_end */
 
 	/* The device and both ends, once they are known: see our_learn_device */
 	struct ibv_context *verbs; /* NULL: not yet, or a listener that is bound to no device */
@@ -88,6 +90,8 @@ struct our_control {
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, on its way to the peer */
 	int refusal_reason; /* why we refuse the client, in the stage's terms; 0: we do not */
 	uint64_t refusal_limit;
+	uint64_t
+		give_up_ns; /* a client's -D is over, and the grace that follows; UINT64_MAX: no -D */
 	uint64_t wait_until_ns; /* no wait for a completion lasts longer; UINT64_MAX: for ever */
 
 	/* Memory */
@@ -111,12 +115,16 @@ int our_create_control_struct(const struct our_options *options, const char *rol
 			      struct our_control **control);
 void our_destroy_control_struct(struct our_control *control);
 
-/* Has the next wait for a completion end --timeout seconds from now_ns; without it, never. */
+/*
+ * Has the next wait for a completion end --timeout seconds from now_ns, or when a run for a time (-D) is
+ * given up; without either, never.
+ */
 static inline void our_limit_wait(struct our_control *control, uint64_t now_ns)
 {
 	uint64_t timeout_s = control->options->timeout_s;
+	uint64_t until_ns = timeout_s ? now_ns + timeout_s * OUR_NS_PER_S : UINT64_MAX;
 
-	control->wait_until_ns = timeout_s ? now_ns + timeout_s * OUR_NS_PER_S : UINT64_MAX;
+	control->wait_until_ns = until_ns < control->give_up_ns ? until_ns : control->give_up_ns;
 }
 
 #endif

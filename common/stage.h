@@ -43,7 +43,8 @@ void our_stop_watching(struct our_control *control);
  *
  * Returns 0; `called` if that is an error; the errno value that the event carries (ECONNREFUSED
  * for a rejection); EINTR when the program was asked to stop; ETIMEDOUT when --timeout is over;
- * ECONNRESET when the peer disconnected instead. Reports nothing: the caller knows what it asked for.
+ * ECONNRESET when the peer disconnected instead. An event that is a hint is passed over (see
+ * cm_event.h). Reports nothing: the caller knows what it asked for.
  */
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called);
 
@@ -58,9 +59,10 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id);
 
 /*
  * Waits until the peer disconnects, as the side does that has no more to say. Returns 0, EINTR
- * when the program was asked to stop, or ETIMEDOUT when --timeout is over. Reports nothing.
+ * when the program was asked to stop, or ETIMEDOUT when `limit_s` seconds are over (0: never), none of
+ * them reported; or another errno value, reported.
  */
-int our_await_disconnect(struct our_control *control);
+int our_await_disconnect(struct our_control *control, uint64_t limit_s);
 
 /*
  * A descriptor that poll(2) finds readable when there is something to hear of the CM: for those who
@@ -72,16 +74,18 @@ int our_cm_fd(const struct our_control *control);
  * Takes what there is to hear of the CM, without waiting, and says whether to go on waiting for a
  * completion. For completions.c, when the CQ is empty.
  *
- * Returns 0: go on; EINTR: the program was asked to stop; ECONNRESET: the peer is known to be gone;
- * ETIMEDOUT: it is past control->wait_until_ns; or an errno value, reported.
+ * Returns 0: go on; EINTR: the program was asked to stop; ECONNRESET, ENODEV or EHOSTUNREACH: the
+ * connection is known to have ended (see our_cm_end); ETIMEDOUT: it is past control->wait_until_ns; or
+ * an errno value, reported.
  */
 int our_keep_waiting(struct our_control *control);
 
 /*
- * Whether the peer has disconnected, as far as that can be told without waiting. Costs a system call
- * where our_keep_waiting never returns ECONNRESET.
+ * How the connection has ended, as far as the CM can tell without waiting: 0: it stands; ECONNRESET:
+ * the peer has disconnected; ENODEV: the device was removed; EHOSTUNREACH: the peer cannot be reached
+ * any more; or an errno value, reported. Costs a system call where our_keep_waiting never says so.
  */
-bool our_peer_has_left(struct our_control *control);
+int our_cm_end(struct our_control *control);
 
 /* ---- completions.c: waiting for completions ---- */
 
@@ -131,10 +135,12 @@ void our_setup_connect_info(struct our_control *control, struct rdma_conn_param 
 int our_take_connect_info(struct our_control *control, const struct our_cm_event *request);
 
 /*
- * Agent: puts the reason for a refusal into control->private_data, to travel with rdma_reject.
- * Returns its length in bytes; 0: this stage gives no reasons.
+ * Server: puts the reason for a refusal into control->private_data, to travel with rdma_reject: the one
+ * that our_take_connect_info has found, or what `error` means to the client: EUSERS, there are as many
+ * clients as there are to be; EMFILE, no descriptor is left; any other, of something else there is
+ * none. Returns its length in bytes; 0: this stage gives no reasons.
  */
-uint8_t our_setup_refusal(struct our_control *control);
+uint8_t our_setup_refusal(struct our_control *control, int error);
 
 /*
  * Client: writes into text[size] what reason the server gave for the refusal in control->cm_event.

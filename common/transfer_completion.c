@@ -93,22 +93,72 @@ int our_check_length(const struct our_control *control, const struct our_complet
 	return EPROTO;
 }
 
-static int judge_end(const struct our_control *control, int ret, uint64_t messages)
+bool our_flush_may_be_early(const struct our_control *control)
 {
-	bool is_agent = !strcmp(control->role, "agent");
-	const char *peer = is_agent ? "client" : "server";
+	return control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
 
-	if ((!ret || ret == ECONNRESET) && our_stop_requested())
-		return EINTR;
-	if (is_agent && control->count == OUR_COUNT_UNLIMITED && messages &&
-	    (ret == ECONNRESET || ret == ETIMEDOUT))
-		return 0;
+/*
+ * What has ended a connection on which a work request was flushed, as the CM has it; ECANCELED: it says
+ * nothing, and the flush has another cause. Returns an errno value, for report_end or reported.
+ */
+static int cause_of_flush(struct our_control *control)
+{
+	int end = our_cm_end(control), ret = 0;
+
+	if (!end) {
+		/* Elsewhere it is the removal of the device, or a thread that has yet to say so. */
+		ret = our_await_disconnect(control,
+					   our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
+		end = our_cm_end(control);
+	}
+	if (ret == EINTR)
+		return ret;
+	return end ? end : ECANCELED;
+}
+
+static void report_end(struct our_control *control, int ret, uint64_t messages)
+{
+	const char *peer = strcmp(control->role, "agent") ? "server" : "client";
+
 	if (ret == ECONNRESET)
 		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
-	if (ret == ETIMEDOUT)
+	if (ret == ENODEV && ret == our_cm_end(control))
+		our_report_sentence("the RDMA device was removed after %" PRIu64 " messages (%s)",
+				    messages, rdma_event_str(RDMA_CM_EVENT_DEVICE_REMOVAL));
+	if (ret == EHOSTUNREACH && ret == our_cm_end(control))
+		our_report_sentence("the %s cannot be reached any more, after %" PRIu64
+				    " messages (%s)",
+				    peer, messages, rdma_event_str(RDMA_CM_EVENT_UNREACHABLE));
+	if (ret == ECANCELED)
+		our_report_sentence(
+			"a work request was flushed after %" PRIu64
+			" messages, although the %s has not disconnected: most likely the device could "
+			"not send, and its driver does not say why: is its link up?",
+			messages, peer);
+	if (ret == ETIMEDOUT && our_now_ns() >= control->give_up_ns)
+		our_report_sentence("waited in vain for the %s's answer to message %" PRIu64
+				    ", until %u s after the end of -D %" PRIu64
+				    ": is the link up, and the %s still there?",
+				    peer, messages, OUR_GRACE_S, control->options->duration_s,
+				    peer);
+	else if (ret == ETIMEDOUT)
 		our_report_sentence("the %s said nothing for %" PRIu64 " s, after %" PRIu64
 				    " messages",
 				    peer, control->options->timeout_s, messages);
+}
+
+static int judge_end(struct our_control *control, int ret, uint64_t messages)
+{
+	bool unlimited = !strcmp(control->role, "agent") && control->count == OUR_COUNT_UNLIMITED;
+
+	if (ret == ECONNRESET && !our_stop_requested())
+		ret = cause_of_flush(control);
+	if ((!ret || ret == ECONNRESET) && our_stop_requested())
+		return EINTR;
+	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
+		return 0;
+	report_end(control, ret, messages);
 	return ret;
 }
 

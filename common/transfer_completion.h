@@ -45,10 +45,20 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
  */
 int our_check_length(const struct our_control *control, const struct our_completion *completion);
 
+#define OUR_FLUSH_LIMIT_S 5 /* for the CM to hear of a disconnect that has flushed something */
+
+/*
+ * Whether a flush may come before the CM has heard of the disconnect that caused it. Not on InfiniBand
+ * and RoCE: there a disconnect flushes nothing until we disconnect, too, and by then we have heard. But
+ * on iWARP the end of TCP flushes, and the event comes before or after that.
+ */
+bool our_flush_may_be_early(const struct our_control *control);
+
 /*
  * Judges how a run of messages has ended: with `ret`, as the stage's way of waiting returned it,
  * after `messages` of them. Says so when the peer left or fell silent before its time; that is not
- * an error for an agent whose client had announced no number (-D).
+ * an error for an agent whose client had announced no number (-D). That the peer left is said only if
+ * the CM said so, for which it may wait a little: a flush alone may have another cause.
  *
  * Returns 0; EINTR when the program was asked to stop, and nothing worse happened; else `ret`,
  * reported by now. Sets statistics.complete accordingly. The connection's own thread.

@@ -24,4 +24,21 @@ static inline uint64_t our_now_ns(void)
 	return (uint64_t)now.tv_sec * OUR_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+/* How long poll(2) may wait until our_now_ns is `until_ns`; UINT64_MAX: for ever. */
+static inline int our_ms_until(uint64_t until_ns)
+{
+	uint64_t now_ns;
+
+	if (until_ns == UINT64_MAX)
+		return -1;
+	now_ns = our_now_ns();
+	return now_ns < until_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
+}
+
+/* The moment `seconds` from now, by our_now_ns; 0 seconds: never, UINT64_MAX. */
+static inline uint64_t our_end_of_wait(uint64_t seconds)
+{
+	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
+}
+
 #endif

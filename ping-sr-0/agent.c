@@ -8,6 +8,7 @@
 #include "common/connection_management.h"
 #include "common/device.h"
 #include "common/stage.h"
+#include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"
 
@@ -31,6 +32,16 @@ static int check_for_more(struct our_control *agent)
 	return polled < 0 ? our_report_error("ibv_poll_cq", EIO, NULL) : 0;
 }
 
+/* That the client disconnects is all that says that it has got everything. */
+static int await_disconnect(struct our_control *agent)
+{
+	int ret = our_await_disconnect(agent, agent->options->timeout_s);
+
+	if (!ret && our_cm_end(agent) != ECONNRESET)
+		ret = our_cm_end(agent);
+	return ret ? our_judge_end(agent, ret, agent->count) : 0;
+}
+
 /*
  * Talks with a client that has been accepted. It is the client that ends the connection, when it
  * has everything: were we to leave first, our last message could be lost on the way to it.
@@ -41,7 +52,7 @@ static int serve(struct our_control *agent)
 
 	ret = our_agent_operation(agent);
 	if (!ret)
-		ret = our_await_disconnect(agent);
+		ret = await_disconnect(agent);
 	if (!ret && agent->count != OUR_COUNT_UNLIMITED)
 		ret = check_for_more(agent);
 	shown = our_report_results(agent);
@@ -76,7 +87,7 @@ err_disconnect:
 	our_unsetup_transfer(agent);
 err_reject:
 	if (agent->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
-		our_agent_reject(agent);
+		our_agent_reject(agent, ret);
 	return ret;
 }
 
@@ -105,7 +116,9 @@ out_destroy_event_channel:
 	return ret;
 
 err_destroy_control:
+	our_refuse_request(agent, request->cm_id, ret);
 	our_destroy_control_struct(agent);
+	return ret;
 err_destroy_id:
 	rdma_destroy_id(request->cm_id); /* which refuses the client */
 	return ret;

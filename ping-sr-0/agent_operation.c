@@ -92,14 +92,16 @@ int our_agent_react(struct our_control *agent, const struct our_completion *comp
  */
 static int await_completion(struct our_control *agent, struct our_completion *completion)
 {
-	int ret;
+	int ret, end = 0;
 
 	if (agent->count != OUR_COUNT_UNLIMITED)
 		return our_await_completion(agent, completion);
-	do
+	do {
 		ret = our_await_time(agent, our_now_ns() + QUIET_NS, completion);
-	while (ret == EAGAIN && !our_peer_has_left(agent));
-	return ret == EAGAIN ? ECONNRESET : ret;
+		if (ret == EAGAIN)
+			end = our_cm_end(agent);
+	} while (ret == EAGAIN && !end);
+	return ret == EAGAIN ? end : ret;
 }
 
 bool our_agent_is_done(const struct our_control *agent)

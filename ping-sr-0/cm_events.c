@@ -5,6 +5,7 @@
  * and leaves that event in cm_id->event. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -14,8 +15,6 @@
 #include "measure/clock.h"
 #include "program/report.h"
 #include "program/stop.h"
-
-#define DISCONNECT_LIMIT_S 10 /* soft-RoCE repeats a lost request after 6 s or less */
 
 int our_create_event_channel(struct our_control *control)
 {
@@ -33,8 +32,8 @@ void our_start_cm_call(struct our_control *control)
 	unsigned int limit_s = (unsigned int)control->options->timeout_s;
 
 	/* rdma_disconnect waits for the peer, who may be busy for a long time. */
-	if (control->leaving && !limit_s)
-		limit_s = DISCONNECT_LIMIT_S;
+	if (control->leaving)
+		limit_s = (unsigned int)our_disconnect_limit_s(control);
 	/* The call blocks inside librdmacm; a signal is all that can get it out of there. */
 	if (limit_s && !our_stop_requested())
 		alarm(limit_s);
@@ -53,33 +52,95 @@ static int end_cm_call(struct our_control *control, int called)
 	return called == EINTR && !our_stop_requested() ? ETIMEDOUT : called;
 }
 
+/*
+ * Looks at the event with which a call has come back, and waits for the next one as long as it is one
+ * to be passed over. librdmacm acks the last one, at the id's next call or when the id is destroyed.
+ */
+static int await_own_event(struct our_control *control, int called)
+{
+	struct rdma_cm_id *cm_id = control->cm_id;
+	enum our_cm_meaning meaning;
+
+	while (cm_id->event) {
+		our_copy_cm_event(&control->cm_event, cm_id->event);
+		meaning = our_note_cm_event(control);
+		if (called || (meaning != OUR_CM_HINT && meaning != OUR_CM_NOT_MINE))
+			break;
+		rdma_ack_cm_event(cm_id->event);
+		cm_id->event = NULL;
+		called = rdma_get_cm_event(cm_id->channel, &cm_id->event) ? errno : 0;
+	}
+	return called;
+}
+
 static int await_connect_request(struct our_control *listener)
 {
 	struct rdma_cm_id *cm_id;
+	int error;
 
 	while (rdma_get_request(listener->cm_id, &cm_id)) {
-		if (errno != EINTR || our_stop_requested())
-			return errno;
+		error = errno;
+		if (error == EINTR && !our_stop_requested())
+			continue;
+		if (!listener->cm_id->event) /* librdmacm leaves there what is no request */
+			return error;
+		our_copy_cm_event(&listener->cm_event, listener->cm_id->event);
+		if (our_note_cm_event(listener) == OUR_CM_FATAL)
+			return our_judge_cm_event(&listener->cm_event,
+						  RDMA_CM_EVENT_CONNECT_REQUEST);
 	}
 	our_copy_cm_event(&listener->cm_event, cm_id->event);
 	return 0;
 }
 
+/*
+ * Takes an event that nobody has asked for, once there is one. Returns 0, EAGAIN after a signal, or
+ * another errno value, reported.
+ */
+static int take_event(struct our_control *control)
+{
+	struct rdma_event_channel *channel = control->cm_id->channel;
+	struct rdma_cm_event *event;
+
+	if (rdma_get_cm_event(channel, &event)) {
+		if (errno == EINTR || errno == EAGAIN)
+			return EAGAIN;
+		return our_report_error("rdma_get_cm_event", errno, NULL);
+	}
+	our_copy_cm_event(&control->cm_event, event);
+	rdma_ack_cm_event(event); /* from here on its private data is gone */
+	our_note_cm_event(control);
+	return 0;
+}
+
+/* Waits until the connection has ended, or our_now_ns is `until_ns`. */
+static int await_end(struct our_control *control, uint64_t until_ns)
+{
+	struct pollfd channel = { .fd = control->cm_id->channel->fd, .events = POLLIN };
+	int ready, ret = 0;
+
+	while (!control->ended && (!ret || ret == EAGAIN)) {
+		ready = poll(&channel, 1, our_ms_until(until_ns));
+		if (ready > 0)
+			ret = take_event(control);
+		else if (our_must_not_wait(control))
+			ret = EINTR;
+		else if (our_now_ns() >= until_ns)
+			ret = ETIMEDOUT;
+	}
+	return control->ended && ret == EAGAIN ? 0 : ret;
+}
+
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
-	const struct rdma_cm_event *event;
-
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return await_connect_request(control);
 
-	called = end_cm_call(control, called);
-	/* librdmacm acks the event, at the id's next call or when it is destroyed. */
-	event = control->cm_id->event;
-	if (event)
-		our_copy_cm_event(&control->cm_event, event);
-	if (called)
-		return called;
-	return our_judge_cm_event(&control->cm_event, expected);
+	called = end_cm_call(control, await_own_event(control, called));
+	/* The call has not waited, or a signal has broken it off, but the request is on its way. */
+	if (expected == RDMA_CM_EVENT_DISCONNECTED && (called == EAGAIN || called == EINTR))
+		return await_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
+	return called ? called : our_judge_cm_event(&control->cm_event, expected);
 }
 
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
@@ -99,19 +160,20 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return ret;
 }
 
-int our_await_disconnect(struct our_control *control)
+/*
+ * The same for who has not called rdma_disconnect. He may take the event that the call would wait for:
+ * from now on it is not to block.
+ */
+static int look_for_end(struct our_control *control, uint64_t until_ns)
 {
-	struct pollfd channel = { .fd = control->cm_id->channel->fd, .events = POLLIN };
-	int timeout_ms = (int)control->options->timeout_s * 1000;
-	int ready;
+	if (fcntl(control->cm_id->channel->fd, F_SETFL, O_NONBLOCK))
+		return our_report_error("fcntl", errno, NULL);
+	return await_end(control, until_ns);
+}
 
-	/* The event stays in the channel: it is what rdma_disconnect is going to wait for. */
-	do {
-		ready = poll(&channel, 1, timeout_ms ? timeout_ms : -1);
-		if (ready < 0 && our_stop_requested())
-			return EINTR;
-	} while (ready < 0);
-	return ready ? 0 : ETIMEDOUT;
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
+{
+	return look_for_end(control, our_end_of_wait(limit_s));
 }
 
 int our_cm_fd(const struct our_control *control)
@@ -128,9 +190,9 @@ int our_keep_waiting(struct our_control *control)
 	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
 }
 
-bool our_peer_has_left(struct our_control *control)
+int our_cm_end(struct our_control *control)
 {
-	struct pollfd channel = { .fd = control->cm_id->channel->fd, .events = POLLIN };
+	int ret = control->ended ? 0 : look_for_end(control, our_now_ns());
 
-	return poll(&channel, 1, 0) > 0;
+	return ret && ret != ETIMEDOUT ? ret : control->ended;
 }

@@ -28,8 +28,9 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 	return 0;
 }
 
-uint8_t our_setup_refusal(struct our_control *control)
+uint8_t our_setup_refusal(struct our_control *control, int error)
 {
+	(void)error;
 	(void)control;
 	return 0;
 }

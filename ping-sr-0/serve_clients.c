@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
+#include "common/connection_management.h"
 #include "common/stage.h"
-#include "program/report.h"
 
 /* One client that fails does not keep the next from being served. */
 int our_serve_clients(struct our_control *listener)
@@ -16,7 +16,7 @@ int our_serve_clients(struct our_control *listener)
 	for (served = 0; !wanted || served < wanted; served++) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret) {
-			our_report_error("rdma_get_request", ret, NULL);
+			our_report_no_requests(listener, "rdma_get_request", ret);
 			break;
 		}
 		ret = our_agent(listener->options, &listener->cm_event);

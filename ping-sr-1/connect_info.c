@@ -11,6 +11,7 @@
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
+#include "program/stop.h"
 
 struct our_client_limits our_client_limits = {
 	.max_count = OUR_COUNT_UNLIMITED,
@@ -109,16 +110,31 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 	return 0;
 }
 
-uint8_t our_setup_refusal(struct our_control *control)
+/* What kept us from accepting, where it was not what the client wants. */
+static enum our_refusal_reason reason_of(int error)
+{
+	switch (error) {
+	case EUSERS:
+		return OUR_REFUSED_BUSY;
+	case EMFILE:
+	case ENFILE:
+		return OUR_REFUSED_DESCRIPTORS;
+	default:
+		return OUR_REFUSED_RESOURCES;
+	}
+}
+
+uint8_t our_setup_refusal(struct our_control *control, int error)
 {
 	struct our_refusal refusal = {
 		.reason = (enum our_refusal_reason)control->refusal_reason,
 		.limit = control->refusal_limit,
 	};
 
-	/* Whatever else kept us from accepting went wrong here, not there. */
 	if (refusal.reason == OUR_REFUSED_NOT)
-		refusal.reason = OUR_REFUSED_RESOURCES;
+		refusal.reason = reason_of(error);
+	if (refusal.reason == OUR_REFUSED_BUSY)
+		refusal.limit = our_stop_requested() ? 0 : control->options->clients;
 	our_encode_refusal(&refusal, control->private_data);
 	return OUR_REFUSAL_LENGTH;
 }
@@ -148,6 +164,18 @@ void our_explain_refusal(const struct our_control *control, char *text, size_t s
 		break;
 	case OUR_REFUSED_RESOURCES:
 		snprintf(text, size, "it has run out of something; its own messages say of what");
+		break;
+	case OUR_REFUSED_BUSY:
+		if (!refusal.limit) {
+			snprintf(text, size, "it is leaving, and takes no more clients");
+			break;
+		}
+		snprintf(text, size,
+			 "it is busy: it was to serve %" PRIu64 " clients (-n), and has them",
+			 refusal.limit);
+		break;
+	case OUR_REFUSED_DESCRIPTORS:
+		snprintf(text, size, "it has no file descriptor left (ulimit -n, where it runs)");
 		break;
 	default:
 		snprintf(text, size, "for a reason unknown here (%d)", refusal.reason);

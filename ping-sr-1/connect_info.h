@@ -32,11 +32,13 @@ struct our_connect_info {
 /* Server to client, with rdma_reject: why. */
 enum our_refusal_reason {
 	OUR_REFUSED_NOT = 0,
-	OUR_REFUSED_NO_SENSE = 1,  /* truncated, or magic, version or length are not ours */
-	OUR_REFUSED_COUNT = 2,     /* 0, or more than `limit` */
-	OUR_REFUSED_SIZE = 3,      /* 0, or more than `limit` bytes */
-	OUR_REFUSED_BUFFERS = 4,   /* 0 where some are needed, or more than `limit` */
-	OUR_REFUSED_RESOURCES = 5, /* the server ran out of something */
+	OUR_REFUSED_NO_SENSE = 1,    /* truncated, or magic, version or length are not ours */
+	OUR_REFUSED_COUNT = 2,       /* 0, or more than `limit` */
+	OUR_REFUSED_SIZE = 3,        /* 0, or more than `limit` bytes */
+	OUR_REFUSED_BUFFERS = 4,     /* 0 where some are needed, or more than `limit` */
+	OUR_REFUSED_RESOURCES = 5,   /* the server ran out of something, */
+	OUR_REFUSED_BUSY = 6,        /* or has the `limit` clients that it is to serve, */
+	OUR_REFUSED_DESCRIPTORS = 7, /* or no file descriptor is left */
 };
 
 struct our_refusal {

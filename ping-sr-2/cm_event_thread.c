@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/cm_event.h"
+#include "common/connection_management.h"
 #include "ping-sr-2/cm_events.h"
 #include "program/report.h"
 #include "program/stop.h"
@@ -33,26 +34,26 @@ static void disconnect_now(struct our_control *control)
 	control->cm_events->connected = false;
 }
 
-/* With the lock held. */
+/*
+ * With the lock held. Sees to what cannot wait until somebody takes the event off the queue: who takes
+ * it decides what it means.
+ */
 static void handle_event(struct our_control *control, struct our_queued_event *queued)
 {
 	struct our_cm_events *events = control->cm_events;
+	int end = our_end_by_cm_event(&queued->event);
 
-	switch (queued->event.type) {
-	case RDMA_CM_EVENT_ESTABLISHED:
+	if (queued->event.type == RDMA_CM_EVENT_ESTABLISHED)
 		events->connected = !events->unwatched;
-		break;
-	case RDMA_CM_EVENT_DISCONNECTED:
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		atomic_store(&events->peer_gone, true);
+	if (end && !our_ended(control)) {
+		atomic_store(&events->ended, end);
 		disconnect_now(control);
 		announce_end(events);
-		break;
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* of no use, and it does not come on every transport */
+	}
+	if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST && events->refusing) {
+		our_refuse_request(control, queued->event.cm_id, EUSERS);
 		free(queued);
 		return;
-	default:
-		break;
 	}
 	STAILQ_INSERT_TAIL(&events->queue, queued, next);
 }
@@ -100,7 +101,7 @@ static void give_up(struct our_cm_events *events, int error)
 {
 	pthread_mutex_lock(&events->lock);
 	events->failure = error;
-	atomic_store(&events->peer_gone, true);
+	atomic_store(&events->ended, error);
 	announce_end(events);
 	pthread_cond_broadcast(&events->changed);
 	pthread_mutex_unlock(&events->lock);
@@ -123,7 +124,8 @@ static void *our_cm_event_thread(void *argument)
 			return NULL;
 		if (fds[2].revents) {
 			pass_on_stop(control);
-			fds[2].fd = -1; /* once is enough */
+			/* A second signal is for those who are leaving; there is no third. */
+			fds[2].fd = fds[2].fd == our_stop_fd() ? our_leave_fd() : -1;
 		}
 		if (fds[0].revents)
 			ret = take_event(control);

@@ -48,7 +48,7 @@ int our_create_event_channel(struct our_control *control)
 
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel) {
-		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
+		ret = our_report_no_channel(errno);
 		goto err_free_events;
 	}
 	/* An event goes with its id: the thread must not block for one that was there a moment ago. */
@@ -68,19 +68,32 @@ err_free_events:
 	return ret;
 }
 
-void our_destroy_event_channel(struct our_control *control)
+/* Empties the queue. A request that nobody has taken is refused. */
+static void drop_events(struct our_control *control)
 {
 	struct our_event_queue *queue = &control->cm_events->queue;
 	struct our_queued_event *queued;
 
-	our_end_cm_event_thread(control);
 	while ((queued = STAILQ_FIRST(queue))) {
 		STAILQ_REMOVE_HEAD(queue, next);
-		/* A request that nobody took: to destroy its id refuses the client. */
 		if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
-			rdma_destroy_id(queued->event.cm_id);
+			our_refuse_request(control, queued->event.cm_id, EUSERS);
 		free(queued);
 	}
+}
+
+void our_refuse_requests(struct our_control *listener)
+{
+	pthread_mutex_lock(&listener->cm_events->lock);
+	listener->cm_events->refusing = true;
+	drop_events(listener);
+	pthread_mutex_unlock(&listener->cm_events->lock);
+}
+
+void our_destroy_event_channel(struct our_control *control)
+{
+	our_end_cm_event_thread(control);
+	drop_events(control);
 	rdma_destroy_event_channel(control->cm_channel);
 	control->cm_channel = NULL;
 	free_events(control);
@@ -100,7 +113,7 @@ void our_stop_watching(struct our_control *control)
 }
 
 /* How many seconds to wait for `expected`; 0: for ever. */
-static uint64_t limit_s(const struct our_control *control, enum rdma_cm_event_type expected)
+static uint64_t limit_of(const struct our_control *control, enum rdma_cm_event_type expected)
 {
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
@@ -127,12 +140,10 @@ static int await_change(struct our_cm_events *events, uint64_t limit, const stru
 	return pthread_cond_timedwait(&events->changed, &events->lock, end);
 }
 
-/* Waits for the next event, and takes it into control->cm_event. */
-static int await_next_event(struct our_control *control, enum rdma_cm_event_type expected)
+/* Waits for the next event until `end`, if there is a limit, and takes it into control->cm_event. */
+static int await_next_event(struct our_control *control, uint64_t limit, const struct timespec *end)
 {
 	struct our_cm_events *events = control->cm_events;
-	uint64_t limit = limit_s(control, expected);
-	struct timespec end = deadline_in(limit);
 	struct our_queued_event *queued = NULL;
 	int ret = 0;
 
@@ -140,10 +151,10 @@ static int await_next_event(struct our_control *control, enum rdma_cm_event_type
 	while (!ret && !(queued = STAILQ_FIRST(&events->queue))) {
 		if (events->failure)
 			ret = events->failure;
-		else if (events->stopping && expected != RDMA_CM_EVENT_DISCONNECTED)
+		else if (events->stopping && our_must_not_wait(control))
 			ret = EINTR;
 		else
-			ret = await_change(events, limit, &end);
+			ret = await_change(events, limit, end);
 	}
 	if (!ret)
 		STAILQ_REMOVE_HEAD(&events->queue, next);
@@ -156,11 +167,17 @@ static int await_next_event(struct our_control *control, enum rdma_cm_event_type
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
+	uint64_t limit = limit_of(control, expected);
+	struct timespec end = deadline_in(limit);
+	enum our_cm_meaning meaning;
 	int ret;
 
 	if (called)
 		return called;
-	ret = await_next_event(control, expected);
+	do {
+		ret = await_next_event(control, limit, &end);
+		meaning = ret ? OUR_CM_FATAL : our_note_cm_event(control);
+	} while (meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE);
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
@@ -182,15 +199,14 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control)
+int our_await_disconnect(struct our_control *control, uint64_t limit)
 {
 	struct our_cm_events *events = control->cm_events;
-	uint64_t limit = control->options->timeout_s;
 	struct timespec end = deadline_in(limit);
 	int ret = 0;
 
 	pthread_mutex_lock(&events->lock);
-	while (!ret && !our_peer_gone(control))
+	while (!ret && !our_ended(control))
 		ret = events->stopping ? EINTR : await_change(events, limit, &end);
 	pthread_mutex_unlock(&events->lock);
 	return ret;
@@ -205,12 +221,12 @@ int our_keep_waiting(struct our_control *control)
 {
 	if (our_stop_requested())
 		return EINTR;
-	if (our_peer_gone(control))
-		return ECONNRESET;
+	if (our_ended(control))
+		return our_ended(control);
 	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
 }
 
-bool our_peer_has_left(struct our_control *control)
+int our_cm_end(struct our_control *control)
 {
-	return our_peer_gone(control);
+	return our_ended(control);
 }

@@ -20,14 +20,15 @@ struct our_queued_event {
 
 struct our_cm_events {
 	pthread_t thread;
-	int quit_fd; /* tells the thread to end */
-	atomic_bool peer_gone;
+	int quit_fd;      /* tells the thread to end */
+	atomic_int ended; /* how the connection has: see our_cm_end */
 	int end_fd; /* readable once the peer has gone or the program is to stop: for sleepers */
 	pthread_mutex_t lock;   /* guards all below */
 	pthread_cond_t changed; /* something below has changed; its clock is CLOCK_MONOTONIC */
 	STAILQ_HEAD(our_event_queue, our_queued_event) queue;
 	bool connected; /* the QP works, and the thread may disconnect it, */
 	bool unwatched; /* unless whoever set it up is about to tear it down */
+	bool refusing;  /* no more connect requests are wanted */
 	bool stopping;  /* a signal has asked the program to stop */
 	int failure;    /* the channel cannot be read any more: an errno value */
 };
@@ -40,12 +41,15 @@ int our_create_cm_event_thread(struct our_control *control);
 void our_end_cm_event_thread(struct our_control *control);
 
 /*
- * True once the peer has disconnected, or its device or our channel is gone. Any thread; costs one
- * load.
+ * Listener: refuses all connect requests that nobody has taken, and from now on those that come, as
+ * there are clients enough. The thread does so: nobody need wait for them.
  */
-static inline bool our_peer_gone(const struct our_control *control)
+void our_refuse_requests(struct our_control *listener);
+
+/* How the connection has ended, as an errno value; 0: it has not. Any thread; costs one load. */
+static inline int our_ended(const struct our_control *control)
 {
-	return atomic_load_explicit(&control->cm_events->peer_gone, memory_order_relaxed);
+	return atomic_load_explicit(&control->cm_events->ended, memory_order_relaxed);
 }
 
 #endif

@@ -7,39 +7,42 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "common/connection_management.h"
 #include "common/stage.h"
+#include "ping-sr-2/cm_events.h"
 #include "program/report.h"
 
 /* What the threads of the agents share with the listener's. */
-struct crowd {
+struct agents {
 	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t left;  /* an agent has ended */
+	pthread_cond_t ended; /* an agent has */
 	uint64_t running;
 	int failure; /* of some agent; 0: none failed so far */
 };
 
-struct newcomer {
-	struct crowd *crowd;
+/* What an agent's thread is started with. */
+struct agent_start {
+	struct agents *agents;
 	const struct our_options *options;
 	struct our_cm_event request;
 };
 
-static void leave(struct crowd *crowd, int ret)
+static void note_end(struct agents *agents, int ret)
 {
-	pthread_mutex_lock(&crowd->lock);
-	crowd->running--;
+	pthread_mutex_lock(&agents->lock);
+	agents->running--;
 	if (ret && ret != EINTR)
-		crowd->failure = ret;
-	pthread_cond_signal(&crowd->left);
-	pthread_mutex_unlock(&crowd->lock);
+		agents->failure = ret;
+	pthread_cond_signal(&agents->ended);
+	pthread_mutex_unlock(&agents->lock);
 }
 
 static void *agent_thread(void *argument)
 {
-	struct newcomer newcomer = *(struct newcomer *)argument;
+	struct agent_start start = *(struct agent_start *)argument;
 
 	free(argument);
-	leave(newcomer.crowd, our_agent(newcomer.options, &newcomer.request));
+	note_end(start.agents, our_agent(start.options, &start.request));
 	return NULL;
 }
 
@@ -47,64 +50,65 @@ static void *agent_thread(void *argument)
  * Starts an agent for the client that has just asked for a connection. Returns 0 or an errno value,
  * reported, and the client counts as one whose agent failed.
  */
-static int start_agent(struct our_control *listener, struct crowd *crowd)
+static int start_agent(struct our_control *listener, struct agents *agents)
 {
-	struct newcomer *newcomer = malloc(sizeof(*newcomer));
+	struct agent_start *start = malloc(sizeof(*start));
 	pthread_attr_t attributes;
 	pthread_t thread;
 	int ret;
 
-	pthread_mutex_lock(&crowd->lock);
-	crowd->running++;
-	pthread_mutex_unlock(&crowd->lock);
-	if (!newcomer) {
+	pthread_mutex_lock(&agents->lock);
+	agents->running++;
+	pthread_mutex_unlock(&agents->lock);
+	if (!start) {
 		ret = our_report_error("malloc", ENOMEM, "a client is refused");
-		goto err_leave;
+		goto err_note_end;
 	}
-	*newcomer = (struct newcomer){ crowd, listener->options, listener->cm_event };
+	*start = (struct agent_start){ agents, listener->options, listener->cm_event };
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	ret = pthread_create(&thread, &attributes, agent_thread, newcomer);
+	ret = pthread_create(&thread, &attributes, agent_thread, start);
 	pthread_attr_destroy(&attributes);
 	if (!ret)
 		return 0;
 	our_report_error("pthread_create", ret, "a client is refused");
-	free(newcomer);
+	free(start);
 
-err_leave:
-	leave(crowd, ret);
+err_note_end:
+	note_end(agents, ret);
 	return ret;
 }
 
 /* Listens until as many clients as wanted have come, while an agent thread serves each. */
-static int welcome_clients(struct our_control *listener, struct crowd *crowd)
+static int start_agents(struct our_control *listener, struct agents *agents)
 {
-	uint64_t wanted = listener->options->clients, welcomed;
+	uint64_t wanted = listener->options->clients, started;
 	int ret;
 
-	for (welcomed = 0; !wanted || welcomed < wanted; welcomed++) {
+	for (started = 0; !wanted || started < wanted; started++) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret)
-			return our_report_error("waiting for clients", ret, NULL);
-		if (start_agent(listener, crowd))
-			rdma_destroy_id(listener->cm_event.cm_id);
+			return our_report_no_requests(listener, "waiting for clients", ret);
+		if (start_agent(listener, agents))
+			our_refuse_request(listener, listener->cm_event.cm_id, EAGAIN);
 	}
+	our_refuse_requests(listener);
 	return 0;
 }
 
 /* One client that fails does not keep the others from being served. */
 int our_serve_clients(struct our_control *listener)
 {
-	struct crowd crowd = {
+	struct agents agents = {
 		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.left = PTHREAD_COND_INITIALIZER,
+		.ended = PTHREAD_COND_INITIALIZER,
 	};
-	int ret = welcome_clients(listener, &crowd);
+	int ret = start_agents(listener, &agents);
 
-	pthread_mutex_lock(&crowd.lock);
-	while (crowd.running)
-		pthread_cond_wait(&crowd.left, &crowd.lock);
-	pthread_mutex_unlock(&crowd.lock);
-	return crowd.failure ? crowd.failure : ret;
+	pthread_mutex_lock(&agents.lock);
+	while (agents.running)
+		pthread_cond_wait(&agents.ended, &agents.lock);
+	pthread_mutex_unlock(&agents.lock);
+	return agents.failure ? agents.failure : ret;
 }

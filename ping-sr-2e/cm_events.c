@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
@@ -15,23 +14,11 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-struct our_cm_events {
-	bool peer_gone; /* its RDMA_CM_EVENT_DISCONNECTED has been taken */
-};
-
 int our_create_event_channel(struct our_control *control)
 {
-	int ret;
-
-	control->cm_events = calloc(1, sizeof(*control->cm_events));
-	if (!control->cm_events)
-		return our_report_error("calloc", ENOMEM, NULL);
 	control->cm_channel = rdma_create_event_channel();
-	if (!control->cm_channel) {
-		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
-		free(control->cm_events);
-		return ret;
-	}
+	if (!control->cm_channel)
+		return our_report_no_channel(errno);
 	return 0;
 }
 
@@ -39,8 +26,6 @@ void our_destroy_event_channel(struct our_control *control)
 {
 	rdma_destroy_event_channel(control->cm_channel);
 	control->cm_channel = NULL;
-	free(control->cm_events);
-	control->cm_events = NULL;
 }
 
 void our_start_cm_call(struct our_control *control)
@@ -53,33 +38,32 @@ void our_stop_watching(struct our_control *control)
 	(void)control; /* nobody watches */
 }
 
-/* Waits until the channel has an event, at most for `limit_s` seconds (0: for ever). */
-static int await_channel(struct our_control *control, uint64_t limit_s)
+/* Waits until the channel has an event, or our_now_ns is `until_ns`. */
+static int await_channel(struct our_control *control, uint64_t until_ns)
 {
 	struct pollfd channel = { .fd = control->cm_channel->fd, .events = POLLIN };
-	uint64_t now_ns = our_now_ns(), until_ns = now_ns + limit_s * OUR_NS_PER_S;
-	bool leaving = control->leaving;
-	int ready, left_ms = -1;
+	int ready;
 
 	for (;;) {
-		if (limit_s)
-			left_ms = now_ns < until_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
-		ready = poll(&channel, 1, left_ms);
+		ready = poll(&channel, 1, our_ms_until(until_ns));
 		if (ready > 0)
 			return 0;
 		if (ready < 0 && errno != EINTR)
 			return our_report_error("poll", errno, NULL);
-		if (ready < 0 && our_stop_requested() && !leaving)
+		if (ready < 0 && our_must_not_wait(control))
 			return EINTR;
-		now_ns = our_now_ns();
-		if (limit_s && now_ns >= until_ns)
+		if (our_now_ns() >= until_ns)
 			return ETIMEDOUT;
 	}
 }
 
-/* Takes the next event into control->cm_event. Returns 0, EAGAIN after a signal, or another errno. */
+/*
+ * Takes the next event into control->cm_event. Returns 0; EAGAIN after a signal, or an event that is
+ * to be passed over; or another errno value, reported.
+ */
 static int take_event(struct our_control *control)
 {
+	enum our_cm_meaning meaning;
 	struct rdma_cm_event *event;
 
 	if (rdma_get_cm_event(control->cm_channel, &event)) {
@@ -89,21 +73,19 @@ static int take_event(struct our_control *control)
 	}
 	our_copy_cm_event(&control->cm_event, event);
 	rdma_ack_cm_event(event); /* from here on its private data is gone */
-	if (control->cm_event.type == RDMA_CM_EVENT_DISCONNECTED ||
-	    control->cm_event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-		control->cm_events->peer_gone = true;
-	return 0;
+	meaning = our_note_cm_event(control);
+	return meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE ? EAGAIN : 0;
 }
 
-static int await_next_event(struct our_control *control, uint64_t limit_s)
+static int await_next_event(struct our_control *control, uint64_t until_ns)
 {
 	int ret;
 
 	do {
-		ret = await_channel(control, limit_s);
+		ret = await_channel(control, until_ns);
 		if (!ret)
 			ret = take_event(control);
-	} while (ret == EAGAIN || (!ret && control->cm_event.type == RDMA_CM_EVENT_TIMEWAIT_EXIT));
+	} while (ret == EAGAIN);
 	return ret;
 }
 
@@ -112,13 +94,13 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	uint64_t limit_s = control->options->timeout_s;
 	int ret;
 
-	if (called || control->cm_events->peer_gone) /* then nothing more comes */
+	if (called || control->ended) /* then nothing more comes */
 		return called;
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		limit_s = 0;
 	else if (expected == RDMA_CM_EVENT_DISCONNECTED)
 		limit_s = our_disconnect_limit_s(control);
-	ret = await_next_event(control, limit_s);
+	ret = await_next_event(control, our_end_of_wait(limit_s));
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
@@ -139,12 +121,13 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control)
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
+	uint64_t until_ns = our_end_of_wait(limit_s);
 	int ret = 0;
 
-	while (!ret && !control->cm_events->peer_gone)
-		ret = await_next_event(control, control->options->timeout_s);
+	while (!ret && !control->ended)
+		ret = await_next_event(control, until_ns);
 	return ret;
 }
 
@@ -162,11 +145,12 @@ int our_keep_waiting(struct our_control *control)
 	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
 }
 
-bool our_peer_has_left(struct our_control *control)
+int our_cm_end(struct our_control *control)
 {
 	struct pollfd channel = { .fd = control->cm_channel->fd, .events = POLLIN };
+	int ret = 0;
 
-	if (!control->cm_events->peer_gone && poll(&channel, 1, 0) > 0)
-		take_event(control);
-	return control->cm_events->peer_gone;
+	while (!control->ended && (!ret || ret == EAGAIN) && poll(&channel, 1, 0) > 0)
+		ret = take_event(control);
+	return ret && ret != EAGAIN ? ret : control->ended;
 }

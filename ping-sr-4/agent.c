@@ -9,6 +9,7 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "measure/clock.h"
 #include "ping-sr-4/agents.h"
 #include "program/report.h"
 
@@ -28,7 +29,7 @@ static int setup_and_accept(struct our_control *control)
 		return ret;
 	ret = our_agent_accept(control);
 	if (ret) {
-		our_report_error("rdma_accept", ret, OUR_ACCEPT_ADVICE);
+		our_report_no_client(control, ret);
 		our_unsetup_transfer(control);
 		return ret;
 	}
@@ -43,7 +44,7 @@ int our_start_agent(struct our_control *listener, const struct our_cm_event *req
 
 	if (!agent) {
 		ret = our_report_error("calloc", ENOMEM, "a client is refused");
-		goto err_destroy_id;
+		goto err_refuse;
 	}
 	ret = our_create_control_struct(listener->options, "agent", &agent->control);
 	if (ret)
@@ -61,12 +62,15 @@ int our_start_agent(struct our_control *listener, const struct our_cm_event *req
 	return 0;
 
 err_reject:
-	our_agent_reject(agent->control);
+	our_refuse_request(agent->control, request->cm_id, ret);
 	our_destroy_control_struct(agent->control);
+	free(agent);
+	return ret;
+
 err_free_agent:
 	free(agent);
-err_destroy_id:
-	rdma_destroy_id(request->cm_id);
+err_refuse:
+	our_refuse_request(listener, request->cm_id, ret);
 	return ret;
 }
 
@@ -92,20 +96,27 @@ int our_drain_agent(struct our_agent *agent)
 	}
 }
 
-int our_end_agent(struct our_agent *agent, int ret)
+int our_end_agent(struct our_agent *agent, int ret, bool *answers)
 {
 	struct our_control *control = agent->control;
 	int shown;
 
 	/* A client leaves when it has everything, or when the time of its -D is over. */
 	if (!ret || ret == ECONNRESET)
-		ret = our_agent_is_done(control) ? 0 : ECONNRESET;
+		ret = control->ended ? control->ended : ECONNRESET;
+	if (our_agent_is_done(control) && ret == ECONNRESET)
+		ret = 0;
 	ret = our_end_agent_operation(control, ret);
 	shown = our_report_results(control);
-	our_start_disconnect(control);
+	*answers = our_start_disconnect(control);
+	control->wait_until_ns = our_end_of_wait(our_disconnect_limit_s(control));
 	our_unsetup_transfer(control);
-	our_destroy_id(control);
-	our_destroy_control_struct(control);
-	free(agent);
 	return ret ? ret : shown;
+}
+
+void our_free_agent(struct our_agent *agent)
+{
+	our_destroy_id(agent->control);
+	our_destroy_control_struct(agent->control);
+	free(agent);
 }

@@ -13,6 +13,7 @@
 struct our_agent {
 	LIST_ENTRY(our_agent) next;
 	struct our_control *control;
+	bool flushed; /* a work request was, and why is not known yet */
 };
 
 LIST_HEAD(our_agent_list, our_agent);
@@ -35,10 +36,14 @@ int our_agent_established(struct our_agent *agent);
 int our_drain_agent(struct our_agent *agent);
 
 /*
- * Shows the results, tears down and frees. `ret` is why: 0, the client has disconnected; or an
- * errno value. Returns 0 if all of the client's messages had been answered, else the errno value
- * that counts as the agent's failure.
+ * Shows the results, disconnects, and tears down all but the id, which is kept until the client has
+ * answered. `ret` is why: 0, the client has disconnected; or an errno value. Returns 0 if all of the
+ * client's messages had been answered, else the errno value that counts as the agent's failure; and in
+ * *answers whether there is an answer to wait for, until control->wait_until_ns.
  */
-int our_end_agent(struct our_agent *agent, int ret);
+int our_end_agent(struct our_agent *agent, int ret, bool *answers);
+
+/* Destroys what is left of an agent that has been ended. */
+void our_free_agent(struct our_agent *agent);
 
 #endif

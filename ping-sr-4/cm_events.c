@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
@@ -16,32 +15,17 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-struct our_cm_events {
-	bool peer_gone;
-};
-
 int our_create_event_channel(struct our_control *control)
 {
-	int ret;
+	int ret = 0;
 
-	control->cm_events = calloc(1, sizeof(*control->cm_events));
-	if (!control->cm_events)
-		return our_report_error("calloc", ENOMEM, NULL);
 	control->cm_channel = rdma_create_event_channel();
-	if (!control->cm_channel) {
-		ret = our_report_error("rdma_create_event_channel", errno, OUR_NO_DEVICE_ADVICE);
-		goto err_free_events;
-	}
+	if (!control->cm_channel)
+		return our_report_no_channel(errno);
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
 		ret = our_report_error("fcntl", errno, NULL);
-		goto err_destroy_event_channel;
+		rdma_destroy_event_channel(control->cm_channel);
 	}
-	return 0;
-
-err_destroy_event_channel:
-	rdma_destroy_event_channel(control->cm_channel);
-err_free_events:
-	free(control->cm_events);
 	return ret;
 }
 
@@ -49,8 +33,6 @@ void our_destroy_event_channel(struct our_control *control)
 {
 	rdma_destroy_event_channel(control->cm_channel);
 	control->cm_channel = NULL;
-	free(control->cm_events);
-	control->cm_events = NULL;
 }
 
 void our_start_cm_call(struct our_control *control)
@@ -77,25 +59,29 @@ int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event
 	return 0;
 }
 
-/* Takes an event into control->cm_event, if there is one, and notes what it means for us. */
+/*
+ * Takes the next event that is not to be passed over into control->cm_event, and notes what it means
+ * for us. Returns 0; EAGAIN when there is none; or another errno value, reported.
+ */
 static int take_event(struct our_control *control)
 {
-	int ret = our_take_cm_event(control->cm_channel, &control->cm_event);
+	enum our_cm_meaning meaning = OUR_CM_HINT;
+	int ret = 0;
 
-	if (ret)
-		return ret;
-	if (control->cm_event.type == RDMA_CM_EVENT_DISCONNECTED ||
-	    control->cm_event.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-		control->cm_events->peer_gone = true;
-	return control->cm_event.type == RDMA_CM_EVENT_TIMEWAIT_EXIT ? EAGAIN : 0;
+	while (!ret && (meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE)) {
+		ret = our_take_cm_event(control->cm_channel, &control->cm_event);
+		if (!ret)
+			meaning = our_note_cm_event(control);
+	}
+	return ret;
 }
 
 /* Waits for the next event until our_now_ns is `until_ns`. */
-static int await_next_event(struct our_control *control, bool heed_stop, uint64_t until_ns)
+static int await_next_event(struct our_control *control, uint64_t until_ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = control->cm_channel->fd, .events = POLLIN },
-		{ .fd = heed_stop ? our_stop_fd() : -1, .events = POLLIN },
+		{ .fd = control->leaving ? our_leave_fd() : our_stop_fd(), .events = POLLIN },
 	};
 	int ret;
 
@@ -113,25 +99,18 @@ static int await_next_event(struct our_control *control, bool heed_stop, uint64_
 	}
 }
 
-/* When a wait that may last `seconds` is over; 0: never. */
-static uint64_t end_of_wait(uint64_t seconds)
-{
-	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
-}
-
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
-	bool leaving = expected == RDMA_CM_EVENT_DISCONNECTED;
 	uint64_t limit_s = control->options->timeout_s;
 	int ret;
 
-	if (called || control->cm_events->peer_gone) /* then nothing more comes */
+	if (called || control->ended) /* then nothing more comes */
 		return called;
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		limit_s = 0;
-	else if (leaving)
+	else if (expected == RDMA_CM_EVENT_DISCONNECTED)
 		limit_s = our_disconnect_limit_s(control);
-	ret = await_next_event(control, !leaving, end_of_wait(limit_s));
+	ret = await_next_event(control, our_end_of_wait(limit_s));
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
@@ -148,13 +127,13 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control)
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
-	uint64_t until_ns = end_of_wait(control->options->timeout_s);
-	int ret = 0;
+	uint64_t until_ns = our_end_of_wait(limit_s);
+	int ret = control->cm_channel ? 0 : ETIMEDOUT; /* an agent's server has waited for it */
 
-	while (!ret && !control->cm_events->peer_gone)
-		ret = await_next_event(control, true, until_ns);
+	while (!ret && !control->ended)
+		ret = await_next_event(control, until_ns);
 	return ret;
 }
 
@@ -169,17 +148,17 @@ int our_keep_waiting(struct our_control *control)
 
 	if (our_stop_requested())
 		return EINTR;
-	do
-		ret = take_event(control);
-	while (!ret && !control->cm_events->peer_gone);
-	if (ret && ret != EAGAIN)
+	ret = our_cm_end(control);
+	if (ret)
 		return ret;
-	if (control->cm_events->peer_gone)
-		return ECONNRESET;
 	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
 }
 
-bool our_peer_has_left(struct our_control *control)
+int our_cm_end(struct our_control *control)
 {
-	return control->cm_events->peer_gone;
+	int ret = control->cm_channel ? 0 : EAGAIN; /* the events of an agent its server takes */
+
+	while (!ret && !control->ended)
+		ret = take_event(control);
+	return ret && ret != EAGAIN ? ret : control->ended;
 }

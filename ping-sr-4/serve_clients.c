@@ -4,7 +4,10 @@
  */
 #include <errno.h>
 
+#include "common/cm_event.h"
+#include "common/connection_management.h"
 #include "common/stage.h"
+#include "common/transfer_completion.h"
 #include "measure/clock.h"
 #include "ping-sr-4/agents.h"
 #include "ping-sr-4/channels.h"
@@ -14,6 +17,9 @@
 struct server {
 	struct our_control *listener;
 	struct our_agent_list agents;
+	struct our_agent_list
+		closing; /* those that wait for their RDMA_CM_EVENT_DISCONNECTED alone */
+	bool closed;     /* the server is leaving itself */
 	struct our_comp_channels comp_channels; /* of all agents */
 	uint64_t welcomed;                      /* clients so far */
 	int failure;                            /* of some agent; 0: none failed so far */
@@ -23,15 +29,49 @@ static bool wants_more(const struct server *server)
 {
 	uint64_t wanted = server->listener->options->clients;
 
-	return !wanted || server->welcomed < wanted;
+	return !server->closed && (!wanted || server->welcomed < wanted);
 }
 
 static void end_agent(struct server *server, struct our_agent *agent, int ret)
 {
+	bool answers;
+
 	LIST_REMOVE(agent, next);
-	ret = our_end_agent(agent, ret);
+	ret = our_end_agent(agent, ret, &answers);
 	if (ret && ret != EINTR)
 		server->failure = ret;
+	if (answers)
+		LIST_INSERT_HEAD(&server->closing, agent, next);
+	else
+		our_free_agent(agent);
+}
+
+/*
+ * An agent has come to its end by itself. If by a flush, the event that says why may be in the channel
+ * already, or, where a flush may be early, on its way: until then it is not known who has left whom.
+ */
+static void end_by_itself(struct server *server, struct our_agent *agent, int ret)
+{
+	struct our_control *control = agent->control;
+
+	if (ret != ECONNRESET || control->ended) {
+		end_agent(server, agent, ret);
+		return;
+	}
+	if (agent->flushed)
+		return;
+	agent->flushed = true;
+	control->wait_until_ns = our_now_ns();
+	if (our_flush_may_be_early(control))
+		control->wait_until_ns = our_end_of_wait(OUR_FLUSH_LIMIT_S);
+	LIST_REMOVE(agent, next);
+	LIST_INSERT_HEAD(&server->closing, agent, next);
+}
+
+static void forget_agent(struct our_agent *agent)
+{
+	LIST_REMOVE(agent, next);
+	our_free_agent(agent);
 }
 
 static void welcome(struct server *server, const struct our_cm_event *request)
@@ -40,7 +80,7 @@ static void welcome(struct server *server, const struct our_cm_event *request)
 	int ret;
 
 	if (!wants_more(server)) {
-		rdma_destroy_id(request->cm_id); /* which refuses the client */
+		our_refuse_request(server->listener, request->cm_id, EUSERS);
 		return;
 	}
 	server->welcomed++;
@@ -52,56 +92,55 @@ static void welcome(struct server *server, const struct our_cm_event *request)
 	LIST_INSERT_HEAD(&server->agents, agent, next);
 	ret = our_drain_agent(agent); /* arms the CQ */
 	if (ret)
-		end_agent(server, agent, ret);
+		end_by_itself(server, agent, ret);
 }
 
-/* Whose event it is; NULL for the listener's. */
-static struct our_agent *agent_of(const struct our_cm_event *event)
+/*
+ * A connection that cannot be made, or that has come to its end, ends its agent; a listener that is of
+ * no use any more, the server.
+ */
+static int handle_end(struct server *server, struct our_control *control)
 {
-	const struct our_control *control = event->cm_id->context;
+	int ret = our_judge_cm_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
 
-	return control ? control->agent : NULL;
-}
-
-/* A connection that cannot be made ends its agent; a listener that is of no use, the server. */
-static int handle_failure(struct server *server, const struct our_cm_event *event)
-{
-	bool of_listener = event->cm_id == server->listener->cm_id ||
-			   event->cm_id == server->listener->second_cm_id;
-	int ret = event->status < 0 ? -event->status : ECONNABORTED;
-
-	our_report_error("rdma_get_cm_event", ret, "%s: %s", rdma_event_str(event->type),
-			 of_listener ? "nobody can connect any more"
-				     : "the client could not be connected");
-	if (of_listener)
-		return ret;
-	end_agent(server, agent_of(event), ECONNABORTED); /* why has been said */
+	if (control->leaving) { /* the answer */
+		forget_agent(control->agent);
+		return 0;
+	}
+	if (control == server->listener)
+		return our_report_no_requests(control, "rdma_get_cm_event", ret);
+	if (control->connected || control->ended == ECONNRESET) {
+		ret = our_drain_agent(control->agent); /* of what came before */
+	} else {
+		our_report_no_client(control, ret);
+		ret = ECONNABORTED; /* why has been said */
+	}
+	end_agent(server, control->agent, ret);
 	return 0;
 }
 
 /* Returns 0 or an errno value that ends the server, reported. */
 static int handle_cm_event(struct server *server, const struct our_cm_event *event)
 {
-	struct our_agent *agent = agent_of(event);
+	struct our_control *control = event->cm_id->context; /* a new id has its listener's */
 	int ret;
 
-	switch (event->type) {
-	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		welcome(server, event);
-		break;
-	case RDMA_CM_EVENT_ESTABLISHED:
-		ret = our_agent_established(agent);
+	control->cm_event = *event;
+	switch (our_note_cm_event(control)) {
+	case OUR_CM_MINE:
+		if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+			welcome(server, event);
+			return 0;
+		}
+		ret = our_agent_established(control->agent);
 		if (ret)
-			end_agent(server, agent, ret);
+			end_agent(server, control->agent, ret);
+		return 0;
+	case OUR_CM_FATAL:
+		return handle_end(server, control);
+	case OUR_CM_HINT:
+	case OUR_CM_NOT_MINE:
 		break;
-	case RDMA_CM_EVENT_DISCONNECTED:
-		ret = our_drain_agent(agent); /* of what came before */
-		end_agent(server, agent, ret);
-		break;
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-		break;
-	default:
-		return handle_failure(server, event);
 	}
 	return 0;
 }
@@ -138,16 +177,34 @@ static int handle_completions(struct server *server)
 		ret = our_drain_agent(control->agent);
 		control->statistics.empty_wake_ups += control->statistics.completions == before;
 		if (ret)
-			end_agent(server, control->agent, ret);
+			end_by_itself(server, control->agent, ret);
 	}
 	return 0;
 }
 
-/* With --timeout: ends the agents whose clients have said nothing for so long. */
+/* The event that an agent has waited for does not come. */
+static void give_up(struct server *server, struct our_agent *agent)
+{
+	if (agent->control->leaving)
+		forget_agent(agent);
+	else
+		end_agent(server, agent, ECONNRESET);
+}
+
+/*
+ * Ends the agents whose clients have said nothing for as long as --timeout allows, and no longer waits
+ * for the answers of those that have had their time.
+ */
 static void end_the_silent(struct server *server)
 {
 	struct our_agent *agent, *next;
 	uint64_t now_ns = our_now_ns();
+
+	for (agent = LIST_FIRST(&server->closing); agent; agent = next) {
+		next = LIST_NEXT(agent, next);
+		if (now_ns >= agent->control->wait_until_ns)
+			give_up(server, agent);
+	}
 
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
@@ -159,8 +216,7 @@ static void end_the_silent(struct server *server)
 /* The loop: sleep until something happens, then do all there is to do. */
 static int serve(struct server *server)
 {
-	bool watch_silence = server->listener->options->timeout_s;
-	uint64_t until_ns = UINT64_MAX;
+	uint64_t timeout_s = server->listener->options->timeout_s, until_ns;
 	struct pollfd fds[2 + OUR_MAX_DEVICES] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
 		{ .fd = our_stop_fd(), .events = POLLIN },
@@ -168,21 +224,39 @@ static int serve(struct server *server)
 	nfds_t channels, i;
 	int ret = 0;
 
-	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents))) {
-		if (watch_silence)
-			until_ns = our_now_ns() + OUR_NS_PER_S;
+	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents) ||
+			!LIST_EMPTY(&server->closing))) {
+		until_ns = our_end_of_wait(timeout_s || !LIST_EMPTY(&server->closing));
 		channels = our_list_comp_channels(&server->comp_channels, fds + 2);
 		ret = our_poll(fds, 2 + channels, until_ns);
 		if (!ret && fds[1].revents)
 			return EINTR;
 		for (i = 0; !ret && i < channels; i++)
 			ret = fds[2 + i].revents ? handle_completions(server) : 0;
-		if (!ret && fds[0].revents)
+		if (!ret && (fds[0].revents || !LIST_EMPTY(&server->closing)))
 			ret = handle_cm_events(server);
-		if (watch_silence)
-			end_the_silent(server);
+		end_the_silent(server);
 	}
 	return ret;
+}
+
+/* The last clients are to hear that we leave, but for a second signal. */
+static void await_answers(struct server *server)
+{
+	struct pollfd fds[] = {
+		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
+		{ .fd = our_leave_fd(), .events = POLLIN },
+	};
+	int ret = 0;
+
+	while (!ret && !fds[1].revents && !LIST_EMPTY(&server->closing)) {
+		ret = our_poll(fds, 2, our_end_of_wait(1));
+		if (!ret && fds[0].revents)
+			ret = handle_cm_events(server);
+		end_the_silent(server);
+	}
+	while (!LIST_EMPTY(&server->closing))
+		give_up(server, LIST_FIRST(&server->closing));
 }
 
 int our_serve_clients(struct our_control *listener)
@@ -191,9 +265,12 @@ int our_serve_clients(struct our_control *listener)
 	int ret;
 
 	LIST_INIT(&server.agents);
+	LIST_INIT(&server.closing);
 	SLIST_INIT(&server.comp_channels);
 	ret = serve(&server);
+	server.closed = true;
 	while (!LIST_EMPTY(&server.agents))
 		end_agent(&server, LIST_FIRST(&server.agents), ret);
+	await_answers(&server);
 	return server.failure ? server.failure : ret;
 }

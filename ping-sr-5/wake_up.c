@@ -47,7 +47,7 @@ static void *sleep_and_wake(void *argument)
 	return NULL;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
 
@@ -70,7 +70,7 @@ static int measure(struct sleeper *sleeper)
 	}
 	close(sleeper->fds[1]);
 	pthread_join(thread, NULL);
-	qsort(sleeper->wake_ups_ns, ROUNDS, sizeof(sleeper->wake_ups_ns[0]), compare);
+	qsort(sleeper->wake_ups_ns, ROUNDS, sizeof(sleeper->wake_ups_ns[0]), compare_times);
 	measured_ns = sleeper->wake_ups_ns[ROUNDS / 2] + 1;
 	return 0;
 }

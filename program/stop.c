@@ -10,25 +10,51 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "measure/clock.h"
 #include "program/report.h"
 #include "program/stop.h"
 
-static atomic_bool stop_requested; /* lock-free: for a signal handler and for other threads */
-static int stop_fd = -1;           /* written before the handlers are installed, then only read */
+/* Two signals that come so soon after each other are one: timeout(1) sends to a process and its group. */
+#define ONE_REQUEST_NS (OUR_NS_PER_S / 4)
+
+/* Lock-free: for a signal handler and for other threads. */
+static atomic_bool stop_requested, leave_requested;
+static _Atomic uint64_t stopped_ns; /* when the first request came */
+/* Written before the handlers are installed, then only read. */
+static int stop_fd = -1, leave_fd = -1;
+
+static void note_request(void)
+{
+	uint64_t now_ns = our_now_ns();
+
+	if (!atomic_load(&stop_requested))
+		atomic_store(&stopped_ns, now_ns);
+	else if (now_ns - atomic_load(&stopped_ns) > ONE_REQUEST_NS)
+		atomic_store(&leave_requested, true);
+	atomic_store(&stop_requested, true);
+}
+
+/* It fails when the counter is full, hence readable: all is well. */
+static void make_readable(int fd)
+{
+	static const uint64_t one = 1;
+
+	if (write(fd, &one, sizeof(one)) < 0)
+		errno = 0;
+}
 
 static void handle_signal(int signal_number)
 {
-	static const uint64_t one = 1;
 	int saved_errno = errno;
 
 	if (signal_number != SIGALRM)
-		atomic_store(&stop_requested, true);
+		note_request();
 	if (atomic_load(&stop_requested)) {
 		alarm(1);
-		/* It fails when the counter is full, hence readable: all is well. */
-		if (write(stop_fd, &one, sizeof(one)) < 0)
-			errno = 0;
+		make_readable(stop_fd);
 	}
+	if (atomic_load(&leave_requested))
+		make_readable(leave_fd);
 	errno = saved_errno;
 }
 
@@ -40,7 +66,8 @@ int our_catch_signals(void)
 	size_t i;
 
 	stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (stop_fd < 0)
+	leave_fd = stop_fd < 0 ? -1 : eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (leave_fd < 0)
 		return our_report_error("eventfd", errno, NULL);
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = handle_signal;
@@ -60,4 +87,14 @@ int our_stop_fd(void)
 bool our_stop_requested(void)
 {
 	return atomic_load_explicit(&stop_requested, memory_order_relaxed);
+}
+
+int our_leave_fd(void)
+{
+	return leave_fd;
+}
+
+bool our_leave_requested(void)
+{
+	return atomic_load_explicit(&leave_requested, memory_order_relaxed);
 }

@@ -23,9 +23,18 @@ int our_catch_signals(void);
 bool our_stop_requested(void);
 
 /*
+ * True once a second signal, more than a moment after the first, has asked not to wait for anybody: a
+ * program that is leaving stays until its peer has heard so, or some seconds. Any thread; costs one load.
+ */
+bool our_leave_requested(void);
+
+/*
  * A file descriptor that becomes readable when the program is asked to stop, and stays so: for
  * poll(2), together with what else there is to wait for. Nobody reads it. After our_catch_signals.
  */
 int our_stop_fd(void);
+
+/* The same for our_leave_requested. */
+int our_leave_fd(void);
 
 #endif

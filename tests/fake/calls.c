@@ -84,7 +84,9 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	report->wc_status = (int)fault->wc_status;
 	snprintf(report->call, FAKE_NAME, "%s", call);
 	snprintf(report->fault, FAKE_NAME, "%s", fault->name);
-	/* A flush is normal, and the message is about what made it come. */
+	/* A flush is normal, and the message is about what made it come, if the CM says so. */
+	if (fault->wc_status == IBV_WC_WR_FLUSH_ERR && !fake_config->iwarp)
+		snprintf(report->says, FAKE_NAME, "was flushed");
 	if (fault->wc_status && fault->wc_status != IBV_WC_WR_FLUSH_ERR)
 		snprintf(report->says, FAKE_NAME, "(status %d,", fault->wc_status);
 	/* ... how long the message was, and not that what it holds is wrong, too. */
@@ -149,6 +151,8 @@ struct fake_fault fake_begin(const char *call)
 	note(call);
 	if (++fake_report->calls == fake_config->stop_call)
 		stop_program();
+	if (fake_report->calls == fake_config->stray_call)
+		fake_stray_events();
 	if (!choose_fault(call, &fault))
 		return (struct fake_fault){ 0 };
 	note_hit(call, &fault);

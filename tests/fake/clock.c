@@ -5,6 +5,7 @@
  * for poll(2). A second of alarm(2) is a hundredth where nothing else would end a wait.
  */
 #include <errno.h>
+#include <signal.h>
 #include <sys/time.h>
 
 #include "measure/clock.h"
@@ -59,6 +60,20 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 	return 0;
 }
 
+/* A second later: two signals at the same time are one. */
+bool fake_insist(void)
+{
+	const struct timespec second = { .tv_sec = 1 };
+
+	if (!fake_report || !fake_config->insists || !fake_report->stopped ||
+	    !fake_report->disconnects || fake_report->insisted)
+		return false;
+	fake_report->insisted = true;
+	fake_skip_time(&second);
+	raise(SIGTERM);
+	return true;
+}
+
 /* What another thread is about to say is there within a second; what nobody says, never. */
 int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
 				  const struct timespec *end)
@@ -66,6 +81,8 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock
 	struct timespec now, soon;
 	int ret;
 
+	fake_tell_late();
+	fake_insist();
 	if (!fake_config->hurried)
 		return __real_pthread_cond_timedwait(changed, lock, end);
 	__real_clock_gettime(CLOCK_MONOTONIC, &soon);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -245,10 +244,18 @@ int rdma_get_request(struct rdma_cm_id *pub, struct rdma_cm_id **id)
 	return fake_end_rdma(fault.error);
 }
 
+#define NAME(type) [RDMA_CM_EVENT_##type] = "RDMA_CM_EVENT_" #type
+
 const char *rdma_event_str(enum rdma_cm_event_type type)
 {
-	static _Thread_local char text[32];
+	static const char *const names[] = {
+		NAME(ADDR_RESOLVED),  NAME(ADDR_ERROR),      NAME(ROUTE_RESOLVED),
+		NAME(ROUTE_ERROR),    NAME(CONNECT_REQUEST), NAME(CONNECT_RESPONSE),
+		NAME(CONNECT_ERROR),  NAME(UNREACHABLE),     NAME(REJECTED),
+		NAME(ESTABLISHED),    NAME(DISCONNECTED),    NAME(DEVICE_REMOVAL),
+		NAME(MULTICAST_JOIN), NAME(MULTICAST_ERROR), NAME(ADDR_CHANGE),
+		NAME(TIMEWAIT_EXIT),
+	};
 
-	snprintf(text, sizeof(text), "CM event %d", type);
-	return text;
+	return names[type];
 }

@@ -13,6 +13,7 @@
 #include "tests/fake/state.h"
 
 static LIST_HEAD(channel_list, fake_channel) channels;
+static LIST_HEAD(id_list, fake_id) ids;
 
 bool fake_is_event_channel(int fd)
 {
@@ -64,6 +65,7 @@ struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sy
 {
 	struct fake_id *id = fake_new(struct fake_id, "id");
 
+	LIST_INSERT_HEAD(&ids, id, next);
 	id->sync = sync;
 	id->channel = sync ? fake_new_channel(true) : channel;
 	id->channel->object.users++;
@@ -72,6 +74,50 @@ struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sy
 	id->pub.ps = RDMA_PS_TCP;
 	id->pub.qp_type = IBV_QPT_RC;
 	return id;
+}
+
+/*
+ * In any state but two: an id that is bound to nothing is of no interest to the kernel, and of one that
+ * has come with a request it tells nothing before the program has accepted it.
+ */
+void fake_stray_events(void)
+{
+	bool unreachable = fake_config->stray_unreachable;
+	struct fake_id *id;
+
+	for (id = LIST_FIRST(&ids); id; id = LIST_NEXT(id, next)) {
+		if (id->state == FAKE_IDLE || id->state == FAKE_REQUESTED)
+			continue;
+		fake_report->strayed = true;
+		fake_send_event(id,
+				unreachable ? RDMA_CM_EVENT_UNREACHABLE : RDMA_CM_EVENT_ADDR_CHANGE,
+				unreachable ? -ETIMEDOUT : 0, NULL, 0);
+	}
+}
+
+bool fake_any_other(const struct fake_id *one)
+{
+	const struct fake_id *id = LIST_FIRST(&ids);
+
+	while (id && (id == one || (id->state != FAKE_REQUESTED && id->state != FAKE_CONNECTED)))
+		id = LIST_NEXT(id, next);
+	return id;
+}
+
+void fake_tell_late(void)
+{
+	struct fake_id *id;
+
+	if (!fake_report || !fake_config->late_gone)
+		return;
+	fake_lock();
+	for (id = LIST_FIRST(&ids); id; id = LIST_NEXT(id, next)) {
+		if (id->gone_late)
+			fake_tell_gone(id);
+		id->gone_late = false;
+	}
+	fake_pump();
+	fake_unlock();
 }
 
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
@@ -105,6 +151,7 @@ void fake_end_id(struct fake_id *id, const char *call)
 	fake_await_acks(id, call);
 	if (id->peer)
 		fake_peer_leaves(id->peer);
+	LIST_REMOVE(id, next);
 	fake_retire(&id->object, call);
 	channel->object.users--;
 	if (id->sync)

@@ -193,7 +193,9 @@ int rdma_reject(struct rdma_cm_id *pub, const void *data, uint8_t length)
 	struct fake_fault fault = fake_begin("rdma_reject");
 	struct fake_id *id = fake_of(struct fake_id, pub);
 
-	(void)data;
+	if (length >= 8)
+		fake_report->refused = ((const uint8_t *)data)[7];
+	fake_report->refused_late = !fake_any_other(id);
 	if (length > MAX_REJECT_DATA)
 		fake_complain("rdma_reject: %u bytes of private data", length);
 	/* One who has left, or cannot be connected, needs no refusal: the call says so, no more. */
@@ -214,6 +216,7 @@ void fake_device_leaves(struct fake_id *id)
 		fake_flush(qp);
 	id->state = FAKE_CLOSED;
 	id->told_gone = true;
+	id->device_gone = true;
 	id->peer->left = true;
 	fake_send_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
 }
@@ -231,8 +234,14 @@ static int disconnect(struct fake_id *id)
 	bool was_connected = id->state == FAKE_CONNECTED;
 	struct fake_qp *qp = fake_qp_of(id);
 
+	if (id->device_gone)
+		return ENXIO;
+	/* On RoCE the kernel does not mind to be told twice. */
+	if (id->disconnected && !fake_config->iwarp)
+		return 0;
 	if (!was_connected && id->state != FAKE_PEER_LEFT)
 		return EINVAL;
+	id->disconnected = fake_report->disconnects = true;
 	if (qp)
 		fake_flush(qp);
 	/* On iWARP the connection has ended with the peer's end; on RoCE it takes ours, too. */

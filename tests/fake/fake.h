@@ -37,14 +37,17 @@ struct fake_config {
 	const char *fault_name;    /* ... or the call of this name; NULL: none */
 	unsigned int fault_nth;    /* counted from 1; 0: each of them */
 	const char *fault_way;     /* NULL: the first that there is */
+	unsigned int stray_call;   /* at which stray_event comes to all ids; 0: at none */
+	bool stray_unreachable;    /* UNREACHABLE, as if a peer had moved; else ADDR_CHANGE */
 	unsigned int stop_call;    /* at which a signal asks the program to stop; 0: at none */
 	const char *stop_name;     /* ... or the first of this name; NULL: none */
+	bool insists; /* ... and once more when it waits for the answer to its disconnect request */
 	/* Peers that are not as they should be. */
 	uint64_t silent_after; /* having heard so many messages they say nothing any more */
 	uint64_t leaves_after; /* likewise, a server leaves */
 	uint64_t garbles;      /* which message a server sends back changed, from 1; 0: none */
 	bool deaf;             /* a server does not even answer to a connect request */
-	bool mute;             /* a server does not answer to a disconnect request */
+	bool mute;             /* nobody answers to a disconnect request */
 	bool withholds;        /* a server returns all credits at once, when it has all messages */
 	bool unlimited;        /* a client does not say how many messages it will send, */
 	bool one_more;         /* or sends one more than it said, */
@@ -54,6 +57,7 @@ struct fake_config {
 	/* Completions and events that are late, or of no use. */
 	bool late_sends;   /* a send is completed when the program has looked for it in vain */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
+	bool late_gone;    /* that the peer has left is told when the program waits for some time */
 	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
 	/* The machine */
 	unsigned int devices; /* each connection is on another one of them; 0: there is one */
@@ -79,6 +83,11 @@ struct fake_report {
 	unsigned int choices; /* in how many ways that call can fail */
 	bool struck;          /* ... and the program has been able to notice */
 	bool stopped;         /* the signal has come: from then on the peers are silent */
+	unsigned int refused; /* a client, with this reason: docs/protocol.md; 0: with none */
+	bool refused_late;    /* when no other was connected, or about to be, any more */
+	bool strayed;         /* an id has got the stray event */
+	bool disconnects;     /* the program has disconnected one of them, */
+	bool insisted;        /* and has been told to stop for the second time */
 	bool last_word;       /* ... or not: it was the end of what the program had to say */
 	bool hit_after;       /* ... after all peers had what they wanted */
 	enum fake_expected expected;

@@ -52,6 +52,7 @@ struct row {
 
 static const struct row rows[] = {
 	{ "rdma_create_event_channel", FAILS(ENODEV) },
+	{ "rdma_create_event_channel", FAILS(EMFILE) },
 	{ "rdma_create_id", FAILS(ENODEV) },
 	{ "rdma_resolve_addr", FAILS(ENODEV) },
 	{ "rdma_resolve_addr", EVENT(ADDR_ERROR, -ENODEV) },
@@ -136,6 +137,7 @@ static const struct row rows[] = {
 	{ "ibv_post_send", WC(RETRY_EXC_ERR) },
 	{ "ibv_post_send", WC(REM_OP_ERR) },
 	{ "ibv_post_send", WC(RNR_RETRY_EXC_ERR) },
+	{ "ibv_post_send", WC(WR_FLUSH_ERR) },
 	{ "ibv_post_send", PEER_LEAVES },
 	{ "ibv_post_send", DEVICE_LEAVES },
 	{ "calloc", FAILS(ENOMEM) },

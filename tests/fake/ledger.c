@@ -18,7 +18,7 @@
 #define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif
 
-#define FDS_OF_A_PROCESS 1 /* what its signal handlers write to, which may run until the end */
+#define FDS_OF_A_PROCESS 2 /* what its signal handlers write to, which may run until the end */
 
 static LIST_HEAD(object_list, fake_object) objects;
 static unsigned int fds_at_start;

@@ -112,11 +112,31 @@ static bool cries_wolf(struct pollfd *fds, nfds_t n)
 	return yes;
 }
 
+/* How long what nobody says is waited for, where the clock is hurried; the rest is skipped. */
+#define MOMENT_NS 5000000
+
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
+	struct timespec skipped = { .tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * 1000000 };
+	int ready;
+
 	if (interrupted("poll"))
 		return -1;
-	return cries_wolf(fds, n) ? 1 : __real_poll(fds, n, timeout);
+	if (cries_wolf(fds, n))
+		return 1;
+	if (timeout > 0) {
+		fake_tell_late();
+		if (fake_insist()) {
+			errno = EINTR;
+			return -1;
+		}
+	}
+	if (timeout <= 0 || !fake_report || !fake_config->hurried)
+		return __real_poll(fds, n, timeout);
+	ready = __real_poll(fds, n, MOMENT_NS / 1000000);
+	if (!ready)
+		fake_skip_time(&skipped);
+	return ready;
 }
 
 /* The program goes to sleep: what it has been waiting for comes now. False: it is not to sleep. */
@@ -133,11 +153,15 @@ static bool falls_asleep(void)
 
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
-	const struct timespec moment = { .tv_nsec = 10000000 };
+	const struct timespec moment = { .tv_nsec = MOMENT_NS };
 	int ready;
 
 	if (!falls_asleep())
 		return -1;
+	if (timeout) {
+		fake_tell_late();
+		fake_insist();
+	}
 	if (!timeout || !fake_config->hurried)
 		return __real_ppoll(fds, n, timeout, mask);
 	ready = __real_ppoll(fds, n, &moment, mask);

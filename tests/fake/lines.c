@@ -45,12 +45,20 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "it was never told to stop";
 	if (line->done && report->done != line->done)
 		return "not as many peers as should be got all they wanted";
+	if (line->refused && report->refused != line->refused)
+		return "the client was not refused for the right reason";
+	if (line->config.lingers && line->refused && report->refused_late)
+		return "the client was refused when the other had been served";
 	if (line->signaled && report->signaled != line->signaled)
 		return "not as many sends as should be were signaled";
 	if (line->most_calls && report->calls_seen > line->most_calls)
 		return "it made far too many calls";
 	if (line->most_s && report->skipped_ns > line->most_s * OUR_NS_PER_S)
 		return "it slept far too long";
+	if (report->skipped_ns < line->least_s * OUR_NS_PER_S)
+		return "it did not wait long enough";
+	if (line->config.insists && !report->insisted)
+		return "it was never told to stop again";
 	if (line->last && strcmp(line->last, last))
 		return "it made another call than should be its last";
 	return NULL;

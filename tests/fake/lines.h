@@ -42,9 +42,11 @@ struct line {
 	const char *said;        /* on stderr; NULL: nothing at all is */
 	bool once;               /* ... in the only line there is */
 	unsigned int done;       /* peers that get all they want; 0: no matter how many */
+	unsigned int refused;    /* the reason of the last client that was; 0: no matter */
 	unsigned int signaled;   /* sends; 0: no matter */
 	unsigned int most_calls; /* 0: no matter */
 	unsigned int most_s;     /* seconds that it slept, by its clock; 0: no matter */
+	unsigned int least_s;    /* ... at least; a second may have passed besides */
 	const char *last;        /* the program's last call; NULL: no matter */
 	const char *words[LINE_WORDS];
 };

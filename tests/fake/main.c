@@ -30,7 +30,7 @@ void test_result(const struct test *test, const char *what, const char *why)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|stops|orderings|lines|many COUNT\n");
+		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|stops|strays|orderings|lines|many COUNT\n");
 	return 2;
 }
 
@@ -41,6 +41,8 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_sweep(test);
 	else if (!strcmp(what, "stops"))
 		test_stops(test);
+	else if (!strcmp(what, "strays"))
+		test_strays(test);
 	else if (!strcmp(what, "orderings"))
 		test_orderings(test);
 	else if (!strcmp(what, "many") && count)

@@ -46,6 +46,13 @@ static void strike(const struct fake_peer *peer)
 	fake_report->last_word = peer->count == (peer->is_client ? peer->sent : peer->received);
 }
 
+/* Sooner or later the peer notices a failure, too: but not that our link is down, which flushes. */
+static void peer_notices(const struct fake_qp *qp, const struct fake_fault *fault)
+{
+	if (fault->wc_status != IBV_WC_WR_FLUSH_ERR || fake_config->iwarp || fake_report->last_word)
+		fake_put_leave(qp->id->peer);
+}
+
 /* What becomes of a send that the QP has taken. */
 static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_fault *fault)
 {
@@ -61,7 +68,7 @@ static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_f
 		fake_put_send(qp, (const uint8_t *)(uintptr_t)wr->sge.addr, wr->sge.length);
 	else {
 		fake_complete_send(qp, fault->wc_status);
-		fake_put_leave(qp->id->peer); /* sooner or later it notices, too */
+		peer_notices(qp, fault);
 	}
 }
 
@@ -153,7 +160,7 @@ static void fail_receive(struct fake_qp *qp, const struct fake_fault *fault)
 				 fault->wc_status ? fault->wc_status : IBV_WC_LOC_LEN_ERR, 0);
 		fake_flush(qp);
 	}
-	fake_put_leave(qp->id->peer);
+	peer_notices(qp, fault);
 }
 
 /* With its last message the peer may leave: it would have to, soon. */

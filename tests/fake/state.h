@@ -87,7 +87,9 @@ bool fake_chance(unsigned int one_in); /* in FAKE_WILD; otherwise never */
 unsigned int fake_random(unsigned int below);
 void fake_hurry(void); /* a millisecond has passed, if config has it so */
 void fake_skip_time(const struct timespec *time); /* so much has passed */
-void *fake_allocate(size_t size);                 /* zeroed; never fails, is never counted */
+void fake_tell_late(void); /* the program waits for some time: what was held back until then */
+bool fake_insist(void);    /* the program waits for some time: the second signal, if it is due */
+void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 
 /* ---- cm_ids.c, cm_events.c, connections.c ---- */
 
@@ -121,9 +123,13 @@ struct fake_channel {
 
 struct fake_id {
 	struct fake_object object;
+	LIST_ENTRY(fake_id) next;
 	enum fake_cm_state state;
 	bool sync;
-	bool told_gone; /* DISCONNECTED has been queued */
+	bool told_gone;    /* DISCONNECTED has been queued */
+	bool gone_late;    /* ... has not, but is to be */
+	bool device_gone;  /* DEVICE_REMOVAL has */
+	bool disconnected; /* by the program */
 	unsigned int unacked;
 	struct fake_channel *channel;
 	struct fake_peer *peer;
@@ -136,7 +142,9 @@ void fake_end_channel(struct fake_channel *channel, const char *call);
 struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sync);
 void fake_end_id(struct fake_id *id, const char *call);
 void fake_give_device(struct fake_id *id);
-void fake_tell_gone(struct fake_id *id); /* the connection has ended */
+void fake_tell_gone(struct fake_id *id);        /* the connection has ended */
+bool fake_any_other(const struct fake_id *one); /* connected, or about to be */
+void fake_stray_events(void);                   /* to all ids that there are */
 
 /* An event on its way to the id's channel. */
 void fake_send_event(struct fake_id *id, enum rdma_cm_event_type type, int status,

@@ -24,6 +24,7 @@ void test_result(const struct test *test, const char *what, const char *why);
 void test_run(const struct test *test, const struct fake_config *config, struct run *run);
 
 void test_sweep(const struct test *test);
+void test_strays(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
 void test_command_lines(const struct test *test);

@@ -124,7 +124,9 @@ void fake_leave(struct fake_peer *peer)
 	qp = fake_qp_of(id);
 	if (fake_config->iwarp && qp)
 		fake_flush(qp);
-	fake_tell_gone(id);
+	id->gone_late = fake_config->late_gone;
+	if (!id->gone_late)
+		fake_tell_gone(id);
 }
 
 /* From somebody else: that we have disconnected the device says. */

@@ -66,7 +66,7 @@ static void check_refusal(struct our_control *agent, int ret)
 	struct our_refusal refusal;
 
 	fuzz_claim_one_line();
-	fuzz_claim(our_setup_refusal(agent) == OUR_REFUSAL_LENGTH);
+	fuzz_claim(our_setup_refusal(agent, 0) == OUR_REFUSAL_LENGTH);
 	fuzz_claim(!our_decode_refusal(agent->private_data, OUR_REFUSAL_LENGTH, &refusal));
 	fuzz_claim(ret == (refusal.reason == OUR_REFUSED_NO_SENSE ? EPROTO : ERANGE));
 	switch (refusal.reason) {

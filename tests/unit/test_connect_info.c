@@ -166,10 +166,40 @@ START_TEST(limits_are_kept_and_told)
 		return;
 	}
 	assert_holds(captured_stderr(), "client refused");
-	ck_assert_int_eq(our_setup_refusal(&agent), OUR_REFUSAL_LENGTH);
+	ck_assert_int_eq(our_setup_refusal(&agent, 0), OUR_REFUSAL_LENGTH);
 	ck_assert_int_eq(our_decode_refusal(agent.private_data, OUR_REFUSAL_LENGTH, &refusal), 0);
 	ck_assert_int_eq(refusal.reason, one->reason);
 	ck_assert_uint_eq(refusal.limit, one->limit);
+}
+END_TEST
+
+static const struct {
+	int error;
+	enum our_refusal_reason reason;
+	uint64_t limit;
+	const char *told;
+} failures[] = {
+	{ EUSERS, OUR_REFUSED_BUSY, 3, "it was to serve 3 clients (-n)" },
+	{ EMFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },
+	{ ENFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },
+	{ ENOMEM, OUR_REFUSED_RESOURCES, 0, "it has run out of something" },
+};
+
+START_TEST(what_kept_the_server_from_serving_is_told)
+{
+	const struct our_options three = { .clients = 3 };
+	struct our_control server = { .options = &three }, client = { 0 };
+	struct our_refusal refusal;
+	char text[128];
+
+	ck_assert_int_eq(our_setup_refusal(&server, failures[_i].error), OUR_REFUSAL_LENGTH);
+	ck_assert_int_eq(our_decode_refusal(server.private_data, OUR_REFUSAL_LENGTH, &refusal), 0);
+	ck_assert_int_eq(refusal.reason, failures[_i].reason);
+	ck_assert_uint_eq(refusal.limit, failures[_i].limit);
+	client.cm_event.private_data_length = OUR_REFUSAL_LENGTH;
+	memcpy(client.cm_event.private_data, server.private_data, OUR_REFUSAL_LENGTH);
+	our_explain_refusal(&client, text, sizeof(text));
+	assert_holds(text, failures[_i].told);
 }
 END_TEST
 
@@ -205,6 +235,8 @@ Suite *connect_info_suite(void)
 	tcase_add_test(tcase, the_bytes_are_those_of_the_protocol);
 	tcase_add_test(tcase, a_client_sends_all_of_them);
 	tcase_add_loop_test(tcase, strangers_are_told_from_friends, 0, UNIT_LENGTH(received));
+	tcase_add_loop_test(tcase, what_kept_the_server_from_serving_is_told, 0,
+			    UNIT_LENGTH(failures));
 	tcase_add_loop_test(tcase, limits_are_kept_and_told, 0, UNIT_LENGTH(asked));
 	tcase_add_test(tcase, less_memory_than_a_message_is_a_limit_on_its_size);
 	tcase_add_test(tcase, where_nothing_streams_buffers_mean_nothing);

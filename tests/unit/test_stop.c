@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "program/report.h"
@@ -65,6 +66,27 @@ START_TEST(a_call_that_blocks_too_late_is_interrupted)
 }
 END_TEST
 
+/* One that comes with the first is the same request, as timeout(1) sends it. */
+START_TEST(a_second_signal_asks_to_leave)
+{
+	struct timespec pause = { .tv_nsec = 300000000 };
+	struct pollfd leave = { .events = POLLIN };
+
+	ck_assert_int_eq(our_catch_signals(), 0);
+	leave.fd = our_leave_fd();
+	ck_assert_int_eq(raise(SIGINT), 0);
+	alarm(0);
+	ck_assert(!our_leave_requested());
+	ck_assert_int_eq(poll(&leave, 1, 0), 0);
+	while (nanosleep(&pause, &pause))
+		;
+	ck_assert_int_eq(raise(SIGTERM), 0);
+	alarm(0);
+	ck_assert(our_leave_requested());
+	ck_assert_int_eq(poll(&leave, 1, 0), 1);
+}
+END_TEST
+
 START_TEST(an_interruption_that_was_wished_for_is_no_error)
 {
 	ck_assert_int_eq(our_catch_signals(), 0);
@@ -88,6 +110,7 @@ Suite *stop_suite(void)
 	tcase_add_test(tcase, a_signal_that_cannot_be_counted_asks_to_stop);
 	tcase_add_test(tcase, an_alarm_does_not);
 	tcase_add_test(tcase, a_call_that_blocks_too_late_is_interrupted);
+	tcase_add_test(tcase, a_second_signal_asks_to_leave);
 	tcase_add_test(tcase, an_interruption_that_was_wished_for_is_no_error);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/cm_event.h"
@@ -178,23 +179,48 @@ static const struct ended {
 	bool stop;
 	int expected;
 	const char *said;
+	int ended; /* by what the CM has said */
 } ends[] = {
-	{ "client", 9, 0, 9, false, 0, NULL },
-	{ "agent", 9, 0, 9, false, 0, NULL },
-	{ "client", 9, ECONNRESET, 5, false, ECONNRESET, "the server left after 5 messages" },
-	{ "agent", 9, ECONNRESET, 5, false, ECONNRESET, "the client left after 5 messages" },
-	{ "client", 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the server said nothing for 3 s, after 5" },
-	{ "agent", 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the client said nothing for 3 s, after 5" },
-	{ "client", 9, EIO, 5, false, EIO, NULL }, /* has been reported where it happened */
-	{ "client", 9, 0, 5, true, EINTR, NULL },
-	{ "agent", 9, ECONNRESET, 5, true, EINTR, NULL },
-	{ "agent", 9, EPROTO, 5, true, EPROTO, NULL },
+	{ "client", 9, 0, 9, false, 0, NULL, 0 },
+	{ "agent", 9, 0, 9, false, 0, NULL, 0 },
+	{ "client", 9, ECONNRESET, 5, false, ECONNRESET, "the server left after 5 messages",
+	  ECONNRESET },
+	{ "agent", 9, ECONNRESET, 5, false, ECONNRESET, "the client left after 5 messages",
+	  ECONNRESET },
+	{ "client", 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the server said nothing for 3 s, after 5",
+	  0 },
+	{ "agent", 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the client said nothing for 3 s, after 5",
+	  0 },
+	{ "client", 9, EIO, 5, false, EIO, NULL, 0 }, /* has been reported where it happened */
+	{ "client", 9, 0, 5, true, EINTR, NULL, 0 },
+	{ "agent", 9, ECONNRESET, 5, true, EINTR, NULL, 0 },
+	{ "agent", 9, EPROTO, 5, true, EPROTO, NULL, 0 },
 	/* -D: the agent's client leaves when it likes; a server does not */
-	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, 0, NULL },
-	{ "agent", OUR_COUNT_UNLIMITED, ETIMEDOUT, 5, false, 0, NULL },
-	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 0, false, ECONNRESET, "the client left" },
-	{ "client", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNRESET, "the server left" },
+	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, 0, NULL, ECONNRESET },
+	{ "agent", OUR_COUNT_UNLIMITED, ETIMEDOUT, 5, false, 0, NULL, 0 },
+	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 0, false, ECONNRESET, "the client left",
+	  ECONNRESET },
+	{ "client", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNRESET, "the server left",
+	  ECONNRESET },
+	{ "client", 9, ENODEV, 5, false, ENODEV,
+	  "the RDMA device was removed after 5 messages (RDMA_CM_EVENT_DEVICE_REMOVAL)", ENODEV },
+	{ "agent", 9, ECONNRESET, 5, false, ENODEV, "the RDMA device was removed after 5", ENODEV },
+	{ "agent", OUR_COUNT_UNLIMITED, ENODEV, 5, false, ENODEV, "the RDMA device", ENODEV },
+	{ "agent", 9, EHOSTUNREACH, 5, false, EHOSTUNREACH,
+	  "the client cannot be reached any more, after 5 messages (RDMA_CM_EVENT_UNREACHABLE)",
+	  EHOSTUNREACH },
+	/* A flush alone does not say that anybody left. */
+	{ "client", 9, ECONNRESET, 5, false, ECANCELED,
+	  "a work request was flushed after 5 messages, although the server has not", 0 },
+	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECANCELED,
+	  "although the client has not disconnected", 0 },
+	{ "client", 9, ENODEV, 5, false, ENODEV, NULL, 0 }, /* of a post, reported there */
 };
+
+static struct ibv_device device = { .transport_type = IBV_TRANSPORT_IB };
+static struct ibv_context verbs = { .device = &device };
+static struct rdma_event_channel own_channel;
+static struct rdma_cm_id own_id, second_id, other_id;
 
 START_TEST(how_a_run_has_ended)
 {
@@ -204,6 +230,12 @@ START_TEST(how_a_run_has_ended)
 	control.options = &options;
 	control.role = end->role;
 	control.count = end->count;
+	control.ended = end->ended;
+	control.cm_id = &own_id;
+	control.verbs = &verbs;
+	control.give_up_ns = UINT64_MAX;
+	own_id.channel = &own_channel;
+	own_channel.fd = eventfd(0, 0); /* nothing ever comes */
 	ck_assert_int_eq(our_catch_signals(), 0);
 	if (end->stop)
 		ck_assert_int_eq(raise(SIGTERM), 0);
@@ -227,7 +259,11 @@ static const struct {
 	{ { .type = RDMA_CM_EVENT_REJECTED, .status = -ECONNRESET }, ECONNREFUSED },
 	{ { .type = RDMA_CM_EVENT_DISCONNECTED }, ECONNRESET },
 	{ { .type = RDMA_CM_EVENT_UNREACHABLE, .status = -ETIMEDOUT }, ETIMEDOUT },
-	{ { .type = RDMA_CM_EVENT_DEVICE_REMOVAL }, EPROTO },
+	{ { .type = RDMA_CM_EVENT_UNREACHABLE, .status = 3 }, EHOSTUNREACH },
+	{ { .type = RDMA_CM_EVENT_ADDR_ERROR, .status = -ENODEV }, ENODEV },
+	{ { .type = RDMA_CM_EVENT_CONNECT_ERROR, .status = 1 }, ECONNABORTED },
+	{ { .type = RDMA_CM_EVENT_DEVICE_REMOVAL }, ENODEV },
+	{ { .type = RDMA_CM_EVENT_MULTICAST_ERROR }, EPROTO },
 };
 
 START_TEST(what_an_event_means_to_who_awaits_a_connection)
@@ -236,6 +272,59 @@ START_TEST(what_an_event_means_to_who_awaits_a_connection)
 	ck_assert_int_eq(our_judge_cm_event(&events[_i].event, RDMA_CM_EVENT_ESTABLISHED),
 			 events[_i].expected);
 	ck_assert_str_eq(captured_stderr(), ""); /* the caller knows what it asked for */
+}
+END_TEST
+
+static const struct {
+	const char *role;
+	bool leaving;
+	enum rdma_cm_event_type type;
+	struct rdma_cm_id *cm_id;
+	enum our_cm_meaning meaning;
+	int ended;
+} meanings[] = {
+	{ "client", false, RDMA_CM_EVENT_ESTABLISHED, &own_id, OUR_CM_MINE, 0 },
+	{ "client", false, RDMA_CM_EVENT_ADDR_CHANGE, &own_id, OUR_CM_HINT, 0 },
+	{ "agent", false, RDMA_CM_EVENT_TIMEWAIT_EXIT, &own_id, OUR_CM_HINT, 0 },
+	{ "agent", false, RDMA_CM_EVENT_DISCONNECTED, &own_id, OUR_CM_FATAL, ECONNRESET },
+	{ "agent", false, RDMA_CM_EVENT_DISCONNECTED, &other_id, OUR_CM_NOT_MINE, 0 },
+	{ "agent", false, RDMA_CM_EVENT_DEVICE_REMOVAL, &own_id, OUR_CM_FATAL, ENODEV },
+	{ "agent", false, RDMA_CM_EVENT_UNREACHABLE, &own_id, OUR_CM_FATAL, EHOSTUNREACH },
+	{ "client", false, RDMA_CM_EVENT_REJECTED, &own_id, OUR_CM_FATAL, 0 },
+	{ "client", false, RDMA_CM_EVENT_MULTICAST_JOIN, &own_id, OUR_CM_FATAL, 0 },
+	{ "client", true, RDMA_CM_EVENT_DISCONNECTED, &own_id, OUR_CM_FATAL, ECONNRESET },
+	{ "client", true, RDMA_CM_EVENT_UNREACHABLE, &own_id, OUR_CM_HINT, 0 },
+	{ "client", true, RDMA_CM_EVENT_ESTABLISHED, &own_id, OUR_CM_HINT, 0 },
+	{ "listener", false, RDMA_CM_EVENT_CONNECT_REQUEST, &other_id, OUR_CM_MINE, 0 },
+	{ "listener", false, RDMA_CM_EVENT_ADDR_CHANGE, &second_id, OUR_CM_HINT, 0 },
+	{ "listener", false, RDMA_CM_EVENT_UNREACHABLE, &own_id, OUR_CM_HINT, 0 },
+	{ "listener", false, RDMA_CM_EVENT_REJECTED, &other_id, OUR_CM_NOT_MINE, 0 },
+	{ "listener", false, RDMA_CM_EVENT_DEVICE_REMOVAL, &second_id, OUR_CM_FATAL, ENODEV },
+};
+
+START_TEST(what_an_event_is_to_its_connection)
+{
+	struct our_control connection = {
+		.role = meanings[_i].role,
+		.leaving = meanings[_i].leaving,
+		.cm_id = &own_id,
+		.second_cm_id = &second_id,
+		.cm_event = { .type = meanings[_i].type, .cm_id = meanings[_i].cm_id },
+	};
+
+	ck_assert_int_eq(our_note_cm_event(&connection), meanings[_i].meaning);
+	ck_assert_int_eq(connection.ended, meanings[_i].ended);
+}
+END_TEST
+
+START_TEST(an_event_is_named_if_the_error_came_from_it)
+{
+	struct our_control connection = {
+		.cm_event = { .type = RDMA_CM_EVENT_UNREACHABLE, .status = -ETIMEDOUT },
+	};
+
+	ck_assert_str_eq(our_cm_event_name(&connection, ETIMEDOUT), " (RDMA_CM_EVENT_UNREACHABLE)");
+	ck_assert_str_eq(our_cm_event_name(&connection, ENOMEM), "");
 }
 END_TEST
 
@@ -277,6 +366,8 @@ Suite *transfers_suite(void)
 	tcase_add_loop_test(tcase, how_a_run_has_ended, 0, UNIT_LENGTH(ends));
 	tcase_add_loop_test(tcase, what_an_event_means_to_who_awaits_a_connection, 0,
 			    UNIT_LENGTH(events));
+	tcase_add_loop_test(tcase, what_an_event_is_to_its_connection, 0, UNIT_LENGTH(meanings));
+	tcase_add_test(tcase, an_event_is_named_if_the_error_came_from_it);
 	tcase_add_loop_test(tcase, a_wait_for_a_time_ends_with_it_or_with_a_completion, 0,
 			    UNIT_LENGTH(waits));
 	tcase_add_loop_test(tcase, an_agent_takes_no_more_read_depth_than_is_offered, 0,

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Connection management layer: the end of a connection, and how long to wait for the peer to hear of
+ * it. See connection_management.h.
+ */
+#include <errno.h>
+
+#include "common/connection_management.h"
+#include "common/stage.h"
+#include "common/transfer_posting.h"
+#include "program/report.h"
+#include "program/stop.h"
+
+/* Whether there is a connection to end. */
+static bool begin_disconnect(struct our_control *control)
+{
+	bool connected = control->connected;
+
+	control->leaving = true;
+	our_stop_watching(control);
+	control->connected = false;
+	if (!connected)
+		our_flush_qp(control); /* it may stand all the same: we have not heard so */
+	return connected;
+}
+
+/*
+ * Reports why rdma_disconnect has failed, unless that changes nothing for us: the peer left first, it does
+ * not answer any more, or the device has gone, for which librdmacm has one error and the kernel another.
+ */
+static void report_disconnect(int error)
+{
+	switch (error) {
+	case 0:
+	case EINVAL:
+	case EINTR:
+	case ECONNRESET:
+	case ETIMEDOUT:
+	case ENODEV:
+	case ENXIO:
+		return;
+	default:
+		our_report_error("rdma_disconnect", error, NULL);
+	}
+}
+
+bool our_start_disconnect(struct our_control *control)
+{
+	bool ended = control->ended;
+
+	if (!begin_disconnect(control))
+		return false;
+	if (!rdma_disconnect(control->cm_id))
+		return !ended;
+	report_disconnect(errno);
+	return false;
+}
+
+void our_disconnect(struct our_control *control)
+{
+	int ret;
+
+	if (!begin_disconnect(control))
+		return;
+	our_start_cm_call(control);
+	ret = rdma_disconnect(control->cm_id) ? errno : 0;
+	report_disconnect(our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret));
+}
+
+uint64_t our_disconnect_limit_s(const struct our_control *control)
+{
+	/*
+	 * soft-RoCE repeats the request every 6 s or 5 (docs/drivers.md). Two do for who may be dead,
+	 * or is not to keep us long, as we were told to stop.
+	 */
+	return control->statistics.complete && !our_stop_requested() ? 20 : 7;
+}
+
+bool our_must_not_wait(const struct our_control *control)
+{
+	return control->leaving ? our_leave_requested() : our_stop_requested();
+}

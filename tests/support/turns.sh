@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# Read by tests/ladder: clients that have to wait for their turn, are refused it, or get no answer. With
+# what tests/support/tap.sh and tests/support/lasting.sh define.
+# shellcheck disable=SC2154 # scratch, limit, port, server and endless: set there
+
+# A server that has all the clients that it is to serve (-n) refuses who comes then, and says so.
+busy() {
+	local name="ladder:$1 ping-sr-$3" status=0
+	start_server "ping-sr-$3/server" -a "$2" -n 1 || status=1
+	endless first "ping-sr-$3/client" -a "$2"
+	await in_mid_run first || status=1
+	client second "ping-sr-$3/client" -a "$2" -w 5 && status=1
+	says second "refused us: it is busy: it was to serve 1 clients (-n)" || status=1
+	kill -INT "$endless" || status=1
+	ends_with 0 "$endless" || status=1
+	end_server && status=1 # its client left in the midst
+	check $status "$name -n 1 refuses a second client, and says why" \
+		"$scratch/server" "$scratch/second"
+}
+
+# A client with -w that was refused, as there was no server, and is then queued behind another for
+# longer than it would wait for an answer when it leaves. On soft-RoCE it is served in the end; on
+# soft-iWARP the driver gives up after 10 s (docs/pitfalls.md). Run this beside something else, too.
+queued() {
+	local status=0 waiting first
+	scratch=$scratch/queued-$1
+	port=29100
+	mkdir "$scratch"
+	timeout -s KILL "$limit" ping-sr-1/client -a "$2" -p $((port + 1)) -w 60 -t \
+		>"$scratch/waiting" 2>&1 &
+	waiting=$!
+	await says waiting FAILED || status=1
+	kill -STOP "$(child "$waiting")" || status=1
+	start_server ping-sr-1/server -a "$2" -n 2 || status=1
+	timeout -s KILL "$limit" ping-sr-1/client -a "$2" -p "$port" -c 15 --rate 1 -T \
+		>"$scratch/first" 2>&1 &
+	first=$!
+	await says first ibv_post_send || status=1
+	kill -CONT "$(child "$waiting")" || status=1
+	ends_with 0 "$first" || status=1
+	if [ "$1" = RoCE ]; then
+		ends_with 0 "$waiting" || status=1
+		end_server || status=1
+	else
+		ends_with 1 "$waiting" || status=1
+		says waiting "no answer, or no route there (RDMA_CM_EVENT_UNREACHABLE)" || status=1
+		end_server && status=1 # one of its clients had gone
+		says server "most likely the client has left meanwhile" || status=1
+	fi
+	said waiting >"$scratch/waiting.said"
+	return $status
+}
+
+# Clients that run for a time, and whose servers are stopped, not killed, in the midst of it: no answer
+# comes, nor any sign that none will. They end all the same, and say what they have waited for.
+overdue() {
+	local program status pid
+	local -A servers=() clients=()
+	for program in ping-sr-{0,1,2e,2,3,4,5}; do
+		start_server "$program/server" -a "$2" -D 1000 || :
+		servers[$program]=$server
+		timeout -s KILL "$limit" "$program/client" -a "$2" -p "$port" -D 6 -T \
+			>"$scratch/overdue-$program" 2>&1 &
+		clients[$program]=$!
+		started+=("$!")
+		await in_mid_run "overdue-$program" || :
+		kill -STOP "$(child "$server")" || :
+	done
+	for program in "${!clients[@]}"; do
+		status=0
+		ends_with 1 "${clients[$program]}" || status=1
+		said "overdue-$program" >"$scratch/overdue.said"
+		says overdue.said "waited in vain for the server's answer to message" || status=1
+		check $status "ladder:$1 $program/client ends after its time though no answer comes" \
+			"$scratch/overdue.said"
+		pid=$(child "${servers[$program]}")
+		kill -KILL "$pid" || :
+		wait "${servers[$program]}" 2>/dev/null || :
+	done
+}
+
+# One side of a connection whose device was removed: it says so, or that the other was faster to leave,
+# or, on soft-iWARP, that a send failed before that; and nothing of rdma_disconnect.
+told_of_removal() { # NAME PID
+	ends_with 1 "$2" || return 1
+	said "$1" >"$scratch/$1.said"
+	grep -qE 'RDMA_CM_EVENT_DEVICE_REMOVAL|(client|server) left after|local QP operation error' \
+		"$scratch/$1.said" && ! grep -q rdma_disconnect "$scratch/$1.said"
+}
+
+# The device goes, in mid-run: only in the lab, where it can be put back.
+removal() { # TRANSPORT ADDRESS STAGE DEVICE TYPE NETDEV
+	local name="ladder:$1 ping-sr-$3" status=0
+	start_server "ping-sr-$3/server" -a "$2" -n 2 || status=1
+	endless removed "ping-sr-$3/client" -a "$2"
+	await in_mid_run removed || status=1
+	timeout "$limit" rdma link delete "$4" || status=1
+	told_of_removal removed "$endless" || status=1
+	told_of_removal server "$server" || status=1
+	grep -q RDMA_CM_EVENT_DEVICE_REMOVAL "$scratch/removed.said" "$scratch/server.said" || status=1
+	rdma link add "$4" type "$5" netdev "$6" || status=1
+	check $status "$name says that the device was removed, and nothing else" \
+		"$scratch/removed.said" "$scratch/server"
+}
