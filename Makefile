@@ -224,7 +224,8 @@ deltas: ## how long each stage's delta is
 	@for stage in $(wordlist 2,99,$(STAGES)); do tools/stage size $$stage; done
 
 flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy
-	@tools/stage flatten $(STAGE) $(BUILD)/flat/$(STAGE)
+	$(if $(filter $(STAGES),$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES)))
+	@python3 -B -m tools.flatten $(STAGE) $(BUILD)/flat/$(STAGE)
 
 print-rooms:
 	@echo $(ROOMS)

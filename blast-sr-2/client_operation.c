@@ -26,11 +26,20 @@ static uint64_t smallest(uint64_t a, uint64_t b, uint64_t c)
 	return least < c ? least : c;
 }
 
+/* Gives the next `n` messages their patterns. */
+static void fill_messages(struct our_control *client, uint64_t n)
+{
+	uint64_t message = client->transfer->posted, end = message + n;
+
+	for (; message < end; message++)
+		our_setup_user_data(client, (uint32_t)(message % client->n_data_buffers), message);
+}
+
 /* Posts as much as may go: messages left, receives at the agent, buffers that are free. */
 static int post_messages(struct our_control *client)
 {
 	struct our_transfer *transfer = client->transfer;
-	uint64_t left = transfer->goal - transfer->posted, n, message;
+	uint64_t left = transfer->goal - transfer->posted, n;
 	uint64_t credits = client->n_data_buffers - (transfer->posted - transfer->credited);
 	uint64_t buffers = client->n_data_buffers - (transfer->posted - transfer->completed);
 
@@ -41,9 +50,8 @@ static int post_messages(struct our_control *client)
 		transfer->stream.credit_stalls += left && buffers;
 		return 0;
 	}
-	for (message = transfer->posted; client->options->verify && message < transfer->posted + n;
-	     message++)
-		our_setup_user_data(client, (uint32_t)(message % client->n_data_buffers), message);
+	if (client->options->verify)
+		fill_messages(client, n);
 	return our_post_send_chain(client, n);
 }
 

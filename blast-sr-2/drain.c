@@ -31,8 +31,8 @@ void our_start_counting(struct our_control *control)
 {
 	struct our_statistics *statistics = &control->statistics;
 
-	our_statistics_prepare_stream(statistics, control->count, control->data_size,
-				      &control->transfer->stream);
+	our_statistics_prepare(statistics, control->count, control->data_size);
+	our_statistics_add_stream(statistics, &control->transfer->stream);
 	our_statistics_want_progress(statistics, control->options->quiet);
 	/* Credits come in batches: of a short run, a warm-up would leave nothing. */
 	if (control->count <= 4 * (uint64_t)control->n_data_buffers)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Writing JSON, just as much of it as our results need: one object, with members and objects
- * within it, on one line. (A library would have to come along with each flattened program.)
+ * within it, on one line.
  */
 #ifndef OUR_JSON_H
 #define OUR_JSON_H

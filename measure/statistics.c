@@ -68,10 +68,9 @@ static void reset_stream(struct our_stream_statistics *stream)
 	our_histogram_reset(&stream->completions_per_poll);
 }
 
-void our_statistics_prepare_stream(struct our_statistics *statistics, uint64_t count, uint64_t size,
-				   struct our_stream_statistics *stream)
+void our_statistics_add_stream(struct our_statistics *statistics,
+			       struct our_stream_statistics *stream)
 {
-	our_statistics_prepare(statistics, count, size);
 	statistics->stream = stream;
 	reset_stream(stream);
 }

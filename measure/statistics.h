@@ -57,9 +57,12 @@ struct our_statistics {
 #define OUR_WARM_UP 100
 void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, uint64_t size);
 
-/* The same for a stream; `stream` is the caller's, and outlives the last use of `statistics`. */
-void our_statistics_prepare_stream(struct our_statistics *statistics, uint64_t count, uint64_t size,
-				   struct our_stream_statistics *stream);
+/*
+ * Measures a stream besides, after our_statistics_prepare; `stream` is the caller's, and outlives the
+ * last use of `statistics`.
+ */
+void our_statistics_add_stream(struct our_statistics *statistics,
+			       struct our_stream_statistics *stream);
 
 /* Starts the measured interval, and forgets the warm-up: the first message that counts is next. */
 void our_statistics_start(struct our_statistics *statistics);

@@ -37,16 +37,12 @@ static int await_send_and_recv(struct our_control *client)
 	return 0;
 }
 
-/* One message there and back. The receive for its return was posted before. */
-static int ping(struct our_control *client, uint64_t message, uint64_t *ended_ns)
+/* One message there and back, timed. The receive for its return was posted before. */
+static int ping(struct our_control *client, uint64_t *ended_ns)
 {
-	uint64_t started_ns;
+	uint64_t started_ns = our_now_ns();
 	int ret;
 
-	if (client->options->verify)
-		our_setup_user_data(client, OUR_SEND_BUFFER, message);
-
-	started_ns = our_now_ns();
 	our_limit_wait(client, started_ns);
 	ret = our_post_send(client, OUR_SEND_BUFFER);
 	if (ret)
@@ -58,12 +54,7 @@ static int ping(struct our_control *client, uint64_t message, uint64_t *ended_ns
 
 	our_histogram_add(&client->statistics.round_trips, *ended_ns - started_ns);
 	client->statistics.messages++;
-	if (client->options->verify) {
-		ret = our_verify_data(client, OUR_RECV_BUFFER, message);
-		if (ret)
-			return ret;
-	}
-	return our_post_recv(client, OUR_RECV_BUFFER);
+	return 0;
 }
 
 /*
@@ -76,8 +67,6 @@ static int await_turn(struct our_control *client, uint64_t started_ns, uint64_t 
 	struct our_completion completion;
 	int ret;
 
-	if (!rate)
-		return 0;
 	due_ns = started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
 	client->wait_until_ns = UINT64_MAX;
 	ret = our_await_time(client, due_ns, &completion);
@@ -103,9 +92,16 @@ int our_client_operation(struct our_control *client)
 	for (message = 0; message < client->count && now_ns < deadline_ns; message++) {
 		if (message == statistics->warm_up)
 			our_statistics_start(statistics);
-		ret = await_turn(client, started_ns, message);
+		if (client->options->verify)
+			our_setup_user_data(client, OUR_SEND_BUFFER, message);
+		if (client->options->rate)
+			ret = await_turn(client, started_ns, message);
 		if (!ret)
-			ret = ping(client, message, &now_ns);
+			ret = ping(client, &now_ns);
+		if (!ret && client->options->verify)
+			ret = our_verify_data(client, OUR_RECV_BUFFER, message);
+		if (!ret)
+			ret = our_post_recv(client, OUR_RECV_BUFFER);
 		if (ret || our_stop_requested())
 			break;
 		our_statistics_progress(statistics, now_ns);

@@ -164,7 +164,7 @@ static int handle_completions(struct server *server)
 {
 	/* So many, and not until there is none: with one client that saves a call a message. */
 	unsigned int left = our_max_cq_events(&server->comp_channels);
-	struct our_control *control;
+	struct our_control *control = NULL;
 	uint64_t before;
 	int ret;
 

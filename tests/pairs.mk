@@ -14,14 +14,16 @@ $(BUILD)/tests/peer: $(wildcard tests/peer/*.[ch])
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Werror tests/peer/peer.c \
 		-lrdmacm -libverbs -pthread -o $@
 
-$(FLAT_PROGRAMS:=.c) &: $(wildcard $(ROOMS:=/*.[ch]) $(STAGES:=/*.[ch])) Makefile tools/stage
+$(FLAT_PROGRAMS:=.c) &: $(wildcard $(ROOMS:=/*.[ch]) $(STAGES:=/*.[ch])) Makefile \
+		      $(wildcard tools/flatten/*)
 	$(SAY) FLAT "$(STAGES)"
 	$(Q)for stage in $(STAGES); do \
-		tools/stage flatten $$stage $(BUILD)/tests/flat/$$stage >/dev/null || exit 1; done
+		python3 -B -m tools.flatten $$stage $(BUILD)/tests/flat/$$stage >/dev/null || exit 1; done
 
 $(FLAT_PROGRAMS): %: %.c
 	$(SAY) CC $<
-	$(Q)cd $(@D) && $(CC) $(CFLAGS) -Wall -Wextra -Werror $(@F).c -lrdmacm -libverbs -pthread \
+	$(Q)cd $(@D) && $(CC) -std=c11 $(CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-Wall -Wextra -Werror $(@F).c -lrdmacm -libverbs -pthread \
 		-o $(@F)
 
 .PHONY: pairs-build

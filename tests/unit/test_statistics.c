@@ -172,7 +172,8 @@ START_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 {
 	static struct our_stream_statistics stream;
 
-	our_statistics_prepare_stream(&statistics, 1000, 1000000, &stream);
+	our_statistics_prepare(&statistics, 1000, 1000000);
+	our_statistics_add_stream(&statistics, &stream);
 	capture_start();
 	our_statistics_show_progress(&statistics, 2 * SECOND);
 	ck_assert_str_eq(captured_stderr(), ""); /* still warming up */

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""flatten STAGE DIRECTORY: writes DIRECTORY/client.c and DIRECTORY/server.c.
+
+Each is one role of the stage in one readable file that needs nothing else of this project: the RDMA,
+the order of set-up and tear-down, a dozen options, errors in one line. Which parts make a stage is
+known to the Makefile, which calls this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from .program import flatten
+
+
+def parts(root: Path, stage: str, role: str) -> list[str]:
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
+    answer = subprocess.run(
+        ["make", "--no-print-directory", "--silent", "print-parts", f"STAGE={stage}", f"ROLE={role}"],
+        cwd=root, env=environment, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return answer.stdout.split()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tools/flatten", description=(__doc__ or "").split("\n\n")[1])
+    parser.add_argument("stage")
+    parser.add_argument("directory", type=Path)
+    arguments = parser.parse_args()
+    root = Path(__file__).resolve().parent.parent.parent
+    arguments.directory.mkdir(parents=True, exist_ok=True)
+    for role in ("client", "server"):
+        file = arguments.directory / f"{role}.c"
+        text = flatten(root, parts(root, arguments.stage, role), arguments.stage, role)
+        file.write_text(text)
+        print(f"{file}: {text.count(chr(10))} lines")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What a flattened program has in place of program/options.c. USAGE, LETTERS, CASES and
+ * ADDRESS_REQUIRED are put in by options.py.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "program/addresses.h"
+#include "program/options.h"
+#include "program/report.h"
+
+/* A decimal number from `min` to `max`; with `suffixes` k, m or g may follow. */
+static int take_number(const char *text, bool suffixes, uint64_t min, uint64_t max, uint64_t *value)
+{
+	static const char units[] = "kmg";
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	unit = suffixes && *end ? strchr(units, *end) : NULL;
+	if (unit) {
+		*value <<= 10 * (unit - units + 1);
+		end++;
+	}
+	if (isdigit((unsigned char)*text) && !*end && !errno && *value >= min && *value <= max)
+		return 0;
+	our_report_sentence("'%s' is no number from %" PRIu64 " to %" PRIu64, text, min, max);
+	return EINVAL;
+}
+
+static int show_usage(void)
+{
+	fputs(USAGE, stderr);
+	return EINVAL;
+}
+
+int our_process_options(int argc, char **argv, struct our_options *options)
+{
+	int letter, ret = 0;
+
+	memset(options, 0, sizeof(*options));
+	options->port = OUR_DEFAULT_PORT;
+	options->clients = 1;
+	options->data_size = OUR_DEFAULT_SIZE;
+	while (!ret && (letter = getopt(argc, argv, LETTERS)) != -1) {
+		switch (letter) {
+			CASES
+		default:
+			ret = show_usage();
+		}
+	}
+	if (!ret && (optind < argc || (ADDRESS_REQUIRED && !options->address)))
+		ret = show_usage();
+	if (ret)
+		return ret;
+	if (!options->count)
+		options->count = options->duration_s ? OUR_COUNT_UNLIMITED : OUR_DEFAULT_COUNT;
+	return our_look_up_addresses(options->address, options->port, &options->addresses);
+}
+
+void our_unprocess_options(struct our_options *options)
+{
+	our_free_addresses(options->addresses);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What a flattened program has in place of program/ and measure/: the same functions, as few lines
+ * as they can be: errors, exit statuses, and what is measured.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/control.h"
+#include "measure/clock.h"
+#include "program/options.h"
+#include "program/report.h"
+#include "program/stop.h"
+#include "tools/flatten/plumbing.h"
+
+int our_report_error(const char *call, int error, const char *advice, ...)
+{
+	char text[512] = "";
+	va_list arguments;
+
+	if (error == EINTR && our_stop_requested())
+		return error;
+	if (advice) {
+		va_start(arguments, advice);
+		vsnprintf(text, sizeof(text), advice, arguments);
+		va_end(arguments);
+	}
+	fprintf(stderr, "%s: %s (%d)%s%s\n", call, strerror(error), error, *text ? ": " : "", text);
+	return error ? error : EIO;
+}
+
+void our_report_sentence(const char *sentence, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, sentence);
+	vfprintf(stderr, sentence, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+int our_options_exit_status(int error)
+{
+	return error == EINVAL ? OUR_EXIT_USAGE : OUR_EXIT_FAILED;
+}
+
+int our_exit_status(int error)
+{
+	return !error || error == EINTR ? OUR_EXIT_DONE : OUR_EXIT_FAILED;
+}
+
+void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, uint64_t size)
+{
+	(void)count;
+	(void)size;
+	memset(statistics, 0, sizeof(*statistics));
+}
+
+void our_statistics_start(struct our_statistics *statistics)
+{
+	statistics->started_ns = our_now_ns();
+}
+
+void our_statistics_end(struct our_statistics *statistics)
+{
+	statistics->ended_ns = our_now_ns();
+}
+
+int our_report_results(const struct our_control *control)
+{
+	const struct our_statistics *statistics = &control->statistics;
+	double us = (double)(statistics->ended_ns - statistics->started_ns) / OUR_NS_PER_US;
+
+	printf("%s: %" PRIu64 " messages of %u bytes in %.0f us: %.2f us each%s\n", control->role,
+	       statistics->messages, control->data_size, us,
+	       statistics->messages ? us / (double)statistics->messages : 0,
+	       statistics->complete ? "" : ", run not completed");
+	return fflush(stdout) ? our_report_error("fflush", errno, NULL) : 0;
+}
