@@ -20,43 +20,55 @@ static int listen_on(struct our_control *listener, struct sockaddr *address)
 	char text[OUR_ADDRESS_TEXT];
 	int ret;
 
-	ret = our_create_event_channel(listener);
-	if (ret)
-		return ret;
-	ret = our_create_id(listener);
-	if (ret)
-		goto err_destroy_event_channel;
 	ret = our_listener_bind(listener, address, BACKLOG);
 	if (ret)
-		goto err_destroy_id;
+		return ret;
 	ret = our_check_data_size(listener);
 	if (ret)
-		goto err_destroy_id;
+		return ret;
 	if (!listener->options->quiet)
 		our_report_sentence("listening on %s", our_address_text(address, text));
 	return 0;
-
-err_destroy_id:
-	our_destroy_id(listener);
-err_destroy_event_channel:
-	our_destroy_event_channel(listener);
-	return ret;
 }
 
-/* Tries each address that a name has, until one works; of "any", which is two, it takes both. */
-static int listen_on_any(struct our_control *listener)
+/* Tries each address that a name has, until one works, each with an id of its own. */
+static int listen_on_one(struct our_control *listener, struct addrinfo **address)
 {
-	bool any = !listener->options->address;
-	struct addrinfo *address;
-	int ret = 0;
+	int ret;
 
-	for (address = listener->options->addresses; address; address = address->ai_next) {
-		ret = listen_on(listener, address->ai_addr);
-		if (!ret || ret == EMSGSIZE || ret == EADDRINUSE)
-			break;
+	for (;;) {
+		ret = our_create_id(listener);
+		if (ret)
+			return ret;
+		ret = listen_on(listener, (*address)->ai_addr);
+		if (!ret)
+			return 0;
+		our_destroy_id(listener);
+		if (ret == EMSGSIZE || ret == EADDRINUSE || !(*address)->ai_next)
+			return ret;
+		*address = (*address)->ai_next;
 	}
-	if (!ret && any && address->ai_next)
+}
+
+static int start_listening(struct our_control *listener)
+{
+	struct addrinfo *address = listener->options->addresses;
+	bool any = !listener->options->address;
+	int ret;
+
+	ret = our_create_event_channel(listener);
+	if (ret)
+		return ret;
+	ret = listen_on_one(listener, &address);
+	if (ret)
+		goto err_destroy_event_channel;
+	/* "Any" is two addresses, of IPv4 and of IPv6: of those it takes both. */
+	if (any && address->ai_next)
 		our_listener_bind_also(listener, address->ai_next->ai_addr, BACKLOG);
+	return 0;
+
+err_destroy_event_channel:
+	our_destroy_event_channel(listener);
 	return ret;
 }
 
@@ -86,7 +98,7 @@ int main(int argc, char **argv)
 	if (ret)
 		goto out_unprocess_options;
 
-	ret = listen_on_any(listener);
+	ret = start_listening(listener);
 	if (ret)
 		goto out_destroy_control;
 	ret = our_serve_clients(listener);
