@@ -104,7 +104,7 @@ static int receive_messages(struct our_control *agent)
 
 	while (!our_agent_is_done(agent)) {
 		limit_wait(agent, heard_ns);
-		ret = our_drain(agent, our_agent_react);
+		ret = our_drain(agent, UINT64_MAX, our_agent_react);
 		if (!ret)
 			heard_ns = our_now_ns();
 		else if (ret == ETIMEDOUT && may_return(agent))

@@ -36,7 +36,8 @@ struct our_transfer {
 	uint64_t goal;   /* client: so many messages are going to be sent; falls when -D is over */
 	uint64_t posted; /* client: sends posted; agent: receives posted */
 	uint64_t completed; /* client: sends completed, signaled or not; agent: messages received */
-	uint64_t credited;  /* the agent has told, or the client knows, that so many have arrived */
+	uint64_t started_ns; /* client: when message 0 was due */
+	uint64_t credited; /* the agent has told, or the client knows, that so many have arrived */
 	uint64_t credit_batch;    /* agent: receives to post again at a time */
 	uint64_t signal_every;    /* client: every so many sends one is signaled */
 	uint32_t credits_on_way;  /* agent: credit messages sent and not completed */
@@ -107,10 +108,11 @@ int our_check_sequence(const struct our_control *agent, uint64_t message);
 /* ---- drain.c: what both operations share ---- */
 
 /*
- * Waits for a completion, and hands it and all that came with it to `take`, one by one. Returns 0,
- * or the first error of our_await_completion or `take`.
+ * Waits for a completion, at most until our_now_ns is `until_ns` (UINT64_MAX: for as long as it takes),
+ * and hands it and all that came with it to `take`, one by one. Returns 0; EAGAIN: it is time; or the
+ * first error of our_await_completion or `take`.
  */
-int our_drain(struct our_control *control,
+int our_drain(struct our_control *control, uint64_t until_ns,
 	      int (*take)(struct our_control *control, const struct our_completion *completion));
 
 /*

@@ -35,11 +35,39 @@ static void fill_messages(struct our_control *client, uint64_t n)
 		our_setup_user_data(client, (uint32_t)(message % client->n_data_buffers), message);
 }
 
+/* How many messages are left to be sent now: with --rate, of those that are due. */
+static uint64_t messages_left(const struct our_control *client)
+{
+	const struct our_transfer *transfer = client->transfer;
+	uint64_t rate = client->options->rate, elapsed_ns, due = transfer->goal;
+
+	if (rate) {
+		elapsed_ns = our_now_ns() - transfer->started_ns;
+		due = elapsed_ns / OUR_NS_PER_S * rate +
+		      elapsed_ns % OUR_NS_PER_S * rate / OUR_NS_PER_S + 1;
+	}
+	return (due < transfer->goal ? due : transfer->goal) - transfer->posted;
+}
+
+/*
+ * Until when to wait for a completion: with --rate, until the next message is due. If it is overdue, it is
+ * a completion that it waits for.
+ */
+static uint64_t next_due_ns(const struct our_control *client)
+{
+	const struct our_transfer *transfer = client->transfer;
+	uint64_t due_ns = UINT64_MAX;
+
+	if (client->options->rate && transfer->posted < transfer->goal)
+		due_ns = our_due_ns(transfer->started_ns, transfer->posted, client->options->rate);
+	return due_ns > our_now_ns() ? due_ns : UINT64_MAX;
+}
+
 /* Posts as much as may go: messages left, receives at the agent, buffers that are free. */
 static int post_messages(struct our_control *client)
 {
 	struct our_transfer *transfer = client->transfer;
-	uint64_t left = transfer->goal - transfer->posted, n;
+	uint64_t left = messages_left(client), n;
 	uint64_t credits = client->n_data_buffers - (transfer->posted - transfer->credited);
 	uint64_t buffers = client->n_data_buffers - (transfer->posted - transfer->completed);
 
@@ -90,10 +118,10 @@ static int stream(struct our_control *client, uint64_t deadline_ns)
 		ret = post_messages(client);
 		if (ret)
 			return ret;
-		ret = our_drain(client, take);
+		ret = our_drain(client, next_due_ns(client), take);
 		if (ret == ECONNRESET && transfer->credited == transfer->goal)
 			return 0; /* the server knew that this was all, and was faster */
-		if (ret)
+		if (ret && ret != EAGAIN)
 			return ret == ETIMEDOUT && transfer->goal < client->count ? 0 : ret;
 		if (our_stop_requested())
 			return EINTR;
@@ -117,6 +145,7 @@ int our_client_operation(struct our_control *client)
 		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
 	our_limit_wait(client, now_ns);
 	our_start_counting(client);
+	client->transfer->started_ns = now_ns;
 	ret = stream(client, deadline_ns);
 	our_statistics_end(statistics);
 	return our_judge_end(client, ret, client->transfer->credited);

@@ -5,15 +5,19 @@
  */
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
+#include "common/transfer_completion.h"
 
-int our_drain(struct our_control *control,
+int our_drain(struct our_control *control, uint64_t until_ns,
 	      int (*take)(struct our_control *control, const struct our_completion *completion))
 {
 	struct our_stream_statistics *stream = &control->transfer->stream;
 	struct our_completion completion;
 	int ret;
 
-	ret = our_await_completion(control, &completion);
+	if (until_ns == UINT64_MAX)
+		ret = our_await_completion(control, &completion);
+	else
+		ret = our_await_time(control, until_ns, &completion);
 	if (ret)
 		return ret;
 	our_histogram_add(&stream->completions_per_poll,

@@ -41,4 +41,10 @@ static inline uint64_t our_end_of_wait(uint64_t seconds)
 	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
 }
 
+/* When message number `message`, counted from 0, is due, if `rate` a second are sent from started_ns on. */
+static inline uint64_t our_due_ns(uint64_t started_ns, uint64_t message, uint64_t rate)
+{
+	return started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
+}
+
 #endif

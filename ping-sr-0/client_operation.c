@@ -63,11 +63,10 @@ static int ping(struct our_control *client, uint64_t *ended_ns)
  */
 static int await_turn(struct our_control *client, uint64_t started_ns, uint64_t message)
 {
-	uint64_t rate = client->options->rate, due_ns;
+	uint64_t due_ns = our_due_ns(started_ns, message, client->options->rate);
 	struct our_completion completion;
 	int ret;
 
-	due_ns = started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
 	client->wait_until_ns = UINT64_MAX;
 	ret = our_await_time(client, due_ns, &completion);
 	if (!ret) {

@@ -17,8 +17,8 @@
 #include "ping-sr-5/wake_up.h"
 #include "program/report.h"
 
-#define ROUNDS   21
-#define PAUSE_NS 500000 /* until the other thread sleeps, and its CPU, too */
+#define ROUNDS   11
+#define PAUSE_NS 300000 /* until the other thread sleeps, and its CPU, too */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static uint64_t measured_ns;                             /* 0: not yet */

@@ -87,12 +87,19 @@ void assert_exit(struct process *process, int status)
 	process_assert(got == status, "%s: exit status %d, not %d", process->name, got, status);
 }
 
-void stop_if_running(struct process *process)
+void stop_in_mid_run(struct setting at, struct process *process, int signal)
+{
+	process_signal(process, signal);
+	if (!at.stage->notices_peer_death && !process_ended(process, 1))
+		process_signal(process, signal);
+}
+
+void stop_if_running(struct setting at, struct process *process)
 {
 	int status;
 
 	if (!process_ended(process, 0))
-		process_signal(process, SIGINT);
+		stop_in_mid_run(at, process, SIGINT);
 	status = process_exit_status(process);
 	process_assert(status == 0 || status == 1, "%s: exit status %d", process->name, status);
 }

@@ -40,8 +40,14 @@ void start_long_run(struct setting at, const char *const *own, struct process **
 /* Waits until it ends of its own accord, with that exit status. */
 void assert_exit(struct process *process, int status);
 
+/*
+ * Asks it to stop by `signal`. Where nobody looks at the CM while the CQ is polled, the peer does not
+ * answer, and who leaves would stay for 7 s: a second signal ends that.
+ */
+void stop_in_mid_run(struct setting at, struct process *process, int signal);
+
 /* Asks it to stop, if it still runs; it must obey, and its exit status may be 0 or 1. */
-void stop_if_running(struct process *process);
+void stop_if_running(struct setting at, struct process *process);
 
 /* The only result on a program's stdout, checked for its form; json_object_put(3) it. */
 struct json_object *result_of(struct process *process);

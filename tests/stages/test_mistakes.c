@@ -38,7 +38,7 @@ START_TEST(two_servers_on_one_port)
 	second = start_server(at, NULL, NULL);
 	assert_error(second, 1, "another program listens there: stop it, or choose");
 	process_assert(!process_ended(first, 0), "the first server is gone, too");
-	stop_if_running(first);
+	stop_if_running(at, first);
 }
 END_TEST
 
@@ -65,8 +65,8 @@ START_TEST(different_sizes)
 
 	assert_exit(first, 1);
 	process_assert(*process_text(first, PROCESS_ERR), "%s did not say why", first->name);
-	stop_if_running(server);
-	stop_if_running(client);
+	stop_if_running(at, server);
+	stop_if_running(at, client);
 	process_assert(strstr(process_text(server, PROCESS_ERR), "-s") ||
 			       strstr(process_text(client, PROCESS_ERR), "-s"),
 		       "neither side names -s as the likely cause");

@@ -94,8 +94,8 @@ START_TEST(memory_stays_small)
 	process_assert(kib < MAX_KIB, "the client takes %lu KiB", kib);
 	kib = process_status_kib(server, "VmHWM");
 	process_assert(kib < MAX_KIB, "the server takes %lu KiB", kib);
-	stop_if_running(client);
-	stop_if_running(server);
+	stop_if_running(at, client);
+	stop_if_running(at, server);
 }
 END_TEST
 

@@ -34,7 +34,7 @@ static void end_other(struct setting at, struct process *other)
 	if (at.stage->notices_peer_death)
 		process_assert(process_ended(other, PROCESS_SECONDS),
 			       "%s does not notice that its peer left", other->name);
-	stop_if_running(other);
+	stop_if_running(at, other);
 }
 
 START_TEST(a_client_is_stopped_in_mid_run)
@@ -43,7 +43,7 @@ START_TEST(a_client_is_stopped_in_mid_run)
 	struct process *server, *client;
 
 	start_long_run(at, NULL, &server, &client);
-	process_signal(client, signal_for(at));
+	stop_in_mid_run(at, client, signal_for(at));
 	assert_exit(client, 0);
 	check_broken_run(client, at, "client");
 	end_other(at, server);
@@ -57,7 +57,7 @@ START_TEST(a_server_is_stopped_in_mid_run)
 	struct process *server, *client;
 
 	start_long_run(at, NULL, &server, &client);
-	process_signal(server, signal_for(at));
+	stop_in_mid_run(at, server, signal_for(at));
 	assert_exit(server, 0);
 	check_broken_run(server, at, "agent");
 	end_other(at, client);

@@ -139,9 +139,9 @@ START_TEST(and_after_an_interruption_too)
 	struct process *server, *client;
 
 	start_long_run(at, PROCESS_ARGUMENTS("-t"), &server, &client);
-	process_signal(client, SIGINT);
+	stop_in_mid_run(at, client, SIGINT);
 	assert_exit(client, 0);
-	stop_if_running(server);
+	stop_if_running(at, server);
 	assert_traced(client, client_verbs);
 	assert_traced(server, server_verbs);
 	check_trace(at, client, RUN_LENGTH(client_verbs) - 1);
