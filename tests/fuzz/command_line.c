@@ -91,7 +91,7 @@ static void note_own(int program, uint64_t *values)
 
 	for (i = 0; (option = option_at(program, i)); i++) {
 		if (option->value)
-			values[i] = value_of(NULL, option);
+			values[i] = value_of(&defaults[program], option);
 	}
 }
 
