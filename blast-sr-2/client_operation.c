@@ -19,11 +19,9 @@
  */
 #define TAIL_NS OUR_NS_PER_S
 
-static uint64_t smallest(uint64_t a, uint64_t b, uint64_t c)
+static uint64_t lesser(uint64_t a, uint64_t b)
 {
-	uint64_t least = a < b ? a : b;
-
-	return least < c ? least : c;
+	return a < b ? a : b;
 }
 
 /* Gives the next `n` messages their patterns. */
@@ -35,30 +33,26 @@ static void fill_messages(struct our_control *client, uint64_t n)
 		our_setup_user_data(client, (uint32_t)(message % client->n_data_buffers), message);
 }
 
-/* How many messages are left to be sent now: with --rate, of those that are due. */
-static uint64_t messages_left(const struct our_control *client)
+/* With --rate: how many messages are due by now. */
+static uint64_t messages_due(const struct our_control *client)
 {
-	const struct our_transfer *transfer = client->transfer;
-	uint64_t rate = client->options->rate, elapsed_ns, due = transfer->goal;
+	uint64_t elapsed_ns = our_now_ns() - client->transfer->started_ns;
+	uint64_t rate = client->options->rate;
 
-	if (rate) {
-		elapsed_ns = our_now_ns() - transfer->started_ns;
-		due = elapsed_ns / OUR_NS_PER_S * rate +
-		      elapsed_ns % OUR_NS_PER_S * rate / OUR_NS_PER_S + 1;
-	}
-	return (due < transfer->goal ? due : transfer->goal) - transfer->posted;
+	return elapsed_ns / OUR_NS_PER_S * rate + elapsed_ns % OUR_NS_PER_S * rate / OUR_NS_PER_S +
+	       1;
 }
 
 /*
- * Until when to wait for a completion: with --rate, until the next message is due. If it is overdue, it is
- * a completion that it waits for.
+ * With --rate: until when to wait for a completion: until the next message is due. If that is overdue, it
+ * is a completion that it waits for.
  */
 static uint64_t next_due_ns(const struct our_control *client)
 {
 	const struct our_transfer *transfer = client->transfer;
 	uint64_t due_ns = UINT64_MAX;
 
-	if (client->options->rate && transfer->posted < transfer->goal)
+	if (transfer->posted < transfer->goal)
 		due_ns = our_due_ns(transfer->started_ns, transfer->posted, client->options->rate);
 	return due_ns > our_now_ns() ? due_ns : UINT64_MAX;
 }
@@ -67,13 +61,15 @@ static uint64_t next_due_ns(const struct our_control *client)
 static int post_messages(struct our_control *client)
 {
 	struct our_transfer *transfer = client->transfer;
-	uint64_t left = messages_left(client), n;
+	uint64_t left = transfer->goal - transfer->posted, n;
 	uint64_t credits = client->n_data_buffers - (transfer->posted - transfer->credited);
 	uint64_t buffers = client->n_data_buffers - (transfer->posted - transfer->completed);
 
+	if (client->options->rate)
+		left = lesser(left, messages_due(client) - transfer->posted);
 	if (our_blast_options.no_credits)
 		credits = left;
-	n = smallest(left, credits, buffers);
+	n = lesser(left, lesser(credits, buffers));
 	if (!n) {
 		transfer->stream.credit_stalls += left && buffers;
 		return 0;
@@ -111,14 +107,16 @@ static void end_sending(struct our_control *client, uint64_t now_ns)
 static int stream(struct our_control *client, uint64_t deadline_ns)
 {
 	struct our_transfer *transfer = client->transfer;
-	uint64_t now_ns;
+	uint64_t now_ns, until_ns = UINT64_MAX;
 	int ret;
 
 	while (transfer->credited < transfer->goal) {
 		ret = post_messages(client);
 		if (ret)
 			return ret;
-		ret = our_drain(client, next_due_ns(client), take);
+		if (client->options->rate)
+			until_ns = next_due_ns(client);
+		ret = our_drain(client, until_ns, take);
 		if (ret == ECONNRESET && transfer->credited == transfer->goal)
 			return 0; /* the server knew that this was all, and was faster */
 		if (ret && ret != EAGAIN)
