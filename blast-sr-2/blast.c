@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What makes client and server a stream: the limits on what they may ask of the device, and what
- * each sets up before it is connected. What a stage provides: see
- * common/stage.h.
+ * each sets up before it is connected. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -125,7 +125,9 @@ static int stream(struct our_control *client, uint64_t deadline_ns)
 			return EINTR;
 		our_count_messages(client, transfer->credited);
 		now_ns = our_now_ns();
-		our_limit_wait(client, now_ns);
+		/* That the next is due is no word from the server, unless it had no more to say. */
+		if (ret != EAGAIN || transfer->credited == transfer->posted)
+			our_limit_wait(client, now_ns);
 		if (now_ns >= deadline_ns)
 			end_sending(client, now_ns);
 		our_statistics_progress(&client->statistics, now_ns);

@@ -8,7 +8,6 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
-#include "measure/clock.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 
@@ -25,8 +24,6 @@ struct our_blast_options our_blast_options = {
 static const struct our_option stream_client_options[] = {
 	{ "buffers", 'b', "N", "of each side: so many messages may be under way (default 64)",
 	  OUR_OWN_NUMBER(our_blast_options.buffers, 1, MAX_BUFFERS) },
-	{ "rate", 0, "N", "send N messages a second (default: all it can)",
-	  OUR_NUMBER(rate, 1, OUR_NS_PER_S) },
 	{ "signal-every", 0, "N",
 	  "want a completion of every Nth send only (default: -b / 4; of each from 4 KiB on)",
 	  OUR_OWN_NUMBER(our_blast_options.signal_every, 1, UINT32_MAX) },

@@ -15,8 +15,6 @@
 #include "program/report.h"
 
 static const struct our_option ping_options[] = {
-	{ "rate", 0, "N", "send N messages a second (default: all it can)",
-	  OUR_NUMBER(rate, 1, OUR_NS_PER_S) },
 	{ "verify", 'v', NULL, "compare every byte that comes back", OUR_FLAG(verify) },
 	{ 0 },
 };

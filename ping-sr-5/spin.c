@@ -8,7 +8,7 @@
 #include "ping-sr-5/spin.h"
 
 #define POLLS_A_MOMENT 16 /* to look at the clock costs as much as a few polls */
-#define WAITS_A_TRIAL  16 /* after so many the account is looked at */
+#define WAITS_A_TRIAL  16 /* after so many it is decided whether looking pays */
 #define SHORTEST_PAUSE 64 /* waits asleep before looking is tried again */
 #define LONGEST_PAUSE  4096
 

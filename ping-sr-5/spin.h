@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-5: whether to look for a completion before sleeping, and for how long. The decision is kept
- * like an account: time spent looking on the one side, wake-ups that were saved on the other. Of one
- * connection; its own thread.
+ * ping-sr-5: whether to look for a completion before sleeping, and for how long. From time to time the
+ * time spent looking is compared with the price of the wake-ups that it saved. Of one connection; its
+ * own thread.
  */
 #ifndef OUR_SPIN_H
 #define OUR_SPIN_H
@@ -32,8 +32,8 @@ void our_begin_look(struct our_spin *spin);
 bool our_look_again(struct our_spin *spin, uint64_t until_ns);
 
 /*
- * The wait is over. `slept`: the budget was not enough, or there was none. Settles the account, and
- * decides from time to time whether looking pays.
+ * The wait is over. `slept`: the budget was not enough, or there was none. Adds the wait to the sums,
+ * and decides from time to time whether looking pays.
  */
 void our_end_look(struct our_spin *spin, bool slept);
 

@@ -17,6 +17,8 @@ const struct our_option our_client_options[] = {
 	{ "wait", 'w', "SECONDS", "keep trying for so long until the server is up",
 	  OUR_NUMBER(wait_s, 0, UINT32_MAX) },
 	{ "timeout", 0, "SECONDS", TIMEOUT_HELP, OUR_NUMBER(timeout_s, 1, INT32_MAX / 1000) },
+	{ "rate", 0, "N", "send N messages a second (default: all it can)",
+	  OUR_NUMBER(rate, 1, OUR_NS_PER_S) },
 	{ 0 },
 };
 

@@ -21,8 +21,7 @@ struct addrinfo;
 #define OUR_DEFAULT_PORT    "12321"
 #define OUR_DEFAULT_COUNT   1000
 #define OUR_DEFAULT_SIZE    64
-#define OUR_MAX_SIZE        (1ull << 31) /* no RDMA message is longer than 2 GiB */
-#define OUR_MAX_BUFFERS     (1u << 20)
+#define OUR_MAX_SIZE        (1ull << 31)     /* no RDMA message is longer than 2 GiB */
 #define OUR_COUNT_UNLIMITED 1000000000000ull /* -D without -c: until the client leaves */
 
 /* What an option's value is. */
@@ -62,7 +61,7 @@ struct our_option {
 	OUR_OPTION_BYTES, NULL, offsetof(struct our_options, member), __VA_ARGS__
 
 /* Options that more than one part would declare. */
-extern const struct our_option our_client_options[];   /* -a, -p, -w, --timeout */
+extern const struct our_option our_client_options[];   /* -a, -p, -w, --timeout, --rate */
 extern const struct our_option our_listener_options[]; /* -a, -p, -n, --timeout */
 extern const struct our_option our_message_options[];  /* -c, -D, -s */
 extern const struct our_option our_every_option[];     /* of every program: -t to -V */

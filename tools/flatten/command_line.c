@@ -45,6 +45,7 @@ int our_process_options(int argc, char **argv, struct our_options *options)
 {
 	int letter, ret = 0;
 
+	our_set_program_name(argv[0]);
 	memset(options, 0, sizeof(*options));
 	options->port = OUR_DEFAULT_PORT;
 	options->clients = 1;

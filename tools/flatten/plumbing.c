@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What a flattened program has in place of program/ and measure/: the same functions, as few lines
- * as they can be: errors, exit statuses, and what is measured.
+ * as they can be: exit statuses, and what is measured.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,34 +12,7 @@
 #include "measure/clock.h"
 #include "program/options.h"
 #include "program/report.h"
-#include "program/stop.h"
 #include "tools/flatten/plumbing.h"
-
-int our_report_error(const char *call, int error, const char *advice, ...)
-{
-	char text[512] = "";
-	va_list arguments;
-
-	if (error == EINTR && our_stop_requested())
-		return error;
-	if (advice) {
-		va_start(arguments, advice);
-		vsnprintf(text, sizeof(text), advice, arguments);
-		va_end(arguments);
-	}
-	fprintf(stderr, "%s: %s (%d)%s%s\n", call, strerror(error), error, *text ? ": " : "", text);
-	return error ? error : EIO;
-}
-
-void our_report_sentence(const char *sentence, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, sentence);
-	vfprintf(stderr, sentence, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-}
 
 int our_options_exit_status(int error)
 {
