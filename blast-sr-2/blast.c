@@ -189,9 +189,7 @@ int our_setup_agent_transfer(struct our_control *agent)
 {
 	int ret;
 
-	ret = our_check_buffers(agent);
-	if (!ret)
-		ret = check_device(agent, false);
+	ret = check_device(agent, false);
 	if (!ret)
 		ret = setup_transfer(agent, OUR_CREDIT_SENDS, OUR_CREDIT_SENDS);
 	if (ret)

@@ -17,8 +17,7 @@ extern struct our_blast_options {
 	uint64_t
 		inline_size; /* client: bytes: messages up to this long are inline, if the QP can */
 	uint64_t sge;        /* pieces that a message is gathered from, or scattered to */
-	uint64_t max_buffers;  /* a server takes from a client at most so many buffers, */
-	uint64_t max_memory;   /* of at most so many bytes together */
+	uint64_t max_buffers;  /* a server takes from a client at most so many buffers */
 	uint64_t credit_batch; /* agent: receives to post again at a time; 0: see batch() */
 	uint64_t sleep_us;     /* agent: after each message */
 	bool no_credits;       /* client: does not care whether there are receives */
@@ -47,14 +46,6 @@ struct our_transfer {
 	struct ibv_mr *credit_mr; /* of all slots */
 	struct our_stream_statistics stream;
 };
-
-/* ---- options.c ---- */
-
-/*
- * Agent: checks what the client wants to have of buffers against the server's limits, before anything
- * is allocated from it. Returns 0 or ERANGE, reported, and the reason for the refusal is set.
- */
-int our_check_buffers(struct our_control *agent);
 
 /* ---- chains.c: several work requests with one call ---- */
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "blast-sr-2/blast.h"
+#include "common/memory_registration.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
@@ -18,7 +19,6 @@ struct our_blast_options our_blast_options = {
 	.inline_size = OUR_INLINE_WANTED,
 	.sge = 1,
 	.max_buffers = 65536,
-	.max_memory = 1 << 30,
 };
 
 static const struct our_option stream_client_options[] = {
@@ -38,9 +38,6 @@ static const struct our_option stream_client_options[] = {
 static const struct our_option stream_server_options[] = {
 	{ "max-buffers", 0, "N", "refuse a client that wants more buffers (default 65536)",
 	  OUR_OWN_NUMBER(our_blast_options.max_buffers, 1, MAX_BUFFERS) },
-	{ "max-memory", 0, "BYTES",
-	  "refuse a client whose buffers are larger together (default 1g)",
-	  OUR_OWN_BYTES(our_blast_options.max_memory, 1, UINT64_MAX) },
 	{ "credit-batch", 0, "N",
 	  "post N receives again at a time, and return their credits (default: -b / 4)",
 	  OUR_OWN_NUMBER(our_blast_options.credit_batch, 1, UINT32_MAX) },
@@ -75,28 +72,23 @@ const struct our_program our_server_program = {
 	.name = OUR_STAGE "/server",
 	.summary = "Takes the messages that clients stream to it, and returns credits.",
 	.options = { our_listener_options, stream_server_options, stream_options },
+	.timeout_s = OUR_SERVER_TIMEOUT,
 };
 
-int our_check_buffers(struct our_control *agent)
+int our_check_transfer(struct our_control *agent)
 {
-	uint64_t most = our_blast_options.max_memory / agent->data_size;
+	uint64_t most = our_blast_options.max_buffers;
+	uint32_t n = agent->n_data_buffers;
 
-	if (!most) {
-		our_report_sentence("client refused: one of its messages has %u bytes, and all of "
-				    "a client's buffers may have %" PRIu64 " (--max-memory)",
-				    agent->data_size, our_blast_options.max_memory);
-		agent->refusal_reason = OUR_REFUSED_SIZE;
-		agent->refusal_limit = our_blast_options.max_memory;
+	if (!n || n > most) {
+		our_report_sentence("client refused: it wants %u buffers, and 1 to %" PRIu64
+				    " are allowed (--max-buffers)",
+				    n, most);
+		agent->refusal_reason = OUR_REFUSED_BUFFERS;
+		agent->refusal_limit = most;
 		return ERANGE;
 	}
-	if (most > our_blast_options.max_buffers)
-		most = our_blast_options.max_buffers;
-	if (agent->n_data_buffers && agent->n_data_buffers <= most)
-		return 0;
-	our_report_sentence("client refused: it wants %u buffers of %u bytes, and 1 to %" PRIu64
-			    " of that size are allowed (--max-buffers, --max-memory)",
-			    agent->n_data_buffers, agent->data_size, most);
-	agent->refusal_reason = OUR_REFUSED_BUFFERS;
-	agent->refusal_limit = most;
-	return ERANGE;
+	agent->memory = our_memory_of_buffers(agent, n) +
+			n * our_blast_options.sge * sizeof(struct ibv_sge);
+	return 0;
 }

@@ -12,6 +12,7 @@
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "program/addresses.h"
+#include "program/admission.h"
 #include "program/report.h"
 #include "program/stop.h"
 
@@ -295,6 +296,14 @@ int our_agent_connect(struct our_control *control)
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
 		return our_report_no_client(control, ret);
+	return our_note_accepted(control);
+}
+
+int our_note_accepted(struct our_control *control)
+{
+	if (!control->accepted)
+		our_note_acceptance(control->admission);
+	control->accepted = true;
 	control->connected = true;
 	return our_setup_rnr_timer(control);
 }

@@ -85,6 +85,12 @@ int our_report_no_requests(const struct our_control *listener, const char *call,
 int our_agent_accept(struct our_control *control);
 
 /*
+ * Agent: the connection stands (RDMA_CM_EVENT_ESTABLISHED): the client counts as accepted; sets the
+ * QP's RNR timer. Returns 0 or an errno value, reported.
+ */
+int our_note_accepted(struct our_control *control);
+
+/*
  * Agent: accepts the client and waits until the connection stands; sets the QP's RNR timer. The
  * first receive must be posted already. Returns 0 or an errno value, reported.
  */

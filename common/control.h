@@ -59,8 +59,9 @@ struct our_control {
 	struct our_cm_event cm_event;    /* the one awaited last */
 	struct our_cm_events *cm_events; /* the stage's own, for waiting: see stage.h */
 	bool connected;
-	bool leaving; /* the tear-down has begun */
-	int ended;    /* how the connection has, by what the CM said so far: see our_cm_end */
+	bool accepted; /* of an agent: the connection has stood, and counts for -n */
+	bool leaving;  /* the tear-down has begun */
+	int ended;     /* how the connection has, by what the CM said so far: see our_cm_end */
 
 	/* The device and both ends, once they are known: see our_learn_device */
 	struct ibv_context *verbs; /* NULL: not yet, or a listener that is bound to no device */
@@ -88,6 +89,8 @@ struct our_control {
 	uint32_t n_data_buffers; /* of a stream: so many messages may be under way; else 0 */
 	bool has_extension;      /* agent: the client's private data had ours: docs/protocol.md */
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, on its way to the peer */
+	struct our_admission *admission; /* listener and agent: which clients are let in; shared */
+	uint64_t memory;                 /* agent: bytes that it is let in with */
 	int refusal_reason; /* why we refuse the client, in the stage's terms; 0: we do not */
 	uint64_t refusal_limit;
 	uint64_t

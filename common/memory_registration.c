@@ -15,6 +15,8 @@
 #define OUR_CACHE_LINE \
 	64 /* and each on a cache line: the CPU writes one while the device reads another */
 
+#define OUR_QUEUE_ENTRY 256 /* bytes, about: of a work request and its completion in their queues */
+
 int our_alloc_pd(struct our_control *control)
 {
 	control->pd = ibv_alloc_pd(control->verbs);
@@ -89,6 +91,13 @@ static int allocate_buffers(struct our_control *control, uint32_t n, size_t leng
 static size_t stride(const struct our_control *control)
 {
 	return ((size_t)control->data_size + OUR_CACHE_LINE - 1) / OUR_CACHE_LINE * OUR_CACHE_LINE;
+}
+
+uint64_t our_memory_of_buffers(const struct our_control *control, uint32_t n)
+{
+	uint64_t data = (n * (uint64_t)stride(control) + OUR_PAGE - 1) / OUR_PAGE * OUR_PAGE;
+
+	return data + n * (sizeof(*control->buffers) + OUR_QUEUE_ENTRY);
 }
 
 int our_setup_buffers(struct our_control *control, uint32_t n, int access)

@@ -40,6 +40,13 @@ void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lk
  * thread.
  */
 int our_setup_buffers(struct our_control *control, uint32_t n, int access);
+
+/*
+ * How many bytes of memory `n` such buffers will take, with their work requests and, about, their
+ * places in the queues of QP and CQ. Allocates nothing. Any thread.
+ */
+uint64_t our_memory_of_buffers(const struct our_control *control, uint32_t n);
+
 void our_unsetup_buffers(struct our_control *control);
 
 #endif

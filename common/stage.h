@@ -108,8 +108,8 @@ void our_destroy_cq(struct our_control *control);
  * While there is none, our_keep_waiting is asked.
  *
  * Returns 0 and *completion; what our_keep_waiting returned; ECONNRESET when the work request was
- * flushed; EIO for any other completion in error, or a CQ that cannot be polled. Only EIO is
- * reported.
+ * flushed; ECONNABORTED for any other completion in error that is the peer's failure, EIO for one that
+ * is ours, or a CQ that cannot be polled; only these two are reported.
  */
 int our_await_completion(struct our_control *control, struct our_completion *completion);
 
@@ -132,7 +132,8 @@ void our_setup_connect_info(struct our_control *control, struct rdma_conn_param 
 
 /*
  * Agent: takes count, size and number of buffers for `control` from what the client sent along
- * (the connect request in `request`), and checks them before anything is allocated from them.
+ * (the connect request in `request`), and checks them before anything is allocated from them; and
+ * in control->memory how many bytes of memory that will take, as far as the server limits it.
  *
  * Returns 0; EPROTO (no sense in it) or ERANGE (over a limit), reported.
  */
@@ -141,8 +142,9 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 /*
  * Server: puts the reason for a refusal into control->private_data, to travel with rdma_reject: the one
  * that our_take_connect_info has found, or what `error` means to the client: EUSERS, there are as many
- * clients as there are to be; EMFILE, no descriptor is left; any other, of something else there is
- * none. Returns its length in bytes; 0: this stage gives no reasons.
+ * clients as there are to be; EBUSY, as may be at a time; EDQUOT, no memory, EMFILE, no descriptor is
+ * left for it; any other, of something else there is none. Returns its length in bytes; 0: this stage
+ * gives no reasons.
  */
 uint8_t our_setup_refusal(struct our_control *control, int error);
 
@@ -172,6 +174,15 @@ extern const struct our_program our_client_program, our_server_program;
  */
 int our_setup_client_transfer(struct our_control *client);
 int our_setup_agent_transfer(struct our_control *agent);
+
+/*
+ * Agent: checks what the client asked for against the limits of what moves, and sets agent->memory: how
+ * many bytes our_setup_agent_transfer will take. Count and size have been checked.
+ *
+ * Returns 0; or ERANGE, reported, and the reason for the refusal is set.
+ */
+int our_check_transfer(struct our_control *agent);
+
 void our_unsetup_transfer(struct our_control *control);
 
 /*
@@ -210,20 +221,44 @@ int our_end_agent_operation(struct our_control *agent, int ret);
  */
 int our_report_results(const struct our_control *control);
 
-/* ---- serve_clients.c, agent.c: a server and its clients ---- */
+/* ---- serve_clients.c, welcome.c, agent.c: a server and its clients ---- */
 
 /*
- * Server: serves the clients that connect to `listener`, as many as the options want. Returns 0;
- * EINTR when the program was asked to stop; or the errno value with which serving one of them (or
- * listening) failed, reported.
+ * Server: serves the clients that connect to `listener`, as many as listener->admission wants. Returns
+ * 0; EINTR when the program was asked to stop; or the errno value with which listening, or the server's
+ * own part in serving one of them, failed, reported.
  */
 int our_serve_clients(struct our_control *listener);
 
+/* Server: the options that serving clients in this way adds to the others; NULL: none. */
+extern const struct our_option *const our_serving_options;
+
 /*
- * Server: serves the client that sent the connect request, from set-up to tear-down, and shows the
- * results. The request's cm_id is its own from here on. Returns 0 or an errno value, reported
- * (EINTR: asked to stop).
+ * Server: makes an agent for the client whose connect request is in listener->cm_event. Checks what it
+ * asks for, and lets it in (our_admit); it has no QP and no channel of its own yet.
+ *
+ * Returns 0 and *agent, to be given to our_agent or our_turn_away; or an errno value, reported: the client
+ * has been refused, and nothing is left of it. The listener's thread.
  */
-int our_agent(const struct our_options *options, const struct our_cm_event *request);
+int our_welcome(struct our_control *listener, struct our_control **agent);
+
+/*
+ * Server: refuses a client that has been let in, because of `error`, and frees its agent. For one that
+ * has not come as far as to a QP. Any thread.
+ */
+void our_turn_away(struct our_control *agent, int error);
+
+/*
+ * Server: takes an agent that has been torn down off the books, and frees it. `error` is how it ended,
+ * an errno value or 0. The agent's last act, in its own thread: the server may leave now.
+ */
+void our_dismiss(struct our_control *agent, int error);
+
+/*
+ * Server: serves the client that has been let in, from set-up to tear-down, shows the results, and
+ * frees the agent. Returns 0 or an errno value, reported (EINTR: asked to stop). Any thread, for an
+ * agent of its own.
+ */
+int our_agent(struct our_control *agent);
 
 #endif

@@ -47,6 +47,24 @@ void our_report_wc_status(const struct ibv_wc *wc)
 		ibv_wc_status_str(wc->status), wc->status, wc->vendor_err, wc_status_advice(wc));
 }
 
+/* Whether it is the peer that has failed: it is gone, or has sent or posted what it should not. */
+static bool is_the_peers_failure(const struct ibv_wc *wc)
+{
+	switch (wc->status) {
+	case IBV_WC_RETRY_EXC_ERR:
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_ACCESS_ERR:
+	case IBV_WC_REM_OP_ERR:
+	case IBV_WC_LOC_LEN_ERR:
+		return true;
+	case IBV_WC_LOC_QP_OP_ERR: /* soft-RoCE: of a message that is longer than its receive */
+		return our_is_recv(wc->wr_id);
+	default:
+		return false;
+	}
+}
+
 int our_check_completion_status(const struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
@@ -56,7 +74,7 @@ int our_check_completion_status(const struct ibv_wc *wc)
 		if (our_stop_requested())
 			return EINTR;
 		our_report_wc_status(wc);
-		return EIO;
+		return is_the_peers_failure(wc) ? ECONNABORTED : EIO;
 	}
 	return 0;
 }

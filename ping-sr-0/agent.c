@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "common/connection_management.h"
-#include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
@@ -65,12 +64,6 @@ static int accept_and_serve(struct our_control *agent)
 {
 	int ret;
 
-	ret = our_take_connect_info(agent, &agent->cm_event);
-	if (ret)
-		goto err_reject;
-	ret = our_check_data_size(agent);
-	if (ret)
-		goto err_reject;
 	ret = our_setup_agent_transfer(agent);
 	if (ret)
 		goto err_reject;
@@ -91,20 +84,14 @@ err_reject:
 	return ret;
 }
 
-int our_agent(const struct our_options *options, const struct our_cm_event *request)
+int our_agent(struct our_control *agent)
 {
-	struct our_control *agent;
 	int ret;
-
-	ret = our_create_control_struct(options, "agent", &agent);
-	if (ret)
-		goto err_destroy_id;
-	agent->cm_event = *request;
 
 	ret = our_create_event_channel(agent);
 	if (ret)
-		goto err_destroy_control;
-	ret = our_migrate_id(agent, request->cm_id);
+		goto err_turn_away;
+	ret = our_migrate_id(agent, agent->cm_id);
 	if (ret)
 		goto out_destroy_event_channel;
 	ret = accept_and_serve(agent);
@@ -112,14 +99,10 @@ int our_agent(const struct our_options *options, const struct our_cm_event *requ
 
 out_destroy_event_channel:
 	our_destroy_event_channel(agent);
-	our_destroy_control_struct(agent);
+	our_dismiss(agent, ret);
 	return ret;
 
-err_destroy_control:
-	our_refuse_request(agent, request->cm_id, ret);
-	our_destroy_control_struct(agent);
-	return ret;
-err_destroy_id:
-	rdma_destroy_id(request->cm_id); /* which refuses the client */
+err_turn_away:
+	our_turn_away(agent, ret);
 	return ret;
 }

@@ -34,6 +34,7 @@ const struct our_program our_server_program = {
 	.name = OUR_STAGE "/server",
 	.summary = "Waits for clients and sends every message of theirs back.",
 	.options = { our_listener_options },
+	.timeout_s = OUR_SERVER_TIMEOUT,
 };
 
 int our_setup_client_buffers(struct our_control *client)
@@ -77,6 +78,12 @@ err_unsetup_qp:
 int our_setup_client_transfer(struct our_control *client)
 {
 	return setup_transfer(client, our_setup_client_buffers, OUR_RECV_BUFFER);
+}
+
+int our_check_transfer(struct our_control *agent)
+{
+	agent->memory = our_memory_of_buffers(agent, OUR_PING_BUFFERS);
+	return 0;
 }
 
 int our_setup_agent_transfer(struct our_control *agent)

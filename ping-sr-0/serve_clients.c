@@ -6,24 +6,23 @@
 
 #include "common/connection_management.h"
 #include "common/stage.h"
+#include "program/admission.h"
 
-/* One client that fails does not keep the next from being served. */
+const struct our_option *const our_serving_options = NULL;
+
+/* One client that is refused, or that fails, does not keep the next from being served. */
 int our_serve_clients(struct our_control *listener)
 {
-	uint64_t wanted = listener->options->clients, served;
-	int ret = 0, failure = 0;
+	struct our_control *agent;
+	int ret, served = 0;
 
-	for (served = 0; !wanted || served < wanted; served++) {
+	while (served != EINTR && our_await_place(listener->admission)) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-		if (ret) {
-			our_report_no_requests(listener, "rdma_get_request", ret);
-			break;
-		}
-		ret = our_agent(listener->options, &listener->cm_event);
-		if (ret == EINTR)
-			break;
 		if (ret)
-			failure = ret;
+			return our_report_no_requests(listener, "rdma_get_request", ret);
+		served = our_welcome(listener, &agent);
+		if (!served)
+			served = our_agent(agent);
 	}
-	return failure ? failure : ret;
+	return our_end_of_admission(listener->admission, 0);
 }

@@ -10,6 +10,7 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "program/addresses.h"
+#include "program/admission.h"
 #include "program/report.h"
 #include "program/stop.h"
 
@@ -81,11 +82,13 @@ static void stop_listening(struct our_control *listener)
 int main(int argc, char **argv)
 {
 	struct our_program program = our_server_program;
+	struct our_admission admission;
 	struct our_options options;
 	struct our_control *listener;
 	int ret;
 
 	our_add_options(&program, our_server_options);
+	our_add_options(&program, our_serving_options);
 	our_add_options(&program, our_waiting_options);
 	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
@@ -97,6 +100,8 @@ int main(int argc, char **argv)
 	ret = our_create_control_struct(&options, "listener", &listener);
 	if (ret)
 		goto out_unprocess_options;
+	our_open_admission(&admission, &options);
+	listener->admission = &admission;
 
 	ret = start_listening(listener);
 	if (ret)

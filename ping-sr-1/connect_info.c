@@ -10,6 +10,7 @@
 
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/admission.h"
 #include "program/report.h"
 #include "program/stop.h"
 
@@ -33,6 +34,9 @@ static const struct our_option server_options[] = {
 	  OUR_OWN_NUMBER(our_client_limits.max_count, 1, OUR_COUNT_UNLIMITED) },
 	{ "max-size", 0, "BYTES", "refuse a client whose messages are larger (default 16m)",
 	  OUR_OWN_BYTES(our_client_limits.max_size, 1, OUR_MAX_SIZE) },
+	{ "max-memory", 0, "BYTES",
+	  "for the buffers of all clients together (default: a quarter of the RAM)",
+	  OUR_BYTES(max_memory, 1, UINT64_MAX) },
 	{ 0 },
 };
 
@@ -107,7 +111,7 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 	control->n_data_buffers = info.n_data_buffers < UINT32_MAX ? (uint32_t)info.n_data_buffers
 								   : UINT32_MAX;
 	control->has_extension = info.has_extension;
-	return 0;
+	return our_check_transfer(control);
 }
 
 /* What kept us from accepting, where it was not what the client wants. */
@@ -116,6 +120,10 @@ static enum our_refusal_reason reason_of(int error)
 	switch (error) {
 	case EUSERS:
 		return OUR_REFUSED_BUSY;
+	case EBUSY:
+		return OUR_REFUSED_CROWD;
+	case EDQUOT:
+		return OUR_REFUSED_MEMORY;
 	case EMFILE:
 	case ENFILE:
 		return OUR_REFUSED_DESCRIPTORS;
@@ -135,6 +143,10 @@ uint8_t our_setup_refusal(struct our_control *control, int error)
 		refusal.reason = reason_of(error);
 	if (refusal.reason == OUR_REFUSED_BUSY)
 		refusal.limit = our_stop_requested() ? 0 : control->options->clients;
+	else if (refusal.reason == OUR_REFUSED_CROWD)
+		refusal.limit = control->admission->max_clients;
+	else if (refusal.reason == OUR_REFUSED_MEMORY)
+		refusal.limit = our_memory_left(control->admission);
 	our_encode_refusal(&refusal, control->private_data);
 	return OUR_REFUSAL_LENGTH;
 }
@@ -172,6 +184,17 @@ void our_explain_refusal(const struct our_control *control, char *text, size_t s
 		}
 		snprintf(text, size,
 			 "it is busy: it was to serve %" PRIu64 " clients (-n), and has them",
+			 refusal.limit);
+		break;
+	case OUR_REFUSED_CROWD:
+		snprintf(text, size,
+			 "it is busy: it serves %" PRIu64 " clients at a time (--max-clients)",
+			 refusal.limit);
+		break;
+	case OUR_REFUSED_MEMORY:
+		snprintf(text, size,
+			 "of its memory for clients %" PRIu64
+			 " bytes are left (--max-memory, there)",
 			 refusal.limit);
 		break;
 	case OUR_REFUSED_DESCRIPTORS:

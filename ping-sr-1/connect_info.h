@@ -38,7 +38,9 @@ enum our_refusal_reason {
 	OUR_REFUSED_BUFFERS = 4,     /* 0 where some are needed, or more than `limit` */
 	OUR_REFUSED_RESOURCES = 5,   /* the server ran out of something, */
 	OUR_REFUSED_BUSY = 6,        /* or has the `limit` clients that it is to serve, */
-	OUR_REFUSED_DESCRIPTORS = 7, /* or no file descriptor is left */
+	OUR_REFUSED_DESCRIPTORS = 7, /* or no file descriptor is left, */
+	OUR_REFUSED_MEMORY = 8,      /* or of its memory for clients only `limit` bytes are left, */
+	OUR_REFUSED_CROWD = 9,       /* or it serves the `limit` clients that it may at a time */
 };
 
 struct our_refusal {

@@ -50,10 +50,14 @@ static void handle_event(struct our_control *control, struct our_queued_event *q
 		disconnect_now(control);
 		announce_end(events);
 	}
-	if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST && events->refusing) {
-		our_refuse_request(control, queued->event.cm_id, EUSERS);
-		free(queued);
-		return;
+	if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		if (events->refusing || events->requests == OUR_MAX_REQUESTS) {
+			our_refuse_request(control, queued->event.cm_id,
+					   events->refusing ? EUSERS : EBUSY);
+			free(queued);
+			return;
+		}
+		events->requests++;
 	}
 	STAILQ_INSERT_TAIL(&events->queue, queued, next);
 }

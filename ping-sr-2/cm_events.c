@@ -80,6 +80,7 @@ static void drop_events(struct our_control *control)
 			our_refuse_request(control, queued->event.cm_id, EUSERS);
 		free(queued);
 	}
+	control->cm_events->requests = 0;
 }
 
 void our_refuse_requests(struct our_control *listener)
@@ -158,6 +159,8 @@ static int await_next_event(struct our_control *control, uint64_t limit, const s
 	}
 	if (!ret)
 		STAILQ_REMOVE_HEAD(&events->queue, next);
+	if (!ret && queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		events->requests--;
 	pthread_mutex_unlock(&events->lock);
 	if (!ret)
 		control->cm_event = queued->event;

@@ -26,11 +26,12 @@ struct our_cm_events {
 	pthread_mutex_t lock;   /* guards all below */
 	pthread_cond_t changed; /* something below has changed; its clock is CLOCK_MONOTONIC */
 	STAILQ_HEAD(our_event_queue, our_queued_event) queue;
-	bool connected; /* the QP works, and the thread may disconnect it, */
-	bool unwatched; /* unless whoever set it up is about to tear it down */
-	bool refusing;  /* no more connect requests are wanted */
-	bool stopping;  /* a signal has asked the program to stop */
-	int failure;    /* the channel cannot be read any more: an errno value */
+	bool connected;        /* the QP works, and the thread may disconnect it, */
+	bool unwatched;        /* unless whoever set it up is about to tear it down */
+	bool refusing;         /* no more connect requests are wanted */
+	unsigned int requests; /* in the queue */
+	bool stopping;         /* a signal has asked the program to stop */
+	int failure;           /* the channel cannot be read any more: an errno value */
 };
 
 /*
@@ -39,6 +40,8 @@ struct our_cm_events {
  */
 int our_create_cm_event_thread(struct our_control *control);
 void our_end_cm_event_thread(struct our_control *control);
+
+#define OUR_MAX_REQUESTS 64 /* that wait to be taken: the thread refuses further ones */
 
 /*
  * Listener: refuses all connect requests that nobody has taken, and from now on those that come, as

@@ -4,111 +4,80 @@
  * goes on listening: clients are served at the same time.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <sys/resource.h>
 
 #include "common/connection_management.h"
 #include "common/stage.h"
 #include "ping-sr-2/cm_events.h"
+#include "program/admission.h"
 #include "program/report.h"
 
-/* What the threads of the agents share with the listener's. */
-struct agents {
-	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t ended; /* an agent has */
-	uint64_t running;
-	int failure; /* of some agent; 0: none failed so far */
-};
+/* A client takes an event channel, two eventfds and, in later stages, a completion channel. */
+#define DESCRIPTORS_OF_A_CLIENT 4
+#define DESCRIPTORS_OF_SERVER   32
 
-/* What an agent's thread is started with. */
-struct agent_start {
-	struct agents *agents;
-	const struct our_options *options;
-	struct our_cm_event request;
-};
+const struct our_option *const our_serving_options = our_crowd_options;
 
-static void note_end(struct agents *agents, int ret)
+/* Raises the limit on descriptors as far as it goes, and serves no more clients than it is enough for. */
+static void limit_clients(struct our_admission *admission, bool quiet)
 {
-	pthread_mutex_lock(&agents->lock);
-	agents->running--;
-	if (ret && ret != EINTR)
-		agents->failure = ret;
-	pthread_cond_signal(&agents->ended);
-	pthread_mutex_unlock(&agents->lock);
+	struct rlimit limit;
+	uint64_t enough;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur <= DESCRIPTORS_OF_SERVER)
+		return;
+	enough = (limit.rlim_cur - DESCRIPTORS_OF_SERVER) / DESCRIPTORS_OF_A_CLIENT;
+	if (enough >= admission->max_clients)
+		return;
+	admission->max_clients = enough;
+	if (!quiet)
+		our_report_sentence("at most %" PRIu64 " clients at a time: there are descriptors "
+				    "for no more (ulimit -Hn)",
+				    enough);
 }
 
-static void *agent_thread(void *argument)
+static void *agent_thread(void *agent)
 {
-	struct agent_start start = *(struct agent_start *)argument;
-
-	free(argument);
-	note_end(start.agents, our_agent(start.options, &start.request));
+	our_agent(agent);
 	return NULL;
 }
 
-/*
- * Starts an agent for the client that has just asked for a connection. Returns 0 or an errno value,
- * reported, and the client counts as one whose agent failed.
- */
-static int start_agent(struct our_control *listener, struct agents *agents)
+static void start_agent(struct our_control *agent)
 {
-	struct agent_start *start = malloc(sizeof(*start));
 	pthread_attr_t attributes;
 	pthread_t thread;
 	int ret;
 
-	pthread_mutex_lock(&agents->lock);
-	agents->running++;
-	pthread_mutex_unlock(&agents->lock);
-	if (!start) {
-		ret = our_report_error("malloc", ENOMEM, "a client is refused");
-		goto err_note_end;
-	}
-	*start = (struct agent_start){ agents, listener->options, listener->cm_event };
-
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	ret = pthread_create(&thread, &attributes, agent_thread, start);
+	ret = pthread_create(&thread, &attributes, agent_thread, agent);
 	pthread_attr_destroy(&attributes);
 	if (!ret)
-		return 0;
+		return;
 	our_report_error("pthread_create", ret, "a client is refused");
-	free(start);
-
-err_note_end:
-	note_end(agents, ret);
-	return ret;
-}
-
-/* Listens until as many clients as wanted have come, while an agent thread serves each. */
-static int start_agents(struct our_control *listener, struct agents *agents)
-{
-	uint64_t wanted = listener->options->clients, started;
-	int ret;
-
-	for (started = 0; !wanted || started < wanted; started++) {
-		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-		if (ret)
-			return our_report_no_requests(listener, "waiting for clients", ret);
-		if (start_agent(listener, agents))
-			our_refuse_request(listener, listener->cm_event.cm_id, EAGAIN);
-	}
-	our_refuse_requests(listener);
-	return 0;
+	our_turn_away(agent, ret);
 }
 
 /* One client that fails does not keep the others from being served. */
 int our_serve_clients(struct our_control *listener)
 {
-	struct agents agents = {
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.ended = PTHREAD_COND_INITIALIZER,
-	};
-	int ret = start_agents(listener, &agents);
+	struct our_control *agent;
+	int ret = 0;
 
-	pthread_mutex_lock(&agents.lock);
-	while (agents.running)
-		pthread_cond_wait(&agents.ended, &agents.lock);
-	pthread_mutex_unlock(&agents.lock);
-	return agents.failure ? agents.failure : ret;
+	limit_clients(listener->admission, listener->options->quiet);
+	while (!ret && our_await_place(listener->admission)) {
+		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+		if (ret)
+			our_report_no_requests(listener, "waiting for clients", ret);
+		else if (!our_welcome(listener, &agent))
+			start_agent(agent);
+	}
+	our_refuse_requests(listener); /* those who come now need not wait until we leave */
+	return our_end_of_admission(listener->admission, ret);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "common/connection_management.h"
-#include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
@@ -18,12 +17,6 @@ static int setup_and_accept(struct our_control *control)
 {
 	int ret;
 
-	ret = our_take_connect_info(control, &control->cm_event);
-	if (ret)
-		return ret;
-	ret = our_check_data_size(control);
-	if (ret)
-		return ret;
 	ret = our_setup_agent_transfer(control);
 	if (ret)
 		return ret;
@@ -36,69 +29,65 @@ static int setup_and_accept(struct our_control *control)
 	return 0;
 }
 
-int our_start_agent(struct our_control *listener, const struct our_cm_event *request,
-		    struct our_comp_channels *channels, struct our_agent **created)
+int our_start_agent(struct our_control *control, struct our_comp_channels *channels,
+		    struct our_agent **created)
 {
 	struct our_agent *agent = calloc(1, sizeof(*agent));
 	int ret;
 
 	if (!agent) {
 		ret = our_report_error("calloc", ENOMEM, "a client is refused");
-		goto err_refuse;
+		goto err_turn_away;
 	}
-	ret = our_create_control_struct(listener->options, "agent", &agent->control);
+	/* The id stays on the listener's channel: there is one reader, who knows what is whose. */
+	agent->control = control;
+	control->agent = agent;
+	control->comp_channels = channels;
+	ret = setup_and_accept(control);
 	if (ret)
 		goto err_free_agent;
-	agent->control->agent = agent;
-	agent->control->comp_channels = channels;
-	agent->control->cm_event = *request;
-	/* The id stays on the listener's channel: there is one reader, who knows what is whose. */
-	our_adopt_id(agent->control, request->cm_id);
-	ret = setup_and_accept(agent->control);
-	if (ret)
-		goto err_reject;
-	our_begin_agent_operation(agent->control);
+	our_begin_agent_operation(control);
 	*created = agent;
 	return 0;
 
-err_reject:
-	our_refuse_request(agent->control, request->cm_id, ret);
-	our_destroy_control_struct(agent->control);
-	free(agent);
-	return ret;
-
 err_free_agent:
 	free(agent);
-err_refuse:
-	our_refuse_request(listener, request->cm_id, ret);
+err_turn_away:
+	our_turn_away(control, ret);
 	return ret;
 }
 
 int our_agent_established(struct our_agent *agent)
 {
-	agent->control->connected = true;
-	return our_setup_rnr_timer(agent->control);
+	return our_note_accepted(agent->control);
 }
 
 int our_drain_agent(struct our_agent *agent)
 {
+	unsigned int left = OUR_AGENT_BUDGET;
 	struct our_completion completion;
 	int ret;
 
-	for (;;) {
+	agent->more = false;
+	for (; left; left--) {
 		ret = our_take_completion(agent->control, &completion);
 		if (ret == EAGAIN)
 			return 0;
+		if (!ret && !agent->control->accepted) /* the event that says so is on its way */
+			ret = our_agent_established(agent);
 		if (!ret)
 			ret = our_agent_react(agent->control, &completion);
 		if (ret)
 			return ret;
 	}
+	agent->more = true;
+	return 0;
 }
 
-int our_end_agent(struct our_agent *agent, int ret, bool *answers)
+bool our_end_agent(struct our_agent *agent, int ret)
 {
 	struct our_control *control = agent->control;
+	bool answers;
 	int shown;
 
 	/* A client leaves when it has everything, or when the time of its -D is over. */
@@ -108,15 +97,16 @@ int our_end_agent(struct our_agent *agent, int ret, bool *answers)
 		ret = 0;
 	ret = our_end_agent_operation(control, ret);
 	shown = our_report_results(control);
-	*answers = our_start_disconnect(control);
+	agent->ended = ret ? ret : shown;
+	answers = our_start_disconnect(control);
 	control->wait_until_ns = our_end_of_wait(our_disconnect_limit_s(control));
 	our_unsetup_transfer(control);
-	return ret ? ret : shown;
+	return answers;
 }
 
 void our_free_agent(struct our_agent *agent)
 {
 	our_destroy_id(agent->control);
-	our_destroy_control_struct(agent->control);
+	our_dismiss(agent->control, agent->ended);
 	free(agent);
 }

@@ -14,36 +14,41 @@ struct our_agent {
 	LIST_ENTRY(our_agent) next;
 	struct our_control *control;
 	bool flushed; /* a work request was, and why is not known yet */
+	bool more;    /* it has not looked at all completions yet */
+	int ended;    /* how serving it has, once it is closing: an errno value or 0 */
 };
 
 LIST_HEAD(our_agent_list, our_agent);
 
+#define OUR_AGENT_BUDGET 64 /* completions that an agent reacts to before it is the others' turn */
+
 /*
- * Sets up an agent for the client that sent `request`, and accepts it; its CQ uses one of
+ * Sets up the agent of a client that our_welcome has let in, and accepts it; its CQ uses one of
  * `channels`. A client that cannot be served is refused, and the reason reported. Returns 0 and
  * *agent, to be ended with our_end_agent; or an errno value, reported, with nothing left behind.
  */
-int our_start_agent(struct our_control *listener, const struct our_cm_event *request,
-		    struct our_comp_channels *channels, struct our_agent **agent);
+int our_start_agent(struct our_control *control, struct our_comp_channels *channels,
+		    struct our_agent **agent);
 
 /* The connection stands. Returns 0 or an errno value, reported. */
 int our_agent_established(struct our_agent *agent);
 
 /*
- * Reacts to all completions that there are. Returns 0, when there are no more and the CQ is armed;
- * or an errno value that ends the agent, reported but for ECONNRESET.
+ * Reacts to the completions that there are, OUR_AGENT_BUDGET of them at most. Returns 0, when there are
+ * no more and the CQ is armed, or agent->more; or an errno value that ends the agent, reported but for
+ * ECONNRESET.
  */
 int our_drain_agent(struct our_agent *agent);
 
 /*
  * Shows the results, disconnects, and tears down all but the id, which is kept until the client has
- * answered. `ret` is why: 0, the client has disconnected; or an errno value. Returns 0 if all of the
- * client's messages had been answered, else the errno value that counts as the agent's failure; and in
- * *answers whether there is an answer to wait for, until control->wait_until_ns.
+ * answered. `ret` is why: 0, the client has disconnected; or an errno value. Sets agent->ended: 0 if all
+ * of the client's messages had been answered. Returns whether there is an answer to wait for, until
+ * control->wait_until_ns.
  */
-int our_end_agent(struct our_agent *agent, int ret, bool *answers);
+bool our_end_agent(struct our_agent *agent, int ret);
 
-/* Destroys what is left of an agent that has been ended. */
+/* Destroys what is left of an agent that has been ended, and takes it off the books. */
 void our_free_agent(struct our_agent *agent);
 
 #endif

@@ -76,7 +76,7 @@ void our_count_cq_event(struct our_control *control);
 /*
  * Takes the next completion of control's CQ and checks its status; when there is none, arms the CQ
  * and looks once more. Returns 0 and *completion; EAGAIN: none, and the next will make an event;
- * ECONNRESET or EIO as our_await_completion does.
+ * ECONNRESET, ECONNABORTED or EIO as our_await_completion does.
  */
 int our_take_completion(struct our_control *control, struct our_completion *completion);
 

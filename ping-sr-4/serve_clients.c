@@ -11,8 +11,15 @@
 #include "measure/clock.h"
 #include "ping-sr-4/agents.h"
 #include "ping-sr-4/channels.h"
+#include "program/admission.h"
+#include "program/output.h"
 #include "program/report.h"
 #include "program/stop.h"
+
+#define FIXED_FDS       (2 + OUR_OUTPUTS) /* the CM's and the signals', and those of the output */
+#define CM_EVENT_BUDGET 16                /* a turn; and no more than one client that is welcomed */
+
+const struct our_option *const our_serving_options = our_crowd_options;
 
 struct server {
 	struct our_control *listener;
@@ -20,27 +27,19 @@ struct server {
 	struct our_agent_list
 		closing; /* those that wait for their RDMA_CM_EVENT_DISCONNECTED alone */
 	bool closed;     /* the server is leaving itself */
+	bool more;       /* some agent has not looked at all completions yet */
 	struct our_comp_channels comp_channels; /* of all agents */
-	uint64_t welcomed;                      /* clients so far */
-	int failure;                            /* of some agent; 0: none failed so far */
 };
 
 static bool wants_more(const struct server *server)
 {
-	uint64_t wanted = server->listener->options->clients;
-
-	return !server->closed && (!wanted || server->welcomed < wanted);
+	return !server->closed && !our_all_places_taken(server->listener->admission);
 }
 
 static void end_agent(struct server *server, struct our_agent *agent, int ret)
 {
-	bool answers;
-
 	LIST_REMOVE(agent, next);
-	ret = our_end_agent(agent, ret, &answers);
-	if (ret && ret != EINTR)
-		server->failure = ret;
-	if (answers)
+	if (our_end_agent(agent, ret))
 		LIST_INSERT_HEAD(&server->closing, agent, next);
 	else
 		our_free_agent(agent);
@@ -61,9 +60,8 @@ static void end_by_itself(struct server *server, struct our_agent *agent, int re
 	if (agent->flushed)
 		return;
 	agent->flushed = true;
-	control->wait_until_ns = our_now_ns();
-	if (our_flush_may_be_early(control))
-		control->wait_until_ns = our_end_of_wait(OUR_FLUSH_LIMIT_S);
+	control->wait_until_ns =
+		our_end_of_wait(our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
 	LIST_REMOVE(agent, next);
 	LIST_INSERT_HEAD(&server->closing, agent, next);
 }
@@ -74,25 +72,33 @@ static void forget_agent(struct our_agent *agent)
 	our_free_agent(agent);
 }
 
-static void welcome(struct server *server, const struct our_cm_event *request)
+/* An agent takes its turn. */
+static void drain_agent(struct server *server, struct our_agent *agent)
 {
-	struct our_agent *agent;
-	int ret;
+	int ret = our_drain_agent(agent);
 
-	if (!wants_more(server)) {
-		our_refuse_request(server->listener, request->cm_id, EUSERS);
-		return;
-	}
-	server->welcomed++;
-	ret = our_start_agent(server->listener, request, &server->comp_channels, &agent);
-	if (ret) {
-		server->failure = ret;
-		return;
-	}
-	LIST_INSERT_HEAD(&server->agents, agent, next);
-	ret = our_drain_agent(agent); /* arms the CQ */
+	server->more |= agent->more;
 	if (ret)
 		end_by_itself(server, agent, ret);
+}
+
+/* Returns whether the client is going to be served. */
+static bool welcome(struct server *server, const struct our_cm_event *request)
+{
+	struct our_control *control;
+	struct our_agent *agent;
+
+	if (server->closed) {
+		our_refuse_request(server->listener, request->cm_id, EUSERS);
+		return false;
+	}
+	if (our_welcome(server->listener, &control))
+		return false;
+	if (our_start_agent(control, &server->comp_channels, &agent))
+		return true; /* all that it takes to set one up has been done */
+	LIST_INSERT_HEAD(&server->agents, agent, next);
+	drain_agent(server, agent); /* arms the CQ */
+	return true;
 }
 
 /*
@@ -110,16 +116,21 @@ static int handle_end(struct server *server, struct our_control *control)
 	if (control == server->listener)
 		return our_report_no_requests(control, "rdma_get_cm_event", ret);
 	if (control->connected || control->ended == ECONNRESET) {
-		ret = our_drain_agent(control->agent); /* of what came before */
+		do
+			ret = our_drain_agent(control->agent); /* of what came before */
+		while (!ret && control->agent->more);
 	} else {
 		our_report_no_client(control, ret);
-		ret = ECONNABORTED; /* why has been said */
+		ret = ret == ENODEV ? EIO : ECONNABORTED; /* why has been said */
 	}
 	end_agent(server, control->agent, ret);
 	return 0;
 }
 
-/* Returns 0 or an errno value that ends the server, reported. */
+/*
+ * Returns 0; EAGAIN, when a client was welcomed, which is enough for one turn; or another errno value,
+ * that ends the server, reported.
+ */
 static int handle_cm_event(struct server *server, const struct our_cm_event *event)
 {
 	struct our_control *control = event->cm_id->context; /* a new id has its listener's */
@@ -128,10 +139,8 @@ static int handle_cm_event(struct server *server, const struct our_cm_event *eve
 	control->cm_event = *event;
 	switch (our_note_cm_event(control)) {
 	case OUR_CM_MINE:
-		if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
-			welcome(server, event);
-			return 0;
-		}
+		if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST)
+			return welcome(server, event) ? EAGAIN : 0;
 		ret = our_agent_established(control->agent);
 		if (ret)
 			end_agent(server, control->agent, ret);
@@ -147,17 +156,16 @@ static int handle_cm_event(struct server *server, const struct our_cm_event *eve
 
 static int handle_cm_events(struct server *server)
 {
+	unsigned int left = CM_EVENT_BUDGET;
 	struct our_cm_event event;
-	int ret;
+	int ret = 0;
 
-	for (;;) {
+	for (; !ret && left; left--) {
 		ret = our_take_cm_event(server->listener->cm_channel, &event);
-		if (ret)
-			return ret == EAGAIN ? 0 : ret;
-		ret = handle_cm_event(server, &event);
-		if (ret)
-			return ret;
+		if (!ret)
+			ret = handle_cm_event(server, &event);
 	}
+	return ret == EAGAIN ? 0 : ret;
 }
 
 static int handle_completions(struct server *server)
@@ -176,10 +184,24 @@ static int handle_completions(struct server *server)
 		before = control->statistics.completions;
 		ret = our_drain_agent(control->agent);
 		control->statistics.empty_wake_ups += control->statistics.completions == before;
+		server->more |= control->agent->more;
 		if (ret)
 			end_by_itself(server, control->agent, ret);
 	}
 	return 0;
+}
+
+/* Those whose turn ended before they had looked at all completions: they get no event for the others. */
+static void go_on(struct server *server)
+{
+	struct our_agent *agent, *next;
+
+	server->more = false;
+	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
+		next = LIST_NEXT(agent, next);
+		if (agent->more)
+			drain_agent(server, agent);
+	}
 }
 
 /* The event that an agent has waited for does not come. */
@@ -213,26 +235,41 @@ static void end_the_silent(struct server *server)
 	}
 }
 
-/* The loop: sleep until something happens, then do all there is to do. */
+/* When the loop is to look around although nothing happens. */
+static uint64_t next_look(const struct server *server)
+{
+	if (server->more)
+		return our_now_ns();
+	return our_end_of_wait(server->listener->options->timeout_s ||
+			       !LIST_EMPTY(&server->closing));
+}
+
+/*
+ * The loop: sleep until something happens, then do what there is to do. Each source has a budget for one
+ * turn: a client that sends without end, or a flood of connect requests, does not keep the others waiting.
+ */
 static int serve(struct server *server)
 {
-	uint64_t timeout_s = server->listener->options->timeout_s, until_ns;
-	struct pollfd fds[2 + OUR_MAX_DEVICES] = {
+	struct pollfd fds[FIXED_FDS + OUR_MAX_DEVICES] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
 		{ .fd = our_stop_fd(), .events = POLLIN },
 	};
+	struct pollfd *comp_fds = fds + FIXED_FDS;
 	nfds_t channels, i;
 	int ret = 0;
 
 	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents) ||
 			!LIST_EMPTY(&server->closing))) {
-		until_ns = our_end_of_wait(timeout_s || !LIST_EMPTY(&server->closing));
-		channels = our_list_comp_channels(&server->comp_channels, fds + 2);
-		ret = our_poll(fds, 2 + channels, until_ns);
+		our_list_output(fds + 2);
+		channels = our_list_comp_channels(&server->comp_channels, comp_fds);
+		ret = our_poll(fds, FIXED_FDS + channels, next_look(server));
 		if (!ret && fds[1].revents)
 			return EINTR;
+		our_write_output(fds + 2);
+		if (server->more)
+			go_on(server);
 		for (i = 0; !ret && i < channels; i++)
-			ret = fds[2 + i].revents ? handle_completions(server) : 0;
+			ret = comp_fds[i].revents ? handle_completions(server) : 0;
 		if (!ret && (fds[0].revents || !LIST_EMPTY(&server->closing)))
 			ret = handle_cm_events(server);
 		end_the_silent(server);
@@ -262,15 +299,20 @@ static void await_answers(struct server *server)
 int our_serve_clients(struct our_control *listener)
 {
 	struct server server = { .listener = listener };
-	int ret;
+	int ret, written;
 
 	LIST_INIT(&server.agents);
 	LIST_INIT(&server.closing);
 	SLIST_INIT(&server.comp_channels);
+	ret = our_start_output();
+	if (ret)
+		return ret;
 	ret = serve(&server);
 	server.closed = true;
 	while (!LIST_EMPTY(&server.agents))
 		end_agent(&server, LIST_FIRST(&server.agents), ret);
 	await_answers(&server);
-	return server.failure ? server.failure : ret;
+	written = our_end_output(our_end_of_wait(1));
+	ret = our_end_of_admission(listener->admission, ret);
+	return ret ? ret : written;
 }

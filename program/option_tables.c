@@ -8,7 +8,7 @@
 #define SPECIAL OUR_OPTION_SPECIAL, NULL, 0, 0, 0
 #define ADDRESS OUR_OPTION_TEXT, NULL, offsetof(struct our_options, address)
 
-#define TIMEOUT_HELP "give up when the peer says nothing for so long (default: never)"
+#define MAX_TIMEOUT (INT32_MAX / 1000)
 
 const struct our_option our_client_options[] = {
 	{ "address", 'a', "ADDRESS", "of the server: IPv4, IPv6 or a name (required)", ADDRESS,
@@ -16,7 +16,9 @@ const struct our_option our_client_options[] = {
 	{ "port", 'p', "PORT", "of the server, 1 to 65535 (default 12321)", SPECIAL },
 	{ "wait", 'w', "SECONDS", "keep trying for so long until the server is up",
 	  OUR_NUMBER(wait_s, 0, UINT32_MAX) },
-	{ "timeout", 0, "SECONDS", TIMEOUT_HELP, OUR_NUMBER(timeout_s, 1, INT32_MAX / 1000) },
+	{ "timeout", 0, "SECONDS",
+	  "give up when the server says nothing for so long (default 0: never)",
+	  OUR_NUMBER(timeout_s, 0, MAX_TIMEOUT) },
 	{ "rate", 0, "N", "send N messages a second (default: all it can)",
 	  OUR_NUMBER(rate, 1, OUR_NS_PER_S) },
 	{ 0 },
@@ -28,7 +30,9 @@ const struct our_option our_listener_options[] = {
 	{ "port", 'p', "PORT", "to listen on, 1 to 65535 (default 12321)", SPECIAL },
 	{ "clients", 'n', "N", "serve N clients, then leave (default 1; 0: until interrupted)",
 	  OUR_NUMBER(clients, 0, UINT32_MAX) },
-	{ "timeout", 0, "SECONDS", TIMEOUT_HELP, OUR_NUMBER(timeout_s, 1, INT32_MAX / 1000) },
+	{ "timeout", 0, "SECONDS",
+	  "give up a client that says nothing for so long (default 60; 0: never)",
+	  OUR_NUMBER(timeout_s, 0, MAX_TIMEOUT) },
 	{ 0 },
 };
 
@@ -39,6 +43,12 @@ const struct our_option our_message_options[] = {
 	  OUR_NUMBER(duration_s, 1, UINT32_MAX) },
 	{ "size", 's', "BYTES", "of a message; suffixes k, m, g are powers of 1024 (default 64)",
 	  OUR_BYTES(data_size, 1, OUR_MAX_SIZE) },
+	{ 0 },
+};
+
+const struct our_option our_crowd_options[] = {
+	{ "max-clients", 0, "N", "refuse clients while N are served (default 1000)",
+	  OUR_NUMBER(max_clients, 1, UINT32_MAX) },
 	{ 0 },
 };
 

@@ -240,6 +240,8 @@ static void set_defaults(const struct our_program *program, struct our_options *
 	options->program = program;
 	options->port = OUR_DEFAULT_PORT;
 	options->clients = 1;
+	options->max_clients = OUR_DEFAULT_CLIENTS;
+	options->timeout_s = program->timeout_s;
 	options->data_size = OUR_DEFAULT_SIZE;
 }
 

@@ -22,6 +22,8 @@ struct addrinfo;
 #define OUR_DEFAULT_COUNT   1000
 #define OUR_DEFAULT_SIZE    64
 #define OUR_MAX_SIZE        (1ull << 31)     /* no RDMA message is longer than 2 GiB */
+#define OUR_DEFAULT_CLIENTS 1000             /* at a time */
+#define OUR_SERVER_TIMEOUT  60               /* seconds */
 #define OUR_COUNT_UNLIMITED 1000000000000ull /* -D without -c: until the client leaves */
 
 /* What an option's value is. */
@@ -64,9 +66,10 @@ struct our_option {
 extern const struct our_option our_client_options[];   /* -a, -p, -w, --timeout, --rate */
 extern const struct our_option our_listener_options[]; /* -a, -p, -n, --timeout */
 extern const struct our_option our_message_options[];  /* -c, -D, -s */
+extern const struct our_option our_crowd_options[];    /* --max-clients */
 extern const struct our_option our_every_option[];     /* of every program: -t to -V */
 
-#define OUR_MAX_TABLES 6
+#define OUR_MAX_TABLES 8
 
 /* What a program says of itself to our_process_options, and the tables of options that it accepts. */
 struct our_program {
@@ -74,6 +77,7 @@ struct our_program {
 	const char *role;                                 /* "client" or "server" */
 	const char *name;                                 /* "ping-sr-0/client" */
 	const char *summary;                              /* what it does, for --help: a sentence */
+	uint64_t timeout_s;                               /* unless --timeout says otherwise */
 	const struct our_option *options[OUR_MAX_TABLES]; /* NULL: none */
 };
 
@@ -83,6 +87,8 @@ struct our_options {
 	const char *port;           /* decimal */
 	struct addrinfo *addresses; /* what address and port mean: each is tried, in order */
 	uint64_t clients;           /* how many a server serves; 0: until interrupted */
+	uint64_t max_clients;       /* ... at a time */
+	uint64_t max_memory;        /* bytes that they may take together; 0: see admission.h */
 	uint64_t count;             /* messages; OUR_COUNT_UNLIMITED when only -D was given */
 	uint64_t duration_s;        /* 0: none */
 	uint64_t data_size;         /* bytes a message */

@@ -81,6 +81,8 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	fake_count_done();
 	report->hit_after = FAKE_ALL_DONE;
 	report->expected = fault->expected;
+	report->peers_doing = fault->peers_doing || (fault->wc_status == IBV_WC_WR_FLUSH_ERR &&
+						     fake_config->iwarp); /* it has left */
 	report->wc_status = (int)fault->wc_status;
 	snprintf(report->call, FAKE_NAME, "%s", call);
 	snprintf(report->fault, FAKE_NAME, "%s", fault->name);
@@ -100,7 +102,7 @@ void fake_strikes(void)
 }
 
 /* SIGTERM, if it is caught: before that it would be no test. */
-static void stop_program(void)
+void fake_stop_program(void)
 {
 	struct sigaction action;
 
@@ -116,7 +118,7 @@ static void note(const char *call)
 
 	snprintf(fake_report->last[fake_report->calls_seen++ % FAKE_LAST], FAKE_NAME, "%s", call);
 	if (stop_name && !fake_report->stopped && !strcmp(call, stop_name))
-		stop_program();
+		fake_stop_program();
 }
 
 static bool choose_by_name(const char *call, struct fake_fault *fault)
@@ -150,7 +152,7 @@ struct fake_fault fake_begin(const char *call)
 	fake_lock();
 	note(call);
 	if (++fake_report->calls == fake_config->stop_call)
-		stop_program();
+		fake_stop_program();
 	if (fake_report->calls == fake_config->stray_call)
 		fake_stray_events();
 	if (!choose_fault(call, &fault))

@@ -122,6 +122,8 @@ static void take(struct fake_channel *channel, struct fake_event *event)
 	event->pub.id = &event->id->pub;
 	if (event->pub.event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		take_request(event);
+	if (event->pub.event == RDMA_CM_EVENT_ESTABLISHED && event->id->peer)
+		event->id->peer->accepted = true; /* as far as the program knows */
 }
 
 int fake_wait_event(struct fake_channel *channel, struct fake_event **event)

@@ -89,6 +89,7 @@ void fake_stray_events(void)
 		if (id->state == FAKE_IDLE || id->state == FAKE_REQUESTED)
 			continue;
 		fake_report->strayed = true;
+		fake_report->peers_doing = unreachable;
 		fake_send_event(id,
 				unreachable ? RDMA_CM_EVENT_UNREACHABLE : RDMA_CM_EVENT_ADDR_CHANGE,
 				unreachable ? -ETIMEDOUT : 0, NULL, 0);
@@ -151,6 +152,8 @@ void fake_end_id(struct fake_id *id, const char *call)
 	fake_await_acks(id, call);
 	if (id->peer)
 		fake_peer_leaves(id->peer);
+	if (id->peer && id->peer->is_client && id->peer->id == id)
+		fake_request_ends(id->peer);
 	LIST_REMOVE(id, next);
 	fake_retire(&id->object, call);
 	channel->object.users--;

@@ -198,6 +198,8 @@ int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 		release(cq);
 	for (; taken < wanted && cq->n; taken++) {
 		wc[taken] = cq->ring[cq->first];
+		if (wc[taken].status == IBV_WC_SUCCESS)
+			fake_note_talk(wc[taken].qp_num);
 		cq->first = (cq->first + 1) % (unsigned int)cq->pub.cqe;
 		cq->n--;
 	}

@@ -22,14 +22,17 @@ enum fake_delivery {
 };
 
 struct fake_config {
-	bool iwarp;           /* exact private data, no RNR timer, a flush when the peer leaves */
-	bool blast;           /* the peers that are clients stream; else they ping */
-	bool recv_first;      /* a receive completes before the send that it answers */
-	unsigned int clients; /* how many connect to a server */
-	uint64_t count;       /* messages that each of them sends, */
-	uint32_t size;        /* of so many bytes */
-	uint32_t buffers;     /* of each side of a stream */
-	bool hurried; /* a look at a CQ in vain takes a millisecond, by the program's clock */
+	bool iwarp;      /* exact private data, no RNR timer, a flush when the peer leaves */
+	bool blast;      /* the peers that are clients stream; else they ping */
+	bool recv_first; /* a receive completes before the send that it answers */
+	unsigned int
+		clients; /* how many connect to a server; one more for one that it does not accept */
+	unsigned int
+		enough; /* ... but for a server that wants no more than so many; 0: it wants all */
+	uint64_t count; /* messages that each of them sends, */
+	uint32_t size;  /* of so many bytes */
+	uint32_t buffers; /* of each side of a stream */
+	bool hurried;     /* a look at a CQ in vain takes a millisecond, by the program's clock */
 	enum fake_delivery delivery;
 	unsigned int seed;
 	unsigned int fault_call;   /* the call that fails, counted from 1; 0: none does */
@@ -91,6 +94,8 @@ struct fake_report {
 	bool last_word;       /* ... or not: it was the end of what the program had to say */
 	bool hit_after;       /* ... after all peers had what they wanted */
 	enum fake_expected expected;
+	bool peers_doing;      /* and it is no failure of a server's own */
+	bool serves;           /* the program: its peers are clients */
 	int wc_status;         /* of the completion that has failed; 0: none has */
 	char call[FAKE_NAME];  /* which it was, */
 	char fault[FAKE_NAME]; /* and how it failed; */

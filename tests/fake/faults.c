@@ -36,14 +36,21 @@ struct row {
 	{                                                                                      \
 		.name = #status_, .wc_status = IBV_WC_##status_, .expected = FAKE_FAILS_LATER, \
 	}
-#define PEER_LEAVES                                                                       \
-	{                                                                                 \
-		.name = "peer leaves", .peer_leaves = true, .expected = FAKE_FAILS_LATER, \
+/* The peer's host, its program, or what it sends or posts is at fault. */
+#define PEERS_WC(status_)                                                             \
+	{                                                                             \
+		.name = #status_, .wc_status = IBV_WC_##status_, .peers_doing = true, \
+		.expected = FAKE_FAILS_LATER,                                         \
 	}
-#define LEAVES_AFTER                                                  \
-	{                                                             \
-		.name = "peer leaves after it", .leaves_after = true, \
-		.expected = FAKE_FAILS_LATER,                         \
+#define PEER_LEAVES                                                              \
+	{                                                                        \
+		.name = "peer leaves", .peer_leaves = true, .peers_doing = true, \
+		.expected = FAKE_FAILS_LATER,                                    \
+	}
+#define LEAVES_AFTER                                                                       \
+	{                                                                                  \
+		.name = "peer leaves after it", .leaves_after = true, .peers_doing = true, \
+		.expected = FAKE_FAILS_LATER,                                              \
 	}
 #define DEVICE_LEAVES                                                                         \
 	{                                                                                     \
@@ -82,18 +89,21 @@ static const struct row rows[] = {
 	    .has_event = true,
 	    .status = -ECONNRESET,
 	    .event = RDMA_CM_EVENT_CONNECT_ERROR,
+	    .peers_doing = true,
 	    .expected = FAKE_FAILS_LATER } },
 	{ "rdma_accept",
 	  { .name = "UNREACHABLE",
 	    .has_event = true,
 	    .status = -ETIMEDOUT,
 	    .event = RDMA_CM_EVENT_UNREACHABLE,
+	    .peers_doing = true,
 	    .expected = FAKE_FAILS_LATER } },
 	{ "rdma_accept",
 	  { .name = "REJECTED",
 	    .has_event = true,
 	    .status = 28,
 	    .event = RDMA_CM_EVENT_REJECTED,
+	    .peers_doing = true,
 	    .expected = FAKE_FAILS_LATER } },
 	{ "rdma_accept",
 	  { .name = "DEVICE_REMOVAL",
@@ -124,19 +134,23 @@ static const struct row rows[] = {
 	{ "ibv_get_cq_event", FAILS(EIO) },
 	{ "ibv_poll_cq", FAILS(EIO) },
 	{ "ibv_post_recv", FAILS(ENOMEM) },
-	{ "ibv_post_recv", WC(LOC_LEN_ERR) },
-	{ "ibv_post_recv", WC(LOC_QP_OP_ERR) },
+	{ "ibv_post_recv", PEERS_WC(LOC_LEN_ERR) },
+	{ "ibv_post_recv", PEERS_WC(LOC_QP_OP_ERR) },
 	{ "ibv_post_recv", WC(WR_FLUSH_ERR) },
 	{ "ibv_post_recv", PEER_LEAVES },
 	{ "ibv_post_recv", LEAVES_AFTER },
 	{ "ibv_post_recv", DEVICE_LEAVES },
 	{ "ibv_post_recv",
-	  { .name = "peer has left", .peer_has_left = true, .expected = FAKE_FAILS_LATER } },
-	{ "ibv_post_recv", { .name = "cut short", .cut = true, .expected = FAKE_FAILS_LATER } },
+	  { .name = "peer has left",
+	    .peer_has_left = true,
+	    .peers_doing = true,
+	    .expected = FAKE_FAILS_LATER } },
+	{ "ibv_post_recv",
+	  { .name = "cut short", .cut = true, .peers_doing = true, .expected = FAKE_FAILS_LATER } },
 	{ "ibv_post_send", FAILS(ENOMEM) },
-	{ "ibv_post_send", WC(RETRY_EXC_ERR) },
-	{ "ibv_post_send", WC(REM_OP_ERR) },
-	{ "ibv_post_send", WC(RNR_RETRY_EXC_ERR) },
+	{ "ibv_post_send", PEERS_WC(RETRY_EXC_ERR) },
+	{ "ibv_post_send", PEERS_WC(REM_OP_ERR) },
+	{ "ibv_post_send", PEERS_WC(RNR_RETRY_EXC_ERR) },
 	{ "ibv_post_send", WC(WR_FLUSH_ERR) },
 	{ "ibv_post_send", PEER_LEAVES },
 	{ "ibv_post_send", DEVICE_LEAVES },

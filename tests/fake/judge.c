@@ -62,6 +62,12 @@ const char *run_judge_tidy(const struct run *run)
 	return NULL;
 }
 
+/* What has gone wrong is not the server's failure. */
+static bool clients_doing(const struct fake_report *report)
+{
+	return report->serves && report->peers_doing && (report->struck || report->strayed);
+}
+
 /* What holds for every run that is to move messages. NULL: all is well so far. */
 const char *run_judge_end(const struct run *run)
 {
@@ -73,7 +79,7 @@ const char *run_judge_end(const struct run *run)
 	if (WEXITSTATUS(run->status) > 1)
 		return bad(run, "exit status %d", WEXITSTATUS(run->status));
 	if (!WEXITSTATUS(run->status) && !report->last_word && !report->stopped &&
-	    (!FAKE_ALL_DONE || !report->peers))
+	    !clients_doing(report) && (!FAKE_ALL_DONE || !report->peers))
 		return bad(run, "exit status 0, but only %u of %u peers got all they wanted",
 			   report->done, report->peers);
 	return NULL;
@@ -134,7 +140,9 @@ static const char *judge_fault(const struct run *run)
 		expected = FAKE_RECOVERS;
 	if (expected == FAKE_RECOVERS && !failed)
 		return said <= 1 ? NULL : bad(run, "%u lines about what did no harm", said);
-	if (!failed && expected != FAKE_TEAR_DOWN)
+	if (failed && clients_doing(report))
+		return bad(run, "exit status 1 for what a client did");
+	if (!failed && expected != FAKE_TEAR_DOWN && !clients_doing(report))
 		return bad(run, "exit status 0");
 	/* What goes wrong with one peer is no reason to fail the others. */
 	if (expected == FAKE_FAILS_LATER && report->peers > report->done + 1)

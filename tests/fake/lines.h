@@ -39,6 +39,7 @@ struct line {
 	unsigned int who;
 	struct fake_config config;
 	int status;
+	bool clients_doing;      /* a server's status is 0 nevertheless */
 	const char *said;        /* on stderr; NULL: nothing at all is */
 	bool once;               /* ... in the only line there is */
 	unsigned int done;       /* peers that get all they want; 0: no matter how many */

@@ -234,6 +234,7 @@ static struct fake_peer *new_peer(bool is_client)
 	peer->wire = fake_config->blast ? &blast_wire : &ping_wire;
 	LIST_INSERT_HEAD(&peers, peer, all);
 	fake_report->peers++;
+	fake_report->serves |= is_client;
 	return peer;
 }
 
@@ -249,24 +250,55 @@ size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
 	return sizeof(words) + (fake_config->stranger ? 0 : sizeof(extension));
 }
 
+static struct fake_id *first_listener;
+
+static void arrive(struct fake_id *listener)
+{
+	struct fake_peer *peer = new_peer(true);
+	uint8_t data[FAKE_PRIVATE_DATA];
+	size_t length = fake_connect_data(peer, data);
+
+	listener->peer = peer;
+	fake_send_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, data, length);
+	listener->peer = NULL;
+}
+
+/*
+ * A server of which all clients but one are gone waits for another, in whose place one comes, once; then
+ * somebody tells it to stop.
+ */
+void fake_request_ends(struct fake_peer *peer)
+{
+	unsigned int enough = fake_config->enough ? fake_config->enough : fake_config->clients;
+	const struct fake_peer *other;
+	static bool replaced;
+
+	if (peer->accepted || !first_listener->object.alive)
+		return;
+	for (other = LIST_FIRST(&peers); other; other = LIST_NEXT(other, all))
+		enough -= other != peer && (other->accepted || !other->left) && enough;
+	if (!enough)
+		return;
+	if (replaced)
+		fake_stop_program();
+	else
+		arrive(first_listener);
+	replaced = true;
+}
+
 /* On any address a server has two listeners: then half of them come to the second. */
 void fake_clients_arrive(struct fake_id *listener)
 {
 	static unsigned int arrived, listeners;
 	unsigned int wanted = fake_config->clients;
-	uint8_t data[FAKE_PRIVATE_DATA];
-	struct fake_peer *peer;
-	size_t length;
+
+	if (!first_listener)
+		first_listener = listener;
 
 	if (!listeners++ && our_is_any_address(&listener->pub.route.addr.src_addr))
 		wanted = (wanted + 1) / 2;
-	for (; arrived < wanted; arrived++) {
-		peer = new_peer(true);
-		length = fake_connect_data(peer, data);
-		listener->peer = peer;
-		fake_send_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, data, length);
-	}
-	listener->peer = NULL;
+	for (; arrived < wanted; arrived++)
+		arrive(listener);
 }
 
 /* What the client says of itself; where it says nothing, what the runner knows. */

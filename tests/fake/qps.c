@@ -247,3 +247,13 @@ unsigned int fake_posted(const struct fake_mr *mr)
 	}
 	return posted;
 }
+
+void fake_note_talk(uint32_t qp_num)
+{
+	const struct fake_qp *qp;
+
+	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
+		if (qp->pub.qp_num == qp_num && qp->id->peer)
+			qp->id->peer->accepted = true;
+	}
+}

@@ -59,7 +59,8 @@ struct fake_fault {
 	bool peer_has_left; /* just before */
 	bool leaves_after;  /* the message has been delivered */
 	bool device_leaves;
-	bool cut; /* the message is a byte too short */
+	bool cut;         /* the message is a byte too short */
+	bool peers_doing; /* no failure of a server's own: it goes on, and exits with 0 */
 	enum fake_expected expected;
 };
 
@@ -74,6 +75,7 @@ struct fake_fault fake_begin(const char *call);
 void fake_begin_sure(const char *call);
 /* Lets happen what the call has caused, releases the lock, sets errno if `error`; returns it. */
 int fake_end(int error);
+void fake_stop_program(void); /* SIGTERM, once it is caught */
 static inline int fake_end_rdma(int error)
 {
 	return fake_end(error) ? -1 : 0;
@@ -231,6 +233,7 @@ void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *
 void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num);
 void fake_release_completions(void);                /* those held back of CQs that make events */
 struct fake_qp *fake_qp_of(struct fake_id *id);     /* NULL: it has none */
+void fake_note_talk(uint32_t qp_num);               /* the program knows that it is connected */
 unsigned int fake_posted(const struct fake_mr *mr); /* to QPs that work */
 /* Completes the oldest work request of one of its queues. */
 void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_status status,
@@ -249,6 +252,7 @@ struct fake_peer {
 	struct fake_id *id; /* the program's end */
 	const struct fake_wire *wire;
 	bool is_client;
+	bool accepted; /* by the program */
 	bool left;
 	bool done;
 	uint64_t count, sent, received, credits;
@@ -269,6 +273,7 @@ struct fake_wire {
 };
 
 void fake_clients_arrive(struct fake_id *listener);
+void fake_request_ends(struct fake_peer *peer); /* its id does */
 size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data);
 void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param);
 void fake_peer_leaves(struct fake_peer *peer);

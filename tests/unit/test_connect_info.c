@@ -9,12 +9,12 @@
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/admission.h"
 #include "tests/unit/unit.h"
 
 #define LIMIT_COUNT   1000
 #define LIMIT_SIZE    4096
 #define LIMIT_BUFFERS 16
-#define LIMIT_MEMORY  (8 * LIMIT_SIZE)
 
 static const struct our_options options;
 static const struct our_connect_info honest = { 5, 64, 3, true };
@@ -118,7 +118,7 @@ static const struct asked {
 	uint64_t limit;
 } asked[] = {
 	{ { 1, 1, 1, true }, 0, OUR_REFUSED_NOT, 0 },
-	{ { LIMIT_COUNT, LIMIT_SIZE, 8, true }, 0, OUR_REFUSED_NOT, 0 },
+	{ { LIMIT_COUNT, LIMIT_SIZE, LIMIT_BUFFERS, true }, 0, OUR_REFUSED_NOT, 0 },
 	{ { LIMIT_COUNT, 64, LIMIT_BUFFERS, true }, 0, OUR_REFUSED_NOT, 0 },
 	{ { 0, 64, 1, true }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
 	{ { LIMIT_COUNT + 1, 64, 1, true }, ERANGE, OUR_REFUSED_COUNT, LIMIT_COUNT },
@@ -130,21 +130,15 @@ static const struct asked {
 	{ { 5, 64, LIMIT_BUFFERS + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
 	/* that many are not counted in 32 bits */
 	{ { 5, 64, (1ull << 32) + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
-	/* together they are too large */
-	{ { 5, LIMIT_SIZE, 9, true }, ERANGE, OUR_REFUSED_BUFFERS, 8 },
 };
 
-/* As the agent of a stream does, which has limits on buffers besides those of every agent. */
+/* As the agent of a stream does, which has a limit on buffers besides those of every agent. */
 static int take(struct our_control *agent, const struct our_cm_event *request)
 {
-	int ret;
-
 	our_client_limits.max_count = LIMIT_COUNT;
 	our_client_limits.max_size = LIMIT_SIZE;
 	our_blast_options.max_buffers = LIMIT_BUFFERS;
-	our_blast_options.max_memory = LIMIT_MEMORY;
-	ret = our_take_connect_info(agent, request);
-	return ret ? ret : our_check_buffers(agent);
+	return our_take_connect_info(agent, request);
 }
 
 START_TEST(limits_are_kept_and_told)
@@ -162,6 +156,7 @@ START_TEST(limits_are_kept_and_told)
 		ck_assert_uint_eq(agent.data_size, one->info.data_size);
 		ck_assert_uint_eq(agent.n_data_buffers, one->info.n_data_buffers);
 		ck_assert(agent.has_extension);
+		ck_assert_uint_ge(agent.memory, one->info.data_size * one->info.n_data_buffers);
 		ck_assert_str_eq(captured_stderr(), "");
 		return;
 	}
@@ -180,6 +175,8 @@ static const struct {
 	const char *told;
 } failures[] = {
 	{ EUSERS, OUR_REFUSED_BUSY, 3, "it was to serve 3 clients (-n)" },
+	{ EBUSY, OUR_REFUSED_CROWD, 2, "it serves 2 clients at a time" },
+	{ EDQUOT, OUR_REFUSED_MEMORY, 95, "95 bytes are left (--max-memory" },
 	{ EMFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },
 	{ ENFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },
 	{ ENOMEM, OUR_REFUSED_RESOURCES, 0, "it has run out of something" },
@@ -187,11 +184,14 @@ static const struct {
 
 START_TEST(what_kept_the_server_from_serving_is_told)
 {
-	const struct our_options three = { .clients = 3 };
-	struct our_control server = { .options = &three }, client = { 0 };
+	const struct our_options three = { .clients = 3, .max_clients = 2, .max_memory = 100 };
+	struct our_admission admission;
+	struct our_control server = { .options = &three, .admission = &admission }, client = { 0 };
 	struct our_refusal refusal;
 	char text[128];
 
+	our_open_admission(&admission, &three);
+	ck_assert_int_eq(our_admit(&admission, 5), 0);
 	ck_assert_int_eq(our_setup_refusal(&server, failures[_i].error), OUR_REFUSAL_LENGTH);
 	ck_assert_int_eq(our_decode_refusal(server.private_data, OUR_REFUSAL_LENGTH, &refusal), 0);
 	ck_assert_int_eq(refusal.reason, failures[_i].reason);
@@ -200,30 +200,6 @@ START_TEST(what_kept_the_server_from_serving_is_told)
 	memcpy(client.cm_event.private_data, server.private_data, OUR_REFUSAL_LENGTH);
 	our_explain_refusal(&client, text, sizeof(text));
 	assert_holds(text, failures[_i].told);
-}
-END_TEST
-
-START_TEST(less_memory_than_a_message_is_a_limit_on_its_size)
-{
-	struct our_control agent = { .options = &options, .data_size = 64, .n_data_buffers = 1 };
-
-	our_blast_options.max_memory = 63;
-	capture_start();
-	ck_assert_int_eq(our_check_buffers(&agent), ERANGE);
-	assert_holds(captured_stderr(), "64 bytes, and all of a client's buffers may have 63");
-	ck_assert_int_eq(agent.refusal_reason, OUR_REFUSED_SIZE);
-	ck_assert_uint_eq(agent.refusal_limit, 63);
-}
-END_TEST
-
-START_TEST(where_nothing_streams_buffers_mean_nothing)
-{
-	const struct our_connect_info none = { 5, 64, 0, true };
-	struct our_control agent = { .options = &options };
-	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
-
-	our_encode_connect_info(&none, request.private_data);
-	ck_assert_int_eq(our_take_connect_info(&agent, &request), 0);
 }
 END_TEST
 
@@ -238,8 +214,6 @@ Suite *connect_info_suite(void)
 	tcase_add_loop_test(tcase, what_kept_the_server_from_serving_is_told, 0,
 			    UNIT_LENGTH(failures));
 	tcase_add_loop_test(tcase, limits_are_kept_and_told, 0, UNIT_LENGTH(asked));
-	tcase_add_test(tcase, less_memory_than_a_message_is_a_limit_on_its_size);
-	tcase_add_test(tcase, where_nothing_streams_buffers_mean_nothing);
 	tcase_add_loop_test(tcase, a_higher_version_is_read_as_far_as_it_is_known, 0,
 			    UNIT_LENGTH(newer));
 	suite_add_tcase(suite, tcase);

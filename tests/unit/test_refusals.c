@@ -68,7 +68,6 @@ static const struct {
 	{ &test_client, { CLIENT, "-p", "70000" }, "-p" },
 	{ &test_client, { CLIENT, "-p", "http" }, "-p" },
 	{ &test_client, { CLIENT, "-p", "1x" }, "-p" },
-	{ &test_client, { CLIENT, "--timeout", "0" }, "--timeout" },
 	{ &test_client, { CLIENT, "--timeout=99999999999" }, "--timeout" },
 	{ &test_server, { "-n", "-1" }, "-n" },
 	{ &test_server, { "-n", "4294967296" }, "-n" },

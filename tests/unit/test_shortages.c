@@ -19,6 +19,11 @@ static bool device_answers;
 static int registering_fails;
 static rlim_t lockable;
 
+void unit_set_lockable(uint64_t bytes)
+{
+	lockable = bytes;
+}
+
 /* These take the place of the libraries'. */
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *limits)
 {

@@ -7,7 +7,9 @@
 #define UNIT_H
 
 #include <check.h>
+#include <stdint.h>
 
+Suite *admission_suite(void);
 Suite *addresses_suite(void);
 Suite *connect_info_suite(void);
 Suite *credits_suite(void);
@@ -15,6 +17,7 @@ Suite *histogram_suite(void);
 Suite *json_suite(void);
 Suite *numbers_suite(void);
 Suite *options_suite(void);
+Suite *output_suite(void);
 Suite *refusals_suite(void);
 Suite *process_suite(void);
 Suite *report_suite(void);
@@ -34,6 +37,9 @@ void capture_start(void);
 /* What has been written since; valid for the rest of the test. */
 const char *captured_stdout(void);
 const char *captured_stderr(void);
+
+/* What getrlimit(2) has from now on for a limit, in place of the system's. */
+void unit_set_lockable(uint64_t bytes);
 
 /* Fails the test unless `text` holds `part`. */
 void assert_holds(const char *text, const char *part);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The server's door: a connect request becomes an agent, or is refused, before anything is allocated
+ * for it but the control structure; and an agent that has ended is taken off the books.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "common/connection_management.h"
+#include "common/device.h"
+#include "common/stage.h"
+#include "program/admission.h"
+#include "program/report.h"
+
+/* Lets the client in, or says why not. */
+static int admit(struct our_control *agent)
+{
+	int ret = our_admit(agent->admission, agent->memory);
+
+	if (ret == EBUSY)
+		our_report_sentence("client refused: %" PRIu64 " are being served (--max-clients)",
+				    agent->admission->max_clients);
+	if (ret == EDQUOT)
+		our_report_sentence("client refused: it would take %" PRIu64
+				    " bytes of memory, and "
+				    "%" PRIu64 " of %" PRIu64 " are left (--max-memory, and "
+				    "ulimit -l)",
+				    agent->memory, our_memory_left(agent->admission),
+				    agent->admission->max_memory);
+	return ret;
+}
+
+int our_welcome(struct our_control *listener, struct our_control **welcomed)
+{
+	struct rdma_cm_id *cm_id = listener->cm_event.cm_id;
+	struct our_control *agent;
+	int ret;
+
+	ret = our_create_control_struct(listener->options, "agent", &agent);
+	if (ret) {
+		our_refuse_request(listener, cm_id, ret);
+		our_note_failure(listener->admission, ret);
+		return ret;
+	}
+	agent->admission = listener->admission;
+	agent->cm_event = listener->cm_event;
+	our_adopt_id(agent, cm_id);
+	ret = our_take_connect_info(agent, &agent->cm_event);
+	if (!ret)
+		ret = our_check_data_size(agent);
+	if (!ret)
+		ret = admit(agent);
+	if (ret)
+		goto err_refuse;
+	*welcomed = agent;
+	return 0;
+
+err_refuse:
+	our_refuse_request(agent, cm_id, ret);
+	our_destroy_control_struct(agent);
+	our_note_failure(listener->admission, ret);
+	return ret;
+}
+
+void our_turn_away(struct our_control *agent, int error)
+{
+	our_refuse_request(agent, agent->cm_id, error);
+	our_dismiss(agent, error);
+}
+
+void our_dismiss(struct our_control *agent, int error)
+{
+	struct our_admission *admission = agent->admission;
+	uint64_t memory = agent->memory;
+	bool accepted = agent->accepted;
+
+	/* Of an id whose client has left, librdmacm can learn nothing: creating its QP says EINVAL. */
+	if (error == EINVAL && !accepted)
+		error = ECONNABORTED;
+	our_destroy_control_struct(agent);
+	our_note_leave(admission, memory, accepted, error); /* last: the server may end now */
+}

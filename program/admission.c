@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Miscellaneous layer: which clients a server lets in. See admission.h.
+ */
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "program/admission.h"
+#include "program/options.h"
+
+#define SHARE_OF_RAM 4 /* a quarter: the kernel takes some for each connection, and so do others */
+
+/* Whether RLIMIT_MEMLOCK does not matter: the kernel asks for this capability, see ibv_reg_mr(3). */
+static bool may_lock_everything(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return !syscall(SYS_capget, &header, data) &&
+	       data[CAP_TO_INDEX(CAP_IPC_LOCK)].effective & CAP_TO_MASK(CAP_IPC_LOCK);
+}
+
+static uint64_t default_memory(void)
+{
+	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t memory = pages * page / SHARE_OF_RAM;
+	struct rlimit locked;
+
+	if (may_lock_everything() || getrlimit(RLIMIT_MEMLOCK, &locked))
+		return memory;
+	return locked.rlim_cur < memory ? locked.rlim_cur : memory;
+}
+
+void our_open_admission(struct our_admission *admission, const struct our_options *options)
+{
+	*admission = (struct our_admission){
+		.wanted = options->clients,
+		.max_clients = options->max_clients,
+		.max_memory = options->max_memory ? options->max_memory : default_memory(),
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER,
+	};
+}
+
+static bool all_taken(const struct our_admission *admission)
+{
+	return admission->wanted && admission->places == admission->wanted;
+}
+
+int our_admit(struct our_admission *admission, uint64_t memory)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&admission->lock);
+	if (all_taken(admission))
+		ret = EUSERS;
+	else if (admission->max_clients && admission->clients == admission->max_clients)
+		ret = EBUSY;
+	else if (memory > admission->max_memory - admission->memory)
+		ret = EDQUOT;
+	if (!ret) {
+		admission->clients++;
+		admission->places++;
+		admission->memory += memory;
+	}
+	pthread_mutex_unlock(&admission->lock);
+	return ret;
+}
+
+/* Whether it tells of what the client did, and nothing is wrong here. */
+static bool is_the_clients_doing(int error)
+{
+	switch (error) {
+	case ECONNRESET:   /* it left, */
+	case ECONNREFUSED: /* did not want us any more when we accepted, */
+	case ECONNABORTED: /* or died; */
+	case ETIMEDOUT:    /* it said nothing, */
+	case EHOSTUNREACH: /* and its host neither; */
+	case EPROTO:       /* it said what makes no sense, */
+	case ERANGE:       /* or asked for more than is allowed, */
+	case EMSGSIZE:     /* or than the device can do, */
+	case EDQUOT:       /* or than is left; */
+	case EUSERS:       /* it came when others were there, */
+	case EBUSY:
+	case EINTR: /* or when we were told to stop */
+		return true;
+	default:
+		return !error;
+	}
+}
+
+/* With the lock held. */
+static void note_failure(struct our_admission *admission, int error)
+{
+	if (!is_the_clients_doing(error))
+		admission->failure = error;
+}
+
+void our_note_failure(struct our_admission *admission, int error)
+{
+	pthread_mutex_lock(&admission->lock);
+	note_failure(admission, error);
+	pthread_mutex_unlock(&admission->lock);
+}
+
+void our_note_acceptance(struct our_admission *admission)
+{
+	pthread_mutex_lock(&admission->lock);
+	admission->accepted++;
+	pthread_cond_signal(&admission->changed);
+	pthread_mutex_unlock(&admission->lock);
+}
+
+void our_note_leave(struct our_admission *admission, uint64_t memory, bool accepted, int error)
+{
+	pthread_mutex_lock(&admission->lock);
+	admission->clients--;
+	admission->places -= !accepted;
+	admission->memory -= memory;
+	note_failure(admission, error);
+	pthread_cond_signal(&admission->changed);
+	pthread_mutex_unlock(&admission->lock);
+}
+
+bool our_await_place(struct our_admission *admission)
+{
+	bool more;
+
+	pthread_mutex_lock(&admission->lock);
+	while (all_taken(admission) && admission->accepted < admission->wanted)
+		pthread_cond_wait(&admission->changed, &admission->lock);
+	more = !all_taken(admission);
+	pthread_mutex_unlock(&admission->lock);
+	return more;
+}
+
+bool our_all_places_taken(struct our_admission *admission)
+{
+	bool taken;
+
+	pthread_mutex_lock(&admission->lock);
+	taken = all_taken(admission);
+	pthread_mutex_unlock(&admission->lock);
+	return taken;
+}
+
+uint64_t our_memory_left(struct our_admission *admission)
+{
+	uint64_t left;
+
+	pthread_mutex_lock(&admission->lock);
+	left = admission->max_memory - admission->memory;
+	pthread_mutex_unlock(&admission->lock);
+	return left;
+}
+
+int our_end_of_admission(struct our_admission *admission, int ret)
+{
+	pthread_mutex_lock(&admission->lock);
+	while (admission->clients)
+		pthread_cond_wait(&admission->changed, &admission->lock);
+	if (admission->failure)
+		ret = admission->failure;
+	pthread_mutex_unlock(&admission->lock);
+	return ret;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of program/admission.h: the limits for all clients of a server together, and what of
+ * their end is the server's failure.
+ */
+#include <errno.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "program/admission.h"
+#include "program/options.h"
+#include "tests/unit/unit.h"
+
+static struct our_admission admission;
+
+static void open_with(uint64_t clients, uint64_t max_clients, uint64_t max_memory)
+{
+	const struct our_options options = { .clients = clients,
+					     .max_clients = max_clients,
+					     .max_memory = max_memory };
+
+	our_open_admission(&admission, &options);
+}
+
+START_TEST(only_clients_that_were_accepted_count)
+{
+	open_with(2, 10, 100);
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+	ck_assert_int_eq(our_admit(&admission, 1), EUSERS);
+	ck_assert(our_all_places_taken(&admission));
+	our_note_leave(&admission, 1, false, EPROTO);
+	ck_assert(!our_all_places_taken(&admission));
+	ck_assert(our_await_place(&admission));
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+	our_note_acceptance(&admission);
+	our_note_leave(&admission, 1, true, 0);
+	ck_assert_int_eq(our_admit(&admission, 1), EUSERS);
+	our_note_acceptance(&admission);
+	ck_assert(!our_await_place(&admission)); /* though the second is still there */
+	our_note_leave(&admission, 1, true, 0);
+	ck_assert_int_eq(our_end_of_admission(&admission, 0), 0);
+}
+END_TEST
+
+START_TEST(so_many_at_a_time)
+{
+	open_with(0, 2, 100);
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+	ck_assert_int_eq(our_admit(&admission, 1), EBUSY);
+	ck_assert(!our_all_places_taken(&admission));
+	our_note_leave(&admission, 1, true, 0);
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+}
+END_TEST
+
+START_TEST(memory_is_for_all_together)
+{
+	open_with(0, 10, 100);
+	ck_assert_int_eq(our_admit(&admission, 101), EDQUOT);
+	ck_assert_int_eq(our_admit(&admission, UINT64_MAX), EDQUOT);
+	ck_assert_int_eq(our_admit(&admission, 60), 0);
+	ck_assert_uint_eq(our_memory_left(&admission), 40);
+	ck_assert_int_eq(our_admit(&admission, 41), EDQUOT);
+	ck_assert_int_eq(our_admit(&admission, UINT64_MAX - 30), EDQUOT);
+	ck_assert_int_eq(our_admit(&admission, 40), 0);
+	ck_assert_int_eq(our_admit(&admission, 1), EDQUOT);
+	our_note_leave(&admission, 60, true, 0);
+	ck_assert_uint_eq(our_memory_left(&admission), 60);
+	ck_assert_int_eq(our_admit(&admission, 60), 0);
+}
+END_TEST
+
+START_TEST(without_being_told_it_takes_a_quarter_of_the_memory)
+{
+	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	unit_set_lockable(UINT64_MAX);
+	open_with(0, 10, 0);
+	ck_assert_uint_eq(our_memory_left(&admission), all / 4);
+}
+END_TEST
+
+static void give_up_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	ck_assert_int_eq(syscall(SYS_capset, &header, none), 0);
+}
+
+START_TEST(or_what_may_be_locked_if_that_is_less)
+{
+	unit_set_lockable(65536);
+	give_up_capabilities();
+	open_with(0, 10, 0);
+	ck_assert_uint_eq(our_memory_left(&admission), 65536);
+	open_with(0, 10, 100000); /* who says so knows best */
+	ck_assert_uint_eq(our_memory_left(&admission), 100000);
+}
+END_TEST
+
+static const struct {
+	int error;
+	bool own; /* the server's failure */
+} ends[] = {
+	{ 0, false },
+	{ ECONNRESET, false },
+	{ ECONNABORTED, false },
+	{ ETIMEDOUT, false },
+	{ EPROTO, false },
+	{ ERANGE, false },
+	{ EINTR, false },
+	{ EDQUOT, false },
+	{ EBUSY, false },
+	{ EUSERS, false },
+	{ EHOSTUNREACH, false },
+	{ EMSGSIZE, false },
+	{ ECONNREFUSED, false },
+	{ ENOMEM, true },
+	{ EIO, true },
+	{ ENODEV, true },
+	{ EMFILE, true },
+	{ ECANCELED, true },
+	{ EBADMSG, true },
+	{ ENOSPC, true },
+};
+
+START_TEST(what_a_client_did_is_not_the_servers_failure)
+{
+	open_with(2, 10, 100);
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+	our_note_leave(&admission, 1, true, ends[_i].error);
+	our_note_leave(&admission, 1, true, 0); /* who comes later does not change that */
+	ck_assert_int_eq(our_end_of_admission(&admission, 0), ends[_i].own ? ends[_i].error : 0);
+}
+END_TEST
+
+static void *leave(void *error)
+{
+	our_note_leave(&admission, 1, false, *(int *)error);
+	return NULL;
+}
+
+START_TEST(the_end_waits_for_those_who_are_there)
+{
+	pthread_t threads[2];
+	int error = ENOMEM, none = 0;
+
+	open_with(0, 10, 100);
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+	ck_assert_int_eq(our_admit(&admission, 1), 0);
+	ck_assert_int_eq(pthread_create(&threads[0], NULL, leave, &error), 0);
+	ck_assert_int_eq(pthread_create(&threads[1], NULL, leave, &none), 0);
+	ck_assert_int_eq(our_end_of_admission(&admission, EPROTO), ENOMEM);
+	ck_assert_uint_eq(admission.clients, 0);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+}
+END_TEST
+
+Suite *admission_suite(void)
+{
+	Suite *suite = suite_create("admission");
+	TCase *tcase = tcase_create("admission");
+
+	tcase_add_test(tcase, only_clients_that_were_accepted_count);
+	tcase_add_test(tcase, so_many_at_a_time);
+	tcase_add_test(tcase, memory_is_for_all_together);
+	tcase_add_test(tcase, without_being_told_it_takes_a_quarter_of_the_memory);
+	tcase_add_test(tcase, or_what_may_be_locked_if_that_is_less);
+	tcase_add_loop_test(tcase, what_a_client_did_is_not_the_servers_failure, 0,
+			    UNIT_LENGTH(ends));
+	tcase_add_test(tcase, the_end_waits_for_those_who_are_there);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
