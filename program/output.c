@@ -155,6 +155,6 @@ int our_end_output(uint64_t until_ns)
 				    " lines were dropped",
 				    out->dropped + !!out->used, err->dropped);
 	if (out->error)
-		return our_report_error("write", out->error, "stdout");
+		return our_report_error("writing to stdout", out->error, NULL);
 	return out->dropped || out->used ? EAGAIN : 0;
 }

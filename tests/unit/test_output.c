@@ -100,7 +100,7 @@ START_TEST(a_reader_that_has_gone_is_an_error)
 	signal(SIGPIPE, SIG_IGN);
 	printf("for nobody\n");
 	ck_assert_int_eq(our_end_output(our_now_ns() + OUR_NS_PER_S), EPIPE);
-	assert_holds(read_all(err[0]), ": write: Broken pipe (32): stdout\n");
+	assert_holds(read_all(err[0]), ": writing to stdout: Broken pipe (32)\n");
 }
 END_TEST
 

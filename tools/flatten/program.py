@@ -12,7 +12,8 @@ from . import options, source, statements
 from .source import Item
 
 PLUMBING = ["tools/flatten/plumbing.c", "tools/flatten/command_line.c", "program/option_tables.c",
-            "program/addresses.c", "program/report.c", "program/stop.c"]
+            "program/addresses.c", "program/admission.c", "program/output.c", "program/report.c",
+            "program/stop.c"]
 # Not for those who copy: results, the test pattern.
 LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "verbs-trace/")
 KEPT = ("measure/clock.h",)
