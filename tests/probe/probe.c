@@ -170,6 +170,8 @@ static const struct question {
 	{ "accept", ask_request, 1, 0, "what each side is told of the other's depths and data" },
 	{ "reject", ask_request, 0, 0, "the same of a client that is refused" },
 	{ "backlog", ask_backlog, 2, 0, "[N] more requests than a backlog of N" },
+	{ "write", ask_remote, IBV_WR_RDMA_WRITE, 1, "to memory without the right to" },
+	{ "read", ask_remote, IBV_WR_RDMA_READ, 1, "likewise" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
 };
 

@@ -151,4 +151,21 @@ static void ask_caps(struct ends *e, int unused)
 	}
 }
 
+/* An RDMA WRITE, or a READ, of memory to which the server has given no right. */
+static void ask_remote(struct ends *e, int opcode)
+{
+	struct ibv_sge sge = { (uintptr_t)e->client.buffer, 64, e->client.mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 's', .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	memset(e->client.buffer, 'c', 64);
+	memset(e->server.buffer, 's', 64);
+	wr.opcode = (enum ibv_wr_opcode)opcode;
+	wr.wr.rdma.remote_addr = (uintptr_t)e->server.buffer;
+	wr.wr.rdma.rkey = e->server.mr->rkey;
+	tell_post(e, &e->client, "ibv_post_send", ibv_post_send(e->client.id->qp, &wr, &bad));
+	watch(e, 2000, 99);
+	told(e, "the client's memory holds '%c', the server's '%c'", e->client.buffer[0],
+	     e->server.buffer[0]);
+}
+
 #endif
