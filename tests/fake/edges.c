@@ -13,7 +13,10 @@
 /* ping: there is never more than one message under way, and one receive for its answer, or the next. */
 #define PING_WRS  1
 #define PING_CQES 2
-/* A stream: each buffer of a client may have a send and a receive for credits; an agent has 8 sends. */
+/*
+ * A stream: each buffer of a client may have a send, and a receive for credits. How many credit messages an
+ * agent has under way, 8, is our own choice.
+ */
 #define BLAST_CQES       (2 * LINE_BUFFERS)
 #define BLAST_AGENT_CQES (LINE_BUFFERS + 8)
 
@@ -126,6 +129,11 @@ static const struct line lines[] = {
 	  .once = true,
 	  .done = 1,
 	  .words = { TWICE, "-s", "200" } },
+	{ .what = "listens on any address, and has nothing to say of it",
+	  .who = SERVER | PING | BLAST,
+	  .config = { .clients = 1 },
+	  .done = 1,
+	  .words = { "-q", "-c", "20", "-s", "200" } },
 	{ .what = "sends a message inline that is as long as was asked for, and granted",
 	  .who = CLIENT | PING,
 	  .config = { .size = 64, .exact_inline = true },
