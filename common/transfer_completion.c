@@ -24,11 +24,17 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 		return "most likely the message is longer than the buffer of the receive it met: were both sides "
 		       "started with the same -s?";
 	case IBV_WC_REM_INV_REQ_ERR:
-	case IBV_WC_REM_OP_ERR: /* soft-RoCE's word for it */
-		return "the peer refused the message, most likely as longer than its buffer: were "
-		       "both sides started with the same -s?";
+		return "the peer refused it: a message longer than its buffer (were both sides started "
+		       "with the same -s?), or an RDMA operation that its QP does not allow";
+	case IBV_WC_REM_OP_ERR: /* soft-RoCE's word for a message that is too long */
+		return "the peer could not take it: a message longer than its buffer (were both sides "
+		       "started with the same -s?), or its QP has failed meanwhile";
+	case IBV_WC_REM_ACCESS_ERR:
+		return "the peer's memory may not be accessed so: a wrong rkey, an address outside its "
+		       "region, or no IBV_ACCESS_REMOTE_WRITE or _READ on the region";
 	case IBV_WC_LOC_PROT_ERR:
-		return "a buffer lies outside its memory region or the region lacks an access right";
+		return "a wrong lkey, a buffer outside its memory region, or no IBV_ACCESS_LOCAL_WRITE "
+		       "on one that is to be written to";
 	case IBV_WC_RETRY_EXC_ERR:
 		return "the peer does not answer: its host, its process or the network is gone";
 	case IBV_WC_RNR_RETRY_EXC_ERR:
@@ -43,7 +49,7 @@ void our_report_wc_status(const struct ibv_wc *wc)
 	our_report_sentence(
 		"completion of the %s with wr_id 0x%" PRIx64 " on QP 0x%x: %s (status %d, "
 		"vendor 0x%x): %s",
-		our_is_recv(wc->wr_id) ? "receive" : "send", wc->wr_id, wc->qp_num,
+		our_is_recv(wc->wr_id) ? "receive" : "send, write or read", wc->wr_id, wc->qp_num,
 		ibv_wc_status_str(wc->status), wc->status, wc->vendor_err, wc_status_advice(wc));
 }
 

@@ -11,7 +11,7 @@
 #include "common/transfer_posting.h"
 #include "program/report.h"
 
-#define OUR_RNR_TIMER 12 /* 0.64 ms; the codes are listed in ibv_modify_qp(3) */
+#define OUR_RNR_TIMER 12 /* 0.64 ms: the InfiniBand specification has the codes */
 
 void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *attr)
 {

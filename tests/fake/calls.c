@@ -112,12 +112,20 @@ void fake_stop_program(void)
 	raise(SIGTERM);
 }
 
+static bool is_time_to_stop(void)
+{
+	const struct fake_report *report = fake_report;
+
+	fake_count_done();
+	return !fake_config->stop_done || (report->peers && FAKE_ALL_DONE);
+}
+
 static void note(const char *call)
 {
 	const char *stop_name = fake_config->stop_name;
 
 	snprintf(fake_report->last[fake_report->calls_seen++ % FAKE_LAST], FAKE_NAME, "%s", call);
-	if (stop_name && !fake_report->stopped && !strcmp(call, stop_name))
+	if (stop_name && !fake_report->stopped && !strcmp(call, stop_name) && is_time_to_stop())
 		fake_stop_program();
 }
 

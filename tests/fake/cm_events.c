@@ -30,7 +30,7 @@ static void count_down(const struct fake_channel *channel)
 }
 
 /* As the transport delivers it: InfiniBand and RoCE pad to the size of their message. */
-static size_t padded(enum rdma_cm_event_type type, size_t length)
+static size_t padded(const struct fake_id *id, enum rdma_cm_event_type type, size_t length)
 {
 	if (fake_config->iwarp)
 		return length;
@@ -40,7 +40,7 @@ static size_t padded(enum rdma_cm_event_type type, size_t length)
 	case RDMA_CM_EVENT_REJECTED:
 		return 148;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		return length ? 196 : 0;
+		return id->state == FAKE_ROUTE ? 196 : 0; /* it is the client that has an answer */
 	default:
 		return length;
 	}
@@ -61,7 +61,7 @@ void fake_send_event(struct fake_id *id, enum rdma_cm_event_type type, int statu
 	event->pub.param.conn.initiator_depth = id->peer ? id->peer->responder_resources : 0;
 	if (length)
 		memcpy(event->private_data, private_data, length);
-	length = padded(type, length);
+	length = padded(id, type, length);
 	event->pub.param.conn.private_data = length ? event->private_data : NULL;
 	event->pub.param.conn.private_data_len = (uint8_t)length;
 	fake_put_event(event);

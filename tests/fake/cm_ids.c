@@ -8,7 +8,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "program/addresses.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
@@ -203,16 +202,6 @@ int rdma_migrate_id(struct rdma_cm_id *pub, struct rdma_event_channel *channel)
 	return fake_end_rdma(fault.error);
 }
 
-int rdma_set_option(struct rdma_cm_id *pub, int level, int name, void *value, size_t length)
-{
-	struct fake_fault fault = fake_begin("rdma_set_option");
-	struct fake_id *id = fake_of(struct fake_id, pub);
-
-	(void)level, (void)name, (void)value, (void)length;
-	fake_use(&id->object, "rdma_set_option");
-	return fake_end_rdma(fault.error);
-}
-
 void fake_give_device(struct fake_id *id)
 {
 	static unsigned int given;
@@ -220,41 +209,4 @@ void fake_give_device(struct fake_id *id)
 
 	id->pub.verbs = fake_get_device(given++ % devices);
 	id->pub.port_num = 1;
-}
-
-static size_t address_size(const struct sockaddr *address)
-{
-	return address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-					      : sizeof(struct sockaddr_in);
-}
-
-int rdma_bind_addr(struct rdma_cm_id *pub, struct sockaddr *address)
-{
-	struct fake_fault fault = fake_begin("rdma_bind_addr");
-	struct fake_id *id = fake_of(struct fake_id, pub);
-
-	if (!fault.error && fake_use(&id->object, "rdma_bind_addr")) {
-		memcpy(&pub->route.addr.src_storage, address, address_size(address));
-		if (!our_is_any_address(address) && !fake_config->no_device)
-			fake_give_device(id);
-	}
-	return fake_end_rdma(fault.error);
-}
-
-int rdma_listen(struct rdma_cm_id *pub, int backlog)
-{
-	struct fake_fault fault = fake_begin("rdma_listen");
-	struct fake_id *id = fake_of(struct fake_id, pub);
-
-	(void)backlog;
-	if (!fault.error && fake_use(&id->object, "rdma_listen")) {
-		id->state = FAKE_LISTENING;
-		if (fault.device_leaves) {
-			fake_strikes();
-			fake_send_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
-		} else {
-			fake_clients_arrive(id);
-		}
-	}
-	return fake_end_rdma(fault.error);
 }

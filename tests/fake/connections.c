@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/fake/state.h"
+#include "tests/fake/connect_data.h"
 
 #define MAX_CONNECT_DATA 56
 #define MAX_ACCEPT_DATA  196
@@ -21,6 +21,8 @@ static bool turns_out(struct fake_id *id, const struct fake_fault *fault,
 		return false;
 	if (fault->has_event)
 		fake_send_event(id, fault->event, fault->status, NULL, 0);
+	else if (id->state == FAKE_ROUTE)
+		return fake_answer(id);
 	else
 		fake_send_event(id, expected, 0, NULL, 0);
 	return !fault->has_event;
@@ -193,8 +195,7 @@ int rdma_reject(struct rdma_cm_id *pub, const void *data, uint8_t length)
 	struct fake_fault fault = fake_begin("rdma_reject");
 	struct fake_id *id = fake_of(struct fake_id, pub);
 
-	if (length >= 8)
-		fake_report->refused = ((const uint8_t *)data)[7];
+	fake_hear_refusal(data, length);
 	fake_report->refused_late = !fake_any_other(id);
 	if (length > MAX_REJECT_DATA)
 		fake_complain("rdma_reject: %u bytes of private data", length);

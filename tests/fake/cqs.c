@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/fake/libc.h"
+#include "tests/fake/limits.h"
 #include "tests/fake/state.h"
 
 static LIST_HEAD(cq_list, fake_cq) cqs;
@@ -25,6 +26,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_
 	if (vector < 0 || vector >= context->num_comp_vectors || entries < 1 ||
 	    (channel && channel->context != context))
 		fake_complain("ibv_create_cq: no such vector, no entries, or another's channel");
+	if (!fault.error)
+		fault.error = fake_check_cqe(entries);
 	if (!fault.error) {
 		cq = fake_new(struct fake_cq, "CQ");
 		cq->ring = fake_allocate((size_t)entries * sizeof(*cq->ring));

@@ -44,6 +44,7 @@ struct fake_config {
 	bool stray_unreachable;    /* UNREACHABLE, as if a peer had moved; else ADDR_CHANGE */
 	unsigned int stop_call;    /* at which a signal asks the program to stop; 0: at none */
 	const char *stop_name;     /* ... or the first of this name; NULL: none */
+	bool stop_done;            /* ... but not before all peers have what they want */
 	bool insists; /* ... and once more when it waits for the answer to its disconnect request */
 	/* Peers that are not as they should be. */
 	uint64_t silent_after; /* having heard so many messages they say nothing any more */
@@ -57,6 +58,11 @@ struct fake_config {
 	bool lingers;          /* or stays when it has everything; */
 	bool uneven;           /* each sends ten more than the one before */
 	bool stranger;         /* without our extension, and slow: strangers.c */
+	/* What they say when a connection is made: connect_data.c. All in hexadecimal. */
+	const char *extension;            /* of a client, in place of ours; */
+	bool cut_short;                   /* what it says ends after cut_at bytes */
+	unsigned int cut_at, accept_data; /* ... a server says so many bytes of its own */
+	const char *refusal;              /* a server refuses, with this */
 	/* Completions and events that are late, or of no use. */
 	bool late_sends;   /* a send is completed when the program has looked for it in vain */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
@@ -64,7 +70,12 @@ struct fake_config {
 	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
 	/* The machine */
 	unsigned int devices; /* each connection is on another one of them; 0: there is one */
-	bool no_device;       /* none is behind the address that a server is to listen on */
+	bool no_device;       /* none is behind the address that a server is to listen on, */
+	bool no_device_first; /* or the first of them */
+	/* What each device can do: limits.c. 0: more than other tests ask for. */
+	uint32_t max_message, max_inline;
+	unsigned int max_cqe, max_qp_wr, max_sge;
+	bool exact_inline; /* a QP is granted as many bytes as it asks for; else some more */
 };
 
 /* What a failure asks of the program. */
@@ -104,12 +115,14 @@ struct fake_report {
 	unsigned int done;     /* and those that got all they wanted, every byte right */
 	/* What became of completions and arming: for tests that want to know whether it has. */
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
-	unsigned int late_sends, signaled;
+	unsigned int late_sends, signaled, inlined;
 	_Atomic uint64_t skipped_ns; /* of the program's clock: nobody has waited for them */
 	unsigned int complaints;     /* of the ledger, with their text */
 	char text[FAKE_TEXT];
 	char last[FAKE_LAST][FAKE_NAME]; /* calls: a ring; the newest is calls_seen - 1 */
 	unsigned int calls_seen;
+	/* The limit that the client was told with which it was refused. */
+	uint64_t refused_limit;
 };
 
 /* Starts the fake in this process; `config` and `report` stay the runner's. */

@@ -134,9 +134,16 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	if (timeout <= 0 || !fake_report || !fake_config->hurried)
 		return __real_poll(fds, n, timeout);
 	ready = __real_poll(fds, n, MOMENT_NS / 1000000);
-	if (!ready)
+	if (ready)
+		return ready;
+	if (!fake_report->stopped || timeout < 1000) {
 		fake_skip_time(&skipped);
-	return ready;
+		return 0;
+	}
+	skipped = (struct timespec){ .tv_sec = 1 }; /* its alarm */
+	fake_skip_time(&skipped);
+	errno = EINTR;
+	return -1;
 }
 
 /* The program goes to sleep: what it has been waiting for comes now. False: it is not to sleep. */

@@ -15,7 +15,7 @@ static bool is_for(const struct line *line, const struct test *test)
 	unsigned int is = (test->server ? SERVER : CLIENT) | (test->blast ? BLAST : PING);
 
 	is |= our_server_options == our_message_options ? BELIEVING : REFUSING;
-	is |= test->watches ? WATCHING : 0;
+	is |= test->watches ? WATCHING : BLIND;
 	is |= test->synchronous ? SYNCHRONOUS : 0;
 	is |= test->sleeps ? SLEEPING : 0;
 	is |= test->alone ? ALONE : THREADED;
@@ -49,6 +49,10 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "the client was not refused for the right reason";
 	if (line->config.lingers && line->refused && report->refused_late)
 		return "the client was refused when the other had been served";
+	if (line->limit && report->refused_limit != line->limit)
+		return "the client was not told the right limit";
+	if (line->inlined && report->inlined != (line->inlined == NONE_INLINE ? 0 : line->inlined))
+		return "not as many sends as should be were inline";
 	if (line->signaled && report->signaled != line->signaled)
 		return "not as many sends as should be were signaled";
 	if (line->most_calls && report->calls_seen > line->most_calls)

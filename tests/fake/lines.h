@@ -6,6 +6,7 @@
 #ifndef FAKE_LINES_H
 #define FAKE_LINES_H
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "tests/fake/tests.h"
@@ -29,7 +30,10 @@ enum {
 	ALONE = 1 << 9,        /* has one thread */
 	THREADED = 1 << 10,    /* ... or more */
 	SYNCHRONOUS = 1 << 11, /* its CM calls block */
+	BLIND = 1 << 12,       /* does not notice it */
 };
+
+#define NONE_INLINE UINT_MAX
 
 #define ADDRESS "-a", "127.0.0.1"
 #define WORK    ADDRESS, "-c", "20", "-s", "200"
@@ -44,7 +48,9 @@ struct line {
 	bool once;               /* ... in the only line there is */
 	unsigned int done;       /* peers that get all they want; 0: no matter how many */
 	unsigned int refused;    /* the reason of the last client that was; 0: no matter */
+	uint64_t limit;          /* ... and the limit that it was told; 0: no matter */
 	unsigned int signaled;   /* sends; 0: no matter */
+	unsigned int inlined;    /* sends, likewise; NONE_INLINE: none is to be */
 	unsigned int most_calls; /* 0: no matter */
 	unsigned int most_s;     /* seconds that it slept, by its clock; 0: no matter */
 	unsigned int least_s;    /* ... at least; a second may have passed besides */

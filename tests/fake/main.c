@@ -48,7 +48,10 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 	else if (!strcmp(what, "many") && count)
 		test_many(test, strtoull(count, NULL, 10));
 	else if (!strcmp(what, "lines")) {
+		test_edges(test);
 		test_command_lines(test);
+		test_private_data(test);
+		test_last_waits(test);
 		test_odd_peers(test);
 	} else {
 		return false;

@@ -9,11 +9,7 @@
 #include <string.h>
 
 #include "program/addresses.h"
-#include "program/options.h"
-#include "tests/fake/state.h"
-
-#define MAGIC     0x4f555231u    /* "OUR1" */
-#define EXTENSION (1 << 16 | 32) /* version and length */
+#include "tests/fake/connect_data.h"
 
 static LIST_HEAD(peer_list, fake_peer) peers;
 
@@ -222,32 +218,21 @@ static const struct fake_wire blast_wire = { blast_begin, blast_hear };
 
 static struct fake_peer *new_peer(bool is_client)
 {
+	/* One reads and serves no reads, the next the other way round: which is which must show. */
+	static const uint8_t depths[4][2] = { { 1, 0 }, { 0, 1 }, { 16, 4 }, { 4, 16 } };
 	struct fake_peer *peer = fake_allocate(sizeof(*peer));
 
 	peer->is_client = is_client;
 	peer->count = fake_config->count + (fake_config->uneven ? 10 * fake_report->peers : 0);
 	peer->size = fake_config->size;
 	peer->buffers = fake_config->buffers;
-	/* One reads and serves no reads, the next the other way round: which is which must show. */
-	peer->initiator_depth = fake_report->peers % 2 ? 0 : 1;
-	peer->responder_resources = !peer->initiator_depth;
+	peer->initiator_depth = depths[fake_report->peers % 4][0];
+	peer->responder_resources = depths[fake_report->peers % 4][1];
 	peer->wire = fake_config->blast ? &blast_wire : &ping_wire;
 	LIST_INSERT_HEAD(&peers, peer, all);
 	fake_report->peers++;
 	fake_report->serves |= is_client;
 	return peer;
-}
-
-size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
-{
-	uint64_t count = fake_config->unlimited ? OUR_COUNT_UNLIMITED : peer->count;
-	const uint64_t words[] = { htobe64(count), htobe64(peer->size),
-				   htobe64(fake_config->blast ? peer->buffers : 0) };
-	const uint32_t extension[] = { htobe32(MAGIC), htobe32(EXTENSION) };
-
-	memcpy(data, words, sizeof(words));
-	memcpy(data + sizeof(words), extension, sizeof(extension));
-	return sizeof(words) + (fake_config->stranger ? 0 : sizeof(extension));
 }
 
 static struct fake_id *first_listener;
@@ -287,42 +272,30 @@ void fake_request_ends(struct fake_peer *peer)
 }
 
 /* On any address a server has two listeners: then half of them come to the second. */
-void fake_clients_arrive(struct fake_id *listener)
+unsigned int fake_clients_arrive(struct fake_id *listener)
 {
 	static unsigned int arrived, listeners;
-	unsigned int wanted = fake_config->clients;
+	unsigned int wanted = fake_config->clients, before = arrived;
 
 	if (!first_listener)
 		first_listener = listener;
-
 	if (!listeners++ && our_is_any_address(&listener->pub.route.addr.src_addr))
 		wanted = (wanted + 1) / 2;
 	for (; arrived < wanted; arrived++)
 		arrive(listener);
+	return arrived - before;
 }
 
 /* What the client says of itself; where it says nothing, what the runner knows. */
 void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param)
 {
 	struct fake_peer *peer = new_peer(false);
-	uint64_t words[3];
-	uint32_t extension[2];
 
 	id->peer = peer;
 	peer->id = id;
 	if (!param->private_data_len)
 		return;
-	if (param->private_data_len != sizeof(words) + sizeof(extension)) {
-		fake_complain("%u bytes of private data", param->private_data_len);
-		return;
-	}
-	memcpy(words, param->private_data, sizeof(words));
-	memcpy(extension, (const uint8_t *)param->private_data + sizeof(words), sizeof(extension));
-	if (be64toh(words[0]) != peer->count || be64toh(words[1]) != peer->size)
-		fake_complain("the private data have the wrong count or size");
-	if (be32toh(extension[0]) != MAGIC || be32toh(extension[1]) != EXTENSION)
-		fake_complain("the private data have another extension");
-	peer->buffers = (uint32_t)be64toh(words[2]);
+	fake_hear_connect_data(peer, param);
 	peer->wire = peer->buffers ? &blast_wire : &ping_wire;
 	fake_put_begin(peer);
 }

@@ -5,6 +5,7 @@
  * inline data too long.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/fake/state.h"
@@ -21,10 +22,54 @@ static struct fake_mr *find_mr(const struct fake_qp *qp, const struct ibv_sge *s
 	return NULL;
 }
 
-static void check_pieces(int num_sge, const char *call)
+/* Takes over the pieces of a work request. False: there are more than the QP can have. */
+static bool take_pieces(struct fake_wr *wr, const struct ibv_sge *sge, int n, uint32_t most,
+			const char *call)
 {
-	if (num_sge != 1)
-		fake_complain("%s: %d pieces, where the QP can have one", call, num_sge);
+	int i;
+
+	if (n < 0 || (uint32_t)n > most) {
+		fake_complain("%s: %d pieces, where the QP can have %u", call, n, most);
+		return false;
+	}
+	wr->n_sge = (uint32_t)n;
+	for (i = 0; i < n; i++) {
+		wr->sge[i] = sge[i];
+		wr->length += sge[i].length;
+	}
+	return true;
+}
+
+/* All that it points to lies in memory regions, the last of which is the one that is kept. */
+static void find_mrs(const struct fake_qp *qp, struct fake_wr *wr, const char *call)
+{
+	uint32_t i;
+
+	for (i = 0; i < wr->n_sge; i++)
+		wr->mr = find_mr(qp, &wr->sge[i], call);
+}
+
+static void send_pieces(struct fake_qp *qp, const struct fake_wr *wr)
+{
+	uint8_t *data = fake_allocate(wr->length), *to = data;
+	uint32_t i;
+
+	for (i = 0; i < wr->n_sge; to += wr->sge[i++].length)
+		memcpy(to, (const uint8_t *)(uintptr_t)wr->sge[i].addr, wr->sge[i].length);
+	fake_put_send(qp, data, wr->length);
+	free(data);
+}
+
+static void scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length)
+{
+	uint32_t i, part;
+
+	for (i = 0; length; i++) {
+		part = length < wr->sge[i].length ? length : wr->sge[i].length;
+		memcpy((void *)(uintptr_t)wr->sge[i].addr, data, part);
+		data += part;
+		length -= part;
+	}
 }
 
 static int push(struct fake_qp *qp, struct fake_queue *queue, const struct fake_wr *wr,
@@ -65,7 +110,7 @@ static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_f
 	else if (fault->device_leaves)
 		fake_device_leaves(qp->id);
 	else if (!fault->wc_status)
-		fake_put_send(qp, (const uint8_t *)(uintptr_t)wr->sge.addr, wr->sge.length);
+		send_pieces(qp, wr);
 	else {
 		fake_complete_send(qp, fault->wc_status);
 		peer_notices(qp, fault);
@@ -75,21 +120,24 @@ static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_f
 static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		     const struct fake_fault *fault)
 {
-	struct fake_wr wr = { .wr_id = send_wr->wr_id, .sge = send_wr->sg_list[0] };
+	struct fake_wr wr = { .wr_id = send_wr->wr_id };
 	bool is_inline = send_wr->send_flags & IBV_SEND_INLINE;
 	int error;
 
+	if (!take_pieces(&wr, send_wr->sg_list, send_wr->num_sge, qp->send_sge, "ibv_post_send"))
+		return EINVAL;
 	if (qp->pub.state == IBV_QPS_INIT || send_wr->opcode != IBV_WR_SEND ||
-	    (is_inline && wr.sge.length > qp->max_inline)) {
+	    (is_inline && wr.length > qp->max_inline)) {
 		fake_complain("ibv_post_send: not connected, inline data too long, or no send");
 		return EINVAL;
 	}
-	if (is_inline && wr.sge.length > qp->inline_wanted)
+	if (is_inline && wr.length > qp->inline_wanted)
 		fake_complain("ibv_post_send: inline, although that was not asked for");
-	check_pieces(send_wr->num_sge, "ibv_post_send");
 	wr.silent = !(send_wr->send_flags & IBV_SEND_SIGNALED);
 	fake_report->signaled += !wr.silent;
-	wr.mr = is_inline ? NULL : find_mr(qp, &wr.sge, "ibv_post_send");
+	fake_report->inlined += is_inline;
+	if (!is_inline)
+		find_mrs(qp, &wr, "ibv_post_send");
 	error = push(qp, &qp->sends, &wr, "ibv_post_send");
 	if (error)
 		return error;
@@ -113,9 +161,7 @@ int fake_post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_w
 static int post_recv(struct fake_qp *qp, const struct ibv_recv_wr *recv_wr,
 		     const struct fake_fault *fault)
 {
-	struct fake_wr wr = { .wr_id = recv_wr->wr_id,
-			      .sge = recv_wr->sg_list[0],
-			      .fault = *fault };
+	struct fake_wr wr = { .wr_id = recv_wr->wr_id, .fault = *fault };
 	int error;
 
 	if (fault->peer_has_left && qp->id->state == FAKE_CONNECTED) {
@@ -124,8 +170,9 @@ static int post_recv(struct fake_qp *qp, const struct ibv_recv_wr *recv_wr,
 	}
 	if (fault->peer_has_left)
 		memset(&wr.fault, 0, sizeof(wr.fault));
-	check_pieces(recv_wr->num_sge, "ibv_post_recv");
-	wr.mr = find_mr(qp, &wr.sge, "ibv_post_recv");
+	if (!take_pieces(&wr, recv_wr->sg_list, recv_wr->num_sge, qp->recv_sge, "ibv_post_recv"))
+		return EINVAL;
+	find_mrs(qp, &wr, "ibv_post_recv");
 	if (wr.mr && !(wr.mr->access & IBV_ACCESS_LOCAL_WRITE))
 		fake_complain("ibv_post_recv: memory that the device may not write to");
 	error = push(qp, &qp->receives, &wr, "ibv_post_recv");
@@ -185,12 +232,12 @@ bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 	}
 	if (fault.name)
 		fake_strikes();
-	if (length > wr->sge.length || (fault.name && !fault.cut)) {
+	if (length > wr->length || (fault.name && !fault.cut)) {
 		fail_receive(qp, &fault);
 		return true;
 	}
 	length -= fault.cut;
-	memcpy((void *)(uintptr_t)wr->sge.addr, data, length);
+	scatter(wr, data, length);
 	fake_complete_wr(qp, &qp->receives, IBV_WC_SUCCESS, length);
 	return true;
 }

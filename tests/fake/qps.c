@@ -6,22 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/fake/state.h"
-
-#define INLINE_GRANTED 128
+#include "tests/fake/limits.h"
 
 static LIST_HEAD(qp_list, fake_qp) qps;
 
 struct fake_qp *fake_qp_of(struct fake_id *id)
 {
 	return id->object.alive && id->pub.qp ? fake_of(struct fake_qp, id->pub.qp) : NULL;
-}
-
-static void check_caps(const struct ibv_qp_cap *cap)
-{
-	if (cap->max_send_wr > FAKE_MAX_WR || cap->max_recv_wr > FAKE_MAX_WR ||
-	    cap->max_send_sge != 1 || cap->max_recv_sge != 1)
-		fake_complain("rdma_create_qp: more than the fake device has");
 }
 
 /* It has an entry for each work request that can be outstanding of the QPs that use it. */
@@ -44,11 +35,12 @@ static void check_attr(const struct fake_id *id, const struct fake_pd *pd,
 		fake_complain("rdma_create_qp: PD or CQ of another device");
 }
 
-static void new_qp(struct fake_id *id, struct fake_pd *pd, struct ibv_qp_init_attr *attr)
+/* `attr` is what it has been given; of inline data it wanted so much. */
+static void new_qp(struct fake_id *id, struct fake_pd *pd, const struct ibv_qp_init_attr *attr,
+		   uint32_t inline_wanted)
 {
 	struct fake_qp *qp = fake_new(struct fake_qp, "QP");
 
-	check_caps(&attr->cap);
 	check_attr(id, pd, attr);
 	qp->id = id;
 	qp->pd = pd;
@@ -59,9 +51,10 @@ static void new_qp(struct fake_id *id, struct fake_pd *pd, struct ibv_qp_init_at
 	qp->recv_cq->object.users++;
 	check_depth(qp->send_cq, attr->cap.max_send_wr);
 	check_depth(qp->recv_cq, attr->cap.max_recv_wr);
-	qp->inline_wanted = attr->cap.max_inline_data;
-	attr->cap.max_inline_data = INLINE_GRANTED; /* more or less than was asked for */
-	qp->max_inline = INLINE_GRANTED;
+	qp->inline_wanted = inline_wanted;
+	qp->max_inline = attr->cap.max_inline_data;
+	qp->send_sge = attr->cap.max_send_sge;
+	qp->recv_sge = attr->cap.max_recv_sge;
 	qp->sends.max = attr->cap.max_send_wr;
 	qp->receives.max = attr->cap.max_recv_wr;
 	qp->pub.context = id->pub.verbs;
@@ -80,11 +73,14 @@ int rdma_create_qp(struct rdma_cm_id *pub, struct ibv_pd *pd, struct ibv_qp_init
 {
 	struct fake_fault fault = fake_begin("rdma_create_qp");
 	struct fake_id *id = fake_of(struct fake_id, pub);
+	uint32_t inline_wanted = attr->cap.max_inline_data;
 
 	if (!fault.error && (!fake_use(&id->object, "rdma_create_qp") || !pub->verbs || pub->qp))
 		fault.error = EINVAL;
 	if (!fault.error)
-		new_qp(id, fake_of(struct fake_pd, pd), attr);
+		fault.error = fake_grant(&attr->cap);
+	if (!fault.error)
+		new_qp(id, fake_of(struct fake_pd, pd), attr, inline_wanted);
 	return fake_end_rdma(fault.error);
 }
 
@@ -100,17 +96,6 @@ static const struct fake_wr *take(struct fake_queue *queue)
 	return wr;
 }
 
-/* 0, as rdma_cm leaves it, is the longest of all. Where nothing fails, it has been seen to. */
-static void check_rnr_timer(const struct fake_qp *qp)
-{
-	const struct fake_peer *peer = qp->id->peer;
-
-	if (fake_config->iwarp || fake_report->hit || fake_config->one_more)
-		return;
-	if (peer && peer->done && !qp->rnr_timer_set)
-		fake_complain("QP %u has worked with an RNR timer of 0", qp->object.number);
-}
-
 void rdma_destroy_qp(struct rdma_cm_id *pub)
 {
 	struct fake_id *id = fake_of(struct fake_id, pub);
@@ -123,7 +108,7 @@ void rdma_destroy_qp(struct rdma_cm_id *pub)
 		fake_end(0);
 		return;
 	}
-	check_rnr_timer(qp);
+	fake_check_rnr_timer(qp);
 	while (take(&qp->sends) || take(&qp->receives))
 		;
 	qp->send_cq->work_requests -= qp->sends.max;
@@ -146,9 +131,8 @@ int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)
 
 	if (!fault.error && !(mask & IBV_QP_STATE) && pub->state != IBV_QPS_RTS)
 		fault.error = EINVAL;
-	if (fake_config->iwarp && mask & IBV_QP_MIN_RNR_TIMER)
-		fake_complain("ibv_modify_qp: iWARP has no RNR timer");
-	qp->rnr_timer_set |= !fault.error && mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer;
+	if (!fault.error && mask & IBV_QP_MIN_RNR_TIMER)
+		fake_note_rnr_timer(qp, attr->min_rnr_timer);
 	if (!fault.error && fake_use(&qp->object, "ibv_modify_qp") && mask & IBV_QP_STATE) {
 		if (attr->qp_state == IBV_QPS_ERR)
 			fake_flush(qp);

@@ -15,10 +15,10 @@
 
 #include "tests/fake/fake.h"
 
-#define FAKE_MAX_MESSAGE    (1u << 20)
 #define FAKE_MAX_WR         1024
 #define FAKE_PRIVATE_DATA   256
 #define FAKE_MAX_DEVICES    32
+#define FAKE_MAX_SGE        4
 #define FAKE_CREDIT_RECVS   3 /* of a client that is a stranger */
 #define fake_of(type, pub_) ((type *)(void *)((char *)(pub_)-offsetof(type, pub)))
 
@@ -128,6 +128,7 @@ struct fake_id {
 	LIST_ENTRY(fake_id) next;
 	enum fake_cm_state state;
 	bool sync;
+	bool one_family;   /* RDMA_OPTION_ID_AFONLY */
 	bool told_gone;    /* DISCONNECTED has been queued */
 	bool gone_late;    /* ... has not, but is to be */
 	bool device_gone;  /* DEVICE_REMOVAL has */
@@ -198,7 +199,8 @@ struct fake_cq {
 struct fake_wr {
 	uint64_t wr_id;
 	bool silent; /* not signaled: it completes without a word, unless it fails */
-	struct ibv_sge sge;
+	struct ibv_sge sge[FAKE_MAX_SGE];
+	uint32_t n_sge, length;
 	struct fake_mr *mr; /* NULL: inline */
 	struct fake_fault fault;
 };
@@ -215,7 +217,8 @@ struct fake_qp {
 	struct fake_cq *send_cq, *recv_cq;
 	struct fake_id *id;
 	uint32_t inline_wanted, max_inline;
-	bool rnr_timer_set;
+	uint32_t send_sge, recv_sge;       /* pieces of a work request, at most */
+	unsigned int rnr_timer;            /* its code */
 	struct fake_queue sends, receives; /* not completed yet */
 	unsigned int late; /* sends that the peer has, and that are to be completed */
 	struct ibv_qp pub;
@@ -272,9 +275,8 @@ struct fake_wire {
 	void (*hear)(struct fake_peer *peer, const uint8_t *data, uint32_t length);
 };
 
-void fake_clients_arrive(struct fake_id *listener);
-void fake_request_ends(struct fake_peer *peer); /* its id does */
-size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data);
+unsigned int fake_clients_arrive(struct fake_id *listener); /* how many */
+void fake_request_ends(struct fake_peer *peer);             /* its id does */
 void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param);
 void fake_peer_leaves(struct fake_peer *peer);
 void fake_count_done(void);

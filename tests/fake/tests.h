@@ -28,6 +28,9 @@ void test_strays(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
 void test_command_lines(const struct test *test);
+void test_edges(const struct test *test);
+void test_private_data(const struct test *test);
+void test_last_waits(const struct test *test);
 void test_odd_peers(const struct test *test);
 void test_many(const struct test *test, uint64_t count);
 

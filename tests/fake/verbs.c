@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/fake/libc.h"
+#include "tests/fake/limits.h"
 #include "tests/fake/state.h"
 
 /* verbs.h has macros of these names, that lead here by other ones. */
@@ -71,7 +72,7 @@ static int fill_port(struct ibv_port_attr *port)
 	memset(port, 0, sizeof(*port));
 	port->state = IBV_PORT_ACTIVE;
 	port->link_layer = IBV_LINK_LAYER_ETHERNET;
-	port->max_msg_sz = FAKE_MAX_MESSAGE;
+	port->max_msg_sz = fake_max_message();
 	return fake_end(fault.error);
 }
 
@@ -94,10 +95,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *limits
 	struct fake_fault fault = fake_begin("ibv_query_device");
 
 	(void)context;
-	memset(limits, 0, sizeof(*limits));
-	limits->max_cq = limits->max_qp = 16;
-	limits->max_cqe = limits->max_qp_wr = FAKE_MAX_WR;
-	limits->max_sge = 1;
+	fake_fill_device(limits);
 	return fake_end(fault.error);
 }
 

@@ -159,7 +159,10 @@ static struct rdma_cm_id *await_event(struct ends *e, enum rdma_cm_event_type ty
 /* Both ends connected, with as many receives of 4 KiB at the server. */
 static void connect_ends(struct ends *e, struct sockaddr *to, uint8_t retries, int receives)
 {
-	struct rdma_conn_param param = { .retry_count = retries, .rnr_retry_count = 7 };
+	struct rdma_conn_param param = { .responder_resources = 1,
+					 .initiator_depth = 1,
+					 .retry_count = retries,
+					 .rnr_retry_count = 7 };
 	struct rdma_cm_id *id;
 
 	e->events = rdma_create_event_channel();

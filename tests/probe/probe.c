@@ -8,6 +8,7 @@
  * the answer; 1 it could not be; 2 wrong usage.
  */
 #include "ends.h"
+#include "requests.h"
 #include <arpa/inet.h>
 
 static void tell_state(const struct ends *e, const struct end *end)
@@ -166,6 +167,12 @@ static const struct question {
 	{ "bad-key", ask_bad_key, 0, 2, "a send with a wrong lkey" },
 	{ "rnr", ask_rnr, 0, 0, "[CODE] a message before its receive, min_rnr_timer CODE" },
 	{ "queues", ask_queues, 2000, 0, "[N] how many QPs and CQs, up to N" },
+	{ "accept", ask_request, 1, 0, "what each side is told of the other's depths and data" },
+	{ "reject", ask_request, 0, 0, "the same of a client that is refused" },
+	{ "backlog", ask_backlog, 2, 0, "[N] more requests than a backlog of N" },
+	{ "write", ask_remote, IBV_WR_RDMA_WRITE, 1, "to memory without the right to" },
+	{ "read", ask_remote, IBV_WR_RDMA_READ, 1, "likewise" },
+	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
 };
 
 static __attribute__((noreturn)) void usage(void)

@@ -50,9 +50,12 @@ int main(void)
 	find_targets();
 	resources_remember();
 	for (stage = 0; stage < n_stages; stage++) {
+		tcase = run_tcase(suite_name("%s any address", stages[stage].name));
+		add_any_address_tests(tcase, setting_number(stage, 0));
+		suite_add_tcase(suite, tcase);
 		for (target = 0; target < n_targets; target++) {
 			setting = setting_number(stage, target);
-			tcase = run_tcase(setting);
+			tcase = run_tcase(setting_name(setting));
 			if (stages[stage].streams)
 				add_stream_size_tests(tcase, setting);
 			else

@@ -24,9 +24,9 @@ static void after_test(void)
 	resources_assert_as_before("after the test");
 }
 
-TCase *run_tcase(int setting)
+TCase *run_tcase(const char *name)
 {
-	TCase *tcase = tcase_create(setting_name(setting));
+	TCase *tcase = tcase_create(name);
 
 	tcase_set_timeout(tcase, TEST_SECONDS);
 	tcase_add_checked_fixture(tcase, before_test, after_test);

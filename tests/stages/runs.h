@@ -16,8 +16,8 @@
 
 #define RUN_LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* A test case with the name of the setting, with the fixtures and the time limit of all. */
-TCase *run_tcase(int setting);
+/* A test case with the fixtures and the time limit of all; mostly it has the name of a setting. */
+TCase *run_tcase(const char *name);
 
 /*
  * A server and a client of the setting, on its address and port. The arguments in `agreed` are

@@ -14,6 +14,7 @@ void add_stream_size_tests(TCase *tcase, int setting);
 void add_stream_tests(TCase *tcase, int setting);
 void add_output_tests(TCase *tcase, int setting);
 void add_trace_tests(TCase *tcase, int setting);
+void add_any_address_tests(TCase *tcase, int setting);
 void add_mistake_tests(TCase *tcase, int setting);
 void add_limit_tests(TCase *tcase, int setting);
 void add_stop_tests(TCase *tcase, int setting);

@@ -96,6 +96,52 @@ START_TEST(an_address_of_this_machine_is_local)
 }
 END_TEST
 
+#define SCOPE 7 /* of the interface with the only link-local address there is */
+
+static bool binds_to_links;
+
+/*
+ * Takes the place of the C library's, which is asked unless a test wants a machine with a link-local
+ * address: such a one means nothing without its scope. See ipv6(7).
+ */
+int bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+	const struct sockaddr_in6 *link = (const void *)address;
+	union {
+		void *symbol;
+		int (*call)(int fd, const struct sockaddr *address, socklen_t length);
+	} real = { .symbol = dlsym(RTLD_NEXT, "bind") };
+
+	if (!binds_to_links)
+		return real.call ? real.call(fd, address, length) : -1;
+	ck_assert_uint_eq(length, sizeof(*link));
+	ck_assert(IN6_IS_ADDR_LINKLOCAL(&link->sin6_addr));
+	ck_assert_uint_eq(link->sin6_port, 0); /* any: that of the server is taken */
+	if (link->sin6_scope_id == SCOPE)
+		return 0;
+	errno = link->sin6_scope_id ? EADDRNOTAVAIL : EINVAL;
+	return -1;
+}
+
+static const struct {
+	uint32_t scope;
+	bool is_local;
+} links[] = { { SCOPE, true }, { SCOPE + 1, false }, { 0, false } };
+
+START_TEST(a_link_local_address_is_one_with_its_scope)
+{
+	struct sockaddr_in6 address = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons(12321),
+		.sin6_scope_id = links[_i].scope,
+	};
+
+	ck_assert_int_eq(inet_pton(AF_INET6, "fe80::1", &address.sin6_addr), 1);
+	binds_to_links = true;
+	ck_assert(our_is_local_address((const struct sockaddr *)&address) == links[_i].is_local);
+}
+END_TEST
+
 START_TEST(freeing_nothing_is_allowed)
 {
 	our_free_addresses(NULL);
@@ -152,6 +198,8 @@ Suite *addresses_suite(void)
 	tcase_add_test(tcase, an_address_that_is_none_has_text);
 	tcase_add_test(tcase, an_address_that_is_none_is_not_local);
 	tcase_add_loop_test(tcase, an_address_of_this_machine_is_local, 0, UNIT_LENGTH(places));
+	tcase_add_loop_test(tcase, a_link_local_address_is_one_with_its_scope, 0,
+			    UNIT_LENGTH(links));
 	tcase_add_test(tcase, freeing_nothing_is_allowed);
 	tcase_add_loop_test(tcase, a_name_service_that_fails_is_not_wrong_usage, 0,
 			    UNIT_LENGTH(services));

@@ -29,6 +29,7 @@ Suite *statistics_suite(void);
 Suite *stop_suite(void);
 Suite *transfers_suite(void);
 Suite *user_data_suite(void);
+Suite *wc_status_suite(void);
 Suite *verbs_trace_suite(void);
 
 /* Sends stdout and stderr of this process into memory, from now on. */

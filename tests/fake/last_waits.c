@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: a server whose client has everything, stays, and does not answer any more, when
+ * the server is told to stop. Contract: it does not wait for that client. See lines.h.
+ */
+#include "tests/fake/lines.h"
+
+/* Longer than it may stay: the limit, without which it would wait for ever, must not be what ends it. */
+#define LONG_LIMIT "--timeout", "100"
+#define MOST_S     10
+#define STAYS(call)                      \
+	.config = { .clients = 1,        \
+		    .lingers = true,     \
+		    .mute = true,        \
+		    .hurried = true,     \
+		    .stop_name = (call), \
+		    .stop_done = true,   \
+		    .insists = true },   \
+	.done = 1, .most_s = MOST_S, .words = { WORK, "-q", LONG_LIMIT }
+
+static const struct line lines[] = {
+	{ .what = "does not wait for a client that stays when it is to stop",
+	  .who = SERVER | PING | BLAST | WATCHING | THREADED,
+	  STAYS("pthread_cond_timedwait") },
+	{ .what = "does not wait for a client that stays when it is to stop",
+	  .who = SERVER | PING | BLIND,
+	  STAYS("poll") },
+	{ .what = "does not wait for a client that stays when it is to stop",
+	  .who = SERVER | PING | ALONE,
+	  STAYS("ppoll") },
+};
+
+void test_last_waits(const struct test *test)
+{
+	run_lines(test, lines, sizeof(lines) / sizeof(lines[0]));
+}

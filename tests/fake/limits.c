@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, what the device can do. See limits.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/fake/limits.h"
+
+#define MAX_MESSAGE  (1u << 20)
+#define MAX_INLINE   512
+#define SPARE_INLINE 64
+#define READ_DEPTH   16
+
+static unsigned int limit(unsigned int wanted, unsigned int otherwise)
+{
+	return wanted ? wanted : otherwise;
+}
+
+static uint32_t max_wr(void)
+{
+	return limit(fake_config->max_qp_wr, FAKE_MAX_WR);
+}
+
+static uint32_t max_sge(void)
+{
+	return limit(fake_config->max_sge, 1);
+}
+
+void fake_fill_device(struct ibv_device_attr *device)
+{
+	memset(device, 0, sizeof(*device));
+	device->max_cq = device->max_qp = 16;
+	device->max_cqe = (int)limit(fake_config->max_cqe, 2 * FAKE_MAX_WR);
+	device->max_qp_wr = (int)max_wr();
+	device->max_sge = (int)max_sge();
+	device->max_qp_rd_atom = device->max_qp_init_rd_atom = READ_DEPTH;
+}
+
+uint32_t fake_max_message(void)
+{
+	return limit(fake_config->max_message, MAX_MESSAGE);
+}
+
+int fake_check_cqe(int entries)
+{
+	struct ibv_device_attr device;
+
+	fake_fill_device(&device);
+	return entries > device.max_cqe ? EINVAL : 0;
+}
+
+int fake_grant(struct ibv_qp_cap *cap)
+{
+	uint32_t most = limit(fake_config->max_inline, MAX_INLINE);
+	uint32_t granted = cap->max_inline_data + (fake_config->exact_inline ? 0 : SPARE_INLINE);
+
+	if (cap->max_send_wr > max_wr() || cap->max_recv_wr > max_wr() ||
+	    cap->max_send_sge > max_sge() || cap->max_recv_sge > max_sge() ||
+	    cap->max_inline_data > most)
+		return EINVAL;
+	cap->max_inline_data = granted < most ? granted : most;
+	return 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: private data of peers of other versions, cut short, or nonsense; and the
+ * bytes of a refusal. Contract: what docs/protocol.md has the program make of each.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "common/stage.h"
+#include "tests/fake/lines.h"
+
+#define CLIENT_SAYS(hex_, iwarp_) .config = { .clients = 1, .extension = (hex_), .iwarp = (iwarp_) }
+#define NO_SENSE                                                                          \
+	.who = SERVER | PING | BLAST | REFUSING, .status = 1, .once = true, .refused = 1, \
+	.said = "client refused: its private data (", .words = { ADDRESS, "-q" }
+#define SERVED .who = SERVER | PING | BLAST | REFUSING, .done = 1, .words = { ADDRESS, "-q" }
+#define SERVER_SAYS(hex_, iwarp_) \
+	.who = CLIENT | PING | BLAST | REFUSING, .config = { .refusal = (hex_), .iwarp = (iwarp_) }
+#define REFUSED .status = 1, .once = true, .words = { WORK, "-q" }
+
+static const struct line lines[] = {
+	{ .what = "serves a client of a higher version, padded",
+	  CLIENT_SAYS("4f555231 0002 0028 0000000000000001", false),
+	  SERVED },
+	{ .what = "serves a client of a higher version",
+	  CLIENT_SAYS("4f555231 0002 0028 0000000000000001", true),
+	  SERVED },
+	{ .what = "serves a client of the highest version",
+	  CLIENT_SAYS("4f555231 ffff 0020", true),
+	  SERVED },
+	{ .what = "refuses a client with another magic",
+	  CLIENT_SAYS("4f555232 0001 0020", false),
+	  NO_SENSE },
+	{ .what = "refuses a client with the magic turned round",
+	  CLIENT_SAYS("3152554f 0001 0020", true),
+	  NO_SENSE },
+	{ .what = "refuses a client of version 0",
+	  CLIENT_SAYS("4f555231 0000 0020", true),
+	  NO_SENSE },
+	{ .what = "refuses a client of version 1 that says more",
+	  CLIENT_SAYS("4f555231 0001 0028 0000000000000001", true),
+	  NO_SENSE },
+	{ .what = "refuses a client that says more than its length",
+	  CLIENT_SAYS("4f555231 0001 0020 0000000000000001", false),
+	  NO_SENSE },
+	{ .what = "refuses a client of a higher version that says less than its length",
+	  CLIENT_SAYS("4f555231 0002 0028", true),
+	  NO_SENSE },
+	{ .what = "refuses a client of a higher version that says less than version 1",
+	  CLIENT_SAYS("4f555231 0002 001f", true),
+	  NO_SENSE },
+	{ .what = "tells a client the most messages it may send",
+	  .who = SERVER | PING | BLAST | REFUSING,
+	  .config = { .clients = 1 },
+	  .status = 1,
+	  .said = "client refused",
+	  .once = true,
+	  .refused = 2,
+	  .limit = 19,
+	  .words = { ADDRESS, "-q", "--max-count", "19" } },
+	{ .what = "tells a client the longest message it may send",
+	  .who = SERVER | PING | BLAST | REFUSING,
+	  .config = { .clients = 1, .iwarp = true },
+	  .status = 1,
+	  .said = "client refused",
+	  .once = true,
+	  .refused = 3,
+	  .limit = 199,
+	  .words = { ADDRESS, "-q", "--max-size", "199" } },
+	{ .what = "tells a client the most buffers it may have",
+	  .who = SERVER | BLAST,
+	  .config = { .clients = 1 },
+	  .status = 1,
+	  .said = "client refused",
+	  .once = true,
+	  .refused = 4,
+	  .limit = 7,
+	  .words = { ADDRESS, "-q", "--max-buffers", "7" } },
+	{ .what = "says with what limit it was refused, in padded data",
+	  SERVER_SAYS("4f555231 0001 0003 0000000000000100", false),
+	  .said = "refused us: it takes messages of 1 to 256 bytes (-s)",
+	  REFUSED },
+	{ .what = "says with what limit it was refused",
+	  SERVER_SAYS("4f555231 0001 0002 00000000000003e8", true),
+	  .said = "refused us: it takes 1 to 1000 messages (-c)",
+	  REFUSED },
+	{ .what = "says that it was refused for a reason that is not known yet",
+	  SERVER_SAYS("4f555231 0001 00ff 0000000000000000", true),
+	  .said = "refused us: for a reason unknown here (255)",
+	  REFUSED },
+	{ .what = "believes no reason of another version",
+	  SERVER_SAYS("4f555231 0002 0003 0000000000000100", true),
+	  .said = "refused us: it gave no reason",
+	  REFUSED },
+	{ .what = "believes no reason with another magic",
+	  SERVER_SAYS("4f555232 0001 0003 0000000000000100", false),
+	  .said = "refused us: it gave no reason",
+	  REFUSED },
+	{ .what = "believes no reason that is cut short",
+	  SERVER_SAYS("4f555231 0001 0003 00000000000001", true),
+	  .said = "refused us: it gave no reason",
+	  REFUSED },
+	{ .what = "is refused by who has no private data",
+	  SERVER_SAYS("", true),
+	  .said = "refused us: it gave no reason",
+	  REFUSED },
+	{ .what = "does not mind what a server says when it accepts",
+	  .who = CLIENT | PING | BLAST,
+	  .config = { .accept_data = 196 },
+	  .done = 1,
+	  .words = { WORK, "-q" } },
+	{ .what = "does not mind what a server says when it accepts",
+	  .who = CLIENT | PING | BLAST,
+	  .config = { .accept_data = 1, .iwarp = true },
+	  .done = 1,
+	  .words = { WORK, "-q" } },
+};
+
+/* ---- a client's 32 bytes, of which only the first are there ---- */
+
+#define COUNT_END   8 /* where its last byte lies, the only one that is not 0: */
+#define SIZE_END    16
+#define BUFFERS_END 24
+#define WHOLE       32
+
+/*
+ * The reason of the refusal, 0: the client is served. RoCE pads with zeros: what is missing is 0 there. On
+ * iWARP it is missing.
+ */
+static unsigned int reason_for(unsigned int length, bool iwarp, bool blast)
+{
+	if (length == WHOLE)
+		return 0;
+	if (length > BUFFERS_END)
+		return 1; /* half of the extension */
+	if (length < SIZE_END && iwarp)
+		return 1;
+	if (length < COUNT_END)
+		return 2;
+	if (length < SIZE_END)
+		return 3;
+	return length < BUFFERS_END && blast ? 4 : 0;
+}
+
+static const char *judge_length(const struct run *run, unsigned int length, unsigned int reason)
+{
+	static char why[2 * RUN_TEXT];
+	const char *wrong = run_judge_tidy(run);
+	int status = WEXITSTATUS(run->status);
+
+	if (!wrong && run->report->refused != reason)
+		wrong = "not refused for the reason that docs/protocol.md has";
+	if (!wrong && (status != (reason ? 1 : 0) || run->report->done != !reason))
+		wrong = "not the exit status, or not served";
+	if (!wrong)
+		return NULL;
+	snprintf(why, sizeof(why), "%u bytes: reason %u, not %u, exit status %d: %s", length,
+		 run->report->refused, reason, status, wrong);
+	return why;
+}
+
+static void test_lengths(const struct test *test, bool iwarp)
+{
+	static struct run run;
+	struct fake_config config = { .clients = 1,
+				      .count = LINE_MESSAGES,
+				      .size = LINE_SIZE,
+				      .buffers = LINE_BUFFERS,
+				      .blast = test->blast,
+				      .hurried = true,
+				      .iwarp = iwarp,
+				      .cut_short = true };
+	char program[] = "program", address[] = "127.0.0.1", a[] = "-a", q[] = "-q";
+	char *arguments[] = { program, a, address, q, NULL };
+	const char *why = NULL;
+
+	for (; !why && config.cut_at <= WHOLE; config.cut_at++) {
+		run_program(&run, &config, arguments);
+		why = judge_length(&run, config.cut_at,
+				   reason_for(config.cut_at, iwarp, test->blast));
+	}
+	test_result(test,
+		    iwarp ? "takes a client's private data at each length"
+			  : "takes a client's private data at each length, padded",
+		    why);
+}
+
+void test_private_data(const struct test *test)
+{
+	run_lines(test, lines, sizeof(lines) / sizeof(lines[0]));
+	if (!test->server || our_server_options == our_message_options)
+		return;
+	test_lengths(test, false);
+	test_lengths(test, true);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the questions of probe.c about connect requests and limits: what the other side is told of
+ * what one side has said, and what a device grants. See ends.h.
+ *
+ * Contract: included by probe.c alone, behind ends.h.
+ */
+#ifndef REQUESTS_H
+#define REQUESTS_H
+
+#include "ends.h"
+
+#define WORDS "xyz" /* private data */
+
+static void tell_event(struct ends *e, const char *who, const struct rdma_cm_event *event)
+{
+	const struct rdma_conn_param *conn = &event->param.conn;
+
+	told(e,
+	     "%s: %s: status %d, responder_resources %d, initiator_depth %d, %d bytes of private data",
+	     who, rdma_event_str(event->event), event->status, conn->responder_resources,
+	     conn->initiator_depth, conn->private_data_len);
+}
+
+/* A client on a channel of its own, as far as its request. Returns rdma_connect's errno value. */
+static int request(struct rdma_event_channel *channel, struct sockaddr *to, struct end *end)
+{
+	struct rdma_conn_param param = {
+		.responder_resources = 3,
+		.initiator_depth = 5,
+		.private_data = WORDS,
+		.private_data_len = 3,
+		.retry_count = 6,
+	};
+	struct ends own = { .events = channel };
+	struct rdma_cm_id *id;
+
+	must(!rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(!rdma_resolve_addr(id, NULL, to, PATIENCE_MS), "rdma_resolve_addr");
+	await_event(&own, RDMA_CM_EVENT_ADDR_RESOLVED);
+	must(!rdma_resolve_route(id, PATIENCE_MS), "rdma_resolve_route");
+	await_event(&own, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	equip(end, "client", id);
+	return rdma_connect(id, &param) ? errno : 0;
+}
+
+/* What each side is told of the other's depths and private data, when it is accepted and when not. */
+static void ask_request(struct ends *e, int accept)
+{
+	struct ends own = { .events = rdma_create_event_channel() };
+	struct rdma_conn_param param = { .responder_resources = 4,
+					 .initiator_depth = 2,
+					 .private_data = WORDS,
+					 .private_data_len = 3 };
+	struct rdma_cm_event event;
+	struct end client, server;
+
+	told(e, "client: rdma_connect with responder_resources 3, initiator_depth 5: %d",
+	     request(own.events, rdma_get_local_addr(e->listener), &client));
+	must(next_event(e, PATIENCE_MS, &event), "no request");
+	tell_event(e, "server", &event);
+	if (accept) {
+		equip(&server, "server", event.id);
+		told(e, "server: rdma_accept with responder_resources 4, initiator_depth 2: %d",
+		     rdma_accept(event.id, &param) ? errno : 0);
+	} else {
+		told(e, "server: rdma_reject: %d", rdma_reject(event.id, WORDS, 3) ? errno : 0);
+	}
+	if (next_event(&own, PATIENCE_MS, &event))
+		tell_event(e, "client", &event);
+	if (next_event(e, 500, &event))
+		tell_event(e, "server", &event);
+}
+
+/* More requests than the listener's backlog, which nobody takes. */
+static void ask_backlog(struct ends *e, int backlog)
+{
+	struct rdma_event_channel *silent = rdma_create_event_channel();
+	struct sockaddr_in to = *(struct sockaddr_in *)rdma_get_local_addr(e->listener);
+	struct rdma_cm_event event;
+	struct rdma_cm_id *listener;
+	struct end client;
+	int i, n, error;
+
+	to.sin_port = 0;
+	must(!rdma_create_id(silent, &listener, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(!rdma_bind_addr(listener, (struct sockaddr *)&to), "rdma_bind_addr");
+	must(!rdma_listen(listener, backlog), "rdma_listen");
+	to.sin_port = rdma_get_src_port(listener);
+	for (i = 0; i < backlog + 3; i++) {
+		struct ends own = { .events = rdma_create_event_channel() };
+
+		error = request(own.events, (struct sockaddr *)&to, &client);
+		told(e, "client %d: rdma_connect: %d", i, error);
+		if (next_event(&own, 500, &event))
+			tell_event(e, "client", &event);
+	}
+	for (n = 0; next_event(&(struct ends){ .events = silent }, 200, &event);)
+		n++;
+	told(e, "server: %d requests with a backlog of %d", n, backlog);
+}
+
+static void tell_qp(struct ends *e, const char *what, struct ibv_qp_cap cap)
+{
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = cap };
+	struct ibv_qp *qp;
+
+	init.send_cq = init.recv_cq = e->client.cq;
+	errno = 0;
+	qp = ibv_create_qp(e->client.id->qp->pd, &init);
+	if (!qp) {
+		told(e, "%s: errno %d", what, errno);
+		return;
+	}
+	told(e, "%s: %u sends, %u receives, %u and %u pieces, %u bytes inline", what,
+	     init.cap.max_send_wr, init.cap.max_recv_wr, init.cap.max_send_sge,
+	     init.cap.max_recv_sge, init.cap.max_inline_data);
+	ibv_destroy_qp(qp);
+}
+
+/* What a QP and a CQ are given, at the device's limits and beyond them. */
+static void ask_caps(struct ends *e, int unused)
+{
+	struct ibv_context *verbs = e->client.id->verbs;
+	struct ibv_device_attr device;
+	struct ibv_cq *cq;
+	uint32_t i, wr, sge;
+	char what[64];
+
+	(void)unused;
+	must(!ibv_query_device(verbs, &device), "ibv_query_device");
+	wr = (uint32_t)device.max_qp_wr;
+	sge = (uint32_t)device.max_sge;
+	told(e, "max_qp_wr %u, max_sge %u, max_cqe %d, max_qp_rd_atom %d, max_qp_init_rd_atom %d",
+	     wr, sge, device.max_cqe, device.max_qp_rd_atom, device.max_qp_init_rd_atom);
+	for (i = 0; i <= 1024; i = i ? 2 * i : 32) {
+		snprintf(what, sizeof(what), "%u bytes inline asked for", i);
+		tell_qp(e, what, (struct ibv_qp_cap){ 2, 2, 1, 1, i });
+	}
+	tell_qp(e, "max_qp_wr", (struct ibv_qp_cap){ wr, wr, 1, 1, 0 });
+	tell_qp(e, "one send more", (struct ibv_qp_cap){ wr + 1, 1, 1, 1, 0 });
+	tell_qp(e, "one receive more", (struct ibv_qp_cap){ 1, wr + 1, 1, 1, 0 });
+	tell_qp(e, "max_sge", (struct ibv_qp_cap){ 1, 1, sge, sge, 0 });
+	tell_qp(e, "one piece more", (struct ibv_qp_cap){ 1, 1, sge + 1, 1, 0 });
+	for (i = 0; i < 3; i++) {
+		int n = i ? device.max_cqe + (int)i - 1 : 3;
+
+		errno = 0;
+		cq = ibv_create_cq(verbs, n, NULL, NULL, 0);
+		told(e, "a CQ of %d entries: %d, errno %d", n, cq ? cq->cqe : -1, cq ? 0 : errno);
+	}
+}
+
+/* An RDMA WRITE, or a READ, of memory to which the server has given no right. */
+static void ask_remote(struct ends *e, int opcode)
+{
+	struct ibv_sge sge = { (uintptr_t)e->client.buffer, 64, e->client.mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 's', .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	memset(e->client.buffer, 'c', 64);
+	memset(e->server.buffer, 's', 64);
+	wr.opcode = (enum ibv_wr_opcode)opcode;
+	wr.wr.rdma.remote_addr = (uintptr_t)e->server.buffer;
+	wr.wr.rdma.rkey = e->server.mr->rkey;
+	tell_post(e, &e->client, "ibv_post_send", ibv_post_send(e->client.id->qp, &wr, &bad));
+	watch(e, 2000, 99);
+	told(e, "the client's memory holds '%c', the server's '%c'", e->client.buffer[0],
+	     e->server.buffer[0]);
+}
+
+#endif

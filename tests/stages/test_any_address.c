@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests: a server that is told no address. It must be found at each that the machine
+ * has, of either family and on every device, and have nothing to say of it.
+ */
+#include "tests/stages/runs.h"
+#include "tests/stages/stages.h"
+#include "tests/support/suite.h"
+
+START_TEST(a_server_without_an_address_is_found_at_each)
+{
+	struct setting at = setting_of(_i);
+	const char *const *agreed = PROCESS_ARGUMENTS("-c", "20");
+	const char *clients = suite_name("%d", n_targets);
+	struct process *server = process_start(
+		at.stage->server, PROCESS_ARGUMENTS("-q", "-p", RUN_PORT, "-n", clients),
+		at.stage->negotiates ? PROCESS_ARGUMENTS(NULL) : agreed, NULL);
+	const char *said;
+	int i;
+
+	for (i = 0; i < n_targets; i++) {
+		at.target = &targets[i];
+		assert_exit(start_client(at, agreed, PROCESS_ARGUMENTS("-q")), 0);
+	}
+	assert_exit(server, 0);
+	said = process_text(server, PROCESS_ERR);
+	process_assert(!*said, "the server has something to say: %s", said);
+}
+END_TEST
+
+void add_any_address_tests(TCase *tcase, int setting)
+{
+	/* How it listens is another row's, and tested there. */
+	if (setting_of(setting).stage->only_waits)
+		return;
+	tcase_add_loop_test(tcase, a_server_without_an_address_is_found_at_each, setting,
+			    setting + 1);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of common/transfer_completion.h: what is said of a completion that failed.
+ */
+#include <string.h>
+
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "tests/unit/unit.h"
+
+/* Each has a cause of its own; the opcode, which is not valid, says nothing. See ibv_poll_cq(3). */
+static const struct {
+	enum ibv_wc_status status;
+	uint64_t wr_id;
+	const char *which, *cause;
+} causes[] = {
+	{ IBV_WC_REM_ACCESS_ERR, 1, "of the send, write or read with wr_id 0x1 ", "a wrong rkey" },
+	{ IBV_WC_REM_OP_ERR, 1, "of the send, write or read", "longer than its buffer" },
+	{ IBV_WC_REM_INV_REQ_ERR, 1, "of the send, write or read", "its QP does not allow" },
+	{ IBV_WC_LOC_PROT_ERR, 1, "of the send, write or read", "a wrong lkey" },
+	{ IBV_WC_LOC_PROT_ERR, OUR_WR_ID_RECV, "of the receive ", "IBV_ACCESS_LOCAL_WRITE" },
+	{ IBV_WC_LOC_QP_OP_ERR, 1, "of the send, write or read", "the device could not send it" },
+	{ IBV_WC_LOC_QP_OP_ERR, OUR_WR_ID_RECV, "of the receive ", "longer than the buffer" },
+	{ IBV_WC_RETRY_EXC_ERR, 1, "of the send, write or read", "does not answer" },
+	{ IBV_WC_GENERAL_ERR, 1, "of the send, write or read", "ibv_poll_cq(3)" },
+};
+
+START_TEST(a_failed_completion_is_explained_in_one_line)
+{
+	struct ibv_wc wc = { .status = causes[_i].status, .wr_id = causes[_i].wr_id };
+	const char *said;
+
+	memset(&wc.opcode, 0xa5, sizeof(wc.opcode));
+	capture_start();
+	our_report_wc_status(&wc);
+	said = captured_stderr();
+	assert_holds(said, causes[_i].which);
+	assert_holds(said, causes[_i].cause);
+	ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1);
+}
+END_TEST
+
+Suite *wc_status_suite(void)
+{
+	Suite *suite = suite_create("wc_status");
+	TCase *tcase = tcase_create("wc_status");
+
+	tcase_add_loop_test(tcase, a_failed_completion_is_explained_in_one_line, 0,
+			    UNIT_LENGTH(causes));
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
