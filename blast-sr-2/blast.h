@@ -28,6 +28,12 @@ extern struct our_blast_options {
 #define OUR_CREDIT_SENDS  8 /* an agent has at most so many of them on their way */
 
 /*
+ * After so much silence an agent returns what is left of a batch: a client whose time (-D) is over waits
+ * for it. Much longer than the pause between messages, or there would be no batches.
+ */
+#define OUR_IDLE_NS (OUR_NS_PER_S / 50)
+
+/*
  * Messages are numbered from 0; number m uses buffer m modulo n_data_buffers, at both ends. All
  * counters only grow: client: credited <= posted, completed <= posted, and neither is ever more
  * than n_data_buffers behind it. Agent: credited <= posted <= received + n_data_buffers.
