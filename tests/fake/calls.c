@@ -100,7 +100,7 @@ void fake_strikes(void)
 }
 
 /* SIGTERM, if it is caught: before that it would be no test. */
-static void stop_program(void)
+void fake_stop_program(void)
 {
 	struct sigaction action;
 
@@ -116,7 +116,7 @@ static void note(const char *call)
 
 	snprintf(fake_report->last[fake_report->calls_seen++ % FAKE_LAST], FAKE_NAME, "%s", call);
 	if (stop_name && !fake_report->stopped && !strcmp(call, stop_name))
-		stop_program();
+		fake_stop_program();
 }
 
 static bool choose_by_name(const char *call, struct fake_fault *fault)
@@ -149,8 +149,9 @@ struct fake_fault fake_begin(const char *call)
 
 	fake_lock();
 	note(call);
+	fake_pass_call_time(call);
 	if (++fake_report->calls == fake_config->stop_call)
-		stop_program();
+		fake_stop_program();
 	if (fake_report->calls == fake_config->stray_call)
 		fake_stray_events();
 	if (!choose_fault(call, &fault))
