@@ -52,7 +52,7 @@ fake-build: $(FAKE_PROGRAMS) ## build the programs over fake verbs
 
 # The same with a million events through each way of waiting, which takes minutes.
 fake-million: fake-build
-	@FAKE_LIMIT_MS=$${FAKE_LIMIT_MS:-600000} tests/fakes 1000000
+	@FAKE_LIMIT_MS=$${FAKE_LIMIT_MS:-600000} FAKE_LIMIT_S=$${FAKE_LIMIT_S:-1200} tests/fakes 1000000
 
 print-fake:
 	@echo $(sort $(FAKE_PROGRAMS:$(FAKE)/%=%))
