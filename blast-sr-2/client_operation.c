@@ -91,21 +91,24 @@ static int take(struct our_control *client, const struct our_completion *complet
 }
 
 /*
- * Whether the server may say nothing though messages are sent: until a batch is full. Where they are so far
- * apart that it returns the credits of each (OUR_IDLE_NS), it is credits that it is heard by: not that
- * the next message is due, nor that one has been sent, which its device sees to.
+ * With --rate: whether the server has been heard, or need not be. Until a batch is full it may say nothing
+ * though messages are sent. Where they are so far apart that it returns the credits of each (OUR_IDLE_NS),
+ * nothing but credits is a word of its: neither that the next message is due, nor that one has been
+ * sent, which its device sees to. If it owes none, it has nothing to say.
  */
-static bool may_be_silent(const struct our_control *client)
+static bool is_heard(const struct our_control *client, uint64_t credited_before)
 {
-	uint64_t rate = client->options->rate;
+	const struct our_transfer *transfer = client->transfer;
 
-	return !rate || OUR_NS_PER_S / rate <= OUR_IDLE_NS;
+	return OUR_NS_PER_S / client->options->rate <= OUR_IDLE_NS ||
+	       transfer->credited != credited_before || transfer->credited == transfer->posted;
 }
 
 static int stream(struct our_control *client, uint64_t deadline_ns)
 {
 	struct our_transfer *transfer = client->transfer;
 	uint64_t now_ns, credited, until_ns = UINT64_MAX;
+	bool heard = true;
 	int ret;
 
 	while (transfer->credited < transfer->goal) {
@@ -124,8 +127,9 @@ static int stream(struct our_control *client, uint64_t deadline_ns)
 			return EINTR;
 		our_count_messages(client, transfer->credited);
 		now_ns = our_now_ns();
-		if (may_be_silent(client) || transfer->credited != credited ||
-		    transfer->credited == transfer->posted)
+		if (client->options->rate)
+			heard = is_heard(client, credited);
+		if (heard)
 			our_limit_wait(client, now_ns);
 		if (now_ns >= deadline_ns) /* no more; but those under way are waited for */
 			transfer->goal = transfer->posted;
@@ -146,8 +150,8 @@ int our_client_operation(struct our_control *client)
 	our_start_counting(client);
 	client->transfer->started_ns = now_ns;
 	ret = stream(client, deadline_ns);
-	our_count_messages(
-		client, client->transfer->credited); /* also those that came just before an error */
+	/* Also those that came just before an error. */
+	our_count_messages(client, client->transfer->credited);
 	our_statistics_end(statistics);
 	return our_judge_end(client, ret, client->transfer->credited);
 }
