@@ -44,6 +44,7 @@ struct our_transfer {
 	uint64_t completed; /* client: sends completed, signaled or not; agent: messages received */
 	uint64_t started_ns; /* client: when message 0 was due */
 	uint64_t credited; /* the agent has told, or the client knows, that so many have arrived */
+	uint64_t heard;    /* client, with --rate: so much was credited when it last looked */
 	uint64_t credit_batch;    /* agent: receives to post again at a time */
 	uint64_t signal_every;    /* client: every so many sends one is signaled */
 	uint32_t credits_on_way;  /* agent: credit messages sent and not completed */

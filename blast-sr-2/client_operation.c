@@ -96,18 +96,20 @@ static int take(struct our_control *client, const struct our_completion *complet
  * nothing but credits is a word of its: neither that the next message is due, nor that one has been
  * sent, which its device sees to. If it owes none, it has nothing to say.
  */
-static bool is_heard(const struct our_control *client, uint64_t credited_before)
+static bool is_heard(struct our_control *client)
 {
-	const struct our_transfer *transfer = client->transfer;
+	struct our_transfer *transfer = client->transfer;
+	bool has_spoken = transfer->credited != transfer->heard;
 
-	return OUR_NS_PER_S / client->options->rate <= OUR_IDLE_NS ||
-	       transfer->credited != credited_before || transfer->credited == transfer->posted;
+	transfer->heard = transfer->credited;
+	return OUR_NS_PER_S / client->options->rate <= OUR_IDLE_NS || has_spoken ||
+	       transfer->credited == transfer->posted;
 }
 
 static int stream(struct our_control *client, uint64_t deadline_ns)
 {
 	struct our_transfer *transfer = client->transfer;
-	uint64_t now_ns, credited, until_ns = UINT64_MAX;
+	uint64_t now_ns, until_ns = UINT64_MAX;
 	bool heard = true;
 	int ret;
 
@@ -117,7 +119,6 @@ static int stream(struct our_control *client, uint64_t deadline_ns)
 			return ret;
 		if (client->options->rate)
 			until_ns = next_due_ns(client);
-		credited = transfer->credited;
 		ret = our_drain(client, until_ns, take);
 		if (ret == ECONNRESET && transfer->credited == transfer->goal)
 			return 0; /* the server knew that this was all, and was faster */
@@ -128,7 +129,7 @@ static int stream(struct our_control *client, uint64_t deadline_ns)
 		our_count_messages(client, transfer->credited);
 		now_ns = our_now_ns();
 		if (client->options->rate)
-			heard = is_heard(client, credited);
+			heard = is_heard(client);
 		if (heard)
 			our_limit_wait(client, now_ns);
 		if (now_ns >= deadline_ns) /* no more; but those under way are waited for */
