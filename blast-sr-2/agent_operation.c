@@ -15,12 +15,6 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-/*
- * After so much silence what is left of a batch is returned: a client whose time (-D) is over
- * waits for it. Much longer than the pause between messages, or there would be no batches.
- */
-#define IDLE_NS (OUR_NS_PER_S / 50)
-
 /* A slow receiver, for tests. */
 static void sleep_as_told(void)
 {
@@ -69,8 +63,8 @@ static bool may_return(const struct our_control *agent)
 static void limit_wait(struct our_control *agent, uint64_t heard_ns)
 {
 	our_limit_wait(agent, heard_ns);
-	if (may_return(agent) && heard_ns + IDLE_NS < agent->wait_until_ns)
-		agent->wait_until_ns = heard_ns + IDLE_NS;
+	if (may_return(agent) && heard_ns + OUR_IDLE_NS < agent->wait_until_ns)
+		agent->wait_until_ns = heard_ns + OUR_IDLE_NS;
 }
 
 static bool is_batch(const struct our_control *agent)
@@ -130,6 +124,7 @@ bool our_agent_is_done(const struct our_control *agent)
 
 int our_end_agent_operation(struct our_control *agent, int ret)
 {
+	our_count_messages(agent, agent->transfer->completed);
 	our_statistics_end(&agent->statistics);
 	ret = our_judge_end(agent, ret, agent->transfer->completed);
 	agent->statistics.verified = !ret && agent->options->verify;

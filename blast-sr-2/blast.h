@@ -27,6 +27,12 @@ extern struct our_blast_options {
 #define OUR_CREDIT_SENDS  8 /* an agent has at most so many of them on their way */
 
 /*
+ * After so much silence an agent returns what is left of a batch: a client whose time (-D) is over waits
+ * for it. Much longer than the pause between messages, or there would be no batches.
+ */
+#define OUR_IDLE_NS (OUR_NS_PER_S / 50)
+
+/*
  * Messages are numbered from 0; number m uses buffer m modulo n_data_buffers, at both ends. All
  * counters only grow: client: credited <= posted, completed <= posted, and neither is ever more
  * than n_data_buffers behind it. Agent: credited <= posted <= received + n_data_buffers.
@@ -37,6 +43,7 @@ struct our_transfer {
 	uint64_t completed; /* client: sends completed, signaled or not; agent: messages received */
 	uint64_t started_ns; /* client: when message 0 was due */
 	uint64_t credited; /* the agent has told, or the client knows, that so many have arrived */
+	uint64_t heard;    /* client, with --rate: so much was credited when it last looked */
 	uint64_t credit_batch;    /* agent: receives to post again at a time */
 	uint64_t signal_every;    /* client: every so many sends one is signaled */
 	uint32_t credits_on_way;  /* agent: credit messages sent and not completed */

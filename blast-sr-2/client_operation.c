@@ -13,12 +13,6 @@
 #include "ping-sr-0/user_data.h"
 #include "program/stop.h"
 
-/*
- * A client whose time (-D) is over waits so long for the last credits: an agent that returns them
- * in batches, and is not one of ours, may never return what is left of a batch.
- */
-#define TAIL_NS OUR_NS_PER_S
-
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -96,18 +90,27 @@ static int take(struct our_control *client, const struct our_completion *complet
 	return 0;
 }
 
-/* The time is over: no more messages; but those under way are waited for. */
-static void end_sending(struct our_control *client, uint64_t now_ns)
+/*
+ * With --rate: whether the server has been heard, or need not be. Until a batch is full it may say nothing
+ * though messages are sent. Where they are so far apart that it returns the credits of each (OUR_IDLE_NS),
+ * nothing but credits is a word of its: neither that the next message is due, nor that one has been
+ * sent, which its device sees to. If it owes none, it has nothing to say.
+ */
+static bool is_heard(struct our_control *client)
 {
-	client->transfer->goal = client->transfer->posted;
-	if (now_ns + TAIL_NS < client->wait_until_ns)
-		client->wait_until_ns = now_ns + TAIL_NS;
+	struct our_transfer *transfer = client->transfer;
+	bool has_spoken = transfer->credited != transfer->heard;
+
+	transfer->heard = transfer->credited;
+	return OUR_NS_PER_S / client->options->rate <= OUR_IDLE_NS || has_spoken ||
+	       transfer->credited == transfer->posted;
 }
 
 static int stream(struct our_control *client, uint64_t deadline_ns)
 {
 	struct our_transfer *transfer = client->transfer;
 	uint64_t now_ns, until_ns = UINT64_MAX;
+	bool heard = true;
 	int ret;
 
 	while (transfer->credited < transfer->goal) {
@@ -120,16 +123,17 @@ static int stream(struct our_control *client, uint64_t deadline_ns)
 		if (ret == ECONNRESET && transfer->credited == transfer->goal)
 			return 0; /* the server knew that this was all, and was faster */
 		if (ret && ret != EAGAIN)
-			return ret == ETIMEDOUT && transfer->goal < client->count ? 0 : ret;
+			return ret;
 		if (our_stop_requested())
 			return EINTR;
 		our_count_messages(client, transfer->credited);
 		now_ns = our_now_ns();
-		/* That the next is due is no word from the server, unless it had no more to say. */
-		if (ret != EAGAIN || transfer->credited == transfer->posted)
+		if (client->options->rate)
+			heard = is_heard(client);
+		if (heard)
 			our_limit_wait(client, now_ns);
-		if (now_ns >= deadline_ns)
-			end_sending(client, now_ns);
+		if (now_ns >= deadline_ns) /* no more; but those under way are waited for */
+			transfer->goal = transfer->posted;
 		our_statistics_progress(&client->statistics, now_ns);
 	}
 	return 0;
@@ -147,6 +151,8 @@ int our_client_operation(struct our_control *client)
 	our_start_counting(client);
 	client->transfer->started_ns = now_ns;
 	ret = stream(client, deadline_ns);
+	/* Also those that came just before an error. */
+	our_count_messages(client, client->transfer->credited);
 	our_statistics_end(statistics);
 	return our_judge_end(client, ret, client->transfer->credited);
 }

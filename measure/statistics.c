@@ -75,7 +75,8 @@ void our_statistics_add_stream(struct our_statistics *statistics,
 	reset_stream(stream);
 }
 
-void our_statistics_start(struct our_statistics *statistics)
+/* What was counted in the warm-up is not measured: nor is it if the run ends before that is over. */
+static void forget_warm_up(struct our_statistics *statistics)
 {
 	if (statistics->stream)
 		reset_stream(statistics->stream);
@@ -86,6 +87,11 @@ void our_statistics_start(struct our_statistics *statistics)
 	statistics->completions = 0;
 	statistics->sleeps = 0;
 	statistics->empty_wake_ups = 0;
+}
+
+void our_statistics_start(struct our_statistics *statistics)
+{
+	forget_warm_up(statistics);
 	read_cpu_use(&statistics->used);
 	statistics->started_ns = our_now_ns();
 }
@@ -94,8 +100,12 @@ void our_statistics_end(struct our_statistics *statistics)
 {
 	struct our_cpu_use *used = &statistics->used, now;
 
-	if (!statistics->started_ns || statistics->ended_ns)
+	if (statistics->ended_ns)
 		return;
+	if (!statistics->started_ns) {
+		forget_warm_up(statistics);
+		return;
+	}
 	statistics->ended_ns = our_now_ns();
 	read_cpu_use(&now);
 	used->process_user_us = now.process_user_us - used->process_user_us;

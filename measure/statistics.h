@@ -67,7 +67,10 @@ void our_statistics_add_stream(struct our_statistics *statistics,
 /* Starts the measured interval, and forgets the warm-up: the first message that counts is next. */
 void our_statistics_start(struct our_statistics *statistics);
 
-/* Ends the measured interval, unless it never started or has ended; a second call does nothing. */
+/*
+ * Ends the measured interval; a second call does nothing. If it never started, nothing was measured: the
+ * warm-up is forgotten, too.
+ */
 void our_statistics_end(struct our_statistics *statistics);
 
 /* Seconds from start to end; 0 when nothing was measured. */

@@ -48,15 +48,15 @@ static int echo(struct our_control *agent)
 	uint64_t now_ns = our_now_ns();
 	int ret;
 
-	if (transfer->sent_ns)
-		our_histogram_add(&statistics->round_trips, now_ns - transfer->sent_ns);
-	statistics->messages++;
 	ret = our_post_recv(agent, !buffer); /* before the client can send again */
 	if (ret)
 		return ret;
 	ret = our_post_send(agent, buffer);
 	if (ret)
 		return ret;
+	if (transfer->sent_ns)
+		our_histogram_add(&statistics->round_trips, now_ns - transfer->sent_ns);
+	statistics->messages++;
 	transfer->received = OUR_PING_NO_BUFFER;
 	transfer->sending = true;
 	transfer->sent_ns = now_ns;

@@ -65,9 +65,9 @@ static int poll_cq(struct our_control *control)
 			return our_report_error("ibv_poll_cq", EIO, NULL);
 		if (polled > 0)
 			break;
+		control->statistics.cq_empty_polls++;
 		if (ret)
 			return ret;
-		control->statistics.cq_empty_polls++;
 		if (++empty_polls % POLLS_A_MOMENT == 0)
 			ret = our_keep_waiting(control);
 	}

@@ -159,6 +159,7 @@ struct fake_fault fake_begin(const char *call)
 
 	fake_lock();
 	note(call);
+	fake_pass_call_time(call);
 	if (++fake_report->calls == fake_config->stop_call)
 		fake_stop_program();
 	if (fake_report->calls == fake_config->stray_call)

@@ -9,6 +9,7 @@
 #include <sys/time.h>
 
 #include "measure/clock.h"
+#include "tests/fake/known_time.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
@@ -22,10 +23,22 @@ void fake_skip_time(const struct timespec *time)
 	fake_report->skipped_ns += to_ns(time);
 }
 
+bool fake_skips_waits(void)
+{
+	return fake_report && (fake_config->hurried || fake_config->known_us);
+}
+
 void fake_hurry(void)
 {
-	if (fake_config->hurried)
+	uint64_t look_us = fake_config->look_us ? fake_config->look_us : KNOWN_LOOK_US;
+
+	if (fake_time_is_known() && fake_let_arrive())
+		return;
+	if (fake_time_is_known())
+		fake_report->skipped_ns += look_us * OUR_NS_PER_US;
+	else if (fake_config->hurried)
 		fake_report->skipped_ns += OUR_NS_PER_S / 1000;
+	fake_return_rest();
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
@@ -33,6 +46,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	int ret = __real_clock_gettime(clock, now);
 	uint64_t ns = to_ns(now) + (fake_report ? fake_report->skipped_ns : 0);
 
+	if (fake_time_is_known())
+		ns = fake_known_now_ns();
 	now->tv_sec = (time_t)(ns / OUR_NS_PER_S);
 	now->tv_nsec = (long)(ns % OUR_NS_PER_S);
 	return ret;
@@ -87,7 +102,7 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock
 	}
 	fake_tell_late();
 	fake_insist();
-	if (!fake_config->hurried)
+	if (!fake_skips_waits())
 		return __real_pthread_cond_timedwait(changed, lock, end);
 	__real_clock_gettime(CLOCK_MONOTONIC, &soon);
 	soon.tv_sec++;

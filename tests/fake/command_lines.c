@@ -22,7 +22,7 @@ static const struct line lines[] = {
 	  .words = { WORK, "-q", "--rate", "1000" } },
 	{ .what = "ends when its time is over",
 	  .who = CLIENT | PING | BLAST,
-	  .config = { .count = 1000000000 },
+	  .config = { .count = 1000000000, .returns_rest = true },
 	  .words = { ADDRESS, "-c", "1000000000", "-s", "200", "-D", "1" } },
 	{ .what = "posts short chains",
 	  .who = CLIENT | BLAST,

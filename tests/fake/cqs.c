@@ -208,6 +208,7 @@ int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 	}
 	if (!taken)
 		looked_in_vain(cq);
+	fake_note_look(taken, wc);
 	if (taken && cq->channel && fake_chance(8)) {
 		fake_report->spurious_events++;
 		add_event(cq); /* of the one just taken, say */
@@ -262,6 +263,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **co
 		return fake_end_rdma(fault.error);
 	its = take_event(channel);
 	its->unacked++;
+	fake_report->looks.cq_events++;
 	*cq = &its->pub;
 	*context = its->pub.cq_context;
 	return fake_end_rdma(0);

@@ -33,6 +33,12 @@ struct fake_config {
 	uint32_t size;  /* of so many bytes */
 	uint32_t buffers; /* of each side of a stream */
 	bool hurried;     /* a look at a CQ in vain takes a millisecond, by the program's clock */
+	/* The test has the clocks in its hand: known_time.c. Nothing takes time but what is said here. */
+	uint64_t known_us;     /* a message from a peer; 0: the clocks are real */
+	uint64_t spread_us;    /* ... and less than so much more, each another time; 0: no more */
+	uint64_t late_message; /* this one, from 1, takes late_us instead; 0: none */
+	uint64_t late_us;
+	uint64_t look_us; /* a look in vain when nothing is on its way; 0: KNOWN_LOOK_US */
 	enum fake_delivery delivery;
 	unsigned int seed;
 	unsigned int fault_call;   /* the call that fails, counted from 1; 0: none does */
@@ -49,9 +55,12 @@ struct fake_config {
 	/* Peers that are not as they should be. */
 	uint64_t silent_after; /* having heard so many messages they say nothing any more */
 	uint64_t leaves_after; /* likewise, a server leaves */
+	uint64_t quits_after;  /* likewise, a client, that is not done; */
+	uint64_t stops_after;  /* ... or a signal asks the program to stop */
 	uint64_t garbles;      /* which message a server sends back changed, from 1; 0: none */
 	bool deaf;             /* a server does not even answer to a connect request */
 	bool mute;             /* nobody answers to a disconnect request */
+	bool returns_rest;     /* a server returns the rest of its credits when no message comes */
 	bool withholds;        /* a server returns all credits at once, when it has all messages */
 	bool unlimited;        /* a client does not say how many messages it will send, */
 	bool one_more;         /* or sends one more than it said, */
@@ -91,6 +100,12 @@ enum fake_expected {
 #define FAKE_TEXT     4096
 #define FAKE_ALL_DONE (report->done == report->peers)
 
+/* How often the program has looked for completions, what it found, and how often it slept. */
+struct fake_looks {
+	uint32_t polls, empty_polls, completions, ppolls, cq_events;
+};
+#define FAKE_NOTED 1024
+
 struct fake_report {
 	unsigned int calls;   /* that could have failed */
 	bool hit;             /* the fault_call was reached, and had a fault_choice */
@@ -117,7 +132,13 @@ struct fake_report {
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int late_sends, signaled, inlined;
 	_Atomic uint64_t skipped_ns; /* of the program's clock: nobody has waited for them */
-	unsigned int complaints;     /* of the ledger, with their text */
+	/* In known time */
+	_Atomic uint64_t known_messages,
+		known_calls; /* what has used CPU time so far: known_time.h */
+	uint64_t returned;   /* credits, by servers */
+	struct fake_looks looks, noted[FAKE_NOTED]; /* ... when that receive, from 0, was found */
+	unsigned int receives;                      /* found so far */
+	unsigned int complaints;                    /* of the ledger, with their text */
 	char text[FAKE_TEXT];
 	char last[FAKE_LAST][FAKE_NAME]; /* calls: a ring; the newest is calls_seen - 1 */
 	unsigned int calls_seen;

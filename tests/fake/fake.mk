@@ -6,11 +6,13 @@
 FAKE = $(BUILD)/tests/fake
 # Stages that cannot be run over fake verbs, each with its reason in FAKE_SKIPPED.<stage>.
 FAKE_SKIPPED =
+# Asked only when one is linked, as in tests.mk.
+FAKE_LIBS = $(shell pkg-config --libs json-c)
 FAKE_CFLAGS = -O1 -g -fno-omit-frame-pointer
 FAKE_SANITIZE.asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 FAKE_SANITIZE.tsan = -fsanitize=thread
 FAKE_WRAP = malloc calloc posix_memalign pthread_create eventfd fcntl poll ppoll sigaction \
-	    getaddrinfo clock_gettime nanosleep alarm pthread_cond_timedwait
+	    getaddrinfo clock_gettime nanosleep alarm pthread_cond_timedwait getrusage fopen
 
 # The parts are compiled once for all stages: of its stage's name a part makes nothing but text.
 # Their main gets another name, as the test program has its own.
@@ -18,7 +20,7 @@ define fake_rules
 $(FAKE)/$(1)/tests/%.o: tests/%.c
 	@mkdir -p $$(@D)
 	$$(SAY) CC "$$< ($(1))"
-	$$(Q)$$(COMPILE) -Werror $$(FAKE_CFLAGS) $$(FAKE_SANITIZE.$(1)) -c $$< -o $$@
+	$$(Q)$$(COMPILE) -Werror $$(TEST_CFLAGS) $$(FAKE_CFLAGS) $$(FAKE_SANITIZE.$(1)) -c $$< -o $$@
 
 $(FAKE)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
@@ -34,7 +36,7 @@ $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$($(2).$(3)) $$($(2).p
 		$$(ROOM_SOURCES) $$(VERBS_TRACE_SOURCES) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
-	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$(VERBS_TRACE_WRAP) $$^ -pthread -o $$@
+	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$(VERBS_TRACE_WRAP) $$^ $$(FAKE_LIBS) -pthread -o $$@
 FAKE_PROGRAMS += $(FAKE)/$(1)/$(2)/$(3)
 endef
 # All of them with AddressSanitizer; those whose parts have threads with ThreadSanitizer, too.
@@ -50,7 +52,7 @@ fake-build: $(FAKE_PROGRAMS) ## build the programs over fake verbs
 
 # The same with a million events through each way of waiting, which takes minutes.
 fake-million: fake-build
-	@tests/fakes 1000000
+	@FAKE_LIMIT_MS=$${FAKE_LIMIT_MS:-600000} FAKE_LIMIT_S=$${FAKE_LIMIT_S:-1200} tests/fakes 1000000
 
 print-fake:
 	@echo $(sort $(FAKE_PROGRAMS:$(FAKE)/%=%))

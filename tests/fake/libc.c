@@ -131,7 +131,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 			return -1;
 		}
 	}
-	if (timeout <= 0 || !fake_report || !fake_config->hurried)
+	if (timeout <= 0 || !fake_skips_waits())
 		return __real_poll(fds, n, timeout);
 	ready = __real_poll(fds, n, MOMENT_NS / 1000000);
 	if (ready)
@@ -147,10 +147,13 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 }
 
 /* The program goes to sleep: what it has been waiting for comes now. False: it is not to sleep. */
-static bool falls_asleep(void)
+static bool falls_asleep(struct pollfd *fds, nfds_t n)
 {
 	struct fake_fault fault = fake_begin("ppoll");
 
+	fake_report->looks.ppolls++;
+	if (fake_time_is_known() && !__real_poll(fds, n, 0))
+		fake_let_arrive();
 	if (!fault.error && fake_chance(16))
 		fault.error = EINTR;
 	if (fake_config->while_asleep)
@@ -163,13 +166,13 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 	const struct timespec moment = { .tv_nsec = MOMENT_NS };
 	int ready;
 
-	if (!falls_asleep())
+	if (!falls_asleep(fds, n))
 		return -1;
 	if (timeout) {
 		fake_tell_late();
 		fake_insist();
 	}
-	if (!timeout || !fake_config->hurried)
+	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) || !fake_skips_waits())
 		return __real_ppoll(fds, n, timeout, mask);
 	ready = __real_ppoll(fds, n, &moment, mask);
 	if (!ready)

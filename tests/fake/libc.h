@@ -12,6 +12,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 
 extern _Atomic bool fake_threads; /* the program has started some */
@@ -35,6 +37,8 @@ unsigned int __real_alarm(unsigned int seconds);
 int __real_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
 				  const struct timespec *end);
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_getrusage(int who, struct rusage *usage);
+FILE *__real_fopen(const char *path, const char *mode);
 
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
@@ -53,6 +57,8 @@ unsigned int __wrap_alarm(unsigned int seconds);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
 				  const struct timespec *end);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_getrusage(int who, struct rusage *usage);
+FILE *__wrap_fopen(const char *path, const char *mode);
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
 
 #endif

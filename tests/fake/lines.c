@@ -10,7 +10,7 @@
 #include "measure/clock.h"
 #include "tests/fake/lines.h"
 
-static bool is_for(const struct line *line, const struct test *test)
+bool line_is_for(unsigned int who, const struct test *test)
 {
 	unsigned int is = (test->server ? SERVER : CLIENT) | (test->blast ? BLAST : PING);
 
@@ -19,8 +19,8 @@ static bool is_for(const struct line *line, const struct test *test)
 	is |= test->synchronous ? SYNCHRONOUS : 0;
 	is |= test->sleeps ? SLEEPING : 0;
 	is |= test->alone ? ALONE : THREADED;
-	return is & line->who & (CLIENT | SERVER) && is & line->who & (PING | BLAST) &&
-	       !(line->who & ~is & ~(unsigned int)EVERY);
+	return is & who & (CLIENT | SERVER) && is & who & (PING | BLAST) &&
+	       !(who & ~is & ~(unsigned int)EVERY);
 }
 
 static bool said_it(const struct run *run, const struct line *line)
@@ -109,7 +109,7 @@ void run_lines(const struct test *test, const struct line *lines, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (is_for(&lines[i], test))
+		if (line_is_for(lines[i].who, test))
 			run_line(test, &lines[i]);
 	}
 }

@@ -58,6 +58,9 @@ struct line {
 	const char *words[LINE_WORDS];
 };
 
+/* Whether what is for `who` is for the program. */
+bool line_is_for(unsigned int who, const struct test *test);
+
 /* Runs those that are for the program. */
 void run_lines(const struct test *test, const struct line *lines, size_t n);
 

@@ -30,7 +30,7 @@ void test_result(const struct test *test, const char *what, const char *why)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|stops|strays|orderings|lines|many COUNT\n");
+		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|stops|strays|orderings|lines|figures|many COUNT\n");
 	return 2;
 }
 
@@ -45,6 +45,8 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_strays(test);
 	else if (!strcmp(what, "orderings"))
 		test_orderings(test);
+	else if (!strcmp(what, "figures"))
+		test_figures(test);
 	else if (!strcmp(what, "many") && count)
 		test_many(test, strtoull(count, NULL, 10));
 	else if (!strcmp(what, "lines")) {

@@ -47,6 +47,18 @@ static void client_is_done(struct fake_peer *peer)
 		fake_put_leave(peer);
 }
 
+static bool has_quit(const struct fake_peer *peer)
+{
+	return fake_config->quits_after && peer->received >= fake_config->quits_after;
+}
+
+/* It has heard one more message, and is about to answer. */
+static void may_stop_program(const struct fake_peer *peer)
+{
+	if (fake_config->stops_after && peer->received == fake_config->stops_after)
+		fake_stop_program();
+}
+
 /* A server has heard one more message, and answered. */
 static void server_may_leave(struct fake_peer *peer)
 {
@@ -85,6 +97,11 @@ static void ping_client_hears(struct fake_peer *peer, const uint8_t *data, uint3
 	if (!check_length(length, peer->size))
 		return;
 	check_data(peer, peer->received++, data);
+	may_stop_program(peer);
+	if (has_quit(peer)) {
+		fake_put_leave(peer);
+		return;
+	}
 	if (peer->received < peer->count + fake_config->one_more)
 		fake_say(peer, peer->sent++);
 	if (peer->received == peer->count)
@@ -110,6 +127,7 @@ static void ping_hear(struct fake_peer *peer, const uint8_t *data, uint32_t leng
 	if (!check_length(length, peer->size))
 		return;
 	peer->received++;
+	may_stop_program(peer);
 	send_back(peer, data, length);
 	server_may_leave(peer);
 }
@@ -130,6 +148,8 @@ static void stream(struct fake_peer *peer)
 {
 	uint64_t all = peer->count + fake_config->one_more;
 
+	if (has_quit(peer))
+		return;
 	for (; peer->credits && peer->sent < all; peer->credits--)
 		fake_say(peer, peer->sent++);
 }
@@ -147,6 +167,9 @@ void fake_take_credits(struct fake_peer *peer, uint64_t credits)
 	if (!credits || peer->received > peer->sent)
 		fake_complain("credits for messages that were not sent");
 	peer->credits += credits;
+	may_stop_program(peer);
+	if (has_quit(peer))
+		fake_put_leave(peer);
 	if (peer->received == peer->count)
 		client_is_done(peer);
 }
@@ -194,6 +217,26 @@ static void return_credits(struct fake_peer *peer)
 						: peer->buffers - peer->credits;
 	send_credits(peer, returned);
 	peer->credits += returned;
+	peer->returned += returned;
+}
+
+#define REST_LOOKS 100 /* in vain */
+
+void fake_return_rest(void)
+{
+	struct fake_peer *peer;
+	uint64_t rest;
+
+	for (peer = LIST_FIRST(&peers); fake_config->returns_rest && peer;
+	     peer = LIST_NEXT(peer, all)) {
+		rest = peer->received - peer->returned;
+		peer->looks = rest ? peer->looks + 1 : 0;
+		if (peer->looks < REST_LOOKS)
+			continue;
+		send_credits(peer, rest);
+		peer->credits += rest;
+		peer->returned += rest;
+	}
 }
 
 static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -205,6 +248,7 @@ static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t len
 	if (!check_length(length, peer->size))
 		return;
 	peer->received++;
+	may_stop_program(peer);
 	if (!fake_config->withholds)
 		return_credits(peer);
 	else if (peer->received == peer->count)
@@ -313,6 +357,9 @@ void fake_count_done(void)
 	const struct fake_peer *peer;
 
 	fake_report->done = 0;
-	for (peer = LIST_FIRST(&peers); peer; peer = LIST_NEXT(peer, all))
+	fake_report->returned = 0;
+	for (peer = LIST_FIRST(&peers); peer; peer = LIST_NEXT(peer, all)) {
 		fake_report->done += peer->done;
+		fake_report->returned += peer->returned;
+	}
 }

@@ -16,7 +16,8 @@
 
 #include "tests/fake/run.h"
 
-#define LIMIT_MS 30000 /* for a run that is meant to take some milliseconds; and one a message */
+#define LIMIT_MS 30000 /* for a run that is meant to take some milliseconds; and one a message, */
+#define MOST_MS  60000 /* but no more than so much for them: a tenth of what the suite may take */
 
 /* What a sanitizer ends a program with; leaks are looked for when main has returned. */
 const char *__asan_default_options(void);
@@ -49,6 +50,11 @@ static int limit_ms(void)
 	const char *text = getenv("FAKE_LIMIT_MS");
 
 	return text ? atoi(text) : LIMIT_MS;
+}
+
+static int limit_for(uint64_t messages)
+{
+	return limit_ms() + (int)(messages < MOST_MS ? messages : MOST_MS);
 }
 
 static int count(char **arguments)
@@ -121,8 +127,9 @@ void run_program(struct run *run, const struct fake_config *config, char **argum
 		die("fork");
 	if (!pid)
 		be_the_program(config, run->report, files, arguments);
-	await_end(run, pid, limit_ms() + (int)config->count);
-	if (pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
+	await_end(run, pid, limit_for(config->count));
+	if (pread(files[0], run->output, RUN_TEXT - 1, 0) < 0 ||
+	    pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
 		die("pread");
 	close(files[0]);
 	close(files[1]);

@@ -14,6 +14,7 @@ struct run {
 	struct fake_report *report; /* as the fake left it */
 	bool hung;
 	int status;            /* of waitpid(2) */
+	char output[RUN_TEXT]; /* its stdout */
 	char errors[RUN_TEXT]; /* its stderr */
 };
 

@@ -89,9 +89,19 @@ bool fake_chance(unsigned int one_in); /* in FAKE_WILD; otherwise never */
 unsigned int fake_random(unsigned int below);
 void fake_hurry(void); /* a millisecond has passed, if config has it so */
 void fake_skip_time(const struct timespec *time); /* so much has passed */
+bool fake_skips_waits(void);                      /* nobody waits: the clock goes on instead */
+void fake_stop_program(void);
 void fake_tell_late(void); /* the program waits for some time: what was held back until then */
 bool fake_insist(void);    /* the program waits for some time: the second signal, if it is due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
+
+/* ---- known_time.c ---- */
+
+bool fake_time_is_known(void);
+uint64_t fake_known_now_ns(void);
+void fake_pass_message_time(void);
+void fake_pass_call_time(const char *call);
+void fake_note_look(int found, const struct ibv_wc *wc);
 
 /* ---- cm_ids.c, cm_events.c, connections.c ---- */
 
@@ -264,6 +274,7 @@ struct fake_peer {
 	uint64_t untaken[FAKE_CREDIT_RECVS];
 	unsigned int n_untaken, not_posted;
 	unsigned int looks; /* of the program, in vain */
+	uint64_t returned;  /* credits, by a server */
 	/* RDMA reads, as a client has them in its own rdma_conn_param. */
 	uint8_t responder_resources;
 	uint8_t initiator_depth;
@@ -280,6 +291,7 @@ void fake_request_ends(struct fake_peer *peer);             /* its id does */
 void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param);
 void fake_peer_leaves(struct fake_peer *peer);
 void fake_count_done(void);
+void fake_return_rest(void);    /* the program has looked in vain */
 void fake_strangers_move(void); /* the program has looked in vain */
 void fake_say(struct fake_peer *peer, uint64_t message);
 void fake_take_credits(struct fake_peer *peer, uint64_t credits);
@@ -291,7 +303,8 @@ void fake_put_begin(struct fake_peer *peer);
 void fake_put_leave(struct fake_peer *peer);
 void fake_leave(struct fake_peer *peer);      /* at once */
 void fake_retry_messages(struct fake_qp *qp); /* a receive has been posted */
-void fake_pump(void);                         /* lets it all arrive, or has the thread do so */
+bool fake_let_arrive(void); /* in known time, the next message; false: there is none */
+void fake_pump(void);       /* lets it all arrive, or has the thread do so */
 void fake_start_wire(void);
 void fake_stop_wire(void);
 

@@ -32,12 +32,24 @@ struct delivery {
 
 static STAILQ_HEAD(deliveries, delivery) queue = STAILQ_HEAD_INITIALIZER(queue);
 static struct deliveries waiting = STAILQ_HEAD_INITIALIZER(waiting);
+static struct deliveries later = STAILQ_HEAD_INITIALIZER(later); /* in known time: from peers */
 static pthread_t thread;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t moved_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool ending, news, running; /* guarded by moved_lock, but running */
 
-static struct delivery *put(enum sort sort, const uint8_t *data, uint32_t length)
+static void free_all(struct deliveries *deliveries)
+{
+	struct delivery *delivery;
+
+	while ((delivery = STAILQ_FIRST(deliveries))) {
+		STAILQ_REMOVE_HEAD(deliveries, next);
+		free(delivery);
+	}
+}
+
+static struct delivery *put_into(struct deliveries *to, enum sort sort, const uint8_t *data,
+				 uint32_t length)
 {
 	struct delivery *delivery = fake_allocate(sizeof(*delivery) + length);
 
@@ -45,8 +57,13 @@ static struct delivery *put(enum sort sort, const uint8_t *data, uint32_t length
 	delivery->length = length;
 	if (length)
 		memcpy(delivery->data, data, length);
-	STAILQ_INSERT_TAIL(&queue, delivery, next);
+	STAILQ_INSERT_TAIL(to, delivery, next);
 	return delivery;
+}
+
+static struct delivery *put(enum sort sort, const uint8_t *data, uint32_t length)
+{
+	return put_into(&queue, sort, data, length);
 }
 
 void fake_put_event(struct fake_event *event)
@@ -61,7 +78,9 @@ void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
-	put(MESSAGE, data, length)->peer = peer;
+	struct deliveries *to = fake_time_is_known() ? &later : &queue;
+
+	put_into(to, MESSAGE, data, length)->peer = peer;
 }
 
 void fake_put_begin(struct fake_peer *peer)
@@ -71,7 +90,27 @@ void fake_put_begin(struct fake_peer *peer)
 
 void fake_put_leave(struct fake_peer *peer)
 {
-	put(LEAVE, NULL, 0)->peer = peer;
+	/* A server's last answers come first. Who waits for a client to leave looks for no message. */
+	if (peer->is_client && !peer->done)
+		free_all(&later);
+	else if (peer->is_client)
+		STAILQ_CONCAT(&queue, &later);
+	put_into(STAILQ_EMPTY(&later) ? &queue : &later, LEAVE, NULL, 0)->peer = peer;
+}
+
+bool fake_let_arrive(void)
+{
+	struct delivery *delivery = STAILQ_FIRST(&later);
+
+	if (!delivery || fake_report->stopped)
+		return false;
+	fake_pass_message_time();
+	do { /* ... and that the peer leaves just after it */
+		STAILQ_REMOVE_HEAD(&later, next);
+		STAILQ_INSERT_TAIL(&queue, delivery, next);
+		delivery = STAILQ_FIRST(&later);
+	} while (delivery && delivery->sort == LEAVE);
+	return true;
 }
 
 void fake_retry_messages(struct fake_qp *qp)
@@ -229,16 +268,6 @@ void fake_start_wire(void)
 		abort();
 }
 
-static void free_all(struct deliveries *deliveries)
-{
-	struct delivery *delivery;
-
-	while ((delivery = STAILQ_FIRST(deliveries))) {
-		STAILQ_REMOVE_HEAD(deliveries, next);
-		free(delivery);
-	}
-}
-
 void fake_stop_wire(void)
 {
 	if (running) {
@@ -250,4 +279,5 @@ void fake_stop_wire(void)
 	}
 	free_all(&queue);
 	free_all(&waiting);
+	free_all(&later);
 }

@@ -78,6 +78,23 @@ static const char *const strings[] = {
 	"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
 };
 
+/* RFC 8259 has all below U+0020 escaped: json-c takes the last of them as it is, even if strict. */
+START_TEST(no_control_character_is_written_as_it_is)
+{
+	char every[0x20];
+	size_t i;
+
+	for (i = 0; i < sizeof(every); i++)
+		every[i] = (char)((i + 1) % sizeof(every));
+	open_memory();
+	our_json_string(&json, "value", every);
+	our_json_integer(&json, every, 7); /* as a name, too */
+	json_object_put(close_and_parse());
+	for (i = 0; i < length; i++)
+		ck_assert_msg((unsigned char)text[i] >= 0x20, "byte %zu is 0x%02x", i, text[i]);
+}
+END_TEST
+
 START_TEST(strings_come_back)
 {
 	struct json_object *object, *value;
@@ -205,6 +222,7 @@ Suite *json_suite(void)
 	TCase *tcase = tcase_create("json");
 
 	tcase_add_loop_test(tcase, strings_come_back, 0, UNIT_LENGTH(strings));
+	tcase_add_test(tcase, no_control_character_is_written_as_it_is);
 	tcase_add_loop_test(tcase, integers_come_back, 0, UNIT_LENGTH(integers));
 	tcase_add_loop_test(tcase, numbers_come_back, 0, UNIT_LENGTH(numbers));
 	tcase_add_loop_test(tcase, what_is_no_number_is_null, 0, 3);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: what a program says it has measured, as JSON, beside what it must have
+ * measured. See expect.h.
+ */
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fake/compare.h"
+
+static struct json_object *result;
+
+static struct json_object *find(const char *object, const char *name)
+{
+	struct json_object *in = result, *value = NULL;
+
+	if (object && !json_object_object_get_ex(result, object, &in))
+		in = NULL;
+	if (!in || !json_object_object_get_ex(in, name, &value))
+		compare_differs(name, NAN, NAN);
+	return value;
+}
+
+static double number(const char *object, const char *name)
+{
+	struct json_object *value = find(object, name);
+
+	return value ? json_object_get_double(value) : NAN;
+}
+
+static void check_number(const char *object, const char *name, double wanted, double tolerance,
+			 double last)
+{
+	compare_value(name, number(object, name), wanted, tolerance, last);
+}
+
+static void check_bool(const char *name, bool wanted)
+{
+	struct json_object *value = find(NULL, name);
+
+	if (!json_object_is_type(value, json_type_boolean) ||
+	    json_object_get_boolean(value) != wanted)
+		compare_differs(name, !wanted, wanted);
+}
+
+static void check_round_trips(const struct expected *expected)
+{
+	const char *object = "round_trip_us";
+	size_t i, n = expected->n_round_trips;
+
+	if (!n) {
+		if (find(NULL, object))
+			compare_differs(object, 1, 0);
+		return;
+	}
+	check_number(object, "min", (double)expected->round_trips[0] / 1e3, COMPARE_EXACT, 1e-3);
+	check_number(object, "max", (double)expected->round_trips[n - 1] / 1e3, COMPARE_EXACT,
+		     1e-3);
+	check_number(object, "mean", expected->mean_us, COMPARE_EXACT, 1e-3);
+	for (i = 0; i < COMPARE_PERCENTILES; i++)
+		check_number(object, compare_percentiles[i].json_name,
+			     compare_percentile_us(expected, compare_percentiles[i].percent),
+			     COMPARE_IN_BUCKET, 1e-3);
+}
+
+/* The seconds are what they must be, or as many more as is allowed; and the rates fit them. */
+static void check_time(const struct expected *expected, const struct figures_row *row)
+{
+	double seconds = number(NULL, "seconds"), least = (double)expected->ns / 1e9;
+	double rate = seconds > 0 ? (double)expected->count / seconds : 0;
+
+	if (!(seconds >= least - 1e-9 && seconds <= least + (double)expected->more_ns / 1e9))
+		compare_differs("seconds", seconds, least);
+	check_number(NULL, "messages_per_second", rate, 1e-6, 1e-3);
+	check_number(NULL, "bytes_per_second", rate * row->config.size, 1e-6, 1e-3);
+}
+
+static void check_cpu(const struct expected *expected)
+{
+	check_number("process_cpu", "user_seconds", expected->process_user, COMPARE_EXACT, 1e-6);
+	check_number("process_cpu", "system_seconds", expected->process_system, COMPARE_EXACT,
+		     1e-6);
+	check_number("machine_cpu", "user_seconds", expected->machine_user, COMPARE_EXACT, 1e-6);
+	check_number("machine_cpu", "system_seconds", expected->machine_system, COMPARE_EXACT,
+		     1e-6);
+	check_number("context_switches", "voluntary", expected->voluntary, COMPARE_EXACT, 0);
+	check_number("context_switches", "involuntary", expected->involuntary, COMPARE_EXACT, 0);
+}
+
+static void check_range(const char *name, double least, double most)
+{
+	double got = number("cq", name);
+
+	if (!(got >= least && got <= most))
+		compare_differs(name, got, least);
+}
+
+/*
+ * Between the looks that found the last message before what is measured, and the last at all. A loop
+ * that serves all clients goes on looking until the client has left.
+ */
+static void check_looks(const struct expected *expected, const struct test *test,
+			const struct fake_report *report)
+{
+	static const struct fake_looks none;
+	const struct fake_looks *first = expected->first ? &report->noted[expected->first - 1]
+							 : &none;
+	const struct fake_looks *last = &report->noted[expected->arrivals - 1];
+	const struct fake_looks *end = test->alone && test->server ? &report->looks : last;
+	double polls = number("cq", "polls"), found = number("cq", "completions");
+	double sleeps = number("cq", "sleeps");
+
+	check_range("polls", last->polls - first->polls, end->polls - first->polls);
+	check_range("empty_polls", last->empty_polls - first->empty_polls,
+		    end->empty_polls - first->empty_polls);
+	check_range("completions", last->completions - first->completions,
+		    end->completions - first->completions);
+	if (!test->sleeps)
+		check_range("sleeps", 0, 0);
+	else if (test->alone && test->server)
+		check_range("sleeps", last->cq_events - first->cq_events,
+			    end->cq_events - first->cq_events);
+	else
+		check_range("sleeps", last->ppolls - first->ppolls, end->ppolls - first->ppolls);
+	check_number("cq", "completions_per_poll", found / polls, COMPARE_EXACT, 1e-6);
+	check_number("cq", "completions_per_sleep", sleeps > 0 ? found / sleeps : 0, COMPARE_EXACT,
+		     1e-6);
+}
+
+static void check_sleeps(const struct expected *expected, const struct figures_row *row)
+{
+	double most = (double)(row->sleeps_a_message * expected->arrivals);
+
+	if (row->sleeps_a_message && !(number("cq", "sleeps") <= most))
+		compare_differs("sleeps", number("cq", "sleeps"), most);
+}
+
+static void check_figures(const struct expected *expected, const struct figures_row *row,
+			  const struct test *test, const struct fake_report *report)
+{
+	check_number(NULL, "size", row->config.size, COMPARE_EXACT, 0);
+	check_number(NULL, "count", (double)expected->count, COMPARE_EXACT, 0);
+	if (expected->count)
+		check_number(NULL, "warm_up", (double)expected->warm_up, COMPARE_EXACT, 0);
+	check_time(expected, row);
+	check_round_trips(expected);
+	check_cpu(expected);
+	if (!row->incomplete && !row->tail_us && expected->arrivals <= FAKE_NOTED)
+		check_looks(expected, test, report);
+	check_sleeps(expected, row);
+	if (test->blast)
+		check_number("stream", "credit_messages", (double)expected->credit_messages,
+			     COMPARE_EXACT, 0);
+}
+
+const char *compare_json(const struct expected *expected, const struct figures_row *row,
+			 const struct test *test, const struct run *run)
+{
+	compare_begin();
+	result = json_tokener_parse(run->output);
+	if (!result)
+		return "its output is no JSON";
+	check_bool("verified", row->verified);
+	check_bool("complete", !row->incomplete);
+	if (!row->ends_only)
+		check_figures(expected, row, test, run->report);
+	json_object_put(result);
+	return compare_end();
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: what a program must have measured. See expect.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/clock.h"
+#include "tests/fake/expect.h"
+#include "tests/fake/known_time.h"
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* "a tenth of -c, at most 100; of blast [...] none if -c is not more than four times -b" */
+static uint64_t least_warm_up(const struct figures_row *row, const struct test *test)
+{
+	const struct fake_config *config = &row->config;
+
+	if (test->blast && !row->unlimited && config->count <= 4 * (uint64_t)config->buffers)
+		return 0;
+	return row->unlimited ? 100 : lesser(config->count / 10, 100);
+}
+
+/*
+ * Ping, and the agent of blast: each arrival is a message. An agent's round trip is "from one
+ * message's arrival to the next's", so that the very first message has none.
+ */
+static void expect_messages(struct expected *expected, const struct figures_row *row,
+			    const struct test *test, uint64_t warm_up)
+{
+	uint64_t message, ns;
+
+	expected->warm_up = expected->first = warm_up;
+	for (message = warm_up; message < expected->arrivals; message++) {
+		ns = known_message_ns(&row->config, message);
+		expected->count++;
+		expected->ns += ns;
+		if (!test->blast && (!test->server || message))
+			expected->round_trips[expected->n_round_trips++] = ns;
+	}
+	if (row->fails_at_last) {
+		expected->count--;
+		expected->n_round_trips--;
+	}
+	qsort(expected->round_trips, expected->n_round_trips, sizeof(uint64_t), compare_numbers);
+}
+
+/* An agent returns a quarter of the buffers at a time, and all that is left for the last message. */
+static void expect_returned_credits(struct expected *expected, const struct figures_row *row)
+{
+	uint64_t batch = (row->config.buffers + 3) / 4, message, returned = 0;
+
+	for (message = 1; message <= expected->arrivals; message++) {
+		if (message - returned < batch && message < row->config.count)
+			continue;
+		returned = message;
+		expected->credit_messages += message >= expected->warm_up;
+	}
+}
+
+/*
+ * A client of blast: what arrives are credits, half of the buffers at a time as the fake server has
+ * it, and at the end all that is left. "Up to the next batch of credits" it is warm-up.
+ */
+static void expect_credits(struct expected *expected, const struct figures_row *row,
+			   uint64_t least_warm)
+{
+	uint64_t half = (row->config.buffers + 1) / 2, credited = 0, arrival;
+	bool started = !least_warm;
+
+	if (row->rate && row->config.returns_rest)
+		half = 1; /* each by itself */
+
+	for (arrival = 0; arrival < expected->arrivals; arrival++) {
+		credited += half;
+		if (credited + half >= row->config.count)
+			credited = row->config.count;
+		if (started) {
+			expected->ns += known_message_ns(&row->config, arrival);
+			expected->credit_messages++;
+		} else if (credited >= least_warm) {
+			started = true;
+			expected->warm_up = credited;
+			expected->first = arrival + 1;
+		}
+	}
+	expected->first = started ? expected->first : expected->arrivals;
+	expected->count = started ? credited - expected->warm_up : 0;
+}
+
+/* Until all is credited: see expect_credits. */
+static uint64_t all_credits(const struct fake_config *config)
+{
+	uint64_t half = (config->buffers + 1) / 2;
+
+	return (config->count + half - 1) / half - (config->count > half);
+}
+
+static uint64_t number_after(const struct figures_row *row, const char *option)
+{
+	size_t i;
+
+	for (i = 0; row->words[i]; i++) {
+		if (!strcmp(row->words[i], option))
+			return strtoull(row->words[i + 1], NULL, 10);
+	}
+	return 0;
+}
+
+/* A message is sent when it is due, or, if the one before it comes back later, at once. */
+static uint64_t time_at_rate(const struct figures_row *row, bool blast)
+{
+	uint64_t period = OUR_NS_PER_S / row->rate, message, now = 0;
+	uint64_t last = row->config.count - 1;
+
+	/* It gives up when the first message that is not credited is so old. */
+	if (blast && row->config.silent_after)
+		return row->arrivals * period + number_after(row, "--timeout") * OUR_NS_PER_S;
+	if (blast)
+		return last * period +
+		       known_message_ns(&row->config, all_credits(&row->config) - 1);
+	for (message = 0; message <= last; message++) {
+		if (now < message * period)
+			now = message * period;
+		now += known_message_ns(&row->config, message);
+	}
+	return now;
+}
+
+/* How many messages a client of ping begins before its time is over. */
+static uint64_t messages_in(const struct figures_row *row, uint64_t seconds)
+{
+	uint64_t message = 0, now = 0;
+
+	while (now < seconds * OUR_NS_PER_S)
+		now += known_message_ns(&row->config, message++);
+	return message;
+}
+
+static uint64_t arrivals_due(const struct figures_row *row, const struct test *test)
+{
+	if (row->arrivals)
+		return row->arrivals;
+	if (!test->server && test->blast && row->unlimited)
+		return messages_in(row, number_after(row, "-D")) + 1; /* ... and the rest */
+	if (!test->server && test->blast)
+		return all_credits(&row->config);
+	if (!test->server && number_after(row, "-D"))
+		return lesser(row->config.count, messages_in(row, number_after(row, "-D")));
+	return row->config.count;
+}
+
+static double mean_us(const struct expected *expected)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < expected->n_round_trips; i++)
+		sum += expected->round_trips[i];
+	return (double)sum / (double)(expected->n_round_trips + !expected->n_round_trips) /
+	       OUR_NS_PER_US;
+}
+
+/* What has been used meanwhile: "user and nice", and "system, irq and softirq" of the machine. */
+static void expect_use(struct expected *expected)
+{
+	const unsigned int *columns = known_ticks;
+	double n = expected->arrivals > expected->first
+			   ? (double)(expected->arrivals - expected->first)
+			   : 0;
+
+	expected->process_user = n * KNOWN_USER_US / 1e6;
+	expected->process_system = n * KNOWN_SYSTEM_US / 1e6;
+	expected->machine_user = n * (columns[KNOWN_USER] + columns[KNOWN_NICE]) / 100;
+	expected->machine_system =
+		n * (columns[KNOWN_SYSTEM] + columns[KNOWN_IRQ] + columns[KNOWN_SOFTIRQ]) / 100;
+	expected->voluntary = n * KNOWN_VOLUNTARY;
+	expected->involuntary = n * KNOWN_INVOLUNTARY;
+}
+
+void expect(struct expected *expected, const struct figures_row *row, const struct test *test)
+{
+	uint64_t warm_up = least_warm_up(row, test);
+
+	memset(expected, 0, sizeof(*expected));
+	expected->arrivals = arrivals_due(row, test);
+	expected->more_ns = EXPECT_SLACK_NS + row->tail_us * OUR_NS_PER_US;
+	/* When a thread of its own hears that the client has left is not in the test's hand. */
+	if (row->unlimited && test->server && test->watches)
+		expected->more_ns = UINT64_MAX;
+	if (test->blast && !test->server)
+		expect_credits(expected, row, warm_up);
+	else
+		expect_messages(expected, row, test, warm_up);
+	if (test->blast && test->server)
+		expect_returned_credits(expected, row);
+	expected->mean_us = mean_us(expected);
+	expect_use(expected);
+	if (row->rate)
+		expected->ns = time_at_rate(row, test->blast);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the fake's tests: what the programs measure. Contract: a row for each run, in time that the
+ * test has in its hand; what the program says of it, as JSON and for people, is what expect.c has
+ * worked out before.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "common/stage.h"
+#include "tests/fake/expect.h"
+#include "tests/fake/lines.h"
+
+#define WORDS 32
+static const char *judge(const struct run *run, const struct figures_row *row, bool text)
+{
+	static char why[512];
+	const char *wrong = run_judge_tidy(run);
+	int status = WEXITSTATUS(run->status);
+
+	if (wrong)
+		return wrong;
+	/* With -j and -q nothing else is said; people are told more. */
+	if (status == row->status &&
+	    (row->said ? !!strstr(run->errors, row->said) : text || !*run->errors))
+		return NULL;
+	snprintf(why, sizeof(why), "exit status %d, not %d with '%s'; it said: %.150s", status,
+		 row->status, row->said ? row->said : "", run->errors);
+	return why;
+}
+
+static void add_word(char storage[WORDS][32], char **arguments, int *n, const char *word)
+{
+	snprintf(storage[*n], sizeof(storage[*n]), "%s", word);
+	arguments[*n] = storage[*n];
+	++*n;
+}
+
+static void make_words(const struct test *test, const struct figures_row *row, bool text,
+		       char storage[WORDS][32], char **arguments)
+{
+	static const char *const always[] = { "program", "-a", "127.0.0.1", "-s", "200" };
+	char count[24];
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		add_word(storage, arguments, &n, always[i]);
+	snprintf(count, sizeof(count), "%llu", (unsigned long long)row->config.count);
+	if (!row->unlimited)
+		add_word(storage, arguments, &n, "-c");
+	if (!row->unlimited)
+		add_word(storage, arguments, &n, count);
+	if (test->blast && !test->server)
+		add_word(storage, arguments, &n, "-b");
+	if (test->blast && !test->server)
+		add_word(storage, arguments, &n, "8");
+	add_word(storage, arguments, &n, text ? "-x" : "-jq");
+	for (i = 0; row->words[i]; i++)
+		add_word(storage, arguments, &n, row->words[i]);
+	arguments[n] = NULL;
+}
+
+/* As JSON, and once more for people. */
+static const char *run_and_compare(const struct test *test, const struct figures_row *row,
+				   bool text)
+{
+	static struct run run;
+	static struct expected expected;
+	char storage[WORDS][32], *arguments[WORDS + 1];
+	const char *why;
+
+	make_words(test, row, text, storage, arguments);
+	run_program(&run, &row->config, arguments);
+	why = judge(&run, row, text);
+	if (why)
+		return why;
+	expect(&expected, row, test);
+	return text ? compare_text(&expected, row, &run) : compare_json(&expected, row, test, &run);
+}
+
+static void run_row(const struct test *test, const struct figures_row *from)
+{
+	struct figures_row row = *from;
+	const char *why;
+
+	row.config.size = LINE_SIZE;
+	row.config.buffers = row.config.buffers ? row.config.buffers : LINE_BUFFERS;
+	row.config.blast = test->blast;
+	why = run_and_compare(test, &row, false);
+	test_result(test, row.what, why ? why : run_and_compare(test, &row, true));
+}
+
+static void run_rows(const struct test *test, const struct figures_row *rows, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (line_is_for(rows[i].who, test))
+			run_row(test, &rows[i]);
+	}
+}
+
+void test_figures(const struct test *test)
+{
+	run_rows(test, figures_runs, figures_n_runs);
+	run_rows(test, figures_ends, figures_n_ends);
+}

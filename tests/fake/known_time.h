@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, clocks that the test has in its hand. Contract: with `known_us` in its config, what
+ * the program reads of time, of CPU time and of context switches goes on by these amounts, and by no
+ * others: so a test can say beforehand what the program must have measured.
+ */
+#ifndef FAKE_KNOWN_TIME_H
+#define FAKE_KNOWN_TIME_H
+
+#include "tests/fake/fake.h"
+
+#define KNOWN_CALL_NS 50000000 /* rdma_connect, rdma_accept, ibv_destroy_cq */
+#define KNOWN_LOOK_US 10       /* a look at a CQ in vain, when no message is on its way */
+
+/* What the message with this number, from 0, takes from a peer to the program. */
+uint64_t known_message_ns(const struct fake_config *config, uint64_t message);
+
+/* What is used for each message meanwhile; and, times KNOWN_CALL_USES, in each of the three calls. */
+#define KNOWN_CALL_USES   1000
+#define KNOWN_USER_US     300
+#define KNOWN_SYSTEM_US   500
+#define KNOWN_VOLUNTARY   7
+#define KNOWN_INVOLUNTARY 3
+
+/* In ticks of a hundredth of a second, the columns of /proc/stat: see proc(5). */
+enum known_column {
+	KNOWN_USER,
+	KNOWN_NICE,
+	KNOWN_SYSTEM,
+	KNOWN_IDLE,
+	KNOWN_IOWAIT,
+	KNOWN_IRQ,
+	KNOWN_SOFTIRQ,
+	KNOWN_STEAL,
+	KNOWN_COLUMNS,
+};
+extern const unsigned int known_ticks[KNOWN_COLUMNS];
+
+#endif
