@@ -170,13 +170,11 @@ check: ## run all tests, on the same drivers
 	@tests/run
 
 # Before a release, as root: see tests/README.md.
-check-long: ## what takes longer than `make check`: newcomers in bare roots, all nine ways to wait
-	@tools/packages --install tests/packages-long.txt
-	@python3 -B -m unittest discover -q -s tests -t tests
-	@tests/bare
-	@tests/bare --quick testing
-	@$(MAKE) --no-print-directory $(JOBS) nine
-	@tests/run nine
+check-long: ## what takes longer than `make check`, an hour, and one table of it
+	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt \
+		tests/packages-sanitize.txt tests/packages-long.txt
+	@$(MAKE) --no-print-directory $(JOBS) all nine tests-build fake-build fuzz-build pairs-build
+	@tests/long
 
 check-lab: ## all tests of the lab itself, also the slow ones
 	@tools/packages --install lab/packages.txt

@@ -4,9 +4,9 @@
 
 TESTS = $(BUILD)/tests
 TEST_PACKAGES = check json-c
-# Asked only when a test is built: pkg-config and the packages may not be there before.
-TEST_CFLAGS = $(shell pkg-config --cflags $(TEST_PACKAGES))
-TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES)) -lm
+# Asked only when a test is built, and once: pkg-config and the packages may not be there before.
+TEST_CFLAGS = $(eval TEST_CFLAGS := $(shell pkg-config --cflags $(TEST_PACKAGES)))$(TEST_CFLAGS)
+TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)$(TEST_LIBS)
 
 test_objects = $(patsubst tests/%.c,$(TESTS)/%.o,$(wildcard $(1)))
 TEST_SUPPORT = $(filter-out %/gate.o,$(call test_objects,tests/support/*.c))

@@ -11,8 +11,10 @@ FAKE_LIBS = $(shell pkg-config --libs json-c)
 FAKE_CFLAGS = -O1 -g -fno-omit-frame-pointer
 FAKE_SANITIZE.asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 FAKE_SANITIZE.tsan = -fsanitize=thread
-FAKE_WRAP = malloc calloc posix_memalign pthread_create eventfd fcntl poll ppoll sigaction \
+FAKE_WRAP = malloc calloc posix_memalign free freeaddrinfo pthread_create eventfd fcntl poll ppoll sigaction \
 	    getaddrinfo clock_gettime nanosleep alarm pthread_cond_timedwait getrusage fopen
+# A program that calls one of these does not link: tests/fake/memory.c would not know of its memory.
+FAKE_WRAP += realloc reallocarray aligned_alloc strdup strndup asprintf vasprintf getline open_memstream
 
 # The parts are compiled once for all stages: of its stage's name a part makes nothing but text.
 # Their main gets another name, as the test program has its own.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, calls of the C library that can fail, too. See libc.h. Not poll(2), which a
- * signal interrupts now and then in FAKE_WILD. Of clocks and sleep: see clock.c.
+ * signal interrupts now and then in FAKE_WILD. Of clocks and sleep: see clock.c; of memory: memory.c.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 _Atomic bool fake_threads, fake_over;
 
-static int counted(const char *call)
+int fake_counted(const char *call)
 {
 	struct fake_fault fault;
 
@@ -22,27 +22,10 @@ static int counted(const char *call)
 	return fake_end(fault.error);
 }
 
-void *__wrap_malloc(size_t size)
-{
-	return counted("malloc") ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return counted("calloc") ? NULL : __real_calloc(n, size);
-}
-
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
-{
-	int error = counted("posix_memalign");
-
-	return error ? error : __real_posix_memalign(memory, alignment, size);
-}
-
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *argument)
 {
-	int error = counted("pthread_create");
+	int error = fake_counted("pthread_create");
 
 	fake_threads = true;
 	return error ? error : __real_pthread_create(thread, attributes, start, argument);
@@ -50,7 +33,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 int __wrap_eventfd(unsigned int value, int flags)
 {
-	return counted("eventfd") ? -1 : __real_eventfd(value, flags);
+	return fake_counted("eventfd") ? -1 : __real_eventfd(value, flags);
 }
 
 int __wrap_fcntl(int fd, int command, ...)
@@ -61,24 +44,12 @@ int __wrap_fcntl(int fd, int command, ...)
 	va_start(arguments, command);
 	argument = va_arg(arguments, void *); /* or an int, which it has room for */
 	va_end(arguments);
-	return counted("fcntl") ? -1 : __real_fcntl(fd, command, argument);
+	return fake_counted("fcntl") ? -1 : __real_fcntl(fd, command, argument);
 }
 
 int __wrap_sigaction(int signal_number, const struct sigaction *action, struct sigaction *old)
 {
-	return counted("sigaction") ? -1 : __real_sigaction(signal_number, action, old);
-}
-
-/* A name that has two addresses, whatever the name service knows. */
-int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
-		       struct addrinfo **found)
-{
-	int ret;
-
-	if (!name || strcmp(name, FAKE_TWO_ADDRESSES))
-		return __real_getaddrinfo(name, port, hints, found);
-	ret = __real_getaddrinfo("127.0.0.1", port, hints, found);
-	return ret ? ret : __real_getaddrinfo("127.0.0.2", port, hints, &(*found)->ai_next);
+	return fake_counted("sigaction") ? -1 : __real_sigaction(signal_number, action, old);
 }
 
 static bool interrupted(const char *call)

@@ -19,9 +19,14 @@
 extern _Atomic bool fake_threads; /* the program has started some */
 extern _Atomic bool fake_over;    /* it has ended: what is called now is not its own (gcov) */
 
+/* Counts a call, which may be the one that is to fail; 0, or the error, which is in errno, too. */
+int fake_counted(const char *call);
+
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+void __real_free(void *memory);
+void __real_freeaddrinfo(struct addrinfo *list);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *argument);
 int __real_eventfd(unsigned int value, int flags);
@@ -43,6 +48,8 @@ FILE *__real_fopen(const char *path, const char *mode);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+void __wrap_free(void *memory);
+void __wrap_freeaddrinfo(struct addrinfo *list);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *argument);
 int __wrap_eventfd(unsigned int value, int flags);

@@ -18,7 +18,7 @@ from newcomer.root import Root, Trouble
 
 # name: what it shows; in the order in which they run
 SCENARIOS = {
-    "demo": "make demo as root",
+    "demo": "make -n check, which needs no packages; make demo as root",
     "again": "make demo a second time: nothing is installed or fetched",
     "offline": "make clean, then make demo without a network",
     "check": "make check as root: nothing fails, nothing is skipped without need",
@@ -96,6 +96,7 @@ class Newcomers:
         """See SCENARIOS, here and below."""
         self.demo_works = False
         self.clone(root)
+        root.must(f"{self.cd()} make -n check", 60)  # before any package is there
         self.see_demo(root)
         self.demo_works = True
         archives = root.path / "var/cache/apt/archives"

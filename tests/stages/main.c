@@ -3,6 +3,7 @@
  * Place: the stage tests' main program. Contract: runs every stage on every address there is (in
  * the lab, or RDMA_ADDR); exit status 0 if all passed. Started by tests/run, in the top directory.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/stages/runs.h"
@@ -40,6 +41,28 @@ static void add_what_depends_on_waiting(TCase *tcase, int setting)
 	add_death_tests(tcase, setting);
 }
 
+/* Of the second family one size shows enough; the others are for tests/run sizes. */
+static void add_arrivals(TCase *tcase, int setting, bool every_size)
+{
+	if (setting_of(setting).stage->streams)
+		add_stream_size_tests(tcase, setting, every_size);
+	else
+		add_size_tests(tcase, setting, every_size);
+}
+
+static void add_tests(TCase *tcase, int setting, int target)
+{
+	bool only_sizes = getenv("STAGES_SIZES");
+
+	add_arrivals(tcase, setting, only_sizes || first_of_device(target));
+	if (only_sizes || !first_of_device(target))
+		return;
+	if (setting_of(setting).stage->only_waits)
+		add_what_depends_on_waiting(tcase, setting);
+	else
+		add_all_others(tcase, setting);
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("stages");
@@ -50,20 +73,15 @@ int main(void)
 	find_targets();
 	resources_remember();
 	for (stage = 0; stage < n_stages; stage++) {
-		tcase = run_tcase(suite_name("%s any address", stages[stage].name));
-		add_any_address_tests(tcase, setting_number(stage, 0));
-		suite_add_tcase(suite, tcase);
+		if (!getenv("STAGES_SIZES")) {
+			tcase = run_tcase(suite_name("%s any address", stages[stage].name));
+			add_any_address_tests(tcase, setting_number(stage, 0));
+			suite_add_tcase(suite, tcase);
+		}
 		for (target = 0; target < n_targets; target++) {
 			setting = setting_number(stage, target);
 			tcase = run_tcase(setting_name(setting));
-			if (stages[stage].streams)
-				add_stream_size_tests(tcase, setting);
-			else
-				add_size_tests(tcase, setting);
-			if (first_of_device(target) && stages[stage].only_waits)
-				add_what_depends_on_waiting(tcase, setting);
-			else if (first_of_device(target))
-				add_all_others(tcase, setting);
+			add_tests(tcase, setting, target);
 			suite_add_tcase(suite, tcase);
 		}
 	}

@@ -9,9 +9,10 @@
 #include "tests/support/resources.h"
 #include "tests/support/suite.h"
 
-#define TEST_SECONDS 400 /* more than the waits within a test add up to when all is well */
-#define CLIENT_WAIT  "60"
-#define WARM_UP      100 /* docs/results.md: a tenth of the messages, at most this many */
+#define TEST_SECONDS   400 /* more than the waits within a test add up to when all is well */
+#define CLIENT_WAIT    "60"
+#define NEXT_SIGNAL_MS 400 /* program/stop.c takes two within 250 ms for one */
+#define WARM_UP        100 /* docs/results.md: a tenth of the messages, at most this many */
 
 static void before_test(void)
 {
@@ -90,7 +91,7 @@ void assert_exit(struct process *process, int status)
 void stop_in_mid_run(struct setting at, struct process *process, int signal)
 {
 	process_signal(process, signal);
-	if (!at.stage->notices_peer_death && !process_ended(process, 1))
+	if (!at.stage->notices_peer_death && !process_ended(process, NEXT_SIGNAL_MS))
 		process_signal(process, signal);
 }
 

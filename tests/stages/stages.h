@@ -7,10 +7,11 @@
 #define STAGES_H
 
 #include <check.h>
+#include <stdbool.h>
 
-void add_size_tests(TCase *tcase, int setting);
+void add_size_tests(TCase *tcase, int setting, bool every_size);
 void add_transfer_tests(TCase *tcase, int setting);
-void add_stream_size_tests(TCase *tcase, int setting);
+void add_stream_size_tests(TCase *tcase, int setting, bool every_size);
 void add_stream_tests(TCase *tcase, int setting);
 void add_output_tests(TCase *tcase, int setting);
 void add_trace_tests(TCase *tcase, int setting);

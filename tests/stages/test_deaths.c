@@ -17,7 +17,7 @@ static void kill_one(struct setting at, const char *const *own, bool kill_server
 	victim = kill_server ? server : client;
 	survivor = kill_server ? client : server;
 	process_signal(victim, SIGKILL);
-	process_assert(process_ended(victim, PROCESS_SECONDS), "SIGKILL does not kill");
+	process_assert(process_ended(victim, PROCESS_SECONDS * 1000), "SIGKILL does not kill");
 	assert_exit(survivor, kill_server ? 1 : 0); /* it is not the server's failure */
 	process_assert(*process_text(survivor, PROCESS_ERR), "%s did not say why", survivor->name);
 	result = result_of(survivor);
@@ -61,7 +61,7 @@ START_TEST(a_server_outlives_a_killed_client)
 
 	process_await_text(client, PROCESS_ERR, "ibv_post_send", 200);
 	process_signal(client, SIGKILL);
-	process_assert(process_ended(client, PROCESS_SECONDS), "SIGKILL does not kill");
+	process_assert(process_ended(client, PROCESS_SECONDS * 1000), "SIGKILL does not kill");
 	client = start_client(at, PROCESS_ARGUMENTS("-c", "50"), PROCESS_ARGUMENTS("-v"));
 	assert_exit(client, 0);
 	assert_exit(server, 0); /* that one of its clients died is not its failure */

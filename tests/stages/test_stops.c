@@ -32,7 +32,7 @@ static void check_broken_run(struct process *process, struct setting at, const c
 static void end_other(struct setting at, struct process *other)
 {
 	if (at.stage->notices_peer_death)
-		process_assert(process_ended(other, PROCESS_SECONDS),
+		process_assert(process_ended(other, PROCESS_SECONDS * 1000),
 			       "%s does not notice that its peer left", other->name);
 	stop_if_running(at, other);
 }

@@ -14,9 +14,9 @@ static const struct {
 	uint64_t bytes;
 	const char *count;
 } sizes[] = {
+	{ "4k", 4096, "100" }, /* several packets: the one that stands for the others */
 	{ "1", 1, "100" },
 	{ "64", 64, "300" },
-	{ "4k", 4096, "100" },
 	{ "1m", 1 << 20, "10" },
 };
 
@@ -142,10 +142,12 @@ START_TEST(a_client_waits_for_its_server)
 }
 END_TEST
 
-void add_size_tests(TCase *tcase, int setting)
+void add_size_tests(TCase *tcase, int setting, bool every_size)
 {
 	int first = setting * RUN_LENGTH(sizes), end = first + RUN_LENGTH(sizes);
 
+	if (!every_size)
+		end = first + 1;
 	tcase_add_loop_test(tcase, every_byte_comes_back, first, end);
 }
 

@@ -108,9 +108,9 @@ static bool await_end(struct process **list, int n, int milliseconds)
 	return false;
 }
 
-bool process_ended(struct process *process, int seconds)
+bool process_ended(struct process *process, int milliseconds)
 {
-	return await_end(&process, 1, seconds * 1000);
+	return await_end(&process, 1, milliseconds);
 }
 
 struct process *process_first_ended(struct process *one, struct process *two)
@@ -125,7 +125,7 @@ struct process *process_first_ended(struct process *one, struct process *two)
 
 int process_exit_status(struct process *process)
 {
-	if (!process_ended(process, PROCESS_SECONDS))
+	if (!process_ended(process, PROCESS_SECONDS * 1000))
 		process_fail("%s did not end in %d s", process->name, PROCESS_SECONDS);
 	if (!WIFEXITED(process->status))
 		process_fail("%s was ended by signal %d (%s)", process->name,

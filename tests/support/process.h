@@ -36,8 +36,8 @@ struct process {
 struct process *process_start(const char *name, const char *const *arguments,
 			      const char *const *more, void (*prepare)(void));
 
-/* Waits until it has ended: true, or false after so many seconds. */
-bool process_ended(struct process *process, int seconds);
+/* Waits until it has ended: true, or false after so many milliseconds. */
+bool process_ended(struct process *process, int milliseconds);
 
 /* Waits until one of the two has ended; returns that one. */
 struct process *process_first_ended(struct process *one, struct process *two);

@@ -9,7 +9,7 @@ patience=30 # seconds, for any condition
 port=20000
 tests=0
 failed=0
-ended_s=$SECONDS # when the last test ended: how long each takes is on stdout, for the log
+ended_us=${EPOCHREALTIME/[.,]/} # when the last test ended: how long each takes is on stdout
 server=
 started=()
 scratch=$(mktemp -d)
@@ -30,11 +30,12 @@ finish() {
 
 # result ok|"not ok" NAME: a line of TAP.
 result() {
+	local now_us=${EPOCHREALTIME/[.,]/}
 	tests=$((tests + 1))
 	[ "$1" = ok ] || failed=$((failed + 1))
 	echo "$1 $tests - $2" >>"$tap"
-	echo "$((SECONDS - ended_s)) s: $2"
-	ended_s=$SECONDS
+	echo "$(((now_us - ended_us) / 1000)) ms: $2"
+	ended_us=$now_us
 }
 
 # check STATUS NAME FILE...: ok if STATUS is 0, else not, with what the FILEs say.

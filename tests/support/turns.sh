@@ -21,29 +21,28 @@ busy() {
 }
 
 # A client with -w that was refused, as there was no server, and is then queued behind another for
-# longer than it would wait for an answer when it leaves, and is served in the end. Run this beside
-# something else, too.
+# longer than it would wait for an answer when it leaves, and is served in the end.
 queued() {
 	local status=0 waiting first
-	scratch=$scratch/queued-$1
-	port=29100
-	mkdir "$scratch"
 	timeout -s KILL "$limit" ping-sr-1/client -a "$2" -p $((port + 1)) -w 60 -t \
 		>"$scratch/waiting" 2>&1 &
 	waiting=$!
+	started+=("$waiting")
 	await says waiting FAILED || status=1
 	kill -STOP "$(child "$waiting")" || status=1
 	start_server ping-sr-1/server -a "$2" -n 2 || status=1
 	timeout -s KILL "$limit" ping-sr-1/client -a "$2" -p "$port" -c 15 --rate 1 -T \
 		>"$scratch/first" 2>&1 &
 	first=$!
+	started+=("$first")
 	await says first ibv_post_send || status=1
 	kill -CONT "$(child "$waiting")" || status=1
 	ends_with 0 "$first" || status=1
 	ends_with 0 "$waiting" || status=1
 	end_server || status=1
 	said waiting >"$scratch/waiting.said"
-	return $status
+	check $status "ladder:$1 ping-sr-1: a client that was refused may be queued behind another" \
+		"$scratch/waiting.said" "$scratch/server"
 }
 
 # Clients that run for a time, and whose servers are stopped, not killed, in the midst of it: no answer

@@ -35,7 +35,7 @@ START_TEST(text_is_awaited)
 
 	process_await_text(process, PROCESS_ERR, "go", 1);
 	process_signal(process, SIGTERM);
-	ck_assert(process_ended(process, PROCESS_SECONDS));
+	ck_assert(process_ended(process, PROCESS_SECONDS * 1000));
 	ck_assert(WIFSIGNALED(process->status));
 	ck_assert_int_eq(WTERMSIG(process->status), SIGTERM);
 	process_end_all();
