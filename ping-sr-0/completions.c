@@ -31,7 +31,7 @@ int our_create_cq(struct our_control *control)
 	if (!control->completions)
 		return our_report_error("calloc", ENOMEM, NULL);
 	errno = 0;
-	control->cq = ibv_create_cq(control->verbs, depth, NULL, NULL, 0);
+	control->cq = ibv_create_cq(control->verbs, depth, control, NULL, 0);
 	if (!control->cq) {
 		free(control->completions);
 		return our_report_no_queue(control, "ibv_create_cq", errno);
@@ -63,6 +63,7 @@ static int poll_cq(struct our_control *control)
 		control->statistics.cq_polls++;
 		if (polled < 0)
 			return our_report_error("ibv_poll_cq", EIO, NULL);
+		polled = our_without_keepalive(control, completions->wc, polled);
 		if (polled > 0)
 			break;
 		if (ret)

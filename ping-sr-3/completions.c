@@ -82,6 +82,7 @@ static int poll_cq(struct our_control *control)
 		control->statistics.cq_polls++;
 		if (polled < 0)
 			return our_report_error("ibv_poll_cq", EIO, NULL);
+		polled = our_without_keepalive(control, completions->wc, polled);
 		if (polled > 0)
 			break;
 		control->statistics.cq_empty_polls++;

@@ -10,6 +10,7 @@
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"
 #include "program/report.h"
 
@@ -51,6 +52,7 @@ int our_start_agent(struct our_control *listener, const struct our_cm_event *req
 		goto err_free_agent;
 	agent->control->agent = agent;
 	agent->control->comp_channels = channels;
+	our_start_keepalive(agent->control);
 	agent->control->cm_event = *request;
 	/* The id stays on the listener's channel: there is one reader, who knows what is whose. */
 	our_adopt_id(agent->control, request->cm_id);

@@ -9,6 +9,7 @@
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "measure/clock.h"
+#include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"
 #include "ping-sr-4/channels.h"
 #include "program/report.h"
@@ -22,7 +23,8 @@ struct server {
 	bool closed;     /* the server is leaving itself */
 	struct our_comp_channels comp_channels; /* of all agents */
 	uint64_t welcomed;                      /* clients so far */
-	int failure;                            /* of some agent; 0: none failed so far */
+	uint64_t wake_up_ns; /* when the silence of some agent is to be looked at, at the latest */
+	int failure;         /* of some agent; 0: none failed so far */
 };
 
 static bool wants_more(const struct server *server)
@@ -191,14 +193,30 @@ static void give_up(struct server *server, struct our_agent *agent)
 		end_agent(server, agent, ECONNRESET);
 }
 
+/* What the client's silence comes to: 0, nothing; or an errno value that ends the agent. */
+static int judge_silence(struct server *server, struct our_control *control, uint64_t now_ns)
+{
+	int ret;
+
+	if (now_ns >= control->wait_until_ns)
+		return ETIMEDOUT;
+	if (!control->connected)
+		return 0;
+	ret = our_keep_alive(control, now_ns);
+	if (control->keepalive.due_ns < server->wake_up_ns)
+		server->wake_up_ns = control->keepalive.due_ns;
+	return ret;
+}
+
 /*
- * Ends the agents whose clients have said nothing for as long as --timeout allows, and no longer waits
- * for the answers of those that have had their time.
+ * Ends the agents whose clients have said nothing for as long as --timeout allows, or whose hosts are
+ * dead, and no longer waits for the answers of those that have had their time.
  */
 static void end_the_silent(struct server *server)
 {
 	struct our_agent *agent, *next;
 	uint64_t now_ns = our_now_ns();
+	int ret;
 
 	for (agent = LIST_FIRST(&server->closing); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
@@ -206,10 +224,12 @@ static void end_the_silent(struct server *server)
 			give_up(server, agent);
 	}
 
+	server->wake_up_ns = UINT64_MAX;
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
-		if (now_ns >= agent->control->wait_until_ns)
-			end_agent(server, agent, ETIMEDOUT);
+		ret = judge_silence(server, agent->control, now_ns);
+		if (ret)
+			end_by_itself(server, agent, ret);
 	}
 }
 
@@ -227,6 +247,8 @@ static int serve(struct server *server)
 	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents) ||
 			!LIST_EMPTY(&server->closing))) {
 		until_ns = our_end_of_wait(timeout_s || !LIST_EMPTY(&server->closing));
+		if (server->wake_up_ns < until_ns)
+			until_ns = server->wake_up_ns;
 		channels = our_list_comp_channels(&server->comp_channels, fds + 2);
 		ret = our_poll(fds, 2 + channels, until_ns);
 		if (!ret && fds[1].revents)
@@ -261,7 +283,7 @@ static void await_answers(struct server *server)
 
 int our_serve_clients(struct our_control *listener)
 {
-	struct server server = { .listener = listener };
+	struct server server = { .listener = listener, .wake_up_ns = UINT64_MAX };
 	int ret;
 
 	LIST_INIT(&server.agents);

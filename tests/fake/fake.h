@@ -44,6 +44,10 @@ struct fake_config {
 	bool insists; /* ... and once more when it waits for the answer to its disconnect request */
 	/* Peers that are not as they should be. */
 	uint64_t silent_after; /* having heard so many messages they say nothing any more */
+	bool dead;             /* ... and their host neither, or their device */
+	bool no_reads;         /* RDMA READs were not agreed upon */
+	bool has_async;        /* when one falls silent, this asynchronous event comes: */
+	int async_event;       /* enum ibv_event_type */
 	uint64_t leaves_after; /* likewise, a server leaves */
 	uint64_t garbles;      /* which message a server sends back changed, from 1; 0: none */
 	bool deaf;             /* a server does not even answer to a connect request */
@@ -100,6 +104,7 @@ struct fake_report {
 	/* What became of completions and arming: for tests that want to know whether it has. */
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int late_sends, signaled;
+	unsigned int asked;          /* requests that move no byte */
 	_Atomic uint64_t skipped_ns; /* of the program's clock: nobody has waited for them */
 	unsigned int complaints;     /* of the ledger, with their text */
 	char text[FAKE_TEXT];

@@ -14,6 +14,7 @@
 #define LINE_MESSAGES 20 /* unless its config says otherwise */
 #define LINE_SIZE     200
 #define LINE_BUFFERS  8
+#define NONE          UINT32_MAX
 
 /* Which programs a row is for: one of each of the first two pairs, and what else is named. */
 enum {
@@ -44,6 +45,7 @@ struct line {
 	unsigned int done;       /* peers that get all they want; 0: no matter how many */
 	unsigned int refused;    /* the reason of the last client that was; 0: no matter */
 	unsigned int signaled;   /* sends; 0: no matter */
+	unsigned int asked;      /* requests that move no byte, at least; NONE: none */
 	unsigned int most_calls; /* 0: no matter */
 	unsigned int most_s;     /* seconds that it slept, by its clock; 0: no matter */
 	unsigned int least_s;    /* ... at least; a second may have passed besides */

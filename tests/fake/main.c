@@ -50,6 +50,7 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 	else if (!strcmp(what, "lines")) {
 		test_command_lines(test);
 		test_odd_peers(test);
+		test_silence(test);
 	} else {
 		return false;
 	}

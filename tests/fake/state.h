@@ -189,12 +189,13 @@ struct fake_cq {
 	unsigned int first, n, n_held, patience;
 	unsigned int work_requests; /* of all QPs that complete to it */
 	bool armed;
-	unsigned int unacked;
+	unsigned int unacked, unacked_async;
 	struct ibv_cq pub;
 };
 
 struct fake_wr {
 	uint64_t wr_id;
+	enum ibv_wc_opcode opcode;
 	bool silent; /* not signaled: it completes without a word, unless it fails */
 	struct ibv_sge sge;
 	struct fake_mr *mr; /* NULL: inline */
@@ -214,6 +215,8 @@ struct fake_qp {
 	struct fake_id *id;
 	uint32_t inline_wanted, max_inline;
 	bool rnr_timer_set;
+	unsigned int empty;                /* requests under way that move no byte */
+	unsigned int unacked;              /* asynchronous events */
 	struct fake_queue sends, receives; /* not completed yet */
 	unsigned int late; /* sends that the peer has, and that are to be completed */
 	struct ibv_qp pub;
@@ -279,6 +282,8 @@ void fake_take_credits(struct fake_peer *peer, uint64_t credits);
 
 void fake_put_event(struct fake_event *event);
 void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length);
+void fake_put_ack(struct fake_qp *qp); /* of the oldest send */
+bool fake_is_dead(const struct fake_peer *peer);
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length);
 void fake_put_begin(struct fake_peer *peer);
 void fake_put_leave(struct fake_peer *peer);
@@ -287,6 +292,14 @@ void fake_retry_messages(struct fake_qp *qp); /* a receive has been posted */
 void fake_pump(void);                         /* lets it all arrive, or has the thread do so */
 void fake_start_wire(void);
 void fake_stop_wire(void);
+
+/* ---- async.c ---- */
+
+void fake_open_async(void);
+int fake_async_fd(void);
+void fake_raise(struct fake_id *id); /* the event that config has, of its QP, CQ, port or device */
+void fake_drop_async(const void *element);
+void fake_judge_async(void); /* at the end */
 
 /* ---- strangers.c ---- */
 

@@ -29,6 +29,7 @@ void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
 void test_command_lines(const struct test *test);
 void test_odd_peers(const struct test *test);
+void test_silence(const struct test *test);
 void test_many(const struct test *test, uint64_t count);
 
 #endif
