@@ -79,7 +79,7 @@ static void describe(const struct ibv_async_event *event, enum element element,
 }
 
 /* The event is not acked yet: until then neither its QP or CQ nor their owner can go. */
-static void take(struct our_control *control, const struct ibv_async_event *event)
+static void take_async_event(struct our_control *control, const struct ibv_async_event *event)
 {
 	struct meaning meaning = meaning_of(event);
 	struct our_control *owner = owner_of(event, meaning.element);
@@ -100,7 +100,7 @@ int our_read_async_events(struct our_control *control)
 	if (fcntl(control->verbs->async_fd, F_SETFL, O_NONBLOCK))
 		return our_report_error("fcntl", errno, NULL);
 	while (!ibv_get_async_event(control->verbs, &event)) {
-		take(control, &event);
+		take_async_event(control, &event);
 		ibv_ack_async_event(&event);
 	}
 	if (errno != EAGAIN && errno != EINTR)

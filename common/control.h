@@ -55,8 +55,8 @@ struct our_buffer {
  */
 struct our_keepalive {
 	uint64_t due_ns;      /* when to look next whether anything has come; UINT64_MAX: never */
-	uint64_t heard;       /* statistics.completions when that was looked at last */
 	uint32_t max_send_wr; /* room in the send queue, besides the workload's */
+	bool heard;           /* something has come since that was looked at last */
 	bool under_way;       /* posted, and not completed */
 };
 

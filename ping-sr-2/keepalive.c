@@ -75,14 +75,15 @@ static int report_unanswered(void)
 	return EHOSTUNREACH;
 }
 
-int our_keep_alive_due(struct our_control *control, uint64_t now_ns)
+int our_keep_alive(struct our_control *control, uint64_t now_ns)
 {
 	struct our_keepalive *keepalive = &control->keepalive;
-	uint64_t completions = control->statistics.completions;
-	bool silent = keepalive->due_ns && keepalive->heard == completions;
+	bool silent = keepalive->due_ns && !keepalive->heard;
 	int ret;
 
-	keepalive->heard = completions;
+	if (now_ns < keepalive->due_ns)
+		return 0;
+	keepalive->heard = false;
 	keepalive->due_ns = now_ns + keepalive_s * OUR_NS_PER_S;
 	if (!silent)
 		return 0;

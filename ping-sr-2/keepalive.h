@@ -18,17 +18,12 @@ void our_start_keepalive(struct our_control *control);
  * Nothing is there of what is waited for. If that has been so for --keepalive seconds, looks for
  * asynchronous events, and posts a request that moves no byte and that the peer's device answers,
  * whatever the peer's program does. There is one under way at most; if it fails, its completion says
- * so (see our_without_keepalive); if it is not answered for long, this does.
+ * so (see our_take_out_keepalive); if it is not answered for long, this does.
  *
  * Returns 0; EHOSTUNREACH, the peer's host does not answer; EIO, the connection has ended by an
  * asynchronous event; ECONNRESET or another errno value, as our_judge_post has it. All but ECONNRESET
  * are reported.
  */
-int our_keep_alive_due(struct our_control *control, uint64_t now_ns);
-
-static inline int our_keep_alive(struct our_control *control, uint64_t now_ns)
-{
-	return now_ns < control->keepalive.due_ns ? 0 : our_keep_alive_due(control, now_ns);
-}
+int our_keep_alive(struct our_control *control, uint64_t now_ns);
 
 #endif
