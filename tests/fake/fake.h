@@ -44,7 +44,7 @@ struct fake_config {
 	bool insists; /* ... and once more when it waits for the answer to its disconnect request */
 	/* Peers that are not as they should be. */
 	uint64_t silent_after; /* having heard so many messages they say nothing any more */
-	bool dead;             /* ... and their host neither, or their device */
+	bool dead;             /* ... and their host has died a message before */
 	bool no_reads;         /* RDMA READs were not agreed upon */
 	bool has_async;        /* when one falls silent, this asynchronous event comes: */
 	int async_event;       /* enum ibv_event_type */
