@@ -8,8 +8,8 @@
 #include "common/control.h"
 
 /*
- * Reads what asynchronous events there are of the connection's device, without waiting, reports each
- * with what it means, and acks it. All connections of a process to one device share its events: one
+ * Reads what asynchronous events there are of the connection's device, without waiting, acks each, and reports
+ * it with what it means, if it means anything. All connections of a process to one device share its events: one
  * that is about another connection's QP or CQ is reported as such, and that connection ends by it when
  * it looks itself.
  *
