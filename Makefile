@@ -39,7 +39,7 @@ ping-sr-2e.client = $(ping-sr-1.client)
 ping-sr-2e.server = $(ping-sr-1.server)
 
 ping-sr-2.parts  = $(filter-out %/cm_events.c,$(ping-sr-2e.parts)) \
-		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c
+		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/keepalive.c
 ping-sr-2.client = $(ping-sr-2e.client)
 ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-2e.server)) ping-sr-2/serve_clients.c
 
@@ -71,8 +71,9 @@ blast-sr-2.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) blast-
 # All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
 # each chosen by itself: no channel, a channel, a channel that does not block.
 NINE_CM.none          = ping-sr-0/cm_events.c ping-sr-0/serve_clients.c
-NINE_CM.channel       = ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/serve_clients.c
-NINE_CM.nonblocking   = ping-sr-4/cm_events.c ping-sr-0/serve_clients.c
+NINE_CM.channel       = ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/keepalive.c \
+			ping-sr-2/serve_clients.c
+NINE_CM.nonblocking   = ping-sr-4/cm_events.c ping-sr-2/keepalive.c ping-sr-0/serve_clients.c
 NINE_COMP.none        = ping-sr-0/completions.c
 NINE_COMP.channel     = ping-sr-3/completions.c ping-sr-3/comp_channel.c
 NINE_COMP.nonblocking = ping-sr-4/completions.c ping-sr-4/comp_channels.c

@@ -22,14 +22,14 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* How many buffers the device has queues for: a WR and a CQE for each, and `others` besides. */
-static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_client)
+/* How many buffers the device has queues for: a WR and a CQE for each, and `others`, sends, besides. */
+static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_client, uint32_t others)
 {
-	uint32_t cqes = (uint32_t)device->max_cqe;
+	uint32_t cqes = (uint32_t)device->max_cqe - others;
 
 	/* A client may have a send and a credit's receive outstanding for each of its buffers. */
 	cqes = is_client ? cqes / 2 : cqes - OUR_CREDIT_SENDS;
-	return smaller(cqes, (uint32_t)device->max_qp_wr);
+	return smaller(cqes, (uint32_t)device->max_qp_wr - others);
 }
 
 /* Compares what is wanted of the device with what it has: better now than as an EINVAL later. */
@@ -42,7 +42,7 @@ static int check_device(struct our_control *control, bool is_client)
 	ret = ibv_query_device(control->verbs, &device);
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
-	most = most_buffers(&device, is_client);
+	most = most_buffers(&device, is_client, control->keepalive.max_send_wr);
 	if (control->n_data_buffers > most) {
 		our_report_sentence("%u buffers (-b) are more than %s takes: %u, because it has "
 				    "at most %d work requests a queue and %d entries a CQ",

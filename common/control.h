@@ -6,6 +6,7 @@
 #ifndef OUR_CONTROL_H
 #define OUR_CONTROL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,6 +49,17 @@ struct our_buffer {
 	struct ibv_recv_wr recv_wr;
 };
 
+/*
+ * What a stage needs to ask a peer that says nothing whether its host is still there: see
+ * ping-sr-2/keepalive.h. Where no stage asks, due_ns is UINT64_MAX and the rest is zero.
+ */
+struct our_keepalive {
+	uint64_t due_ns;      /* when to look next whether anything has come; UINT64_MAX: never */
+	uint32_t max_send_wr; /* room in the send queue, besides the workload's */
+	bool heard;           /* something has come since that was looked at last */
+	bool under_way;       /* posted, and not completed */
+};
+
 struct our_control {
 	const struct our_options *options; /* what the user typed; shared */
 	const char *role;                  /* "client", "listener" or "agent" */
@@ -75,9 +87,10 @@ struct our_control {
 	struct ibv_qp *qp;
 	uint32_t max_send_wr; /* asked for when the QP was created */
 	uint32_t max_recv_wr;
-	uint32_t inline_wanted;                  /* bytes: messages up to this long inline, */
-	uint32_t max_inline;                     /* if the QP was granted so much */
-	uint32_t n_sge;                          /* of each work request, at most */
+	uint32_t inline_wanted;  /* bytes: messages up to this long inline, */
+	uint32_t max_inline;     /* if the QP was granted so much */
+	uint32_t n_sge;          /* of each work request, at most */
+	_Atomic int async_error; /* an asynchronous event has ended the connection; any thread */
 	struct our_completions *completions;     /* the stage's own, for waiting: see stage.h */
 	struct our_comp_channels *comp_channels; /* shared with others, where one loop serves all */
 	struct our_agent *agent;       /* the stage's own, where agents react: see there */
@@ -96,6 +109,8 @@ struct our_control {
 	uint64_t
 		give_up_ns; /* a client's -D is over, and the grace that follows; UINT64_MAX: no -D */
 	uint64_t wait_until_ns; /* no wait for a completion lasts longer; UINT64_MAX: for ever */
+
+	struct our_keepalive keepalive;
 
 	/* Memory */
 	uint8_t *data; /* all message buffers in one piece */
@@ -128,6 +143,14 @@ static inline void our_limit_wait(struct our_control *control, uint64_t now_ns)
 	uint64_t until_ns = timeout_s ? now_ns + timeout_s * OUR_NS_PER_S : UINT64_MAX;
 
 	control->wait_until_ns = until_ns < control->give_up_ns ? until_ns : control->give_up_ns;
+}
+
+/* When who sleeps until there is a completion is to ask our_keep_waiting, at the latest. */
+static inline uint64_t our_wake_up_ns(const struct our_control *control)
+{
+	uint64_t due_ns = control->keepalive.due_ns;
+
+	return due_ns < control->wait_until_ns ? due_ns : control->wait_until_ns;
 }
 
 #endif

@@ -6,14 +6,27 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/async_events.h"
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"
 #include "program/stop.h"
 
+static const char *name_of(const struct ibv_wc *wc)
+{
+	if (our_is_recv(wc->wr_id))
+		return "receive";
+	return wc->wr_id == OUR_WR_ID_KEEPALIVE ? "keepalive" : "send, write or read";
+}
+
 static const char *wc_status_advice(const struct ibv_wc *wc)
 {
+	bool refused = wc->status == IBV_WC_REM_INV_REQ_ERR || wc->status == IBV_WC_REM_OP_ERR ||
+		       wc->status == IBV_WC_REM_ACCESS_ERR;
+
+	if (refused && wc->wr_id == OUR_WR_ID_KEEPALIVE)
+		return "the peer lets nobody write to it, not even nothing: do without, by --keepalive 0";
 	switch (wc->status) {
 	case IBV_WC_LOC_QP_OP_ERR:
 		if (!our_is_recv(wc->wr_id))
@@ -46,11 +59,11 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 
 void our_report_wc_status(const struct ibv_wc *wc)
 {
-	our_report_sentence(
-		"completion of the %s with wr_id 0x%" PRIx64 " on QP 0x%x: %s (status %d, "
-		"vendor 0x%x): %s",
-		our_is_recv(wc->wr_id) ? "receive" : "send, write or read", wc->wr_id, wc->qp_num,
-		ibv_wc_status_str(wc->status), wc->status, wc->vendor_err, wc_status_advice(wc));
+	our_report_sentence("completion of the %s with wr_id 0x%" PRIx64
+			    " on QP 0x%x: %s (status %d, "
+			    "vendor 0x%x): %s",
+			    name_of(wc), wc->wr_id, wc->qp_num, ibv_wc_status_str(wc->status),
+			    wc->status, wc->vendor_err, wc_status_advice(wc));
 }
 
 /* Whether it is the peer that has failed: it is gone, or has sent or posted what it should not. */
@@ -92,6 +105,20 @@ int our_take_wc(const struct ibv_wc *wc, struct our_completion *completion)
 	if (!ret)
 		*completion = (struct our_completion){ wc->wr_id, wc->byte_len };
 	return ret;
+}
+
+int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int polled)
+{
+	int i = 0;
+
+	while (i < polled && wc[i].wr_id != OUR_WR_ID_KEEPALIVE)
+		i++;
+	if (i >= polled || wc[i].status != IBV_WC_SUCCESS)
+		return polled;
+	memmove(&wc[i], &wc[i + 1], (size_t)(polled - i - 1) * sizeof(*wc));
+	control->keepalive.under_way = false;
+	control->keepalive.due_ns = 0; /* the silence begins anew */
+	return polled - 1;
 }
 
 int our_await_time(struct our_control *control, uint64_t until_ns,
@@ -182,6 +209,8 @@ static int judge_end(struct our_control *control, int ret, uint64_t messages)
 		return EINTR;
 	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
 		return 0;
+	if (ret && ret != EINTR)
+		our_read_async_events(control); /* what the device has to say of it */
 	report_end(control, ret, messages);
 	return ret;
 }

@@ -31,6 +31,13 @@ int our_check_completion_status(const struct ibv_wc *wc);
 int our_take_wc(const struct ibv_wc *wc, struct our_completion *completion);
 
 /*
+ * Takes a keepalive that has succeeded out of the `polled` completions just polled into wc[], and out of
+ * their count: it is nothing to the workload. One that has failed stays there, as the end of the
+ * connection. For who polls the CQ, while control->keepalive.under_way. Returns how many are left.
+ */
+int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int polled);
+
+/*
  * Waits until our_now_ns is at least `until_ns`, in the way the stage waits for completions, or until
  * there is one: for --rate.
  *

@@ -14,7 +14,8 @@
  * A wr_id says which buffer, and whether it was a receive: of a completion in error nothing but
  * the wr_id can tell (its opcode is not valid).
  */
-#define OUR_WR_ID_RECV (1ull << 63)
+#define OUR_WR_ID_RECV      (1ull << 63)
+#define OUR_WR_ID_KEEPALIVE (1ull << 62) /* no buffer at all: see ping-sr-2/keepalive.h */
 
 static inline bool our_is_recv(uint64_t wr_id)
 {
@@ -28,7 +29,7 @@ static inline uint32_t our_buffer_index(uint64_t wr_id)
 
 /*
  * Allocates PD, CQ and QP of the connection for at most `max_send_wr` sends and `max_recv_wr`
- * receives outstanding; each of one SGE.
+ * receives outstanding; each of one SGE. Of sends there may be control->keepalive.max_send_wr besides.
  *
  * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_qp undoes it, and
  * is to be called before our_destroy_id. control->verbs is known. One thread.

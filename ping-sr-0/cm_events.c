@@ -16,6 +16,8 @@
 #include "program/report.h"
 #include "program/stop.h"
 
+const struct our_option *const our_watching_options = NULL;
+
 int our_create_event_channel(struct our_control *control)
 {
 	control->cm_channel = NULL; /* librdmacm gives each id a channel of its own */

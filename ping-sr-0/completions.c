@@ -31,7 +31,7 @@ int our_create_cq(struct our_control *control)
 	if (!control->completions)
 		return our_report_error("calloc", ENOMEM, NULL);
 	errno = 0;
-	control->cq = ibv_create_cq(control->verbs, depth, NULL, NULL, 0);
+	control->cq = ibv_create_cq(control->verbs, depth, control, NULL, 0);
 	if (!control->cq) {
 		free(control->completions);
 		return our_report_no_queue(control, "ibv_create_cq", errno);
@@ -63,6 +63,8 @@ static int poll_cq(struct our_control *control)
 		control->statistics.cq_polls++;
 		if (polled < 0)
 			return our_report_error("ibv_poll_cq", EIO, NULL);
+		if (control->keepalive.under_way)
+			polled = our_take_out_keepalive(control, completions->wc, polled);
 		if (polled > 0)
 			break;
 		control->statistics.cq_empty_polls++;
@@ -72,6 +74,7 @@ static int poll_cq(struct our_control *control)
 			ret = our_keep_waiting(control);
 	}
 	control->statistics.completions += (uint64_t)polled;
+	control->keepalive.heard = true;
 	completions->polled = polled;
 	completions->next = 0;
 	return 0;

@@ -90,6 +90,7 @@ int main(int argc, char **argv)
 	our_add_options(&program, our_server_options);
 	our_add_options(&program, our_serving_options);
 	our_add_options(&program, our_waiting_options);
+	our_add_options(&program, our_watching_options);
 	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
 		return our_options_exit_status(ret);

@@ -14,8 +14,11 @@
 #include "common/stage.h"
 #include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
+#include "ping-sr-2/keepalive.h"
 #include "program/report.h"
 #include "program/stop.h"
+
+const struct our_option *const our_watching_options = our_keepalive_options;
 
 static void init_lock(struct our_cm_events *events)
 {
@@ -59,6 +62,7 @@ int our_create_event_channel(struct our_control *control)
 	ret = our_create_cm_event_thread(control);
 	if (ret)
 		goto err_destroy_event_channel;
+	our_start_keepalive(control);
 	return 0;
 
 err_destroy_event_channel:
@@ -222,11 +226,14 @@ int our_cm_fd(const struct our_control *control)
 
 int our_keep_waiting(struct our_control *control)
 {
+	uint64_t now_ns;
+
 	if (our_stop_requested())
 		return EINTR;
 	if (our_ended(control))
 		return our_ended(control);
-	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
+	now_ns = our_now_ns();
+	return now_ns > control->wait_until_ns ? ETIMEDOUT : our_keep_alive(control, now_ns);
 }
 
 int our_cm_end(struct our_control *control)

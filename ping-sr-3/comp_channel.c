@@ -49,7 +49,7 @@ int our_arm_cq(struct our_control *control, struct our_comp_channel *channel)
 /* How long ppoll(2) may sleep; NULL: for ever. */
 static const struct timespec *time_left(const struct our_control *control, struct timespec *left)
 {
-	uint64_t until_ns = control->wait_until_ns, now_ns, left_ns;
+	uint64_t until_ns = our_wake_up_ns(control), now_ns, left_ns;
 
 	if (until_ns == UINT64_MAX)
 		return NULL;

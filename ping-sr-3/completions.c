@@ -82,6 +82,8 @@ static int poll_cq(struct our_control *control)
 		control->statistics.cq_polls++;
 		if (polled < 0)
 			return our_report_error("ibv_poll_cq", EIO, NULL);
+		if (control->keepalive.under_way)
+			polled = our_take_out_keepalive(control, completions->wc, polled);
 		if (polled > 0)
 			break;
 		control->statistics.cq_empty_polls++;
@@ -93,6 +95,7 @@ static int poll_cq(struct our_control *control)
 			return ret;
 	}
 	control->statistics.completions += (uint64_t)polled;
+	control->keepalive.heard = true;
 	completions->polled = polled;
 	completions->next = 0;
 	return 0;

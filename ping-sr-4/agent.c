@@ -9,6 +9,7 @@
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"
 #include "program/report.h"
 
@@ -43,6 +44,7 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 	agent->control = control;
 	control->agent = agent;
 	control->comp_channels = channels;
+	our_start_keepalive(control);
 	ret = setup_and_accept(control);
 	if (ret)
 		goto err_free_agent;

@@ -11,9 +11,12 @@
 #include "common/connection_management.h"
 #include "common/stage.h"
 #include "measure/clock.h"
+#include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/channels.h"
 #include "program/report.h"
 #include "program/stop.h"
+
+const struct our_option *const our_watching_options = our_keepalive_options;
 
 int our_create_event_channel(struct our_control *control)
 {
@@ -26,6 +29,7 @@ int our_create_event_channel(struct our_control *control)
 		ret = our_report_error("fcntl", errno, NULL);
 		rdma_destroy_event_channel(control->cm_channel);
 	}
+	our_start_keepalive(control);
 	return ret;
 }
 
@@ -144,6 +148,7 @@ int our_cm_fd(const struct our_control *control)
 
 int our_keep_waiting(struct our_control *control)
 {
+	uint64_t now_ns;
 	int ret;
 
 	if (our_stop_requested())
@@ -151,7 +156,8 @@ int our_keep_waiting(struct our_control *control)
 	ret = our_cm_end(control);
 	if (ret)
 		return ret;
-	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
+	now_ns = our_now_ns();
+	return now_ns > control->wait_until_ns ? ETIMEDOUT : our_keep_alive(control, now_ns);
 }
 
 int our_cm_end(struct our_control *control)

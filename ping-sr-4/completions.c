@@ -98,6 +98,8 @@ static int poll_cq(struct our_control *control)
 		control->statistics.cq_polls++;
 		if (polled < 0)
 			return our_report_error("ibv_poll_cq", EIO, NULL);
+		if (control->keepalive.under_way)
+			polled = our_take_out_keepalive(control, completions->wc, polled);
 		if (polled > 0)
 			break;
 		control->statistics.cq_empty_polls++;
@@ -109,6 +111,7 @@ static int poll_cq(struct our_control *control)
 		completions->armed = true;
 	}
 	control->statistics.completions += (uint64_t)polled;
+	control->keepalive.heard = true;
 	completions->polled = polled;
 	completions->next = 0;
 	return 0;
@@ -139,7 +142,7 @@ static int our_wait_for_notification(struct our_control *control, bool *woken)
 	int ret;
 
 	control->statistics.sleeps++;
-	ret = our_poll(fds, 3, control->wait_until_ns);
+	ret = our_poll(fds, 3, our_wake_up_ns(control));
 	*woken = fds[0].revents;
 	if (ret)
 		return ret;

@@ -9,6 +9,7 @@
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "measure/clock.h"
+#include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"
 #include "ping-sr-4/channels.h"
 #include "program/admission.h"
@@ -29,6 +30,7 @@ struct server {
 	bool closed;     /* the server is leaving itself */
 	bool more;       /* some agent has not looked at all completions yet */
 	struct our_comp_channels comp_channels; /* of all agents */
+	uint64_t wake_up_ns; /* when the silence of some agent is to be looked at, at the latest */
 };
 
 static bool wants_more(const struct server *server)
@@ -213,14 +215,30 @@ static void give_up(struct server *server, struct our_agent *agent)
 		end_agent(server, agent, ECONNRESET);
 }
 
+/* What the client's silence comes to: 0, nothing; or an errno value that ends the agent. */
+static int judge_silence(struct server *server, struct our_control *control, uint64_t now_ns)
+{
+	int ret;
+
+	if (now_ns >= control->wait_until_ns)
+		return ETIMEDOUT;
+	if (!control->connected)
+		return 0;
+	ret = our_keep_alive(control, now_ns);
+	if (control->keepalive.due_ns < server->wake_up_ns)
+		server->wake_up_ns = control->keepalive.due_ns;
+	return ret;
+}
+
 /*
- * Ends the agents whose clients have said nothing for as long as --timeout allows, and no longer waits
- * for the answers of those that have had their time.
+ * Ends the agents whose clients have said nothing for as long as --timeout allows, or whose hosts are
+ * dead, and no longer waits for the answers of those that have had their time.
  */
 static void end_the_silent(struct server *server)
 {
 	struct our_agent *agent, *next;
 	uint64_t now_ns = our_now_ns();
+	int ret;
 
 	for (agent = LIST_FIRST(&server->closing); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
@@ -228,20 +246,25 @@ static void end_the_silent(struct server *server)
 			give_up(server, agent);
 	}
 
+	server->wake_up_ns = UINT64_MAX;
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
-		if (now_ns >= agent->control->wait_until_ns)
-			end_agent(server, agent, ETIMEDOUT);
+		ret = judge_silence(server, agent->control, now_ns);
+		if (ret)
+			end_by_itself(server, agent, ret);
 	}
 }
 
 /* When the loop is to look around although nothing happens. */
 static uint64_t next_look(const struct server *server)
 {
+	uint64_t until_ns;
+
 	if (server->more)
 		return our_now_ns();
-	return our_end_of_wait(server->listener->options->timeout_s ||
-			       !LIST_EMPTY(&server->closing));
+	until_ns = our_end_of_wait(server->listener->options->timeout_s ||
+				   !LIST_EMPTY(&server->closing));
+	return server->wake_up_ns < until_ns ? server->wake_up_ns : until_ns;
 }
 
 /*
@@ -298,7 +321,7 @@ static void await_answers(struct server *server)
 
 int our_serve_clients(struct our_control *listener)
 {
-	struct server server = { .listener = listener };
+	struct server server = { .listener = listener, .wake_up_ns = UINT64_MAX };
 	int ret, written;
 
 	LIST_INIT(&server.agents);

@@ -27,6 +27,8 @@ TRACED(ibv_get_cq_event);
 TRACED(ibv_ack_cq_events);
 TRACED(ibv_modify_qp);
 TRACED(ibv_query_qp);
+TRACED(ibv_get_async_event);
+TRACED(ibv_ack_async_event);
 
 /* For calls that return a pointer, or NULL and set errno. */
 static void show_pointer(uint64_t since, const char *call, const void *made)
@@ -203,4 +205,23 @@ int OURS(ibv_query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 
 	verbs_trace_call(since, "ibv_query_qp", ret, "qp_state %d", attr->qp_state);
 	return ret;
+}
+
+int OURS(ibv_get_async_event)(struct ibv_context *context, struct ibv_async_event *event)
+{
+	uint64_t since = verbs_trace_now();
+	int ret = REAL(ibv_get_async_event)(context, event);
+
+	if (!ret || errno != EAGAIN)
+		verbs_trace_call(since, "ibv_get_async_event", ret ? errno : 0, "%s",
+				 ret ? "" : ibv_event_type_str(event->event_type));
+	return ret;
+}
+
+void OURS(ibv_ack_async_event)(struct ibv_async_event *event)
+{
+	uint64_t since = verbs_trace_now();
+
+	REAL(ibv_ack_async_event)(event);
+	verbs_trace_call(since, "ibv_ack_async_event", 0, "ok");
 }

@@ -149,6 +149,10 @@ const char *verbs_trace_completion(const struct ibv_wc *wc, char *text, size_t s
 		snprintf(text, size, "receive completed, wr_id 0x%" PRIx64 ", %u bytes", wc->wr_id,
 			 wc->byte_len);
 	else
-		snprintf(text, size, "send completed, wr_id 0x%" PRIx64, wc->wr_id);
+		snprintf(text, size, "%s completed, wr_id 0x%" PRIx64,
+			 wc->opcode == IBV_WC_RDMA_WRITE  ? "RDMA_WRITE"
+			 : wc->opcode == IBV_WC_RDMA_READ ? "RDMA_READ"
+							  : "send",
+			 wc->wr_id);
 	return text;
 }

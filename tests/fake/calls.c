@@ -191,6 +191,7 @@ static void finish(void)
 	fake_lock();
 	fake_count_done();
 	fake_judge_ledger();
+	fake_judge_async();
 	fake_unlock();
 	fake_over = true;
 	if (fake_report->complaints) {
@@ -206,6 +207,7 @@ void fake_start(const struct fake_config *config, struct fake_report *report)
 	random_state = config->seed;
 	if (config->delivery == FAKE_BY_THREAD)
 		fake_start_wire();
+	fake_open_async();
 	fake_open_ledger();
 	atexit(finish);
 }

@@ -91,6 +91,12 @@ int ibv_destroy_cq(struct ibv_cq *pub)
 		fake_complain("ibv_destroy_cq: it would wait for ever: CQ %u has %u events that "
 			      "are not acked",
 			      cq->object.number, cq->unacked);
+	if (cq->unacked_async)
+		fake_complain(
+			"ibv_destroy_cq: it would wait for ever: an asynchronous event of CQ %u "
+			"is not acked",
+			cq->object.number);
+	fake_drop_async(&cq->pub);
 	if (!fake_retire(&cq->object, "ibv_destroy_cq"))
 		return fake_end(EBUSY);
 	LIST_REMOVE(cq, next);

@@ -54,6 +54,10 @@ struct fake_config {
 	bool insists; /* ... and once more when it waits for the answer to its disconnect request */
 	/* Peers that are not as they should be. */
 	uint64_t silent_after; /* having heard so many messages they say nothing any more */
+	bool dead;             /* ... and their host has died a message before */
+	bool no_reads;         /* RDMA READs were not agreed upon */
+	bool has_async;        /* when one falls silent, this asynchronous event comes: */
+	int async_event;       /* enum ibv_event_type */
 	uint64_t leaves_after; /* likewise, a server leaves */
 	uint64_t quits_after;  /* likewise, a client, that is not done; */
 	uint64_t stops_after;  /* ... or a signal asks the program to stop */
@@ -131,6 +135,7 @@ struct fake_report {
 	/* What became of completions and arming: for tests that want to know whether it has. */
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int late_sends, signaled, inlined;
+	unsigned int asked;          /* requests that move no byte */
 	_Atomic uint64_t skipped_ns; /* of the program's clock: nobody has waited for them */
 	/* In known time */
 	_Atomic uint64_t known_messages,

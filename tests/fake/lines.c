@@ -55,6 +55,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "not as many sends as should be were inline";
 	if (line->signaled && report->signaled != line->signaled)
 		return "not as many sends as should be were signaled";
+	if (line->asked == NONE ? report->asked : report->asked < line->asked)
+		return "not as often as should be it asked whether the peer's host is there";
 	if (line->most_calls && report->calls_seen > line->most_calls)
 		return "it made far too many calls";
 	if (line->most_s && report->skipped_ns > line->most_s * OUR_NS_PER_S)

@@ -15,6 +15,7 @@
 #define LINE_MESSAGES 20 /* unless its config says otherwise */
 #define LINE_SIZE     200
 #define LINE_BUFFERS  8
+#define NONE          UINT32_MAX
 
 /* Which programs a row is for: one of each of the first two pairs, and what else is named. */
 enum {
@@ -51,6 +52,7 @@ struct line {
 	uint64_t limit;          /* ... and the limit that it was told; 0: no matter */
 	unsigned int signaled;   /* sends; 0: no matter */
 	unsigned int inlined;    /* sends, likewise; NONE_INLINE: none is to be */
+	unsigned int asked;      /* requests that move no byte, at least; NONE: none */
 	unsigned int most_calls; /* 0: no matter */
 	unsigned int most_s;     /* seconds that it slept, by its clock; 0: no matter */
 	unsigned int least_s;    /* ... at least; a second may have passed besides */

@@ -28,6 +28,8 @@ static void tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 
 	if (!last || peer->received < last)
 		fake_put_message(peer, data, length);
+	else if (fake_config->has_async)
+		fake_raise(peer->id);
 }
 
 void fake_say(struct fake_peer *peer, uint64_t message)

@@ -117,6 +117,37 @@ static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_f
 	}
 }
 
+/*
+ * A request that moves no byte needs no memory, and the peer's program does not notice it. The peer's
+ * device acknowledges it, where the transport has that: on iWARP only a READ is answered.
+ */
+static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
+		      const struct fake_fault *fault)
+{
+	bool read = send_wr->opcode == IBV_WR_RDMA_READ;
+	struct fake_wr wr = { .wr_id = send_wr->wr_id,
+			      .opcode = read ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE };
+	int error;
+
+	if (qp->pub.state == IBV_QPS_INIT || (read && fake_config->no_reads) ||
+	    send_wr->num_sge != read || (read && send_wr->sg_list[0].length) ||
+	    !(send_wr->send_flags & IBV_SEND_SIGNALED)) {
+		fake_complain("ibv_post_send: not connected, or a bad WRITE or READ");
+		return EINVAL;
+	}
+	error = push(qp, &qp->sends, &wr, "ibv_post_send");
+	if (error)
+		return error;
+	fake_report->asked++;
+	if (qp->empty++)
+		fake_complain("ibv_post_send: one such request is enough");
+	if (fault->name || qp->pub.state == IBV_QPS_ERR)
+		go(qp, &wr, fault);
+	else if (!fake_is_dead(qp->id->peer) || (fake_config->iwarp && !read))
+		fake_put_ack(qp);
+	return 0;
+}
+
 static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		     const struct fake_fault *fault)
 {
@@ -152,7 +183,11 @@ int fake_post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_w
 
 	for (; wr && !fault.error; wr = wr->next) {
 		*bad = wr;
-		if (fake_use(&qp->object, "ibv_post_send"))
+		if (!fake_use(&qp->object, "ibv_post_send"))
+			continue;
+		if (wr->opcode == IBV_WR_RDMA_WRITE || wr->opcode == IBV_WR_RDMA_READ)
+			fault.error = post_empty(qp, wr, &fault);
+		else
 			fault.error = post_send(qp, wr, &fault);
 	}
 	return fake_end(fault.error);

@@ -109,6 +109,11 @@ void rdma_destroy_qp(struct rdma_cm_id *pub)
 		return;
 	}
 	fake_check_rnr_timer(qp);
+	if (qp->unacked)
+		fake_complain(
+			"rdma_destroy_qp: it would wait for ever: an asynchronous event of QP %u is not acked",
+			qp->object.number);
+	fake_drop_async(&qp->pub);
 	while (take(&qp->sends) || take(&qp->receives))
 		;
 	qp->send_cq->work_requests -= qp->sends.max;
@@ -153,6 +158,7 @@ int ibv_query_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask,
 	memset(attr, 0, sizeof(*attr));
 	if (!fault.error && fake_use(&qp->object, "ibv_query_qp"))
 		attr->qp_state = pub->state;
+	attr->max_rd_atomic = attr->max_dest_rd_atomic = !fake_config->no_reads;
 	return fake_end(fault.error);
 }
 
@@ -169,9 +175,11 @@ void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_
 	wc.vendor_err = 0;
 	wc.qp_num = qp->pub.qp_num;
 	if (!status) {
-		wc.opcode = recv ? IBV_WC_RECV : IBV_WC_SEND;
+		wc.opcode = recv ? IBV_WC_RECV : wr->opcode;
 		wc.byte_len = length;
 	}
+	if (!recv && wr->opcode != IBV_WC_SEND)
+		qp->empty--;
 	if (recv && qp->sends.n && !status)
 		fake_report->received_first++;
 	if (wr->silent && !status)

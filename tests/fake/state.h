@@ -202,12 +202,13 @@ struct fake_cq {
 	unsigned int first, n, n_held, patience;
 	unsigned int work_requests; /* of all QPs that complete to it */
 	bool armed;
-	unsigned int unacked;
+	unsigned int unacked, unacked_async;
 	struct ibv_cq pub;
 };
 
 struct fake_wr {
 	uint64_t wr_id;
+	enum ibv_wc_opcode opcode;
 	bool silent; /* not signaled: it completes without a word, unless it fails */
 	struct ibv_sge sge[FAKE_MAX_SGE];
 	uint32_t n_sge, length;
@@ -229,6 +230,8 @@ struct fake_qp {
 	uint32_t inline_wanted, max_inline;
 	uint32_t send_sge, recv_sge;       /* pieces of a work request, at most */
 	unsigned int rnr_timer;            /* its code */
+	unsigned int empty;                /* requests under way that move no byte */
+	unsigned int unacked;              /* asynchronous events */
 	struct fake_queue sends, receives; /* not completed yet */
 	unsigned int late; /* sends that the peer has, and that are to be completed */
 	struct ibv_qp pub;
@@ -298,6 +301,8 @@ void fake_take_credits(struct fake_peer *peer, uint64_t credits);
 
 void fake_put_event(struct fake_event *event);
 void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length);
+void fake_put_ack(struct fake_qp *qp); /* of the oldest send */
+bool fake_is_dead(const struct fake_peer *peer);
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length);
 void fake_put_begin(struct fake_peer *peer);
 void fake_put_leave(struct fake_peer *peer);
@@ -307,6 +312,14 @@ bool fake_let_arrive(void); /* in known time, the next message; false: there is 
 void fake_pump(void);       /* lets it all arrive, or has the thread do so */
 void fake_start_wire(void);
 void fake_stop_wire(void);
+
+/* ---- async.c ---- */
+
+void fake_open_async(void);
+int fake_async_fd(void);
+void fake_raise(struct fake_id *id); /* the event that config has, of its QP, CQ, port or device */
+void fake_drop_async(const void *element);
+void fake_judge_async(void); /* at the end */
 
 /* ---- strangers.c ---- */
 

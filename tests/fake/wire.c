@@ -76,6 +76,16 @@ void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 	put(SEND, data, length)->qp = qp;
 }
 
+void fake_put_ack(struct fake_qp *qp)
+{
+	put(SEND, NULL, 0)->qp = qp;
+}
+
+bool fake_is_dead(const struct fake_peer *peer)
+{
+	return fake_config->dead && peer->received + 1 >= fake_config->silent_after;
+}
+
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
 	struct deliveries *to = fake_time_is_known() ? &later : &queue;
@@ -141,6 +151,13 @@ static void hand_over(struct delivery *delivery)
 	if (!qp->object.alive || qp->pub.state != IBV_QPS_RTS)
 		return;
 	peer = qp->id->peer;
+	if (fake_is_dead(peer)) {
+		if (fake_config->has_async)
+			fake_raise(qp->id);
+		if (fake_config->iwarp) /* TCP has taken it */
+			fake_complete_send(qp, IBV_WC_SUCCESS);
+		return;
+	}
 	if (fake_config->late_sends)
 		qp->late++;
 	else if (!recv_first)
@@ -148,7 +165,7 @@ static void hand_over(struct delivery *delivery)
 	if (works(peer))
 		peer->wire->hear(peer, delivery->data, delivery->length);
 	if (recv_first && !fake_config->late_sends)
-		put(SEND, NULL, 0)->qp = qp; /* after the answer, if there is one */
+		fake_put_ack(qp); /* after the answer, if there is one */
 }
 
 void fake_leave(struct fake_peer *peer)

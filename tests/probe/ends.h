@@ -125,6 +125,17 @@ static int post_send(struct end *end, uint32_t length, unsigned int flags)
 	return ibv_post_send(end->id->qp, &wr, &bad);
 }
 
+/* A work request that moves no byte: an RDMA WRITE or READ, to no address, with no key. */
+static int post_empty(struct end *end, enum ibv_wr_opcode opcode)
+{
+	struct ibv_sge none = { 0 };
+	struct ibv_send_wr wr = { .wr_id = 'e', .sg_list = &none, .opcode = opcode }, *bad;
+
+	/* soft-iWARP wants a READ to have one. */
+	wr.num_sge = opcode == IBV_WR_RDMA_READ;
+	return ibv_post_send(end->id->qp, &wr, &bad);
+}
+
 /* Says what a post returned, which may be an error number or, with some providers, -1 and errno. */
 static void tell_post(const struct ends *e, const struct end *end, const char *what, int ret)
 {
@@ -157,12 +168,9 @@ static struct rdma_cm_id *await_event(struct ends *e, enum rdma_cm_event_type ty
 }
 
 /* Both ends connected, with as many receives of 4 KiB at the server. */
-static void connect_ends(struct ends *e, struct sockaddr *to, uint8_t retries, int receives)
+static void connect_ends(struct ends *e, struct sockaddr *to, struct rdma_conn_param param,
+			 int receives)
 {
-	struct rdma_conn_param param = { .responder_resources = 1,
-					 .initiator_depth = 1,
-					 .retry_count = retries,
-					 .rnr_retry_count = 7 };
 	struct rdma_cm_id *id;
 
 	e->events = rdma_create_event_channel();
@@ -201,7 +209,9 @@ static int watch(struct ends *e, int ms, int enough)
 		for (int i = 0; i < 2; i++) {
 			while (ibv_poll_cq(both[i]->cq, 1, &wc) == 1) {
 				told(e, "%s: %s completed: %s", both[i]->name,
-				     wc.wr_id == 'r' ? "receive" : "send",
+				     wc.wr_id == 'r'   ? "receive"
+				     : wc.wr_id == 'e' ? "empty request"
+						       : "send",
 				     ibv_wc_status_str(wc.status));
 				seen++;
 			}

@@ -152,6 +152,50 @@ static void ask_queues(struct ends *e, int most)
 	told(e, "CQs after that: %d, then errno %d", n, errno);
 }
 
+static void tell_access(const struct ends *e, const struct end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = { 0 };
+
+	must(!ibv_query_qp(end->id->qp, &attr,
+			   IBV_QP_ACCESS_FLAGS | IBV_QP_MAX_QP_RD_ATOMIC |
+				   IBV_QP_MAX_DEST_RD_ATOMIC,
+			   &init),
+	     "ibv_query_qp");
+	told(e, "%s: the peer may %s, and have %d READs under way; we %d", end->name,
+	     attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE ? "write" : "not write",
+	     attr.max_dest_rd_atomic, attr.max_rd_atomic);
+}
+
+/* A WRITE and a READ of no byte: done while the peer lives, noticed by it, and when it has gone? */
+static void ask_empty(struct ends *e, int unused)
+{
+	(void)unused;
+	tell_access(e, &e->client);
+	tell_access(e, &e->server);
+	tell_post(e, &e->client, "ibv_post_send of an empty WRITE",
+		  post_empty(&e->client, IBV_WR_RDMA_WRITE));
+	watch(e, 1000, 99);
+	tell_post(e, &e->client, "ibv_post_send of an empty READ",
+		  post_empty(&e->client, IBV_WR_RDMA_READ));
+	watch(e, 1000, 99);
+	tell_post(e, &e->server, "ibv_post_send of an empty WRITE",
+		  post_empty(&e->server, IBV_WR_RDMA_WRITE));
+	watch(e, 1000, 99);
+	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	watch(e, 1000, 99);
+}
+
+/* The same WRITE to a QP that has gone without a word. */
+static void ask_empty_gone(struct ends *e, int seconds)
+{
+	rdma_destroy_qp(e->server.id);
+	tell_post(e, &e->client, "ibv_post_send of an empty WRITE",
+		  post_empty(&e->client, IBV_WR_RDMA_WRITE));
+	if (!watch(e, seconds * 1000, 1))
+		told(e, "client: still trying");
+}
+
 static const struct question {
 	const char *name;
 	void (*ask)(struct ends *e, int number);
@@ -166,6 +210,9 @@ static const struct question {
 	{ "too-long", ask_too_long, 0, 2, "a message longer than its receive" },
 	{ "bad-key", ask_bad_key, 0, 2, "a send with a wrong lkey" },
 	{ "rnr", ask_rnr, 0, 0, "[CODE] a message before its receive, min_rnr_timer CODE" },
+	{ "empty", ask_empty, 0, 1, "WRITEs and a READ of no byte, READs allowed" },
+	{ "empty-0", ask_empty, 0, 1, "the same, READs not allowed" },
+	{ "empty-gone", ask_empty_gone, 60, 1, "[SECONDS] such a WRITE to a peer that has gone" },
 	{ "queues", ask_queues, 2000, 0, "[N] how many QPs and CQs, up to N" },
 	{ "accept", ask_request, 1, 0, "what each side is told of the other's depths and data" },
 	{ "reject", ask_request, 0, 0, "the same of a client that is refused" },
@@ -199,6 +246,7 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
 	const struct question *q = NULL;
+	struct rdma_conn_param param = { .retry_count = 6, .rnr_retry_count = 7 };
 	struct ends e = { 0 };
 	int value;
 
@@ -210,7 +258,11 @@ int main(int argc, char **argv)
 	if (!q)
 		usage();
 	value = argc == 4 ? number(argv[3]) : q->number;
-	connect_ends(&e, (struct sockaddr *)&to, strcmp(q->name, "retries-7") ? 6 : 7, q->receives);
+	if (!strcmp(q->name, "retries-7"))
+		param.retry_count = 7;
+	if (!strcmp(q->name, "empty"))
+		param.initiator_depth = param.responder_resources = 1;
+	connect_ends(&e, (struct sockaddr *)&to, param, q->receives);
 	q->ask(&e, value);
 	return 0;
 }

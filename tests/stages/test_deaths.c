@@ -68,12 +68,32 @@ START_TEST(a_server_outlives_a_killed_client)
 }
 END_TEST
 
+/* One that is only stopped says nothing either, but its host answers: the server waits. */
+START_TEST(a_silent_client_is_not_taken_for_dead)
+{
+	struct setting at = setting_of(_i);
+	const char *const *agreed = PROCESS_ARGUMENTS("-c", "20");
+	struct process *server =
+		start_server(at, agreed, PROCESS_ARGUMENTS("--keepalive", "1", "-T"));
+	struct process *client = start_client(at, agreed, PROCESS_ARGUMENTS("--rate", "10", "-T"));
+
+	process_await_text(client, PROCESS_ERR, "ibv_post_send", 5);
+	process_signal(client, SIGSTOP);
+	process_await_text(server, PROCESS_ERR, "completed, wr_id 0x4000000000000000", 2);
+	process_signal(client, SIGCONT);
+	assert_exit(client, 0);
+	assert_exit(server, 0);
+}
+END_TEST
+
 void add_death_tests(TCase *tcase, int setting)
 {
 	tcase_add_loop_test(tcase, a_server_outlives_a_killed_client, setting, setting + 1);
 	if (setting_of(setting).stage->notices_peer_death) {
 		tcase_add_loop_test(tcase, a_killed_server_is_noticed, setting, setting + 1);
 		tcase_add_loop_test(tcase, a_killed_client_is_noticed, setting, setting + 1);
+		tcase_add_loop_test(tcase, a_silent_client_is_not_taken_for_dead, setting,
+				    setting + 1);
 	} else {
 		tcase_add_loop_test(tcase, a_killed_server_times_out, setting, setting + 1);
 		tcase_add_loop_test(tcase, a_killed_client_times_out, setting, setting + 1);

@@ -34,7 +34,7 @@ def tables_of(items: dict[str, Item], role: str) -> list[str]:
     listed = re.search(r"\.options = \{(.*?)\}", program, re.DOTALL)
     assert listed
     names = re.findall(r"\w+", listed[1])
-    added = ["our_waiting_options"] + (["our_server_options"] if role == "server" else [])
+    added = ["our_waiting_options", "our_watching_options"] + (["our_server_options"] if role == "server" else [])
     for name in added:
         alias = re.search(r"= (\w+);", items[name].text)
         if alias and alias[1] != "NULL":

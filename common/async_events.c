@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Miscellaneous layer: reading asynchronous events. See async_events.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "common/async_events.h"
+#include "common/device.h"
+#include "program/addresses.h"
+#include "program/report.h"
+
+/* What an event is about, and so who is the owner. */
+enum element {
+	OF_DEVICE,
+	OF_PORT,
+	OF_QP,
+	OF_CQ
+};
+
+static const struct meaning {
+	enum ibv_event_type type;
+	const char *name, *cause; /* NULL: nobody need know */
+	enum element element;
+	bool ends; /* the owner's connection */
+} meanings[] = {
+#define MEANING(type, ...)                                        \
+	{                                                         \
+		IBV_EVENT_##type, "IBV_EVENT_" #type, __VA_ARGS__ \
+	}
+	MEANING(DEVICE_FATAL, "the device has failed or is being removed", OF_DEVICE, true),
+	MEANING(PORT_ERR, "its link is down", OF_PORT, false),
+	MEANING(PORT_ACTIVE, "its link is up", OF_PORT, false),
+	MEANING(GID_CHANGE, "an address was added to it or removed", OF_PORT, false),
+	MEANING(LID_CHANGE, "it has a new address", OF_PORT, false),
+	MEANING(CQ_ERR, "it had no room for a completion: completions are lost", OF_CQ, true),
+	MEANING(QP_FATAL, "the device cannot complete its work requests any more", OF_QP, true),
+	MEANING(QP_REQ_ERR, "the peer broke the protocol, or asked for what cannot be", OF_QP,
+		true),
+	MEANING(QP_ACCESS_ERR, "the peer asked for memory that it may not reach", OF_QP, true),
+	MEANING(QP_LAST_WQE_REACHED, "it is in error, and takes no more receives", OF_QP, false),
+	/* Of no use: soft-iWARP makes the first of each flush. */
+	MEANING(SQ_DRAINED, NULL, OF_QP, false),
+	MEANING(COMM_EST, NULL, OF_QP, false),
+#undef MEANING
+};
+
+static struct meaning meaning_of(const struct ibv_async_event *event)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+		if (meanings[i].type == event->event_type)
+			return meanings[i];
+	}
+	return (struct meaning){ .name = "event", .cause = ibv_event_type_str(event->event_type) };
+}
+
+/* Whose connection it is about; NULL: nobody's. Good until the event is acked. */
+static struct our_control *owner_of(const struct ibv_async_event *event, enum element element)
+{
+	if (element == OF_QP)
+		return event->element.qp->qp_context;
+	return element == OF_CQ ? event->element.cq->cq_context : NULL;
+}
+
+static void describe(const struct ibv_async_event *event, enum element element,
+		     const struct our_control *owner, char *text, size_t size)
+{
+	char peer[OUR_ADDRESS_TEXT];
+
+	*text = '\0';
+	if (element == OF_PORT)
+		snprintf(text, size, ", port %d", event->element.port_num);
+	if (owner)
+		snprintf(text, size, ", %s of the connection with %s",
+			 element == OF_QP ? "QP" : "CQ",
+			 our_address_text((const struct sockaddr *)&owner->peer_address, peer));
+}
+
+/* The event is not acked yet: until then neither its QP or CQ nor their owner can go. */
+static void take_async_event(struct our_control *control, const struct ibv_async_event *event)
+{
+	struct meaning meaning = meaning_of(event);
+	struct our_control *owner = owner_of(event, meaning.element);
+	char what[OUR_ADDRESS_TEXT + 48];
+
+	describe(event, meaning.element, owner, what, sizeof(what));
+	if (meaning.cause)
+		our_report_sentence("%s%s: %s (%s)", our_device_name(control), what, meaning.cause,
+				    meaning.name);
+	if (meaning.ends)
+		atomic_store(&(owner ? owner : control)->async_error, EIO);
+}
+
+int our_read_async_events(struct our_control *control)
+{
+	struct ibv_async_event event;
+
+	/* Whoever else reads them may be faster: nobody is to block for what was there a moment ago. */
+	if (fcntl(control->verbs->async_fd, F_SETFL, O_NONBLOCK))
+		return our_report_error("fcntl", errno, NULL);
+	while (!ibv_get_async_event(control->verbs, &event)) {
+		take_async_event(control, &event);
+		ibv_ack_async_event(&event);
+	}
+	if (errno != EAGAIN && errno != EINTR)
+		return our_report_error("ibv_get_async_event", errno, NULL);
+	return atomic_load(&control->async_error);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-2: asking a silent peer's host whether it is still there. See keepalive.h.
+ */
+#include <errno.h>
+
+#include "common/async_events.h"
+#include "common/transfer_posting.h"
+#include "ping-sr-2/keepalive.h"
+#include "program/report.h"
+
+/* To answer. soft-RoCE's own patience ends before, after 16 s (docs/drivers.md), and it says more. */
+#define LIMIT_S 20
+
+static uint64_t keepalive_s = 5;
+
+const struct our_option our_keepalive_options[] = {
+	{ "keepalive", 0, "SECONDS",
+	  "after so much silence see whether the peer's host still answers (default 5; 0: never)",
+	  OUR_OWN_NUMBER(keepalive_s, 0, UINT32_MAX) },
+	{ 0 },
+};
+
+void our_start_keepalive(struct our_control *control)
+{
+	control->keepalive = (struct our_keepalive){
+		.due_ns = keepalive_s ? 0 : UINT64_MAX,
+		.max_send_wr = 1,
+	};
+}
+
+/*
+ * An RDMA WRITE of no byte needs neither a key nor a receive, and InfiniBand and RoCE acknowledge it.
+ * iWARP does not: there it is done as soon as TCP has taken it, and TCP goes on for a quarter of an hour.
+ * A READ is answered, but only if the two sides have agreed that there may be READs. (soft-iWARP
+ * confuses the two depths: where both are positive, it does not matter.)
+ */
+static enum ibv_wr_opcode choose_opcode(struct our_control *control)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+
+	if (control->verbs->device->transport_type == IBV_TRANSPORT_IWARP &&
+	    !ibv_query_qp(control->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC,
+			  &init_attr) &&
+	    attr.max_rd_atomic && attr.max_dest_rd_atomic)
+		return IBV_WR_RDMA_READ;
+	return IBV_WR_RDMA_WRITE;
+}
+
+static int post_keepalive(struct our_control *control)
+{
+	struct ibv_sge nothing = { .addr = 0 };
+	struct ibv_send_wr *bad_wr, wr = {
+		.wr_id = OUR_WR_ID_KEEPALIVE,
+		.sg_list = &nothing,
+		.opcode = choose_opcode(control),
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+	int ret;
+
+	wr.num_sge = wr.opcode == IBV_WR_RDMA_READ; /* soft-iWARP wants a READ to have one */
+	ret = ibv_post_send(control->qp, &wr, &bad_wr);
+	if (ret)
+		return our_judge_post(control, "ibv_post_send", ret);
+	control->keepalive.under_way = true;
+	return 0;
+}
+
+static int report_unanswered(void)
+{
+	our_report_sentence("the peer's host has not answered to a keepalive for %d s: most likely "
+			    "it is dead, or the network between us is cut",
+			    LIMIT_S);
+	return EHOSTUNREACH;
+}
+
+int our_keep_alive(struct our_control *control, uint64_t now_ns)
+{
+	struct our_keepalive *keepalive = &control->keepalive;
+	bool silent = keepalive->due_ns && !keepalive->heard;
+	int ret;
+
+	if (now_ns < keepalive->due_ns)
+		return 0;
+	keepalive->heard = false;
+	keepalive->due_ns = now_ns + keepalive_s * OUR_NS_PER_S;
+	if (!silent)
+		return 0;
+	ret = our_read_async_events(control);
+	if (ret)
+		return ret;
+	if (keepalive->under_way)
+		return report_unanswered();
+	keepalive->due_ns = now_ns + LIMIT_S * OUR_NS_PER_S;
+	return post_keepalive(control);
+}

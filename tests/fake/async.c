@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, asynchronous events. Contract: as ibv_get_async_event(3) has it: all connections
+ * share them; who reads when there is none would wait for ever, and so does the end of a QP or CQ one
+ * of whose events has been read and not acked. Those that nobody has read go with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "tests/fake/libc.h"
+#include "tests/fake/state.h"
+
+struct async {
+	STAILQ_ENTRY(async) next;
+	struct ibv_async_event pub;
+};
+
+static STAILQ_HEAD(asyncs, async) queue = STAILQ_HEAD_INITIALIZER(queue);
+static int fd;
+static bool raised;
+static unsigned int unacked; /* of ports and devices */
+
+void fake_open_async(void)
+{
+	fd = __real_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+}
+
+int fake_async_fd(void)
+{
+	return fd;
+}
+
+static bool is_of_cq(enum ibv_event_type type)
+{
+	return type == IBV_EVENT_CQ_ERR;
+}
+
+static bool is_of_qp(enum ibv_event_type type)
+{
+	return (type >= IBV_EVENT_QP_FATAL && type <= IBV_EVENT_PATH_MIG_ERR) ||
+	       type == IBV_EVENT_QP_LAST_WQE_REACHED;
+}
+
+void fake_raise(struct fake_id *id)
+{
+	struct fake_qp *qp = fake_qp_of(id);
+	struct async *async;
+
+	if (raised || !qp)
+		return;
+	raised = true;
+	async = fake_allocate(sizeof(*async));
+	async->pub.event_type = (enum ibv_event_type)fake_config->async_event;
+	if (is_of_qp(async->pub.event_type))
+		async->pub.element.qp = &qp->pub;
+	else if (is_of_cq(async->pub.event_type))
+		async->pub.element.cq = &qp->recv_cq->pub;
+	else
+		async->pub.element.port_num = 1;
+	STAILQ_INSERT_TAIL(&queue, async, next);
+	if (eventfd_write(fd, 1))
+		fake_complain("the asynchronous events are broken");
+}
+
+static unsigned int *count_of(const struct ibv_async_event *event)
+{
+	if (is_of_qp(event->event_type))
+		return &fake_of(struct fake_qp, event->element.qp)->unacked;
+	if (is_of_cq(event->event_type))
+		return &fake_of(struct fake_cq, event->element.cq)->unacked_async;
+	return &unacked;
+}
+
+static void take(struct async *async, struct ibv_async_event *event)
+{
+	eventfd_t one;
+
+	*event = async->pub;
+	++*count_of(event);
+	STAILQ_REMOVE(&queue, async, async, next);
+	if (eventfd_read(fd, &one))
+		fake_complain("the asynchronous events are broken");
+	free(async);
+}
+
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	struct fake_fault fault = fake_begin("ibv_get_async_event");
+
+	(void)context;
+	if (!fault.error && STAILQ_EMPTY(&queue)) {
+		if (!(__real_fcntl(fd, F_GETFL) & O_NONBLOCK))
+			fake_complain("ibv_get_async_event: there is none: it would wait for ever");
+		fault.error = EAGAIN;
+	}
+	if (!fault.error)
+		take(STAILQ_FIRST(&queue), event);
+	return fake_end_rdma(fault.error);
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+	fake_begin_sure("ibv_ack_async_event");
+	if (!*count_of(event))
+		fake_complain("ibv_ack_async_event: there is nothing to ack");
+	else
+		--*count_of(event);
+	fake_end(0);
+}
+
+const char *ibv_event_type_str(enum ibv_event_type type)
+{
+	(void)type;
+	return "event";
+}
+
+void fake_drop_async(const void *element)
+{
+	struct async *async, *next;
+	struct ibv_async_event event;
+
+	for (async = STAILQ_FIRST(&queue); async; async = next) {
+		next = STAILQ_NEXT(async, next);
+		if (element != async->pub.element.qp) /* or cq: it is a union */
+			continue;
+		take(async, &event);
+		--*count_of(&event);
+	}
+}
+
+void fake_judge_async(void)
+{
+	struct async *async;
+
+	if (unacked)
+		fake_complain("%u asynchronous events were never acked", unacked);
+	while ((async = STAILQ_FIRST(&queue))) {
+		STAILQ_REMOVE_HEAD(&queue, next);
+		free(async);
+	}
+}
