@@ -22,7 +22,9 @@ static void check_broken_run(struct process *process, struct setting at, const c
 	struct json_object *result = result_of(process);
 
 	check_identity(result, at, role, 64);
-	ck_assert_uint_gt(result_json_integer(result, "count"), 0);
+	/* On a slow machine it may have ended in the warm-up, and then nothing was measured. */
+	ck_assert(!result_json_integer(result, "count") ||
+		  result_json_number(result, "seconds") > 0);
 	ck_assert(!result_json_bool(result, "complete"));
 	ck_assert(!result_json_bool(result, "verified"));
 	json_object_put(result);

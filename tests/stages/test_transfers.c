@@ -73,7 +73,9 @@ START_TEST(a_run_for_a_time)
 	assert_exit(server, 0);
 	result = result_of(client);
 	check_identity(result, at, "client", 64);
-	ck_assert_uint_gt(result_json_integer(result, "count"), 0);
+	/* On a slow machine it may have ended in the warm-up, and then nothing was measured. */
+	ck_assert(!result_json_integer(result, "count") ||
+		  result_json_number(result, "seconds") > 0);
 	ck_assert(result_json_bool(result, "verified"));
 	ck_assert(result_json_bool(result, "complete"));
 	json_object_put(result);
