@@ -169,13 +169,14 @@ check: ## run all tests, on the same drivers
 	@tests/run
 
 # Before a release, as root: see tests/README.md.
-check-long: ## what takes longer than `make check`: newcomers in bare roots, all nine ways to wait
+check-long: ## what takes longer than `make check`: newcomers, all nine ways to wait, bad links
 	@tools/packages --install tests/packages-long.txt
 	@python3 -B -m unittest discover -q -s tests -t tests
 	@tests/bare
 	@tests/bare --quick testing
 	@$(MAKE) --no-print-directory $(JOBS) nine
 	@tests/run nine
+	@tests/sweep
 
 check-lab: ## all tests of the lab itself, also the slow ones
 	@tools/packages --install lab/packages.txt
