@@ -18,7 +18,7 @@ DEVICES = {"rxe0": "soft-RoCE", "siw0": "soft-iWARP"}
 # What a program may give as the reason, by what it means.
 SILENCE = r"said nothing for \d+ s|waited in vain|no answer from"
 RETRIES = r"retry counter exceeded"
-LEFT = r"the (client|server) left after"
+LEFT = r"the (client|server) left after|the client has left, or"
 UNREACHABLE = (
     r"RDMA_CM_EVENT_(UNREACHABLE|ADDR_ERROR|ROUTE_ERROR)|Connection timed out|No route to host"
     r"|Network is unreachable"
@@ -28,7 +28,7 @@ CANNOT_SEND = r"local QP operation error|a work request was flushed"
 PEER_IS_GONE = (SILENCE, RETRIES, LEFT, UNREACHABLE)
 
 RATE = 10  # messages a second of a run that something happens to
-PATIENCE_S = 10  # --timeout of both sides
+PATIENCE_S = 20  # --timeout of both sides: after a cut of 5 s TCP may take 13 s to try again, soft-RoCE 8
 SETTLE_S = 8  # of messages before and after
 
 

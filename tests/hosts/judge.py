@@ -80,11 +80,11 @@ def sentences(said: list[str]) -> list[str]:
 
 
 def of_reason(who: str, lines: list[str], row: Disturbance) -> list[str]:
-    """An error is one line that names a cause that it can have."""
+    """An error is one line that names a cause that it can have. A server may lose its listener, too."""
     faults = []
-    if len(lines) > 1:
+    if len(lines) > (2 if row.removes and who == "server" else 1):
         faults.append(f"{who} says {len(lines)} things: {' / '.join(lines)}")
-    for line in lines[:1]:
+    for line in lines[:2]:
         if not any(re.search(cause, line) for cause in row.causes):
             faults.append(f"{who} gives another cause: {line}")
     return faults

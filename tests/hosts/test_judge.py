@@ -71,6 +71,19 @@ class Judge(unittest.TestCase):
 
     def test_twice(self) -> None:
         self.check(self.client(1, SILENT, SILENT), BAD, "says 2 things")
+        seen = good(CUT)
+        seen.server.said += [f"ping-sr-3/server: {SILENT}"] * 2
+        seen.server.status = 1
+        self.check(seen, BAD, "says 2 things")
+
+    def test_a_listener_and_a_connection_are_two(self) -> None:
+        seen = good(DELETE)
+        lost = "ping-sr-3/server: {}: No such device (19) (RDMA_CM_EVENT_DEVICE_REMOVAL)"
+        seen.server.said += [lost.format("the listener"), lost.format("the agent")]
+        seen.server.status = 1
+        self.check(seen, TOLD, row=DELETE)
+        seen.server.said.append(lost.format("the listener"))
+        self.check(seen, BAD, "says 3 things", row=DELETE)
 
     def test_killed(self) -> None:
         self.check(self.client(-6, SILENT), BAD, "exit status -6")
