@@ -62,12 +62,14 @@ class Case:
             time.sleep(0.3)
 
     def shell(self, text: str, hosts: tuple[int, ...]) -> None:
-        """A command with the device's names in it."""
+        """A command with the device's names in it, on both hosts at the same time."""
         for number in hosts:
             command = text
             for name, value in {**self.device, "address": f"{self.network}.{number}"}.items():
                 command = command.replace("{" + name + "}", value)
-            self.pair.hosts[number - 1].shell(command, 100)
+            self.pair.hosts[number - 1].send([["shell", command, 150]])
+        for number in hosts:
+            self.pair.hosts[number - 1].succeeds(text, 240)
 
     def take(self, host: Host, name: str, side: Side) -> None:
         """What a program has come to; one that has not ended is killed."""
@@ -162,13 +164,14 @@ class Case:
             finally:
                 self.pair.thaw(host)
             return
-        if row.phase != "start":
-            self.shell(row.apply, row.hosts)
-        if row.phase.startswith("rdma_"):
-            self.pair.both(f"touch {GATE}/open")
-        if row.hold_s is not None:
-            time.sleep(row.hold_s)
-            self.shell(row.undo, row.hosts)
+        if row.phase == "start":
+            if row.hold_s is not None:
+                time.sleep(row.hold_s)
+                self.shell(row.undo, row.hosts)
+            return
+        steps = [row.apply, f"touch {GATE}/open"]
+        steps += [f"sleep {row.hold_s}", row.undo] if row.hold_s is not None else []
+        self.shell(" && ".join(steps), row.hosts)
         if row.phase == "idle":
             self.client_host.ask(*[["signal", name, int(signal.SIGCONT)] for name in clients])
 

@@ -58,7 +58,9 @@ class Host:
             if time.monotonic() > end:
                 raise Lost(f"host {self.number} did not answer in {seconds:.0f} s")
             time.sleep(0.02)
-        answers: list[Any] = json.loads(path.read_text(encoding="utf-8"))
+        answers: list[Any] | str = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(answers, str):
+            raise Lost(f"host {self.number}: {answers}")
         return answers
 
     def ask(self, *requests: Any, seconds: float = ANSWER_S) -> list[Any]:
@@ -68,7 +70,12 @@ class Host:
 
     def shell(self, text: str, seconds: int = 30) -> str:
         """Runs a command, which has to succeed; its output."""
-        done = self.ask(["shell", text, seconds], seconds=seconds + ANSWER_S)[0]
+        self.send([["shell", text, seconds]])
+        return self.succeeds(text, seconds + ANSWER_S)
+
+    def succeeds(self, text: str, seconds: float) -> str:
+        """The output of the command that was sent last."""
+        done = self.receive(seconds)[0]
         if done["status"]:
             raise Lost(f"host {self.number}: {text}: exit status {done['status']}: {done['err']}")
         return str(done["out"])
@@ -106,9 +113,7 @@ class Pair:
         for host in self.hosts:
             host.send([["shell", text, seconds]])
         for host in self.hosts:
-            done = host.receive(seconds + ANSWER_S)[0]
-            if done["status"]:
-                raise Lost(f"host {host.number}: {text}: {done['err']}")
+            host.succeeds(text, seconds + ANSWER_S)
 
     def freeze(self, host: Host) -> None:
         """Stops a whole machine."""
