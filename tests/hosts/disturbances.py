@@ -172,8 +172,11 @@ TABLE: tuple[Disturbance, ...] = (
 
 
 def chosen(words: list[str]) -> list[Disturbance]:
-    """Those that are named, by name or by kind; raises ValueError for a name that is none."""
+    """Those that are named, by name or by kind, in that order; ValueError for a name that is none."""
+    rows: dict[str, Disturbance] = {}
     for word in words:
-        if not any(word in (row.name, row.kind) for row in TABLE):
+        found = [row for row in TABLE if word in (row.name, row.kind)]
+        if not found:
             raise ValueError(f"there is no disturbance '{word}'")
-    return [row for row in TABLE if not words or row.name in words or row.kind in words]
+        rows.update((row.name, row) for row in found)
+    return list(rows.values()) if words else list(TABLE)

@@ -57,6 +57,10 @@ class Chosen(unittest.TestCase):
     def test_name(self) -> None:
         self.assertEqual([row.name for row in chosen(["cut-5-idle"])], ["cut-5-idle"])
 
+    def test_order(self) -> None:
+        names = [row.name for row in chosen(["mtu-client", "loss-5", "loss-1", "mtu"])]
+        self.assertEqual(names, ["mtu-client", "loss-5", "loss-1", "mtu-server"])
+
     def test_none(self) -> None:
         with self.assertRaises(ValueError):
             chosen(["loss", "los"])
