@@ -14,6 +14,8 @@
  * once asked to stop, alarm(2) is armed again and again: the call is interrupted a second later.
  * Before that, a stage may use alarm(2) to bound a call: EINTR, but nobody asked to stop.
  *
+ * SIGPIPE is ignored: the write that fails says so.
+ *
  * Returns 0 or an errno value of sigaction(2) or eventfd(2), reported. Call it once, from main, before any
  * other thread runs.
  */

@@ -51,6 +51,20 @@ START_TEST(an_alarm_does_not)
 }
 END_TEST
 
+/* What becomes of a write to nobody is for who writes to say. */
+START_TEST(a_broken_pipe_ends_nothing)
+{
+	int pipes[2];
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	ck_assert_int_eq(close(pipes[0]), 0);
+	ck_assert_int_eq(our_catch_signals(), 0);
+	ck_assert_int_eq(write(pipes[1], "", 1), -1);
+	ck_assert_int_eq(errno, EPIPE);
+	ck_assert(!our_stop_requested());
+}
+END_TEST
+
 START_TEST(a_call_that_blocks_too_late_is_interrupted)
 {
 	int pipes[2];
@@ -109,6 +123,7 @@ Suite *stop_suite(void)
 	tcase_add_loop_test(tcase, a_signal_asks_to_stop, 0, UNIT_LENGTH(stopping));
 	tcase_add_test(tcase, a_signal_that_cannot_be_counted_asks_to_stop);
 	tcase_add_test(tcase, an_alarm_does_not);
+	tcase_add_test(tcase, a_broken_pipe_ends_nothing);
 	tcase_add_test(tcase, a_call_that_blocks_too_late_is_interrupted);
 	tcase_add_test(tcase, a_second_signal_asks_to_leave);
 	tcase_add_test(tcase, an_interruption_that_was_wished_for_is_no_error);

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What happens to two hosts or to the link between them, one row for each disturbance.
+
+Place: the table that case.py plays and judge.py judges by. Nothing here runs anything: see
+test_disturbances.py. Servers run on host 1, clients on host 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STAGES = (
+    "ping-sr-0", "ping-sr-1", "ping-sr-2e", "ping-sr-2",
+    "ping-sr-3", "ping-sr-4", "ping-sr-5", "blast-sr-2",
+)  # fmt: skip
+DEVICES = {"rxe0": "soft-RoCE", "siw0": "soft-iWARP"}
+
+# What a program may give as the reason, by what it means.
+SILENCE = r"said nothing for \d+ s|waited in vain|no answer from"
+RETRIES = r"retry counter exceeded"
+LEFT = r"the (client|server) left after|the client has left, or"
+UNREACHABLE = (
+    r"RDMA_CM_EVENT_(UNREACHABLE|ADDR_ERROR|ROUTE_ERROR)|Connection timed out|No route to host"
+    r"|Network is unreachable"
+)
+REMOVED = r"RDMA_CM_EVENT_DEVICE_REMOVAL"
+CANNOT_SEND = r"local QP operation error|a work request was flushed"
+PEER_IS_GONE = (SILENCE, RETRIES, LEFT, UNREACHABLE)
+
+RATE = 10  # messages a second of a run that something happens to
+PATIENCE_S = 20  # --timeout of both sides: after a cut of 5 s TCP may take 13 s to try again, soft-RoCE 8
+SETTLE_S = 8  # of messages before and after
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """One row."""
+
+    name: str  # its kind is what comes before the first "-"
+    what: str  # for the table
+    apply: str  # a shell command; {net}, {rdma}, {type} and {address} are the device's
+    undo: str
+    hosts: tuple[int, ...] = (1, 2)
+    phase: str = "transfer"  # start: before the clients; idle; or the call that is waited for
+    hold_s: int | None = None  # until it is undone; None: when the clients have ended
+    harmless: bool = False  # every program has to succeed
+    causes: tuple[str, ...] = PEER_IS_GONE
+    freeze: bool = False  # the hosts are frozen, and there is nothing to apply
+    removes: bool = False  # the device goes: its host's servers cannot go on
+
+    @property
+    def kind(self) -> str:
+        """What --only names."""
+        return self.name.split("-")[0]
+
+    @property
+    def count(self) -> int:
+        """Messages of a client."""
+        if self.phase != "transfer":
+            return 40
+        return RATE * ((PATIENCE_S if self.hold_s is None else self.hold_s) + SETTLE_S)
+
+    @property
+    def timeout_s(self) -> int:
+        """--timeout of both sides: an idle client is no dead one."""
+        return 60 if self.phase == "idle" else PATIENCE_S
+
+
+def netem(name: str, what: str, parameters: str, harmless: bool) -> Disturbance:
+    """A link that is bad all the time, both ways."""
+    return Disturbance(
+        name, what, f"tc qdisc replace dev {{net}} root netem limit 10000 {parameters}",
+        "tc qdisc del dev {net} root", phase="start", harmless=harmless,
+    )  # fmt: skip
+
+
+CUT = "tc qdisc replace dev {net} root netem loss 100%"
+MEND = "tc qdisc del dev {net} root"
+PHASES = {
+    "resolving": "start",
+    "connecting": "rdma_connect",
+    "accepting": "rdma_accept",
+    "transfer": "transfer",
+    "idle": "idle",
+    "disconnecting": "rdma_disconnect",
+}
+
+
+def cut(seconds: int, phase: str) -> Disturbance:
+    """A link that carries nothing for a while. Who resolves has to ask for the hardware address anew."""
+    forget = "ip neigh flush dev {net}; " if phase == "resolving" else ""
+    return Disturbance(
+        f"cut-{seconds}-{phase}", f"cut for {seconds} s, {phase}", forget + CUT, MEND,
+        phase=PHASES[phase], hold_s=seconds,
+    )  # fmt: skip
+
+
+def on_each(
+    name: str, what: str, apply: str, undo: str, causes: tuple[str, ...], hold_s: int | None,
+    removes: bool = False,
+) -> list[Disturbance]:  # fmt: skip
+    """The same on the host of the servers, and on that of the clients."""
+    return [
+        Disturbance(
+            f"{name}-{role}", f"{what}, {role}'s host", apply, undo, hosts=(host,), hold_s=hold_s,
+            causes=causes, removes=removes,
+        )
+        for role, host in (("server", 1), ("client", 2))
+    ]  # fmt: skip
+
+
+def freezes() -> list[Disturbance]:
+    """A whole machine stands still."""
+    return [
+        Disturbance(
+            f"freeze-{seconds}-{role}", f"frozen for {seconds} s, {role}'s host", "", "",
+            hosts=(host,), hold_s=seconds, freeze=True,
+        )
+        for seconds in (3, 30)
+        for role, host in (("server", 1), ("client", 2))
+    ]  # fmt: skip
+
+
+def clock(name: str, what: str, seconds: int) -> Disturbance:
+    """The clocks of both hosts are set, and set back."""
+    step = "date -s @$(($(date +%s) + {}))"
+    return Disturbance(
+        name, what, step.format(seconds), step.format(-seconds), hold_s=5, harmless=True, causes=()
+    )
+
+
+DELETE = "(timeout 100 rdma link delete {rdma} </dev/null >/dev/null 2>&1 &)"
+RESTORE = (
+    "for i in $(seq 400); do [ -e /sys/class/infiniband/{rdma} ] || break; sleep 0.2; done; "
+    "rdma link add {rdma} type {type} netdev {net}"
+)
+
+TABLE: tuple[Disturbance, ...] = (
+    netem("loss-0.1", "loss 0.1 %", "loss 0.1%", True),
+    netem("loss-1", "loss 1 %", "loss 1%", True),
+    netem("loss-5", "loss 5 %", "loss 5%", False),
+    netem("loss-20", "loss 20 %", "loss 20%", False),
+    netem("delay-1", "delay 1 ms", "delay 1ms", True),
+    netem("delay-20", "delay 20 ms", "delay 20ms", True),
+    netem("delay-100", "delay 100 ms", "delay 100ms", True),
+    netem("reorder", "reordering, 25 % of packets 10 ms early", "delay 10ms reorder 25% 50%", True),
+    netem("duplicate", "duplication, 10 %", "duplicate 10%", True),
+    netem("corrupt-1", "corruption, a bit in 1 %", "corrupt 1%", True),
+    netem("corrupt-5", "corruption, a bit in 5 %", "corrupt 5%", False),
+    *(cut(seconds, phase) for phase in PHASES for seconds in (1, 5, 30)),
+    *on_each(
+        "mtu", "MTU 1500 to 600 for 5 s", "ip link set {net} mtu 600",
+        "ip link set {net} mtu 1500; ip route flush cache",  # the route keeps its MTU: docs/drivers.md
+        (*PEER_IS_GONE, CANNOT_SEND), 5,
+    ),
+    *on_each(
+        "address", "address away for 5 s", "ip addr del {address}/24 dev {net}",
+        "ip addr add {address}/24 dev {net}", (*PEER_IS_GONE, CANNOT_SEND), 5,
+    ),
+    *on_each(
+        "down", "link down for 5 s", "ip link set {net} down", "ip link set {net} up",
+        (*PEER_IS_GONE, CANNOT_SEND), 5,
+    ),
+    *on_each(
+        "delete", "device deleted", DELETE, RESTORE, (*PEER_IS_GONE, CANNOT_SEND, REMOVED), None,
+        removes=True,
+    ),
+    *freezes(),
+    clock("clock-forwards", "clocks set an hour ahead for 5 s", 3600),
+    clock("clock-backwards", "clocks set an hour back for 5 s", -3600),
+)  # fmt: skip
+
+
+def chosen(words: list[str]) -> list[Disturbance]:
+    """Those that are named, by name or by kind, in that order; ValueError for a name that is none."""
+    rows: dict[str, Disturbance] = {}
+    for word in words:
+        found = [row for row in TABLE if word in (row.name, row.kind)]
+        if not found:
+            raise ValueError(f"there is no disturbance '{word}'")
+        rows.update((row.name, row) for row in found)
+    return list(rows.values()) if words else list(TABLE)
