@@ -68,6 +68,19 @@ class Whole(unittest.TestCase):
         text = "int run(struct options *options)\n{\n\t" + "\n\t".join(lines) + "\n}\n\n"
         self.assertIn("if (ret)", simplified(OPTIONS + text + MAIN)["run"])
 
+    def test_what_is_allocated_begins_as_zeros(self) -> None:
+        types = OPTIONS + "struct state {\n\tbool stopping;\n\tstruct options *options;\n};\n\n"
+        types += "struct holder {\n\tstruct state *state;\n};\n\n"
+        text = (
+            "int run(struct holder *holder)\n{\n\tholder->state = calloc(1, sizeof(*holder->state));\n"
+            "\twhile (!holder->state->stopping) {\n\t\tif (f())\n\t\t\tholder->state->stopping = true;\n\t}\n"
+            "\treturn g();\n}\n\n"
+            "int main(void)\n{\n\tstruct holder holder;\n\n\treturn run(&holder) + run(&holder);\n}\n"
+        )
+        left = simplified(types + text)["run"]
+        self.assertIn("while (!holder->state->stopping) {", left)
+        self.assertIn("holder->state->stopping = true;", left)
+
     def test_an_argument_that_is_printed_keeps_its_type(self) -> None:
         lines = ['printf("%" PRIu64, options->rate);', "a();", "return b();"]
         self.check(lines, lines)

@@ -36,8 +36,11 @@ class Members:
                     self.initializer(tag, one.value)
                 elif not one.stars:
                     self.zeros(tag, set())
+        self.made = {tag for tag, _ in model.initial}  # those of which it is known how they begin
         for function in model.functions.values():
             self.read(function)
+        for tag in model.members.keys() - self.made:
+            self.zeros(tag, set())
         for tag in model.members:  # what lies within another struct begins as that does
             for outer in model.members.values():
                 if any(kind == f"struct {tag}" and not stars for kind, stars, _ in outer.values()):
@@ -72,9 +75,12 @@ class Members:
 
     def read(self, function: Function) -> None:
         scope = function.locals()
-        made = dict(self.constructed(function, scope))
-        for tag, at_once in made.items():
+        for tag, at_once in self.constructed(function, scope):
+            self.made.add(tag)
             self.zeros(tag, at_once)
+        for node in function.nodes():  # what is allocated anywhere else may be read before anything is stored
+            if node.kind == "assign" and node.parts[0].kind != "name" and "alloc" in show(node.parts[1]):
+                self.zeros(self.model.tag_of(node.parts[0], scope), set())
         self.read_statements(function.body or [], scope, set())
 
     def read_statements(self, statements: list[Statement], scope: dict[str, str], guards: set[Key]) -> None:
