@@ -58,6 +58,8 @@ def straightened(body: list[Statement], knowledge: Knowledge, is_void: bool, dep
         one.other = straightened(one.other, knowledge, is_void, depth + 1)
         if result and one.kind == "label" and result[-1].kind == "jump" and result[-1].head == f"goto {one.head}":
             result.pop()  # to where it goes on in any case
+        if stored_name(one) and one.nodes[0] and show(one.nodes[0].parts[1]) == stored_name(one):
+            continue  # "ret = ret;"
         last = result[-1] if result else None
         if last and is_overwritten(last, one, knowledge):
             result.pop()
