@@ -1,73 +1,85 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of tools/flatten/: what is taken out of a function, and what must stay.
+"""Place: tests of tools/flatten/: how C is read and written again, and what is cleaned up in it.
 
 Whether the programs that it writes work is shown by tests/pairs, which compiles and runs them.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tools.flatten import source, statements  # noqa: E402
+from tools.flatten import layout, source  # noqa: E402
+from tools.flatten.expressions import Unknown, parse, show  # noqa: E402
+from tools.flatten.statements import parse_body  # noqa: E402
 
-RULES = statements.Rules(
-    calls=re.compile(r"measure\("),
-    counts=re.compile(r"count(?:\+\+| = .*);$"),
-    false=re.compile(r"options->extra"),
-)
-
-
-def function(*body: str) -> str:
-    return "\n".join(["int f(void)", "{"] + ["\t" + line for line in body] + ["}"])
+ROOT = Path(__file__).resolve().parent.parent.parent
+ROOMS = ("common", "program", "ping-sr-0", "ping-sr-2", "ping-sr-4", "ping-sr-5", "blast-sr-2")
 
 
-class Edit(unittest.TestCase):
-    def check(self, before: list[str], after: list[str]) -> None:
-        self.assertEqual(statements.edit(function(*before), RULES), function(*after))
-
-    def test_a_statement_goes_with_its_comment(self) -> None:
-        self.check(["a();", "/* why */", "measure(1,", "\t2);", "b();"], ["a();", "b();"])
-
-    def test_what_only_mentions_it_stays(self) -> None:
-        self.check(["ret = measure(1);"], ["ret = measure(1);"])
-
-    def test_a_head_goes_with_its_only_statement(self) -> None:
-        self.check(["a();", "if (x)", "\tmeasure(1);", "b();"], ["a();", "b();"])
-        self.check(["for (i = 0; i < n;", "     i++)", "\tmeasure(i);", "b();"], ["b();"])
-
-    def test_a_block_keeps_its_head(self) -> None:
-        self.check(["if (x) {", "\tmeasure(1);", "\ta();", "}"], ["if (x) {", "\ta();", "}"])
-
-    def test_a_condition_that_never_holds_takes_its_body_along(self) -> None:
-        self.check(["if (options->extra) {", "\ta();", "}", "b();"], ["b();"])
-        self.check(["if (!ret && options->extra)", "\ta();", "b();"], ["b();"])
-        self.check(["if (ret || options->extra)", "\ta();"], ["if (ret || options->extra)", "\ta();"])
-
-    def test_its_opposite_always_holds(self) -> None:
-        self.check(["if (!options->extra)", "\ta();"], ["a();"])
-
-    def test_an_else_is_not_guessed_at(self) -> None:
-        with self.assertRaises(ValueError):
-            statements.edit(function("if (options->extra)", "\ta();", "else", "\tb();"), RULES)
+def words(text: str) -> str:
+    """All but white space, comments, and strings cut in another place."""
+    return "".join(source.strip_comments(text).split()).replace('""', "").replace(",}", "}")
 
 
-class Locals(unittest.TestCase):
-    def test_those_without_use_go(self) -> None:
-        before = function("int a, b = 1;", "int *c = &d;", "", "return a;")
-        self.assertEqual(statements.without_unused_locals(before), function("int a;", "", "return a;"))
+class Expressions(unittest.TestCase):
+    def test_shown_as_read(self) -> None:
+        for text in (
+            "a ? b : c", "x->y[3].z = (uint32_t)q * 2", 'f("  a" PRIu64 "b", g(), *p++)', '*text ? ": " : ""',
+            "(struct x){ .a = 1, { 2, 3 } }", "sizeof(*p)", "sizeof(struct q)", "n & ~(unsigned int)FLAG",
+            "!(a && b) || -c < d", "((struct sockaddr *)&x)->y", "(void **)&c", "1e-6 * x", "'\\'' == c",
+        ):  # fmt: skip
+            self.assertEqual(show(parse(text)), text)
 
-    def test_those_that_are_only_set_go(self) -> None:
-        before = function("int a = 0, b;", "", "b = a;", "return a;")
-        self.assertEqual(statements.without_unused_locals(before), function("int a = 0;", "", "return a;"))
+    def test_strings_are_joined_but_not_across_a_line(self) -> None:
+        self.assertEqual(show(parse('f("a " "b")')), 'f("a b")')
+        self.assertEqual(show(parse('f("a\\n" "b")')), 'f("a\\n" "b")')
 
-    def test_a_call_is_no_mere_assignment(self) -> None:
-        before = function("int b;", "", "b = g();")
-        self.assertEqual(statements.without_unused_locals(before), before)
+    def test_what_is_not_understood_is_said(self) -> None:
+        for text in ("a b", "f(", "a ? b", "@"):
+            with self.assertRaises(Unknown):
+                parse(text)
+
+
+class Statements(unittest.TestCase):
+    def test_the_tree_is_written_as_it_was_read(self) -> None:
+        """But for where lines are broken."""
+        seen = 0
+        for path in (path for room in ROOMS for path in sorted((ROOT / room).glob("*.c"))):
+            for item in source.items(path, ROOT):
+                if item.kind == "function":
+                    again = layout.shown_function(item.text[: item.text.index("\n{")], parse_body(item.text))
+                    self.assertEqual(words(again), words(item.text), item.names[0])
+                    seen += 1
+        self.assertGreater(seen, 100)
+
+    def test_comments_stay_where_they_are(self) -> None:
+        text = "int f(void)\n{\n\t/* why */\n\ta(); /* and how */\n\n\tif (b) /* or not */\n\t\tc();\n}"
+        self.assertEqual(layout.shown_function("int f(void)", parse_body(text)), text)
+
+    def test_a_comment_within_a_statement_is_not_lost(self) -> None:
+        with self.assertRaises(Unknown):
+            parse_body("int f(void)\n{\n\ta(/* b */ c);\n}")
+
+    def test_else_and_braces(self) -> None:
+        text = "int f(void)\n{\n\tif (a) {\n\t\tb();\n\t\tc();\n\t} else if (d) {\n\t\te();\n\t} else {\n\t\tg();\n\t}\n}"
+        self.assertEqual(layout.shown_function("int f(void)", parse_body(text)), text)
+
+
+class Lines(unittest.TestCase):
+    def test_no_line_is_too_long(self) -> None:
+        call = f"x = call({', '.join(f'argument_{number}' for number in range(12))});"
+        lines = layout.filled(call, 2)
+        self.assertEqual(words("".join(lines)), words(call))
+        self.assertTrue(all(layout.columns(line) <= layout.WIDTH for line in lines) and len(lines) > 1)
+
+    def test_a_string_is_cut_at_a_space(self) -> None:
+        lines = layout.filled('f("' + "word " * 40 + '", a);', 1)
+        self.assertTrue(all(layout.columns(line) <= layout.WIDTH for line in lines))
+        self.assertEqual("".join(line.strip() for line in lines).replace('""', ""), 'f("' + "word " * 40 + '", a);')
 
 
 class Items(unittest.TestCase):

@@ -2,7 +2,7 @@
 """flatten STAGE DIRECTORY: writes DIRECTORY/client.c and DIRECTORY/server.c.
 
 Each is one role of the stage in one readable file that needs nothing else of this project: the RDMA,
-the order of set-up and tear-down, a dozen options, errors in one line. Which parts make a stage is
+the order of set-up and tear-down, half a dozen options, errors in one line. Which parts make a stage is
 known to the Makefile, which calls this.
 """
 

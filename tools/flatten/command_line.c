@@ -15,7 +15,7 @@
 #include "program/options.h"
 #include "program/report.h"
 
-/* A decimal number from `min` to `max`; with `suffixes` k, m or g may follow. */
+/* A decimal number from `min`, 0 or 1, to `max`; with `suffixes` k, m or g may follow. */
 static int take_number(const char *text, bool suffixes, uint64_t min, uint64_t max, uint64_t *value)
 {
 	static const char units[] = "kmg";
@@ -29,7 +29,7 @@ static int take_number(const char *text, bool suffixes, uint64_t min, uint64_t m
 		*value <<= 10 * (unit - units + 1);
 		end++;
 	}
-	if (isdigit((unsigned char)*text) && !*end && !errno && *value >= min && *value <= max)
+	if (isdigit((unsigned char)*text) && !*end && !errno && (*value || !min) && *value <= max)
 		return 0;
 	our_report_sentence("'%s' is no number from %" PRIu64 " to %" PRIu64, text, min, max);
 	return EINVAL;
@@ -41,14 +41,15 @@ static int show_usage(void)
 	return EINVAL;
 }
 
-int our_process_options(int argc, char **argv, struct our_options *options)
+int our_process_options(int argc, char **argv, const struct our_program *program,
+			struct our_options *options)
 {
 	int letter, ret = 0;
 
-	our_set_program_name(argv[0]);
 	memset(options, 0, sizeof(*options));
 	options->port = OUR_DEFAULT_PORT;
 	options->clients = 1;
+	options->count = OUR_DEFAULT_COUNT;
 	options->data_size = OUR_DEFAULT_SIZE;
 	while (!ret && (letter = getopt(argc, argv, LETTERS)) != -1) {
 		switch (letter) {
@@ -61,8 +62,6 @@ int our_process_options(int argc, char **argv, struct our_options *options)
 		ret = show_usage();
 	if (ret)
 		return ret;
-	if (!options->count)
-		options->count = options->duration_s ? OUR_COUNT_UNLIMITED : OUR_DEFAULT_COUNT;
 	return our_look_up_addresses(options->address, options->port, &options->addresses);
 }
 

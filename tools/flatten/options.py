@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The command line of a flattened program: one case of a switch for each option with a letter.
 
-The tables of options, which the parts declare, say what there is. An option without a letter stays
-at its default, a variable in the program.
+The tables of options, which the parts declare, say what there is. Most are left out: what they
+set stays at its default, a constant for simplify.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ROW = re.compile(
     r'(?P<help>(?:"(?:[^"\\]|\\.)*"|\w+|\s)+),\s*(?P<value>[^{}]+?)\s*\}',
     re.DOTALL,
 )
-LEFT_OUT = "tTxjqhV"
+KEPT = "apncsb"  # what one would want of a program of one's own
 
 
 @dataclass
@@ -42,12 +42,12 @@ def tables_of(items: dict[str, Item], role: str) -> list[str]:
     return names
 
 
-def options_of(items: dict[str, Item], role: str, left_out: re.Pattern[str]) -> list[Option]:
+def options_of(items: dict[str, Item], role: str) -> list[Option]:
     found = []
     for table in tables_of(items, role):
         for row in ROW.finditer(items[table].text):
             letter = row["letter"].strip("'")
-            if letter == "0" or letter in LEFT_OUT or left_out.search(row["value"]) or "ignored" in row["value"]:
+            if letter not in KEPT or "ignored" in row["value"]:
                 continue
             text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', row["help"]))
             found.append(Option(letter, row["argument"].strip('"').replace("NULL", ""), text, row["value"]))

@@ -1,18 +1,117 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What a flattened program has in place of program/ and measure/: the same functions, as few lines
- * as they can be: exit statuses, and what is measured.
+ * as they can be, or none. A function here is taken instead of the tree's of the same name.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "common/control.h"
 #include "measure/clock.h"
+#include "measure/statistics.h"
+#include "program/addresses.h"
 #include "program/options.h"
+#include "program/output.h"
 #include "program/report.h"
-#include "tools/flatten/plumbing.h"
+#include "program/stop.h"
+
+/* ---- program/stop.h ---- */
+
+static bool stop_requested; /* read and written atomically */
+static int stop_fd = -1;
+
+/* A signal that comes just before a call blocks does not end it: the alarm does, a second later. */
+static void handle_signal(int signal_number)
+{
+	static const uint64_t one = 1;
+	int saved_errno = errno;
+
+	if (signal_number != SIGALRM)
+		__atomic_store_n(&stop_requested, true, __ATOMIC_RELAXED);
+	if (our_stop_requested()) {
+		alarm(1);
+		if (write(stop_fd, &one, sizeof(one)) < 0)
+			errno = EAGAIN; /* it is readable already */
+	}
+	errno = saved_errno;
+}
+
+/* Without SA_RESTART: a call that blocks returns EINTR. */
+int our_catch_signals(void)
+{
+	static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
+	struct sigaction action;
+	int i;
+
+	stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (stop_fd < 0)
+		return our_report_error("eventfd", errno, NULL);
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = handle_signal;
+	for (i = 0; i < 3; i++) {
+		if (sigaction(signals[i], &action, NULL))
+			return our_report_error("sigaction", errno, NULL);
+	}
+	return 0;
+}
+
+bool our_stop_requested(void)
+{
+	return __atomic_load_n(&stop_requested, __ATOMIC_RELAXED);
+}
+
+int our_stop_fd(void)
+{
+	return stop_fd;
+}
+
+bool our_leave_requested(void)
+{
+	return false;
+}
+
+int our_leave_fd(void)
+{
+	return -1;
+}
+
+/* ---- program/report.h ---- */
+
+/* "program: call: what the error means (number): advice"; returns the error, never 0. */
+int our_report_error(const char *call, int error, const char *advice, ...)
+{
+	char text[512] = "";
+	va_list arguments;
+
+	if (error == EINTR && our_stop_requested())
+		return error;
+	if (advice) {
+		va_start(arguments, advice);
+		vsnprintf(text, sizeof(text), advice, arguments);
+		va_end(arguments);
+	}
+	our_report_sentence("%s: %s (%d)%s%s", call, strerror(error), error, *text ? ": " : "",
+			    text);
+	return error ? error : EIO;
+}
+
+void our_report_sentence(const char *sentence, ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, sentence);
+	vsnprintf(text, sizeof(text), sentence, arguments);
+	va_end(arguments);
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
+}
 
 int our_options_exit_status(int error)
 {
@@ -24,12 +123,66 @@ int our_exit_status(int error)
 	return !error || error == EINTR ? OUR_EXIT_DONE : OUR_EXIT_FAILED;
 }
 
-void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, uint64_t size)
+/* ---- program/output.h: the little that is printed may block ---- */
+
+int our_start_output(void)
 {
-	(void)count;
-	(void)size;
-	memset(statistics, 0, sizeof(*statistics));
+	return 0;
 }
+
+void our_list_output(struct pollfd *fds)
+{
+	int i;
+
+	for (i = 0; i < OUR_OUTPUTS; i++)
+		fds[i].fd = -1;
+}
+
+void our_write_output(const struct pollfd *fds)
+{
+	(void)fds;
+}
+
+int our_end_output(uint64_t until_ns)
+{
+	(void)until_ns;
+	return 0;
+}
+
+/* ---- program/addresses.h ---- */
+
+int our_look_up_addresses(const char *address, const char *port, struct addrinfo **addresses)
+{
+	struct addrinfo hints;
+	int ret;
+
+	memset(&hints, 0, sizeof(hints));
+	hints.ai_socktype = SOCK_STREAM; /* one entry an address, rather than one a protocol */
+	hints.ai_flags = AI_NUMERICSERV | AI_PASSIVE;
+	ret = getaddrinfo(address, port, &hints, addresses);
+	if (!ret)
+		return 0;
+	our_report_sentence("%s: %s", address ? address : "any address", gai_strerror(ret));
+	return EINVAL;
+}
+
+void our_free_addresses(struct addrinfo *addresses)
+{
+	freeaddrinfo(addresses);
+}
+
+/* Writes an address as text[OUR_ADDRESS_TEXT], and returns that. */
+const char *our_address_text(const struct sockaddr *address, char *text)
+{
+	char host[64] = "no address", port[8] = "";
+
+	getnameinfo(address, sizeof(struct sockaddr_in6), host, sizeof(host), port, sizeof(port),
+		    NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(text, OUR_ADDRESS_TEXT, "%s port %s", host, port);
+	return text;
+}
+
+/* ---- measure/statistics.h ---- */
 
 void our_statistics_start(struct our_statistics *statistics)
 {
@@ -44,11 +197,57 @@ void our_statistics_end(struct our_statistics *statistics)
 int our_report_results(const struct our_control *control)
 {
 	const struct our_statistics *statistics = &control->statistics;
-	double us = (double)(statistics->ended_ns - statistics->started_ns) / OUR_NS_PER_US;
 
-	printf("%s: %" PRIu64 " messages of %u bytes in %.0f us: %.2f us each%s\n", control->role,
-	       statistics->messages, control->data_size, us,
-	       statistics->messages ? us / (double)statistics->messages : 0,
-	       statistics->complete ? "" : ", run not completed");
+	printf("%" PRIu64 " messages of %u bytes in %.0f us%s\n", statistics->messages,
+	       control->data_size, (double)(statistics->ended_ns - statistics->started_ns) / 1000,
+	       statistics->complete ? "" : ", not completed");
 	return fflush(stdout) ? our_report_error("fflush", errno, NULL) : 0;
+}
+
+/* What nobody looks at who reads the addresses from the id. */
+void our_learn_device(struct our_control *control)
+{
+	control->verbs = control->cm_id->verbs;
+	control->port_num = control->cm_id->port_num;
+}
+
+/* Without -w. */
+static int connect_to_server(struct our_control *client)
+{
+	return connect_to_any(client, false);
+}
+
+/* ---- what goes without a word ---- */
+
+void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, uint64_t size)
+{
+}
+
+void our_statistics_add_stream(struct our_statistics *statistics,
+			       struct our_stream_statistics *stream)
+{
+}
+
+void our_statistics_want_progress(struct our_statistics *statistics, bool quiet)
+{
+}
+
+void our_statistics_progress(struct our_statistics *statistics, uint64_t now_ns)
+{
+}
+
+void our_histogram_add(struct our_histogram *histogram, uint64_t value)
+{
+}
+
+void our_add_options(struct our_program *program, const struct our_option *options)
+{
+}
+
+void our_check_server_options(const struct our_options *options)
+{
+}
+
+void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t message)
+{
 }

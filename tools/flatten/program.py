@@ -4,36 +4,20 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import options, source, statements
+from . import comments, layout, options, simplify, source, structs
 from .source import Item
 
-PLUMBING = ["tools/flatten/plumbing.c", "tools/flatten/command_line.c", "program/option_tables.c",
-            "program/addresses.c", "program/admission.c", "program/output.c", "program/report.c",
-            "program/stop.c"]
+PLUMBING = ["tools/flatten/plumbing.c", "tools/flatten/advice.c", "tools/flatten/command_line.c",
+            "program/option_tables.c", "program/addresses.c", "program/admission.c"]  # fmt: skip
 # Not for those who copy: results, the test pattern.
 LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "verbs-trace/")
-KEPT = ("measure/clock.h",)
-# Options that are left out with what they ask for.
-OPTIONS = "verify|rate|stats|json|quiet"
+KEPT = ("measure/clock.h", "measure/statistics.h", "measure/histogram.h")
 
-LEFT_OUT_OPTIONS = re.compile(rf"\((?:{OPTIONS})\b")
-
-RULES = statements.Rules(
-    calls=re.compile(
-        r"(?:our_statistics_(?:want_)?progress|our_statistics_add_stream|our_histogram_add|our_setup_user_data|"
-        r"our_add_options|our_check_server_options)\("
-    ),
-    counts=re.compile(
-        r"(?:[\w>.-]*statistics(?:\.|->)|[\w>.-]*stream(?:\.|->))"
-        r"(?:cq_polls|cq_empty_polls|completions|sleeps|empty_wake_ups|verified|stream|credit_\w+)"
-        r"(?:\+\+| \+?= .*);$"
-    ),
-    false=re.compile(rf"[\w>.-]*options(?:->|\.)(?:{OPTIONS})"),
-)
+# What a role never meets.
+IMPOSSIBLE = {"client": {"type": {"RDMA_CM_EVENT_CONNECT_REQUEST"}}}
 
 
 class Program:
@@ -52,13 +36,22 @@ class Program:
         self.comments = {
             item.names[0]: item.comment for item in self.items if item.kind == "prototype" and item.comment
         }
-        self.items = [item for item in self.items if item.kind != "prototype"]
+        self.attributes = {
+            item.names[0]: match[0]
+            for item in self.items
+            if item.kind == "prototype" and (match := re.search(r"__attribute__\(.*(?=;)", item.text, re.DOTALL))
+        }
+        ours = {item.names[0] for item in self.items if item.kind == "function" and item.path.startswith("tools/")}
+        self.items = [
+            item
+            for item in self.items
+            if item.kind != "prototype"
+            and not (item.kind == "function" and item.names[0] in ours and not item.path.startswith("tools/"))
+        ]
 
     def add_headers(self, path: Path) -> None:
         for header in source.own_headers(path, self.root):
             name = str(header.relative_to(self.root))
-            if name == "measure/statistics.h":
-                header, name = self.root / "tools/flatten/plumbing.h", ""
             if name.startswith(LEFT_OUT) and not name.startswith(KEPT):
                 continue
             if header not in self.headers:
@@ -66,39 +59,19 @@ class Program:
                 if header not in self.headers:
                     self.headers.append(header)
 
-    def simplify(self) -> None:
-        """Takes out statements, and the calls of functions that do nothing, until none is left."""
-        rules = RULES
-        empty: set[str] = set()
-        while True:
-            for item in self.items:
-                if item.kind == "function":
-                    item.text = statements.edit(item.text, rules)
-            found = {
-                item.names[0]
-                for item in self.items
-                if item.kind == "function" and item.text.startswith(("void", "static void"))
-                and statements.is_empty(item.text)
-            } - empty
-            if not found:
-                break
-            empty |= found
-            rules = statements.Rules(
-                re.compile(f"(?:{RULES.calls.pattern}|(?:{'|'.join(sorted(empty))})\\()"), RULES.counts, RULES.false
-            )
-        self.read_options()
-        for item in self.items:
-            if item.kind == "function":
-                item.text = statements.without_unused_locals(item.text)
-                item.calls = source.identifiers(item.text) - {item.names[0]}
-
     def read_options(self) -> None:
         """Puts the options into the function that reads them, in place of their tables."""
         by_name = {item.names[0]: item for item in self.items if item.kind in ("variable", "function")}
-        found = options.options_of(by_name, self.role, LEFT_OUT_OPTIONS)
+        found = options.options_of(by_name, self.role)
         for name in ("our_process_options", "show_usage"):
             by_name[name].text = options.fill_in(by_name[name].text, found, self.role)
-        by_name["main"].text = by_name["main"].text.replace("(argc, argv, &program, &options)", "(argc, argv, &options)")
+
+    def simplify(self) -> None:
+        self.items, mentioned = simplify.simplify(self.items, IMPOSSIBLE.get(self.role, {}))
+        self.reach()
+        for _ in range(2):  # a member that goes may have been the last to need a type
+            structs.drop_members(self.items, mentioned)
+            self.reach()
 
     def reach(self) -> None:
         """Keeps what main needs."""
@@ -119,76 +92,61 @@ class Program:
                 if item not in kept:
                     kept.append(item)
                     wanted += item.calls
-        paths = {item.path for item in kept}
-        self.items = [item for item in self.items if item in kept or (item.kind == "include" and item.path in paths)]
-
-    def drop_members(self) -> None:
-        """Takes members out of structs that nothing refers to."""
-        used = " ".join(source.strip(i.text) for i in self.items if i.kind in ("function", "variable", "define"))
-        for item in self.items:
-            if item.kind == "type" and "enum " not in item.text.split("{")[0]:
-                item.text = without_members(item.text, used)
-                item.calls &= source.identifiers(item.text)
+        self.items = [item for item in self.items if item in kept or item.kind == "include"]
 
     def write(self, stage: str, role: str) -> str:
         parts = [HEADER.format(stage=stage, role=role)]
-        parts.append("#define _GNU_SOURCE\n")
-        includes = sorted({item.text for item in self.items if item.kind == "include"})
-        parts.append("\n".join(includes) + "\n")
+        parts.append("#define _GNU_SOURCE")
+        parts.append("\n".join(self.includes()) + "\n")
         for item in self.items:
             if item.kind != "include" and item.path.endswith(".h"):
                 parts.append(self.shown(item))
-        sources = self.ordered_sources()
-        prototypes = self.prototypes(sources)
+        ordered = self.ordered()
+        prototypes = self.prototypes(ordered)
         if prototypes:
             parts.append("\n".join(prototypes) + "\n")
-        for path in sources:
-            parts.append(f"/* ---- {path} ---- */\n")
-            for item in self.items:
-                if item.path == path and item.kind != "include":
-                    parts.append(self.shown(item))
+        parts += [self.shown(item) for item in ordered]
         text = "\n".join(parts).replace("OUR_STAGE", f'"{stage}"')
         return re.sub(r"(#define [^\n]*\n)\n(?=#define)", r"\1", text)
 
-    def ordered_sources(self) -> list[str]:
-        """The files, those that are called before those that call, as far as that goes."""
-        homes = {item.names[-1]: item.path for item in self.items if item.kind != "include"}
-        calls: dict[str, list[str]] = {}
-        for item in self.items:
-            if item.path.endswith(".c") and item.kind != "include":
-                wanted = [homes[name] for name in sorted(item.calls) if name in homes and homes[name].endswith(".c")]
-                calls.setdefault(item.path, []).extend(wanted)
-        order: list[str] = []
+    def includes(self) -> list[str]:
+        """Those of the files of which something is left."""
+        paths = {item.path for item in self.items if item.kind != "include"}
+        return sorted({item.text for item in self.items if item.kind == "include" and item.path in paths})
+
+    def ordered(self) -> list[Item]:
+        """What the sources define: each after all that it needs, as far as that goes."""
+        own = [item for item in self.items if item.kind != "include" and item.path.endswith(".c")]
+        by_name = {name: item for item in own for name in item.names}
+        place = {name: number for number, name in enumerate(by_name)}
+        order: list[Item] = []
         visiting: set[str] = set()
 
-        def visit(path: str) -> None:
-            if path in visiting:
+        def visit(item: Item) -> None:
+            if item.names[0] in visiting:
                 return
-            visiting.add(path)
-            for one in calls.get(path, []):
-                visit(one)
-            order.append(path)
+            visiting.add(item.names[0])
+            for one in own if item.kind == "function" else []:
+                if one.path == item.path and one.kind == "type":
+                    visit(one)
+            for name in sorted(item.calls & set(place), key=lambda name: place[name]):
+                visit(by_name[name])
+            order.append(item)
 
-        visit(homes["main"])
-        order += [path for path in calls if path not in order]
-        return [path for path in order if path.endswith(".c")]
+        visit(by_name["main"])
+        return order
 
-    def prototypes(self, sources: list[str]) -> list[str]:
-        """Of the functions that are called above where they stand."""
+    def prototypes(self, ordered: list[Item]) -> list[str]:
+        """Of the functions that are called above where they stand, and those whose arguments are checked."""
         known = {item.names[0] for item in self.items if item.path.endswith(".h")}
-        early: list[str] = []
-        functions = {item.names[0]: item for item in self.items if item.kind == "function"}
-        for path in sources:
-            for item in self.items:
-                if item.path != path or item.kind == "include":
-                    continue
-                early += [
-                    name
-                    for name in sorted(item.calls)
-                    if name in functions and name not in known and name not in early
-                ]
-                known.add(item.names[0])
-        return [head_of(static(functions[name].text)) + ";" for name in early]
+        functions = {item.names[0]: item for item in ordered if item.kind == "function"}
+        early = [name for name in functions if name in self.attributes]
+        for item in ordered:
+            early += [
+                name for name in sorted(item.calls) if name in functions and name not in known and name not in early
+            ]
+            known.add(item.names[0])
+        return [prototype(functions[name].text, self.attributes.get(name, "")) for name in early]
 
     def shown(self, item: Item) -> str:
         comment = item.comment
@@ -197,7 +155,7 @@ class Program:
         text = item.text
         if item.kind in ("function", "variable") and item.names[0] != "main":
             text = static(text)
-        comment = shorter(comment)
+        comment = comments.of_item(comment)
         return (comment + "\n" if comment else "") + text + "\n"
 
 
@@ -217,62 +175,16 @@ def static(text: str) -> str:
 
 
 def head_of(text: str) -> str:
-    return text[: text.index("\n{")]
+    return " ".join(text[: text.index("\n{")].split())
 
 
-def shorter(comment: str) -> str:
-    """What a function does, without what the head of the file says once for all of them."""
-    if not comment or not comment.startswith("/*"):
-        return comment
-    plain = re.sub(r"^\s*/?\*+/? ?|\s*\*/$", "", comment, flags=re.MULTILINE).strip()
-    first = " ".join(plain.split("\n\n")[0].split())
-    first = re.sub(r" ?Returns 0 or an errno value, (?:not )?reported[^.]*\.", "", first)
-    sentences = re.split(r"(?<=[.:]) (?=[A-Z])", first)
-    kept = [one for one in sentences if not re.match(r"(?:Returns 0|See |Any thread|One thread|After|Cannot fail)", one)]
-    text = " ".join(kept[:2])
-    if not text:
-        return ""
-    if len(text) <= 92:
-        return f"/* {text} */"
-    return "/*\n" + "\n".join(" * " + line for line in textwrap.wrap(text, 96)) + "\n */"
-
-
-def without_members(text: str, used: str) -> str:
-    lines = text.split("\n")
-    kept = [lines[0]]
-    at = 1
-    while at < len(lines):
-        end = at
-        while end + 1 < len(lines) and "/*" in lines[end] and "*/" not in lines[end].split("/*", 1)[1]:
-            end += 1
-            if "*/" in lines[end]:
-                break
-        code = source.strip("\n".join(lines[at : end + 1])).strip()
-        member = re.fullmatch(r"[\w\s*]*?(\w+)(?:\[\w+\])?;", code)
-        if member is None or re.search(rf"(?:->|\.){member[1]}\b", used):
-            kept += lines[at : end + 1]
-        at = end + 1
-    result = re.sub(r"\n\n(?=(?:\t/\*[^\n]*\*/\n)?\n?\})", "\n", "\n".join(kept))
-    return without_lonely_headings(result)
-
-
-def without_lonely_headings(text: str) -> str:
-    """Without a comment that headed members which have all gone."""
-    previous = ""
-    while previous != text:
-        previous = text
-        text = re.sub(r"\n\n\t/\*[^\n]*\*/\n(?=\n|\})", "\n", text)
-        text = re.sub(r"\n{3,}", "\n\n", text)
-        text = re.sub(r"\{\n\n", "{\n", text)
-        text = re.sub(r"\n\n\}", "\n}", text)
-    return text
+def prototype(text: str, attribute: str) -> str:
+    lines = layout.filled(head_of(static(text)) + (" " + " ".join(attribute.split()) if attribute else "") + ";", 0)
+    return "\n".join(lines)
 
 
 def flatten(root: Path, parts: Iterable[str], stage: str, role: str) -> str:
     program = Program(root, parts, role)
+    program.read_options()
     program.simplify()
-    program.reach()
-    for _ in range(2):  # a member that goes may have been the last to need a type
-        program.drop_members()
-        program.reach()
     return program.write(stage, role)

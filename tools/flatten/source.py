@@ -33,6 +33,10 @@ def strip(text: str) -> str:
     return COMMENT_OR_STRING.sub(lambda m: " " if m[0].startswith("/*") else '""', text)
 
 
+def strip_comments(text: str) -> str:
+    return COMMENT_OR_STRING.sub(lambda m: "" if m[0].startswith("/*") else m[0], text)
+
+
 def identifiers(text: str) -> set[str]:
     return set(IDENTIFIER.findall(strip(text)))
 

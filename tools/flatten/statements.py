@@ -1,233 +1,238 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Takes statements out of the body of a function, whole, so that what is left is still C.
+"""The body of a function as a tree of statements, with the comments at them.
 
-Like source.py it relies on the project's style: one statement a line, braces as the kernel has
-them, no declarations in a for.
+Comments stand above a statement, or behind its first line. One anywhere else, as all that is not
+understood, raises Unknown: the function then stays as it is.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
-CONTROL = re.compile(r"(?:else if|if|for|while|switch|SLIST_FOREACH|LIST_FOREACH|STAILQ_FOREACH) \(|(?:else|do)\b")
-LABEL = re.compile(r"(?:case [^:?]+|default|\w+):$", re.MULTILINE)
+from .expressions import BASE, Node, Unknown, parse, replaced
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+SKIP = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', re.DOTALL)
+DECLARATION = re.compile(
+    rf"(?:(?:static|const|_Thread_local|_Atomic) )*(?:{BASE}|va_list)(?: const)?(?= [*\w])"
+)
+DECLARATOR = re.compile(r"(\**)(\w+)((?:\[[^\]]*\])*)(?: = (.*))?$", re.DOTALL)
 
 
 @dataclass
-class Rules:
-    """What is to go."""
-
-    calls: re.Pattern[str]  # statements that are a call of such a function alone
-    counts: re.Pattern[str]  # statements that set such a member
-    false: re.Pattern[str]  # conditions that never hold; with "!" before them they always do
-
-
-def end_of_statement(lines: list[str], at: int) -> int:
-    """The last line of the simple statement, or head of a control statement, at line `at`."""
-    depth = 0
-    for end in range(at, len(lines)):
-        code = re.sub(r'"(?:\\.|[^"\\])*"|/\*.*?\*/', '""', lines[end])
-        depth += code.count("(") - code.count(")")
-        if depth == 0 and code.rstrip().endswith((";", "{", ")", "else", "do", ":", "}", "*/")):
-            return end
-    raise ValueError(f"no end of: {lines[at]}")
+class Declarator:
+    stars: str
+    name: str
+    dimensions: str
+    value: Node | None
 
 
-def indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip("\t"))
+@dataclass
+class Statement:
+    kind: str  # expression, declaration, return, jump, if, loop, do, switch, label, block, empty
+    head: str = ""  # of a loop its keyword, of a jump its words, of a declaration its type, of a label all
+    nodes: list[Node | None] = field(default_factory=list)  # the expressions in the head
+    body: list[Statement] = field(default_factory=list)
+    other: list[Statement] = field(default_factory=list)  # what follows else
+    declared: list[Declarator] = field(default_factory=list)
+    above: str = ""  # the comment above it
+    behind: str = ""  # the comment at the end of its first line
+    blank: bool = False  # a blank line is above it
+
+    def walk(self) -> Iterator[Statement]:
+        yield self
+        for one in self.body + self.other:
+            yield from one.walk()
+
+    def expressions(self) -> Iterator[Node]:
+        """Those of this statement alone."""
+        yield from (node for node in self.nodes if node)
+        yield from (one.value for one in self.declared if one.value)
+
+    def change(self, edit: Callable[[Node], Node]) -> None:
+        """Makes a change to each node of its own expressions."""
+        self.nodes = [node and replaced(node, edit) for node in self.nodes]
+        for one in self.declared:
+            one.value = one.value and replaced(one.value, edit)
 
 
-def body_end(lines: list[str], at: int, head_end: int) -> int:
-    """The last line of the control statement whose head is the lines `at` to `head_end`."""
-    indent = indent_of(lines[at])
-    if lines[head_end].rstrip().endswith("{"):
-        for end in range(head_end + 1, len(lines)):
-            if indent_of(lines[end]) == indent and lines[end].strip().startswith("}"):
-                return end
-        raise ValueError(f"no brace for: {lines[at]}")
-    return statement_end(lines, head_end + 1)
+class Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
 
+    def space(self) -> int:
+        """Skips white space; how many line ends there were."""
+        start = self.at
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+        return self.text.count("\n", start, self.at)
 
-def statement_end(lines: list[str], at: int) -> int:
-    """The last line of the whole statement at line `at`, without an else that may follow."""
-    while lines[at].strip().startswith("/*"):
-        while "*/" not in lines[at]:
-            at += 1
-        at += 1
-    head_end = end_of_statement(lines, at)
-    return body_end(lines, at, head_end) if CONTROL.match(lines[at].strip()) else head_end
+    def comment(self) -> str:
+        if not self.text.startswith("/*", self.at):
+            return ""
+        start = self.at
+        self.at = self.text.index("*/", self.at) + 2
+        return self.text[start : self.at]
 
+    def behind(self) -> str:
+        """A comment that follows on the same line."""
+        start = self.at
+        if self.space() == 0:
+            found = self.comment()
+            if found:
+                return found
+        self.at = start
+        return ""
 
-def condition_of(lines: list[str], at: int, head_end: int) -> str:
-    head = " ".join(line.strip() for line in lines[at : head_end + 1])
-    return head[head.index("(") + 1 : head.rindex(")")]
+    def word(self) -> str:
+        match = WORD.match(self.text, self.at)
+        return match[0] if match else ""
 
-
-def never(condition: str, rules: Rules) -> bool:
-    return any(rules.false.fullmatch(part.strip()) for part in condition.split("&&"))
-
-
-def always(condition: str, rules: Rules) -> bool:
-    return condition.startswith("!") and rules.false.fullmatch(condition[1:]) is not None
-
-
-def is_single_body(lines: list[str], at: int) -> bool:
-    """Whether the statement at `at` is all that the control statement above it has, without braces."""
-    above = at - 1
-    while above > 0 and not lines[above].strip():
-        above -= 1
-    head = head_above(lines, at)
-    text = lines[head].strip()
-    return (
-        indent_of(lines[head]) == indent_of(lines[at]) - 1
-        and CONTROL.match(text) is not None
-        and not lines[above].rstrip().endswith("{")
-        and end_of_statement(lines, head) == above
-    )
-
-
-def head_above(lines: list[str], at: int) -> int:
-    """The first line of what line `at` is the body of, if it is one; some line above it in any case."""
-    head = at - 1
-    while head > 0 and (indent_of(lines[head]) >= indent_of(lines[at]) or lines[head].lstrip("\t").startswith(" ")):
-        head -= 1
-    return head
-
-
-def comment_above(lines: list[str], at: int) -> int:
-    """The first line of a comment that stands right above line `at`, or `at`."""
-    if at == 0 or not lines[at - 1].rstrip().endswith("*/") or not is_comment_line(lines, at - 1):
-        return at
-    first = at - 1
-    while "/*" not in lines[first]:
-        first -= 1
-    return first
-
-
-def is_comment_line(lines: list[str], at: int) -> bool:
-    first = at
-    while "/*" not in lines[first]:
-        first -= 1
-    return lines[first].strip().startswith("/*")
-
-
-def edit(text: str, rules: Rules) -> str:
-    """A function without the statements that the rules name."""
-    lines = text.split("\n")
-    at = lines.index("{") + 1
-    while at < len(lines):
-        line = lines[at].strip()
-        if not line or line in "{}" or line.startswith(("/*", "*", "}")):
-            at += 1
-            continue
-        end = end_of_statement(lines, at)
-        statement = " ".join(part.strip() for part in lines[at : end + 1])
-        is_if = statement.startswith("if (")
-        if is_if and never(condition_of(lines, at, end), rules):
-            last = body_end(lines, at, end)
-            if last + 1 < len(lines) and lines[last + 1].strip().startswith("else"):
-                raise ValueError(f"an else follows: {statement}")
-            first = comment_above(lines, at)
-            del lines[first : last + 1]
-            at = first
-        elif is_if and always(condition_of(lines, at, end), rules):
-            last = body_end(lines, at, end)
-            body = lines[end + 1 : last + 1]
-            lines[at : last + 1] = [part.removeprefix("\t") for part in body]
-        elif goes(statement, rules):
-            first = comment_above(lines, at)
-            while is_single_body(lines, at):  # the head goes with its body
-                at = head_above(lines, at)
-                first = comment_above(lines, at)
-            del lines[first : end + 1]
-            at = first
-        else:
-            at = end + 1
-    return tidy("\n".join(lines))
-
-
-def goes(statement: str, rules: Rules) -> bool:
-    if not statement.endswith(";"):
-        return False
-    return bool(rules.calls.match(statement) or rules.counts.match(statement))
-
-
-def tidy(text: str) -> str:
-    """No blank line after an opening brace, before a closing one, or beside another."""
-    text = re.sub(r"\n{3,}", "\n\n", text)
-    text = re.sub(r"\{\n\n", "{\n", text)
-    return re.sub(r"\n\n(\t*\})", r"\n\1", text)
-
-
-def is_empty(text: str) -> bool:
-    """Whether a function does nothing: its body has only comments and (void)parameter."""
-    body = text[text.index("{") + 1 : text.rindex("}")]
-    body = re.sub(r"/\*.*?\*/", "", body, flags=re.DOTALL)
-    return not re.sub(r"\(void\)\w+;", "", body).strip()
-
-
-def without_unused_locals(text: str) -> str:
-    """Takes out local variables that nothing refers to, and those that are set and never read."""
-    before = ""
-    while before != text:
-        before = text
-        text = without_unread(drop_declarators(text))
-    return tidy(text)
-
-
-def declarations(lines: list[str]) -> list[tuple[int, str, str]]:
-    """Of the function's locals: the line, the type, the declarators."""
-    found = []
-    at = lines.index("{") + 1
-    while at < len(lines) and lines[at].strip():
-        match = re.fullmatch(r"\t((?:const |static |struct |enum |unsigned )*\w+ )([*\w].*);", lines[at])
-        if match and match[1] not in ("return ", "goto "):
-            found.append((at, match[1], match[2]))
-        at += 1
-    return found
-
-
-def drop_declarators(text: str) -> str:
-    lines = text.split("\n")
-    for at, kind, declared in reversed(declarations(lines)):
-        rest = "\n".join(lines[:at] + lines[at + 1 :])
-        kept = [one for one in split_declarators(declared) if is_used(one, rest, declared)]
-        lines[at : at + 1] = ["\t" + kind + ", ".join(kept) + ";"] if kept else []
-    return "\n".join(lines)
-
-
-def without_unread(text: str) -> str:
-    """Takes out assignments, without calls in them, to locals that are only assigned to."""
-    lines = text.split("\n")
-    for _, _, declared in declarations(lines):
-        for one in split_declarators(declared):
-            name = re.match(r"[*\s]*(\w+)", one)
-            if name is None or one.startswith("*"):
+    def until(self, ends: str) -> str:
+        """The text up to one of the characters `ends` outside of brackets, which is taken, too."""
+        start, depth = self.at, 0
+        while self.at < len(self.text):
+            string = SKIP.match(self.text, self.at)
+            if string:
+                self.at = string.end()
                 continue
-            assigned = re.compile(rf"\t+{name[1]} = [^();]*;")
-            uses = [line for line in lines if re.search(rf"\b{name[1]}\b", line)]
-            sets = [line for line in uses if assigned.fullmatch(line)]
-            if sets and len(sets) == len(uses) - 1:
-                lines = [line for line in lines if line not in sets]
-    return "\n".join(lines)
+            char = self.text[self.at]
+            if self.text.startswith("/*", self.at):
+                raise Unknown("a comment within a statement")
+            if depth == 0 and char in ends:
+                self.at += 1
+                return self.text[start : self.at - 1].strip()
+            depth += (char in "([{") - (char in ")]}")
+            self.at += 1
+        raise Unknown(self.text[start : start + 40])
+
+    def parentheses(self) -> str:
+        self.space()
+        if self.text[self.at] != "(":
+            raise Unknown(self.text[self.at : self.at + 40])
+        self.at += 1
+        return self.until(")")
+
+    def statements(self) -> list[Statement]:
+        """All up to a closing brace, or the end."""
+        found: list[Statement] = []
+        while True:
+            self.space()
+            if self.at >= len(self.text) or self.text[self.at] == "}":
+                return found
+            found.append(self.statement())
+
+    def leading(self) -> tuple[bool, str]:
+        start = self.text.rfind("\n", 0, self.at) + 1
+        blank = self.text[max(0, start - 2) : start].count("\n") == 2
+        comments: list[str] = []
+        while True:
+            self.space()
+            comment = self.comment()
+            if not comment:
+                return blank, "\n".join(comments)
+            comments.append(comment)
+
+    def statement(self) -> Statement:
+        self.space()
+        blank, above = self.leading()
+        if self.at >= len(self.text) or self.text[self.at] == "}":
+            raise Unknown("a comment at the end of a block")
+        one = self.one()
+        one.blank, one.above = blank, above
+        return one
+
+    def one(self) -> Statement:
+        word = self.word()
+        if self.text[self.at] == "{":
+            return self.block("block")
+        if self.text[self.at] == ";":
+            self.at += 1
+            return Statement("empty")
+        if word in ("if", "while", "for", "switch", "do") or word.endswith("_FOREACH"):
+            self.at += len(word)
+            return self.control(word)
+        label = re.compile(r"(case [^:?]+|default|\w+):(?!:)").match(self.text, self.at)
+        if label:
+            self.at = label.end()
+            return Statement("label", label[1], behind=self.behind())
+        result = simple(one_line(self.until(";")))
+        result.behind = self.behind()
+        return result
+
+    def block(self, kind: str) -> Statement:
+        self.at += 1
+        result = Statement(kind, behind=self.behind())
+        result.body = self.statements()
+        self.at += 1
+        return result
+
+    def body(self) -> tuple[list[Statement], str]:
+        behind = self.behind()
+        self.space()
+        if self.text[self.at] == "{":
+            block = self.block("block")
+            return block.body, behind or block.behind
+        return [self.statement()], behind
+
+    def control(self, word: str) -> Statement:
+        if word == "do":
+            body, behind = self.body()
+            self.space()
+            self.at += len("while")
+            result = Statement("do", word, [parse(self.parentheses())], body, behind=behind)
+            self.until(";")
+            return result
+        head = self.parentheses()
+        heads = head.split(";") if word == "for" else [head]
+        nodes = [parse(part) if part.strip() else None for part in heads]
+        kind = word if word in ("if", "switch") else "loop"
+        result = Statement(kind, word, nodes)
+        result.body, result.behind = self.body()
+        if word == "if":
+            start = self.at
+            self.space()
+            if self.word() == "else":
+                self.at += 4
+                result.other, behind = self.body()
+                if behind:
+                    raise Unknown("a comment after else")
+            else:
+                self.at = start
+        return result
 
 
-def split_declarators(text: str) -> list[str]:
-    parts, depth, current = [], 0, ""
-    for char in text:
-        depth += char in "({[" 
-        depth -= char in ")}]"
-        if char == "," and depth == 0:
-            parts.append(current.strip())
-            current = ""
-        else:
-            current += char
-    return parts + [current.strip()]
+def one_line(text: str) -> str:
+    return re.sub(SKIP.pattern + r"|\s+", lambda match: " " if match[0].isspace() else match[0], text)
 
 
-def is_used(declarator: str, rest: str, whole: str) -> bool:
-    name = re.match(r"[*\s]*(\w+)", declarator)
-    assert name
-    others = " ".join(one for one in split_declarators(whole) if one != declarator)
-    return re.search(rf"\b{name[1]}\b", rest + others) is not None
+def simple(text: str) -> Statement:
+    if text in ("return", "break", "continue") or text.startswith("goto "):
+        return Statement("return", nodes=[None]) if text == "return" else Statement("jump", text)
+    if text.startswith("return "):
+        return Statement("return", nodes=[parse(text[len("return ") :])])
+    declaration = DECLARATION.match(text)
+    if declaration:
+        parts = Parser(text[declaration.end() :].strip() + ";")
+        declared = []
+        while parts.at < len(parts.text):
+            match = DECLARATOR.fullmatch(parts.until(",;"))
+            if match is None:
+                raise Unknown(text)
+            value = parse("{ x = " + match[4] + " }").parts[0].parts[1] if match[4] else None
+            declared.append(Declarator(match[1], match[2], match[3], value))
+        return Statement("declaration", declaration[0], declared=declared)
+    return Statement("expression", nodes=[parse(text)])
+
+
+def parse_body(text: str) -> list[Statement]:
+    """The statements of a function, whose text this is."""
+    start = text.index("\n{") + 2
+    parser = Parser(text[start : text.rindex("}")])
+    found = parser.statements()
+    if parser.at < len(parser.text):
+        raise Unknown("a brace too many")
+    return found

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What is left over in a function once something has gone from it: variables, labels, detours."""
+
+from __future__ import annotations
+
+from .expressions import Node, show
+from .folding import Knowledge
+from .flow import ENDS
+from .model import Function
+from .statements import Statement
+
+
+def clean(function: Function, knowledge: Knowledge) -> None:
+    """Changes the function until there is nothing more to clean up."""
+    assert function.body is not None
+    before = ""
+    while before != repr(function.body):
+        before = repr(function.body)
+        shorten_jumps(function)
+        drop_labels(function)
+        function.body = straightened(function.body, knowledge, function.returns.strip().endswith("void"))
+        drop_lost(function, knowledge)
+        drop_locals(function, knowledge)
+
+
+def drop_labels(function: Function) -> None:
+    """Takes out labels that nobody jumps to."""
+    wanted = {one.head.removeprefix("goto ") for one in function.statements() if one.kind == "jump"}
+
+    def is_wanted(one: Statement) -> bool:
+        return one.kind != "label" or one.head.startswith("case ") or one.head == "default" or one.head in wanted
+
+    function.body = [one for one in function.body or [] if is_wanted(one)]
+
+
+def shorten_jumps(function: Function) -> None:
+    """Returns at once where a jump leads to a return, and takes out what is then not reached."""
+    body = function.body or []
+    ends = {
+        f"goto {one.head}": follows
+        for one, follows in zip(body, body[1:])
+        if one.kind == "label" and follows.kind == "return" and not follows.above and not one.behind
+    }
+    for one in function.statements():
+        if one.kind == "jump" and one.head in ends:
+            one.kind, one.head, one.nodes = "return", "", list(ends[one.head].nodes)
+    result: list[Statement] = []
+    for one in body:
+        if one.kind == "label" or not result or result[-1].kind not in ("return", "jump"):
+            result.append(one)
+    function.body = result
+
+
+def straightened(body: list[Statement], knowledge: Knowledge, is_void: bool, depth: int = 0) -> list[Statement]:
+    result: list[Statement] = []
+    for one in body:
+        one.body = straightened(one.body, knowledge, is_void, depth + 1)
+        one.other = straightened(one.other, knowledge, is_void, depth + 1)
+        if result and one.kind == "label" and result[-1].kind == "jump" and result[-1].head == f"goto {one.head}":
+            result.pop()  # to where it goes on in any case
+        if stored_name(one) and one.nodes[0] and show(one.nodes[0].parts[1]) == stored_name(one):
+            continue  # "ret = ret;"
+        last = result[-1] if result else None
+        if last and is_overwritten(last, one, knowledge):
+            result.pop()
+            one.above, one.blank = one.above or last.above, one.blank or last.blank
+        if one.kind == "block" and not any(inner.kind == "declaration" for inner in one.body):
+            result += one.body
+        else:
+            result.append(one)
+        shorten_return(result)
+    if is_void and depth == 0 and result and result[-1].kind == "return":
+        result.pop()
+    return result
+
+
+def stored_name(one: Statement) -> str:
+    """The variable that a statement stores to, if that is all it does."""
+    node = one.nodes[0] if one.kind == "expression" else None
+    if node is None or node.kind != "assign" or node.text != "=" or node.parts[0].kind != "name":
+        return ""
+    return node.parts[0].text
+
+
+def mentions(body: list[Statement], name: str) -> bool:
+    """Whether the value that a variable has before these statements may matter to them, or to what follows."""
+    for one in body:
+        if stored_name(one) == name and one.nodes[0]:
+            return any(part.text == name for part in one.nodes[0].parts[1].walk())
+        if any(part.text == name for outer in one.expressions() for part in outer.walk()):
+            return True
+        if one.kind in ("jump", "label"):
+            return True
+        if one.kind == "return":
+            return False
+        if one.kind == "if":
+            if any(mentions(branch, name) for branch in (one.body, one.other)):
+                return True
+        elif any(
+            inner.kind == "jump" or any(part.text == name for outer in inner.expressions() for part in outer.walk())
+            for inner in one.walk()
+        ):
+            return True
+    return False
+
+
+def drop_lost(function: Function, knowledge: Knowledge) -> None:
+    """Takes out what is stored in a variable at the top of a function and not read before the next store."""
+    body = function.body or []
+    if any(node.kind == "prefix" and node.text == "&" and node.parts[0].kind == "name" and node.parts[0].text == "ret"
+           for node in function.nodes()):  # fmt: skip
+        return
+    for at in reversed(range(len(body))):
+        node = body[at].nodes[0] if stored_name(body[at]) == "ret" else None
+        if node and knowledge.is_pure(node.parts[1]) and not mentions(body[at + 1 :], "ret"):
+            if any(one.kind in ENDS for one in body[at + 1 :]) or function.returns.strip().endswith("void"):
+                if at + 1 < len(body) and body[at].above and not body[at + 1].above:
+                    body[at + 1].above = body[at].above
+                del body[at]
+
+
+def is_overwritten(one: Statement, follows: Statement, knowledge: Knowledge) -> bool:
+    """Whether what `one` stores is lost at once."""
+    name = stored_name(one)
+    if not name or stored_name(follows) != name or not one.nodes[0] or not follows.nodes[0]:
+        return False
+    reads = {part.text for part in follows.nodes[0].parts[1].walk()}
+    return one.nodes[0].parts[0].kind == "name" and knowledge.is_pure(one.nodes[0].parts[1]) and name not in reads
+
+
+def shorten_return(result: list[Statement]) -> None:
+    """Of "ret = X; if (ret) return ret; return 0;" leaves "return X;"."""
+    last = result[-1]
+    if last.kind != "return" or last.above or len(result) < 2:
+        return
+    if returned(last) in ("0", "ret") and is_return_of_ret(result[-2]) and stored_name(result[-3:][0]) == "ret":
+        last.nodes = [Node("name", "ret")]
+        del result[-2]
+    node = result[-2].nodes[0] if stored_name(result[-2]) == "ret" and returned(last) == "ret" else None
+    if node:
+        last.nodes = [node.parts[1]]
+        last.above, last.blank = result[-2].above, result[-2].blank
+        del result[-2]
+
+
+def returned(one: Statement) -> str:
+    return show(one.nodes[0]) if one.nodes and one.nodes[0] else ""
+
+
+def is_return_of_ret(one: Statement) -> bool:
+    """Whether it is "if (ret) return ret;"."""
+    return (
+        one.kind == "if" and not one.other and len(one.body) == 1 and one.body[0].kind == "return"
+        and not (one.above or one.body[0].above) and returned(one) == returned(one.body[0]) == "ret"
+    )  # fmt: skip
+
+
+def drop_locals(function: Function, knowledge: Knowledge) -> None:
+    """Takes out variables that nobody reads, with what is stored in them."""
+    reads: set[str] = set()
+    for one in function.statements():
+        stored = stored_name(one)
+        for outer in one.expressions():
+            parts = outer.parts[1:] if stored and outer is one.nodes[0] else [outer]
+            reads |= {node.text for part in parts for node in part.walk() if node.kind == "name"}
+    names = {part.name for one in function.statements() for part in one.declared} - reads
+
+    def kept(body: list[Statement]) -> list[Statement]:
+        result = []
+        for one in body:
+            one.body, one.other = kept(one.body), kept(one.other)
+            node = one.nodes[0] if stored_name(one) in names - {""} else None
+            if node and knowledge.is_pure(node.parts[1]):
+                continue
+            if node and node.parts[1].kind == "call":
+                one.nodes = [node.parts[1]]
+            if one.kind == "declaration":
+                one.declared = [
+                    part for part in one.declared
+                    if part.name not in names or (part.value and not knowledge.is_pure(part.value))
+                    or stored_still(function, part.name, knowledge)
+                ]  # fmt: skip
+                if not one.declared:
+                    continue
+            result.append(one)
+        return result
+
+    function.body = kept(function.body or [])
+
+
+def stored_still(function: Function, name: str, knowledge: Knowledge) -> bool:
+    """Whether something is stored in it that must stay."""
+    return any(
+        stored_name(one) == name and one.nodes[0] is not None and not knowledge.is_pure(one.nodes[0].parts[1])
+        for one in function.statements()
+    )
