@@ -195,6 +195,7 @@ class Case:
             if not held or time.monotonic() > end:
                 break
             time.sleep(0.5)
+        states = self.states(self.server_host, names)  # what it says, it says before that
         for stage in self.stages:
             self.seen[stage].held = "a QP" if stage in held else ""
             self.seen[stage].server.said = states[f"{stage}-server"]["said"]
