@@ -25,11 +25,12 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 /* How many buffers the device has queues for: a WR and a CQE for each, and `others`, sends, besides. */
 static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_client, uint32_t others)
 {
-	uint32_t cqes = (uint32_t)device->max_cqe - others;
+	uint32_t cqes = (uint32_t)device->max_cqe - others, wrs = (uint32_t)device->max_qp_wr;
 
 	/* A client may have a send and a credit's receive outstanding for each of its buffers. */
-	cqes = is_client ? cqes / 2 : cqes - OUR_CREDIT_SENDS;
-	return smaller(cqes, (uint32_t)device->max_qp_wr - others);
+	if (is_client)
+		return smaller(cqes / 2, wrs - others);
+	return smaller(cqes - OUR_CREDIT_SENDS, wrs);
 }
 
 /* Compares what is wanted of the device with what it has: better now than as an EINVAL later. */

@@ -42,8 +42,11 @@ int our_create_qp(struct our_control *control)
 		inline_asked = attr.cap.max_inline_data = 0;
 		ret = our_make_qp(control, &attr, &call);
 	}
-	if (ret)
-		return our_report_no_queue(control, call, ret);
+	if (ret) {
+		our_report_no_queue(control, call, ret);
+		/* Of an id whose client has left, librdmacm cannot ask for the QP's attributes. */
+		return ret == EINVAL && control->admission ? ECONNABORTED : ret;
+	}
 	/* A device may grant more than was asked for: what goes inline is the user's choice. */
 	control->max_inline = attr.cap.max_inline_data < inline_asked ? attr.cap.max_inline_data
 								      : inline_asked;

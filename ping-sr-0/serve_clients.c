@@ -14,15 +14,17 @@ const struct our_option *const our_serving_options = NULL;
 int our_serve_clients(struct our_control *listener)
 {
 	struct our_control *agent;
-	int ret, served = 0;
+	int ret = 0, served = 0;
 
 	while (served != EINTR && our_await_place(listener->admission)) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-		if (ret)
-			return our_report_no_requests(listener, "rdma_get_request", ret);
+		if (ret) {
+			our_report_no_requests(listener, "rdma_get_request", ret);
+			break;
+		}
 		served = our_welcome(listener, &agent);
 		if (!served)
 			served = our_agent(agent);
 	}
-	return our_end_of_admission(listener->admission, 0);
+	return our_end_of_admission(listener->admission, ret);
 }

@@ -74,9 +74,6 @@ void our_dismiss(struct our_control *agent, int error)
 	uint64_t memory = agent->memory;
 	bool accepted = agent->accepted;
 
-	/* Of an id whose client has left, librdmacm can learn nothing: creating its QP says EINVAL. */
-	if (error == EINVAL && !accepted)
-		error = ECONNABORTED;
 	our_destroy_control_struct(agent);
 	our_note_leave(admission, memory, accepted, error); /* last: the server may end now */
 }

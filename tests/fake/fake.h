@@ -26,13 +26,13 @@ struct fake_config {
 	bool blast;      /* the peers that are clients stream; else they ping */
 	bool recv_first; /* a receive completes before the send that it answers */
 	unsigned int
-		clients; /* how many connect to a server; one more for one that it does not accept */
-	unsigned int
-		enough; /* ... but for a server that wants no more than so many; 0: it wants all */
-	uint64_t count; /* messages that each of them sends, */
-	uint32_t size;  /* of so many bytes */
-	uint32_t buffers; /* of each side of a stream */
-	bool hurried;     /* a look at a CQ in vain takes a millisecond, by the program's clock */
+		clients;     /* that connect to a server; and one for one that it does not accept */
+	unsigned int enough; /* ... but for a server that wants no more than so many; 0: all */
+	bool no_other;       /* nobody comes in place of one that is not accepted */
+	uint64_t count;      /* messages that each of them sends, */
+	uint32_t size;       /* of so many bytes */
+	uint32_t buffers;    /* of each side of a stream */
+	bool hurried; /* a look at a CQ in vain takes a millisecond, by the program's clock */
 	/* The test has the clocks in its hand: known_time.c. Nothing takes time but what is said here. */
 	uint64_t known_us;     /* a message from a peer; 0: the clocks are real */
 	uint64_t spread_us;    /* ... and less than so much more, each another time; 0: no more */

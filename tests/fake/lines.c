@@ -98,6 +98,7 @@ static void run_line(const struct test *test, const struct line *line)
 	config.size = config.size ? config.size : LINE_SIZE;
 	config.buffers = config.buffers ? config.buffers : LINE_BUFFERS;
 	config.blast = test->blast;
+	config.no_other = true;
 	for (i = 0; i < LINE_WORDS && line->words[i]; i++) {
 		snprintf(storage[i], sizeof(storage[i]), "%s", line->words[i]);
 		arguments[i + 1] = storage[i];

@@ -300,7 +300,7 @@ static const struct line lines[] = {
 	  .status = 1,
 	  .said = "more than 16 devices",
 	  .once = true,
-	  .done = 17,
+	  .done = 16,
 	  .words = { "-q", "-c", "20", "-s", "200", "-n", "17" } },
 };
 

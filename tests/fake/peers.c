@@ -295,8 +295,8 @@ static void arrive(struct fake_id *listener)
 }
 
 /*
- * A server of which all clients but one are gone waits for another, in whose place one comes, once; then
- * somebody tells it to stop.
+ * A server of which all clients but one are gone waits for another, in whose place one comes, once, if at
+ * all; then somebody tells it to stop.
  */
 void fake_request_ends(struct fake_peer *peer)
 {
@@ -310,7 +310,7 @@ void fake_request_ends(struct fake_peer *peer)
 		enough -= other != peer && (other->accepted || !other->left) && enough;
 	if (!enough)
 		return;
-	if (replaced)
+	if (replaced || fake_config->no_other)
 		fake_stop_program();
 	else
 		arrive(first_listener);

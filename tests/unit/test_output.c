@@ -15,7 +15,7 @@
 
 #define LINE      "a line of thirty-two characters\n"
 #define LINES     40000 /* more than are kept, and a pipe holds */
-#define KEPT      (OUR_OUTPUT_LIMIT / 32)
+#define KEPT      ((int)OUR_OUTPUT_LIMIT / 32)
 #define PIPE_SIZE 65536
 
 static int out[2], err[2];
