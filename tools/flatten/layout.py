@@ -103,9 +103,16 @@ class Lines:
             if depth == 0:
                 break
         self.now += text[: start.end()]
+        inner = text[start.end() : end - 1]
+        if start[0] == "{" and columns(self.now) > WIDTH // 2 and not self.fits(inner, 1):
+            self.next()
+            self.fill(inner.strip() + ",")
+            self.lines.append(self.now)
+            self.now = indented(self.continued - TAB) + text[end - 1 :]
+            return
         outer, self.continued = self.continued, min(columns(self.now) + (start[0] == "{"), 8 * TAB)
         follows = re.search(r"[(\[{]", text[end:])
-        self.fill(text[start.end() : end - 1], 1 + (follows.end() if follows else len(text) - end + after))
+        self.fill(inner, 1 + (follows.end() if follows else len(text) - end + after))
         self.continued = outer
         self.fill(text[end - 1 :], after)
 
