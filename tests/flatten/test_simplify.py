@@ -81,6 +81,46 @@ class Whole(unittest.TestCase):
         self.assertIn("while (!holder->state->stopping) {", left)
         self.assertIn("holder->state->stopping = true;", left)
 
+    def test_a_member_that_is_a_struct_is_no_constant_but_its_own_members_are(self) -> None:
+        types = "struct inner {\n\tuint64_t due;\n\tbool heard;\n\tbool never;\n};\n\n"
+        types += "struct options {\n\tstruct inner inner;\n\tuint64_t size;\n};\n\n"
+        lines = ["options->inner.heard = f();", "options->inner.due += 1;", "if (options->inner.heard)", "\ta();",
+                 "if (options->inner.never)", "\tb();", "return g(options->inner.due);"]  # fmt: skip
+        self.check(lines, [line.strip() for line in lines[:4] + lines[6:]], types)
+
+    def test_a_struct_within_another_begins_as_its_initializer_says(self) -> None:
+        types = "struct inner {\n\tbool set;\n\tbool not_set;\n};\n\n"
+        types += "struct options {\n\tstruct inner inner;\n\tuint64_t size;\n};\n\n"
+        lines = ["if (options->inner.set)", "\ta();", "if (options->inner.not_set)", "\tb();", "return c();"]
+        main = (
+            "int main(void)\n{\n\tstruct options options = { .inner = { .set = f() } };\n\n"
+            "\toptions.size = 1;\n\treturn run(&options) + run(&options);\n}\n"
+        )
+        self.check(lines, ["if (options->inner.set)", "a();", "return c();"], types, main)
+
+    def test_what_is_copied_from_anywhere_is_not_known(self) -> None:
+        lines = ["memcpy(options, text, sizeof(*options));", "if (options->rate)", "\ta();", "return b();"]
+        self.check(lines, [line.strip() for line in lines])
+
+    def test_an_or_without_the_side_that_is_false_keeps_the_other(self) -> None:
+        lines = ["if (options->size || options->rate)", "\ta();", "return b(options->size || options->rate);"]
+        left = ["if (options->size)", "a();", "return b(options->size || 0);"]
+        self.check(lines, left)
+
+    def test_no_more_than_an_unsigned_difference(self) -> None:
+        lines = ["if (options->rate > options->size - 1)", "\ta();", "return b();"]
+        self.check(lines, ["return b();"])
+
+    def test_a_literal_loses_what_nobody_reads_but_no_call(self) -> None:
+        lines = ["*options = (struct options){ .size = 1, .rate = 2 };", "a();", "return b();"]
+        self.check(lines, ["*options = (struct options){ 0 };", "a();", "return b();"])
+        lines[0] = "*options = (struct options){ .size = f(), .rate = 2 };"
+        self.check(lines, ["*options = (struct options){ .size = f() };", "a();", "return b();"])
+
+    def test_declarations_stand_in_an_order_that_compiles(self) -> None:
+        lines = ["int ret;", "struct wr *bad;", "struct wr **to = &bad;", "", "ret = f(to);", "g(ret);", "return ret;"]
+        self.check(lines, ["struct wr *bad;", "struct wr **to = &bad;", "int ret;"] + lines[4:])
+
     def test_an_argument_that_is_printed_keeps_its_type(self) -> None:
         lines = ['printf("%" PRIu64, options->rate);', "a();", "return b();"]
         self.check(lines, lines)

@@ -76,6 +76,13 @@ class Lines(unittest.TestCase):
         self.assertEqual(words("".join(lines)), words(call))
         self.assertTrue(all(layout.columns(line) <= layout.WIDTH for line in lines) and len(lines) > 1)
 
+    def test_a_head_is_broken_in_its_parentheses(self) -> None:
+        head = f"static int function({', '.join(f'struct type *name_{number}' for number in range(6))})"
+        lines = layout.filled_head(head)
+        self.assertTrue(lines[0].startswith("static int function(struct type *name_0,"))
+        self.assertEqual(words("".join(lines)), words(head))
+        self.assertTrue(all(layout.columns(line) <= layout.WIDTH for line in lines))
+
     def test_a_string_is_cut_at_a_space(self) -> None:
         lines = layout.filled('f("' + "word " * 40 + '", a);', 1)
         self.assertTrue(all(layout.columns(line) <= layout.WIDTH for line in lines))
@@ -94,6 +101,8 @@ class Items(unittest.TestCase):
             ("int f(int a);", "prototype", ["f"]),
             ("struct s {\n\tint a;\n};", "type", ["s"]),
             ("enum e {\n\tA,\n\tB = 2,\n};", "type", ["e", "A", "B"]),
+            ("enum e {\n\tA,\n\tB = 2,\n\tC\n};", "type", ["e", "A", "B", "C"]),
+            ("static const struct s {\n\tint a;\n} table[] = {\n\t{ 1 },\n};", "type", ["s", "table"]),
             ("static const int table[] = { 1 };", "variable", ["table"]),
             ("#define N 1", "define", ["N"]),
             ("#include <errno.h>", "include", ["errno.h"]),
@@ -108,6 +117,10 @@ class Items(unittest.TestCase):
 
     def test_members_are_no_calls(self) -> None:
         self.assertNotIn("count", self.item("struct s {\n\tstruct t count;\n};").calls)
+
+    def test_a_member_may_have_the_name_of_its_type(self) -> None:
+        item = self.item("static struct s {\n\tenum t t;\n\tint a[N];\n} table[] = {\n\t{ A, { 1 } },\n};")
+        self.assertEqual(item.calls & {"t", "a", "N", "A"}, {"t", "N", "A"})
 
 
 if __name__ == "__main__":

@@ -80,7 +80,6 @@ static void report_end(struct our_control *control, int ret, uint64_t messages)
 		our_report_sentence("%s, after %" PRIu64 " messages", why, messages);
 }
 
-/* `event`: the name of the one that brought the error; "": none did. */
 static int report_address(const char *call, int error, const struct sockaddr *address,
 			  const char *event)
 {
@@ -90,9 +89,9 @@ static int report_address(const char *call, int error, const struct sockaddr *ad
 	if (error == ENODEV || error == EADDRNOTAVAIL)
 		return our_report_error(call, error,
 					"%s: no RDMA device serves it (rdma link lists them), or "
-					"another program listens there%s",
-					text, event);
-	return our_report_error(call, error, "%s%s", text, event);
+					"another program listens there",
+					text);
+	return our_report_error(call, error, "%s", text);
 }
 
 int our_report_no_channel(int error)

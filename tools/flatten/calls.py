@@ -200,7 +200,7 @@ def outermost(statement: Statement) -> None:
     """Without parentheses around all that a statement is or returns, or an if asks."""
     statement.nodes = [
         node.parts[0]
-        if node and node.kind == "parentheses" and node.parts[0].kind != "assign"
+        if node and node.kind == "parentheses" and (node.parts[0].kind != "assign" or statement.kind == "expression")
         else node and tidied(node)
         for node in statement.nodes
     ]

@@ -23,6 +23,22 @@ def clean(function: Function, knowledge: Knowledge) -> None:
         drop_locals(function, knowledge)
 
 
+def in_order(function: Function) -> None:
+    """Puts the variables at its head that begin with no value behind those that do, and int last."""
+    body = function.body or []
+    end = next((at for at, one in enumerate(body) if one.kind != "declaration"), len(body))
+
+    used = {node.text for one in body[:end] for outer in one.expressions() for node in outer.walk()}
+
+    def rank(one: Statement) -> int:
+        if one.head.startswith("static") or any(part.value or part.name in used for part in one.declared):
+            return 0
+        return 2 if one.head == "int" else 1
+
+    if not any(one.above for one in body[:end]):
+        function.body = sorted(body[:end], key=rank) + body[end:]
+
+
 def drop_labels(function: Function) -> None:
     """Takes out labels that nobody jumps to."""
     wanted = {one.head.removeprefix("goto ") for one in function.statements() if one.kind == "jump"}

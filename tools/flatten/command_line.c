@@ -24,10 +24,12 @@ static int take_number(const char *text, bool suffixes, uint64_t min, uint64_t m
 
 	errno = 0;
 	*value = strtoull(text, &end, 10);
-	unit = suffixes && *end ? strchr(units, *end) : NULL;
-	if (unit) {
-		*value <<= 10 * (unit - units + 1);
-		end++;
+	if (suffixes && *end) {
+		unit = strchr(units, *end);
+		if (unit) {
+			*value <<= 10 * (unit - units + 1);
+			end++;
+		}
 	}
 	if (isdigit((unsigned char)*text) && !*end && !errno && (*value || !min) && *value <= max)
 		return 0;
@@ -51,6 +53,7 @@ int our_process_options(int argc, char **argv, const struct our_program *program
 	options->clients = 1;
 	options->count = OUR_DEFAULT_COUNT;
 	options->data_size = OUR_DEFAULT_SIZE;
+	options->timeout_s = program->timeout_s;
 	while (!ret && (letter = getopt(argc, argv, LETTERS)) != -1) {
 		switch (letter) {
 			CASES

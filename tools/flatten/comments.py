@@ -49,8 +49,8 @@ def of_item(comment: str) -> str:
 
 
 def first_clause(sentence: str) -> str:
-    """A long sentence up to a colon or semicolon, if what is left still says something."""
-    clause = re.split(r"[:;] ", sentence)[0]
+    """A long sentence up to a colon or semicolon outside of parentheses, if what is left still says something."""
+    clause = re.split(r"[:;] (?![^(]*\))", sentence)[0]
     return clause + "." if len(clause) > 40 and clause != sentence else sentence
 
 

@@ -24,7 +24,7 @@ ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b, "*": lambda a, b: a * b, "<<": lambda a, b: a << b,
 }  # fmt: skip
 # Functions of the libraries, and of ours that do more than read, whose result alone matters.
-READERS = {"strcmp", "our_now_ns", "strerror", "ibv_get_device_name", "rdma_event_str"}
+READERS = {"strcmp", "our_now_ns", "strerror", "ibv_get_device_name", "rdma_event_str", "default_memory"}
 
 
 def is_moment(node: Node) -> bool:
@@ -49,6 +49,7 @@ class Knowledge:
     results: dict[str, Node] = field(default_factory=dict)  # functions that always return this, and do nothing
     pure: set[str] = field(default_factory=lambda: set(READERS))
     possible: dict[str, set[str]] = field(default_factory=dict)  # all values that a parameter has
+    unsigned: set[str] = field(default_factory=set)  # members that are no shorter than unsigned int
     impossible: dict[str, set[str]] = field(default_factory=dict)  # a member never has these values
 
     def value(self, node: Node) -> Value:
@@ -93,8 +94,7 @@ class Knowledge:
         if node.kind == "binary":
             return self.binary(node)
         if node.kind == "choice":
-            truth = self.truth(node.parts[0])
-            return node if truth is None else node.parts[1 if truth else 2]
+            return self.choice(node)
         if node.kind == "prefix" and node.text == "!":
             truth = self.truth(node.parts[0])
             return node if truth is None else ZERO if truth else ONE
@@ -105,6 +105,17 @@ class Knowledge:
             return node.parts[0] if isinstance(value, int) and 0 <= value < 2**31 else node
         if node.kind == "parentheses" and (is_tight(node.parts[0]) or self.value(node.parts[0]) is not None):
             return node.parts[0]
+        return node
+
+    def choice(self, node: Node) -> Node:
+        condition, chosen, otherwise = node.parts
+        truth = self.truth(condition)
+        if truth is not None:
+            return chosen if truth else otherwise
+        if chosen == otherwise and self.is_pure(condition):
+            return chosen  # "x ? 1 : 1"
+        if chosen == condition and otherwise == ZERO and self.is_pure(condition):
+            return condition  # "x ? x : 0"
         return node
 
     def call(self, node: Node) -> Node:
@@ -159,19 +170,26 @@ class Knowledge:
 
     def logical(self, node: Node, left_will_do: bool, right_will_do: bool) -> Node:
         """`left_will_do`: whether the left side stands for the whole if the right one does not matter."""
-        left, right = node.parts
+        left, right = node.parts = [
+            part.parts[0] if part.kind == "parentheses" and part.parts[0].kind == "prefix" else part for part in node.parts
+        ]
         decides = node.text == "||"  # the truth that makes the other side irrelevant
         first, second = self.truth(left), self.truth(right)
         if first is not None and (first == decides or right_will_do):
             return (ONE if decides else ZERO) if first == decides else right
         if second is not None and second != decides and left_will_do:
             return left
-        if second is not None and self.is_pure(left):
+        if second is not None and second == decides and self.is_pure(left):
             return ONE if decides else ZERO
         return node
 
     def is_never(self, name: str, value: str) -> bool:
         return value in self.impossible.get(name, ()) or value not in self.possible.get(name, {value})
+
+    def is_unsigned(self, node: Node) -> bool:
+        if node.kind == "parentheses" or (node.kind == "binary" and node.text in ("+", "-", "*")):
+            return any(self.is_unsigned(part) for part in node.parts)
+        return node.kind == "member" and node.text.lstrip("->.") in self.unsigned
 
     def comparison(self, node: Node, one: Value, other: Value) -> Node:
         left, right = node.parts
@@ -179,6 +197,10 @@ class Knowledge:
             return ONE if COMPARISONS[node.text](one, other) else ZERO
         if other == 2**64 - 1 and node.text in ("<", ">") and is_moment(left):
             return ONE if node.text == "<" else ZERO
+        if (one == 0 and node.text == ">" and self.is_unsigned(right)) or (
+            other == 0 and node.text == "<" and self.is_unsigned(left)
+        ):
+            return ZERO if self.is_pure(node) else node
         if node.text not in ("==", "!="):
             return node
         if isinstance(one, str) and isinstance(other, str) and one[0] != '"':

@@ -13,7 +13,7 @@ WIDTH = 100
 TAB = 8
 ATOM = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|.')
 # Where a line is rather broken comes first; True: the operator begins the next line.
-BREAKS = [([","], False), (["=", "+=", "-=", "|=", "&="], False), (["||"], False), (["&&"], False), (["?", ":"], True),
+BREAKS = [([";"], False), ([","], False), (["=", "+=", "-=", "|=", "&="], False), (["||"], False), (["&&"], False), ([":"], True), (["?"], True),
           (["==", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "%", "|", "&", "<<", ">>", "^"], False)]  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def units_of(text: str) -> list[str]:
     for operators, begins in BREAKS:
         units = [words[0]]
         for before, word in zip(words, words[1:]):
-            cut = word in operators if begins else before in operators or (operators == [","] and before.endswith(","))
+            cut = word in operators if begins else before in operators or (operators[0] in ",;" and before.endswith(operators[0]))
             units += [word] if cut else []
             units[-1] += "" if cut else " " + word
         if len(units) > 1:
@@ -103,9 +103,16 @@ class Lines:
             if depth == 0:
                 break
         self.now += text[: start.end()]
+        inner = text[start.end() : end - 1]
+        if start[0] == "{" and columns(self.now) > WIDTH // 2 and not self.fits(inner, 1):
+            self.next()
+            self.fill(inner.strip() + ",")
+            self.lines.append(self.now)
+            self.now = indented(self.continued - TAB) + text[end - 1 :]
+            return
         outer, self.continued = self.continued, min(columns(self.now) + (start[0] == "{"), 8 * TAB)
         follows = re.search(r"[(\[{]", text[end:])
-        self.fill(text[start.end() : end - 1], 1 + (follows.end() if follows else len(text) - end + after))
+        self.fill(inner, 1 + (follows.end() if follows else len(text) - end + after))
         self.continued = outer
         self.fill(text[end - 1 :], after)
 
@@ -132,6 +139,15 @@ def filled(text: str, indent: int) -> list[str]:
         lines.continued = indent * TAB + keyword.end()
         text = text[keyword.end() :]
     lines.fill(text)
+    return lines.lines + [lines.now]
+
+
+def filled_head(text: str) -> list[str]:
+    """The head of a function, which is not broken before its parameters."""
+    lines = Lines(0)
+    if lines.fits(text, 0):
+        return filled(text, 0)
+    lines.fill_bracket(text, 0)
     return lines.lines + [lines.now]
 
 
@@ -184,7 +200,7 @@ def shown_statement(one: Statement, indent: int, in_chain: bool = False) -> list
         lines = with_behind([indented(outdent * TAB) + one.head + ":"], one.behind, outdent)
         return above + lines
     head = head_of(one)
-    braces = one.kind in ("switch", "block", "do") or needs_braces(one) or in_chain
+    braces = one.kind in ("switch", "block") or (one.kind == "do" and not is_short(one.body)) or needs_braces(one) or in_chain
     lines = filled(head, indent) if head else [indented(indent * TAB)]
     if braces:
         lines[-1] += " {" if head else "{"
@@ -202,7 +218,11 @@ def shown_statement(one: Statement, indent: int, in_chain: bool = False) -> list
             lines.append(join + (" {" if braces else ""))
             lines += shown_block(one.other, indent + 1) + ([indented(indent * TAB) + "}"] if braces else [])
     if one.kind == "do":
-        lines[-1] += f" while ({show(one.nodes[0])});" if one.nodes[0] else ""
+        end = f"while ({show(one.nodes[0])});" if one.nodes[0] else ""
+        if braces:
+            lines[-1] += " " + end
+        else:
+            lines.append(indented(indent * TAB) + end)
     return above + lines
 
 
@@ -217,6 +237,10 @@ def needs_braces(one: Statement) -> bool:
     ) or (is_else_if(one, one.other) and needs_braces(one.other[0]))  # fmt: skip
 
 
+def is_short(body: list[Statement]) -> bool:
+    return len(body) == 1 and not body[0].above and body[0].kind in ("expression", "jump", "return")
+
+
 def is_else_if(one: Statement, body: list[Statement]) -> bool:
     return body is one.other and len(body) == 1 and body[0].kind == "if"
 
@@ -225,10 +249,18 @@ def shown_block(statements: list[Statement], indent: int) -> list[str]:
     lines: list[str] = []
     for number, one in enumerate(statements):
         after_declarations = number and statements[number - 1].kind == "declaration" and one.kind != "declaration"
-        if number and (one.blank or after_declarations):
+        if number and (one.blank or after_declarations) and not tests_result(one, statements[number - 1]):
             lines.append("")
         lines += shown_statement(one, indent)
     return lines
+
+
+def tests_result(one: Statement, before: Statement) -> bool:
+    """Whether it asks for what the statement before it has stored, which may have been a declaration once."""
+    node = before.nodes[0] if before.kind == "expression" else None
+    if one.kind != "if" or one.above or not node or node.kind != "assign" or not one.nodes[0]:
+        return False
+    return any(show(part) == show(node.parts[0]) for part in one.nodes[0].walk())
 
 
 def shown_function(head: str, statements: list[Statement]) -> str:

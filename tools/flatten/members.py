@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from . import source
 from .expressions import Node, show
 from .folding import ZERO, Knowledge
-from .model import Function, Model
+from .model import Function, Model, tag_in
 from .statements import Statement
 
 Key = tuple[str, str]  # the tag of a struct, and a member
@@ -57,6 +57,10 @@ class Members:
             if name not in but:
                 self.store(tag, name, ZERO)
 
+    def unknown(self, tag: str) -> None:
+        for name in self.model.members.get(tag, {}):
+            self.store(tag, name, None)
+
     def initializer(self, tag: str, node: Node) -> None:
         if node.kind not in ("braces", "literal"):
             return
@@ -65,10 +69,12 @@ class Members:
         for part in node.parts:
             if part.kind == "designator":
                 self.store(tag, part.text, part.parts[0])
+                kind, stars, _ = self.model.members.get(tag, {}).get(part.text, ("", "", ""))
+                if part.parts[0].kind == "braces" and not stars:
+                    self.initializer(tag_in(kind), part.parts[0])
             elif part.kind != "braces":
                 if show(part) != "0" or len(node.parts) > 1:  # in the order of the members
-                    for name in self.model.members.get(tag, {}):
-                        self.store(tag, name, None)
+                    self.unknown(tag)
             else:
                 self.initializer(tag, part)
         self.zeros(tag, named)
@@ -103,6 +109,8 @@ class Members:
     def read_node(self, node: Node, scope: dict[str, str], guards: set[Key]) -> None:
         if node.kind == "literal":
             self.initializer("", node)
+        if is_call(node, "memcpy") or is_call(node, "memmove"):
+            self.unknown(self.model.tag_of(node.parts[1], scope))
         changes = node.kind in ("assign", "postfix") or (node.kind == "prefix" and node.text in ("++", "--", "&"))
         if not changes:
             return
@@ -134,11 +142,13 @@ class Members:
     def constants(self) -> dict[Key, Node]:
         found = {}
         for (tag, name), values in self.stored.items():
-            _, stars, dimensions = self.model.members[tag][name]
+            kind, stars, dimensions = self.model.members[tag][name]
             known = {self.knowledge.value(value) if value and self.is_constant(value) else None for value in values}
             value = values[0]
-            if len(known) > 1 or value is None or None in known or name in self.tainted or dimensions:
+            if len(known) > 1 or value is None or None in known or name in self.tainted:
                 continue
+            if dimensions or (tag_in(kind) and not stars):
+                continue  # what is within it is asked for by itself
             is_zero = known == {0}
             if is_zero or (tag, name) not in self.guarded:
                 found[(tag, name)] = Node("name", "NULL") if stars and is_zero else value

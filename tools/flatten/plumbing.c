@@ -53,6 +53,7 @@ int our_catch_signals(void)
 	stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (stop_fd < 0)
 		return our_report_error("eventfd", errno, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a driver may write to a connection that is gone */
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = handle_signal;
 	for (i = 0; i < 3; i++) {

@@ -155,6 +155,8 @@ class Program:
         text = item.text
         if item.kind in ("function", "variable") and item.names[0] != "main":
             text = static(text)
+        if item.kind == "function":
+            text = "\n".join(layout.filled_head(head_of(text))) + text[text.index("\n{") :]
         comment = comments.of_item(comment)
         return (comment + "\n" if comment else "") + text + "\n"
 

@@ -5,23 +5,20 @@ that are never taken, functions that do nothing, members that nobody reads.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from . import layout, source
 from .calls import Calls, outermost, put_in, silence
-from .cleanup import clean
-from .expressions import Node, Unknown, parse
+from .cleanup import clean, in_order
+from .expressions import Node, Unknown, parse, show
 from .flow import Flow
-from .folding import Knowledge
+from .folding import ZERO, Knowledge
 from .members import Key, Members, target_of
-from .model import Function, model_of
+from .model import Function, Model, model_of
 from .source import Item
 from .splice import splice
 from .statements import Statement
-
-ENUMERATOR = re.compile(r"^\s*(\w+)(?: = ([^,]*))?,", re.MULTILINE)
 
 
 def names_of(items: list[Item]) -> dict[str, int | str | None]:
@@ -35,17 +32,27 @@ def names_of(items: list[Item]) -> dict[str, int | str | None]:
                 continue
         elif item.kind == "type" and item.text.startswith("enum"):
             value = -1
-            for name, given in ENUMERATOR.findall(source.strip(item.text)):
+            for name, given in source.enumerators(source.strip(item.text)):
                 value = int(given, 0) if given.isdigit() else value + 1
                 knowledge.names[name] = value
     return {name: value for name, value in knowledge.names.items() if value is not None}
+
+
+def unsigned_members(model: Model) -> set[str]:
+    """Those that are of 32 or 64 bits without a sign in whatever struct of the program has them."""
+    kinds: dict[str, set[bool]] = {}
+    for members in model.members.values():
+        for name, (kind, stars, dimensions) in members.items():
+            is_unsigned = kind.split()[-1] in ("uint32_t", "uint64_t", "size_t") and not stars and not dimensions
+            kinds.setdefault(name, set()).add(is_unsigned)
+    return {name for name, found in kinds.items() if found == {True}}
 
 
 class Simplifier:
     def __init__(self, items: list[Item], impossible: dict[str, set[str]]) -> None:
         self.items = items
         self.model = model_of(items)
-        self.knowledge = Knowledge(names=names_of(items), impossible=impossible)
+        self.knowledge = Knowledge(names=names_of(items), impossible=impossible, unsigned=unsigned_members(self.model))
 
     def functions(self) -> list[Function]:
         return [one for one in self.model.functions.values() if one.body is not None]
@@ -56,7 +63,8 @@ class Simplifier:
             self.rounds()
         for function in self.functions():
             silence(function)
-            text = layout.shown_function("\n".join(layout.filled(function.head(), 0)), function.body or [])
+            in_order(function)
+            text = layout.shown_function("\n".join(layout.filled_head(function.head())), function.body or [])
             function.item.text = text
             function.item.calls = source.identifiers(text) - {function.name}
 
@@ -123,6 +131,9 @@ class Simplifier:
         for function in self.functions():
             scope = function.locals()
 
+            for one in function.statements():
+                one.change(lambda node: self.without_unread(node, unread))
+
             def stays(one: Statement, scope: dict[str, str] = scope) -> bool:
                 node = one.nodes[0] if one.kind == "expression" else None
                 target = node and target_of(one, node)
@@ -133,6 +144,17 @@ class Simplifier:
 
             function.body = kept(function.body or [], stays, self.knowledge)
 
+    def without_unread(self, node: Node, unread: set[Key]) -> Node:
+        """A literal of a struct without what nobody reads."""
+        if node.kind == "literal":
+            tag = self.model.tag_of(node, {})
+            parts = [
+                part for part in node.parts
+                if part.kind != "designator" or (tag, part.text) not in unread or not self.knowledge.is_pure(part)
+            ]  # fmt: skip
+            return Node("literal", node.text, parts or [ZERO])
+        return node
+
     def drop_empty(self, empty: set[str]) -> None:
         def stays(one: Statement) -> bool:
             node = one.nodes[0] if one.kind == "expression" else None
@@ -140,6 +162,8 @@ class Simplifier:
                 return False
             if node and node.kind in ("name", "number", "member", "choice") and self.knowledge.is_pure(node):
                 return False
+            if node and node.kind == "assign" and node.text in ("+=", "-=", "|=") and show(node.parts[1]) == "0":
+                return not self.knowledge.is_pure(node.parts[0])
             return not (node and node.kind == "call" and node.parts[0].text in empty
                         and all(self.knowledge.is_pure(part) for part in node.parts[1:]))  # fmt: skip
 

@@ -109,15 +109,32 @@ def type_item(code: str, comment: str, text: str, path: str) -> Item:
     assert tag
     names = [tag[1]]
     if re.search(r"\benum ", code.split("{")[0]):
-        names += re.findall(r"^\s*(\w+)(?: = [^,]*)?,", code, re.MULTILINE)
-    after = code[code.rindex("}") + 1 :].strip(" ;\n")
+        names += [name for name, _ in enumerators(code)]
+    after = code[end_of_braces(code) :].strip(" ;\n")
     if code.startswith("extern"):
         text = re.sub(r"^extern ", "", text)
         text = re.sub(r"\} *\w+;$", "};", text)
-    elif after and IDENTIFIER.fullmatch(after):
-        names.append(after)  # a variable of the type, declared with it
-    members = set(re.findall(r"(\w+)(?:\[\w*\])?[;,]", code))
-    return Item("type", names, comment, text, path, identifiers(text) - set(names) - members)
+    elif variable := IDENTIFIER.match(after):
+        names.append(variable[0])  # of the type, declared with it
+    declared = re.sub(r"(?<=[\s*])\w+(?=[;,\[])", "", code[: end_of_braces(code)])  # but for the members
+    used = identifiers(declared) | identifiers(code[end_of_braces(code) :])
+    return Item("type", names, comment, text, path, used - set(names))
+
+
+def enumerators(code: str) -> list[tuple[str, str]]:
+    """Of an enum without comments: each name, and what it is given, or ""."""
+    inner = code[code.index("{") + 1 : end_of_braces(code) - 1]
+    return [(match[1], match[2] or "") for match in re.finditer(r"(\w+)\s*(?:=\s*([^,]*?)\s*)?(?:,|$)", inner.strip())]
+
+
+def end_of_braces(code: str) -> int:
+    """Where the first pair of braces ends."""
+    depth = 0
+    for match in re.finditer(r"[{}]", code):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.end()
+    raise ValueError(f"no end of: {code}")
 
 
 def function_name(head: str) -> str:
