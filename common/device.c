@@ -30,7 +30,7 @@ const char *our_transport_name(const struct our_control *control)
 	return port.link_layer == IBV_LINK_LAYER_ETHERNET ? "RoCE" : "InfiniBand";
 }
 
-int our_check_data_size(const struct our_control *control)
+int our_check_data_size(struct our_control *control)
 {
 	struct ibv_context *verbs = control->verbs;
 	struct ibv_port_attr port;
@@ -43,7 +43,9 @@ int our_check_data_size(const struct our_control *control)
 		return our_report_error("ibv_query_port", ret, NULL);
 	if (control->data_size <= port.max_msg_sz)
 		return 0;
-	our_report_sentence("-s %u is more than %s takes: at most %u bytes a message",
+	control->refusal_limit = port.max_msg_sz;
+	our_report_sentence("%s %u is more than %s takes: at most %u bytes a message",
+			    strcmp(control->role, "agent") ? "-s" : "client refused: its -s",
 			    control->data_size, our_device_name(control), port.max_msg_sz);
 	return EMSGSIZE;
 }

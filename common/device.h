@@ -17,10 +17,10 @@ const char *our_transport_name(const struct our_control *control);
  * Checks control->data_size against the longest message that the port takes. A listener without a
  * device passes: each connection is checked again.
  *
- * Returns 0; EMSGSIZE (too long: wrong usage) or another errno value, both reported. See
- * ibv_query_port(3). Any thread.
+ * Returns 0; EMSGSIZE (too long: wrong usage, or to be refused, and the limit is in
+ * control->refusal_limit) or another errno value, both reported. See ibv_query_port(3). Any thread.
  */
-int our_check_data_size(const struct our_control *control);
+int our_check_data_size(struct our_control *control);
 
 /*
  * Reports that `call` (ibv_create_cq, rdma_create_qp) could not make another queue, with what the

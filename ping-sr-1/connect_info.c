@@ -120,6 +120,8 @@ static enum our_refusal_reason reason_of(int error)
 	switch (error) {
 	case EUSERS:
 		return OUR_REFUSED_BUSY;
+	case EMSGSIZE: /* our_check_data_size has set the limit */
+		return OUR_REFUSED_SIZE;
 	case EBUSY:
 		return OUR_REFUSED_CROWD;
 	case EDQUOT:

@@ -92,7 +92,7 @@ static void ask(struct crowd *crowd, struct rdma_cm_id *id)
 		.initiator_depth = 1,
 		.retry_count = 6,
 		.rnr_retry_count = 7,
-		.qp_num = 0x123456,
+		.qp_num = 0x1000 + crowd->begun, /* nobody else's: two of one would be refused */
 	};
 
 	if (crowd->way == NONSENSE)
@@ -131,7 +131,8 @@ static void handle(struct crowd *crowd, struct rdma_cm_id *id, enum rdma_cm_even
 		id->context = crowd; /* it stands */
 		return;
 	case RDMA_CM_EVENT_REJECTED:
-		end(crowd, id, &crowd->refused);
+		if (!id->context)
+			end(crowd, id, &crowd->refused);
 		return;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		if (id->qp)

@@ -223,9 +223,9 @@ static struct rdma_event_channel own_channel;
 static struct rdma_cm_id own_id, second_id, other_id;
 
 /* Takes the place of the library's: the device has nothing to say. */
-int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+int ibv_get_async_event(struct ibv_context *verbs_context, struct ibv_async_event *event)
 {
-	(void)context, (void)event;
+	(void)verbs_context, (void)event;
 	errno = EAGAIN;
 	return -1;
 }
