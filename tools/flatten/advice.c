@@ -94,6 +94,21 @@ static int report_address(const char *call, int error, const struct sockaddr *ad
 	return our_report_error(call, error, "%s", text);
 }
 
+/* The id knows who the peer is. */
+static void describe(const struct ibv_async_event *event, enum element element,
+		     const struct our_control *owner, char *text, size_t size)
+{
+	char peer[OUR_ADDRESS_TEXT];
+
+	*text = '\0';
+	if (element == OF_PORT)
+		snprintf(text, size, ", port %d", event->element.port_num);
+	if (owner)
+		snprintf(text, size, ", %s of the connection with %s",
+			 element == OF_QP ? "QP" : "CQ",
+			 our_address_text(rdma_get_peer_addr(owner->cm_id), peer));
+}
+
 int our_report_no_channel(int error)
 {
 	return our_report_error("rdma_create_event_channel", error, OUR_NO_DEVICE_ADVICE);
