@@ -83,6 +83,7 @@ static void create_qp(struct crowd *crowd, struct rdma_cm_id *id)
 
 static void ask(struct crowd *crowd, struct rdma_cm_id *id)
 {
+	static uint32_t qp_num = 0x1000; /* of two with the same one, a device refuses the second */
 	/* Count, size and buffers, as docs/protocol.md has them; or noise. */
 	uint64_t data[] = { htobe64(1000000), htobe64(crowd->size), htobe64(crowd->buffers) };
 	struct rdma_conn_param param = {
@@ -92,7 +93,7 @@ static void ask(struct crowd *crowd, struct rdma_cm_id *id)
 		.initiator_depth = 1,
 		.retry_count = 6,
 		.rnr_retry_count = 7,
-		.qp_num = 0x1000 + crowd->begun, /* nobody else's: two of one would be refused */
+		.qp_num = qp_num++,
 	};
 
 	if (crowd->way == NONSENSE)
