@@ -270,8 +270,10 @@ int our_report_no_client(const struct our_control *agent, int error)
 	if (error == ENODEV)
 		return our_report_error("rdma_accept", error, "the RDMA device was removed%s",
 					our_cm_event_name(agent, error));
-	return our_report_error("rdma_accept", error, "most likely the client has left meanwhile%s",
-				our_cm_event_name(agent, error));
+	our_report_error("rdma_accept", error, "most likely the client has left meanwhile%s",
+			 our_cm_event_name(agent, error));
+	/* Of an id whose client has left, librdmacm cannot ask for what the QP is to be. */
+	return error == EINVAL ? ECONNABORTED : error;
 }
 
 int our_report_no_requests(const struct our_control *listener, const char *call, int error)

@@ -73,7 +73,10 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
  */
 int our_client_connect(struct our_control *control, bool quietly);
 
-/* Reports why the client could not be accepted, or a listener cannot go on. Returns `error`. */
+/*
+ * Reports why the client could not be accepted, or a listener cannot go on. Returns `error`; of a client
+ * that has left, ECONNABORTED for EINVAL.
+ */
 int our_report_no_client(const struct our_control *agent, int error);
 int our_report_no_requests(const struct our_control *listener, const char *call, int error);
 

@@ -23,7 +23,7 @@ static int setup_and_accept(struct our_control *control)
 		return ret;
 	ret = our_agent_accept(control);
 	if (ret) {
-		our_report_no_client(control, ret);
+		ret = our_report_no_client(control, ret);
 		our_unsetup_transfer(control);
 		return ret;
 	}

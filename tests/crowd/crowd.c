@@ -93,9 +93,10 @@ static void ask(struct crowd *crowd, struct rdma_cm_id *id)
 		.initiator_depth = 1,
 		.retry_count = 6,
 		.rnr_retry_count = 7,
-		.qp_num = qp_num++,
+		.qp_num = qp_num,
 	};
 
+	qp_num++;
 	if (crowd->way == NONSENSE)
 		memset(data, 0xa5, sizeof(data));
 	/* Of an id without a QP of its own librdmacm leaves it to us to finish the handshake. */
