@@ -55,7 +55,6 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 	struct ibv_context *verbs = control->verbs;
 	const char *device = our_device_name(control);
 	struct ibv_device_attr limits;
-	const char *left = "";
 
 	if (!error)
 		error = ENOMEM;
@@ -67,13 +66,13 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 	if (ibv_query_device(verbs, &limits))
 		return our_report_error(call, error, NULL);
 	/* Of an id whose client has left, librdmacm cannot ask the kernel for the QP's attributes. */
-	if (error == EINVAL && control->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
-		left = "the client has left, or it is too much: ";
-	return our_report_error(
-		call, error,
-		"%sasked %s for %u sends and %u receives outstanding; it has at most "
-		"%d CQs of %d entries and %d QPs of %d work requests, for all "
-		"programs together",
-		left, device, control->max_send_wr, control->max_recv_wr, limits.max_cq,
-		limits.max_cqe, limits.max_qp, limits.max_qp_wr);
+	if (error == EINVAL && !strcmp(call, "rdma_create_qp") &&
+	    control->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return our_report_error(call, error, "most likely the client has left meanwhile");
+	return our_report_error(call, error,
+				"asked %s for %u sends and %u receives outstanding; it has at most "
+				"%d CQs of %d entries and %d QPs of %d work requests, for all "
+				"programs together",
+				device, control->max_send_wr, control->max_recv_wr, limits.max_cq,
+				limits.max_cqe, limits.max_qp, limits.max_qp_wr);
 }

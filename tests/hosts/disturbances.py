@@ -18,7 +18,7 @@ DEVICES = {"rxe0": "soft-RoCE", "siw0": "soft-iWARP"}
 # What a program may give as the reason, by what it means.
 SILENCE = r"said nothing for \d+ s|waited in vain|no answer from"
 RETRIES = r"retry counter exceeded"
-LEFT = r"the (client|server) left after|the client has left, or"
+LEFT = r"the (client|server) left after|most likely the client has left"
 UNREACHABLE = (
     r"RDMA_CM_EVENT_(UNREACHABLE|ADDR_ERROR|ROUTE_ERROR)|Connection timed out|No route to host"
     r"|Network is unreachable"

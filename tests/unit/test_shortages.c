@@ -53,7 +53,7 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *limit)
 	return 0;
 }
 
-#define LEFT   "the client has left, or it is too much: "
+#define LEFT   "most likely the client has left"
 #define ASKED  "asked rxe0 for 3 sends and 4 receives outstanding; it has at most 5 CQs of 6"
 #define MAPPED "soft-iWARP maps at most 144 pages"
 
@@ -66,7 +66,7 @@ static const struct {
 	const char *said, *not_said;
 } no_queues[] = {
 	{ "rxe0", ENOMEM, true, RDMA_CM_EVENT_CONNECT_REQUEST, ENOMEM, "(12): " ASKED, LEFT },
-	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, "(22): " LEFT ASKED, NULL },
+	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, "(22): " ASKED, LEFT },
 	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_ESTABLISHED, EINVAL, "(22): " ASKED, LEFT },
 	{ "rxe0", ENOMEM, false, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12)\n", NULL },
 	/* Of some devices' failures nobody says why. */
@@ -140,12 +140,30 @@ START_TEST(what_the_machine_does_cannot_be_read)
 }
 END_TEST
 
+START_TEST(a_qp_for_a_client_that_has_left)
+{
+	struct ibv_device device = { .name = "rxe0" };
+	struct ibv_context verbs = { .device = &device };
+	static struct our_control control;
+
+	control.verbs = &verbs;
+	control.cm_event.type = RDMA_CM_EVENT_CONNECT_REQUEST;
+	device_answers = true;
+	capture_start();
+	ck_assert_int_eq(our_report_no_queue(&control, "rdma_create_qp", EINVAL), EINVAL);
+	assert_holds(captured_stderr(), ": rdma_create_qp: ");
+	assert_holds(captured_stderr(), LEFT);
+	ck_assert_ptr_null(strstr(captured_stderr(), "asked"));
+}
+END_TEST
+
 Suite *shortages_suite(void)
 {
 	Suite *suite = suite_create("shortages");
 	TCase *tcase = tcase_create("shortages");
 
 	tcase_add_loop_test(tcase, a_queue_that_is_not_to_be_had, 0, UNIT_LENGTH(no_queues));
+	tcase_add_test(tcase, a_qp_for_a_client_that_has_left);
 	tcase_add_loop_test(tcase, memory_that_cannot_be_registered, 0, UNIT_LENGTH(no_memory));
 	tcase_add_test(tcase, what_the_machine_does_cannot_be_read);
 	suite_add_tcase(suite, tcase);
