@@ -171,7 +171,7 @@ check: ## run all tests, on the same drivers
 	@tests/run
 
 # Before a release, as root: see tests/README.md.
-check-long: ## what takes longer than `make check`, an hour, and one table of it
+check-long: ## what takes longer than `make check`, and one table of it
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt \
 		tests/packages-sanitize.txt tests/packages-long.txt
 	@$(MAKE) --no-print-directory $(JOBS) all nine tests-build fake-build fuzz-build pairs-build
