@@ -45,7 +45,7 @@ int our_check_data_size(struct our_control *control)
 		return 0;
 	control->refusal_limit = port.max_msg_sz;
 	our_report_sentence("%s %u is more than %s takes: at most %u bytes a message",
-			    strcmp(control->role, "agent") ? "-s" : "client refused: its -s",
+			    strcmp(control->role, "agent") ? "-s" : "client refused: -s",
 			    control->data_size, our_device_name(control), port.max_msg_sz);
 	return EMSGSIZE;
 }

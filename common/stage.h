@@ -252,8 +252,8 @@ int our_welcome(struct our_control *listener, struct our_control **agent);
 void our_turn_away(struct our_control *agent, int error);
 
 /*
- * Server: takes an agent that has been torn down off the books, and frees it. `error` is how it ended,
- * an errno value or 0. The agent's last act, in its own thread: the server may leave now.
+ * Server: gives back what an agent was let in with, once it has been torn down, and frees it. `error` is
+ * how it ended, an errno value or 0. The agent's last act, in its own thread: the server may leave now.
  */
 void our_dismiss(struct our_control *agent, int error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The server's door: a connect request becomes an agent, or is refused, before anything is allocated
- * for it but the control structure; and an agent that has ended is taken off the books.
+ * Admission: a connect request becomes an agent, or is refused, before anything is allocated for it but
+ * the control structure; and what an agent was let in with is given back when it has ended.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +38,8 @@ int our_welcome(struct our_control *listener, struct our_control **welcomed)
 
 	ret = our_create_control_struct(listener->options, "agent", &agent);
 	if (ret) {
-		our_refuse_request(listener, cm_id, ret);
+		/* It refuses the client without a reason: the listener's private data may be in use. */
+		rdma_destroy_id(cm_id);
 		our_note_failure(listener->admission, ret);
 		return ret;
 	}

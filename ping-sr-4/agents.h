@@ -48,7 +48,7 @@ int our_drain_agent(struct our_agent *agent);
  */
 bool our_end_agent(struct our_agent *agent, int ret);
 
-/* Destroys what is left of an agent that has been ended, and takes it off the books. */
+/* Destroys what is left of an agent that has been ended: see our_dismiss. */
 void our_free_agent(struct our_agent *agent);
 
 #endif

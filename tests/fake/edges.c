@@ -113,7 +113,7 @@ static const struct line lines[] = {
 	{ .what = "refuses messages of a byte more than the port takes",
 	  .who = SERVER | PING | BLAST | REFUSING,
 	  .config = { .clients = 1, .max_message = LINE_SIZE - 1 },
-	  .said = "client refused: its -s 200 is more than rxe0 takes: at most 199 bytes",
+	  .said = "client refused: -s 200 is more than rxe0 takes: at most 199 bytes",
 	  .once = true,
 	  .refused = 3,
 	  .limit = 199,
