@@ -15,6 +15,7 @@ from typing import Any, Callable
 from hosts.disturbances import RATE, Disturbance
 from hosts.judge import Seen, Side
 from hosts.pair import TOP, Host, Pair
+from suites.verdict import COMPLAINT
 
 SIZE = "4k"
 END_S = 90  # for what has to end by itself, once the disturbance is over
@@ -22,11 +23,6 @@ START_S = 60
 LEFT_S = 100  # for what the kernel has to give back: its id may take a minute (docs/pitfalls.md)
 GATE = "/tmp/sweep-gate"
 TYPES = {"rxe0": ("rxe", "roce0", "192.0.2"), "siw0": ("siw", "iwarp0", "198.51.100")}
-# As in tests/run; a machine that stood still complains of that, and of nothing else.
-COMPLAINT = (
-    "BUG|WARNING|Oops|Call Trace|lockup|refcount|blocked for more than|stall on CPU|"
-    "stalls on CPU|general protection|corruption|use-after-free|leaked"
-)
 
 
 class Case:
@@ -253,7 +249,7 @@ class Case:
                 time.sleep(1)
             if now != before:
                 found.append(f"left on host {host.number}: {now.strip()}")
-            said = host.shell(f"dmesg | grep -E '{COMPLAINT}' | head -n 3 || :").strip()
+            said = host.shell(f"dmesg | grep -E '{COMPLAINT.pattern}' | head -n 3 || :").strip()
             if said and not (self.row.freeze and re.search("stall|lockup", said)):
                 found.append(f"kernel of host {host.number}: {said}")
         return found

@@ -2,6 +2,7 @@
 /*
  * Place: the stage tests' main program. Contract: runs every stage on every address there is (in
  * the lab, or RDMA_ADDR); exit status 0 if all passed. Started by tests/run, in the top directory.
+ * With TESTS_ALL every test of every stage on every device, not of those alone that differ there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,27 +19,42 @@ static bool first_of_device(int target)
 	return target == 0 || strcmp(targets[target].device, targets[target - 1].device) != 0;
 }
 
-static void add_all_others(TCase *tcase, int setting)
+/* What depends on nothing but the program: the first device shows it. */
+static void add_what_any_device_shows(TCase *tcase, int setting)
 {
-	if (setting_of(setting).stage->streams) {
-		add_stream_tests(tcase, setting);
-	} else {
-		add_transfer_tests(tcase, setting);
+	if (!setting_of(setting).stage->streams)
 		add_output_tests(tcase, setting);
-	}
-	add_stop_tests(tcase, setting);
 	add_trace_tests(tcase, setting);
 	add_mistake_tests(tcase, setting);
-	add_limit_tests(tcase, setting);
+}
+
+/* What a part that waits in another way, and changes nothing else, may have broken. */
+static void add_what_depends_on_waiting(TCase *tcase, int setting)
+{
+	if (setting_of(setting).stage->streams)
+		add_stream_tests(tcase, setting);
+	else
+		add_transfer_tests(tcase, setting);
+	add_stop_tests(tcase, setting);
 	add_death_tests(tcase, setting);
 }
 
-static void add_what_depends_on_waiting(TCase *tcase, int setting)
+static void add_all_others(TCase *tcase, int setting, bool first_device)
 {
-	add_transfer_tests(tcase, setting);
-	add_stop_tests(tcase, setting);
-	add_trace_tests(tcase, setting);
-	add_death_tests(tcase, setting);
+	bool brief = !first_device && !getenv("TESTS_ALL");
+
+	if (setting_of(setting).stage->only_waits && brief) {
+		add_death_tests(tcase, setting);
+		return;
+	}
+	add_what_depends_on_waiting(tcase, setting);
+	if (setting_of(setting).stage->only_waits) {
+		add_trace_tests(tcase, setting);
+		return;
+	}
+	add_limit_tests(tcase, setting);
+	if (!brief)
+		add_what_any_device_shows(tcase, setting);
 }
 
 /* Of the second family one size shows enough; the others are for tests/run sizes. */
@@ -55,12 +71,8 @@ static void add_tests(TCase *tcase, int setting, int target)
 	bool only_sizes = getenv("STAGES_SIZES");
 
 	add_arrivals(tcase, setting, only_sizes || first_of_device(target));
-	if (only_sizes || !first_of_device(target))
-		return;
-	if (setting_of(setting).stage->only_waits)
-		add_what_depends_on_waiting(tcase, setting);
-	else
-		add_all_others(tcase, setting);
+	if (!only_sizes && first_of_device(target))
+		add_all_others(tcase, setting, target == 0);
 }
 
 int main(void)

@@ -19,7 +19,7 @@ static const struct stage ladder[] = {
 	{ STAGE("ping-sr-1"), .negotiates = true },
 	{ STAGE("ping-sr-2e"), .negotiates = true, .only_waits = true },
 	{ STAGE("ping-sr-2"), .negotiates = true, .notices_peer_death = true },
-	{ STAGE("ping-sr-3"), .negotiates = true, .notices_peer_death = true },
+	{ STAGE("ping-sr-3"), .negotiates = true, .notices_peer_death = true, .only_waits = true },
 	{ STAGE("ping-sr-4"), .negotiates = true, .notices_peer_death = true,
 	  .ids_come_as_events = true },
 	{ STAGE("ping-sr-5"), .negotiates = true, .notices_peer_death = true, .only_waits = true },

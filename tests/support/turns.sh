@@ -51,7 +51,7 @@ overdue() {
 	local program status pid
 	local -A servers=() clients=()
 	local programs=(ping-sr-{0,2,4})
-	[ -z "${LADDER_ALL:-}" ] || programs=(ping-sr-{0,2,3,4,5})
+	[ -z "${TESTS_ALL:-}" ] || programs=(ping-sr-{0,2,3,4,5})
 	for program in "${programs[@]}"; do
 		start_server "$program/server" -a "$2" -D 1000 || :
 		servers[$program]=$server

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The table of the test suites, and how one is run: as a process here, or in VMs of the lab.
+
+Place: between tests/run and the test programs. Contract: run() ends within the suite's limit, or soon after
+it; stop() ends what run() has started in other threads. Logs are in build/tests/.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from suites.verdict import Verdict, of_kernel, of_lab, of_tap, of_two
+
+TOP = Path(__file__).resolve().parents[2]
+LOGS = Path("build/tests")
+# What chooses tests inside of a suite, and is passed on to the lab.
+CHOICES = ("TESTS_ALL", "CK_RUN_CASE", "CK_RUN_SUITE", "CK_TIMEOUT_MULTIPLIER")
+HERE, DEVICE, TWO_HOSTS, LAB = "here", "device", "two hosts", "lab"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Where a suite is run (HERE: needs no device), its program, and its limit in seconds."""
+
+    where: str
+    program: str
+    limit_s: int
+    options: tuple[str, ...] = ()  # for lab/run
+    settings: tuple[str, ...] = ()  # for the program: NAME=VALUE
+    by_default: bool = True
+
+
+# In the order in which they are begun: first what takes no time, then the longest.
+SUITES = {
+    "unit": Suite(HERE, "build/tests/unit-tests", 120),
+    "traced": Suite(HERE, "tests/traced", 60),
+    "fuzz": Suite(HERE, "tests/fuzzers", 600),
+    "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
+    "ladder": Suite(DEVICE, "tests/ladder", 3600),
+    "lab": Suite(LAB, "lab/test", 2400),
+    "two-hosts": Suite(TWO_HOSTS, "build/tests/two-hosts-tests", 1800, ("--loss", "1")),
+    "lost": Suite(TWO_HOSTS, "tests/two-hosts-lost", 1800),
+    "pairs": Suite(DEVICE, "tests/pairs", 3600),
+    "fake": Suite(HERE, "tests/fakes", 1200),
+    "cut": Suite(TWO_HOSTS, "tests/two-hosts-cut", 1800),
+    "strangers": Suite(DEVICE, "tests/strangers", 3600),
+    "blast": Suite(DEVICE, "tests/blast", 3600),
+    "nine": Suite(
+        DEVICE, "build/tests/stage-tests", 3600, settings=("STAGES_NINE=1",), by_default=False
+    ),
+    "sizes": Suite(
+        DEVICE, "build/tests/stage-tests", 3600, settings=("STAGES_SIZES=1",), by_default=False
+    ),
+}
+
+_running: set[int] = set()  # process groups
+_lock = threading.Lock()
+
+
+def on_host() -> bool:
+    """Whether this machine's own device is used, rather than the lab's."""
+    return bool(os.environ.get("RDMA_ADDR")) and os.environ.get("LAB") != "1"
+
+
+def shares_a_device(name: str) -> bool:
+    """Whether nothing else may be run beside it: both would look at what is left on the device."""
+    return SUITES[name].where == DEVICE and on_host()
+
+
+def stop() -> None:
+    """Ends all that is running."""
+    with _lock:
+        for group in _running:
+            os.killpg(group, signal.SIGTERM)
+
+
+def _read(path: Path) -> str:
+    return path.read_text(errors="replace") if path.exists() else ""
+
+
+def _start(command: list[str], log: Path, limit_s: int) -> int:
+    """Runs the command in a process group of its own. Returns its exit status."""
+    limited = ["timeout", "-k", "30", str(limit_s), *command]
+    with log.open("wb") as out, _lock:
+        process = subprocess.Popen(
+            limited, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+        )
+        _running.add(process.pid)
+    status = process.wait()
+    with _lock:
+        _running.discard(process.pid)
+    return status
+
+
+def _settings(suite: Suite, name: str) -> list[str]:
+    """The command that gives a test program called `name` its variables. Forgets its last results."""
+    for kind in ("tap", "skipped", "log", "kernel"):
+        (LOGS / f"{name}.{kind}").unlink(missing_ok=True)
+    tap, skipped = LOGS / f"{name}.tap", LOGS / f"{name}.skipped"
+    return ["env", f"CK_TAP_LOG_FILE_NAME={tap}", f"TESTS_SKIPPED={skipped}", *suite.settings]
+
+
+def _watched(name: str) -> list[str]:
+    return ["tests/support/watched-kernel", str(LOGS / f"{name}.kernel")]
+
+
+def _in_lab(suite: Suite) -> list[str]:
+    passed_on = [word for choice in CHOICES for word in ("--env", choice)]
+    return ["lab/run", *passed_on, *suite.options, "--timeout", str(suite.limit_s), "--"]
+
+
+def _judge(name: str, status: int, log: Path) -> Verdict:
+    tap, skipped = _read(LOGS / f"{name}.tap"), _read(LOGS / f"{name}.skipped")
+    return of_tap(name, status, tap, skipped, _read(log))
+
+
+def _judge_kernel(name: str) -> Verdict:
+    path = LOGS / f"{name}.kernel"
+    return of_kernel(str(path), _read(path))
+
+
+def _skip(name: str, reason: str) -> list[Verdict]:
+    return [Verdict(name, skipped=1, lines=[f"  skipped {name}: {reason}"])]
+
+
+def _run_two_hosts(name: str, suite: Suite) -> list[Verdict]:
+    """Both hosts run the program, and each knows its part."""
+    names = [f"{name}-1", f"{name}-2"]
+    one, two = ([*_watched(n), *_settings(suite, n), suite.program] for n in names)
+    command = [*_in_lab(suite), *one, ":::", *two]
+    command[1:1] = ["--hosts", "2"]
+    log = LOGS / f"{names[0]}.log"
+    status = _start(command, log, suite.limit_s + 60)
+    verdicts = [
+        _judge(n, of_two(status, _read(LOGS / f"{n}.tap")), log) for n in names
+    ]
+    return verdicts + [_judge_kernel(n) for n in names]
+
+
+def run(name: str) -> list[Verdict]:
+    """Runs a suite. Returns a verdict for each program of it, and for each kernel under it."""
+    suite = SUITES[name]
+    log = LOGS / f"{name}.log"
+    if suite.where in (TWO_HOSTS, LAB) and on_host():
+        return _skip(name, "RDMA_ADDR names one machine; the lab has two: LAB=1")
+    if suite.where == TWO_HOSTS:
+        return _run_two_hosts(name, suite)
+    if suite.where == LAB:
+        status = _start([suite.program, "--quick"], log, suite.limit_s)
+        return [of_lab(status, _read(log))]
+    if name == "fuzz":
+        compiler = ["make", "--no-print-directory", "-s", "print-fuzz-cc"]
+        fuzz_cc = subprocess.run(compiler, capture_output=True, text=True, check=True).stdout.strip()
+        missing = subprocess.run(["tests/fuzzers", "--missing", fuzz_cc], capture_output=True, text=True)
+        if missing.returncode:
+            return _skip(name, missing.stdout.strip())
+    command = [*_settings(suite, name), suite.program]
+    if suite.where == HERE or on_host():
+        return [_judge(name, _start(command, log, suite.limit_s), log)]
+    command = [*_in_lab(suite), *_watched(name), *command]
+    status = _start(command, log, suite.limit_s + 60)
+    return [_judge(name, status, log), _judge_kernel(name)]
