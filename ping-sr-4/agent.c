@@ -95,7 +95,8 @@ bool our_end_agent(struct our_agent *agent, int ret)
 	/* A client leaves when it has everything, or when the time of its -D is over. */
 	if (!ret || ret == ECONNRESET)
 		ret = control->ended ? control->ended : ECONNRESET;
-	if (our_agent_is_done(control) && ret == ECONNRESET)
+	/* One that has everything, and has gone, need not have acknowledged the last message. */
+	if (our_agent_is_done(control) && (ret == ECONNRESET || ret == ECONNABORTED))
 		ret = 0;
 	ret = our_end_agent_operation(control, ret);
 	shown = our_report_results(control);

@@ -89,7 +89,7 @@ static bool is_wanted(struct setting at)
 int main(void)
 {
 	Suite *suite = suite_create("two hosts");
-	TCase *link = tcase_create("link"), *tcase;
+	TCase *link = run_tcase("link"), *tcase;
 	const char *host = getenv("LAB_HOST");
 	int stage, target, setting, i;
 
