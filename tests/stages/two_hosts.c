@@ -97,6 +97,8 @@ int main(void)
 	for (stage = 0; stage < n_stages; stage++) {
 		for (target = 0; target < n_targets; target++) {
 			setting = setting_number(stage, target);
+			if (!can_run(&stages[stage], &targets[target]))
+				continue;
 			tcase = run_tcase(setting_name(setting));
 			if (!strcmp(host, "1"))
 				tcase_add_loop_test(tcase, the_server_here, setting, setting + 1);
