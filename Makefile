@@ -264,6 +264,14 @@ print-before:
 print-parts:
 	@echo $($(STAGE).$(ROLE)) $($(STAGE).parts)
 
+# The files of common/ that a stage has files of its own for.
+print-without:
+	@echo $($(STAGE).without)
+
+# What a stage's programs are linked with.
+print-libs:
+	@echo $(or $($(STAGE).libs),$(LIBS))
+
 clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAMS)
 
@@ -275,5 +283,5 @@ help: ## show this
 
 .PHONY: all nine demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas flatten print-rooms print-traced print-own-objects print-stages \
-	print-before print-parts clean help
+	print-before print-parts print-without print-libs clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)
