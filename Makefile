@@ -21,7 +21,7 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 
 # The one table of the suite: which parts make a stage's programs, and, by their paths, which
 # stage each part comes from. Nothing else knows it.
-STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2
+STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-rc-0
 
 ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
@@ -68,6 +68,18 @@ blast-sr-2.parts  = $(filter-out %/ping.c,$(ping-sr-2.parts)) \
 blast-sr-2.client = ping-sr-0/client.c blast-sr-2/client_operation.c
 blast-sr-2.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) blast-sr-2/agent_operation.c
 
+# Connections by bare verbs, without the CM. What of common/ the stage has files of its own for is not
+# linked, and no more is librdmacm.
+ping-rc-0.before = ping-sr-0
+ping-rc-0.parts  = $(filter-out %/cm_events.c,$(ping-sr-0.parts)) \
+		   ping-rc-0/cm_events.c ping-rc-0/connection_management.c ping-rc-0/disconnect.c \
+		   ping-rc-0/cm_event.c ping-rc-0/queue_pair.c ping-rc-0/device_choice.c \
+		   ping-rc-0/exchange.c ping-rc-0/mistakes.c
+ping-rc-0.client = $(ping-sr-0.client)
+ping-rc-0.server = $(ping-sr-0.server)
+ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm_event.c common/cm_qp.c
+ping-rc-0.libs   = -libverbs -pthread
+
 # All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
 # each chosen by itself: no channel, a channel, a channel that does not block.
 NINE_CM.none          = ping-sr-0/cm_events.c ping-sr-0/serve_clients.c
@@ -105,7 +117,8 @@ $(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c))
 endef
 $(foreach room,$(ROOMS),$(eval $(call room_rules,$(room))))
 
-# A part is compiled once for each stage that takes it: it knows the stage's name, no more.
+# A part is compiled once for each stage that takes it: it knows the stage's name, no more. Of the rooms
+# the linker takes what no part has.
 define stage_rules
 $(BUILD)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
@@ -114,6 +127,7 @@ $(BUILD)/$(1)/%.o: %.c
 
 $(1)/client: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).client) $($(1).parts)) $(ROOM_LIBS)
 $(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(ROOM_LIBS)
+$(if $($(1).libs),$(1)/client $(1)/server: LIBS = $($(1).libs))
 endef
 $(foreach stage,$(STAGES),$(eval $(call stage_rules,$(stage))))
 
@@ -250,6 +264,14 @@ print-before:
 print-parts:
 	@echo $($(STAGE).$(ROLE)) $($(STAGE).parts)
 
+# The files of common/ that a stage has files of its own for.
+print-without:
+	@echo $($(STAGE).without)
+
+# What a stage's programs are linked with.
+print-libs:
+	@echo $(or $($(STAGE).libs),$(LIBS))
+
 clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAMS)
 
@@ -261,5 +283,5 @@ help: ## show this
 
 .PHONY: all nine demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas flatten print-rooms print-traced print-own-objects print-stages \
-	print-before print-parts clean help
+	print-before print-parts print-without print-libs clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)

@@ -48,6 +48,9 @@ int our_end_by_cm_event(const struct our_cm_event *event);
  */
 int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
 
+/* The name of the event that our_end_by_cm_event understands so: "RDMA_CM_EVENT_...". Any thread. */
+const char *our_end_name(int end);
+
 /*
  * The name of control->cm_event, with which a call has failed, for the message: " (RDMA_CM_EVENT_...)";
  * "" if it is not what `error` came from. Good until the thread's next call.

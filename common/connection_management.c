@@ -328,3 +328,8 @@ void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, i
 	reject(control, cm_id, error);
 	rdma_destroy_id(cm_id);
 }
+
+void our_drop_request(const struct our_cm_event *request)
+{
+	rdma_destroy_id(request->cm_id);
+}

@@ -112,6 +112,11 @@ void our_agent_reject(struct our_control *control, int error);
 void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
 
 /*
+ * Server: refuses a request without a reason, and frees what it came with. Uses nothing of a control.
+ */
+void our_drop_request(const struct our_cm_event *request);
+
+/*
  * Ends the connection, if there is one, and the watch over it; what is still posted is flushed. A
  * peer that has left already is no error. The QP must exist. See rdma_disconnect(3).
  */

@@ -24,8 +24,9 @@
 /* What a CM event said, copied from it before it was acked: its private data dies with the ack. */
 struct our_cm_event {
 	enum rdma_cm_event_type type;
-	int status;                  /* 0, -errno or a transport's reason: rdma_get_cm_event(3) */
-	struct rdma_cm_id *cm_id;    /* of a CONNECT_REQUEST: the new id, ours from here on */
+	int status;               /* 0, -errno or a transport's reason: rdma_get_cm_event(3) */
+	struct rdma_cm_id *cm_id; /* of a CONNECT_REQUEST: the new id, ours from here on; */
+	int socket;               /* or, where there is no CM, the socket that the client is at */
 	uint8_t responder_resources; /* of ours, that the peer would use */
 	uint8_t initiator_depth;     /* of ours, that the peer can serve */
 	uint8_t private_data_length; /* may include padding */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/async_events.h"
+#include "common/cm_event.h"
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
@@ -176,11 +177,11 @@ static void report_end(struct our_control *control, int ret, uint64_t messages)
 		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
 	if (ret == ENODEV && ret == our_cm_end(control))
 		our_report_sentence("the RDMA device was removed after %" PRIu64 " messages (%s)",
-				    messages, rdma_event_str(RDMA_CM_EVENT_DEVICE_REMOVAL));
+				    messages, our_end_name(ret));
 	if (ret == EHOSTUNREACH && ret == our_cm_end(control))
 		our_report_sentence("the %s cannot be reached any more, after %" PRIu64
 				    " messages (%s)",
-				    peer, messages, rdma_event_str(RDMA_CM_EVENT_UNREACHABLE));
+				    peer, messages, our_end_name(ret));
 	if (ret == ECANCELED)
 		our_report_sentence(
 			"a work request was flushed after %" PRIu64

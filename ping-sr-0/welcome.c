@@ -39,7 +39,7 @@ int our_welcome(struct our_control *listener, struct our_control **welcomed)
 	ret = our_create_control_struct(listener->options, "agent", &agent);
 	if (ret) {
 		/* It refuses the client without a reason: the listener's private data may be in use. */
-		rdma_destroy_id(cm_id);
+		our_drop_request(&listener->cm_event);
 		our_note_failure(listener->admission, ret);
 		return ret;
 	}

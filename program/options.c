@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "program/addresses.h"
-#include "program/numbers.h"
+#include "program/option_values.h"
 #include "program/options.h"
 #include "program/report.h"
 
@@ -98,26 +98,6 @@ static void make_getopt_tables(const struct accepted *accepted, char *letters, s
 	memset(&names[i], 0, sizeof(names[i]));
 }
 
-static int take_number(const struct our_option *option, const char *text, uint64_t *value)
-{
-	bool suffixes = option->kind == OUR_OPTION_BYTES;
-	int ret = our_parse_number(text, suffixes, option->min, option->max, value);
-	char typed[32];
-
-	if (option->letter)
-		snprintf(typed, sizeof(typed), "-%c", option->letter);
-	else
-		snprintf(typed, sizeof(typed), "--%s", option->name);
-	if (ret == EINVAL)
-		our_report_sentence("%s takes a number%s, not '%s'; see --help", typed,
-				    suffixes ? " (suffix k, m or g)" : "", text);
-	else if (ret == ERANGE)
-		our_report_sentence("%s takes a number from %" PRIu64 " to %" PRIu64
-				    ", not %s; see --help",
-				    typed, option->min, option->max, text);
-	return ret ? EINVAL : 0;
-}
-
 static int take_special(int letter, const char *argument, struct our_options *options)
 {
 	static const struct our_option port = { .letter = 'p', .min = 1, .max = 65535 };
@@ -126,7 +106,7 @@ static int take_special(int letter, const char *argument, struct our_options *op
 	switch (letter) {
 	case 'p':
 		options->port = argument;
-		return take_number(&port, argument, &number);
+		return our_take_number(&port, argument, &number);
 	case 't':
 		if (options->trace_level < VERBS_TRACE_CALLS)
 			options->trace_level = VERBS_TRACE_CALLS;
@@ -166,7 +146,7 @@ static int take_option(const struct our_option *option, const char *argument,
 		       struct our_options *options)
 {
 	void *value = value_of(option, options);
-	char typed[] = { '-', (char)option->letter, '\0' };
+	char typed[32];
 
 	switch (option->kind) {
 	case OUR_OPTION_FLAG:
@@ -174,10 +154,14 @@ static int take_option(const struct our_option *option, const char *argument,
 		return 0;
 	case OUR_OPTION_NUMBER:
 	case OUR_OPTION_BYTES:
-		return take_number(option, argument, value);
+		return our_take_number(option, argument, value);
 	case OUR_OPTION_TEXT:
 		*(const char **)value = argument;
-		return *argument ? 0 : usage_error("a value is wanted after ", typed);
+		return *argument ? 0
+				 : usage_error("a value is wanted after ",
+					       our_typed_option(option, typed, sizeof(typed)));
+	case OUR_OPTION_WORD:
+		return our_take_word(option, argument, value);
 	default:
 		return take_special(option->letter, argument, options);
 	}

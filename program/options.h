@@ -32,6 +32,7 @@ enum our_option_kind {
 	OUR_OPTION_NUMBER,  /* a uint64_t */
 	OUR_OPTION_BYTES,   /* a uint64_t, with a suffix if the user likes */
 	OUR_OPTION_TEXT,    /* a const char *, not empty; with `min`, it must be given */
+	OUR_OPTION_WORD,    /* a uint64_t: which of the words in `argument`, "a|b|c", from 1 */
 	OUR_OPTION_SPECIAL, /* our_process_options knows */
 };
 
@@ -56,6 +57,8 @@ struct our_option {
 #define OUR_OWN_FLAG(flag)          OUR_OPTION_FLAG, &(flag), 0, 0, 0
 #define OUR_OWN_NUMBER(number, ...) OUR_OPTION_NUMBER, &(number), 0, __VA_ARGS__
 #define OUR_OWN_BYTES(number, ...)  OUR_OPTION_BYTES, &(number), 0, __VA_ARGS__
+#define OUR_OWN_TEXT(text)          OUR_OPTION_TEXT, &(text), 0, 0, 0
+#define OUR_OWN_WORD(number)        OUR_OPTION_WORD, &(number), 0, 0, 0
 #define OUR_FLAG(member)            OUR_OPTION_FLAG, NULL, offsetof(struct our_options, member), 0, 0
 #define OUR_NUMBER(member, ...) \
 	OUR_OPTION_NUMBER, NULL, offsetof(struct our_options, member), __VA_ARGS__

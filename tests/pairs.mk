@@ -28,7 +28,7 @@ $(FLAT_PROGRAMS:=.c) &: $(wildcard $(ROOMS:=/*.[ch]) $(STAGES:=/*.[ch])) Makefil
 $(FLAT_PROGRAMS): %: %.c
 	$(SAY) CC $<
 	$(Q)cd $(@D) && $(CC) -std=c11 $(CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
-		-Wall -Wextra -Werror $(@F).c -lrdmacm -libverbs -pthread \
+		-Wall -Wextra -Werror $(@F).c $(or $($(notdir $(@D)).libs),$(LIBS)) \
 		-o $(@F)
 
 .PHONY: pairs-build

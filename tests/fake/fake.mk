@@ -5,7 +5,8 @@
 
 FAKE = $(BUILD)/tests/fake
 # Stages that cannot be run over fake verbs, each with its reason in FAKE_SKIPPED.<stage>.
-FAKE_SKIPPED =
+FAKE_SKIPPED = ping-rc-0
+FAKE_SKIPPED.ping-rc-0 = the fake has no TCP sockets, and no QP without an id
 # Asked only when one is linked, as in tests.mk.
 FAKE_LIBS = $(shell pkg-config --libs json-c)
 FAKE_CFLAGS = -O1 -g -fno-omit-frame-pointer

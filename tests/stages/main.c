@@ -70,9 +70,16 @@ static void add_tests(TCase *tcase, int setting, int target)
 {
 	bool only_sizes = getenv("STAGES_SIZES");
 
+	if (!can_run(setting_of(setting).stage, setting_of(setting).target)) {
+		add_iwarp_tests(tcase, setting);
+		return;
+	}
 	add_arrivals(tcase, setting, only_sizes || first_of_device(target));
-	if (!only_sizes && first_of_device(target))
-		add_all_others(tcase, setting, target == 0);
+	if (only_sizes || !first_of_device(target))
+		return;
+	if (setting_of(setting).stage->bare)
+		add_bare_tests(tcase, setting);
+	add_all_others(tcase, setting, target == 0);
 }
 
 int main(void)

@@ -69,6 +69,12 @@ void await_listening(struct process *server)
 	process_await_text(server, PROCESS_ERR, "listening on", 1);
 }
 
+void await_first_attempt(struct setting at, struct process *client)
+{
+	/* By bare verbs it is no verb that fails. */
+	process_await_text(client, PROCESS_ERR, at.stage->bare ? "ibv_close_device" : "FAILED", 1);
+}
+
 void start_long_run(struct setting at, const char *const *own, struct process **server,
 		    struct process **client)
 {

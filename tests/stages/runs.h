@@ -30,6 +30,9 @@ struct process *start_client(struct setting at, const char *const *agreed, const
 /* Waits until the server listens. */
 void await_listening(struct process *server);
 
+/* Waits until a client without a server, traced, has tried to connect. */
+void await_first_attempt(struct setting at, struct process *client);
+
 /*
  * Starts both for a run without end, and waits until messages are measured. Both write JSON; to
  * `own` goes for both.

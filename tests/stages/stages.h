@@ -19,6 +19,8 @@ void add_any_address_tests(TCase *tcase, int setting);
 void add_mistake_tests(TCase *tcase, int setting);
 void add_limit_tests(TCase *tcase, int setting);
 void add_stop_tests(TCase *tcase, int setting);
+void add_iwarp_tests(TCase *tcase, int setting);
+void add_bare_tests(TCase *tcase, int setting);
 void add_death_tests(TCase *tcase, int setting);
 
 #endif

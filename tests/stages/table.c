@@ -24,6 +24,7 @@ static const struct stage ladder[] = {
 	  .ids_come_as_events = true },
 	{ STAGE("ping-sr-5"), .negotiates = true, .notices_peer_death = true, .only_waits = true },
 	{ STAGE("blast-sr-2"), .negotiates = true, .notices_peer_death = true, .streams = true },
+	{ STAGE("ping-rc-0"), .notices_peer_death = true, .bare = true },
 };
 
 #define WAY(cm, completions)                                                              \
@@ -131,6 +132,11 @@ void find_targets(void)
 	add_lab_target("LAB_IWARP_ADDR6", "LAB_PEER_IWARP_ADDR6", "all stages, iWARP, IPv6");
 	if (!n_targets)
 		die("the lab has no RDMA device", "");
+}
+
+bool can_run(const struct stage *stage, const struct target *target)
+{
+	return !stage->bare || strcmp(target->transport, "iWARP") != 0;
 }
 
 const char *setting_name(int number)

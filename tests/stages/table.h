@@ -17,6 +17,7 @@ struct stage {
 	bool negotiates;         /* the server learns count and size from the client */
 	bool ids_come_as_events; /* of clients, on the listener's channel: no verb brings them */
 	bool streams; /* messages go one way, and the server verifies them, not the client */
+	bool bare;    /* without a connection manager, hence not over iWARP */
 	bool notices_peer_death; /* a side whose peer leaves or dies ends without --timeout */
 };
 
@@ -68,6 +69,9 @@ static inline struct setting setting_of(int number)
 	return (struct setting){ &stages[number / MAX_TARGETS], &targets[number % MAX_TARGETS],
 				 RUN_PORT };
 }
+
+/* Whether the stage can run there at all. */
+bool can_run(const struct stage *stage, const struct target *target);
 
 /* "ping-sr-0 rxe0 IPv4": never freed. */
 const char *setting_name(int number);

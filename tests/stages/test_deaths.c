@@ -92,8 +92,9 @@ void add_death_tests(TCase *tcase, int setting)
 	if (setting_of(setting).stage->notices_peer_death) {
 		tcase_add_loop_test(tcase, a_killed_server_is_noticed, setting, setting + 1);
 		tcase_add_loop_test(tcase, a_killed_client_is_noticed, setting, setting + 1);
-		tcase_add_loop_test(tcase, a_silent_client_is_not_taken_for_dead, setting,
-				    setting + 1);
+		if (!setting_of(setting).stage->bare) /* it has no --keepalive */
+			tcase_add_loop_test(tcase, a_silent_client_is_not_taken_for_dead, setting,
+					    setting + 1);
 	} else {
 		tcase_add_loop_test(tcase, a_killed_server_times_out, setting, setting + 1);
 		tcase_add_loop_test(tcase, a_killed_client_times_out, setting, setting + 1);

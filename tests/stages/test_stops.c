@@ -104,7 +104,7 @@ START_TEST(a_client_is_stopped_while_it_waits_for_its_server)
 		at.stage->client, PROCESS_ARGUMENTS("-a", at.target->peer, "-p", RUN_PORT),
 		PROCESS_ARGUMENTS("-w", "100000", "-t"), NULL);
 
-	process_await_text(client, PROCESS_ERR, "FAILED", 1); /* its first attempt */
+	await_first_attempt(at, client);
 	process_signal(client, signal_for(at));
 	assert_exit(client, 0);
 	process_assert(!*process_text(client, PROCESS_OUT), "results of nothing");

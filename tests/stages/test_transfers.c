@@ -137,7 +137,7 @@ START_TEST(a_client_waits_for_its_server)
 	struct process *client = start_client(at, agreed, PROCESS_ARGUMENTS("-v", "-t"));
 	struct process *server;
 
-	process_await_text(client, PROCESS_ERR, "FAILED", 1); /* its first attempt */
+	await_first_attempt(at, client);
 	server = start_server(at, agreed, NULL);
 	assert_exit(client, 0);
 	assert_exit(server, 0);

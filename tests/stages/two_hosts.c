@@ -103,7 +103,8 @@ int main(void)
 	for (stage = 0; stage < n_stages; stage++) {
 		for (target = 0; target < n_targets; target++) {
 			setting = setting_number(stage, target);
-			if (!is_wanted(setting_of(setting)))
+			if (!can_run(&stages[stage], &targets[target]) ||
+			    !is_wanted(setting_of(setting)))
 				continue;
 			tcase = run_tcase(setting_name(setting));
 			if (!strcmp(host, "1"))

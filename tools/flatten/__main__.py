@@ -17,10 +17,11 @@ from pathlib import Path
 from .program import flatten
 
 
-def parts(root: Path, stage: str, role: str) -> list[str]:
+def ask(root: Path, question: str, stage: str, role: str) -> list[str]:
+    """The Makefile's word on a stage."""
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
     answer = subprocess.run(
-        ["make", "--no-print-directory", "--silent", "print-parts", f"STAGE={stage}", f"ROLE={role}"],
+        ["make", "--no-print-directory", "--silent", question, f"STAGE={stage}", f"ROLE={role}"],
         cwd=root, env=environment, check=True, capture_output=True, text=True,
     )  # fmt: skip
     return answer.stdout.split()
@@ -35,7 +36,10 @@ def main() -> int:
     arguments.directory.mkdir(parents=True, exist_ok=True)
     for role in ("client", "server"):
         file = arguments.directory / f"{role}.c"
-        text = flatten(root, parts(root, arguments.stage, role), arguments.stage, role)
+        parts, without, libs = (
+            ask(root, question, arguments.stage, role) for question in ("print-parts", "print-without", "print-libs")
+        )
+        text = flatten(root, parts, without, libs, arguments.stage, role)
         file.write_text(text)
         print(f"{file}: {text.count(chr(10))} lines")
     return 0

@@ -12,8 +12,8 @@ from .source import Item
 
 PLUMBING = ["tools/flatten/plumbing.c", "tools/flatten/advice.c", "tools/flatten/command_line.c",
             "program/option_tables.c", "program/addresses.c", "program/admission.c"]  # fmt: skip
-# Not for those who copy: results, the test pattern.
-LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "verbs-trace/")
+# Not for those who copy: results, the test pattern, mistakes that are made on purpose.
+LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "ping-rc-0/mistakes.c", "verbs-trace/")
 KEPT = ("measure/clock.h", "measure/statistics.h", "measure/histogram.h")
 
 # What a role never meets.
@@ -23,10 +23,11 @@ IMPOSSIBLE = {"client": {"type": {"RDMA_CM_EVENT_CONNECT_REQUEST"}}}
 class Program:
     """Collects what a role's main needs, and prints it."""
 
-    def __init__(self, root: Path, parts: Iterable[str], role: str) -> None:
+    def __init__(self, root: Path, parts: Iterable[str], without: Iterable[str], role: str) -> None:
         self.root = root
         self.role = role
         common = sorted(str(path.relative_to(root)) for path in root.glob("common/*.c"))
+        common = [name for name in common if name not in without]
         names = PLUMBING + common + list(parts)
         self.sources = [root / name for name in names if not name.startswith(LEFT_OUT)]
         self.headers: list[Path] = []
@@ -94,8 +95,8 @@ class Program:
                     wanted += item.calls
         self.items = [item for item in self.items if item in kept or item.kind == "include"]
 
-    def write(self, stage: str, role: str) -> str:
-        parts = [HEADER.format(stage=stage, role=role)]
+    def write(self, stage: str, role: str, libs: Iterable[str]) -> str:
+        parts = [HEADER.format(stage=stage, role=role, libs=" ".join(libs))]
         parts.append("#define _GNU_SOURCE")
         parts.append("\n".join(self.includes()) + "\n")
         for item in self.items:
@@ -165,7 +166,7 @@ HEADER = """/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The {role} of {stage} in one file, written by `make flatten STAGE={stage}`.
  *
- *	cc {role}.c -lrdmacm -libverbs -pthread -o {role}
+ *	cc {role}.c {libs} -o {role}
  *
  * main is the last function. Unless a comment says otherwise, a function that returns int returns 0
  * or an errno value, and has reported an error on stderr by then.
@@ -185,8 +186,10 @@ def prototype(text: str, attribute: str) -> str:
     return "\n".join(lines)
 
 
-def flatten(root: Path, parts: Iterable[str], stage: str, role: str) -> str:
-    program = Program(root, parts, role)
+def flatten(
+    root: Path, parts: Iterable[str], without: Iterable[str], libs: Iterable[str], stage: str, role: str
+) -> str:
+    program = Program(root, parts, without, role)
     program.read_options()
     program.simplify()
-    return program.write(stage, role)
+    return program.write(stage, role, libs)

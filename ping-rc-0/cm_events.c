@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-rc-0: there is no connection manager. What a server waits for is a TCP connection; and that a
+ * peer has gone is told by the TCP connection that it was made with, as long as the peer keeps it
+ * open. What a stage provides: see common/stage.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/cm_event.h"
+#include "common/connection_management.h"
+#include "common/device.h"
+#include "common/stage.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "ping-rc-0/bare.h"
+#include "ping-sr-0/ping.h"
+#include "program/report.h"
+#include "program/stop.h"
+
+#define LINE_LIMIT_S 10                   /* a client says its line at once */
+#define LOOK_NS      (OUR_NS_PER_S / 100) /* a look costs a system call */
+#define QUIET_NS     OUR_NS_PER_S       /* from who has closed TCP, but goes on, something comes */
+#define START_NS     (5 * OUR_NS_PER_S) /* the same before its first message */
+
+const struct our_option *const our_watching_options = our_bare_options;
+
+int our_create_event_channel(struct our_control *control)
+{
+	control->cm_events = calloc(1, sizeof(*control->cm_events));
+	if (!control->cm_events)
+		return our_report_error("calloc", ENOMEM, NULL);
+	control->cm_events->socket = -1;
+	control->cm_events->second_socket = -1;
+	return 0;
+}
+
+void our_destroy_event_channel(struct our_control *control)
+{
+	free(control->cm_events);
+	control->cm_events = NULL;
+}
+
+void our_start_cm_call(struct our_control *control)
+{
+	(void)control; /* each wait has a limit of its own */
+}
+
+void our_stop_watching(struct our_control *control)
+{
+	(void)control; /* nobody watches but who waits */
+}
+
+/* accept(2) on either socket of a listener. */
+static int await_connect_request(struct our_control *listener)
+{
+	struct pollfd fds[] = {
+		{ .fd = listener->cm_events->socket, .events = POLLIN },
+		{ .fd = listener->cm_events->second_socket, .events = POLLIN },
+		{ .fd = our_stop_fd(), .events = POLLIN },
+	};
+	int fd;
+
+	for (;;) {
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+			return errno;
+		if (our_stop_requested())
+			return EINTR;
+		fd = accept4(fds[fds[0].revents ? 0 : 1].fd, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0)
+			break;
+		/* Who has gone meanwhile was no client. */
+		if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR && errno != EBADF)
+			return errno;
+	}
+	memset(&listener->cm_event, 0, sizeof(listener->cm_event));
+	listener->cm_event.type = RDMA_CM_EVENT_CONNECT_REQUEST;
+	listener->cm_event.socket = fd;
+	return 0;
+}
+
+int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+{
+	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return await_connect_request(control);
+	return called; /* the call has waited */
+}
+
+/* Whether an address of the client's can be one that RTR is told: what is none would fail us there. */
+static int check_remote(const struct our_control *agent)
+{
+	static const union ibv_gid none;
+	const struct our_cm_events *bare = agent->cm_events;
+
+	if (!bare->is_ethernet || memcmp(&bare->remote.gid, &none, sizeof(none)))
+		return 0;
+	our_report_sentence("client refused: it has told no GID, which on RoCE is its address (was "
+			    "ibv_rc_pingpong started without -g?)");
+	return EPROTO;
+}
+
+/* The client's line is read before anything is set up for it but the device. */
+static int take_request(struct our_control *agent)
+{
+	int ret;
+
+	ret = our_receive_end(agent, &agent->cm_events->remote, our_end_of_wait(LINE_LIMIT_S));
+	if (ret)
+		return our_report_exchange(agent, ret);
+	ret = our_choose_device(agent);
+	if (ret)
+		return ret;
+	ret = check_remote(agent);
+	return ret ? ret : our_check_data_size(agent);
+}
+
+int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	int ret;
+
+	our_adopt_id(agent, cm_id);
+	agent->cm_events->socket = agent->cm_event.socket;
+	ret = take_request(agent);
+	if (ret)
+		our_destroy_id(agent);
+	return ret;
+}
+
+/* The peer goes on, though it has closed the socket. */
+static void end_watch(struct our_control *control)
+{
+	control->cm_events->watch = OUR_UNWATCHED;
+	control->keepalive.due_ns = UINT64_MAX;
+	if (!control->options->quiet)
+		our_report_sentence(
+			"the %s has closed its TCP connection and goes on, as ibv_rc_pingpong does: "
+			"from here on only --timeout tells whether it is still there",
+			strcmp(control->role, "agent") ? "server" : "client");
+}
+
+/* Whether the peer has closed the socket. What it says there is of no use. */
+static bool has_shut(struct our_control *control)
+{
+	char waste[256];
+	ssize_t n = recv(control->cm_events->socket, waste, sizeof(waste), MSG_DONTWAIT);
+
+	return !n || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+/*
+ * ibv_rc_pingpong closes the socket when it has what it wants; a process that ends, or dies, does so,
+ * too. What comes from its QP, or does not, tells one from the other.
+ */
+static void look(struct our_control *control, uint64_t now_ns)
+{
+	struct our_cm_events *bare = control->cm_events;
+	struct our_keepalive *keepalive = &control->keepalive;
+
+	bare->look_ns = now_ns + LOOK_NS;
+	if (control->ended)
+		return;
+	if (bare->watch == OUR_WATCHED && has_shut(control)) {
+		bare->watch = OUR_SHUT;
+		bare->leave_ns = now_ns + (keepalive->heard ? QUIET_NS : START_NS);
+		keepalive->heard = false;
+		keepalive->due_ns = bare->leave_ns; /* who sleeps wakes up then */
+	} else if (bare->watch == OUR_SHUT && keepalive->heard) {
+		end_watch(control);
+	} else if (bare->watch == OUR_SHUT && now_ns >= bare->leave_ns) {
+		control->ended = ECONNRESET;
+	}
+}
+
+int our_cm_fd(const struct our_control *control)
+{
+	return control->cm_events->watch == OUR_WATCHED ? control->cm_events->socket : -1;
+}
+
+int our_keep_waiting(struct our_control *control)
+{
+	uint64_t now_ns = our_now_ns();
+
+	if (our_stop_requested())
+		return EINTR;
+	if (now_ns >= control->cm_events->look_ns)
+		look(control, now_ns);
+	if (control->ended)
+		return control->ended;
+	return now_ns > control->wait_until_ns ? ETIMEDOUT : 0;
+}
+
+int our_cm_end(struct our_control *control)
+{
+	look(control, our_now_ns());
+	return control->ended;
+}
+
+static int report_one_more(const struct our_control *agent)
+{
+	our_report_sentence("the client sent more than the %" PRIu64 " messages due", agent->count);
+	return EPROTO;
+}
+
+/*
+ * What the agent sent last has to be with the client before the QP goes, and a client that has closed
+ * the socket long ago does not tell us. That it was sent does; or that it failed, which it may if the
+ * client has got it and is gone.
+ */
+static int await_last_send(struct our_control *agent, uint64_t until_ns)
+{
+	struct our_completion completion;
+	struct ibv_wc wc;
+	int polled, ret;
+
+	while (agent->transfer->sending && our_now_ns() < until_ns) {
+		if (our_completions_at_hand(agent)) {
+			ret = our_await_completion(agent, &completion);
+			if (ret)
+				return ret;
+			wc = (struct ibv_wc){ .wr_id = completion.wr_id };
+			polled = 1;
+		} else {
+			polled = ibv_poll_cq(agent->cq, 1, &wc);
+		}
+		if (polled < 0)
+			return our_report_error("ibv_poll_cq", EIO, NULL);
+		if (polled && our_is_recv(wc.wr_id) && wc.status == IBV_WC_SUCCESS)
+			return report_one_more(agent);
+		if (polled && !our_is_recv(wc.wr_id))
+			agent->transfer->sending = false;
+		if (our_stop_requested())
+			return EINTR;
+	}
+	return 0;
+}
+
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
+{
+	uint64_t until_ns = our_end_of_wait(limit_s);
+	int ret = 0;
+
+	if (control->transfer)
+		ret = await_last_send(control, until_ns);
+	while (!ret && control->cm_events->watch == OUR_WATCHED) {
+		ret = our_await_socket(control->cm_events->socket, POLLIN, until_ns);
+		if (!ret && has_shut(control))
+			control->cm_events->watch = OUR_SHUT;
+	}
+	if (!ret)
+		control->ended = ECONNRESET; /* of one that closed it long ago: as far as we know */
+	return ret;
+}
