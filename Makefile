@@ -82,6 +82,9 @@ NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(comp
 
 PROGRAMS = $(foreach stage,$(STAGES),$(stage)/client $(stage)/server)
 
+# Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
+ONE_FILE = ping-ep-0/client ping-ep-0/server
+
 # The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
 # the left may call those to the right, never the other way round.
 ROOMS = common measure program
@@ -90,7 +93,7 @@ ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
 
 include verbs-trace/verbs-trace.mk
 
-all: $(PROGRAMS) ## build every program (the default)
+all: $(PROGRAMS) $(ONE_FILE) ## build every program (the default)
 
 define room_rules
 $(BUILD)/$(1)/%.o: $(1)/%.c
@@ -116,6 +119,10 @@ $(1)/client: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).client) $($(1).parts)) $(RO
 $(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(ROOM_LIBS)
 endef
 $(foreach stage,$(STAGES),$(eval $(call stage_rules,$(stage))))
+
+$(ONE_FILE): %: %.c
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) $(WARNINGS) $(LDFLAGS) $< -lrdmacm -libverbs -o $@
 
 # The nine have most of their files in common, and those are compiled once for all.
 NINE_PARTS = $(filter-out %/ping.c %/cm_events.c %/completions.c,$(ping-sr-1.parts))
@@ -251,7 +258,7 @@ print-parts:
 	@echo $($(STAGE).$(ROLE)) $($(STAGE).parts)
 
 clean: ## remove what was built
-	rm -rf $(BUILD) $(PROGRAMS)
+	rm -rf $(BUILD) $(PROGRAMS) $(ONE_FILE)
 
 help: ## show this
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
