@@ -85,7 +85,8 @@ static int ping(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *sent, uint64_
 	if (ret)
 		return ret;
 	if (wc.byte_len != size || memcmp(sent, received, size)) {
-		SAY("message %" PRIu64 " came back changed\n", message);
+		SAY("message %" PRIu64 " came back changed, or not as %" PRIu64 " bytes\n", message,
+		    size);
 		return EBADMSG;
 	}
 	if (message + 1 < count && rdma_post_recv(id, NULL, received, size, mr))
@@ -160,8 +161,7 @@ int main(int argc, char **argv)
 		{ "address", 1, NULL, 'a' }, { "port", 1, NULL, 'p' }, { "count", 1, NULL, 'c' },
 		{ "size", 1, NULL, 's' },    { "help", 0, NULL, 'h' }, { 0 },
 	};
-	const struct ibv_qp_cap one = { 1, 1, 1, 1, 0 }; /* send and receive, of one piece */
-	struct ibv_qp_init_attr attr = { .cap = one, .qp_type = IBV_QPT_RC, .sq_sig_all = 1 };
+	struct ibv_qp_init_attr attr = { .cap = { 1, 1, 1, 1, 0 }, .sq_sig_all = 1 };
 	struct rdma_addrinfo *info, want = { .ai_port_space = RDMA_PS_TCP };
 	struct sigaction action = { .sa_handler = on_signal }; /* no SA_RESTART */
 	char *address = NULL, service[8];
@@ -179,15 +179,15 @@ int main(int argc, char **argv)
 			ok && !address ? "no address" : argv[ok ? optind : optind - 1]);
 		return letter == 'h' ? 0 : 2;
 	}
+	if (sigaction(SIGALRM, &action, NULL) || sigaction(SIGINT, &action, NULL) ||
+	    sigaction(SIGTERM, &action, NULL))
+		return fail("sigaction", errno, "") != 0;
 	snprintf(service, sizeof(service), "%" PRIu64, port);
 	ret = rdma_getaddrinfo(address, service, &want, &info);
 	if (ret) {
 		SAY("rdma_getaddrinfo: %s\n", ret == -1 ? strerror(errno) : gai_strerror(ret));
 		return ret == EAI_NONAME ? 2 : 1;
 	}
-	sigaction(SIGALRM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 	ret = rdma_create_ep(&id, info, NULL, &attr) ? errno : 0;
 	rdma_freeaddrinfo(info);
 	if (ret)

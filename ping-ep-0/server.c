@@ -67,7 +67,7 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 	if (wc->status == IBV_WC_SUCCESS) /* before anything else is read of it */
 		return 0;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
-		return fail(call, has_event(id, 1000) ? ECONNRESET : EIO, ": flushed");
+		return fail(call, has_event(id, 1000) ? ECONNRESET : EIO, ": it was flushed");
 	SAY("%s: wr_id %" PRIu64 " on QP 0x%x: %s (status %d, vendor 0x%x)\n", call, wc->wr_id,
 	    wc->qp_num, ibv_wc_status_str(wc->status), wc->status, wc->vendor_err);
 	return CLIENTS_DOING;
@@ -120,9 +120,8 @@ static int serve(struct rdma_cm_id *id)
 	struct ibv_mr *mr = buffers ? rdma_reg_msgs(id, buffers, 2 * size) : NULL;
 	int ret;
 
-	/* READs: there are none, but some devices refuse 0. At most what the client offers. */
 	param.responder_resources = id->event->param.conn.responder_resources > 0;
-	param.initiator_depth = id->event->param.conn.initiator_depth > 0;
+	param.initiator_depth = id->event->param.conn.initiator_depth > 0; /* of READs */
 	alarm(stop ? 1 : PATIENCE);
 	if (!mr)
 		ret = fail(buffers ? "rdma_reg_msgs" : "calloc", errno, ": see ulimit -l");
@@ -155,8 +154,7 @@ int main(int argc, char **argv)
 		{ "address", 1, NULL, 'a' }, { "port", 1, NULL, 'p' }, { "count", 1, NULL, 'c' },
 		{ "size", 1, NULL, 's' },    { "help", 0, NULL, 'h' }, { 0 },
 	};
-	const struct ibv_qp_cap one = { 1, 1, 1, 1, 0 }; /* send and receive, of one piece */
-	struct ibv_qp_init_attr attr = { .cap = one, .qp_type = IBV_QPT_RC, .sq_sig_all = 1 };
+	struct ibv_qp_init_attr attr = { .cap = { 1, 1, 1, 1, 0 }, .sq_sig_all = 1 };
 	struct rdma_addrinfo *info, want = { RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
 	struct sigaction action = { .sa_handler = on_signal }; /* no SA_RESTART */
 	char *address = NULL, service[8];
@@ -174,15 +172,15 @@ int main(int argc, char **argv)
 			argv[ok ? optind : optind - 1]);
 		return letter == 'h' ? 0 : 2;
 	}
+	if (sigaction(SIGALRM, &action, NULL) || sigaction(SIGINT, &action, NULL) ||
+	    sigaction(SIGTERM, &action, NULL))
+		return fail("sigaction", errno, "") != 0;
 	snprintf(service, sizeof(service), "%" PRIu64, port);
 	ret = rdma_getaddrinfo(address, service, &want, &info);
 	if (ret) {
 		SAY("rdma_getaddrinfo: %s\n", ret == -1 ? strerror(errno) : gai_strerror(ret));
 		return ret == EAI_NONAME ? 2 : 1;
 	}
-	sigaction(SIGALRM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 	ret = rdma_create_ep(&listener, info, NULL, &attr) ? errno : 0;
 	rdma_freeaddrinfo(info);
 	if (ret)
@@ -191,6 +189,8 @@ int main(int argc, char **argv)
 				       : !SAY("listening on port %s\n", service);
 	while (!ret && rdma_get_request(listener, &id))
 		ret = errno == EINTR && !stop ? 0 : fail("rdma_get_request", errno, "");
+	if (listener->event && listener->event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		rdma_destroy_ep(listener->event->id); /* whose QP could not be made */
 	if (!ret) {
 		ret = serve(id);
 		rdma_destroy_ep(id);
