@@ -94,6 +94,12 @@ NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(comp
 
 PROGRAMS = $(foreach stage,$(STAGES),$(stage)/client $(stage)/server)
 
+# Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
+ONE_FILE = ping-ep-0/client ping-ep-0/server
+
+# Looks at devices, and stands beside the stages: of the suite it takes what any program needs.
+DEVICES = devices/devices
+
 # The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
 # the left may call those to the right, never the other way round.
 ROOMS = common measure program
@@ -102,7 +108,7 @@ ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
 
 include verbs-trace/verbs-trace.mk
 
-all: $(PROGRAMS) ## build every program (the default)
+all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) ## build every program (the default)
 
 define room_rules
 $(BUILD)/$(1)/%.o: $(1)/%.c
@@ -130,6 +136,19 @@ $(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(RO
 $(if $($(1).libs),$(1)/client $(1)/server: LIBS = $($(1).libs))
 endef
 $(foreach stage,$(STAGES),$(eval $(call stage_rules,$(stage))))
+
+$(ONE_FILE): %: %.c
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) $(WARNINGS) $(LDFLAGS) $< -lrdmacm -libverbs -o $@
+
+$(BUILD)/devices/%.o: devices/%.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(COMPILE) -c $< -o $@
+
+$(DEVICES): $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) $(BUILD)/libmeasure.a $(BUILD)/libprogram.a
+	$(SAY) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -lm -o $@
 
 # The nine have most of their files in common, and those are compiled once for all.
 NINE_PARTS = $(filter-out %/ping.c %/cm_events.c %/completions.c,$(ping-sr-1.parts))
@@ -273,7 +292,7 @@ print-libs:
 	@echo $(or $($(STAGE).libs),$(LIBS))
 
 clean: ## remove what was built
-	rm -rf $(BUILD) $(PROGRAMS)
+	rm -rf $(BUILD) $(PROGRAMS) $(ONE_FILE) $(DEVICES)
 
 help: ## show this
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \

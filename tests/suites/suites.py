@@ -20,12 +20,12 @@ TOP = Path(__file__).resolve().parents[2]
 LOGS = Path("build/tests")
 # What chooses tests inside of a suite, and is passed on to the lab.
 CHOICES = ("TESTS_ALL", "CK_RUN_CASE", "CK_RUN_SUITE", "CK_TIMEOUT_MULTIPLIER")
-HERE, DEVICE, TWO_HOSTS, LAB = "here", "device", "two hosts", "lab"
+HERE, DEVICE, GUEST, TWO_HOSTS, LAB = "here", "device", "guest", "two hosts", "lab"
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Where a suite is run (HERE: needs no device), its program, its limit in seconds, and how many
+    """Where a suite is run (HERE: needs no device; GUEST: on the lab's device alone), its program, its limit in seconds, and how many
     processors it keeps busy: programs that poll, in a VM of two processors, take both."""
 
     where: str
@@ -48,6 +48,8 @@ SUITES = {
     "pairs": Suite(DEVICE, "tests/pairs", 3600),
     "ladder": Suite(DEVICE, "tests/ladder", 3600),
     "blast": Suite(DEVICE, "tests/blast", 3600),
+    "ep": Suite(DEVICE, "tests/ep", 3600),
+    "devices": Suite(GUEST, "tests/devices", 3600),
     "strangers": Suite(DEVICE, "tests/strangers", 3600),
     "two-hosts": Suite(TWO_HOSTS, "build/tests/two-hosts-tests", 1800, options=("--loss", "1")),
     "lost": Suite(TWO_HOSTS, "tests/two-hosts-lost", 1800),
@@ -150,6 +152,8 @@ def run(name: str) -> list[Verdict]:
     log = LOGS / f"{name}.log"
     if suite.where in (TWO_HOSTS, LAB) and on_host():
         return _skip(name, "RDMA_ADDR names one machine; the lab has two: LAB=1")
+    if suite.where == GUEST and on_host():
+        return _skip(name, "it takes devices away: LAB=1")
     if suite.where == TWO_HOSTS:
         return _run_two_hosts(name, suite)
     if suite.where == LAB:

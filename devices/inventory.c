@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * devices: asking libibverbs what there is. See devices.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "devices/devices.h"
+#include "program/report.h"
+
+#define MOST_INLINE 65536
+
+/* Whether the device makes a QP that can send so many bytes inline. */
+static bool takes_inline(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t bytes)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1,
+			 .max_recv_wr = 1,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1,
+			 .max_inline_data = bytes },
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &attr);
+
+	if (!qp)
+		return false;
+	ibv_destroy_qp(qp);
+	return attr.cap.max_inline_data >= bytes;
+}
+
+/* No device says how much goes inline: one has to try, as many times as it takes to halve the range. */
+static uint32_t find_max_inline(struct ibv_context *verbs)
+{
+	uint32_t works = 0, fails = MOST_INLINE, half;
+	struct ibv_pd *pd = ibv_alloc_pd(verbs);
+	struct ibv_cq *cq = pd ? ibv_create_cq(verbs, 2, NULL, NULL, 0) : NULL;
+
+	while (cq && fails - works > 1) {
+		half = (works + fails) / 2;
+		if (takes_inline(pd, cq, half))
+			works = half;
+		else
+			fails = half;
+	}
+	if (cq)
+		ibv_destroy_cq(cq);
+	if (pd)
+		ibv_dealloc_pd(pd);
+	return works;
+}
+
+/* The kernel gives the GIDs of all ports in one list. */
+static int ask_gids(struct devices_device *device, struct devices_port *port)
+{
+	size_t most = (size_t)port->attr.gid_tbl_len * device->n_ports, i;
+	struct ibv_gid_entry *all = calloc(most + 1, sizeof(*all));
+	ssize_t n;
+
+	port->gids = all;
+	if (!all)
+		return our_report_error("calloc", ENOMEM, NULL);
+	n = ibv_query_gid_table(device->verbs, all, most, 0);
+	if (n == -EOPNOTSUPP)
+		return 0;
+	if (n < 0)
+		return our_report_error("ibv_query_gid_table", (int)-n, NULL);
+	for (i = 0; i < (size_t)n; i++) {
+		if (all[i].port_num == port->number)
+			all[port->n_gids++] = all[i];
+	}
+	return 0;
+}
+
+static int ask_port(struct devices_device *device, struct devices_port *port)
+{
+	int ret = ibv_query_port(device->verbs, port->number, &port->attr);
+
+	if (ret)
+		return our_report_error("ibv_query_port", ret, NULL);
+	ret = devices_find_netdev(device->verbs->device, port->number, port->netdev);
+	if (ret)
+		our_report_error("netlink", ret, "the network device under %s is not known",
+				 device->name);
+	return ask_gids(device, port);
+}
+
+static int ask_device(struct devices_device *device)
+{
+	size_t i;
+	int ret = ibv_query_device_ex(device->verbs, NULL, &device->attr);
+
+	if (ret)
+		return our_report_error("ibv_query_device_ex", ret, NULL);
+	device->max_inline = find_max_inline(device->verbs);
+	device->ports = calloc(device->attr.orig_attr.phys_port_cnt, sizeof(*device->ports));
+	if (!device->ports)
+		return our_report_error("calloc", ENOMEM, NULL);
+	device->n_ports = device->attr.orig_attr.phys_port_cnt;
+	for (i = 0; i < device->n_ports && !ret; i++) {
+		device->ports[i].number = (uint8_t)(i + 1);
+		ret = ask_port(device, &device->ports[i]);
+	}
+	return ret;
+}
+
+static int open_device(struct devices *devices, struct ibv_device *found)
+{
+	struct devices_device *device = &devices->all[devices->n];
+
+	device->name = ibv_get_device_name(found);
+	device->verbs = ibv_open_device(found);
+	if (!device->verbs) {
+		devices->n_unopened++;
+		return our_report_error("ibv_open_device", errno,
+					"%s: may this user open /dev/infiniband/%s?", device->name,
+					found->dev_name);
+	}
+	devices->n++;
+	return ask_device(device);
+}
+
+int devices_open(struct devices *devices, const char *only)
+{
+	int i, n, ret = 0, error;
+
+	memset(devices, 0, sizeof(*devices));
+	devices->list = ibv_get_device_list(&n);
+	if (!devices->list)
+		return errno == ENOSYS ? ENODEV
+				       : our_report_error("ibv_get_device_list", errno, NULL);
+	devices->all = calloc((size_t)n + 1, sizeof(*devices->all));
+	if (!devices->all)
+		return our_report_error("calloc", ENOMEM, NULL);
+	for (i = 0; i < n; i++) {
+		if (only && strcmp(only, ibv_get_device_name(devices->list[i])))
+			continue;
+		error = open_device(devices, devices->list[i]);
+		ret = ret ? ret : error;
+	}
+	return ret || devices->n ? ret : ENODEV;
+}
+
+void devices_close(struct devices *devices)
+{
+	struct devices_device *device;
+	size_t i, port;
+
+	for (i = 0; i < devices->n; i++) {
+		device = &devices->all[i];
+		for (port = 0; port < device->n_ports; port++)
+			free(device->ports[port].gids);
+		free(device->ports);
+		if (ibv_close_device(device->verbs))
+			our_report_error("ibv_close_device", errno, NULL);
+	}
+	free(devices->all);
+	if (devices->list)
+		ibv_free_device_list(devices->list);
+}

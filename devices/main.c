@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * devices: which RDMA devices there are, what they can do, and why they do not. The command line; what
+ * is done is in the other files of this folder.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+
+#include "devices/devices.h"
+#include "program/numbers.h"
+#include "program/options.h"
+#include "program/report.h"
+
+enum action {
+	SHOW,
+	SHOW_JSON,
+	WATCH,
+	CHECK
+};
+
+struct command {
+	enum action action;
+	const char *device;  /* NULL: all */
+	const char *address; /* to be checked */
+	const char *port;
+};
+
+static const char help[] =
+	"usage: devices [-j] [DEVICE]\n"
+	"       devices --watch [DEVICE]\n"
+	"       devices --check ADDRESS [-p PORT]\n"
+	"Shows the RDMA devices of this machine, or one of them: ports, GIDs with the addresses that they\n"
+	"serve, and limits.\n"
+	"  -j, --json           the same as one JSON object\n"
+	"  -w, --watch          print asynchronous events until Ctrl-C\n"
+	"  -c, --check ADDRESS  an address of this machine, or of another that is to be reached from here:\n"
+	"                       say what keeps RDMA from working with it, and what to do\n"
+	"  -p, --port PORT      for --check: the port that a server is to listen on (default 12321)\n"
+	"  -h, --help           this\n"
+	"Exit status: 0 done (or nothing found that is wrong), 1 failed, 2 wrong usage.\n";
+
+static int wrong(const char *what)
+{
+	our_report_sentence("%s: see --help", what);
+	return EINVAL;
+}
+
+/* True: another action was asked for already. */
+static bool contradicts(struct command *command, enum action action)
+{
+	bool before = command->action != SHOW && command->action != action;
+
+	command->action = action;
+	return before;
+}
+
+/* Returns 0, ECANCELED if --help has been answered, or EINVAL, reported. */
+static int read_options(struct command *command, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },        { "watch", no_argument, NULL, 'w' },
+		{ "check", required_argument, NULL, 'c' }, { "port", required_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },        { 0 },
+	};
+	bool contradiction = false;
+	uint64_t port;
+	int letter;
+
+	opterr = 0;
+	while ((letter = getopt_long(argc, argv, "jwc:p:h", options, NULL)) != -1) {
+		switch (letter) {
+		case 'j':
+			contradiction |= contradicts(command, SHOW_JSON);
+			break;
+		case 'w':
+			contradiction |= contradicts(command, WATCH);
+			break;
+		case 'c':
+			contradiction |= contradicts(command, CHECK);
+			command->address = optarg;
+			break;
+		case 'p':
+			command->port = optarg;
+			if (our_parse_number(optarg, false, 1, 65535, &port))
+				return wrong("-p wants a number from 1 to 65535");
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return ECANCELED;
+		default:
+			return wrong("no such option, or its value is missing");
+		}
+	}
+	return contradiction ? wrong("--json, --watch and --check: one at a time") : 0;
+}
+
+static int read_command(struct command *command, int argc, char **argv)
+{
+	int ret = read_options(command, argc, argv);
+
+	if (ret)
+		return ret;
+	if (command->port && command->action != CHECK)
+		return wrong("-p goes with --check");
+	if (command->action != CHECK && optind < argc)
+		command->device = argv[optind++];
+	if (optind < argc)
+		return wrong("one word too many");
+	if (!command->port)
+		command->port = OUR_DEFAULT_PORT;
+	return 0;
+}
+
+static int show(const struct command *command)
+{
+	struct devices devices;
+	int ret = devices_open(&devices, command->device);
+
+	if (ret == ENODEV && command->device)
+		our_report_sentence("there is no RDMA device '%s'", command->device);
+	else if (ret == ENODEV)
+		our_report_sentence("there is no RDMA device: `devices --check ADDRESS` says how "
+				    "to get one");
+	if (command->action == SHOW_JSON && (!ret || ret == ENODEV))
+		devices_show_json(&devices);
+	else if (command->action == SHOW)
+		devices_show(&devices);
+	else if (!ret)
+		ret = devices_watch(&devices);
+	devices_close(&devices);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct command command = { 0 };
+	int ret;
+
+	our_set_program_name("devices");
+	ret = read_command(&command, argc, argv);
+	if (ret)
+		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
+	ret = command.action == CHECK ? devices_check(command.address, command.port)
+				      : show(&command);
+	if (ret == EINVAL)
+		return OUR_EXIT_USAGE;
+	if (fflush(stdout) || ferror(stdout))
+		ret = our_report_error("writing to stdout", errno, NULL);
+	return ret ? OUR_EXIT_FAILED : OUR_EXIT_DONE;
+}
