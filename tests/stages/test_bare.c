@@ -37,7 +37,7 @@ END_TEST
 
 /*
  * What each mistake of one side comes to on either: NULL: nothing that would have to be said. Who is
- * told nothing ends by --timeout.
+ * told nothing ends by --timeout (of a wrong PSN, that depends on the other, which is random).
  */
 static const struct {
 	const char *client[3], *server[3];
@@ -53,7 +53,7 @@ static const struct {
 	  "ibv_modify_qp: Invalid argument (22): to RTR" },
 	{ { "--mistake", "qpn" }, { NULL }, "transport retry counter exceeded (status 12", NULL },
 	{ { NULL }, { "--mistake", "qpn" }, NULL, "transport retry counter exceeded (status 12" },
-	{ { "--mistake", "psn" }, { NULL }, "said nothing for 12 s, after 0 messages", NULL },
+	{ { "--mistake", "psn" }, { NULL }, "after 0 messages", NULL },
 	{ { "--gid-index", "255" }, { NULL }, "has no GID there", NULL },
 	{ { "--mtu", "4096" }, { NULL }, "--mtu 4096 is more than port 1 of", NULL },
 };
