@@ -175,9 +175,23 @@ endef
 $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),\
 	$(eval $(call nine_rules,$(cm),$(completions)))))
 
+# ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
+BARE_EVENTS = $(BUILD)/ping-rc-0-events/client $(BUILD)/ping-rc-0-events/server
+bare_events_parts = $(filter-out %/completions.c,$(ping-rc-0.parts)) $(NINE_COMP.channel)
+$(BUILD)/ping-rc-0-events/parts/%.o: %.c
+	@mkdir -p $(@D)
+	$(SAY) CC "$< (ping-rc-0-events)"
+	$(Q)$(COMPILE) -DOUR_STAGE='"ping-rc-0-events"' -c $< -o $@
+
+$(foreach role,client server,$(eval $(BUILD)/ping-rc-0-events/$(role): \
+	$(patsubst %.c,$(BUILD)/ping-rc-0-events/parts/%.o,$(ping-rc-0.$(role)) $(bare_events_parts)) $(ROOM_LIBS)))
+$(BARE_EVENTS): LIBS = $(ping-rc-0.libs)
+
+bare-events: $(BARE_EVENTS) ## ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
+
 nine: $(NINE_PROGRAMS) ## all nine ways to wait: build/nine/CM-COMPLETIONS/{client,server}
 
-$(PROGRAMS) $(NINE_PROGRAMS): $(VERBS_TRACE_LIB)
+$(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS): $(VERBS_TRACE_LIB)
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) $(filter %.o,$^) $(ROOM_LIBS) $(VERBS_TRACE_LIB) $(LIBS) -o $@
 
@@ -300,7 +314,7 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
-.PHONY: all nine demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+.PHONY: all nine bare-events demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas flatten print-rooms print-traced print-own-objects print-stages \
 	print-before print-parts print-without print-libs clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)

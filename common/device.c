@@ -63,7 +63,7 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 		return our_report_error(call, error,
 					"soft-iWARP maps at most 144 pages of queues into a "
 					"process, and a connection takes at least three");
-	if (ibv_query_device(verbs, &limits))
+	if (!strcmp(call, "ibv_modify_qp") || ibv_query_device(verbs, &limits))
 		return our_report_error(call, error, NULL);
 	/* Of an id whose client has left, librdmacm cannot ask the kernel for the QP's attributes. */
 	if (error == EINVAL && !strcmp(call, "rdma_create_qp") &&

@@ -36,7 +36,7 @@ int our_create_qp(struct our_control *control)
 
 	our_setup_qp_params(control, &attr);
 	ret = our_make_qp(control, &attr, &call);
-	if (ret == EINVAL) {
+	if (ret == EINVAL && strcmp(call, "ibv_modify_qp")) {
 		/* Some devices refuse inline data rather than grant less of it. */
 		our_setup_qp_params(control, &attr);
 		inline_asked = attr.cap.max_inline_data = 0;
@@ -45,7 +45,9 @@ int our_create_qp(struct our_control *control)
 	if (ret) {
 		our_report_no_queue(control, call, ret);
 		/* Of an id whose client has left, librdmacm cannot ask for the QP's attributes. */
-		return ret == EINVAL && control->admission ? ECONNABORTED : ret;
+		return ret == EINVAL && control->admission && !strcmp(call, "rdma_create_qp")
+			       ? ECONNABORTED
+			       : ret;
 	}
 	/* A device may grant more than was asked for: what goes inline is the user's choice. */
 	control->max_inline = attr.cap.max_inline_data < inline_asked ? attr.cap.max_inline_data

@@ -73,8 +73,8 @@ int our_receive_end(struct our_control *control, struct our_bare_end *end, uint6
 int our_send_done(struct our_control *control);
 int our_receive_done(struct our_control *control, uint64_t until_ns);
 
-/* Reports that the exchange has failed, because of `error`. Returns it. */
-int our_report_exchange(const struct our_control *control, int error);
+/* Reports that `call`, a part of the exchange, has failed because of `error`. Returns it. */
+int our_report_exchange(const struct our_control *control, const char *call, int error);
 
 /*
  * Waits until poll(2) finds `events` at the socket. Returns 0, EINTR (asked to stop), ETIMEDOUT, or

@@ -91,27 +91,59 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	return called; /* the call has waited */
 }
 
-/* Whether an address of the client's can be one that RTR is told: what is none would fail us there. */
+static bool is_ipv4(const union ibv_gid *gid)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	return !memcmp(gid->raw, mapped, sizeof(mapped));
+}
+
+/* Whether the client's address can be the way to it. RTR would fail, and only say: invalid. */
 static int check_remote(const struct our_control *agent)
 {
 	static const union ibv_gid none;
 	const struct our_cm_events *bare = agent->cm_events;
+	bool ipv4 = is_ipv4(&bare->local.gid);
 
-	if (!bare->is_ethernet || memcmp(&bare->remote.gid, &none, sizeof(none)))
+	if (!bare->is_ethernet)
 		return 0;
-	our_report_sentence("client refused: it has told no GID, which on RoCE is its address (was "
-			    "ibv_rc_pingpong started without -g?)");
+	if (!memcmp(&bare->remote.gid, &none, sizeof(none)))
+		our_report_sentence(
+			"client refused: it has told no GID, which on RoCE is its address "
+			"(was ibv_rc_pingpong started without -g?)");
+	else if (is_ipv4(&bare->remote.gid) != ipv4)
+		our_report_sentence(
+			"client refused: its GID stands for an %s address, and ours for "
+			"one of %s: is --gid-index right on both sides?",
+			ipv4 ? "IPv6" : "IPv4", ipv4 ? "IPv4" : "IPv6");
+	else
+		return 0;
 	return EPROTO;
 }
 
-/* The client's line is read before anything is set up for it but the device. */
+static int learn_addresses(struct our_control *agent)
+{
+	socklen_t local = sizeof(agent->local_address), peer = sizeof(agent->peer_address);
+	int fd = agent->cm_events->socket;
+
+	if (getsockname(fd, (struct sockaddr *)&agent->local_address, &local))
+		return our_report_error("getsockname", errno, NULL);
+	/* It fails when the client has left: that shows soon enough. */
+	getpeername(fd, (struct sockaddr *)&agent->peer_address, &peer);
+	return 0;
+}
+
+/* The client's line is read before anything is set up for it. */
 static int take_request(struct our_control *agent)
 {
 	int ret;
 
+	ret = learn_addresses(agent);
+	if (ret)
+		return ret;
 	ret = our_receive_end(agent, &agent->cm_events->remote, our_end_of_wait(LINE_LIMIT_S));
 	if (ret)
-		return our_report_exchange(agent, ret);
+		return our_report_exchange(agent, "recv", ret);
 	ret = our_choose_device(agent);
 	if (ret)
 		return ret;

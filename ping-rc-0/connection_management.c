@@ -79,7 +79,7 @@ static int report_socket(const char *call, int error, const struct sockaddr *add
 	}
 }
 
-int our_report_exchange(const struct our_control *control, int error)
+int our_report_exchange(const struct our_control *control, const char *call, int error)
 {
 	const char *peer = strcmp(control->role, "agent") ? "server" : "client";
 	char text[OUR_ADDRESS_TEXT];
@@ -87,20 +87,20 @@ int our_report_exchange(const struct our_control *control, int error)
 	our_address_text((const struct sockaddr *)&control->peer_address, text);
 	switch (error) {
 	case ECONNRESET:
-		return our_report_error("recv", error,
+		return our_report_error(call, error,
 					"the %s at %s ended the exchange: its own messages say why",
 					peer, text);
 	case ETIMEDOUT:
-		return our_report_error("recv", error, "the %s at %s said nothing of its QP", peer,
+		return our_report_error(call, error, "the %s at %s said nothing of its QP", peer,
 					text);
 	case EPROTO:
 		return our_report_error(
-			"recv", error,
+			call, error,
 			"the %s at %s did not say LID:QPN:PSN:GID, or done, as this "
 			"program and ibv_rc_pingpong do",
 			peer, text);
 	default:
-		return our_report_error("recv", error, "from the %s at %s", peer, text);
+		return our_report_error(call, error, "from the %s at %s", peer, text);
 	}
 }
 
@@ -113,9 +113,10 @@ static int find_own_address(struct our_control *control, const struct sockaddr *
 	fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return our_report_error("socket", errno, NULL);
-	if (connect(fd, address, length_of(address)) ||
-	    getsockname(fd, (struct sockaddr *)&control->local_address, &length))
+	if (connect(fd, address, length_of(address)))
 		ret = report_socket("connect", errno, address);
+	else if (getsockname(fd, (struct sockaddr *)&control->local_address, &length))
+		ret = report_socket("getsockname", errno, address);
 	close(fd);
 	return ret;
 }
@@ -168,12 +169,7 @@ int our_listener_bind_also(struct our_control *control, struct sockaddr *address
 
 void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
-	socklen_t local = sizeof(agent->local_address), peer = sizeof(agent->peer_address);
-
-	agent->cm_id = cm_id; /* none */
-	/* They fail when the client has left: that shows soon enough. */
-	getsockname(agent->cm_event.socket, (struct sockaddr *)&agent->local_address, &local);
-	getpeername(agent->cm_event.socket, (struct sockaddr *)&agent->peer_address, &peer);
+	agent->cm_id = cm_id; /* none: it is at the socket of its cm_event */
 }
 
 /* What the peer has to know of us. The first packet's number had better not be one used just before. */
@@ -188,27 +184,31 @@ static int setup_own_end(struct our_control *control)
 	return 0;
 }
 
-/* connect(2), which a signal or --timeout can end. */
-static int connect_socket(struct our_control *control, uint64_t until_ns)
+/* connect(2), which a signal or --timeout can end. *call is the one that has failed. */
+static int connect_socket(struct our_control *control, uint64_t until_ns, const char **call)
 {
 	const struct sockaddr *address = (const struct sockaddr *)&control->peer_address;
 	socklen_t length = sizeof(control->local_address), error_length = sizeof(int);
 	int *fd = &control->cm_events->socket, error = 0, ret;
 
+	*call = "socket";
 	*fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
 		return errno;
+	*call = "connect";
 	if (connect(*fd, address, length_of(address))) {
 		if (errno != EINPROGRESS)
 			return errno;
 		ret = our_await_socket(*fd, POLLOUT, until_ns);
 		if (ret)
 			return ret;
+		if (getsockopt(*fd, SOL_SOCKET, SO_ERROR, &error, &error_length))
+			return errno;
 	}
-	if (getsockopt(*fd, SOL_SOCKET, SO_ERROR, &error, &error_length) ||
-	    getsockname(*fd, (struct sockaddr *)&control->local_address, &length))
-		return errno;
-	return error;
+	if (error)
+		return error;
+	*call = "getsockname";
+	return getsockname(*fd, (struct sockaddr *)&control->local_address, &length) ? errno : 0;
 }
 
 /* First the client's line, then the server's; and the client's last word, when its QP is up. */
@@ -217,31 +217,32 @@ static int exchange_with_server(struct our_control *control, uint64_t until_ns)
 	int ret;
 
 	ret = our_send_end(control, &control->cm_events->local);
-	if (!ret)
-		ret = our_receive_end(control, &control->cm_events->remote, until_ns);
 	if (ret)
-		return our_report_exchange(control, ret);
+		return our_report_exchange(control, "send", ret);
+	ret = our_receive_end(control, &control->cm_events->remote, until_ns);
+	if (ret)
+		return our_report_exchange(control, "recv", ret);
 	ret = our_connect_qp(control);
 	if (ret)
 		return ret;
 	ret = our_send_done(control);
-	return ret ? our_report_exchange(control, ret) : 0;
+	return ret ? our_report_exchange(control, "send", ret) : 0;
 }
 
 int our_client_connect(struct our_control *control, bool quietly)
 {
 	uint64_t until_ns = our_end_of_wait(control->options->timeout_s);
+	const char *call;
 	int ret;
 
 	ret = setup_own_end(control);
 	if (ret)
 		return ret;
-	ret = connect_socket(control, until_ns);
+	ret = connect_socket(control, until_ns, &call);
 	if (ret == ECONNREFUSED && quietly)
 		return ret;
 	if (ret)
-		return report_socket("connect", ret,
-				     (const struct sockaddr *)&control->peer_address);
+		return report_socket(call, ret, (const struct sockaddr *)&control->peer_address);
 	ret = exchange_with_server(control, until_ns);
 	if (ret)
 		return ret;
@@ -267,13 +268,14 @@ int our_agent_connect(struct our_control *control)
 	if (ret)
 		return ret;
 	ret = our_connect_qp(control);
-	if (ret) /* of an address that makes no sense here: it is the client that has named it */
-		return ret == EINVAL || ret == ENETUNREACH ? EPROTO : ret;
+	if (ret) /* it is the client that has named an address to which there is no way */
+		return ret == ENETUNREACH ? EHOSTUNREACH : ret;
 	ret = our_send_end(control, &control->cm_events->local);
-	if (!ret)
-		ret = our_receive_done(control, our_end_of_wait(EXCHANGE_LIMIT_S));
 	if (ret)
-		return our_report_exchange(control, ret);
+		return our_report_exchange(control, "send", ret);
+	ret = our_receive_done(control, our_end_of_wait(EXCHANGE_LIMIT_S));
+	if (ret)
+		return our_report_exchange(control, "recv", ret);
 	our_note_acceptance(control->admission);
 	control->accepted = true;
 	control->connected = true;

@@ -88,15 +88,16 @@ static const struct ibv_gid_entry *find_index(const struct ibv_gid_entry *entrie
 	return NULL;
 }
 
-/* Chooses in the table of a device that has been opened. ENODEV: it does not serve our address. */
+/* Chooses in the table of a device that has been opened. *serves: it has our address, or was named. */
 static int choose_gid(struct our_control *control, struct ibv_context *verbs,
-		      const struct ibv_gid_entry *entries, ssize_t n)
+		      const struct ibv_gid_entry *entries, ssize_t n, bool *serves)
 {
 	const struct ibv_gid_entry *chosen = find_address(control, entries, n);
 	bool named = device_wanted && gid_wanted != ANY_GID;
 
-	if (!chosen && !named)
-		return ENODEV;
+	*serves = chosen || named;
+	if (!*serves)
+		return 0;
 	control->port_num = (uint8_t)(chosen ? chosen->port_num : port_wanted ? port_wanted : 1);
 	if (gid_wanted != ANY_GID)
 		chosen = find_index(entries, n, control->port_num);
@@ -140,7 +141,7 @@ static int setup_port(struct our_control *control, struct ibv_context *verbs)
 	return 0;
 }
 
-static int choose_port_and_gid(struct our_control *control, struct ibv_context *verbs)
+static int choose_port_and_gid(struct our_control *control, struct ibv_context *verbs, bool *serves)
 {
 	struct ibv_gid_entry *entries = calloc(MAX_GIDS, sizeof(*entries));
 	ssize_t n;
@@ -150,9 +151,9 @@ static int choose_port_and_gid(struct our_control *control, struct ibv_context *
 		return our_report_error("calloc", ENOMEM, NULL);
 	n = ibv_query_gid_table(verbs, entries, MAX_GIDS, 0);
 	ret = n < 0 ? our_report_error("ibv_query_gid_table", (int)-n, NULL)
-		    : choose_gid(control, verbs, entries, n);
+		    : choose_gid(control, verbs, entries, n, serves);
 	free(entries);
-	return ret ? ret : setup_port(control, verbs);
+	return ret || !*serves ? ret : setup_port(control, verbs);
 }
 
 static bool is_iwarp(const struct ibv_device *device)
@@ -160,22 +161,27 @@ static bool is_iwarp(const struct ibv_device *device)
 	return device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
-/* ENODEV, not reported: it is not the one. */
+/* Whether it can be the device at all. */
+static bool is_candidate(struct ibv_device *device)
+{
+	return !is_iwarp(device) &&
+	       (!device_wanted || !strcmp(device_wanted, ibv_get_device_name(device)));
+}
+
+/* Opens it; if it is the one, control->verbs is set, else it is closed again. */
 static int try_device(struct our_control *control, struct ibv_device *device)
 {
 	struct ibv_context *verbs;
+	bool serves = false;
 	int ret;
 
-	if (is_iwarp(device) ||
-	    (device_wanted && strcmp(device_wanted, ibv_get_device_name(device))))
-		return ENODEV;
 	errno = 0;
 	verbs = ibv_open_device(device);
 	if (!verbs)
 		return our_report_error("ibv_open_device", errno ? errno : EIO, "%s",
 					ibv_get_device_name(device));
-	ret = choose_port_and_gid(control, verbs);
-	if (!ret)
+	ret = choose_port_and_gid(control, verbs, &serves);
+	if (!ret && serves)
 		control->verbs = verbs;
 	else if (ibv_close_device(verbs))
 		our_report_error("ibv_close_device", errno, NULL);
@@ -217,17 +223,19 @@ static int report_no_device(const struct our_control *control, struct ibv_device
 int our_choose_device(struct our_control *control)
 {
 	struct ibv_device **devices, **device;
-	int ret = ENODEV;
+	int ret = 0;
 
 	errno = 0;
 	devices = ibv_get_device_list(NULL);
 	if (!devices)
 		return our_report_error("ibv_get_device_list", errno ? errno : ENOMEM,
 					OUR_NO_DEVICE_ADVICE);
-	for (device = devices; *device && ret == ENODEV; device++)
-		ret = try_device(control, *device);
-	if (ret == ENODEV)
-		report_no_device(control, devices);
+	for (device = devices; *device && !control->verbs && !ret; device++) {
+		if (is_candidate(*device))
+			ret = try_device(control, *device);
+	}
+	if (!ret && !control->verbs)
+		ret = report_no_device(control, devices);
 	ibv_free_device_list(devices); /* one that is open stays */
 	return ret;
 }

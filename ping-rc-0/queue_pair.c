@@ -14,7 +14,7 @@
 #define RETRY_COUNT     6  /* three bits; but of 7 soft-RoCE thinks that it means: for ever */
 #define RNR_RETRY_COUNT 7  /* means: for ever */
 #define RNR_TIMER       12 /* 0.64 ms: the InfiniBand specification has the codes */
-#define ACK_TIMEOUT     14 /* 4.096 us * 2^14 = 67 ms */
+#define ACK_TIMEOUT     17 /* 4.096 us * 2^17 = 0.54 s */
 #define READ_DEPTH      1  /* we send no RDMA reads, but 0 is refused by some devices */
 #define HOP_LIMIT       64 /* of 1 a router lets nothing through */
 

@@ -225,6 +225,10 @@ void fake_device_leaves(struct fake_id *id)
 void fake_tell_gone(struct fake_id *id)
 {
 	id->told_gone = true;
+	if (id->line) {
+		fake_hang_up(id->line);
+		return;
+	}
 	if (fake_config->timewait)
 		fake_send_event(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, NULL, 0);
 	fake_send_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);

@@ -5,8 +5,7 @@
 
 FAKE = $(BUILD)/tests/fake
 # Stages that cannot be run over fake verbs, each with its reason in FAKE_SKIPPED.<stage>.
-FAKE_SKIPPED = ping-rc-0
-FAKE_SKIPPED.ping-rc-0 = the fake has no TCP sockets, and no QP without an id
+FAKE_SKIPPED =
 # Asked only when one is linked, as in tests.mk.
 FAKE_LIBS = $(shell pkg-config --libs json-c)
 FAKE_CFLAGS = -O1 -g -fno-omit-frame-pointer
@@ -14,6 +13,9 @@ FAKE_SANITIZE.asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 FAKE_SANITIZE.tsan = -fsanitize=thread
 FAKE_WRAP = malloc calloc posix_memalign free freeaddrinfo pthread_create eventfd fcntl poll ppoll sigaction \
 	    getaddrinfo clock_gettime nanosleep alarm pthread_cond_timedwait getrusage fopen
+# Of a program that makes its connections without the CM: tests/fake/sockets.c.
+FAKE_WRAP += socket connect bind listen accept4 getsockname getpeername getsockopt setsockopt send recv \
+	     shutdown close getrandom
 # A program that calls one of these does not link: tests/fake/memory.c would not know of its memory.
 FAKE_WRAP += realloc reallocarray aligned_alloc strdup strndup asprintf vasprintf getline open_memstream
 
@@ -36,7 +38,7 @@ $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 # fake_program SANITIZER STAGE ROLE
 define fake_program
 $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$($(2).$(3)) $$($(2).parts) \
-		$$(ROOM_SOURCES) $$(VERBS_TRACE_SOURCES) $$(wildcard tests/fake/*.c))
+		$$(filter-out $$($(2).without),$$(ROOM_SOURCES)) $$(VERBS_TRACE_SOURCES) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
 	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$(VERBS_TRACE_WRAP) $$^ $$(FAKE_LIBS) -pthread -o $$@

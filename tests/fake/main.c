@@ -73,7 +73,8 @@ int main(int argc, char **argv)
 	test.blast = strstr(argv[1], "blast");
 	test.alone = strstr(argv[1], "ping-sr-4");
 	test.synchronous = strstr(argv[1], "ping-sr-0") || strstr(argv[1], "ping-sr-1");
-	test.watches = !test.synchronous && !strstr(argv[1], "ping-sr-2e");
+	test.bare = strstr(argv[1], "ping-rc-0");
+	test.watches = !test.synchronous && !test.bare && !strstr(argv[1], "ping-sr-2e");
 	test.sleeps = strstr(argv[1], "ping-sr-3") || strstr(argv[1], "ping-sr-5") || test.alone;
 	if (!run_what(&test, argv[2], argv[3]))
 		return usage();

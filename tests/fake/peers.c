@@ -281,6 +281,11 @@ static struct fake_peer *new_peer(bool is_client)
 	return peer;
 }
 
+struct fake_peer *fake_new_server(void)
+{
+	return new_peer(false);
+}
+
 static struct fake_id *first_listener;
 
 static void arrive(struct fake_id *listener)
@@ -289,6 +294,10 @@ static void arrive(struct fake_id *listener)
 	uint8_t data[FAKE_PRIVATE_DATA];
 	size_t length = fake_connect_data(peer, data);
 
+	if (listener->listens_by_tcp) {
+		fake_client_connects(peer);
+		return;
+	}
 	listener->peer = peer;
 	fake_send_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, data, length);
 	listener->peer = NULL;

@@ -36,8 +36,8 @@ static void check_attr(const struct fake_id *id, const struct fake_pd *pd,
 }
 
 /* `attr` is what it has been given; of inline data it wanted so much. */
-static void new_qp(struct fake_id *id, struct fake_pd *pd, const struct ibv_qp_init_attr *attr,
-		   uint32_t inline_wanted)
+void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv_qp_init_attr *attr,
+			uint32_t inline_wanted)
 {
 	struct fake_qp *qp = fake_new(struct fake_qp, "QP");
 
@@ -80,7 +80,7 @@ int rdma_create_qp(struct rdma_cm_id *pub, struct ibv_pd *pd, struct ibv_qp_init
 	if (!fault.error)
 		fault.error = fake_grant(&attr->cap);
 	if (!fault.error)
-		new_qp(id, fake_of(struct fake_pd, pd), attr, inline_wanted);
+		fake_create_qp_for(id, fake_of(struct fake_pd, pd), attr, inline_wanted);
 	return fake_end_rdma(fault.error);
 }
 
@@ -96,23 +96,19 @@ static const struct fake_wr *take(struct fake_queue *queue)
 	return wr;
 }
 
-void rdma_destroy_qp(struct rdma_cm_id *pub)
+void fake_end_qp(struct fake_id *id, const char *call)
 {
-	struct fake_id *id = fake_of(struct fake_id, pub);
-	struct fake_qp *qp;
+	struct fake_qp *qp = fake_use(&id->object, call) ? fake_qp_of(id) : NULL;
 
-	fake_begin_sure("rdma_destroy_qp");
-	qp = fake_use(&id->object, "rdma_destroy_qp") ? fake_qp_of(id) : NULL;
 	if (!qp) {
-		fake_complain("rdma_destroy_qp: id %u has no QP", id->object.number);
-		fake_end(0);
+		fake_complain("%s: id %u has no QP", call, id->object.number);
 		return;
 	}
 	fake_check_rnr_timer(qp);
 	if (qp->unacked)
 		fake_complain(
-			"rdma_destroy_qp: it would wait for ever: an asynchronous event of QP %u is not acked",
-			qp->object.number);
+			"%s: it would wait for ever: an asynchronous event of QP %u is not acked",
+			call, qp->object.number);
 	fake_drop_async(&qp->pub);
 	while (take(&qp->sends) || take(&qp->receives))
 		;
@@ -124,8 +120,14 @@ void rdma_destroy_qp(struct rdma_cm_id *pub)
 	qp->send_cq->object.users--;
 	qp->recv_cq->object.users--;
 	LIST_REMOVE(qp, next);
-	fake_retire(&qp->object, "rdma_destroy_qp");
-	pub->qp = NULL;
+	fake_retire(&qp->object, call);
+	id->pub.qp = NULL;
+}
+
+void rdma_destroy_qp(struct rdma_cm_id *pub)
+{
+	fake_begin_sure("rdma_destroy_qp");
+	fake_end_qp(fake_of(struct fake_id, pub), "rdma_destroy_qp");
 	fake_end(0);
 }
 
@@ -136,8 +138,15 @@ int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)
 
 	if (!fault.error && !(mask & IBV_QP_STATE) && pub->state != IBV_QPS_RTS)
 		fault.error = EINVAL;
+	if (!fault.error && mask & IBV_QP_STATE && attr->qp_state != IBV_QPS_ERR)
+		fault.error = fake_modify_by_hand(qp, attr, mask);
 	if (!fault.error && mask & IBV_QP_MIN_RNR_TIMER)
 		fake_note_rnr_timer(qp, attr->min_rnr_timer);
+	/* A device that cannot even do that is done with what is posted. */
+	if (fault.error && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_ERR) {
+		fake_flush(qp);
+		fake_report->expected = FAKE_TEAR_DOWN;
+	}
 	if (!fault.error && fake_use(&qp->object, "ibv_modify_qp") && mask & IBV_QP_STATE) {
 		if (attr->qp_state == IBV_QPS_ERR)
 			fake_flush(qp);

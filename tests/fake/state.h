@@ -144,6 +144,9 @@ struct fake_id {
 	bool device_gone;  /* DEVICE_REMOVAL has */
 	bool disconnected; /* by the program */
 	unsigned int unacked;
+	bool by_hand;           /* it stands for a QP without one, */
+	bool listens_by_tcp;    /* or for a socket */
+	struct fake_line *line; /* of a QP that is connected by hand: bare.c */
 	struct fake_channel *channel;
 	struct fake_peer *peer;
 	struct rdma_cm_id pub;
@@ -312,6 +315,23 @@ bool fake_let_arrive(void); /* in known time, the next message; false: there is 
 void fake_pump(void);       /* lets it all arrive, or has the thread do so */
 void fake_start_wire(void);
 void fake_stop_wire(void);
+
+struct fake_peer *fake_new_server(void);
+
+/* ---- bare.c, sockets.c: connections without the CM ---- */
+
+/* A client has connected to a listening socket. */
+void fake_client_connects(struct fake_peer *peer);
+void fake_hang_up(struct fake_line *line);
+/* ibv_modify_qp of a QP that ibv_create_qp has made. Returns 0 or an errno value. */
+int fake_modify_by_hand(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask);
+/* The line whose peer has told that number of a QP; NULL: none has. */
+struct fake_line *fake_find_line(uint32_t qp_num);
+/* What the program tells or has told of its own end, over TCP: compared when both are known. */
+void fake_check_told(const struct fake_line *line);
+void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv_qp_init_attr *attr,
+			uint32_t inline_wanted);
+void fake_end_qp(struct fake_id *id, const char *call);
 
 /* ---- async.c ---- */
 

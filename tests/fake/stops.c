@@ -41,6 +41,8 @@ void test_stops(const struct test *test)
 	if (test->server)
 		config.clients = 2;
 	stop_everywhere(test, "RoCE", config);
+	if (test->bare)
+		return;
 	config.iwarp = true;
 	config.size = 40;
 	stop_everywhere(test, "iWARP", config);

@@ -15,6 +15,7 @@ struct test {
 	bool watches;     /* it notices that its peer has gone */
 	bool sleeps;      /* until a completion comes */
 	bool alone;       /* one thread does all */
+	bool bare;        /* it connects by hand: over RoCE only */
 };
 
 /* One test's result; `why` NULL: passed. */

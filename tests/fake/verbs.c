@@ -72,6 +72,7 @@ static int fill_port(struct ibv_port_attr *port)
 
 	memset(port, 0, sizeof(*port));
 	port->state = IBV_PORT_ACTIVE;
+	port->active_mtu = IBV_MTU_1024;
 	port->link_layer = IBV_LINK_LAYER_ETHERNET;
 	port->max_msg_sz = fake_max_message();
 	return fake_end(fault.error);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, TCP connections over which QPs are connected by hand. Contract: what sockets.c and
+ * bare.c know of each other; with the lock held.
+ */
+#ifndef FAKE_SOCKETS_H
+#define FAKE_SOCKETS_H
+
+#include "tests/fake/state.h"
+
+#define FAKE_GID_INDEX 2 /* of RoCE v2 for the address of all sockets */
+
+/* One connection, and what its peer has told of its QP. */
+struct fake_line {
+	LIST_ENTRY(fake_line) next;
+	struct fake_peer *peer; /* NULL: the program is the client, and has told nothing yet */
+	struct fake_id *id;     /* of the program's QP; NULL: it is not in RTR yet */
+	int program_fd, peer_fd;
+	uint32_t qp_num, psn; /* the peer's, */
+	union ibv_gid gid;
+	bool has_told; /* and the program's, as it has told, */
+	uint32_t told_qp_num, told_psn;
+	uint32_t sq_psn; /* or as it has told its QP */
+	bool done;       /* the client has said so */
+};
+
+void fake_own_gid(union ibv_gid *gid);
+
+#endif
