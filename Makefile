@@ -25,7 +25,7 @@ STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 
 
 ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
-ping-sr-0.client = ping-sr-0/client.c ping-sr-0/client_operation.c
+ping-sr-0.client = ping-sr-0/client.c ping-sr-0/client_operation.c ping-sr-0/pings.c
 ping-sr-0.server = ping-sr-0/server.c ping-sr-0/serve_clients.c ping-sr-0/welcome.c ping-sr-0/agent.c \
 		   ping-sr-0/agent_operation.c
 
