@@ -4,6 +4,7 @@
  * does the rest, without a completion here, until the client says how often it was.
  */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "common/stage.h"
 #include "common/transfer_completion.h"
@@ -17,15 +18,20 @@ void our_begin_agent_operation(struct our_control *agent)
 	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
 	agent->statistics.warm_up = 0; /* of what the client does, it sees nothing */
 	our_limit_wait(agent, our_now_ns());
+	if (agent->wait_until_ns == UINT64_MAX)
+		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */
 }
 
-/* From here on the client may write and read; that nothing is heard of it does not mean anything. */
+/*
+ * From here on the client may write and read. That nothing is heard of it does not mean anything, unless
+ * the user says so by --timeout; if it dies, the CM or a keepalive tells.
+ */
 static int admit_to_memory(struct our_control *agent)
 {
 	struct our_transfer *transfer = agent->transfer;
 
 	our_statistics_start(&agent->statistics);
-	agent->wait_until_ns = UINT64_MAX;
+	our_limit_wait(agent, our_now_ns());
 	return our_tell_buffer(agent, &transfer->exchange, agent->buffers[OUR_AGENT_BUFFER].data,
 			       agent->data_size, transfer->open);
 }
@@ -60,10 +66,27 @@ bool our_agent_is_done(const struct our_control *agent)
 	return agent->transfer->exchange.received[OUR_COUNT_TOLD];
 }
 
+/* A client that is told to stop says how far it has come. */
+static int check_count(const struct our_control *agent)
+{
+	uint64_t count = agent->transfer->exchange.count;
+
+	if (agent->count == OUR_COUNT_UNLIMITED || count == agent->count)
+		return 0;
+	our_report_sentence("the client says that it is done after %" PRIu64
+			    " messages, and %" PRIu64 " were due",
+			    count, agent->count);
+	return ECONNABORTED;
+}
+
 int our_end_agent_operation(struct our_control *agent, int ret)
 {
 	our_statistics_end(&agent->statistics);
-	return our_judge_end(agent, ret, agent->transfer->exchange.count);
+	ret = our_judge_end(agent, ret, agent->transfer->exchange.count);
+	if (!ret)
+		ret = check_count(agent);
+	agent->statistics.complete = !ret;
+	return ret;
 }
 
 int our_agent_operation(struct our_control *agent)

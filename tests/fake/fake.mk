@@ -5,8 +5,7 @@
 
 FAKE = $(BUILD)/tests/fake
 # Stages that cannot be run over fake verbs, each with its reason in FAKE_SKIPPED.<stage>.
-FAKE_SKIPPED = ping-rdma-1
-FAKE_SKIPPED.ping-rdma-1 = the fake has no WRITE and READ yet
+FAKE_SKIPPED =
 # Asked only when one is linked, as in tests.mk.
 FAKE_LIBS = $(shell pkg-config --libs json-c)
 FAKE_CFLAGS = -O1 -g -fno-omit-frame-pointer

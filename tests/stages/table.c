@@ -24,6 +24,7 @@ static const struct stage ladder[] = {
 	  .ids_come_as_events = true },
 	{ STAGE("ping-sr-5"), .negotiates = true, .notices_peer_death = true, .only_waits = true },
 	{ STAGE("blast-sr-2"), .negotiates = true, .notices_peer_death = true, .streams = true },
+	{ STAGE("ping-rdma-1"), .negotiates = true, .notices_peer_death = true, .one_sided = 2 },
 };
 
 #define WAY(cm, completions)                                                              \
