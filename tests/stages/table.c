@@ -25,6 +25,8 @@ static const struct stage ladder[] = {
 	{ STAGE("ping-sr-5"), .negotiates = true, .notices_peer_death = true, .only_waits = true },
 	{ STAGE("blast-sr-2"), .negotiates = true, .notices_peer_death = true, .streams = true },
 	{ STAGE("ping-rdma-1"), .negotiates = true, .notices_peer_death = true, .one_sided = 2 },
+	{ STAGE("ping-rdma-2"), .negotiates = true, .notices_peer_death = true, .one_sided = 1,
+	  .only_waits = true },
 };
 
 #define WAY(cm, completions)                                                              \
