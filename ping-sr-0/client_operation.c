@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the client does once it is connected: the ping-pong itself, timed.
+ * What the client does once it is connected: the ping-pong itself. What is around each ping, time and
+ * all, is in pings.c.
  */
-#include <errno.h>
-#include <inttypes.h>
-
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "measure/clock.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/user_data.h"
-#include "program/report.h"
-#include "program/stop.h"
 
 /* Waits until the message is sent and has come back; either may be completed first. */
 static int await_send_and_recv(struct our_control *client)
@@ -37,76 +31,29 @@ static int await_send_and_recv(struct our_control *client)
 	return 0;
 }
 
-/* One message there and back, timed. The receive for its return was posted before. */
-static int ping(struct our_control *client, uint64_t *ended_ns)
+/* The receive for the message's return was posted before. */
+int our_ping(struct our_control *client)
 {
-	uint64_t started_ns = our_now_ns();
-	int ret;
+	int ret = our_post_send(client, OUR_SEND_BUFFER);
 
-	our_limit_wait(client, started_ns);
-	ret = our_post_send(client, OUR_SEND_BUFFER);
-	if (ret)
-		return ret;
-	ret = await_send_and_recv(client);
-	if (ret)
-		return ret;
-	*ended_ns = our_now_ns();
-
-	our_histogram_add(&client->statistics.round_trips, *ended_ns - started_ns);
-	client->statistics.messages++;
-	return 0;
+	return ret ? ret : await_send_and_recv(client);
 }
 
-/*
- * With --rate: waits until message number `message` is due. Nothing is under way meanwhile, and
- * nothing may come.
- */
-static int await_turn(struct our_control *client, uint64_t started_ns, uint64_t message)
+int our_prepare_for_next(struct our_control *client)
 {
-	uint64_t due_ns = our_due_ns(started_ns, message, client->options->rate);
-	struct our_completion completion;
-	int ret;
-
-	client->wait_until_ns = UINT64_MAX;
-	ret = our_await_time(client, due_ns, &completion);
-	if (!ret) {
-		our_report_sentence("the server sent a message that nobody had asked for");
-		return EPROTO;
-	}
-	return ret == EAGAIN ? 0 : ret;
+	return our_post_recv(client, OUR_RECV_BUFFER);
 }
 
 int our_client_operation(struct our_control *client)
 {
 	struct our_statistics *statistics = &client->statistics;
-	uint64_t message, now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
-	uint64_t started_ns = now_ns;
-	int ret = 0;
+	uint64_t messages;
+	int ret;
 
 	our_statistics_prepare(statistics, client->count, client->data_size);
 	our_statistics_want_progress(statistics, client->options->quiet);
-	if (client->options->duration_s)
-		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
-
-	for (message = 0; message < client->count && now_ns < deadline_ns; message++) {
-		if (message == statistics->warm_up)
-			our_statistics_start(statistics);
-		if (client->options->verify)
-			our_setup_user_data(client, OUR_SEND_BUFFER, message);
-		if (client->options->rate)
-			ret = await_turn(client, started_ns, message);
-		if (!ret)
-			ret = ping(client, &now_ns);
-		if (!ret && client->options->verify)
-			ret = our_verify_data(client, OUR_RECV_BUFFER, message);
-		if (!ret)
-			ret = our_post_recv(client, OUR_RECV_BUFFER);
-		if (ret || our_stop_requested())
-			break;
-		our_statistics_progress(statistics, now_ns);
-	}
-	our_statistics_end(statistics);
-	ret = our_judge_end(client, ret, message);
+	ret = our_run_pings(client, &messages);
+	ret = our_judge_end(client, ret, messages);
 	statistics->verified = !ret && client->options->verify;
 	return ret;
 }

@@ -6,13 +6,7 @@
 #define OUR_PING_H
 
 #include "common/control.h"
-
-/* Two buffers, so that a message never arrives in one that is still being sent. */
-enum our_ping_buffer {
-	OUR_SEND_BUFFER, /* of the client; the agent uses the two in turn */
-	OUR_RECV_BUFFER,
-	OUR_PING_BUFFERS,
-};
+#include "ping-sr-0/pings.h"
 
 /* At any time at most one send and one receive are outstanding. */
 #define OUR_PING_MAX_SEND 1

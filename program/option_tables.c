@@ -31,7 +31,8 @@ const struct our_option our_listener_options[] = {
 	{ "clients", 'n', "N", "serve N clients, then leave (default 1; 0: until interrupted)",
 	  OUR_NUMBER(clients, 0, UINT32_MAX) },
 	{ "timeout", 0, "SECONDS",
-	  "give up a client that says nothing for so long (default 60; 0: never)",
+	  "give up a client that says nothing for so long (0: never; default 60, or 0 where clients "
+	  "write and read)",
 	  OUR_NUMBER(timeout_s, 0, MAX_TIMEOUT) },
 	{ 0 },
 };

@@ -22,9 +22,11 @@ enum fake_delivery {
 };
 
 struct fake_config {
-	bool iwarp;      /* exact private data, no RNR timer, a flush when the peer leaves */
-	bool blast;      /* the peers that are clients stream; else they ping */
-	bool recv_first; /* a receive completes before the send that it answers */
+	bool iwarp;          /* exact private data, no RNR timer, a flush when the peer leaves */
+	bool blast;          /* the peers that are clients stream; else they ping */
+	bool one_sided;      /* ... or WRITE and READ */
+	bool program_serves; /* of one_sided: it is a server */
+	bool recv_first;     /* a receive completes before the send that it answers */
 	unsigned int
 		clients;     /* that connect to a server; and one for one that it does not accept */
 	unsigned int enough; /* ... but for a server that wants no more than so many; 0: all */

@@ -30,7 +30,7 @@ const struct figures_row figures_ends[] = {
 	  .incomplete = true,
 	  .tail_us = SECOND },
 	{ .what = "measures nothing when it is told to stop before the warm-up is over",
-	  .who = EVERY,
+	  .who = CLIENT | SERVER | TWO_SIDED,
 	  .config = { IN_A_RUN, .stops_after = 6, IMPATIENT },
 	  .arrivals = 1,
 	  .incomplete = true,

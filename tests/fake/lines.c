@@ -12,14 +12,16 @@
 
 bool line_is_for(unsigned int who, const struct test *test)
 {
-	unsigned int is = (test->server ? SERVER : CLIENT) | (test->blast ? BLAST : PING);
+	unsigned int is = (test->server ? SERVER : CLIENT) | (test->one_sided ? RDMA
+							      : test->blast   ? BLAST
+									      : PING);
 
 	is |= our_server_options == our_message_options ? BELIEVING : REFUSING;
 	is |= test->watches ? WATCHING : BLIND;
 	is |= test->synchronous ? SYNCHRONOUS : 0;
 	is |= test->sleeps ? SLEEPING : 0;
 	is |= test->alone ? ALONE : THREADED;
-	return is & who & (CLIENT | SERVER) && is & who & (PING | BLAST) &&
+	return is & who & (CLIENT | SERVER) && is & who & (PING | BLAST | RDMA) &&
 	       !(who & ~is & ~(unsigned int)EVERY);
 }
 
@@ -98,6 +100,8 @@ static void run_line(const struct test *test, const struct line *line)
 	config.size = config.size ? config.size : LINE_SIZE;
 	config.buffers = config.buffers ? config.buffers : LINE_BUFFERS;
 	config.blast = test->blast;
+	config.one_sided = test->one_sided;
+	config.program_serves = test->server;
 	config.no_other = true;
 	for (i = 0; i < LINE_WORDS && line->words[i]; i++) {
 		snprintf(storage[i], sizeof(storage[i]), "%s", line->words[i]);

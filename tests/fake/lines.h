@@ -17,13 +17,15 @@
 #define LINE_BUFFERS  8
 #define NONE          UINT32_MAX
 
-/* Which programs a row is for: one of each of the first two pairs, and what else is named. */
+/* Which programs a row is for: one of each of the first two groups, and what else is named. */
 enum {
 	CLIENT = 1 << 0,
 	SERVER = 1 << 1,
 	PING = 1 << 2,
 	BLAST = 1 << 3,
-	EVERY = CLIENT | SERVER | PING | BLAST,
+	RDMA = 1 << 13, /* WRITE and READ */
+	TWO_SIDED = PING | BLAST,
+	EVERY = CLIENT | SERVER | PING | BLAST | RDMA,
 	REFUSING = 1 << 4,     /* a server that may refuse clients */
 	BELIEVING = 1 << 5,    /* ... or one that is told what they are going to send */
 	WATCHING = 1 << 6,     /* notices a peer that leaves */

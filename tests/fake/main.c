@@ -70,12 +70,14 @@ int main(int argc, char **argv)
 		return usage();
 	test.name = argv[1];
 	test.server = strstr(argv[1], "/server");
-	test.blast = strstr(argv[1], "blast");
+	test.one_sided = strstr(argv[1], "rdma");
+	test.blast = strstr(argv[1], "blast") && !test.one_sided;
 	test.alone = strstr(argv[1], "ping-sr-4");
 	test.synchronous = strstr(argv[1], "ping-sr-0") || strstr(argv[1], "ping-sr-1");
 	test.bare = strstr(argv[1], "ping-rc-0");
 	test.watches = !test.synchronous && !test.bare && !strstr(argv[1], "ping-sr-2e");
-	test.sleeps = strstr(argv[1], "ping-sr-3") || strstr(argv[1], "ping-sr-5") || test.alone;
+	test.sleeps = strstr(argv[1], "ping-sr-3") || strstr(argv[1], "ping-sr-5") || test.alone ||
+		      (test.one_sided && test.server);
 	if (!run_what(&test, argv[2], argv[3]))
 		return usage();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

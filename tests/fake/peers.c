@@ -22,7 +22,7 @@ static void fill(const struct fake_peer *peer, uint64_t message, uint8_t *data)
 		data[i] = (uint8_t)(message * 31 + i * 7 + (i >> 8));
 }
 
-static void tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+void fake_tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
 	uint64_t last = fake_config->silent_after;
 
@@ -37,32 +37,32 @@ void fake_say(struct fake_peer *peer, uint64_t message)
 	uint8_t *data = fake_allocate(peer->size);
 
 	fill(peer, message, data);
-	tell(peer, data, peer->size);
+	fake_tell(peer, data, peer->size);
 	free(data);
 }
 
 /* A client has all that it wanted. */
-static void client_is_done(struct fake_peer *peer)
+void fake_client_is_done(struct fake_peer *peer)
 {
 	peer->done = true;
 	if (!fake_config->lingers)
 		fake_put_leave(peer);
 }
 
-static bool has_quit(const struct fake_peer *peer)
+bool fake_has_quit(const struct fake_peer *peer)
 {
 	return fake_config->quits_after && peer->received >= fake_config->quits_after;
 }
 
 /* It has heard one more message, and is about to answer. */
-static void may_stop_program(const struct fake_peer *peer)
+void fake_may_stop_program(const struct fake_peer *peer)
 {
 	if (fake_config->stops_after && peer->received == fake_config->stops_after)
 		fake_stop_program();
 }
 
 /* A server has heard one more message, and answered. */
-static void server_may_leave(struct fake_peer *peer)
+void fake_server_may_leave(struct fake_peer *peer)
 {
 	if (peer->received == fake_config->leaves_after)
 		fake_put_leave(peer);
@@ -79,7 +79,7 @@ static void check_data(const struct fake_peer *peer, uint64_t message, const uin
 	free(wanted);
 }
 
-static bool check_length(uint32_t length, uint32_t wanted)
+bool fake_check_length(uint32_t length, uint32_t wanted)
 {
 	if (length != wanted)
 		fake_complain("the peer got a message of %u bytes, wanted %u", length, wanted);
@@ -96,18 +96,18 @@ static void ping_begin(struct fake_peer *peer)
 
 static void ping_client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
-	if (!check_length(length, peer->size))
+	if (!fake_check_length(length, peer->size))
 		return;
 	check_data(peer, peer->received++, data);
-	may_stop_program(peer);
-	if (has_quit(peer)) {
+	fake_may_stop_program(peer);
+	if (fake_has_quit(peer)) {
 		fake_put_leave(peer);
 		return;
 	}
 	if (peer->received < peer->count + fake_config->one_more)
 		fake_say(peer, peer->sent++);
 	if (peer->received == peer->count)
-		client_is_done(peer);
+		fake_client_is_done(peer);
 }
 
 static void send_back(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -116,7 +116,7 @@ static void send_back(struct fake_peer *peer, const uint8_t *data, uint32_t leng
 
 	memcpy(copy, data, length);
 	copy[length - 1] ^= peer->received == fake_config->garbles;
-	tell(peer, copy, length);
+	fake_tell(peer, copy, length);
 	free(copy);
 }
 
@@ -126,12 +126,12 @@ static void ping_hear(struct fake_peer *peer, const uint8_t *data, uint32_t leng
 		ping_client_hears(peer, data, length);
 		return;
 	}
-	if (!check_length(length, peer->size))
+	if (!fake_check_length(length, peer->size))
 		return;
 	peer->received++;
-	may_stop_program(peer);
+	fake_may_stop_program(peer);
 	send_back(peer, data, length);
-	server_may_leave(peer);
+	fake_server_may_leave(peer);
 }
 
 static const struct fake_wire ping_wire = { ping_begin, ping_hear };
@@ -142,7 +142,7 @@ static void send_credits(struct fake_peer *peer, uint64_t credits)
 {
 	uint64_t data = htobe64(credits);
 
-	tell(peer, (const uint8_t *)&data, sizeof(data));
+	fake_tell(peer, (const uint8_t *)&data, sizeof(data));
 }
 
 /* As long as the agent has receives for them. */
@@ -150,7 +150,7 @@ static void stream(struct fake_peer *peer)
 {
 	uint64_t all = peer->count + fake_config->one_more;
 
-	if (has_quit(peer))
+	if (fake_has_quit(peer))
 		return;
 	for (; peer->credits && peer->sent < all; peer->credits--)
 		fake_say(peer, peer->sent++);
@@ -169,18 +169,18 @@ void fake_take_credits(struct fake_peer *peer, uint64_t credits)
 	if (!credits || peer->received > peer->sent)
 		fake_complain("credits for messages that were not sent");
 	peer->credits += credits;
-	may_stop_program(peer);
-	if (has_quit(peer))
+	fake_may_stop_program(peer);
+	if (fake_has_quit(peer))
 		fake_put_leave(peer);
 	if (peer->received == peer->count)
-		client_is_done(peer);
+		fake_client_is_done(peer);
 }
 
 static void blast_client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
 	uint64_t credits;
 
-	if (!check_length(length, sizeof(credits)))
+	if (!fake_check_length(length, sizeof(credits)))
 		return;
 	memcpy(&credits, data, sizeof(credits));
 	credits = be64toh(credits);
@@ -247,15 +247,15 @@ static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t len
 		blast_client_hears(peer, data, length);
 		return;
 	}
-	if (!check_length(length, peer->size))
+	if (!fake_check_length(length, peer->size))
 		return;
 	peer->received++;
-	may_stop_program(peer);
+	fake_may_stop_program(peer);
 	if (!fake_config->withholds)
 		return_credits(peer);
 	else if (peer->received == peer->count)
 		send_credits(peer, peer->count);
-	server_may_leave(peer);
+	fake_server_may_leave(peer);
 }
 
 static const struct fake_wire blast_wire = { blast_begin, blast_hear };
@@ -275,6 +275,10 @@ static struct fake_peer *new_peer(bool is_client)
 	peer->initiator_depth = depths[fake_report->peers % 4][0];
 	peer->responder_resources = depths[fake_report->peers % 4][1];
 	peer->wire = fake_config->blast ? &blast_wire : &ping_wire;
+	if (fake_config->one_sided)
+		peer->wire = &fake_one_sided_wire;
+	if (fake_config->one_sided && is_client && !peer->initiator_depth)
+		peer->initiator_depth = 1; /* it reads */
 	LIST_INSERT_HEAD(&peers, peer, all);
 	fake_report->peers++;
 	fake_report->serves |= is_client;
@@ -351,7 +355,7 @@ void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param
 	if (!param->private_data_len)
 		return;
 	fake_hear_connect_data(peer, param);
-	peer->wire = peer->buffers ? &blast_wire : &ping_wire;
+	peer->wire = fake_config->one_sided ? peer->wire : peer->buffers ? &blast_wire : &ping_wire;
 	fake_put_begin(peer);
 }
 

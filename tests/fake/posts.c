@@ -56,11 +56,11 @@ static void send_pieces(struct fake_qp *qp, const struct fake_wr *wr)
 
 	for (i = 0; i < wr->n_sge; to += wr->sge[i++].length)
 		memcpy(to, (const uint8_t *)(uintptr_t)wr->sge[i].addr, wr->sge[i].length);
-	fake_put_send(qp, data, wr->length);
+	fake_put_send(qp, wr, data);
 	free(data);
 }
 
-static void scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length)
+void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length)
 {
 	uint32_t i, part;
 
@@ -89,6 +89,9 @@ static void strike(const struct fake_peer *peer)
 {
 	fake_strikes();
 	fake_report->last_word = peer->count == (peer->is_client ? peer->sent : peer->received);
+	/* To its count the client gets an answer. */
+	if (fake_config->one_sided && !peer->is_client)
+		fake_report->last_word = false;
 }
 
 /* Sooner or later the peer notices a failure, too: but not that our link is down, which flushes. */
@@ -126,6 +129,7 @@ static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 {
 	bool read = send_wr->opcode == IBV_WR_RDMA_READ;
 	struct fake_wr wr = { .wr_id = send_wr->wr_id,
+			      .empty = true,
 			      .opcode = read ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE };
 	int error;
 
@@ -148,6 +152,23 @@ static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	return 0;
 }
 
+/* What it is to be, and to where. False: it may not be. */
+static bool take_opcode(const struct fake_qp *qp, struct fake_wr *wr,
+			const struct ibv_send_wr *send_wr)
+{
+	if (send_wr->opcode == IBV_WR_SEND)
+		return true;
+	wr->opcode = send_wr->opcode == IBV_WR_RDMA_READ ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE;
+	wr->remote_address = send_wr->wr.rdma.remote_addr;
+	wr->rkey = send_wr->wr.rdma.rkey;
+	if (!fake_config->one_sided ||
+	    (wr->opcode == IBV_WC_RDMA_READ && send_wr->send_flags & IBV_SEND_INLINE)) {
+		fake_complain("ibv_post_send: a READ inline, or no business of this stage");
+		return false;
+	}
+	return fake_check_request(qp, wr);
+}
+
 static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		     const struct fake_fault *fault)
 {
@@ -157,9 +178,8 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 
 	if (!take_pieces(&wr, send_wr->sg_list, send_wr->num_sge, qp->send_sge, "ibv_post_send"))
 		return EINVAL;
-	if (qp->pub.state == IBV_QPS_INIT || send_wr->opcode != IBV_WR_SEND ||
-	    (is_inline && wr.length > qp->max_inline)) {
-		fake_complain("ibv_post_send: not connected, inline data too long, or no send");
+	if (qp->pub.state == IBV_QPS_INIT || (is_inline && wr.length > qp->max_inline)) {
+		fake_complain("ibv_post_send: not connected, or inline data too long");
 		return EINVAL;
 	}
 	if (is_inline && wr.length > qp->inline_wanted)
@@ -169,6 +189,8 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	fake_report->inlined += is_inline;
 	if (!is_inline)
 		find_mrs(qp, &wr, "ibv_post_send");
+	if (!take_opcode(qp, &wr, send_wr))
+		return EINVAL;
 	error = push(qp, &qp->sends, &wr, "ibv_post_send");
 	if (error)
 		return error;
@@ -185,7 +207,7 @@ int fake_post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_w
 		*bad = wr;
 		if (!fake_use(&qp->object, "ibv_post_send"))
 			continue;
-		if (wr->opcode == IBV_WR_RDMA_WRITE || wr->opcode == IBV_WR_RDMA_READ)
+		if (wr->opcode != IBV_WR_SEND && (!wr->num_sge || !wr->sg_list[0].length))
 			fault.error = post_empty(qp, wr, &fault);
 		else
 			fault.error = post_send(qp, wr, &fault);
@@ -272,7 +294,7 @@ bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 		return true;
 	}
 	length -= fault.cut;
-	scatter(wr, data, length);
+	fake_scatter(wr, data, length);
 	fake_complete_wr(qp, &qp->receives, IBV_WC_SUCCESS, length);
 	return true;
 }

@@ -166,6 +166,8 @@ static void test_lengths(const struct test *test, bool iwarp)
 				      .size = LINE_SIZE,
 				      .buffers = LINE_BUFFERS,
 				      .blast = test->blast,
+				      .one_sided = test->one_sided,
+				      .program_serves = test->server,
 				      .hurried = true,
 				      .iwarp = iwarp,
 				      .cut_short = true };

@@ -187,7 +187,7 @@ void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_
 		wc.opcode = recv ? IBV_WC_RECV : wr->opcode;
 		wc.byte_len = length;
 	}
-	if (!recv && wr->opcode != IBV_WC_SEND)
+	if (!recv && wr->empty)
 		qp->empty--;
 	if (recv && qp->sends.n && !status)
 		fake_report->received_first++;

@@ -212,6 +212,9 @@ struct fake_cq {
 struct fake_wr {
 	uint64_t wr_id;
 	enum ibv_wc_opcode opcode;
+	uint64_t remote_address; /* of a WRITE or READ */
+	uint32_t rkey;
+	bool empty;  /* a WRITE or READ that moves no byte */
 	bool silent; /* not signaled: it completes without a word, unless it fails */
 	struct ibv_sge sge[FAKE_MAX_SGE];
 	uint32_t n_sge, length;
@@ -242,7 +245,8 @@ struct fake_qp {
 
 struct ibv_context *fake_get_device(unsigned int number);
 
-struct fake_mr *fake_find_mr(uint32_t lkey); /* NULL: there is none */
+struct fake_mr *fake_find_mr(uint32_t lkey);        /* NULL: there is none */
+struct fake_mr *fake_find_remote_mr(uint32_t rkey); /* likewise, or it is not open to a peer */
 
 int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int fake_req_notify_cq(struct ibv_cq *cq, int solicited_only);
@@ -281,6 +285,11 @@ struct fake_peer {
 	unsigned int n_untaken, not_posted;
 	unsigned int looks; /* of the program, in vain */
 	uint64_t returned;  /* credits, by a server */
+	/* One-sided: its own memory; and where the program's is */
+	uint8_t *memory;
+	bool knows_buffer;
+	uint64_t address;
+	uint32_t length, rkey;
 	/* RDMA reads, as a client has them in its own rdma_conn_param. */
 	uint8_t responder_resources;
 	uint8_t initiator_depth;
@@ -301,9 +310,16 @@ void fake_return_rest(void);    /* the program has looked in vain */
 void fake_strangers_move(void); /* the program has looked in vain */
 void fake_say(struct fake_peer *peer, uint64_t message);
 void fake_take_credits(struct fake_peer *peer, uint64_t credits);
+void fake_tell(struct fake_peer *peer, const uint8_t *data,
+	       uint32_t length); /* unless it is silent */
+bool fake_check_length(uint32_t length, uint32_t wanted);
+void fake_client_is_done(struct fake_peer *peer);
+bool fake_has_quit(const struct fake_peer *peer);
+void fake_may_stop_program(const struct fake_peer *peer);
+void fake_server_may_leave(struct fake_peer *peer);
 
 void fake_put_event(struct fake_event *event);
-void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length);
+void fake_put_send(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data);
 void fake_put_ack(struct fake_qp *qp); /* of the oldest send */
 bool fake_is_dead(const struct fake_peer *peer);
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length);
@@ -332,6 +348,15 @@ void fake_check_told(const struct fake_line *line);
 void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv_qp_init_attr *attr,
 			uint32_t inline_wanted);
 void fake_end_qp(struct fake_id *id, const char *call);
+/* ---- one_sided.c ---- */
+
+extern const struct fake_wire fake_one_sided_wire;
+
+/* Posted: whether it may be, as far as that is known here; else complains. */
+bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr);
+/* At the peer's device. False: it was refused. `data`: of a WRITE */
+bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data);
+void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length);
 
 /* ---- async.c ---- */
 

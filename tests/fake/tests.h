@@ -11,6 +11,7 @@ struct test {
 	const char *name; /* "ping-sr-3/server" */
 	bool server;
 	bool blast;
+	bool one_sided;   /* it WRITEs and READs */
 	bool synchronous; /* its CM calls block */
 	bool watches;     /* it notices that its peer has gone */
 	bool sleeps;      /* until a completion comes */

@@ -134,13 +134,34 @@ struct fake_mr *fake_find_mr(uint32_t lkey)
 	return NULL;
 }
 
+struct fake_mr *fake_find_remote_mr(uint32_t rkey)
+{
+	struct fake_mr *mr = fake_find_mr(~rkey);
+
+	return mr && mr->access & ~IBV_ACCESS_LOCAL_WRITE ? mr : NULL;
+}
+
+/* Each side gives the other no more rights than the stage needs. */
+static int rights_needed(void)
+{
+	int rights = IBV_ACCESS_LOCAL_WRITE;
+
+	if (!fake_config->one_sided)
+		return rights;
+	if (fake_config->program_serves)
+		rights |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	else if (fake_config->iwarp)
+		rights |= IBV_ACCESS_REMOTE_WRITE; /* the sink of a READ */
+	return rights;
+}
+
 static struct ibv_mr *reg_mr(struct ibv_pd *pub, void *data, size_t length, int access)
 {
 	struct fake_fault fault = fake_begin("ibv_reg_mr");
 	struct fake_pd *pd = fake_of(struct fake_pd, pub);
 	struct fake_mr *mr = NULL;
 
-	if (access & ~IBV_ACCESS_LOCAL_WRITE)
+	if (access & ~rights_needed())
 		fake_complain("ibv_reg_mr: the peer has no business in our memory");
 	if (!fault.error && fake_use(&pd->object, "ibv_reg_mr")) {
 		mr = fake_new(struct fake_mr, "MR");

@@ -25,7 +25,7 @@ struct delivery {
 	struct fake_event *event;
 	struct fake_qp *qp;
 	struct fake_peer *peer;
-	bool no_receive; /* a message that waits for a receive to be posted */
+	struct fake_wr wr; /* of a send */
 	uint32_t length;
 	uint8_t data[];
 };
@@ -71,9 +71,12 @@ void fake_put_event(struct fake_event *event)
 	put(EVENT, NULL, 0)->event = event;
 }
 
-void fake_put_send(struct fake_qp *qp, const uint8_t *data, uint32_t length)
+void fake_put_send(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data)
 {
-	put(SEND, data, length)->qp = qp;
+	struct delivery *delivery = put(SEND, data, wr->length);
+
+	delivery->qp = qp;
+	delivery->wr = *wr;
 }
 
 void fake_put_ack(struct fake_qp *qp)
@@ -141,6 +144,19 @@ static bool works(const struct fake_peer *peer)
 	return !peer->left && peer->id->object.alive && !fake_report->stopped;
 }
 
+/* WRITE and READ, of which the peer's program knows nothing. */
+static void carry_out(const struct delivery *delivery)
+{
+	struct fake_qp *qp = delivery->qp;
+
+	if (!works(qp->id->peer) || !fake_carry_out(qp, &delivery->wr, delivery->data))
+		return;
+	if (fake_config->late_sends)
+		qp->late++;
+	else
+		fake_complete_send(qp, IBV_WC_SUCCESS);
+}
+
 /* A program's message reaches the peer, and is acknowledged: one before the other. */
 static void hand_over(struct delivery *delivery)
 {
@@ -154,8 +170,13 @@ static void hand_over(struct delivery *delivery)
 	if (fake_is_dead(peer)) {
 		if (fake_config->has_async)
 			fake_raise(qp->id);
-		if (fake_config->iwarp) /* TCP has taken it */
+		/* TCP has taken it; but a READ is done only when its answer is there. */
+		if (fake_config->iwarp && delivery->wr.opcode != IBV_WC_RDMA_READ)
 			fake_complete_send(qp, IBV_WC_SUCCESS);
+		return;
+	}
+	if (delivery->wr.opcode != IBV_WC_SEND) {
+		carry_out(delivery);
 		return;
 	}
 	if (fake_config->late_sends)

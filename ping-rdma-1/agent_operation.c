@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the agent does once it is connected: it tells the client of its buffer, and sleeps. Its device
+ * does the rest, without a completion here, until the client says how often it was.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "measure/clock.h"
+#include "ping-rdma-1/one_sided.h"
+#include "ping-rdma-1/ping_rdma.h"
+#include "program/report.h"
+
+void our_begin_agent_operation(struct our_control *agent)
+{
+	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
+	agent->statistics.warm_up = 0; /* of what the client does, it sees nothing */
+	our_limit_wait(agent, our_now_ns());
+	if (agent->wait_until_ns == UINT64_MAX)
+		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */
+}
+
+/*
+ * From here on the client may write and read. That nothing is heard of it does not mean anything, unless
+ * the user says so by --timeout; if it dies, the CM or a keepalive tells.
+ */
+static int admit_to_memory(struct our_control *agent)
+{
+	struct our_transfer *transfer = agent->transfer;
+
+	our_statistics_start(&agent->statistics);
+	our_limit_wait(agent, our_now_ns());
+	return our_tell_buffer(agent, &transfer->exchange, agent->buffers[OUR_AGENT_BUFFER].data,
+			       agent->data_size, transfer->open);
+}
+
+/* The client has done what it wanted: it has no business in our memory any more. */
+static int end_with_count(struct our_control *agent)
+{
+	struct our_transfer *transfer = agent->transfer;
+
+	our_close_buffer(&transfer->open);
+	agent->statistics.messages = transfer->exchange.count;
+	our_statistics_end(&agent->statistics);
+	our_limit_wait(agent, our_now_ns());
+	return our_tell_count(agent, &transfer->exchange, 0); /* of WRITEs and READs, none */
+}
+
+int our_agent_react(struct our_control *agent, const struct our_completion *completion)
+{
+	struct our_exchange *exchange = &agent->transfer->exchange;
+	bool had_buffer = exchange->received[OUR_BUFFER_TOLD];
+	int ret = our_take_exchange(exchange, completion);
+
+	if (ret)
+		return ret;
+	if (!had_buffer && exchange->received[OUR_BUFFER_TOLD])
+		return admit_to_memory(agent);
+	return exchange->received[OUR_COUNT_TOLD] ? end_with_count(agent) : 0;
+}
+
+bool our_agent_is_done(const struct our_control *agent)
+{
+	return agent->transfer->exchange.received[OUR_COUNT_TOLD];
+}
+
+/* A client that is told to stop says how far it has come. */
+static int check_count(const struct our_control *agent)
+{
+	uint64_t count = agent->transfer->exchange.count;
+
+	if (agent->count == OUR_COUNT_UNLIMITED || count == agent->count)
+		return 0;
+	our_report_sentence("the client says that it is done after %" PRIu64
+			    " messages, and %" PRIu64 " were due",
+			    count, agent->count);
+	return ECONNABORTED;
+}
+
+int our_end_agent_operation(struct our_control *agent, int ret)
+{
+	our_statistics_end(&agent->statistics);
+	ret = our_judge_end(agent, ret, agent->transfer->exchange.count);
+	if (!ret)
+		ret = check_count(agent);
+	agent->statistics.complete = !ret;
+	return ret;
+}
+
+int our_agent_operation(struct our_control *agent)
+{
+	struct our_completion completion;
+	int ret = 0;
+
+	our_begin_agent_operation(agent);
+	while (!ret && !our_agent_is_done(agent)) {
+		ret = our_await_completion(agent, &completion);
+		if (!ret)
+			ret = our_agent_react(agent, &completion);
+	}
+	return our_end_agent_operation(agent, ret);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-rdma-1: what the two sides of a one-sided stage tell each other by messages: before it, which
+ * buffer the other may write to or read from; after it, how much they did. The client speaks first each
+ * time. See docs/protocol.md. The connection's own thread.
+ */
+#ifndef OUR_EXCHANGE_H
+#define OUR_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/control.h"
+
+#define OUR_BUFFER_MESSAGE 16 /* bytes: address, length, rkey; big-endian */
+#define OUR_COUNT_MESSAGE  8  /* bytes: a count */
+
+/* In the order in which each side sends them. */
+enum our_exchange_message {
+	OUR_BUFFER_TOLD,
+	OUR_COUNT_TOLD,
+	OUR_EXCHANGE_MESSAGES,
+};
+
+/* Work requests that the exchange takes of each queue of the QP, besides the workload's. */
+#define OUR_EXCHANGE_WRS OUR_EXCHANGE_MESSAGES
+
+/* A wr_id of the exchange: the message, this bit, and, if it was a receive, OUR_WR_ID_RECV. */
+#define OUR_WR_ID_EXCHANGE (1ull << 61)
+
+static inline bool our_is_exchange(uint64_t wr_id)
+{
+	return wr_id & OUR_WR_ID_EXCHANGE;
+}
+
+/* A buffer in the memory of the peer, as a work request wants it. */
+struct our_remote_buffer {
+	uint64_t address;
+	uint32_t length;
+	uint32_t rkey;
+};
+
+struct our_exchange {
+	uint8_t *messages; /* one of each sort to send, and to receive */
+	struct ibv_mr *mr;
+	bool sent[OUR_EXCHANGE_MESSAGES];     /* and completed */
+	bool received[OUR_EXCHANGE_MESSAGES]; /* from the peer: */
+	struct our_remote_buffer buffer;      /* its buffer, */
+	uint64_t count;                       /* and what it did */
+};
+
+/*
+ * Makes memory for the messages, and posts the receives of both. Once there is a QP, and before the
+ * connection can bring a message.
+ *
+ * Returns 0 or an errno value, reported, and there is nothing to undo. our_unsetup_exchange undoes it,
+ * once the QP is flushed.
+ */
+int our_setup_exchange(struct our_control *control, struct our_exchange *exchange);
+void our_unsetup_exchange(struct our_exchange *exchange);
+
+/*
+ * Tells the peer of the buffer at `data`, of `length` bytes, with the rkey of `mr`; or the count of what
+ * was done. Returns 0, or what our_judge_post says.
+ */
+int our_tell_buffer(struct our_control *control, struct our_exchange *exchange, const void *data,
+		    uint32_t length, const struct ibv_mr *mr);
+int our_tell_count(struct our_control *control, struct our_exchange *exchange, uint64_t count);
+
+/*
+ * Takes a completion of the exchange (our_is_exchange): `sent`, `received` and what came with it are
+ * set. Never waits. Returns 0; or EPROTO, reported: the message is not of the length that it should be.
+ */
+int our_take_exchange(struct our_exchange *exchange, const struct our_completion *completion);
+
+/*
+ * Waits until the message has been sent and the peer's of the same sort has come; no other completion is
+ * due meanwhile. Returns 0; EPROTO, reported; or an errno value as our_await_completion does.
+ */
+int our_await_exchange(struct our_control *control, struct our_exchange *exchange,
+		       enum our_exchange_message message);
+
+/* Writes `buffer` into data[OUR_BUFFER_MESSAGE], or reads it from there. Any thread. */
+void our_encode_remote_buffer(const struct our_remote_buffer *buffer, uint8_t *data);
+void our_decode_remote_buffer(const uint8_t *data, struct our_remote_buffer *buffer);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-rdma-1: WRITE and READ. See one_sided.h.
+ */
+#include <errno.h>
+
+#include "common/memory_registration.h"
+#include "common/transfer_posting.h"
+#include "ping-rdma-1/one_sided.h"
+#include "program/report.h"
+
+int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr)
+{
+	return our_setup_mr(control, control->buffers[index].data, control->data_size,
+			    IBV_ACCESS_LOCAL_WRITE | access, mr);
+}
+
+void our_close_buffer(struct ibv_mr **mr)
+{
+	if (*mr)
+		our_unsetup_mr(*mr);
+	*mr = NULL;
+}
+
+int our_access_for_reads(const struct our_control *control)
+{
+	bool iwarp = control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+
+	return iwarp ? IBV_ACCESS_REMOTE_WRITE : 0;
+}
+
+void our_setup_write_wr(struct our_control *control, uint32_t index,
+			const struct our_remote_buffer *remote)
+{
+	struct ibv_send_wr *wr = &control->buffers[index].send_wr;
+
+	wr->opcode = IBV_WR_RDMA_WRITE;
+	wr->wr.rdma.remote_addr = remote->address;
+	wr->wr.rdma.rkey = remote->rkey;
+}
+
+void our_setup_read_wr(struct our_control *control, uint32_t index,
+		       const struct our_remote_buffer *remote)
+{
+	struct ibv_send_wr *wr = &control->buffers[index].send_wr;
+
+	wr->opcode = IBV_WR_RDMA_READ;
+	wr->send_flags &= ~(unsigned int)IBV_SEND_INLINE;
+	wr->wr.rdma.remote_addr = remote->address;
+	wr->wr.rdma.rkey = remote->rkey;
+}
+
+int our_check_remote_buffer(const struct our_control *control,
+			    const struct our_remote_buffer *remote)
+{
+	if (remote->length >= control->data_size)
+		return 0;
+	our_report_sentence("the peer's buffer has %u bytes, and a message has %u (-s)",
+			    remote->length, control->data_size);
+	return EPROTO;
+}

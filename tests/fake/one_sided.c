@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, WRITE and READ, and peers that are on the other end of them. Contract: an rkey, an
+ * address and a right that do not fit are complained of, on either side; the 16 and 8 bytes that are
+ * exchanged before and after are those of docs/protocol.md.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fake/state.h"
+
+#define BUFFER_MESSAGE 16
+#define COUNT_MESSAGE  8
+#define PEER_RKEY      0x5eed0001u
+/* Not where it is in our memory: who takes it for a pointer is to fail. */
+#define PEER_ADDRESS 0x7f00beef00000000ull
+
+/* ---- the program's requests, into the memory of its peer ---- */
+
+/* Where in the peer's memory the request begins; NULL: it is not allowed, which is complained of. */
+static uint8_t *find_in_peer(const struct fake_peer *peer, const struct fake_wr *wr)
+{
+	uint64_t offset = wr->remote_address - PEER_ADDRESS;
+
+	if (wr->rkey != PEER_RKEY || offset > peer->size || wr->length > peer->size - offset ||
+	    !peer->memory) {
+		fake_complain("a request reaches for memory that the peer has not offered");
+		return NULL;
+	}
+	return peer->memory + offset;
+}
+
+/* The peer's host answers a READ, whatever its program does. */
+static void answer_read(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *from)
+{
+	struct fake_peer *peer = qp->id->peer;
+	uint8_t *copy = fake_allocate(wr->length);
+
+	memcpy(copy, from, wr->length);
+	peer->received++;
+	copy[wr->length - 1] ^= peer->received == fake_config->garbles;
+	fake_scatter(wr, copy, wr->length);
+	free(copy);
+	fake_may_stop_program(peer);
+	fake_server_may_leave(peer);
+}
+
+bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data)
+{
+	uint8_t *memory = find_in_peer(qp->id->peer, wr);
+
+	if (!memory) {
+		fake_complete_send(qp, IBV_WC_REM_ACCESS_ERR);
+		return false;
+	}
+	if (wr->opcode == IBV_WC_RDMA_READ)
+		answer_read(qp, wr, memory);
+	else
+		memcpy(memory, data, wr->length);
+	return true;
+}
+
+bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr)
+{
+	bool read = wr->opcode == IBV_WC_RDMA_READ;
+
+	if (read && fake_config->no_reads)
+		fake_complain("ibv_post_send: a READ, although none were agreed upon");
+	else if (read && !(wr->mr->access & IBV_ACCESS_LOCAL_WRITE))
+		fake_complain("ibv_post_send: a READ into memory that the device may not write to");
+	else if (read && fake_config->iwarp && !(wr->mr->access & IBV_ACCESS_REMOTE_WRITE))
+		fake_complain("ibv_post_send: on iWARP a READ writes to its sink from afar");
+	else
+		return qp->pub.state != IBV_QPS_INIT;
+	return false;
+}
+
+/* ---- the peer's requests, into the memory of the program ---- */
+
+/* NULL: not allowed, which is complained of. */
+static uint8_t *find_in_program(const struct fake_peer *peer, uint32_t length, int access)
+{
+	const struct fake_qp *qp = fake_qp_of(peer->id);
+	const struct fake_mr *mr = fake_find_remote_mr(peer->rkey);
+	uint8_t *data = (uint8_t *)(uintptr_t)peer->address;
+
+	if (qp && mr && mr->pd == qp->pd && (mr->access & access) == access &&
+	    data >= (uint8_t *)mr->pub.addr && length <= peer->length &&
+	    data + length <= (uint8_t *)mr->pub.addr + mr->pub.length)
+		return data;
+	fake_complain("the peer may not reach the memory that it was told of");
+	return NULL;
+}
+
+/* What a client has to say of its own, that an agent can do nothing with. */
+static void tell_buffer(struct fake_peer *peer)
+{
+	uint64_t address = htobe64(PEER_ADDRESS);
+	uint32_t words[] = { htobe32(peer->size), htobe32(PEER_RKEY) };
+	uint8_t data[BUFFER_MESSAGE];
+
+	if (!peer->memory)
+		peer->memory = fake_allocate(peer->size);
+	memcpy(data, &address, sizeof(address));
+	memcpy(data + sizeof(address), words, sizeof(words));
+	fake_tell(peer, data, sizeof(data));
+}
+
+static void hear_buffer(struct fake_peer *peer, const uint8_t *data)
+{
+	uint32_t words[2];
+
+	memcpy(&peer->address, data, sizeof(peer->address));
+	memcpy(words, data + sizeof(peer->address), sizeof(words));
+	peer->address = be64toh(peer->address);
+	peer->length = be32toh(words[0]);
+	peer->rkey = be32toh(words[1]);
+	peer->knows_buffer = true;
+	if (peer->length != peer->size)
+		fake_complain("the program's buffer has %u bytes, not %u", peer->length,
+			      peer->size);
+}
+
+static void tell_count(struct fake_peer *peer, uint64_t count)
+{
+	uint64_t data = htobe64(count);
+
+	fake_tell(peer, (const uint8_t *)&data, sizeof(data));
+}
+
+static uint64_t hear_count(const uint8_t *data)
+{
+	uint64_t count;
+
+	memcpy(&count, data, sizeof(count));
+	return be64toh(count);
+}
+
+/* WRITE, and READ back. False: something has ended it. */
+static bool ping_program(struct fake_peer *peer)
+{
+	int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	uint8_t *memory = find_in_program(peer, peer->size, access);
+
+	if (!memory)
+		return false;
+	memset(memory, (int)(peer->sent + 1), peer->size);
+	peer->sent++;
+	peer->received++;
+	fake_may_stop_program(peer);
+	if (fake_has_quit(peer))
+		fake_put_leave(peer);
+	return !fake_has_quit(peer);
+}
+
+static bool is_silent(const struct fake_peer *peer)
+{
+	return fake_config->silent_after && peer->received >= fake_config->silent_after;
+}
+
+static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (!peer->knows_buffer) {
+		if (!fake_check_length(length, BUFFER_MESSAGE))
+			return;
+		hear_buffer(peer, data);
+		while (peer->sent < peer->count && !is_silent(peer) && ping_program(peer))
+			;
+		if (peer->sent == peer->count && !is_silent(peer) && !fake_has_quit(peer))
+			tell_count(peer, peer->count);
+		else if (is_silent(peer) && fake_config->has_async)
+			fake_raise(peer->id);
+		return;
+	}
+	if (!fake_check_length(length, COUNT_MESSAGE))
+		return;
+	if (hear_count(data))
+		fake_complain("the agent claims to have written or read");
+	if (fake_find_remote_mr(peer->rkey))
+		fake_complain("the memory is still open when the client has done with it");
+	fake_client_is_done(peer);
+}
+
+static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (!peer->knows_buffer) {
+		if (!fake_check_length(length, BUFFER_MESSAGE))
+			return;
+		hear_buffer(peer, data);
+		tell_buffer(peer);
+		return;
+	}
+	if (!fake_check_length(length, COUNT_MESSAGE))
+		return;
+	if (hear_count(data) != peer->received)
+		fake_complain("the client tells another count than that of its READs");
+	tell_count(peer, 0);
+}
+
+static void begin(struct fake_peer *peer)
+{
+	if (peer->is_client)
+		tell_buffer(peer);
+}
+
+static void hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (peer->is_client)
+		client_hears(peer, data, length);
+	else
+		server_hears(peer, data, length);
+}
+
+const struct fake_wire fake_one_sided_wire = { begin, hear };
