@@ -75,6 +75,7 @@ int main(int argc, char **argv)
 	test.synchronous = strstr(argv[1], "ping-sr-0") || strstr(argv[1], "ping-sr-1");
 	test.watches = !test.synchronous && !strstr(argv[1], "ping-sr-2e");
 	test.sleeps = strstr(argv[1], "ping-sr-3") || strstr(argv[1], "ping-sr-5") || test.alone;
+	test.one_file = strstr(argv[1], "ping-ep");
 	if (!run_what(&test, argv[2], argv[3]))
 		return usage();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -15,6 +15,7 @@ struct test {
 	bool watches;     /* it notices that its peer has gone */
 	bool sleeps;      /* until a completion comes */
 	bool alone;       /* one thread does all */
+	bool one_file;    /* it has few options, and an alarm that wakes it each second */
 };
 
 /* One test's result; `why` NULL: passed. */
