@@ -45,9 +45,7 @@ static int fail(const char *call, int error, const char *cause)
 /* Of what comes now, nothing but the end of the connection is to be expected. */
 static int has_event(struct rdma_cm_id *id, int ms)
 {
-	struct pollfd channel = { .fd = id->channel->fd, .events = POLLIN };
-
-	return poll(&channel, 1, ms) > 0;
+	return poll(&(struct pollfd){ id->channel->fd, POLLIN, 0 }, 1, ms) > 0;
 }
 
 /* Sleeps until a send or a receive is done. */
@@ -64,6 +62,8 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 	}
 	if (wc->status == IBV_WC_SUCCESS) /* before anything else is read of it */
 		return 0;
+	if (wc->status == IBV_WC_WR_FLUSH_ERR) /* the cause may be in the other queue */
+		ibv_poll_cq(get == rdma_get_send_comp ? id->recv_cq : id->send_cq, 1, wc);
 	SAY("%s: wr_id %" PRIu64 " on QP 0x%x: %s (status %d, vendor 0x%x)\n", call, wc->wr_id,
 	    wc->qp_num, ibv_wc_status_str(wc->status), wc->status, wc->vendor_err);
 	return EIO;
@@ -133,7 +133,7 @@ static int connect_and_talk(struct rdma_cm_id *id)
 		ret = fail(buffers ? "rdma_reg_msgs" : "calloc", errno, ": see ulimit -l");
 	else if (rdma_post_recv(id, NULL, buffers + size, size, mr))
 		ret = fail("rdma_post_recv", errno, "");
-	else if (rdma_connect(id, &param))
+	else if (rdma_connect(id, &param) || id->event->event != RDMA_CM_EVENT_ESTABLISHED)
 		ret = fail("rdma_connect", errno,
 			   ": does nobody listen there, or has the server refused us?");
 	else

@@ -3,7 +3,6 @@
  * ping-ep-0/server: the whole server in one file, by rdma_create_ep and rdma_verbs.h. It sends
  * every message of its one client back. Read main first, then upwards.
  */
-#include <endian.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -19,12 +18,9 @@
 #define NAME     "ping-ep-0/server"
 #define PATIENCE 60 /* seconds that the client may be silent */
 #define SAY(...) fprintf(stderr, NAME ": " __VA_ARGS__)
-enum {
-	CLIENTS_DOING = -1
-}; /* what a client did is said, and is no failure of the server */
 
 static uint64_t port = 12321, count = 1000, size = 64;
-static volatile sig_atomic_t stop;
+static volatile sig_atomic_t stop, accepted; /* a client: who cannot be does not count */
 
 /* Comes back each second: a signal just before a call that blocks would be lost otherwise. */
 static void on_signal(int number)
@@ -41,15 +37,13 @@ static int fail(const char *call, int error, const char *cause)
 		return error;
 	error = error == EINTR ? ETIMEDOUT : error > 0 ? error : EIO;
 	SAY("%s: %s (%d)%s\n", call, strerror(error), error, cause);
-	return error == ETIMEDOUT || error == ECONNRESET ? CLIENTS_DOING : error;
+	return error;
 }
 
 /* Of what comes now, nothing but the end of the connection is to be expected. */
 static int has_event(struct rdma_cm_id *id, int ms)
 {
-	struct pollfd channel = { .fd = id->channel->fd, .events = POLLIN };
-
-	return poll(&channel, 1, ms) > 0;
+	return poll(&(struct pollfd){ id->channel->fd, POLLIN, 0 }, 1, ms) > 0;
 }
 
 /* Sleeps until a send or a receive is done; looks each second whether there is still hope. */
@@ -67,10 +61,12 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 	if (wc->status == IBV_WC_SUCCESS) /* before anything else is read of it */
 		return 0;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		ibv_poll_cq(id->send_cq, 1, wc); /* if a send has failed, that is the cause */
+	if (wc->status == IBV_WC_WR_FLUSH_ERR || wc->status == IBV_WC_SUCCESS)
 		return fail(call, has_event(id, 1000) ? ECONNRESET : EIO, ": it was flushed");
 	SAY("%s: wr_id %" PRIu64 " on QP 0x%x: %s (status %d, vendor 0x%x)\n", call, wc->wr_id,
 	    wc->qp_num, ibv_wc_status_str(wc->status), wc->status, wc->vendor_err);
-	return CLIENTS_DOING;
+	return ECONNRESET;
 }
 
 /* There are two buffers: one is received into while the other is sent from. */
@@ -82,7 +78,7 @@ static int echo(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers, uint
 
 	if (!ret && wc.byte_len != size) {
 		SAY("a message of %u bytes: is -s not the client's?\n", wc.byte_len);
-		return CLIENTS_DOING;
+		return ECONNRESET;
 	}
 	if (!ret && message) /* then the other buffer is free */
 		ret = await(id, rdma_get_send_comp, "rdma_get_send_comp", &wc);
@@ -99,6 +95,7 @@ static int talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers)
 	int ret = 0;
 	uint64_t n;
 
+	accepted = 1;
 	alarm(1);
 	for (n = 0; !ret && !stop && n < count; n += !ret)
 		ret = echo(id, mr, buffers, n);
@@ -112,7 +109,7 @@ static int talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers)
 	return ret;
 }
 
-/* What a connection needs besides the id and its QP: memory, and a receive for the first message. */
+/* Memory, a receive for the first message, the talk. What a client did is no failure of ours. */
 static int serve(struct rdma_cm_id *id)
 {
 	struct rdma_conn_param param = { .rnr_retry_count = 7 }; /* for ever */
@@ -127,7 +124,7 @@ static int serve(struct rdma_cm_id *id)
 		ret = fail(buffers ? "rdma_reg_msgs" : "calloc", errno, ": see ulimit -l");
 	else if (rdma_post_recv(id, NULL, buffers, size, mr))
 		ret = fail("rdma_post_recv", errno, "");
-	else if (rdma_accept(id, &param))
+	else if (rdma_accept(id, &param) || id->event->event != RDMA_CM_EVENT_ESTABLISHED)
 		ret = fail("rdma_accept", errno, "");
 	else
 		ret = talk(id, mr, buffers);
@@ -136,7 +133,7 @@ static int serve(struct rdma_cm_id *id)
 	if (mr && rdma_dereg_mr(mr))
 		ret = fail("rdma_dereg_mr", errno, "");
 	free(buffers);
-	return ret;
+	return ret == ETIMEDOUT || ret == ECONNRESET || ret == ECONNREFUSED ? 0 : ret;
 }
 
 static int is_number(const char *text, uint64_t max, uint64_t *value)
@@ -187,14 +184,16 @@ int main(int argc, char **argv)
 		return fail("rdma_create_ep", ret, ": port taken? no device there?") != EINTR;
 	ret = rdma_listen(listener, 0) ? fail("rdma_listen", errno, "")
 				       : !SAY("listening on port %s\n", service);
-	while (!ret && rdma_get_request(listener, &id))
-		ret = errno == EINTR && !stop ? 0 : fail("rdma_get_request", errno, "");
+	while (!ret && !accepted) {
+		if (!rdma_get_request(listener, &id)) {
+			ret = serve(id);
+			rdma_destroy_ep(id);
+		} else if (errno != EINTR || stop) {
+			ret = fail("rdma_get_request", errno, "");
+		}
+	}
 	if (listener->event && listener->event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		rdma_destroy_ep(listener->event->id); /* whose QP could not be made */
-	if (!ret) {
-		ret = serve(id);
-		rdma_destroy_ep(id);
-	}
 	rdma_destroy_ep(listener);
-	return ret && ret != EINTR && ret != CLIENTS_DOING;
+	return ret && ret != EINTR;
 }

@@ -83,11 +83,13 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	report->expected = fault->expected;
 	report->peers_doing = fault->peers_doing || (fault->wc_status == IBV_WC_WR_FLUSH_ERR &&
 						     fake_config->iwarp); /* it has left */
+	/* A program of one file does not ask which event has come. */
+	report->peers_doing |= report->one_file && fault->device_leaves;
 	report->wc_status = (int)fault->wc_status;
 	snprintf(report->call, FAKE_NAME, "%s", call);
 	snprintf(report->fault, FAKE_NAME, "%s", fault->name);
 	/* A flush is normal, and the message is about what made it come, if the CM says so. */
-	if (fault->wc_status == IBV_WC_WR_FLUSH_ERR && !fake_config->iwarp)
+	if (fault->wc_status == IBV_WC_WR_FLUSH_ERR && !fake_config->iwarp && !report->one_file)
 		snprintf(report->says, FAKE_NAME, "was flushed");
 	if (fault->wc_status && fault->wc_status != IBV_WC_WR_FLUSH_ERR)
 		snprintf(report->says, FAKE_NAME, "(status %d,", fault->wc_status);
@@ -204,6 +206,7 @@ void fake_start(const struct fake_config *config, struct fake_report *report)
 {
 	fake_config = config;
 	fake_report = report;
+	report->one_file = config->one_file;
 	random_state = config->seed;
 	if (config->delivery == FAKE_BY_THREAD)
 		fake_start_wire();

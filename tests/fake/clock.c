@@ -118,7 +118,8 @@ unsigned int __wrap_alarm(unsigned int seconds)
 {
 	const struct itimerval soon = { .it_value.tv_usec = (suseconds_t)seconds * 10000 };
 
-	if (!fake_report || (!fake_report->stopped && !fake_config->deaf && !fake_config->mute))
+	if (!fake_report || (!fake_config->one_file && !fake_report->stopped &&
+			     !fake_config->deaf && !fake_config->mute))
 		return __real_alarm(seconds);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	return 0;

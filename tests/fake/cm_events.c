@@ -243,7 +243,12 @@ int rdma_get_request(struct rdma_cm_id *pub, struct rdma_cm_id **id)
 		fault.error = EINTR;
 	if (!fault.error)
 		fault.error = get_request(listener, id);
-	return fake_end_rdma(fault.error);
+	if (fake_end_rdma(fault.error))
+		return -1;
+	fault.error = fake_equip_request(pub, *id);
+	if (fault.error)
+		errno = fault.error;
+	return fault.error ? -1 : 0;
 }
 
 #define NAME(type) [RDMA_CM_EVENT_##type] = "RDMA_CM_EVENT_" #type

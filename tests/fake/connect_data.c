@@ -64,6 +64,13 @@ void fake_hear_connect_data(struct fake_peer *peer, const struct rdma_conn_param
 	uint64_t words[3];
 	uint32_t extension[2];
 
+	if (fake_report->one_file && param->private_data_len == 2 * sizeof(*words)) {
+		memcpy(words, param->private_data, param->private_data_len);
+		if (be64toh(words[0]) != peer->count || be64toh(words[1]) != peer->size)
+			fake_complain("the private data have the wrong count or size");
+		peer->buffers = 0;
+		return;
+	}
 	if (param->private_data_len != sizeof(words) + sizeof(extension)) {
 		fake_complain("%u bytes of private data", param->private_data_len);
 		return;

@@ -34,6 +34,7 @@ struct fake_config {
 	uint64_t count;      /* messages that each of them sends, */
 	uint32_t size;       /* of so many bytes */
 	uint32_t buffers;    /* of each side of a stream */
+	bool one_file;       /* a program of one file: a second of its alarm(2) is a hundredth */
 	bool hurried; /* a look at a CQ in vain takes a millisecond, by the program's clock */
 	/* The test has the clocks in its hand: known_time.c. Nothing takes time but what is said here. */
 	uint64_t known_us;     /* a message from a peer; 0: the clocks are real */
@@ -113,6 +114,7 @@ struct fake_looks {
 #define FAKE_NOTED 1024
 
 struct fake_report {
+	bool one_file;        /* as configured */
 	unsigned int calls;   /* that could have failed */
 	bool hit;             /* the fault_call was reached, and had a fault_choice */
 	unsigned int choices; /* in how many ways that call can fail */

@@ -53,6 +53,17 @@ fake_programs = $(foreach stage,$(2),$(foreach role,client server,\
 $(call fake_programs,asan,$(FAKE_STAGES))
 $(call fake_programs,tsan,$(FAKE_THREADED))
 
+# Programs of one file take nothing of the suite's; the tests that are linked with them do.
+define fake_one_file
+$(FAKE)/asan/$(1): $$(patsubst %.c,$(FAKE)/asan/%.o,$(1).c ping-sr-0/connect_info.c \
+		$$(filter-out common/%,$$(ROOM_SOURCES)) $$(VERBS_TRACE_SOURCES) $$(wildcard tests/fake/*.c))
+	@mkdir -p $$(@D)
+	$$(SAY) LD $$@
+	$$(Q)$$(CC) $$(FAKE_SANITIZE.asan) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$(VERBS_TRACE_WRAP) $$^ $$(FAKE_LIBS) -pthread -o $$@
+FAKE_PROGRAMS += $(FAKE)/asan/$(1)
+endef
+$(foreach program,$(ONE_FILE),$(eval $(call fake_one_file,$(program))))
+
 fake-build: $(FAKE_PROGRAMS) ## build the programs over fake verbs
 
 # The same with a million events through each way of waiting, which takes minutes.

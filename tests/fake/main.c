@@ -78,6 +78,7 @@ int main(int argc, char **argv)
 	test.watches = !test.synchronous && !test.bare && !strstr(argv[1], "ping-sr-2e");
 	test.sleeps = strstr(argv[1], "ping-sr-3") || strstr(argv[1], "ping-sr-5") || test.alone ||
 		      (test.one_sided && test.server);
+	test.one_file = strstr(argv[1], "ping-ep");
 	if (!run_what(&test, argv[2], argv[3]))
 		return usage();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

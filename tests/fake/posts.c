@@ -184,7 +184,7 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	}
 	if (is_inline && wr.length > qp->inline_wanted)
 		fake_complain("ibv_post_send: inline, although that was not asked for");
-	wr.silent = !(send_wr->send_flags & IBV_SEND_SIGNALED);
+	wr.silent = !qp->all_signaled && !(send_wr->send_flags & IBV_SEND_SIGNALED);
 	fake_report->signaled += !wr.silent;
 	fake_report->inlined += is_inline;
 	if (!is_inline)

@@ -51,6 +51,7 @@ void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv
 	qp->recv_cq->object.users++;
 	check_depth(qp->send_cq, attr->cap.max_send_wr);
 	check_depth(qp->recv_cq, attr->cap.max_recv_wr);
+	qp->all_signaled = attr->sq_sig_all;
 	qp->inline_wanted = inline_wanted;
 	qp->max_inline = attr->cap.max_inline_data;
 	qp->send_sge = attr->cap.max_send_sge;
@@ -129,6 +130,7 @@ void rdma_destroy_qp(struct rdma_cm_id *pub)
 	fake_begin_sure("rdma_destroy_qp");
 	fake_end_qp(fake_of(struct fake_id, pub), "rdma_destroy_qp");
 	fake_end(0);
+	fake_strip_endpoint(pub);
 }
 
 int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)

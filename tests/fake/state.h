@@ -175,6 +175,12 @@ void fake_ack(struct fake_event *event, const char *call);
 int fake_wait_event(struct fake_channel *channel, struct fake_event **event);
 int fake_wait_if_sync(struct fake_id *id);
 
+/* ---- endpoints.c: none of them is called with the lock held ---- */
+
+/* Makes the QP that a listener's clients are to have. Returns 0 or an errno value. */
+int fake_equip_request(struct rdma_cm_id *listener, struct rdma_cm_id *id);
+void fake_strip_endpoint(struct rdma_cm_id *id); /* when its QP has gone */
+
 /* ---- verbs.c, cqs.c, qps.c ---- */
 
 struct fake_pd {
@@ -239,6 +245,7 @@ struct fake_qp {
 	unsigned int empty;                /* requests under way that move no byte */
 	unsigned int unacked;              /* asynchronous events */
 	struct fake_queue sends, receives; /* not completed yet */
+	bool all_signaled;                 /* sq_sig_all */
 	unsigned int late; /* sends that the peer has, and that are to be completed */
 	struct ibv_qp pub;
 };

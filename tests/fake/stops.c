@@ -38,7 +38,7 @@ void test_stops(const struct test *test)
 {
 	struct fake_config config = { .count = 3, .size = 200, .clients = 1 };
 
-	if (test->server)
+	if (test->server && !test->one_file)
 		config.clients = 2;
 	stop_everywhere(test, "RoCE", config);
 	if (test->bare)

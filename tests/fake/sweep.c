@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/stage.h"
 #include "tests/fake/tests.h"
@@ -21,6 +22,15 @@ struct sweep {
 	unsigned int points, failures, hangs;
 };
 
+/* What a server without -q says before anything can go wrong. */
+static void drop_greeting(struct run *run)
+{
+	const char *end = strchr(run->errors, '\n');
+
+	if (strstr(run->errors, ": listening on port ") && end)
+		memmove(run->errors, end + 1, strlen(end + 1) + 1);
+}
+
 void test_run(const struct test *test, const struct fake_config *config, struct run *run)
 {
 	bool iwarp = config->iwarp && !test->bare;
@@ -33,6 +43,10 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	int n = 7;
 
 	its.iwarp = iwarp;
+	if (test->one_file) {
+		its.one_file = true;
+		arguments[1] = "-a";
+	}
 	its.blast = test->blast;
 	its.one_sided = test->one_sided;
 	its.program_serves = test->server;
@@ -41,14 +55,16 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	snprintf(size, sizeof(size), "%u", its.size);
 	snprintf(clients, sizeof(clients), "%u", its.clients);
 	snprintf(buffers, sizeof(buffers), "%u", its.buffers);
-	if (test->server) {
+	if (test->one_file) {
+		arguments[n] = NULL;
+	} else if (test->server) {
 		arguments[n++] = "-n";
 		arguments[n++] = clients;
 	} else if (test->blast) {
 		arguments[n++] = "-b";
 		arguments[n++] = buffers;
 	}
-	if (!test->server && !test->blast)
+	if (!test->server && !test->blast && !test->one_file)
 		arguments[1] = "-qjva"; /* every byte is to come back */
 	/* Those who would not notice that the peer has gone are to lose patience. */
 	if (config->hurried) {
@@ -56,6 +72,8 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 		arguments[n++] = "1";
 	}
 	run_program(run, &its, arguments);
+	if (test->one_file)
+		drop_greeting(run);
 }
 
 /* One run with one failure in it. False: there is no such call, or no such way. */
@@ -104,7 +122,7 @@ static void run_sweep(struct sweep *sweep)
 void test_sweep(const struct test *test)
 {
 	const struct fake_config roce = {
-		.count = 3, .size = 200, .clients = 1, .hurried = !test->watches
+		.count = 3, .size = 200, .clients = 1, .hurried = !test->watches && !test->one_file
 	};
 	struct sweep sweep = { .test = test, .name = "sweep on RoCE", .config = roce };
 
@@ -115,7 +133,7 @@ void test_sweep(const struct test *test)
 	sweep.config.size = 40; /* inline */
 	if (!test->bare)
 		run_sweep(&sweep);
-	if (!test->server)
+	if (!test->server || test->one_file)
 		return;
 	sweep = (struct sweep){ .test = test, .name = "sweep with two clients", .config = roce };
 	sweep.config.clients = 2;

@@ -17,6 +17,7 @@ struct test {
 	bool sleeps;      /* until a completion comes */
 	bool alone;       /* one thread does all */
 	bool bare;        /* it connects by hand: over RoCE only */
+	bool one_file;    /* it has few options, and an alarm that wakes it each second */
 };
 
 /* One test's result; `why` NULL: passed. */
