@@ -33,6 +33,20 @@ static void add_all_others(TCase *tcase, int setting)
 	add_death_tests(tcase, setting);
 }
 
+/* Of a stage beside the ladder: how it connects, and what comes of that. The rest is for make check-long. */
+static void add_bare_ones(TCase *tcase, int setting)
+{
+	bool all = getenv("LADDER_ALL");
+
+	add_bare_tests(tcase, setting, all);
+	if (all) {
+		add_all_others(tcase, setting);
+		return;
+	}
+	add_trace_tests(tcase, setting);
+	add_death_tests(tcase, setting);
+}
+
 static void add_what_depends_on_waiting(TCase *tcase, int setting)
 {
 	add_transfer_tests(tcase, setting);
@@ -62,8 +76,8 @@ static void add_tests(TCase *tcase, int setting, int target)
 	if (only_sizes || !first_of_device(target))
 		return;
 	if (setting_of(setting).stage->bare)
-		add_bare_tests(tcase, setting);
-	if (setting_of(setting).stage->only_waits)
+		add_bare_ones(tcase, setting);
+	else if (setting_of(setting).stage->only_waits)
 		add_what_depends_on_waiting(tcase, setting);
 	else
 		add_all_others(tcase, setting);
