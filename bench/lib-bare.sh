@@ -4,7 +4,7 @@
 # Round trip of ping-rc-0 beside ibv_rc_pingpong, polling and with events. Both have a mean over all messages;
 # ours leaves out its first 100. RoCE and InfiniBand only.
 
-bare_count=3000
+bare_count=2000
 
 # gid_index: sets gid to the place that the link's IPv4 address has in its device's table.
 gid_index() {

@@ -33,10 +33,16 @@ static void add_all_others(TCase *tcase, int setting)
 	add_death_tests(tcase, setting);
 }
 
-/* Of a stage beside the ladder: how it connects, and what comes of that. The rest is for make check-long. */
+/* Of what is beside the ladder all is for make check-long. */
+static bool wants_all(const struct stage *stage)
+{
+	return !stage->bare || getenv("LADDER_ALL");
+}
+
+/* How it connects, and what comes of that; the rest with all. */
 static void add_bare_ones(TCase *tcase, int setting)
 {
-	bool all = getenv("LADDER_ALL");
+	bool all = wants_all(setting_of(setting).stage);
 
 	add_bare_tests(tcase, setting, all);
 	if (all) {
@@ -72,7 +78,9 @@ static void add_tests(TCase *tcase, int setting, int target)
 		add_iwarp_tests(tcase, setting);
 		return;
 	}
-	add_arrivals(tcase, setting, only_sizes || first_of_device(target));
+	add_arrivals(tcase, setting,
+		     only_sizes ||
+			     (first_of_device(target) && wants_all(setting_of(setting).stage)));
 	if (only_sizes || !first_of_device(target))
 		return;
 	if (setting_of(setting).stage->bare)
