@@ -18,7 +18,7 @@ gid_index() {
 
 # bare_pair PROGRAM: one server, one client; then its mean is a sample.
 bare_pair() {
-	local program=$1 tries mean="" server_pid theirs=() ours=(-q -j -s "$size" -c "$bare_count")
+	local program=$1 tries listening mean="" server_pid theirs=() ours=(-q -j -s "$size" -c "$bare_count")
 	take_port
 	theirs=(ibv_rc_pingpong -d "$device" -g "$gid" -n "$bare_count" -s "$size" -p "$port")
 	[[ $program != *events ]] || theirs+=(-e)
@@ -27,8 +27,9 @@ bare_pair() {
 	*) start server "$program/server" "${ours[@]}" -a "$address" -p "$port" ;;
 	esac
 	server_pid=$pid
+	printf -v listening ':%04X 00000000:0000 0A' "$port" # as the kernel has a TCP listener on IPv4
 	for ((tries = 0; tries < 300; tries++)); do
-		[ -z "$(ss -Hltn "sport = :$port")" ] || break
+		! grep -q "$listening" /proc/net/tcp || break
 		sleep 0.1
 	done
 	case $program in

@@ -49,7 +49,6 @@ static void add_bare_ones(TCase *tcase, int setting)
 		add_all_others(tcase, setting);
 		return;
 	}
-	add_trace_tests(tcase, setting);
 	add_death_tests(tcase, setting);
 }
 
