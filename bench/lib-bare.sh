@@ -8,11 +8,14 @@ bare_count=2000
 
 # gid_index: sets gid to the place that the link's IPv4 address has in its device's table.
 gid_index() {
-	local part wanted=0000:0000:0000:0000:0000:ffff: file
+	local part wanted=0000:0000:0000:0000:0000:ffff: file found
 	IFS=. read -r -a part <<<"$address"
 	printf -v wanted '%s%02x%02x:%02x%02x' "$wanted" "${part[@]}"
 	for file in "/sys/class/infiniband/$device"/ports/1/gids/*; do
-		[ "$(cat "$file")" != "$wanted" ] || gid=${file##*/}
+		read -r found <"$file"
+		[ "$found" = "$wanted" ] || continue
+		gid=${file##*/}
+		break
 	done
 }
 
