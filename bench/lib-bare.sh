@@ -4,21 +4,24 @@
 # Round trip of ping-rc-0 beside ibv_rc_pingpong, polling and with events. Both have a mean over all messages;
 # ours leaves out its first 100. RoCE and InfiniBand only.
 
-bare_count=3000
+bare_count=2000
 
 # gid_index: sets gid to the place that the link's IPv4 address has in its device's table.
 gid_index() {
-	local part wanted=0000:0000:0000:0000:0000:ffff: file
+	local part wanted=0000:0000:0000:0000:0000:ffff: file found
 	IFS=. read -r -a part <<<"$address"
 	printf -v wanted '%s%02x%02x:%02x%02x' "$wanted" "${part[@]}"
 	for file in "/sys/class/infiniband/$device"/ports/1/gids/*; do
-		[ "$(cat "$file")" != "$wanted" ] || gid=${file##*/}
+		read -r found <"$file"
+		[ "$found" = "$wanted" ] || continue
+		gid=${file##*/}
+		break
 	done
 }
 
 # bare_pair PROGRAM: one server, one client; then its mean is a sample.
 bare_pair() {
-	local program=$1 tries mean="" server_pid theirs=() ours=(-q -j -s "$size" -c "$bare_count")
+	local program=$1 tries listening mean="" server_pid theirs=() ours=(-q -j -s "$size" -c "$bare_count")
 	take_port
 	theirs=(ibv_rc_pingpong -d "$device" -g "$gid" -n "$bare_count" -s "$size" -p "$port")
 	[[ $program != *events ]] || theirs+=(-e)
@@ -27,8 +30,9 @@ bare_pair() {
 	*) start server "$program/server" "${ours[@]}" -a "$address" -p "$port" ;;
 	esac
 	server_pid=$pid
+	printf -v listening ':%04X 00000000:0000 0A' "$port" # as the kernel has a TCP listener on IPv4
 	for ((tries = 0; tries < 300; tries++)); do
-		[ -z "$(ss -Hltn "sport = :$port")" ] || break
+		! grep -q "$listening" /proc/net/tcp || break
 		sleep 0.1
 	done
 	case $program in

@@ -4,9 +4,9 @@
  * links its own version of them, under the same names; how a program waits is always a lesson.
  * (Which file a stage takes from where is said by the table in the Makefile.)
  *
- * Two workloads that no stage has were tried on it. A ping by RDMA WRITE, which polls memory and asks
- * our_await_time whether to go on, needed nothing of common/ to change. QPs that are connected over a
- * TCP socket need files in place of connection_management.c, disconnect.c and cm_qp.c, and take the rest.
+ * A workload that no stage has was tried on it: a ping by RDMA WRITE, which polls memory and asks
+ * our_await_time whether to go on, needed nothing of common/ to change. ping-rc-0, whose QPs are connected
+ * over a TCP socket, has files in place of connection_management.c, disconnect.c, cm_event.c and cm_qp.c.
  */
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H

@@ -49,6 +49,7 @@ struct ibv_context *OURS(ibv_open_device)(struct ibv_device *device)
 	uint64_t since = verbs_trace_now();
 	struct ibv_context *context = REAL(ibv_open_device)(device);
 
+	verbs_trace_device(context);
 	verbs_trace_call(since, "ibv_open_device", error_of(context), "%s",
 			 context ? ibv_get_device_name(device) : "");
 	return context;
@@ -57,8 +58,11 @@ struct ibv_context *OURS(ibv_open_device)(struct ibv_device *device)
 int OURS(ibv_close_device)(struct ibv_context *context)
 {
 	uint64_t since = verbs_trace_now();
-	int ret = REAL(ibv_close_device)(context);
+	int ret;
 
+	if (verbs_trace_calls())
+		verbs_trace_forget_device(context);
+	ret = REAL(ibv_close_device)(context);
 	verbs_trace_call(since, "ibv_close_device", ret ? errno : 0, "ok");
 	return ret;
 }

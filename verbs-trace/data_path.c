@@ -36,7 +36,7 @@ static struct device *find(const struct ibv_context *context)
 	return NULL;
 }
 
-/* Of a device whose pointers we have replaced; rows never move. */
+/* Of a device whose pointers we have replaced; rows never move, but one that was closed leaves its own. */
 static const struct device *device_of(const struct ibv_context *context)
 {
 	const struct device *device;
@@ -127,6 +127,14 @@ static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port
 	return ret;
 }
 
+/* With the lock held. A row of a device that was closed, or a new one; NULL: there is none. */
+static struct device *free_row(void)
+{
+	struct device *row = find(NULL);
+
+	return row || n_devices == MAX_DEVICES ? row : &devices[n_devices++];
+}
+
 void verbs_trace_device(struct ibv_context *context)
 {
 	struct verbs_context *verbs;
@@ -135,8 +143,8 @@ void verbs_trace_device(struct ibv_context *context)
 	if (!context || !verbs_trace_calls())
 		return;
 	pthread_mutex_lock(&lock);
-	if (!find(context) && n_devices < MAX_DEVICES) {
-		device = &devices[n_devices++];
+	device = find(context) ? NULL : free_row();
+	if (device) {
 		device->context = context;
 		device->ops = context->ops;
 		context->ops.post_send = post_send;
@@ -144,10 +152,25 @@ void verbs_trace_device(struct ibv_context *context)
 		context->ops.poll_cq = poll_cq;
 		context->ops.req_notify_cq = req_notify_cq;
 		verbs = verbs_get_ctx_op(context, query_port);
-		if (verbs) {
-			device->query_port = verbs->query_port;
+		device->query_port = verbs ? verbs->query_port : NULL;
+		if (verbs)
 			verbs->query_port = query_port;
-		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void verbs_trace_forget_device(struct ibv_context *context)
+{
+	struct verbs_context *verbs = verbs_get_ctx_op(context, query_port);
+	struct device *device;
+
+	pthread_mutex_lock(&lock);
+	device = find(context);
+	if (device) {
+		context->ops = device->ops;
+		if (verbs && device->query_port)
+			verbs->query_port = device->query_port;
+		device->context = NULL;
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -15,6 +15,12 @@
  */
 void verbs_trace_device(struct ibv_context *context);
 
+/*
+ * Puts them back: the device is about to be closed, and another one may have its context's address then.
+ * Any thread.
+ */
+void verbs_trace_forget_device(struct ibv_context *context);
+
 /* The calls that move messages: of these a queue's first is a line of the trace at any level. */
 enum verbs_trace_first {
 	VERBS_TRACE_FIRST_SEND = 1u << 0,

@@ -263,7 +263,8 @@ static void client_hears(struct fake_line *line, const char *text, size_t size)
 	if (!is_ready(line))
 		fake_complain("the server answers before its QP can receive");
 	write_to_program(line, "done", 5);
-	fake_put_begin(line->peer);
+	if (is_ready(line))
+		fake_put_begin(line->peer);
 }
 
 static void server_hears(struct fake_line *line, const char *text, size_t size)

@@ -39,6 +39,14 @@ static void add_what_depends_on_waiting(TCase *tcase, int setting)
 	add_death_tests(tcase, setting);
 }
 
+/* How it connects, and what comes of that; the rest with all. */
+static void add_bare_ones(TCase *tcase, int setting, bool all)
+{
+	add_bare_tests(tcase, setting, all);
+	if (!all)
+		add_death_tests(tcase, setting);
+}
+
 static void add_all_others(TCase *tcase, int setting, bool first_device)
 {
 	bool brief = !first_device && !getenv("TESTS_ALL");
@@ -74,12 +82,15 @@ static void add_tests(TCase *tcase, int setting, int target)
 		add_iwarp_tests(tcase, setting);
 		return;
 	}
-	add_arrivals(tcase, setting, only_sizes || first_of_device(target));
+	add_arrivals(tcase, setting,
+		     only_sizes ||
+			     (first_of_device(target) && wants_all(setting_of(setting).stage)));
 	if (only_sizes || !first_of_device(target))
 		return;
 	if (setting_of(setting).stage->bare)
-		add_bare_tests(tcase, setting);
-	add_all_others(tcase, setting, target == 0);
+		add_bare_ones(tcase, setting, getenv("TESTS_ALL"));
+	if (!setting_of(setting).stage->bare || getenv("TESTS_ALL"))
+		add_all_others(tcase, setting, target == 0);
 }
 
 int main(void)

@@ -247,6 +247,52 @@ START_TEST(a_program_may_have_several_tables)
 }
 END_TEST
 
+static uint64_t colour;
+static const char *painter;
+
+static const struct our_option paint_options[] = {
+	{ "colour", 0, "red|green|dark red", "one of some words", OUR_OWN_WORD(colour) },
+	{ "painter", 0, "NAME", "a text without a letter", OUR_OWN_TEXT(painter) },
+	{ 0 },
+};
+
+static const struct {
+	const char *typed;
+	uint64_t number;  /* 0: it is refused, */
+	const char *said; /* with this */
+} colours[] = {
+	{ "--colour=red", 1, NULL },
+	{ "--colour=green", 2, NULL },
+	{ "--colour=dark red", 3, NULL },
+	{ "--colour=gree", 0,
+	  "--colour takes one of red|green|dark red, not 'gree'; see --help\n" },
+	{ "--colour=greens", 0, "takes one of" },
+	{ "--colour=red|green", 0, "takes one of" },
+	{ "--colour=1", 0, "takes one of" },
+	{ "--colour=", 0, "takes one of" },
+	{ "--painter=", 0, "a value is wanted after --painter; see --help\n" },
+};
+
+START_TEST(a_word_is_one_of_the_list)
+{
+	const struct our_program program = { .role = "program",
+					     .name = "program",
+					     .options = { paint_options } };
+	const char *const words[] = { colours[_i].typed, NULL };
+	struct our_options options;
+	int ret;
+
+	colour = 0;
+	ret = process_words(&program, words, &options);
+	ck_assert_uint_eq(colour, colours[_i].number);
+	ck_assert_int_eq(ret, colours[_i].number ? 0 : EINVAL);
+	if (colours[_i].said)
+		ck_assert_msg(strstr(captured_stderr(), colours[_i].said), "%s", captured_stderr());
+	else
+		ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
 START_TEST(exit_status_is_as_documented)
 {
 	ck_assert_int_eq(our_exit_status(0), 0);
@@ -273,6 +319,7 @@ Suite *options_suite(void)
 	tcase_add_test(tcase, a_part_has_options_of_its_own);
 	tcase_add_loop_test(tcase, no_option_is_forgotten, 0, UNIT_LENGTH(tables));
 	tcase_add_test(tcase, a_program_may_have_several_tables);
+	tcase_add_loop_test(tcase, a_word_is_one_of_the_list, 0, UNIT_LENGTH(colours));
 	tcase_add_test(tcase, exit_status_is_as_documented);
 	suite_add_tcase(suite, tcase);
 	return suite;
