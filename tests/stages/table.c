@@ -27,6 +27,8 @@ static const struct stage ladder[] = {
 	{ STAGE("ping-rdma-1"), .negotiates = true, .notices_peer_death = true, .one_sided = 2 },
 	{ STAGE("ping-rdma-2"), .negotiates = true, .notices_peer_death = true, .one_sided = 1,
 	  .only_waits = true },
+	{ STAGE("ping-rdma-3"), .negotiates = true, .notices_peer_death = true, .one_sided = 1,
+	  .agent_sees = true },
 };
 
 #define WAY(cm, completions)                                                              \
