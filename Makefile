@@ -22,7 +22,7 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 # The one table of the suite: which parts make a stage's programs, and, by their paths, which
 # stage each part comes from. Nothing else knows it.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-rc-0 \
-	 ping-rdma-1 ping-rdma-2
+	 ping-rdma-1 ping-rdma-2 ping-rdma-3
 
 ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
@@ -84,7 +84,8 @@ ping-rc-0.libs   = -libverbs -pthread
 # One-sided stages: the server's CPU has nothing to do with what moves, and sleeps.
 ping-rdma-1.before = ping-sr-3
 ping-rdma-1.parts  = $(filter-out %/ping.c %/completions.c,$(ping-sr-2.parts)) \
-		     ping-rdma-1/ping.c ping-rdma-1/exchange.c ping-rdma-1/one_sided.c
+		     ping-rdma-1/ping.c ping-rdma-1/transfer.c ping-rdma-1/exchange.c \
+		     ping-rdma-1/one_sided.c
 ping-rdma-1.client = ping-sr-0/client.c ping-sr-0/pings.c ping-sr-0/completions.c \
 		     ping-rdma-1/client_operation.c ping-rdma-1/round_trip.c
 ping-rdma-1.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) \
@@ -93,6 +94,14 @@ ping-rdma-1.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) \
 ping-rdma-2.parts  = $(ping-rdma-1.parts)
 ping-rdma-2.client = $(filter-out %/round_trip.c,$(ping-rdma-1.client)) ping-rdma-2/round_trip.c
 ping-rdma-2.server = $(ping-rdma-1.server)
+
+# Both sides spin, on memory.
+ping-rdma-3.parts  = $(filter-out %/ping.c %/user_data.c,$(ping-rdma-2.parts)) ping-sr-0/completions.c \
+		     ping-rdma-3/ping.c ping-rdma-3/watch.c ping-rdma-3/user_data.c
+ping-rdma-3.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-2.client)) \
+		     ping-rdma-3/round_trip.c
+ping-rdma-3.server = $(filter-out %/agent_operation.c %/completions.c %/comp_channel.c, \
+		       $(ping-rdma-2.server)) ping-rdma-3/agent_operation.c
 
 # All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
 # each chosen by itself: no channel, a channel, a channel that does not block.

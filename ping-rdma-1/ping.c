@@ -3,18 +3,11 @@
  * What makes client and server a ping by RDMA WRITE and READ: their command lines, and what each needs
  * before it is connected. What a stage provides: see common/stage.h.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "common/memory_registration.h"
 #include "common/stage.h"
-#include "common/transfer_posting.h"
 #include "ping-rdma-1/one_sided.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "ping-sr-0/user_data.h"
-#include "program/report.h"
-
-#define WRITE_AND_READ 2 /* so many requests at a time */
 
 static const struct our_option ping_options[] = {
 	{ "verify", 'v', NULL, "compare every byte that is read back", OUR_FLAG(verify) },
@@ -39,44 +32,10 @@ const struct our_program our_server_program = {
 	.timeout_s = 0, /* whoever writes and reads says nothing */
 };
 
-/* `n` buffers, and one of them that the peer may reach. */
-static int setup_transfer(struct our_control *control, uint32_t n, uint32_t open, int access)
-{
-	int ret;
-
-	control->transfer = calloc(1, sizeof(*control->transfer));
-	if (!control->transfer)
-		return our_report_error("calloc", ENOMEM, NULL);
-	ret = our_setup_qp(control, WRITE_AND_READ + OUR_EXCHANGE_WRS, OUR_EXCHANGE_WRS);
-	if (ret)
-		goto err_free_transfer;
-	ret = our_setup_buffers(control, n, IBV_ACCESS_LOCAL_WRITE);
-	if (ret)
-		goto err_unsetup_qp;
-	ret = our_open_buffer(control, open, access, &control->transfer->open);
-	if (ret)
-		goto err_unsetup_buffers;
-	ret = our_setup_exchange(control, &control->transfer->exchange);
-	if (ret)
-		goto err_close_buffer;
-	return 0;
-
-err_close_buffer:
-	our_close_buffer(&control->transfer->open);
-err_unsetup_buffers:
-	our_unsetup_buffers(control);
-err_unsetup_qp:
-	our_unsetup_qp(control);
-err_free_transfer:
-	free(control->transfer);
-	control->transfer = NULL;
-	return ret;
-}
-
 int our_setup_client_transfer(struct our_control *client)
 {
-	int ret = setup_transfer(client, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
-				 our_access_for_reads(client));
+	int ret = our_setup_open_transfer(client, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
+					  our_access_for_reads(client));
 
 	if (ret)
 		return ret;
@@ -93,16 +52,6 @@ int our_check_transfer(struct our_control *agent)
 
 int our_setup_agent_transfer(struct our_control *agent)
 {
-	return setup_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
-			      IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-}
-
-void our_unsetup_transfer(struct our_control *control)
-{
-	our_unsetup_exchange(&control->transfer->exchange);
-	our_close_buffer(&control->transfer->open);
-	our_unsetup_buffers(control);
-	our_unsetup_qp(control);
-	free(control->transfer);
-	control->transfer = NULL;
+	return our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
+				       IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 }

@@ -14,6 +14,16 @@
 struct our_transfer {
 	struct our_exchange exchange;
 	struct ibv_mr *open; /* the buffer that the peer may reach; NULL: none, any more */
+	bool writing;        /* ping-rdma-3: a WRITE has been posted and not completed; */
+	uint64_t echoed;     /* its agent: messages, */
+	uint64_t sent_ns;    /* and when the last echo was posted; 0: none yet */
 };
+
+/*
+ * Sets up `n` buffers, of which the peer may reach number `open` with `access`, and what moves them; before
+ * the connection can bring a message. Returns 0, or an errno value, reported, with nothing left behind.
+ * our_unsetup_transfer undoes it.
+ */
+int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t open, int access);
 
 #endif

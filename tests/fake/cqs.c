@@ -191,6 +191,7 @@ static void looked_in_vain(const struct fake_cq *cq)
 	fake_hurry();
 	fake_complete_late_sends(cq);
 	fake_strangers_move();
+	fake_finish_torn();
 }
 
 int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)

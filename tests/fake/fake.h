@@ -25,6 +25,7 @@ struct fake_config {
 	bool iwarp;          /* exact private data, no RNR timer, a flush when the peer leaves */
 	bool blast;          /* the peers that are clients stream; else they ping */
 	bool one_sided;      /* ... or WRITE and READ */
+	bool spins;          /* of one_sided: both write, and look at memory */
 	bool program_serves; /* of one_sided: it is a server */
 	bool recv_first;     /* a receive completes before the send that it answers */
 	unsigned int

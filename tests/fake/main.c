@@ -71,13 +71,14 @@ int main(int argc, char **argv)
 	test.name = argv[1];
 	test.server = strstr(argv[1], "/server");
 	test.one_sided = strstr(argv[1], "rdma");
+	test.spins = strstr(argv[1], "ping-rdma-3");
 	test.blast = strstr(argv[1], "blast") && !test.one_sided;
 	test.alone = strstr(argv[1], "ping-sr-4");
 	test.synchronous = strstr(argv[1], "ping-sr-0") || strstr(argv[1], "ping-sr-1");
 	test.bare = strstr(argv[1], "ping-rc-0");
 	test.watches = !test.synchronous && !test.bare && !strstr(argv[1], "ping-sr-2e");
 	test.sleeps = strstr(argv[1], "ping-sr-3") || strstr(argv[1], "ping-sr-5") || test.alone ||
-		      (test.one_sided && test.server);
+		      (test.one_sided && test.server && !test.spins);
 	test.one_file = strstr(argv[1], "ping-ep");
 	if (!run_what(&test, argv[2], argv[3]))
 		return usage();

@@ -16,7 +16,12 @@
 /* Not where it is in our memory: who takes it for a pointer is to fail. */
 #define PEER_ADDRESS 0x7f00beef00000000ull
 
+static struct fake_peer *torn_peers[FAKE_MAX_DEVICES];
+static unsigned int n_torn;
+
 /* ---- the program's requests, into the memory of its peer ---- */
+
+static void message_written(struct fake_peer *peer);
 
 /* Where in the peer's memory the request begins; NULL: it is not allowed, which is complained of. */
 static uint8_t *find_in_peer(const struct fake_peer *peer, const struct fake_wr *wr)
@@ -54,10 +59,13 @@ bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t 
 		fake_complete_send(qp, IBV_WC_REM_ACCESS_ERR);
 		return false;
 	}
-	if (wr->opcode == IBV_WC_RDMA_READ)
+	if (wr->opcode == IBV_WC_RDMA_READ) {
 		answer_read(qp, wr, memory);
-	else
-		memcpy(memory, data, wr->length);
+		return true;
+	}
+	memcpy(memory, data, wr->length);
+	if (fake_config->spins)
+		message_written(qp->id->peer);
 	return true;
 }
 
@@ -154,9 +162,108 @@ static bool ping_program(struct fake_peer *peer)
 	return !fake_has_quit(peer);
 }
 
+/* The last byte first: a program may rely on no order. It looks at them without a lock. */
+static void store(struct fake_peer *peer, uint8_t *memory, uint32_t from, uint32_t end)
+{
+	while (end-- > from)
+		__atomic_store_n(&memory[end], peer->memory[end], __ATOMIC_RELEASE);
+}
+
+void fake_finish_torn(void)
+{
+	struct fake_peer *peer;
+	uint8_t *memory;
+
+	while (n_torn) {
+		peer = torn_peers[--n_torn];
+		peer->torn = false;
+		memory = peer->left || !fake_qp_of(peer->id)
+				 ? NULL
+				 : find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
+		if (memory)
+			store(peer, memory, 0, peer->size / 2);
+	}
+}
+
+/* WRITEs what is in the peer's own memory. A half of it may come later. */
+static void write_message(struct fake_peer *peer)
+{
+	uint8_t *memory = find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
+	uint32_t i;
+
+	if (!memory)
+		return;
+	for (i = 0; i < peer->size; i++) {
+		if (memory[i]) {
+			fake_complain("a message comes, and the memory has not been cleared");
+			return;
+		}
+	}
+	peer->torn = n_torn < FAKE_MAX_DEVICES && (fake_config->late_sends || fake_chance(2));
+	store(peer, memory, peer->torn ? peer->size / 2 : 0, peer->size);
+	if (peer->torn)
+		torn_peers[n_torn++] = peer;
+}
+
 static bool is_silent(const struct fake_peer *peer)
 {
 	return fake_config->silent_after && peer->received >= fake_config->silent_after;
+}
+
+/* Bytes that are not zero, and differ from message to message. */
+static void fill_memory(struct fake_peer *peer)
+{
+	uint32_t i;
+
+	for (i = 0; i < peer->size; i++)
+		peer->memory[i] = (uint8_t)(1 + (peer->sent * 31 + i * 7) % 255);
+	peer->sent++;
+}
+
+static void client_goes_on(struct fake_peer *peer)
+{
+	if (peer->sent == peer->count) {
+		tell_count(peer, peer->count);
+		return;
+	}
+	if (is_silent(peer)) {
+		if (fake_config->has_async)
+			fake_raise(peer->id);
+		return;
+	}
+	fill_memory(peer);
+	write_message(peer);
+}
+
+/* The program has written to the peer's memory. */
+static void message_written(struct fake_peer *peer)
+{
+	uint64_t message = peer->sent - 1;
+	uint32_t i;
+
+	for (i = 0; i < peer->size; i++) {
+		if (!peer->memory[i])
+			fake_complain("a byte of a message is zero");
+		if (peer->is_client &&
+		    peer->memory[i] != (uint8_t)(1 + (message * 31 + i * 7) % 255))
+			fake_complain("message %llu came back changed",
+				      (unsigned long long)message);
+	}
+	peer->received++;
+	fake_may_stop_program(peer);
+	if (peer->is_client && fake_has_quit(peer)) {
+		fake_put_leave(peer);
+	} else if (peer->is_client) {
+		client_goes_on(peer);
+	} else if (!is_silent(peer)) {
+		if (peer->received == fake_config->garbles)
+			peer->memory[peer->size - 1] =
+				(uint8_t)(1 + peer->memory[peer->size - 1] % 255);
+		write_message(peer);
+		fake_server_may_leave(peer);
+	} else if (fake_config->has_async) {
+		fake_raise(peer->id);
+	}
 }
 
 static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -165,6 +272,10 @@ static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 		if (!fake_check_length(length, BUFFER_MESSAGE))
 			return;
 		hear_buffer(peer, data);
+		if (fake_config->spins) {
+			client_goes_on(peer);
+			return;
+		}
 		while (peer->sent < peer->count && !is_silent(peer) && ping_program(peer))
 			;
 		if (peer->sent == peer->count && !is_silent(peer) && !fake_has_quit(peer))
@@ -175,8 +286,8 @@ static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 	}
 	if (!fake_check_length(length, COUNT_MESSAGE))
 		return;
-	if (hear_count(data))
-		fake_complain("the agent claims to have written or read");
+	if (hear_count(data) != (fake_config->spins ? peer->received : 0))
+		fake_complain("the agent tells another count than that of its WRITEs and READs");
 	if (fake_find_remote_mr(peer->rkey))
 		fake_complain("the memory is still open when the client has done with it");
 	fake_client_is_done(peer);
@@ -194,8 +305,8 @@ static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 	if (!fake_check_length(length, COUNT_MESSAGE))
 		return;
 	if (hear_count(data) != peer->received)
-		fake_complain("the client tells another count than that of its READs");
-	tell_count(peer, 0);
+		fake_complain("the client tells another count than that of its messages");
+	tell_count(peer, fake_config->spins ? peer->received : 0);
 }
 
 static void begin(struct fake_peer *peer)

@@ -11,12 +11,13 @@
 #include "tests/fake/lines.h"
 
 #define CLIENT_SAYS(hex_, iwarp_) .config = { .clients = 1, .extension = (hex_), .iwarp = (iwarp_) }
-#define NO_SENSE                                                             \
-	.who = SERVER | PING | BLAST | REFUSING, .once = true, .refused = 1, \
+#define NO_SENSE                                                                 \
+	.who = SERVER | TWO_SIDED | RDMA | REFUSING, .once = true, .refused = 1, \
 	.said = "client refused: its private data (", .words = { ADDRESS, "-q" }
-#define SERVED .who = SERVER | PING | BLAST | REFUSING, .done = 1, .words = { ADDRESS, "-q" }
-#define SERVER_SAYS(hex_, iwarp_) \
-	.who = CLIENT | PING | BLAST | REFUSING, .config = { .refusal = (hex_), .iwarp = (iwarp_) }
+#define SERVED .who = SERVER | TWO_SIDED | RDMA | REFUSING, .done = 1, .words = { ADDRESS, "-q" }
+#define SERVER_SAYS(hex_, iwarp_)                    \
+	.who = CLIENT | TWO_SIDED | RDMA | REFUSING, \
+	.config = { .refusal = (hex_), .iwarp = (iwarp_) }
 #define REFUSED .status = 1, .once = true, .words = { WORK, "-q" }
 
 static const struct line lines[] = {
@@ -51,7 +52,7 @@ static const struct line lines[] = {
 	  CLIENT_SAYS("4f555231 0002 001f", true),
 	  NO_SENSE },
 	{ .what = "tells a client the most messages it may send",
-	  .who = SERVER | PING | BLAST | REFUSING,
+	  .who = SERVER | TWO_SIDED | RDMA | REFUSING,
 	  .config = { .clients = 1 },
 	  .said = "client refused",
 	  .once = true,
@@ -59,7 +60,7 @@ static const struct line lines[] = {
 	  .limit = 19,
 	  .words = { ADDRESS, "-q", "--max-count", "19" } },
 	{ .what = "tells a client the longest message it may send",
-	  .who = SERVER | PING | BLAST | REFUSING,
+	  .who = SERVER | TWO_SIDED | RDMA | REFUSING,
 	  .config = { .clients = 1, .iwarp = true },
 	  .said = "client refused",
 	  .once = true,
@@ -103,12 +104,12 @@ static const struct line lines[] = {
 	  .said = "refused us: it gave no reason",
 	  REFUSED },
 	{ .what = "does not mind what a server says when it accepts",
-	  .who = CLIENT | PING | BLAST,
+	  .who = CLIENT | TWO_SIDED | RDMA,
 	  .config = { .accept_data = 196 },
 	  .done = 1,
 	  .words = { WORK, "-q" } },
 	{ .what = "does not mind what a server says when it accepts",
-	  .who = CLIENT | PING | BLAST,
+	  .who = CLIENT | TWO_SIDED | RDMA,
 	  .config = { .accept_data = 1, .iwarp = true },
 	  .done = 1,
 	  .words = { WORK, "-q" } },
@@ -167,6 +168,7 @@ static void test_lengths(const struct test *test, bool iwarp)
 				      .buffers = LINE_BUFFERS,
 				      .blast = test->blast,
 				      .one_sided = test->one_sided,
+				      .spins = test->spins,
 				      .program_serves = test->server,
 				      .hurried = true,
 				      .iwarp = iwarp,

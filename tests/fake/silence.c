@@ -12,7 +12,7 @@
 #define SILENT      .clients = 1, .silent_after = 10, .hurried = true
 #define DEAD        SILENT, .dead = true
 #define EVENT(type) .has_async = true, .async_event = IBV_EVENT_##type
-#define BOTH        CLIENT | SERVER | PING | BLAST | WATCHING
+#define BOTH        CLIENT | SERVER | TWO_SIDED | RDMA | WATCHING
 
 static const struct line lines[] = {
 	{ .what = "asks for a silent peer's host every five seconds, and goes on waiting",
@@ -80,7 +80,7 @@ static const struct line lines[] = {
 	  .most_s = 60,
 	  .words = { WORK, "-q" } },
 	{ .what = "does not read where that was not agreed upon",
-	  .who = BOTH,
+	  .who = CLIENT | SERVER | TWO_SIDED | WATCHING,
 	  .config = { DEAD, .iwarp = true, .no_reads = true },
 	  .status = 1,
 	  .clients_doing = true,

@@ -294,7 +294,7 @@ struct fake_peer {
 	uint64_t returned;  /* credits, by a server */
 	/* One-sided: its own memory; and where the program's is */
 	uint8_t *memory;
-	bool knows_buffer;
+	bool knows_buffer, torn;
 	uint64_t address;
 	uint32_t length, rkey;
 	/* RDMA reads, as a client has them in its own rdma_conn_param. */
@@ -359,6 +359,8 @@ void fake_end_qp(struct fake_id *id, const char *call);
 
 extern const struct fake_wire fake_one_sided_wire;
 
+/* The program has looked in vain: what was written in part is written whole. */
+void fake_finish_torn(void);
 /* Posted: whether it may be, as far as that is known here; else complains. */
 bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr);
 /* At the peer's device. False: it was refused. `data`: of a WRITE */

@@ -49,6 +49,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	}
 	its.blast = test->blast;
 	its.one_sided = test->one_sided;
+	its.spins = test->spins;
 	its.program_serves = test->server;
 	its.buffers = config->buffers ? config->buffers : BUFFERS;
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)its.count);

@@ -12,6 +12,7 @@ struct test {
 	bool server;
 	bool blast;
 	bool one_sided;   /* it WRITEs and READs */
+	bool spins;       /* ... and looks at memory for the answer */
 	bool synchronous; /* its CM calls block */
 	bool watches;     /* it notices that its peer has gone */
 	bool sleeps;      /* until a completion comes */

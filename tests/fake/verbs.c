@@ -148,6 +148,8 @@ static int rights_needed(void)
 
 	if (!fake_config->one_sided)
 		return rights;
+	if (fake_config->spins)
+		return rights | IBV_ACCESS_REMOTE_WRITE;
 	if (fake_config->program_serves)
 		rights |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	else if (fake_config->iwarp)

@@ -39,12 +39,10 @@ static void add_what_depends_on_waiting(TCase *tcase, int setting)
 	add_death_tests(tcase, setting);
 }
 
-/* How it connects, and what comes of that; the rest with all. */
-static void add_bare_ones(TCase *tcase, int setting, bool all)
+/* Of what is beside the ladder make check runs what is its own; make check-long the rest, too. */
+static bool wants_all(const struct stage *stage)
 {
-	add_bare_tests(tcase, setting, all);
-	if (!all)
-		add_death_tests(tcase, setting);
+	return !stage->beside || getenv("TESTS_ALL");
 }
 
 static void add_all_others(TCase *tcase, int setting, bool first_device)
@@ -76,21 +74,22 @@ static void add_arrivals(TCase *tcase, int setting, bool every_size)
 
 static void add_tests(TCase *tcase, int setting, int target)
 {
-	bool only_sizes = getenv("STAGES_SIZES");
+	bool only_sizes = getenv("STAGES_SIZES"), all;
 
 	if (!can_run(setting_of(setting).stage, setting_of(setting).target)) {
 		add_iwarp_tests(tcase, setting);
 		return;
 	}
-	add_arrivals(tcase, setting,
-		     only_sizes ||
-			     (first_of_device(target) && wants_all(setting_of(setting).stage)));
+	all = wants_all(setting_of(setting).stage);
+	add_arrivals(tcase, setting, only_sizes || (all && first_of_device(target)));
 	if (only_sizes || !first_of_device(target))
 		return;
 	if (setting_of(setting).stage->bare)
-		add_bare_ones(tcase, setting, getenv("TESTS_ALL"));
-	if (!setting_of(setting).stage->bare || getenv("TESTS_ALL"))
+		add_bare_tests(tcase, setting, all);
+	if (all)
 		add_all_others(tcase, setting, target == 0);
+	else if (target == 0)
+		add_death_tests(tcase, setting);
 }
 
 int main(void)

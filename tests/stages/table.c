@@ -24,10 +24,13 @@ static const struct stage ladder[] = {
 	  .ids_come_as_events = true },
 	{ STAGE("ping-sr-5"), .negotiates = true, .notices_peer_death = true, .only_waits = true },
 	{ STAGE("blast-sr-2"), .negotiates = true, .notices_peer_death = true, .streams = true },
-	{ STAGE("ping-rc-0"), .notices_peer_death = true, .bare = true },
-	{ STAGE("ping-rdma-1"), .negotiates = true, .notices_peer_death = true, .one_sided = 2 },
-	{ STAGE("ping-rdma-2"), .negotiates = true, .notices_peer_death = true, .one_sided = 1,
-	  .only_waits = true },
+	{ STAGE("ping-rc-0"), .notices_peer_death = true, .beside = true, .bare = true },
+	{ STAGE("ping-rdma-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	  .one_sided = 2 },
+	{ STAGE("ping-rdma-2"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	  .one_sided = 1, .only_waits = true },
+	{ STAGE("ping-rdma-3"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	  .one_sided = 1, .agent_sees = true },
 };
 
 #define WAY(cm, completions)                                                              \

@@ -16,9 +16,11 @@ struct stage {
 	bool only_waits; /* differs from another row in how it waits: what else it does is tested there */
 	bool negotiates;         /* the server learns count and size from the client */
 	bool ids_come_as_events; /* of clients, on the listener's channel: no verb brings them */
-	bool streams;  /* messages go one way, and the server verifies them, not the client */
-	bool bare;     /* without a connection manager, hence not over iWARP */
-	int one_sided; /* completions of a message at the client; the agent has none */
+	bool streams;    /* messages go one way, and the server verifies them, not the client */
+	bool beside;     /* not a rung of the ladder: most of it is tested by make check-long */
+	bool bare;       /* without a connection manager, hence not over iWARP */
+	int one_sided;   /* completions of a message at the client */
+	bool agent_sees; /* ... the agent knows of each message; else it has no completions */
 	bool notices_peer_death; /* a side whose peer leaves or dies ends without --timeout */
 };
 

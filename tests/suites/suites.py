@@ -46,6 +46,7 @@ SUITES = {
     "lab": Suite(LAB, "lab/test", 2400, 1),
     "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
     "pairs": Suite(DEVICE, "tests/pairs", 3600),
+    "rights": Suite(DEVICE, "tests/rights", 3600),
     "ladder": Suite(DEVICE, "tests/ladder", 3600),
     "blast": Suite(DEVICE, "tests/blast", 3600),
     "ep": Suite(DEVICE, "tests/ep", 3600),

@@ -13,7 +13,8 @@ from .source import Item
 PLUMBING = ["tools/flatten/plumbing.c", "tools/flatten/advice.c", "tools/flatten/command_line.c",
             "program/option_tables.c", "program/addresses.c", "program/admission.c"]  # fmt: skip
 # Not for those who copy: results, the test pattern, mistakes that are made on purpose.
-LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "ping-rc-0/mistakes.c", "verbs-trace/")
+LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "ping-rdma-3/user_data.", "ping-rc-0/mistakes.c",
+            "verbs-trace/")
 KEPT = ("measure/clock.h", "measure/statistics.h", "measure/histogram.h")
 
 # What a role never meets.

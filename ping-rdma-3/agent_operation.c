@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the agent does once it is connected: it looks at its memory until a message is there, and writes it
+ * back. No completion tells it of a message.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "measure/clock.h"
+#include "ping-rdma-1/one_sided.h"
+#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-3/watch.h"
+#include "program/report.h"
+
+void our_begin_agent_operation(struct our_control *agent)
+{
+	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
+	if (!agent->statistics.warm_up)
+		our_statistics_start(&agent->statistics);
+	our_limit_wait(agent, our_now_ns());
+}
+
+/* Each learns where the other's buffer is. */
+static int exchange_with_client(struct our_control *agent)
+{
+	struct our_exchange *exchange = &agent->transfer->exchange;
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret && !exchange->received[OUR_BUFFER_TOLD]) {
+		ret = our_await_completion(agent, &completion);
+		if (!ret)
+			ret = our_agent_react(agent, &completion);
+	}
+	if (!ret)
+		ret = our_check_remote_buffer(agent, &exchange->buffer);
+	if (ret)
+		return ret;
+	our_setup_write_wr(agent, OUR_SEND_BUFFER, &exchange->buffer);
+	ret = our_tell_buffer(agent, exchange, agent->buffers[OUR_RECV_BUFFER].data,
+			      agent->data_size, agent->transfer->open);
+	return ret ? ret : our_await_exchange(agent, exchange, OUR_BUFFER_TOLD);
+}
+
+/* Room for the next message comes first: the client may send it as soon as it has this one. */
+static int write_back(struct our_control *agent)
+{
+	struct our_statistics *statistics = &agent->statistics;
+	struct our_transfer *transfer = agent->transfer;
+	uint64_t now_ns;
+	int ret;
+
+	ret = our_await_written(agent);
+	if (ret)
+		return ret;
+	memcpy(agent->buffers[OUR_SEND_BUFFER].data, agent->buffers[OUR_RECV_BUFFER].data,
+	       agent->data_size);
+	our_clear_memory(agent);
+	ret = our_write_message(agent);
+	if (ret)
+		return ret;
+	now_ns = our_now_ns();
+	if (transfer->sent_ns)
+		our_histogram_add(&statistics->round_trips, now_ns - transfer->sent_ns);
+	statistics->messages++;
+	transfer->sent_ns = now_ns;
+	our_limit_wait(agent, now_ns);
+	if (++transfer->echoed == statistics->warm_up)
+		our_statistics_start(statistics);
+	our_statistics_progress(statistics, now_ns);
+	return 0;
+}
+
+/* Of the last one, too, the WRITE is to be done, or the client could not tell its count. */
+static int end_with_counts(struct our_control *agent)
+{
+	struct our_transfer *transfer = agent->transfer;
+	struct our_completion completion;
+	int ret = our_await_written(agent);
+
+	while (!ret && !transfer->exchange.received[OUR_COUNT_TOLD]) {
+		ret = our_await_completion(agent, &completion);
+		if (!ret)
+			ret = our_agent_react(agent, &completion);
+	}
+	our_close_buffer(&transfer->open);
+	return ret ? ret : our_tell_count(agent, &transfer->exchange, transfer->echoed);
+}
+
+int our_agent_react(struct our_control *agent, const struct our_completion *completion)
+{
+	if (our_is_exchange(completion->wr_id))
+		return our_take_exchange(&agent->transfer->exchange, completion);
+	agent->transfer->writing = false;
+	return 0;
+}
+
+bool our_agent_is_done(const struct our_control *agent)
+{
+	return agent->transfer->exchange.received[OUR_COUNT_TOLD];
+}
+
+int our_end_agent_operation(struct our_control *agent, int ret)
+{
+	struct our_transfer *transfer = agent->transfer;
+
+	our_statistics_end(&agent->statistics);
+	if (!ret && agent->count != OUR_COUNT_UNLIMITED && transfer->echoed != agent->count)
+		ret = ECONNRESET; /* it said so before it leaves */
+	return our_judge_end(agent, ret, transfer->echoed);
+}
+
+int our_agent_operation(struct our_control *agent)
+{
+	int ret;
+
+	our_begin_agent_operation(agent);
+	our_statistics_want_progress(&agent->statistics, agent->options->quiet);
+	ret = exchange_with_client(agent);
+	while (!ret && agent->transfer->echoed < agent->count) {
+		ret = our_await_message(agent);
+		if (!ret)
+			ret = write_back(agent);
+	}
+	our_statistics_end(&agent->statistics);
+	if (!ret || ret == ENODATA)
+		ret = end_with_counts(agent);
+	return our_end_agent_operation(agent, ret);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-rdma-3: a pattern that has no zero byte, and differs from message to message. See
+ * ping-sr-0/user_data.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "ping-sr-0/user_data.h"
+#include "program/report.h"
+
+static uint8_t byte_of(uint64_t message, size_t place)
+{
+	return (uint8_t)(1 + (message + place * 7 + place / 251) % 255);
+}
+
+void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t message)
+{
+	uint8_t *data = control->buffers[index].data;
+	size_t i;
+
+	for (i = 0; i < control->data_size; i++)
+		data[i] = byte_of(message, i);
+}
+
+int our_verify_data(const struct our_control *control, uint32_t index, uint64_t message)
+{
+	const uint8_t *data = control->buffers[index].data;
+	size_t i = 0;
+
+	while (i < control->data_size && data[i] == byte_of(message, i))
+		i++;
+	if (i == control->data_size)
+		return 0;
+	our_report_sentence("message %" PRIu64 ": byte %zu is 0x%02x, should be 0x%02x", message, i,
+			    data[i], byte_of(message, i));
+	return EBADMSG;
+}
