@@ -21,8 +21,8 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 
 # The one table of the suite: which parts make a stage's programs, and, by their paths, which
 # stage each part comes from. Nothing else knows it.
-STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-rc-0 \
-	 ping-rdma-1 ping-rdma-2 ping-rdma-3
+STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 \
+	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3
 
 ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
@@ -54,7 +54,7 @@ ping-sr-4.parts  = $(filter-out %/cm_events.c %/cm_event_thread.c %/completions.
 		   ping-sr-4/cm_events.c ping-sr-4/completions.c ping-sr-4/comp_channels.c ping-sr-4/poll.c
 ping-sr-4.client = $(ping-sr-3.client)
 ping-sr-4.server = $(filter-out %/serve_clients.c %/agent.c,$(ping-sr-3.server)) \
-		   ping-sr-4/serve_clients.c ping-sr-4/agent.c
+		   ping-sr-4/loop.c ping-sr-4/serve_clients.c ping-sr-4/agent.c
 
 ping-sr-5.before = ping-sr-3
 ping-sr-5.parts  = $(filter-out %/completions.c,$(ping-sr-3.parts)) \
@@ -102,6 +102,13 @@ ping-rdma-3.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-2.c
 		     ping-rdma-3/round_trip.c
 ping-rdma-3.server = $(filter-out %/agent_operation.c %/completions.c %/comp_channel.c, \
 		       $(ping-rdma-2.server)) ping-rdma-3/agent_operation.c
+
+# What moves is the server's part alone: its client is ping-sr-4's.
+ping-srq-4.before = ping-sr-4
+ping-srq-4.parts  = $(filter-out %/ping.c,$(ping-sr-4.parts))
+ping-srq-4.client = $(ping-sr-4.client) ping-sr-0/ping.c
+ping-srq-4.server = $(filter-out %/loop.c %/agent_operation.c,$(ping-sr-4.server)) \
+		    ping-srq-4/loop.c ping-srq-4/agent_operation.c ping-srq-4/transfer.c ping-srq-4/pool.c
 
 # All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
 # each chosen by itself: no channel, a channel, a channel that does not block.

@@ -16,7 +16,8 @@ enum element {
 	OF_DEVICE,
 	OF_PORT,
 	OF_QP,
-	OF_CQ
+	OF_CQ,
+	OF_SRQ
 };
 
 static const struct meaning {
@@ -39,8 +40,13 @@ static const struct meaning {
 	MEANING(QP_REQ_ERR, "the peer broke the protocol, or asked for what cannot be", OF_QP,
 		true),
 	MEANING(QP_ACCESS_ERR, "the peer asked for memory that it may not reach", OF_QP, true),
-	MEANING(QP_LAST_WQE_REACHED, "it is in error, and takes no more receives", OF_QP, false),
-	/* Of no use: soft-iWARP makes the first of each flush. */
+	MEANING(SRQ_ERR, "no receives can be posted to it any more", OF_SRQ, true),
+	MEANING(SRQ_LIMIT_REACHED, NULL, OF_SRQ, false), /* its owner is told */
+	/*
+	 * Of no use: the first comes at the end of each QP with an SRQ, where it comes; soft-iWARP makes
+	 * the second of each flush.
+	 */
+	MEANING(QP_LAST_WQE_REACHED, NULL, OF_QP, false),
 	MEANING(SQ_DRAINED, NULL, OF_QP, false),
 	MEANING(COMM_EST, NULL, OF_QP, false),
 #undef MEANING
@@ -62,6 +68,8 @@ static struct our_control *owner_of(const struct ibv_async_event *event, enum el
 {
 	if (element == OF_QP)
 		return event->element.qp->qp_context;
+	if (element == OF_SRQ)
+		return event->element.srq->srq_context;
 	return element == OF_CQ ? event->element.cq->cq_context : NULL;
 }
 
@@ -73,7 +81,9 @@ static void describe(const struct ibv_async_event *event, enum element element,
 	*text = '\0';
 	if (element == OF_PORT)
 		snprintf(text, size, ", port %d", event->element.port_num);
-	if (owner)
+	if (element == OF_SRQ)
+		snprintf(text, size, ", a shared receive queue");
+	else if (owner)
 		snprintf(text, size, ", %s of the connection with %s",
 			 element == OF_QP ? "QP" : "CQ",
 			 our_address_text((const struct sockaddr *)&owner->peer_address, peer));
@@ -90,6 +100,8 @@ static void take_async_event(struct our_control *control, const struct ibv_async
 	if (meaning.cause)
 		our_report_sentence("%s%s: %s (%s)", our_device_name(control), what, meaning.cause,
 				    meaning.name);
+	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
+		atomic_store(&owner->srq_is_low, true);
 	if (meaning.ends)
 		atomic_store(&(owner ? owner : control)->async_error, EIO);
 }

@@ -86,7 +86,9 @@ struct our_control {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
-	uint32_t max_send_wr; /* asked for when the QP was created */
+	struct ibv_srq *srq;     /* the QP takes its receives from there; NULL: they are its own */
+	_Atomic bool srq_is_low; /* so an asynchronous event has said; of who owns it; any thread */
+	uint32_t max_send_wr;    /* asked for when the QP was created */
 	uint32_t max_recv_wr;
 	uint32_t inline_wanted;  /* bytes: messages up to this long inline, */
 	uint32_t max_inline;     /* if the QP was granted so much */

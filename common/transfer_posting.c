@@ -20,10 +20,11 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
 	attr->qp_type = IBV_QPT_RC;
 	attr->send_cq = control->cq;
 	attr->recv_cq = control->cq;
+	attr->srq = control->srq;
 	attr->cap.max_send_wr = control->max_send_wr;
-	attr->cap.max_recv_wr = control->max_recv_wr;
+	attr->cap.max_recv_wr = control->srq ? 0 : control->max_recv_wr;
 	attr->cap.max_send_sge = control->n_sge;
-	attr->cap.max_recv_sge = control->n_sge;
+	attr->cap.max_recv_sge = control->srq ? 0 : control->n_sge;
 	attr->cap.max_inline_data = control->inline_wanted;
 }
 

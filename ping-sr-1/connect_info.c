@@ -145,7 +145,7 @@ uint8_t our_setup_refusal(struct our_control *control, int error)
 		refusal.reason = reason_of(error);
 	if (refusal.reason == OUR_REFUSED_BUSY)
 		refusal.limit = our_stop_requested() ? 0 : control->options->clients;
-	else if (refusal.reason == OUR_REFUSED_CROWD)
+	else if (refusal.reason == OUR_REFUSED_CROWD && !refusal.limit)
 		refusal.limit = control->admission->max_clients;
 	else if (refusal.reason == OUR_REFUSED_MEMORY)
 		refusal.limit = our_memory_left(control->admission);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: the server serves its listener and all its clients from one loop around one poll().
+ * ping-sr-4: what the server does about events of its listener and its clients, when its loop has
+ * found them (loop.c). See server.h.
  */
 #include <errno.h>
 
@@ -10,35 +11,13 @@
 #include "common/transfer_completion.h"
 #include "measure/clock.h"
 #include "ping-sr-2/keepalive.h"
-#include "ping-sr-4/agents.h"
-#include "ping-sr-4/channels.h"
+#include "ping-sr-4/server.h"
 #include "program/admission.h"
-#include "program/output.h"
 #include "program/report.h"
-#include "program/stop.h"
 
-#define FIXED_FDS       (2 + OUR_OUTPUTS) /* the CM's and the signals', and those of the output */
-#define CM_EVENT_BUDGET 16                /* a turn; and no more than one client that is welcomed */
+#define CM_EVENT_BUDGET 16 /* a turn; and no more than one client that is welcomed */
 
-const struct our_option *const our_serving_options = our_crowd_options;
-
-struct server {
-	struct our_control *listener;
-	struct our_agent_list agents;
-	struct our_agent_list
-		closing; /* those that wait for their RDMA_CM_EVENT_DISCONNECTED alone */
-	bool closed;     /* the server is leaving itself */
-	bool more;       /* some agent has not looked at all completions yet */
-	struct our_comp_channels comp_channels; /* of all agents */
-	uint64_t wake_up_ns; /* when the silence of some agent is to be looked at, at the latest */
-};
-
-static bool wants_more(const struct server *server)
-{
-	return !server->closed && !our_all_places_taken(server->listener->admission);
-}
-
-static void end_agent(struct server *server, struct our_agent *agent, int ret)
+void our_end_and_forget(struct our_server *server, struct our_agent *agent, int ret)
 {
 	LIST_REMOVE(agent, next);
 	if (our_end_agent(agent, ret))
@@ -47,16 +26,12 @@ static void end_agent(struct server *server, struct our_agent *agent, int ret)
 		our_free_agent(agent);
 }
 
-/*
- * An agent has come to its end by itself. If by a flush, the event that says why may be in the channel
- * already, or, where a flush may be early, on its way: until then it is not known who has left whom.
- */
-static void end_by_itself(struct server *server, struct our_agent *agent, int ret)
+void our_end_by_itself(struct our_server *server, struct our_agent *agent, int ret)
 {
 	struct our_control *control = agent->control;
 
 	if (ret != ECONNRESET || control->ended) {
-		end_agent(server, agent, ret);
+		our_end_and_forget(server, agent, ret);
 		return;
 	}
 	if (agent->flushed)
@@ -75,17 +50,17 @@ static void forget_agent(struct our_agent *agent)
 }
 
 /* An agent takes its turn. */
-static void drain_agent(struct server *server, struct our_agent *agent)
+static void drain_agent(struct our_server *server, struct our_agent *agent)
 {
 	int ret = our_drain_agent(agent);
 
 	server->more |= agent->more;
 	if (ret)
-		end_by_itself(server, agent, ret);
+		our_end_by_itself(server, agent, ret);
 }
 
 /* Returns whether the client is going to be served. */
-static bool welcome(struct server *server, const struct our_cm_event *request)
+static bool welcome(struct our_server *server, const struct our_cm_event *request)
 {
 	struct our_control *control;
 	struct our_agent *agent;
@@ -107,7 +82,7 @@ static bool welcome(struct server *server, const struct our_cm_event *request)
  * A connection that cannot be made, or that has come to its end, ends its agent; a listener that is of
  * no use any more, the server.
  */
-static int handle_end(struct server *server, struct our_control *control)
+static int handle_end(struct our_server *server, struct our_control *control)
 {
 	int ret = our_judge_cm_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
 
@@ -125,7 +100,7 @@ static int handle_end(struct server *server, struct our_control *control)
 		our_report_no_client(control, ret);
 		ret = ret == ENODEV ? EIO : ECONNABORTED; /* why has been said */
 	}
-	end_agent(server, control->agent, ret);
+	our_end_and_forget(server, control->agent, ret);
 	return 0;
 }
 
@@ -133,7 +108,7 @@ static int handle_end(struct server *server, struct our_control *control)
  * Returns 0; EAGAIN, when a client was welcomed, which is enough for one turn; or another errno value,
  * that ends the server, reported.
  */
-static int handle_cm_event(struct server *server, const struct our_cm_event *event)
+static int handle_cm_event(struct our_server *server, const struct our_cm_event *event)
 {
 	struct our_control *control = event->cm_id->context; /* a new id has its listener's */
 	int ret;
@@ -145,7 +120,7 @@ static int handle_cm_event(struct server *server, const struct our_cm_event *eve
 			return welcome(server, event) ? EAGAIN : 0;
 		ret = our_agent_established(control->agent);
 		if (ret)
-			end_agent(server, control->agent, ret);
+			our_end_and_forget(server, control->agent, ret);
 		return 0;
 	case OUR_CM_FATAL:
 		return handle_end(server, control);
@@ -156,7 +131,7 @@ static int handle_cm_event(struct server *server, const struct our_cm_event *eve
 	return 0;
 }
 
-static int handle_cm_events(struct server *server)
+int our_handle_cm_events(struct our_server *server)
 {
 	unsigned int left = CM_EVENT_BUDGET;
 	struct our_cm_event event;
@@ -170,7 +145,7 @@ static int handle_cm_events(struct server *server)
 	return ret == EAGAIN ? 0 : ret;
 }
 
-static int handle_completions(struct server *server)
+int our_handle_completions(struct our_server *server)
 {
 	/* So many, and not until there is none: with one client that saves a call a message. */
 	unsigned int left = our_max_cq_events(&server->comp_channels);
@@ -188,13 +163,13 @@ static int handle_completions(struct server *server)
 		control->statistics.empty_wake_ups += control->statistics.completions == before;
 		server->more |= control->agent->more;
 		if (ret)
-			end_by_itself(server, control->agent, ret);
+			our_end_by_itself(server, control->agent, ret);
 	}
 	return 0;
 }
 
 /* Those whose turn ended before they had looked at all completions: they get no event for the others. */
-static void go_on(struct server *server)
+void our_go_on(struct our_server *server)
 {
 	struct our_agent *agent, *next;
 
@@ -206,17 +181,16 @@ static void go_on(struct server *server)
 	}
 }
 
-/* The event that an agent has waited for does not come. */
-static void give_up(struct server *server, struct our_agent *agent)
+void our_give_up(struct our_server *server, struct our_agent *agent)
 {
 	if (agent->control->leaving)
 		forget_agent(agent);
 	else
-		end_agent(server, agent, ECONNRESET);
+		our_end_and_forget(server, agent, ECONNRESET);
 }
 
 /* What the client's silence comes to: 0, nothing; or an errno value that ends the agent. */
-static int judge_silence(struct server *server, struct our_control *control, uint64_t now_ns)
+static int judge_silence(struct our_server *server, struct our_control *control, uint64_t now_ns)
 {
 	int ret;
 
@@ -230,11 +204,7 @@ static int judge_silence(struct server *server, struct our_control *control, uin
 	return ret;
 }
 
-/*
- * Ends the agents whose clients have said nothing for as long as --timeout allows, or whose hosts are
- * dead, and no longer waits for the answers of those that have had their time.
- */
-static void end_the_silent(struct server *server)
+void our_end_the_silent(struct our_server *server)
 {
 	struct our_agent *agent, *next;
 	uint64_t now_ns = our_now_ns();
@@ -243,7 +213,7 @@ static void end_the_silent(struct server *server)
 	for (agent = LIST_FIRST(&server->closing); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
 		if (now_ns >= agent->control->wait_until_ns)
-			give_up(server, agent);
+			our_give_up(server, agent);
 	}
 
 	server->wake_up_ns = UINT64_MAX;
@@ -251,91 +221,6 @@ static void end_the_silent(struct server *server)
 		next = LIST_NEXT(agent, next);
 		ret = judge_silence(server, agent->control, now_ns);
 		if (ret)
-			end_by_itself(server, agent, ret);
+			our_end_by_itself(server, agent, ret);
 	}
-}
-
-/* When the loop is to look around although nothing happens. */
-static uint64_t next_look(const struct server *server)
-{
-	uint64_t until_ns;
-
-	if (server->more)
-		return our_now_ns();
-	until_ns = our_end_of_wait(server->listener->options->timeout_s ||
-				   !LIST_EMPTY(&server->closing));
-	return server->wake_up_ns < until_ns ? server->wake_up_ns : until_ns;
-}
-
-/*
- * The loop: sleep until something happens, then do what there is to do. Each source has a budget for one
- * turn: a client that sends without end, or a flood of connect requests, does not keep the others waiting.
- */
-static int serve(struct server *server)
-{
-	struct pollfd fds[FIXED_FDS + OUR_MAX_DEVICES] = {
-		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
-		{ .fd = our_stop_fd(), .events = POLLIN },
-	};
-	struct pollfd *comp_fds = fds + FIXED_FDS;
-	nfds_t channels, i;
-	int ret = 0;
-
-	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents) ||
-			!LIST_EMPTY(&server->closing))) {
-		our_list_output(fds + 2);
-		channels = our_list_comp_channels(&server->comp_channels, comp_fds);
-		ret = our_poll(fds, FIXED_FDS + channels, next_look(server));
-		if (!ret && fds[1].revents)
-			return EINTR;
-		our_write_output(fds + 2);
-		if (server->more)
-			go_on(server);
-		for (i = 0; !ret && i < channels; i++)
-			ret = comp_fds[i].revents ? handle_completions(server) : 0;
-		if (!ret && (fds[0].revents || !LIST_EMPTY(&server->closing)))
-			ret = handle_cm_events(server);
-		end_the_silent(server);
-	}
-	return ret;
-}
-
-/* The last clients are to hear that we leave, but for a second signal. */
-static void await_answers(struct server *server)
-{
-	struct pollfd fds[] = {
-		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
-		{ .fd = our_leave_fd(), .events = POLLIN },
-	};
-	int ret = 0;
-
-	while (!ret && !fds[1].revents && !LIST_EMPTY(&server->closing)) {
-		ret = our_poll(fds, 2, our_end_of_wait(1));
-		if (!ret && fds[0].revents)
-			ret = handle_cm_events(server);
-		end_the_silent(server);
-	}
-	while (!LIST_EMPTY(&server->closing))
-		give_up(server, LIST_FIRST(&server->closing));
-}
-
-int our_serve_clients(struct our_control *listener)
-{
-	struct server server = { .listener = listener, .wake_up_ns = UINT64_MAX };
-	int ret, written;
-
-	LIST_INIT(&server.agents);
-	LIST_INIT(&server.closing);
-	SLIST_INIT(&server.comp_channels);
-	ret = our_start_output();
-	if (ret)
-		return ret;
-	ret = serve(&server);
-	server.closed = true;
-	while (!LIST_EMPTY(&server.agents))
-		end_agent(&server, LIST_FIRST(&server.agents), ret);
-	await_answers(&server);
-	written = our_end_output(our_end_of_wait(1));
-	ret = our_end_of_admission(listener->admission, ret);
-	return ret ? ret : written;
 }

@@ -70,6 +70,26 @@ int our_admit(struct our_admission *admission, uint64_t memory)
 	return ret;
 }
 
+int our_take_memory(struct our_admission *admission, uint64_t memory)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&admission->lock);
+	if (memory > admission->max_memory - admission->memory)
+		ret = EDQUOT;
+	else
+		admission->memory += memory;
+	pthread_mutex_unlock(&admission->lock);
+	return ret;
+}
+
+void our_give_memory_back(struct our_admission *admission, uint64_t memory)
+{
+	pthread_mutex_lock(&admission->lock);
+	admission->memory -= memory;
+	pthread_mutex_unlock(&admission->lock);
+}
+
 /* Whether it tells of what the client did, and nothing is wrong here. */
 static bool is_the_clients_doing(int error)
 {

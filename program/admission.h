@@ -42,6 +42,13 @@ void our_open_admission(struct our_admission *admission, const struct our_option
  */
 int our_admit(struct our_admission *admission, uint64_t memory);
 
+/*
+ * Takes `memory` bytes for what clients share, and gives them back. Returns 0, or EDQUOT, not reported:
+ * they are not left.
+ */
+int our_take_memory(struct our_admission *admission, uint64_t memory);
+void our_give_memory_back(struct our_admission *admission, uint64_t memory);
+
 /* A client that was let in has been accepted: it counts for -n. Once for each. */
 void our_note_acceptance(struct our_admission *admission);
 

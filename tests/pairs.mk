@@ -6,7 +6,7 @@
 FLAT_PROGRAMS = $(foreach stage,$(STAGES),$(BUILD)/tests/flat/$(stage)/client \
 					  $(BUILD)/tests/flat/$(stage)/server)
 
-pairs-build: $(BUILD)/tests/peer $(BUILD)/tests/crowd $(BUILD)/tests/trespass $(FLAT_PROGRAMS)
+pairs-build: $(BUILD)/tests/peer $(BUILD)/tests/crowd $(BUILD)/tests/trespass $(BUILD)/tests/greedy $(FLAT_PROGRAMS)
 
 $(BUILD)/tests/crowd: tests/crowd/crowd.c
 	@mkdir -p $(@D)
@@ -14,6 +14,11 @@ $(BUILD)/tests/crowd: tests/crowd/crowd.c
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Werror $< -lrdmacm -libverbs -o $@
 
 $(BUILD)/tests/trespass: tests/trespass/trespass.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Werror $< -lrdmacm -libverbs -o $@
+
+$(BUILD)/tests/greedy: tests/greedy/greedy.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Werror $< -lrdmacm -libverbs -o $@

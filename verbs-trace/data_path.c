@@ -84,6 +84,17 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 	return ret;
 }
 
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	bool first = verbs_trace_is_first(srq, VERBS_TRACE_FIRST_RECV);
+	uint64_t since = verbs_trace_now();
+	int ret = device_of(srq->context)->ops.post_srq_recv(srq, wr, bad_wr);
+	char text[VERBS_TRACE_TEXT];
+
+	show(since, "ibv_post_srq_recv", first, ret, verbs_trace_recv(wr, text, sizeof(text)));
+	return ret;
+}
+
 static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
 	uint64_t since = verbs_trace_now(), empty;
@@ -149,6 +160,7 @@ void verbs_trace_device(struct ibv_context *context)
 		device->ops = context->ops;
 		context->ops.post_send = post_send;
 		context->ops.post_recv = post_recv;
+		context->ops.post_srq_recv = post_srq_recv;
 		context->ops.poll_cq = poll_cq;
 		context->ops.req_notify_cq = req_notify_cq;
 		verbs = verbs_get_ctx_op(context, query_port);

@@ -25,6 +25,9 @@ TRACED(ibv_create_cq);
 TRACED(ibv_destroy_cq);
 TRACED(ibv_get_cq_event);
 TRACED(ibv_ack_cq_events);
+TRACED(ibv_create_srq);
+TRACED(ibv_modify_srq);
+TRACED(ibv_destroy_srq);
 TRACED(ibv_modify_qp);
 TRACED(ibv_query_qp);
 TRACED(ibv_get_async_event);
@@ -98,6 +101,38 @@ int OURS(ibv_dereg_mr)(struct ibv_mr *mr)
 	int ret = REAL(ibv_dereg_mr)(mr);
 
 	show(since, "ibv_dereg_mr", ret);
+	return ret;
+}
+
+struct ibv_srq *OURS(ibv_create_srq)(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+{
+	uint64_t since = verbs_trace_now();
+	struct ibv_srq *srq = REAL(ibv_create_srq)(pd, attr);
+
+	verbs_trace_call(since, "ibv_create_srq", srq ? 0 : errno, "%u receives",
+			 attr->attr.max_wr);
+	return srq;
+}
+
+int OURS(ibv_modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+	uint64_t since = verbs_trace_now();
+	int ret = REAL(ibv_modify_srq)(srq, attr, mask);
+
+	verbs_trace_call(since, "ibv_modify_srq", ret < 0 ? -ret : ret,
+			 mask & IBV_SRQ_LIMIT ? "limit %u" : "%u receives",
+			 mask & IBV_SRQ_LIMIT ? attr->srq_limit : attr->max_wr);
+	return ret;
+}
+
+int OURS(ibv_destroy_srq)(struct ibv_srq *srq)
+{
+	uint64_t since = verbs_trace_now();
+	int ret;
+
+	verbs_trace_forget(srq);
+	ret = REAL(ibv_destroy_srq)(srq);
+	show(since, "ibv_destroy_srq", ret);
 	return ret;
 }
 

@@ -44,6 +44,32 @@ static bool is_of_qp(enum ibv_event_type type)
 	       type == IBV_EVENT_QP_LAST_WQE_REACHED;
 }
 
+static bool is_of_srq(enum ibv_event_type type)
+{
+	return type == IBV_EVENT_SRQ_ERR || type == IBV_EVENT_SRQ_LIMIT_REACHED;
+}
+
+static struct async *add(enum ibv_event_type type)
+{
+	struct async *async = fake_allocate(sizeof(*async));
+
+	async->pub.event_type = type;
+	STAILQ_INSERT_TAIL(&queue, async, next);
+	if (eventfd_write(fd, 1))
+		fake_complain("the asynchronous events are broken");
+	return async;
+}
+
+void fake_raise_of(enum ibv_event_type type, void *element)
+{
+	struct async *async = add(type);
+
+	if (is_of_srq(type))
+		async->pub.element.srq = element;
+	else
+		async->pub.element.qp = element;
+}
+
 void fake_raise(struct fake_id *id)
 {
 	struct fake_qp *qp = fake_qp_of(id);
@@ -52,23 +78,21 @@ void fake_raise(struct fake_id *id)
 	if (raised || !qp)
 		return;
 	raised = true;
-	async = fake_allocate(sizeof(*async));
-	async->pub.event_type = (enum ibv_event_type)fake_config->async_event;
+	async = add((enum ibv_event_type)fake_config->async_event);
 	if (is_of_qp(async->pub.event_type))
 		async->pub.element.qp = &qp->pub;
 	else if (is_of_cq(async->pub.event_type))
 		async->pub.element.cq = &qp->recv_cq->pub;
 	else
 		async->pub.element.port_num = 1;
-	STAILQ_INSERT_TAIL(&queue, async, next);
-	if (eventfd_write(fd, 1))
-		fake_complain("the asynchronous events are broken");
 }
 
 static unsigned int *count_of(const struct ibv_async_event *event)
 {
 	if (is_of_qp(event->event_type))
 		return &fake_of(struct fake_qp, event->element.qp)->unacked;
+	if (is_of_srq(event->event_type))
+		return &fake_of(struct fake_srq, event->element.srq)->unacked;
 	if (is_of_cq(event->event_type))
 		return &fake_of(struct fake_cq, event->element.cq)->unacked_async;
 	return &unacked;
@@ -124,7 +148,7 @@ void fake_drop_async(const void *element)
 
 	for (async = STAILQ_FIRST(&queue); async; async = next) {
 		next = STAILQ_NEXT(async, next);
-		if (element != async->pub.element.qp) /* or cq: it is a union */
+		if (element != async->pub.element.qp) /* or cq, or srq: it is a union */
 			continue;
 		take(async, &event);
 		--*count_of(&event);

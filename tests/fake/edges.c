@@ -27,7 +27,7 @@ static const struct line lines[] = {
 	  .done = 1,
 	  .words = { WORK, "-q" } },
 	{ .what = "needs no more of a CQ than what may be outstanding, with a keepalive",
-	  .who = CLIENT | SERVER | PING | WATCHING,
+	  .who = CLIENT | SERVER | PING | WATCHING | OWN_RECEIVES,
 	  .config = { .clients = 1, .max_cqe = PING_CQES + 1, .max_qp_wr = PING_WRS + 1 },
 	  .done = 1,
 	  .words = { WORK, "-q" } },

@@ -70,6 +70,8 @@ struct fake_config {
 	bool mute;             /* nobody answers to a disconnect request */
 	bool returns_rest;     /* a server returns the rest of its credits when no message comes */
 	bool withholds;        /* a server returns all credits at once, when it has all messages */
+	uint32_t ahead;        /* a client sends so many messages before it waits for the first */
+	bool short_pool;       /* a message may meet no receive, and waits for one */
 	bool unlimited;        /* a client does not say how many messages it will send, */
 	bool one_more;         /* or sends one more than it said, */
 	bool lingers;          /* or stays when it has everything; */
@@ -140,6 +142,7 @@ struct fake_report {
 	/* What became of completions and arming: for tests that want to know whether it has. */
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int late_sends, signaled, inlined;
+	unsigned int low_events;     /* of SRQs */
 	unsigned int asked;          /* requests that move no byte */
 	_Atomic uint64_t skipped_ns; /* of the program's clock: nobody has waited for them */
 	/* In known time */

@@ -21,6 +21,7 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->synchronous ? SYNCHRONOUS : 0;
 	is |= test->sleeps ? SLEEPING : 0;
 	is |= test->alone ? ALONE : THREADED;
+	is |= test->pooled ? POOLED : OWN_RECEIVES;
 	return is & who & (CLIENT | SERVER) && is & who & (PING | BLAST | RDMA) &&
 	       !(who & ~is & ~(unsigned int)EVERY);
 }
@@ -59,6 +60,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "not as many sends as should be were signaled";
 	if (line->asked == NONE ? report->asked : report->asked < line->asked)
 		return "not as often as should be it asked whether the peer's host is there";
+	if (line->low && !report->low_events)
+		return "no shared receive queue was low";
 	if (line->most_calls && report->calls_seen > line->most_calls)
 		return "it made far too many calls";
 	if (line->most_s && report->skipped_ns > line->most_s * OUR_NS_PER_S)

@@ -26,14 +26,16 @@ enum {
 	RDMA = 1 << 13, /* WRITE and READ */
 	TWO_SIDED = PING | BLAST,
 	EVERY = CLIENT | SERVER | PING | BLAST | RDMA,
-	REFUSING = 1 << 4,     /* a server that may refuse clients */
-	BELIEVING = 1 << 5,    /* ... or one that is told what they are going to send */
-	WATCHING = 1 << 6,     /* notices a peer that leaves */
-	SLEEPING = 1 << 8,     /* until a completion comes */
-	ALONE = 1 << 9,        /* has one thread */
-	THREADED = 1 << 10,    /* ... or more */
-	SYNCHRONOUS = 1 << 11, /* its CM calls block */
-	BLIND = 1 << 12,       /* does not notice it */
+	REFUSING = 1 << 4,      /* a server that may refuse clients */
+	BELIEVING = 1 << 5,     /* ... or one that is told what they are going to send */
+	WATCHING = 1 << 6,      /* notices a peer that leaves */
+	SLEEPING = 1 << 8,      /* until a completion comes */
+	ALONE = 1 << 9,         /* has one thread */
+	THREADED = 1 << 10,     /* ... or more */
+	SYNCHRONOUS = 1 << 11,  /* its CM calls block */
+	BLIND = 1 << 12,        /* does not notice it */
+	POOLED = 1 << 14,       /* all have them together */
+	OWN_RECEIVES = 1 << 15, /* each connection has */
 };
 
 #define NONE_INLINE UINT_MAX
@@ -55,6 +57,7 @@ struct line {
 	unsigned int signaled;   /* sends; 0: no matter */
 	unsigned int inlined;    /* sends, likewise; NONE_INLINE: none is to be */
 	unsigned int asked;      /* requests that move no byte, at least; NONE: none */
+	bool low;                /* at least once some SRQ was */
 	unsigned int most_calls; /* 0: no matter */
 	unsigned int most_s;     /* seconds that it slept, by its clock; 0: no matter */
 	unsigned int least_s;    /* ... at least; a second may have passed besides */

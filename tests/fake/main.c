@@ -56,6 +56,7 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_last_waits(test);
 		test_odd_peers(test);
 		test_silence(test);
+		test_pools(test);
 	} else {
 		return false;
 	}
@@ -73,7 +74,8 @@ int main(int argc, char **argv)
 	test.one_sided = strstr(argv[1], "rdma");
 	test.spins = strstr(argv[1], "ping-rdma-3");
 	test.blast = strstr(argv[1], "blast") && !test.one_sided;
-	test.alone = strstr(argv[1], "ping-sr-4");
+	test.alone = strstr(argv[1], "ping-sr-4") || strstr(argv[1], "ping-srq-4");
+	test.pooled = test.server && strstr(argv[1], "ping-srq-4");
 	test.synchronous = strstr(argv[1], "ping-sr-0") || strstr(argv[1], "ping-sr-1");
 	test.bare = strstr(argv[1], "ping-rc-0");
 	test.watches = !test.synchronous && !test.bare && !strstr(argv[1], "ping-sr-2e");

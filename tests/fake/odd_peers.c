@@ -220,7 +220,7 @@ static const struct line lines[] = {
 	  .once = true,
 	  .words = { WORK, "-q" } },
 	{ .what = "hears that the client has left after what it had posted was flushed",
-	  .who = SERVER | PING,
+	  .who = SERVER | PING | OWN_RECEIVES,
 	  .config = { .iwarp = true,
 		      .clients = 1,
 		      .late_gone = true,

@@ -90,7 +90,9 @@ bool fake_check_length(uint32_t length, uint32_t wanted)
 
 static void ping_begin(struct fake_peer *peer)
 {
-	if (peer->is_client)
+	uint32_t first = fake_config->ahead ? fake_config->ahead : 1;
+
+	while (peer->is_client && first--)
 		fake_say(peer, peer->sent++);
 }
 

@@ -10,12 +10,12 @@
 
 #include "tests/fake/state.h"
 
-static struct fake_mr *find_mr(const struct fake_qp *qp, const struct ibv_sge *sge,
+static struct fake_mr *find_mr(const struct fake_pd *pd, const struct ibv_sge *sge,
 			       const char *call)
 {
 	struct fake_mr *mr = fake_find_mr(sge->lkey);
 
-	if (mr && mr->pd == qp->pd && sge->addr >= (uintptr_t)mr->pub.addr &&
+	if (mr && mr->pd == pd && sge->addr >= (uintptr_t)mr->pub.addr &&
 	    sge->addr + sge->length <= (uintptr_t)mr->pub.addr + mr->pub.length)
 		return mr;
 	fake_complain("%s: memory that lies in no MR", call);
@@ -41,12 +41,12 @@ static bool take_pieces(struct fake_wr *wr, const struct ibv_sge *sge, int n, ui
 }
 
 /* All that it points to lies in memory regions, the last of which is the one that is kept. */
-static void find_mrs(const struct fake_qp *qp, struct fake_wr *wr, const char *call)
+static void find_mrs(const struct fake_pd *pd, struct fake_wr *wr, const char *call)
 {
 	uint32_t i;
 
 	for (i = 0; i < wr->n_sge; i++)
-		wr->mr = find_mr(qp, &wr->sge[i], call);
+		wr->mr = find_mr(pd, &wr->sge[i], call);
 }
 
 static void send_pieces(struct fake_qp *qp, const struct fake_wr *wr)
@@ -72,12 +72,11 @@ void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length
 	}
 }
 
-static int push(struct fake_qp *qp, struct fake_queue *queue, const struct fake_wr *wr,
-		const char *call)
+static int push(struct fake_queue *queue, const struct fake_wr *wr, const char *call)
 {
 	if (queue->n == queue->max) {
-		fake_complain("%s: more than the %u that QP %u can have outstanding", call,
-			      queue->max, qp->object.number);
+		fake_complain("%s: more than the %u that there can be outstanding", call,
+			      queue->max);
 		return ENOMEM;
 	}
 	queue->wr[(queue->first + queue->n++) % FAKE_MAX_WR] = *wr;
@@ -139,7 +138,7 @@ static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		fake_complain("ibv_post_send: not connected, or a bad WRITE or READ");
 		return EINVAL;
 	}
-	error = push(qp, &qp->sends, &wr, "ibv_post_send");
+	error = push(&qp->sends, &wr, "ibv_post_send");
 	if (error)
 		return error;
 	fake_report->asked++;
@@ -188,10 +187,10 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	fake_report->signaled += !wr.silent;
 	fake_report->inlined += is_inline;
 	if (!is_inline)
-		find_mrs(qp, &wr, "ibv_post_send");
+		find_mrs(qp->pd, &wr, "ibv_post_send");
 	if (!take_opcode(qp, &wr, send_wr))
 		return EINVAL;
-	error = push(qp, &qp->sends, &wr, "ibv_post_send");
+	error = push(&qp->sends, &wr, "ibv_post_send");
 	if (error)
 		return error;
 	go(qp, &wr, fault);
@@ -215,24 +214,37 @@ int fake_post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_w
 	return fake_end(fault.error);
 }
 
+int fake_take_recv(struct fake_queue *queue, const struct fake_pd *pd,
+		   const struct ibv_recv_wr *recv_wr, const struct fake_fault *fault,
+		   uint32_t most_pieces, const char *call)
+{
+	struct fake_wr wr = { .wr_id = recv_wr->wr_id, .fault = *fault };
+
+	if (!take_pieces(&wr, recv_wr->sg_list, recv_wr->num_sge, most_pieces, call))
+		return EINVAL;
+	find_mrs(pd, &wr, call);
+	if (wr.mr && !(wr.mr->access & IBV_ACCESS_LOCAL_WRITE))
+		fake_complain("%s: memory that the device may not write to", call);
+	return push(queue, &wr, call);
+}
+
 static int post_recv(struct fake_qp *qp, const struct ibv_recv_wr *recv_wr,
 		     const struct fake_fault *fault)
 {
-	struct fake_wr wr = { .wr_id = recv_wr->wr_id, .fault = *fault };
+	struct fake_fault its = *fault;
 	int error;
 
+	if (qp->srq) {
+		fake_complain("ibv_post_recv: QP %u has its receives in an SRQ", qp->object.number);
+		return EINVAL;
+	}
 	if (fault->peer_has_left && qp->id->state == FAKE_CONNECTED) {
 		strike(qp->id->peer);
 		fake_leave(qp->id->peer);
 	}
 	if (fault->peer_has_left)
-		memset(&wr.fault, 0, sizeof(wr.fault));
-	if (!take_pieces(&wr, recv_wr->sg_list, recv_wr->num_sge, qp->recv_sge, "ibv_post_recv"))
-		return EINVAL;
-	find_mrs(qp, &wr, "ibv_post_recv");
-	if (wr.mr && !(wr.mr->access & IBV_ACCESS_LOCAL_WRITE))
-		fake_complain("ibv_post_recv: memory that the device may not write to");
-	error = push(qp, &qp->receives, &wr, "ibv_post_recv");
+		memset(&its, 0, sizeof(its));
+	error = fake_take_recv(&qp->receives, qp->pd, recv_wr, &its, qp->recv_sge, "ibv_post_recv");
 	if (!error && qp->pub.state == IBV_QPS_ERR)
 		fake_flush(qp);
 	fake_retry_messages(qp);
@@ -255,12 +267,16 @@ int fake_post_recv(struct ibv_qp *pub, struct ibv_recv_wr *wr, struct ibv_recv_w
 /* The message meets a receive that is to fail. */
 static void fail_receive(struct fake_qp *qp, const struct fake_fault *fault)
 {
+	struct fake_queue *queue = fake_receives_of(qp);
+
+	/* In an SRQ another peer's message may meet it next. */
+	memset(&queue->wr[queue->first].fault, 0, sizeof(*fault));
 	if (fault->device_leaves) {
 		fake_device_leaves(qp->id);
 		return;
 	}
 	if (!fault->peer_leaves) {
-		fake_complete_wr(qp, &qp->receives,
+		fake_complete_wr(qp, queue,
 				 fault->wc_status ? fault->wc_status : IBV_WC_LOC_LEN_ERR, 0);
 		fake_flush(qp);
 	}
@@ -278,10 +294,11 @@ static void leave_after(struct fake_peer *peer)
 
 bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 {
-	const struct fake_wr *wr = &qp->receives.wr[qp->receives.first];
+	struct fake_queue *queue = fake_receives_of(qp);
+	const struct fake_wr *wr = &queue->wr[queue->first];
 	struct fake_fault fault = wr->fault;
 
-	if (!qp->receives.n)
+	if (!queue->n)
 		return false;
 	if (fault.leaves_after) {
 		leave_after(qp->id->peer);
@@ -295,6 +312,6 @@ bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 	}
 	length -= fault.cut;
 	fake_scatter(wr, data, length);
-	fake_complete_wr(qp, &qp->receives, IBV_WC_SUCCESS, length);
+	fake_complete_wr(qp, queue, IBV_WC_SUCCESS, length);
 	return true;
 }

@@ -50,7 +50,12 @@ void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv
 	qp->send_cq->object.users++;
 	qp->recv_cq->object.users++;
 	check_depth(qp->send_cq, attr->cap.max_send_wr);
-	check_depth(qp->recv_cq, attr->cap.max_recv_wr);
+	qp->srq = attr->srq ? fake_of(struct fake_srq, attr->srq) : NULL;
+	if (qp->srq && fake_use(&qp->srq->object, "rdma_create_qp"))
+		qp->srq->object.users++;
+	/* Of an SRQ's receives any QP may take all. */
+	qp->most_receives = qp->srq ? qp->srq->receives.max : attr->cap.max_recv_wr;
+	check_depth(qp->recv_cq, qp->most_receives);
 	qp->all_signaled = attr->sq_sig_all;
 	qp->inline_wanted = inline_wanted;
 	qp->max_inline = attr->cap.max_inline_data;
@@ -114,7 +119,9 @@ void fake_end_qp(struct fake_id *id, const char *call)
 	while (take(&qp->sends) || take(&qp->receives))
 		;
 	qp->send_cq->work_requests -= qp->sends.max;
-	qp->recv_cq->work_requests -= qp->receives.max;
+	qp->recv_cq->work_requests -= qp->most_receives;
+	if (qp->srq)
+		qp->srq->object.users--;
 	fake_forget_completions(qp->send_cq, qp->pub.qp_num);
 	fake_forget_completions(qp->recv_cq, qp->pub.qp_num);
 	qp->pd->object.users--;
@@ -176,7 +183,7 @@ int ibv_query_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask,
 void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_status status,
 		      uint32_t length)
 {
-	bool recv = queue == &qp->receives;
+	bool recv = queue != &qp->sends;
 	const struct fake_wr *wr = take(queue);
 	struct ibv_wc wc;
 
@@ -193,6 +200,8 @@ void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_
 		qp->empty--;
 	if (recv && qp->sends.n && !status)
 		fake_report->received_first++;
+	if (recv && qp->srq)
+		fake_receive_taken(qp->srq);
 	if (wr->silent && !status)
 		return;
 	fake_complete(qp, recv ? qp->recv_cq : qp->send_cq, &wc);
@@ -203,6 +212,8 @@ void fake_flush(struct fake_qp *qp)
 	/* What is posted once all has been flushed, soft-iWARP loses without a completion. */
 	if (fake_config->iwarp && qp->pub.state == IBV_QPS_ERR)
 		return;
+	if (qp->srq && qp->pub.state != IBV_QPS_ERR)
+		fake_raise_of(IBV_EVENT_QP_LAST_WQE_REACHED, &qp->pub);
 	qp->pub.state = IBV_QPS_ERR;
 	while (qp->sends.n)
 		fake_complete_wr(qp, &qp->sends, IBV_WC_WR_FLUSH_ERR, 0);
@@ -230,13 +241,28 @@ void fake_complete_late_sends(const struct fake_cq *cq)
 	}
 }
 
-static unsigned int count_posted(const struct fake_queue *queue, const struct fake_mr *mr)
+unsigned int fake_count_posted(const struct fake_queue *queue, const struct fake_mr *mr)
 {
 	unsigned int i, posted = 0;
 
 	for (i = 0; i < queue->n; i++)
 		posted += queue->wr[(queue->first + i) % FAKE_MAX_WR].mr == mr;
 	return posted;
+}
+
+struct fake_queue *fake_receives_of(struct fake_qp *qp)
+{
+	return qp->srq ? &qp->srq->receives : &qp->receives;
+}
+
+void fake_retry_messages_of(const struct fake_srq *srq)
+{
+	struct fake_qp *qp;
+
+	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
+		if (qp->srq == srq)
+			fake_retry_messages(qp);
+	}
 }
 
 unsigned int fake_posted(const struct fake_mr *mr)
@@ -246,7 +272,8 @@ unsigned int fake_posted(const struct fake_mr *mr)
 
 	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
 		if (qp->pub.state == IBV_QPS_RTS)
-			posted += count_posted(&qp->sends, mr) + count_posted(&qp->receives, mr);
+			posted += fake_count_posted(&qp->sends, mr) +
+				  fake_count_posted(&qp->receives, mr);
 	}
 	return posted;
 }

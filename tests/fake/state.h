@@ -233,13 +233,25 @@ struct fake_queue {
 	unsigned int first, n, max;
 };
 
+struct fake_srq {
+	struct fake_object object;
+	LIST_ENTRY(fake_srq) next;
+	struct fake_pd *pd;
+	struct fake_queue receives;
+	unsigned int limit; /* an event when fewer are left; 0: not armed */
+	unsigned int unacked;
+	struct ibv_srq pub;
+};
+
 struct fake_qp {
 	struct fake_object object;
 	LIST_ENTRY(fake_qp) next;
 	struct fake_pd *pd;
+	struct fake_srq *srq; /* where its receives are; NULL: they are its own */
 	struct fake_cq *send_cq, *recv_cq;
 	struct fake_id *id;
 	uint32_t inline_wanted, max_inline;
+	unsigned int most_receives;        /* that may complete to its CQ */
 	uint32_t send_sge, recv_sge;       /* pieces of a work request, at most */
 	unsigned int rnr_timer;            /* its code */
 	unsigned int empty;                /* requests under way that move no byte */
@@ -259,6 +271,16 @@ int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int fake_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int fake_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+/* Takes over a receive. Returns 0 or an errno value. */
+int fake_take_recv(struct fake_queue *queue, const struct fake_pd *pd,
+		   const struct ibv_recv_wr *recv_wr, const struct fake_fault *fault,
+		   uint32_t most_pieces, const char *call);
+struct fake_queue *fake_receives_of(struct fake_qp *qp);
+unsigned int fake_count_posted(const struct fake_queue *queue, const struct fake_mr *mr);
+unsigned int fake_posted_to_srqs(const struct fake_mr *mr);
+void fake_receive_taken(struct fake_srq *srq); /* by one of its QPs */
+void fake_retry_messages_of(const struct fake_srq *srq);
 void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc);
 void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num);
 void fake_release_completions(void);                /* those held back of CQs that make events */
@@ -372,6 +394,7 @@ void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length
 void fake_open_async(void);
 int fake_async_fd(void);
 void fake_raise(struct fake_id *id); /* the event that config has, of its QP, CQ, port or device */
+void fake_raise_of(enum ibv_event_type type, void *element);
 void fake_drop_async(const void *element);
 void fake_judge_async(void); /* at the end */
 

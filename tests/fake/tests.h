@@ -19,6 +19,7 @@ struct test {
 	bool alone;       /* one thread does all */
 	bool bare;        /* it connects by hand: over RoCE only */
 	bool one_file;    /* it has few options, and an alarm that wakes it each second */
+	bool pooled;      /* connections have no receives of their own */
 };
 
 /* One test's result; `why` NULL: passed. */
@@ -37,6 +38,7 @@ void test_private_data(const struct test *test);
 void test_last_waits(const struct test *test);
 void test_odd_peers(const struct test *test);
 void test_figures(const struct test *test);
+void test_pools(const struct test *test);
 void test_silence(const struct test *test);
 void test_many(const struct test *test, uint64_t count);
 

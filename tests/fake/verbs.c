@@ -30,6 +30,7 @@ static const struct ibv_context_ops operations = {
 	.req_notify_cq = fake_req_notify_cq,
 	.post_send = fake_post_send,
 	.post_recv = fake_post_recv,
+	.post_srq_recv = fake_post_srq_recv,
 };
 
 struct ibv_context *fake_get_device(unsigned int number)
@@ -199,9 +200,9 @@ int ibv_dereg_mr(struct ibv_mr *pub)
 	struct fake_fault fault = fake_begin("ibv_dereg_mr");
 	struct fake_mr *mr = fake_of(struct fake_mr, pub);
 
-	if (mr->object.alive && fake_posted(mr))
+	if (mr->object.alive && fake_posted(mr) + fake_posted_to_srqs(mr))
 		fake_complain("ibv_dereg_mr: MR %u is needed by %u posted work requests",
-			      mr->object.number, fake_posted(mr));
+			      mr->object.number, fake_posted(mr) + fake_posted_to_srqs(mr));
 	if (fake_retire(&mr->object, "ibv_dereg_mr")) {
 		LIST_REMOVE(mr, next);
 		mr->pd->object.users--;

@@ -222,7 +222,8 @@ static bool bring_message(struct delivery *delivery)
 		return false;
 	if (fake_receive(qp, delivery->data, delivery->length))
 		return false;
-	fake_complain("a message met no receive on QP %u", qp->object.number);
+	if (!fake_config->short_pool)
+		fake_complain("a message met no receive on QP %u", qp->object.number);
 	STAILQ_INSERT_TAIL(&waiting, delivery, next);
 	return true;
 }

@@ -32,6 +32,7 @@ struct end {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
+	struct ibv_srq *srq; /* NULL: its receives are its own */
 	char *buffer;
 };
 
@@ -39,6 +40,7 @@ struct ends {
 	struct rdma_event_channel *events;
 	struct rdma_cm_id *listener;
 	struct end client, server;
+	bool pooled; /* the server's receives are in a shared receive queue */
 	struct timespec began;
 };
 
@@ -88,9 +90,11 @@ static __attribute__((format(printf, 2, 3))) void told(const struct ends *e, con
 }
 
 /* Everything but the connection. */
-static void equip(struct end *end, const char *name, struct rdma_cm_id *id)
+static void equip(struct end *end, const char *name, struct rdma_cm_id *id, bool pooled)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .sq_sig_all = 1 };
+	struct ibv_srq_init_attr pool = { .attr = { DEPTH, 1, 0 } };
+	struct ibv_pd *pd = pooled ? ibv_alloc_pd(id->verbs) : NULL;
 
 	end->name = name;
 	end->id = id;
@@ -102,7 +106,13 @@ static void equip(struct end *end, const char *name, struct rdma_cm_id *id)
 	must(end->cq, "ibv_create_cq");
 	init.cap = (struct ibv_qp_cap){ DEPTH, DEPTH, 1, 1, 0 };
 	init.send_cq = init.recv_cq = end->cq;
-	must(!rdma_create_qp(id, NULL, &init), "rdma_create_qp");
+	if (pooled) {
+		must(pd, "ibv_alloc_pd");
+		end->srq = ibv_create_srq(pd, &pool);
+		must(end->srq, "ibv_create_srq");
+		init.srq = end->srq;
+	}
+	must(!rdma_create_qp(id, pd, &init), "rdma_create_qp");
 	end->mr = ibv_reg_mr(id->qp->pd, end->buffer, BUFFER, IBV_ACCESS_LOCAL_WRITE);
 	must(end->mr, "ibv_reg_mr");
 }
@@ -112,6 +122,8 @@ static int post_recv(struct end *end, uint32_t length)
 	struct ibv_sge sge = { (uintptr_t)end->buffer, length, end->mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = 'r', .sg_list = &sge, .num_sge = 1 }, *bad;
 
+	if (end->srq)
+		return ibv_post_srq_recv(end->srq, &wr, &bad);
 	return ibv_post_recv(end->id->qp, &wr, &bad);
 }
 
@@ -185,9 +197,9 @@ static void connect_ends(struct ends *e, struct sockaddr *to, struct rdma_conn_p
 	await_event(e, RDMA_CM_EVENT_ADDR_RESOLVED);
 	must(!rdma_resolve_route(id, PATIENCE_MS), "rdma_resolve_route");
 	await_event(e, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	equip(&e->client, "client", id);
+	equip(&e->client, "client", id, false);
 	must(!rdma_connect(id, &param), "rdma_connect");
-	equip(&e->server, "server", await_event(e, RDMA_CM_EVENT_CONNECT_REQUEST));
+	equip(&e->server, "server", await_event(e, RDMA_CM_EVENT_CONNECT_REQUEST), e->pooled);
 	while (receives--)
 		must(!post_recv(&e->server, 4096), "ibv_post_recv");
 	must(!rdma_accept(e->server.id, &param), "rdma_accept");

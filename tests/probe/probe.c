@@ -8,6 +8,7 @@
  * the answer; 1 it could not be; 2 wrong usage.
  */
 #include "ends.h"
+#include "pools.h"
 #include "requests.h"
 #include <arpa/inet.h>
 
@@ -219,6 +220,11 @@ static const struct question {
 	{ "backlog", ask_backlog, 2, 0, "[N] more requests than a backlog of N" },
 	{ "write", ask_remote, IBV_WR_RDMA_WRITE, 1, "to memory without the right to" },
 	{ "read", ask_remote, IBV_WR_RDMA_READ, 1, "likewise" },
+	{ "pool", ask_pool, 3, 0, "[LIMIT] a shared receive queue: its limit event, its end" },
+	{ "pool-recv", ask_pool_recv, 0, 0, "a receive that is posted to a QP with one" },
+	{ "pool-empty", ask_pool_empty, 0, 0,
+	  "a message when it is empty, and a receive after it" },
+	{ "pool-torn", ask_pool_torn, 0, 0, "a message that breaks off" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
 };
 
@@ -258,6 +264,7 @@ int main(int argc, char **argv)
 	if (!q)
 		usage();
 	value = argc == 4 ? number(argv[3]) : q->number;
+	e.pooled = !strncmp(q->name, "pool", 4);
 	if (!strcmp(q->name, "retries-7"))
 		param.retry_count = 7;
 	if (!strcmp(q->name, "empty"))

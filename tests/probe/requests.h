@@ -40,7 +40,7 @@ static int request(struct rdma_event_channel *channel, struct sockaddr *to, stru
 	await_event(&own, RDMA_CM_EVENT_ADDR_RESOLVED);
 	must(!rdma_resolve_route(id, PATIENCE_MS), "rdma_resolve_route");
 	await_event(&own, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	equip(end, "client", id);
+	equip(end, "client", id, false);
 	return rdma_connect(id, &param) ? errno : 0;
 }
 
@@ -60,7 +60,7 @@ static void ask_request(struct ends *e, int accept)
 	must(next_event(e, PATIENCE_MS, &event), "no request");
 	tell_event(e, "server", &event);
 	if (accept) {
-		equip(&server, "server", event.id);
+		equip(&server, "server", event.id, false);
 		told(e, "server: rdma_accept with responder_resources 4, initiator_depth 2: %d",
 		     rdma_accept(event.id, &param) ? errno : 0);
 	} else {

@@ -11,8 +11,9 @@
 
 #define TEST_SECONDS   400 /* more than the waits within a test add up to when all is well */
 #define CLIENT_WAIT    "60"
-#define NEXT_SIGNAL_MS 400 /* program/stop.c takes two within 250 ms for one */
-#define WARM_UP        100 /* docs/results.md: a tenth of the messages, at most this many */
+#define NEXT_SIGNAL_MS 400  /* program/stop.c takes two within 250 ms for one */
+#define LONGEST_SHARED "8m" /* of messages that any test here sends */
+#define WARM_UP        100  /* docs/results.md: a tenth of the messages, at most this many */
 
 static void before_test(void)
 {
@@ -53,8 +54,14 @@ static struct process *start(const char *program, const char *const *first,
 
 struct process *start_server(struct setting at, const char *const *agreed, const char *const *own)
 {
+	const char *const *pool = PROCESS_ARGUMENTS("--pool", "4", "--buffer", LONGEST_SHARED);
+
+	if (!at.stage->negotiates)
+		pool = agreed;
+	else if (!at.stage->shares_receives)
+		pool = NULL;
 	return start(at.stage->server, PROCESS_ARGUMENTS("-a", at.target->address, "-p", at.port),
-		     at.stage->negotiates ? NULL : agreed, own);
+		     pool, own);
 }
 
 struct process *start_client(struct setting at, const char *const *agreed, const char *const *own)

@@ -94,9 +94,11 @@ START_TEST(a_server_that_may_lock_too_little_says_so)
 {
 	struct setting at = setting_of(_i);
 	const char *const *size = PROCESS_ARGUMENTS("-s", "1m");
+	const char *const *buffer = PROCESS_ARGUMENTS("--buffer", "1m");
+	const char *const *own = at.stage->negotiates ? PROCESS_ARGUMENTS(NULL) : size;
 	struct process *server = process_start(
 		at.stage->server, PROCESS_ARGUMENTS("-a", at.target->address, "-p", RUN_PORT),
-		at.stage->negotiates ? PROCESS_ARGUMENTS(NULL) : size, lock_little_memory);
+		at.stage->shares_receives ? buffer : own, lock_little_memory);
 	struct process *client;
 
 	await_listening(server);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-srq-4: what the agent does about a completion: it sends every message back, from the buffer of the
+ * pool that it came in, and then gives that back. It never waits.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "ping-srq-4/pool.h"
+#include "program/report.h"
+
+void our_begin_agent_operation(struct our_control *agent)
+{
+	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
+	if (!agent->statistics.warm_up)
+		our_statistics_start(&agent->statistics);
+	our_limit_wait(agent, our_now_ns());
+}
+
+/* The client has a message under way only after the one before it has come back. */
+static int check_message(struct our_control *agent, const struct our_completion *completion)
+{
+	struct our_transfer *transfer = agent->transfer;
+
+	if (transfer->echoed == agent->count) {
+		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
+				    agent->count);
+		return EPROTO;
+	}
+	if (transfer->received != OUR_NO_BUFFER) {
+		our_report_sentence("the client sent message %" PRIu64
+				    " before the one before it had come back: it would take more "
+				    "than its share of the pool, %d receives",
+				    transfer->echoed + 2, OUR_SHARE);
+		return EPROTO;
+	}
+	return our_check_length(agent, completion);
+}
+
+static int take_message(struct our_control *agent, const struct our_completion *completion)
+{
+	struct our_transfer *transfer = agent->transfer;
+	uint32_t buffer = our_buffer_index(completion->wr_id);
+	int ret = check_message(agent, completion);
+
+	our_take_buffer(transfer->pool);
+	if (ret)
+		our_give_buffer_back(transfer->pool, buffer);
+	else
+		transfer->received = (int)buffer;
+	return ret;
+}
+
+static int end_of_echo(struct our_transfer *transfer, const struct our_completion *completion)
+{
+	transfer->sending = OUR_NO_BUFFER;
+	return our_give_buffer_back(transfer->pool, our_buffer_index(completion->wr_id));
+}
+
+/* The receive's work request was made for the whole buffer, the send's is for what came. */
+static void prepare_echo(struct our_control *agent, uint32_t index)
+{
+	struct our_buffer *buffer = &agent->buffers[index];
+
+	buffer->sge.length = agent->data_size;
+	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
+	if (agent->data_size <= agent->max_inline)
+		buffer->send_wr.send_flags |= IBV_SEND_INLINE;
+}
+
+/* Sends the message back from the buffer that it came in. */
+static int echo(struct our_control *agent)
+{
+	struct our_statistics *statistics = &agent->statistics;
+	struct our_transfer *transfer = agent->transfer;
+	uint32_t buffer = (uint32_t)transfer->received;
+	uint64_t now_ns = our_now_ns();
+	int ret;
+
+	prepare_echo(agent, buffer);
+	ret = our_post_send(agent, buffer);
+	if (ret)
+		return ret;
+	if (transfer->sent_ns)
+		our_histogram_add(&statistics->round_trips, now_ns - transfer->sent_ns);
+	statistics->messages++;
+	transfer->received = OUR_NO_BUFFER;
+	transfer->sending = (int)buffer;
+	transfer->sent_ns = now_ns;
+	our_limit_wait(agent, now_ns);
+	if (++transfer->echoed == statistics->warm_up)
+		our_statistics_start(statistics);
+	our_statistics_progress(statistics, now_ns);
+	return 0;
+}
+
+/*
+ * A message is sent back when it is there and the one before it has left its buffer; either
+ * completion may come first. The last message's send is not waited for: that the client disconnects,
+ * which it does once it has everything, says more than the completion would.
+ */
+int our_agent_react(struct our_control *agent, const struct our_completion *completion)
+{
+	struct our_transfer *transfer = agent->transfer;
+	int ret;
+
+	if (our_is_recv(completion->wr_id))
+		ret = take_message(agent, completion);
+	else
+		ret = end_of_echo(transfer, completion);
+	if (!ret && transfer->received != OUR_NO_BUFFER && transfer->sending == OUR_NO_BUFFER)
+		ret = echo(agent);
+	return ret;
+}
+
+bool our_agent_is_done(const struct our_control *agent)
+{
+	return agent->transfer->echoed == agent->count;
+}
+
+int our_end_agent_operation(struct our_control *agent, int ret)
+{
+	our_statistics_end(&agent->statistics);
+	return our_judge_end(agent, ret, agent->transfer->echoed);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-srq-4: a pool of receive buffers for all clients of a device, posted to one shared receive queue
+ * (SRQ). The server has one thread, and only that one calls what is here.
+ */
+#ifndef OUR_POOL_H
+#define OUR_POOL_H
+
+#include <poll.h>
+#include <sys/queue.h>
+
+#include "common/control.h"
+
+#define OUR_NO_BUFFER (-1)
+#define OUR_SHARE     2 /* buffers of the pool that a client has at a time: one comes, one goes back */
+
+extern const struct our_option our_pool_options[]; /* --pool, --buffer */
+
+struct our_pool {
+	SLIST_ENTRY(our_pool) next;
+	struct our_control *store; /* PD, SRQ and buffers: no connection */
+	uint64_t memory;           /* bytes that it was let in with */
+	unsigned int users;        /* agents */
+	unsigned int doubtful;     /* receives that may be lost: see our_put_pool */
+	bool retired;              /* ... so many that new clients get a new pool */
+	uint32_t posted;           /* receives, less those whose completions have been found */
+	struct ibv_recv_wr *free;  /* those that are not posted: a chain, for one call, */
+	uint32_t n_free;           /* so long */
+	uint32_t batch;            /* the chain is posted when it is so long, */
+	uint32_t limit;            /* or when fewer than these are posted */
+	bool low;
+	uint64_t times_low;
+};
+
+/* Where an agent stands. */
+struct our_transfer {
+	struct our_pool *pool;
+	uint64_t echoed;  /* messages */
+	uint64_t sent_ns; /* when the last echo was posted; 0: none yet */
+	int received;     /* the buffer with a message that is to be echoed, or OUR_NO_BUFFER */
+	int sending;      /* the one whose echo is under way, or OUR_NO_BUFFER */
+};
+
+/* What the options say: receives in a pool, and bytes of each. */
+uint32_t our_pool_receives(void);
+uint32_t our_pool_buffer(void);
+
+/*
+ * Finds or makes the pool for a client of the device agent->verbs. Returns 0 and *pool; EBUSY, it is for
+ * no more clients; EDQUOT, no memory is left for it; or another errno value; all reported.
+ */
+int our_get_pool(struct our_control *agent, struct our_pool **pool);
+
+/*
+ * The agent does without, its QP is gone, and its buffers have been given back. `broke_off`: perhaps in
+ * the middle of a message; then the QP may have kept a receive for it, of which nothing is ever heard.
+ */
+void our_put_pool(struct our_pool *pool, bool broke_off);
+
+/* The device has used a receive. */
+void our_take_buffer(struct our_pool *pool);
+
+/*
+ * A buffer is free for another message: posts its receive, now or with others. Returns 0 or an errno
+ * value, reported.
+ */
+int our_give_buffer_back(struct our_pool *pool, uint32_t index);
+
+/* Fills in fds[OUR_MAX_DEVICES] where the devices tell that a pool is low. Returns how many there are. */
+nfds_t our_list_pools(struct pollfd *fds);
+
+/* Hears what the devices tell. Returns 0, or an errno value that ends the server, reported. */
+int our_hear_of_pools(void);
+
+/* Whether some pool is low: who holds buffers for long has to give them back. */
+bool our_a_pool_is_low(void);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-srq-4: what the server of a ping-pong is, and what an agent needs before it is connected: a QP that
+ * takes its receives from the pool, and no buffers of its own. What a stage provides: see common/stage.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-4/channels.h"
+#include "ping-srq-4/pool.h"
+#include "program/admission.h"
+#include "program/report.h"
+
+#define MAX_SEND       1  /* at a time */
+#define BYTES_OF_ENTRY 64 /* about: of a CQ */
+
+const struct our_program our_server_program = {
+	.stage = OUR_STAGE,
+	.role = "server",
+	.name = OUR_STAGE "/server",
+	.summary =
+		"Waits for clients and sends every message of theirs back; their messages arrive "
+		"in buffers that all clients share.",
+	.options = { our_listener_options, our_pool_options },
+	.timeout_s = OUR_SERVER_TIMEOUT,
+};
+
+int our_check_transfer(struct our_control *agent)
+{
+	agent->memory = sizeof(*agent->transfer) +
+			(our_pool_receives() + MAX_SEND) * (uint64_t)BYTES_OF_ENTRY;
+	if (agent->data_size <= our_pool_buffer())
+		return 0;
+	our_report_sentence("client refused: its messages have %u bytes, and a receive of the pool "
+			    "%u (--buffer)",
+			    agent->data_size, our_pool_buffer());
+	agent->refusal_reason = OUR_REFUSED_SIZE;
+	agent->refusal_limit = our_pool_buffer();
+	return ERANGE;
+}
+
+/* Any client may use any of the pool's receives, even all of them: its CQ has room for so many. */
+static int setup_qp(struct our_control *agent, struct our_control *store)
+{
+	int ret;
+
+	agent->pd = store->pd;
+	agent->srq = store->srq;
+	agent->max_send_wr = MAX_SEND + agent->keepalive.max_send_wr;
+	agent->max_recv_wr = store->n_buffers;
+	ret = our_create_cq(agent);
+	if (ret)
+		return ret;
+	ret = our_create_qp(agent);
+	if (ret)
+		our_destroy_cq(agent);
+	return ret;
+}
+
+int our_setup_agent_transfer(struct our_control *agent)
+{
+	struct our_transfer *transfer = calloc(1, sizeof(*transfer));
+	int ret;
+
+	if (!transfer)
+		return our_report_error("calloc", ENOMEM, NULL);
+	transfer->received = transfer->sending = OUR_NO_BUFFER;
+	ret = our_get_pool(agent, &transfer->pool);
+	if (ret)
+		goto err_free;
+	ret = setup_qp(agent, transfer->pool->store);
+	if (ret)
+		goto err_put_pool;
+	agent->buffers = transfer->pool->store->buffers;
+	agent->transfer = transfer;
+	return 0;
+
+err_put_pool:
+	our_put_pool(transfer->pool, false);
+err_free:
+	free(transfer);
+	return ret;
+}
+
+/* That a message has come says so, if no event has. */
+static void note_connected(struct our_control *agent)
+{
+	if (!agent->accepted)
+		our_note_acceptance(agent->admission);
+	agent->accepted = true;
+}
+
+/*
+ * Of receives that the QP has taken, and nobody has looked at. Before the QP goes, as a device may
+ * throw away what is left in a CQ of a QP that does not exist any more.
+ */
+static void give_back_unseen(struct our_control *agent)
+{
+	struct our_pool *pool = agent->transfer->pool;
+	uint32_t left = agent->max_send_wr + agent->max_recv_wr;
+	struct our_completion completion;
+	int ret;
+
+	while (left--) {
+		ret = our_take_completion(agent, &completion);
+		if (ret == EAGAIN || ret == EIO)
+			return;
+		if (ret || !our_is_recv(completion.wr_id))
+			continue;
+		note_connected(agent);
+		our_take_buffer(pool);
+		our_give_buffer_back(pool, our_buffer_index(completion.wr_id));
+	}
+}
+
+void our_unsetup_transfer(struct our_control *agent)
+{
+	struct our_transfer *transfer = agent->transfer;
+	bool done = our_agent_is_done(agent);
+
+	give_back_unseen(agent);
+	our_destroy_qp(agent);
+	our_destroy_cq(agent);
+	if (transfer->received != OUR_NO_BUFFER)
+		our_give_buffer_back(transfer->pool, (uint32_t)transfer->received);
+	if (transfer->sending != OUR_NO_BUFFER)
+		our_give_buffer_back(transfer->pool, (uint32_t)transfer->sending);
+	our_put_pool(transfer->pool, !done);
+	agent->buffers = NULL; /* the pool's, as are these: */
+	agent->srq = NULL;
+	agent->pd = NULL;
+	free(transfer);
+	agent->transfer = NULL;
+}
