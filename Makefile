@@ -259,7 +259,7 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
-.PHONY: all nine demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+.PHONY: all verbs-trace nine demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas flatten print-rooms print-traced print-own-objects print-stages \
 	print-before print-parts clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)
