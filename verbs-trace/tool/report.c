@@ -68,8 +68,8 @@ void report_all(bool ended_by_itself)
 	told = true;
 	if (!summary_calls())
 		return;
-	threads_each(tell_thread);
 	objects_each(KIND_CQ, tell_empty, &nobody);
+	threads_each(tell_thread);
 	tracing = false; /* what the libraries do from now on is their own tidying up */
 	if (settings.summary)
 		summary_tell();
