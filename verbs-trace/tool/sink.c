@@ -9,10 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "verbs-trace/tool/call.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/sink.h"
 
-#define HIGH 1000 /* programs count on getting low descriptors */
+#define OFTEN_NS 100000000
+#define HIGH     1000 /* programs count on getting low descriptors */
 
 static int fd = -1;
 static struct stat opened;
@@ -44,13 +46,24 @@ void sink_open(void)
 		fd = -1;
 }
 
-/* Whether the descriptor is what we opened. A file can be opened again, stderr cannot. */
-static bool is_ours(void)
+/* Whether what the descriptor leads to is what we opened; asked now and then, as it may be on a network. */
+static bool leads_there(void)
 {
+	static _Atomic uint64_t asked;
+	uint64_t moment = call_now();
 	struct stat now;
 
-	if (fd >= 0 && !fstat(fd, &now) && now.st_dev == opened.st_dev &&
-	    now.st_ino == opened.st_ino && now.st_rdev == opened.st_rdev)
+	if (moment - asked < OFTEN_NS)
+		return true;
+	asked = moment;
+	return !fstat(fd, &now) && now.st_dev == opened.st_dev && now.st_ino == opened.st_ino &&
+	       now.st_rdev == opened.st_rdev;
+}
+
+/* A file can be opened again, stderr cannot. */
+static bool is_ours(void)
+{
+	if (fd >= 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC && leads_there())
 		return true;
 	fd = -1;
 	if (*settings.output)
