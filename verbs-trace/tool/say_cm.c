@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "verbs.h"
+#include "verbs-trace/tool/real.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/settings.h"
 
@@ -105,7 +107,8 @@ static void say_status(struct out *out, const struct rdma_cm_event *event)
 
 static const char *event_name(enum rdma_cm_event_type type)
 {
-	const char *name = rdma_event_str(type), *prefix = "RDMA_CM_EVENT_";
+	__typeof__(&rdma_event_str) real = real_function(VERB_rdma_event_str); /* not ours */
+	const char *name = real(type), *prefix = "RDMA_CM_EVENT_";
 
 	return strncmp(name, prefix, strlen(prefix)) ? name : name + strlen(prefix);
 }
