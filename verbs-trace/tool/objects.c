@@ -12,6 +12,7 @@
 
 #define BUCKETS  16384 /* a power of two; chains grow with what a program has at a time */
 #define NUMBERED 4096
+#define RECENT   16
 
 const char *const kind_names[N_KINDS] = {
 #define KIND(name, text) [KIND_##name] = text,
@@ -21,6 +22,8 @@ const char *const kind_names[N_KINDS] = {
 
 static struct object *buckets[BUCKETS];
 static struct object *numbered[NUMBERED]; /* QPs, by their numbers */
+/* What this thread has looked for of late; one that has ended has no pointer. */
+static __thread struct object *recent[RECENT];
 static struct object *unused;
 static unsigned int numbers[N_KINDS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all these */
@@ -102,13 +105,16 @@ struct object *object_made(enum kind kind, const void *pointer, bool own, struct
 
 struct object *object_of(enum kind kind, const void *pointer)
 {
-	struct object *object;
+	struct object **at = &recent[(uintptr_t)pointer >> 6 & (RECENT - 1)], *object = *at;
 
 	if (!pointer)
 		return NULL;
+	if (object && object->pointer == pointer && object->kind == kind)
+		return object;
 	pthread_mutex_lock(&lock);
 	object = *find(kind, pointer);
 	pthread_mutex_unlock(&lock);
+	*at = object;
 	return object;
 }
 
@@ -149,6 +155,7 @@ void object_ended(struct object *object)
 		forget_number(object);
 	free(object->functions);
 	object->functions = NULL;
+	object->pointer = NULL;
 	object->next = unused;
 	unused = object;
 	pthread_mutex_unlock(&lock);

@@ -4,6 +4,7 @@
  * polls in vain. See watch.h.
  */
 #include <inttypes.h>
+#include <stdatomic.h>
 
 #include "hooks.h"
 #include "verbs.h"
@@ -68,11 +69,11 @@ void before_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_
 void after_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 struct ibv_send_wr **bad_wr, int ret)
 {
-	struct object *object = object_of(KIND_QP, qp);
+	struct object *object = ret ? object_of(KIND_QP, qp) : NULL;
 	int64_t n;
 
 	(void)wr;
-	if (!ret || !object || !bad_wr)
+	if (!object || !bad_wr)
 		return;
 	n = signaled(object, *bad_wr);
 	object->outstanding -= n;
@@ -104,11 +105,11 @@ void before_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_
 void after_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad_wr, int ret)
 {
-	struct object *object = object_of(KIND_QP, qp);
+	struct object *object = ret ? object_of(KIND_QP, qp) : NULL;
 	int64_t n;
 
 	(void)wr;
-	if (!ret || !object || !bad_wr)
+	if (!object || !bad_wr)
 		return;
 	n = chain(*bad_wr);
 	object->receives -= n;
@@ -151,6 +152,24 @@ static void see_completion(struct call *call, struct object *cq, const struct ib
 		qp->ran_out++;
 }
 
+/* Polls in vain are so many that each atomic operation is felt; nothing is ordered by these. */
+static void set(_Atomic bool *flag)
+{
+	if (!atomic_load_explicit(flag, memory_order_relaxed))
+		atomic_store_explicit(flag, true, memory_order_relaxed);
+}
+
+static void count_empty(struct call *call, struct object *cq)
+{
+	uint64_t empty = atomic_load_explicit(&cq->empty, memory_order_relaxed);
+
+	if (!empty)
+		cq->empty_since = call->began;
+	atomic_store_explicit(&cq->empty, empty + 1, memory_order_relaxed);
+	atomic_store_explicit(&cq->empty_until, call->ended, memory_order_relaxed);
+	call->silent = true;
+}
+
 void after_ibv_poll_cq(struct call *call, struct ibv_cq *cq, int num_entries, struct ibv_wc *wc,
 		       int ret)
 {
@@ -160,12 +179,9 @@ void after_ibv_poll_cq(struct call *call, struct ibv_cq *cq, int num_entries, st
 	(void)num_entries;
 	if (!object)
 		return;
-	object->polled_since_armed = true;
+	set(&object->polled_since_armed);
 	if (!ret) {
-		if (!object->empty++)
-			object->empty_since = call->began;
-		object->empty_until = call->ended;
-		call->silent = true;
+		count_empty(call, object);
 		return;
 	}
 	object->polled_since_event = true;
@@ -181,7 +197,7 @@ static void see_extended(struct call *call, struct ibv_cq_ex *cq, int ret)
 
 	if (!object)
 		return;
-	object->polled_since_armed = true;
+	set(&object->polled_since_armed);
 	if (ret == ENOENT) {
 		call->error = 0;
 		call->silent = call->verb == VERB_ibv_next_poll;
@@ -200,10 +216,7 @@ void after_ibv_start_poll(struct call *call, struct ibv_cq_ex *cq, struct ibv_po
 	see_extended(call, cq, ret);
 	if (ret != ENOENT || !object)
 		return;
-	call->silent = true;
-	if (!object->empty++)
-		object->empty_since = call->began;
-	object->empty_until = call->ended;
+	count_empty(call, object);
 }
 
 void after_ibv_next_poll(struct call *call, struct ibv_cq_ex *cq, int ret)
