@@ -225,7 +225,7 @@ $(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS): $(VERBS_TRACE_LIB)
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) $(filter %.o,$^) $(ROOM_LIBS) $(VERBS_TRACE_LIB) $(LIBS) -o $@
 
--include tests/tests.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
+-include tests/tests.mk tests/tracer/tracer.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
 # The kernel of the VM, for whatever runs in it: lab/run reads this.
 ifeq ($(origin KERNEL),command line)
@@ -244,14 +244,14 @@ demo: ## see two processes ping-pong over soft-RoCE and soft-iWARP (or RDMA_ADDR
 
 check: ## run all tests, on the same drivers
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
-	@$(MAKE) --no-print-directory $(JOBS) all tests-build fake-build fuzz-build pairs-build
+	@$(MAKE) --no-print-directory $(JOBS) all tests-build tracer-build fake-build fuzz-build pairs-build
 	@tests/run
 
 # Before a release, as root: see tests/README.md.
 check-long: ## what takes longer than `make check`, and one table of it
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt \
 		tests/packages-sanitize.txt tests/packages-long.txt
-	@$(MAKE) --no-print-directory $(JOBS) all nine tests-build fake-build fuzz-build pairs-build
+	@$(MAKE) --no-print-directory $(JOBS) all nine tests-build tracer-build fake-build fuzz-build pairs-build
 	@tests/long
 
 check-lab: ## all tests of the lab itself, also the slow ones
@@ -344,7 +344,7 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
-.PHONY: all nine bare-events demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+.PHONY: all verbs-trace nine bare-events demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas flatten print-rooms print-traced print-own-objects print-stages \
 	print-before print-parts print-without print-libs clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)

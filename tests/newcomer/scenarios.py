@@ -32,7 +32,7 @@ DEMO_SECONDS, CHECK_SECONDS, BUILD_SECONDS = 1800, 5400, 1200
 BUNDLE = "/var/tmp/project.bundle"
 CLONE = "git -c advice.detachedHead=false -c init.defaultBranch=main clone -q"
 LISTS = "tools/packages-build.txt lab/packages.txt tests/packages.txt"
-BUILD = "make all tests-build fake-build fuzz-build pairs-build"
+BUILD = "make all tests-build tracer-build fake-build fuzz-build pairs-build"
 KEPT = ("var/lib/dpkg/status", "var/lib/apt/lists", "var/cache/apt/archives", "root/.cache")
 
 

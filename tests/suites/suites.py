@@ -25,7 +25,8 @@ HERE, DEVICE, GUEST, TWO_HOSTS, LAB = "here", "device", "guest", "two hosts", "l
 
 @dataclass(frozen=True)
 class Suite:
-    """Where a suite is run (HERE: needs no device; GUEST: on the lab's device alone), its program, its limit in seconds, and how many
+    """Where a suite is run (HERE: needs no device; GUEST: on the lab's device alone), its program with its
+    arguments, its limit in seconds, and how many
     processors it keeps busy: programs that poll, in a VM of two processors, take both."""
 
     where: str
@@ -41,9 +42,11 @@ class Suite:
 SUITES = {
     "unit": Suite(HERE, "build/tests/unit-tests", 120, 1),
     "traced": Suite(HERE, "tests/traced", 60, 1),
+    "tracer": Suite(HERE, "tests/tracer/run coverage harmless", 120, 1),
     "fuzz": Suite(HERE, "tests/fuzzers", 600, 1),
     "fake": Suite(HERE, "tests/fakes", 1200, 1),
-    "lab": Suite(LAB, "lab/test", 2400, 1),
+    "lab": Suite(LAB, "lab/test --quick", 2400, 1),
+    "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600),
     "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
     "pairs": Suite(DEVICE, "tests/pairs", 3600),
     "rights": Suite(DEVICE, "tests/rights", 3600),
@@ -137,7 +140,7 @@ def _skip(name: str, reason: str) -> list[Verdict]:
 def _run_two_hosts(name: str, suite: Suite) -> list[Verdict]:
     """Both hosts run the program, and each knows its part."""
     names = [f"{name}-1", f"{name}-2"]
-    one, two = ([*_watched(n), *_settings(suite, n), suite.program] for n in names)
+    one, two = ([*_watched(n), *_settings(suite, n), *suite.program.split()] for n in names)
     command = [*_in_lab(suite), *one, ":::", *two]
     command[1:1] = ["--hosts", "2"]
     log = LOGS / f"{names[0]}.log"
@@ -159,7 +162,7 @@ def run(name: str) -> list[Verdict]:
     if suite.where == TWO_HOSTS:
         return _run_two_hosts(name, suite)
     if suite.where == LAB:
-        status = _start([suite.program, "--quick"], log, suite.limit_s)
+        status = _start(suite.program.split(), log, suite.limit_s)
         return [of_lab(status, _read(log))]
     if name == "fuzz":
         compiler = ["make", "--no-print-directory", "-s", "print-fuzz-cc"]
@@ -167,7 +170,7 @@ def run(name: str) -> list[Verdict]:
         missing = subprocess.run(["tests/fuzzers", "--missing", fuzz_cc], capture_output=True, text=True)
         if missing.returncode:
             return _skip(name, missing.stdout.strip())
-    command = [*_settings(suite, name), suite.program]
+    command = [*_settings(suite, name), *suite.program.split()]
     if suite.where == HERE or on_host():
         return [_judge(name, _start(command, log, suite.limit_s), log)]
     command = [*_in_lab(suite), *_watched(name), *command]

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Tests of verbs-trace: programs that end, or treat their descriptors and children, in odd ways: odd HOW.
+ * Each calls at least one verb, which needs no device.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+
+/* Where there is no RDMA at all there is no list. */
+static void list_once(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	if (list)
+		ibv_free_device_list(list);
+}
+
+static void *list_devices(void *argument)
+{
+	int i;
+
+	for (i = 0; i < 5; i++)
+		list_once();
+	return argument;
+}
+
+static int threads(void)
+{
+	pthread_t ids[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		pthread_create(&ids[i], NULL, list_devices, NULL);
+	for (i = 0; i < 8; i++)
+		pthread_join(ids[i], NULL);
+	return 0;
+}
+
+/* The child frees what its parent has made. */
+static int forks(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	int status;
+
+	if (!fork()) {
+		if (list)
+			ibv_free_device_list(list);
+		list_once();
+		_exit(5);
+	}
+	wait(&status);
+	if (list)
+		ibv_free_device_list(list);
+	return WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	int fd, to = 1000;
+
+	list_once();
+	if (!strcmp(how, "status"))
+		return 42;
+	if (!strcmp(how, "_exit"))
+		_exit(43);
+	if (!strcmp(how, "killed"))
+		raise(SIGKILL);
+	if (!strcmp(how, "terminated"))
+		raise(SIGTERM);
+	if (!strcmp(how, "aborts"))
+		abort();
+	if (!strcmp(how, "threads"))
+		return threads();
+	if (!strcmp(how, "forks"))
+		return forks();
+	if (!strcmp(how, "execs"))
+		execl(argv[0], argv[0], "status", NULL);
+	if (!strcmp(how, "closes")) {
+		close(STDERR_FILENO);
+		list_devices(NULL);
+		return 0;
+	}
+	if (!strcmp(how, "closes all")) {
+		for (fd = 3; fd < 4096; fd++)
+			close(fd);
+		for (fd = open("/dev/full", O_WRONLY); fd >= 0 && to < 1024; to++)
+			dup2(fd, to); /* these are its own now */
+		list_devices(NULL);
+		return 0;
+	}
+	if (!strcmp(how, "errno")) {
+		errno = ENOTTY;
+		ibv_wc_status_str(IBV_WC_SUCCESS);
+		return errno != ENOTTY;
+	}
+	return 2;
+}

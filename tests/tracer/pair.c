@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Tests of verbs-trace: a connection of a process with itself. See pair.h.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/tracer/pair.h"
+
+void must(int good, const char *what)
+{
+	if (good)
+		return;
+	perror(what);
+	_exit(3);
+}
+
+struct rdma_cm_event *next_event(struct pair *pair, enum rdma_cm_event_type type)
+{
+	struct rdma_cm_event *event;
+
+	must(!rdma_get_cm_event(pair->events, &event), "rdma_get_cm_event");
+	if (event->event != type)
+		fprintf(stderr, "%s instead of %s\n", rdma_event_str(event->event),
+			rdma_event_str(type));
+	must(event->event == type, "event");
+	return event;
+}
+
+static void await(struct pair *pair, enum rdma_cm_event_type type)
+{
+	rdma_ack_cm_event(next_event(pair, type));
+}
+
+static void set_up(struct side *side, int cq_entries)
+{
+	struct ibv_qp_init_attr attr = {
+		.cap = { .max_send_wr = DEPTH,
+			 .max_recv_wr = DEPTH,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	side->pd = ibv_alloc_pd(side->id->verbs);
+	side->channel = ibv_create_comp_channel(side->id->verbs);
+	must(side->pd && side->channel, "ibv_alloc_pd");
+	side->cq = ibv_create_cq(side->id->verbs, cq_entries, NULL, side->channel, 0);
+	side->mr = ibv_reg_mr(side->pd, side->buffer, SIZE, IBV_ACCESS_LOCAL_WRITE);
+	must(side->cq && side->mr, "ibv_create_cq");
+	attr.send_cq = side->cq;
+	attr.recv_cq = side->cq;
+	must(!rdma_create_qp(side->id, side->pd, &attr), "rdma_create_qp");
+}
+
+static void accept_request(struct pair *pair)
+{
+	struct rdma_cm_event *event = next_event(pair, RDMA_CM_EVENT_CONNECT_REQUEST);
+	struct rdma_conn_param param = {
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.rnr_retry_count = (uint8_t)pair->rnr_retry_count,
+	};
+	int i;
+
+	pair->server.id = event->id;
+	if (pair->on_request)
+		pair->on_request(event);
+	rdma_ack_cm_event(event);
+	if (pair->after_ack)
+		pair->after_ack();
+	set_up(&pair->server, 2 * DEPTH);
+	for (i = 0; i < pair->receives; i++)
+		post_recv(&pair->server);
+	must(!rdma_accept(pair->server.id, &param), "rdma_accept");
+}
+
+void pair_connect(struct pair *pair, const char *text)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	static const char hello[] = "hello";
+	struct rdma_conn_param param = {
+		.private_data = hello,
+		.private_data_len = sizeof(hello),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.retry_count = (uint8_t)pair->retry_count,
+		.rnr_retry_count = (uint8_t)pair->rnr_retry_count,
+	};
+
+	must(inet_pton(AF_INET, text, &address.sin_addr) == 1, text);
+	pair->events = rdma_create_event_channel();
+	must(pair->events != NULL, "rdma_create_event_channel");
+	must(!rdma_create_id(pair->events, &pair->listener, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(!rdma_bind_addr(pair->listener, (struct sockaddr *)&address), "rdma_bind_addr");
+	must(!rdma_listen(pair->listener, 1), "rdma_listen");
+	address.sin_port = rdma_get_src_port(pair->listener);
+	must(!rdma_create_id(pair->events, &pair->client.id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(!rdma_resolve_addr(pair->client.id, NULL, (struct sockaddr *)&address, 5000),
+	     "rdma_resolve_addr");
+	await(pair, RDMA_CM_EVENT_ADDR_RESOLVED);
+	must(!rdma_resolve_route(pair->client.id, 5000), "rdma_resolve_route");
+	await(pair, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	set_up(&pair->client, pair->cq_entries);
+	must(!rdma_connect(pair->client.id, &param), "rdma_connect");
+	accept_request(pair);
+	await(pair, RDMA_CM_EVENT_ESTABLISHED);
+	await(pair, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+static void tear_down(struct side *side)
+{
+	rdma_destroy_qp(side->id);
+	must(!ibv_dereg_mr(side->mr), "ibv_dereg_mr");
+	must(!ibv_destroy_cq(side->cq), "ibv_destroy_cq");
+	must(!ibv_destroy_comp_channel(side->channel), "ibv_destroy_comp_channel");
+	must(!ibv_dealloc_pd(side->pd), "ibv_dealloc_pd");
+	must(!rdma_destroy_id(side->id), "rdma_destroy_id");
+}
+
+/* Who has failed may have left already: no event is waited for. */
+void pair_disconnect(struct pair *pair)
+{
+	rdma_disconnect(pair->client.id);
+	rdma_disconnect(pair->server.id);
+	tear_down(&pair->client);
+	tear_down(&pair->server);
+	must(!rdma_destroy_id(pair->listener), "rdma_destroy_id");
+	rdma_destroy_event_channel(pair->events);
+}
+
+static struct ibv_sge sge_of(struct side *side)
+{
+	return (struct ibv_sge){ (uintptr_t)side->buffer, SIZE, side->mr->lkey };
+}
+
+void post_recv(struct side *side)
+{
+	struct ibv_sge sge = sge_of(side);
+	struct ibv_recv_wr *bad_wr, wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1 };
+
+	must(!ibv_post_recv(side->id->qp, &wr, &bad_wr), "ibv_post_recv");
+}
+
+void post_send(struct side *side, uint32_t lkey)
+{
+	struct ibv_sge sge = sge_of(side);
+	struct ibv_send_wr *bad_wr, wr = {
+		.wr_id = 2,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	if (lkey)
+		sge.lkey = lkey;
+	must(!ibv_post_send(side->id->qp, &wr, &bad_wr), "ibv_post_send");
+}
+
+enum ibv_wc_status poll_one(struct side *side)
+{
+	struct ibv_wc wc;
+	int n;
+
+	while (!(n = ibv_poll_cq(side->cq, 1, &wc)))
+		;
+	must(n == 1, "ibv_poll_cq");
+	return wc.status;
+}

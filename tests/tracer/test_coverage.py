@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Whether verbs-trace knows every verb that the installed libraries have."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from pathlib import Path
+
+from tracing import TOP, run
+
+TABLES = TOP / "verbs-trace/tool/calls"
+# What is inline or a table in infiniband/verbs.h, but calls no function of the device.
+MEMBERS_LEFT_OUT = {"priv", "ABI_placeholder1", "ABI_placeholder2", "sz", "context"}
+
+
+def library(name: str) -> Path:
+    """Where the loader finds it."""
+    for line in run("/sbin/ldconfig", "-p").stdout.splitlines():
+        if match := re.match(rf"\s+{re.escape(name)} \(.*x86-64.*\) => (\S+)", line):
+            return Path(match[1])
+    raise FileNotFoundError(name)
+
+
+def exported(name: str) -> dict[str, str]:
+    """The functions of a library and their versions, without those for providers alone."""
+    out = run("nm", "-D", "--defined-only", library(name)).stdout
+    found = re.findall(r" [TWi] (\w+)@@((?:IBVERBS|RDMACM)_[\d.]+)$", out, re.MULTILINE)
+    return dict(found)
+
+
+def tabled() -> dict[str, str]:
+    """The functions of the tables and their versions."""
+    found, section = {}, ""
+    for path in TABLES.glob("*.txt"):
+        for line in path.read_text().splitlines():
+            if line.startswith("["):
+                section = line.strip("[]")
+            elif match := re.match(r"[^#(]*[ *](\w+)\(", line):
+                if section.startswith(("IBVERBS", "RDMACM")):
+                    found[match[1]] = section
+    return found
+
+
+def members(struct: str) -> set[str]:
+    """The functions in a table of infiniband/verbs.h."""
+    header = Path("/usr/include/infiniband/verbs.h").read_text()
+    match = re.search(rf"^struct {struct} {{(.*?)^}};", header, re.MULTILINE | re.DOTALL)
+    assert match
+    return set(re.findall(r"\(\*(\w+)\)\s*\(", match[1]))
+
+
+def via(table: str, section: str) -> set[str]:
+    """The functions that a table leads through verbs-trace."""
+    text = (TABLES / table).read_text().split(f"[{section}]")[1].split("\n[")[0]
+    return set(re.findall(r"via (\w+)", text))
+
+
+class Coverage(unittest.TestCase):
+    """Our lists beside the libraries'."""
+
+    def test_libibverbs_and_librdmacm(self) -> None:
+        """Each function that a program can call is in the tables, with its version."""
+        theirs = exported("libibverbs.so.1") | exported("librdmacm.so.1")
+        self.assertGreater(len(theirs), 130)
+        self.assertEqual({n: v for n, v in theirs.items() if tabled().get(n) != v}, {})
+
+    def test_the_shared_object(self) -> None:
+        """It has a function of its own for each."""
+        out = run("nm", "-D", "--defined-only", TOP / "verbs-trace/libverbs-trace.so").stdout
+        ours = set(re.findall(r" T (\w+)$", out, re.MULTILINE))
+        self.assertEqual(set(tabled()) - ours, set())
+        self.assertEqual(ours - set(tabled()), {"_exit", "_Exit"})
+
+    def test_functions_of_the_device(self) -> None:
+        """Each function in the tables of a context."""
+        ops = {m for m in members("ibv_context_ops") if not m.startswith("_compat")}
+        self.assertEqual(ops - via("device.txt", "ops"), set())
+        more = members("verbs_context") - MEMBERS_LEFT_OUT
+        self.assertEqual(more - via("device.txt", "verbs_context"), set())
+
+    def test_functions_of_extended_queues(self) -> None:
+        """Each, but for what only reads a completion."""
+        cq = {m for m in members("ibv_cq_ex") if not m.startswith("read_")}
+        self.assertEqual(cq, via("extended.txt", "cq_ex"))
+        self.assertEqual(members("ibv_qp_ex"), via("extended.txt", "qp_ex"))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Programs are under verbs-trace what they are without it; those that cannot be traced are refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import unittest
+from pathlib import Path
+
+from tracing import BUILT, Ended, records, run, trace
+
+ODD = BUILT / "odd"
+HOWS = ("status", "_exit", "killed", "terminated", "aborts", "threads", "forks", "execs", "closes", "errno")
+
+
+class Harmless(unittest.TestCase):
+    """Exit statuses, signals, descriptors, threads, children."""
+
+    def both(self, how: str, *options: str) -> tuple[Ended, Ended]:
+        """Without, and with."""
+        return run(ODD, how), trace(*options, ODD, how)
+
+    def test_ends_as_it_would(self) -> None:
+        """Exit status or signal, and stdout."""
+        for how in HOWS:
+            for options in ((), ("-c", "-f")):
+                with self.subTest(how=how, options=options):
+                    without, traced = self.both(how, *options)
+                    self.assertEqual(traced.returncode, without.returncode, traced.stderr)
+                    self.assertEqual(traced.stdout, without.stdout)
+
+    def test_signals_are_what_they_are(self) -> None:
+        """The test itself: a signal's number, not 128 and it."""
+        self.assertEqual(trace(ODD, "killed").returncode, -signal.SIGKILL)
+        self.assertEqual(trace(ODD, "terminated").returncode, -signal.SIGTERM)
+
+    def test_report_of_one_that_is_terminated(self) -> None:
+        """It comes before the end."""
+        self.assertIn("ibv_get_device_list", trace("-c", ODD, "terminated").stderr)
+
+    def test_stderr_closed(self) -> None:
+        """The trace goes on without the program's stderr."""
+        self.assertEqual(trace(ODD, "closes").stderr.count("ibv_get_device_list("), 6)
+
+    def test_all_closed(self) -> None:
+        """With a file it goes on, too; nothing goes into what the program has opened."""
+        with tempfile.TemporaryDirectory() as scratch:
+            ended = trace("-o", f"{scratch}/trace", ODD, "closes all")
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+            self.assertIn("ibv_get_device_list", Path(scratch, "trace").read_text())
+
+    def test_threads(self) -> None:
+        """Each line is whole, and each call is there."""
+        told = records(trace("-j", ODD, "threads").stderr)
+        calls = [r for r in told if r.get("call") == "ibv_get_device_list"]
+        self.assertEqual(len(calls), 1 + 8 * 5)
+        self.assertEqual({r["thread"] for r in calls}, set(range(1, 10)))
+
+    def test_children(self) -> None:
+        """Only with -f, and what is the parent's is no leak of the child's."""
+        told = {o: records(trace("-j", *o, ODD, "forks").stderr) for o in ((), ("-f",))}
+        self.assertEqual(len({r["pid"] for r in told[()]}), 1)
+        self.assertEqual(len({r["pid"] for r in told[("-f",)]}), 2)
+        self.assertEqual([r for r in told[("-f",)] if "accusation" in r], [])
+
+    def test_exec(self) -> None:
+        """What the program becomes is traced with -f only."""
+        self.assertEqual(trace(ODD, "execs").stderr.count("ibv_get_device_list("), 1)
+        self.assertEqual(trace("-f", ODD, "execs").stderr.count("ibv_get_device_list("), 2)
+
+    def test_environment(self) -> None:
+        """Programs that it starts do not see us."""
+        ours = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+        told = trace("/bin/sh", "-c", "/usr/bin/env", env=ours).stdout
+        self.assertIn("PATH=", told)
+        self.assertNotIn("VERBS_TRACE", told)
+        self.assertNotIn("LD_PRELOAD", told)
+
+
+class Refused(unittest.TestCase):
+    """What cannot be traced, and wrong usage: one line that says why."""
+
+    def refused(self, status: int, word: str, *words: str | Path) -> None:
+        """Nothing has run."""
+        ended = trace(*words)
+        self.assertEqual((ended.returncode, ended.stdout), (status, ""), ended.stderr)
+        self.assertEqual(len(ended.stderr.splitlines()), 1)
+        self.assertIn(word, ended.stderr)
+
+    def test_static(self) -> None:
+        """No loader."""
+        self.refused(126, "statically linked", BUILT / "static")
+
+    def test_setuid(self) -> None:
+        """More rights than its user."""
+        with tempfile.TemporaryDirectory() as scratch:
+            program = Path(scratch, "setuid")
+            program.write_bytes(ODD.read_bytes())
+            os.chown(program, 12345, 12345)
+            program.chmod(0o4755)
+            self.refused(126, "setuid", program)
+
+    def test_not_there(self) -> None:
+        """As a shell would say."""
+        self.refused(127, "no program", "there-is-no-such-program")
+        self.refused(126, "not an executable file", "/etc/passwd")
+
+    def test_usage(self) -> None:
+        """Exit status 2."""
+        self.refused(2, "no program given")
+        self.refused(2, "-s x", "-s", "x", ODD)
+        self.refused(2, "-o /nowhere/x", "-o", "/nowhere/x", ODD)
+        self.assertEqual(trace("-Z", ODD).returncode, 2)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What a trace says of a connection, in words and in JSON."""
+
+from __future__ import annotations
+
+import re
+import unittest
+
+from tracing import ADDRESSES, BUILT, records, trace
+
+SINS = BUILT / "sins"
+TIME = r"^ +\d+\.\d{6} t1 "
+
+
+class Output(unittest.TestCase):
+    """Of a program that connects to itself, sends and disconnects."""
+
+    def told(self, *options: str, sin: str = "armed-not-polled", how: str = "innocent") -> str:
+        """What verbs-trace says of it."""
+        address = next(iter(ADDRESSES.values()))
+        ended = trace(*options, SINS, sin, how, address)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended.stderr
+
+    def test_words(self) -> None:
+        """Each kind of line, as docs/verbs-trace.md has it."""
+        told = self.told()
+        for line in (
+            r"rdma_create_id\(event_channel1, id1 \(0x[0-9a-f]+\), context NULL, ps TCP\) = 0 <",
+            r"rdma_get_cm_event\(event_channel1, event1, \{ADDR_RESOLVED, id2, status 0\}\) = 0 <",
+            r"ibv_reg_mr\(pd1, addr 0x[0-9a-f]+, length 256, access LOCAL_WRITE\) = mr1 \(0x",
+            r"rdma_create_qp\(id2, pd1, qp_init_attr \{qp_type RC, send_cq cq1, recv_cq cq1, cap \{send 64,",
+            r"rdma_connect\(id2, conn_param \{responder_resources 1, initiator_depth 1, retry_count 6, "
+            r"rnr_retry_count 6, private_data \(6 bytes\) 68656c6c6f00\}\) = 0 <",
+            r"rdma_get_cm_event\(.*\{CONNECT_REQUEST, id3, listener id1, status 0, .*68656c6c6f00",
+            r"ibv_post_send\(qp1, \[\{wr_id 0x2, SEND, flags SIGNALED, sge \[\{addr 0x[0-9a-f]+, length 256, ",
+            r"ibv_poll_cq\(cq2, num_entries 1, \[\{wr_id 0x1, SUCCESS, RECV, bytes 256, qp2\}\]\) = 1 <",
+            r"ibv_destroy_cq\(cq2\) = 0 <",
+        ):
+            self.assertRegex(told, re.compile(TIME + line, re.MULTILINE))
+
+    def test_objects_have_one_pointer(self) -> None:
+        """Shown once, where it is made."""
+        for name in ("qp1", "mr2", "id1"):
+            self.assertEqual(len(re.findall(rf"\b{name} \(0x", self.told())), int(name != "qp1"))
+
+    def test_empty_polls_are_told_once(self) -> None:
+        """However many there were."""
+        lines = re.findall(r"ibv_poll_cq\((cq\d)\) = 0, \d+ times? <", self.told())
+        self.assertLess(len(lines), 10)
+        self.assertNotIn("= 0 <0.000000>\n", "".join(x for x in self.told().splitlines() if "poll" in x))
+
+    def test_json(self) -> None:
+        """The same calls, each with the fields of docs/verbs-trace-json.md."""
+        calls = [r for r in records(self.told("-j")) if "call" in r]
+        for call in calls:
+            self.assertLessEqual({"time_ns", "pid", "tid", "thread", "call", "args", "took_ns"}, set(call))
+        send = next(c for c in calls if c["call"] == "ibv_post_send")
+        self.assertEqual(send["result"], 0)
+        self.assertEqual(send["args"]["wr"][0]["flags"], "SIGNALED")
+        self.assertEqual(send["args"]["wr"][0]["sge"][0]["length"], 256)
+        polled = [c for c in calls if c["call"] == "ibv_poll_cq" and c["result"]]
+        self.assertEqual({p["args"]["wc"][0]["status"] for p in polled} - {"WR_FLUSH_ERR"}, {"SUCCESS"})
+
+    def test_filters(self) -> None:
+        """-e, -q and -k."""
+        verbs = set(re.findall(r" t1 (\w+)\(", self.told("-e", "create,!channel")))
+        self.assertEqual(verbs, {"rdma_create_id", "ibv_create_cq", "rdma_create_qp"})
+        self.assertNotIn("ibv_post_send(", self.told("-q"))
+        self.assertIn("rdma_connect(", self.told("-q"))
+        self.assertEqual(self.told("-k"), "")
+        after = self.told("-k", sin="posted-after-error").splitlines()
+        self.assertIn("LOC_QP_OP_ERR", after[0])
+        self.assertIn("rdma_disconnect(", after[1] + after[2])
+
+    def test_binary_data(self) -> None:
+        """-s cuts."""
+        self.assertIn("private_data (6 bytes) 6865...}", self.told("-s", "2"))
+
+    def test_summary(self) -> None:
+        """-c: as many calls as the trace has."""
+        count = self.told().count(" rdma_ack_cm_event(")
+        self.assertRegex(self.told("-c"), rf" {count} +0 rdma_ack_cm_event\n")
+        self.assertNotIn(" t1 ", self.told("-c"))
+
+    def test_nested(self) -> None:
+        """-n: what the library calls for itself, indented."""
+        self.assertRegex(self.told("-n"), r" t1 {5}ibv_create_qp\(pd\d+, ")
+        self.assertNotIn("ibv_create_qp(", self.told())

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Runs a program under verbs-trace, and reads what that says.
+
+Place: what the tests of verbs-trace share. Contract: every process has a bound on its time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+TOOL = str(TOP / "verbs-trace/verbs-trace")
+BUILT = TOP / "build/tests/tracer"
+LIMIT = 60
+ADDRESSES = {
+    name: os.environ[variable]
+    for name, variable in (("RoCE", "LAB_ROCE_ADDR"), ("iWARP", "LAB_IWARP_ADDR"))
+    if variable in os.environ
+}
+Ended = subprocess.CompletedProcess[str]
+
+
+def run(*command: str | Path, env: dict[str, str] | None = None) -> Ended:
+    """Runs a command to its end."""
+    words = [str(word) for word in command]
+    return subprocess.run(
+        words, cwd=TOP, text=True, timeout=LIMIT, check=False, capture_output=True, env=env
+    )
+
+
+def trace(*words: str | Path, env: dict[str, str] | None = None) -> Ended:
+    """Runs verbs-trace with these options, program and arguments."""
+    return run(TOOL, *words, env=env)
+
+
+def records(text: str) -> list[dict[str, Any]]:
+    """The objects of -j, one a line."""
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def accusations(text: str) -> list[str]:
+    """The sorts of what was accused of, by -j."""
+    return [r["accusation"] for r in records(text) if "accusation" in r]
+
+
+class Server:
+    """A program that runs beside another, and is ended by its process if it does not end by itself."""
+
+    def __init__(self, *command: str | Path) -> None:
+        """Starts it."""
+        words = [str(word) for word in command]
+        self.process = subprocess.Popen(
+            words, cwd=TOP, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+
+    def end(self) -> tuple[int, str]:
+        """Waits for it; its exit status and what it has said."""
+        try:
+            said, _ = self.process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            said, _ = self.process.communicate()
+        return self.process.returncode, said

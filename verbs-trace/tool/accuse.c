@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: keeps accusations and tells them at exit. See watch.h.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs.h"
+#include "verbs-trace/tool/devices.h"
+#include "verbs-trace/tool/report.h"
+#include "verbs-trace/tool/settings.h"
+#include "verbs-trace/tool/watch.h"
+
+#define MANY 20 /* of a sort; of those beyond only the number is told */
+
+static const char *const sort_names[] = {
+#define SORT(sort, name, pitfall) name,
+	SORTS(SORT)
+#undef SORT
+};
+static const char *const pitfalls[] = {
+#define SORT(sort, name, pitfall) pitfall,
+	SORTS(SORT)
+#undef SORT
+};
+
+static struct accusation {
+	struct moment moment;
+	char text[240];
+} kept[N_SORTS][MANY];
+static unsigned int n_kept[N_SORTS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards both */
+
+void accuse(enum sort sort, struct moment moment, const char *format, ...)
+{
+	struct accusation *accusation;
+	va_list arguments;
+
+	pthread_mutex_lock(&lock);
+	if (n_kept[sort]++ < MANY) {
+		accusation = &kept[sort][n_kept[sort] - 1];
+		accusation->moment = moment;
+		va_start(arguments, format);
+		vsnprintf(accusation->text, sizeof(accusation->text), format, arguments);
+		va_end(arguments);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void see_leak(struct object *object, void *argument)
+{
+	(void)argument;
+	if (object->own)
+		accuse(SORT_LEAK, object->made, "%s%u was never destroyed",
+		       kind_names[object->kind], object->number);
+}
+
+static void see_cq(struct object *cq, void *argument)
+{
+	(void)argument;
+	watch_drain(cq);
+}
+
+static void see_context(struct object *context, void *argument)
+{
+	(void)argument;
+	watch_drain_events((struct ibv_context *)context->pointer);
+}
+
+static void look_around(bool ended_by_itself)
+{
+	int kind;
+
+	objects_each(KIND_CQ, see_cq, NULL);
+	objects_each(KIND_CONTEXT, see_context, NULL);
+	if (!ended_by_itself)
+		return; /* it had no chance to tidy up */
+	watch_events_at_exit();
+	for (kind = 0; kind < N_KINDS; kind++) {
+		if (kind != KIND_CM_EVENT)
+			objects_each((enum kind)kind, see_leak, NULL);
+	}
+}
+
+static void tell(enum sort sort, const struct accusation *accusation)
+{
+	uint64_t since = accusation->moment.when - trace_start;
+	const char *verb = verbs[accusation->moment.verb].name;
+
+	if (settings.json)
+		report("{\"accusation\":\"%s\",\"pid\":%d,\"call\":\"%s\",\"time_ns\":%" PRIu64
+		       ",\"text\":\"%s\",\"pitfall\":\"%s\"}",
+		       sort_names[sort], report_pid(), verb, since, accusation->text,
+		       pitfalls[sort]);
+	else
+		report("  %s: %s; %s at %" PRIu64 ".%06" PRIu64, sort_names[sort], accusation->text,
+		       verb, since / 1000000000, since % 1000000000 / 1000);
+}
+
+static void tell_sort(enum sort sort)
+{
+	unsigned int i, n = n_kept[sort];
+
+	for (i = 0; i < n && i < MANY; i++)
+		tell(sort, &kept[sort][i]);
+	if (n > MANY && !settings.json)
+		report("  %s: and %u more", sort_names[sort], n - MANY);
+	if (n && !settings.json)
+		report("      see docs/pitfalls.md: \"%s\"", pitfalls[sort]);
+}
+
+void accuse_tell(bool ended_by_itself)
+{
+	unsigned int total = 0;
+	int sort;
+
+	look_around(ended_by_itself);
+	for (sort = 0; sort < N_SORTS; sort++)
+		total += n_kept[sort];
+	if (!total)
+		return;
+	if (!settings.json)
+		report("verbs-trace: %u accusation%s", total, total == 1 ? "" : "s");
+	for (sort = 0; sort < N_SORTS; sort++)
+		tell_sort((enum sort)sort);
+}

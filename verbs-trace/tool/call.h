@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: what happens around each call, whichever verb it is: when it began and ended,
+ * in which thread, whether inside another call, and its line. The functions that stand in for the verbs
+ * (generate.py writes them) go through these in this order:
+ * call_begin, the verb itself, call_end, [watchers], call_show, [its arguments], call_result_*,
+ * call_leave.
+ */
+#ifndef VERBS_TRACE_TOOL_CALL_H
+#define VERBS_TRACE_TOOL_CALL_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "verbs-trace/tool/objects.h"
+#include "verbs-trace/tool/out.h"
+
+/* A thread that has called a verb. The verb that it is in is what hangs, if the program hangs. */
+struct thread {
+	int number; /* in order of their first calls */
+	pid_t tid;
+	int depth;        /* of calls within calls; 0 outside */
+	struct moment in; /* the outermost call; `when` is 0 outside */
+	bool gone;        /* has ended: the next one may have the row */
+	struct thread *next;
+};
+
+struct call {
+	int verb; /* enum verb */
+	struct thread *thread;
+	uint64_t began, ended; /* nanoseconds, CLOCK_MONOTONIC */
+	int error;             /* an errno value, or 0 */
+	int saved_errno;       /* what the program will see */
+	bool inner;            /* within another call: a library's own */
+	bool waited;           /* nothing was there, and nothing is wrong */
+	bool bad;              /* there is an error in what came back, if not in the call */
+	bool silent;           /* no line: it is told later, with others */
+	struct out *out;       /* its line, while one is being written */
+};
+
+/* False in a process that is not traced; then nothing else here may be called. */
+extern bool tracing;
+
+uint64_t call_now(void);
+void call_begin(struct call *call, int verb);
+void call_end(struct call *call, int error);
+struct out *call_show(struct call *call);
+void call_leave(struct call *call);
+struct moment call_moment(const struct call *call);
+
+/* The error of a call, by the way in which the verb tells it. */
+int error_of_errno(int ret);           /* an errno value; of some providers -1 and errno */
+int error_of_minus1(long long ret);    /* -1 and errno; all but -1 and below is good */
+int error_of_pointer(const void *ret); /* NULL and errno */
+
+/* What closes the arguments and shows the result: a number, a name or an object; or none. */
+void call_result_number(struct call *call, long long ret);
+void call_result_hex(struct call *call, unsigned long long ret);
+void call_result_text(struct call *call, const char *ret);
+void call_result_pointer(struct call *call, const void *ret);
+void call_result_object(struct call *call, enum kind kind, const void *ret);
+void call_result_void(struct call *call);
+
+/* A line that is not a call's: `what` is its first word, and NULL when none is wanted. Ends the line. */
+struct out *line_begin(int verb, uint64_t when, const struct thread *thread);
+void line_end(struct out *out);
+
+/* Threads that are in a call. */
+void threads_each(void (*see)(const struct thread *thread));
+/* In the child of a fork: the only thread there is. */
+void threads_forked(void);
+void call_lock(void);
+void call_unlock(void);
+/* When the first process of the trace began. */
+extern uint64_t trace_start;
+
+#endif

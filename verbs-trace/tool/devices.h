@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: verbs that are inline functions of infiniband/verbs.h call through tables of
+ * functions in the device's context. When a device is opened, by whomever, ours are put there.
+ */
+#ifndef VERBS_TRACE_TOOL_DEVICES_H
+#define VERBS_TRACE_TOOL_DEVICES_H
+
+#include <infiniband/verbs.h>
+
+/* What was in the tables. */
+struct device {
+	struct ibv_context *_Atomic context;
+	struct ibv_context_ops ops;
+	struct verbs_context verbs_context;
+};
+
+/* Puts ours into the context's tables, once. NULL is ignored. Any thread. */
+void device_opened(struct ibv_context *context);
+
+/* Of a context whose tables we have changed. Any thread, without a lock. */
+const struct device *device_of(const struct ibv_context *context);
+
+/* generate.py writes these. */
+void install_ops(struct ibv_context_ops *table, struct ibv_context_ops *kept);
+void install_verbs_context(struct verbs_context *table, struct verbs_context *kept);
+
+#endif

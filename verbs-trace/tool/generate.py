@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Writes the functions that stand in for the verbs, from the tables in calls/.
+
+Place: run by ../verbs-trace.mk. Contract: generate.py DIRECTORY writes verbs.h, verbs.c, hooks.h and
+a calls_TABLE.c for each table, which hand each call to what is written by hand.
+
+A line of a table is a prototype, with a decoder behind an argument where its type does not say
+enough, then "=", how the result tells of an error, and ";", what else there is:
+    argument:-            is not shown
+    argument:DECODER(...) is shown by say_DECODER(out, "argument", argument, ...)
+    argument:>DECODER     in the same way, but only when the call has succeeded
+    argument:new          points to where the call has put a new object
+    = errno, minus1, index, count, size, polled: an errno value; -1 and errno; a number from 0 up
+    = new, pointer        an object of the program's from now on; a pointer; NULL and errno
+    = number, hex, text, port, void: no error
+    data                  comes with every message: -q leaves it out
+    before, after         before_VERB and after_VERB are to be called, see hooks.h
+    ends ARGUMENT         the object is no more, if the call succeeds
+    via MEMBER            of the table of functions that the section names
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from verb import Argument, Verb, Wrong
+
+TABLES = Path(__file__).resolve().parent / "calls"
+HEAD = "/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n/* Written by generate.py. */\n"
+INCLUDES = """#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+#include <rdma/rsocket.h>
+#include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/devices.h"
+#include "verbs-trace/tool/extended.h"
+#include "verbs-trace/tool/real.h"
+#include "verbs-trace/tool/say.h"
+#include "hooks.h"
+#include "verbs.h"
+struct ib_user_path_rec;
+struct ib_uverbs_qp_attr;
+struct ib_uverbs_ah_attr;
+"""
+SECTION = re.compile(r"\[(\S+)\]$")
+LINE = re.compile(r"(.+?[ *])(\w+)\((.*)\) = (\w+)(?:; (.*))?$")
+
+
+def split_arguments(text: str) -> list[str]:
+    """At commas outside parentheses."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts]
+
+
+def read_argument(text: str) -> Argument:
+    """`struct ibv_qp_attr *attr:qp_attr(mask)`"""
+    declared, _, decoder = text.partition(":")
+    match = re.fullmatch(r"(.*[ *])(\w+)", declared)
+    if not match:
+        raise Wrong(f"cannot read the argument {text}")
+    ctype = match[1] if match[1].endswith("*") else match[1].strip()
+    return Argument(ctype, match[2], decoder)
+
+
+def read_table(path: Path) -> list[Verb]:
+    """All verbs of a table."""
+    verbs, section = [], ""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        if match := SECTION.match(line):
+            section = match[1]
+            continue
+        match = LINE.match(line)
+        if not match:
+            raise Wrong(f"{path}:{number}: cannot read {line}")
+        arguments = [] if match[3] == "void" else split_arguments(match[3])
+        arguments = [a for a in arguments if a != "..."]
+        flags = (match[5] or "").split()
+        verbs.append(
+            Verb(section, match[1], match[2], [read_argument(a) for a in arguments], match[4], flags)
+        )
+    return verbs
+
+
+def installer(section: str, verbs: list[Verb]) -> str:
+    """The function that puts ours into a table of functions, and keeps what was there."""
+    struct = {"ops": "ibv_context_ops", "verbs_context": "verbs_context"}.get(section)
+    struct = struct or f"ibv_{section}"
+    lines = [f"void install_{section}(struct {struct} *table, struct {struct} *kept)", "{"]
+    for verb in verbs:
+        member = verb.after("via")
+        has = f"table->{member}"
+        if section == "verbs_context":
+            has = f"verbs_get_ctx_op(&table->context, {member})"
+        lines += [f"\tif ({has} && table->{member} != {verb.ours}) {{"]
+        lines += [f"\t\tkept->{member} = table->{member};", f"\t\ttable->{member} = {verb.ours};", "\t}"]
+    return "\n".join([*lines, "}\n"])
+
+
+def write_calls(directory: Path, table: str, verbs: list[Verb]) -> None:
+    """The functions of a table."""
+    verbs = [v for v in verbs if v.name != "rfcntl"]  # of any number of arguments: by hand
+    sections = dict.fromkeys(v.section for v in verbs if not v.exported)
+    parts = [HEAD, INCLUDES, *(v.function() for v in verbs)]
+    parts += [installer(s, [v for v in verbs if v.section == s]) for s in sections]
+    (directory / f"calls_{table}.c").write_text("\n".join(parts))
+
+
+def write_lists(directory: Path, verbs: list[Verb]) -> None:
+    """What knows of all verbs."""
+    names = list(dict.fromkeys(v.name for v in verbs))
+    by_name = {v.name: v for v in reversed(verbs)}
+    enum = "\n".join(f"\tVERB_{n}," for n in names)
+    (directory / "verbs.h").write_text(
+        f"{HEAD}#ifndef VERBS_TRACE_TOOL_VERBS_H\n#define VERBS_TRACE_TOOL_VERBS_H\n"
+        f"#include <stdbool.h>\nenum verb {{\n{enum}\n\tN_VERBS,\n}};\n"
+        "/* `version` is NULL of a verb that is inline; `wanted` is what -e leaves. */\n"
+        "struct verb_row {\n\tconst char *name, *version;\n\tbool moves_data, wanted;\n};\n"
+        "extern struct verb_row verbs[N_VERBS];\n#endif\n"
+    )
+    rows = []
+    for name in names:
+        verb = by_name[name]
+        version = f'"{verb.section}"' if verb.exported else "NULL"
+        data = "true" if "data" in verb.flags else "false"
+        rows.append(f'\t[VERB_{name}] = {{ "{name}", {version}, {data}, true }},')
+    lines = "\n".join(rows)
+    (directory / "verbs.c").write_text(
+        f'{HEAD}#include <stddef.h>\n#include "verbs.h"\nstruct verb_row verbs[N_VERBS] = {{\n{lines}\n}};\n'
+    )
+    hooks = [v.hook(w) for v in verbs for w in ("before", "after") if w in v.flags]
+    (directory / "hooks.h").write_text(
+        f"{HEAD}#ifndef VERBS_TRACE_TOOL_HOOKS_H\n#define VERBS_TRACE_TOOL_HOOKS_H\n"
+        '#include <rdma/rdma_cma.h>\n#include "verbs-trace/tool/call.h"\n'
+        + "".join(f"{hook};\n" for hook in hooks)
+        + "#endif\n"
+    )
+
+
+def main() -> int:
+    """Reads all tables, writes all files."""
+    if len(sys.argv) != 2:
+        print("usage: generate.py DIRECTORY", file=sys.stderr)
+        return 2
+    directory = Path(sys.argv[1])
+    directory.mkdir(parents=True, exist_ok=True)
+    tables = {path.stem: read_table(path) for path in sorted(TABLES.glob("*.txt"))}
+    for table, verbs in tables.items():
+        write_calls(directory, table, verbs)
+    write_lists(directory, [v for verbs in tables.values() for v in verbs])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

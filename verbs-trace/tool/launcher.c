@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace: reads the options, and becomes the program, with the shared object in it. So the program
+ * keeps its process, and what it does with signals, files and its exit status.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "verbs-trace/tool/settings.h"
+#include "verbs-trace/tool/target.h"
+
+#define LIBRARY "libverbs-trace.so"
+
+static char wanted[PATH_MAX + 1024]; /* the settings, as SETTINGS_VARIABLE has them */
+
+static void usage(FILE *file)
+{
+	fputs("usage: verbs-trace [OPTION...] PROGRAM [ARGUMENT...]\n"
+	      "Runs the program and shows each call into librdmacm and libibverbs, on stderr.\n"
+	      "  -c          a summary at the end, and no calls\n"
+	      "  -e WORDS    only verbs that have one of the words in their name: -e create,modify,post;\n"
+	      "              a word that begins with ! leaves them out\n"
+	      "  -f          also the processes that it forks and the programs that these run\n"
+	      "  -j          JSON, one object a line (docs/verbs-trace-json.md)\n"
+	      "  -k          only what follows the first error\n"
+	      "  -n          also the calls that the libraries make of each other, indented\n"
+	      "  -o FILE     to the file, which is emptied first\n"
+	      "  -p          say what private data means, where it is that of docs/protocol.md\n"
+	      "  -q          only set-up, tear-down and errors: not each message\n"
+	      "  -s BYTES    of strings and binary data (default 32)\n"
+	      "  -h, -V      this, and the version\n"
+	      "Exit status: the program's; 2 wrong usage, 126 it cannot be traced, 127 it is not there.\n",
+	      file);
+}
+
+static int fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int fail(int status, const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("verbs-trace: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	return status;
+}
+
+static void want(char letter, const char *value)
+{
+	size_t length = strlen(wanted);
+
+	snprintf(wanted + length, sizeof(wanted) - length, "%c%s\n", letter, value);
+}
+
+/* Emptied here, once; each process then appends. */
+static int want_file(const char *path)
+{
+	char full[PATH_MAX];
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return fail(2, "-o %s: %s", path, strerror(errno));
+	close(fd);
+	if (!realpath(path, full))
+		return fail(2, "-o %s: %s", path, strerror(errno));
+	want('o', full);
+	return 0;
+}
+
+static int want_bytes(const char *text)
+{
+	char *end;
+	long bytes = strtol(text, &end, 10);
+
+	if (*end || end == text || bytes < 0 || bytes > 4096)
+		return fail(2, "-s %s: not a number from 0 to 4096", text);
+	want('s', text);
+	return 0;
+}
+
+/* 0, or the exit status; -1 when there is nothing more to do. */
+static int read_option(int option)
+{
+	switch (option) {
+	case 'e':
+		if (strlen(optarg) > 200 || strchr(optarg, '\n'))
+			return fail(2, "-e: too long");
+		want('e', optarg);
+		return 0;
+	case 'o':
+		return want_file(optarg);
+	case 's':
+		return want_bytes(optarg);
+	case 'h':
+		usage(stdout);
+		return -1;
+	case 'V':
+		puts("verbs-trace 1");
+		return -1;
+	case '?':
+		fail(2, "see verbs-trace --help");
+		return 2;
+	default:
+		want((char)option, "");
+		return 0;
+	}
+}
+
+/* Beside the launcher, where it is built, or where it is installed: PREFIX/bin and PREFIX/lib. */
+static int find_library(char *library)
+{
+	static const char *const places[] = { "", "../lib/verbs-trace/" };
+	char self[PATH_MAX - 64];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	size_t i;
+
+	if (length < 0)
+		return fail(1, "/proc/self/exe: %s", strerror(errno));
+	self[length] = '\0';
+	*(strrchr(self, '/') + 1) = '\0';
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(library, PATH_MAX, "%s%s%s", self, places[i], LIBRARY);
+		if (!access(library, R_OK))
+			return strpbrk(library, " :")
+				       ? fail(1,
+					      "%s: the loader takes no path with a space "
+					      "or a colon",
+					      library)
+				       : 0;
+	}
+	return fail(1, "there is no %s beside %s", LIBRARY, self);
+}
+
+static int set_environment(void)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char library[PATH_MAX], *preload, start[24];
+	struct timespec now;
+	int ret = find_library(library);
+
+	if (ret)
+		return ret;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	snprintf(start, sizeof(start), "%" PRIu64,
+		 (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+	if (asprintf(&preload, "%s%s%s", library, others ? ":" : "", others ? others : "") < 0 ||
+	    setenv("LD_PRELOAD", preload, 1) || setenv(SETTINGS_VARIABLE, wanted, 1) ||
+	    setenv(START_VARIABLE, start, 1))
+		return fail(1, "%s", strerror(errno));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option names[] = { { "help", no_argument, NULL, 'h' },
+					       { "version", no_argument, NULL, 'V' },
+					       { NULL, 0, NULL, 0 } };
+	const char *program;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "+ce:fhjkno:pqs:V", names, NULL)) != -1) {
+		status = read_option(option);
+		if (status)
+			return status < 0 ? 0 : status;
+	}
+	if (optind == argc)
+		return fail(2, "no program given; see verbs-trace --help");
+	program = target_find(argv[optind], &status);
+	if (!program)
+		return status;
+	status = set_environment();
+	if (status)
+		return status;
+	execv(program, argv + optind);
+	return fail(126, "%s: %s", program, strerror(errno));
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: how a line of the trace begins and ends, in words and in JSON. See call.h.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/settings.h"
+#include "verbs-trace/tool/sink.h"
+#include "verbs.h"
+
+uint64_t trace_start;
+
+static char text[65536];
+static struct out line;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two above */
+
+struct out *line_begin(int verb, uint64_t when, const struct thread *thread)
+{
+	uint64_t since = when - trace_start;
+
+	pthread_mutex_lock(&lock);
+	line = (struct out){
+		.text = text,
+		.size = sizeof(text),
+		.binary = settings.binary,
+		.json = settings.json,
+	};
+	if (line.json) {
+		out_raw(&line,
+			"{\"time_ns\":%" PRIu64
+			",\"pid\":%d,\"tid\":%d,\"thread\":%d,\"call\":\"%s\",",
+			since, (int)getpid(), (int)thread->tid, thread->number, verbs[verb].name);
+		return &line;
+	}
+	if (settings.follow)
+		out_raw(&line, "[%d] ", (int)getpid());
+	out_raw(&line, "%3" PRIu64 ".%06" PRIu64 " t%d %*s%s", since / 1000000000,
+		since % 1000000000 / 1000, thread->number,
+		thread->depth > 1 ? 4 * (thread->depth - 1) : 0, "", verbs[verb].name);
+	return &line;
+}
+
+void line_end(struct out *out)
+{
+	out_raw(out, out->json ? "}\n" : "\n");
+	sink_write(out->text, out->length);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Closes the arguments; then the result is written; then the error and how long it took. */
+static void before_result(struct out *out)
+{
+	if (out->cut)
+		out_raw(out, out->json ? "%s\"cut\":true" : "%s...",
+			!out->comma ? ""
+			: out->json ? ","
+				    : ", ");
+	out_raw(out, out->json ? "}," : ")");
+	out->comma = false;
+}
+
+static void after_result(struct call *call)
+{
+	struct out *out = call->out;
+	uint64_t took = call->ended - call->began;
+	const char *name = strerrorname_np(call->error);
+
+	if (call->error && out->json)
+		out_raw(out, ",\"error\":\"%s\"", name ? name : "?");
+	else if (call->error)
+		out_raw(out, " %s (%s)", name ? name : "?", strerrordesc_np(call->error));
+	if (out->json)
+		out_raw(out, "%s\"took_ns\":%" PRIu64, out->comma ? "," : "", took);
+	else
+		out_raw(out, " <%" PRIu64 ".%06" PRIu64 ">", took / 1000000000,
+			took % 1000000000 / 1000);
+	line_end(out);
+	call->out = NULL;
+}
+
+#define RESULT(out, in_words, in_json, ...)                                                      \
+	do {                                                                                     \
+		before_result(out);                                                              \
+		out_raw(out, (out)->json ? "\"result\":" in_json : " = " in_words, __VA_ARGS__); \
+		(out)->comma = true;                                                             \
+	} while (0)
+
+void call_result_number(struct call *call, long long ret)
+{
+	RESULT(call->out, "%lld", "%lld", ret);
+	after_result(call);
+}
+
+void call_result_hex(struct call *call, unsigned long long ret)
+{
+	RESULT(call->out, "0x%llx", "\"0x%llx\"", ret);
+	after_result(call);
+}
+
+void call_result_text(struct call *call, const char *ret)
+{
+	before_result(call->out);
+	if (!call->out->json)
+		out_raw(call->out, " = ");
+	out_string(call->out, call->out->json ? "result" : NULL, ret);
+	call->out->comma = true;
+	after_result(call);
+}
+
+void call_result_pointer(struct call *call, const void *ret)
+{
+	if (ret)
+		RESULT(call->out, "%p", "\"%p\"", ret);
+	else
+		RESULT(call->out, "%s", "%s", call->out->json ? "null" : "NULL");
+	after_result(call);
+}
+
+/* The one time that its pointer is shown. */
+void call_result_object(struct call *call, enum kind kind, const void *ret)
+{
+	struct object *object = object_of(kind, ret);
+	char name[48];
+
+	if (!object) {
+		call_result_pointer(call, ret);
+		return;
+	}
+	object_name(object, name, sizeof(name));
+	RESULT(call->out, "%s (%p)", "\"%s\",\"pointer\":\"%p\"", name, ret);
+	after_result(call);
+}
+
+void call_result_void(struct call *call)
+{
+	before_result(call->out);
+	after_result(call);
+}
+
+void call_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void call_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}

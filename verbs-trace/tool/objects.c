@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: the table of objects. See objects.h.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs-trace/tool/objects.h"
+
+#define BUCKETS  16384 /* a power of two; chains grow with what a program has at a time */
+#define NUMBERED 4096
+#define RECENT   16
+
+const char *const kind_names[N_KINDS] = {
+#define KIND(name, text) [KIND_##name] = text,
+	KINDS(KIND)
+#undef KIND
+};
+
+static struct object *buckets[BUCKETS];
+static struct object *numbered[NUMBERED]; /* QPs, by their numbers */
+/* What this thread has looked for of late; one that has ended has no pointer. */
+static __thread struct object *recent[RECENT];
+static struct object *unused;
+static unsigned int numbers[N_KINDS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all these */
+
+static struct object **bucket_of(const void *pointer)
+{
+	uintptr_t bits = (uintptr_t)pointer;
+
+	return &buckets[(bits >> 4 ^ bits >> 16 ^ bits >> 28) & (BUCKETS - 1)];
+}
+
+/* With the lock held: what points to it, or to the end of its chain. */
+static struct object **find(enum kind kind, const void *pointer)
+{
+	struct object **at = bucket_of(pointer);
+
+	while (*at && ((*at)->pointer != pointer || (*at)->kind != kind))
+		at = &(*at)->next;
+	return at;
+}
+
+/* With the lock held. A library's own objects have a name only once they are seen. */
+static void number(struct object *object)
+{
+	if (!object->number)
+		object->number = ++numbers[object->kind];
+}
+
+static struct object *new_object(enum kind kind, const void *pointer)
+{
+	struct object *object = unused;
+
+	if (object)
+		unused = object->next;
+	else
+		object = malloc(sizeof(*object));
+	if (!object)
+		return NULL;
+	memset(object, 0, sizeof(*object));
+	object->kind = kind;
+	object->pointer = pointer;
+	return object;
+}
+
+/* With the lock held. */
+static void forget_number(struct object *qp)
+{
+	struct object **at = &numbered[qp->qp_num % NUMBERED];
+
+	while (*at && *at != qp)
+		at = &(*at)->next_qp;
+	if (*at)
+		*at = qp->next_qp;
+}
+
+struct object *object_made(enum kind kind, const void *pointer, bool own, struct moment made)
+{
+	struct object **at, *object;
+
+	if (!pointer)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	at = find(kind, pointer);
+	object = *at;
+	if (!object) {
+		object = new_object(kind, pointer);
+		*at = object;
+		if (object)
+			object->made = made;
+	}
+	if (object && own && !object->own) {
+		object->own = true;
+		object->made = made;
+		number(object);
+	}
+	pthread_mutex_unlock(&lock);
+	return object;
+}
+
+struct object *object_of(enum kind kind, const void *pointer)
+{
+	struct object **at = &recent[(uintptr_t)pointer >> 6 & (RECENT - 1)], *object = *at;
+
+	if (!pointer)
+		return NULL;
+	if (object && object->pointer == pointer && object->kind == kind)
+		return object;
+	pthread_mutex_lock(&lock);
+	object = *find(kind, pointer);
+	pthread_mutex_unlock(&lock);
+	*at = object;
+	return object;
+}
+
+struct object *object_take(enum kind kind, const void *pointer)
+{
+	struct object **at, *object;
+
+	if (!pointer)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	at = find(kind, pointer);
+	object = *at;
+	if (object)
+		*at = object->next;
+	pthread_mutex_unlock(&lock);
+	return object;
+}
+
+void object_put_back(struct object *object)
+{
+	struct object **at;
+
+	if (!object)
+		return;
+	pthread_mutex_lock(&lock);
+	at = bucket_of(object->pointer);
+	object->next = *at;
+	*at = object;
+	pthread_mutex_unlock(&lock);
+}
+
+void object_ended(struct object *object)
+{
+	if (!object)
+		return;
+	pthread_mutex_lock(&lock);
+	if (object->kind == KIND_QP)
+		forget_number(object);
+	free(object->functions);
+	object->functions = NULL;
+	object->pointer = NULL;
+	object->next = unused;
+	unused = object;
+	pthread_mutex_unlock(&lock);
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const struct object *const *a = left, *const *b = right;
+
+	return ((*a)->number > (*b)->number) - ((*a)->number < (*b)->number);
+}
+
+void objects_each(enum kind kind, void (*see)(struct object *object, void *argument),
+		  void *argument)
+{
+	struct object **all = NULL, *object;
+	size_t n = 0, i;
+	int round;
+
+	pthread_mutex_lock(&lock);
+	for (round = 0; round < 2; round++) { /* count, then collect */
+		n = 0;
+		for (i = 0; i < BUCKETS; i++) {
+			for (object = buckets[i]; object; object = object->next) {
+				if (object->kind != kind)
+					continue;
+				if (all)
+					all[n] = object;
+				n++;
+			}
+		}
+		if (!all && n)
+			all = calloc(n, sizeof(struct object *));
+		if (!all)
+			break;
+	}
+	pthread_mutex_unlock(&lock);
+	if (!all)
+		return;
+	qsort(all, n, sizeof(struct object *), by_number);
+	for (i = 0; i < n; i++)
+		see(all[i], argument);
+	free(all);
+}
+
+void object_number_qp(struct object *qp, uint32_t qp_num)
+{
+	pthread_mutex_lock(&lock);
+	forget_number(qp);
+	qp->qp_num = qp_num;
+	qp->next_qp = numbered[qp_num % NUMBERED];
+	numbered[qp_num % NUMBERED] = qp;
+	pthread_mutex_unlock(&lock);
+}
+
+struct object *object_qp_of(const struct object *cq, uint32_t qp_num)
+{
+	struct object *qp;
+
+	pthread_mutex_lock(&lock);
+	qp = numbered[qp_num % NUMBERED];
+	while (qp && (qp->qp_num != qp_num || (qp->send_cq != cq && qp->recv_cq != cq)))
+		qp = qp->next_qp;
+	pthread_mutex_unlock(&lock);
+	return qp;
+}
+
+const char *object_name(struct object *object, char *text, size_t size)
+{
+	pthread_mutex_lock(&lock);
+	number(object);
+	pthread_mutex_unlock(&lock);
+	snprintf(text, size, "%s%u", kind_names[object->kind], object->number);
+	return text;
+}
+
+void out_known(struct out *out, const char *name, struct object *object, const void *pointer)
+{
+	char text[48];
+
+	if (object)
+		object_name(object, text, sizeof(text));
+	else if (pointer)
+		snprintf(text, sizeof(text), "%p", pointer);
+	else
+		snprintf(text, sizeof(text), "NULL");
+	if (!object && !out->json && name)
+		out_word(out, name, text);
+	else
+		out_bare(out, name, text);
+}
+
+void out_object(struct out *out, const char *name, enum kind kind, const void *pointer)
+{
+	out_known(out, name, object_of(kind, pointer), pointer);
+}
+
+void objects_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void objects_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}

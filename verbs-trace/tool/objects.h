@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: the objects that the program has, by their pointers: their names in order of
+ * creation (qp1, mr2, id1), and what the accusations need to know of each. Any thread. An object is
+ * never freed, only used again, so that a pointer to one stays good.
+ */
+#ifndef VERBS_TRACE_TOOL_OBJECTS_H
+#define VERBS_TRACE_TOOL_OBJECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "verbs-trace/tool/out.h"
+
+/* With the names of their kinds, as they are shown. */
+#define KINDS(X)                          \
+	X(CONTEXT, "context")             \
+	X(PD, "pd")                       \
+	X(MR, "mr")                       \
+	X(MW, "mw")                       \
+	X(CQ, "cq")                       \
+	X(QP, "qp")                       \
+	X(SRQ, "srq")                     \
+	X(AH, "ah")                       \
+	X(COMP_CHANNEL, "comp_channel")   \
+	X(EVENT_CHANNEL, "event_channel") \
+	X(ID, "id")                       \
+	X(CM_EVENT, "event")              \
+	X(ADDRINFO, "addrinfo")           \
+	X(DEVICE_LIST, "device_list")     \
+	X(CONTEXT_LIST, "context_list")   \
+	X(XRCD, "xrcd")                   \
+	X(WQ, "wq")                       \
+	X(RWQ_TABLE, "rwq_table")         \
+	X(FLOW, "flow")                   \
+	X(FLOW_ACTION, "flow_action")     \
+	X(COUNTERS, "counters")           \
+	X(DM, "dm")                       \
+	X(TD, "td")
+
+enum kind {
+#define KIND(name, text) KIND_##name,
+	KINDS(KIND)
+#undef KIND
+	N_KINDS,
+};
+
+extern const char *const kind_names[N_KINDS];
+
+/* A moment: which verb, when. Of a verb that has not been called yet `when` is 0. */
+struct moment {
+	int verb; /* enum verb */
+	uint64_t when;
+};
+
+struct object {
+	enum kind kind;
+	unsigned int number;
+	const void *pointer;
+	bool own; /* made by a call of the program's, not by a library for itself */
+	struct moment made;
+	struct object *next;
+
+	/* Queues and their channel: see watch_queues.c. Without _Atomic: written by one call a life. */
+	struct object *_Atomic send_cq, *_Atomic recv_cq, *_Atomic channel;
+	uint32_t qp_num;
+	struct object *next_qp;                    /* of those whose number has the same place */
+	struct object *next_on_channel, *first_cq; /* guarded by the lock of watch_queues.c */
+	bool sq_sig_all;
+	uint64_t wc_flags;           /* of an extended CQ */
+	void *functions;             /* an extended queue's own: see extended.c */
+	_Atomic int entries;         /* of a CQ */
+	_Atomic bool uncounted;      /* what must come to this CQ is not known */
+	_Atomic int64_t outstanding; /* of a CQ or a QP: completions that must come */
+	_Atomic int64_t most;
+	_Atomic int64_t receives; /* of a QP: posted and not completed */
+	_Atomic uint64_t ran_out; /* times that none was left */
+	struct moment beyond; /* the call that first had more outstanding than the CQ has entries */
+
+	/* Of a QP whose completion in error was polled: see watch_data.c. */
+	_Atomic int failed_thread; /* 0: none */
+	int status;
+	struct moment failed;
+
+	/* Of a CQ: arming and polling. */
+	_Atomic uint64_t armed; /* when */
+	_Atomic bool polled_since_event, polled_since_armed, at_risk;
+	_Atomic uint64_t empty, empty_since, empty_until; /* polls in vain */
+	_Atomic bool told;                                /* one accusation of a sort is enough */
+
+	_Atomic uint64_t got, acked; /* events */
+	_Atomic uint64_t got_last;   /* when */
+};
+
+/* A new object, or, if it is known, the one that there is. NULL is returned for NULL. */
+struct object *object_made(enum kind kind, const void *pointer, bool own, struct moment made);
+/* The one that is known, or NULL. */
+struct object *object_of(enum kind kind, const void *pointer);
+/*
+ * Before the call that may end it: from now on another may have its pointer. If the call fails it is
+ * put back; else object_ended lets it be used again.
+ */
+struct object *object_take(enum kind kind, const void *pointer);
+void object_put_back(struct object *object);
+void object_ended(struct object *object);
+/* Calls `see` for each that there is, in order of creation within its kind. */
+void objects_each(enum kind kind, void (*see)(struct object *object, void *argument),
+		  void *argument);
+/* Says which number a QP has; and the QP of this number whose completions go to this CQ, or NULL. */
+void object_number_qp(struct object *qp, uint32_t qp_num);
+struct object *object_qp_of(const struct object *cq, uint32_t qp_num);
+
+/* "qp1". The first who asks gives a library's own object its number. */
+const char *object_name(struct object *object, char *text, size_t size);
+
+/* Shows it by its name; one that is not known by its pointer. */
+void out_object(struct out *out, const char *name, enum kind kind, const void *pointer);
+void out_known(struct out *out, const char *name, struct object *object, const void *pointer);
+
+/* Around fork(): no other thread may be within. */
+void objects_lock(void);
+void objects_unlock(void);
+
+#endif

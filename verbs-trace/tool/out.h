@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: one line of the trace, written in one of two syntaxes: words, as in
+ * "attr {state RTR, dest_qp_num 17}", or JSON. Those who decode arguments write through this and need
+ * not know which. Of a line that is too long whole items are left out, and it says so.
+ */
+#ifndef VERBS_TRACE_TOOL_OUT_H
+#define VERBS_TRACE_TOOL_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct out {
+	char *text; /* ends with a 0 byte after out_end_of_line */
+	size_t size, length;
+	size_t binary; /* bytes of strings and binary data to show: -s */
+	bool json;
+	bool comma;          /* the next item is not the first of its group */
+	bool cut;            /* something has been left out */
+	unsigned int beyond; /* groups opened since there was no more room */
+};
+
+/* An array whose index is a value and whose element is its name; gaps are NULL. */
+struct names {
+	const char *const *names;
+	size_t n;
+};
+#define NAMES_OF(array) ((struct names){ array, sizeof(array) / sizeof((array)[0]) })
+
+/* Raw text of the caller's own: it must be right in the syntax in use. */
+void out_raw(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Groups: "name {...}" and "name [...]". In a list, and where none is wanted, name is NULL. */
+void out_open(struct out *out, const char *name);
+void out_close(struct out *out);
+void out_open_list(struct out *out, const char *name);
+void out_close_list(struct out *out);
+
+/* Items. In words an item is "name value"; the name of a bare one is only for JSON. */
+void out_signed(struct out *out, const char *name, int64_t value);
+void out_unsigned(struct out *out, const char *name, uint64_t value);
+void out_hex(struct out *out, const char *name, uint64_t value);
+void out_word(struct out *out, const char *name, const char *word);
+void out_bare(struct out *out, const char *name, const char *word);
+void out_true(struct out *out, const char *name);
+void out_name(struct out *out, const char *name, uint64_t value, struct names names);
+/* The names of the bits that are set, the index being the bit; 0 when none is. */
+void out_flags(struct out *out, const char *name, uint64_t value, struct names names);
+/* In quotes, and cut at out->binary bytes; NULL is NULL. */
+void out_string(struct out *out, const char *name, const char *string);
+/* In hexadecimal, cut in the same way, with their number: "name (56 bytes) 00ff...". */
+void out_bytes(struct out *out, const char *name, const void *data, size_t length);
+
+#endif

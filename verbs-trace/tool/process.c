@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: the beginning and end of a process that is traced, and its children.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "verbs.h"
+#include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/real.h"
+#include "verbs-trace/tool/report.h"
+#include "verbs-trace/tool/settings.h"
+#include "verbs-trace/tool/sink.h"
+#include "verbs-trace/tool/summary.h"
+
+static pid_t process; /* a child of vfork() has our memory, but not our pid */
+
+static void before_fork(void)
+{
+	objects_lock();
+	call_lock();
+}
+
+static void in_parent(void)
+{
+	call_unlock();
+	objects_unlock();
+}
+
+/* What the parent has made is the parent's to destroy. */
+static void disown(struct object *object, void *argument)
+{
+	(void)argument;
+	object->own = false;
+	object->acked = (uint64_t)object->got;
+}
+
+static void in_child(void)
+{
+	int kind;
+
+	in_parent();
+	process = getpid();
+	threads_forked();
+	if (!tracing)
+		return;
+	tracing = settings.follow;
+	summary_forked();
+	report_forked();
+	for (kind = 0; kind < N_KINDS; kind++)
+		objects_each((enum kind)kind, disown, NULL);
+}
+
+/* A signal that would end the program without a word: the report comes first. */
+static void on_signal(int number)
+{
+	if (getpid() == process)
+		report_all(false);
+	signal(number, SIG_DFL);
+	raise(number); /* taken when this handler returns */
+}
+
+static void catch_signal(int number)
+{
+	struct sigaction now, ours = { .sa_handler = on_signal };
+
+	if (!sigaction(number, NULL, &now) && now.sa_handler == SIG_DFL)
+		sigaction(number, &ours, NULL);
+}
+
+static void choose_verbs(void)
+{
+	int verb;
+
+	for (verb = 0; verb < N_VERBS; verb++)
+		verbs[verb].wanted = settings_want(verbs[verb].name);
+}
+
+/* Programs that this one starts are traced with -f only. */
+static void forget_us(void)
+{
+	unsetenv("LD_PRELOAD");
+	unsetenv(SETTINGS_VARIABLE);
+	unsetenv(START_VARIABLE);
+}
+
+static __attribute__((constructor)) void begin(void)
+{
+	const char *wanted = getenv(SETTINGS_VARIABLE), *start = getenv(START_VARIABLE);
+
+	if (!wanted)
+		return;
+	settings_read(wanted);
+	trace_start = start ? strtoull(start, NULL, 10) : call_now();
+	if (!settings.follow)
+		forget_us();
+	process = getpid();
+	choose_verbs();
+	sink_open();
+	pthread_atfork(before_fork, in_parent, in_child);
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
+	catch_signal(SIGHUP);
+	tracing = true;
+}
+
+static __attribute__((destructor)) void end(void)
+{
+	if (getpid() == process)
+		report_all(true);
+}
+
+EXPORTED void _exit(int status)
+{
+	if (tracing && getpid() == process)
+		report_all(true);
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+EXPORTED void _Exit(int status)
+{
+	_exit(status);
+}

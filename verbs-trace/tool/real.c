@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: looks for the libraries' own functions. See real.h. A name alone may lead to an
+ * older function of another type, which is kept for old programs: hence the versions.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "verbs-trace/tool/real.h"
+#include "verbs.h"
+
+static void *_Atomic found[N_VERBS];
+
+void *real_function(int verb)
+{
+	void *function = found[verb];
+
+	if (function)
+		return function;
+	function = dlvsym(RTLD_NEXT, verbs[verb].name, verbs[verb].version);
+	if (!function)
+		function = dlsym(RTLD_NEXT, verbs[verb].name);
+	if (!function) {
+		fprintf(stderr, "verbs-trace: there is no %s in the RDMA libraries installed\n",
+			verbs[verb].name);
+		abort();
+	}
+	found[verb] = function;
+	return function;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: the end. See report.h.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "verbs.h"
+#include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/report.h"
+#include "verbs-trace/tool/settings.h"
+#include "verbs-trace/tool/sink.h"
+#include "verbs-trace/tool/summary.h"
+#include "verbs-trace/tool/watch.h"
+
+static _Atomic bool told;
+
+int report_pid(void)
+{
+	return (int)getpid();
+}
+
+void report(const char *format, ...)
+{
+	char text[2048];
+	int length = 0, more;
+	va_list arguments;
+
+	if (settings.follow && !settings.json)
+		length = snprintf(text, sizeof(text), "[%d] ", report_pid());
+	va_start(arguments, format);
+	more = vsnprintf(text + length, sizeof(text) - (size_t)length - 1, format, arguments);
+	va_end(arguments);
+	length += more < (int)sizeof(text) - length - 1 ? more : (int)sizeof(text) - length - 2;
+	text[length++] = '\n';
+	sink_write(text, (size_t)length);
+}
+
+/* Where a program hangs is what one wants to know of one that had to be ended. */
+static void tell_thread(const struct thread *thread)
+{
+	uint64_t for_ns = call_now() - thread->in.when;
+
+	if (settings.json)
+		report("{\"unfinished\":\"%s\",\"pid\":%d,\"thread\":%d,\"time_ns\":%" PRIu64
+		       ",\"took_ns\":%" PRIu64 "}",
+		       verbs[thread->in.verb].name, report_pid(), thread->number,
+		       thread->in.when - trace_start, for_ns);
+	else
+		report("verbs-trace: t%d is in %s, since %" PRIu64 ".%06" PRIu64 " s",
+		       thread->number, verbs[thread->in.verb].name, for_ns / 1000000000,
+		       for_ns % 1000000000 / 1000);
+}
+
+static void tell_empty(struct object *cq, void *argument)
+{
+	watch_tell_empty(cq, argument);
+}
+
+void report_all(bool ended_by_itself)
+{
+	struct thread nobody = { 0 };
+
+	if (!tracing || told)
+		return;
+	told = true;
+	if (!summary_calls())
+		return;
+	objects_each(KIND_CQ, tell_empty, &nobody);
+	threads_each(tell_thread);
+	tracing = false; /* what the libraries do from now on is their own tidying up */
+	if (settings.summary)
+		summary_tell();
+	accuse_tell(ended_by_itself);
+}
+
+void report_forked(void)
+{
+	told = false;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: connections: events, parameters and private data. See say.h.
+ */
+#include <string.h>
+
+#include "verbs.h"
+#include "verbs-trace/tool/real.h"
+#include "verbs-trace/tool/say.h"
+#include "verbs-trace/tool/settings.h"
+
+#define MAGIC 0x4f555231u /* docs/protocol.md */
+
+void say_port_space(struct out *out, const char *name, int port_space)
+{
+	out_word(out, name,
+		 port_space == RDMA_PS_TCP     ? "TCP"
+		 : port_space == RDMA_PS_UDP   ? "UDP"
+		 : port_space == RDMA_PS_IB    ? "IB"
+		 : port_space == RDMA_PS_IPOIB ? "IPOIB"
+					       : "?");
+}
+
+static uint64_t big_endian(const uint8_t *data, size_t size)
+{
+	uint64_t value = 0;
+
+	while (size--)
+		value = value << 8 | *data++;
+	return value;
+}
+
+/* With -p: what the bytes mean if they are a connect request's or a refusal's of docs/protocol.md. */
+static void say_wire(struct out *out, const uint8_t *data, size_t length)
+{
+	if (length >= 32 && big_endian(data + 24, 4) == MAGIC) {
+		out_open(out, "connect_info");
+		out_unsigned(out, "count", big_endian(data, 8));
+		out_unsigned(out, "data_size", big_endian(data + 8, 8));
+		out_unsigned(out, "n_data_buffers", big_endian(data + 16, 8));
+		out_unsigned(out, "version", big_endian(data + 28, 2));
+		out_close(out);
+	} else if (length >= 16 && big_endian(data, 4) == MAGIC) {
+		out_open(out, "refusal");
+		out_unsigned(out, "version", big_endian(data + 4, 2));
+		out_unsigned(out, "reason", big_endian(data + 6, 2));
+		out_unsigned(out, "limit", big_endian(data + 8, 8));
+		out_close(out);
+	}
+}
+
+void say_private_data(struct out *out, const char *name, const void *data, size_t length)
+{
+	if (!data || !length)
+		return;
+	out_bytes(out, name, data, length);
+	if (settings.decode_wire)
+		say_wire(out, data, length);
+}
+
+void say_conn_param(struct out *out, const char *name, const struct rdma_conn_param *param)
+{
+	if (!param) {
+		say_pointer(out, name, NULL);
+		return;
+	}
+	out_open(out, name);
+	out_unsigned(out, "responder_resources", param->responder_resources);
+	out_unsigned(out, "initiator_depth", param->initiator_depth);
+	out_unsigned(out, "retry_count", param->retry_count);
+	out_unsigned(out, "rnr_retry_count", param->rnr_retry_count);
+	if (param->qp_num)
+		out_unsigned(out, "qp_num", param->qp_num);
+	say_private_data(out, "private_data", param->private_data, param->private_data_len);
+	out_close(out);
+}
+
+/* Why a connection was refused, as the CM's status has it; other statuses are errno values. */
+static void say_status(struct out *out, const struct rdma_cm_event *event)
+{
+	static const char *const reasons[] = {
+		[1] = "no QP",
+		[2] = "no EEC",
+		[3] = "no resources",
+		[4] = "timeout",
+		[5] = "unsupported",
+		[6] = "invalid id",
+		[8] = "nobody listens",
+		[10] = "stale connection",
+		[24] = "port redirected",
+		[28] = "the program refused",
+	};
+	int status = event->status, error = status < 0 ? -status : status;
+	const char *name = strerrorname_np(error);
+
+	out_signed(out, "status", status);
+	if (!status)
+		return;
+	if (event->event == RDMA_CM_EVENT_REJECTED && status > 0 &&
+	    (size_t)status < sizeof(reasons) / sizeof(reasons[0]) && reasons[status])
+		out_string(out, "reason", reasons[status]);
+	else if (event->event == RDMA_CM_EVENT_REJECTED && status == -ECONNREFUSED)
+		out_string(out, "reason", "the program refused, or nobody listens");
+	else if (name)
+		out_string(out, "reason", strerrordesc_np(error));
+}
+
+static const char *event_name(enum rdma_cm_event_type type)
+{
+	__typeof__(&rdma_event_str) real = real_function(VERB_rdma_event_str); /* not ours */
+	const char *name = real(type), *prefix = "RDMA_CM_EVENT_";
+
+	return strncmp(name, prefix, strlen(prefix)) ? name : name + strlen(prefix);
+}
+
+static bool has_param(enum rdma_cm_event_type type)
+{
+	return type == RDMA_CM_EVENT_CONNECT_REQUEST || type == RDMA_CM_EVENT_CONNECT_RESPONSE ||
+	       type == RDMA_CM_EVENT_ESTABLISHED;
+}
+
+void say_cm_event(struct out *out, const char *name, struct rdma_cm_event *const *pointer)
+{
+	const struct rdma_cm_event *event = *pointer;
+	bool datagram = event->id && event->id->ps == RDMA_PS_UDP;
+
+	out_object(out, name, KIND_CM_EVENT, event);
+	out_open(out, out->json ? "what" : NULL);
+	out_word(out, out->json ? "type" : NULL, event_name(event->event));
+	out_object(out, "id", KIND_ID, event->id);
+	if (event->listen_id && event->listen_id != event->id)
+		say_labelled(out, "listener", KIND_ID, event->listen_id);
+	say_status(out, event);
+	if (has_param(event->event) && !datagram) {
+		out_unsigned(out, "responder_resources", event->param.conn.responder_resources);
+		out_unsigned(out, "initiator_depth", event->param.conn.initiator_depth);
+	}
+	if (datagram && event->event == RDMA_CM_EVENT_ESTABLISHED)
+		out_unsigned(out, "qp_num", event->param.ud.qp_num);
+	say_private_data(out, "private_data", event->param.conn.private_data,
+			 event->param.conn.private_data_len);
+	out_close(out);
+}
+
+void say_addrinfo(struct out *out, const char *name, const struct rdma_addrinfo *info)
+{
+	if (!info) {
+		say_pointer(out, name, NULL);
+		return;
+	}
+	out_open(out, name);
+	out_hex(out, "flags", (unsigned int)info->ai_flags);
+	say_port_space(out, "port_space", info->ai_port_space);
+	out_signed(out, "qp_type", info->ai_qp_type);
+	out_close(out);
+}
+
+void say_option_level(struct out *out, const char *name, int level)
+{
+	static const char *const levels[] = { "ID", "IB" };
+
+	out_name(out, name, (uint64_t)level, NAMES_OF(levels));
+}
+
+void say_option(struct out *out, const char *name, int option, int level)
+{
+	static const char *const options[] = { "TOS", "REUSEADDR", "AFONLY", "ACK_TIMEOUT" };
+
+	if (level == RDMA_OPTION_ID)
+		out_name(out, name, (uint64_t)option, NAMES_OF(options));
+	else
+		out_signed(out, name, option);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: what many verbs have among their arguments. See say.h.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+
+#include "verbs-trace/tool/say.h"
+
+void say_pointer(struct out *out, const char *name, const void *pointer)
+{
+	char text[32] = "NULL";
+
+	if (pointer)
+		snprintf(text, sizeof(text), "%p", pointer);
+	if (out->json && !pointer)
+		out_string(out, name, NULL);
+	else
+		out_word(out, name, text);
+}
+
+/* An object that this call has made: its name, and the only time its pointer. */
+void say_new(struct call *call, const char *name, enum kind kind, const void *pointer)
+{
+	struct object *object = object_of(kind, pointer);
+
+	if (call->error)
+		return;
+	out_known(call->out, name, object, pointer);
+	if (object && call->out->json)
+		out_raw(call->out, ",\"%s_pointer\":\"%p\"", name, pointer);
+	else if (object)
+		out_raw(call->out, " (%p)", pointer);
+}
+
+void say_labelled(struct out *out, const char *name, enum kind kind, const void *pointer)
+{
+	struct object *object = object_of(kind, pointer);
+	char text[48];
+
+	if (!object) {
+		say_pointer(out, name, pointer);
+		return;
+	}
+	out_word(out, name, object_name(object, text, sizeof(text)));
+}
+
+void say_int(struct out *out, const char *name, const int *value)
+{
+	if (value)
+		out_signed(out, name, *value);
+}
+
+void say_hex(struct out *out, const char *name, uint64_t value)
+{
+	out_hex(out, name, value);
+}
+
+void say_access(struct out *out, const char *name, uint64_t access)
+{
+	static const char *const names[] = {
+		"LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC",           "MW_BIND",
+		"ZERO_BASED",  "ON_DEMAND",    "HUGETLB",     [20] = "RELAXED_ORDERING",
+	};
+
+	out_flags(out, name, access, NAMES_OF(names));
+}
+
+void say_bytes(struct out *out, const char *name, const void *data, size_t length)
+{
+	if (data)
+		out_bytes(out, name, data, length);
+}
+
+void say_gid(struct out *out, const char *name, const union ibv_gid *gid)
+{
+	char text[INET6_ADDRSTRLEN] = "NULL";
+
+	if (gid)
+		inet_ntop(AF_INET6, gid->raw, text, sizeof(text));
+	out_word(out, name, text);
+}
+
+void say_address(struct out *out, const char *name, const struct sockaddr *address)
+{
+	const struct sockaddr_in *ipv4 = (const void *)address;
+	const struct sockaddr_in6 *ipv6 = (const void *)address;
+	char host[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 16];
+
+	if (!address) {
+		say_pointer(out, name, NULL);
+	} else if (address->sa_family == AF_INET) {
+		inet_ntop(AF_INET, &ipv4->sin_addr, host, sizeof(host));
+		snprintf(text, sizeof(text), "%s:%u", host, ntohs(ipv4->sin_port));
+		out_word(out, name, text);
+	} else if (address->sa_family == AF_INET6) {
+		inet_ntop(AF_INET6, &ipv6->sin6_addr, host, sizeof(host));
+		snprintf(text, sizeof(text), "[%s]:%u", host, ntohs(ipv6->sin6_port));
+		out_word(out, name, text);
+	} else {
+		snprintf(text, sizeof(text), "family-%u", address->sa_family);
+		out_word(out, name, text);
+	}
+}
+
+void say_immediate(struct out *out, const char *name, __be32 value)
+{
+	out_hex(out, name, ntohl(value));
+}

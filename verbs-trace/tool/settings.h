@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: what the user asked for, as the launcher (launcher.c) hands it to the shared
+ * object in the environment.
+ */
+#ifndef VERBS_TRACE_TOOL_SETTINGS_H
+#define VERBS_TRACE_TOOL_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The variables. The second is the moment at which the first process started, on CLOCK_MONOTONIC. */
+#define SETTINGS_VARIABLE "VERBS_TRACE"
+#define START_VARIABLE    "VERBS_TRACE_START"
+
+struct settings {
+	bool summary;      /* -c */
+	bool follow;       /* -f */
+	bool json;         /* -j */
+	bool after_error;  /* -k */
+	bool nested;       /* -n */
+	bool decode_wire;  /* -p */
+	bool quiet;        /* -q */
+	char only[256];    /* -e */
+	size_t binary;     /* -s */
+	char output[4096]; /* -o, absolute; empty: stderr */
+};
+
+extern struct settings settings;
+
+/* Reads SETTINGS_VARIABLE's value: lines of a letter and what goes with it. */
+void settings_read(const char *text);
+
+/* Whether -e lets a verb of this name through. */
+bool settings_want(const char *verb);
+
+#endif

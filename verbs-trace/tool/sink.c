@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: where the trace goes. See sink.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/settings.h"
+#include "verbs-trace/tool/sink.h"
+
+#define OFTEN_NS 100000000
+#define HIGH     1000 /* programs count on getting low descriptors */
+
+static int fd = -1;
+static struct stat opened;
+
+/* The same file under a number that no program looks for. */
+static int move_up(int low)
+{
+	struct rlimit limit = { .rlim_cur = 256 };
+	int least = HIGH, high;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur <= HIGH)
+		least = (int)limit.rlim_cur - 8;
+	high = fcntl(low, F_DUPFD_CLOEXEC, least > 3 ? least : 3);
+	return high;
+}
+
+void sink_open(void)
+{
+	int low = STDERR_FILENO;
+
+	if (*settings.output)
+		low = open(settings.output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (low >= 0)
+		fd = move_up(low);
+	if (*settings.output && low >= 0)
+		close(low);
+	if (fd >= 0 && fstat(fd, &opened))
+		fd = -1;
+}
+
+/* Whether what the descriptor leads to is what we opened; asked now and then, as it may be on a network. */
+static bool leads_there(void)
+{
+	static _Atomic uint64_t asked;
+	uint64_t moment = call_now();
+	struct stat now;
+
+	if (moment - asked < OFTEN_NS)
+		return true;
+	asked = moment;
+	return !fstat(fd, &now) && now.st_dev == opened.st_dev && now.st_ino == opened.st_ino &&
+	       now.st_rdev == opened.st_rdev;
+}
+
+/* A file can be opened again, stderr cannot. */
+static bool is_ours(void)
+{
+	if (fd >= 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC && leads_there())
+		return true;
+	fd = -1;
+	if (*settings.output)
+		sink_open();
+	return fd >= 0;
+}
+
+void sink_write(const char *text, size_t length)
+{
+	int saved_errno = errno;
+	ssize_t written;
+
+	while (length && is_ours()) {
+		written = write(fd, text, length);
+		if (written < 0 && errno != EINTR)
+			break;
+		if (written > 0) {
+			text += written;
+			length -= (size_t)written;
+		}
+	}
+	errno = saved_errno;
+}

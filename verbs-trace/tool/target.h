@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: whether a program can be traced at all.
+ */
+#ifndef VERBS_TRACE_TOOL_TARGET_H
+#define VERBS_TRACE_TOOL_TARGET_H
+
+/*
+ * The path of the program that execvp(3) would run, in static memory, if the loader will load the shared
+ * object into it. Else one line on stderr says why not, and the exit status that a shell would give
+ * (127: not there, 126: cannot be run or traced) goes into *status.
+ */
+const char *target_find(const char *program, int *status);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: the threads that call verbs. See call.h.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "verbs-trace/tool/thread.h"
+
+static __thread struct thread *mine;
+static struct thread *threads; /* rows are not freed, but used again */
+static int n_threads;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two above */
+static pthread_key_t at_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void thread_ends(void *row)
+{
+	struct thread *thread = row;
+
+	pthread_mutex_lock(&lock);
+	thread->gone = true;
+	pthread_mutex_unlock(&lock);
+	mine = NULL;
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&at_end, thread_ends);
+}
+
+static struct thread *new_thread(void)
+{
+	static struct thread without_memory;
+	struct thread *thread;
+
+	pthread_once(&once, make_key);
+	pthread_mutex_lock(&lock);
+	for (thread = threads; thread && !thread->gone; thread = thread->next)
+		;
+	if (!thread) {
+		thread = calloc(1, sizeof(*thread));
+		if (thread) {
+			thread->next = threads;
+			threads = thread;
+		}
+	}
+	if (thread) {
+		thread->gone = false;
+		thread->depth = 0;
+		thread->in.when = 0;
+		thread->number = ++n_threads;
+		thread->tid = (pid_t)syscall(SYS_gettid);
+	}
+	pthread_mutex_unlock(&lock);
+	mine = thread ? thread : &without_memory;
+	pthread_setspecific(at_end, mine);
+	return mine;
+}
+
+struct thread *thread_self(void)
+{
+	return mine ? mine : new_thread();
+}
+
+void threads_each(void (*see)(const struct thread *thread))
+{
+	struct thread *thread;
+
+	for (thread = threads; thread; thread = thread->next) {
+		if (!thread->gone && thread->in.when)
+			see(thread);
+	}
+}
+
+void threads_forked(void)
+{
+	struct thread *thread;
+
+	pthread_mutex_init(&lock, NULL);
+	for (thread = threads; thread; thread = thread->next)
+		thread->gone = thread != mine;
+	if (mine)
+		mine->tid = (pid_t)syscall(SYS_gettid);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: the row of the thread that calls. See call.h for the row.
+ */
+#ifndef VERBS_TRACE_TOOL_THREAD_H
+#define VERBS_TRACE_TOOL_THREAD_H
+
+#include "verbs-trace/tool/call.h"
+
+struct thread *thread_self(void);
+
+#endif

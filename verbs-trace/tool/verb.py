@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A verb of the tables in calls/, and the function in C that stands in for it.
+
+Place: part of generate.py, which says what a table is made of. Contract: writes no file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+KINDS = {
+    "ibv_context *": "CONTEXT",
+    "ibv_pd *": "PD",
+    "ibv_mr *": "MR",
+    "ibv_mw *": "MW",
+    "ibv_cq *": "CQ",
+    "ibv_cq_ex *": "CQ",
+    "ibv_qp *": "QP",
+    "ibv_qp_ex *": "QP",
+    "ibv_srq *": "SRQ",
+    "ibv_ah *": "AH",
+    "ibv_comp_channel *": "COMP_CHANNEL",
+    "rdma_event_channel *": "EVENT_CHANNEL",
+    "rdma_cm_id *": "ID",
+    "rdma_cm_event *": "CM_EVENT",
+    "rdma_addrinfo *": "ADDRINFO",
+    "ibv_device **": "DEVICE_LIST",
+    "ibv_context **": "CONTEXT_LIST",
+    "ibv_xrcd *": "XRCD",
+    "ibv_wq *": "WQ",
+    "ibv_rwq_ind_table *": "RWQ_TABLE",
+    "ibv_flow *": "FLOW",
+    "ibv_flow_action *": "FLOW_ACTION",
+    "ibv_counters *": "COUNTERS",
+    "ibv_dm *": "DM",
+    "ibv_td *": "TD",
+}
+ERRORS = {
+    "errno": "error_of_errno({})",
+    "minus1": "error_of_minus1({})",
+    "index": "error_of_minus1({})",
+    "count": "error_of_minus1({})",
+    "size": "error_of_minus1((ssize_t){})",
+    "polled": "error_of_minus1({})",
+    "new": "error_of_pointer({})",
+}
+RESULTS = {"text": "text", "pointer": "pointer", "hex": "hex", "void": "void"}
+DECODER = re.compile(r"(>?)(\w+)(?:\((.*)\))?$")
+
+
+class Wrong(Exception):
+    """A table that cannot be read."""
+
+
+def kind_of(ctype: str) -> str | None:
+    """The kind of object that a pointer of this type is, if it is one."""
+    return KINDS.get(ctype.replace("const ", "").removeprefix("struct ").strip())
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a verb."""
+
+    ctype: str
+    name: str
+    decoder: str
+
+    @property
+    def declared(self) -> str:
+        """As a prototype has it."""
+        return f"{self.ctype}{'' if self.ctype.endswith('*') else ' '}{self.name}"
+
+    def shown(self, taken: str | None) -> str:
+        """The statement that shows it."""
+        if self.decoder == "-":
+            return ""
+        if self.name == taken:
+            return f'out_known(call.out, "{self.name}", taken, {self.name});'
+        if self.decoder == "new":
+            kind = kind_of(self.ctype.removesuffix("*"))
+            return f'say_new(&call, "{self.name}", KIND_{kind}, *{self.name});'
+        if self.decoder:
+            return self.decoded()
+        kind = kind_of(self.ctype)
+        if kind:
+            return f'out_object(call.out, "{self.name}", KIND_{kind}, {self.name});'
+        if self.ctype == "const char *":
+            return f'out_string(call.out, "{self.name}", {self.name});'
+        if self.ctype.endswith("*"):
+            return f'say_pointer(call.out, "{self.name}", {self.name});'
+        signed = self.ctype in ("int", "off_t")
+        return f'out_{"signed" if signed else "unsigned"}(call.out, "{self.name}", {self.name});'
+
+    def decoded(self) -> str:
+        """By the decoder that the table names."""
+        match = DECODER.fullmatch(self.decoder)
+        if not match:
+            raise Wrong(f"{self.name}: cannot read the decoder {self.decoder}")
+        only_if, decoder, more = match.groups()
+        extra = f", {more}" if more else ""
+        says = f'say_{decoder}(call.out, "{self.name}", {self.name}{extra});'
+        return f"if (!call.error) {says}" if only_if else says
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One line of a table."""
+
+    section: str
+    ctype: str
+    name: str
+    arguments: list[Argument]
+    result: str
+    flags: list[str] = field(default_factory=list)
+
+    def after(self, flag: str) -> str | None:
+        """The word behind a flag such as "ends"."""
+        return self.flags[self.flags.index(flag) + 1] if flag in self.flags else None
+
+    @property
+    def exported(self) -> bool:
+        """A function of a library, and not one that is inline."""
+        return self.section.startswith(("IBVERBS", "RDMACM"))
+
+    @property
+    def returns(self) -> bool:
+        """Whether there is a result."""
+        return self.ctype.strip() != "void"
+
+    @property
+    def prototype(self) -> str:
+        """The arguments as a prototype has them."""
+        return ", ".join(a.declared for a in self.arguments) or "void"
+
+    @property
+    def passed(self) -> str:
+        """The arguments as a call has them."""
+        return ", ".join(a.name for a in self.arguments)
+
+    def hook(self, when: str) -> str:
+        """The prototype of a hook."""
+        ret = f", {self.ctype.strip()} ret" if when == "after" and self.returns else ""
+        arguments = f", {self.prototype}" if self.arguments else ""
+        return f"void {when}_{self.name}(struct call *call{arguments}{ret})"
+
+    def hooked(self, when: str) -> str:
+        """The call of a hook."""
+        if when not in self.flags:
+            return ""
+        ret = ", ret" if when == "after" and self.returns else ""
+        arguments = f", {self.passed}" if self.arguments else ""
+        return f"{when}_{self.name}(&call{arguments}{ret});"
+
+    @property
+    def real(self) -> str:
+        """The verb itself."""
+        member, first = self.after("via"), self.arguments[0] if self.arguments else None
+        if self.exported:
+            return f"((__typeof__(&{self.name}))real_function(VERB_{self.name}))"
+        assert first
+        if self.section.endswith("_ex"):
+            return f"extended_{self.section}({first.name})->{member}"
+        context = first.name if kind_of(first.ctype) == "CONTEXT" else f"{first.name}->context"
+        return f"device_of({context})->{self.section}.{member}"
+
+    @property
+    def ours(self) -> str:
+        """The name of the function that stands in."""
+        return self.name if self.exported else f"ours_{self.name}"
+
+    def show_result(self) -> str:
+        """The statement that ends the line."""
+        if self.result == "new":
+            return f"call_result_object(&call, KIND_{kind_of(self.ctype)}, ret);"
+        if self.result == "port":
+            return "call_result_number(&call, ntohs(ret));"
+        if self.result == "size":
+            return "call_result_number(&call, (ssize_t)ret);"
+        how = RESULTS.get(self.result, "number")
+        return f"call_result_{how}(&call{', ret' if self.returns else ''});"
+
+    def body(self) -> list[str]:
+        """The function, line by line."""
+        taken = self.after("ends")
+        call = f"{self.real}({self.passed})"
+        lines = ["struct call call;"]
+        if taken:
+            lines.append("struct object *taken;")
+        if self.returns:
+            lines.append(f"{self.ctype}ret;")
+        fallback = f"{'return ' if self.returns else ''}{call};"
+        lines += ["if (!tracing) {", fallback, *([] if self.returns else ["return;"]), "}"]
+        lines += [f"call_begin(&call, VERB_{self.name});", self.hooked("before")]
+        if taken:
+            kind = next(kind_of(a.ctype) for a in self.arguments if a.name == taken)
+            lines.append(f"taken = object_take(KIND_{kind}, {taken});")
+        lines.append(f"{'ret = ' if self.returns else ''}{call};")
+        lines.append(f"call_end(&call, {ERRORS.get(self.result, '0').format('ret')});")
+        lines += self.makes()
+        lines.append(self.hooked("after"))
+        lines.append("if (call_show(&call)) {")
+        lines += [a.shown(taken) for a in self.arguments]
+        if "completion" in self.flags:
+            lines.append("if (!ret) say_extended_completion(call.out, cq);")
+        lines += [self.show_result(), "}"]
+        if taken:
+            lines.append("if (call.error) object_put_back(taken); else object_ended(taken);")
+        lines.append("call_leave(&call);")
+        if self.returns:
+            lines.append("return ret;")
+        return [line for line in lines if line]
+
+    def makes(self) -> list[str]:
+        """What keeps a new object in mind."""
+        made = [(kind_of(self.ctype), "ret")] if self.result == "new" else []
+        made += [
+            (kind_of(a.ctype.removesuffix("*")), f"*{a.name}")
+            for a in self.arguments
+            if a.decoder == "new"
+        ]
+        return [
+            f"if (!call.error) object_made(KIND_{kind}, {what}, !call.inner, call_moment(&call));"
+            for kind, what in made
+        ]
+
+    def function(self) -> str:
+        """The whole of it."""
+        linkage = "EXPORTED " if self.exported else "static "
+        head = f"{self.ctype}{self.ours}({self.prototype})"
+        body = "\n".join(f"\t{line}" for line in self.body())
+        before = f"#undef {self.name}\n{head};\n" if self.exported else ""
+        return f"{before}{linkage}{head}\n{{\n{body}\n}}\n"

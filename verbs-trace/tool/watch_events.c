@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: events, which have to be acked, and what only they tell. See watch.h.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <rdma/rdma_cma.h>
+
+#include "hooks.h"
+#include "verbs.h"
+#include "verbs-trace/tool/devices.h"
+#include "verbs-trace/tool/real.h"
+#include "verbs-trace/tool/say.h"
+#include "verbs-trace/tool/watch.h"
+
+static _Atomic uint64_t async_got, async_acked, async_last;
+
+void after_ibv_get_cq_event(struct call *call, struct ibv_comp_channel *channel, struct ibv_cq **cq,
+			    void **cq_context, int ret)
+{
+	struct object *object = ret ? NULL : object_of(KIND_CQ, *cq);
+
+	(void)channel, (void)cq_context;
+	if (!object)
+		return;
+	object->polled_since_event = false;
+	if (call->inner)
+		return;
+	object->got++;
+	object->got_last = call->began;
+}
+
+void before_ibv_ack_cq_events(struct call *call, struct ibv_cq *cq, unsigned int nevents)
+{
+	struct object *object = object_of(KIND_CQ, cq);
+
+	if (object && !call->inner)
+		object->acked += nevents;
+}
+
+static bool is_bad(const struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+	case RDMA_CM_EVENT_MULTICAST_ERROR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A request brings an id of its own, which is the program's to destroy. */
+void after_rdma_get_cm_event(struct call *call, struct rdma_event_channel *channel,
+			     struct rdma_cm_event **event, int ret)
+{
+	(void)channel;
+	if (ret)
+		return;
+	if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		object_made(KIND_ID, (*event)->id, !call->inner, call_moment(call));
+	object_made(KIND_CM_EVENT, *event, !call->inner, call_moment(call));
+	call->bad = is_bad(*event);
+	if (!call->inner && (*event)->param.conn.private_data_len)
+		(*event)->param.conn.private_data = private_data_guard(
+			(*event)->param.conn.private_data, (*event)->param.conn.private_data_len,
+			call_moment(call));
+}
+
+void before_rdma_ack_cm_event(struct call *call, struct rdma_cm_event *event)
+{
+	if (!call->inner && event && event->param.conn.private_data_len)
+		private_data_guard(event->param.conn.private_data, 0, call_moment(call));
+}
+
+void after_rdma_connect(struct call *call, struct rdma_cm_id *id, struct rdma_conn_param *param,
+			int ret)
+{
+	(void)ret;
+	if (param && !param->retry_count && id->ps == RDMA_PS_TCP && !call->inner)
+		accuse(SORT_RETRY, call_moment(call),
+		       "rdma_connect with retry_count 0: one lost packet ends the connection");
+}
+
+/* What an asynchronous event tells of, whoever has got it. */
+static void see_async(const struct ibv_async_event *event, struct moment moment)
+{
+	struct object *cq;
+
+	if (event->event_type != IBV_EVENT_CQ_ERR)
+		return;
+	cq = object_of(KIND_CQ, event->element.cq);
+	if (!cq)
+		return;
+	if (cq->beyond.when)
+		moment = cq->beyond;
+	accuse(SORT_OVERRUN, moment,
+	       "cq%u, of %d entries, has overrun: as many as %d completions were due", cq->number,
+	       cq->entries, (int)cq->most);
+}
+
+void after_ibv_get_async_event(struct call *call, struct ibv_context *context,
+			       struct ibv_async_event *event, int ret)
+{
+	(void)context;
+	if (ret)
+		return;
+	call->bad = event->event_type == IBV_EVENT_CQ_ERR ||
+		    event->event_type == IBV_EVENT_QP_FATAL ||
+		    event->event_type == IBV_EVENT_QP_REQ_ERR ||
+		    event->event_type == IBV_EVENT_QP_ACCESS_ERR ||
+		    event->event_type == IBV_EVENT_DEVICE_FATAL;
+	see_async(event, call_moment(call));
+	if (!call->inner) {
+		async_got++;
+		async_last = call->began;
+	}
+}
+
+void before_ibv_ack_async_event(struct call *call, struct ibv_async_event *event)
+{
+	(void)event;
+	if (!call->inner)
+		async_acked++;
+}
+
+void watch_drain_events(struct ibv_context *context)
+{
+	struct pollfd wait = { .fd = context->async_fd, .events = POLLIN };
+	__typeof__(&ibv_get_async_event) get = real_function(VERB_ibv_get_async_event);
+	__typeof__(&ibv_ack_async_event) ack = real_function(VERB_ibv_ack_async_event);
+	struct ibv_async_event event;
+
+	fcntl(context->async_fd, F_SETFL, fcntl(context->async_fd, F_GETFL) | O_NONBLOCK);
+	while (poll(&wait, 1, 0) == 1 && wait.revents & POLLIN && !get(context, &event)) {
+		see_async(&event, (struct moment){ VERB_ibv_get_async_event, call_now() });
+		ack(&event);
+	}
+}
+
+void before_ibv_close_device(struct call *call, struct ibv_context *context)
+{
+	(void)call;
+	watch_drain_events(context);
+}
+
+static void see_cm_event(struct object *event, void *argument)
+{
+	(void)argument;
+	if (event->own)
+		accuse(SORT_CM_EVENT, event->made, "event%u was never acked", event->number);
+}
+
+static void see_cq(struct object *cq, void *argument)
+{
+	(void)argument;
+	if (cq->got > cq->acked)
+		accuse(SORT_CQ_EVENT, (struct moment){ VERB_ibv_get_cq_event, cq->got_last },
+		       "%d of the %d events of cq%u were never acked", (int)(cq->got - cq->acked),
+		       (int)cq->got, cq->number);
+}
+
+void watch_events_at_exit(void)
+{
+	objects_each(KIND_CM_EVENT, see_cm_event, NULL);
+	objects_each(KIND_CQ, see_cq, NULL);
+	if (async_got > async_acked)
+		accuse(SORT_ASYNC_EVENT, (struct moment){ VERB_ibv_get_async_event, async_last },
+		       "%d of %d asynchronous events were never acked",
+		       (int)(async_got - async_acked), (int)async_got);
+}

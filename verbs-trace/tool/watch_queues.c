@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: queues as they are made and ended: which completions go where. See watch.h.
+ */
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+
+#include "hooks.h"
+#include "verbs.h"
+#include "verbs-trace/tool/watch.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards each channel's list of CQs */
+
+void watch_new_cq(struct object *cq, int entries, struct ibv_comp_channel *channel)
+{
+	cq->entries = entries;
+	cq->channel = object_of(KIND_COMP_CHANNEL, channel);
+	if (!cq->channel)
+		return;
+	pthread_mutex_lock(&lock);
+	cq->next_on_channel = cq->channel->first_cq;
+	cq->channel->first_cq = cq;
+	pthread_mutex_unlock(&lock);
+}
+
+void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all)
+{
+	struct object *object = object_made(KIND_QP, qp, !call->inner, call_moment(call));
+
+	if (!object || object->send_cq)
+		return;
+	object->send_cq = object_of(KIND_CQ, qp->send_cq);
+	object->recv_cq = object_of(KIND_CQ, qp->recv_cq);
+	object->sq_sig_all = sq_sig_all;
+	if (qp->srq && object->recv_cq)
+		object->recv_cq->uncounted = true;
+	object_number_qp(object, qp->qp_num);
+}
+
+void after_ibv_create_cq(struct call *call, struct ibv_context *context, int cqe, void *cq_context,
+			 struct ibv_comp_channel *channel, int comp_vector, struct ibv_cq *ret)
+{
+	struct object *object = object_of(KIND_CQ, ret);
+
+	(void)call, (void)context, (void)cqe, (void)cq_context, (void)comp_vector;
+	if (object)
+		watch_new_cq(object, ret->cqe, channel);
+}
+
+void after_ibv_resize_cq(struct call *call, struct ibv_cq *cq, int cqe, int ret)
+{
+	struct object *object = object_of(KIND_CQ, cq);
+
+	(void)call, (void)cqe;
+	if (object && !ret)
+		object->entries = cq->cqe;
+}
+
+void after_ibv_create_qp(struct call *call, struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
+			 struct ibv_qp *ret)
+{
+	(void)pd;
+	if (ret)
+		watch_new_qp(call, ret, attr->sq_sig_all);
+}
+
+void after_ibv_create_qp_ex(struct call *call, struct ibv_context *context,
+			    struct ibv_qp_init_attr_ex *attr, struct ibv_qp *ret)
+{
+	(void)context;
+	if (ret)
+		watch_new_qp(call, ret, attr->sq_sig_all);
+}
+
+/* The library has made it by a call of its own; now it is the program's to destroy. */
+void after_rdma_create_qp(struct call *call, struct rdma_cm_id *id, struct ibv_pd *pd,
+			  struct ibv_qp_init_attr *attr, int ret)
+{
+	(void)pd;
+	if (ret || !id->qp)
+		return;
+	object_made(KIND_QP, id->qp, !call->inner, call_moment(call));
+	watch_new_qp(call, id->qp, attr->sq_sig_all);
+}
+
+void after_rdma_create_qp_ex(struct call *call, struct rdma_cm_id *id,
+			     struct ibv_qp_init_attr_ex *attr, int ret)
+{
+	if (ret || !id->qp)
+		return;
+	object_made(KIND_QP, id->qp, !call->inner, call_moment(call));
+	watch_new_qp(call, id->qp, attr->sq_sig_all);
+}
+
+void before_ibv_destroy_qp(struct call *call, struct ibv_qp *qp)
+{
+	struct object *object = object_of(KIND_QP, qp);
+
+	(void)call;
+	if (!object)
+		return;
+	if (object->send_cq)
+		object->send_cq->outstanding -= object->outstanding;
+	if (object->recv_cq)
+		object->recv_cq->outstanding -= object->receives;
+	object->outstanding = 0;
+	object->receives = 0;
+}
+
+static void leave_channel(struct object *cq)
+{
+	struct object **at;
+
+	pthread_mutex_lock(&lock);
+	for (at = &cq->channel->first_cq; *at && *at != cq; at = &(*at)->next_on_channel)
+		;
+	if (*at)
+		*at = cq->next_on_channel;
+	pthread_mutex_unlock(&lock);
+}
+
+void before_ibv_destroy_cq(struct call *call, struct ibv_cq *cq)
+{
+	struct object *object = object_of(KIND_CQ, cq);
+
+	if (!object)
+		return;
+	watch_tell_empty(object, call->thread);
+	watch_drain(object);
+	if (object->channel)
+		leave_channel(object);
+	if (object->got > object->acked && !call->inner)
+		accuse(SORT_CQ_EVENT, call_moment(call),
+		       "cq%u is destroyed while %d of its %d events are not acked: ibv_destroy_cq waits "
+		       "for them, for ever",
+		       object->number, (int)(object->got - object->acked), (int)object->got);
+}
+
+/* What the program does to a QP's state makes good, or explains, what has been before. */
+void after_ibv_modify_qp(struct call *call, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+			 int ret)
+{
+	struct object *object = object_of(KIND_QP, qp);
+
+	(void)call, (void)attr;
+	if (object && !ret && mask & IBV_QP_STATE)
+		object->failed_thread = 0;
+}
+
+/* Whether a CQ that shares the channel may lose what has come since it was last polled. */
+void before_ibv_get_cq_event(struct call *call, struct ibv_comp_channel *channel,
+			     struct ibv_cq **cq, void **cq_context)
+{
+	struct object *object = object_of(KIND_COMP_CHANNEL, channel), *at;
+
+	(void)cq, (void)cq_context;
+	if (!object || call->inner)
+		return;
+	pthread_mutex_lock(&lock);
+	for (at = object->first_cq; at; at = at->next_on_channel) {
+		if (!at->at_risk || at->polled_since_armed || at->uncounted || at->told)
+			continue;
+		at->told = true;
+		accuse(SORT_ARMED, (struct moment){ VERB_ibv_req_notify_cq, at->armed },
+		       "cq%u was armed after it had been polled, and not polled again before "
+		       "ibv_get_cq_event: what was completed in between is not heard of",
+		       at->number);
+	}
+	pthread_mutex_unlock(&lock);
+}
