@@ -4,6 +4,7 @@
  * ever: without --timeout where the stage claims to notice, with it in the others.
  */
 #include <signal.h>
+#include <stdlib.h>
 
 #include "tests/stages/runs.h"
 #include "tests/stages/stages.h"

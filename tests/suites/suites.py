@@ -35,7 +35,7 @@ class Suite:
     processors: int = 2
     options: tuple[str, ...] = ()  # for lab/run
     settings: tuple[str, ...] = ()  # for the program: NAME=VALUE
-    by_default: bool = True
+    by_default: bool = True  # in make check; the others are for make check-long
 
 
 # In the order in which they are begun, as far as processors are left: first what takes no time.
@@ -44,21 +44,21 @@ SUITES = {
     "traced": Suite(HERE, "tests/traced", 60, 1),
     "tracer": Suite(HERE, "tests/tracer/run coverage harmless", 120, 1),
     "fuzz": Suite(HERE, "tests/fuzzers", 600, 1),
-    "fake": Suite(HERE, "tests/fakes", 1200, 1),
-    "lab": Suite(LAB, "lab/test --quick", 2400, 1),
+    "fake": Suite(HERE, "tests/fakes", 1200),
+    "lab": Suite(LAB, "lab/test --quick", 2400, 1, by_default=False),
     "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600),
     "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
     "pairs": Suite(DEVICE, "tests/pairs", 3600),
     "rights": Suite(DEVICE, "tests/rights", 3600),
-    "pools": Suite(DEVICE, "tests/pools", 3600),
+    "pools": Suite(DEVICE, "tests/pools", 3600, by_default=False),
     "ladder": Suite(DEVICE, "tests/ladder", 3600),
-    "blast": Suite(DEVICE, "tests/blast", 3600),
-    "ep": Suite(DEVICE, "tests/ep", 3600),
-    "devices": Suite(GUEST, "tests/devices", 3600),
+    "blast": Suite(DEVICE, "tests/blast", 3600, by_default=False),
+    "ep": Suite(DEVICE, "tests/ep", 3600, by_default=False),
+    "devices": Suite(GUEST, "tests/devices", 3600, by_default=False),
     "strangers": Suite(DEVICE, "tests/strangers", 3600),
     "two-hosts": Suite(TWO_HOSTS, "build/tests/two-hosts-tests", 1800, options=("--loss", "1")),
-    "lost": Suite(TWO_HOSTS, "tests/two-hosts-lost", 1800),
-    "cut": Suite(TWO_HOSTS, "tests/two-hosts-cut", 1800),
+    "lost": Suite(TWO_HOSTS, "tests/two-hosts-lost", 1800, by_default=False),
+    "cut": Suite(TWO_HOSTS, "tests/two-hosts-cut", 1800, by_default=False),
     "nine": Suite(
         DEVICE, "build/tests/stage-tests", 3600, settings=("STAGES_NINE=1",), by_default=False
     ),
