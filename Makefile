@@ -251,7 +251,8 @@ check: ## run all tests, on the same drivers
 check-long: ## what takes longer than `make check`, and one table of it
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt \
 		tests/packages-sanitize.txt tests/packages-long.txt
-	@$(MAKE) --no-print-directory $(JOBS) all nine tests-build tracer-build fake-build fuzz-build pairs-build
+	@$(MAKE) --no-print-directory TESTS_ALL=1 $(JOBS) all nine tests-build tracer-build \
+		fake-build fuzz-build pairs-build
 	@tests/long
 
 check-lab: ## all tests of the lab itself, also the slow ones
