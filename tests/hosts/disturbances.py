@@ -25,7 +25,10 @@ UNREACHABLE = (
 )
 REMOVED = r"RDMA_CM_EVENT_DEVICE_REMOVAL"
 CANNOT_SEND = r"local QP operation error|a work request was flushed"
-PEER_IS_GONE = (SILENCE, RETRIES, LEFT, UNREACHABLE)
+HOST_IS_DEAD = r"has not answered to a keepalive"
+PEER_IS_GONE = (SILENCE, RETRIES, LEFT, UNREACHABLE, HOST_IS_DEAD)
+# What the device has to say besides: it tells what was done to it, and is no reason by itself.
+HINT = r"IBV_EVENT_(GID_CHANGE|LID_CHANGE|PKEY_CHANGE|PORT_ACTIVE|PORT_ERR)"
 
 RATE = 10  # messages a second of a run that something happens to
 PATIENCE_S = 20  # --timeout of both sides: after a cut of 5 s TCP may take 13 s to try again, soft-RoCE 8

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from hosts.disturbances import Disturbance
+from hosts.disturbances import HINT, Disturbance
 
 DONE, TOLD, BAD, NOT_RUN = "done", "told", "BAD", "not run"
 
@@ -82,6 +82,7 @@ def sentences(said: list[str]) -> list[str]:
 def of_reason(who: str, lines: list[str], row: Disturbance) -> list[str]:
     """An error is one line that names a cause that it can have. A server may lose its listener, too."""
     faults = []
+    lines = [line for line in lines if not re.search(HINT, line)] or lines[:1]
     if len(lines) > (2 if row.removes and who == "server" else 1):
         faults.append(f"{who} says {len(lines)} things: {' / '.join(lines)}")
     for line in lines[:2]:

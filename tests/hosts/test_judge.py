@@ -76,6 +76,11 @@ class Judge(unittest.TestCase):
         seen.server.status = 1
         self.check(seen, BAD, "says 2 things")
 
+    def test_what_the_device_says_besides_is_no_reason(self) -> None:
+        hint = "rxe0, port 1: an address was added to it or removed (IBV_EVENT_GID_CHANGE)"
+        self.check(self.client(1, hint, SILENT), TOLD)
+        self.check(self.client(1, hint), BAD, "another cause")
+
     def test_a_listener_and_a_connection_are_two(self) -> None:
         seen = good(DELETE)
         lost = "ping-sr-3/server: {}: No such device (19) (RDMA_CM_EVENT_DEVICE_REMOVAL)"
