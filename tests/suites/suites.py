@@ -50,6 +50,7 @@ SUITES = {
     "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
     "pairs": Suite(DEVICE, "tests/pairs", 3600),
     "rights": Suite(DEVICE, "tests/rights", 3600),
+    "pubsub": Suite(DEVICE, "tests/pubsub", 3600),
     "pools": Suite(DEVICE, "tests/pools", 3600),
     "ladder": Suite(DEVICE, "tests/ladder", 3600),
     "blast": Suite(DEVICE, "tests/blast", 3600),
