@@ -113,7 +113,7 @@ ping-srq-4.server = $(filter-out %/loop.c %/agent_operation.c,$(ping-sr-4.server
 # Made as the stages are, of parts, but of another shape: what they do is no message to and fro, which
 # the tests that run all stages, and bench/, take for granted. So they are not in STAGES, and have suites
 # of their own.
-OTHERS = pubsub-rdma-1
+OTHERS = pubsub-rdma-1 pubsub-rdma-2
 
 # The publisher knows nothing of those who read.
 pubsub-rdma-1.before = ping-rdma-1
@@ -122,6 +122,16 @@ pubsub-rdma-1.client = $(filter-out %/round_trip.c,$(ping-rdma-1.client)) ping-r
 		       pubsub-rdma-1/subscriber.c pubsub-rdma-1/record.c
 pubsub-rdma-1.server = $(ping-rdma-1.server) pubsub-rdma-1/publisher.c pubsub-rdma-1/publication.c \
 		       pubsub-rdma-1/record.c
+
+# The publisher's agents WRITE; a subscriber sleeps between its looks at memory.
+pubsub-rdma-2.before = pubsub-rdma-1
+pubsub-rdma-2.parts  = $(pubsub-rdma-1.parts) ping-rdma-1/transfer.c pubsub-rdma-1/record.c \
+		       ping-sr-3/completions.c ping-sr-3/comp_channel.c
+pubsub-rdma-2.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-1.client)) \
+		       pubsub-rdma-2/subscriber.c
+pubsub-rdma-2.server = $(filter-out %/completions.c %/comp_channel.c %/agent_operation.c, \
+			 $(ping-rdma-1.server)) \
+		       pubsub-rdma-2/agent_operation.c pubsub-rdma-2/publisher.c pubsub-rdma-1/publication.c
 
 # All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
 # each chosen by itself: no channel, a channel, a channel that does not block.
