@@ -113,7 +113,7 @@ ping-srq-4.server = $(filter-out %/loop.c %/agent_operation.c,$(ping-sr-4.server
 # Made as the stages are, of parts, but of another shape: what they do is no message to and fro, which
 # the tests that run all stages, and bench/, take for granted. So they are not in STAGES, and have suites
 # of their own.
-OTHERS = pubsub-rdma-1 pubsub-rdma-2
+OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
 
 # The publisher knows nothing of those who read.
 pubsub-rdma-1.before = ping-rdma-1
@@ -132,6 +132,14 @@ pubsub-rdma-2.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-1
 pubsub-rdma-2.server = $(filter-out %/completions.c %/comp_channel.c %/agent_operation.c, \
 			 $(ping-rdma-1.server)) \
 		       pubsub-rdma-2/agent_operation.c pubsub-rdma-2/publisher.c pubsub-rdma-1/publication.c
+
+# Both sides do the same, and the server with one client after the other: it has one terminal.
+talk-rdma-0.before = ping-rdma-3
+talk-rdma-0.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c %/report_results.c, \
+		       $(ping-rdma-1.parts)) ping-sr-3/completions.c ping-sr-3/comp_channel.c \
+		     talk-rdma-0/sides.c talk-rdma-0/talk.c talk-rdma-0/slot.c talk-rdma-0/typed.c
+talk-rdma-0.client = ping-sr-0/client.c
+talk-rdma-0.server = ping-sr-0/server.c ping-sr-0/welcome.c ping-sr-0/agent.c ping-sr-0/serve_clients.c
 
 # All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
 # each chosen by itself: no channel, a channel, a channel that does not block.
