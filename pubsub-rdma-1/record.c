@@ -115,13 +115,16 @@ bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size)
 {
 	size_t words = size / WORD, i;
 
-	/* The order of a program is known, other than a device's: the first word before, the last after. */
-	store(copy, 0, load(record, 0));
+	/*
+	 * The last word first, the first one last: against a device that writes in ascending order the numbers
+	 * prove nothing if they are looked at in the same order. Our own thread makes both odd before it begins.
+	 */
+	store(copy, words - 1, load(record, words - 1));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	for (i = 1; i < words - 1; i++)
 		store(copy, i, load(record, i));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	store(copy, i, load(record, i));
+	store(copy, 0, load(record, 0));
 	return our_record_is_whole(copy, size);
 }
 
