@@ -110,6 +110,37 @@ ping-srq-4.client = $(ping-sr-4.client) ping-sr-0/ping.c
 ping-srq-4.server = $(filter-out %/loop.c %/agent_operation.c,$(ping-sr-4.server)) \
 		    ping-srq-4/loop.c ping-srq-4/agent_operation.c ping-srq-4/transfer.c ping-srq-4/pool.c
 
+# Made as the stages are, of parts, but of another shape: what they do is no message to and fro, which
+# the tests that run all stages, and bench/, take for granted. So they are not in STAGES, and have suites
+# of their own.
+OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
+
+# The publisher knows nothing of those who read.
+pubsub-rdma-1.before = ping-rdma-1
+pubsub-rdma-1.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-rdma-1.parts))
+pubsub-rdma-1.client = $(filter-out %/round_trip.c,$(ping-rdma-1.client)) ping-rdma-1/transfer.c \
+		       pubsub-rdma-1/subscriber.c pubsub-rdma-1/record.c
+pubsub-rdma-1.server = $(ping-rdma-1.server) pubsub-rdma-1/publisher.c pubsub-rdma-1/publication.c \
+		       pubsub-rdma-1/record.c
+
+# The publisher's agents WRITE; a subscriber sleeps between its looks at memory.
+pubsub-rdma-2.before = pubsub-rdma-1
+pubsub-rdma-2.parts  = $(pubsub-rdma-1.parts) ping-rdma-1/transfer.c pubsub-rdma-1/record.c \
+		       ping-sr-3/completions.c ping-sr-3/comp_channel.c
+pubsub-rdma-2.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-1.client)) \
+		       pubsub-rdma-2/subscriber.c
+pubsub-rdma-2.server = $(filter-out %/completions.c %/comp_channel.c %/agent_operation.c, \
+			 $(ping-rdma-1.server)) \
+		       pubsub-rdma-2/agent_operation.c pubsub-rdma-2/publisher.c pubsub-rdma-1/publication.c
+
+# Both sides do the same, and the server with one client after the other: it has one terminal.
+talk-rdma-0.before = ping-rdma-3
+talk-rdma-0.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c %/report_results.c, \
+		       $(ping-rdma-1.parts)) ping-sr-3/completions.c ping-sr-3/comp_channel.c \
+		     talk-rdma-0/sides.c talk-rdma-0/talk.c talk-rdma-0/slot.c talk-rdma-0/typed.c
+talk-rdma-0.client = ping-sr-0/client.c
+talk-rdma-0.server = ping-sr-0/server.c ping-sr-0/welcome.c ping-sr-0/agent.c ping-sr-0/serve_clients.c
+
 # All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
 # each chosen by itself: no channel, a channel, a channel that does not block.
 NINE_CM.none          = ping-sr-0/cm_events.c ping-sr-0/serve_clients.c
@@ -122,7 +153,7 @@ NINE_COMP.nonblocking = ping-sr-4/completions.c ping-sr-4/comp_channels.c
 NINE_WAYS = none channel nonblocking
 NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(completions)))
 
-PROGRAMS = $(foreach stage,$(STAGES),$(stage)/client $(stage)/server)
+PROGRAMS = $(foreach stage,$(STAGES) $(OTHERS),$(stage)/client $(stage)/server)
 
 # Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
 ONE_FILE = ping-ep-0/client ping-ep-0/server
@@ -165,7 +196,7 @@ $(1)/client: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).client) $($(1).parts)) $(RO
 $(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(ROOM_LIBS)
 $(if $($(1).libs),$(1)/client $(1)/server: LIBS = $($(1).libs))
 endef
-$(foreach stage,$(STAGES),$(eval $(call stage_rules,$(stage))))
+$(foreach stage,$(STAGES) $(OTHERS),$(eval $(call stage_rules,$(stage))))
 
 $(ONE_FILE): %: %.c
 	$(SAY) CC $<
@@ -302,7 +333,7 @@ deltas: ## how long each stage's delta is
 	@for stage in $(wordlist 2,99,$(STAGES)); do tools/stage size $$stage; done
 
 flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy
-	$(if $(filter $(STAGES),$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES)))
+	$(if $(filter $(STAGES) $(OTHERS),$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS)))
 	@python3 -B -m tools.flatten $(STAGE) $(BUILD)/flat/$(STAGE)
 
 print-rooms:
@@ -313,12 +344,15 @@ print-traced:
 
 # The object files of all programs but for verbs-trace/ itself.
 print-own-objects:
-	@echo $(sort $(foreach stage,$(STAGES),$(patsubst %.c,$(BUILD)/$(stage)/%.o, \
+	@echo $(sort $(foreach stage,$(STAGES) $(OTHERS),$(patsubst %.c,$(BUILD)/$(stage)/%.o, \
 		$($(stage).client) $($(stage).server) $($(stage).parts)))) \
 		$(ROOM_SOURCES:%.c=$(BUILD)/%.o)
 
 print-stages:
 	@echo $(STAGES)
+
+print-others:
+	@echo $(OTHERS)
 
 # The stage whose lesson a stage goes on from: the one before it, unless the table says otherwise.
 print-before:
@@ -346,6 +380,6 @@ help: ## show this
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
 .PHONY: all verbs-trace nine bare-events demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas flatten print-rooms print-traced print-own-objects print-stages \
+	show delta deltas flatten print-rooms print-traced print-own-objects print-stages print-others \
 	print-before print-parts print-without print-libs clean help
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * pubsub-rdma-1: the one record of the server, for all its subscribers, and the thread that changes it:
+ * the publisher, who knows nothing of them. Any thread.
+ */
+#ifndef OUR_PUBLICATION_H
+#define OUR_PUBLICATION_H
+
+#include <stdint.h>
+
+#include "program/options.h"
+
+extern const struct our_option our_publication_options[]; /* --record, --rate */
+
+/* Bytes of the record. */
+uint32_t our_publication_size(void);
+
+/* Nanoseconds from one change to the next. */
+uint64_t our_publication_period_ns(void);
+
+/*
+ * Makes the record, and has it changed from here on, unless somebody else has done so already; it stays
+ * until all have closed it. Returns 0 and *record, or an errno value, reported.
+ */
+int our_open_publication(uint8_t **record);
+void our_close_publication(void);
+
+#endif

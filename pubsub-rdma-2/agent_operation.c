@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the agent does once it is connected: at each turn it WRITEs the record, as it is then, into its
+ * subscriber's memory. It waits for nobody but its own subscriber.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "ping-rdma-1/one_sided.h"
+#include "ping-rdma-1/ping_rdma.h"
+#include "pubsub-rdma-1/publication.h"
+#include "pubsub-rdma-1/record.h"
+
+void our_begin_agent_operation(struct our_control *agent)
+{
+	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
+	agent->statistics.warm_up = 0; /* of what the subscriber takes, it sees nothing */
+	our_limit_wait(agent, our_now_ns());
+	if (agent->wait_until_ns == UINT64_MAX)
+		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */
+}
+
+/* Learns where to write to; the subscriber has no business in the memory that it is told of. */
+static int meet_subscriber(struct our_control *agent)
+{
+	struct our_exchange *exchange = &agent->transfer->exchange;
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret && !exchange->received[OUR_BUFFER_TOLD]) {
+		ret = our_await_completion(agent, &completion);
+		if (!ret)
+			ret = our_agent_react(agent, &completion);
+	}
+	if (!ret)
+		ret = our_check_remote_buffer(agent, &exchange->buffer);
+	if (ret)
+		return ret;
+	our_setup_write_wr(agent, OUR_AGENT_BUFFER, &exchange->buffer);
+	our_statistics_start(&agent->statistics);
+	our_limit_wait(agent, our_now_ns());
+	return our_tell_buffer(agent, exchange, agent->buffers[OUR_AGENT_BUFFER].data,
+			       agent->data_size, agent->transfer->open);
+}
+
+/*
+ * From a copy, which is the device's until the WRITE is done: a subscriber that takes its time misses what
+ * changes meanwhile, and gets what is there afterwards.
+ */
+static int write_record(struct our_control *agent, const uint8_t *record)
+{
+	uint8_t *copy = agent->buffers[OUR_AGENT_BUFFER].data;
+	struct our_transfer *transfer = agent->transfer;
+	int ret;
+
+	if (transfer->writing || our_record_number(record) == our_record_number(copy))
+		return 0;
+	if (!our_copy_record(copy, record, agent->data_size)) {
+		memset(copy, 0, agent->data_size); /* it is being changed: at the next turn */
+		return 0;
+	}
+	ret = our_post_send(agent, OUR_AGENT_BUFFER);
+	transfer->writing = !ret;
+	transfer->echoed += !ret;
+	return ret;
+}
+
+static int write_records(struct our_control *agent, const uint8_t *record)
+{
+	uint64_t now_ns, turn_ns = our_now_ns();
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret && !our_agent_is_done(agent)) {
+		ret = our_await_time(agent, turn_ns, &completion);
+		if (!ret) {
+			ret = our_agent_react(agent, &completion);
+		} else if (ret == EAGAIN) {
+			now_ns = our_now_ns();
+			turn_ns += our_publication_period_ns();
+			if (turn_ns < now_ns)
+				turn_ns = now_ns; /* turns that were missed are not made up for */
+			ret = write_record(agent, record);
+		}
+	}
+	return ret;
+}
+
+/* The subscriber closes its memory when it has our count: no WRITE may be under way then. */
+static int end_with_count(struct our_control *agent)
+{
+	struct our_transfer *transfer = agent->transfer;
+	struct our_completion completion;
+	int ret = 0;
+
+	our_limit_wait(agent, our_now_ns());
+	while (!ret && transfer->writing) {
+		ret = our_await_completion(agent, &completion);
+		if (!ret)
+			ret = our_agent_react(agent, &completion);
+	}
+	return ret ? ret : our_tell_count(agent, &transfer->exchange, transfer->echoed);
+}
+
+int our_agent_react(struct our_control *agent, const struct our_completion *completion)
+{
+	if (our_is_exchange(completion->wr_id))
+		return our_take_exchange(&agent->transfer->exchange, completion);
+	agent->transfer->writing = false;
+	return 0;
+}
+
+bool our_agent_is_done(const struct our_control *agent)
+{
+	return agent->transfer->exchange.received[OUR_COUNT_TOLD];
+}
+
+int our_end_agent_operation(struct our_control *agent, int ret)
+{
+	uint64_t taken = agent->transfer->exchange.count;
+
+	agent->statistics.messages = agent->transfer->echoed;
+	our_statistics_end(&agent->statistics);
+	if (!ret && agent->count != OUR_COUNT_UNLIMITED && taken != agent->count)
+		ret = ECONNRESET; /* it said so before it leaves */
+	return our_judge_end(agent, ret, agent->transfer->echoed);
+}
+
+int our_agent_operation(struct our_control *agent)
+{
+	uint8_t *record;
+	int ret;
+
+	ret = our_open_publication(&record);
+	if (ret)
+		return ret;
+	our_begin_agent_operation(agent);
+	ret = meet_subscriber(agent);
+	if (!ret)
+		ret = write_records(agent, record);
+	if (!ret)
+		ret = end_with_count(agent);
+	our_close_publication();
+	return our_end_agent_operation(agent, ret);
+}

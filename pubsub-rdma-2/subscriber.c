@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * pubsub-rdma-2: the client's command line, and how it comes to a record: it looks at its memory now and then,
+ * until there is a new one and it is whole. What a stage provides: see common/stage.h, and ping-sr-0/pings.h.
+ */
+#include <errno.h>
+
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "measure/clock.h"
+#include "ping-rdma-1/one_sided.h"
+#include "ping-rdma-1/ping_rdma.h"
+#include "ping-sr-0/user_data.h"
+#include "program/report.h"
+#include "pubsub-rdma-1/record.h"
+
+#define LOOK_NS 100000 /* from one look to the next */
+
+#define WRITTEN_BUFFER OUR_RECV_BUFFER /* the publisher's device writes here at any time: */
+#define COPY_BUFFER    OUR_SEND_BUFFER /* what is used is a copy */
+
+static uint64_t newest; /* number of the record taken last */
+
+static const struct our_option verify_options[] = {
+	{ "verify", 'v', NULL, "look at every word of a record", OUR_FLAG(verify) },
+	{ 0 },
+};
+
+const struct our_program our_client_program = {
+	.stage = OUR_STAGE,
+	.role = "client",
+	.name = OUR_STAGE "/client",
+	.summary = "Lets the server write its record here, takes so many of them (-c), and shows "
+		   "how long it waited for each.",
+	.options = { our_client_options, our_message_options, verify_options, our_record_options },
+};
+
+int our_setup_client_transfer(struct our_control *client)
+{
+	if (!our_is_record_size(client->data_size))
+		return EMSGSIZE;
+	return our_setup_open_transfer(client, OUR_PING_BUFFERS, WRITTEN_BUFFER,
+				       IBV_ACCESS_REMOTE_WRITE);
+}
+
+/* Of connect_info.c, that both sides have. */
+int our_check_transfer(struct our_control *agent)
+{
+	(void)agent;
+	return 0; /* a client lets nobody in */
+}
+
+static bool take_record(struct our_control *client)
+{
+	uint8_t *copy = client->buffers[COPY_BUFFER].data;
+
+	if (!our_copy_record(copy, client->buffers[WRITTEN_BUFFER].data, client->data_size) ||
+	    our_record_number(copy) <= newest)
+		return false;
+	newest = our_record_number(copy);
+	return true;
+}
+
+/* Sleeps until it is time for the next look, or something comes. */
+static int await_look(struct our_control *client)
+{
+	struct our_exchange *exchange = &client->transfer->exchange;
+	struct our_completion completion;
+	int ret = our_await_time(client, our_now_ns() + LOOK_NS, &completion);
+
+	if (!ret)
+		ret = our_take_exchange(exchange, &completion);
+	if (!ret && exchange->received[OUR_COUNT_TOLD]) {
+		our_report_sentence("the publisher has told its count, and more records are due");
+		return EPROTO;
+	}
+	return ret == EAGAIN ? 0 : ret;
+}
+
+int our_ping(struct our_control *client)
+{
+	int ret = 0;
+
+	while (!ret && !take_record(client))
+		ret = await_look(client);
+	return ret;
+}
+
+int our_prepare_for_next(struct our_control *client)
+{
+	(void)client; /* the next one is written over it */
+	return 0;
+}
+
+void our_setup_user_data(struct our_control *client, uint32_t index, uint64_t message)
+{
+	(void)client; /* there is nothing to send */
+	(void)index;
+	(void)message;
+}
+
+int our_verify_data(const struct our_control *client, uint32_t index, uint64_t message)
+{
+	static uint64_t before;
+
+	(void)index;
+	(void)message;
+	return our_verify_record(client->buffers[COPY_BUFFER].data, client->data_size, &before);
+}

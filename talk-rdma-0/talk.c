@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * talk-rdma-0: the conversation. A line is written into the other side's slot; it has been taken when what is
+ * read back from there says so. Meanwhile each side looks at its own slot.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/memory_registration.h"
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "ping-rdma-1/one_sided.h"
+#include "program/report.h"
+#include "talk-rdma-0/talk.h"
+
+#define TURN_MS 10
+#define TURN_NS (TURN_MS * (OUR_NS_PER_S / 1000))
+
+/* The text first, the mark behind it, and behind both the READ, whose completion vouches for the WRITEs. */
+static void setup_requests(struct our_control *control)
+{
+	struct our_transfer *transfer = control->transfer;
+	struct our_buffer *line = &control->buffers[OUR_LINE_BUFFER];
+
+	our_setup_write_wr(control, OUR_LINE_BUFFER, &transfer->exchange.buffer);
+	our_setup_read_wr(control, OUR_BACK_BUFFER, &transfer->exchange.buffer);
+	control->buffers[OUR_BACK_BUFFER].sge.lkey = transfer->sink->lkey;
+	transfer->text_wr = line->send_wr;
+	transfer->text_wr.send_flags = 0;
+	transfer->text_wr.sg_list = &transfer->text_sge;
+	transfer->text_wr.next = &transfer->mark_wr;
+	transfer->mark_wr = transfer->text_wr;
+	transfer->mark_wr.sg_list = &transfer->mark_sge;
+	transfer->mark_wr.wr.rdma.remote_addr += OUR_SLOT_MARK;
+	transfer->mark_wr.next = &control->buffers[OUR_BACK_BUFFER].send_wr;
+}
+
+static int say(struct our_control *control, const uint8_t *text, uint16_t length)
+{
+	struct our_transfer *transfer = control->transfer;
+	uint8_t *line = control->buffers[OUR_LINE_BUFFER].data;
+	uint64_t mark = our_make_mark(transfer->said + 1, text, length);
+	uint32_t lkey = control->data_mr->lkey;
+	struct ibv_send_wr *bad_wr;
+	int ret;
+
+	memcpy(line, text, length);
+	memcpy(line + OUR_SLOT_MARK, &mark, sizeof(mark));
+	our_setup_sge(&transfer->text_sge, line, length, lkey);
+	our_setup_sge(&transfer->mark_sge, line + OUR_SLOT_MARK, sizeof(mark), lkey);
+	ret = ibv_post_send(control->qp, length ? &transfer->text_wr : &transfer->mark_wr, &bad_wr);
+	if (ret)
+		return our_judge_post(control, "ibv_post_send", ret);
+	transfer->saying = transfer->reading = true;
+	return 0;
+}
+
+/* What has been read back is what we wrote, and says whether it has been taken. */
+static int look_back(struct our_control *control)
+{
+	const uint8_t *back = control->buffers[OUR_BACK_BUFFER].data;
+	const uint8_t *line = control->buffers[OUR_LINE_BUFFER].data;
+	struct our_transfer *transfer = control->transfer;
+
+	transfer->reading = false;
+	transfer->look_ns = our_now_ns() + TURN_NS;
+	if (memcmp(back, line, transfer->text_sge.length) ||
+	    memcmp(back + OUR_SLOT_MARK, line + OUR_SLOT_MARK, sizeof(uint64_t))) {
+		our_report_sentence("line %u is not in the other side's memory as it was written",
+				    transfer->said + 1);
+		return EBADMSG;
+	}
+	if (our_seen(back) == transfer->said + 1) {
+		transfer->said++;
+		transfer->saying = false;
+	}
+	return 0;
+}
+
+int our_agent_react(struct our_control *control, const struct our_completion *completion)
+{
+	struct our_exchange *exchange = &control->transfer->exchange;
+	int ret;
+
+	if (!our_is_exchange(completion->wr_id))
+		return look_back(control);
+	ret = our_take_exchange(exchange, completion);
+	if (!ret && our_is_recv(completion->wr_id) && exchange->received[OUR_COUNT_TOLD] &&
+	    !control->transfer->told && !control->options->quiet)
+		our_report_sentence("the other side has no more to say; Ctrl-D ends this one");
+	return ret;
+}
+
+/* Shows what the other side has said, and only then says that it may be overwritten. */
+static int hear(struct our_control *control)
+{
+	struct our_transfer *transfer = control->transfer;
+	uint8_t *slot = control->buffers[OUR_SLOT_BUFFER].data, text[OUR_SLOT_TEXT];
+	int length = our_look_at_slot(slot, transfer->heard + 1, text);
+
+	if (length < 0)
+		return 0;
+	if (fwrite(text, 1, (size_t)length, stdout) != (size_t)length || putchar('\n') == EOF ||
+	    fflush(stdout))
+		return our_report_error("stdout", errno, NULL);
+	our_note_seen(slot, ++transfer->heard);
+	return 0;
+}
+
+/* The next thing of our own: a new line, a look at the last one, or that there are no more. */
+static int go_on(struct our_control *control, int limit_ms)
+{
+	struct our_transfer *transfer = control->transfer;
+	uint8_t text[OUR_SLOT_TEXT];
+	int length, ret;
+
+	if (transfer->saying) {
+		if (transfer->reading || our_now_ns() < transfer->look_ns)
+			return 0;
+		ret = our_post_send(control, OUR_BACK_BUFFER);
+		transfer->reading = !ret;
+		return ret;
+	}
+	length = our_take_typed(transfer, limit_ms, text);
+	if (length >= 0)
+		return say(control, text, (uint16_t)length);
+	if (!transfer->at_end || transfer->told)
+		return 0;
+	transfer->told = true;
+	return our_tell_count(control, &transfer->exchange, transfer->said);
+}
+
+/* One turn: takes a completion, or waits for one; but for stdin it has waited already. */
+static int take_turn(struct our_control *control)
+{
+	struct our_transfer *transfer = control->transfer;
+	bool typing = !transfer->saying && !transfer->at_end;
+	struct our_completion completion;
+	int ret = go_on(control, TURN_MS);
+	uint64_t until_ns = typing ? 1 : our_now_ns() + TURN_NS;
+
+	if (!ret)
+		ret = our_await_time(control, until_ns, &completion);
+	if (!ret)
+		ret = our_agent_react(control, &completion);
+	return ret == EAGAIN ? our_keep_waiting(control) : ret;
+}
+
+bool our_agent_is_done(const struct our_control *control)
+{
+	const struct our_transfer *transfer = control->transfer;
+
+	return transfer->exchange.received[OUR_COUNT_TOLD] &&
+	       transfer->exchange.sent[OUR_COUNT_TOLD];
+}
+
+/* Who was taken at its word has nothing more in our slot: each line was taken before it told its count. */
+static int check_count(const struct our_control *control)
+{
+	const struct our_transfer *transfer = control->transfer;
+
+	if (transfer->exchange.count == transfer->heard)
+		return 0;
+	our_report_sentence("the other side has said %llu lines, and %u were heard",
+			    (unsigned long long)transfer->exchange.count, transfer->heard);
+	return EPROTO;
+}
+
+int our_talk(struct our_control *control)
+{
+	struct our_transfer *transfer = control->transfer;
+	int ret = 0;
+
+	setup_requests(control);
+	control->wait_until_ns = UINT64_MAX; /* people think before they type */
+	while (!ret && !our_agent_is_done(control)) {
+		ret = take_turn(control);
+		if (!ret)
+			ret = hear(control);
+	}
+	/* The other side may leave as soon as it has our count, before we know that it was sent. */
+	if (ret == ECONNRESET && transfer->told && transfer->exchange.received[OUR_COUNT_TOLD])
+		ret = 0;
+	our_close_buffer(&transfer->open);
+	return ret ? ret : check_count(control);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * talk-rdma-0: what both sides of a conversation have, besides struct our_control. The connection's own thread.
+ */
+#ifndef OUR_TALK_H
+#define OUR_TALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/control.h"
+#include "ping-rdma-1/exchange.h"
+#include "talk-rdma-0/slot.h"
+
+enum our_talk_buffer {
+	OUR_SLOT_BUFFER, /* the other side writes here, and reads back; */
+	OUR_LINE_BUFFER, /* what we write there, until it has been taken; */
+	OUR_BACK_BUFFER, /* and what we have read back */
+	OUR_TALK_BUFFERS,
+};
+
+struct our_transfer {
+	struct our_exchange exchange;
+	struct ibv_mr *open; /* the slot, for the other side */
+	struct ibv_mr *sink; /* for what we read back */
+	struct ibv_sge text_sge, mark_sge;
+	struct ibv_send_wr text_wr, mark_wr;
+	uint8_t typed[OUR_SLOT_TEXT +
+		      1]; /* of stdin, what has not been sent, with its line feed; */
+	uint32_t n_typed; /* so many bytes */
+	bool at_end;      /* of stdin */
+	uint32_t said;    /* lines that the other side has taken */
+	uint32_t heard;   /* lines of the other side's */
+	bool saying;      /* line number said + 1 is on its way, */
+	bool reading;     /* and is being read back */
+	uint64_t look_ns; /* when to read it back once more */
+	bool told;        /* how much we have said */
+};
+
+/* Talks until both sides have no more to say. Returns 0, or an errno value, reported. */
+int our_talk(struct our_control *control);
+
+/*
+ * A line that has been typed, if there is one, without waiting; if none is complete, waits up to
+ * `limit_ms`. Returns its length, the line in text[OUR_SLOT_TEXT]; or -1: none, or none any more (at_end).
+ */
+int our_take_typed(struct our_transfer *transfer, int limit_ms, uint8_t *text);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * talk-rdma-0: looking at a word of memory that a device writes to. Any thread.
+ */
+#ifndef OUR_TALK_WATCH_H
+#define OUR_TALK_WATCH_H
+
+#include <stdint.h>
+
+/*
+ * The word as it is now. Atomic: the compiler makes one load of each look, and of the word one load, not
+ * several. With acquire: what is read after it is not older than it.
+ */
+static inline uint64_t our_look(const uint64_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+#endif
