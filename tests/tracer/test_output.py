@@ -119,5 +119,7 @@ class Output(unittest.TestCase):
 
     def test_nested(self) -> None:
         """-n: what the library calls for itself, indented."""
-        self.assertRegex(self.told("-n"), r" t1 {5}ibv_create_qp\(pd\d+, ")
+        told = self.told("-n")
+        self.assertRegex(told, r" t1 {5}rdma_create_qp_ex\(id\d+, ")
+        self.assertRegex(told, r" t1 {9}ibv_create_qp\(pd\d+, ")
         self.assertNotIn("ibv_create_qp(", self.told())
