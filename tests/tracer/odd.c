@@ -45,6 +45,44 @@ static int threads(void)
 	return 0;
 }
 
+/* Its verb is no place where a thread is cancelled, so what the thread says next must come. */
+static void *cancel_itself(void *argument)
+{
+	pthread_cancel(pthread_self());
+	ibv_wc_status_str(IBV_WC_SUCCESS);
+	fputs("not yet cancelled\n", stdout);
+	pthread_testcancel();
+	return argument;
+}
+
+static int cancelled(void)
+{
+	pthread_t id;
+	void *ret;
+
+	pthread_create(&id, NULL, cancel_itself, NULL);
+	pthread_join(id, &ret);
+	list_once();
+	return ret == PTHREAD_CANCELED ? 0 : 1;
+}
+
+static void *terminate(void *main_thread)
+{
+	usleep(1000); /* any time will do: the other is busy all the time */
+	pthread_kill(*(pthread_t *)main_thread, SIGTERM);
+	return NULL;
+}
+
+/* A signal in the midst of a verb. */
+static _Noreturn void busy(void)
+{
+	pthread_t id, self = pthread_self();
+
+	pthread_create(&id, NULL, terminate, &self);
+	for (;;)
+		ibv_wc_status_str(IBV_WC_SUCCESS);
+}
+
 /* The child frees what its parent has made. */
 static int forks(void)
 {
@@ -81,6 +119,10 @@ int main(int argc, char **argv)
 		abort();
 	if (!strcmp(how, "threads"))
 		return threads();
+	if (!strcmp(how, "cancelled"))
+		return cancelled();
+	if (!strcmp(how, "busy"))
+		busy();
 	if (!strcmp(how, "forks"))
 		return forks();
 	if (!strcmp(how, "execs"))

@@ -12,7 +12,10 @@ from pathlib import Path
 from tracing import BUILT, Ended, records, run, trace
 
 ODD = BUILT / "odd"
-HOWS = ("status", "_exit", "killed", "terminated", "aborts", "threads", "forks", "execs", "closes", "errno")
+HOWS = (
+    *("status", "_exit", "killed", "terminated", "aborts", "threads", "cancelled", "forks", "execs"),
+    *("closes", "errno"),
+)
 
 
 class Harmless(unittest.TestCase):
@@ -39,6 +42,15 @@ class Harmless(unittest.TestCase):
     def test_report_of_one_that_is_terminated(self) -> None:
         """It comes before the end."""
         self.assertIn("ibv_get_device_list", trace("-c", ODD, "terminated").stderr)
+
+    def test_terminated_while_it_is_traced(self) -> None:
+        """The signal may come at any point of ours; each time it ends the program, after its report."""
+        for options in ((), ("-c",)):
+            for _ in range(10):
+                with tempfile.TemporaryDirectory() as scratch:
+                    ended = trace(*options, "-o", f"{scratch}/trace", ODD, "busy")
+                    self.assertEqual(ended.returncode, -signal.SIGTERM, ended.stderr)
+                    self.assertIn("ibv_wc_status_str", Path(scratch, "trace").read_text())
 
     def test_stderr_closed(self) -> None:
         """The trace goes on without the program's stderr."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,14 @@ class Server:
         self.process = subprocess.Popen(
             words, cwd=TOP, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
+
+    def wait_for(self, text: str, path: Path) -> None:
+        """Until the file, which it writes, has the text, or it has ended."""
+        deadline = time.monotonic() + LIMIT
+        while self.process.poll() is None and time.monotonic() < deadline:
+            if path.exists() and text in path.read_text():
+                break
+            time.sleep(0.05)
 
     def end(self) -> tuple[int, str]:
         """Waits for it; its exit status and what it has said."""

@@ -11,8 +11,10 @@
 
 #include "verbs.h"
 #include "verbs-trace/tool/devices.h"
+#include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/report.h"
 #include "verbs-trace/tool/settings.h"
+#include "verbs-trace/tool/thread.h"
 #include "verbs-trace/tool/watch.h"
 
 #define MANY 20 /* of a sort; of those beyond only the number is told */
@@ -40,7 +42,7 @@ void accuse(enum sort sort, struct moment moment, const char *format, ...)
 	struct accusation *accusation;
 	va_list arguments;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	if (n_kept[sort]++ < MANY) {
 		accusation = &kept[sort][n_kept[sort] - 1];
 		accusation->moment = moment;
@@ -48,7 +50,7 @@ void accuse(enum sort sort, struct moment moment, const char *format, ...)
 		vsnprintf(accusation->text, sizeof(accusation->text), format, arguments);
 		va_end(arguments);
 	}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }
 
 static void see_leak(struct object *object, void *argument)
@@ -71,11 +73,25 @@ static void see_context(struct object *context, void *argument)
 	watch_drain_events((struct ibv_context *)context->pointer);
 }
 
+/*
+ * Whether a signal may have come while this thread was in a provider that had locked a CQ: then none is
+ * looked into. Calls that wait for events, in which a program that hangs mostly is, lock none.
+ */
+static bool may_have_locked(void)
+{
+	const struct thread *thread = thread_known();
+
+	return thread && thread->depth && thread->in.verb != VERB_ibv_get_cq_event &&
+	       thread->in.verb != VERB_ibv_get_async_event &&
+	       thread->in.verb != VERB_rdma_get_cm_event;
+}
+
 static void look_around(bool ended_by_itself)
 {
 	int kind;
 
-	objects_each(KIND_CQ, see_cq, NULL);
+	if (!may_have_locked())
+		objects_each(KIND_CQ, see_cq, NULL);
 	objects_each(KIND_CONTEXT, see_context, NULL);
 	if (!ended_by_itself)
 		return; /* it had no chance to tidy up */

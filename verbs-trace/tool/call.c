@@ -24,15 +24,17 @@ uint64_t call_now(void)
 /* errno is set to 0 before the verb, since some providers fail and leave it alone. */
 void call_begin(struct call *call, int verb)
 {
+	struct thread *thread = thread_self();
+
 	*call = (struct call){
 		.verb = verb,
 		.saved_errno = errno,
-		.thread = thread_self(),
-		.began = call_now(),
+		.thread = thread,
+		.began = summary_times(thread, verb) ? call_now() : 0,
 	};
-	call->inner = call->thread->depth++ > 0;
+	call->inner = thread->depth++ > 0;
 	if (!call->inner)
-		call->thread->in = call_moment(call);
+		thread->in = (struct moment){ verb, call->began };
 	errno = 0;
 }
 
@@ -46,14 +48,15 @@ void call_end(struct call *call, int error)
 {
 	if (errno)
 		call->saved_errno = errno;
-	call->ended = call_now();
+	if (call->began)
+		call->ended = call_now();
 	call->error = error;
 	call->waited = is_nothing(error);
 }
 
 struct moment call_moment(const struct call *call)
 {
-	return (struct moment){ call->verb, call->began };
+	return (struct moment){ call->verb, call->began ? call->began : call_now() };
 }
 
 int error_of_errno(int ret)
@@ -95,7 +98,7 @@ struct out *call_show(struct call *call)
 	if (failed && !call->inner)
 		error_seen = true;
 	if (!call->inner)
-		summary_count(call->verb, call->ended - call->began, failed);
+		summary_count(call, failed);
 	if (is_wanted(call, failed)) {
 		call->out = line_begin(call->verb, call->began, call->thread);
 		if (call->inner && call->out->json)

@@ -17,20 +17,29 @@
 #include "verbs-trace/tool/objects.h"
 #include "verbs-trace/tool/out.h"
 
+/* What -c tells of a verb; each thread has its own rows. See summary.c. */
+struct tally {
+	uint64_t calls, errors;
+	uint64_t timed_ns;            /* of the calls that are all timed */
+	uint64_t sampled_ns, sampled; /* of the others: those that were timed */
+	unsigned int untimed;         /* so many calls to come are not */
+};
+
 /* A thread that has called a verb. The verb that it is in is what hangs, if the program hangs. */
 struct thread {
 	int number; /* in order of their first calls */
 	pid_t tid;
-	int depth;        /* of calls within calls; 0 outside */
-	struct moment in; /* the outermost call; `when` is 0 outside */
-	bool gone;        /* has ended: the next one may have the row */
+	int depth;             /* of calls within calls; 0 outside */
+	struct moment in;      /* the outermost call; `when` is 0 outside */
+	bool gone;             /* has ended: the next one may have the row */
+	struct tally *tallies; /* one for each verb, or NULL */
 	struct thread *next;
 };
 
 struct call {
 	int verb; /* enum verb */
 	struct thread *thread;
-	uint64_t began, ended; /* nanoseconds, CLOCK_MONOTONIC */
+	uint64_t began, ended; /* nanoseconds, CLOCK_MONOTONIC; both 0 if it is not timed */
 	int error;             /* an errno value, or 0 */
 	int saved_errno;       /* what the program will see */
 	bool inner;            /* within another call: a library's own */
@@ -67,6 +76,8 @@ void call_result_void(struct call *call);
 struct out *line_begin(int verb, uint64_t when, const struct thread *thread);
 void line_end(struct out *out);
 
+/* All threads that there have been, by `next`: with some rows twice in use. */
+struct thread *threads_first(void);
 /* Threads that are in a call. */
 void threads_each(void (*see)(const struct thread *thread));
 /* In the child of a fork: the only thread there is. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "verbs-trace/tool/devices.h"
+#include "verbs-trace/tool/guard.h"
 #include "hooks.h"
 
 #define MAX_DEVICES 256 /* that have been open at a time; those beyond are not traced */
@@ -32,7 +33,7 @@ void device_opened(struct ibv_context *context)
 
 	if (!context)
 		return;
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	device = (struct device *)device_of(context);
 	if (!device && n_devices < MAX_DEVICES)
 		device = &devices[n_devices];
@@ -45,7 +46,7 @@ void device_opened(struct ibv_context *context)
 		if (device == &devices[n_devices])
 			n_devices++;
 	}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }
 
 void after_ibv_open_device(struct call *call, struct ibv_device *device, struct ibv_context *ret)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/sink.h"
 #include "verbs.h"
@@ -22,7 +23,7 @@ struct out *line_begin(int verb, uint64_t when, const struct thread *thread)
 {
 	uint64_t since = when - trace_start;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	line = (struct out){
 		.text = text,
 		.size = sizeof(text),
@@ -48,7 +49,7 @@ void line_end(struct out *out)
 {
 	out_raw(out, out->json ? "}\n" : "\n");
 	sink_write(out->text, out->length);
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }
 
 /* Closes the arguments; then the result is written; then the error and how long it took. */
@@ -143,10 +144,10 @@ void call_result_void(struct call *call)
 
 void call_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 }
 
 void call_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }

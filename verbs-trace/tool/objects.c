@@ -3,11 +3,12 @@
  * verbs-trace, the tool: the table of objects. See objects.h.
  */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/objects.h"
 
 #define BUCKETS  16384 /* a power of two; chains grow with what a program has at a time */
@@ -23,7 +24,7 @@ const char *const kind_names[N_KINDS] = {
 static struct object *buckets[BUCKETS];
 static struct object *numbered[NUMBERED]; /* QPs, by their numbers */
 /* What this thread has looked for of late; one that has ended has no pointer. */
-static __thread struct object *recent[RECENT];
+static __thread struct object *recent[RECENT], *recent_qp[RECENT];
 static struct object *unused;
 static unsigned int numbers[N_KINDS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all these */
@@ -85,7 +86,7 @@ struct object *object_made(enum kind kind, const void *pointer, bool own, struct
 
 	if (!pointer)
 		return NULL;
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	at = find(kind, pointer);
 	object = *at;
 	if (!object) {
@@ -99,7 +100,7 @@ struct object *object_made(enum kind kind, const void *pointer, bool own, struct
 		object->made = made;
 		number(object);
 	}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 	return object;
 }
 
@@ -111,9 +112,9 @@ struct object *object_of(enum kind kind, const void *pointer)
 		return NULL;
 	if (object && object->pointer == pointer && object->kind == kind)
 		return object;
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	object = *find(kind, pointer);
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 	*at = object;
 	return object;
 }
@@ -124,12 +125,12 @@ struct object *object_take(enum kind kind, const void *pointer)
 
 	if (!pointer)
 		return NULL;
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	at = find(kind, pointer);
 	object = *at;
 	if (object)
 		*at = object->next;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 	return object;
 }
 
@@ -139,18 +140,18 @@ void object_put_back(struct object *object)
 
 	if (!object)
 		return;
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	at = bucket_of(object->pointer);
 	object->next = *at;
 	*at = object;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }
 
 void object_ended(struct object *object)
 {
 	if (!object)
 		return;
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	if (object->kind == KIND_QP)
 		forget_number(object);
 	free(object->functions);
@@ -158,76 +159,101 @@ void object_ended(struct object *object)
 	object->pointer = NULL;
 	object->next = unused;
 	unused = object;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }
 
-static int by_number(const void *left, const void *right)
+/* By their numbers; qsort() may use the heap. */
+static void sort(struct object **all, size_t n)
 {
-	const struct object *const *a = left, *const *b = right;
+	struct object *one;
+	size_t gap, i, j;
 
-	return ((*a)->number > (*b)->number) - ((*a)->number < (*b)->number);
+	for (gap = n / 2; gap; gap /= 2) {
+		for (i = gap; i < n; i++) {
+			one = all[i];
+			for (j = i; j >= gap && all[j - gap]->number > one->number; j -= gap)
+				all[j] = all[j - gap];
+			all[j] = one;
+		}
+	}
+}
+
+/* With the lock held: how many there are; where `all` is given, they are put there. */
+static size_t collect(enum kind kind, struct object **all)
+{
+	struct object *object;
+	size_t n = 0, i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (object = buckets[i]; object; object = object->next) {
+			if (object->kind != kind)
+				continue;
+			if (all)
+				all[n] = object;
+			n++;
+		}
+	}
+	return n;
 }
 
 void objects_each(enum kind kind, void (*see)(struct object *object, void *argument),
 		  void *argument)
 {
-	struct object **all = NULL, *object;
-	size_t n = 0, i;
-	int round;
+	struct object **all = MAP_FAILED;
+	size_t n, i, size;
 
-	pthread_mutex_lock(&lock);
-	for (round = 0; round < 2; round++) { /* count, then collect */
-		n = 0;
-		for (i = 0; i < BUCKETS; i++) {
-			for (object = buckets[i]; object; object = object->next) {
-				if (object->kind != kind)
-					continue;
-				if (all)
-					all[n] = object;
-				n++;
-			}
-		}
-		if (!all && n)
-			all = calloc(n, sizeof(struct object *));
-		if (!all)
-			break;
-	}
-	pthread_mutex_unlock(&lock);
-	if (!all)
+	guard_lock(&lock);
+	n = collect(kind, NULL);
+	size = n * sizeof(struct object *);
+	if (n)
+		all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (all != MAP_FAILED)
+		collect(kind, all);
+	guard_unlock(&lock);
+	if (all == MAP_FAILED)
 		return;
-	qsort(all, n, sizeof(struct object *), by_number);
+	sort(all, n);
 	for (i = 0; i < n; i++)
 		see(all[i], argument);
-	free(all);
+	munmap(all, size);
 }
 
 void object_number_qp(struct object *qp, uint32_t qp_num)
 {
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	forget_number(qp);
 	qp->qp_num = qp_num;
 	qp->next_qp = numbered[qp_num % NUMBERED];
 	numbered[qp_num % NUMBERED] = qp;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
+}
+
+static bool completes_to(const struct object *qp, const struct object *cq, uint32_t qp_num)
+{
+	return qp->kind == KIND_QP && qp->pointer && qp->qp_num == qp_num &&
+	       (qp->send_cq == cq || qp->recv_cq == cq);
 }
 
 struct object *object_qp_of(const struct object *cq, uint32_t qp_num)
 {
-	struct object *qp;
+	struct object **at = &recent_qp[qp_num & (RECENT - 1)], *qp = *at;
 
-	pthread_mutex_lock(&lock);
+	if (qp && completes_to(qp, cq, qp_num))
+		return qp;
+	guard_lock(&lock);
 	qp = numbered[qp_num % NUMBERED];
-	while (qp && (qp->qp_num != qp_num || (qp->send_cq != cq && qp->recv_cq != cq)))
+	while (qp && !completes_to(qp, cq, qp_num))
 		qp = qp->next_qp;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
+	*at = qp;
 	return qp;
 }
 
 const char *object_name(struct object *object, char *text, size_t size)
 {
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	number(object);
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 	snprintf(text, size, "%s%u", kind_names[object->kind], object->number);
 	return text;
 }
@@ -253,12 +279,21 @@ void out_object(struct out *out, const char *name, enum kind kind, const void *p
 	out_known(out, name, object_of(kind, pointer), pointer);
 }
 
+bool object_hold(struct object *object)
+{
+	guard_lock(&lock);
+	if (*find(object->kind, object->pointer) == object)
+		return true;
+	guard_unlock(&lock);
+	return false;
+}
+
 void objects_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 }
 
 void objects_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }

@@ -74,7 +74,6 @@ struct object {
 	_Atomic int64_t outstanding; /* of a CQ or a QP: completions that must come */
 	_Atomic int64_t most;
 	_Atomic int64_t receives; /* of a QP: posted and not completed */
-	_Atomic uint64_t ran_out; /* times that none was left */
 	struct moment beyond; /* the call that first had more outstanding than the CQ has entries */
 
 	/* Of a QP whose completion in error was polled: see watch_data.c. */
@@ -103,7 +102,7 @@ struct object *object_of(enum kind kind, const void *pointer);
 struct object *object_take(enum kind kind, const void *pointer);
 void object_put_back(struct object *object);
 void object_ended(struct object *object);
-/* Calls `see` for each that there is, in order of creation within its kind. */
+/* Calls `see` for each that there is, in order of creation within its kind. No use of the heap. */
 void objects_each(enum kind kind, void (*see)(struct object *object, void *argument),
 		  void *argument);
 /* Says which number a QP has; and the QP of this number whose completions go to this CQ, or NULL. */
@@ -116,6 +115,9 @@ const char *object_name(struct object *object, char *text, size_t size);
 /* Shows it by its name; one that is not known by its pointer. */
 void out_object(struct out *out, const char *name, enum kind kind, const void *pointer);
 void out_known(struct out *out, const char *name, struct object *object, const void *pointer);
+
+/* False if it has ended; else it cannot end, and nothing here may be called, until objects_unlock. */
+bool object_hold(struct object *object);
 
 /* Around fork(): no other thread may be within. */
 void objects_lock(void);

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/watch.h"
 
@@ -86,11 +87,12 @@ const void *private_data_guard(const void *data, size_t length, struct moment mo
 	size_t size = (size_t)sysconf(_SC_PAGESIZE), i;
 	struct page *page = NULL;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	if (length) {
 		page = free_page(size);
 		if (page) {
 			page->in_use = true;
+			memset(page->data, 0, size); /* nothing of the one before */
 			memcpy(page->data, data, length);
 			data = page->data;
 		}
@@ -103,6 +105,6 @@ const void *private_data_guard(const void *data, size_t length, struct moment mo
 		if (have_handler())
 			pages[i].guarded = !mprotect(pages[i].data, size, PROT_NONE);
 	}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 	return data;
 }

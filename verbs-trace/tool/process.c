@@ -11,6 +11,7 @@
 
 #include "verbs.h"
 #include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/real.h"
 #include "verbs-trace/tool/report.h"
 #include "verbs-trace/tool/settings.h"
@@ -58,6 +59,8 @@ static void in_child(void)
 /* A signal that would end the program without a word: the report comes first. */
 static void on_signal(int number)
 {
+	if (guard_defers(number))
+		return;
 	if (getpid() == process)
 		report_all(false);
 	signal(number, SIG_DFL);
@@ -101,6 +104,8 @@ static __attribute__((constructor)) void begin(void)
 	process = getpid();
 	choose_verbs();
 	sink_open();
+	real_function(VERB_ibv_get_async_event); /* not to be looked for in a signal handler */
+	real_function(VERB_ibv_ack_async_event);
 	pthread_atfork(before_fork, in_parent, in_child);
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);

@@ -11,28 +11,65 @@
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/summary.h"
 
+#define FIRST 16 /* calls in a thread that are timed, of a verb of which later ones are not */
+#define EVERY 13
+
 static struct row {
-	_Atomic uint64_t calls, errors, took_ns;
-} rows[N_VERBS];
+	uint64_t calls, errors, took_ns;
+} rows[N_VERBS]; /* sums, at the end */
 
-void summary_count(int verb, uint64_t took_ns, bool failed)
+static bool is_sampled(int verb)
 {
-	struct row *row = &rows[verb];
+	return settings.summary && !verbs[verb].version && verbs[verb].moves_data;
+}
 
-	__atomic_fetch_add((uint64_t *)&row->calls, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add((uint64_t *)&row->took_ns, took_ns, __ATOMIC_RELAXED);
-	if (failed)
-		__atomic_fetch_add((uint64_t *)&row->errors, 1, __ATOMIC_RELAXED);
+bool summary_times(const struct thread *thread, int verb)
+{
+	return !is_sampled(verb) || !thread->tallies || !thread->tallies[verb].untimed;
+}
+
+void summary_count(const struct call *call, bool failed)
+{
+	struct tally *tally = call->thread->tallies;
+
+	if (!tally)
+		return;
+	tally += call->verb;
+	tally->calls++;
+	tally->errors += failed;
+	if (!call->began) {
+		tally->untimed--;
+	} else if (tally->calls <= FIRST || !is_sampled(call->verb)) {
+		tally->timed_ns += call->ended - call->began;
+	} else {
+		tally->sampled_ns += call->ended - call->began;
+		tally->sampled++;
+		tally->untimed = EVERY - 1;
+	}
 }
 
 uint64_t summary_calls(void)
 {
+	const struct thread *thread;
 	uint64_t calls = 0;
 	int verb;
 
-	for (verb = 0; verb < N_VERBS; verb++)
-		calls += rows[verb].calls;
+	for (thread = threads_first(); thread; thread = thread->next) {
+		for (verb = 0; thread->tallies && verb < N_VERBS; verb++)
+			calls += thread->tallies[verb].calls;
+	}
 	return calls;
+}
+
+/* Calls that were not timed are taken to be as long as those among them that were. */
+static void add(struct row *row, const struct tally *tally)
+{
+	row->calls += tally->calls;
+	row->errors += tally->errors;
+	row->took_ns += tally->timed_ns;
+	if (tally->sampled)
+		row->took_ns += (uint64_t)((double)tally->sampled_ns / (double)tally->sampled *
+					   (double)(tally->calls - FIRST));
 }
 
 static int by_time(const void *left, const void *right)
@@ -60,9 +97,14 @@ static void tell_row(int verb, uint64_t all_ns)
 void summary_tell(void)
 {
 	int order[N_VERBS] = { 0 }, n = 0, verb;
+	const struct thread *thread;
 	uint64_t all_ns = 0;
 
 	for (verb = 0; verb < N_VERBS; verb++) {
+		for (thread = threads_first(); thread; thread = thread->next) {
+			if (thread->tallies)
+				add(&rows[verb], &thread->tallies[verb]);
+		}
 		if (!rows[verb].calls)
 			continue;
 		order[n++] = verb;
@@ -78,5 +120,10 @@ void summary_tell(void)
 
 void summary_forked(void)
 {
-	memset(rows, 0, sizeof(rows));
+	struct thread *thread;
+
+	for (thread = threads_first(); thread; thread = thread->next) {
+		if (thread->tallies)
+			memset(thread->tallies, 0, N_VERBS * sizeof(struct tally));
+	}
 }

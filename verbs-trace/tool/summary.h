@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: -c: calls, errors and time of each verb.
+ * verbs-trace, the tool: -c: calls, errors and time of each verb. To read the clock takes longer than some
+ * verbs do: of those that come with each message the first calls are timed, and then one of EVERY.
  */
 #ifndef VERBS_TRACE_TOOL_SUMMARY_H
 #define VERBS_TRACE_TOOL_SUMMARY_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "verbs-trace/tool/call.h"
 
-/* Counts a call of the program's. Any thread. */
-void summary_count(int verb, uint64_t took_ns, bool failed);
+/* Whether the thread's next call of the verb is to be timed. */
+bool summary_times(const struct thread *thread, int verb);
+
+/* Counts a call of the program's. */
+void summary_count(const struct call *call, bool failed);
 
 /* How many there were, of all verbs. */
 uint64_t summary_calls(void);

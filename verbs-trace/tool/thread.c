@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "verbs.h"
+#include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/thread.h"
 
 static __thread struct thread *mine;
@@ -20,9 +22,9 @@ static void thread_ends(void *row)
 {
 	struct thread *thread = row;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	thread->gone = true;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 	mine = NULL;
 }
 
@@ -37,12 +39,13 @@ static struct thread *new_thread(void)
 	struct thread *thread;
 
 	pthread_once(&once, make_key);
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	for (thread = threads; thread && !thread->gone; thread = thread->next)
 		;
 	if (!thread) {
 		thread = calloc(1, sizeof(*thread));
 		if (thread) {
+			thread->tallies = calloc(N_VERBS, sizeof(struct tally));
 			thread->next = threads;
 			threads = thread;
 		}
@@ -54,7 +57,7 @@ static struct thread *new_thread(void)
 		thread->number = ++n_threads;
 		thread->tid = (pid_t)syscall(SYS_gettid);
 	}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 	mine = thread ? thread : &without_memory;
 	pthread_setspecific(at_end, mine);
 	return mine;
@@ -63,6 +66,16 @@ static struct thread *new_thread(void)
 struct thread *thread_self(void)
 {
 	return mine ? mine : new_thread();
+}
+
+const struct thread *thread_known(void)
+{
+	return mine;
+}
+
+struct thread *threads_first(void)
+{
+	return threads;
 }
 
 void threads_each(void (*see)(const struct thread *thread))

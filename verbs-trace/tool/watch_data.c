@@ -12,6 +12,18 @@
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/watch.h"
 
+/* These come with each message, and each atomic operation is felt; nothing is ordered by them. */
+static int64_t add(_Atomic int64_t *number, int64_t n)
+{
+	return atomic_fetch_add_explicit(number, n, memory_order_relaxed) + n;
+}
+
+static void set(_Atomic bool *flag, bool to)
+{
+	if (atomic_load_explicit(flag, memory_order_relaxed) != to)
+		atomic_store_explicit(flag, to, memory_order_relaxed);
+}
+
 /* So many completions more must come to this CQ. */
 static void expect(struct call *call, struct object *cq, int64_t n)
 {
@@ -19,9 +31,10 @@ static void expect(struct call *call, struct object *cq, int64_t n)
 
 	if (!cq)
 		return;
-	now = cq->outstanding += n;
-	if (now > cq->most)
-		cq->most = now;
+	now = add(&cq->outstanding, n);
+	if (now <= atomic_load_explicit(&cq->most, memory_order_relaxed))
+		return;
+	cq->most = now;
 	if (now > cq->entries && !cq->beyond.when)
 		cq->beyond = call_moment(call);
 }
@@ -58,12 +71,13 @@ void before_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_
 		return;
 	judge_post(call, object);
 	n = signaled(object, wr);
-	object->outstanding += n;
+	add(&object->outstanding, n);
 	expect(call, object->send_cq, n);
 	if (object->recv_cq)
-		object->recv_cq->at_risk = false; /* what it waits for may be the answer to this */
+		set(&object->recv_cq->at_risk,
+		    false); /* what it waits for may be the answer to this */
 	if (object->send_cq)
-		object->send_cq->at_risk = false;
+		set(&object->send_cq->at_risk, false);
 }
 
 void after_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_wr *wr,
@@ -76,7 +90,7 @@ void after_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_w
 	if (!object || !bad_wr)
 		return;
 	n = signaled(object, *bad_wr);
-	object->outstanding -= n;
+	add(&object->outstanding, -n);
 	expect(call, object->send_cq, -n);
 }
 
@@ -98,7 +112,7 @@ void before_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_
 	(void)bad_wr;
 	if (!object)
 		return;
-	object->receives += n;
+	add(&object->receives, n);
 	expect(call, object->recv_cq, n);
 }
 
@@ -112,7 +126,7 @@ void after_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_w
 	if (!object || !bad_wr)
 		return;
 	n = chain(*bad_wr);
-	object->receives -= n;
+	add(&object->receives, -n);
 	expect(call, object->recv_cq, -n);
 }
 
@@ -145,29 +159,21 @@ static void see_completion(struct call *call, struct object *cq, const struct ib
 	}
 	if (!qp)
 		return;
-	cq->outstanding--;
-	if (!(wc->opcode & IBV_WC_RECV))
-		qp->outstanding--;
-	else if (--qp->receives == 0)
-		qp->ran_out++;
-}
-
-/* Polls in vain are so many that each atomic operation is felt; nothing is ordered by these. */
-static void set(_Atomic bool *flag)
-{
-	if (!atomic_load_explicit(flag, memory_order_relaxed))
-		atomic_store_explicit(flag, true, memory_order_relaxed);
+	add(&cq->outstanding, -1);
+	add(wc->opcode & IBV_WC_RECV ? &qp->receives : &qp->outstanding, -1);
 }
 
 static void count_empty(struct call *call, struct object *cq)
 {
 	uint64_t empty = atomic_load_explicit(&cq->empty, memory_order_relaxed);
 
+	call->silent = true;
+	if (!call->began)
+		return; /* -c: no line will tell of it */
 	if (!empty)
 		cq->empty_since = call->began;
 	atomic_store_explicit(&cq->empty, empty + 1, memory_order_relaxed);
 	atomic_store_explicit(&cq->empty_until, call->ended, memory_order_relaxed);
-	call->silent = true;
 }
 
 void after_ibv_poll_cq(struct call *call, struct ibv_cq *cq, int num_entries, struct ibv_wc *wc,
@@ -179,12 +185,12 @@ void after_ibv_poll_cq(struct call *call, struct ibv_cq *cq, int num_entries, st
 	(void)num_entries;
 	if (!object)
 		return;
-	set(&object->polled_since_armed);
+	set(&object->polled_since_armed, true);
 	if (!ret) {
 		count_empty(call, object);
 		return;
 	}
-	object->polled_since_event = true;
+	set(&object->polled_since_event, true);
 	for (i = 0; i < ret; i++)
 		see_completion(call, object, &wc[i]);
 	watch_tell_empty(object, call->thread);
@@ -197,7 +203,7 @@ static void see_extended(struct call *call, struct ibv_cq_ex *cq, int ret)
 
 	if (!object)
 		return;
-	set(&object->polled_since_armed);
+	set(&object->polled_since_armed, true);
 	if (ret == ENOENT) {
 		call->error = 0;
 		call->silent = call->verb == VERB_ibv_next_poll;
@@ -240,7 +246,7 @@ void before_ibv_req_notify_cq(struct call *call, struct ibv_cq *cq, int solicite
 	if (!object)
 		return;
 	watch_tell_empty(object, call->thread);
-	object->armed = call->began;
+	object->armed = call_moment(call).when;
 	object->polled_since_armed = false;
 	object->at_risk = !solicited_only && object->polled_since_event &&
 			  object->outstanding > 0 && !call->inner;

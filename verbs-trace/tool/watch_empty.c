@@ -44,17 +44,19 @@ void watch_tell_empty(struct object *cq, const struct thread *thread)
 void watch_drain(struct object *object)
 {
 	struct ibv_cq *cq = (struct ibv_cq *)object->pointer;
-	const struct device *device = device_of(cq->context);
+	const struct device *device;
 	struct ibv_wc wc;
 	int i;
 
-	if (!device || object->functions || !object->own)
+	if (object->functions || !object->own || !object_hold(object))
 		return;
-	for (i = 0; i < MOST && device->ops.poll_cq(cq, 1, &wc) == 1; i++) {
+	device = device_of(cq->context);
+	for (i = 0; device && i < MOST && device->ops.poll_cq(cq, 1, &wc) == 1; i++) {
 		if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
 			accuse(SORT_UNSEEN, object->made,
 			       "in cq%u a completion with %s was left, of wr_id 0x%" PRIx64
 			       ", which nobody polled",
 			       object->number, completion_status(wc.status), wc.wr_id);
 	}
+	objects_unlock();
 }

@@ -7,6 +7,7 @@
 
 #include "hooks.h"
 #include "verbs.h"
+#include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/watch.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards each channel's list of CQs */
@@ -17,10 +18,10 @@ void watch_new_cq(struct object *cq, int entries, struct ibv_comp_channel *chann
 	cq->channel = object_of(KIND_COMP_CHANNEL, channel);
 	if (!cq->channel)
 		return;
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	cq->next_on_channel = cq->channel->first_cq;
 	cq->channel->first_cq = cq;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }
 
 void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all)
@@ -111,12 +112,12 @@ static void leave_channel(struct object *cq)
 {
 	struct object **at;
 
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	for (at = &cq->channel->first_cq; *at && *at != cq; at = &(*at)->next_on_channel)
 		;
 	if (*at)
 		*at = cq->next_on_channel;
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }
 
 void before_ibv_destroy_cq(struct call *call, struct ibv_cq *cq)
@@ -156,7 +157,7 @@ void before_ibv_get_cq_event(struct call *call, struct ibv_comp_channel *channel
 	(void)cq, (void)cq_context;
 	if (!object || call->inner)
 		return;
-	pthread_mutex_lock(&lock);
+	guard_lock(&lock);
 	for (at = object->first_cq; at; at = at->next_on_channel) {
 		if (!at->at_risk || at->polled_since_armed || at->uncounted || at->told)
 			continue;
@@ -166,5 +167,5 @@ void before_ibv_get_cq_event(struct call *call, struct ibv_comp_channel *channel
 		       "ibv_get_cq_event: what was completed in between is not heard of",
 		       at->number);
 	}
-	pthread_mutex_unlock(&lock);
+	guard_unlock(&lock);
 }

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The stages under verbs-trace: they end as they do without it, and are accused of nothing.
+
+Both sides are traced. Each stage is tried with TESTS_ALL=1; else two of them, on one transport.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+from tracing import ADDRESSES, TOOL, TOP, Server, records, trace
+
+FEW = ("ping-sr-3", "ping-sr-4")
+ALL = os.environ.get("TESTS_ALL") == "1"
+# Addresses of IPv4 are found by GID: a device of iWARP has none to be had by.
+NOT_ON = {("iWARP", "ping-rc-0")}
+
+
+def stages() -> list[str]:
+    """As the Makefile has them."""
+    if not ALL:
+        return list(FEW)
+    text = (TOP / "Makefile").read_text()
+    match = re.search(r"^STAGES = ((?:.*\\\n)*.*)$", text, re.MULTILINE)
+    assert match
+    return [*match[1].replace("\\", " ").split(), "ping-ep-0"]
+
+
+class Stages(unittest.TestCase):
+    """One test for each stage and transport."""
+
+    def check(self, stage: str, transport: str) -> None:
+        """A transfer of some messages."""
+        address = ADDRESSES[transport]
+        with tempfile.TemporaryDirectory() as scratch:
+            told = [Path(scratch, side) for side in ("server", "client")]
+            limited = ("timeout", "-k", "5", "50", TOOL, "-j", "-q", "-o", told[0])
+            server = Server(*limited, f"{stage}/server", "-a", address, "-c", "20")
+            server.wait_for("ibv_query_gid" if stage == "ping-rc-0" else "rdma_listen", told[0])
+            client = trace("-j", "-q", "-o", told[1], f"{stage}/client", "-a", address, "-c", "20")
+            status, said = server.end()
+            self.assertEqual((status, client.returncode), (0, 0), said[-300:] + client.stderr[-300:])
+            for path in told:
+                lines = records(path.read_text())
+                self.assertGreater(len(lines), 5)
+                self.assertEqual([r["text"] for r in lines if "accusation" in r], [])
+
+
+def add(stage: str, transport: str) -> None:
+    """Gives the class one more test."""
+
+    def test(self: Stages) -> None:
+        self.check(stage, transport)
+
+    setattr(Stages, f"test_{stage}_{transport}".replace("-", "_"), test)
+
+
+for a_stage in stages():
+    for a_transport in ADDRESSES if ALL else list(ADDRESSES)[:1]:
+        if (a_transport, a_stage) not in NOT_ON:
+            add(a_stage, a_transport)
