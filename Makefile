@@ -87,9 +87,10 @@ ping-rdma-1.parts  = $(filter-out %/ping.c %/completions.c,$(ping-sr-2.parts)) \
 		     ping-rdma-1/ping.c ping-rdma-1/transfer.c ping-rdma-1/exchange.c \
 		     ping-rdma-1/one_sided.c
 ping-rdma-1.client = ping-sr-0/client.c ping-sr-0/pings.c ping-sr-0/completions.c \
-		     ping-rdma-1/client_operation.c ping-rdma-1/round_trip.c
+		     ping-rdma-1/client_operation.c ping-rdma-1/client_exchange.c ping-rdma-1/round_trip.c
 ping-rdma-1.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) \
-		     ping-rdma-1/agent_operation.c ping-sr-3/completions.c ping-sr-3/comp_channel.c
+		     ping-rdma-1/agent_operation.c ping-rdma-1/account.c \
+		     ping-sr-3/completions.c ping-sr-3/comp_channel.c
 
 ping-rdma-2.parts  = $(ping-rdma-1.parts)
 ping-rdma-2.client = $(filter-out %/round_trip.c,$(ping-rdma-1.client)) ping-rdma-2/round_trip.c
@@ -100,7 +101,7 @@ ping-rdma-3.parts  = $(filter-out %/ping.c %/user_data.c,$(ping-rdma-2.parts)) p
 		     ping-rdma-3/ping.c ping-rdma-3/watch.c ping-rdma-3/user_data.c
 ping-rdma-3.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-2.client)) \
 		     ping-rdma-3/round_trip.c
-ping-rdma-3.server = $(filter-out %/agent_operation.c %/completions.c %/comp_channel.c, \
+ping-rdma-3.server = $(filter-out %/agent_operation.c %/account.c %/completions.c %/comp_channel.c, \
 		       $(ping-rdma-2.server)) ping-rdma-3/agent_operation.c
 
 # What moves is the server's part alone: its client is ping-sr-4's.
