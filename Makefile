@@ -22,7 +22,8 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 # The one table of the suite: which parts make a stage's programs, and, by their paths, which
 # stage each part comes from. Nothing else knows it.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 \
-	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3
+	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 \
+	 blast-rdma-1
 
 ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
@@ -103,6 +104,13 @@ ping-rdma-3.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-2.c
 		     ping-rdma-3/round_trip.c
 ping-rdma-3.server = $(filter-out %/agent_operation.c %/account.c %/completions.c %/comp_channel.c, \
 		       $(ping-rdma-2.server)) ping-rdma-3/agent_operation.c
+
+# A stream of WRITEs.
+blast-rdma-1.before = ping-rdma-1
+blast-rdma-1.parts  = $(filter-out %/ping.c,$(ping-rdma-1.parts)) blast-rdma-1/blast.c
+blast-rdma-1.client = ping-sr-0/client.c ping-sr-0/completions.c ping-rdma-1/client_exchange.c \
+		      blast-rdma-1/client_operation.c blast-rdma-1/write_chain.c
+blast-rdma-1.server = $(filter-out %/account.c,$(ping-rdma-1.server)) blast-rdma-1/account.c
 
 # What moves is the server's part alone: its client is ping-sr-4's.
 ping-srq-4.before = ping-sr-4

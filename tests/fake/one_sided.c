@@ -51,6 +51,15 @@ static void answer_read(struct fake_qp *qp, const struct fake_wr *wr, const uint
 	fake_server_may_leave(peer);
 }
 
+/* Nobody answers. */
+static void note_write(struct fake_peer *peer)
+{
+	if (++peer->received > peer->count)
+		fake_complain("the client writes more messages than it said");
+	fake_may_stop_program(peer);
+	fake_server_may_leave(peer);
+}
+
 bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data)
 {
 	uint8_t *memory = find_in_peer(qp->id->peer, wr);
@@ -66,6 +75,8 @@ bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t 
 	memcpy(memory, data, wr->length);
 	if (fake_config->spins)
 		message_written(qp->id->peer);
+	else if (fake_config->only_writes)
+		note_write(qp->id->peer);
 	return true;
 }
 
@@ -145,14 +156,23 @@ static uint64_t hear_count(const uint8_t *data)
 	return be64toh(count);
 }
 
+/* What the program is to give its client, and no more. */
+static int access_wanted(void)
+{
+	if (fake_config->only_writes)
+		return IBV_ACCESS_REMOTE_WRITE;
+	return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+}
+
 /* WRITE, and READ back. False: something has ended it. */
 static bool ping_program(struct fake_peer *peer)
 {
-	int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-	uint8_t *memory = find_in_program(peer, peer->size, access);
+	uint8_t *memory = find_in_program(peer, peer->size, access_wanted());
 
 	if (!memory)
 		return false;
+	if (fake_find_remote_mr(peer->rkey)->access & ~(access_wanted() | IBV_ACCESS_LOCAL_WRITE))
+		fake_complain("the peer may do more than it has to");
 	memset(memory, (int)(peer->sent + 1), peer->size);
 	peer->sent++;
 	peer->received++;

@@ -50,6 +50,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	its.blast = test->blast;
 	its.one_sided = test->one_sided;
 	its.spins = test->spins;
+	its.only_writes = test->only_writes;
 	its.program_serves = test->server;
 	its.buffers = config->buffers ? config->buffers : BUFFERS;
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)its.count);
@@ -61,7 +62,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	} else if (test->server) {
 		arguments[n++] = "-n";
 		arguments[n++] = clients;
-	} else if (test->blast) {
+	} else if (test->blast || test->only_writes) {
 		arguments[n++] = "-b";
 		arguments[n++] = buffers;
 	}

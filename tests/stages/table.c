@@ -31,6 +31,8 @@ static const struct stage ladder[] = {
 	  .one_sided = 1, .only_waits = true },
 	{ STAGE("ping-rdma-3"), .negotiates = true, .notices_peer_death = true, .beside = true,
 	  .one_sided = 1, .agent_sees = true },
+	{ STAGE("blast-rdma-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	  .one_sided = 1, .only_writes = true },
 	{ STAGE("ping-srq-4"), .negotiates = true, .notices_peer_death = true,
 	  .ids_come_as_events = true, .shares_receives = true, .beside = true },
 };
