@@ -23,7 +23,7 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 # stage each part comes from. Nothing else knows it.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 \
 	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 \
-	 blast-rdma-1
+	 blast-rdma-1 count-atomic-1
 
 ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
@@ -111,6 +111,14 @@ blast-rdma-1.parts  = $(filter-out %/ping.c,$(ping-rdma-1.parts)) blast-rdma-1/b
 blast-rdma-1.client = ping-sr-0/client.c ping-sr-0/completions.c ping-rdma-1/client_exchange.c \
 		      blast-rdma-1/client_operation.c blast-rdma-1/write_chain.c
 blast-rdma-1.server = $(filter-out %/account.c,$(ping-rdma-1.server)) blast-rdma-1/account.c
+
+# One piece of memory for all clients.
+count-atomic-1.before = ping-rdma-1
+count-atomic-1.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-rdma-1.parts)) \
+			count-atomic-1/count.c
+count-atomic-1.client = $(filter-out %/client_operation.c %/round_trip.c,$(ping-rdma-1.client)) \
+			ping-rdma-1/transfer.c count-atomic-1/client_operation.c count-atomic-1/atomics.c
+count-atomic-1.server = $(ping-rdma-1.server) count-atomic-1/words.c
 
 # What moves is the server's part alone: its client is ping-sr-4's.
 ping-srq-4.before = ping-sr-4

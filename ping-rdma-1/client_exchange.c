@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "common/stage.h"
+#include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "ping-rdma-1/one_sided.h"
 #include "ping-rdma-1/ping_rdma.h"
@@ -23,6 +24,24 @@ int our_exchange_buffers(struct our_control *client)
 	if (!ret)
 		ret = our_check_remote_buffer(client, &transfer->exchange.buffer);
 	return ret;
+}
+
+int our_await_request(struct our_control *client, uint32_t index)
+{
+	struct our_completion completion;
+	int ret;
+
+	for (;;) {
+		ret = our_await_completion(client, &completion);
+		if (ret)
+			return ret;
+		if (!our_is_exchange(completion.wr_id) &&
+		    our_buffer_index(completion.wr_id) == index)
+			return 0;
+		ret = our_take_exchange(&client->transfer->exchange, &completion);
+		if (ret)
+			return ret;
+	}
 }
 
 /* The agent has seen nothing of it all: it is told that this was it. */

@@ -17,9 +17,11 @@ struct our_transfer {
 	struct our_exchange exchange;
 	struct ibv_mr *open;       /* the buffer that the peer may reach; NULL: none, any more */
 	struct our_writes *writes; /* blast-rdma-1's, allocated; else NULL */
-	bool writing;              /* ping-rdma-3: a WRITE has been posted and not completed; */
-	uint64_t echoed;           /* its agent: messages, */
-	uint64_t sent_ns;          /* and when the last echo was posted; 0: none yet */
+	uint64_t found; /* count-atomic-1's client: what the counter was, just before it counted, */
+	uint64_t least; /* ... and what it has to be, at least, the next time */
+	bool writing;   /* ping-rdma-3: a WRITE has been posted and not completed; */
+	uint64_t echoed;  /* its agent: messages, */
+	uint64_t sent_ns; /* and when the last echo was posted; 0: none yet */
 };
 
 /*
@@ -38,6 +40,12 @@ int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t op
  * Returns 0; EPROTO, reported; or an errno value as our_await_completion and our_judge_post do.
  */
 int our_exchange_buffers(struct our_control *client);
+
+/*
+ * Client: waits until the request of buffer `index` is done; the agent may have told its count meanwhile.
+ * Returns as our_await_completion does, or EPROTO, reported.
+ */
+int our_await_request(struct our_control *client, uint32_t index);
 
 /* Client: tells the agent how many messages there were, and awaits its count. Returns likewise. */
 int our_exchange_counts(struct our_control *client, uint64_t count);
