@@ -22,7 +22,8 @@ SAY = @$(if $(V),:,printf '  %-3s %s\n')
 # The one table of the suite: which parts make a stage's programs, and, by their paths, which
 # stage each part comes from. Nothing else knows it.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 \
-	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3
+	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 \
+	 blast-rdma-1 count-atomic-1
 
 ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
@@ -87,9 +88,10 @@ ping-rdma-1.parts  = $(filter-out %/ping.c %/completions.c,$(ping-sr-2.parts)) \
 		     ping-rdma-1/ping.c ping-rdma-1/transfer.c ping-rdma-1/exchange.c \
 		     ping-rdma-1/one_sided.c
 ping-rdma-1.client = ping-sr-0/client.c ping-sr-0/pings.c ping-sr-0/completions.c \
-		     ping-rdma-1/client_operation.c ping-rdma-1/round_trip.c
+		     ping-rdma-1/client_operation.c ping-rdma-1/client_exchange.c ping-rdma-1/round_trip.c
 ping-rdma-1.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) \
-		     ping-rdma-1/agent_operation.c ping-sr-3/completions.c ping-sr-3/comp_channel.c
+		     ping-rdma-1/agent_operation.c ping-rdma-1/account.c \
+		     ping-sr-3/completions.c ping-sr-3/comp_channel.c
 
 ping-rdma-2.parts  = $(ping-rdma-1.parts)
 ping-rdma-2.client = $(filter-out %/round_trip.c,$(ping-rdma-1.client)) ping-rdma-2/round_trip.c
@@ -100,8 +102,23 @@ ping-rdma-3.parts  = $(filter-out %/ping.c %/user_data.c,$(ping-rdma-2.parts)) p
 		     ping-rdma-3/ping.c ping-rdma-3/watch.c ping-rdma-3/user_data.c
 ping-rdma-3.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-2.client)) \
 		     ping-rdma-3/round_trip.c
-ping-rdma-3.server = $(filter-out %/agent_operation.c %/completions.c %/comp_channel.c, \
+ping-rdma-3.server = $(filter-out %/agent_operation.c %/account.c %/completions.c %/comp_channel.c, \
 		       $(ping-rdma-2.server)) ping-rdma-3/agent_operation.c
+
+# A stream of WRITEs.
+blast-rdma-1.before = ping-rdma-1
+blast-rdma-1.parts  = $(filter-out %/ping.c,$(ping-rdma-1.parts)) blast-rdma-1/blast.c
+blast-rdma-1.client = ping-sr-0/client.c ping-sr-0/completions.c ping-rdma-1/client_exchange.c \
+		      blast-rdma-1/client_operation.c blast-rdma-1/write_chain.c
+blast-rdma-1.server = $(filter-out %/account.c,$(ping-rdma-1.server)) blast-rdma-1/account.c
+
+# One piece of memory for all clients.
+count-atomic-1.before = ping-rdma-1
+count-atomic-1.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-rdma-1.parts)) \
+			count-atomic-1/count.c
+count-atomic-1.client = $(filter-out %/client_operation.c %/round_trip.c,$(ping-rdma-1.client)) \
+			ping-rdma-1/transfer.c count-atomic-1/client_operation.c count-atomic-1/atomics.c
+count-atomic-1.server = $(ping-rdma-1.server) count-atomic-1/words.c
 
 # What moves is the server's part alone: its client is ping-sr-4's.
 ping-srq-4.before = ping-sr-4

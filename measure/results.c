@@ -148,14 +148,20 @@ static void report_stream(const struct our_stream_statistics *stream)
 	const struct our_histogram *posts = &stream->wrs_per_post;
 	const struct our_histogram *polls = &stream->completions_per_poll;
 
-	our_report_string("WRs a post", "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
-			  our_histogram_mean(posts), our_histogram_percentile(posts, 50),
-			  our_histogram_percentile(posts, 99), posts->max);
-	our_report_string("WCs a poll", "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
-			  our_histogram_mean(polls), our_histogram_percentile(polls, 50),
-			  our_histogram_percentile(polls, 99), polls->max);
-	our_report_string("credits", "%" PRIu64 " messages, %" PRIu64 " stalls for lack of credit",
-			  stream->credit_messages, stream->credit_stalls);
+	if (posts->count)
+		our_report_string("WRs a post",
+				  "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
+				  our_histogram_mean(posts), our_histogram_percentile(posts, 50),
+				  our_histogram_percentile(posts, 99), posts->max);
+	if (polls->count)
+		our_report_string("WCs a poll",
+				  "mean %.1f  p50 %" PRIu64 "  p99 %" PRIu64 "  max %" PRIu64,
+				  our_histogram_mean(polls), our_histogram_percentile(polls, 50),
+				  our_histogram_percentile(polls, 99), polls->max);
+	if (stream->credit_messages || stream->credit_stalls)
+		our_report_string("credits",
+				  "%" PRIu64 " messages, %" PRIu64 " stalls for lack of credit",
+				  stream->credit_messages, stream->credit_stalls);
 }
 
 static void report_counters(const struct our_statistics *statistics)

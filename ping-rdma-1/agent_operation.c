@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What the agent does once it is connected: it tells the client of its buffer, and sleeps. Its device
- * does the rest, without a completion here, until the client says how often it was.
+ * does the rest, without a completion here, until the client says how often it was. How that is
+ * judged is in account.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,8 +33,8 @@ static int admit_to_memory(struct our_control *agent)
 
 	our_statistics_start(&agent->statistics);
 	our_limit_wait(agent, our_now_ns());
-	return our_tell_buffer(agent, &transfer->exchange, agent->buffers[OUR_AGENT_BUFFER].data,
-			       agent->data_size, transfer->open);
+	return our_tell_buffer(agent, &transfer->exchange, transfer->open->addr,
+			       (uint32_t)transfer->open->length, transfer->open);
 }
 
 /* The client has done what it wanted: it has no business in our memory any more. */
@@ -66,8 +67,7 @@ bool our_agent_is_done(const struct our_control *agent)
 	return agent->transfer->exchange.received[OUR_COUNT_TOLD];
 }
 
-/* A client that is told to stop says how far it has come. */
-static int check_count(const struct our_control *agent)
+int our_check_told_count(const struct our_control *agent)
 {
 	uint64_t count = agent->transfer->exchange.count;
 
@@ -77,16 +77,6 @@ static int check_count(const struct our_control *agent)
 			    " messages, and %" PRIu64 " were due",
 			    count, agent->count);
 	return ECONNABORTED;
-}
-
-int our_end_agent_operation(struct our_control *agent, int ret)
-{
-	our_statistics_end(&agent->statistics);
-	ret = our_judge_end(agent, ret, agent->transfer->exchange.count);
-	if (!ret)
-		ret = check_count(agent);
-	agent->statistics.complete = !ret;
-	return ret;
 }
 
 int our_agent_operation(struct our_control *agent)

@@ -11,19 +11,51 @@
 #define OUR_AGENT_BUFFER  0
 #define OUR_AGENT_BUFFERS 1
 
+struct our_writes;
+
 struct our_transfer {
 	struct our_exchange exchange;
-	struct ibv_mr *open; /* the buffer that the peer may reach; NULL: none, any more */
-	bool writing;        /* ping-rdma-3: a WRITE has been posted and not completed; */
-	uint64_t echoed;     /* its agent: messages, */
-	uint64_t sent_ns;    /* and when the last echo was posted; 0: none yet */
+	struct ibv_mr *open;       /* the buffer that the peer may reach; NULL: none, any more */
+	struct our_writes *writes; /* blast-rdma-1's, allocated; else NULL */
+	uint64_t found; /* count-atomic-1's client: what the counter was, just before it counted, */
+	uint64_t least; /* ... and what it has to be, at least, the next time */
+	bool writing;   /* ping-rdma-3: a WRITE has been posted and not completed; */
+	uint64_t echoed;  /* its agent: messages, */
+	uint64_t sent_ns; /* and when the last echo was posted; 0: none yet */
 };
 
 /*
  * Sets up `n` buffers, of which the peer may reach number `open` with `access`, and what moves them; before
- * the connection can bring a message. Returns 0, or an errno value, reported, with nothing left behind.
+ * the connection can bring a message. Each has at most one request under way. Returns 0, or an errno value, reported, with nothing left behind.
  * our_unsetup_transfer undoes it.
  */
 int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t open, int access);
+
+/* ---- client_exchange.c ---- */
+
+/*
+ * Client: tells the agent of the buffer that is open, and hears of the agent's: transfer->exchange.buffer,
+ * which has room for a message. Nothing else is under way.
+ *
+ * Returns 0; EPROTO, reported; or an errno value as our_await_completion and our_judge_post do.
+ */
+int our_exchange_buffers(struct our_control *client);
+
+/*
+ * Client: waits until the request of buffer `index` is done; the agent may have told its count meanwhile.
+ * Returns as our_await_completion does, or EPROTO, reported.
+ */
+int our_await_request(struct our_control *client, uint32_t index);
+
+/* Client: tells the agent how many messages there were, and awaits its count. Returns likewise. */
+int our_exchange_counts(struct our_control *client, uint64_t count);
+
+/* ---- agent_operation.c ---- */
+
+/*
+ * Agent: whether the count that the client has told is the one it announced: one that is told to stop says
+ * how far it has come. Returns 0 or ECONNABORTED, reported.
+ */
+int our_check_told_count(const struct our_control *agent);
 
 #endif

@@ -13,8 +13,6 @@
 #include "ping-rdma-1/ping_rdma.h"
 #include "program/report.h"
 
-#define WRITE_AND_READ 2 /* so many requests at a time */
-
 int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t open, int access)
 {
 	int ret;
@@ -22,7 +20,7 @@ int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t op
 	control->transfer = calloc(1, sizeof(*control->transfer));
 	if (!control->transfer)
 		return our_report_error("calloc", ENOMEM, NULL);
-	ret = our_setup_qp(control, WRITE_AND_READ + OUR_EXCHANGE_WRS, OUR_EXCHANGE_WRS);
+	ret = our_setup_qp(control, n + OUR_EXCHANGE_WRS, OUR_EXCHANGE_WRS);
 	if (ret)
 		goto err_free_transfer;
 	ret = our_setup_buffers(control, n, IBV_ACCESS_LOCAL_WRITE);
@@ -54,6 +52,8 @@ void our_unsetup_transfer(struct our_control *control)
 	our_close_buffer(&control->transfer->open);
 	our_unsetup_buffers(control);
 	our_unsetup_qp(control);
+	control->statistics.stream = NULL;
+	free(control->transfer->writes);
 	free(control->transfer);
 	control->transfer = NULL;
 }

@@ -7,25 +7,6 @@
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/ping_rdma.h"
 
-/* Waits until the request of buffer `index` is done; the agent may have told its count meanwhile. */
-static int await_request(struct our_control *client, uint32_t index)
-{
-	struct our_completion completion;
-	int ret;
-
-	for (;;) {
-		ret = our_await_completion(client, &completion);
-		if (ret)
-			return ret;
-		if (!our_is_exchange(completion.wr_id) &&
-		    our_buffer_index(completion.wr_id) == index)
-			return 0;
-		ret = our_take_exchange(&client->transfer->exchange, &completion);
-		if (ret)
-			return ret;
-	}
-}
-
 int our_ping(struct our_control *client)
 {
 	struct ibv_send_wr *write = &client->buffers[OUR_SEND_BUFFER].send_wr;
@@ -36,7 +17,7 @@ int our_ping(struct our_control *client)
 	ret = our_post_send(client, OUR_SEND_BUFFER);
 	if (ret)
 		return ret;
-	return await_request(client, OUR_RECV_BUFFER);
+	return our_await_request(client, OUR_RECV_BUFFER);
 }
 
 int our_prepare_for_next(struct our_control *client)

@@ -80,6 +80,7 @@ struct our_program {
 	const char *role;                                 /* "client" or "server" */
 	const char *name;                                 /* "ping-sr-0/client" */
 	const char *summary;                              /* what it does, for --help: a sentence */
+	bool needs_atomics;                               /* of its device */
 	uint64_t timeout_s;                               /* unless --timeout says otherwise */
 	const struct our_option *options[OUR_MAX_TABLES]; /* NULL: none */
 };

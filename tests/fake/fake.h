@@ -26,6 +26,8 @@ struct fake_config {
 	bool blast;          /* the peers that are clients stream; else they ping */
 	bool one_sided;      /* ... or WRITE and READ */
 	bool spins;          /* of one_sided: both write, and look at memory */
+	bool counts;         /* of one_sided: by atomic operations */
+	bool only_writes;    /* of one_sided: the client writes, and nobody reads */
 	bool program_serves; /* of one_sided: it is a server */
 	bool recv_first;     /* a receive completes before the send that it answers */
 	unsigned int

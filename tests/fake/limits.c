@@ -34,6 +34,7 @@ void fake_fill_device(struct ibv_device_attr *device)
 	device->max_cqe = (int)limit(fake_config->max_cqe, 2 * FAKE_MAX_WR);
 	device->max_qp_wr = (int)max_wr();
 	device->max_sge = (int)max_sge();
+	device->atomic_cap = fake_config->iwarp ? IBV_ATOMIC_NONE : IBV_ATOMIC_HCA;
 	device->max_qp_rd_atom = device->max_qp_init_rd_atom = READ_DEPTH;
 }
 

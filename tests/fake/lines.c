@@ -105,6 +105,8 @@ static void run_line(const struct test *test, const struct line *line)
 	config.blast = test->blast;
 	config.one_sided = test->one_sided;
 	config.spins = test->spins;
+	config.counts = test->counts;
+	config.only_writes = test->only_writes;
 	config.program_serves = test->server;
 	config.no_other = true;
 	for (i = 0; i < LINE_WORDS && line->words[i]; i++) {

@@ -71,8 +71,10 @@ int main(int argc, char **argv)
 		return usage();
 	test.name = argv[1];
 	test.server = strstr(argv[1], "/server");
-	test.one_sided = strstr(argv[1], "rdma");
+	test.counts = strstr(argv[1], "count-atomic");
+	test.one_sided = strstr(argv[1], "rdma") || test.counts;
 	test.spins = strstr(argv[1], "ping-rdma-3");
+	test.only_writes = strstr(argv[1], "blast-rdma");
 	test.blast = strstr(argv[1], "blast") && !test.one_sided;
 	test.alone = strstr(argv[1], "ping-sr-4") || strstr(argv[1], "ping-srq-4");
 	test.pooled = test.server && strstr(argv[1], "ping-srq-4");

@@ -12,6 +12,7 @@
 
 #define BUFFER_MESSAGE 16
 #define COUNT_MESSAGE  8
+#define WORDS          3 /* of count-atomic-1: a counter, a lock, and what it guards */
 #define PEER_RKEY      0x5eed0001u
 /* Not where it is in our memory: who takes it for a pointer is to fail. */
 #define PEER_ADDRESS 0x7f00beef00000000ull
@@ -23,13 +24,19 @@ static unsigned int n_torn;
 
 static void message_written(struct fake_peer *peer);
 
+/* How many bytes of memory each side offers. */
+static uint32_t size_of_memory(const struct fake_peer *peer)
+{
+	return fake_config->counts && !peer->is_client ? WORDS * sizeof(uint64_t) : peer->size;
+}
+
 /* Where in the peer's memory the request begins; NULL: it is not allowed, which is complained of. */
 static uint8_t *find_in_peer(const struct fake_peer *peer, const struct fake_wr *wr)
 {
 	uint64_t offset = wr->remote_address - PEER_ADDRESS;
 
-	if (wr->rkey != PEER_RKEY || offset > peer->size || wr->length > peer->size - offset ||
-	    !peer->memory) {
+	if (wr->rkey != PEER_RKEY || !peer->memory || offset > size_of_memory(peer) ||
+	    wr->length > size_of_memory(peer) - offset) {
 		fake_complain("a request reaches for memory that the peer has not offered");
 		return NULL;
 	}
@@ -51,6 +58,33 @@ static void answer_read(struct fake_qp *qp, const struct fake_wr *wr, const uint
 	fake_server_may_leave(peer);
 }
 
+/* Nobody answers. */
+static void note_write(struct fake_peer *peer)
+{
+	if (++peer->received > peer->count)
+		fake_complain("the client writes more messages than it said");
+	fake_may_stop_program(peer);
+	fake_server_may_leave(peer);
+}
+
+/* The lock and what it guards are counted when they are written. */
+static void do_atomic(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *memory)
+{
+	struct fake_peer *peer = qp->id->peer;
+	uint64_t was, is;
+
+	memcpy(&was, memory, sizeof(was));
+	is = wr->opcode == IBV_WC_FETCH_ADD ? was + wr->compare_add
+	     : was == wr->compare_add       ? wr->swap
+					    : was;
+	memcpy(memory, &is, sizeof(is));
+	if (wr->opcode == IBV_WC_FETCH_ADD)
+		note_write(peer);
+	if (peer->received == fake_config->garbles)
+		was -= 2;
+	fake_scatter(wr, (const uint8_t *)&was, sizeof(was));
+}
+
 bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data)
 {
 	uint8_t *memory = find_in_peer(qp->id->peer, wr);
@@ -59,6 +93,10 @@ bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t 
 		fake_complete_send(qp, IBV_WC_REM_ACCESS_ERR);
 		return false;
 	}
+	if (fake_config->counts) {
+		do_atomic(qp, wr, memory);
+		return true;
+	}
 	if (wr->opcode == IBV_WC_RDMA_READ) {
 		answer_read(qp, wr, memory);
 		return true;
@@ -66,12 +104,14 @@ bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t 
 	memcpy(memory, data, wr->length);
 	if (fake_config->spins)
 		message_written(qp->id->peer);
+	else if (fake_config->only_writes)
+		note_write(qp->id->peer);
 	return true;
 }
 
 bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr)
 {
-	bool read = wr->opcode == IBV_WC_RDMA_READ;
+	bool read = wr->opcode == IBV_WC_RDMA_READ || fake_config->counts;
 
 	if (read && fake_config->no_reads)
 		fake_complain("ibv_post_send: a READ, although none were agreed upon");
@@ -105,11 +145,11 @@ static uint8_t *find_in_program(const struct fake_peer *peer, uint32_t length, i
 static void tell_buffer(struct fake_peer *peer)
 {
 	uint64_t address = htobe64(PEER_ADDRESS);
-	uint32_t words[] = { htobe32(peer->size), htobe32(PEER_RKEY) };
+	uint32_t words[] = { htobe32(size_of_memory(peer)), htobe32(PEER_RKEY) };
 	uint8_t data[BUFFER_MESSAGE];
 
 	if (!peer->memory)
-		peer->memory = fake_allocate(peer->size);
+		peer->memory = fake_allocate(size_of_memory(peer));
 	memcpy(data, &address, sizeof(address));
 	memcpy(data + sizeof(address), words, sizeof(words));
 	fake_tell(peer, data, sizeof(data));
@@ -117,6 +157,8 @@ static void tell_buffer(struct fake_peer *peer)
 
 static void hear_buffer(struct fake_peer *peer, const uint8_t *data)
 {
+	uint32_t wanted = fake_config->counts && peer->is_client ? WORDS * sizeof(uint64_t)
+								 : peer->size;
 	uint32_t words[2];
 
 	memcpy(&peer->address, data, sizeof(peer->address));
@@ -125,9 +167,8 @@ static void hear_buffer(struct fake_peer *peer, const uint8_t *data)
 	peer->length = be32toh(words[0]);
 	peer->rkey = be32toh(words[1]);
 	peer->knows_buffer = true;
-	if (peer->length != peer->size)
-		fake_complain("the program's buffer has %u bytes, not %u", peer->length,
-			      peer->size);
+	if (peer->length != wanted)
+		fake_complain("the program's buffer has %u bytes, not %u", peer->length, wanted);
 }
 
 static void tell_count(struct fake_peer *peer, uint64_t count)
@@ -145,15 +186,27 @@ static uint64_t hear_count(const uint8_t *data)
 	return be64toh(count);
 }
 
+/* What the program is to give its client, and no more. */
+static int access_wanted(void)
+{
+	if (fake_config->counts)
+		return IBV_ACCESS_REMOTE_ATOMIC;
+	if (fake_config->only_writes)
+		return IBV_ACCESS_REMOTE_WRITE;
+	return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+}
+
 /* WRITE, and READ back. False: something has ended it. */
 static bool ping_program(struct fake_peer *peer)
 {
-	int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-	uint8_t *memory = find_in_program(peer, peer->size, access);
+	uint8_t *memory = find_in_program(peer, peer->size, access_wanted());
 
 	if (!memory)
 		return false;
-	memset(memory, (int)(peer->sent + 1), peer->size);
+	if (fake_config->counts)
+		__atomic_fetch_add((uint64_t *)(void *)memory, 1, __ATOMIC_SEQ_CST);
+	else
+		memset(memory, (int)(peer->sent + 1), peer->size);
 	peer->sent++;
 	peer->received++;
 	fake_may_stop_program(peer);

@@ -151,16 +151,38 @@ static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	return 0;
 }
 
+/* Eight bytes, at a multiple of eight, and their old value to memory that the device may write to. */
+static bool take_atomic(struct fake_wr *wr, const struct ibv_send_wr *send_wr)
+{
+	bool adds = send_wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+
+	wr->opcode = adds ? IBV_WC_FETCH_ADD : IBV_WC_COMP_SWAP;
+	wr->remote_address = send_wr->wr.atomic.remote_addr;
+	wr->rkey = send_wr->wr.atomic.rkey;
+	wr->compare_add = send_wr->wr.atomic.compare_add;
+	wr->swap = send_wr->wr.atomic.swap;
+	if (fake_config->counts && wr->n_sge == 1 && wr->length == sizeof(uint64_t) &&
+	    !(wr->remote_address % sizeof(uint64_t)) && !(send_wr->send_flags & IBV_SEND_INLINE))
+		return true;
+	fake_complain(
+		"ibv_post_send: an atomic operation that is inline, of other than 8 bytes, not "
+		"at a multiple of 8, or no business of this stage");
+	return false;
+}
+
 /* What it is to be, and to where. False: it may not be. */
 static bool take_opcode(const struct fake_qp *qp, struct fake_wr *wr,
 			const struct ibv_send_wr *send_wr)
 {
 	if (send_wr->opcode == IBV_WR_SEND)
 		return true;
+	if (send_wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	    send_wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+		return take_atomic(wr, send_wr) && fake_check_request(qp, wr);
 	wr->opcode = send_wr->opcode == IBV_WR_RDMA_READ ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE;
 	wr->remote_address = send_wr->wr.rdma.remote_addr;
 	wr->rkey = send_wr->wr.rdma.rkey;
-	if (!fake_config->one_sided ||
+	if (!fake_config->one_sided || fake_config->counts ||
 	    (wr->opcode == IBV_WC_RDMA_READ && send_wr->send_flags & IBV_SEND_INLINE)) {
 		fake_complain("ibv_post_send: a READ inline, or no business of this stage");
 		return false;

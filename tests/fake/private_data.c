@@ -169,6 +169,8 @@ static void test_lengths(const struct test *test, bool iwarp)
 				      .blast = test->blast,
 				      .one_sided = test->one_sided,
 				      .spins = test->spins,
+				      .counts = test->counts,
+				      .only_writes = test->only_writes,
 				      .program_serves = test->server,
 				      .hurried = true,
 				      .iwarp = iwarp,

@@ -220,8 +220,9 @@ struct fake_wr {
 	enum ibv_wc_opcode opcode;
 	uint64_t remote_address; /* of a WRITE or READ */
 	uint32_t rkey;
-	bool empty;  /* a WRITE or READ that moves no byte */
-	bool silent; /* not signaled: it completes without a word, unless it fails */
+	uint64_t compare_add, swap; /* of an atomic operation */
+	bool empty;                 /* a WRITE or READ that moves no byte */
+	bool silent;                /* not signaled: it completes without a word, unless it fails */
 	struct ibv_sge sge[FAKE_MAX_SGE];
 	uint32_t n_sge, length;
 	struct fake_mr *mr; /* NULL: inline */

@@ -12,6 +12,7 @@
 #include "tests/fake/tests.h"
 
 #define BUFFERS   8 /* of a stream, unless the test says otherwise */
+#define WORD      8 /* bytes that an atomic operation is of */
 #define MAX_SHOWN 8 /* failures of one sweep, in full */
 #define MAX_HANGS 3 /* ... of them that take as long as there is patience: then it is given up */
 
@@ -33,7 +34,7 @@ static void drop_greeting(struct run *run)
 
 void test_run(const struct test *test, const struct fake_config *config, struct run *run)
 {
-	bool iwarp = config->iwarp && !test->bare;
+	bool iwarp = config->iwarp && !test->bare && !test->counts;
 	struct fake_config its = *config;
 	char count[32], size[32], clients[32], buffers[32];
 	char *address = iwarp ? "::1" : "127.0.0.1";
@@ -50,7 +51,13 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	its.blast = test->blast;
 	its.one_sided = test->one_sided;
 	its.spins = test->spins;
+	its.counts = test->counts;
+	its.only_writes = test->only_writes;
 	its.program_serves = test->server;
+	if (test->counts)
+		its.size = WORD;
+	if (test->counts && !test->server)
+		arguments[n - 2] = arguments[n - 1] = NULL, n -= 2; /* there is one size */
 	its.buffers = config->buffers ? config->buffers : BUFFERS;
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)its.count);
 	snprintf(size, sizeof(size), "%u", its.size);
@@ -61,7 +68,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	} else if (test->server) {
 		arguments[n++] = "-n";
 		arguments[n++] = clients;
-	} else if (test->blast) {
+	} else if (test->blast || test->only_writes) {
 		arguments[n++] = "-b";
 		arguments[n++] = buffers;
 	}
@@ -132,7 +139,7 @@ void test_sweep(const struct test *test)
 	sweep.config.iwarp = true;
 	sweep.config.recv_first = true;
 	sweep.config.size = 40; /* inline */
-	if (!test->bare)
+	if (!test->bare && !test->counts)
 		run_sweep(&sweep);
 	if (!test->server || test->one_file)
 		return;

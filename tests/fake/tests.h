@@ -13,6 +13,8 @@ struct test {
 	bool blast;
 	bool one_sided;   /* it WRITEs and READs */
 	bool spins;       /* ... and looks at memory for the answer */
+	bool counts;      /* ... or counts, by atomic operations: over RoCE only */
+	bool only_writes; /* ... or streams, and wants no answer */
 	bool synchronous; /* its CM calls block */
 	bool watches;     /* it notices that its peer has gone */
 	bool sleeps;      /* until a completion comes */

@@ -149,6 +149,10 @@ static int rights_needed(void)
 
 	if (!fake_config->one_sided)
 		return rights;
+	if (fake_config->counts)
+		return rights | (fake_config->program_serves ? IBV_ACCESS_REMOTE_ATOMIC : 0);
+	if (fake_config->only_writes)
+		return rights | (fake_config->program_serves ? IBV_ACCESS_REMOTE_WRITE : 0);
 	if (fake_config->spins)
 		return rights | IBV_ACCESS_REMOTE_WRITE;
 	if (fake_config->program_serves)

@@ -76,7 +76,15 @@ static void add_tests(TCase *tcase, int setting, int target)
 	bool only_sizes = getenv("STAGES_SIZES"), all;
 
 	if (!can_run(setting_of(setting).stage, setting_of(setting).target)) {
-		add_iwarp_tests(tcase, setting);
+		if (setting_of(setting).stage->counts)
+			add_no_atomics_tests(tcase, setting);
+		else
+			add_iwarp_tests(tcase, setting);
+		return;
+	}
+	if (setting_of(setting).stage->counts) {
+		if (first_of_device(target))
+			add_count_tests(tcase, setting, wants_all(setting_of(setting).stage));
 		return;
 	}
 	all = wants_all(setting_of(setting).stage);

@@ -31,6 +31,10 @@ static const struct stage ladder[] = {
 	  .one_sided = 1, .only_waits = true },
 	{ STAGE("ping-rdma-3"), .negotiates = true, .notices_peer_death = true, .beside = true,
 	  .one_sided = 1, .agent_sees = true },
+	{ STAGE("blast-rdma-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	  .one_sided = 1, .only_writes = true },
+	{ STAGE("count-atomic-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	  .one_sided = 1, .counts = true },
 	{ STAGE("ping-srq-4"), .negotiates = true, .notices_peer_death = true,
 	  .ids_come_as_events = true, .shares_receives = true, .beside = true },
 };
@@ -144,7 +148,7 @@ void find_targets(void)
 
 bool can_run(const struct stage *stage, const struct target *target)
 {
-	return !stage->bare || strcmp(target->transport, "iWARP") != 0;
+	return (!stage->bare && !stage->counts) || strcmp(target->transport, "iWARP") != 0;
 }
 
 const char *setting_name(int number)

@@ -21,6 +21,8 @@ struct stage {
 	bool bare;       /* without a connection manager, hence not over iWARP */
 	int one_sided;   /* completions of a message at the client */
 	bool agent_sees; /* ... the agent knows of each message; else it has no completions */
+	bool counts;     /* ... by atomic operations, hence not over soft-iWARP */
+	bool only_writes; /* ... nothing comes back: the server verifies, and there is no round trip */
 	bool shares_receives;    /* the server: of a size that is an option of its own */
 	bool notices_peer_death; /* a side whose peer leaves or dies ends without --timeout */
 };

@@ -57,6 +57,46 @@ START_TEST(people_get_a_block)
 }
 END_TEST
 
+/* WRITEs in chains: of each there is one completion; the server looks at the last message alone. */
+START_TEST(people_get_a_block_of_writes)
+{
+	static const char *const wanted[] = { "200 messages of 100 bytes\n", "  connection ",
+					      "  rate ", "  CPU, process ", "  CPU, machine " };
+	struct setting at = setting_of(_i);
+	const char *const *agreed = PROCESS_ARGUMENTS("-c", "200", "-s", "100");
+	struct process *server = start_server(at, agreed, PROCESS_ARGUMENTS("-x", "-v"));
+	struct process *client = start_client(
+		at, agreed, PROCESS_ARGUMENTS("-x", "-v", "-b", "50", "--chain", "10"));
+	int i;
+
+	assert_exit(client, 0);
+	assert_exit(server, 0);
+	for (i = 0; i < RUN_LENGTH(wanted); i++) {
+		assert_said(client, PROCESS_OUT, wanted[i]);
+		assert_said(server, PROCESS_OUT, wanted[i]);
+	}
+	/* 20 chains, and the two counts */
+	assert_said(client, PROCESS_OUT, "  completions    22,");
+	assert_said(client, PROCESS_OUT, "  WRs a post     mean 10.0 ");
+	process_assert(!strstr(process_text(client, PROCESS_OUT), "each way"),
+		       "a stream goes one way");
+	assert_silent(client, PROCESS_ERR);
+}
+END_TEST
+
+/* What was not numbered is not taken for the last message. */
+START_TEST(the_last_message_is_compared)
+{
+	struct setting at = setting_of(_i);
+	struct process *server = start_server(at, NULL, PROCESS_ARGUMENTS("-v", "-j"));
+	struct process *client = start_client(at, PROCESS_ARGUMENTS("-c", "50"), NULL);
+
+	assert_exit(client, 0);
+	assert_exit(server, 1);
+	assert_said(server, PROCESS_ERR, "what the last WRITE left is not the last message");
+}
+END_TEST
+
 START_TEST(quiet_is_silent)
 {
 	struct setting at = setting_of(_i);
@@ -133,7 +173,12 @@ END_TEST
 
 void add_output_tests(TCase *tcase, int setting)
 {
-	tcase_add_loop_test(tcase, people_get_a_block, setting, setting + 1);
+	if (setting_of(setting).stage->only_writes) {
+		tcase_add_loop_test(tcase, people_get_a_block_of_writes, setting, setting + 1);
+		tcase_add_loop_test(tcase, the_last_message_is_compared, setting, setting + 1);
+	} else {
+		tcase_add_loop_test(tcase, people_get_a_block, setting, setting + 1);
+	}
 	tcase_add_loop_test(tcase, quiet_is_silent, setting, setting + 1);
 	tcase_add_loop_test(tcase, results_alone_are_on_stdout, setting, setting + 1);
 	tcase_add_loop_test(tcase, results_that_cannot_be_written_are_a_failure, setting,

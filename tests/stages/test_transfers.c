@@ -26,7 +26,8 @@ START_TEST(every_byte_comes_back)
 	int i = _i % RUN_LENGTH(sizes);
 	const char *const *agreed = PROCESS_ARGUMENTS("-c", sizes[i].count, "-s", sizes[i].size);
 	uint64_t count = strtoull(sizes[i].count, NULL, 10);
-	struct process *server = start_server(at, agreed, PROCESS_ARGUMENTS("-j"));
+	struct process *server = start_server(
+		at, agreed, PROCESS_ARGUMENTS("-j", at.stage->only_writes ? "-v" : NULL));
 	struct process *client = start_client(at, agreed, PROCESS_ARGUMENTS("-v", "--json"));
 	struct json_object *result;
 
@@ -34,7 +35,7 @@ START_TEST(every_byte_comes_back)
 	assert_exit(server, 0);
 	result = result_of(client);
 	check_whole_run(result, at, "client", sizes[i].bytes, count);
-	ck_assert(result_json_bool(result, "verified"));
+	ck_assert(result_json_bool(result, "verified") != at.stage->only_writes);
 	json_object_put(result);
 	result = result_of(server);
 	check_whole_run(result, at, "agent", sizes[i].bytes, count);
@@ -65,7 +66,8 @@ START_TEST(a_run_for_a_time)
 {
 	struct setting at = setting_of(_i);
 	const char *const *agreed = PROCESS_ARGUMENTS("-D", "1");
-	struct process *server = start_server(at, agreed, PROCESS_ARGUMENTS("-j"));
+	struct process *server = start_server(
+		at, agreed, PROCESS_ARGUMENTS("-j", at.stage->only_writes ? "-v" : NULL));
 	struct process *client = start_client(at, agreed, PROCESS_ARGUMENTS("-v", "-j"));
 	struct json_object *result;
 
@@ -76,7 +78,7 @@ START_TEST(a_run_for_a_time)
 	/* On a slow machine it may have ended in the warm-up, and then nothing was measured. */
 	ck_assert(!result_json_integer(result, "count") ||
 		  result_json_number(result, "seconds") > 0);
-	ck_assert(result_json_bool(result, "verified"));
+	ck_assert(result_json_bool(result, "verified") != at.stage->only_writes);
 	ck_assert(result_json_bool(result, "complete"));
 	json_object_put(result);
 	result = result_of(server);

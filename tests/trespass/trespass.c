@@ -115,6 +115,23 @@ static enum ibv_wc_status reach(struct rdma_cm_id *id, struct ibv_mr *mr, bool r
 	return send_status(id);
 }
 
+/* Adds 1 to a word there. */
+static enum ibv_wc_status add_to(struct rdma_cm_id *id, struct ibv_mr *mr, uint64_t address,
+				 uint32_t rkey)
+{
+	struct ibv_sge sge = { (uintptr_t)memory, 8, mr->lkey };
+	struct ibv_send_wr *bad_wr, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.atomic = { .remote_addr = address, .compare_add = 1, .rkey = rkey },
+	};
+
+	must(!ibv_post_send(id->qp, &wr, &bad_wr), "ibv_post_send");
+	return send_status(id);
+}
+
 int main(int argc, char **argv)
 {
 	enum ibv_wc_status status;
@@ -139,8 +156,12 @@ int main(int argc, char **argv)
 		put_be(told, 1, 8);
 		tell(id, mr, 8);
 	}
-	status = reach(id, mr, strstr(how, "read"), address + (strstr(how, "beyond") ? PAGE : 0),
-		       rkey ^ (strstr(how, "rkey") ? 0x5500 : 0));
+	if (strstr(how, "atomic"))
+		status = add_to(id, mr, address, rkey);
+	else
+		status = reach(id, mr, strstr(how, "read"),
+			       address + (strstr(how, "beyond") ? PAGE : 0),
+			       rkey ^ (strstr(how, "rkey") ? 0x5500 : 0));
 	/* Whose WRITE is done when TCP has taken it learns by the next request. */
 	if (status == IBV_WC_SUCCESS && strcmp(how, "honest"))
 		status = reach(id, mr, true, address, rkey);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * blast-rdma-1: how the agent judges a client whose WRITEs it has not seen: by how many there were, as it says,
+ * and by the last of them, which is what the buffer holds. See common/stage.h.
+ */
+#include "blast-rdma-1/blast_rdma.h"
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "ping-rdma-1/ping_rdma.h"
+#include "ping-sr-0/user_data.h"
+#include "program/report.h"
+
+/*
+ * Each message is written over the one before it. The count came in a message behind the last WRITE: what
+ * there is now is that WRITE's, whole, or something is wrong.
+ */
+static int check_last_message(const struct our_control *agent)
+{
+	uint64_t count = agent->transfer->exchange.count;
+	int ret = 0;
+
+	if (agent->options->verify && count)
+		ret = our_verify_data(agent, OUR_AGENT_BUFFER, count - 1);
+	if (ret)
+		our_report_sentence("what the last WRITE left is not the last message: was the "
+				    "client started with -v, too?");
+	return ret;
+}
+
+int our_end_agent_operation(struct our_control *agent, int ret)
+{
+	our_statistics_end(&agent->statistics);
+	our_statistics_add_stream(&agent->statistics, &agent->transfer->writes->statistics);
+	ret = our_judge_end(agent, ret, agent->transfer->exchange.count);
+	if (!ret)
+		ret = our_check_told_count(agent);
+	if (!ret)
+		ret = check_last_message(agent);
+	agent->statistics.complete = !ret;
+	return ret;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What makes client and server a stream of WRITEs: their command lines, and what each needs before it is
+ * connected. What a stage provides: see common/stage.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "blast-rdma-1/blast_rdma.h"
+#include "common/device.h"
+#include "common/memory_registration.h"
+#include "common/stage.h"
+#include "ping-rdma-1/ping_rdma.h"
+#include "program/report.h"
+
+#define MAX_BUFFERS (1u << 20)
+
+struct our_write_options our_write_options = { .buffers = 64, .chain = 16 };
+
+static const struct our_option stream_options[] = {
+	{ "buffers", 'b', "N", "so many messages may be under way (default 64)",
+	  OUR_OWN_NUMBER(our_write_options.buffers, 1, MAX_BUFFERS) },
+	{ "chain", 0, "N", "post at most N at once, and want a completion of the last (default 16)",
+	  OUR_OWN_NUMBER(our_write_options.chain, 1, MAX_BUFFERS) },
+	{ "verify", 'v', NULL, "number the messages, for a server that compares: give it to both",
+	  OUR_FLAG(verify) },
+	{ 0 },
+};
+
+static const struct our_option verify_options[] = {
+	{ "verify", 'v', NULL, "compare the last message: give it to both", OUR_FLAG(verify) },
+	{ 0 },
+};
+
+const struct our_program our_client_program = {
+	.stage = OUR_STAGE,
+	.role = "client",
+	.name = OUR_STAGE "/client",
+	.summary = "Writes messages into the server's memory as fast as it can, each over the one "
+		   "before, and shows how fast that is.",
+	.options = { our_client_options, our_message_options, stream_options },
+};
+
+const struct our_program our_server_program = {
+	.stage = OUR_STAGE,
+	.role = "server",
+	.name = OUR_STAGE "/server",
+	.summary = "Lets clients write to its memory, and sleeps meanwhile.",
+	.options = { our_listener_options, verify_options },
+	.timeout_s = 0, /* whoever writes says nothing */
+};
+
+/* Compares what is wanted of the device with what it has: better now than as an EINVAL later. */
+static int check_device(const struct our_control *client, uint64_t buffers)
+{
+	uint32_t others = OUR_EXCHANGE_WRS + client->keepalive.max_send_wr;
+	struct ibv_device_attr device;
+	int ret, most;
+
+	ret = ibv_query_device(client->verbs, &device);
+	if (ret)
+		return our_report_error("ibv_query_device", ret, NULL);
+	most = device.max_cqe - (int)OUR_EXCHANGE_WRS;
+	most = (most < device.max_qp_wr ? most : device.max_qp_wr) - (int)others;
+	if (most > 0 && buffers <= (uint64_t)most)
+		return 0;
+	our_report_sentence("%u buffers (-b) are more than %s takes: %d, because it has at most %d "
+			    "work requests a queue and %d entries a CQ",
+			    (unsigned int)buffers, our_device_name(client), most, device.max_qp_wr,
+			    device.max_cqe);
+	return EMSGSIZE;
+}
+
+/* Those who stream, or are streamed to, count what they do; our_unsetup_transfer frees it. */
+static int add_writes(struct our_control *control)
+{
+	control->transfer->writes = calloc(1, sizeof(*control->transfer->writes));
+	if (control->transfer->writes)
+		return 0;
+	our_unsetup_transfer(control);
+	return our_report_error("calloc", ENOMEM, NULL);
+}
+
+/*
+ * Without -v all messages are the same, and WRITEs read it from one place, which stays in the cache: nobody
+ * changes it. The server is told of that place with a key that opens nothing.
+ */
+int our_setup_client_transfer(struct our_control *client)
+{
+	uint32_t n = (uint32_t)our_write_options.buffers, i;
+	int ret;
+
+	ret = check_device(client, n);
+	if (!ret)
+		ret = our_setup_open_transfer(client, n, 0, 0);
+	if (ret)
+		return ret;
+	for (i = 1; !client->options->verify && i < n; i++)
+		client->buffers[i].sge.addr = client->buffers[0].sge.addr;
+	return add_writes(client);
+}
+
+int our_check_transfer(struct our_control *agent)
+{
+	agent->memory = our_memory_of_buffers(agent, OUR_AGENT_BUFFERS);
+	return 0;
+}
+
+int our_setup_agent_transfer(struct our_control *agent)
+{
+	int ret = our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
+					  IBV_ACCESS_REMOTE_WRITE);
+
+	return ret ? ret : add_writes(agent);
+}

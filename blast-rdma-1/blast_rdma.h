@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * blast-rdma-1: the client's stream of WRITEs. The connection's own thread.
+ */
+#ifndef OUR_BLAST_RDMA_H
+#define OUR_BLAST_RDMA_H
+
+#include "common/control.h"
+
+#define OUR_AGENT_BUFFER  0
+#define OUR_AGENT_BUFFERS 1
+
+/* What only this client has: set by our_process_options, and never after. */
+extern struct our_write_options {
+	uint64_t buffers; /* WRITEs under way, at most */
+	uint64_t chain;   /* of them, posted at once; the last is signaled */
+} our_write_options;
+
+/*
+ * Messages are numbered from 0; the WRITE of message m has work request m modulo n_buffers. The counters only
+ * grow: completed <= posted <= goal, and never is more than n_buffers under way.
+ */
+struct our_writes {
+	uint64_t
+		goal; /* so many are going to be written; falls when -D is over, or we are to stop */
+	uint64_t posted;
+	uint64_t completed; /* signaled or not */
+	uint64_t started_ns;
+	struct our_stream_statistics statistics;
+};
+
+/*
+ * Posts the next `n` messages' WRITEs, as one chain whose last is signaled, and counts them in `posted`.
+ * Returns 0 or what our_judge_post says.
+ */
+int our_post_write_chain(struct our_control *client, uint64_t n);
+
+#endif

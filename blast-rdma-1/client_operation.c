@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * blast-rdma-1: what the client does once it is connected: it keeps WRITEs under way, chain after chain, and
+ * at the end tells the agent how many there were.
+ */
+#include <errno.h>
+
+#include "blast-rdma-1/blast_rdma.h"
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "ping-rdma-1/one_sided.h"
+#include "ping-rdma-1/ping_rdma.h"
+#include "ping-sr-0/user_data.h"
+#include "program/stop.h"
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void start_counting(struct our_control *client)
+{
+	struct our_statistics *statistics = &client->statistics;
+
+	our_statistics_prepare(statistics, client->count, client->data_size);
+	our_statistics_add_stream(statistics, &client->transfer->writes->statistics);
+	our_statistics_want_progress(statistics, client->options->quiet);
+	/* Completions come for whole chains: of a short run, a warm-up would leave nothing. */
+	if (client->count <= 4 * (uint64_t)client->n_buffers)
+		statistics->warm_up = 0;
+}
+
+static void count_messages(struct our_control *client)
+{
+	struct our_statistics *statistics = &client->statistics;
+	uint64_t messages = client->transfer->writes->completed;
+
+	if (!statistics->started_ns && messages >= statistics->warm_up) {
+		statistics->warm_up = messages;
+		our_statistics_start(statistics);
+	}
+	if (statistics->started_ns)
+		statistics->messages = messages - statistics->warm_up;
+}
+
+/*
+ * How many may go with the next chain: messages left, and work requests that are free; and with --rate,
+ * messages that are due. No credit is needed: a WRITE takes no receive.
+ */
+static uint64_t next_chain(const struct our_control *client)
+{
+	const struct our_writes *writes = client->transfer->writes;
+	uint64_t free = client->n_buffers - (writes->posted - writes->completed);
+	uint64_t n = lesser(lesser(writes->goal - writes->posted, free), our_write_options.chain);
+	uint64_t rate = client->options->rate, now_ns = rate ? our_now_ns() : 0, due = 0;
+
+	if (!rate)
+		return n;
+	while (due < n && our_due_ns(writes->started_ns, writes->posted + due, rate) <= now_ns)
+		due++;
+	return due;
+}
+
+static int post_chains(struct our_control *client)
+{
+	struct our_writes *writes = client->transfer->writes;
+	uint64_t n, message;
+	int ret = 0;
+
+	while (!ret && (n = next_chain(client))) {
+		for (message = writes->posted;
+		     client->options->verify && message < writes->posted + n; message++)
+			our_setup_user_data(client, (uint32_t)(message % client->n_buffers),
+					    message);
+		ret = our_post_write_chain(client, n);
+	}
+	return ret;
+}
+
+/* The last of a chain is done, and so are all before it. */
+static int take(struct our_control *client, const struct our_completion *completion)
+{
+	struct our_writes *writes = client->transfer->writes;
+	uint32_t oldest = (uint32_t)(writes->completed % client->n_buffers);
+	uint32_t index = our_buffer_index(completion->wr_id);
+
+	if (our_is_exchange(completion->wr_id))
+		return our_take_exchange(&client->transfer->exchange, completion);
+	writes->completed += (index + client->n_buffers - oldest) % client->n_buffers + 1;
+	our_limit_wait(client, our_now_ns());
+	return 0;
+}
+
+/* With --rate, a message that is due comes before the completion of those before it. */
+static int take_completions(struct our_control *client)
+{
+	struct our_writes *writes = client->transfer->writes;
+	uint64_t rate = client->options->rate;
+	struct our_completion completion;
+	int ret;
+
+	if (rate && writes->posted < writes->goal &&
+	    writes->posted - writes->completed < client->n_buffers)
+		ret = our_await_time(client, our_due_ns(writes->started_ns, writes->posted, rate),
+				     &completion);
+	else
+		ret = our_await_completion(client, &completion);
+	if (ret)
+		return ret == EAGAIN ? 0 : ret;
+	our_histogram_add(&writes->statistics.completions_per_poll,
+			  1 + (uint64_t)our_completions_at_hand(client));
+	ret = take(client, &completion);
+	while (!ret && our_completions_at_hand(client)) {
+		ret = our_await_completion(client, &completion);
+		if (!ret)
+			ret = take(client, &completion);
+	}
+	return ret;
+}
+
+static int write_messages(struct our_control *client)
+{
+	struct our_writes *writes = client->transfer->writes;
+	uint64_t now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
+	int ret = 0;
+
+	if (client->options->duration_s)
+		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
+	writes->started_ns = now_ns;
+	our_limit_wait(client, now_ns);
+	count_messages(client);
+	while (!ret && writes->completed < writes->goal) {
+		ret = post_chains(client);
+		if (!ret)
+			ret = take_completions(client);
+		count_messages(client);
+		now_ns = our_now_ns();
+		/* No more; but those under way are waited for, as the agent is told of them. */
+		if (now_ns >= deadline_ns || our_stop_requested())
+			writes->goal = writes->posted;
+		our_statistics_progress(&client->statistics, now_ns);
+	}
+	return ret;
+}
+
+int our_client_operation(struct our_control *client)
+{
+	struct our_transfer *transfer = client->transfer;
+	uint32_t i;
+	int ret;
+
+	transfer->writes->goal = client->count;
+	start_counting(client);
+	ret = our_exchange_buffers(client);
+	for (i = 0; !ret && i < client->n_buffers; i++)
+		our_setup_write_wr(client, i, &transfer->exchange.buffer);
+	if (!ret)
+		ret = write_messages(client);
+	/* They have arrived when the agent's count is here: on iWARP a completion does not say so. */
+	if (!ret)
+		ret = our_exchange_counts(client, transfer->writes->completed);
+	our_statistics_end(&client->statistics);
+	return our_judge_end(client, ret, transfer->writes->completed);
+}

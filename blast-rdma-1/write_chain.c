@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * blast-rdma-1: a chain of WRITEs, posted with one call. See blast_rdma.h.
+ */
+#include "blast-rdma-1/blast_rdma.h"
+#include "common/transfer_posting.h"
+#include "ping-rdma-1/ping_rdma.h"
+
+static struct ibv_send_wr *write_of(struct our_control *client, uint64_t message)
+{
+	return &client->buffers[message % client->n_buffers].send_wr;
+}
+
+/* Requests of one QP are completed in order: that the last is done says that all before it are. */
+int our_post_write_chain(struct our_control *client, uint64_t n)
+{
+	struct our_writes *writes = client->transfer->writes;
+	uint64_t first = writes->posted, last = first + n - 1, message;
+	struct ibv_send_wr *bad_wr;
+	int ret;
+
+	for (message = first; message <= last; message++) {
+		write_of(client, message)->send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;
+		write_of(client, message)->next = message < last ? write_of(client, message + 1)
+								 : NULL;
+	}
+	write_of(client, last)->send_flags |= IBV_SEND_SIGNALED;
+	ret = ibv_post_send(client->qp, write_of(client, first), &bad_wr);
+	if (ret)
+		return our_judge_post(client, "ibv_post_send", ret);
+	writes->posted += n;
+	our_histogram_add(&writes->statistics.wrs_per_post, n);
+	return 0;
+}

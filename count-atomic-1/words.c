@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * count-atomic-1: the server's words, which are the same for all clients; and whether, when nobody is there
+ * to count, they hold what the clients say. Called by the threads of all agents.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "common/memory_registration.h"
+#include "common/stage.h"
+#include "common/transfer_posting.h"
+#include "count-atomic-1/count_atomic.h"
+#include "ping-rdma-1/one_sided.h"
+#include "ping-rdma-1/ping_rdma.h"
+#include "program/admission.h"
+#include "program/report.h"
+
+/* The devices change them; we look only when no client is there. */
+static uint64_t words[OUR_WORDS];
+
+static pthread_mutex_t presence_lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static unsigned int present;                                      /* clients that may count */
+static uint64_t told;  /* the counts of those who have told one */
+static bool some_died; /* and have not */
+
+static void arrive(void)
+{
+	pthread_mutex_lock(&presence_lock);
+	present++;
+	pthread_mutex_unlock(&presence_lock);
+}
+
+/* The last to leave sees. With presence_lock held. */
+static void check_sum(struct our_control *agent)
+{
+	uint64_t sum = words[OUR_COUNTER] + words[OUR_GUARDED];
+
+	if (words[OUR_LOCK])
+		our_report_sentence(
+			"a client has left, and holds the lock: nobody else will get it");
+	if (sum == told || (some_died && sum > told)) {
+		if (!agent->options->quiet)
+			our_report_sentence("counted to %" PRIu64 ", and the clients' counts add "
+					    "up to %" PRIu64 "%s",
+					    sum, told,
+					    some_died ? ", without those who left early" : "");
+		return;
+	}
+	our_report_sentence("counted to %" PRIu64 ", but the clients' counts add up to %" PRIu64,
+			    sum, told);
+	our_note_failure(agent->admission, EIO);
+}
+
+/* Its QP is no more: nothing of it is under way. */
+static void depart(struct our_control *agent, bool has_told, uint64_t count)
+{
+	pthread_mutex_lock(&presence_lock);
+	if (has_told)
+		told += count;
+	else
+		some_died = true;
+	if (!--present)
+		check_sum(agent);
+	pthread_mutex_unlock(&presence_lock);
+}
+
+/* Each connection has a region of its own over the same words, with no right but the one that it needs. */
+int our_setup_agent_transfer(struct our_control *agent)
+{
+	int ret;
+
+	agent->transfer = calloc(1, sizeof(*agent->transfer));
+	if (!agent->transfer)
+		return our_report_error("calloc", ENOMEM, NULL);
+	ret = our_setup_qp(agent, OUR_EXCHANGE_WRS, OUR_EXCHANGE_WRS);
+	if (ret)
+		goto err_free_transfer;
+	ret = our_setup_mr(agent, words, sizeof(words),
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+			   &agent->transfer->open);
+	if (ret)
+		goto err_unsetup_qp;
+	ret = our_setup_exchange(agent, &agent->transfer->exchange);
+	if (ret)
+		goto err_close_buffer;
+	arrive();
+	return 0;
+
+err_close_buffer:
+	our_close_buffer(&agent->transfer->open);
+err_unsetup_qp:
+	our_unsetup_qp(agent);
+err_free_transfer:
+	free(agent->transfer);
+	agent->transfer = NULL;
+	return ret;
+}
+
+void our_unsetup_transfer(struct our_control *agent)
+{
+	struct our_transfer *transfer = agent->transfer;
+
+	our_unsetup_exchange(&transfer->exchange);
+	our_close_buffer(&transfer->open);
+	our_unsetup_qp(agent);
+	depart(agent, transfer->exchange.received[OUR_COUNT_TOLD] || !agent->accepted,
+	       transfer->exchange.count);
+	free(transfer);
+	agent->transfer = NULL;
+}
