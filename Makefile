@@ -146,7 +146,7 @@ pubsub-rdma-2.parts  = $(pubsub-rdma-1.parts) ping-rdma-1/transfer.c pubsub-rdma
 		       ping-sr-3/completions.c ping-sr-3/comp_channel.c
 pubsub-rdma-2.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-1.client)) \
 		       pubsub-rdma-2/subscriber.c
-pubsub-rdma-2.server = $(filter-out %/completions.c %/comp_channel.c %/agent_operation.c, \
+pubsub-rdma-2.server = $(filter-out %/completions.c %/comp_channel.c %/agent_operation.c %/account.c, \
 			 $(ping-rdma-1.server)) \
 		       pubsub-rdma-2/agent_operation.c pubsub-rdma-2/publisher.c pubsub-rdma-1/publication.c
 
