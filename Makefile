@@ -399,4 +399,8 @@ help: ## show this
 .PHONY: all verbs-trace nine bare-events demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas flatten print-rooms print-traced print-own-objects print-stages print-others \
 	print-before print-parts print-without print-libs clean help
+
+# Which object needs which header: of no use to a goal that only prints.
+ifneq ($(filter-out print-%,$(or $(MAKECMDGOALS),all)),)
 -include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)
+endif
