@@ -24,31 +24,32 @@ static const struct meaning {
 	enum ibv_event_type type;
 	const char *name, *cause; /* NULL: nobody need know */
 	enum element element;
-	bool ends; /* the owner's connection */
+	int end; /* of the owner's connection, an errno value as of our_read_async_events; 0: it goes on */
 } meanings[] = {
 #define MEANING(type, ...)                                        \
 	{                                                         \
 		IBV_EVENT_##type, "IBV_EVENT_" #type, __VA_ARGS__ \
 	}
-	MEANING(DEVICE_FATAL, "the device has failed or is being removed", OF_DEVICE, true),
-	MEANING(PORT_ERR, "its link is down", OF_PORT, false),
-	MEANING(PORT_ACTIVE, "its link is up", OF_PORT, false),
-	MEANING(GID_CHANGE, "an address was added to it or removed", OF_PORT, false),
-	MEANING(LID_CHANGE, "it has a new address", OF_PORT, false),
-	MEANING(CQ_ERR, "it had no room for a completion: completions are lost", OF_CQ, true),
-	MEANING(QP_FATAL, "the device cannot complete its work requests any more", OF_QP, true),
+	MEANING(DEVICE_FATAL, "the device has failed or is being removed", OF_DEVICE, EIO),
+	MEANING(PORT_ERR, "its link is down", OF_PORT, 0),
+	MEANING(PORT_ACTIVE, "its link is up", OF_PORT, 0),
+	MEANING(GID_CHANGE, "an address was added to it or removed", OF_PORT, 0),
+	MEANING(LID_CHANGE, "it has a new address", OF_PORT, 0),
+	MEANING(CQ_ERR, "it had no room for a completion: completions are lost", OF_CQ, EIO),
+	MEANING(QP_FATAL, "the device cannot complete its work requests any more", OF_QP, EPIPE),
 	MEANING(QP_REQ_ERR, "the peer broke the protocol, or asked for what cannot be", OF_QP,
-		true),
-	MEANING(QP_ACCESS_ERR, "the peer asked for memory that it may not reach", OF_QP, true),
-	MEANING(SRQ_ERR, "no receives can be posted to it any more", OF_SRQ, true),
-	MEANING(SRQ_LIMIT_REACHED, NULL, OF_SRQ, false), /* its owner is told */
+		ECONNABORTED),
+	MEANING(QP_ACCESS_ERR, "the peer asked for memory that it may not reach", OF_QP,
+		ECONNABORTED),
+	MEANING(SRQ_ERR, "no receives can be posted to it any more", OF_SRQ, EIO),
+	MEANING(SRQ_LIMIT_REACHED, NULL, OF_SRQ, 0), /* its owner is told */
 	/*
 	 * Of no use: the first comes at the end of each QP with an SRQ, where it comes; soft-iWARP makes
 	 * the second of each flush.
 	 */
-	MEANING(QP_LAST_WQE_REACHED, NULL, OF_QP, false),
-	MEANING(SQ_DRAINED, NULL, OF_QP, false),
-	MEANING(COMM_EST, NULL, OF_QP, false),
+	MEANING(QP_LAST_WQE_REACHED, NULL, OF_QP, 0),
+	MEANING(SQ_DRAINED, NULL, OF_QP, 0),
+	MEANING(COMM_EST, NULL, OF_QP, 0),
 #undef MEANING
 };
 
@@ -102,8 +103,8 @@ static void take_async_event(struct our_control *control, const struct ibv_async
 				    meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
 		atomic_store(&owner->srq_is_low, true);
-	if (meaning.ends)
-		atomic_store(&(owner ? owner : control)->async_error, EIO);
+	if (meaning.end)
+		atomic_store(&(owner ? owner : control)->async_error, meaning.end);
 }
 
 int our_read_async_events(struct our_control *control)

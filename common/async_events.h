@@ -13,8 +13,9 @@
  * that is about another connection's QP or CQ is reported as such, and that connection ends by it when
  * it looks itself.
  *
- * Returns 0; EIO when the connection itself has come to its end by such an event, which has been
- * reported; or another errno value, reported. The connection's own thread, from when control->verbs is
+ * Returns 0; when the connection itself has come to its end by such an event, which has been reported,
+ * EIO, EPIPE or ECONNABORTED, with the meaning that our_check_completion_status gives them; or another
+ * errno value, reported. The connection's own thread, from when control->verbs is
  * known until the QP is destroyed (which would wait for its events to be acked). See
  * ibv_get_async_event(3).
  */

@@ -15,6 +15,11 @@ const char *our_device_name(const struct our_control *control)
 	return verbs ? ibv_get_device_name(verbs->device) : "any";
 }
 
+bool our_is_iwarp(const struct our_control *control)
+{
+	return control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
 const char *our_transport_name(const struct our_control *control)
 {
 	struct ibv_context *verbs = control->verbs;
@@ -22,7 +27,7 @@ const char *our_transport_name(const struct our_control *control)
 
 	if (!verbs)
 		return "?";
-	if (verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+	if (our_is_iwarp(control))
 		return "iWARP";
 	if (verbs->device->transport_type != IBV_TRANSPORT_IB ||
 	    ibv_query_port(verbs, control->port_num, &port))

@@ -10,6 +10,9 @@
 /* The device's name, "rxe0"; "any" for a listener that is bound to none. */
 const char *our_device_name(const struct our_control *control);
 
+/* Whether the connection's device is an iWARP one: RDMA over TCP, which differs (docs/drivers.md). */
+bool our_is_iwarp(const struct our_control *control);
+
 /* "RoCE", "InfiniBand" or "iWARP"; "?" where the device says something else. */
 const char *our_transport_name(const struct our_control *control);
 

@@ -111,8 +111,8 @@ void our_destroy_cq(struct our_control *control);
  * While there is none, our_keep_waiting is asked.
  *
  * Returns 0 and *completion; what our_keep_waiting returned; ECONNRESET when the work request was
- * flushed; ECONNABORTED for any other completion in error that is the peer's failure, EIO for one that
- * is ours, or a CQ that cannot be polled; only these two are reported.
+ * flushed; for any other completion in error, reported, ECONNABORTED, EPIPE or EIO as
+ * our_check_completion_status has it; EIO, reported, for a CQ that cannot be polled.
  */
 int our_await_completion(struct our_control *control, struct our_completion *completion);
 

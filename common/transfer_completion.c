@@ -8,6 +8,7 @@
 
 #include "common/async_events.h"
 #include "common/cm_event.h"
+#include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
@@ -67,8 +68,8 @@ void our_report_wc_status(const struct ibv_wc *wc)
 			    wc->status, wc->vendor_err, wc_status_advice(wc));
 }
 
-/* Whether it is the peer that has failed: it is gone, or has sent or posted what it should not. */
-static bool is_the_peers_failure(const struct ibv_wc *wc)
+/* Whose failure it is. The peer's: it is gone, or has sent or posted what it should not. */
+static int failure_of(const struct ibv_wc *wc)
 {
 	switch (wc->status) {
 	case IBV_WC_RETRY_EXC_ERR:
@@ -77,11 +78,11 @@ static bool is_the_peers_failure(const struct ibv_wc *wc)
 	case IBV_WC_REM_ACCESS_ERR:
 	case IBV_WC_REM_OP_ERR:
 	case IBV_WC_LOC_LEN_ERR:
-		return true;
+		return ECONNABORTED;
 	case IBV_WC_LOC_QP_OP_ERR: /* soft-RoCE: of a message that is longer than its receive */
-		return our_is_recv(wc->wr_id);
+		return our_is_recv(wc->wr_id) ? ECONNABORTED : EPIPE;
 	default:
-		return false;
+		return EIO;
 	}
 }
 
@@ -94,7 +95,7 @@ int our_check_completion_status(const struct ibv_wc *wc)
 		if (our_stop_requested())
 			return EINTR;
 		our_report_wc_status(wc);
-		return is_the_peers_failure(wc) ? ECONNABORTED : EIO;
+		return failure_of(wc);
 	}
 	return 0;
 }
@@ -147,7 +148,7 @@ int our_check_length(const struct our_control *control, const struct our_complet
 
 bool our_flush_may_be_early(const struct our_control *control)
 {
-	return control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	return our_is_iwarp(control);
 }
 
 /*
@@ -204,6 +205,9 @@ static int judge_end(struct our_control *control, int ret, uint64_t messages)
 {
 	bool unlimited = !strcmp(control->role, "agent") && control->count == OUR_COUNT_UNLIMITED;
 
+	/* On iWARP it is TCP that could not send: the peer, or the way to it, is gone. */
+	if (ret == EPIPE)
+		ret = our_is_iwarp(control) ? ECONNABORTED : EIO;
 	if (ret == ECONNRESET && !our_stop_requested())
 		ret = cause_of_flush(control);
 	if ((!ret || ret == ECONNRESET) && our_stop_requested())

@@ -18,9 +18,11 @@ void our_report_wc_status(const struct ibv_wc *wc);
  * Reads a completion's status, before anything else of it: in a failed one only status, wr_id,
  * qp_num and vendor_err mean anything (ibv_poll_cq(3)).
  *
- * Returns 0; ECONNABORTED or EIO for a failed one, reported: the peer's failure, or ours; ECONNRESET for one that was flushed, which after a
- * disconnect is normal and therefore the caller's to report; EINTR for one that failed after
- * our_stop_requested(), when a disconnect of our own may have been what failed it. Any thread.
+ * Returns 0; for a failed one, reported, ECONNABORTED (the peer has failed), EPIPE (the device could not
+ * send: on iWARP the peer has failed, elsewhere we; our_judge_end knows) or EIO (we have failed);
+ * ECONNRESET for one that was flushed, which after a disconnect is normal and therefore the caller's to
+ * report; EINTR for one that failed after our_stop_requested(), when a disconnect of our own may have
+ * been what failed it. Any thread.
  */
 int our_check_completion_status(const struct ibv_wc *wc);
 

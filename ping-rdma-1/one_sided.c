@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/one_sided.h"
@@ -24,9 +25,7 @@ void our_close_buffer(struct ibv_mr **mr)
 
 int our_access_for_reads(const struct our_control *control)
 {
-	bool iwarp = control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
-
-	return iwarp ? IBV_ACCESS_REMOTE_WRITE : 0;
+	return our_is_iwarp(control) ? IBV_ACCESS_REMOTE_WRITE : 0;
 }
 
 void our_setup_write_wr(struct our_control *control, uint32_t index,

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "common/async_events.h"
+#include "common/device.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
@@ -40,7 +41,7 @@ static enum ibv_wr_opcode choose_opcode(struct our_control *control)
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 
-	if (control->verbs->device->transport_type == IBV_TRANSPORT_IWARP &&
+	if (our_is_iwarp(control) &&
 	    !ibv_query_qp(control->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC,
 			  &init_attr) &&
 	    attr.max_rd_atomic && attr.max_dest_rd_atomic)

@@ -42,7 +42,7 @@ uint32_t our_pool_buffer(void)
 /* iWARP does not know "receiver not ready": a message that meets no receive ends its connection. */
 static bool senders_wait(const struct our_control *control)
 {
-	return control->verbs->device->transport_type != IBV_TRANSPORT_IWARP;
+	return !our_is_iwarp(control);
 }
 
 /* Once fewer than the limit are left, an asynchronous event says so: once for each call. */

@@ -153,7 +153,7 @@ START_TEST(a_transfer_that_fails_is_named)
 
 	ck_assert_int_eq(our_catch_signals(), 0);
 	capture_start();
-	ck_assert_int_eq(our_check_completion_status(&wc), EIO);
+	ck_assert_int_eq(our_check_completion_status(&wc), EPIPE);
 	assert_holds(captured_stderr(), "local QP operation error");
 }
 END_TEST
@@ -229,6 +229,27 @@ int ibv_get_async_event(struct ibv_context *verbs_context, struct ibv_async_even
 	errno = EAGAIN;
 	return -1;
 }
+
+/* On iWARP it is TCP that could not send, as it has lost the peer. */
+START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
+{
+	static const struct our_options options = { .timeout_s = 3 };
+	static struct ibv_device iwarp = { .transport_type = IBV_TRANSPORT_IWARP };
+
+	control.options = &options;
+	control.role = "agent";
+	control.cm_id = &own_id;
+	own_id.channel = &own_channel;
+	own_channel.fd = eventfd(0, 0);
+	verbs.async_fd = own_channel.fd;
+	control.verbs = &verbs;
+	ck_assert_int_eq(our_catch_signals(), 0);
+	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), EIO);
+	verbs.device = &iwarp;
+	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), ECONNABORTED);
+	ck_assert_int_eq(our_judge_end(&control, EIO, 5), EIO);
+}
+END_TEST
 
 START_TEST(how_a_run_has_ended)
 {
@@ -372,6 +393,7 @@ Suite *transfers_suite(void)
 	tcase_add_loop_test(tcase, a_receive_that_is_refused, 0, UNIT_LENGTH(refusals));
 	tcase_add_test(tcase, a_transfer_that_fails_is_named);
 	tcase_add_test(tcase, a_transfer_that_fails_as_we_stop_is_not_an_error);
+	tcase_add_test(tcase, what_could_not_be_sent_is_the_peers_failure_on_iwarp);
 	tcase_add_loop_test(tcase, how_a_run_has_ended, 0, UNIT_LENGTH(ends));
 	tcase_add_loop_test(tcase, what_an_event_means_to_who_awaits_a_connection, 0,
 			    UNIT_LENGTH(events));
