@@ -44,14 +44,16 @@ $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$($(2).$(3)) $$($(2).p
 	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$(VERBS_TRACE_WRAP) $$^ $$(FAKE_LIBS) -pthread -o $$@
 FAKE_PROGRAMS += $(FAKE)/$(1)/$(2)/$(3)
 endef
-# All of them with AddressSanitizer; those whose parts have threads with ThreadSanitizer, too.
+# All of them with AddressSanitizer; those whose parts have threads with ThreadSanitizer, too: in make check
+# not those that have their threads from another one.
 FAKE_STAGES = $(filter-out $(FAKE_SKIPPED),$(STAGES))
+FAKE_THREADS_ELSEWHERE = $(if $(TESTS_ALL),,ping-sr-2e ping-sr-5 ping-rdma-2 ping-rdma-3 count-atomic-1)
 threaded = $(shell grep -l pthread_create $($(1).client) $($(1).server) $($(1).parts) 2>/dev/null)
 FAKE_THREADED := $(foreach stage,$(FAKE_STAGES),$(if $(call threaded,$(stage)),$(stage)))
 fake_programs = $(foreach stage,$(2),$(foreach role,client server,\
 	$(eval $(call fake_program,$(1),$(stage),$(role)))))
 $(call fake_programs,asan,$(FAKE_STAGES))
-$(call fake_programs,tsan,$(FAKE_THREADED))
+$(call fake_programs,tsan,$(filter-out $(FAKE_THREADS_ELSEWHERE),$(FAKE_THREADED)))
 
 # Programs of one file take nothing of the suite's; the tests that are linked with them do.
 define fake_one_file

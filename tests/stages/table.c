@@ -16,7 +16,7 @@
 
 static const struct stage ladder[] = {
 	{ STAGE("ping-sr-0") },
-	{ STAGE("ping-sr-1"), .negotiates = true },
+	{ STAGE("ping-sr-1"), .negotiates = true, .only_tells = true },
 	{ STAGE("ping-sr-2e"), .negotiates = true, .only_waits = true },
 	{ STAGE("ping-sr-2"), .negotiates = true, .notices_peer_death = true },
 	{ STAGE("ping-sr-3"), .negotiates = true, .notices_peer_death = true, .only_waits = true },

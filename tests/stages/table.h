@@ -14,6 +14,7 @@ struct stage {
 	const char *client; /* path of the program */
 	const char *server; /* the same */
 	bool only_waits; /* differs from another row in how it waits: what else it does is tested there */
+	bool only_tells; /* ... in what it tells and is told before it is connected: so does the next one */
 	bool negotiates;         /* the server learns count and size from the client */
 	bool ids_come_as_events; /* of clients, on the listener's channel: no verb brings them */
 	bool streams;    /* messages go one way, and the server verifies them, not the client */
