@@ -8,18 +8,10 @@
 #include "common/stage.h"
 #include "measure/clock.h"
 #include "ping-sr-4/server.h"
-#include "program/admission.h"
 #include "program/output.h"
 #include "program/stop.h"
 
 #define FIXED_FDS (2 + OUR_OUTPUTS) /* the CM's and the signals', and those of the output */
-
-const struct our_option *const our_serving_options = our_crowd_options;
-
-static bool wants_more(const struct our_server *server)
-{
-	return !server->closed && !our_all_places_taken(server->listener->admission);
-}
 
 /* When the loop is to look around although nothing happens. */
 static uint64_t next_look(const struct our_server *server)
@@ -33,11 +25,7 @@ static uint64_t next_look(const struct our_server *server)
 	return server->wake_up_ns < until_ns ? server->wake_up_ns : until_ns;
 }
 
-/*
- * The loop: sleep until something happens, then do what there is to do. Each source has a budget for one
- * turn: a client that sends without end, or a flood of connect requests, does not keep the others waiting.
- */
-static int serve(struct our_server *server)
+int our_serve_until_done(struct our_server *server)
 {
 	struct pollfd fds[FIXED_FDS + OUR_MAX_DEVICES] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
@@ -47,8 +35,7 @@ static int serve(struct our_server *server)
 	nfds_t channels, i;
 	int ret = 0;
 
-	while (!ret && (wants_more(server) || !LIST_EMPTY(&server->agents) ||
-			!LIST_EMPTY(&server->closing))) {
+	while (!ret && our_has_work(server)) {
 		our_list_output(fds + 2);
 		channels = our_list_comp_channels(&server->comp_channels, comp_fds);
 		ret = our_poll(fds, FIXED_FDS + channels, next_look(server));
@@ -64,44 +51,4 @@ static int serve(struct our_server *server)
 		our_end_the_silent(server);
 	}
 	return ret;
-}
-
-/* The last clients are to hear that we leave, but for a second signal. */
-static void await_answers(struct our_server *server)
-{
-	struct pollfd fds[] = {
-		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
-		{ .fd = our_leave_fd(), .events = POLLIN },
-	};
-	int ret = 0;
-
-	while (!ret && !fds[1].revents && !LIST_EMPTY(&server->closing)) {
-		ret = our_poll(fds, 2, our_end_of_wait(1));
-		if (!ret && fds[0].revents)
-			ret = our_handle_cm_events(server);
-		our_end_the_silent(server);
-	}
-	while (!LIST_EMPTY(&server->closing))
-		our_give_up(server, LIST_FIRST(&server->closing));
-}
-
-int our_serve_clients(struct our_control *listener)
-{
-	struct our_server server = { .listener = listener, .wake_up_ns = UINT64_MAX };
-	int ret, written;
-
-	LIST_INIT(&server.agents);
-	LIST_INIT(&server.closing);
-	SLIST_INIT(&server.comp_channels);
-	ret = our_start_output();
-	if (ret)
-		return ret;
-	ret = serve(&server);
-	server.closed = true;
-	while (!LIST_EMPTY(&server.agents))
-		our_end_and_forget(&server, LIST_FIRST(&server.agents), ret);
-	await_answers(&server);
-	written = our_end_output(our_end_of_wait(1));
-	ret = our_end_of_admission(listener->admission, ret);
-	return ret ? ret : written;
 }

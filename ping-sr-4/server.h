@@ -19,6 +19,17 @@ struct our_server {
 	uint64_t wake_up_ns; /* when the silence of some agent is to be looked at, at the latest */
 };
 
+/* Whether there are clients, or some may still come. */
+bool our_has_work(const struct our_server *server);
+
+/*
+ * The loop: sleeps until something happens, then does what there is to do, as long as there is work. Each
+ * source has a budget for one turn: a client that sends without end, or a flood of connect requests, does
+ * not keep the others waiting. Returns 0; EINTR, the server is told to stop; or an errno value that ends
+ * it, reported. Clients may be left.
+ */
+int our_serve_until_done(struct our_server *server);
+
 /*
  * Takes what CM events and what completions there are, up to the budget of one turn. Return 0, or an
  * errno value that ends the server, reported.

@@ -83,6 +83,7 @@ err_unsetup_qp:
 	our_unsetup_qp(control);
 err_free_transfer:
 	free(control->transfer);
+	control->transfer = NULL;
 	return ret;
 }
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-4: the server from its first client to its last; its loop is in loop.c. See server.h.
+ */
+#include <sys/queue.h>
+
+#include "common/stage.h"
+#include "measure/clock.h"
+#include "ping-sr-4/server.h"
+#include "program/admission.h"
+#include "program/output.h"
+#include "program/stop.h"
+
+const struct our_option *const our_serving_options = our_crowd_options;
+
+bool our_has_work(const struct our_server *server)
+{
+	return (!server->closed && !our_all_places_taken(server->listener->admission)) ||
+	       !LIST_EMPTY(&server->agents) || !LIST_EMPTY(&server->closing);
+}
+
+/* The last clients are to hear that we leave, but for a second signal. */
+static void await_answers(struct our_server *server)
+{
+	struct pollfd fds[] = {
+		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
+		{ .fd = our_leave_fd(), .events = POLLIN },
+	};
+	int ret = 0;
+
+	while (!ret && !fds[1].revents && !LIST_EMPTY(&server->closing)) {
+		ret = our_poll(fds, 2, our_end_of_wait(1));
+		if (!ret && fds[0].revents)
+			ret = our_handle_cm_events(server);
+		our_end_the_silent(server);
+	}
+	while (!LIST_EMPTY(&server->closing))
+		our_give_up(server, LIST_FIRST(&server->closing));
+}
+
+int our_serve_clients(struct our_control *listener)
+{
+	struct our_server server = { .listener = listener, .wake_up_ns = UINT64_MAX };
+	int ret, written;
+
+	LIST_INIT(&server.agents);
+	LIST_INIT(&server.closing);
+	SLIST_INIT(&server.comp_channels);
+	ret = our_start_output();
+	if (ret)
+		return ret;
+	ret = our_serve_until_done(&server);
+	server.closed = true;
+	while (!LIST_EMPTY(&server.agents))
+		our_end_and_forget(&server, LIST_FIRST(&server.agents), ret);
+	await_answers(&server);
+	written = our_end_output(our_end_of_wait(1));
+	ret = our_end_of_admission(listener->admission, ret);
+	return ret ? ret : written;
+}
