@@ -28,7 +28,7 @@ STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 
 ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
 		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
 ping-sr-0.client = ping-sr-0/client.c ping-sr-0/client_operation.c ping-sr-0/pings.c
-ping-sr-0.server = ping-sr-0/server.c ping-sr-0/serve_clients.c ping-sr-0/welcome.c ping-sr-0/agent.c \
+ping-sr-0.server = ping-sr-0/server.c ping-sr-0/serve_clients.c ping-sr-0/admit.c ping-sr-0/agent.c \
 		   ping-sr-0/agent_operation.c
 
 ping-sr-1.parts  = $(filter-out %/connect_info.c,$(ping-sr-0.parts)) \
@@ -156,7 +156,7 @@ talk-rdma-0.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c %/report_r
 		       $(ping-rdma-1.parts)) ping-sr-3/completions.c ping-sr-3/comp_channel.c \
 		     talk-rdma-0/sides.c talk-rdma-0/talk.c talk-rdma-0/slot.c talk-rdma-0/typed.c
 talk-rdma-0.client = ping-sr-0/client.c
-talk-rdma-0.server = ping-sr-0/server.c ping-sr-0/welcome.c ping-sr-0/agent.c ping-sr-0/serve_clients.c
+talk-rdma-0.server = ping-sr-0/server.c ping-sr-0/admit.c ping-sr-0/agent.c ping-sr-0/serve_clients.c
 
 # All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
 # each chosen by itself: no channel, a channel, a channel that does not block.

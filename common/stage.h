@@ -224,7 +224,7 @@ int our_end_agent_operation(struct our_control *agent, int ret);
  */
 int our_report_results(const struct our_control *control);
 
-/* ---- serve_clients.c, welcome.c, agent.c: a server and its clients ---- */
+/* ---- serve_clients.c, admit.c, agent.c: a server and its clients ---- */
 
 /*
  * Server: serves the clients that connect to `listener`, as many as listener->admission wants. Returns
@@ -238,12 +238,12 @@ extern const struct our_option *const our_serving_options;
 
 /*
  * Server: makes an agent for the client whose connect request is in listener->cm_event. Checks what it
- * asks for, and lets it in (our_admit); it has no QP and no channel of its own yet.
+ * asks for, and lets it in (our_admit_client); it has no QP and no channel of its own yet.
  *
  * Returns 0 and *agent, to be given to our_agent or our_turn_away; or an errno value, reported: the client
  * has been refused, and nothing is left of it. The listener's thread.
  */
-int our_welcome(struct our_control *listener, struct our_control **agent);
+int our_admit_client(struct our_control *listener, struct our_control **agent);
 
 /*
  * Server: refuses a client that has been let in, because of `error`, and frees its agent. For one that

@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NAME     "ping-ep-0/client"
-#define PATIENCE 60 /* seconds that the server may be silent */
-#define SAY(...) fprintf(stderr, NAME ": " __VA_ARGS__)
+#define NAME            "ping-ep-0/client"
+#define SILENCE_LIMIT_S 60 /* seconds that the server may be silent */
+#define SAY(...)        fprintf(stderr, NAME ": " __VA_ARGS__)
 
 static uint64_t port = 12321, count = 1000, size = 64;
 static volatile sig_atomic_t stop;
@@ -55,7 +55,7 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 	int seconds;
 
 	for (seconds = 0; get(id, wc) <= 0; seconds++) {
-		if (errno != EINTR || stop || seconds == PATIENCE)
+		if (errno != EINTR || stop || seconds == SILENCE_LIMIT_S)
 			return fail(call, errno, "");
 		if (has_event(id, 0))
 			return fail(call, ECONNRESET, ": the server has left");
@@ -128,7 +128,7 @@ static int connect_and_talk(struct rdma_cm_id *id)
 	param.responder_resources = param.initiator_depth = 1; /* READs; some devices refuse 0 */
 	param.retry_count = 6;                                 /* soft-RoCE takes 7 for: for ever */
 	param.rnr_retry_count = 7;                             /* for ever */
-	alarm(stop ? 1 : PATIENCE);
+	alarm(stop ? 1 : SILENCE_LIMIT_S);
 	if (!mr)
 		ret = fail(buffers ? "rdma_reg_msgs" : "calloc", errno, ": see ulimit -l");
 	else if (rdma_post_recv(id, NULL, buffers + size, size, mr))

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAME     "ping-ep-0/server"
-#define PATIENCE 60 /* seconds that the client may be silent */
-#define SAY(...) fprintf(stderr, NAME ": " __VA_ARGS__)
+#define NAME            "ping-ep-0/server"
+#define SILENCE_LIMIT_S 60 /* seconds that the client may be silent */
+#define SAY(...)        fprintf(stderr, NAME ": " __VA_ARGS__)
 
 static uint64_t port = 12321, count = 1000, size = 64;
 static volatile sig_atomic_t stop, accepted; /* a client: who cannot be does not count */
@@ -53,7 +53,7 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 	int seconds;
 
 	for (seconds = 0; get(id, wc) <= 0; seconds++) {
-		if (errno != EINTR || stop || seconds == PATIENCE)
+		if (errno != EINTR || stop || seconds == SILENCE_LIMIT_S)
 			return fail(call, errno, "");
 		if (has_event(id, 0))
 			return fail(call, ECONNRESET, ": the client has left");
@@ -102,7 +102,7 @@ static int talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers)
 	printf("%" PRIu64 " messages of %" PRIu64 " bytes sent back\n", n, size);
 	alarm(0);
 	if (!ret && !stop)
-		has_event(id, PATIENCE * 1000);
+		has_event(id, SILENCE_LIMIT_S * 1000);
 	alarm(7); /* for the client's answer */
 	if (rdma_disconnect(id) && errno != EINVAL && errno != EINTR && !ret)
 		ret = fail("rdma_disconnect", errno, "");
@@ -119,7 +119,7 @@ static int serve(struct rdma_cm_id *id)
 
 	param.responder_resources = id->event->param.conn.responder_resources > 0;
 	param.initiator_depth = id->event->param.conn.initiator_depth > 0; /* of READs */
-	alarm(stop ? 1 : PATIENCE);
+	alarm(stop ? 1 : SILENCE_LIMIT_S);
 	if (!mr)
 		ret = fail(buffers ? "rdma_reg_msgs" : "calloc", errno, ": see ulimit -l");
 	else if (rdma_post_recv(id, NULL, buffers, size, mr))

@@ -22,7 +22,7 @@ int our_serve_clients(struct our_control *listener)
 			our_report_no_requests(listener, "rdma_get_request", ret);
 			break;
 		}
-		served = our_welcome(listener, &agent);
+		served = our_admit_client(listener, &agent);
 		if (!served)
 			served = our_agent(agent);
 	}

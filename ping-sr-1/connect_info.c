@@ -123,7 +123,7 @@ static enum our_refusal_reason reason_of(int error)
 	case EMSGSIZE: /* our_check_data_size has set the limit */
 		return OUR_REFUSED_SIZE;
 	case EBUSY:
-		return OUR_REFUSED_CROWD;
+		return OUR_REFUSED_MAX_CLIENTS;
 	case EDQUOT:
 		return OUR_REFUSED_MEMORY;
 	case EMFILE:
@@ -145,7 +145,7 @@ uint8_t our_setup_refusal(struct our_control *control, int error)
 		refusal.reason = reason_of(error);
 	if (refusal.reason == OUR_REFUSED_BUSY)
 		refusal.limit = our_stop_requested() ? 0 : control->options->clients;
-	else if (refusal.reason == OUR_REFUSED_CROWD && !refusal.limit)
+	else if (refusal.reason == OUR_REFUSED_MAX_CLIENTS && !refusal.limit)
 		refusal.limit = control->admission->max_clients;
 	else if (refusal.reason == OUR_REFUSED_MEMORY)
 		refusal.limit = our_memory_left(control->admission);
@@ -188,7 +188,7 @@ void our_explain_refusal(const struct our_control *control, char *text, size_t s
 			 "it is busy: it was to serve %" PRIu64 " clients (-n), and has them",
 			 refusal.limit);
 		break;
-	case OUR_REFUSED_CROWD:
+	case OUR_REFUSED_MAX_CLIENTS:
 		snprintf(text, size,
 			 "it is busy: it serves %" PRIu64 " clients at a time (--max-clients)",
 			 refusal.limit);

@@ -40,7 +40,7 @@ enum our_refusal_reason {
 	OUR_REFUSED_BUSY = 6,        /* or has the `limit` clients that it is to serve, */
 	OUR_REFUSED_DESCRIPTORS = 7, /* or no file descriptor is left, */
 	OUR_REFUSED_MEMORY = 8,      /* or of its memory for clients only `limit` bytes are left, */
-	OUR_REFUSED_CROWD = 9,       /* or it serves the `limit` clients that it may at a time */
+	OUR_REFUSED_MAX_CLIENTS = 9, /* or it serves the `limit` clients that it may at a time */
 };
 
 struct our_refusal {

@@ -10,7 +10,7 @@
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
 
-/* To answer. soft-RoCE's own patience ends before, after 16 s (docs/drivers.md), and it says more. */
+/* To answer. soft-RoCE itself gives up before, after 16 s (docs/drivers.md), and it says more. */
 #define LIMIT_S 20
 
 static uint64_t keepalive_s = 5;

@@ -18,7 +18,7 @@
 #define DESCRIPTORS_OF_A_CLIENT 4
 #define DESCRIPTORS_OF_SERVER   32
 
-const struct our_option *const our_serving_options = our_crowd_options;
+const struct our_option *const our_serving_options = our_max_clients_options;
 
 /* Raises the limit on descriptors as far as it goes, and serves no more clients than it is enough for. */
 static void limit_clients(struct our_admission *admission, bool quiet)
@@ -75,7 +75,7 @@ int our_serve_clients(struct our_control *listener)
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret)
 			our_report_no_requests(listener, "waiting for clients", ret);
-		else if (!our_welcome(listener, &agent))
+		else if (!our_admit_client(listener, &agent))
 			start_agent(agent);
 	}
 	our_refuse_requests(listener); /* those who come now need not wait until we leave */

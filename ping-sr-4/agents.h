@@ -23,7 +23,7 @@ LIST_HEAD(our_agent_list, our_agent);
 #define OUR_AGENT_BUDGET 64 /* completions that an agent reacts to before it is the others' turn */
 
 /*
- * Sets up the agent of a client that our_welcome has let in, and accepts it; its CQ uses one of
+ * Sets up the agent of a client that our_admit_client has let in, and accepts it; its CQ uses one of
  * `channels`. A client that cannot be served is refused, and the reason reported. Returns 0 and
  * *agent, to be ended with our_end_agent; or an errno value, reported, with nothing left behind.
  */

@@ -15,7 +15,7 @@
 #include "program/admission.h"
 #include "program/report.h"
 
-#define CM_EVENT_BUDGET 16 /* a turn; and no more than one client that is welcomed */
+#define CM_EVENT_BUDGET 16 /* a turn; and no more than one client that is admitted */
 
 void our_end_and_forget(struct our_server *server, struct our_agent *agent, int ret)
 {
@@ -60,7 +60,7 @@ static void drain_agent(struct our_server *server, struct our_agent *agent)
 }
 
 /* Returns whether the client is going to be served. */
-static bool welcome(struct our_server *server, const struct our_cm_event *request)
+static bool admit(struct our_server *server, const struct our_cm_event *request)
 {
 	struct our_control *control;
 	struct our_agent *agent;
@@ -69,7 +69,7 @@ static bool welcome(struct our_server *server, const struct our_cm_event *reques
 		our_refuse_request(server->listener, request->cm_id, EUSERS);
 		return false;
 	}
-	if (our_welcome(server->listener, &control))
+	if (our_admit_client(server->listener, &control))
 		return false;
 	if (our_start_agent(control, &server->comp_channels, &agent))
 		return true; /* all that it takes to set one up has been done */
@@ -105,7 +105,7 @@ static int handle_end(struct our_server *server, struct our_control *control)
 }
 
 /*
- * Returns 0; EAGAIN, when a client was welcomed, which is enough for one turn; or another errno value,
+ * Returns 0; EAGAIN, when a client was admitted, which is enough for one turn; or another errno value,
  * that ends the server, reported.
  */
 static int handle_cm_event(struct our_server *server, const struct our_cm_event *event)
@@ -117,7 +117,7 @@ static int handle_cm_event(struct our_server *server, const struct our_cm_event 
 	switch (our_note_cm_event(control)) {
 	case OUR_CM_MINE:
 		if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST)
-			return welcome(server, event) ? EAGAIN : 0;
+			return admit(server, event) ? EAGAIN : 0;
 		ret = our_agent_established(control->agent);
 		if (ret)
 			our_end_and_forget(server, control->agent, ret);

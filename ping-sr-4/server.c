@@ -11,7 +11,7 @@
 #include "program/output.h"
 #include "program/stop.h"
 
-const struct our_option *const our_serving_options = our_crowd_options;
+const struct our_option *const our_serving_options = our_max_clients_options;
 
 bool our_has_work(const struct our_server *server)
 {

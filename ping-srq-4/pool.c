@@ -250,7 +250,7 @@ static int check_room(struct our_control *agent, const struct our_pool *pool)
 	our_report_sentence("client refused: on iWARP each client needs %d receives of the pool, "
 			    "and %u are for %u clients (--pool)",
 			    OUR_SHARE, our_pool_receives(), most);
-	agent->refusal_reason = OUR_REFUSED_CROWD;
+	agent->refusal_reason = OUR_REFUSED_MAX_CLIENTS;
 	agent->refusal_limit = most;
 	return EBUSY;
 }

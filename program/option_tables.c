@@ -47,7 +47,7 @@ const struct our_option our_message_options[] = {
 	{ 0 },
 };
 
-const struct our_option our_crowd_options[] = {
+const struct our_option our_max_clients_options[] = {
 	{ "max-clients", 0, "N", "refuse clients while N are served (default 1000)",
 	  OUR_NUMBER(max_clients, 1, UINT32_MAX) },
 	{ 0 },

@@ -175,7 +175,7 @@ static const struct {
 	const char *told;
 } failures[] = {
 	{ EUSERS, OUR_REFUSED_BUSY, 3, "it was to serve 3 clients (-n)" },
-	{ EBUSY, OUR_REFUSED_CROWD, 2, "it serves 2 clients at a time" },
+	{ EBUSY, OUR_REFUSED_MAX_CLIENTS, 2, "it serves 2 clients at a time" },
 	{ EDQUOT, OUR_REFUSED_MEMORY, 95, "95 bytes are left (--max-memory" },
 	{ EMFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },
 	{ ENFILE, OUR_REFUSED_DESCRIPTORS, 0, "no file descriptor left" },

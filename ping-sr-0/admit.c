@@ -30,7 +30,7 @@ static int admit(struct our_control *agent)
 	return ret;
 }
 
-int our_welcome(struct our_control *listener, struct our_control **welcomed)
+int our_admit_client(struct our_control *listener, struct our_control **admitted)
 {
 	struct rdma_cm_id *cm_id = listener->cm_event.cm_id;
 	struct our_control *agent;
@@ -53,7 +53,7 @@ int our_welcome(struct our_control *listener, struct our_control **welcomed)
 		ret = admit(agent);
 	if (ret)
 		goto err_refuse;
-	*welcomed = agent;
+	*admitted = agent;
 	return 0;
 
 err_refuse:
