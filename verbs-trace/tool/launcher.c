@@ -38,6 +38,7 @@ static void usage(FILE *file)
 	      "  -p          say what private data means, where it is that of docs/protocol.md\n"
 	      "  -q          only set-up, tear-down and errors: not each message\n"
 	      "  -s BYTES    of strings and binary data (default 32)\n"
+	      "  -w          also waits in poll(2), select(2), epoll_wait(2) and their like\n"
 	      "  -h, -V      this, and the version\n"
 	      "Exit status: the program's; 2 wrong usage, 126 it cannot be traced, 127 it is not there.\n",
 	      file);
@@ -170,7 +171,7 @@ int main(int argc, char **argv)
 	const char *program;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "+ce:fhjkno:pqs:V", names, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+ce:fhjkno:pqs:wV", names, NULL)) != -1) {
 		status = read_option(option);
 		if (status)
 			return status < 0 ? 0 : status;
