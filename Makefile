@@ -349,6 +349,11 @@ delta: ## STAGE=ping-sr-3: the diff against the stage before: the whole lesson
 deltas: ## how long each stage's delta is
 	@for stage in $(wordlist 2,99,$(STAGES)); do tools/stage size $$stage; done
 
+picture: ## STAGE=ping-sr-3: a run of it, drawn from its trace: build/picture/STAGE.html
+	$(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
+	@$(MAKE) --no-print-directory $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
+	@tools/picture $(STAGE)
+
 flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy
 	$(if $(filter $(STAGES) $(OTHERS),$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS)))
 	@python3 -B -m tools.flatten $(STAGE) $(BUILD)/flat/$(STAGE)
@@ -397,7 +402,7 @@ help: ## show this
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
 .PHONY: all verbs-trace nine bare-events demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas flatten print-rooms print-traced print-own-objects print-stages print-others \
+	show delta deltas picture flatten print-rooms print-traced print-own-objects print-stages print-others \
 	print-before print-parts print-without print-libs clean help
 
 # Which object needs which header: of no use to a goal that only prints.

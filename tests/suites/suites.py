@@ -42,7 +42,8 @@ class Suite:
 SUITES = {
     "unit": Suite(HERE, "build/tests/unit-tests", 120, 1),
     "traced": Suite(HERE, "tests/traced", 60, 1),
-    "tracer": Suite(HERE, "tests/tracer/run coverage harmless", 120, 1),
+    "tracer": Suite(HERE, "tests/tracer/run coverage harmless picture", 180, 1),
+    "page": Suite(HERE, "tests/tracer/run page", 300, 1, by_default=False),
     "loops": Suite(HERE, "tests/loops", 120, 1),
     "fuzz": Suite(HERE, "tests/fuzzers", 600, 1),
     "fake": Suite(HERE, "tests/fakes", 1200),

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -101,6 +102,25 @@ static int forks(void)
 	return WEXITSTATUS(status);
 }
 
+/* Something to read, then nothing, then a wrong question. */
+static int polls(void)
+{
+	const struct timespec never = { .tv_nsec = -1 };
+	struct pollfd ready = { .events = POLLIN };
+	char byte = 0;
+	int ends[2];
+
+	if (pipe(ends) || write(ends[1], &byte, 1) != 1)
+		return 3;
+	ready.fd = ends[0];
+	if (poll(&ready, 1, -1) != 1 || ready.revents != POLLIN || read(ends[0], &byte, 1) != 1)
+		return 3;
+	if (poll(&ready, 1, 0) || ready.revents)
+		return 3;
+	errno = 0;
+	return ppoll(&ready, 1, &never, NULL) == -1 && errno == EINVAL ? 0 : 3;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -121,6 +141,8 @@ int main(int argc, char **argv)
 		return threads();
 	if (!strcmp(how, "cancelled"))
 		return cancelled();
+	if (!strcmp(how, "polls"))
+		return polls();
 	if (!strcmp(how, "busy"))
 		busy();
 	if (!strcmp(how, "forks"))

@@ -37,7 +37,7 @@ def tabled() -> dict[str, str]:
             if line.startswith("["):
                 section = line.strip("[]")
             elif match := re.match(r"[^#(]*[ *](\w+)\(", line):
-                if section.startswith(("IBVERBS", "RDMACM")):
+                if section.startswith(("IBVERBS", "RDMACM", "GLIBC")):
                     found[match[1]] = section
     return found
 

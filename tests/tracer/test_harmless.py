@@ -14,7 +14,7 @@ from tracing import BUILT, Ended, records, run, trace
 ODD = BUILT / "odd"
 HOWS = (
     *("status", "_exit", "killed", "terminated", "aborts", "threads", "cancelled", "forks", "execs"),
-    *("closes", "errno"),
+    *("closes", "errno", "polls"),
 )
 
 
@@ -69,6 +69,16 @@ class Harmless(unittest.TestCase):
         calls = [r for r in told if r.get("call") == "ibv_get_device_list"]
         self.assertEqual(len(calls), 1 + 8 * 5)
         self.assertEqual({r["thread"] for r in calls}, set(range(1, 10)))
+
+    def test_waits(self) -> None:
+        """poll(2) is what it is, and shown with -w only."""
+        for options in ((), ("-w",)):
+            ended = trace("-j", *options, ODD, "polls")
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            calls = [r for r in records(ended.stderr) if r.get("call", "").endswith("poll")]
+            waits = [(c["call"], c["result"], c.get("error"), c["args"]["fds"][0]["revents"]) for c in calls]
+            expected = [("poll", 1, None, "IN"), ("poll", 0, None, "0"), ("ppoll", -1, "EINVAL", "0")]
+            self.assertEqual(waits, expected if options else [])
 
     def test_children(self) -> None:
         """Only with -f, and what is the parent's is no leak of the child's."""

@@ -117,6 +117,23 @@ class Output(unittest.TestCase):
         self.assertRegex(self.told("-c"), rf" {count} +0 rdma_ack_cm_event\n")
         self.assertNotIn(" t1 ", self.told("-c"))
 
+    def test_heading(self) -> None:
+        """-j: the first line says which program, and whose clock."""
+        first, second, *rest = records(self.told("-j"))
+        self.assertEqual(first["program"][0], str(SINS))
+        self.assertEqual(first["program"][1:3], ["armed-not-polled", "innocent"])
+        self.assertEqual(first["boot_id"], Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        self.assertEqual([r for r in (second, *rest) if "program" in r], [])
+
+    def test_queue_pair(self) -> None:
+        """Which one rdma_create_qp has made, and between whom: as the peer has it, the other way round."""
+        calls = [r for r in records(self.told("-j", "-n")) if "call" in r]
+        made = [c["args"] for c in calls if c["call"] == "rdma_create_qp"]
+        self.assertEqual([m["qp"] for m in made], ["qp1", "qp2"])
+        self.assertEqual((made[0]["local"], made[0]["peer"]), (made[1]["peer"], made[1]["local"]))
+        numbers = [c["qp_num"] for c in calls if c["call"] == "ibv_create_qp"]
+        self.assertEqual([m["qp_num"] for m in made], numbers)
+
     def test_nested(self) -> None:
         """-n: what the library calls for itself, indented."""
         told = self.told("-n")

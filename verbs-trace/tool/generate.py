@@ -17,6 +17,7 @@ enough, then "=", how the result tells of an error, and ";", what else there is:
     data                  comes with every message: -q leaves it out
     before, after         before_VERB and after_VERB are to be called, see hooks.h
     ends ARGUMENT         the object is no more, if the call succeeds
+    waits                 sleeps, and is no verb: only with -w
     via MEMBER            of the table of functions that the section names
 """
 
@@ -30,7 +31,10 @@ from verb import Argument, Verb, Wrong
 
 TABLES = Path(__file__).resolve().parent / "calls"
 HEAD = "/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n/* Written by generate.py. */\n"
-INCLUDES = """#include <rdma/rdma_cma.h>
+INCLUDES = """#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <rdma/rsocket.h>
 #include "verbs-trace/tool/call.h"
@@ -38,6 +42,7 @@ INCLUDES = """#include <rdma/rdma_cma.h>
 #include "verbs-trace/tool/extended.h"
 #include "verbs-trace/tool/real.h"
 #include "verbs-trace/tool/say.h"
+#include "verbs-trace/tool/settings.h"
 #include "hooks.h"
 #include "verbs.h"
 struct ib_user_path_rec;

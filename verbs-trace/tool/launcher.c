@@ -20,12 +20,14 @@
 #include "verbs-trace/tool/target.h"
 
 #define LIBRARY "libverbs-trace.so"
+#define PICTURE "picture/picture.py"
 
 static char wanted[PATH_MAX + 1024]; /* the settings, as SETTINGS_VARIABLE has them */
 
 static void usage(FILE *file)
 {
 	fputs("usage: verbs-trace [OPTION...] PROGRAM [ARGUMENT...]\n"
+	      "       verbs-trace --html OUT.html TRACE.json...\n"
 	      "Runs the program and shows each call into librdmacm and libibverbs, on stderr.\n"
 	      "  -c          a summary at the end, and no calls\n"
 	      "  -e WORDS    only verbs that have one of the words in their name: -e create,modify,post;\n"
@@ -38,6 +40,8 @@ static void usage(FILE *file)
 	      "  -p          say what private data means, where it is that of docs/protocol.md\n"
 	      "  -q          only set-up, tear-down and errors: not each message\n"
 	      "  -s BYTES    of strings and binary data (default 32)\n"
+	      "  -w          also waits in poll(2), select(2), epoll_wait(2) and their like\n"
+	      "  --html OUT  draws the traces that -j has written, each of a program, as one page\n"
 	      "  -h, -V      this, and the version\n"
 	      "Exit status: the program's; 2 wrong usage, 126 it cannot be traced, 127 it is not there.\n",
 	      file);
@@ -119,7 +123,7 @@ static int read_option(int option)
 }
 
 /* Beside the launcher, where it is built, or where it is installed: PREFIX/bin and PREFIX/lib. */
-static int find_library(char *library)
+static int find_ours(const char *name, char *path)
 {
 	static const char *const places[] = { "", "../lib/verbs-trace/" };
 	char self[PATH_MAX - 64];
@@ -131,16 +135,34 @@ static int find_library(char *library)
 	self[length] = '\0';
 	*(strrchr(self, '/') + 1) = '\0';
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(library, PATH_MAX, "%s%s%s", self, places[i], LIBRARY);
-		if (!access(library, R_OK))
-			return strpbrk(library, " :")
-				       ? fail(1,
-					      "%s: the loader takes no path with a space "
-					      "or a colon",
-					      library)
-				       : 0;
+		snprintf(path, PATH_MAX, "%s%s%s", self, places[i], name);
+		if (!access(path, R_OK))
+			return 0;
 	}
-	return fail(1, "there is no %s beside %s", LIBRARY, self);
+	return fail(1, "there is no %s beside %s", name, self);
+}
+
+static int find_library(char *library)
+{
+	int ret = find_ours(LIBRARY, library);
+
+	if (!ret && strpbrk(library, " :"))
+		return fail(1, "%s: the loader takes no path with a space or a colon", library);
+	return ret;
+}
+
+/* --html OUT.html TRACE.json...: another program does that. */
+static int draw(char **argv)
+{
+	char path[PATH_MAX];
+	int ret = find_ours(PICTURE, path);
+
+	if (ret)
+		return ret;
+	argv[0] = (char *)"python3";
+	argv[1] = path;
+	execvp(argv[0], argv);
+	return fail(126, "--html needs python3: %s", strerror(errno));
 }
 
 static int set_environment(void)
@@ -170,7 +192,9 @@ int main(int argc, char **argv)
 	const char *program;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "+ce:fhjkno:pqs:V", names, NULL)) != -1) {
+	if (argc > 1 && !strcmp(argv[1], "--html"))
+		return draw(argv);
+	while ((option = getopt_long(argc, argv, "+ce:fhjkno:pqs:wV", names, NULL)) != -1) {
 		status = read_option(option);
 		if (status)
 			return status < 0 ? 0 : status;

@@ -6,9 +6,11 @@
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
+#include <infiniband/verbs.h>
 
 #include "verbs-trace/tool/call.h"
 #include "verbs-trace/tool/guard.h"
+#include "verbs-trace/tool/heading.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/sink.h"
 #include "verbs.h"
@@ -24,6 +26,7 @@ struct out *line_begin(int verb, uint64_t when, const struct thread *thread)
 	uint64_t since = when - trace_start;
 
 	guard_lock(&lock);
+	heading_write();
 	line = (struct out){
 		.text = text,
 		.size = sizeof(text),
@@ -133,6 +136,9 @@ void call_result_object(struct call *call, enum kind kind, const void *ret)
 	}
 	object_name(object, name, sizeof(name));
 	RESULT(call->out, "%s (%p)", "\"%s\",\"pointer\":\"%p\"", name, ret);
+	if (kind == KIND_QP)
+		out_raw(call->out, call->out->json ? ",\"qp_num\":%u" : ", qp_num %u",
+			((const struct ibv_qp *)ret)->qp_num);
 	after_result(call);
 }
 

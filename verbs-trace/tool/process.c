@@ -12,6 +12,7 @@
 #include "verbs.h"
 #include "verbs-trace/tool/call.h"
 #include "verbs-trace/tool/guard.h"
+#include "verbs-trace/tool/heading.h"
 #include "verbs-trace/tool/real.h"
 #include "verbs-trace/tool/report.h"
 #include "verbs-trace/tool/settings.h"
@@ -52,6 +53,7 @@ static void in_child(void)
 	tracing = settings.follow;
 	summary_forked();
 	report_forked();
+	heading_forked();
 	for (kind = 0; kind < N_KINDS; kind++)
 		objects_each((enum kind)kind, disown, NULL);
 }

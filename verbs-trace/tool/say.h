@@ -6,6 +6,7 @@
 #ifndef VERBS_TRACE_TOOL_SAY_H
 #define VERBS_TRACE_TOOL_SAY_H
 
+#include <poll.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
@@ -63,9 +64,15 @@ const char *completion_status(int status);
 void say_port_space(struct out *out, const char *name, int port_space);
 void say_conn_param(struct out *out, const char *name, const struct rdma_conn_param *param);
 void say_private_data(struct out *out, const char *name, const void *data, size_t length);
+/* What it was asked for, which QP it is, and between which addresses. */
+void say_qp_of_id(struct out *out, const char *name, const struct ibv_qp_init_attr *attr,
+		  struct rdma_cm_id *id);
 void say_cm_event(struct out *out, const char *name, struct rdma_cm_event *const *event);
 void say_addrinfo(struct out *out, const char *name, const struct rdma_addrinfo *info);
 void say_option_level(struct out *out, const char *name, int level);
 void say_option(struct out *out, const char *name, int option, int level);
+
+/* say_waits.c */
+void say_pollfds(struct out *out, const char *name, const struct pollfd *fds, nfds_t n);
 
 #endif

@@ -105,6 +105,18 @@ static void say_status(struct out *out, const struct rdma_cm_event *event)
 		out_string(out, "reason", strerrordesc_np(error));
 }
 
+void say_qp_of_id(struct out *out, const char *name, const struct ibv_qp_init_attr *attr,
+		  struct rdma_cm_id *id)
+{
+	say_qp_init_attr(out, name, attr);
+	if (!id || !id->qp)
+		return;
+	say_labelled(out, "qp", KIND_QP, id->qp);
+	out_unsigned(out, "qp_num", id->qp->qp_num);
+	say_address(out, "local", rdma_get_local_addr(id));
+	say_address(out, "peer", rdma_get_peer_addr(id));
+}
+
 static const char *event_name(enum rdma_cm_event_type type)
 {
 	__typeof__(&rdma_event_str) real = real_function(VERB_rdma_event_str); /* not ours */

@@ -106,23 +106,6 @@ void say_qp_attr(struct out *out, const char *name, const struct ibv_qp_attr *at
 	out_close(out);
 }
 
-void say_qp_init_attr(struct out *out, const char *name, const struct ibv_qp_init_attr *attr)
-{
-	if (!attr) {
-		say_pointer(out, name, NULL);
-		return;
-	}
-	out_open(out, name);
-	out_name(out, "qp_type", attr->qp_type, NAMES_OF(qp_types));
-	say_labelled(out, "send_cq", KIND_CQ, attr->send_cq);
-	say_labelled(out, "recv_cq", KIND_CQ, attr->recv_cq);
-	if (attr->srq)
-		say_labelled(out, "srq", KIND_SRQ, attr->srq);
-	say_cap(out, &attr->cap);
-	out_signed(out, "sq_sig_all", attr->sq_sig_all);
-	out_close(out);
-}
-
 void say_qp_init_attr_ex(struct out *out, const char *name, const struct ibv_qp_init_attr_ex *attr)
 {
 	out_open(out, name);
@@ -135,10 +118,30 @@ void say_qp_init_attr_ex(struct out *out, const char *name, const struct ibv_qp_
 		say_labelled(out, "srq", KIND_SRQ, attr->srq);
 	say_cap(out, &attr->cap);
 	out_signed(out, "sq_sig_all", attr->sq_sig_all);
-	out_hex(out, "comp_mask", attr->comp_mask);
+	if (attr->comp_mask)
+		out_hex(out, "comp_mask", attr->comp_mask);
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		out_hex(out, "send_ops_flags", attr->send_ops_flags);
 	out_close(out);
+}
+
+void say_qp_init_attr(struct out *out, const char *name, const struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex same;
+
+	if (!attr) {
+		say_pointer(out, name, NULL);
+		return;
+	}
+	same = (struct ibv_qp_init_attr_ex){
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+	};
+	say_qp_init_attr_ex(out, name, &same);
 }
 
 void say_cq_init_attr_ex(struct out *out, const char *name, const struct ibv_cq_init_attr_ex *attr)

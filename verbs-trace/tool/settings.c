@@ -40,6 +40,9 @@ static void read_one(char letter, const char *value)
 	case 'q':
 		settings.quiet = true;
 		break;
+	case 'w':
+		settings.waits = true;
+		break;
 	case 's':
 		settings.binary = strtoul(value, NULL, 10);
 		break;

@@ -22,6 +22,7 @@ struct settings {
 	bool nested;       /* -n */
 	bool decode_wire;  /* -p */
 	bool quiet;        /* -q */
+	bool waits;        /* -w */
 	char only[256];    /* -e */
 	size_t binary;     /* -s */
 	char output[4096]; /* -o, absolute; empty: stderr */

@@ -122,7 +122,7 @@ class Verb:
     @property
     def exported(self) -> bool:
         """A function of a library, and not one that is inline."""
-        return self.section.startswith(("IBVERBS", "RDMACM"))
+        return self.section.startswith(("IBVERBS", "RDMACM", "GLIBC"))
 
     @property
     def returns(self) -> bool:
@@ -191,7 +191,8 @@ class Verb:
         if self.returns:
             lines.append(f"{self.ctype}ret;")
         fallback = f"{'return ' if self.returns else ''}{call};"
-        lines += ["if (!tracing) {", fallback, *([] if self.returns else ["return;"]), "}"]
+        traced = "tracing && settings.waits" if "waits" in self.flags else "tracing"
+        lines += [f"if (!({traced})) {{", fallback, *([] if self.returns else ["return;"]), "}"]
         lines += [f"call_begin(&call, VERB_{self.name});", self.hooked("before")]
         if taken:
             kind = next(kind_of(a.ctype) for a in self.arguments if a.name == taken)

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""verbs-trace --html, without a browser: what is read, matched and laid out."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import tempfile
+import unittest
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from scene import CLIENT, FIRST, ROUND, SERVER, STEP, TRANSFER, Side, ping_pong
+from tracing import TOOL, Ended, run
+
+ERROR, SLEEP, EMPTY, OPEN, FLUSH, RECEIVE, UNKNOWN = (1 << bit for bit in range(7))
+
+
+class Pictures(unittest.TestCase):
+    """With a directory of their own."""
+
+    def setUp(self) -> None:
+        """Which is gone in the end."""
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name)
+
+    def draw(self, *traces: str) -> Ended:
+        """Runs the tool."""
+        return run(TOOL, "--html", self.scratch / "out.html", *traces)
+
+    def drawn(self, *sides: Side) -> Any:
+        """What the page has been given."""
+        paths = [side.write(self.scratch / f"{number}.json") for number, side in enumerate(sides)]
+        ended = self.draw(*paths)
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
+        return self.data()
+
+    def data(self) -> Any:
+        """Of the page that is there."""
+        html = (self.scratch / "out.html").read_text()
+        match = re.search(r'<script type="application/json" id="trace">(.*?)</script>', html, re.DOTALL)
+        assert match
+        return json.loads(match[1])
+
+
+class Clocks(Pictures):
+    """Two hosts, whose clocks differ by what the test says."""
+
+    def ends(self, clock: Callable[[int], int], slower: int = 0, rounds: int = 20) -> tuple[Any, list[tuple[int, int]]]:
+        """The page's data, and when each message was posted and found, in order."""
+        data = self.drawn(*ping_pong(rounds, clock=clock, slower=slower))
+        lines = data["messages"]
+        self.assertEqual(len(lines["t"]), 2 * rounds)
+        return data, list(zip(lines["t"], lines["u"]))
+
+    def true_ends(self, rounds: int = 20) -> list[tuple[int, int]]:
+        """Those of ping_pong."""
+        pings = [FIRST + number * ROUND for number in range(rounds)]
+        pongs = [ping + TRANSFER + STEP for ping in pings]
+        return sorted((t, t + TRANSFER) for t in pings + pongs)
+
+    def test_offset(self) -> None:
+        """As far apart as one likes, to the nanosecond, if a message takes as long in both directions."""
+        for offset in (0, 7, 123_456_789, 10**15):
+            with self.subTest(offset=offset):
+                data, ends = self.ends(lambda t, o=offset: t + o)  # type: ignore[misc]
+                self.assertEqual(ends, self.true_ends())
+                told = "1.json: its clock is matched by 40 messages, to ±20.0 µs"
+                self.assertEqual(data["notes"], [told])
+
+    def test_unequal_directions(self) -> None:
+        """What is slower in one direction is taken by halves, within what the page says."""
+        data, ends = self.ends(lambda t: t + 5000, slower=STEP)
+        self.assertEqual({u - t for t, u in ends}, {TRANSFER + STEP // 2})
+        self.assertIn("to ±25.0 µs", data["notes"][0])
+
+    def test_drift(self) -> None:
+        """A clock that is faster by 500 ppm, for so long that no offset alone fits."""
+        data, ends = self.ends(lambda t: t + t // 2000 + 1000, rounds=1200)
+        self.assertLess(max(abs(u - t - TRANSFER) for t, u in ends), TRANSFER)
+        rate = re.search(r"its rate by (\S+) ppm", data["notes"][0])
+        assert rate
+        self.assertAlmostEqual(float(rate[1]), -1e6 / 2001, delta=200)
+
+    def test_same_host(self) -> None:
+        """Of one clock the messages are not asked: the first lines say how the traces differ."""
+        client, server = ping_pong(5, boots=("one", "one"), slower=STEP, clock=lambda t: t + 3000)
+        client.lines[0]["start_ns"], server.lines[0]["start_ns"] = 8000, 5000
+        data = self.drawn(client, server)
+        self.assertEqual(data["notes"], [])
+        lines = data["messages"]
+        took = [u - t for t, u in zip(lines["t"], lines["u"])]
+        self.assertEqual(took, [TRANSFER, TRANSFER + STEP] * 5)
+
+    def test_one_direction(self) -> None:
+        """The answers are missing: it is said that nothing more is known."""
+        client, server = ping_pong(3)
+        server.lines = [x for x in server.lines if x.get("call") != "ibv_post_send"]
+        data = self.drawn(client, server)
+        self.assertIn("messages in one direction only", data["notes"][0])
+
+    def test_no_messages(self) -> None:
+        """Strangers."""
+        client, server = ping_pong(0)
+        data = self.drawn(client, server)
+        self.assertIn("no message to another trace is known", data["notes"][0])
+
+
+class Layout(Pictures):
+    """What is where."""
+
+    def test_lanes_and_requests(self) -> None:
+        """Each call is in its lane, each work request beneath it from its post to its completion."""
+        data = self.drawn(*ping_pong(3))
+        self.assertEqual([(x["process"], x["name"]) for x in data["lanes"]], [(0, "t1"), (1, "t1")])
+        client = data["lanes"][0]
+        texts = [data["words"][w].split("(")[0] for w in client["levels"][0]["w"]]
+        self.assertEqual(texts.count("ibv_post_send"), 3)
+        self.assertEqual([data["words"][w].split("(")[0] for w in client["levels"][1]["w"]], ["ibv_modify_qp"] * 3)
+        sends, receives = client["requests"]
+        self.assertEqual(sends["t"], [FIRST + n * ROUND for n in range(3)])
+        self.assertEqual(sends["d"], [TRANSFER + STEP // 2] * 3)
+        self.assertEqual(sends["f"] + receives["f"], [0] * 3 + [RECEIVE] * 3)
+        self.assertEqual(sum(1 for f in client["levels"][0]["f"] if f & SLEEP), 3)
+
+    def test_hover_is_the_trace(self) -> None:
+        """In its words."""
+        words = self.drawn(*ping_pong(1))["words"]
+        wr = "{wr_id 0x0, SEND, flags SIGNALED, sge [{addr 0x2000, length 64, lkey 0x3}]}"
+        self.assertIn(f"ibv_post_send(qp1, [{wr}]) = 0", words)
+        self.assertIn("ibv_poll_cq(cq1, num_entries 4, [{wr_id 0x0, SUCCESS, SEND, qp1}]) = 1", words)
+        self.assertIn("ibv_alloc_pd(context1) = pd1 (0x1000)", words)
+
+    def test_objects(self) -> None:
+        """From their creation to their end, and the states of the QP."""
+        data = self.drawn(*ping_pong(1))
+        lives = {o["name"]: o for o in data["objects"] if o["process"] == 0}
+        self.assertEqual(list(lives), ["id1", "pd1", "cq1", "qp1", "mr1"])
+        last = FIRST + 2 * ROUND
+        self.assertEqual((lives["pd1"]["t"], lives["pd1"]["u"]), (STEP + STEP // 2, last + 2 * STEP + STEP // 2))
+        self.assertEqual(lives["qp1"]["u"], last + STEP // 2)
+        self.assertEqual((lives["mr1"]["x"], lives["mr1"]["u"]), (-1, data["end"]))
+        states = [[(5 + n) * STEP + STEP // 2, s] for n, s in enumerate(("INIT", "RTR", "RTS"))]
+        self.assertEqual(lives["qp1"]["states"], states)
+
+    def test_errors(self) -> None:
+        """A completion in error: its poll, its work request, its QP, its row of the table."""
+        data = self.drawn(*ping_pong(3, fails=True))
+        client = data["lanes"][0]
+        bad = [data["words"][w] for w, f in zip(client["levels"][0]["w"], client["levels"][0]["f"]) if f & ERROR]
+        self.assertEqual(len(bad), 1)
+        self.assertIn("RNR_RETRY_EXC_ERR", bad[0])
+        self.assertEqual([f & ERROR for f in client["requests"][0]["f"]], [0, 0, ERROR])
+        when = FIRST + 2 * ROUND + TRANSFER + STEP // 2
+        self.assertEqual([o["errors"] for o in data["objects"] if o["name"] == "qp1"], [[when], []])
+        rows = {(r["what"], r["process"], r["name"]): r["errors"] for r in data["table"]}
+        self.assertEqual((rows["call", 0, "ibv_poll_cq"], rows["work request", 0, "SEND"]), (1, 1))
+
+    def test_table(self) -> None:
+        """Sums, medians and the longest, computed here once more."""
+        data = self.drawn(*ping_pong(4, slower=STEP, boots=("one", "one")))
+        rows = {(r["what"], r["process"], r["name"]): r for r in data["table"]}
+        row = rows["work request", 0, "SEND"]
+        each = TRANSFER + STEP // 2
+        self.assertEqual((row["n"], row["total"], row["median"], row["max"]), (4, 4 * each, each, each))
+        self.assertEqual(rows["message", 1, "SEND"]["total"], 4 * (TRANSFER + STEP))
+        self.assertEqual(rows["call", 0, "poll"]["n"], 4)
+
+    def test_one_sided(self) -> None:
+        """A READ goes to the peer's lane and back, and takes no receive of its."""
+        client, server = ping_pong(2)
+        wr = {"wr_id": "0x77", "opcode": "RDMA_READ", "flags": "SIGNALED", "remote_addr": "0x5", "rkey": "0x6"}
+        client.call(FIRST + 2 * ROUND, STEP // 10, "ibv_post_send", {"qp": "qp1", "wr": [wr]})
+        client.poll(FIRST + 2 * ROUND + STEP, (0x77, "RDMA_READ", "SUCCESS"))
+        lines = self.drawn(client, server)["messages"]
+        self.assertEqual(lines["f"], [0, 0, 0, 0, UNKNOWN])
+        self.assertEqual((lines["u"][4] - lines["t"][4], lines["from"][4], lines["to"][4]), (STEP, 0, 1))
+
+    def test_unsignaled(self) -> None:
+        """Done when a later one of the queue is."""
+        client = Side("client", 1, "one", lambda t: t)
+        client.set_up(CLIENT, SERVER)
+        for number in range(3):
+            wr = {"wr_id": "0x5", "opcode": "SEND", "flags": "SIGNALED" if number == 2 else "INLINE"}
+            client.call(FIRST + number * STEP, 5, "ibv_post_send", {"qp": "qp1", "wr": [wr]})
+        client.poll(FIRST + 9 * STEP, (5, "SEND", "SUCCESS"))
+        client.call(FIRST + 20 * STEP, STEP, "ibv_dealloc_pd", {"pd": "pd1"})
+        rows = self.drawn(client)["lanes"][0]["requests"]
+        self.assertEqual([row["t"][0] + row["d"][0] for row in rows], [FIRST + 9 * STEP] * 3)
+
+    def test_text_cannot_end_the_page(self) -> None:
+        """Whatever a trace has in it stays text."""
+        client, _ = ping_pong(1)
+        evil = "</script><script>alert(1)</script><!--"
+        client.call(FIRST, 5, "rdma_getaddrinfo", {"node": evil})
+        data = self.drawn(client)
+        self.assertIn(f"rdma_getaddrinfo(node {evil}) = 0", data["words"])
+        self.assertNotIn("<script>alert", (self.scratch / "out.html").read_text())
+
+
+class Damaged(Pictures):
+    """Files that are not whole, or not what they should be."""
+
+    def test_truncated(self) -> None:
+        """At any byte: all whole lines are drawn, and what is missing is said."""
+        client, server = ping_pong(3)
+        whole = Path(server.write(self.scratch / "whole.json")).read_bytes()
+        mine = client.write(self.scratch / "client.json")
+        for cut in range(len(whole) * 3 // 4, len(whole), 211):
+            (self.scratch / "cut.json").write_bytes(whole[:cut])
+            ended = self.draw(mine, str(self.scratch / "cut.json"))
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+            lines = whole[:cut].split(b"\n")
+            damaged = bool(lines[-1]) and whole[cut : cut + 1] != b"\n"
+            note = f"cut.json: 1 line cannot be read, the first is number {len(lines)}; left out"
+            self.assertEqual(note in self.data()["notes"], damaged)
+
+    def test_garbage(self) -> None:
+        """Lines of any kind among good ones, as they were and with a value replaced: no traceback, all drawn."""
+        chance = random.Random(14)
+        values: list[object] = [None, -1, 1.5, 2**70, True, "", "x", [], [[]], {}, {"wr_id": 3}, [5], "\ud800"]
+        client, server = ping_pong(10)
+        for _ in range(8):
+            lines = []
+            for line in client.lines:
+                line = json.loads(json.dumps(line))
+                if chance.random() < 0.3:
+                    where = chance.choice([line, line.get("args") or line])
+                    where[chance.choice(sorted(where))] = chance.choice(values)
+                lines.append(json.dumps(line))
+                if chance.random() < 0.1:
+                    lines.append(chance.choice(["", "{", "[]", "null", "5", '{"pid":1}', "[" * 90_000, "\x00\x01", "{}" * 9]))
+            path = self.scratch / "odd.json"
+            path.write_text("\n".join(lines))
+            ended = self.draw(server.write(self.scratch / "server.json"), str(path))
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+            self.assertEqual(len(self.data()["lanes"][0]["levels"][0]["t"]), 9 + 4 * 10 - 1)
+
+    def test_no_trace(self) -> None:
+        """One line says why, and no page is made."""
+        empty, other = self.scratch / "empty", self.scratch / "other"
+        empty.write_text("")
+        other.write_text("int main(void)\n")
+        for path, word in ((empty, "no call in it"), (other, "no call in it"), (self.scratch / "none", "No such file")):
+            ended = self.draw(str(path))
+            self.assertEqual((ended.returncode, ended.stdout, len(ended.stderr.splitlines())), (2, "", 1))
+            self.assertIn(word, ended.stderr)
+            self.assertFalse((self.scratch / "out.html").exists())
+        self.assertEqual(run(TOOL, "--html").returncode, 2)
+
+    def test_nowhere_to_write(self) -> None:
+        """Exit status 1, one line."""
+        client, _ = ping_pong(1)
+        ended = run(TOOL, "--html", "/nowhere/out.html", client.write(self.scratch / "a.json"))
+        self.assertEqual((ended.returncode, len(ended.stderr.splitlines())), (1, 1))
+
+
+class Large(Pictures):
+    """100,000 calls."""
+
+    def test_size(self) -> None:
+        """The page has all of them, and is smaller than the traces."""
+        rounds = 100_000 // 9
+        client, server = ping_pong(rounds)
+        data = self.drawn(client, server)
+        calls = sum(len(s["t"]) for lane in data["lanes"] for s in lane["levels"])
+        self.assertEqual(calls, len(client.lines) + len(server.lines) - 2)
+        self.assertGreater(calls, 99_000)
+        self.assertEqual(len(data["messages"]["t"]), 2 * rounds)
+        traces = sum((self.scratch / f"{n}.json").stat().st_size for n in (0, 1))
+        self.assertLess((self.scratch / "out.html").stat().st_size, traces)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Which queue pairs are connected with each other, and which send arrived in which receive.
+
+Place: part of picture.py. Contract: pairs are found by their addresses, or by their numbers; else the only two that
+are left. Of a reliable connection the sends arrive in order; where the sizes do not agree, nothing more is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+from records import Process
+from transfers import Queues, Request
+
+
+@dataclass(eq=False)
+class QueuePair:
+    """What the trace says of a QP."""
+
+    process: Process
+    name: str
+    local: str = ""
+    peer: str = ""
+    number: int | None = None
+    peer_number: int | None = None
+    partner: QueuePair | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    """A send, and the receive in which it arrived."""
+
+    send: Request
+    receive: Request
+
+
+def of_process(process: Process) -> list[QueuePair]:
+    """Its QPs, in order of creation."""
+    pairs: dict[str, QueuePair] = {}
+
+    def named(name: object) -> QueuePair:
+        return pairs.setdefault(str(name), QueuePair(process, str(name)))
+
+    for call in process.calls:
+        if call.error:
+            continue
+        number = call.returned.get("qp_num", call.args.get("qp_num"))
+        if call.name == "rdma_create_qp" and "qp" in call.args:
+            pair = named(call.args["qp"])
+            pair.local, pair.peer = str(call.args.get("local", "")), str(call.args.get("peer", ""))
+        elif call.name in ("ibv_create_qp", "ibv_create_qp_ex") and call.result:
+            pair = named(call.result)
+        elif call.name == "ibv_modify_qp" and isinstance(call.args.get("attr"), dict):
+            dest = call.args["attr"].get("dest_qp_num")
+            if isinstance(dest, int):
+                named(call.args.get("qp")).peer_number = dest
+            continue
+        else:
+            continue
+        pair.number = number if isinstance(number, int) else pair.number
+    return list(pairs.values())
+
+
+Key = Callable[[QueuePair], Hashable]
+
+
+def _join(pairs: list[QueuePair], mine: Key, theirs: Key) -> None:
+    """Those of which each has the key that the other asks for; the first with the first, and so on."""
+    free: dict[Hashable, list[QueuePair]] = {}
+    for pair in pairs:
+        if pair.partner or theirs(pair) is None:
+            continue
+        waiting = free.get(mine(pair), [])
+        other = next((w for w in waiting if w is not pair), None)
+        if other:
+            waiting.remove(other)
+            pair.partner, other.partner = other, pair
+        else:
+            free.setdefault(theirs(pair), []).append(pair)
+
+
+def _by_address(pair: QueuePair, other_way: bool) -> Hashable:
+    if not pair.local or not pair.peer:
+        return None
+    return (pair.peer, pair.local) if other_way else (pair.local, pair.peer)
+
+
+def _by_number(pair: QueuePair, other_way: bool) -> Hashable:
+    if pair.number is None or pair.peer_number is None:
+        return None
+    return (pair.peer_number, pair.number) if other_way else (pair.number, pair.peer_number)
+
+
+def join(pairs: list[QueuePair], queues: dict[Process, Queues]) -> None:
+    """Finds the partner of each, as far as it is in the traces."""
+    # A connection that was tried again leaves a QP of the same numbers that has moved nothing.
+    used = [p for p in pairs if queues[p.process].sent.get(p.name) or queues[p.process].received.get(p.name)]
+    for some in (used, pairs):
+        _join(some, lambda p: _by_address(p, False), lambda p: _by_address(p, True))
+        _join(some, lambda p: _by_number(p, False), lambda p: _by_number(p, True))
+    left = [p for p in used if not p.partner]
+    if len(left) == 2:
+        left[0].partner, left[1].partner = left[1], left[0]
+
+
+def messages(pair: QueuePair, queues: dict[Process, Queues]) -> list[Message]:
+    """What this QP has sent, as far as it arrived at its partner."""
+    if not pair.partner:
+        return []
+    sent = queues[pair.process].sent.get(pair.name, [])
+    received = queues[pair.partner.process].received.get(pair.partner.name, [])
+    found: list[Message] = []
+    for send, receive in zip(sent, received):
+        # A WRITE with immediate data says nothing of its size at its receive, nor does an extended CQ.
+        sizes = (send.bytes, receive.arrived)
+        if -1 not in sizes and sizes[0] != sizes[1] and send.opcode.startswith("SEND"):
+            break
+        found.append(Message(send, receive))
+    return found

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Reads what `verbs-trace -j` has written.
+
+Place: the first step of picture.py. Contract: a line that cannot be read is counted and left out, whatever is in
+it; a file that has no call at all is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+# A line of -j is below 64 KiB; what is longer is none.
+LONGEST = 1 << 17
+
+
+class Unreadable(Exception):
+    """A file that is no trace. The text is for the user."""
+
+
+@dataclass
+class Call:
+    """A call, or empty polls that are told as one (`times`), or a call that has not ended."""
+
+    name: str
+    time: int  # when it began: nanoseconds
+    took: int
+    process: Process
+    thread: int
+    args: dict[str, Any] = field(default_factory=dict)
+    result: Any = None
+    error: str = ""
+    depth: int = 0
+    times: int = 0
+    returned: dict[str, Any] = field(default_factory=dict)  # pointer, qp_num
+    unfinished: bool = False
+
+    @property
+    def end(self) -> int:
+        """When it returned."""
+        return self.time + self.took
+
+
+@dataclass(eq=False)
+class Process:
+    """A process of a trace. Its calls are in order of their beginnings."""
+
+    trace: int
+    pid: int
+    program: list[str] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    accusations: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Trace:
+    """A file."""
+
+    path: str
+    start: int | None = None  # on the clock of `boot`
+    boot: str = ""
+    processes: dict[int, Process] = field(default_factory=dict)
+    damaged: int = 0
+    first_damaged: int = 0
+
+    def process(self, number: int, pid: int) -> Process:
+        """The process with this pid, in the trace with this number."""
+        return self.processes.setdefault(pid, Process(number, pid))
+
+
+def _number(record: dict[str, Any], name: str, default: int | None = None) -> int:
+    """A whole number from 0 up."""
+    value = record.get(name, default)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
+        raise ValueError(name)
+    return value
+
+
+def _call(record: dict[str, Any], process: Process) -> Call:
+    """One line of a call."""
+    name = record.get("call", record.get("unfinished"))
+    args = record.get("args", {})
+    if not isinstance(name, str) or not isinstance(args, dict):
+        raise ValueError("call")
+    return Call(
+        name=name,
+        time=_number(record, "time_ns"),
+        took=_number(record, "took_ns"),
+        process=process,
+        thread=_number(record, "thread"),
+        args=args,
+        result=record.get("result"),
+        error=str(record.get("error", "")),
+        depth=_number(record, "depth", 0),
+        times=_number(record, "times", 0),
+        returned={k: record[k] for k in ("pointer", "qp_num") if k in record},
+        unfinished="unfinished" in record,
+    )
+
+
+def _take(trace: Trace, number: int, record: Any) -> None:
+    """Puts what a line says where it belongs."""
+    if not isinstance(record, dict):
+        raise ValueError("no object")
+    pid = _number(record, "pid")
+    if isinstance(record.get("program"), list):
+        trace.process(number, pid).program = [str(word) for word in record["program"]]
+        trace.start, trace.boot = _number(record, "start_ns"), str(record.get("boot_id", ""))
+    elif "accusation" in record:
+        trace.process(number, pid).accusations.append(str(record.get("text", record["accusation"])))
+    elif "call" in record or "unfinished" in record:
+        process = trace.process(number, pid)
+        process.calls.append(_call(record, process))
+
+
+def read(path: str, number: int) -> Trace:
+    """The trace in a file, as number `number` of those that are drawn."""
+    trace = Trace(path)
+    try:
+        with Path(path).open(encoding="utf-8", errors="replace") as lines:
+            for at, line in enumerate(lines, 1):
+                try:
+                    if len(line) > LONGEST:
+                        raise ValueError("too long")
+                    if line.strip():
+                        _take(trace, number, json.loads(line))
+                except (ValueError, RecursionError):
+                    trace.damaged += 1
+                    trace.first_damaged = trace.first_damaged or at
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror}") from error
+    # The thread of empty polls that are told at the very end is not known: 0.
+    trace.processes = {pid: p for pid, p in trace.processes.items() if any(not c.times for c in p.calls)}
+    if not trace.processes:
+        raise Unreadable(f"{path}: no call in it: is it what verbs-trace -j -o {path} has written?")
+    for process in trace.processes.values():
+        process.calls.sort(key=lambda call: (call.time, call.depth))
+    return trace
