@@ -40,6 +40,8 @@ struct our_cm_event {
 struct our_completion {
 	uint64_t wr_id;
 	uint32_t byte_len;
+	bool has_immediate; /* a receive that came with immediate data: this number */
+	uint32_t immediate;
 };
 
 /* One message buffer, with the SGE and the work requests that are made for it once. */

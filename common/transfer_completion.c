@@ -2,6 +2,7 @@
 /*
  * Transfer completion layer: checking completions. See transfer_completion.h.
  */
+#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -104,9 +105,13 @@ int our_take_wc(const struct ibv_wc *wc, struct our_completion *completion)
 {
 	int ret = our_check_completion_status(wc);
 
-	if (!ret)
-		*completion = (struct our_completion){ wc->wr_id, wc->byte_len };
-	return ret;
+	if (ret)
+		return ret;
+	*completion = (struct our_completion){ .wr_id = wc->wr_id, .byte_len = wc->byte_len };
+	completion->has_immediate = our_is_recv(wc->wr_id) && wc->wc_flags & IBV_WC_WITH_IMM;
+	if (completion->has_immediate)
+		completion->immediate = be32toh(wc->imm_data);
+	return 0;
 }
 
 int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int polled)

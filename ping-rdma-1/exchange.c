@@ -59,6 +59,11 @@ static int post_exchange_recv(struct our_control *control, struct our_exchange *
 	return ret ? our_judge_post(control, "ibv_post_recv", ret) : 0;
 }
 
+int our_expect_count(struct our_control *control, struct our_exchange *exchange)
+{
+	return post_exchange_recv(control, exchange, OUR_COUNT_TOLD);
+}
+
 static int post_exchange_send(struct our_control *control, struct our_exchange *exchange,
 			      unsigned int message)
 {
@@ -136,6 +141,12 @@ int our_take_exchange(struct our_exchange *exchange, const struct our_completion
 	if (!our_is_recv(completion->wr_id)) {
 		exchange->sent[message] = true;
 		return 0;
+	}
+	if (completion->has_immediate) {
+		our_report_sentence(
+			"the peer's WRITE came with immediate data, which nobody here "
+			"expects: is ping-rdma-3's --immediate given to one side only?");
+		return EPROTO;
 	}
 	if (completion->byte_len != lengths[message]) {
 		our_report_sentence("the peer sent %u bytes where %u were expected, %s: is it a "

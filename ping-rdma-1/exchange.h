@@ -68,8 +68,15 @@ int our_tell_buffer(struct our_control *control, struct our_exchange *exchange, 
 int our_tell_count(struct our_control *control, struct our_exchange *exchange, uint64_t count);
 
 /*
+ * Posts the receive of the peer's count once more, as something else has taken it: a WRITE with immediate
+ * data takes a receive, and leaves its memory alone. Returns 0, or what our_judge_post says.
+ */
+int our_expect_count(struct our_control *control, struct our_exchange *exchange);
+
+/*
  * Takes a completion of the exchange (our_is_exchange): `sent`, `received` and what came with it are
- * set. Never waits. Returns 0; or EPROTO, reported: the message is not of the length that it should be.
+ * set. Never waits. Returns 0; or EPROTO, reported: the message is not of the length that it should be, or
+ * was a WRITE's immediate data.
  */
 int our_take_exchange(struct our_exchange *exchange, const struct our_completion *completion);
 

@@ -19,7 +19,9 @@ struct our_transfer {
 	struct our_writes *writes; /* blast-rdma-1's, allocated; else NULL */
 	uint64_t found; /* count-atomic-1's client: what the counter was, just before it counted, */
 	uint64_t least; /* ... and what it has to be, at least, the next time */
-	bool writing;   /* ping-rdma-3: a WRITE has been posted and not completed; */
+	bool writing;   /* ping-rdma-3: a WRITE has been posted and not completed, */
+	bool arrived;   /* ... and one of the peer's has, as its immediate data say; */
+	uint64_t seen;  /* messages that have come; */
 	uint64_t echoed;  /* its agent: messages, */
 	uint64_t sent_ns; /* and when the last echo was posted; 0: none yet */
 };

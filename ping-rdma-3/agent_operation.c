@@ -22,18 +22,26 @@ void our_begin_agent_operation(struct our_control *agent)
 	our_limit_wait(agent, our_now_ns());
 }
 
-/* Each learns where the other's buffer is. */
-static int exchange_with_client(struct our_control *agent)
+/* Waits until that has been set by a completion. */
+static int await_flag(struct our_control *agent, const bool *flag)
 {
-	struct our_exchange *exchange = &agent->transfer->exchange;
 	struct our_completion completion;
 	int ret = 0;
 
-	while (!ret && !exchange->received[OUR_BUFFER_TOLD]) {
+	while (!ret && !*flag) {
 		ret = our_await_completion(agent, &completion);
 		if (!ret)
 			ret = our_agent_react(agent, &completion);
 	}
+	return ret;
+}
+
+/* Each learns where the other's buffer is. The client may write before we know that we have told it. */
+static int exchange_with_client(struct our_control *agent)
+{
+	struct our_exchange *exchange = &agent->transfer->exchange;
+	int ret = await_flag(agent, &exchange->received[OUR_BUFFER_TOLD]);
+
 	if (!ret)
 		ret = our_check_remote_buffer(agent, &exchange->buffer);
 	if (ret)
@@ -41,7 +49,7 @@ static int exchange_with_client(struct our_control *agent)
 	our_setup_write_wr(agent, OUR_SEND_BUFFER, &exchange->buffer);
 	ret = our_tell_buffer(agent, exchange, agent->buffers[OUR_RECV_BUFFER].data,
 			      agent->data_size, agent->transfer->open);
-	return ret ? ret : our_await_exchange(agent, exchange, OUR_BUFFER_TOLD);
+	return ret ? ret : await_flag(agent, &exchange->sent[OUR_BUFFER_TOLD]);
 }
 
 /* Room for the next message comes first: the client may send it as soon as it has this one. */
@@ -58,7 +66,7 @@ static int write_back(struct our_control *agent)
 	memcpy(agent->buffers[OUR_SEND_BUFFER].data, agent->buffers[OUR_RECV_BUFFER].data,
 	       agent->data_size);
 	our_clear_memory(agent);
-	ret = our_write_message(agent);
+	ret = our_write_message(agent, transfer->seen - 1);
 	if (ret)
 		return ret;
 	now_ns = our_now_ns();
@@ -77,24 +85,17 @@ static int write_back(struct our_control *agent)
 static int end_with_counts(struct our_control *agent)
 {
 	struct our_transfer *transfer = agent->transfer;
-	struct our_completion completion;
 	int ret = our_await_written(agent);
 
-	while (!ret && !transfer->exchange.received[OUR_COUNT_TOLD]) {
-		ret = our_await_completion(agent, &completion);
-		if (!ret)
-			ret = our_agent_react(agent, &completion);
-	}
+	if (!ret)
+		ret = await_flag(agent, &transfer->exchange.received[OUR_COUNT_TOLD]);
 	our_close_buffer(&transfer->open);
 	return ret ? ret : our_tell_count(agent, &transfer->exchange, transfer->echoed);
 }
 
 int our_agent_react(struct our_control *agent, const struct our_completion *completion)
 {
-	if (our_is_exchange(completion->wr_id))
-		return our_take_exchange(&agent->transfer->exchange, completion);
-	agent->transfer->writing = false;
-	return 0;
+	return our_take_completion(agent, completion);
 }
 
 bool our_agent_is_done(const struct our_control *agent)

@@ -36,9 +36,11 @@ const struct our_program our_server_program = {
 
 int our_setup_client_transfer(struct our_control *client)
 {
-	int ret = our_setup_open_transfer(client, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
-					  IBV_ACCESS_REMOTE_WRITE);
+	int ret = our_check_watch(client);
 
+	if (!ret)
+		ret = our_setup_open_transfer(client, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
+					      IBV_ACCESS_REMOTE_WRITE);
 	if (!ret) /* no byte of a message is zero */
 		memset(client->buffers[OUR_SEND_BUFFER].data, 1, client->data_size);
 	return ret;
@@ -47,7 +49,7 @@ int our_setup_client_transfer(struct our_control *client)
 int our_check_transfer(struct our_control *agent)
 {
 	agent->memory = our_memory_of_buffers(agent, OUR_PING_BUFFERS);
-	return 0;
+	return our_check_watch(agent);
 }
 
 int our_setup_agent_transfer(struct our_control *agent)

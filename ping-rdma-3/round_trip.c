@@ -11,9 +11,11 @@
 
 int our_ping(struct our_control *client)
 {
+	uint64_t number = client->transfer->seen;
 	int ret;
 
-	ret = our_write_message(client);
+	our_number_message(client, number);
+	ret = our_write_message(client, number);
 	if (ret)
 		return ret;
 	ret = our_await_message(client);

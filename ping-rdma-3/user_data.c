@@ -9,30 +9,31 @@
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
-static uint8_t byte_of(uint64_t message, size_t place)
+/* `left`: bytes behind it. That of the last one is what our_last_byte says. */
+static uint8_t byte_of(uint64_t message, size_t left)
 {
-	return (uint8_t)(1 + (message + place * 7 + place / 251) % 255);
+	return (uint8_t)(1 + (message + left * 7 + left / 251) % 255);
 }
 
 void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t message)
 {
 	uint8_t *data = control->buffers[index].data;
-	size_t i;
+	size_t last = control->data_size - 1, i;
 
-	for (i = 0; i < control->data_size; i++)
-		data[i] = byte_of(message, i);
+	for (i = 0; i <= last; i++)
+		data[i] = byte_of(message, last - i);
 }
 
 int our_verify_data(const struct our_control *control, uint32_t index, uint64_t message)
 {
 	const uint8_t *data = control->buffers[index].data;
-	size_t i = 0;
+	size_t last = control->data_size - 1, i = 0;
 
-	while (i < control->data_size && data[i] == byte_of(message, i))
+	while (i <= last && data[i] == byte_of(message, last - i))
 		i++;
-	if (i == control->data_size)
+	if (i > last)
 		return 0;
 	our_report_sentence("message %" PRIu64 ": byte %zu is 0x%02x, should be 0x%02x", message, i,
-			    data[i], byte_of(message, i));
+			    data[i], byte_of(message, last - i));
 	return EBADMSG;
 }

@@ -2,31 +2,59 @@
 /*
  * ping-rdma-3: looking at memory. See watch.h.
  */
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
+#include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "ping-rdma-3/watch.h"
+#include "program/report.h"
 
 #define LOOKS_A_MOMENT 4096 /* to look at the CQ and the CM takes as long as many looks at memory */
 #define ONES           0x0101010101010101ull
 #define HIGHEST_BITS   0x8080808080808080ull
 
 static bool last_byte; /* --last-byte */
+static bool sequence;  /* --sequence */
+static bool immediate; /* --immediate; of more than one the last in this list counts */
 
 const struct our_option our_watch_options[] = {
 	{ "last-byte", 0, NULL,
 	  "look at a message's last byte only: where a device writes in ascending order",
 	  OUR_OWN_FLAG(last_byte) },
+	{ "sequence", 0, NULL,
+	  "the same, and wait until that byte is the message's number: nothing needs to be cleared",
+	  OUR_OWN_FLAG(sequence) },
+	{ "immediate", 0, NULL,
+	  "look at no memory: WRITE with immediate data, and wait for completions; give it to both",
+	  OUR_OWN_FLAG(immediate) },
 	{ 0 },
 };
 
+int our_check_watch(const struct our_control *control)
+{
+	if (!immediate || control->verbs->device->transport_type != IBV_TRANSPORT_IWARP)
+		return 0;
+	our_report_sentence("%s is an iWARP device, and iWARP has no immediate data: leave out "
+			    "--immediate, or try an address of a RoCE or InfiniBand device",
+			    our_device_name(control));
+	return EOPNOTSUPP;
+}
+
+/* Who compares numbers, or waits for completions, does not look whether there is something. */
 void our_clear_memory(struct our_control *control)
 {
-	memset(control->buffers[OUR_RECV_BUFFER].data, 0, control->data_size);
+	if (!sequence && !immediate)
+		memset(control->buffers[OUR_RECV_BUFFER].data, 0, control->data_size);
+}
+
+void our_number_message(struct our_control *client, uint64_t number)
+{
+	client->buffers[OUR_SEND_BUFFER].data[client->data_size - 1] = our_last_byte(number);
 }
 
 static bool has_zero_byte(uint64_t word)
@@ -54,8 +82,40 @@ static size_t find_zero(const uint8_t *data, size_t from, size_t length)
 	return length;
 }
 
-static int take_completion(struct our_control *control, const struct our_completion *completion)
+/* Where the message is not there yet; its length: nowhere. `seen` bytes are known to be. */
+static size_t look(const struct our_control *control, size_t seen)
 {
+	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
+	size_t last = control->data_size - 1;
+	uint8_t number = our_last_byte(control->transfer->seen);
+
+	if (!sequence)
+		return find_zero(data, seen, last + 1);
+	return __atomic_load_n(data + last, __ATOMIC_ACQUIRE) == number ? last + 1 : last;
+}
+
+/* The message is in memory. What it has taken is the receive of the count, which is still to come. */
+static int take_immediate(struct our_control *control, const struct our_completion *completion)
+{
+	struct our_transfer *transfer = control->transfer;
+
+	if (completion->byte_len != control->data_size ||
+	    completion->immediate != (uint32_t)transfer->seen) {
+		our_report_sentence(
+			"a WRITE of %u bytes came with the number %u, where message %u of "
+			"%u bytes was due",
+			completion->byte_len, completion->immediate, (uint32_t)transfer->seen,
+			control->data_size);
+		return EPROTO;
+	}
+	transfer->arrived = true;
+	return our_expect_count(control, &transfer->exchange);
+}
+
+int our_take_completion(struct our_control *control, const struct our_completion *completion)
+{
+	if (immediate && completion->has_immediate)
+		return take_immediate(control, completion);
 	if (our_is_exchange(completion->wr_id))
 		return our_take_exchange(&control->transfer->exchange, completion);
 	control->transfer->writing = false;
@@ -69,7 +129,7 @@ static int look_around(struct our_control *control)
 	int ret = our_await_time(control, 1, &completion); /* that is over: it does not wait */
 
 	if (!ret)
-		ret = take_completion(control, &completion);
+		ret = our_take_completion(control, &completion);
 	if (ret && ret != EAGAIN)
 		return ret;
 	if (control->transfer->exchange.received[OUR_COUNT_TOLD])
@@ -77,16 +137,44 @@ static int look_around(struct our_control *control)
 	return our_keep_waiting(control);
 }
 
-int our_await_message(struct our_control *control)
+/* A peer without --immediate writes, too, but no completion tells: that is what silence may mean. */
+static int explain_silence(const struct our_control *control)
 {
 	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
+
+	if (control->transfer->seen || find_zero(data, 0, control->data_size) < control->data_size)
+		return ETIMEDOUT;
+	our_report_sentence("a message is in memory, and came without immediate data: give "
+			    "--immediate to both sides, or to none");
+	return EPROTO;
+}
+
+static int await_immediate(struct our_control *control)
+{
+	struct our_transfer *transfer = control->transfer;
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret && !transfer->arrived) {
+		if (transfer->exchange.received[OUR_COUNT_TOLD])
+			return ENODATA;
+		ret = our_await_completion(control, &completion);
+		if (!ret)
+			ret = our_take_completion(control, &completion);
+	}
+	transfer->arrived = false;
+	return ret == ETIMEDOUT ? explain_silence(control) : ret;
+}
+
+static int await_memory(struct our_control *control)
+{
 	size_t length = control->data_size, seen = 0;
 	unsigned int looks = 0;
 	int ret;
 
 	if (last_byte) /* all but the word that it is in are taken to be there */
 		seen = (length - 1) & ~(sizeof(uint64_t) - 1);
-	while ((seen = find_zero(data, seen, length)) < length) {
+	while ((seen = look(control, seen)) < length) {
 		if (++looks % LOOKS_A_MOMENT)
 			continue;
 		ret = look_around(control);
@@ -97,10 +185,25 @@ int our_await_message(struct our_control *control)
 	return 0;
 }
 
-int our_write_message(struct our_control *control)
+int our_await_message(struct our_control *control)
 {
-	int ret = our_post_send(control, OUR_SEND_BUFFER);
+	int ret = immediate ? await_immediate(control) : await_memory(control);
 
+	control->transfer->seen += !ret;
+	return ret;
+}
+
+/* The number is for a peer that wants to know which message this is; WRITE alone has no place for it. */
+int our_write_message(struct our_control *control, uint64_t number)
+{
+	struct ibv_send_wr *wr = &control->buffers[OUR_SEND_BUFFER].send_wr;
+	int ret;
+
+	if (immediate) {
+		wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		wr->imm_data = htobe32((uint32_t)number);
+	}
+	ret = our_post_send(control, OUR_SEND_BUFFER);
 	control->transfer->writing = !ret;
 	return ret;
 }
@@ -113,7 +216,7 @@ int our_await_written(struct our_control *control)
 	while (!ret && control->transfer->writing) {
 		ret = our_await_completion(control, &completion);
 		if (!ret)
-			ret = take_completion(control, &completion);
+			ret = our_take_completion(control, &completion);
 	}
 	return ret;
 }

@@ -26,6 +26,9 @@ struct fake_config {
 	bool blast;          /* the peers that are clients stream; else they ping */
 	bool one_sided;      /* ... or WRITE and READ */
 	bool spins;          /* of one_sided: both write, and look at memory */
+	bool immediate;      /* of spins: they WRITE with immediate data, and look at no memory */
+	bool one_side;       /* ... and the program does not */
+	bool numbered;       /* of spins: the program looks for a number, and clears nothing */
 	bool counts;         /* of one_sided: by atomic operations */
 	bool only_writes;    /* of one_sided: the client writes, and nobody reads */
 	bool program_serves; /* of one_sided: it is a server */

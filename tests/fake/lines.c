@@ -21,6 +21,7 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->synchronous ? SYNCHRONOUS : 0;
 	is |= test->sleeps ? SLEEPING : 0;
 	is |= test->alone ? ALONE : THREADED;
+	is |= test->spins ? SPINNING : 0;
 	is |= test->pooled ? POOLED : OWN_RECEIVES;
 	return is & who & (CLIENT | SERVER) && is & who & (PING | BLAST | RDMA) &&
 	       !(who & ~is & ~(unsigned int)EVERY);

@@ -36,6 +36,7 @@ enum {
 	BLIND = 1 << 12,        /* does not notice it */
 	POOLED = 1 << 14,       /* all have them together */
 	OWN_RECEIVES = 1 << 15, /* each connection has */
+	SPINNING = 1 << 16,     /* looks at memory until a message is there */
 };
 
 #define NONE_INLINE UINT_MAX

@@ -55,6 +55,7 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_private_data(test);
 		test_last_waits(test);
 		test_odd_peers(test);
+		test_arrivals(test);
 		test_silence(test);
 		test_pools(test);
 	} else {

@@ -22,7 +22,7 @@ static unsigned int n_torn;
 
 /* ---- the program's requests, into the memory of its peer ---- */
 
-static void message_written(struct fake_peer *peer);
+static void message_written(struct fake_peer *peer, const struct fake_wr *wr);
 
 /* How many bytes of memory each side offers. */
 static uint32_t size_of_memory(const struct fake_peer *peer)
@@ -102,8 +102,10 @@ bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t 
 		return true;
 	}
 	memcpy(memory, data, wr->length);
+	if (fake_config->immediate && !wr->has_immediate)
+		return true; /* the peer's program does not notice */
 	if (fake_config->spins)
-		message_written(qp->id->peer);
+		message_written(qp->id->peer, wr);
 	else if (fake_config->only_writes)
 		note_write(qp->id->peer);
 	return true;
@@ -246,7 +248,14 @@ static void write_message(struct fake_peer *peer)
 
 	if (!memory)
 		return;
-	for (i = 0; i < peer->size; i++) {
+	if (fake_config->immediate) {
+		fake_put_immediate(
+			peer,
+			(uint32_t)(peer->is_client ? peer->sent : peer->received) - 1 +
+				(fake_config->garbles && fake_config->garbles == peer->received));
+		return;
+	}
+	for (i = 0; i < peer->size && !fake_config->numbered; i++) {
 		if (memory[i]) {
 			fake_complain("a message comes, and the memory has not been cleared");
 			return;
@@ -258,18 +267,32 @@ static void write_message(struct fake_peer *peer)
 		torn_peers[n_torn++] = peer;
 }
 
+/* Not before: until then the program has no business to look. */
+void fake_place_message(struct fake_peer *peer)
+{
+	uint8_t *memory = find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
+
+	if (memory)
+		store(peer, memory, 0, peer->size);
+}
+
 static bool is_silent(const struct fake_peer *peer)
 {
 	return fake_config->silent_after && peer->received >= fake_config->silent_after;
 }
 
-/* Bytes that are not zero, and differ from message to message. */
+/* Bytes that are not zero, and differ from message to message. The last one is the message's number. */
+static uint8_t byte_of(const struct fake_peer *peer, uint64_t message, uint32_t i)
+{
+	return (uint8_t)(1 + (i + 1 == peer->size ? message : message * 31 + i * 7) % 255);
+}
+
 static void fill_memory(struct fake_peer *peer)
 {
 	uint32_t i;
 
 	for (i = 0; i < peer->size; i++)
-		peer->memory[i] = (uint8_t)(1 + (peer->sent * 31 + i * 7) % 255);
+		peer->memory[i] = byte_of(peer, peer->sent, i);
 	peer->sent++;
 }
 
@@ -289,16 +312,21 @@ static void client_goes_on(struct fake_peer *peer)
 }
 
 /* The program has written to the peer's memory. */
-static void message_written(struct fake_peer *peer)
+static void message_written(struct fake_peer *peer, const struct fake_wr *wr)
 {
-	uint64_t message = peer->sent - 1;
+	uint64_t message = peer->is_client ? peer->sent - 1 : peer->received;
 	uint32_t i;
 
+	if (wr->has_immediate && wr->immediate != (uint32_t)message)
+		fake_complain("the immediate data of message %llu are %u",
+			      (unsigned long long)message, wr->immediate);
+	if (peer->memory[peer->size - 1] != byte_of(peer, message, peer->size - 1))
+		fake_complain("the last byte of message %llu is not its number",
+			      (unsigned long long)message);
 	for (i = 0; i < peer->size; i++) {
 		if (!peer->memory[i])
 			fake_complain("a byte of a message is zero");
-		if (peer->is_client &&
-		    peer->memory[i] != (uint8_t)(1 + (message * 31 + i * 7) % 255))
+		if (peer->is_client && peer->memory[i] != byte_of(peer, message, i))
 			fake_complain("message %llu came back changed",
 				      (unsigned long long)message);
 	}

@@ -27,7 +27,7 @@ static void add_up(const struct fake_report *report)
 	sum.late_sends += report->late_sends;
 }
 
-static const char *run_and_judge(const struct test *test, const struct fake_config *config)
+static const char *run_once(const struct test *test, const struct fake_config *config)
 {
 	static struct run run;
 	static char text[2 * RUN_TEXT + 64];
@@ -37,8 +37,22 @@ static const char *run_and_judge(const struct test *test, const struct fake_conf
 	why = run_judge(&run);
 	add_up(run.report);
 	if (why)
-		snprintf(text, sizeof(text), "seed %u: %s", config->seed, why);
+		snprintf(text, sizeof(text), "seed %u%s: %s", config->seed,
+			 config->immediate ? ", with --immediate" : "", why);
 	return why ? text : NULL;
+}
+
+/* What is told by immediate data comes by completions, after all. */
+static const char *run_and_judge(const struct test *test, const struct fake_config *config)
+{
+	const char *why = run_once(test, config);
+	struct fake_config other = *config;
+
+	if (why || !test->spins)
+		return why;
+	other.immediate = true;
+	other.iwarp = false;
+	return run_once(test, &other);
 }
 
 /* Every seed has its own order: which completions come late, and how late; which alarm is false. */

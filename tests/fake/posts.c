@@ -4,6 +4,7 @@
  * posted and as they arrive. Complains of memory that is in no MR, of queues that overflow, and of
  * inline data too long.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,13 @@ static bool take_opcode(const struct fake_qp *qp, struct fake_wr *wr,
 	wr->opcode = send_wr->opcode == IBV_WR_RDMA_READ ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE;
 	wr->remote_address = send_wr->wr.rdma.remote_addr;
 	wr->rkey = send_wr->wr.rdma.rkey;
+	wr->has_immediate = send_wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	wr->immediate = wr->has_immediate ? be32toh(send_wr->imm_data) : 0;
+	if (wr->has_immediate != (fake_config->immediate && !fake_config->one_side) ||
+	    (wr->has_immediate && fake_config->iwarp)) {
+		fake_complain("ibv_post_send: immediate data where there are none, or none");
+		return false;
+	}
 	if (!fake_config->one_sided || fake_config->counts ||
 	    (wr->opcode == IBV_WC_RDMA_READ && send_wr->send_flags & IBV_SEND_INLINE)) {
 		fake_complain("ibv_post_send: a READ inline, or no business of this stage");
@@ -314,20 +322,29 @@ static void leave_after(struct fake_peer *peer)
 	fake_put_leave(peer);
 }
 
-bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
+/* What is to become of the receive at the head of the queue, which a message has met. */
+static struct fake_fault fault_of(struct fake_qp *qp, const struct fake_wr *wr)
 {
-	struct fake_queue *queue = fake_receives_of(qp);
-	const struct fake_wr *wr = &queue->wr[queue->first];
 	struct fake_fault fault = wr->fault;
 
-	if (!queue->n)
-		return false;
 	if (fault.leaves_after) {
 		leave_after(qp->id->peer);
 		fault.name = NULL;
 	}
 	if (fault.name)
 		fake_strikes();
+	return fault;
+}
+
+bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
+{
+	struct fake_queue *queue = fake_receives_of(qp);
+	const struct fake_wr *wr = &queue->wr[queue->first];
+	struct fake_fault fault;
+
+	if (!queue->n)
+		return false;
+	fault = fault_of(qp, wr);
 	if (length > wr->length || (fault.name && !fault.cut)) {
 		fail_receive(qp, &fault);
 		return true;
@@ -335,5 +352,25 @@ bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 	length -= fault.cut;
 	fake_scatter(wr, data, length);
 	fake_complete_wr(qp, queue, IBV_WC_SUCCESS, length);
+	return true;
+}
+
+/* A byte more or less is of the WRITE, not of the receive: it is told so, and that is all. */
+bool fake_receive_immediate(struct fake_qp *qp, uint32_t immediate, uint32_t length)
+{
+	struct fake_queue *queue = fake_receives_of(qp);
+	struct fake_wr *wr = &queue->wr[queue->first];
+	struct fake_fault fault;
+
+	if (!queue->n)
+		return false;
+	fault = fault_of(qp, wr);
+	if (fault.name && !fault.cut) {
+		fail_receive(qp, &fault);
+		return true;
+	}
+	wr->has_immediate = true;
+	wr->immediate = immediate;
+	fake_complete_wr(qp, queue, IBV_WC_SUCCESS, length - fault.cut);
 	return true;
 }

@@ -3,6 +3,7 @@
  * Place: fake verbs, queue pairs. Contract: each work request is completed once, by success, failure
  * or flush, unless the QP is destroyed before; what is not valid in a failed completion is rubbish.
  */
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -195,6 +196,11 @@ void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_
 	if (!status) {
 		wc.opcode = recv ? IBV_WC_RECV : wr->opcode;
 		wc.byte_len = length;
+		if (recv && wr->has_immediate) {
+			wc.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+			wc.wc_flags = IBV_WC_WITH_IMM;
+			wc.imm_data = htobe32(wr->immediate);
+		}
 	}
 	if (!recv && wr->empty)
 		qp->empty--;

@@ -222,7 +222,9 @@ struct fake_wr {
 	uint32_t rkey;
 	uint64_t compare_add, swap; /* of an atomic operation */
 	bool empty;                 /* a WRITE or READ that moves no byte */
-	bool silent;                /* not signaled: it completes without a word, unless it fails */
+	bool has_immediate;
+	uint32_t immediate; /* the number that comes with a WRITE */
+	bool silent;        /* not signaled: it completes without a word, unless it fails */
 	struct ibv_sge sge[FAKE_MAX_SGE];
 	uint32_t n_sge, length;
 	struct fake_mr *mr; /* NULL: inline */
@@ -297,6 +299,8 @@ void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status);
 void fake_complete_late_sends(const struct fake_cq *cq);
 /* A message from the peer: false if no receive is posted for it yet. */
 bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length);
+/* The same, of immediate data that come with a WRITE of so many bytes: those of the receive stay. */
+bool fake_receive_immediate(struct fake_qp *qp, uint32_t immediate, uint32_t length);
 
 /* ---- wire.c: what is on its way, and peers.c: to and from whom ---- */
 
@@ -353,6 +357,7 @@ void fake_put_send(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *
 void fake_put_ack(struct fake_qp *qp); /* of the oldest send */
 bool fake_is_dead(const struct fake_peer *peer);
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length);
+void fake_put_immediate(struct fake_peer *peer, uint32_t immediate);
 void fake_put_begin(struct fake_peer *peer);
 void fake_put_leave(struct fake_peer *peer);
 void fake_leave(struct fake_peer *peer);      /* at once */
@@ -384,6 +389,8 @@ extern const struct fake_wire fake_one_sided_wire;
 
 /* The program has looked in vain: what was written in part is written whole. */
 void fake_finish_torn(void);
+/* The peer's WRITE with immediate data gets there; its receive is next. */
+void fake_place_message(struct fake_peer *peer);
 /* Posted: whether it may be, as far as that is known here; else complains. */
 bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr);
 /* At the peer's device. False: it was refused. `data`: of a WRITE */

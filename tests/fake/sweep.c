@@ -74,6 +74,10 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	}
 	if (!test->server && !test->blast && !test->one_file)
 		arguments[1] = "-qjva"; /* every byte is to come back */
+	if (config->immediate)
+		arguments[n++] = "--immediate";
+	if (config->numbered)
+		arguments[n++] = "--sequence";
 	/* Those who would not notice that the peer has gone are to lose patience. */
 	if (config->hurried) {
 		arguments[n++] = "--timeout";
@@ -141,6 +145,13 @@ void test_sweep(const struct test *test)
 	sweep.config.size = 40; /* inline */
 	if (!test->bare && !test->counts)
 		run_sweep(&sweep);
+	if (test->spins) {
+		sweep = (struct sweep){ .test = test,
+					.name = "sweep with --immediate",
+					.config = roce };
+		sweep.config.immediate = true;
+		run_sweep(&sweep);
+	}
 	if (!test->server || test->one_file)
 		return;
 	sweep = (struct sweep){ .test = test, .name = "sweep with two clients", .config = roce };

@@ -38,6 +38,7 @@ void test_command_lines(const struct test *test);
 void test_edges(const struct test *test);
 void test_private_data(const struct test *test);
 void test_last_waits(const struct test *test);
+void test_arrivals(const struct test *test);
 void test_odd_peers(const struct test *test);
 void test_figures(const struct test *test);
 void test_pools(const struct test *test);

@@ -96,6 +96,16 @@ void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t leng
 	put_into(to, MESSAGE, data, length)->peer = peer;
 }
 
+void fake_put_immediate(struct fake_peer *peer, uint32_t immediate)
+{
+	struct deliveries *to = fake_time_is_known() ? &later : &queue;
+	struct delivery *delivery = put_into(to, MESSAGE, NULL, 0);
+
+	delivery->peer = peer;
+	delivery->wr.has_immediate = true;
+	delivery->wr.immediate = immediate;
+}
+
 void fake_put_begin(struct fake_peer *peer)
 {
 	put(BEGIN, NULL, 0)->peer = peer;
@@ -220,7 +230,11 @@ static bool bring_message(struct delivery *delivery)
 
 	if (!qp || qp->pub.state != IBV_QPS_RTS)
 		return false;
-	if (fake_receive(qp, delivery->data, delivery->length))
+	if (delivery->wr.has_immediate)
+		fake_place_message(peer);
+	if (delivery->wr.has_immediate
+		    ? fake_receive_immediate(qp, delivery->wr.immediate, peer->size)
+		    : fake_receive(qp, delivery->data, delivery->length))
 		return false;
 	if (!fake_config->short_pool)
 		fake_complain("a message met no receive on QP %u", qp->object.number);

@@ -76,7 +76,8 @@ static int expected(const struct our_completion *completion, uint64_t credits)
 
 static void take_credits(struct fuzz_input *input, enum step step)
 {
-	struct our_completion completion = { OUR_WR_ID_RECV | client.slot, OUR_CREDIT_LENGTH };
+	struct our_completion completion = { .wr_id = OUR_WR_ID_RECV | client.slot,
+					     .byte_len = OUR_CREDIT_LENGTH };
 	struct our_transfer before = client.transfer;
 	uint64_t credits, wire;
 	int ret, should;

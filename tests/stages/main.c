@@ -96,6 +96,8 @@ static void add_tests(TCase *tcase, int setting, int target)
 		add_arrivals(tcase, setting, only_sizes || (all && first_of_device(target)));
 	if (only_sizes || !first_of_device(target))
 		return;
+	if (setting_of(setting).stage->agent_sees)
+		add_arrival_tests(tcase, setting, all);
 	if (setting_of(setting).stage->bare)
 		add_bare_tests(tcase, setting, all);
 	if (all)

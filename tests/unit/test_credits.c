@@ -51,7 +51,8 @@ START_TEST(no_more_than_are_owed)
 	};
 	struct our_control client = { .qp = &qp, .transfer = &transfer };
 	const struct returned *one = &returned[_i];
-	struct our_completion completion = { OUR_WR_ID_RECV | SLOT, one->length };
+	struct our_completion completion = { .wr_id = OUR_WR_ID_RECV | SLOT,
+					     .byte_len = one->length };
 	uint64_t wire = htobe64(one->credits);
 
 	memcpy(slots + SLOT * OUR_CREDIT_LENGTH, &wire, sizeof(wire));

@@ -91,7 +91,7 @@ END_TEST
 START_TEST(length_is_compared)
 {
 	static struct our_control control = { .data_size = 64 };
-	struct our_completion completion = { OUR_WR_ID_RECV, 64 };
+	struct our_completion completion = { .wr_id = OUR_WR_ID_RECV, .byte_len = 64 };
 
 	capture_start();
 	ck_assert_int_eq(our_check_length(&control, &completion), 0);

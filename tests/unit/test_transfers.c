@@ -37,7 +37,7 @@ static int wait_returns;
 int our_await_completion(struct our_control *waiting, struct our_completion *completion)
 {
 	waited_until_ns = waiting->wait_until_ns;
-	*completion = (struct our_completion){ 7, 8 };
+	*completion = (struct our_completion){ .wr_id = 7, .byte_len = 8 };
 	return wait_returns;
 }
 
