@@ -21,9 +21,12 @@ CLOCK = "time of all CPUs less idle, iowait and steal of /proc/stat, in units of
 
 @dataclass(frozen=True)
 class Process:
-    """What a process has used since it began. cpu_ns is the scheduler's count, user and system are ticks."""
+    """What a process has used since it began. cpu_ns is the scheduler's count, read between clock_ns and until_ns;
+    user and system are ticks.
+    """
 
     clock_ns: int
+    until_ns: int
     cpu_ns: int
     user_ticks: int
     system_ticks: int
@@ -97,12 +100,20 @@ def read_switches(pid: int) -> tuple[int, int]:
 
 
 def read_process(pid: int) -> Process:
-    """Raises OSError if there is no such process. The clock is read on both sides: the middle counts."""
+    """Raises OSError if there is no such process. The clock is read on both sides of the process's account."""
     before = time.monotonic_ns()
     cpu = time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED)
     after = time.monotonic_ns()
     fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
-    return Process((before + after) // 2, cpu, int(fields[11]), int(fields[12]), *read_switches(pid))
+    return Process(before, after, cpu, int(fields[11]), int(fields[12]), *read_switches(pid))
+
+
+def with_children(pid: int) -> list[int]:
+    """The process and its children: qperf's server serves in one of them."""
+    try:
+        return [pid, *map(int, (PROC / str(pid) / "task" / str(pid) / "children").read_text().split())]
+    except OSError:
+        return [pid]
 
 
 def kernel_threads() -> dict[int, str]:
@@ -145,8 +156,10 @@ def end(pids: list[int], threads: list[int]) -> Snapshot:
 
 
 def share(first: Process, last: Process) -> Share:
-    """User and system are the scheduler's count, divided as the ticks are: those are samples."""
-    seconds = (last.clock_ns - first.clock_ns) / 1e9
+    """User and system are the scheduler's count, divided as the ticks are: those are samples. The interval is the
+    longest that it can have been, so that one thread never has more than one CPU.
+    """
+    seconds = (last.until_ns - first.clock_ns) / 1e9
     cpus = (last.cpu_ns - first.cpu_ns) / 1e9 / seconds
     user = last.user_ticks - first.user_ticks
     system = last.system_ticks - first.system_ticks
@@ -179,6 +192,19 @@ def between(first: Snapshot, last: Snapshot, names: dict[int, str], cpus: int) -
         {pid: share(first.processes[pid], one) for pid, one in last.processes.items()},
         kernel,
     )
+
+
+def steadiness(times: int = 40) -> float:
+    """How much longer a fixed piece of work takes at times: 1 where nobody else has these CPUs. A hypervisor that takes
+    them away does not show up in any account of this machine, but it does here.
+    """
+    took = []
+    for _ in range(times):
+        begun = time.monotonic_ns()
+        sum(range(20000))
+        took.append(time.monotonic_ns() - begun)
+    took.sort()
+    return took[int(0.9 * times)] / took[0]
 
 
 def background(seconds: float, cpus: int) -> float:
