@@ -71,14 +71,20 @@ def measure_here(options: argparse.Namespace, chosen: plan.Plan) -> int:
 
 
 def measure_in_vm() -> int:
-    """Ctrl-C reaches the VM, too, which then ends in order."""
+    """In a session of its own: a Ctrl-C at the terminal, or a signal sent to us alone, is handed on once. The second
+    one ends the VM at once.
+    """
     command = ["lab/run", "--timeout", "86400", "--", "bench/compare", "--here", *sys.argv[1:]]
-    with subprocess.Popen(command) as process:
+    number, interrupts = signal.SIGINT, 0
+    with subprocess.Popen(command, start_new_session=True) as process:
         while True:
             try:
-                return process.wait()
+                status = process.wait()
+                return 130 if interrupts else status
             except KeyboardInterrupt:
                 measure.say("interrupted: what was measured stays")
+                process.send_signal(number)
+                number, interrupts = signal.SIGTERM, interrupts + 1
 
 
 def interrupted(number: int, _frame: object) -> None:

@@ -19,6 +19,7 @@ from .store import Results, Sample
 
 POLLING, SLEEPING, LOOKING = "ping-sr-2", "ping-sr-3", "ping-sr-5"
 RESTLESS = 1.5
+FEW = 3  # rounds, and no conclusion from fewer
 KEPT = 0.95  # of the rate that was offered
 
 
@@ -64,9 +65,17 @@ def loads_of(results: Results, link: str, way: str) -> list[int]:
     return sorted(load for load in found if load)
 
 
+def kept(results: Results, link: str, point: Point) -> bool:
+    """Whether it was measured at the rate that it was offered."""
+    rate = estimate(results, link, point, plain("rate"))
+    return rate is not None and rate.value >= KEPT * point.load * point.clients
+
+
 def break_even(results: Results, link: str, sleeping: str = SLEEPING, polling: str = POLLING) -> BreakEven:
-    """CPU of the machine a message, by what was offered; each round has a crossing of its own."""
-    loads = [load for load in loads_of(results, link, sleeping) if load in loads_of(results, link, polling)]
+    """CPU of the machine a message, by what was offered; each round has a crossing of its own. A load that polling did
+    not keep says nothing; one that sleeping did not keep counts as what it cost.
+    """
+    loads = [load for load in loads_of(results, link, sleeping) if kept(results, link, Point(polling, load))]
     figure = cpu_us(results)
     by_round: dict[int, list[tuple[int, float]]] = {}
     medians: list[tuple[int, Estimate]] = []
@@ -84,13 +93,16 @@ def break_even(results: Results, link: str, sleeping: str = SLEEPING, polling: s
     found = [load for load in (crossing(line) for line in by_round.values()) if load]
     if len(found) * 2 > len(by_round):
         return BreakEven("crossed", bootstrap(found), medians[0][0], medians[-1][0])
-    kind = "always" if medians[0][1].low > 1 else "never" if medians[-1][1].high < 1 else "unknown"
+    first, last = medians[0][1], medians[-1][1]
+    kind = "always" if first.rounds >= FEW and first.low > 1 else "unknown"
+    if last.rounds >= FEW and last.high < 1:
+        kind = "never"
     return BreakEven(kind, None, medians[0][0], medians[-1][0])
 
 
 def say_break_even(one: BreakEven) -> str:
     """The headline."""
-    if one.kind == "crossed" and one.load and one.load.rounds < 3:
+    if one.kind == "crossed" and one.load and one.load.rounds < FEW:
         return f"Break-even: perhaps near {number(one.load.value)} messages a second; too few rounds to tell."
     if one.kind == "crossed" and one.load:
         return (
@@ -110,16 +122,39 @@ def ways_of(results: Results, link: str) -> list[str]:
     return list(dict.fromkeys(one.point.way for one in results.samples if one.link == link))
 
 
-def list_ways(
-    results: Results, link: str, load: int, figure: Callable[[Sample], float | None], unit: str, size: int = 64
-) -> str:
-    """'ping-sr-2 200 (199 to 201), ...', of all that were measured there; empty if none was."""
-    found = []
+@dataclass(frozen=True)
+class Column:
+    """Of the table that heads the report: a figure at one load."""
+
+    title: str
+    load: int
+    figure: Callable[[Sample], float | None]
+
+
+def columns(results: Results) -> list[Column]:
+    """What people ask for first."""
+    each, net = cpu_us(results), net_cpus(results)
+    return [
+        Column("round trip flat out, us (p50)", 0, plain("p50_us")),
+        Column("round trip at 1,000/s", 1000, plain("p50_us")),
+        Column("messages/s flat out", 0, plain("rate")),
+        Column("us of CPU a message flat out", 0, each),
+        Column("the same at 1,000/s", 1000, each),
+        Column("CPUs that an idle connection takes", IDLE, net),
+        Column("wake-ups of the client a message at 1,000/s", 1000, a_message(plain("client_sleeps"))),
+        Column("context switches of both a message at 1,000/s", 1000, a_message(plain("switches"))),
+    ]
+
+
+def headline(results: Results, link: str) -> list[list[str]]:
+    """One row for each way, 64 bytes and one client; the first row is the titles."""
+    wanted = columns(results)
+    rows = []
     for way in ways_of(results, link):
-        one = estimate(results, link, Point(way, load, size), figure)
-        if one is not None:
-            found.append(f"{way} {shown(one, unit)}")
-    return "; ".join(found)
+        found = [estimate(results, link, Point(way, column.load), column.figure) for column in wanted]
+        if any(found):
+            rows.append([way, *(shown(one) if one else "-" for one in found)])
+    return [["way to wait", *(column.title for column in wanted)], *rows]
 
 
 def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
@@ -131,7 +166,7 @@ def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
     if busy is not None:
         word = verdict(busy, "shorter", "longer")
         told.append(f"Round trip flat out: sleeping ({SLEEPING}) is {shown(busy)} times polling ({POLLING}): {word}.")
-    if even.kind == "crossed" and even.load and even.load.rounds >= 3:
+    if even.kind == "crossed" and even.load and even.load.rounds >= FEW:
         told.append(
             f"Choose sleeping ({SLEEPING}, or ping-sr-4 for many clients) below some {number(even.load.low)} messages a "
             f"second or where CPUs are shared, polling ({POLLING}) above some {number(even.load.high)} or where the "
@@ -139,7 +174,7 @@ def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
         )
     mixed = [ratio(series(results, link, Point(LOOKING, load), cpu_us(results)),
                    series(results, link, Point(POLLING, load), cpu_us(results))) for load in (IDLE, 0)]  # fmt: skip
-    if mixed[0] and mixed[1]:
+    if mixed[0] and mixed[1] and min(one.rounds for one in mixed if one) >= FEW:
         told.append(
             f"{LOOKING} looks for a while, then sleeps: beside polling it costs {shown(mixed[0])} times the CPU when nearly "
             f"nothing is sent, and {shown(mixed[1])} times flat out. Choose it where the load is not known."
@@ -152,7 +187,7 @@ def losses(results: Results, link: str) -> list[str]:
     found = []
     for point in sorted({one.point for one in results.samples if one.link == link and one.point.load}):
         rate = estimate(results, link, point, plain("rate"))
-        if rate is not None and rate.value < KEPT * point.load * point.clients:
+        if rate is not None and not kept(results, link, point):
             found.append(f"{point.way} offered {point.load:,}/s reaches {number(rate.value)}/s")
     return found
 
@@ -160,19 +195,7 @@ def losses(results: Results, link: str) -> list[str]:
 def say_link(results: Results, link: str) -> list[str]:
     """All sentences of one link."""
     even = break_even(results, link)
-    told = [say_break_even(even)]
-    net = net_cpus(results)
-    switches = a_message(plain("switches"))
-    for text, words in (
-        (list_ways(results, link, 0, cpu_us(results), " us"), "CPU of the whole machine a message, flat out"),
-        (list_ways(results, link, 1000, cpu_us(results), " us"), "The same at 1,000 messages a second"),
-        (list_ways(results, link, IDLE, net, ""), "An idle connection (one message a second) costs, in CPUs"),
-        (list_ways(results, link, 1000, a_message(plain("client_sleeps")), ""), "Wake-ups of the client a message at 1,000/s"),
-        (list_ways(results, link, 1000, switches, ""), "Context switches of both programs a message at 1,000/s"),
-    ):
-        if text:
-            told.append(f"{words}: {text}.")
-    told += say_choice(results, link, even)
+    told = [say_break_even(even), *say_choice(results, link, even)]
     behind = losses(results, link)
     if behind:
         told.append(f"Not kept: {'; '.join(behind)}.")

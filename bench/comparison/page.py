@@ -11,20 +11,20 @@ import json
 from html import escape
 from typing import Any
 
-from .conclusions import conclusions, number, ways_of
+from .conclusions import conclusions, headline, number, ways_of
 from .limits import describe_target, targets
-from .plan import IDLE
+from .plan import IDLE, Point
 from .plot import STYLE as PLOT_STYLE
-from .plot import Curve, Drawing, draw, mark
+from .plot import Curve, Drawing, Mark, draw, mark
 from .statistics import (a_message, cpu_us, estimate, net_cpus, plain, ratio, reference, series, verdict)  # fmt: skip
 from .store import Results
 
 STYLE = """:root{color-scheme:light dark;--paper:#fff;--ink:#1b1b1b;--faint:#666;--line:#ccc;--note:#fff3cd}
 @media(prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e6e6e6;--faint:#a0a0a0;--line:#444;--note:#4a3b00}}
 body{background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1rem}
-h1{font-size:1.5rem}h2{border-top:1px solid var(--line);padding-top:1rem}figure{margin:1.5rem 0}svg{max-width:100%;height:auto}
+h1{font-size:1.5rem}h2{border-top:1px solid var(--line);padding-top:1rem}figure{margin:1.5rem 0}svg{width:100%;min-width:36rem;height:auto}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem}td,th{border-bottom:1px solid var(--line);padding:.25rem .5rem;
-text-align:right;white-space:nowrap}td:first-child,th:first-child{text-align:left}.note{background:var(--note);padding:.75rem 1rem;
+text-align:right;white-space:nowrap}.head th{white-space:normal;min-width:5rem}td:first-child,th:first-child{text-align:left}.note{background:var(--note);padding:.75rem 1rem;
 border-radius:.4rem}small,figcaption{color:var(--faint)}pre{overflow-x:auto;font-size:.8rem}li{overflow-wrap:anywhere}
 @media print{:root{--paper:#fff;--ink:#000}body{max-width:none}figure,tr{break-inside:avoid}details{display:none}}
 """
@@ -35,37 +35,47 @@ def label(results: Results) -> str:
     return str(results.environment.get("label", ""))
 
 
+def curve_points(results: Results, link: str, way: str) -> list[Point]:
+    """Those of one client and 64 bytes, by the load that was offered; flat out comes last."""
+    found = {one.point for one in results.samples if one.link == link and one.point.way == way}
+    return sorted((one for one in found if one.size == 64 and one.clients == 1), key=lambda one: one.load or float("inf"))
+
+
+def marks_of(results: Results, link: str, way: str) -> list[list[Mark]]:
+    """For the three drawings. A load is at the place where it was offered, and flat out at what was reached, if that is
+    to the right of all loads.
+    """
+    found: list[list[Mark]] = [[], [], []]
+    last = 0.0
+    for point in curve_points(results, link, way):
+        wanted = (plain("rate"), net_cpus(results), cpu_us(results), plain("p50_us"))
+        rate, cpus, each, trip = (estimate(results, link, point, figure) for figure in wanted)
+        if not rate or not cpus or not each:
+            continue
+        at, x = f"{point.name}, {number(rate.value)} messages/s", float(point.load or rate.value)
+        if x > last:
+            found[0].append(mark(x, cpus.value, cpus.low, cpus.high, at, "CPUs"))
+            found[1].append(mark(x, each.value, each.low, each.high, at, "us of CPU"))
+        last = max(last, x)
+        if trip:
+            found[2].append(mark(each.value, trip.value, trip.low, trip.high, at, "us round trip"))
+    return found
+
+
 def drawings(all_results: list[Results], link: str) -> list[Drawing]:
     """CPU by load, CPU a message by load, and round trip by CPU a message."""
-    load_cpus: list[Curve] = []
-    load_message: list[Curve] = []
-    trip_cpu: list[Curve] = []
+    curves: list[list[Curve]] = [[], [], []]
     for results in all_results:
-        net, us = net_cpus(results), cpu_us(results)
         for way in ways_of(results, link):
             name = f"{way} ({label(results)})" if len(all_results) > 1 else way
-            points = sorted({one.point for one in results.samples if one.link == link and one.point.way == way})
-            points = [one for one in points if one.size == 64 and one.clients == 1]
-            points = [one for one in points if one.load] + [one for one in points if not one.load]
-            found = [[], [], []]  # type: list[list[Any]]
-            for point in points:
-                rate, trip = (estimate(results, link, point, plain(figure)) for figure in ("rate", "p50_us"))
-                cpus, each = estimate(results, link, point, net), estimate(results, link, point, us)
-                if not rate or not cpus or not each:
-                    continue
-                at = f"{point.name}, {number(rate.value)} messages/s"
-                found[0].append(mark(rate.value, cpus.value, cpus.low, cpus.high, at, "CPUs"))
-                found[1].append(mark(rate.value, each.value, each.low, each.high, at, "us of CPU"))
-                if trip:
-                    found[2].append(mark(each.value, trip.value, trip.low, trip.high, at, "us round trip"))
-            for curves, marks in zip((load_cpus, load_message, trip_cpu), found):
+            for one, marks in zip(curves, marks_of(results, link, way)):
                 if marks:
-                    curves.append(Curve(name, marks))
-    rate_title = "messages a second, as reached"
+                    one.append(Curve(name, marks))
+    load = "messages a second offered"
     wanted = [
-        Drawing(f"{link}-cpu", "CPU of the machine by load", rate_title, "CPUs busy", many(load_cpus)),
-        Drawing(f"{link}-cpu-message", "CPU a message by load", rate_title, "us of CPU a message", many(load_message)),
-        Drawing(f"{link}-round-trip", "Round trip by CPU a message", "us of CPU a message", "us round trip (p50)", trip_cpu),
+        Drawing(f"{link}-cpu", "CPU of the machine by load", load, "CPUs busy", many(curves[0])),
+        Drawing(f"{link}-cpu-message", "CPU a message by load", load, "us of CPU a message", many(curves[1])),
+        Drawing(f"{link}-round-trip", "Round trip by CPU a message", "us of CPU a message", "us round trip (p50)", curves[2]),
     ]
     return [one for one in wanted if one.curves]
 
@@ -135,7 +145,7 @@ HOW = (
     "Each figure is the median over the rounds; beside it the interval in which 95 % of the medians of other draws from "
     "the same rounds lie. Ratios are made round by round. No sample is left out. CPU is that of the whole machine, "
     "measured as the time of all CPUs less their idle time, within 20 ms of each window, less what the machine does by "
-    f"itself. 'Idle' is {IDLE} message a second. A load that was not reached is shown where it was reached."
+    f"itself. 'Idle' is {IDLE} message a second. A load stands where it was offered; what was reached is shown on hover."
 )
 
 
@@ -156,6 +166,10 @@ def section(results: Results, links: list[str], alone: bool) -> str:
         lines = "".join(f"<li>{escape(line)}</li>" for line in told.get(link, []))
         if lines:
             parts.append(f"<h3>{'This machine' if link == 'machine' else escape(link)}</h3><ul>{lines}</ul>")
+        rows = headline(results, link) if link in links else []
+        if len(rows) > 1:
+            told_rows = "".join(row(*cells, head=cells is rows[0]) for cells in rows)
+            parts.append(f'<div class="wide"><table class="head">{told_rows}</table></div>')
         mine = "".join(f"<li>{escape(describe_target(one))}</li>" for one in aims if one.link == link)
         if mine:
             parts.append(f"<details><summary>Our targets beside other programs</summary><ul>{mine}</ul></details>")
@@ -171,7 +185,8 @@ def page(all_results: list[Results]) -> str:
     for link in links:
         body.append(f"<h2>Curves: {escape(link)}</h2>")
         for one in drawings(all_results, link):
-            body.append(f"<figure>{draw(one)}<figcaption>{escape(one.title)}. Point at a mark for its values.</figcaption></figure>")
+            note = f"{escape(one.title)}. Point at a mark for its values."
+            body.append(f'<figure><div class="wide">{draw(one)}</div><figcaption>{note}</figcaption></figure>')
         for results in all_results:
             body.append(f"<h2>Table: {escape(link)} {escape(label(results))}</h2>{table(results, link)}")
     body.append(f"<p><small>{escape(HOW)}</small></p>")
@@ -183,12 +198,24 @@ def page(all_results: list[Results]) -> str:
     return f'<!DOCTYPE html><html lang="en"><head>{head}{title}{style}</head><body>{"".join(body)}</body></html>\n'
 
 
+def text_table(rows: list[list[str]]) -> list[str]:
+    """For the terminal: titles as a list of numbered columns, as they are long."""
+    told = [f"  ({n}) {title}" for n, title in enumerate(rows[0][1:], 1)]
+    cells = [[rows[0][0], *(f"({n})" for n in range(1, len(rows[0])))]]
+    cells += [[line[0], *(one.partition(" (")[0] for one in line[1:])] for line in rows[1:]]
+    widths = [max(len(line[n]) for line in cells) for n in range(len(cells[0]))]
+    for line in cells:
+        told.append("  " + line[0].ljust(widths[0]) + "".join("  " + one.rjust(width) for one, width in zip(line[1:], widths[1:])))
+    return told
+
+
 def summary(results: Results) -> str:
     """For the terminal."""
     lines = []
     for link, told in conclusions(results).items():
         lines += [f"{link}:", *(f"  {line}" for line in told)]
+        lines += text_table(headline(results, link)) if link != "machine" else []
+        lines += [f"  {describe_target(one)}" for one in targets(results) if one.link == link]
     if results.environment.get("emulated"):
         lines.append(f"Absolute times mean nothing elsewhere: {results.environment['emulated']}.")
     return "\n".join(lines)
-

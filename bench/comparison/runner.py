@@ -24,6 +24,10 @@ class Failed(Exception):
     """A program failed, or could not be measured; the message is for people."""
 
 
+class Hung(Failed):
+    """It did not end within its limit: once is enough."""
+
+
 class TooShort(Exception):
     """The transfer was over before the window was."""
 
@@ -113,7 +117,7 @@ class Runner:
             self.children.tell(client)
         for client in clients:
             if not self.children.wait(client, self.limit):
-                raise Failed(f"the client did not end within {self.limit:.0f} s")
+                raise Hung(f"the client did not end within {self.limit:.0f} s")
             if client.status:
                 raise Failed(f"the client failed ({client.status}): {client.said()}")
         if job.way.family == "qperf":
@@ -172,9 +176,9 @@ class Runner:
             except TooEarly:
                 pace.settle = min(pace.settle * 1.7, 8.0)
                 why.append("begun late")
-            except Failed:
+            except Failed as error:
                 failures += 1
-                if job.way.family != "perftest" or failures == 3:
+                if isinstance(error, Hung) or job.way.family != "perftest" or failures == 3:
                     raise
             finally:
                 self.children.end_all()

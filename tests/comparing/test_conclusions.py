@@ -73,6 +73,14 @@ class Words(unittest.TestCase):
         self.assertEqual((even.kind, even.high), ("never", 100))
         self.assertIn("Up to 100 messages", conclusions.say_break_even(even))
 
+    def test_a_load_that_polling_did_not_keep_says_nothing(self) -> None:
+        made = results()
+        for one in made.samples:
+            if one.point == Point("ping-sr-2", 10000):
+                one.figures["rate"] = 500.0
+        even = conclusions.break_even(made, "RoCE")
+        self.assertEqual((even.kind, even.high), ("never", 1000))
+
     def test_polling_is_cheaper_from_the_first(self) -> None:
         made = results()
         made.samples = [one for one in made.samples if one.point.load == 10000]
