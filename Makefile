@@ -267,6 +267,15 @@ $(BARE_EVENTS): LIBS = $(ping-rc-0.libs)
 
 bare-events: $(BARE_EVENTS) ## ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
 
+# What bench/compare starts besides the stages.
+BENCH = $(addprefix $(BUILD)/bench/,tcp_ping wake_up statistics_cost)
+$(BENCH): $(BUILD)/bench/%: bench/%.c $(BUILD)/libmeasure.a $(BUILD)/libprogram.a
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(COMPILE) $(LDFLAGS) $< $(BUILD)/libmeasure.a $(BUILD)/libprogram.a $(LIBS) -o $@
+
+bench-build: all nine bare-events $(BENCH)
+
 nine: $(NINE_PROGRAMS) ## all nine ways to wait: build/nine/CM-COMPLETIONS/{client,server}
 
 $(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS): $(VERBS_TRACE_LIB)
@@ -289,6 +298,12 @@ demo: ## see two processes ping-pong over soft-RoCE and soft-iWARP (or RDMA_ADDR
 	@tools/packages --install tools/packages-build.txt lab/packages.txt
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@tools/demo
+
+# COMPARE="--quick" and the like go to the program.
+compare: ## what each way of waiting costs, beside other programs: build/report/index.html
+	@tools/packages --install tools/packages-build.txt lab/packages.txt bench/packages.txt
+	@$(MAKE) --no-print-directory $(JOBS) bench-build
+	@bench/compare $(COMPARE)
 
 check: ## run all tests, on the same drivers
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
@@ -401,7 +416,7 @@ help: ## show this
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
-.PHONY: all verbs-trace nine bare-events demo check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+.PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas picture flatten print-rooms print-traced print-own-objects print-stages print-others \
 	print-before print-parts print-without print-libs clean help
 

@@ -15,10 +15,15 @@
 struct our_cpu_use {
 	uint64_t process_user_us;
 	uint64_t process_system_us;
-	uint64_t machine_user_us;   /* user and nice, all CPUs */
+	uint64_t machine_user_us; /* user and nice, all CPUs: sampled at each tick, like the next */
 	uint64_t machine_system_us; /* system, irq and softirq: where soft-RDMA works */
 	uint64_t voluntary_switches;
 	uint64_t involuntary_switches;
+	uint64_t machine_idle_us; /* all CPUs: idle, waiting for I/O, or taken by a hypervisor */
+	uint64_t
+		machine_busy_us; /* once the interval has ended: what of it was not idle, all CPUs */
+	uint64_t machine_read_ns; /* when the machine's account was read */
+	bool machine_is_known;    /* /proc/stat could be read */
 };
 
 /* What only a stream of messages has; 37 KiB, whatever their number. */
@@ -72,6 +77,12 @@ void our_statistics_start(struct our_statistics *statistics);
  * warm-up is forgotten, too.
  */
 void our_statistics_end(struct our_statistics *statistics);
+
+/*
+ * What `cpus` CPUs have worked in an interval in which all of them together were idle for `idle_us`. It is
+ * never below 0, although idle time comes in ticks of 10 ms.
+ */
+uint64_t our_machine_busy_us(uint64_t elapsed_ns, uint64_t cpus, uint64_t idle_us);
 
 /* Seconds from start to end; 0 when nothing was measured. */
 double our_statistics_seconds(const struct our_statistics *statistics);

@@ -86,6 +86,7 @@ static void check_cpu(const struct expected *expected)
 	check_number("machine_cpu", "user_seconds", expected->machine_user, COMPARE_EXACT, 1e-6);
 	check_number("machine_cpu", "system_seconds", expected->machine_system, COMPARE_EXACT,
 		     1e-6);
+	check_number("machine_cpu", "idle_seconds", expected->machine_idle, COMPARE_EXACT, 1e-6);
 	check_number("context_switches", "voluntary", expected->voluntary, COMPARE_EXACT, 0);
 	check_number("context_switches", "involuntary", expected->involuntary, COMPARE_EXACT, 0);
 }

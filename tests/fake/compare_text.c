@@ -50,7 +50,7 @@ static void show_cpu(const struct expected *expected, const struct run *run)
 		      COMPARE_EXACT, 1e-3);
 	compare_value("process, system", shown(run, process, "user, "), expected->process_system,
 		      COMPARE_EXACT, 1e-3);
-	compare_value("machine, user", shown(run, machine, " "), expected->machine_user,
+	compare_value("machine, user", shown(run, machine, "ticks "), expected->machine_user,
 		      COMPARE_EXACT, 1e-3);
 	compare_value("machine, system", shown(run, machine, "user, "), expected->machine_system,
 		      COMPARE_EXACT, 1e-3);

@@ -184,6 +184,8 @@ static void expect_use(struct expected *expected)
 	expected->machine_user = n * (columns[KNOWN_USER] + columns[KNOWN_NICE]) / 100;
 	expected->machine_system =
 		n * (columns[KNOWN_SYSTEM] + columns[KNOWN_IRQ] + columns[KNOWN_SOFTIRQ]) / 100;
+	expected->machine_idle =
+		n * (columns[KNOWN_IDLE] + columns[KNOWN_IOWAIT] + columns[KNOWN_STEAL]) / 100;
 	expected->voluntary = n * KNOWN_VOLUNTARY;
 	expected->involuntary = n * KNOWN_INVOLUNTARY;
 }

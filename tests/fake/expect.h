@@ -42,7 +42,8 @@ struct expected {
 	uint64_t round_trips[EXPECT_MOST];
 	size_t n_round_trips;
 	double mean_us;
-	double process_user, process_system, machine_user, machine_system; /* seconds */
+	double process_user, process_system, machine_user, machine_system,
+		machine_idle; /* seconds */
 	double voluntary, involuntary;
 	uint64_t credit_messages;
 };

@@ -35,6 +35,8 @@ static const struct field fields[] = {
 	{ "machine_cpu", json_type_object },
 	{ "machine_cpu.user_seconds", json_type_double },
 	{ "machine_cpu.system_seconds", json_type_double },
+	{ "machine_cpu.idle_seconds", json_type_double },
+	{ "machine_cpu.busy_seconds", json_type_double },
 	{ "context_switches", json_type_object },
 	{ "context_switches.voluntary", json_type_int },
 	{ "context_switches.involuntary", json_type_int },

@@ -64,7 +64,8 @@ static void make_statistics(void)
 	statistics->completions = 200;
 	statistics->sleeps = 160;
 	statistics->empty_wake_ups = 9;
-	statistics->used = (struct our_cpu_use){ 1500000, 250000, 3000000, 4000000, 17, 23 };
+	statistics->used = (struct our_cpu_use){ 1500000, 250000,  3000000, 4000000, 17,
+						 23,      1750000, 3250000, 0,       true };
 	statistics->verified = true;
 	statistics->complete = true;
 }
@@ -133,6 +134,8 @@ START_TEST(json_has_the_figures)
 	check_number(result, "process_cpu.system_seconds", 0.25, 0);
 	check_number(result, "machine_cpu.user_seconds", 3, 0);
 	check_number(result, "machine_cpu.system_seconds", 4, 0);
+	check_number(result, "machine_cpu.idle_seconds", 1.75, 0);
+	check_number(result, "machine_cpu.busy_seconds", 3.25, 0);
 	ck_assert_uint_eq(result_json_integer(result, "context_switches.voluntary"), 17);
 	ck_assert_uint_eq(result_json_integer(result, "context_switches.involuntary"), 23);
 	ck_assert_uint_eq(result_json_integer(result, "cq.polls"), 1000);

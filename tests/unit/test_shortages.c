@@ -136,6 +136,7 @@ START_TEST(what_the_machine_does_cannot_be_read)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	ck_assert_uint_eq(statistics.used.machine_user_us, 0);
 	ck_assert_uint_eq(statistics.used.machine_system_us, 0);
+	ck_assert_uint_eq(statistics.used.machine_busy_us, 0);
 	ck_assert_uint_ge(statistics.ended_ns, statistics.started_ns);
 }
 END_TEST

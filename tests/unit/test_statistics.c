@@ -128,6 +128,57 @@ START_TEST(cpu_time_and_switches_are_counted)
 }
 END_TEST
 
+static const struct {
+	uint64_t elapsed_ns, cpus, idle_us, busy_us;
+} intervals[] = {
+	{ 1000000000, 1, 0, 1000000 },
+	{ 4200000000, 2, 5960000, 2440000 }, /* mostly idle */
+	{ 1000000000, 4, 1000000, 3000000 },
+	{ 1000000000, 2, 2010000, 0 }, /* all idle, and a tick that began before */
+};
+
+START_TEST(busy_is_what_is_not_idle)
+{
+	ck_assert_uint_eq(our_machine_busy_us(intervals[_i].elapsed_ns, intervals[_i].cpus,
+					      intervals[_i].idle_us),
+			  intervals[_i].busy_us);
+}
+END_TEST
+
+/* Idle time comes in ticks of 10 ms, of two columns, at both ends: hence 40 ms. */
+START_TEST(the_machine_was_busy_for_as_long_as_a_process_of_it)
+{
+	uint64_t begun = cpu_us();
+
+	our_statistics_prepare(&statistics, 10, 64);
+	our_statistics_start(&statistics);
+	while (cpu_us() - begun < 200000)
+		;
+	our_statistics_end(&statistics);
+	ck_assert_uint_ge(statistics.used.machine_busy_us + 40000,
+			  statistics.used.process_user_us + statistics.used.process_system_us);
+	ck_assert_double_le((double)statistics.used.machine_busy_us / 1e6,
+			    our_statistics_seconds(&statistics) *
+				    (double)sysconf(_SC_NPROCESSORS_ONLN));
+}
+END_TEST
+
+/* However short the interval: what reading the clocks costs is not in it. */
+START_TEST(one_thread_uses_no_more_than_one_cpu)
+{
+	int times;
+
+	for (times = 0; times < 200; times++) {
+		our_statistics_prepare(&statistics, 10, 64);
+		our_statistics_start(&statistics);
+		our_statistics_end(&statistics);
+		ck_assert_double_le((double)(statistics.used.process_user_us +
+					     statistics.used.process_system_us),
+				    our_statistics_seconds(&statistics) * 1e6 + 2);
+	}
+}
+END_TEST
+
 START_TEST(a_second_end_changes_nothing)
 {
 	struct our_statistics first;
@@ -237,6 +288,9 @@ Suite *statistics_suite(void)
 	tcase_add_test(tcase, start_forgets_the_warm_up);
 	tcase_add_test(tcase, an_end_without_a_start_measures_nothing);
 	tcase_add_test(tcase, cpu_time_and_switches_are_counted);
+	tcase_add_loop_test(tcase, busy_is_what_is_not_idle, 0, UNIT_LENGTH(intervals));
+	tcase_add_test(tcase, the_machine_was_busy_for_as_long_as_a_process_of_it);
+	tcase_add_test(tcase, one_thread_uses_no_more_than_one_cpu);
 	tcase_add_test(tcase, a_second_end_changes_nothing);
 	tcase_add_test(tcase, no_progress_but_on_a_terminal);
 	tcase_add_test(tcase, progress_comes_when_it_is_due);

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Starts programs, waits for them, and ends those that it started: by their process ids, and no others.
+
+Place: below runner.py. Contract: every wait has a limit; what a child used in all its life (user, system) comes
+from wait4(2). After end_all no child is left.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass
+class Child:
+    """A process of ours; status is None while it runs, negative if a signal ended it."""
+
+    name: str
+    argv: list[str]
+    process: subprocess.Popen[bytes]
+    out: Path
+    err: Path
+    status: int | None = None
+    user_seconds: float = 0.0
+    system_seconds: float = 0.0
+    ended: float = 0.0
+
+    @property
+    def pid(self) -> int:
+        """Of the process, also after its end."""
+        return self.process.pid
+
+    def said(self) -> str:
+        """The end of what it wrote to stderr, or else to stdout, in one line."""
+        for file in (self.err, self.out):
+            lines = [line for line in file.read_text(errors="replace").splitlines() if line.strip()]
+            if lines:
+                return " | ".join(lines[-3:])[:400]
+        return "(nothing)"
+
+
+class Children:
+    """All that was started and not yet waited for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.running: list[Child] = []
+
+    def start(self, name: str, argv: Sequence[str]) -> Child:
+        """In a session of its own: a Ctrl-C at the terminal reaches us alone, and we end it in order."""
+        out, err = self.folder / f"{name}.out", self.folder / f"{name}.err"
+        with open(out, "wb") as stdout, open(err, "wb") as stderr:
+            process = subprocess.Popen(
+                list(argv), stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True
+            )
+        child = Child(name, list(argv), process, out, err)
+        self.running.append(child)
+        return child
+
+    def wait(self, child: Child, seconds: float) -> bool:
+        """Whether it has ended, at the latest after so long."""
+        if child.status is not None:
+            return True
+        descriptor = os.pidfd_open(child.pid)
+        try:
+            ready, _, _ = select.select([descriptor], [], [], max(0.0, seconds))
+        finally:
+            os.close(descriptor)
+        if not ready:
+            return False
+        _, status, usage = os.wait4(child.pid, 0)
+        child.ended = time.monotonic()
+        child.status = os.waitstatus_to_exitcode(status)
+        child.process.returncode = child.status
+        child.user_seconds, child.system_seconds = usage.ru_utime, usage.ru_stime
+        self.running.remove(child)
+        return True
+
+    def tell(self, child: Child, number: int = signal.SIGINT) -> None:
+        """Sends a signal, if it still runs: it has not been waited for, so the pid is still its own."""
+        if child.status is None:
+            os.kill(child.pid, number)
+
+    def end(self, child: Child, seconds: float = 5.0) -> None:
+        """Asks it to leave, and makes it leave if it does not."""
+        for number, limit in ((signal.SIGTERM, seconds), (signal.SIGKILL, 60.0)):
+            self.tell(child, number)
+            if self.wait(child, limit):
+                return
+
+    def end_all(self) -> None:
+        """Ends the youngest first: clients before their server."""
+        for child in reversed(list(self.running)):
+            self.end(child)

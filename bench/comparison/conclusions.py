@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What the figures say, in words: where polling is cheaper, what a message, an idle connection, a wake-up cost.
+
+Place: below page.py and the summary on the terminal. Contract: a sentence is there only if what it says was measured;
+where the interval allows no conclusion, it says that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from .plan import IDLE, Point
+from .statistics import (Estimate, a_message, bootstrap, cpu_us, estimate, net_cpus, plain, ratio, series,
+                         verdict)  # fmt: skip
+from .store import Results, Sample
+
+POLLING, SLEEPING, LOOKING = "ping-sr-2", "ping-sr-3", "ping-sr-5"
+RESTLESS = 1.5
+FEW = 3  # rounds, and no conclusion from fewer
+KEPT = 0.95  # of the rate that was offered
+
+
+def number(value: float) -> str:
+    """Three digits, and thousands with commas."""
+    if value == 0 or not math.isfinite(value):
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
+
+
+def shown(one: Estimate | None, unit: str = "") -> str:
+    """A median with its interval."""
+    if one is None:
+        return "not measured"
+    if one.rounds < 2:
+        return f"{number(one.value)}{unit} (one round)"
+    return f"{number(one.value)}{unit} ({number(one.low)} to {number(one.high)})"
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """The load at which both cost the same. kind: crossed, always (polling cheaper), never, unknown."""
+
+    kind: str
+    load: Estimate | None = None
+    low: int = 0
+    high: int = 0
+
+
+def crossing(ratios: list[tuple[int, float]]) -> float | None:
+    """Where the line through (load, sleeping / polling), both logarithmic, passes 1 from below."""
+    for (load, below), (next_load, above) in zip(ratios, ratios[1:]):
+        if below < 1 <= above:
+            part = -math.log(below) / (math.log(above) - math.log(below))
+            return float(load * (next_load / load) ** part)
+    return None
+
+
+def loads_of(results: Results, link: str, way: str) -> list[int]:
+    """Rates that were offered, and not none."""
+    found = {one.point.load for one in results.samples if one.link == link and one.point == Point(way, one.point.load)}
+    return sorted(load for load in found if load)
+
+
+def kept(results: Results, link: str, point: Point) -> bool:
+    """Whether it was measured at the rate that it was offered."""
+    rate = estimate(results, link, point, plain("rate"))
+    return rate is not None and rate.value >= KEPT * point.load * point.clients
+
+
+def break_even(results: Results, link: str, sleeping: str = SLEEPING, polling: str = POLLING) -> BreakEven:
+    """CPU of the machine a message, by what was offered; each round has a crossing of its own. A load that polling did
+    not keep says nothing; one that sleeping did not keep counts as what it cost.
+    """
+    loads = [load for load in loads_of(results, link, sleeping) if kept(results, link, Point(polling, load))]
+    figure = cpu_us(results)
+    by_round: dict[int, list[tuple[int, float]]] = {}
+    medians: list[tuple[int, Estimate]] = []
+    for load in loads:
+        left = series(results, link, Point(sleeping, load), figure)
+        right = series(results, link, Point(polling, load), figure)
+        for number_ in sorted(set(left) & set(right)):
+            if left[number_] > 0 and right[number_] > 0:
+                by_round.setdefault(number_, []).append((load, left[number_] / right[number_]))
+        one = ratio(left, right)
+        if one is not None:
+            medians.append((load, one))
+    if not medians:
+        return BreakEven("unknown")
+    found = [load for load in (crossing(line) for line in by_round.values()) if load]
+    if len(found) * 2 > len(by_round):
+        return BreakEven("crossed", bootstrap(found), medians[0][0], medians[-1][0])
+    first, last = medians[0][1], medians[-1][1]
+    kind = "always" if first.rounds >= FEW and first.low > 1 else "unknown"
+    if last.rounds >= FEW and last.high < 1:
+        kind = "never"
+    return BreakEven(kind, None, medians[0][0], medians[-1][0])
+
+
+def say_break_even(one: BreakEven) -> str:
+    """The headline."""
+    if one.kind == "crossed" and one.load and one.load.rounds < FEW:
+        return f"Break-even: perhaps near {number(one.load.value)} messages a second; too few rounds to tell."
+    if one.kind == "crossed" and one.load:
+        return (
+            f"Break-even: above {number(one.load.value)} messages a second on one connection "
+            f"({number(one.load.low)} to {number(one.load.high)}) polling costs less CPU a message than sleeping; below, "
+            "sleeping does."
+        )
+    if one.kind == "never":
+        return f"Up to {one.high:,} messages a second sleeping costs less CPU a message than polling."
+    if one.kind == "always":
+        return f"From {one.low:,} messages a second on polling costs less CPU a message than sleeping."
+    return "The break-even load is not known: too noisy to tell, or not measured."
+
+
+def ways_of(results: Results, link: str) -> list[str]:
+    """In the order in which they were measured."""
+    return list(dict.fromkeys(one.point.way for one in results.samples if one.link == link))
+
+
+@dataclass(frozen=True)
+class Column:
+    """Of the table that heads the report: a figure at one load."""
+
+    title: str
+    load: int
+    figure: Callable[[Sample], float | None]
+
+
+def columns(results: Results) -> list[Column]:
+    """What people ask for first."""
+    each, net = cpu_us(results), net_cpus(results)
+    return [
+        Column("round trip flat out, us (p50)", 0, plain("p50_us")),
+        Column("round trip at 1,000/s", 1000, plain("p50_us")),
+        Column("messages/s flat out", 0, plain("rate")),
+        Column("us of CPU a message flat out", 0, each),
+        Column("the same at 1,000/s", 1000, each),
+        Column("CPUs that an idle connection takes", IDLE, net),
+        Column("wake-ups of the client a message at 1,000/s", 1000, a_message(plain("client_sleeps"))),
+        Column("context switches of both a message at 1,000/s", 1000, a_message(plain("switches"))),
+    ]
+
+
+def headline(results: Results, link: str) -> list[list[str]]:
+    """One row for each way, 64 bytes and one client; the first row is the titles."""
+    wanted = columns(results)
+    rows = []
+    for way in ways_of(results, link):
+        found = [estimate(results, link, Point(way, column.load), column.figure) for column in wanted]
+        if any(found):
+            rows.append([way, *(shown(one) if one else "-" for one in found)])
+    return [["way to wait", *(column.title for column in wanted)], *rows]
+
+
+def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
+    """Which one when. What is said of latency has to be measured, too."""
+    told = []
+    busy = ratio(
+        series(results, link, Point(SLEEPING), plain("p50_us")), series(results, link, Point(POLLING), plain("p50_us"))
+    )
+    if busy is not None:
+        word = verdict(busy, "shorter", "longer")
+        told.append(f"Round trip flat out: sleeping ({SLEEPING}) is {shown(busy)} times polling ({POLLING}): {word}.")
+    if even.kind == "crossed" and even.load and even.load.rounds >= FEW:
+        told.append(
+            f"Choose sleeping ({SLEEPING}, or ping-sr-4 for many clients) below some {number(even.load.low)} messages a "
+            f"second or where CPUs are shared, polling ({POLLING}) above some {number(even.load.high)} or where the "
+            "round trip is all that counts and a CPU for each end is free."
+        )
+    mixed = [ratio(series(results, link, Point(LOOKING, load), cpu_us(results)),
+                   series(results, link, Point(POLLING, load), cpu_us(results))) for load in (IDLE, 0)]  # fmt: skip
+    if mixed[0] and mixed[1] and min(one.rounds for one in mixed if one) >= FEW:
+        told.append(
+            f"{LOOKING} looks for a while, then sleeps: beside polling it costs {shown(mixed[0])} times the CPU when nearly "
+            f"nothing is sent, and {shown(mixed[1])} times flat out. Choose it where the load is not known."
+        )
+    return told
+
+
+def losses(results: Results, link: str) -> list[str]:
+    """What did not keep the rate that it was offered: there its CPU is that of a lower rate."""
+    found = []
+    for point in sorted({one.point for one in results.samples if one.link == link and one.point.load}):
+        rate = estimate(results, link, point, plain("rate"))
+        if rate is not None and not kept(results, link, point):
+            found.append(f"{point.way} offered {point.load:,}/s reaches {number(rate.value)}/s")
+    return found
+
+
+def say_link(results: Results, link: str) -> list[str]:
+    """All sentences of one link."""
+    even = break_even(results, link)
+    told = [say_break_even(even), *say_choice(results, link, even)]
+    behind = losses(results, link)
+    if behind:
+        told.append(f"Not kept: {'; '.join(behind)}.")
+    return told
+
+
+def say_machine(results: Results) -> list[str]:
+    """What is the machine's own."""
+    told = []
+    if results.wake_up:
+        trip = median(one["round_trip_us"] for one in results.wake_up)
+        used = median(one["process_cpu_us"] for one in results.wake_up)
+        told.append(
+            f"A wake-up costs {number(trip / 2)} us here, and {number(used / 2)} us of CPU: two processes that pass a byte "
+            "through a pipe and do nothing else. A round trip of two sides that sleep has two of them."
+        )
+    if results.statistics_cost:
+        costs = [one["client_ns"] + one["agent_ns"] for one in results.statistics_cost]
+        told.append(f"Our programs' own statistics take {number(median(costs) / 1000)} us a message, both sides together.")
+    if results.steadiness and median(results.steadiness) > RESTLESS:
+        told.append(
+            f"THE MACHINE WAS NOT QUIET: a fixed piece of work took up to {number(median(results.steadiness))} times as long as "
+            "at best. Whatever polls suffers most from that; measure again when nothing else runs, here or on the host."
+        )
+    if results.background:
+        told.append(f"The machine alone uses {number(median(results.background))} CPUs; that is subtracted.")
+    return told
+
+
+def conclusions(results: Results) -> dict[str, list[str]]:
+    """By link, and 'machine' last."""
+    links = list(dict.fromkeys(one.link for one in results.samples))
+    return {**{link: say_link(results, link) for link in links}, "machine": say_machine(results)}

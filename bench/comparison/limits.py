@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Limits for people's CI: 'ping-sr-4.p50 > 1.1 * ib_send_lat_e.p50', with noise taken into account.
+
+Place: below report.py. Contract: a limit is passed only if the whole interval of the ratio is beyond it; what was not
+measured is an error, never a success.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from .plan import Point
+from .statistics import Estimate, cpu_us, net_cpus, plain, series
+from .statistics import bootstrap
+from .store import Results, Sample
+from .ways import WAYS
+
+# What the README of bench/ says of our programs beside others: each is a limit that is not to be passed.
+TARGETS = [
+    *(f"ping-sr-{n}.{figure} > 1.05 * ib_send_lat.{peers}" for n in "012" for figure, peers in (
+        ("p50", "p50"), ("cycle", "p50"), ("cpu", "cpu"))),
+    *(f"ping-sr-{n}.{figure} > 1.05 * ib_send_lat_e.{peers}" for n in "34" for figure, peers in (
+        ("p50", "p50"), ("cycle", "p50"), ("cpu", "cpu"))),
+    "ping-sr-3@1000.processes > 0.1 * ping-sr-2@1000.processes",
+    "ping-sr-4@1000.processes > 0.1 * ping-sr-2@1000.processes",
+    "ping-sr-4*64.rate < 1 * ping-sr-4.rate",
+    *(f"blast-sr-2/{size}.{rest}" for size in (4096, 65536) for rest in (
+        f"mb < 1 * ib_send_bw/{size}.mb", f"cpu > 1 * ib_send_bw/{size}.cpu")),
+    "ping-rc-0.mean > 1 * ibv_rc_pingpong.mean",
+    "ping-rc-0-events.mean > 1 * ibv_rc_pingpong_e.mean",
+]  # fmt: skip
+OPERAND = re.compile(r"(?P<way>[a-z][\w-]*?)(?:@(?P<load>\d+))?(?:/(?P<size>\d+))?(?:\*(?P<clients>\d+))?\.(?P<figure>[a-z]\w*)")
+FACTOR = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
+NAMES = {way.replace(" ", "_").replace("_-", "_"): way for way in WAYS}
+FIGURES = {
+    "p50": "p50_us", "p99": "p99_us", "cycle": "cycle_us", "mean": "mean_us", "rate": "rate", "mb": "mb_per_second",
+    "client_cpus": "client_cpus", "server_cpus": "server_cpus", "cpu": "", "cpus": "", "processes": "",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A figure of a point."""
+
+    point: Point
+    figure: str
+
+
+@dataclass(frozen=True)
+class Limit:
+    """left OP factor * right; right None is the number 1."""
+
+    text: str
+    left: Operand
+    above: bool
+    factor: float
+    right: Operand | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one limit on one link."""
+
+    limit: Limit
+    link: str
+    kind: str  # passed (the limit, which is bad), kept, unsure, unknown
+    ratio: Estimate | None
+
+
+def operand(text: str) -> Operand:
+    """'ping-sr-4@1000/4096.cpu'; spaces of a name are underscores."""
+    found = OPERAND.fullmatch(text)
+    if not found or found["figure"] not in FIGURES:
+        raise ValueError(f"not understood: '{text}'; expected NAME[@LOAD][/SIZE][*CLIENTS].FIGURE, FIGURE one of {', '.join(FIGURES)}")
+    if found["way"] not in NAMES:
+        raise ValueError(f"no such program: '{found['way']}'; one of {', '.join(NAMES)}")
+    numbers = int(found["load"] or 0), int(found["size"] or 64), int(found["clients"] or 1)
+    return Operand(Point(NAMES[found["way"]], *numbers), found["figure"])
+
+
+def parse(text: str) -> Limit:
+    """Raises ValueError with what is wrong."""
+    sides = re.split(r"\s*([<>])\s*", text.strip())
+    if len(sides) != 3:
+        raise ValueError(f"not understood: '{text}'; expected LEFT > RIGHT or LEFT < RIGHT")
+    factor, right = 1.0, None
+    for word in re.split(r"\s+\*\s+", sides[2]):
+        if FACTOR.fullmatch(word):
+            factor *= float(word)
+        elif right is None:
+            right = operand(word)
+        else:
+            raise ValueError(f"not understood: '{text}'; only one figure on the right")
+    return Limit(text.strip(), operand(sides[0]), sides[1] == ">", factor, right)
+
+
+def figure(results: Results, name: str) -> Callable[[Sample], float | None]:
+    """cpu is microseconds of the machine a message, cpus is CPUs of the machine, processes those of both programs."""
+    if name == "cpu":
+        return cpu_us(results)
+    if name == "processes":
+        return lambda sample: sample.figures["client_cpus"] + sample.figures["server_cpus"]
+    return net_cpus(results) if name == "cpus" else plain(FIGURES[name])
+
+
+def check(results: Results, limit: Limit, link: str) -> Outcome:
+    """Round by round, as ratios are."""
+    left = series(results, link, limit.left.point, figure(results, limit.left.figure))
+    right = {number: 1.0 for number in left}
+    if limit.right is not None:
+        right = series(results, link, limit.right.point, figure(results, limit.right.figure))
+    values = [left[number] / (limit.factor * right[number]) for number in left if limit.factor and right.get(number)]
+    if len(values) < 2:
+        return Outcome(limit, link, "unknown", None)
+    one = bootstrap(values)
+    beyond, within = (one.low > 1, one.high <= 1) if limit.above else (one.high < 1, one.low >= 1)
+    return Outcome(limit, link, "passed" if beyond else "kept" if within else "unsure", one)
+
+
+def check_all(results: Results, limits: list[Limit]) -> list[Outcome]:
+    """On every link."""
+    links = list(dict.fromkeys(sample.link for sample in results.samples)) or ["none"]
+    return [check(results, limit, link) for limit in limits for link in links]
+
+
+def describe(one: Outcome) -> str:
+    """A line for people."""
+    words = {
+        "passed": "FAILED: it is so",
+        "kept": "ok: it is not so",
+        "unsure": "ok: too noisy to say that it is so",
+        "unknown": "FAILED: not measured in two rounds at least",
+    }[one.kind]
+    interval = f", left / right is {one.ratio.value:.3f} ({one.ratio.low:.3f} to {one.ratio.high:.3f})" if one.ratio else ""
+    return f"{one.link}: {one.limit.text}: {words}{interval}"
+
+
+def targets(results: Results) -> list[Outcome]:
+    """Of our own targets those that were measured."""
+    return [one for one in check_all(results, [parse(text) for text in TARGETS]) if one.kind != "unknown"]
+
+
+def describe_target(one: Outcome) -> str:
+    """A line of the report."""
+    word = {"passed": "missed", "kept": "reached", "unsure": "too noisy to tell"}[one.kind]
+    ratio = f"{one.ratio.value:.3f} ({one.ratio.low:.3f} to {one.ratio.high:.3f})" if one.ratio else ""
+    return f"{word}: not to be so: {one.limit.text}; left by right: {ratio}"
+
+
+def junit(outcomes: list[Outcome]) -> bytes:
+    """One test case for each limit and link."""
+    bad = [one for one in outcomes if one.kind in ("passed", "unknown")]
+    suite = ElementTree.Element("testsuite", name="bench/compare", tests=str(len(outcomes)), failures=str(len(bad)))
+    for one in outcomes:
+        case = ElementTree.SubElement(suite, "testcase", classname=one.link, name=one.limit.text)
+        if one in bad:
+            ElementTree.SubElement(case, "failure", message=describe(one))
+        else:
+            ElementTree.SubElement(case, "system-out").text = describe(one)
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite)

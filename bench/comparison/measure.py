@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The rounds: every point once in each, in turn, until enough is known or the time is over.
+
+Place: started by bench/compare, in the VM or on this machine. Contract: each sample is in the file before the next
+run begins; whatever ends this, what was measured stays, and no program is left.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+
+from . import cpu, place, store
+from .plan import Plan, Point
+from .runner import Failed, Job, Runner
+from .statistics import settled
+from .ways import WAYS
+
+STATISTICS_COST = ["build/bench/statistics_cost", "30000"]  # round trips near 30 us
+GIVE_UP = 3  # failures of a point in a row
+
+
+def say(text: str) -> None:
+    """Progress goes to stderr."""
+    print(f"compare: {text}", file=sys.stderr, flush=True)
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+class Session:
+    """All rounds of one plan on all links."""
+
+    def __init__(self, plan: Plan, links: list[place.Link], runner: Runner, file: Path) -> None:
+        self.plan, self.links, self.runner, self.file = plan, links, runner, file
+        self.begun = time.monotonic()
+        self.failed: Counter[tuple[str, Point]] = Counter()
+        self.cost: dict[tuple[str, Point], float] = {}
+        self.results = store.collect(file) if file.exists() else store.Results()
+        self.first_round = max([one.round for one in self.results.samples], default=0) + 1
+
+    def note(self, kind: str, value: object) -> None:
+        """Into the file, at once."""
+        store.append(self.file, kind, value)
+
+    def todo(self) -> list[tuple[place.Link, Point]]:
+        """What can be run here; what cannot is named, once."""
+        gone = {point.way: WAYS[point.way].missing() for point in self.plan.points}
+        for way, why in gone.items():
+            if why:
+                say(f"{way}: {why}: it is not in the comparison")
+        self.note("missing", [f"{way}: {why}" for way, why in gone.items() if why])
+        pairs = [(link, point) for link in self.links for point in self.plan.points]
+        return [
+            (link, point)
+            for link, point in pairs
+            if not gone[point.way] and not (WAYS[point.way].roce_only and link.name == "iWARP")
+        ]
+
+    def left(self) -> float:
+        """Seconds of what was planned."""
+        return self.plan.minutes * 60 - (time.monotonic() - self.begun)
+
+    def expected(self, todo: list[tuple[place.Link, Point]], done: int) -> float:
+        """Seconds that the rest of a round takes; what was never run takes what others took."""
+        mean = sum(self.cost.values()) / len(self.cost) if self.cost else self.plan.window + 1.5
+        return sum(self.cost.get((link.name, point), mean) for link, point in todo[done:])
+
+    def one(self, link: place.Link, point: Point, number: int) -> None:
+        """One run; one that fails is named and survived."""
+        begun = time.monotonic()
+        job = Job(WAYS[point.way], link, point.load, point.size, point.clients)
+        key = (link.name, point)
+        try:
+            sample = store.Sample(link.name, point, number, self.runner.run(job))
+            self.results.samples.append(sample)
+            self.note("sample", asdict(sample))
+            self.failed[key] = 0
+        except Failed as error:
+            self.failed[key] += 1
+            say(f"FAILED: {point.name} on {link.name}: {error}")
+            self.note("failures", {"link": link.name, "point": point.name, "round": number, "why": str(error)})
+        self.cost[key] = time.monotonic() - begun
+
+    def machine(self) -> None:
+        """What the machine does by itself, and what a wake-up and our statistics cost, once a round."""
+        self.note("background", cpu.background(1.0, self.runner.cpus))
+        self.note("steadiness", cpu.steadiness())
+        for kind, command in (("wake_up", ["build/bench/wake_up"]), ("statistics_cost", STATISTICS_COST)):
+            if shutil.which(command[0]):
+                said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+                if said.returncode == 0:
+                    self.note(kind, json.loads(said.stdout))
+
+    def one_round(self, number: int, todo: list[tuple[place.Link, Point]]) -> bool:
+        """Forwards and backwards in turn, so that a drift does not favour the last. False: the time is over."""
+        todo = [pair for pair in todo if self.failed[(pair[0].name, pair[1])] < GIVE_UP]
+        self.machine()
+        for done, (link, point) in enumerate(todo if number % 2 else reversed(todo)):
+            if number > self.first_round and self.left() < 0:
+                return False
+            rest = self.expected(todo, done)
+            total = max(rest, self.left()) if self.first_round + self.plan.least > number else rest
+            say(f"round {number}, {done + 1} of {len(todo)}, {clock(max(0, total))} left: {point.name}, {link.name}")
+            self.one(link, point, number)
+        return True
+
+    def run(self) -> None:
+        """All rounds."""
+        todo = self.todo()
+        if not todo:
+            raise Failed("nothing of this can be run here")
+        for number in range(self.first_round, self.first_round + self.plan.most):
+            if not self.one_round(number, todo):
+                say("the time is over")
+                return
+            rounds = number - self.first_round + 1
+            if rounds >= self.plan.least and settled(self.results):
+                say(f"after {rounds} rounds all ratios are known well enough")
+                return
+            if rounds >= self.plan.least and self.left() < 0.5 * self.expected(todo, 0):
+                return
+
+
+def choose_links(links: list[place.Link], wanted: str) -> list[place.Link]:
+    """The first, or that of a name, or all."""
+    found = [link for link in links if wanted in ("all", "") or link.name.lower() == wanted.lower()]
+    if not found:
+        there = ", ".join(link.name for link in links)
+        raise Failed(f"no link {wanted}: there is {there}" if links else "no address: set RDMA_ADDR, or use the VM of lab/run")
+    return found if wanted else found[:1]
+
+
+def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options: dict[str, tuple[str, ...]]) -> None:
+    """Raises Failed if nothing can be measured."""
+    links = choose_links(place.links(), str(options.get("link") or ""))
+    file = folder / "samples.jsonl"
+    with tempfile.TemporaryDirectory() as scratch:
+        runner = Runner(Path(scratch), plan.window, 10 + 10 * plan.window, **runner_options)
+        session = Session(plan, links, runner, file)
+        session.note("environment", place.describe(links))
+        session.note("options", options)
+        try:
+            session.run()
+        finally:
+            runner.children.end_all()
+            session.note("commands", runner.command_lines)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Reads what the programs print, each family in its own form, into figures with the same names.
+
+Place: below runner.py. Contract: microseconds, whole round trips, messages a second; a figure that a program does
+not give is left out, not estimated. Raises Unreadable for output that is not understood.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+Figures = dict[str, float]
+
+
+class Unreadable(ValueError):
+    """A program's output has another form than expected."""
+
+
+def percentiles(result: dict[str, Any]) -> Figures:
+    """The round trips of a result, if it has any."""
+    trips = result.get("round_trip_us") or {}
+    return {f"{name}_us": float(trips[name]) for name in ("p50", "mean", "p99", "max") if name in trips}
+
+
+def ours(text: str) -> Figures:
+    """One line of JSON, see docs/results.md; also bench/tcp_ping."""
+    try:
+        result = json.loads(text.splitlines()[0])
+        count, seconds = float(result["count"]), float(result["seconds"])
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise Unreadable(f"no result: {text[:80]!r}") from error
+    if not count or not seconds:
+        raise Unreadable("it was told to stop in its warm-up")
+    figures = {"count": count, "seconds": seconds, "rate": count / seconds, **percentiles(result)}
+    figures["warm_up"] = float(result.get("warm_up", 0))
+    if "bytes_per_second" in result:
+        figures["mb_per_second"] = result["bytes_per_second"] / 1e6
+    for name in ("sleeps", "empty_wake_ups"):
+        if "cq" in result:
+            figures[name] = float(result["cq"][name]) / seconds
+    return figures
+
+
+def columns(text: str, wanted: int) -> list[float]:
+    """The line of numbers in perftest's table."""
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == wanted and all(re.fullmatch(r"[\d.]+", word) for word in words):
+            return [float(word) for word in words]
+    raise Unreadable(f"no line of {wanted} numbers: {text[-80:]!r}")
+
+
+def perftest_latency(text: str) -> Figures:
+    """Send and write tests show half of a round trip; a read is a round trip as it is: see whole_trips."""
+    row = columns(text, 9)
+    count, trips = row[1], 2.0
+    figures = {"p50_us": row[4], "mean_us": row[5], "p99_us": row[7], "max_us": row[3]}
+    figures = {name: trips * value for name, value in figures.items()}
+    return {**figures, "count": count, "seconds": count * figures["mean_us"] / 1e6, "rate": 1e6 / figures["mean_us"]}
+
+
+def perftest_read(text: str) -> Figures:
+    """ib_read_lat: what it shows is the whole way there and back."""
+    figures = perftest_latency(text)
+    for name in ("p50_us", "mean_us", "p99_us", "max_us", "seconds"):
+        figures[name] /= 2
+    return {**figures, "rate": 1e6 / figures["mean_us"]}
+
+
+def perftest_stream(text: str) -> Figures:
+    """bytes, iterations, peak, average MiB/s, Mpps."""
+    size, count, _, mebibytes, millions = columns(text, 5)
+    rate = mebibytes * 2**20 / size if size else millions * 1e6
+    return {"count": count, "rate": rate, "mb_per_second": mebibytes * 2**20 / 1e6, "seconds": count / rate}
+
+
+def pingpong(text: str) -> Figures:
+    """ibv_rc_pingpong: '1000 iters in 0.04 seconds = 43.20 usec/iter'."""
+    found = re.search(r"(\d+) iters in ([\d.]+) seconds = ([\d.]+) usec/iter", text)
+    if not found:
+        raise Unreadable(f"no mean: {text[-80:]!r}")
+    count, seconds, mean = (float(word) for word in found.groups())
+    return {"count": count, "seconds": seconds, "mean_us": mean, "rate": 1e6 / mean}
+
+
+UNITS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "sec": 1e6}
+
+
+def qperf(text: str) -> Figures:
+    """qperf: 'latency = 21.6 us', half a round trip."""
+    found = re.search(r"latency\s*=\s*([\d.]+) (ns|us|ms|sec)", text)
+    if not found:
+        raise Unreadable(f"no latency: {text[-80:]!r}")
+    mean = 2 * float(found.group(1)) * UNITS[found.group(2)]
+    return {"mean_us": mean, "rate": 1e6 / mean}
+
+
+def read(family: str, program: str, text: str) -> Figures:
+    """What a client printed."""
+    if family in ("ours", "tcp"):
+        return ours(text)
+    if family == "pingpong":
+        return pingpong(text)
+    if family == "qperf":
+        return qperf(text)
+    if program.endswith("_bw"):
+        return perftest_stream(text)
+    return perftest_read(text) if "read" in program else perftest_latency(text)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Where it is measured: links with their addresses and devices, what kind of machine this is.
+
+Place: below runner.py and measure.py. Contract: reads files and runs rdma(8); changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+DEVICES = Path("/sys/class/infiniband")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A transport that both programs are on; device is empty where it is not known."""
+
+    name: str
+    address: str
+    device: str = ""
+
+    def gid_index(self) -> str:
+        """The place of the address in the device's table, for programs without the CM; empty: none."""
+        wanted = "0000:0000:0000:0000:0000:ffff:"
+        try:
+            raw = socket.inet_pton(socket.AF_INET, self.address).hex()
+        except OSError:
+            return ""
+        wanted += f"{raw[:4]}:{raw[4:]}"
+        for file in sorted((DEVICES / self.device / "ports/1/gids").glob("*")):
+            try:
+                if file.read_text().strip() == wanted:
+                    return file.name
+            except OSError:
+                continue
+        return ""
+
+
+def links() -> list[Link]:
+    """As the environment tells: RDMA_ADDR, or what lab/run says."""
+    found = []
+    for name, address, device in (
+        ("RDMA", "RDMA_ADDR", "RDMA_DEV"),
+        ("RoCE", "LAB_ROCE_ADDR", "LAB_ROCE_DEV"),
+        ("iWARP", "LAB_IWARP_ADDR", "LAB_IWARP_DEV"),
+    ):
+        if os.environ.get(address):
+            found.append(Link(name, os.environ[address], os.environ.get(device, "")))
+    return found
+
+
+def listening(port: int, with_cm: bool) -> bool:
+    """Whether the kernel lists a listener on the port, of the CM or of TCP."""
+    if with_cm:
+        said = subprocess.run(["rdma", "resource", "show", "cm_id"], capture_output=True, text=True, check=False)
+        return any("state LISTEN" in line and f":{port} " in line + " " for line in said.stdout.splitlines())
+    lines = [line for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()]
+    return any(f":{port:04X} " in line and " 0A " in line for line in lines)
+
+
+def first_line(file: str) -> str:
+    """Of a file, or nothing."""
+    try:
+        return Path(file).read_text().strip().splitlines()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+def output(*command: str) -> str:
+    """What a command says, or nothing."""
+    if shutil.which(command[0]) is None:
+        return ""
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def processor() -> str:
+    """Its name."""
+    names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return names[0].partition(": ")[2] if names else platform.machine()
+
+
+def driver(device: str) -> str:
+    """The kernel module, or 'rxe', 'siw' of the soft ones, which have none to look up."""
+    module = DEVICES / device / "device/driver/module"
+    return module.resolve().name if device and module.exists() else device.rstrip("0123456789")
+
+
+def emulation() -> str:
+    """Why absolute times mean nothing here; empty: there is no such reason."""
+    clock = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    if "TCG" in processor() or ("QEMU" in first_line("/sys/class/dmi/id/sys_vendor") and clock != "kvm-clock"):
+        return "the processor is emulated by QEMU (TCG)"
+    return ""
+
+
+def describe(all_links: list[Link]) -> dict[str, object]:
+    """The environment, for the report."""
+    reads: dict[str, Callable[[], str]] = {
+        "kernel": platform.release,
+        "distribution": lambda: platform.freedesktop_os_release().get("PRETTY_NAME", ""),
+        "processor": processor,
+        "clocksource": lambda: first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "governor": lambda: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "rdma-core": lambda: output("dpkg-query", "--show", "--showformat", "${Version}", "libibverbs1"),
+        "perftest": lambda: output("dpkg-query", "--show", "--showformat", "${Version}", "perftest"),
+        "commit": lambda: output("git", "describe", "--always", "--dirty"),
+        "emulated": emulation,
+    }
+    told: dict[str, object] = {name: read() for name, read in reads.items()}
+    told["cpus"] = os.cpu_count() or 1
+    told["links"] = [
+        {
+            "name": link.name,
+            "address": link.address,
+            "device": link.device,
+            "driver": driver(link.device),
+            "firmware": first_line(f"{DEVICES}/{link.device}/fw_ver"),
+        }
+        for link in all_links
+    ]
+    return told

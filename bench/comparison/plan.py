@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What is measured: groups of points, and how much of it in two minutes, in ten, or without haste.
+
+Place: below measure.py. Contract: a Point is what samples are compared by; a plan has each point once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .ways import NINE, PARTS, WAYS
+
+IDLE = 1  # messages a second, the least that --rate takes: nearly nothing is sent
+LOADS = (IDLE, 10, 100, 1000, 3000, 10000, 0)
+
+
+@dataclass(frozen=True, order=True)
+class Point:
+    """A way to wait, and what it was offered. load 0 is all that it can."""
+
+    way: str
+    load: int = 0
+    size: int = 64
+    clients: int = 1
+
+    @property
+    def name(self) -> str:
+        """For people: 'ping-sr-3 at 1000/s, 4 KiB, 16 clients'."""
+        text = self.way
+        if self.load:
+            text += f" at {self.load}/s" if self.load != IDLE else " idle"
+        if self.size != 64:
+            text += f", {size_name(self.size)}"
+        return text if self.clients == 1 else f"{text}, {self.clients} clients"
+
+
+def size_name(size: int) -> str:
+    """4096 is 4 KiB."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Points, seconds of a window, rounds at least and at most, minutes for all of it."""
+
+    points: tuple[Point, ...]
+    window: float
+    least: int
+    most: int
+    minutes: float
+
+
+def grid(ways: list[str], loads: tuple[int, ...], size: int = 64, clients: int = 1) -> list[Point]:
+    """Each way at each load that it can be given."""
+    return [Point(way, load, size, clients) for way in ways for load in loads if not load or WAYS[way].has_rate]
+
+
+LADDER = ["ping-sr-2", "ping-sr-3", "ping-sr-4", "ping-sr-5"]
+ONE_SIDED = ["ping-rdma-1", "ping-rdma-2", "ping-rdma-3"]
+PEERS = ["ib_send_lat", "ib_send_lat -e", "ib_write_lat", "ib_read_lat", "ibv_rc_pingpong", "ibv_rc_pingpong -e", "qperf"]
+TCP = ["tcp polling", "tcp sleeping"]
+SPINS = ["ping-sr-5 spin 20", "ping-sr-5 spin 100", "ping-sr-5 spin 500"]
+STREAMS = ["blast-sr-2", "blast-sr-2 -v", "blast-rdma-1", "ib_send_bw"]
+
+GROUPS: dict[str, list[Point]] = {
+    "sweep": grid(LADDER, LOADS),
+    "one-sided": grid(ONE_SIDED, (IDLE, 1000, 0)),
+    "spin": grid(SPINS, (1000, 3000, 0)),
+    "nine": grid([way.name for way in NINE], (IDLE, 1000, 0)),
+    "peers": grid(PEERS, (0,)) + grid(TCP, (1000, 0)),
+    "round-trip": grid(["ping-sr-0", "ping-sr-1", *LADDER[:3], *PEERS[:2]], (0,)),
+    "sizes": [point for size in (4096, 65536, 1 << 20) for point in grid(["ping-sr-2", "ping-sr-3", "tcp sleeping"], (0,), size)],
+    "crowd": [point for n in (1, 4, 16, 64) for point in grid(["ping-sr-4"], (0,), 64, n)],
+    "stream": [point for size in (4096, 65536) for point in grid(STREAMS, (0,), size)],
+    "parts": [point for size in (64, 4096) for point in grid([f"blast-sr-2 {name}" for name in PARTS], (0,), size)],
+    "bare": grid(["ping-rc-0", "ibv_rc_pingpong", "ping-rc-0-events", "ibv_rc_pingpong -e"], (0,)),
+}  # fmt: skip
+QUICK = grid(["ping-sr-2", "ping-sr-3", "ping-sr-5"], (IDLE, 100, 1000, 5000, 0)) + grid(
+    ["ib_send_lat", "ib_send_lat -e", "tcp polling", "tcp sleeping"], (0,)
+)
+DEFAULT = ("sweep", "one-sided", "peers", "bare")
+
+
+def unique(points: list[Point]) -> tuple[Point, ...]:
+    """In their order, each once."""
+    return tuple(dict.fromkeys(points))
+
+
+def choose(quick: bool, full: bool, only: list[str]) -> Plan:
+    """The plan that is asked for. ValueError names what there is not."""
+    for name in only:
+        if name not in GROUPS and name not in WAYS:
+            raise ValueError(f"no such comparison or program: {name}")
+    if quick:
+        points, numbers = QUICK, (0.7, 2, 5, 1.8)
+    elif full:
+        points, numbers = [point for group in GROUPS.values() for point in group], (2.0, 5, 25, 240.0)
+    else:
+        points, numbers = [point for name in DEFAULT for point in GROUPS[name]], (1.0, 3, 15, 10.0)
+    groups = [name for name in only if name in GROUPS]
+    if groups:
+        points = [point for name in groups for point in GROUPS[name]]
+    ways = [name for name in only if name in WAYS]
+    if ways:
+        points = [point for point in points if point.way in ways]
+    if not points:
+        raise ValueError("none of these programs is in the comparison: name its group, too")
+    return Plan(unique(points), numbers[0], int(numbers[1]), int(numbers[2]), numbers[3])

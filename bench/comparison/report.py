@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Writes the report: page, plots, JSON, CSV, the summary on the terminal, and what limits say.
+
+Place: called by bench/compare and bench/report. Contract: what can be written is; a plot in PNG needs rsvg-convert
+(librsvg2-bin), and without it the SVG files are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from . import limits, page, plot, store
+
+
+def write_plots(all_results: list[store.Results], folder: Path) -> None:
+    """As SVG, and as PNG."""
+    converter = shutil.which("rsvg-convert")
+    for link in dict.fromkeys(one.link for results in all_results for one in results.samples):
+        for drawing in page.drawings(all_results, link):
+            file = folder / f"{drawing.name}.svg"
+            file.write_text(plot.draw(drawing, alone=True), encoding="utf-8")
+            if converter:
+                command = [converter, "-w", "1440", "-o", str(file.with_suffix(".png")), str(file)]
+                subprocess.run(command, check=False)
+    if not converter:
+        print("compare: rsvg-convert (librsvg2-bin) is not there: plots are SVG only", file=sys.stderr)
+
+
+def judge(results: list[store.Results], wanted: list[limits.Limit], junit: Path | None) -> int:
+    """Exit status of the limits."""
+    outcomes = [outcome for one in results for outcome in limits.check_all(one, wanted)]
+    for outcome in outcomes:
+        print(limits.describe(outcome))
+    if junit:
+        junit.write_bytes(limits.junit(outcomes))
+    return 1 if any(outcome.kind in ("passed", "unknown") for outcome in outcomes) else 0
+
+
+def write(results: list[store.Results], folder: Path) -> None:
+    """The page and the plots."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_plots(results, folder)
+    (folder / "index.html").write_text(page.page(results), encoding="utf-8")
+    for one in results:
+        print(page.summary(one))
+    print(f"The report is {folder / 'index.html'}", file=sys.stderr)
+
+
+def finish(folder: Path, wanted: list[limits.Limit], junit: Path | None) -> int:
+    """After a run, whatever ended it."""
+    events = folder / "samples.jsonl"
+    results = store.collect(events) if events.exists() else store.Results()
+    if not results.samples:
+        print("compare: nothing was measured", file=sys.stderr)
+        return 1
+    store.write(results, folder / "results.json")
+    store.write_csv(results, folder / "results.csv")
+    write([results], folder)
+    return judge([results], wanted, junit) or (1 if results.failures else 0)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Of bench/report."""
+    options = argparse.ArgumentParser(
+        prog="bench/report",
+        description="Makes one report of the results of several machines, or of before and after.",
+        allow_abbrev=False,
+    )
+    options.add_argument("files", nargs="+", type=Path, metavar="FILE", help="results.json of bench/compare")
+    options.add_argument("--folder", type=Path, default=Path("build/report"), metavar="DIR", help="where to (default build/report)")
+    options.add_argument("--fail-if", action="append", default=[], metavar="LIMIT", help="as bench/compare has it")
+    options.add_argument("--junit", type=Path, metavar="FILE", help="the limits as JUnit XML")
+    return options
+
+
+def main() -> int:
+    """Exit status 0, 1 a limit was passed, 2 a file cannot be used."""
+    options = parser().parse_args()
+    all_results = []
+    try:
+        wanted = [limits.parse(text) for text in options.fail_if]
+        for file in options.files:
+            results = store.load(file)
+            results.environment.setdefault("label", str(file.with_suffix("")))
+            all_results.append(results)
+    except ValueError as error:
+        parser().error(str(error))
+    write(all_results, options.folder)
+    return judge(all_results, wanted, options.junit)

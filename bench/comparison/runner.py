@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""One run: a server, its clients, and what they used in a window that has neither set-up nor tear-down in it.
+
+Place: below measure.py. Contract: run() returns figures or raises Failed, with what the programs said; after it no
+program is left. A window that turns out to lie outside of the transfer is no sample: it is taken again, wider.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import cpu, outputs, place
+from .children import Child, Children
+from .ways import Way, Wish, commands
+
+TRIES = 5
+MARGIN = 0.1  # seconds between window and end
+
+
+class Failed(Exception):
+    """A program failed, or could not be measured; the message is for people."""
+
+
+class Hung(Failed):
+    """It did not end within its limit: once is enough."""
+
+
+class TooShort(Exception):
+    """The transfer was over before the window was."""
+
+
+class TooEarly(Exception):
+    """The window began before the transfer, or in its warm-up."""
+
+
+@dataclass
+class Pace:
+    """What is known of a program from its runs before: when its transfer begins, how long a message takes."""
+
+    settle: float = 0.4
+    message: float = 0.0001
+    longer: float = 1.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be run."""
+
+    way: Way
+    link: place.Link
+    load: int  # messages a second for each client; 0 is all it can
+    size: int
+    clients: int = 1
+    depth: int = 16
+
+
+@dataclass
+class Runner:
+    """What all runs have in common."""
+
+    folder: Path
+    window: float
+    limit: float
+    server_launch: tuple[str, ...] = ()
+    client_launch: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.children = Children(self.folder)
+        self.port = 18515
+        self.cpus = os.cpu_count() or 1
+        self.threads = cpu.kernel_threads()
+        self.paces: dict[str, Pace] = {}
+        self.command_lines: dict[str, list[str]] = {}
+
+    def wish(self, job: Job, pace: Pace) -> Wish:
+        """A port of its own for each run: the last one's may still be in TIME_WAIT."""
+        self.port = self.port + 1 if self.port < 28000 else 18515
+        seconds = (pace.settle + self.window + 0.5) * (1.0 if job.way.ends_by_signal else pace.longer)
+        count = max(500, round(seconds / pace.message))
+        gid = job.link.gid_index() if job.way.family == "pingpong" else ""
+        return Wish(
+            job.link.address, self.port, job.link.device, gid, job.load, job.size, job.clients, count, seconds, job.depth
+        )  # fmt: skip
+
+    def start_server(self, job: Job, argv: list[str], port: int) -> Child:
+        """Returns when it listens."""
+        server = self.children.start("server", [*self.server_launch, *argv])
+        with_cm = job.way.family == "perftest" or (job.way.family == "ours" and not job.way.name.startswith("ping-rc-0"))
+        limit = time.monotonic() + min(self.limit, 30)
+        while not self.server_launch and not place.listening(port, with_cm):
+            if self.children.wait(server, 0.05) or time.monotonic() > limit:
+                raise Failed(f"the server does not listen: {server.said()}")
+        if self.server_launch:
+            self.children.wait(server, 1.0)
+        return server
+
+    def use_of(self, children: list[Child], settle: float) -> tuple[cpu.Use, float]:
+        """What was used in a window that begins after settle seconds, and when that was."""
+        if self.children.wait(children[-1], settle):
+            raise TooShort
+        try:
+            pids = [pid for child in children for pid in cpu.with_children(child.pid)]
+            first = cpu.begin(pids, list(self.threads))
+            if self.children.wait(children[-1], self.window):
+                raise TooShort
+            last = cpu.end(pids, list(self.threads))
+        except OSError as error:
+            raise TooShort from error
+        return cpu.between(first, last, self.threads, self.cpus), first.machine.clock_ns / 1e9
+
+    def finish(self, job: Job, server: Child, clients: list[Child]) -> None:
+        """Lets all leave in order; raises Failed if one does not, or fails."""
+        for client in clients if job.way.ends_by_signal else []:
+            self.children.tell(client)
+        for client in clients:
+            if not self.children.wait(client, self.limit):
+                raise Hung(f"the client did not end within {self.limit:.0f} s")
+            if client.status:
+                raise Failed(f"the client failed ({client.status}): {client.said()}")
+        if job.way.family == "qperf":
+            self.children.end(server)
+            return
+        if not self.children.wait(server, 20):
+            raise Failed("the server did not end after its clients")
+        if server.status:
+            raise Failed(f"the server failed ({server.status}): {server.said()}")
+
+    def attempt(self, job: Job, pace: Pace) -> outputs.Figures:
+        """One server, its clients, their end; raises TooShort or TooEarly if the window was not in the transfer."""
+        wish = self.wish(job, pace)
+        argvs = commands(job.way, wish)
+        self.command_lines[job.way.name] = [" ".join(argv) for argv in argvs]
+        server = self.start_server(job, argvs[0], wish.port)
+        clients = [self.children.start(f"client{n}", [*self.client_launch, *argvs[1]]) for n in range(job.clients)]
+        use: cpu.Use | None = None
+        begun = 0.0
+        try:
+            use, begun = self.use_of([server, *clients], pace.settle)
+        except TooShort:
+            pass
+        stopped = time.monotonic()
+        self.finish(job, server, clients)
+        told = self.read(job, clients)
+        pace.message = 1 / told[0]["rate"] if not job.load else pace.message
+        if use is None:
+            raise TooShort
+        ended = stopped if job.way.ends_by_signal else clients[0].ended - MARGIN
+        lasted = told[0].get("seconds", ended) + (told[0].get("warm_up", 0.0) / job.load if job.load else 0.0)
+        if ended - lasted > begun:
+            raise TooEarly
+        return figures(job, told, use, server, clients)
+
+    def read(self, job: Job, clients: list[Child]) -> list[outputs.Figures]:
+        """What the clients say; one that says nothing although all went well was in its warm-up."""
+        try:
+            return [outputs.read(job.way.family, job.way.program, one.out.read_text()) for one in clients]
+        except outputs.Unreadable as error:
+            if job.way.ends_by_signal:
+                raise TooEarly from error
+            raise Failed(str(error)) from error
+
+    def run(self, job: Job) -> outputs.Figures:
+        """A sample. perftest may fail to connect on a busy machine, and crash on it: it gets three tries."""
+        first = Pace() if job.way.ends_by_signal else Pace(0.8)
+        pace = self.paces.setdefault(f"{job.way.name} {job.size} {job.link.name}", first)
+        failures, why = 0, []
+        for _ in range(TRIES):
+            try:
+                return self.attempt(job, pace)
+            except TooShort:
+                pace.longer = min(pace.longer * 1.5, 8.0)
+                why.append("too short")
+            except TooEarly:
+                pace.settle = min(pace.settle * 1.7, 8.0)
+                why.append("begun late")
+            except Failed as error:
+                failures += 1
+                if isinstance(error, Hung) or job.way.family != "perftest" or failures == 3:
+                    raise
+            finally:
+                self.children.end_all()
+        raise Failed(f"no window within the transfer ({', '.join(why)}): the machine is too slow, or busy")
+
+
+def agents_cycle(job: Job, server: Child) -> float:
+    """From one message to the next, as the agent of a ping has it and as perftest measures; 0: there is none."""
+    if job.way.family != "ours" or job.way.stream or job.clients > 1:
+        return 0.0
+    try:
+        return outputs.ours(server.out.read_text()).get("p50_us", 0.0)
+    except outputs.Unreadable:
+        return 0.0
+
+
+def figures(
+    job: Job, told: list[outputs.Figures], use: cpu.Use, server: Child, clients: list[Child]
+) -> outputs.Figures:
+    """All of a run, under names that the report knows."""
+    result = {name: sum(one[name] for one in told) for name in ("rate", "mb_per_second") if name in told[0]}
+    for name in ("p50_us", "mean_us", "p99_us", "max_us"):
+        if name in told[0]:
+            result[name] = sorted(one[name] for one in told)[len(told) // 2]
+    shares = [use.processes[client.pid] for client in clients]
+    served = [share for pid, share in use.processes.items() if pid not in [client.pid for client in clients]]
+    everybody = [*shares, *served]
+    cycle = agents_cycle(job, server)
+    if cycle:
+        result["cycle_us"] = cycle
+    result["machine_cpus"], result["error_cpus"] = use.machine_cpus, use.error_cpus
+    result["irq_cpus"], result["softirq_cpus"] = use.irq_cpus, use.softirq_cpus
+    result["client_cpus"] = sum(share.cpus for share in shares)
+    result["server_cpus"] = sum(share.cpus for share in served)
+    result["user_cpus"] = sum(share.user_cpus for share in everybody)
+    result["system_cpus"] = sum(share.system_cpus for share in everybody)
+    result["switches"] = sum(share.voluntary + share.involuntary for share in everybody)
+    result["voluntary"] = sum(share.voluntary for share in everybody)
+    result["client_sleeps"] = sum(one.get("sleeps", 0.0) for one in told)
+    result["window_seconds"] = use.seconds
+    result["server_life_cpu_s"] = server.user_seconds + server.system_seconds
+    result["client_life_cpu_s"] = sum(client.user_seconds + client.system_seconds for client in clients)
+    result.update({f"kernel_{name}_cpus": used for name, used in use.kernel_threads.items()})
+    return result

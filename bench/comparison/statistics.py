@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Medians, ratios of what was measured in the same round, and how sure they are.
+
+Place: below conclusions.py. Contract: no sample is dropped; the intervals are the middle 95 % of what the median
+would be for other draws from the same rounds (bootstrap), the same for the same samples.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from .plan import Point
+from .store import Results, Sample
+
+DRAWS = 1000
+NARROW = 0.10  # an interval not wider than this part of its median is known well enough
+SAME = 0.05  # ratios nearer to 1 than this are called the same
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A median and its interval."""
+
+    value: float
+    low: float
+    high: float
+    rounds: int
+
+    @property
+    def narrow(self) -> bool:
+        """Whether more rounds are not worth their time."""
+        return self.rounds >= 3 and self.high - self.low <= NARROW * abs(self.value)
+
+
+def bootstrap(values: Sequence[float], statistic: Callable[[Sequence[float]], float] = median) -> Estimate:
+    """Of one value a round."""
+    generator = random.Random(len(values))
+    draws = sorted(statistic(generator.choices(values, k=len(values))) for _ in range(DRAWS))
+    return Estimate(statistic(values), draws[int(0.025 * DRAWS)], draws[int(0.975 * DRAWS) - 1], len(values))
+
+
+def series(results: Results, link: str, point: Point, figure: Callable[[Sample], float | None]) -> dict[int, float]:
+    """A figure by round."""
+    found = {}
+    for sample in results.samples:
+        if sample.link == link and sample.point == point:
+            value = figure(sample)
+            if value is not None:
+                found[sample.round] = value
+    return found
+
+
+def estimate(results: Results, link: str, point: Point, figure: Callable[[Sample], float | None]) -> Estimate | None:
+    """None: it was not measured."""
+    values = series(results, link, point, figure)
+    return bootstrap(list(values.values())) if values else None
+
+
+def ratio(left: dict[int, float], right: dict[int, float]) -> Estimate | None:
+    """Of two series, round by round; None if they have no round in common."""
+    rounds = [number for number in left if right.get(number)]
+    return bootstrap([left[number] / right[number] for number in rounds]) if rounds else None
+
+
+def verdict(one: Estimate | None, low: str = "less", high: str = "more") -> str:
+    """In words. An interval on both sides of 1 that is not narrow allows no conclusion."""
+    if one is None:
+        return "not measured"
+    if one.rounds < 3:
+        return "too few rounds to tell"
+    if one.low > 1 - SAME and one.high < 1 + SAME:
+        return "the same"
+    if one.high < 1:
+        return low
+    if one.low > 1:
+        return high
+    return "too noisy to tell"
+
+
+def plain(name: str) -> Callable[[Sample], float | None]:
+    """A figure as it was measured."""
+    return lambda sample: sample.figures.get(name)
+
+
+def net_cpus(results: Results) -> Callable[[Sample], float | None]:
+    """CPUs busy in the machine, less what it does by itself."""
+    own = median(results.background) if results.background else 0.0
+
+    def figure(sample: Sample) -> float | None:
+        cpus = sample.figures.get("machine_cpus")
+        return None if cpus is None else max(0.0, cpus - own)
+
+    return figure
+
+
+def a_message(figure: Callable[[Sample], float | None], scale: float = 1.0) -> Callable[[Sample], float | None]:
+    """A figure a second, divided by messages a second."""
+
+    def divided(sample: Sample) -> float | None:
+        value, rate = figure(sample), sample.figures.get("rate")
+        return None if value is None or not rate else scale * value / rate
+
+    return divided
+
+
+def cpu_us(results: Results) -> Callable[[Sample], float | None]:
+    """Microseconds of CPU of the whole machine for each message there and back."""
+    return a_message(net_cpus(results), 1e6)
+
+
+def reference(point: Point, points: Sequence[Point]) -> Point | None:
+    """What a point is compared with: ping-sr-2, or ib_send_bw, in the same place."""
+    for way in ("ping-sr-2", "ib_send_bw"):
+        other = Point(way, point.load, point.size, point.clients)
+        if other in points and other != point:
+            return other
+    return None
+
+
+def settled(results: Results) -> bool:
+    """Whether all ratios of CPU and round trip are narrow."""
+    points = sorted({sample.point for sample in results.samples})
+    for link in sorted({sample.link for sample in results.samples}):
+        for point in points:
+            other = reference(point, points)
+            if other is None:
+                continue
+            for figure in (cpu_us(results), plain("p50_us")):
+                one = ratio(series(results, link, point, figure), series(results, link, other, figure))
+                if one is not None and not one.narrow:
+                    return False
+    return True

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Results in files: a line of JSON for each event while it is measured, one JSON file and one CSV in the end.
+
+Place: below measure.py and report.py. Contract: lines are appended and flushed, so that whatever ends the
+program, what was measured is there; a last line that is cut short is left out, and said so. docs/compare.md and
+docs/compare.schema.json describe the file.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .plan import Point
+
+SCHEMA = 1
+
+
+class Damaged(ValueError):
+    """A file of results that cannot be used; the message names it."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A run that was measured. Samples of the same round were taken within minutes of each other."""
+
+    link: str
+    point: Point
+    round: int
+    figures: dict[str, float]
+
+
+@dataclass
+class Results:
+    """All of one file."""
+
+    environment: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    samples: list[Sample] = field(default_factory=list)
+    background: list[float] = field(default_factory=list)
+    wake_up: list[dict[str, float]] = field(default_factory=list)
+    statistics_cost: list[dict[str, float]] = field(default_factory=list)
+    steadiness: list[float] = field(default_factory=list)
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    commands: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def append(file: Path, kind: str, value: Any) -> None:
+    """One event, at once."""
+    with open(file, "a", encoding="utf-8") as out:
+        out.write(json.dumps({"kind": kind, "value": value}) + "\n")
+
+
+def sample_from(value: dict[str, Any]) -> Sample:
+    """From JSON; KeyError or TypeError if it is not one."""
+    figures = {str(name): float(number) for name, number in value["figures"].items()}
+    return Sample(str(value["link"]), Point(**value["point"]), int(value["round"]), figures)
+
+
+def events(file: Path, results: Results) -> Iterator[tuple[str, Any]]:
+    """The lines that are whole; what is cut short is noted."""
+    for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        try:
+            event = json.loads(line)
+            yield event["kind"], event["value"]
+        except (ValueError, KeyError, TypeError):
+            results.notes.append(f"{file.name}: line {number} is cut short, and was left out")
+
+
+def collect(file: Path) -> Results:
+    """What the lines of a run say, as far as it came."""
+    results = Results()
+    for kind, value in events(file, results):
+        if kind == "sample":
+            results.samples.append(sample_from(value))
+        elif kind in ("environment", "options", "commands"):
+            getattr(results, kind).update(value)
+        elif kind == "missing":
+            results.missing = sorted({*results.missing, *value})
+        elif kind in ("background", "wake_up", "statistics_cost", "steadiness", "failures", "notes"):
+            getattr(results, kind).append(value)
+    return results
+
+
+def write(results: Results, file: Path) -> None:
+    """As one JSON object."""
+    text = json.dumps({"schema": SCHEMA, **asdict(results)}, indent=1)
+    temporary = file.with_suffix(".new")
+    temporary.write_text(text + "\n", encoding="utf-8")
+    temporary.replace(file)
+
+
+def load(file: Path) -> Results:
+    """Raises Damaged for what is not a whole file of this schema."""
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+        if value["schema"] != SCHEMA:
+            raise Damaged(f"{file} has schema {value['schema']}, this program reads {SCHEMA}")
+        names = [name for name in Results.__dataclass_fields__ if name != "samples"]
+        results = Results(**{name: value[name] for name in names})
+        results.samples = [sample_from(one) for one in value["samples"]]
+        return results
+    except Damaged:
+        raise
+    except OSError as error:
+        raise Damaged(f"{file}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Damaged(f"{file} is not a whole file of results ({error}); samples.jsonl beside it may be") from error
+
+
+def write_csv(results: Results, file: Path) -> None:
+    """One figure of one sample a line."""
+    with open(file, "w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(["machine", "link", "way", "load", "size", "clients", "round", "figure", "value"])
+        machine = results.environment.get("label", "")
+        for one in results.samples:
+            place = [machine, one.link, one.point.way, one.point.load, one.point.size, one.point.clients, one.round]
+            writer.writerows([*place, name, value] for name, value in one.figures.items())

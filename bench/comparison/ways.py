@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The programs that can be compared: how each waits, and its command lines.
+
+Place: below plan.py and runner.py. Contract: a Way is one pair of programs with its options; commands() makes what
+is to be started. A way whose programs are not there says so in missing(), and is not replaced by another.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+
+POLLS, SLEEPS, BOTH, ONE_SIDED = "polls", "sleeps", "polls, then sleeps", "one-sided"
+MANY = 1_000_000_000  # messages: until it is told to stop
+UNTOLD = ("ping-sr-0", "ping-rc-0", "ping-rc-0-events")  # whose server does not hear how much there will be
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to wait. program is a folder with client and server, or a command of somebody else."""
+
+    name: str
+    waits: str
+    program: str
+    family: str = "ours"
+    options: tuple[str, ...] = ()
+    client_options: tuple[str, ...] = ()
+    server_options: tuple[str, ...] = ()
+    stream: bool = False
+    roce_only: bool = False
+
+    def missing(self) -> str:
+        """What is not there, or nothing."""
+        if self.family == "ours":
+            gone = [role for role in ("client", "server") if not os.access(f"{self.program}/{role}", os.X_OK)]
+            return f"{self.program}/{gone[0]} is not built" if gone else ""
+        if shutil.which(self.program) is None:
+            return f"{self.program} is not there"
+        return ""
+
+    @property
+    def has_rate(self) -> bool:
+        """Whether it can send at a given rate."""
+        return self.family in ("ours", "tcp")
+
+    @property
+    def ends_by_signal(self) -> bool:
+        """Whether client and server end with their statistics when the client is told to."""
+        return self.family == "tcp" or (self.family == "ours" and self.name not in UNTOLD)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a pair is to do. rate 0 is all it can; count is for those that cannot be told to stop."""
+
+    address: str
+    port: int
+    device: str
+    gid: str
+    rate: int
+    size: int
+    clients: int
+    count: int
+    seconds: float
+    depth: int = 16
+
+
+def ours(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
+    """Our own stages. Where the server is not told how much there will be, both sides get the same count."""
+    messages = round(wish.rate * (wish.seconds + 2)) if wish.rate else MANY
+    if way.name in UNTOLD:
+        messages = max(2, round(wish.rate * wish.seconds)) if wish.rate else wish.count
+    both = ["-q", "-j", "-a", wish.address, "-p", str(wish.port), "-s", str(wish.size), *way.options]
+    server = [f"{way.program}/server", *both, *way.server_options]
+    client = [f"{way.program}/client", *both, "-c", str(messages), *way.client_options]
+    if way.name in UNTOLD:
+        server += ["-c", str(messages)]
+    else:
+        server += ["-n", str(wish.clients)]
+        client += ["-w", "10"]
+    if way.stream:
+        client += ["-b", str(wish.depth)]
+    if wish.rate:
+        client += ["--rate", str(wish.rate)]
+    return server, client
+
+
+def perftest(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
+    """perftest, with the CM as ours are."""
+    device = ["-d", wish.device] if wish.device else []
+    common = [way.program, "-F", "-R", *device, "-p", str(wish.port), "-s", str(wish.size), *way.options]
+    common += ["-n", str(wish.count)]
+    if way.stream:
+        common += ["-t", str(wish.depth)] + (["-r", str(wish.depth)] if "send" in way.program else [])
+    return common, [*common, wish.address]
+
+
+def pingpong(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
+    """ibv_rc_pingpong, which knows no CM."""
+    common = [way.program, "-d", wish.device, "-g", wish.gid, "-n", str(wish.count)]
+    common += ["-s", str(wish.size), "-p", str(wish.port), *way.options]
+    return common, [*common, wish.address]
+
+
+def qperf(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
+    """qperf's server serves whatever is asked for."""
+    listen = ["-lp", str(wish.port)]
+    test = ["-t", str(max(1, round(wish.seconds))), "-m", str(wish.size), *way.options]
+    return [way.program, *listen], [way.program, wish.address, *listen, *test]
+
+
+def tcp(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
+    """The same pattern over TCP: bench/tcp_ping.c."""
+    common = [way.program, *way.options]
+    place = [wish.address, str(wish.port), str(wish.size)]
+    return [*common, "server", *place], [*common, "client", *place, str(wish.rate)]
+
+
+FAMILIES = {"ours": ours, "perftest": perftest, "pingpong": pingpong, "qperf": qperf, "tcp": tcp}
+
+
+def commands(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
+    """The server's command and the client's."""
+    return FAMILIES[way.family](way, wish)
+
+
+def stage(name: str, waits: str, stream: bool = False, roce_only: bool = False) -> Way:
+    """A stage under its own name."""
+    return Way(name, waits, name, stream=stream, roce_only=roce_only)
+
+
+NINE_WAITS = {"none": POLLS, "channel": SLEEPS, "nonblocking": SLEEPS}
+NINE = [
+    Way(f"nine-{cm}-{completions}", NINE_WAITS[completions], f"build/nine/{cm}-{completions}")
+    for cm in NINE_WAITS
+    for completions in NINE_WAITS
+]
+TCP = "build/bench/tcp_ping"
+PARTS = {"none": "111", "chaining": "011", "signaling": "101", "credits": "110", "all": "000"}
+
+
+def blast_part(name: str, off: str, depth: int = 16) -> Way:
+    """blast-sr-2 with some of its economies switched off: chain, selective signaling, credit batches."""
+    client = ["--chain", "1"] if off[0] == "1" else []
+    client += ["--signal-every", "1" if off[1] == "1" else str((depth + 3) // 4)]
+    server = (["--chain", "1"] if off[0] == "1" else []) + (["--credit-batch", "1"] if off[2] == "1" else [])
+    options = (tuple(client), tuple(server))
+    return Way(f"blast-sr-2 {name}", POLLS, "blast-sr-2", "ours", (), *options, stream=True)
+
+
+WAYS = {
+    way.name: way
+    for way in [
+        *(stage(f"ping-sr-{n}", POLLS) for n in ("0", "1", "2e", "2")),
+        stage("ping-sr-3", SLEEPS),
+        stage("ping-sr-4", SLEEPS),
+        stage("ping-sr-5", BOTH),
+        *(Way(f"ping-sr-5 spin {us}", BOTH, "ping-sr-5", "ours", ("--spin", us)) for us in ("20", "100", "500")),
+        *NINE,
+        *(stage(f"ping-rdma-{n}", ONE_SIDED) for n in "123"),
+        stage("ping-rc-0", POLLS, roce_only=True),
+        Way("ping-rc-0-events", SLEEPS, "build/ping-rc-0-events", roce_only=True),
+        stage("blast-sr-2", POLLS, stream=True),
+        Way("blast-sr-2 -v", POLLS, "blast-sr-2", "ours", ("-v",), stream=True),
+        stage("blast-rdma-1", ONE_SIDED, stream=True),
+        *(blast_part(name, off) for name, off in PARTS.items()),
+        Way("ib_send_lat", POLLS, "ib_send_lat", "perftest"),
+        Way("ib_send_lat -e", SLEEPS, "ib_send_lat", "perftest", ("-e",)),
+        Way("ib_write_lat", ONE_SIDED, "ib_write_lat", "perftest"),
+        Way("ib_read_lat", ONE_SIDED, "ib_read_lat", "perftest"),
+        Way("ib_send_bw", POLLS, "ib_send_bw", "perftest", stream=True),
+        Way("ibv_rc_pingpong", POLLS, "ibv_rc_pingpong", "pingpong", roce_only=True),
+        Way("ibv_rc_pingpong -e", SLEEPS, "ibv_rc_pingpong", "pingpong", ("-e",), roce_only=True),
+        Way("qperf", POLLS, "qperf", "qperf", ("-cm1", "-cp1", "rc_lat")),
+        Way("tcp polling", POLLS, TCP, "tcp", ("poll",)),
+        Way("tcp sleeping", SLEEPS, TCP, "tcp", ("sleep",)),
+    ]
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Place: tests of what is concluded from figures: conclusions.py, statistics.py, limits.py."""
+
+from __future__ import annotations
+
+import unittest
+from xml.etree import ElementTree
+
+from comparing.made_up import results
+from bench.comparison import conclusions, limits, statistics
+from bench.comparison.plan import Point
+
+WILD = (0.2, 5.0, 0.3, 3.0, 1.0)
+
+
+class Statistics(unittest.TestCase):
+    """Medians and their intervals."""
+
+    def test_an_interval_has_its_median_in_it(self) -> None:
+        one = statistics.bootstrap([1, 2, 3, 4, 100])
+        self.assertEqual((one.value, one.rounds), (3, 5))
+        self.assertTrue(1 <= one.low <= 3 <= one.high <= 100)
+
+    def test_the_same_samples_have_the_same_interval(self) -> None:
+        self.assertEqual(statistics.bootstrap([3, 1, 2]), statistics.bootstrap([3, 1, 2]))
+
+    def test_ratios_are_those_of_a_round(self) -> None:
+        one = statistics.ratio({1: 2.0, 2: 20.0, 3: 200.0, 4: 7.0}, {1: 1.0, 2: 10.0, 3: 100.0})
+        assert one
+        self.assertEqual((one.value, one.low, one.high, one.rounds), (2, 2, 2, 3))
+
+    def test_no_round_in_common(self) -> None:
+        self.assertIsNone(statistics.ratio({1: 2.0}, {2: 1.0}))
+
+    def test_verdicts(self) -> None:
+        for low, high, rounds, word in (
+            (0.5, 0.6, 5, "less"), (1.2, 1.9, 5, "more"), (0.5, 1.5, 5, "too noisy to tell"),
+            (0.98, 1.02, 5, "the same"), (0.5, 0.6, 2, "too few rounds to tell"),
+        ):  # fmt: skip
+            self.assertEqual(statistics.verdict(statistics.Estimate((low + high) / 2, low, high, rounds)), word)
+
+    def test_settled_only_if_all_is_narrow(self) -> None:
+        self.assertTrue(statistics.settled(results()))
+        self.assertFalse(statistics.settled(results(noise=WILD)))
+        self.assertFalse(statistics.settled(results(rounds=2)))
+
+    def test_the_machines_own_is_subtracted(self) -> None:
+        made = results()
+        one = statistics.estimate(made, "RoCE", Point("ping-sr-2", 1000), statistics.cpu_us(made))
+        assert one
+        self.assertAlmostEqual(one.value, 2000)
+
+
+class Words(unittest.TestCase):
+    """What the report says."""
+
+    def test_break_even_is_where_both_cost_the_same(self) -> None:
+        even = conclusions.break_even(results(), "RoCE")
+        assert even.load
+        self.assertEqual(even.kind, "crossed")
+        self.assertAlmostEqual(even.load.value, 5000, delta=100)
+        self.assertIn("Break-even: above 5,000 messages", conclusions.say_break_even(even).replace("5,030", "5,000"))
+
+    def test_of_one_round_nothing_is_certain(self) -> None:
+        told = " ".join(conclusions.say_link(results(rounds=1), "RoCE"))
+        self.assertIn("too few rounds to tell", told)
+        self.assertNotIn("Choose sleeping", told)
+
+    def test_sleeping_is_cheaper_as_far_as_was_measured(self) -> None:
+        made = results()
+        made.samples = [one for one in made.samples if one.point.load in (1, 100)]
+        even = conclusions.break_even(made, "RoCE")
+        self.assertEqual((even.kind, even.high), ("never", 100))
+        self.assertIn("Up to 100 messages", conclusions.say_break_even(even))
+
+    def test_a_load_that_polling_did_not_keep_says_nothing(self) -> None:
+        made = results()
+        for one in made.samples:
+            if one.point == Point("ping-sr-2", 10000):
+                one.figures["rate"] = 500.0
+        even = conclusions.break_even(made, "RoCE")
+        self.assertEqual((even.kind, even.high), ("never", 1000))
+
+    def test_polling_is_cheaper_from_the_first(self) -> None:
+        made = results()
+        made.samples = [one for one in made.samples if one.point.load == 10000]
+        self.assertEqual(conclusions.break_even(made, "RoCE").kind, "always")
+
+    def test_what_was_not_measured_is_not_known(self) -> None:
+        self.assertEqual(conclusions.break_even(results(), "iWARP").kind, "unknown")
+
+    def test_a_rate_that_was_not_kept_is_named(self) -> None:
+        made = results()
+        for one in made.samples:
+            if one.point == Point("ping-sr-3", 10000):
+                one.figures["rate"] = 2500.0
+        self.assertEqual(conclusions.losses(made, "RoCE"), ["ping-sr-3 offered 10,000/s reaches 2,500/s"])
+
+    def test_a_restless_machine_is_named(self) -> None:
+        made = results()
+        made.steadiness = [1.1]
+        self.assertNotIn("NOT QUIET", " ".join(conclusions.say_machine(made)))
+        made.steadiness = [3.0]
+        self.assertIn("NOT QUIET", " ".join(conclusions.say_machine(made)))
+
+
+class Limits(unittest.TestCase):
+    """--fail-if."""
+
+    def kind(self, text: str, noise: tuple[float, ...] = (0.99, 1.0, 1.01)) -> str:
+        return limits.check(results(noise=noise), limits.parse(text), "RoCE").kind
+
+    def test_passed_kept_unsure(self) -> None:
+        self.assertEqual(self.kind("ping-sr-3.p50 > 1.1 * ping-sr-2.p50"), "passed")
+        self.assertEqual(self.kind("ping-sr-3.p50 > 20 * ping-sr-2.p50"), "kept")
+        self.assertEqual(self.kind("ping-sr-3.p50 > 10 * ping-sr-2.p50", WILD), "unsure")
+        self.assertEqual(self.kind("ping-sr-3@1000.rate < 500"), "kept")
+        self.assertEqual(self.kind("ping-sr-3@1000.rate < 2000"), "passed")
+
+    def test_what_was_not_measured_is_no_success(self) -> None:
+        self.assertEqual(self.kind("ping-sr-4.p50 > 1"), "unknown")
+        outcome = limits.check(results(), limits.parse("ib_send_lat_e.p50 > 1"), "RoCE")
+        suite = ElementTree.fromstring(limits.junit([outcome]))
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
+
+    def test_our_own_targets_are_understood(self) -> None:
+        self.assertGreater(len([limits.parse(text) for text in limits.TARGETS]), 10)
+
+    def test_nonsense_is_refused(self) -> None:
+        for text in ("", "ping-sr-3.p50", "x.p50 > 1", "ping-sr-3.colour > 1", "ping-sr-3.p50 > a", "1 > 2",
+                     "ping-sr-3.p50 > ping-sr-2.p50 * ping-sr-1.p50"):  # fmt: skip
+            with self.assertRaises(ValueError, msg=text):
+                limits.parse(text)
+
+
+if __name__ == "__main__":
+    unittest.main()

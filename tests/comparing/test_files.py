@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Place: tests of files: store.py, page.py, plot.py, report.py."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import re
+import tempfile
+import unittest
+from dataclasses import asdict
+from html.parser import HTMLParser
+from pathlib import Path
+from unittest.mock import patch
+from xml.etree import ElementTree
+
+from comparing.made_up import results
+from bench.comparison import page, plot, report, store
+
+EMPTY = {"meta", "rect", "line", "polyline", "circle", "polygon", "br", "link", "img"}
+
+
+class Balance(HTMLParser):
+    """Notes what is opened and not closed, and all text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in {"meta"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Closed at once."""
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            raise AssertionError(f"</{tag}> closes something else")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+class Folder(unittest.TestCase):
+    """Each test has one."""
+
+    def setUp(self) -> None:
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def events(self) -> Path:
+        """What a run leaves."""
+        made, file = results(), self.folder / "samples.jsonl"
+        store.append(file, "environment", made.environment)
+        store.append(file, "background", made.background[0])
+        for one in made.samples:
+            store.append(file, "sample", asdict(one))
+        return file
+
+
+class Store(Folder):
+    """Results in files."""
+
+    def test_what_is_written_is_read(self) -> None:
+        file = self.folder / "results.json"
+        store.write(results(), file)
+        self.assertEqual(store.load(file), results())
+
+    def test_a_line_that_is_cut_short_costs_that_line_alone(self) -> None:
+        file = self.events()
+        whole = store.collect(file)
+        self.assertEqual(whole.samples, results().samples)
+        self.assertEqual(whole.notes, [])
+        file.write_bytes(file.read_bytes()[:-20])
+        cut = store.collect(file)
+        self.assertEqual(cut.samples, results().samples[:-1])
+        self.assertEqual(len(cut.notes), 1)
+
+    def test_every_way_of_being_cut_short_is_refused_by_name(self) -> None:
+        file = self.folder / "results.json"
+        store.write(results(rounds=1), file)
+        text = file.read_bytes()
+        for length in range(0, len(text) - 2, 97):
+            file.write_bytes(text[:length])
+            with self.assertRaisesRegex(store.Damaged, "results.json"):
+                store.load(file)
+
+    def test_another_schema_is_refused(self) -> None:
+        file = self.folder / "results.json"
+        for text in ('{"schema": 2}', "[]", "{}", "null"):
+            file.write_text(text)
+            with self.assertRaises(store.Damaged):
+                store.load(file)
+
+    def test_csv_has_a_figure_a_line(self) -> None:
+        file = self.folder / "results.csv"
+        store.write_csv(results(rounds=1), file)
+        with open(file, newline="", encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines))
+        self.assertEqual(len(rows), sum(len(one.figures) for one in results(rounds=1).samples))
+        found = [row["value"] for row in rows if (row["way"], row["load"], row["figure"]) == ("ping-sr-2", "1000", "p50_us")]
+        self.assertEqual(found, ["30"])
+
+
+class Page(Folder):
+    """The report."""
+
+    def test_it_stands_alone_and_is_whole(self) -> None:
+        text = page.page([results()])
+        parser = Balance()
+        parser.feed(text)
+        self.assertEqual(parser.open, [])
+        self.assertEqual(re.findall(r"""(?:src|href)=|url\(|<script|@import""", text), [])
+        self.assertIn("Break-even", parser.text)
+        self.assertIn("Emulated", parser.text)
+        self.assertIn("6.1 <made up>", parser.text)
+
+    def test_each_sample_is_in_it(self) -> None:
+        self.assertIn(f"All {len(results().samples)} samples", page.page([results()]))
+        self.assertEqual(page.samples(results()).count("<tr>"), len(results().samples) + 1)
+
+    def test_a_plot_is_a_file_of_its_own(self) -> None:
+        drawing = page.drawings([results()], "RoCE")[0]
+        root = ElementTree.fromstring(plot.draw(drawing, alone=True))
+        titles = [one.text or "" for one in root.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertTrue(any("ping-sr-3 at 1000/s" in title and "CPUs" in title for title in titles))
+
+    def test_higher_is_higher(self) -> None:
+        axis = plot.Axis([1, 1000], 400, 0)
+        self.assertEqual([axis.at(value) for value in (1, 1000, 0)], [400, 0, 400])
+        self.assertEqual(axis.decades(), [1, 10, 100, 1000])
+
+    def test_two_machines_in_one(self) -> None:
+        files = []
+        for name in ("before", "after"):
+            files.append(self.folder / f"{name}.json")
+            store.write(results(), files[-1])
+        arguments = ["report", *map(str, files), "--folder", str(self.folder / "both"), "--fail-if", "ping-sr-3.p50 > 1"]
+        with patch("sys.argv", arguments), patch("shutil.which", return_value=None), contextlib.redirect_stderr(io.StringIO()):
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                self.assertEqual(report.main(), 1)
+        self.assertIn("FAILED: it is so", out.getvalue())
+        text = (self.folder / "both" / "index.html").read_text()
+        self.assertIn(str(self.folder / "before"), text)
+        self.assertIn(str(self.folder / "after"), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
