@@ -373,6 +373,10 @@ flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for 
 	$(if $(filter $(STAGES) $(OTHERS),$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS)))
 	@python3 -B -m tools.flatten $(STAGE) $(BUILD)/flat/$(STAGE)
 
+docs: ## the site: build/site/html/index.html, to be read without a network
+	@tools/packages --install tools/packages-build.txt tools/packages-docs.txt
+	@python3 -B -m tools.website $(BUILD)/site
+
 print-rooms:
 	@echo $(ROOMS)
 
@@ -417,7 +421,7 @@ help: ## show this
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
 .PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas picture flatten print-rooms print-traced print-own-objects print-stages print-others \
+	show delta deltas picture flatten docs print-rooms print-traced print-own-objects print-stages print-others \
 	print-before print-parts print-without print-libs clean help
 
 # Which object needs which header: of no use to a goal that only prints.

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Unit tests of tools/website: python3 -m unittest discover -s tests -t tests"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tools.website import check, sources  # noqa: E402
+from tools.website.markdown import Pages  # noqa: E402
+from tools.website.sources import NotThere  # noqa: E402
+
+
+class Checks(unittest.TestCase):
+    """What is wrong with a site is found."""
+
+    def site(self, body: str, style: str = "", script: str = "") -> list[str]:
+        """What the check says of a site of two pages."""
+        with tempfile.TemporaryDirectory() as folder:
+            html = Path(folder)
+            (html / "index.html").write_text(f"<html><body>{body}</body></html>")
+            (html / "other.html").write_text('<h1 id="there">Other</h1>')
+            (html / "style.css").write_text(style)
+            (html / "searchindex.js").write_text(script)
+            return check.site(html)
+
+    def test_a_good_one(self) -> None:
+        body = '<a href="other.html#there">a</a><a href="https://example.org">b</a><script src="searchindex.js">'
+        self.assertEqual(self.site(body, "p { background: url(data:x) }"), [])
+
+    def test_a_page_that_is_not_there(self) -> None:
+        self.assertEqual(len(self.site('<a href="none.html">a</a>')), 1)
+
+    def test_an_anchor_that_is_not_there(self) -> None:
+        self.assertEqual(len(self.site('<a href="other.html#here">a</a>')), 1)
+
+    def test_what_comes_from_other_hosts(self) -> None:
+        self.assertIn("another host", self.site('<script src="https://example.org/a.js"></script>')[0])
+        self.assertEqual(len(self.site("", "@import url(https://example.org/a.css);")), 1)
+        self.assertEqual(len(self.site("", "@import url(/javascript/a.css);")), 1)
+
+    def test_a_script_that_files_do_not_load(self) -> None:
+        self.assertEqual(len(self.site("", "", 'import A from "./a.js";')), 1)
+
+
+class Markdown(unittest.TestCase):
+    """Pages name only what is there."""
+
+    def convert(self, text: str) -> str:
+        """A page docs/page.md with this text."""
+        with tempfile.TemporaryDirectory() as folder:
+            return Pages(Path(folder), ["ping-sr-1/README.md"]).convert("docs/page.md", text)
+
+    def test_links(self) -> None:
+        self.assertEqual(self.convert("[a](../ping-sr-1)"), "[a](../ping-sr-1/README.md)")
+        self.assertEqual(self.convert("[a](../common/stage.h)"), "[a](../sources/common/stage.h.md)")
+        self.assertEqual(self.convert("`[a](none)`\n"), "`[a](none)`\n")
+        self.assertEqual(self.convert("~~~\n[a](none)\n~~~\n"), "~~~\n[a](none)\n~~~\n")
+
+    def test_a_link_to_nothing(self) -> None:
+        with self.assertRaises(NotThere):
+            self.convert("[a](none.md)")
+
+    def test_code(self) -> None:
+        text = self.convert("<!-- code: ping-sr-0/client.c connect_to_server -->")
+        self.assertIn("static int connect_to_server(", text)
+        self.assertIn("/* With -w", text)
+        self.assertNotIn("disconnect_from_server", text)
+
+    def test_code_that_has_gone(self) -> None:
+        for marker in ("ping-sr-0/client.c no_such_function", "ping-sr-0/none.c main"):
+            with self.assertRaises(NotThere):
+                self.convert(f"<!-- code: {marker} -->")
+
+    def test_a_declaration_is_no_function(self) -> None:
+        with self.assertRaises(NotThere):
+            sources.function("common/stage.h", "our_await_completion")
+
+    def test_a_figure_without_words(self) -> None:
+        with self.assertRaises(NotThere):
+            self.convert("![short](figures/objects.svg)")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Makes the site: one folder of HTML from the Markdown of the tree, to be read without a network.
+
+Place: `make docs` calls it. Contract: see --help. A link that leads nowhere, a function or figure that is
+not there, and anything that would be fetched from another host ends it with exit status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from . import check, mend, sources
+from .markdown import FRONT, Pages
+from .pages import TOP, Section, sections, stages
+from .sources import NotThere, fence
+
+
+def parse() -> argparse.Namespace:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(prog="python3 -m tools.website", description=__doc__.split("\n")[0])
+    parser.add_argument("directory", type=Path, help="where the site goes: DIRECTORY/html/index.html")
+    return parser.parse_args()
+
+
+def folded(title: str, text: str, language: str) -> str:
+    """Code that is unfolded by a click."""
+    lines = len(text.splitlines())
+    return f"<details><summary>{title} ({lines} lines)</summary>\n\n{fence(text, language)}\n</details>\n\n"
+
+
+def of_stage(stage: str) -> str:
+    """What the page of a stage has beyond its README: the delta, and the stage's own files."""
+    text = "\n\n## The code, as it is now\n\n"
+    delta = sources.delta(stage)
+    if delta:
+        text += folded(f"<code>make delta STAGE={stage}</code>", delta, "diff")
+    for path in sources.own_files(stage):
+        text += folded(f"<code>{path}</code>", (TOP / path).read_text(), "c")
+    return text
+
+
+def contents(parts: list[Section]) -> str:
+    """The table of contents, for the front page."""
+    text = ""
+    for part in parts:
+        text += f"\n```{{toctree}}\n:caption: {part.title}\n:maxdepth: 1\n:hidden:\n\n"
+        text += "\n".join(page.removesuffix(".md") for page in part.pages) + "\n```\n"
+    return text
+
+
+def write_pages(destination: Path, html: Path) -> None:
+    """Writes what Sphinx reads."""
+    parts = sections()
+    names = [page for part in parts for page in part.pages]
+    pages = Pages(destination, names)
+    for page in names:
+        text = pages.convert(page, (TOP / page).read_text())
+        folder, _, name = page.partition("/")
+        if name == "README.md" and folder in stages():
+            text += of_stage(folder)
+        pages.write(page, text)
+    pages.write("index.md", pages.convert(FRONT, (TOP / FRONT).read_text()) + contents(parts))
+    pages.write_shown()
+    pages.remove_others(html)
+
+
+def build(directory: Path) -> int:
+    """Makes the site. Returns the exit status."""
+    source, html = directory / "pages", directory / "html"
+    source.mkdir(parents=True, exist_ok=True)
+    write_pages(source, html)
+    command = ["sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html"]
+    command += ["-c", str(TOP / "tools/website"), "-d", str(directory / "doctrees"), str(source), str(html)]
+    if subprocess.run(command, cwd=TOP).returncode:
+        return 1
+    mend.site(html)
+    mistakes = check.site(html)
+    for mistake in mistakes:
+        print(f"tools/website: {mistake}", file=sys.stderr)
+    if mistakes:
+        return 1
+    print(f"{html}/index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(build(parse().directory))
+    except NotThere as missing:
+        print(f"tools/website: {missing}", file=sys.stderr)
+        sys.exit(1)

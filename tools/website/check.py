@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Looks through the finished site: links and anchors that lead nowhere, and what comes from other hosts.
+
+Place: the last part of tools/website. Contract: reads files only; a link to another host is not followed, but
+a script, style, font or picture from there is a mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src"}
+REMOTE = re.compile(r"^(https?:)?//")
+
+
+class Page(HTMLParser):
+    """What a page links to, what it fetches, and which anchors it has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Notes what an element refers to."""
+        values = {name: value or "" for name, value in attrs}
+        self.anchors.update(values[name] for name in ("id", "name") if name in values)
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        reference = FETCHED.get(tag)
+        if reference and reference in values and values.get("rel") != "canonical":
+            self.fetched.append(values[reference])
+
+
+def of_link(link: str, path: Path, pages: dict[Path, Page]) -> str:
+    """What is wrong with a link of the page at `path`; empty: nothing."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return ""
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if not target.exists():
+        return f"leads to {link}, which is not there"
+    if parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
+        return f"leads to {link}, and that page has no such anchor"
+    return ""
+
+
+def of_page(path: Path, pages: dict[Path, Page]) -> list[str]:
+    """What is wrong with a page."""
+    page = pages[path]
+    mistakes = [of_link(link, path, pages) for link in page.links + page.fetched]
+    mistakes += [f"fetches {name} from another host" for name in page.fetched if REMOTE.match(name)]
+    return [mistake for mistake in mistakes if mistake]
+
+
+def site(html: Path) -> list[str]:
+    """All that is wrong with the site."""
+    html = html.resolve()
+    pages = {path: Page(path.read_text()) for path in html.rglob("*.html")}
+    mistakes = [f"{path.relative_to(html)} {text}" for path in sorted(pages) for text in of_page(path, pages)]
+    for style in html.rglob("*.css"):
+        if re.search(r"(url\(|@import\s)\s*['\"]?(https?:|/)", style.read_text()):
+            mistakes.append(f"{style.relative_to(html)} fetches something from a host")
+    for script in html.rglob("*.js"):
+        if re.search(r"^import ", script.read_text(), re.MULTILINE):
+            mistakes.append(f"{script.relative_to(html)} is a module, which is not loaded from a file")
+    if not (html / "searchindex.js").exists():
+        mistakes.append("there is no index to search")
+    return mistakes

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What Sphinx is to know: the site is Markdown, its theme furo, and nothing comes from other hosts."""
+
+project = "RDMA by example"
+project_copyright = ""
+extensions = ["myst_parser"]
+source_suffix = {".md": "markdown"}
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 4
+# Code of ours that a highlighter does not know word for word is no mistake of the page.
+suppress_warnings = ["misc.highlighting_failure"]
+highlight_language = "none"
+html_theme = "furo"
+html_title = project
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_search_summary = False  # it would be fetched, which a browser does not do from files
+html_show_sphinx = False
+html_show_copyright = False
+html_theme_options = {"top_of_page_button": None}
+smartquotes = False

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Turns a Markdown file of the tree into a page of the site: links, figures, and live code.
+
+Place: between tools/website/__main__.py and sources.py. Contract: the page stays where the file is, relative to
+the top, so that links between pages hold as they are. A link to any other file of the tree leads to a page
+that shows that file. A line `<!-- code: FILE FUNCTION -->` is followed by that function as it is now.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import posixpath
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from . import sources
+from .pages import TOP
+from .sources import NotThere, fence
+
+FRONT = "README.md"
+CODE = re.compile(r"^<!-- code: (\S+) (\S+) -->$", re.MULTILINE)
+FIGURE = re.compile(r"^!\[([^\]]*)\]\((\S+)\.svg\)$", re.MULTILINE)
+# Fenced blocks and code spans hold no links.
+VERBATIM = re.compile(r"(^(`{3,}|~{3,}).*?^\2[`~]*$|(`+)(?!`).+?(?<!`)\3(?!`))", re.MULTILINE | re.DOTALL)
+TARGET = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """The text, changed where it is not code."""
+    result, end = "", 0
+    for block in VERBATIM.finditer(text):
+        result += change(text[end : block.start()]) + block.group(0)
+        end = block.end()
+    return result + change(text[end:])
+
+
+def drawn(dot: Path) -> str:
+    """A figure, drawn by graphviz, in the colours of the page."""
+    command = ["dot", "-Tsvg", "-Gbgcolor=transparent", "-Nfontname=sans-serif", "-Efontname=sans-serif", str(dot)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode or result.stderr.strip():
+        raise NotThere(f"dot {dot}: {result.stderr.strip()}")
+    svg = result.stdout[result.stdout.index("<svg") :]
+    svg = svg.replace('"black"', '"currentColor"').replace("<text ", '<text fill="currentColor" ')
+    svg = re.sub(r"<!--.*?-->\n?|<title>.*?</title>\n?", "", svg, flags=re.DOTALL)
+    return re.sub(r"\n\s*\n", "\n", svg)
+
+
+def shown(path: Path) -> str:
+    """A file's text as code, or the names in a folder."""
+    if path.is_dir():
+        return fence("\n".join(sorted(entry.name for entry in path.iterdir())), "none")
+    return fence(path.read_text(), sources.language(path))
+
+
+class Pages:
+    """Writes pages, and keeps account of the files that links lead to."""
+
+    def __init__(self, destination: Path, pages: list[str]) -> None:
+        self.destination = destination
+        self.pages = set(pages)
+        self.shown: set[str] = set()
+        self.written: set[Path] = set()
+
+    def _link(self, page: str, target: str) -> str:
+        """Where a link of a page leads on the site."""
+        if re.match(r"[a-z]+:|#", target):
+            return target
+        path, _, anchor = target.partition("#")
+        wanted = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+        if (TOP / wanted / "README.md").is_file():
+            wanted = posixpath.join(wanted, "README.md")
+        if not (TOP / wanted).exists():
+            raise NotThere(f"{page}: a link leads to {target}, which is not there")
+        if wanted == FRONT:
+            wanted = "index.md"
+        elif wanted not in self.pages:
+            self.shown.add(wanted)
+            wanted = f"sources/{wanted}.md"
+        relative = os.path.relpath(wanted, posixpath.dirname(page) or ".")
+        return relative + (f"#{anchor}" if anchor else "")
+
+    def convert(self, page: str, text: str) -> str:
+        """The text of a page, as Sphinx gets it."""
+
+        def links(part: str) -> str:
+            return TARGET.sub(lambda found: f"]({self._link(page, found.group(1))})", part)
+
+        def code(found: re.Match[str]) -> str:
+            path, name = found.groups()
+            text = sources.function(path, name)
+            self.shown.add(path)
+            shown = os.path.relpath(f"sources/{path}.md", posixpath.dirname(page) or ".")
+            return f"[{path}]({shown}):\n\n" + fence(text, sources.language(TOP / path))
+
+        def figure(found: re.Match[str]) -> str:
+            alt, name = found.groups()
+            if len(alt) < 20:
+                raise NotThere(f"{page}: the figure {name} needs words for those who cannot see it")
+            svg = drawn(TOP / posixpath.dirname(page) / f"{name}.dot")
+            label = html.escape(alt, quote=True)
+            svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+            return f'```{{raw}} html\n<figure class="drawn">\n{svg}</figure>\n```'
+
+        figures = [figure(found) for found in FIGURE.finditer(text)]
+        text = FIGURE.sub("@FIGURE@", text)
+        text = CODE.sub(code, outside_code(text, links))
+        for drawing in figures:
+            text = text.replace("@FIGURE@", drawing, 1)
+        return text
+
+    def write(self, page: str, text: str) -> None:
+        """Puts a page where Sphinx looks for it, which reads it only if it is newer than what it has."""
+        path = self.destination / page
+        self.written.add(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+    def remove_others(self, html: Path) -> None:
+        """Removes what an earlier run made of pages that there are no more."""
+        for path in set(self.destination.rglob("*.md")) - self.written:
+            path.unlink()
+            made = html / path.relative_to(self.destination).with_suffix(".html")
+            made.unlink(missing_ok=True)
+
+    def write_shown(self) -> None:
+        """A page for each file that links lead to, and that is no page by itself."""
+        for path in sorted(self.shown):
+            body = shown(TOP / path)
+            self.write(f"sources/{path}.md", f"---\norphan: true\n---\n\n# `{path}`\n\n{body}")

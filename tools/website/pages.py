@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Which pages the site has, in which order: the only list of them.
+
+Place: the first part of tools/website. Contract: paths are relative to the top of the tree, and each is a
+Markdown file that git tracks or would track; the stages are those that the Makefile names.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+ONE_FILE_STAGES = ["ping-ep-0"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the site's table of contents."""
+
+    title: str
+    pages: list[str]
+
+
+def make(*words: str) -> list[str]:
+    """What the Makefile answers."""
+    command = ["make", "--no-print-directory", "--silent", *words]
+    unset = ("MAKEFLAGS", "MAKELEVEL")  # those of a make that calls us are not for the one that we ask
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    answer = subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, check=True)
+    return answer.stdout.split()
+
+
+@functools.cache
+def stages() -> list[str]:
+    """The stages, in the order in which they are read."""
+    return [*make("print-stages"), *ONE_FILE_STAGES, *make("print-others")]
+
+
+def existing(pattern: str) -> list[str]:
+    """The paths that fit a pattern, sorted."""
+    return sorted(str(path.relative_to(TOP)) for path in TOP.glob(pattern))
+
+
+def sections() -> list[Section]:
+    """The table of contents, without the front page."""
+    concepts = ["primer", "adapters", "objects", "states", "cm-events", "nine", "glossary"]
+    reference = ["verbs", "pitfalls", "protocol", "drivers", "reliability", "results"]
+    tools = ["verbs-trace", "verbs-trace-json"]
+    return [
+        Section("Concepts", [f"docs/{name}.md" for name in concepts]),
+        Section("Stages", [f"{stage}/README.md" for stage in stages()]),
+        Section("Labs and exercises", existing("course/README.md") + existing("course/labs/*.md")),
+        Section("Reference", [f"docs/{name}.md" for name in reference]),
+        Section(
+            "Tools and machines",
+            ["docs/your-machines.md", "lab/README.md", "devices/README.md", "bench/README.md"]
+            + [f"docs/{name}.md" for name in tools],
+        ),
+        Section("Behind it", ["docs/course-map.md", "tests/README.md", "docs/mutants.md"]),
+    ]

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Which verbs the programs call, and in which folders: what docs/verbs.md has to say.
+
+Place: for the test of that page. Contract: reads the sources of the stages, of the rooms and of devices/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from .pages import TOP, make, stages
+
+CALL = re.compile(r"\b((?:rdma|ibv)_[a-z_0-9]+)\(")
+COMMENT = re.compile(r"/\*.*?\*/|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+ROW = re.compile(r"^\| `((?:rdma|ibv)_\w+)` \|.*\| ([^|]*) \|$", re.MULTILINE)
+
+
+def used() -> dict[str, set[str]]:
+    """The folders in which each verb is called."""
+    result: dict[str, set[str]] = defaultdict(set)
+    for folder in [*make("print-rooms"), *stages(), "devices"]:
+        for path in (TOP / folder).glob("*.[ch]"):
+            for verb in CALL.findall(COMMENT.sub("", path.read_text())):
+                result[verb].add(folder)
+    return dict(result)
+
+
+def documented() -> dict[str, set[str]]:
+    """The folders that docs/verbs.md names for each verb."""
+    text = (TOP / "docs/verbs.md").read_text()
+    return {verb: set(folders.split(", ")) for verb, folders in ROW.findall(text)}
