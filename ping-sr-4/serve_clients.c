@@ -60,7 +60,7 @@ static void drain_agent(struct our_server *server, struct our_agent *agent)
 }
 
 /* Returns whether the client is going to be served. */
-static bool admit(struct our_server *server, const struct our_cm_event *request)
+static bool take_request(struct our_server *server, const struct our_cm_event *request)
 {
 	struct our_control *control;
 	struct our_agent *agent;
@@ -117,7 +117,7 @@ static int handle_cm_event(struct our_server *server, const struct our_cm_event 
 	switch (our_note_cm_event(control)) {
 	case OUR_CM_MINE:
 		if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST)
-			return admit(server, event) ? EAGAIN : 0;
+			return take_request(server, event) ? EAGAIN : 0;
 		ret = our_agent_established(control->agent);
 		if (ret)
 			our_end_and_forget(server, control->agent, ret);
