@@ -26,8 +26,8 @@ HERE, DEVICE, GUEST, TWO_HOSTS, LAB = "here", "device", "guest", "two hosts", "l
 @dataclass(frozen=True)
 class Suite:
     """Where a suite is run (HERE: needs no device; GUEST: on the lab's device alone), its program with its
-    arguments, its limit in seconds, and how many
-    processors it keeps busy: programs that poll, in a VM of two processors, take both."""
+    arguments, its limit in seconds, and how many processors it keeps busy: programs that poll, in a VM of
+    two processors, take both."""
 
     where: str
     program: str
