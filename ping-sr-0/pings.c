@@ -13,8 +13,8 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-/* One message there and back, timed. */
-static int timed_ping(struct our_control *client, uint64_t *ended_ns)
+/* One message there and back, timed; from `overdue_ns` on, unless that is 0. */
+static int timed_ping(struct our_control *client, uint64_t overdue_ns, uint64_t *ended_ns)
 {
 	uint64_t started_ns = our_now_ns();
 	int ret;
@@ -25,6 +25,8 @@ static int timed_ping(struct our_control *client, uint64_t *ended_ns)
 		return ret;
 	*ended_ns = our_now_ns();
 
+	if (overdue_ns)
+		started_ns = overdue_ns;
 	our_histogram_add(&client->statistics.round_trips, *ended_ns - started_ns);
 	client->statistics.messages++;
 	return 0;
@@ -32,14 +34,19 @@ static int timed_ping(struct our_control *client, uint64_t *ended_ns)
 
 /*
  * With --rate: waits until message number `message` is due. Nothing is under way meanwhile, and
- * nothing may come.
+ * nothing may come. If it was due while the message before it was still under way, *overdue_ns is when;
+ * else 0. Its round trip counts from then on: whoever sends at a rate waits for that message, too.
  */
-static int await_turn(struct our_control *client, uint64_t started_ns, uint64_t message)
+static int await_turn(struct our_control *client, uint64_t started_ns, uint64_t message,
+		      uint64_t *overdue_ns)
 {
 	uint64_t due_ns = our_due_ns(started_ns, message, client->options->rate);
 	struct our_completion completion;
 	int ret;
 
+	*overdue_ns = message && our_now_ns() > due_ns ? due_ns : 0;
+	if (*overdue_ns)
+		return 0;
 	client->wait_until_ns = UINT64_MAX;
 	ret = our_await_time(client, due_ns, &completion);
 	if (!ret) {
@@ -53,7 +60,7 @@ int our_run_pings(struct our_control *client, uint64_t *messages)
 {
 	struct our_statistics *statistics = &client->statistics;
 	uint64_t message, now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
-	uint64_t started_ns = now_ns;
+	uint64_t started_ns = now_ns, overdue_ns = 0;
 	int ret = 0;
 
 	if (client->options->duration_s)
@@ -65,9 +72,9 @@ int our_run_pings(struct our_control *client, uint64_t *messages)
 		if (client->options->verify)
 			our_setup_user_data(client, OUR_SEND_BUFFER, message);
 		if (client->options->rate)
-			ret = await_turn(client, started_ns, message);
+			ret = await_turn(client, started_ns, message, &overdue_ns);
 		if (!ret)
-			ret = timed_ping(client, &now_ns);
+			ret = timed_ping(client, overdue_ns, &now_ns);
 		if (!ret && client->options->verify)
 			ret = our_verify_data(client, OUR_RECV_BUFFER, message);
 		if (!ret)

@@ -59,7 +59,8 @@ static void check_round_trips(const struct expected *expected)
 	check_number(object, "min", (double)expected->round_trips[0] / 1e3, COMPARE_EXACT, 1e-3);
 	check_number(object, "max", (double)expected->round_trips[n - 1] / 1e3, COMPARE_EXACT,
 		     1e-3);
-	check_number(object, "mean", expected->mean_us, COMPARE_EXACT, 1e-3);
+	check_number(object, "mean", expected->mean_us, COMPARE_EXACT,
+		     1e-3 + expected->mean_slack_us);
 	for (i = 0; i < COMPARE_PERCENTILES; i++)
 		check_number(object, compare_percentiles[i].json_name,
 			     compare_percentile_us(expected, compare_percentiles[i].percent),

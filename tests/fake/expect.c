@@ -117,23 +117,33 @@ static uint64_t number_after(const struct figures_row *row, const char *option)
 	return 0;
 }
 
-/* A message is sent when it is due, or, if the one before it comes back later, at once. */
-static uint64_t time_at_rate(const struct figures_row *row, bool blast)
+static uint64_t blast_at_rate(const struct figures_row *row)
 {
-	uint64_t period = OUR_NS_PER_S / row->rate, message, now = 0;
-	uint64_t last = row->config.count - 1;
+	uint64_t period = OUR_NS_PER_S / row->rate;
 
 	/* It gives up when the first message that is not credited is so old. */
-	if (blast && row->config.silent_after)
+	if (row->config.silent_after)
 		return row->arrivals * period + number_after(row, "--timeout") * OUR_NS_PER_S;
-	if (blast)
-		return last * period +
-		       known_message_ns(&row->config, all_credits(&row->config) - 1);
-	for (message = 0; message <= last; message++) {
-		if (now < message * period)
-			now = message * period;
-		now += known_message_ns(&row->config, message);
+	return (row->config.count - 1) * period +
+	       known_message_ns(&row->config, all_credits(&row->config) - 1);
+}
+
+/*
+ * A message is sent when it is due, or, if the one before it comes back later, at once; but its round trip
+ * begins when it was due. There is no warm-up.
+ */
+static uint64_t pings_at_rate(struct expected *expected, const struct figures_row *row)
+{
+	uint64_t period = OUR_NS_PER_S / row->rate, message, due, now = 0;
+
+	for (message = 0; message < row->config.count; message++) {
+		due = message * period;
+		now = (now < due ? due : now) + known_message_ns(&row->config, message);
+		expected->round_trips[message] = now - due;
 	}
+	qsort(expected->round_trips, message, sizeof(uint64_t), compare_numbers);
+	expected->mean_slack_us =
+		(double)EXPECT_SLACK_NS / OUR_NS_PER_US; /* it is seen to be due */
 	return now;
 }
 
@@ -206,8 +216,8 @@ void expect(struct expected *expected, const struct figures_row *row, const stru
 		expect_messages(expected, row, test, warm_up);
 	if (test->blast && test->server)
 		expect_returned_credits(expected, row);
+	if (row->rate)
+		expected->ns = test->blast ? blast_at_rate(row) : pings_at_rate(expected, row);
 	expected->mean_us = mean_us(expected);
 	expect_use(expected);
-	if (row->rate)
-		expected->ns = time_at_rate(row, test->blast);
 }

@@ -41,7 +41,7 @@ struct expected {
 	uint64_t first, arrivals; /* messages from the peer: the first that is measured, and all */
 	uint64_t round_trips[EXPECT_MOST];
 	size_t n_round_trips;
-	double mean_us;
+	double mean_us, mean_slack_us;
 	double process_user, process_system, machine_user, machine_system,
 		machine_idle; /* seconds */
 	double voluntary, involuntary;
