@@ -191,6 +191,31 @@ class Layout(Pictures):
         rows = self.drawn(client)["lanes"][0]["requests"]
         self.assertEqual([row["t"][0] + row["d"][0] for row in rows], [FIRST + 9 * STEP] * 3)
 
+    def test_extended_queues(self) -> None:
+        """A QP that is connected with itself, posted to by ibv_wr_* and polled by ibv_start_poll."""
+        only = Side("extended", 1, "one", lambda t: t)
+        only.call(0, STEP, "ibv_create_qp_ex", {"qp_init_attr_ex": {"sq_sig_all": 0}}, "qp1", pointer="0x1", qp_num=9)
+        only.call(STEP, STEP // 2, "ibv_modify_qp", {"qp": "qp1", "attr": {"state": "RTR", "dest_qp_num": 9}})
+        only.post(2 * STEP, True, 1)
+        only.call(3 * STEP, 5, "ibv_wr_start", {"qp": "qp1"}, None)
+        wr = {"qp": "qp1", "wr_id": "0x2", "flags": "SIGNALED"}
+        only.call(4 * STEP, 5, "ibv_wr_send_imm", {**wr, "imm_data": "0x1"}, None)
+        only.call(4 * STEP + 9, 5, "ibv_wr_set_sge", {"qp": "qp1", "lkey": "0x3", "addr": "0x4", "length": 64}, None)
+        only.call(5 * STEP, 5, "ibv_wr_rdma_write", {**wr, "wr_id": "0x3", "rkey": "0x5", "remote_addr": "0x6"}, None)
+        only.call(6 * STEP, 5, "ibv_wr_complete", {"qp": "qp1"})
+        found: list[tuple[int, str, dict[str, object]]]
+        found = [(1, "RECV", {"bytes": 64}), (2, "SEND", {}), (3, "RDMA_WRITE", {})]
+        for step, (number, opcode, more) in enumerate(found, 7):
+            wc: dict[str, object] = {"wr_id": hex(number), "status": "SUCCESS", "opcode": opcode, **more, "qp": "qp1"}
+            only.call(step * STEP, 5, "ibv_start_poll", {"cq": "cq1", "completion": [wc]})
+        data = self.drawn(only)
+        rows = data["lanes"][0]["requests"]
+        spans = sorted((row["t"][0], row["t"][0] + row["d"][0]) for row in rows)
+        expected = [(post * STEP, poll * STEP + 5) for post, poll in ((2, 7), (4, 8), (5, 9))]
+        self.assertEqual(spans, expected)
+        lines = data["messages"]
+        self.assertEqual(list(zip(lines["t"], lines["u"], lines["f"])), [(4 * STEP, 7 * STEP + 5, 0), (*expected[2], UNKNOWN)])
+
     def test_text_cannot_end_the_page(self) -> None:
         """Whatever a trace has in it stays text."""
         client, _ = ping_pong(1)
