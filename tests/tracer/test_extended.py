@@ -54,7 +54,3 @@ class Extended(unittest.TestCase):
         for calls, errors, verb in ((1, 0, "ibv_wr_send_imm"), (2, 0, "ibv_wr_set_sge"), (3, 0, "ibv_end_poll")):
             self.assertRegex(told, rf" {calls} +{errors} {verb}\n")
         self.assertRegex(told, r" [1-9]\d* +1 ibv_start_poll\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

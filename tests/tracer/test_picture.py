@@ -70,8 +70,7 @@ class Clocks(Pictures):
             with self.subTest(offset=offset):
                 data, ends = self.ends(lambda t, o=offset: t + o)  # type: ignore[misc]
                 self.assertEqual(ends, self.true_ends())
-                told = "1.json: its clock is matched by 40 messages, to ±20.0 µs"
-                self.assertEqual(data["notes"], [told])
+                self.assertEqual(data["notes"], ["1.json: its clock is matched by 40 messages, to ±20.0 µs"])
 
     def test_unequal_directions(self) -> None:
         """What is slower in one direction is taken by halves, within what the page says."""
@@ -299,7 +298,3 @@ class Large(Pictures):
         self.assertEqual(len(data["messages"]["t"]), 2 * rounds)
         traces = sum((self.scratch / f"{n}.json").stat().st_size for n in (0, 1))
         self.assertLess((self.scratch / "out.html").stat().st_size, traces)
-
-
-if __name__ == "__main__":
-    unittest.main()
