@@ -247,7 +247,3 @@ class Page(unittest.TestCase):
         self.assertLess(self.value("{ drawing.draw(); return drawing.strokes; }"), most)
         self.show(last - STEP, last + ROUND)
         self.assertIn(f"wr_id {hex(LARGE - 2)}, SEND", self.hover(*self.point(last + STEP / 20, 0, 9)))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,9 +4,9 @@
 
 TRACER = $(BUILD)/tests/tracer
 
-tracer-build: verbs-trace $(TRACER)/sins $(TRACER)/odd $(TRACER)/static
+tracer-build: verbs-trace $(TRACER)/sins $(TRACER)/extended $(TRACER)/odd $(TRACER)/static
 
-$(TRACER)/sins: tests/tracer/sins.c tests/tracer/pair.c tests/tracer/pair.h
+$(TRACER)/sins $(TRACER)/extended: $(TRACER)/%: tests/tracer/%.c tests/tracer/pair.c tests/tracer/pair.h
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -Werror $(filter %.c,$^) $(LIBS) -o $@

@@ -78,7 +78,7 @@ def _see_qp(found: dict[str, Life], call: Call) -> None:
         life, state = found.get(str(call.args.get("qp"))), call.args["attr"].get("state")
         if life and isinstance(state, str) and (not life.states or life.states[-1][1] != state):
             life.states.append((call.end, state))
-    found_there = call.args.get("wc") if call.name == "ibv_poll_cq" else None
+    found_there = call.args.get("wc", call.args.get("completion"))
     for wc in found_there if isinstance(found_there, list) else []:
         failed = isinstance(wc, dict) and wc.get("status") not in ("SUCCESS", "WR_FLUSH_ERR", None)
         if failed and str(wc.get("qp")) in found:

@@ -71,6 +71,9 @@ def _join(pairs: list[QueuePair], mine: Key, theirs: Key) -> None:
     for pair in pairs:
         if pair.partner or theirs(pair) is None:
             continue
+        if mine(pair) == theirs(pair):  # connected with itself
+            pair.partner = pair
+            continue
         waiting = free.get(mine(pair), [])
         other = next((w for w in waiting if w is not pair), None)
         if other:

@@ -21,56 +21,16 @@ uint64_t call_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* errno is set to 0 before the verb, since some providers fail and leave it alone. */
-void call_begin(struct call *call, int verb)
-{
-	struct thread *thread = thread_self();
-
-	*call = (struct call){
-		.verb = verb,
-		.saved_errno = errno,
-		.thread = thread,
-		.began = summary_times(thread, verb) ? call_now() : 0,
-	};
-	call->inner = thread->depth++ > 0;
-	if (!call->inner)
-		thread->in = (struct moment){ verb, call->began };
-	errno = 0;
-}
-
-/* An error that only says that nothing is there is not one to count. */
-static bool is_nothing(int error)
-{
-	return error == EAGAIN || error == EWOULDBLOCK;
-}
-
-void call_end(struct call *call, int error)
-{
-	if (errno)
-		call->saved_errno = errno;
-	if (call->began)
-		call->ended = call_now();
-	call->error = error;
-	call->waited = is_nothing(error);
-}
-
 struct moment call_moment(const struct call *call)
 {
 	return (struct moment){ call->verb, call->began ? call->began : call_now() };
 }
 
-int error_of_errno(int ret)
+int error_of_bad(long long ret)
 {
 	if (ret == -1)
 		return errno ? errno : EIO;
-	return ret < 0 ? -ret : ret;
-}
-
-int error_of_minus1(long long ret)
-{
-	if (ret >= 0)
-		return 0;
-	return errno ? errno : EIO;
+	return ret < 0 ? (int)-ret : (int)ret;
 }
 
 int error_of_pointer(const void *ret)
@@ -91,7 +51,7 @@ static bool is_wanted(const struct call *call, bool failed)
 	return verbs[call->verb].wanted;
 }
 
-struct out *call_show(struct call *call)
+struct out *call_count_and_show(struct call *call)
 {
 	bool failed = (call->error && !call->waited) || call->bad;
 
@@ -106,11 +66,4 @@ struct out *call_show(struct call *call)
 		out_raw(call->out, call->out->json ? "\"args\":{" : "(");
 	}
 	return call->out;
-}
-
-void call_leave(struct call *call)
-{
-	if (--call->thread->depth == 0)
-		call->thread->in.when = 0;
-	errno = call->saved_errno;
 }

@@ -33,6 +33,7 @@ struct thread {
 	struct moment in;      /* the outermost call; `when` is 0 outside */
 	bool gone;             /* has ended: the next one may have the row */
 	struct tally *tallies; /* one for each verb, or NULL */
+	int *error;            /* its errno: to ask for it each time is felt */
 	struct thread *next;
 };
 
@@ -53,15 +54,80 @@ struct call {
 extern bool tracing;
 
 uint64_t call_now(void);
-void call_begin(struct call *call, int verb);
-void call_end(struct call *call, int error);
-struct out *call_show(struct call *call);
-void call_leave(struct call *call);
+/* The calling thread's row, once it has one; and the one that a thread gets at its first call. */
+extern __thread struct thread *thread_mine;
+struct thread *thread_new(void);
+
+/*
+ * What comes with each call is inline, since a program that polls feels each function. errno is set to 0
+ * before the verb, since some providers fail and leave it alone.
+ */
+static inline void call_begin(struct call *call, int verb)
+{
+	struct thread *thread = thread_mine ? thread_mine : thread_new();
+	bool timed = !thread->tallies || !thread->tallies[verb].untimed;
+
+	*call = (struct call){
+		.verb = verb,
+		.saved_errno = *thread->error,
+		.thread = thread,
+		.began = timed ? call_now() : 0,
+	};
+	call->inner = thread->depth++ > 0;
+	if (!call->inner)
+		thread->in = (struct moment){ verb, call->began };
+	*thread->error = 0;
+}
+
+/* An error that only says that nothing is there is not one to count. */
+static inline void call_end(struct call *call, int error)
+{
+	if (*call->thread->error)
+		call->saved_errno = *call->thread->error;
+	if (call->began)
+		call->ended = call_now();
+	call->error = error;
+	call->waited = error == EAGAIN || error == EWOULDBLOCK;
+}
+
+struct out *call_count_and_show(struct call *call);
+
+/* With -c, a call that is not timed, and of which there is nothing to say, is only counted. */
+static inline struct out *call_show(struct call *call)
+{
+	struct tally *tally;
+
+	if (call->began || call->inner || call->error || call->bad)
+		return call_count_and_show(call);
+	tally = &call->thread->tallies[call->verb];
+	tally->calls++;
+	tally->untimed--;
+	return NULL;
+}
+
+static inline void call_leave(struct call *call)
+{
+	if (--call->thread->depth == 0)
+		call->thread->in.when = 0;
+	*call->thread->error = call->saved_errno;
+}
 struct moment call_moment(const struct call *call);
 
 /* The error of a call, by the way in which the verb tells it. */
-int error_of_errno(int ret);           /* an errno value; of some providers -1 and errno */
-int error_of_minus1(long long ret);    /* -1 and errno; all but -1 and below is good */
+int error_of_bad(long long ret); /* of a call that has failed */
+
+/* An errno value; of some providers -1 and errno. */
+static inline int error_of_errno(int ret)
+{
+	return ret ? error_of_bad(ret) : 0;
+}
+
+/* -1 and errno; all but -1 and below is good. */
+static inline int error_of_minus1(long long ret)
+{
+	return ret >= 0 ? 0 : error_of_bad(-1);
+}
+
 int error_of_pointer(const void *ret); /* NULL and errno */
 
 /* What closes the arguments and shows the result: a number, a name or an object; or none. */

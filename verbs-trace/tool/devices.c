@@ -9,22 +9,9 @@
 #include "verbs-trace/tool/guard.h"
 #include "hooks.h"
 
-#define MAX_DEVICES 256 /* that have been open at a time; those beyond are not traced */
-
-static struct device devices[MAX_DEVICES]; /* rows are used again only for the same context */
-static _Atomic int n_devices;
+struct device devices[MAX_DEVICES]; /* rows are used again only for the same context */
+_Atomic int n_devices;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what is added */
-
-const struct device *device_of(const struct ibv_context *context)
-{
-	int i, n = n_devices;
-
-	for (i = 0; i < n; i++) {
-		if (devices[i].context == context)
-			return &devices[i];
-	}
-	return NULL;
-}
 
 void device_opened(struct ibv_context *context)
 {

@@ -18,8 +18,21 @@ struct device {
 /* Puts ours into the context's tables, once. NULL is ignored. Any thread. */
 void device_opened(struct ibv_context *context);
 
+#define MAX_DEVICES 256 /* that have been open at a time; those beyond are not traced */
+extern struct device devices[MAX_DEVICES];
+extern _Atomic int n_devices;
+
 /* Of a context whose tables we have changed. Any thread, without a lock. */
-const struct device *device_of(const struct ibv_context *context);
+static inline const struct device *device_of(const struct ibv_context *context)
+{
+	int i, n = n_devices;
+
+	for (i = 0; i < n; i++) {
+		if (devices[i].context == context)
+			return &devices[i];
+	}
+	return NULL;
+}
 
 /* generate.py writes these. */
 void install_ops(struct ibv_context_ops *table, struct ibv_context_ops *kept);

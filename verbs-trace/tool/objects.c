@@ -13,7 +13,6 @@
 
 #define BUCKETS  16384 /* a power of two; chains grow with what a program has at a time */
 #define NUMBERED 4096
-#define RECENT   16
 
 const char *const kind_names[N_KINDS] = {
 #define KIND(name, text) [KIND_##name] = text,
@@ -24,7 +23,8 @@ const char *const kind_names[N_KINDS] = {
 static struct object *buckets[BUCKETS];
 static struct object *numbered[NUMBERED]; /* QPs, by their numbers */
 /* What this thread has looked for of late; one that has ended has no pointer. */
-static __thread struct object *recent[RECENT], *recent_qp[RECENT];
+__thread struct object *object_recent[OBJECTS_RECENT];
+static __thread struct object *recent_qp[OBJECTS_RECENT];
 static struct object *unused;
 static unsigned int numbers[N_KINDS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all these */
@@ -104,18 +104,16 @@ struct object *object_made(enum kind kind, const void *pointer, bool own, struct
 	return object;
 }
 
-struct object *object_of(enum kind kind, const void *pointer)
+struct object *object_seek(enum kind kind, const void *pointer)
 {
-	struct object **at = &recent[(uintptr_t)pointer >> 6 & (RECENT - 1)], *object = *at;
+	struct object *object;
 
 	if (!pointer)
 		return NULL;
-	if (object && object->pointer == pointer && object->kind == kind)
-		return object;
 	guard_lock(&lock);
 	object = *find(kind, pointer);
 	guard_unlock(&lock);
-	*at = object;
+	*object_recent_at(pointer) = object;
 	return object;
 }
 
@@ -236,7 +234,7 @@ static bool completes_to(const struct object *qp, const struct object *cq, uint3
 
 struct object *object_qp_of(const struct object *cq, uint32_t qp_num)
 {
-	struct object **at = &recent_qp[qp_num & (RECENT - 1)], *qp = *at;
+	struct object **at = &recent_qp[qp_num & (OBJECTS_RECENT - 1)], *qp = *at;
 
 	if (qp && completes_to(qp, cq, qp_num))
 		return qp;

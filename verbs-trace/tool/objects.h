@@ -93,8 +93,26 @@ struct object {
 
 /* A new object, or, if it is known, the one that there is. NULL is returned for NULL. */
 struct object *object_made(enum kind kind, const void *pointer, bool own, struct moment made);
+struct object *object_seek(enum kind kind, const void *pointer);
+
+#define OBJECTS_RECENT 16
+/* What this thread has looked for of late; one that has ended has no pointer. */
+extern __thread struct object *object_recent[OBJECTS_RECENT];
+
+static inline struct object **object_recent_at(const void *pointer)
+{
+	return &object_recent[(uintptr_t)pointer >> 6 & (OBJECTS_RECENT - 1)];
+}
+
 /* The one that is known, or NULL. */
-struct object *object_of(enum kind kind, const void *pointer);
+static inline struct object *object_of(enum kind kind, const void *pointer)
+{
+	struct object *object = *object_recent_at(pointer);
+
+	if (object && pointer && object->pointer == pointer && object->kind == kind)
+		return object;
+	return object_seek(kind, pointer);
+}
 /*
  * Before the call that may end it: from now on another may have its pointer. If the call fails it is
  * put back; else object_ended lets it be used again.

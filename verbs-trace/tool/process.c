@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -77,12 +78,16 @@ static void catch_signal(int number)
 		sigaction(number, &ours, NULL);
 }
 
+/* What a program calls in a signal handler, too, is looked for now: that takes locks. */
 static void choose_verbs(void)
 {
 	int verb;
 
-	for (verb = 0; verb < N_VERBS; verb++)
+	for (verb = 0; verb < N_VERBS; verb++) {
 		verbs[verb].wanted = settings_want(verbs[verb].name);
+		if (verbs[verb].version && !strncmp(verbs[verb].version, "GLIBC", 5))
+			real_function(verb);
+	}
 }
 
 /* Programs that this one starts are traced with -f only. */

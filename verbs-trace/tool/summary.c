@@ -23,11 +23,6 @@ static bool is_sampled(int verb)
 	return settings.summary && !verbs[verb].version && verbs[verb].moves_data;
 }
 
-bool summary_times(const struct thread *thread, int verb)
-{
-	return !is_sampled(verb) || !thread->tallies || !thread->tallies[verb].untimed;
-}
-
 void summary_count(const struct call *call, bool failed)
 {
 	struct tally *tally = call->thread->tallies;

@@ -8,9 +8,6 @@
 
 #include "verbs-trace/tool/call.h"
 
-/* Whether the thread's next call of the verb is to be timed. */
-bool summary_times(const struct thread *thread, int verb);
-
 /* Counts a call of the program's. */
 void summary_count(const struct call *call, bool failed);
 

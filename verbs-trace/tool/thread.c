@@ -2,6 +2,7 @@
 /*
  * verbs-trace, the tool: the threads that call verbs. See call.h.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -11,7 +12,7 @@
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/thread.h"
 
-static __thread struct thread *mine;
+__thread struct thread *thread_mine;
 static struct thread *threads; /* rows are not freed, but used again */
 static int n_threads;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two above */
@@ -25,7 +26,7 @@ static void thread_ends(void *row)
 	guard_lock(&lock);
 	thread->gone = true;
 	guard_unlock(&lock);
-	mine = NULL;
+	thread_mine = NULL;
 }
 
 static void make_key(void)
@@ -33,9 +34,9 @@ static void make_key(void)
 	pthread_key_create(&at_end, thread_ends);
 }
 
-static struct thread *new_thread(void)
+struct thread *thread_new(void)
 {
-	static struct thread without_memory;
+	static __thread struct thread without_memory;
 	struct thread *thread;
 
 	pthread_once(&once, make_key);
@@ -58,19 +59,15 @@ static struct thread *new_thread(void)
 		thread->tid = (pid_t)syscall(SYS_gettid);
 	}
 	guard_unlock(&lock);
-	mine = thread ? thread : &without_memory;
-	pthread_setspecific(at_end, mine);
-	return mine;
-}
-
-struct thread *thread_self(void)
-{
-	return mine ? mine : new_thread();
+	thread_mine = thread ? thread : &without_memory;
+	thread_mine->error = __errno_location();
+	pthread_setspecific(at_end, thread_mine);
+	return thread_mine;
 }
 
 const struct thread *thread_known(void)
 {
-	return mine;
+	return thread_mine;
 }
 
 struct thread *threads_first(void)
@@ -94,7 +91,7 @@ void threads_forked(void)
 
 	pthread_mutex_init(&lock, NULL);
 	for (thread = threads; thread; thread = thread->next)
-		thread->gone = thread != mine;
-	if (mine)
-		mine->tid = (pid_t)syscall(SYS_gettid);
+		thread->gone = thread != thread_mine;
+	if (thread_mine)
+		thread_mine->tid = (pid_t)syscall(SYS_gettid);
 }

@@ -7,8 +7,7 @@
 
 #include "verbs-trace/tool/call.h"
 
-struct thread *thread_self(void);
-/* The same, or NULL if it has called no verb. */
+/* The calling thread's row, or NULL if it has called no verb. */
 const struct thread *thread_known(void);
 
 #endif
