@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import re
 import tempfile
 import unittest
@@ -86,6 +87,18 @@ class Store(Folder):
             file.write_bytes(text[:length])
             with self.assertRaisesRegex(store.Damaged, "results.json"):
                 store.load(file)
+
+    def test_the_schema_knows_all_that_is_written(self) -> None:
+        schema = json.loads((Path(__file__).parent.parent.parent / "docs/compare.schema.json").read_text())
+        file = self.folder / "results.json"
+        store.write(results(rounds=1), file)
+        value = json.loads(file.read_text())
+        self.assertEqual(set(value), set(schema["properties"]))
+        self.assertEqual(set(value), set(schema["required"]))
+        described = schema["properties"]["samples"]["items"]["properties"]
+        self.assertEqual(set(value["samples"][0]), set(described))
+        self.assertEqual(set(value["samples"][0]["point"]), set(described["point"]["properties"]))
+        self.assertEqual(value["schema"], schema["properties"]["schema"]["const"])
 
     def test_another_schema_is_refused(self) -> None:
         file = self.folder / "results.json"
