@@ -107,7 +107,10 @@ def main() -> int:
     options.folder.mkdir(parents=True, exist_ok=True)
     if not options.resume and not (options.here and os.environ.get("LAB_GUEST")):
         (options.folder / "samples.jsonl").unlink(missing_ok=True)
-    in_vm = not options.here and not (os.environ.get("RDMA_ADDR") and os.environ.get("LAB") != "1")
+    launched = bool(options.server_launch or options.client_launch)
+    if launched and not options.here and not os.environ.get("RDMA_ADDR"):
+        parser().error("with a launcher RDMA_ADDR has to be the server's address")
+    in_vm = not options.here and not launched and not (os.environ.get("RDMA_ADDR") and os.environ.get("LAB") != "1")
     try:
         status = measure_in_vm() if in_vm else measure_here(options, chosen)
     except KeyboardInterrupt:
