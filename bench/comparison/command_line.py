@@ -88,7 +88,7 @@ def measure_in_vm() -> int:
 
 
 def interrupted(number: int, _frame: object) -> None:
-    """SIGTERM and SIGHUP are as Ctrl-C."""
+    """SIGTERM and SIGHUP are as Ctrl-C, and that also where a shell has it ignored."""
     raise KeyboardInterrupt(number)
 
 
@@ -102,7 +102,7 @@ def main() -> int:
         parser().error(str(error))
     if options.minutes:
         chosen = plan.Plan(chosen.points, chosen.window, chosen.least, chosen.most, options.minutes)
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
     options.folder.mkdir(parents=True, exist_ok=True)
     if not options.resume and not (options.here and os.environ.get("LAB_GUEST")):

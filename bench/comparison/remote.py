@@ -94,6 +94,7 @@ class RemoteRunner(Runner):
             self.finish_remote([client], server, limit)
             told = outputs.read(job.way.family, job.way.program, client.out.read_text())
         except outputs.Unreadable as error:
+            pace.settle = 2 * pace.settle + 1  # longer the next time
             raise Failed(str(error)) from error
         finally:
             self.children.end_all()

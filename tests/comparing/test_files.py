@@ -78,6 +78,8 @@ class Store(Folder):
         cut = store.collect(file)
         self.assertEqual(cut.samples, results().samples[:-1])
         self.assertEqual(len(cut.notes), 1)
+        store.append(file, "background", 0.5)
+        self.assertEqual(store.collect(file).background[-1], 0.5)
 
     def test_every_way_of_being_cut_short_is_refused_by_name(self) -> None:
         file = self.folder / "results.json"
