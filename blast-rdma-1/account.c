@@ -19,7 +19,7 @@ static int check_last_message(const struct our_control *agent)
 	uint64_t count = agent->transfer->exchange.count;
 	int ret = 0;
 
-	if (agent->options->verify && count)
+	if (agent->options->verify && count && !our_write_options.read)
 		ret = our_verify_data(agent, OUR_AGENT_BUFFER, count - 1);
 	if (ret)
 		our_report_sentence("what the last WRITE left is not the last message: was the "

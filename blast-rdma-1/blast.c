@@ -10,12 +10,14 @@
 #include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/stage.h"
+#include "ping-rdma-1/one_sided.h"
 #include "ping-rdma-1/ping_rdma.h"
+#include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
 #define MAX_BUFFERS (1u << 20)
 
-struct our_write_options our_write_options = { .buffers = 64, .chain = 16 };
+struct our_write_options our_write_options = { .buffers = 64, .chain = 16, .depth = 1 };
 
 static const struct our_option stream_options[] = {
 	{ "buffers", 'b', "N", "so many messages may be under way (default 64)",
@@ -24,6 +26,16 @@ static const struct our_option stream_options[] = {
 	  OUR_OWN_NUMBER(our_write_options.chain, 1, MAX_BUFFERS) },
 	{ "verify", 'v', NULL, "number the messages, for a server that compares: give it to both",
 	  OUR_FLAG(verify) },
+	{ 0 },
+};
+
+/* Of both sides */
+static const struct our_option read_options[] = {
+	{ "read", 0, NULL, "READ from the server's memory instead of WRITEs: give it to both",
+	  OUR_OWN_FLAG(our_write_options.read) },
+	{ "depth", 0, "N",
+	  "with --read: at most N are under way, if the other side agrees (default 1)",
+	  OUR_OWN_NUMBER(our_write_options.depth, 1, UINT8_MAX) },
 	{ 0 },
 };
 
@@ -38,7 +50,7 @@ const struct our_program our_client_program = {
 	.name = OUR_STAGE "/client",
 	.summary = "Writes messages into the server's memory as fast as it can, each over the one "
 		   "before, and shows how fast that is.",
-	.options = { our_client_options, our_message_options, stream_options },
+	.options = { our_client_options, our_message_options, stream_options, read_options },
 };
 
 const struct our_program our_server_program = {
@@ -46,12 +58,12 @@ const struct our_program our_server_program = {
 	.role = "server",
 	.name = OUR_STAGE "/server",
 	.summary = "Lets clients write to its memory, and sleeps meanwhile.",
-	.options = { our_listener_options, verify_options },
+	.options = { our_listener_options, verify_options, read_options },
 	.timeout_s = 0, /* whoever writes says nothing */
 };
 
 /* Compares what is wanted of the device with what it has: better now than as an EINVAL later. */
-static int check_device(const struct our_control *client, uint64_t buffers)
+static int check_device(struct our_control *client, uint64_t buffers)
 {
 	uint32_t others = OUR_EXCHANGE_WRS + client->keepalive.max_send_wr;
 	struct ibv_device_attr device;
@@ -60,6 +72,13 @@ static int check_device(const struct our_control *client, uint64_t buffers)
 	ret = ibv_query_device(client->verbs, &device);
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
+	if (our_write_options.read && (int)our_write_options.depth > device.max_qp_init_rd_atom) {
+		our_report_sentence("--depth %u is more than %s takes: at most %d",
+				    (unsigned int)our_write_options.depth, our_device_name(client),
+				    device.max_qp_init_rd_atom);
+		return EMSGSIZE;
+	}
+	client->read_depth = (uint8_t)our_write_options.depth;
 	most = device.max_cqe - (int)OUR_EXCHANGE_WRS;
 	most = (most < device.max_qp_wr ? most : device.max_qp_wr) - (int)others;
 	if (most > 0 && buffers <= (uint64_t)most)
@@ -83,20 +102,26 @@ static int add_writes(struct our_control *control)
 
 /*
  * Without -v all messages are the same, and WRITEs read it from one place, which stays in the cache: nobody
- * changes it. The server is told of that place with a key that opens nothing.
+ * changes it. The server is told of that place with a key that opens nothing. READs bring the same each time, and all
+ * of them to one place.
  */
 int our_setup_client_transfer(struct our_control *client)
 {
 	uint32_t n = (uint32_t)our_write_options.buffers, i;
+	bool read = our_write_options.read;
 	int ret;
 
 	ret = check_device(client, n);
 	if (!ret)
-		ret = our_setup_open_transfer(client, n, 0, 0);
+		ret = our_setup_open_transfer(client, n, 0,
+					      read ? our_access_for_reads(client) : 0);
 	if (ret)
 		return ret;
-	for (i = 1; !client->options->verify && i < n; i++)
-		client->buffers[i].sge.addr = client->buffers[0].sge.addr;
+	client->transfer->reads = read;
+	if (read)
+		client->buffers[0].sge.lkey = client->transfer->open->lkey;
+	for (i = 1; (read || !client->options->verify) && i < n; i++)
+		client->buffers[i].sge = client->buffers[0].sge;
 	return add_writes(client);
 }
 
@@ -106,10 +131,34 @@ int our_check_transfer(struct our_control *agent)
 	return 0;
 }
 
+/* A depth is what each side can do at most: what the device cannot is no reason to refuse a client. */
+static int learn_depth(struct our_control *agent)
+{
+	struct ibv_device_attr device;
+	int ret = ibv_query_device(agent->verbs, &device);
+
+	if (ret)
+		return our_report_error("ibv_query_device", ret, NULL);
+	agent->read_depth = (uint8_t)our_write_options.depth;
+	if (device.max_qp_rd_atom < (int)our_write_options.depth)
+		agent->read_depth = (uint8_t)device.max_qp_rd_atom;
+	return 0;
+}
+
 int our_setup_agent_transfer(struct our_control *agent)
 {
-	int ret = our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
-					  IBV_ACCESS_REMOTE_WRITE);
+	bool read = our_write_options.read;
+	int ret;
 
-	return ret ? ret : add_writes(agent);
+	ret = learn_depth(agent);
+	if (!ret)
+		ret = our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
+					      read ? IBV_ACCESS_REMOTE_READ
+						   : IBV_ACCESS_REMOTE_WRITE);
+	if (ret)
+		return ret;
+	agent->transfer->peer_reads = read;
+	if (read) /* what they bring */
+		our_setup_user_data(agent, OUR_AGENT_BUFFER, 0);
+	return add_writes(agent);
 }

@@ -10,10 +10,12 @@
 #define OUR_AGENT_BUFFER  0
 #define OUR_AGENT_BUFFERS 1
 
-/* What only this client has: set by our_process_options, and never after. */
+/* What only this stage has: set by our_process_options, and never after. */
 extern struct our_write_options {
-	uint64_t buffers; /* WRITEs under way, at most */
+	uint64_t buffers; /* of a client: WRITEs under way, at most; */
 	uint64_t chain;   /* of them, posted at once; the last is signaled */
+	bool read;        /* READs instead, from the agent's memory; of these */
+	uint64_t depth;   /* ... the devices carry out so many at a time, if both sides agree */
 } our_write_options;
 
 /*

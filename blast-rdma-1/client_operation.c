@@ -13,6 +13,7 @@
 #include "ping-rdma-1/one_sided.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "ping-sr-0/user_data.h"
+#include "program/report.h"
 #include "program/stop.h"
 
 static uint64_t lesser(uint64_t a, uint64_t b)
@@ -70,8 +71,9 @@ static int post_chains(struct our_control *client)
 	int ret = 0;
 
 	while (!ret && (n = next_chain(client))) {
-		for (message = writes->posted;
-		     client->options->verify && message < writes->posted + n; message++)
+		for (message = writes->posted; client->options->verify && !our_write_options.read &&
+					       message < writes->posted + n;
+		     message++)
 			our_setup_user_data(client, (uint32_t)(message % client->n_buffers),
 					    message);
 		ret = our_post_write_chain(client, n);
@@ -120,7 +122,7 @@ static int take_completions(struct our_control *client)
 	return ret;
 }
 
-static int write_messages(struct our_control *client)
+static int move_messages(struct our_control *client)
 {
 	struct our_writes *writes = client->transfer->writes;
 	uint64_t now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
@@ -145,19 +147,41 @@ static int write_messages(struct our_control *client)
 	return ret;
 }
 
+/* Buffer by buffer, as each has a request of its own. */
+static void setup_requests(struct our_control *client)
+{
+	const struct our_remote_buffer *remote = &client->transfer->exchange.buffer;
+	uint32_t i;
+
+	for (i = 0; i < client->n_buffers; i++) {
+		if (our_write_options.read)
+			our_setup_read_wr(client, i, remote);
+		else
+			our_setup_write_wr(client, i, remote);
+	}
+	if (our_write_options.read && client->read_depth < our_write_options.depth &&
+	    !client->options->quiet)
+		our_report_sentence(
+			"at most %u READs are under way: the server agreed to no more (give it "
+			"--depth, too)",
+			client->read_depth);
+}
+
 int our_client_operation(struct our_control *client)
 {
 	struct our_transfer *transfer = client->transfer;
-	uint32_t i;
 	int ret;
 
 	transfer->writes->goal = client->count;
 	start_counting(client);
 	ret = our_exchange_buffers(client);
-	for (i = 0; !ret && i < client->n_buffers; i++)
-		our_setup_write_wr(client, i, &transfer->exchange.buffer);
-	if (!ret)
-		ret = write_messages(client);
+	if (!ret) {
+		setup_requests(client);
+		ret = move_messages(client);
+	}
+	/* All of them brought the same to the same place. */
+	if (!ret && our_write_options.read && client->options->verify)
+		ret = our_verify_data(client, 0, 0);
 	/* They have arrived when the agent's count is here: on iWARP a completion does not say so. */
 	if (!ret)
 		ret = our_exchange_counts(client, transfer->writes->completed);

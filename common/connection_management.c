@@ -19,7 +19,7 @@
 #define RESOLVE_TIMEOUT_MS 2000
 #define RETRY_COUNT        6 /* three bits; but of 7 soft-RoCE thinks that it means: for ever */
 #define RNR_RETRY_COUNT    7 /* means: for ever */
-#define READ_DEPTH         1 /* we send no RDMA reads, but 0 is refused by some devices */
+#define READ_DEPTH         1 /* also of who sends no RDMA reads: 0 is refused by some devices */
 
 int our_create_id(struct our_control *control)
 {
@@ -198,9 +198,11 @@ static uint8_t at_most(uint8_t value, uint8_t limit)
 
 void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param)
 {
+	uint8_t depth = control->read_depth ? control->read_depth : READ_DEPTH;
+
 	memset(param, 0, sizeof(*param));
-	param->responder_resources = READ_DEPTH;
-	param->initiator_depth = READ_DEPTH;
+	param->responder_resources = depth;
+	param->initiator_depth = depth;
 	param->retry_count = RETRY_COUNT;
 	param->rnr_retry_count = RNR_RETRY_COUNT;
 	if (control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
@@ -209,8 +211,8 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
 	 * An agent may not ask for more than the client offered. The event has it from our side
 	 * already: with responder_resources we are to respond. See rdma_get_cm_event(3).
 	 */
-	param->responder_resources = at_most(READ_DEPTH, control->cm_event.responder_resources);
-	param->initiator_depth = at_most(READ_DEPTH, control->cm_event.initiator_depth);
+	param->responder_resources = at_most(depth, control->cm_event.responder_resources);
+	param->initiator_depth = at_most(depth, control->cm_event.initiator_depth);
 }
 
 /*

@@ -61,6 +61,7 @@ struct our_keepalive {
 	uint32_t max_send_wr; /* room in the send queue, besides the workload's */
 	bool heard;           /* something has come since that was looked at last */
 	bool under_way;       /* posted, and not completed */
+	bool asks_nobody;     /* looks for asynchronous events only */
 };
 
 struct our_control {
@@ -102,8 +103,9 @@ struct our_control {
 	struct our_transfer *transfer; /* the stage's own, of what moves: see there */
 
 	/* Negotiated, or with ping-sr-0 simply taken from the options */
-	uint64_t count;          /* messages the client will send */
-	uint32_t data_size;      /* bytes a message */
+	uint64_t count;     /* messages the client will send */
+	uint32_t data_size; /* bytes a message */
+	uint8_t read_depth; /* READs and atomic operations under way, each way; 0: one at a time is enough */
 	uint32_t n_data_buffers; /* of a stream: so many messages may be under way; else 0 */
 	bool has_extension;      /* agent: the client's private data had ours: docs/protocol.md */
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, on its way to the peer */

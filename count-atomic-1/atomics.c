@@ -14,8 +14,13 @@
 /* The server is told of the buffer for results, with a key that opens nothing. */
 int our_setup_client_transfer(struct our_control *client)
 {
+	int ret;
+
 	client->data_size = OUR_WORD_SIZE;
-	return our_setup_open_transfer(client, 1, RESULT, 0);
+	ret = our_setup_open_transfer(client, 1, RESULT, 0);
+	if (!ret)
+		client->transfer->reads = true;
+	return ret;
 }
 
 /* Never inline: there is nothing to send, and 8 bytes come back. */

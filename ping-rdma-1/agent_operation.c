@@ -25,12 +25,15 @@ void our_begin_agent_operation(struct our_control *agent)
 
 /*
  * From here on the client may write and read. That nothing is heard of it does not mean anything, unless
- * the user says so by --timeout; if it dies, the CM or a keepalive tells.
+ * the user says so by --timeout; if it dies, the CM or a keepalive tells, but for one on iWARP that READs (docs/drivers.md).
  */
 static int admit_to_memory(struct our_control *agent)
 {
 	struct our_transfer *transfer = agent->transfer;
 
+	/* soft-iWARP confuses a keepalive of ours, which is a READ there, with the peer's READs. */
+	if (transfer->peer_reads && agent->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+		agent->keepalive.asks_nobody = true;
 	our_statistics_start(&agent->statistics);
 	our_limit_wait(agent, our_now_ns());
 	return our_tell_buffer(agent, &transfer->exchange, transfer->open->addr,

@@ -23,6 +23,8 @@ int our_exchange_buffers(struct our_control *client)
 		ret = our_await_exchange(client, &transfer->exchange, OUR_BUFFER_TOLD);
 	if (!ret)
 		ret = our_check_remote_buffer(client, &transfer->exchange.buffer);
+	if (!ret && transfer->reads)
+		ret = our_learn_read_depth(client);
 	return ret;
 }
 

@@ -49,6 +49,34 @@ void our_setup_read_wr(struct our_control *control, uint32_t index,
 	wr->wr.rdma.rkey = remote->rkey;
 }
 
+/*
+ * soft-iWARP has the two depths the wrong way round, and other iWARP devices have not: there only two zeros say
+ * for sure that there may be none.
+ */
+int our_learn_read_depth(struct our_control *control)
+{
+	bool iwarp = control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+	uint8_t ours, other;
+	int ret;
+
+	ret = ibv_query_qp(control->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC,
+			   &init_attr);
+	if (ret)
+		return our_report_error("ibv_query_qp", ret, NULL);
+	ours = attr.max_rd_atomic;
+	other = iwarp ? attr.max_dest_rd_atomic : 0;
+	control->read_depth = ours > other ? ours : other;
+	if (control->read_depth)
+		return 0;
+	our_report_sentence(
+		"the peer agreed to no READs and atomic operations of ours, as it connected with "
+		"a depth of 0: let it set responder_resources to 1 or more in the "
+		"rdma_conn_param of its rdma_accept");
+	return EPROTO;
+}
+
 int our_check_remote_buffer(const struct our_control *control,
 			    const struct our_remote_buffer *remote)
 {

@@ -39,6 +39,7 @@ int our_setup_client_transfer(struct our_control *client)
 
 	if (ret)
 		return ret;
+	client->transfer->reads = true;
 	client->buffers[OUR_RECV_BUFFER].sge.lkey = client->transfer->open->lkey;
 	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
 	return 0;
@@ -52,6 +53,10 @@ int our_check_transfer(struct our_control *agent)
 
 int our_setup_agent_transfer(struct our_control *agent)
 {
-	return our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
-				       IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	int ret = our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
+					  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+
+	if (!ret)
+		agent->transfer->peer_reads = true;
+	return ret;
 }

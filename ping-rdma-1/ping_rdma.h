@@ -16,6 +16,8 @@ struct our_writes;
 struct our_transfer {
 	struct our_exchange exchange;
 	struct ibv_mr *open;       /* the buffer that the peer may reach; NULL: none, any more */
+	bool reads;                /* or does atomic operations: the peer has to have agreed */
+	bool peer_reads;           /* ... the other way round: the peer READs from here */
 	struct our_writes *writes; /* blast-rdma-1's, allocated; else NULL */
 	uint64_t found; /* count-atomic-1's client: what the counter was, just before it counted, */
 	uint64_t least; /* ... and what it has to be, at least, the next time */
@@ -37,7 +39,8 @@ int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t op
 
 /*
  * Client: tells the agent of the buffer that is open, and hears of the agent's: transfer->exchange.buffer,
- * which has room for a message. Nothing else is under way.
+ * which has room for a message. If transfer->reads is set, learns how many READs may be under way, too.
+ * Nothing else is under way.
  *
  * Returns 0; EPROTO, reported; or an errno value as our_await_completion and our_judge_post do.
  */

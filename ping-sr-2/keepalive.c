@@ -89,7 +89,7 @@ int our_keep_alive(struct our_control *control, uint64_t now_ns)
 	if (!silent)
 		return 0;
 	ret = our_read_async_events(control);
-	if (ret)
+	if (ret || keepalive->asks_nobody)
 		return ret;
 	if (keepalive->under_way)
 		return report_unanswered();

@@ -89,6 +89,7 @@ int our_setup_agent_transfer(struct our_control *agent)
 	ret = our_setup_exchange(agent, &agent->transfer->exchange);
 	if (ret)
 		goto err_close_record;
+	agent->transfer->peer_reads = true;
 	return 0;
 
 err_close_record:

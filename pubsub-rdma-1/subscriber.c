@@ -33,9 +33,11 @@ int our_setup_client_transfer(struct our_control *client)
 		return EMSGSIZE;
 	ret = our_setup_open_transfer(client, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
 				      our_access_for_reads(client));
-	if (!ret)
-		client->buffers[OUR_RECV_BUFFER].sge.lkey = client->transfer->open->lkey;
-	return ret;
+	if (ret)
+		return ret;
+	client->transfer->reads = true;
+	client->buffers[OUR_RECV_BUFFER].sge.lkey = client->transfer->open->lkey;
+	return 0;
 }
 
 /* Of connect_info.c, that both sides have. */

@@ -154,6 +154,8 @@ int our_client_operation(struct our_control *client)
 	if (!ret)
 		ret = our_check_remote_buffer(client, &exchange->buffer);
 	if (!ret)
+		ret = our_learn_read_depth(client);
+	if (!ret)
 		ret = our_talk(client);
 	return our_end_agent_operation(client, ret);
 }
@@ -172,6 +174,8 @@ int our_agent_operation(struct our_control *agent)
 	}
 	if (!ret)
 		ret = our_check_remote_buffer(agent, &exchange->buffer);
+	if (!ret)
+		ret = our_learn_read_depth(agent);
 	if (!ret)
 		ret = tell_slot(agent);
 	if (!ret)

@@ -88,7 +88,7 @@ def measure_in_vm() -> int:
 
 
 def interrupted(number: int, _frame: object) -> None:
-    """SIGTERM and SIGHUP are as Ctrl-C."""
+    """SIGTERM and SIGHUP are as Ctrl-C, and that also where a shell has it ignored."""
     raise KeyboardInterrupt(number)
 
 
@@ -102,12 +102,15 @@ def main() -> int:
         parser().error(str(error))
     if options.minutes:
         chosen = plan.Plan(chosen.points, chosen.window, chosen.least, chosen.most, options.minutes)
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
     options.folder.mkdir(parents=True, exist_ok=True)
     if not options.resume and not (options.here and os.environ.get("LAB_GUEST")):
         (options.folder / "samples.jsonl").unlink(missing_ok=True)
-    in_vm = not options.here and not (os.environ.get("RDMA_ADDR") and os.environ.get("LAB") != "1")
+    launched = bool(options.server_launch or options.client_launch)
+    if launched and not options.here and not os.environ.get("RDMA_ADDR"):
+        parser().error("with a launcher RDMA_ADDR has to be the server's address")
+    in_vm = not options.here and not launched and not (os.environ.get("RDMA_ADDR") and os.environ.get("LAB") != "1")
     try:
         status = measure_in_vm() if in_vm else measure_here(options, chosen)
     except KeyboardInterrupt:

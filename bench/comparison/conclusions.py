@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from statistics import median
 
 from .plan import IDLE, Point
-from .statistics import (Estimate, a_message, bootstrap, cpu_us, estimate, net_cpus, plain, ratio, series,
+from .statistics import (Estimate, a_message, bootstrap, cpu_us, estimate, kept, net_cpus, plain, ratio, series,
                          verdict)  # fmt: skip
 from .store import Results, Sample
 
 POLLING, SLEEPING, LOOKING = "ping-sr-2", "ping-sr-3", "ping-sr-5"
 RESTLESS = 1.5
 FEW = 3  # rounds, and no conclusion from fewer
-KEPT = 0.95  # of the rate that was offered
 
 
 def number(value: float) -> str:
@@ -63,12 +62,6 @@ def loads_of(results: Results, link: str, way: str) -> list[int]:
     """Rates that were offered, and not none."""
     found = {one.point.load for one in results.samples if one.link == link and one.point == Point(way, one.point.load)}
     return sorted(load for load in found if load)
-
-
-def kept(results: Results, link: str, point: Point) -> bool:
-    """Whether it was measured at the rate that it was offered."""
-    rate = estimate(results, link, point, plain("rate"))
-    return rate is not None and rate.value >= KEPT * point.load * point.clients
 
 
 def break_even(results: Results, link: str, sleeping: str = SLEEPING, polling: str = POLLING) -> BreakEven:

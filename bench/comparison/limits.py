@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from .plan import Point
-from .statistics import Estimate, cpu_us, net_cpus, plain, series
-from .statistics import bootstrap
+from .statistics import Estimate, bootstrap, cpu_us, kept, net_cpus, plain, series
 from .store import Results, Sample
 from .ways import WAYS
 
@@ -33,6 +32,7 @@ TARGETS = [
     "ping-rc-0-events.mean > 1 * ibv_rc_pingpong_e.mean",
 ]  # fmt: skip
 OPERAND = re.compile(r"(?P<way>[a-z][\w-]*?)(?:@(?P<load>\d+))?(?:/(?P<size>\d+))?(?:\*(?P<clients>\d+))?\.(?P<figure>[a-z]\w*)")
+BAD = ("passed", "unknown", "slow")
 FACTOR = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 NAMES = {way.replace(" ", "_").replace("_-", "_"): way for way in WAYS}
 FIGURES = {
@@ -66,7 +66,7 @@ class Outcome:
 
     limit: Limit
     link: str
-    kind: str  # passed (the limit, which is bad), kept, unsure, unknown
+    kind: str  # passed (the limit, which is bad), kept, unsure, slow (an offered rate was not kept), unknown
     ratio: Estimate | None
 
 
@@ -108,6 +108,10 @@ def figure(results: Results, name: str) -> Callable[[Sample], float | None]:
 
 def check(results: Results, limit: Limit, link: str) -> Outcome:
     """Round by round, as ratios are."""
+    sides = [one.point for one in (limit.left, limit.right) if one and one.figure != "rate"]
+    measured = {sample.point for sample in results.samples if sample.link == link}
+    if any(point in measured and point.load and not kept(results, link, point) for point in sides):
+        return Outcome(limit, link, "slow", None)
     left = series(results, link, limit.left.point, figure(results, limit.left.figure))
     right = {number: 1.0 for number in left}
     if limit.right is not None:
@@ -132,6 +136,7 @@ def describe(one: Outcome) -> str:
         "passed": "FAILED: it is so",
         "kept": "ok: it is not so",
         "unsure": "ok: too noisy to say that it is so",
+        "slow": "FAILED: a rate that was offered was not kept, and figures of other rates say nothing",
         "unknown": "FAILED: not measured in two rounds at least",
     }[one.kind]
     interval = f", left / right is {one.ratio.value:.3f} ({one.ratio.low:.3f} to {one.ratio.high:.3f})" if one.ratio else ""
@@ -145,14 +150,15 @@ def targets(results: Results) -> list[Outcome]:
 
 def describe_target(one: Outcome) -> str:
     """A line of the report."""
-    word = {"passed": "missed", "kept": "reached", "unsure": "too noisy to tell"}[one.kind]
-    ratio = f"{one.ratio.value:.3f} ({one.ratio.low:.3f} to {one.ratio.high:.3f})" if one.ratio else ""
-    return f"{word}: not to be so: {one.limit.text}; left by right: {ratio}"
+    word = {"passed": "missed", "kept": "reached", "unsure": "too noisy to tell", "slow": "the rate was not kept"}[one.kind]
+    wanted = one.limit.text.replace(" > ", " <= ").replace(" < ", " >= ")
+    ratio = f" (left by right: {one.ratio.value:.3f}, {one.ratio.low:.3f} to {one.ratio.high:.3f})" if one.ratio else ""
+    return f"Target {wanted}: {word}{ratio}"
 
 
 def junit(outcomes: list[Outcome]) -> bytes:
     """One test case for each limit and link."""
-    bad = [one for one in outcomes if one.kind in ("passed", "unknown")]
+    bad = [one for one in outcomes if one.kind in BAD]
     suite = ElementTree.Element("testsuite", name="bench/compare", tests=str(len(outcomes)), failures=str(len(bad)))
     for one in outcomes:
         case = ElementTree.SubElement(suite, "testcase", classname=one.link, name=one.limit.text)

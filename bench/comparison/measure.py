@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from . import cpu, place, store
+from . import cpu, place, remote, store
 from .plan import Plan, Point
 from .runner import Failed, Job, Runner
 from .statistics import settled
@@ -55,6 +55,8 @@ class Session:
     def todo(self) -> list[tuple[place.Link, Point]]:
         """What can be run here; what cannot is named, once."""
         gone = {point.way: WAYS[point.way].missing() for point in self.plan.points}
+        if isinstance(self.runner, remote.RemoteRunner):
+            gone = {way: "" if remote.possible(way) else "it cannot be run through a launcher" for way in gone}
         for way, why in gone.items():
             if why:
                 say(f"{way}: {why}: it is not in the comparison")
@@ -93,6 +95,8 @@ class Session:
 
     def machine(self) -> None:
         """What the machine does by itself, and what a wake-up and our statistics cost, once a round."""
+        if isinstance(self.runner, remote.RemoteRunner):
+            return  # it is other machines
         self.note("background", cpu.background(1.0, self.runner.cpus))
         self.note("steadiness", cpu.steadiness())
         for kind, command in (("wake_up", ["build/bench/wake_up"]), ("statistics_cost", STATISTICS_COST)):
@@ -145,7 +149,8 @@ def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options
     links = choose_links(place.links(), str(options.get("link") or ""))
     file = folder / "samples.jsonl"
     with tempfile.TemporaryDirectory() as scratch:
-        runner = Runner(Path(scratch), plan.window, 10 + 10 * plan.window, **runner_options)
+        kind = remote.RemoteRunner if any(runner_options.values()) else Runner
+        runner = kind(Path(scratch), plan.window, 10 + 10 * plan.window, **runner_options)
         session = Session(plan, links, runner, file)
         session.note("environment", place.describe(links))
         session.note("options", options)

@@ -37,7 +37,7 @@ def judge(results: list[store.Results], wanted: list[limits.Limit], junit: Path 
         print(limits.describe(outcome))
     if junit:
         junit.write_bytes(limits.junit(outcomes))
-    return 1 if any(outcome.kind in ("passed", "unknown") for outcome in outcomes) else 0
+    return 1 if any(outcome.kind in limits.BAD for outcome in outcomes) else 0
 
 
 def write(results: list[store.Results], folder: Path) -> None:

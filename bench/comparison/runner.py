@@ -87,14 +87,12 @@ class Runner:
 
     def start_server(self, job: Job, argv: list[str], port: int) -> Child:
         """Returns when it listens."""
-        server = self.children.start("server", [*self.server_launch, *argv])
+        server = self.children.start("server", argv)
         with_cm = job.way.family == "perftest" or (job.way.family == "ours" and not job.way.name.startswith("ping-rc-0"))
         limit = time.monotonic() + min(self.limit, 30)
-        while not self.server_launch and not place.listening(port, with_cm):
+        while not place.listening(port, with_cm):
             if self.children.wait(server, 0.05) or time.monotonic() > limit:
                 raise Failed(f"the server does not listen: {server.said()}")
-        if self.server_launch:
-            self.children.wait(server, 1.0)
         return server
 
     def use_of(self, children: list[Child], settle: float) -> tuple[cpu.Use, float]:
@@ -134,7 +132,7 @@ class Runner:
         argvs = commands(job.way, wish)
         self.command_lines[job.way.name] = [" ".join(argv) for argv in argvs]
         server = self.start_server(job, argvs[0], wish.port)
-        clients = [self.children.start(f"client{n}", [*self.client_launch, *argvs[1]]) for n in range(job.clients)]
+        clients = [self.children.start(f"client{n}", argvs[1]) for n in range(job.clients)]
         use: cpu.Use | None = None
         begun = 0.0
         try:

@@ -17,6 +17,7 @@ from .store import Results, Sample
 
 DRAWS = 1000
 NARROW = 0.10  # an interval not wider than this part of its median is known well enough
+KEPT = 0.95  # of the rate that was offered
 SAME = 0.05  # ratios nearer to 1 than this are called the same
 
 
@@ -83,6 +84,12 @@ def verdict(one: Estimate | None, low: str = "less", high: str = "more") -> str:
 def plain(name: str) -> Callable[[Sample], float | None]:
     """A figure as it was measured."""
     return lambda sample: sample.figures.get(name)
+
+
+def kept(results: Results, link: str, point: Point) -> bool:
+    """Whether it was measured at the rate that it was offered."""
+    rate = estimate(results, link, point, plain("rate"))
+    return rate is not None and rate.value >= KEPT * point.load * point.clients
 
 
 def net_cpus(results: Results) -> Callable[[Sample], float | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -52,9 +53,13 @@ class Results:
 
 
 def append(file: Path, kind: str, value: Any) -> None:
-    """One event, at once."""
+    """One event, at once; after a line that was cut short on a line of its own."""
+    with open(file, "a+b") as last:
+        size = last.seek(0, os.SEEK_END)
+        last.seek(max(0, size - 1))
+        cut = size and last.read(1) != b"\n"
     with open(file, "a", encoding="utf-8") as out:
-        out.write(json.dumps({"kind": kind, "value": value}) + "\n")
+        out.write(("\n" if cut else "") + json.dumps({"kind": kind, "value": value}) + "\n")
 
 
 def sample_from(value: dict[str, Any]) -> Sample:

@@ -64,21 +64,24 @@ class Wish:
     count: int
     seconds: float
     depth: int = 16
+    until: int = 0  # seconds; 0: until it is told to stop
 
 
 def ours(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
     """Our own stages. Where the server is not told how much there will be, both sides get the same count."""
-    messages = round(wish.rate * (wish.seconds + 2)) if wish.rate else MANY
+    messages = round(wish.rate * (wish.seconds + (0 if wish.until else 2))) if wish.rate else MANY
     if way.name in UNTOLD:
         messages = max(2, round(wish.rate * wish.seconds)) if wish.rate else wish.count
     both = ["-q", "-j", "-a", wish.address, "-p", str(wish.port), "-s", str(wish.size), *way.options]
     server = [f"{way.program}/server", *both, *way.server_options]
-    client = [f"{way.program}/client", *both, "-c", str(messages), *way.client_options]
+    client = [f"{way.program}/client", *both, "-c", str(max(2, messages)), *way.client_options]
     if way.name in UNTOLD:
         server += ["-c", str(messages)]
     else:
         server += ["-n", str(wish.clients)]
         client += ["-w", "10"]
+    if wish.until:
+        client += ["-D", str(wish.until)]
     if way.stream:
         client += ["-b", str(wish.depth)]
     if wish.rate:

@@ -123,6 +123,16 @@ class Limits(unittest.TestCase):
         suite = ElementTree.fromstring(limits.junit([outcome]))
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
 
+    def test_a_rate_that_was_not_kept_is_no_verdict(self) -> None:
+        made = results()
+        for one in made.samples:
+            if one.point == Point("ping-sr-2", 1000):
+                one.figures["rate"] = 900.0
+        text = "ping-sr-3@1000.processes > 0.1 * ping-sr-2@1000.processes"
+        self.assertEqual(limits.check(made, limits.parse(text), "RoCE").kind, "slow")
+        self.assertEqual(limits.check(results(), limits.parse(text), "RoCE").kind, "passed")
+        self.assertEqual(limits.check(made, limits.parse("ping-sr-2@1000.rate < 950"), "RoCE").kind, "passed")
+
     def test_our_own_targets_are_understood(self) -> None:
         self.assertGreater(len([limits.parse(text) for text in limits.TARGETS]), 10)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import re
 import tempfile
 import unittest
@@ -77,6 +78,8 @@ class Store(Folder):
         cut = store.collect(file)
         self.assertEqual(cut.samples, results().samples[:-1])
         self.assertEqual(len(cut.notes), 1)
+        store.append(file, "background", 0.5)
+        self.assertEqual(store.collect(file).background[-1], 0.5)
 
     def test_every_way_of_being_cut_short_is_refused_by_name(self) -> None:
         file = self.folder / "results.json"
@@ -86,6 +89,18 @@ class Store(Folder):
             file.write_bytes(text[:length])
             with self.assertRaisesRegex(store.Damaged, "results.json"):
                 store.load(file)
+
+    def test_the_schema_knows_all_that_is_written(self) -> None:
+        schema = json.loads((Path(__file__).parent.parent.parent / "docs/compare.schema.json").read_text())
+        file = self.folder / "results.json"
+        store.write(results(rounds=1), file)
+        value = json.loads(file.read_text())
+        self.assertEqual(set(value), set(schema["properties"]))
+        self.assertEqual(set(value), set(schema["required"]))
+        described = schema["properties"]["samples"]["items"]["properties"]
+        self.assertEqual(set(value["samples"][0]), set(described))
+        self.assertEqual(set(value["samples"][0]["point"]), set(described["point"]["properties"]))
+        self.assertEqual(value["schema"], schema["properties"]["schema"]["const"])
 
     def test_another_schema_is_refused(self) -> None:
         file = self.folder / "results.json"

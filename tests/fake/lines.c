@@ -16,12 +16,16 @@ bool line_is_for(unsigned int who, const struct test *test)
 							      : test->blast   ? BLAST
 									      : PING);
 
+	bool reads = test->one_sided && !test->spins && !test->only_writes;
+
 	is |= our_server_options == our_message_options ? BELIEVING : REFUSING;
 	is |= test->watches ? WATCHING : BLIND;
 	is |= test->synchronous ? SYNCHRONOUS : 0;
 	is |= test->sleeps ? SLEEPING : 0;
 	is |= test->alone ? ALONE : THREADED;
 	is |= test->spins ? SPINNING : 0;
+	is |= reads ? READING : 0;
+	is |= reads && test->server ? 0 : ASKING;
 	is |= test->pooled ? POOLED : OWN_RECEIVES;
 	return is & who & (CLIENT | SERVER) && is & who & (PING | BLAST | RDMA) &&
 	       !(who & ~is & ~(unsigned int)EVERY);

@@ -98,6 +98,8 @@ static void add_tests(TCase *tcase, int setting, int target)
 		return;
 	if (setting_of(setting).stage->agent_sees)
 		add_arrival_tests(tcase, setting, all);
+	if (setting_of(setting).stage->only_writes)
+		add_depth_tests(tcase, setting, all);
 	if (setting_of(setting).stage->bare)
 		add_bare_tests(tcase, setting, all);
 	if (all)

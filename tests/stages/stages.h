@@ -23,6 +23,7 @@ void add_iwarp_tests(TCase *tcase, int setting);
 void add_count_tests(TCase *tcase, int setting, bool all);
 void add_no_atomics_tests(TCase *tcase, int setting);
 void add_arrival_tests(TCase *tcase, int setting, bool all);
+void add_depth_tests(TCase *tcase, int setting, bool all);
 void add_bare_tests(TCase *tcase, int setting, bool also_slow_ones);
 void add_death_tests(TCase *tcase, int setting);
 

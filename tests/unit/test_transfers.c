@@ -362,12 +362,15 @@ END_TEST
 static const struct {
 	enum rdma_cm_event_type event;
 	uint8_t respond, initiate, responder_resources, initiator_depth;
+	uint8_t wanted; /* 0: what is wanted where nobody says */
 } depths[] = {
-	{ RDMA_CM_EVENT_CONNECT_REQUEST, 1, 0, 1, 0 },
-	{ RDMA_CM_EVENT_CONNECT_REQUEST, 0, 1, 0, 1 },
-	{ RDMA_CM_EVENT_CONNECT_REQUEST, 200, 100, 1, 1 },
-	{ RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0, 1,
-	  1 }, /* a client, that nobody has offered anything */
+	{ RDMA_CM_EVENT_CONNECT_REQUEST, 1, 0, 1, 0, 0 },
+	{ RDMA_CM_EVENT_CONNECT_REQUEST, 0, 1, 0, 1, 0 },
+	{ RDMA_CM_EVENT_CONNECT_REQUEST, 200, 100, 1, 1, 0 },
+	{ RDMA_CM_EVENT_CONNECT_REQUEST, 200, 16, 128, 16, 128 },
+	/* a client, that nobody has offered anything */
+	{ RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0, 1, 1, 0 },
+	{ RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0, 16, 16, 16 },
 };
 
 START_TEST(an_agent_takes_no_more_read_depth_than_is_offered)
@@ -378,6 +381,7 @@ START_TEST(an_agent_takes_no_more_read_depth_than_is_offered)
 	agent.cm_event.type = depths[_i].event;
 	agent.cm_event.responder_resources = depths[_i].respond;
 	agent.cm_event.initiator_depth = depths[_i].initiate;
+	agent.read_depth = depths[_i].wanted;
 	our_setup_conn_params(&agent, &param);
 	ck_assert_uint_eq(param.responder_resources, depths[_i].responder_resources);
 	ck_assert_uint_eq(param.initiator_depth, depths[_i].initiator_depth);

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""One run on other machines, through any launcher: ssh HOST, srun, kubectl exec, docker exec.
+
+Place: below measure.py, instead of runner.py. Contract: nothing of ours runs there but the programs, at the same path
+as here; so CPU is what they say of themselves and of their machine, and what says nothing has no CPU. Both ends are
+limited in time by timeout(1), whatever becomes of the launcher.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import replace
+from typing import Any
+
+from . import outputs
+from .children import Child
+from .runner import Failed, Hung, Job, Pace, Runner
+from .ways import UNTOLD, WAYS, Wish, commands
+
+GRACE = 10  # seconds to start, connect and leave
+
+
+def uses(text: str) -> dict[str, Any]:
+    """A program's own account; empty if it gives none."""
+    try:
+        result: dict[str, Any] = json.loads(text.splitlines()[0])
+        return result if "process_cpu" in result and result["seconds"] else {}
+    except (IndexError, ValueError, TypeError):
+        return {}
+
+
+def cpus(result: dict[str, Any]) -> float:
+    """CPUs of the process."""
+    used = result["process_cpu"]
+    return float((used["user_seconds"] + used["system_seconds"]) / result["seconds"])
+
+
+def figures(told: outputs.Figures, client: dict[str, Any], server: dict[str, Any]) -> outputs.Figures:
+    """As runner.figures, as far as it is known. The machines are two: their CPUs are added up."""
+    result = {name: told[name] for name in ("rate", "mb_per_second", "p50_us", "mean_us", "p99_us", "max_us") if name in told}
+    if client and server:
+        result["client_cpus"], result["server_cpus"] = cpus(client), cpus(server)
+        result["machine_cpus"] = sum(one["machine_cpu"]["busy_seconds"] / one["seconds"] for one in (client, server))
+        result["error_cpus"] = sum(0.02 / one["seconds"] for one in (client, server))
+        for one in (client, server):
+            switches = one["context_switches"]
+            for name, number in (("switches", sum(switches.values())), ("voluntary", switches["voluntary"])):
+                result[name] = result.get(name, 0.0) + number / one["seconds"]
+        result["client_sleeps"] = told.get("sleeps", 0.0)
+        if "p50_us" in told:
+            result["cycle_us"] = server["round_trip_us"]["p50"]
+    return result
+
+
+class RemoteRunner(Runner):
+    """Runs through launchers."""
+
+    def launched(self, launcher: tuple[str, ...], argv: list[str], limit: int) -> list[str]:
+        """Absolute paths and no quotes: ssh hands its arguments to a shell, others do not."""
+        program = os.path.abspath(argv[0]) if "/" in argv[0] else argv[0]
+        return [*launcher, "timeout", "-k", "5", str(limit), program, *argv[1:]]
+
+    def wish_remote(self, job: Job, pace: Pace) -> Wish:
+        """For whole seconds; a run is ended by its count or its time, as no signal reaches it."""
+        seconds = max(1, math.ceil(self.window + pace.settle))
+        return replace(self.wish(job, pace), seconds=float(seconds), until=seconds)
+
+    def finish_remote(self, clients: list[Child], server: Child, limit: int) -> None:
+        """Whoever fails first is named, with what the launcher or the program said."""
+        for child in (*clients, server):
+            if not self.children.wait(child, limit + 10):
+                raise Hung(f"{child.name} did not end within {limit + 10} s: {child.said()}")
+            if child.status:
+                raise Failed(f"{child.name} failed ({child.status}): {child.said()}")
+
+    def run(self, job: Job) -> outputs.Figures:
+        """A sample; the server's process is given a second where the client does not wait for it."""
+        if job.way.name in UNTOLD or job.way.family in ("qperf", "tcp"):
+            raise Failed("it cannot be run through a launcher")
+        if job.clients > 1:
+            raise Failed("several clients cannot be run through a launcher")
+        pace = self.paces.setdefault(f"{job.way.name} {job.size} {job.link.name}", Pace())
+        wish = self.wish_remote(job, pace)
+        limit = wish.until + GRACE + (0 if job.way.ends_by_signal else round(self.limit))
+        argvs = commands(job.way, wish)
+        self.command_lines[job.way.name] = [" ".join(argv) for argv in argvs]
+        try:
+            server = self.children.start("server", self.launched(self.server_launch, argvs[0], limit))
+            if self.children.wait(server, 0.0 if job.way.ends_by_signal else 2.0):
+                raise Failed(f"the server failed ({server.status}): {server.said()}")
+            client = self.children.start("client0", self.launched(self.client_launch, argvs[1], limit))
+            self.finish_remote([client], server, limit)
+            told = outputs.read(job.way.family, job.way.program, client.out.read_text())
+        except outputs.Unreadable as error:
+            pace.settle = 2 * pace.settle + 1  # longer the next time
+            raise Failed(str(error)) from error
+        finally:
+            self.children.end_all()
+        if not job.load:
+            pace.message = 1 / told["rate"]
+        return figures(told, uses(client.out.read_text()), uses(server.out.read_text()))
+
+
+def possible(way: str) -> bool:
+    """Whether a way can be run through a launcher."""
+    return way not in UNTOLD and WAYS[way].family in ("ours", "perftest", "pingpong")
