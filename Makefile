@@ -282,7 +282,7 @@ $(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS): $(VERBS_TRACE_LIB)
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) $(filter %.o,$^) $(ROOM_LIBS) $(VERBS_TRACE_LIB) $(LIBS) -o $@
 
--include tests/tests.mk tests/tracer/tracer.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
+-include course/course.mk tests/tests.mk tests/tracer/tracer.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
 # The kernel of the VM, for whatever runs in it: lab/run reads this.
 ifeq ($(origin KERNEL),command line)
@@ -315,7 +315,7 @@ check-long: ## what takes longer than `make check`, and one table of it
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt \
 		tests/packages-sanitize.txt tests/packages-long.txt
 	@$(MAKE) --no-print-directory TESTS_ALL=1 $(JOBS) all nine tests-build tracer-build \
-		fake-build fuzz-build pairs-build
+		fake-build fuzz-build pairs-build probe verbs-trace course-build
 	@tests/long
 
 check-lab: ## all tests of the lab itself, also the slow ones
@@ -416,7 +416,7 @@ clean: ## remove what was built
 
 help: ## show this
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
-		printf "  make %-10s %s\n", target[1], $$2 }' Makefile
+		printf "  make %-10s %s\n", target[1], $$2 }' Makefile course/course.mk
 	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 

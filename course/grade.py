@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Grades a solution: builds it, runs it in the lab against partners, and says where points were lost.
+
+Place: `make grade DIR=...` calls it. Contract: of DIR only the name of the exercise and the one file that the student
+writes are taken; they are put into a tree of ours. Points go to stdout; --json FILE writes them as JSON. Exit
+status: 0 it was graded, whatever the points; 2 there is nothing to grade; 1 the grader itself failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import make
+from .cases import CHECKS, Check
+from .exercises import EXERCISES, TOP, Exercise
+
+BUILD_POINTS = 10
+BUILD_LIMIT_S = 300
+LAB_LIMIT_S = 900
+LONGEST_SOURCE = 200_000
+
+
+@dataclass
+class Mark:
+    """The points of one check."""
+
+    points: int
+    of: int
+    text: str
+    reason: str
+
+
+class Unfit(Exception):
+    """There is nothing to grade."""
+
+
+def submitted(directory: Path) -> tuple[Exercise, str]:
+    """The exercise that DIR says it is, and the student's file."""
+    try:
+        name = (directory / "EXERCISE").read_text().strip()
+    except OSError as error:
+        raise Unfit(f"{directory} has no file EXERCISE: was it made by make exercise?") from error
+    if name not in EXERCISES:
+        raise Unfit(f"{directory}: there is no exercise '{name[:40]}'")
+    exercise = EXERCISES[name]
+    path = directory / exercise.file
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > LONGEST_SOURCE:
+        raise Unfit(f"{path} is not a source file of at most {LONGEST_SOURCE} bytes")
+    return exercise, path.read_text(errors="replace")
+
+
+def taken_in(exercise: Exercise, tree: Path) -> str:
+    """A file that the source includes, in whatever way, and that is neither the tree's nor the system's."""
+    compiler = ["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", '-DOUR_STAGE="x"', exercise.file]
+    limited = {"cwd": tree, "capture_output": True, "text": True, "errors": "replace", "timeout": 60}
+    rule = subprocess.run([*compiler, "-M"], **limited).stdout  # type: ignore[call-overload]
+    for word in rule.replace("\\\n", " ").split()[1:]:
+        path = (tree / word).resolve()
+        if not path.is_relative_to(tree.resolve()) and not path.is_relative_to("/usr"):
+            return Path(word).name
+    assembly = subprocess.run([*compiler, "-S", "-o", "-"], **limited).stdout  # type: ignore[call-overload]
+    found = re.search(r"\.(incbin|include)\b", assembly)
+    return f"by .{found[1]}" if found else ""
+
+
+def build(exercise: Exercise, source: str, tree: Path) -> Mark:
+    """Builds the programs in a tree of ours. Compiling runs nothing of the student's."""
+    make.write(exercise, tree, solved=True)
+    (tree / exercise.file).write_text(source)
+    text = "it compiles without a warning"
+    foreign = taken_in(exercise, tree)
+    if foreign:
+        return Mark(0, BUILD_POINTS, text, f"it takes in a file that is none of the exercise's: {foreign}")
+    command = ["make", "-C", str(tree), "--no-print-directory", "-j2"]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=BUILD_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return Mark(0, BUILD_POINTS, text, f"it is not built after {BUILD_LIMIT_S} s")
+    said = [line for line in result.stderr.splitlines() if "error:" in line or "warning:" in line]
+    said = said or [line for line in result.stderr.splitlines() if "undefined" in line]
+    if result.returncode:
+        return Mark(0, BUILD_POINTS, text, "it does not compile: " + " / ".join(said[:3])[:400])
+    if said:
+        return Mark(BUILD_POINTS // 2, BUILD_POINTS, text, said[0][:200])
+    return Mark(BUILD_POINTS, BUILD_POINTS, text, "")
+
+
+def in_lab(tree: Path, checks: list[Check], folder: Path) -> list[dict[str, Any]]:
+    """Runs each case once, in the lab. Returns the result of each check's case."""
+    cases = []
+    for check in checks:
+        if check.case not in cases:
+            cases.append(check.case)
+    programs = folder / "programs"
+    programs.mkdir()
+    for name in ("client", "server"):
+        shutil.copy(tree / name, programs)
+    (folder / "cases.json").write_text(json.dumps(cases))
+    paths = [str(folder / name) for name in ("cases.json", "programs", "results.json")]
+    command = ["lab/run", "-q", "--writable", str(folder), "--timeout", str(LAB_LIMIT_S), "--",
+               "python3", "-B", str(TOP / "course/run_cases.py"), *paths]  # fmt: skip
+    result = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=LAB_LIMIT_S + 60)
+    if result.returncode:
+        raise RuntimeError(f"the lab failed: {result.stderr[-600:]}")
+    results: list[dict[str, Any]] = json.loads((folder / "results.json").read_text())
+    return [results[cases.index(check.case)] for check in checks]
+
+
+def grade(directory: Path) -> tuple[Exercise, list[Mark]]:
+    """The marks of a submission."""
+    exercise, source = submitted(directory)
+    checks = CHECKS[exercise.name]()
+    scratch = TOP / "build/course"
+    scratch.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        folder = Path(name)
+        marks = [build(exercise, source, folder / "tree")]
+        if not marks[0].points:
+            return exercise, marks + [Mark(0, check.points, check.text, "it was not built") for check in checks]
+        for check, result in zip(checks, in_lab(folder / "tree", checks, folder)):
+            reason = check.judge(result)
+            marks.append(Mark(0 if reason else check.points, check.points, check.text, reason))
+    return exercise, marks
+
+
+def show(exercise: Exercise, marks: list[Mark]) -> None:
+    """The marks, for people."""
+    for mark in marks:
+        print(f"{mark.points:4d} of {mark.of:2d}  {mark.text}" + (f": {mark.reason}" if mark.reason else ""))
+    print(f"{sum(mark.points for mark in marks):4d} of {sum(mark.of for mark in marks)}  {exercise.name}")
+
+
+def main() -> int:
+    """Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="make grade", description="Grades a solution of an exercise.")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    try:
+        exercise, marks = grade(options.directory)
+    except Unfit as unfit:
+        print(f"make grade: {unfit}", file=sys.stderr)
+        return 2
+    except RuntimeError as failure:
+        print(f"make grade: {failure}", file=sys.stderr)
+        return 1
+    show(exercise, marks)
+    if options.json:
+        total = {"points": sum(mark.points for mark in marks), "of": sum(mark.of for mark in marks)}
+        checks = [vars(mark) for mark in marks]
+        options.json.write_text(json.dumps({"exercise": exercise.name, **total, "checks": checks}, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
