@@ -16,6 +16,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ struct peer {
 	int die_connecting; /* with the connect request sent, and no answer heard */
 	uint32_t send_size; /* of a message, whatever was announced; 0: as announced */
 	int stage;
+	int one_sided;  /* 1 or 3: the wire of ping-rdma-1 or -3; 0: messages */
 	int bad_credit; /* the misbehaviour's initial: huge, zero or short; or 0 */
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
@@ -216,17 +218,27 @@ static uint8_t *credit_slot(struct peer *p, uint64_t i)
 	return p->mem + p->slots * stride(p) + i * CREDIT_LEN;
 }
 
-static void post_recv(struct peer *p, uint64_t i, bool credit)
+static void post_recv_at(struct peer *p, uint64_t i, uint8_t *at, uint32_t length)
 {
-	uint8_t *at = credit ? credit_slot(p, i) : slot(p, i);
-	struct ibv_sge sge = { .addr = (uintptr_t)at,
-			       .length = credit ? CREDIT_LEN : (uint32_t)p->size,
-			       .lkey = p->mr->lkey };
+	struct ibv_sge sge = { .addr = (uintptr_t)at, .length = length, .lkey = p->mr->lkey };
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
 	wr.wr_id = (uint64_t)KIND_RECV << 32 | i;
 	errno = ibv_post_recv(p->id->qp, &wr, &bad);
 	must(!errno, "ibv_post_recv");
+}
+
+static void post_recv(struct peer *p, uint64_t i, bool credit)
+{
+	post_recv_at(p, i, credit ? credit_slot(p, i) : slot(p, i),
+		     credit ? CREDIT_LEN : (uint32_t)p->size);
+}
+
+/* Of the one-sided wire: the buffer, and then the count. */
+static void post_exchange_recvs(struct peer *p)
+{
+	post_recv_at(p, 0, credit_slot(p, 0), 2 * CREDIT_LEN);
+	post_recv_at(p, 1, credit_slot(p, 2), CREDIT_LEN);
 }
 
 static void post_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
@@ -250,6 +262,8 @@ static void set_up_transfer(struct peer *p)
 
 	p->slots = p->blast ? p->n_buf : 2;
 	p->credit_slots = credits && !p->full ? CREDIT_RECVS : p->slots;
+	if (p->one_sided)
+		p->credit_slots = 8;
 	total = p->slots * stride(p) + p->credit_slots * CREDIT_LEN;
 	recvs = credits ? p->credit_slots : p->slots;
 	if (posix_memalign((void **)&p->mem, 4096, total))
@@ -257,7 +271,10 @@ static void set_up_transfer(struct peer *p)
 	memset(p->mem, 0, total);
 	p->pd = ibv_alloc_pd(p->id->verbs);
 	must(p->pd, "ibv_alloc_pd");
-	p->mr = ibv_reg_mr(p->pd, p->mem, total, IBV_ACCESS_LOCAL_WRITE);
+	p->mr = ibv_reg_mr(
+		p->pd, p->mem, total,
+		IBV_ACCESS_LOCAL_WRITE |
+			(p->one_sided ? IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ : 0));
 	must(p->mr, "ibv_reg_mr");
 	if (p->events) {
 		p->comp = ibv_create_comp_channel(p->id->verbs);
@@ -272,6 +289,10 @@ static void set_up_transfer(struct peer *p)
 	attr.cap.max_send_sge = 1;
 	attr.cap.max_recv_sge = 1;
 	must(!rdma_create_qp(p->id, p->pd, &attr), "rdma_create_qp");
+	if (p->one_sided) {
+		post_exchange_recvs(p);
+		return;
+	}
 	for (uint64_t i = 0; i < (p->blast ? recvs : 1); i++)
 		post_recv(p, i, credits);
 }

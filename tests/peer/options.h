@@ -18,7 +18,8 @@ static __attribute__((noreturn)) void usage(void)
 	      "    [--send-size N] [--async --die-connecting]\n"
 	      "  blast client: [--full] many receives for credits, not three; [--sleep MS] before it\n"
 	      "    looks for credits that it lacks\n"
-	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n",
+	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n"
+	      "  --one-sided 1|3: the wire of ping-rdma-1 and -2, or of ping-rdma-3; not with --events\n",
 	      stderr);
 	exit(2);
 }
@@ -72,6 +73,7 @@ static void parse(struct peer *p, int argc, char **argv)
 		{ "die-connecting", 0, &p->die_connecting, 1 },
 		{ "verbose", 0, &p->verbose, 1 },
 		{ "stage", 1, NULL, 'g' },
+		{ "one-sided", 1, NULL, 'o' },
 		{ "raw-private", 1, NULL, 'R' },
 		{ "credit-batch", 1, NULL, 'b' },
 		{ "bad-credit", 1, NULL, 'x' },
@@ -100,6 +102,8 @@ static void parse(struct peer *p, int argc, char **argv)
 			p->verbose = 1;
 		else if (c == 'g')
 			p->stage = (int)number(optarg, 0, 1);
+		else if (c == 'o')
+			p->one_sided = (int)number(optarg, 1, 3);
 		else if (c == 'R')
 			parse_hex(p, optarg);
 		else if (c == 'b')
@@ -125,7 +129,7 @@ static void parse(struct peer *p, int argc, char **argv)
 		usage();
 	if ((p->die_connecting && !p->async) || p->send_size > p->size + CREDIT_LEN)
 		usage();
-	if (p->blast)
+	if (p->blast || p->one_sided)
 		p->stage = 1;
 	if (p->blast && p->n_buf * p->size > MAX_MEMORY)
 		die("%" PRIu64 " buffers of %" PRIu64 " bytes are too much", p->n_buf, p->size);

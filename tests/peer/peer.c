@@ -9,7 +9,7 @@
  * refused (or refused), 4 if --timeout ran out. Failures leave the tearing down to the kernel;
  * success tears down here, in the reverse order of setting up.
  */
-#include "messages.h"
+#include "one_sided.h"
 #include "options.h"
 
 /* ---- the two roles ---- */
@@ -154,10 +154,10 @@ static void run(struct peer *p)
 	}
 	if (p->server) {
 		accept_client(p);
-		(p->blast ? blast_server : ping_server)(p);
+		(p->one_sided ? one_sided_server : p->blast ? blast_server : ping_server)(p);
 	} else {
 		connect_client(p);
-		(p->blast ? blast_client : ping_client)(p);
+		(p->one_sided ? one_sided_client : p->blast ? blast_client : ping_client)(p);
 	}
 	if (!p->abrupt) {
 		disconnect(p);
