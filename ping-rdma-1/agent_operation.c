@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "measure/clock.h"
@@ -32,7 +33,7 @@ static int admit_to_memory(struct our_control *agent)
 	struct our_transfer *transfer = agent->transfer;
 
 	/* soft-iWARP confuses a keepalive of ours, which is a READ there, with the peer's READs. */
-	if (transfer->peer_reads && agent->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
+	if (transfer->peer_reads && our_is_iwarp(agent))
 		agent->keepalive.asks_nobody = true;
 	our_statistics_start(&agent->statistics);
 	our_limit_wait(agent, our_now_ns());

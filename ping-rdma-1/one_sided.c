@@ -55,7 +55,7 @@ void our_setup_read_wr(struct our_control *control, uint32_t index,
  */
 int our_learn_read_depth(struct our_control *control)
 {
-	bool iwarp = control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	bool iwarp = our_is_iwarp(control);
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 	uint8_t ours, other;

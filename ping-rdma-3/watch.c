@@ -37,7 +37,7 @@ const struct our_option our_watch_options[] = {
 
 int our_check_watch(const struct our_control *control)
 {
-	if (!immediate || control->verbs->device->transport_type != IBV_TRANSPORT_IWARP)
+	if (!immediate || !our_is_iwarp(control))
 		return 0;
 	our_report_sentence("%s is an iWARP device, and iWARP has no immediate data: leave out "
 			    "--immediate, or try an address of a RoCE or InfiniBand device",
