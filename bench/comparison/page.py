@@ -11,7 +11,7 @@ import json
 from html import escape
 from typing import Any
 
-from .conclusions import conclusions, headline, number, ways_of
+from .conclusions import conclusions, headline, number, restless, ways_of
 from .limits import describe_target, targets
 from .plan import IDLE, Point
 from .plot import STYLE as PLOT_STYLE
@@ -153,7 +153,8 @@ def banner(results: Results) -> str:
     """Where absolute times mean nothing."""
     why = results.environment.get("emulated")
     text = f"<strong>Emulated:</strong> {escape(str(why))}. Absolute times mean nothing outside of this run; ratios do, with care."
-    return f'<p class="note">{text}</p>' if why else ""
+    notes = [text] * bool(why) + [escape(restless(results))] * bool(restless(results))
+    return "".join(f'<p class="note">{note}</p>' for note in notes)
 
 
 def section(results: Results, links: list[str], alone: bool) -> str:
