@@ -121,7 +121,8 @@ def environment(results: Results) -> str:
         text = value if isinstance(value, str) else json.dumps(value)
         rows.append(row(name, text or "-").replace("<td>", '<td style="text-align:left;white-space:normal">'))
     commands = "\n".join(f"{line}" for lines in results.commands.values() for line in lines)
-    told = [f"<table>{''.join(rows)}</table>", f"<details><summary>Command lines</summary><pre>{escape(commands)}</pre></details>"]
+    fold = f"<details><summary>Command lines</summary><pre>{escape(commands)}</pre></details>"
+    told = [f"<table>{''.join(rows)}</table>", fold]
     for title, lines in (
         ("Not measured", results.missing),
         ("Failed", [f"{one['point']}, {one['link']}, round {one['round']}: {one['why']}" for one in results.failures]),
@@ -138,7 +139,8 @@ def samples(results: Results) -> str:
     for one in results.samples:
         figures = ", ".join(f"{name} {value:.6g}" for name, value in one.figures.items())
         rows.append(row(one.link, one.point.name, one.round, figures))
-    return f'<details><summary>All {len(results.samples)} samples</summary><div class="wide"><table>{"".join(rows)}</table></div></details>'
+    table_ = f'<div class="wide"><table>{"".join(rows)}</table></div>'
+    return f"<details><summary>All {len(results.samples)} samples</summary>{table_}</details>"
 
 
 HOW = (
