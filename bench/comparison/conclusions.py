@@ -168,9 +168,12 @@ def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
     mixed = [ratio(series(results, link, Point(LOOKING, load), cpu_us(results)),
                    series(results, link, Point(POLLING, load), cpu_us(results))) for load in (IDLE, 0)]  # fmt: skip
     if mixed[0] and mixed[1] and min(one.rounds for one in mixed if one) >= FEW:
+        advice = "Choose it where the load is not known." if mixed[0].high < 1 and mixed[1].high < 2 else ""
+        if verdict(mixed[1]) == "too noisy to tell":
+            advice = "Whether that makes it the right choice where the load is not known is too noisy to tell."
         told.append(
             f"{LOOKING} looks for a while, then sleeps: beside polling it costs {shown(mixed[0])} times the CPU when nearly "
-            f"nothing is sent, and {shown(mixed[1])} times flat out. Choose it where the load is not known."
+            f"nothing is sent, and {shown(mixed[1])} times flat out. {advice}".rstrip()
         )
     return told
 
@@ -195,6 +198,16 @@ def say_link(results: Results, link: str) -> list[str]:
     return told
 
 
+def restless(results: Results) -> str:
+    """A warning, if something else took the CPUs."""
+    if not results.steadiness or median(results.steadiness) <= RESTLESS:
+        return ""
+    return (
+        f"THE MACHINE WAS NOT QUIET: a fixed piece of work took up to {number(median(results.steadiness))} times as long as "
+        "at best. Whatever polls suffers most from that; measure again when nothing else runs, here or on the host."
+    )
+
+
 def say_machine(results: Results) -> list[str]:
     """What is the machine's own."""
     told = []
@@ -208,11 +221,8 @@ def say_machine(results: Results) -> list[str]:
     if results.statistics_cost:
         costs = [one["client_ns"] + one["agent_ns"] for one in results.statistics_cost]
         told.append(f"Our programs' own statistics take {number(median(costs) / 1000)} us a message, both sides together.")
-    if results.steadiness and median(results.steadiness) > RESTLESS:
-        told.append(
-            f"THE MACHINE WAS NOT QUIET: a fixed piece of work took up to {number(median(results.steadiness))} times as long as "
-            "at best. Whatever polls suffers most from that; measure again when nothing else runs, here or on the host."
-        )
+    if restless(results):
+        told.append(restless(results))
     if results.background:
         told.append(f"The machine alone uses {number(median(results.background))} CPUs; that is subtracted.")
     return told

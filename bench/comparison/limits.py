@@ -110,7 +110,9 @@ def check(results: Results, limit: Limit, link: str) -> Outcome:
     """Round by round, as ratios are."""
     sides = [one.point for one in (limit.left, limit.right) if one and one.figure != "rate"]
     measured = {sample.point for sample in results.samples if sample.link == link}
-    if any(point in measured and point.load and not kept(results, link, point) for point in sides):
+    if not measured.issuperset(one.point for one in (limit.left, limit.right) if one):
+        return Outcome(limit, link, "unknown", None)
+    if any(point.load and not kept(results, link, point) for point in sides):
         return Outcome(limit, link, "slow", None)
     left = series(results, link, limit.left.point, figure(results, limit.left.figure))
     right = {number: 1.0 for number in left}

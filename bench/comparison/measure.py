@@ -19,7 +19,7 @@ from pathlib import Path
 
 from . import cpu, place, remote, store
 from .plan import Plan, Point
-from .runner import Failed, Job, Runner
+from .runner import Failed, Hung, Job, Runner
 from .statistics import settled
 from .ways import WAYS
 
@@ -88,7 +88,7 @@ class Session:
             self.note("sample", asdict(sample))
             self.failed[key] = 0
         except Failed as error:
-            self.failed[key] += 1
+            self.failed[key] += GIVE_UP - 1 if isinstance(error, Hung) else 1
             say(f"FAILED: {point.name} on {link.name}: {error}")
             self.note("failures", {"link": link.name, "point": point.name, "round": number, "why": str(error)})
         self.cost[key] = time.monotonic() - begun
@@ -150,7 +150,7 @@ def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options
     file = folder / "samples.jsonl"
     with tempfile.TemporaryDirectory() as scratch:
         kind = remote.RemoteRunner if any(runner_options.values()) else Runner
-        runner = kind(Path(scratch), plan.window, 10 + 10 * plan.window, **runner_options)
+        runner = kind(Path(scratch), plan.window, 6 + 10 * plan.window, **runner_options)
         session = Session(plan, links, runner, file)
         session.note("environment", place.describe(links))
         session.note("options", options)

@@ -11,7 +11,7 @@ import json
 from html import escape
 from typing import Any
 
-from .conclusions import conclusions, headline, number, ways_of
+from .conclusions import conclusions, headline, number, restless, ways_of
 from .limits import describe_target, targets
 from .plan import IDLE, Point
 from .plot import STYLE as PLOT_STYLE
@@ -121,7 +121,8 @@ def environment(results: Results) -> str:
         text = value if isinstance(value, str) else json.dumps(value)
         rows.append(row(name, text or "-").replace("<td>", '<td style="text-align:left;white-space:normal">'))
     commands = "\n".join(f"{line}" for lines in results.commands.values() for line in lines)
-    told = [f"<table>{''.join(rows)}</table>", f"<details><summary>Command lines</summary><pre>{escape(commands)}</pre></details>"]
+    fold = f"<details><summary>Command lines</summary><pre>{escape(commands)}</pre></details>"
+    told = [f"<table>{''.join(rows)}</table>", fold]
     for title, lines in (
         ("Not measured", results.missing),
         ("Failed", [f"{one['point']}, {one['link']}, round {one['round']}: {one['why']}" for one in results.failures]),
@@ -138,7 +139,8 @@ def samples(results: Results) -> str:
     for one in results.samples:
         figures = ", ".join(f"{name} {value:.6g}" for name, value in one.figures.items())
         rows.append(row(one.link, one.point.name, one.round, figures))
-    return f'<details><summary>All {len(results.samples)} samples</summary><div class="wide"><table>{"".join(rows)}</table></div></details>'
+    table_ = f'<div class="wide"><table>{"".join(rows)}</table></div>'
+    return f"<details><summary>All {len(results.samples)} samples</summary>{table_}</details>"
 
 
 HOW = (
@@ -153,7 +155,8 @@ def banner(results: Results) -> str:
     """Where absolute times mean nothing."""
     why = results.environment.get("emulated")
     text = f"<strong>Emulated:</strong> {escape(str(why))}. Absolute times mean nothing outside of this run; ratios do, with care."
-    return f'<p class="note">{text}</p>' if why else ""
+    notes = [text] * bool(why) + [escape(restless(results))] * bool(restless(results))
+    return "".join(f'<p class="note">{note}</p>' for note in notes)
 
 
 def section(results: Results, links: list[str], alone: bool) -> str:

@@ -14,7 +14,7 @@ from html import escape
 from .conclusions import number
 
 WIDTH, HEIGHT = 720, 420
-LEFT, RIGHT, TOP, BOTTOM = 76, 16, 16, 56
+LEFT, RIGHT, TOP, BOTTOM = 84, 36, 16, 56
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f"]  # for the colour-blind
 SHAPES = ["circle", "square", "diamond", "triangle"]
 DASHES = ["", "6 3", "2 3", "8 3 2 3"]
@@ -73,6 +73,13 @@ class Axis:
         return [10.0**power for power in range(self.low, self.high + 1)]
 
 
+def decade(value: float) -> str:
+    """1,000, or a power of ten where that is shorter."""
+    if 1e-3 < value < 1e6:
+        return f"{value:,g}"
+    return "10" + str(round(math.log10(value))).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def shape(kind: str, x: float, y: float, colour: str, text: str) -> str:
     """A mark; its title appears on hover, and is read aloud."""
     places = {
@@ -93,10 +100,10 @@ def draw_axes(drawing: Drawing, x: Axis, y: Axis) -> list[str]:
     parts = [f'<rect class="axis" x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}"/>']
     for value in x.decades():
         parts.append(f'<line class="grid" x1="{x.at(value)}" x2="{x.at(value)}" y1="{TOP}" y2="{bottom}"/>')
-        parts.append(f'<text x="{x.at(value)}" y="{bottom + 18}" text-anchor="middle">{value:,g}</text>')
+        parts.append(f'<text x="{x.at(value)}" y="{bottom + 18}" text-anchor="middle">{decade(value)}</text>')
     for value in y.decades():
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{y.at(value)}" y2="{y.at(value)}"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y.at(value) + 4}" text-anchor="end">{value:,g}</text>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y.at(value) + 4}" text-anchor="end">{decade(value)}</text>')
     parts.append(f'<text x="{(LEFT + right) // 2}" y="{bottom + 42}" text-anchor="middle">{escape(drawing.x_title)}</text>')
     parts.append(
         f'<text transform="translate(16,{(TOP + bottom) // 2}) rotate(-90)" text-anchor="middle">{escape(drawing.y_title)}</text>'
@@ -131,7 +138,7 @@ def draw(drawing: Drawing, alone: bool = False) -> str:
     """The SVG element; with `alone` as a file of its own, on white."""
     marks = [mark for curve in drawing.curves for mark in curve.marks]
     x = Axis([mark.x for mark in marks], LEFT, WIDTH - RIGHT)
-    y = Axis([value for mark in marks for value in (mark.y, mark.low, mark.high)], HEIGHT - BOTTOM, TOP)
+    y = Axis([value for mark in marks for value in (mark.y, max(mark.low, mark.y / 10), mark.high)], HEIGHT - BOTTOM, TOP)
     parts = draw_axes(drawing, x, y)
     for index, curve in enumerate(drawing.curves):
         parts += draw_curve(curve, index, x, y)

@@ -119,6 +119,7 @@ class Limits(unittest.TestCase):
 
     def test_what_was_not_measured_is_no_success(self) -> None:
         self.assertEqual(self.kind("ping-sr-4.p50 > 1"), "unknown")
+        self.assertEqual(self.kind("ping-sr-4@1000.cpu > 1 * ping-sr-2@1000.cpu"), "unknown")
         outcome = limits.check(results(), limits.parse("ib_send_lat_e.p50 > 1"), "RoCE")
         suite = ElementTree.fromstring(limits.junit([outcome]))
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
