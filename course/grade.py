@@ -110,7 +110,7 @@ def in_lab(tree: Path, checks: list[Check], folder: Path) -> list[dict[str, Any]
                "python3", "-B", str(TOP / "course/run_cases.py"), *paths]  # fmt: skip
     result = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=LAB_LIMIT_S + 60)
     if result.returncode:
-        raise RuntimeError(f"the lab failed: {result.stderr[-600:]}")
+        raise RuntimeError(f"the lab ended with {result.returncode}: {(result.stdout + result.stderr)[-600:]}")
     results: list[dict[str, Any]] = json.loads((folder / "results.json").read_text())
     return [results[cases.index(check.case)] for check in checks]
 

@@ -91,7 +91,10 @@ class Side:
         """The submission's own process: the last of a line of children."""
         pid = self.process.pid
         while True:
-            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            try:
+                children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            except (FileNotFoundError, ProcessLookupError):  # it has just ended
+                children = []
             if not children:
                 return pid
             pid = int(children[0])
@@ -99,7 +102,10 @@ class Side:
     def interrupt(self) -> None:
         """Ctrl-C."""
         if self.process.poll() is None:
-            os.kill(self.leaf(), signal.SIGINT)
+            try:
+                os.kill(self.leaf(), signal.SIGINT)
+            except ProcessLookupError:
+                pass
 
     def end(self, seconds: float) -> dict[str, Any]:
         """Waits for its end, but no longer than that. Returns what is known of it."""

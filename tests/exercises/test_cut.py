@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Unit tests of course/cut.py and course/make.py: python3 -m unittest discover -s tests -t tests"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from course import cut, make  # noqa: E402
+from course.exercises import EXERCISES, TOP  # noqa: E402
+
+SOURCE = """int add(int a, int b);
+
+/* Adds. */
+int add(int a, int b)
+{
+\treturn a + b;
+}
+
+static void none(void)
+{
+\tif (1) {
+\t}
+}
+"""
+
+
+class Cut(unittest.TestCase):
+    """Functions go, and what is around them stays."""
+
+    def test_empty(self) -> None:
+        text = cut.empty(SOURCE, "add")
+        self.assertIn(f"/* Adds. */\nint add(int a, int b)\n{{\n\t(void)a;\n\t(void)b;\n\t{cut.TODO}\n\treturn ENOSYS;\n}}", text)
+        self.assertNotIn("a + b", text)
+
+    def test_what_is_returned_is_used(self) -> None:
+        self.assertNotIn("(void)a;", cut.empty(SOURCE, "add", "a"))
+
+    def test_void(self) -> None:
+        text = cut.empty(SOURCE, "none")
+        self.assertTrue(text.endswith(f"static void none(void)\n{{\n\t{cut.TODO}\n}}\n"))
+
+    def test_remove(self) -> None:
+        text = cut.remove(SOURCE, "add")
+        self.assertEqual(text, "int add(int a, int b);\n\nstatic void none(void)\n{\n\tif (1) {\n\t}\n}\n")
+
+    def test_what_is_not_there(self) -> None:
+        with self.assertRaises(cut.NotThere):
+            cut.empty(SOURCE, "subtract")
+        with self.assertRaises(cut.NotThere):
+            cut.remove(SOURCE, "subtract")
+
+
+class Trees(unittest.TestCase):
+    """A student's tree holds nothing of the solution."""
+
+    def test_no_line_of_the_solution(self) -> None:
+        for exercise in EXERCISES.values():
+            with tempfile.TemporaryDirectory() as name:
+                make.write(exercise, Path(name) / "tree")
+                texts = [path.read_text() for path in Path(name).rglob("*.[ch]")]
+            source = (TOP / exercise.file).read_text()
+            lines = source.split("\n")
+            for function in exercise.removed + exercise.emptied:
+                _, first, last = cut.find(lines, function)
+                body = "\n".join(lines[lines.index("{", first) : last + 1])
+                self.assertFalse([text for text in texts if body in text and len(body) > 30], function)
+
+
+if __name__ == "__main__":
+    unittest.main()
