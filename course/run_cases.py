@@ -25,7 +25,7 @@ TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
 NOBODY = "65534:65534"
 LISTENS_S = 20
 LONGEST = 200_000  # bytes of output that are kept
-LIMITS = ["--memlock=unlimited", "--nproc=64", "--fsize=50000000", "--core=0"]
+LIMITS = ["--memlock=unlimited", "--nproc=32", "--fsize=50000000", "--core=0"]
 
 
 def command(*words: str) -> None:
@@ -58,7 +58,7 @@ def prepare(programs: Path) -> None:
 def confined(program: str, arguments: list[str], trace: str) -> list[str]:
     """The command for the submission's program."""
     return [
-        "unshare", "--pid", "--fork", "--kill-child", "prlimit", *LIMITS,
+        "choom", "-n", "900", "--", "unshare", "--pid", "--fork", "--kill-child", "prlimit", *LIMITS,
         "chroot", f"--userspec={NOBODY}", "--groups=", str(JAIL),
         "/usr/bin/env", "-i", "LANG=C", "PATH=/usr/bin",
         "/work/verbs-trace", "-j", "-o", f"/tmp/{trace}", f"/work/{program}", *arguments,
@@ -146,6 +146,8 @@ def run(case: dict[str, Any], number: int, scratch: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Runs all cases."""
+    # Where a submission takes all memory, it is the one to go.
+    Path("/proc/self/oom_score_adj").write_text("-900")
     cases, programs, results = (Path(word) for word in sys.argv[1:4])
     prepare(programs)
     scratch = Path("/run/results")
