@@ -121,6 +121,8 @@ class Runner:
         if job.way.family == "qperf":
             self.children.end(server)
             return
+        if job.clients > 1 and not self.children.wait(server, 2):
+            self.children.tell(server)  # it waits for a client that was stopped before it had been accepted
         if not self.children.wait(server, 20):
             raise Failed("the server did not end after its clients")
         if server.status:
@@ -176,6 +178,7 @@ class Runner:
                 why.append("begun late")
             except Failed as error:
                 failures += 1
+                pace.message *= 5 if isinstance(error, Hung) else 1  # perhaps there were too many
                 if isinstance(error, Hung) or job.way.family != "perftest" or failures == 3:
                     raise
             finally:
