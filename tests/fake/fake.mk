@@ -47,7 +47,8 @@ endef
 # All of them with AddressSanitizer; those whose parts have threads with ThreadSanitizer, too: in make check
 # not those that have their threads from another one.
 FAKE_STAGES = $(filter-out $(FAKE_SKIPPED),$(STAGES))
-FAKE_THREADS_ELSEWHERE = $(if $(TESTS_ALL),,ping-sr-2e ping-sr-5 ping-rdma-2 ping-rdma-3 count-atomic-1)
+FAKE_THREADS_ELSEWHERE = $(if $(TESTS_ALL),,ping-sr-2e ping-sr-5 ping-rdma-1 ping-rdma-2 \
+			 ping-rdma-3 blast-rdma-1 count-atomic-1)
 threaded = $(shell grep -l pthread_create $($(1).client) $($(1).server) $($(1).parts) 2>/dev/null)
 FAKE_THREADED := $(foreach stage,$(FAKE_STAGES),$(if $(call threaded,$(stage)),$(stage)))
 fake_programs = $(foreach stage,$(2),$(foreach role,client server,\

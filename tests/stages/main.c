@@ -77,7 +77,7 @@ static void add_arrivals(TCase *tcase, int setting, bool every_size)
 
 static void add_tests(TCase *tcase, int setting, int target)
 {
-	bool only_sizes = getenv("STAGES_SIZES"), all;
+	bool only_sizes = getenv("STAGES_SIZES"), all, every_size;
 
 	if (!can_run(setting_of(setting).stage, setting_of(setting).target)) {
 		if (setting_of(setting).stage->counts)
@@ -92,8 +92,10 @@ static void add_tests(TCase *tcase, int setting, int target)
 		return;
 	}
 	all = wants_all(setting_of(setting).stage);
+	every_size = all && first_of_device(target) &&
+		     (getenv("TESTS_ALL") || !setting_of(setting).stage->only_waits);
 	if (all || only_sizes || first_of_device(target))
-		add_arrivals(tcase, setting, only_sizes || (all && first_of_device(target)));
+		add_arrivals(tcase, setting, only_sizes || every_size);
 	if (only_sizes || !first_of_device(target))
 		return;
 	if (setting_of(setting).stage->agent_sees)

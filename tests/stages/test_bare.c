@@ -184,6 +184,7 @@ void add_bare_tests(TCase *tcase, int setting, bool also_slow_ones)
 
 	tcase_add_loop_test(tcase, mistakes_come_to_what_the_readme_says, first,
 			    first + (also_slow_ones ? RUN_LENGTH(mistakes) : N_QUICK));
-	tcase_add_loop_test(tcase, strangers_on_the_line_are_refused_and_the_next_is_served,
-			    setting, setting + 1);
+	if (also_slow_ones)
+		tcase_add_loop_test(tcase, strangers_on_the_line_are_refused_and_the_next_is_served,
+				    setting, setting + 1);
 }
