@@ -125,7 +125,7 @@ ping-srq-4.before = ping-sr-4
 ping-srq-4.parts  = $(filter-out %/ping.c,$(ping-sr-4.parts))
 ping-srq-4.client = $(ping-sr-4.client) ping-sr-0/ping.c
 ping-srq-4.server = $(filter-out %/loop.c %/agent_operation.c,$(ping-sr-4.server)) \
-		    ping-srq-4/loop.c ping-srq-4/agent_operation.c ping-srq-4/transfer.c ping-srq-4/pool.c
+		    ping-srq-4/loop.c ping-srq-4/agent_operation.c ping-srq-4/transfer.c ping-srq-4/pool.c ping-srq-4/refill.c
 
 # Made as the stages are, of parts, but of another shape: what they do is no message to and fro, which
 # the tests that run all stages, and bench/, take for granted. So they are not in STAGES, and have suites

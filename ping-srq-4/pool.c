@@ -45,66 +45,6 @@ static bool senders_wait(const struct our_control *control)
 	return !our_is_iwarp(control);
 }
 
-/* Once fewer than the limit are left, an asynchronous event says so: once for each call. */
-static int arm(struct our_pool *pool)
-{
-	struct ibv_srq_attr attr = { .srq_limit = pool->limit };
-	int ret = ibv_modify_srq(pool->store->srq, &attr, IBV_SRQ_LIMIT);
-
-	if (ret)
-		return our_report_error("ibv_modify_srq", ret, NULL);
-	pool->low = false;
-	return 0;
-}
-
-/* Posts all that is free, in one call. */
-static int refill(struct our_pool *pool)
-{
-	struct ibv_recv_wr *bad_wr = NULL;
-	int ret = 0;
-
-	if (pool->free)
-		ret = ibv_post_srq_recv(pool->store->srq, pool->free, &bad_wr);
-	if (ret)
-		return our_judge_post(pool->store, "ibv_post_srq_recv", ret);
-	pool->posted += pool->n_free;
-	pool->free = NULL;
-	pool->n_free = 0;
-	if (pool->low && pool->posted >= 2 * pool->limit)
-		return arm(pool);
-	return 0;
-}
-
-static void note_low(struct our_pool *pool)
-{
-	if (!pool->low)
-		pool->times_low++;
-	pool->low = true;
-}
-
-static void put_into_chain(struct our_pool *pool, uint32_t index)
-{
-	struct our_buffer *buffer = &pool->store->buffers[index];
-
-	buffer->sge.length = pool->store->data_size; /* the echo was shorter */
-	buffer->recv_wr.next = pool->free;
-	pool->free = &buffer->recv_wr;
-	pool->n_free++;
-}
-
-int our_give_buffer_back(struct our_pool *pool, uint32_t index)
-{
-	put_into_chain(pool, index);
-	if (pool->posted < pool->limit)
-		note_low(pool);
-	return pool->low || pool->n_free >= pool->batch ? refill(pool) : 0;
-}
-
-void our_take_buffer(struct our_pool *pool)
-{
-	pool->posted--;
-}
-
 static int create_srq(struct our_control *store)
 {
 	struct ibv_srq_init_attr attr = {
@@ -147,9 +87,9 @@ static int fill_pool(struct our_pool *pool)
 	if (ret)
 		goto err_destroy_srq;
 	for (i = n; i; i--)
-		put_into_chain(pool, i - 1);
+		our_put_into_chain(pool, i - 1);
 	pool->low = true; /* not armed */
-	ret = refill(pool);
+	ret = our_refill_pool(pool);
 	if (ret)
 		goto err_unsetup_buffers;
 	return 0;
@@ -316,8 +256,8 @@ int our_hear_of_pools(void)
 		ret = 0;
 		if (!atomic_exchange(&pool->store->srq_is_low, false))
 			continue;
-		note_low(pool);
-		ret = refill(pool);
+		our_note_low(pool);
+		ret = our_refill_pool(pool);
 		if (ret)
 			return ret;
 	}

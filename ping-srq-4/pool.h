@@ -57,6 +57,17 @@ int our_get_pool(struct our_control *agent, struct our_pool **pool);
  */
 void our_put_pool(struct our_pool *pool, bool broke_off);
 
+/* ---- refill.c ---- */
+
+/* A buffer waits for its receive to be posted: by the next our_refill_pool. */
+void our_put_into_chain(struct our_pool *pool, uint32_t index);
+
+/* Posts the receives of all buffers that wait, in one call. Returns 0 or an errno value, reported. */
+int our_refill_pool(struct our_pool *pool);
+
+/* Fewer receives are posted than the limit. */
+void our_note_low(struct our_pool *pool);
+
 /* The device has used a receive. */
 void our_take_buffer(struct our_pool *pool);
 
@@ -65,6 +76,8 @@ void our_take_buffer(struct our_pool *pool);
  * value, reported.
  */
 int our_give_buffer_back(struct our_pool *pool, uint32_t index);
+
+/* ---- pool.c ---- */
 
 /* Fills in fds[OUR_MAX_DEVICES] where the devices tell that a pool is low. Returns how many there are. */
 nfds_t our_list_pools(struct pollfd *fds);
