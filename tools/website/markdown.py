@@ -8,6 +8,7 @@ that shows that file. A line `<!-- code: FILE FUNCTION -->` is followed by that 
 
 from __future__ import annotations
 
+import base64
 import html
 import os
 import posixpath
@@ -100,8 +101,12 @@ class Pages:
             alt, name = found.groups()
             if len(alt) < 20:
                 raise NotThere(f"{page}: the figure {name} needs words for those who cannot see it")
-            svg = drawn(TOP / posixpath.dirname(page) / f"{name}.dot")
             label = html.escape(alt, quote=True)
+            plot = TOP / posixpath.dirname(page) / f"{name}.svg"
+            if plot.exists():  # measured, not drawn from a text; its own style is for it alone
+                data = base64.b64encode(plot.read_bytes()).decode()
+                return f'```{{raw}} html\n<img alt="{label}" src="data:image/svg+xml;base64,{data}">\n```'
+            svg = drawn(plot.with_suffix(".dot"))
             svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
             return f'```{{raw}} html\n<figure class="drawn">\n{svg}</figure>\n```'
 
