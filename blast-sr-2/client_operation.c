@@ -37,35 +37,46 @@ static uint64_t messages_due(const struct our_control *client)
 	       1;
 }
 
+static uint64_t free_buffers(const struct our_control *client)
+{
+	return client->n_data_buffers - (client->transfer->posted - client->transfer->completed);
+}
+
+/* How many messages there is room for: receives at the agent (credits), and buffers that are free. */
+static uint64_t room(const struct our_control *client)
+{
+	const struct our_transfer *transfer = client->transfer;
+	uint64_t credits = client->n_data_buffers - (transfer->posted - transfer->credited);
+
+	if (our_blast_options.no_credits)
+		return free_buffers(client);
+	return lesser(credits, free_buffers(client));
+}
+
 /*
- * With --rate: until when to wait for a completion: until the next message is due. If that is overdue, it
- * is a completion that it waits for.
+ * With --rate: until when to wait for a completion: until the next message is due. If there is no room
+ * for it, or no next message, a completion is all that can change that.
  */
 static uint64_t next_due_ns(const struct our_control *client)
 {
 	const struct our_transfer *transfer = client->transfer;
-	uint64_t due_ns = UINT64_MAX;
 
-	if (transfer->posted < transfer->goal)
-		due_ns = our_due_ns(transfer->started_ns, transfer->posted, client->options->rate);
-	return due_ns > our_now_ns() ? due_ns : UINT64_MAX;
+	if (transfer->posted == transfer->goal || !room(client))
+		return UINT64_MAX;
+	return our_due_ns(transfer->started_ns, transfer->posted, client->options->rate);
 }
 
-/* Posts as much as may go: messages left, receives at the agent, buffers that are free. */
+/* Posts as much as may go: messages left, and due, that there is room for. */
 static int post_messages(struct our_control *client)
 {
 	struct our_transfer *transfer = client->transfer;
 	uint64_t left = transfer->goal - transfer->posted, n;
-	uint64_t credits = client->n_data_buffers - (transfer->posted - transfer->credited);
-	uint64_t buffers = client->n_data_buffers - (transfer->posted - transfer->completed);
 
 	if (client->options->rate)
 		left = lesser(left, messages_due(client) - transfer->posted);
-	if (our_blast_options.no_credits)
-		credits = left;
-	n = lesser(left, lesser(credits, buffers));
+	n = lesser(left, room(client));
 	if (!n) {
-		transfer->stream.credit_stalls += left && buffers;
+		transfer->stream.credit_stalls += left && free_buffers(client);
 		return 0;
 	}
 	if (client->options->verify)

@@ -48,6 +48,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 
 	if (fake_time_is_known())
 		ns = fake_known_now_ns();
+	if (fake_report)
+		fake_report->skipped_ns += fake_config->tick_us * OUR_NS_PER_US;
 	now->tv_sec = (time_t)(ns / OUR_NS_PER_S);
 	now->tv_nsec = (long)(ns % OUR_NS_PER_S);
 	return ret;

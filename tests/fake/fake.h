@@ -41,6 +41,7 @@ struct fake_config {
 	uint32_t size;       /* of so many bytes */
 	uint32_t buffers;    /* of each side of a stream */
 	bool one_file;       /* a program of one file: a second of its alarm(2) is a hundredth */
+	uint64_t tick_us;    /* each look at the clock takes so long */
 	bool hurried; /* a look at a CQ in vain takes a millisecond, by the program's clock */
 	/* The test has the clocks in its hand: known_time.c. Nothing takes time but what is said here. */
 	uint64_t known_us;     /* a message from a peer; 0: the clocks are real */
