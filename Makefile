@@ -118,7 +118,7 @@ count-atomic-1.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-
 			count-atomic-1/count.c
 count-atomic-1.client = $(filter-out %/client_operation.c %/round_trip.c,$(ping-rdma-1.client)) \
 			ping-rdma-1/transfer.c count-atomic-1/client_operation.c count-atomic-1/atomics.c
-count-atomic-1.server = $(ping-rdma-1.server) count-atomic-1/words.c
+count-atomic-1.server = $(ping-rdma-1.server) count-atomic-1/words.c count-atomic-1/shared_memory.c
 
 # What moves is the server's part alone: its client is ping-sr-4's.
 ping-srq-4.before = ping-sr-4
@@ -136,16 +136,16 @@ OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
 pubsub-rdma-1.before = ping-rdma-1
 pubsub-rdma-1.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-rdma-1.parts))
 pubsub-rdma-1.client = $(filter-out %/round_trip.c,$(ping-rdma-1.client)) ping-rdma-1/transfer.c \
-		       pubsub-rdma-1/subscriber.c pubsub-rdma-1/record.c
+		       pubsub-rdma-1/subscriber.c pubsub-rdma-1/reader.c pubsub-rdma-1/record.c
 pubsub-rdma-1.server = $(ping-rdma-1.server) pubsub-rdma-1/publisher.c pubsub-rdma-1/publication.c \
-		       pubsub-rdma-1/record.c
+		       pubsub-rdma-1/record.c count-atomic-1/shared_memory.c
 
 # The publisher's agents WRITE; a subscriber sleeps between its looks at memory.
 pubsub-rdma-2.before = pubsub-rdma-1
 pubsub-rdma-2.parts  = $(pubsub-rdma-1.parts) ping-rdma-1/transfer.c pubsub-rdma-1/record.c \
 		       ping-sr-3/completions.c ping-sr-3/comp_channel.c
 pubsub-rdma-2.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-1.client)) \
-		       pubsub-rdma-2/subscriber.c
+		       pubsub-rdma-2/subscriber.c pubsub-rdma-1/reader.c
 pubsub-rdma-2.server = $(filter-out %/completions.c %/comp_channel.c %/agent_operation.c %/account.c, \
 			 $(ping-rdma-1.server)) \
 		       pubsub-rdma-2/agent_operation.c pubsub-rdma-2/publisher.c pubsub-rdma-1/publication.c

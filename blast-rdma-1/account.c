@@ -30,7 +30,7 @@ static int check_last_message(const struct our_control *agent)
 int our_end_agent_operation(struct our_control *agent, int ret)
 {
 	our_statistics_end(&agent->statistics);
-	our_statistics_add_stream(&agent->statistics, &agent->transfer->writes->statistics);
+	our_statistics_add_stream(&agent->statistics, &agent->transfer->progress->statistics);
 	ret = our_judge_end(agent, ret, agent->transfer->exchange.count);
 	if (!ret)
 		ret = our_check_told_count(agent);

@@ -17,7 +17,7 @@ int our_setup_client_transfer(struct our_control *client)
 	int ret;
 
 	client->data_size = OUR_WORD_SIZE;
-	ret = our_setup_open_transfer(client, 1, RESULT, 0);
+	ret = our_setup_open_transfer(client, 1, RESULT, 0, sizeof(struct our_progress));
 	if (!ret)
 		client->transfer->reads = true;
 	return ret;
