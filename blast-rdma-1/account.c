@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-rdma-1: how the agent judges a client whose WRITEs it has not seen: by how many there were, as it says,
- * and by the last of them, which is what the buffer holds. See common/stage.h.
+ * blast-rdma-1: how the agent judges a client whose WRITEs it has not seen: by how many there were, as
+ * it says, and by the last of them, which is what the buffer holds. See common/stage.h.
  */
 #include "blast-rdma-1/blast_rdma.h"
 #include "common/stage.h"

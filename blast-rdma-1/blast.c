@@ -91,8 +91,8 @@ static int check_device(struct our_control *client, uint64_t buffers)
 
 /*
  * Without -v all messages are the same, and WRITEs read it from one place, which stays in the cache: nobody
- * changes it. The server is told of that place with a key that opens nothing. READs bring the same each time, and all
- * of them to one place.
+ * changes it. The server is told of that place with a key that opens nothing. READs bring the same each
+ * time, and all of them to one place.
  */
 int our_setup_client_transfer(struct our_control *client)
 {
@@ -147,7 +147,6 @@ int our_setup_agent_transfer(struct our_control *agent)
 					      sizeof(struct our_progress));
 	if (ret)
 		return ret;
-	agent->transfer->peer_reads = read;
 	if (read) /* what they bring */
 		our_setup_user_data(agent, OUR_AGENT_BUFFER, 0);
 	return 0;

@@ -19,8 +19,8 @@ extern struct our_write_options {
 } our_write_options;
 
 /*
- * Messages are numbered from 0; the WRITE of message m has work request m modulo n_buffers. The counters only
- * grow: completed <= posted <= goal, and never is more than n_buffers under way.
+ * Messages are numbered from 0; the WRITE of message m has work request m modulo n_buffers. The
+ * counters only grow: completed <= posted <= goal, and never is more than n_buffers under way.
  */
 struct our_progress {
 	uint64_t

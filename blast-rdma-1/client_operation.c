@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-rdma-1: what the client does once it is connected: it keeps WRITEs under way, chain after chain, and
- * at the end tells the agent how many there were.
+ * blast-rdma-1: what the client does once it is connected: it keeps WRITEs under way, chain after
+ * chain, and at the end tells the agent how many there were.
  */
 #include <errno.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * count-atomic-1: FETCH_AND_ADD and COMPARE_AND_SWAP, and what the client needs for them. See count_atomic.h.
+ * count-atomic-1: FETCH_AND_ADD and COMPARE_AND_SWAP, and what the client needs for them. See
+ * count_atomic.h.
  */
 #include <string.h>
 

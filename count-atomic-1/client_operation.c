@@ -61,7 +61,7 @@ static void hold_as_told(void)
 		nanosleep(&pause, NULL);
 }
 
-/* Look, and write one more: between the two nobody else may write. Whether somebody did, the second shows. */
+/* Look, and write one more: between the two nobody else may write. The second shows whether one did. */
 static int count_guarded(struct our_control *client, uint64_t *was)
 {
 	uint64_t then;

@@ -53,10 +53,6 @@ int our_check_transfer(struct our_control *agent)
 
 int our_setup_agent_transfer(struct our_control *agent)
 {
-	int ret = our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
-					  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, 0);
-
-	if (!ret)
-		agent->transfer->peer_reads = true;
-	return ret;
+	return our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
+				       IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, 0);
 }

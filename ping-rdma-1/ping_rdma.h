@@ -18,7 +18,6 @@ struct our_transfer {
 	struct our_exchange exchange;
 	struct ibv_mr *open; /* the buffer that the peer may reach; NULL: none, any more */
 	bool reads;          /* or does atomic operations: the peer has to have agreed */
-	bool peer_reads;     /* ... the other way round: the peer READs from here */
 	struct our_progress *progress; /* all zero at first; a part of the same allocation */
 };
 

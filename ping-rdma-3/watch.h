@@ -58,8 +58,8 @@ int our_take_completion(struct our_control *control, const struct our_completion
 int our_await_message(struct our_control *control);
 
 /*
- * Posts the WRITE of OUR_SEND_BUFFER, which holds message `number`; the buffer is the device's until our_await_written has returned 0.
- * Both return as our_post_send and our_await_completion do.
+ * Posts the WRITE of OUR_SEND_BUFFER, which holds message `number`; the buffer is the device's until
+ * our_await_written has returned 0. Both return as our_post_send and our_await_completion do.
  */
 int our_write_message(struct our_control *control, uint64_t number);
 int our_await_written(struct our_control *control);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * pubsub-rdma-1: the server's command line, and what its agents need for a subscriber: the right to READ the
- * record, and no more. What a stage provides: see common/stage.h.
+ * pubsub-rdma-1: the server's command line, and what its agents need for a subscriber: the right to
+ * READ the record, and no more. What a stage provides: see common/stage.h.
  */
 #include "common/stage.h"
 #include "count-atomic-1/shared_memory.h"
@@ -34,12 +34,7 @@ int our_setup_agent_transfer(struct our_control *agent)
 	ret = our_setup_shared_memory(agent, record, our_publication_size(),
 				      IBV_ACCESS_REMOTE_READ);
 	if (ret)
-		goto err_close_publication;
-	agent->transfer->peer_reads = true;
-	return 0;
-
-err_close_publication:
-	our_close_publication();
+		our_close_publication();
 	return ret;
 }
 

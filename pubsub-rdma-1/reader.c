@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * pubsub-rdma-1: what a client that takes records does not need: it sends nothing, prepares nothing, and lets
- * nobody in. What a stage provides: see common/stage.h.
+ * pubsub-rdma-1: what a client that takes records does not need: it sends nothing, prepares nothing,
+ * and lets nobody in. What a stage provides: see common/stage.h.
  */
 #include "common/stage.h"
 #include "ping-rdma-1/ping_rdma.h"

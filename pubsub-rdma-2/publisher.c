@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * pubsub-rdma-2: the server's command line, and what its agents need for a subscriber: a copy of the record,
- * that the device takes its bytes from. What a stage provides: see common/stage.h.
+ * pubsub-rdma-2: the server's command line, and what its agents need for a subscriber: a copy of the
+ * record, that the device takes its bytes from. What a stage provides: see common/stage.h.
  */
 #include "common/memory_registration.h"
 #include "common/stage.h"

@@ -25,7 +25,7 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->alone ? ALONE : THREADED;
 	is |= test->spins ? SPINNING : 0;
 	is |= reads ? READING : 0;
-	is |= reads && test->server ? 0 : ASKING;
+	is |= test->one_sided && !test->spins && test->server ? REACHED : ASKING;
 	is |= test->pooled ? POOLED : OWN_RECEIVES;
 	return is & who & (CLIENT | SERVER) && is & who & (PING | BLAST | RDMA) &&
 	       !(who & ~is & ~(unsigned int)EVERY);

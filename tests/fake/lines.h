@@ -36,9 +36,10 @@ enum {
 	BLIND = 1 << 12,        /* does not notice it */
 	POOLED = 1 << 14,       /* all have them together */
 	OWN_RECEIVES = 1 << 15, /* each connection has */
-	READING = 1 << 17,      /* one of the two sides READs, the client, */
-	ASKING = 1 << 18,       /* and to the other, on iWARP, a READ of its own is no way to ask */
-	SPINNING = 1 << 16,     /* looks at memory until a message is there */
+	READING = 1 << 17,      /* its client READs */
+	REACHED = 1 << 18,  /* its memory is, and it does not see that: on iWARP it may not READ */
+	ASKING = 1 << 19,   /* any other */
+	SPINNING = 1 << 16, /* looks at memory until a message is there */
 };
 
 #define NONE_INLINE UINT_MAX
