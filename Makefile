@@ -369,6 +369,13 @@ picture: ## STAGE=ping-sr-3: a run of it, drawn from its trace: build/picture/ST
 	@$(MAKE) --no-print-directory $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
 	@tools/picture $(STAGE)
 
+# CAPTURE="--iwarp --loss 5" and the like go to the program.
+capture: ## STAGE=ping-sr-3: its packets between two hosts of the lab, as a ladder
+	@tools/packages --install tools/packages-build.txt lab/packages.txt tools/packages-capture.txt
+	$(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
+	@$(MAKE) --no-print-directory --silent $(JOBS) $(STAGE)/client $(STAGE)/server
+	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
+
 flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy
 	$(if $(filter $(STAGES) $(OTHERS),$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS)))
 	@python3 -B -m tools.flatten $(STAGE) $(BUILD)/flat/$(STAGE)
@@ -421,7 +428,7 @@ help: ## show this
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
 .PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas picture flatten docs print-rooms print-traced print-own-objects print-stages print-others \
+	show delta deltas picture capture flatten docs print-rooms print-traced print-own-objects print-stages print-others \
 	print-before print-parts print-without print-libs clean help
 
 # Which object needs which header: of no use to a goal that only prints.
