@@ -118,7 +118,7 @@ count-atomic-1.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-
 			count-atomic-1/count.c
 count-atomic-1.client = $(filter-out %/client_operation.c %/round_trip.c,$(ping-rdma-1.client)) \
 			ping-rdma-1/transfer.c count-atomic-1/client_operation.c count-atomic-1/atomics.c
-count-atomic-1.server = $(ping-rdma-1.server) count-atomic-1/words.c
+count-atomic-1.server = $(ping-rdma-1.server) count-atomic-1/words.c count-atomic-1/shared_memory.c
 
 # What moves is the server's part alone: its client is ping-sr-4's.
 ping-srq-4.before = ping-sr-4
@@ -136,16 +136,16 @@ OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
 pubsub-rdma-1.before = ping-rdma-1
 pubsub-rdma-1.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-rdma-1.parts))
 pubsub-rdma-1.client = $(filter-out %/round_trip.c,$(ping-rdma-1.client)) ping-rdma-1/transfer.c \
-		       pubsub-rdma-1/subscriber.c pubsub-rdma-1/record.c
+		       pubsub-rdma-1/subscriber.c pubsub-rdma-1/reader.c pubsub-rdma-1/record.c
 pubsub-rdma-1.server = $(ping-rdma-1.server) pubsub-rdma-1/publisher.c pubsub-rdma-1/publication.c \
-		       pubsub-rdma-1/record.c
+		       pubsub-rdma-1/record.c count-atomic-1/shared_memory.c
 
 # The publisher's agents WRITE; a subscriber sleeps between its looks at memory.
 pubsub-rdma-2.before = pubsub-rdma-1
 pubsub-rdma-2.parts  = $(pubsub-rdma-1.parts) ping-rdma-1/transfer.c pubsub-rdma-1/record.c \
 		       ping-sr-3/completions.c ping-sr-3/comp_channel.c
 pubsub-rdma-2.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-1.client)) \
-		       pubsub-rdma-2/subscriber.c
+		       pubsub-rdma-2/subscriber.c pubsub-rdma-1/reader.c
 pubsub-rdma-2.server = $(filter-out %/completions.c %/comp_channel.c %/agent_operation.c %/account.c, \
 			 $(ping-rdma-1.server)) \
 		       pubsub-rdma-2/agent_operation.c pubsub-rdma-2/publisher.c pubsub-rdma-1/publication.c
@@ -369,6 +369,13 @@ picture: ## STAGE=ping-sr-3: a run of it, drawn from its trace: build/picture/ST
 	@$(MAKE) --no-print-directory $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
 	@tools/picture $(STAGE)
 
+# CAPTURE="--iwarp --loss 5" and the like go to the program.
+capture: ## STAGE=ping-sr-3: its packets between two hosts of the lab, as a ladder
+	@tools/packages --install tools/packages-build.txt lab/packages.txt tools/packages-capture.txt
+	$(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
+	@$(MAKE) --no-print-directory --silent $(JOBS) $(STAGE)/client $(STAGE)/server
+	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
+
 flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy
 	$(if $(filter $(STAGES) $(OTHERS),$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS)))
 	@python3 -B -m tools.flatten $(STAGE) $(BUILD)/flat/$(STAGE)
@@ -421,7 +428,7 @@ help: ## show this
 	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
 
 .PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas picture flatten docs print-rooms print-traced print-own-objects print-stages print-others \
+	show delta deltas picture capture flatten docs print-rooms print-traced print-own-objects print-stages print-others \
 	print-before print-parts print-without print-libs clean help
 
 # Which object needs which header: of no use to a goal that only prints.

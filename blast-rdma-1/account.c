@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-rdma-1: how the agent judges a client whose WRITEs it has not seen: by how many there were, as it says,
- * and by the last of them, which is what the buffer holds. See common/stage.h.
+ * blast-rdma-1: how the agent judges a client whose WRITEs it has not seen: by how many there were, as
+ * it says, and by the last of them, which is what the buffer holds. See common/stage.h.
  */
 #include "blast-rdma-1/blast_rdma.h"
 #include "common/stage.h"
@@ -30,7 +30,7 @@ static int check_last_message(const struct our_control *agent)
 int our_end_agent_operation(struct our_control *agent, int ret)
 {
 	our_statistics_end(&agent->statistics);
-	our_statistics_add_stream(&agent->statistics, &agent->transfer->writes->statistics);
+	our_statistics_add_stream(&agent->statistics, &agent->transfer->progress->statistics);
 	ret = our_judge_end(agent, ret, agent->transfer->exchange.count);
 	if (!ret)
 		ret = our_check_told_count(agent);

@@ -4,7 +4,6 @@
  * connected. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "blast-rdma-1/blast_rdma.h"
 #include "common/device.h"
@@ -90,20 +89,10 @@ static int check_device(struct our_control *client, uint64_t buffers)
 	return EMSGSIZE;
 }
 
-/* Those who stream, or are streamed to, count what they do; our_unsetup_transfer frees it. */
-static int add_writes(struct our_control *control)
-{
-	control->transfer->writes = calloc(1, sizeof(*control->transfer->writes));
-	if (control->transfer->writes)
-		return 0;
-	our_unsetup_transfer(control);
-	return our_report_error("calloc", ENOMEM, NULL);
-}
-
 /*
  * Without -v all messages are the same, and WRITEs read it from one place, which stays in the cache: nobody
- * changes it. The server is told of that place with a key that opens nothing. READs bring the same each time, and all
- * of them to one place.
+ * changes it. The server is told of that place with a key that opens nothing. READs bring the same each
+ * time, and all of them to one place.
  */
 int our_setup_client_transfer(struct our_control *client)
 {
@@ -113,8 +102,8 @@ int our_setup_client_transfer(struct our_control *client)
 
 	ret = check_device(client, n);
 	if (!ret)
-		ret = our_setup_open_transfer(client, n, 0,
-					      read ? our_access_for_reads(client) : 0);
+		ret = our_setup_open_transfer(client, n, 0, read ? our_access_for_reads(client) : 0,
+					      sizeof(struct our_progress));
 	if (ret)
 		return ret;
 	client->transfer->reads = read;
@@ -122,7 +111,7 @@ int our_setup_client_transfer(struct our_control *client)
 		client->buffers[0].sge.lkey = client->transfer->open->lkey;
 	for (i = 1; (read || !client->options->verify) && i < n; i++)
 		client->buffers[i].sge = client->buffers[0].sge;
-	return add_writes(client);
+	return 0;
 }
 
 int our_check_transfer(struct our_control *agent)
@@ -154,11 +143,11 @@ int our_setup_agent_transfer(struct our_control *agent)
 	if (!ret)
 		ret = our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
 					      read ? IBV_ACCESS_REMOTE_READ
-						   : IBV_ACCESS_REMOTE_WRITE);
+						   : IBV_ACCESS_REMOTE_WRITE,
+					      sizeof(struct our_progress));
 	if (ret)
 		return ret;
-	agent->transfer->peer_reads = read;
 	if (read) /* what they bring */
 		our_setup_user_data(agent, OUR_AGENT_BUFFER, 0);
-	return add_writes(agent);
+	return 0;
 }

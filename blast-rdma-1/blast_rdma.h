@@ -19,10 +19,10 @@ extern struct our_write_options {
 } our_write_options;
 
 /*
- * Messages are numbered from 0; the WRITE of message m has work request m modulo n_buffers. The counters only
- * grow: completed <= posted <= goal, and never is more than n_buffers under way.
+ * Messages are numbered from 0; the WRITE of message m has work request m modulo n_buffers. The
+ * counters only grow: completed <= posted <= goal, and never is more than n_buffers under way.
  */
-struct our_writes {
+struct our_progress {
 	uint64_t
 		goal; /* so many are going to be written; falls when -D is over, or we are to stop */
 	uint64_t posted;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-rdma-1: what the client does once it is connected: it keeps WRITEs under way, chain after chain, and
- * at the end tells the agent how many there were.
+ * blast-rdma-1: what the client does once it is connected: it keeps WRITEs under way, chain after
+ * chain, and at the end tells the agent how many there were.
  */
 #include <errno.h>
 
@@ -26,7 +26,7 @@ static void start_counting(struct our_control *client)
 	struct our_statistics *statistics = &client->statistics;
 
 	our_statistics_prepare(statistics, client->count, client->data_size);
-	our_statistics_add_stream(statistics, &client->transfer->writes->statistics);
+	our_statistics_add_stream(statistics, &client->transfer->progress->statistics);
 	our_statistics_want_progress(statistics, client->options->quiet);
 	/* Completions come for whole chains: of a short run, a warm-up would leave nothing. */
 	if (client->count <= 4 * (uint64_t)client->n_buffers)
@@ -36,7 +36,7 @@ static void start_counting(struct our_control *client)
 static void count_messages(struct our_control *client)
 {
 	struct our_statistics *statistics = &client->statistics;
-	uint64_t messages = client->transfer->writes->completed;
+	uint64_t messages = client->transfer->progress->completed;
 
 	if (!statistics->started_ns && messages >= statistics->warm_up) {
 		statistics->warm_up = messages;
@@ -52,28 +52,28 @@ static void count_messages(struct our_control *client)
  */
 static uint64_t next_chain(const struct our_control *client)
 {
-	const struct our_writes *writes = client->transfer->writes;
-	uint64_t free = client->n_buffers - (writes->posted - writes->completed);
-	uint64_t n = lesser(lesser(writes->goal - writes->posted, free), our_write_options.chain);
+	const struct our_progress *progress = client->transfer->progress;
+	uint64_t free = client->n_buffers - (progress->posted - progress->completed);
+	uint64_t n =
+		lesser(lesser(progress->goal - progress->posted, free), our_write_options.chain);
 	uint64_t rate = client->options->rate, now_ns = rate ? our_now_ns() : 0, due = 0;
 
 	if (!rate)
 		return n;
-	while (due < n && our_due_ns(writes->started_ns, writes->posted + due, rate) <= now_ns)
+	while (due < n && our_due_ns(progress->started_ns, progress->posted + due, rate) <= now_ns)
 		due++;
 	return due;
 }
 
 static int post_chains(struct our_control *client)
 {
-	struct our_writes *writes = client->transfer->writes;
+	bool fills = client->options->verify && !our_write_options.read;
+	struct our_progress *progress = client->transfer->progress;
 	uint64_t n, message;
 	int ret = 0;
 
 	while (!ret && (n = next_chain(client))) {
-		for (message = writes->posted; client->options->verify && !our_write_options.read &&
-					       message < writes->posted + n;
-		     message++)
+		for (message = progress->posted; fills && message < progress->posted + n; message++)
 			our_setup_user_data(client, (uint32_t)(message % client->n_buffers),
 					    message);
 		ret = our_post_write_chain(client, n);
@@ -84,13 +84,13 @@ static int post_chains(struct our_control *client)
 /* The last of a chain is done, and so are all before it. */
 static int take(struct our_control *client, const struct our_completion *completion)
 {
-	struct our_writes *writes = client->transfer->writes;
-	uint32_t oldest = (uint32_t)(writes->completed % client->n_buffers);
+	struct our_progress *progress = client->transfer->progress;
+	uint32_t oldest = (uint32_t)(progress->completed % client->n_buffers);
 	uint32_t index = our_buffer_index(completion->wr_id);
 
 	if (our_is_exchange(completion->wr_id))
 		return our_take_exchange(&client->transfer->exchange, completion);
-	writes->completed += (index + client->n_buffers - oldest) % client->n_buffers + 1;
+	progress->completed += (index + client->n_buffers - oldest) % client->n_buffers + 1;
 	our_limit_wait(client, our_now_ns());
 	return 0;
 }
@@ -98,20 +98,21 @@ static int take(struct our_control *client, const struct our_completion *complet
 /* With --rate, a message that is due comes before the completion of those before it. */
 static int take_completions(struct our_control *client)
 {
-	struct our_writes *writes = client->transfer->writes;
+	struct our_progress *progress = client->transfer->progress;
 	uint64_t rate = client->options->rate;
 	struct our_completion completion;
 	int ret;
 
-	if (rate && writes->posted < writes->goal &&
-	    writes->posted - writes->completed < client->n_buffers)
-		ret = our_await_time(client, our_due_ns(writes->started_ns, writes->posted, rate),
+	if (rate && progress->posted < progress->goal &&
+	    progress->posted - progress->completed < client->n_buffers)
+		ret = our_await_time(client,
+				     our_due_ns(progress->started_ns, progress->posted, rate),
 				     &completion);
 	else
 		ret = our_await_completion(client, &completion);
 	if (ret)
 		return ret == EAGAIN ? 0 : ret;
-	our_histogram_add(&writes->statistics.completions_per_poll,
+	our_histogram_add(&progress->statistics.completions_per_poll,
 			  1 + (uint64_t)our_completions_at_hand(client));
 	ret = take(client, &completion);
 	while (!ret && our_completions_at_hand(client)) {
@@ -124,16 +125,16 @@ static int take_completions(struct our_control *client)
 
 static int move_messages(struct our_control *client)
 {
-	struct our_writes *writes = client->transfer->writes;
+	struct our_progress *progress = client->transfer->progress;
 	uint64_t now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
 	int ret = 0;
 
 	if (client->options->duration_s)
 		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
-	writes->started_ns = now_ns;
+	progress->started_ns = now_ns;
 	our_limit_wait(client, now_ns);
 	count_messages(client);
-	while (!ret && writes->completed < writes->goal) {
+	while (!ret && progress->completed < progress->goal) {
 		ret = post_chains(client);
 		if (!ret)
 			ret = take_completions(client);
@@ -141,7 +142,7 @@ static int move_messages(struct our_control *client)
 		now_ns = our_now_ns();
 		/* No more; but those under way are waited for, as the agent is told of them. */
 		if (now_ns >= deadline_ns || our_stop_requested())
-			writes->goal = writes->posted;
+			progress->goal = progress->posted;
 		our_statistics_progress(&client->statistics, now_ns);
 	}
 	return ret;
@@ -172,7 +173,7 @@ int our_client_operation(struct our_control *client)
 	struct our_transfer *transfer = client->transfer;
 	int ret;
 
-	transfer->writes->goal = client->count;
+	transfer->progress->goal = client->count;
 	start_counting(client);
 	ret = our_exchange_buffers(client);
 	if (!ret) {
@@ -184,7 +185,7 @@ int our_client_operation(struct our_control *client)
 		ret = our_verify_data(client, 0, 0);
 	/* They have arrived when the agent's count is here: on iWARP a completion does not say so. */
 	if (!ret)
-		ret = our_exchange_counts(client, transfer->writes->completed);
+		ret = our_exchange_counts(client, transfer->progress->completed);
 	our_statistics_end(&client->statistics);
-	return our_judge_end(client, ret, transfer->writes->completed);
+	return our_judge_end(client, ret, transfer->progress->completed);
 }

@@ -14,8 +14,8 @@ static struct ibv_send_wr *write_of(struct our_control *client, uint64_t message
 /* Requests of one QP are completed in order: that the last is done says that all before it are. */
 int our_post_write_chain(struct our_control *client, uint64_t n)
 {
-	struct our_writes *writes = client->transfer->writes;
-	uint64_t first = writes->posted, last = first + n - 1, message;
+	struct our_progress *progress = client->transfer->progress;
+	uint64_t first = progress->posted, last = first + n - 1, message;
 	struct ibv_send_wr *bad_wr;
 	int ret;
 
@@ -28,7 +28,7 @@ int our_post_write_chain(struct our_control *client, uint64_t n)
 	ret = ibv_post_send(client->qp, write_of(client, first), &bad_wr);
 	if (ret)
 		return our_judge_post(client, "ibv_post_send", ret);
-	writes->posted += n;
-	our_histogram_add(&writes->statistics.wrs_per_post, n);
+	progress->posted += n;
+	our_histogram_add(&progress->statistics.wrs_per_post, n);
 	return 0;
 }

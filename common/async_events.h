@@ -8,10 +8,10 @@
 #include "common/control.h"
 
 /*
- * Reads what asynchronous events there are of the connection's device, without waiting, acks each, and reports
- * it with what it means, if it means anything. All connections of a process to one device share its events: one
- * that is about another connection's QP or CQ is reported as such, and that connection ends by it when
- * it looks itself.
+ * Reads what asynchronous events there are of the connection's device, without waiting, acks each, and
+ * reports it with what it means, if it means anything. All connections of a process to one device share
+ * its events: one that is about another connection's QP or CQ is reported as such, and that connection
+ * ends by it when it looks itself.
  *
  * Returns 0; when the connection itself has come to its end by such an event, which has been reported,
  * EIO, EPIPE or ECONNABORTED, with the meaning that our_check_completion_status gives them; or another

@@ -21,8 +21,9 @@ const char *our_transport_name(const struct our_control *control);
  * atomic operations, that the device has them. A listener without a device passes: each connection is
  * checked again.
  *
- * Returns 0; EOPNOTSUPP (no atomics); EMSGSIZE (too long: wrong usage, or to be refused, and the limit is in
- * control->refusal_limit) or another errno value, all reported. See ibv_query_port(3). Any thread.
+ * Returns 0; EOPNOTSUPP (no atomics); EMSGSIZE (too long: wrong usage, or to be refused, and the limit
+ * is in control->refusal_limit) or another errno value, all reported. See ibv_query_port(3). Any
+ * thread.
  */
 int our_check_data_size(struct our_control *control);
 

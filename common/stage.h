@@ -91,7 +91,7 @@ int our_keep_waiting(struct our_control *control);
  */
 int our_cm_end(struct our_control *control);
 
-/* The options that this way of watching over a connection adds to those of client and server; NULL: none. */
+/* Options of this way to watch over a connection, for client and server; NULL: none. */
 extern const struct our_option *const our_watching_options;
 
 /* ---- completions.c: waiting for completions ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * count-atomic-1: FETCH_AND_ADD and COMPARE_AND_SWAP, and what the client needs for them. See count_atomic.h.
+ * count-atomic-1: FETCH_AND_ADD and COMPARE_AND_SWAP, and what the client needs for them. See
+ * count_atomic.h.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ int our_setup_client_transfer(struct our_control *client)
 	int ret;
 
 	client->data_size = OUR_WORD_SIZE;
-	ret = our_setup_open_transfer(client, 1, RESULT, 0);
+	ret = our_setup_open_transfer(client, 1, RESULT, 0, sizeof(struct our_progress));
 	if (!ret)
 		client->transfer->reads = true;
 	return ret;

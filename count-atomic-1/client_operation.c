@@ -61,7 +61,7 @@ static void hold_as_told(void)
 		nanosleep(&pause, NULL);
 }
 
-/* Look, and write one more: between the two nobody else may write. Whether somebody did, the second shows. */
+/* Look, and write one more: between the two nobody else may write. The second shows whether one did. */
 static int count_guarded(struct our_control *client, uint64_t *was)
 {
 	uint64_t then;
@@ -92,7 +92,7 @@ static int count_with_lock(struct our_control *client, uint64_t *was)
 
 int our_ping(struct our_control *client)
 {
-	uint64_t *was = &client->transfer->found;
+	uint64_t *was = &client->transfer->progress->found;
 
 	if (our_count_options.lock)
 		return count_with_lock(client, was);
@@ -114,16 +114,16 @@ void our_setup_user_data(struct our_control *client, uint32_t index, uint64_t me
 /* Others count, too: but what we have counted is in it. */
 int our_verify_data(const struct our_control *client, uint32_t index, uint64_t message)
 {
-	struct our_transfer *transfer = client->transfer;
+	struct our_progress *progress = client->transfer->progress;
 
 	(void)index;
-	if (transfer->found < transfer->least) {
+	if (progress->found < progress->least) {
 		our_report_sentence("message %" PRIu64 ": the counter was %" PRIu64
 				    ", and had been %" PRIu64 " before",
-				    message, transfer->found, transfer->least);
+				    message, progress->found, progress->least);
 		return EBADMSG;
 	}
-	transfer->least = transfer->found + 1;
+	progress->least = progress->found + 1;
 	return 0;
 }
 

@@ -26,6 +26,12 @@ extern struct our_count_options {
 	uint64_t hold_us; /* ... and hold it for so long */
 } our_count_options;
 
+/* A client's: what the counter was just before it counted, and what it has to be at least the next time. */
+struct our_progress {
+	uint64_t found;
+	uint64_t least;
+};
+
 /*
  * Atomic operations on `word` of the server's: FETCH_AND_ADD adds `add` to it; COMPARE_AND_SWAP, if it is
  * `expected`, makes it `desired`. Each waits until it is done; *was is what the word was just before.

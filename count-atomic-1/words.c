@@ -3,16 +3,12 @@
  * count-atomic-1: the server's words, which are the same for all clients; and whether, when nobody is there
  * to count, they hold what the clients say. Called by the threads of all agents.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "common/memory_registration.h"
 #include "common/stage.h"
-#include "common/transfer_posting.h"
 #include "count-atomic-1/count_atomic.h"
-#include "ping-rdma-1/one_sided.h"
+#include "count-atomic-1/shared_memory.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "program/admission.h"
 #include "program/report.h"
@@ -66,47 +62,24 @@ static void depart(struct our_control *agent, bool has_told, uint64_t count)
 	pthread_mutex_unlock(&presence_lock);
 }
 
-/* Each connection has a region of its own over the same words, with no right but the one that it needs. */
+/* A client has no right to the words but the one that it needs. */
 int our_setup_agent_transfer(struct our_control *agent)
 {
 	int ret;
 
-	agent->transfer = calloc(1, sizeof(*agent->transfer));
-	if (!agent->transfer)
-		return our_report_error("calloc", ENOMEM, NULL);
-	ret = our_setup_qp(agent, OUR_EXCHANGE_WRS, OUR_EXCHANGE_WRS);
-	if (ret)
-		goto err_free_transfer;
-	ret = our_setup_mr(agent, words, sizeof(words),
-			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
-			   &agent->transfer->open);
-	if (ret)
-		goto err_unsetup_qp;
-	ret = our_setup_exchange(agent, &agent->transfer->exchange);
-	if (ret)
-		goto err_close_buffer;
-	arrive();
-	return 0;
-
-err_close_buffer:
-	our_close_buffer(&agent->transfer->open);
-err_unsetup_qp:
-	our_unsetup_qp(agent);
-err_free_transfer:
-	free(agent->transfer);
-	agent->transfer = NULL;
+	ret = our_setup_shared_memory(agent, words, sizeof(words),
+				      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+	if (!ret)
+		arrive();
 	return ret;
 }
 
 void our_unsetup_transfer(struct our_control *agent)
 {
-	struct our_transfer *transfer = agent->transfer;
+	const struct our_exchange *exchange = &agent->transfer->exchange;
+	bool has_told = exchange->received[OUR_COUNT_TOLD] || !agent->accepted;
+	uint64_t count = exchange->count;
 
-	our_unsetup_exchange(&transfer->exchange);
-	our_close_buffer(&transfer->open);
-	our_unsetup_qp(agent);
-	depart(agent, transfer->exchange.received[OUR_COUNT_TOLD] || !agent->accepted,
-	       transfer->exchange.count);
-	free(transfer);
-	agent->transfer = NULL;
+	our_unsetup_shared_memory(agent);
+	depart(agent, has_told, count);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Exercises: `make exercise`, `make grade`; and the partners of the grader that are no programs of the suite.
+# Exercises: `make exercise`, `make grade`; bugs: `make bug`, `make bug-check`; and the partners of the grader that are no programs of the suite.
 
 $(BUILD)/course/%.o: course/partners/%.c
 	@mkdir -p $(@D)
@@ -24,4 +24,21 @@ grade: ## DIR=mine: grade a solution (JSON=file: also as JSON)
 	@$(MAKE) --no-print-directory $(JOBS) course-build
 	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)")
 
-.PHONY: course-build exercise grade
+# What SEED, TOPIC and LEVEL are for is in course/README.md.
+bug: ## DIR=mine: a program with a fault to be found (SEED=1: always the same one; LEVEL=1 to 3; TOPIC=completions)
+	$(if $(DIR),,$(error Say where: DIR=mine))
+	@python3 -B -m course.bug make "$(DIR)" $(if $(SEED),--seed "$(SEED)") $(if $(TOPIC),--topic "$(TOPIC)") $(if $(LEVEL),--level "$(LEVEL)")
+
+bug-hint: ## DIR=mine: one more hint each time (HINT=2: the first two)
+	$(if $(DIR),,$(error Say of what: DIR=mine))
+	@python3 -B -m course.bug hint "$(DIR)" $(if $(HINT),--hint "$(HINT)")
+
+bug-check: ## DIR=mine: whether the fault is mended
+	$(if $(DIR),,$(error Say of what: DIR=mine))
+	@tools/packages --install tools/packages-build.txt tests/packages.txt
+	@python3 -B -m course.bug check "$(DIR)"
+
+bugs: ## all bugs, for instructors: what and where they are, and a seed for each
+	@python3 -B -m course.bug list
+
+.PHONY: course-build exercise grade bug bug-hint bug-check bugs

@@ -26,14 +26,15 @@ void our_begin_agent_operation(struct our_control *agent)
 
 /*
  * From here on the client may write and read. That nothing is heard of it does not mean anything, unless
- * the user says so by --timeout; if it dies, the CM or a keepalive tells, but for one on iWARP that READs (docs/drivers.md).
+ * the user says so by --timeout. If its program dies, the CM tells; if its host dies, a keepalive, but not
+ * on iWARP (docs/drivers.md).
  */
 static int admit_to_memory(struct our_control *agent)
 {
 	struct our_transfer *transfer = agent->transfer;
 
-	/* soft-iWARP confuses a keepalive of ours, which is a READ there, with the peer's READs. */
-	if (transfer->peer_reads && our_is_iwarp(agent))
+	/* A keepalive is a READ there, and soft-iWARP confuses it with the peer's WRITEs and READs. */
+	if (our_is_iwarp(agent))
 		agent->keepalive.asks_nobody = true;
 	our_statistics_start(&agent->statistics);
 	our_limit_wait(agent, our_now_ns());

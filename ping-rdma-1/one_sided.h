@@ -35,9 +35,9 @@ void our_setup_read_wr(struct our_control *control, uint32_t index,
 		       const struct our_remote_buffer *remote);
 
 /*
- * Sets control->read_depth to what has been agreed: so many READs and atomic operations of ours may be under
- * way. A device never carries out the first of them where that is 0. Once connected.
- * Returns 0; EPROTO: none may, or another errno value, both reported.
+ * Sets control->read_depth to what has been agreed: so many READs and atomic operations of ours may be
+ * under way. A device never carries out the first of them where that is 0. Once connected. Returns 0;
+ * EPROTO: none may, or another errno value, both reported.
  */
 int our_learn_read_depth(struct our_control *control);
 

@@ -35,7 +35,7 @@ const struct our_program our_server_program = {
 int our_setup_client_transfer(struct our_control *client)
 {
 	int ret = our_setup_open_transfer(client, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
-					  our_access_for_reads(client));
+					  our_access_for_reads(client), 0);
 
 	if (ret)
 		return ret;
@@ -53,10 +53,6 @@ int our_check_transfer(struct our_control *agent)
 
 int our_setup_agent_transfer(struct our_control *agent)
 {
-	int ret = our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
-					  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-
-	if (!ret)
-		agent->transfer->peer_reads = true;
-	return ret;
+	return our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
+				       IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, 0);
 }

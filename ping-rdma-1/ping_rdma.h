@@ -11,29 +11,25 @@
 #define OUR_AGENT_BUFFER  0
 #define OUR_AGENT_BUFFERS 1
 
-struct our_writes;
+/* What a stage counts of its own; each that does defines it. */
+struct our_progress;
 
 struct our_transfer {
 	struct our_exchange exchange;
-	struct ibv_mr *open;       /* the buffer that the peer may reach; NULL: none, any more */
-	bool reads;                /* or does atomic operations: the peer has to have agreed */
-	bool peer_reads;           /* ... the other way round: the peer READs from here */
-	struct our_writes *writes; /* blast-rdma-1's, allocated; else NULL */
-	uint64_t found; /* count-atomic-1's client: what the counter was, just before it counted, */
-	uint64_t least; /* ... and what it has to be, at least, the next time */
-	bool writing;   /* ping-rdma-3: a WRITE has been posted and not completed, */
-	bool arrived;   /* ... and one of the peer's has, as its immediate data say; */
-	uint64_t seen;  /* messages that have come; */
-	uint64_t echoed;  /* its agent: messages, */
-	uint64_t sent_ns; /* and when the last echo was posted; 0: none yet */
+	struct ibv_mr *open; /* the buffer that the peer may reach; NULL: none, any more */
+	bool reads;          /* or does atomic operations: the peer has to have agreed */
+	struct our_progress *progress; /* all zero at first; a part of the same allocation */
 };
 
 /*
- * Sets up `n` buffers, of which the peer may reach number `open` with `access`, and what moves them; before
- * the connection can bring a message. Each has at most one request under way. Returns 0, or an errno value, reported, with nothing left behind.
- * our_unsetup_transfer undoes it.
+ * Sets up `n` buffers and what moves them, before the connection can bring a message. The peer may reach
+ * buffer number `open` with `access`, and no other. Each buffer has at most one request under way.
+ * `progress_size` is the size of the stage's struct our_progress in bytes; 0: it has none.
+ *
+ * Returns 0, or an errno value, reported, with nothing left behind. our_unsetup_transfer undoes it.
  */
-int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t open, int access);
+int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t open, int access,
+			    size_t progress_size);
 
 /* ---- client_exchange.c ---- */
 

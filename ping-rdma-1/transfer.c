@@ -13,13 +13,15 @@
 #include "ping-rdma-1/ping_rdma.h"
 #include "program/report.h"
 
-int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t open, int access)
+int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t open, int access,
+			    size_t progress_size)
 {
 	int ret;
 
-	control->transfer = calloc(1, sizeof(*control->transfer));
+	control->transfer = calloc(1, sizeof(*control->transfer) + progress_size);
 	if (!control->transfer)
 		return our_report_error("calloc", ENOMEM, NULL);
+	control->transfer->progress = (void *)(control->transfer + 1);
 	ret = our_setup_qp(control, n + OUR_EXCHANGE_WRS, OUR_EXCHANGE_WRS);
 	if (ret)
 		goto err_free_transfer;
@@ -53,7 +55,6 @@ void our_unsetup_transfer(struct our_control *control)
 	our_unsetup_buffers(control);
 	our_unsetup_qp(control);
 	control->statistics.stream = NULL;
-	free(control->transfer->writes);
 	free(control->transfer);
 	control->transfer = NULL;
 }

@@ -56,7 +56,7 @@ static int exchange_with_client(struct our_control *agent)
 static int write_back(struct our_control *agent)
 {
 	struct our_statistics *statistics = &agent->statistics;
-	struct our_transfer *transfer = agent->transfer;
+	struct our_progress *progress = agent->transfer->progress;
 	uint64_t now_ns;
 	int ret;
 
@@ -66,16 +66,16 @@ static int write_back(struct our_control *agent)
 	memcpy(agent->buffers[OUR_SEND_BUFFER].data, agent->buffers[OUR_RECV_BUFFER].data,
 	       agent->data_size);
 	our_clear_memory(agent);
-	ret = our_write_message(agent, transfer->seen - 1);
+	ret = our_write_message(agent, progress->seen - 1);
 	if (ret)
 		return ret;
 	now_ns = our_now_ns();
-	if (transfer->sent_ns)
-		our_histogram_add(&statistics->round_trips, now_ns - transfer->sent_ns);
+	if (progress->sent_ns)
+		our_histogram_add(&statistics->round_trips, now_ns - progress->sent_ns);
 	statistics->messages++;
-	transfer->sent_ns = now_ns;
+	progress->sent_ns = now_ns;
 	our_limit_wait(agent, now_ns);
-	if (++transfer->echoed == statistics->warm_up)
+	if (++progress->echoed == statistics->warm_up)
 		our_statistics_start(statistics);
 	our_statistics_progress(statistics, now_ns);
 	return 0;
@@ -90,7 +90,7 @@ static int end_with_counts(struct our_control *agent)
 	if (!ret)
 		ret = await_flag(agent, &transfer->exchange.received[OUR_COUNT_TOLD]);
 	our_close_buffer(&transfer->open);
-	return ret ? ret : our_tell_count(agent, &transfer->exchange, transfer->echoed);
+	return ret ? ret : our_tell_count(agent, &transfer->exchange, transfer->progress->echoed);
 }
 
 int our_agent_react(struct our_control *agent, const struct our_completion *completion)
@@ -105,12 +105,12 @@ bool our_agent_is_done(const struct our_control *agent)
 
 int our_end_agent_operation(struct our_control *agent, int ret)
 {
-	struct our_transfer *transfer = agent->transfer;
+	uint64_t echoed = agent->transfer->progress->echoed;
 
 	our_statistics_end(&agent->statistics);
-	if (!ret && agent->count != OUR_COUNT_UNLIMITED && transfer->echoed != agent->count)
+	if (!ret && agent->count != OUR_COUNT_UNLIMITED && echoed != agent->count)
 		ret = ECONNRESET; /* it said so before it leaves */
-	return our_judge_end(agent, ret, transfer->echoed);
+	return our_judge_end(agent, ret, echoed);
 }
 
 int our_agent_operation(struct our_control *agent)
@@ -120,7 +120,7 @@ int our_agent_operation(struct our_control *agent)
 	our_begin_agent_operation(agent);
 	our_statistics_want_progress(&agent->statistics, agent->options->quiet);
 	ret = exchange_with_client(agent);
-	while (!ret && agent->transfer->echoed < agent->count) {
+	while (!ret && agent->transfer->progress->echoed < agent->count) {
 		ret = our_await_message(agent);
 		if (!ret)
 			ret = write_back(agent);

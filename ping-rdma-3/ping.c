@@ -40,7 +40,7 @@ int our_setup_client_transfer(struct our_control *client)
 
 	if (!ret)
 		ret = our_setup_open_transfer(client, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
-					      IBV_ACCESS_REMOTE_WRITE);
+					      IBV_ACCESS_REMOTE_WRITE, sizeof(struct our_progress));
 	if (!ret) /* no byte of a message is zero */
 		memset(client->buffers[OUR_SEND_BUFFER].data, 1, client->data_size);
 	return ret;
@@ -55,5 +55,5 @@ int our_check_transfer(struct our_control *agent)
 int our_setup_agent_transfer(struct our_control *agent)
 {
 	return our_setup_open_transfer(agent, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
-				       IBV_ACCESS_REMOTE_WRITE);
+				       IBV_ACCESS_REMOTE_WRITE, sizeof(struct our_progress));
 }

@@ -11,7 +11,7 @@
 
 int our_ping(struct our_control *client)
 {
-	uint64_t number = client->transfer->seen;
+	uint64_t number = client->transfer->progress->seen;
 	int ret;
 
 	our_number_message(client, number);

@@ -87,7 +87,7 @@ static size_t look(const struct our_control *control, size_t seen)
 {
 	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
 	size_t last = control->data_size - 1;
-	uint8_t number = our_last_byte(control->transfer->seen);
+	uint8_t number = our_last_byte(control->transfer->progress->seen);
 
 	if (!sequence)
 		return find_zero(data, seen, last + 1);
@@ -97,19 +97,19 @@ static size_t look(const struct our_control *control, size_t seen)
 /* The message is in memory. What it has taken is the receive of the count, which is still to come. */
 static int take_immediate(struct our_control *control, const struct our_completion *completion)
 {
-	struct our_transfer *transfer = control->transfer;
+	struct our_progress *progress = control->transfer->progress;
 
 	if (completion->byte_len != control->data_size ||
-	    completion->immediate != (uint32_t)transfer->seen) {
+	    completion->immediate != (uint32_t)progress->seen) {
 		our_report_sentence(
 			"a WRITE of %u bytes came with the number %u, where message %u of "
 			"%u bytes was due",
-			completion->byte_len, completion->immediate, (uint32_t)transfer->seen,
+			completion->byte_len, completion->immediate, (uint32_t)progress->seen,
 			control->data_size);
 		return EPROTO;
 	}
-	transfer->arrived = true;
-	return our_expect_count(control, &transfer->exchange);
+	progress->arrived = true;
+	return our_expect_count(control, &control->transfer->exchange);
 }
 
 int our_take_completion(struct our_control *control, const struct our_completion *completion)
@@ -118,7 +118,7 @@ int our_take_completion(struct our_control *control, const struct our_completion
 		return take_immediate(control, completion);
 	if (our_is_exchange(completion->wr_id))
 		return our_take_exchange(&control->transfer->exchange, completion);
-	control->transfer->writing = false;
+	control->transfer->progress->writing = false;
 	return 0;
 }
 
@@ -142,7 +142,8 @@ static int explain_silence(const struct our_control *control)
 {
 	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
 
-	if (control->transfer->seen || find_zero(data, 0, control->data_size) < control->data_size)
+	if (control->transfer->progress->seen ||
+	    find_zero(data, 0, control->data_size) < control->data_size)
 		return ETIMEDOUT;
 	our_report_sentence("a message is in memory, and came without immediate data: give "
 			    "--immediate to both sides, or to none");
@@ -155,14 +156,14 @@ static int await_immediate(struct our_control *control)
 	struct our_completion completion;
 	int ret = 0;
 
-	while (!ret && !transfer->arrived) {
+	while (!ret && !transfer->progress->arrived) {
 		if (transfer->exchange.received[OUR_COUNT_TOLD])
 			return ENODATA;
 		ret = our_await_completion(control, &completion);
 		if (!ret)
 			ret = our_take_completion(control, &completion);
 	}
-	transfer->arrived = false;
+	transfer->progress->arrived = false;
 	return ret == ETIMEDOUT ? explain_silence(control) : ret;
 }
 
@@ -189,7 +190,7 @@ int our_await_message(struct our_control *control)
 {
 	int ret = immediate ? await_immediate(control) : await_memory(control);
 
-	control->transfer->seen += !ret;
+	control->transfer->progress->seen += !ret;
 	return ret;
 }
 
@@ -204,7 +205,7 @@ int our_write_message(struct our_control *control, uint64_t number)
 		wr->imm_data = htobe32((uint32_t)number);
 	}
 	ret = our_post_send(control, OUR_SEND_BUFFER);
-	control->transfer->writing = !ret;
+	control->transfer->progress->writing = !ret;
 	return ret;
 }
 
@@ -213,7 +214,7 @@ int our_await_written(struct our_control *control)
 	struct our_completion completion;
 	int ret = 0;
 
-	while (!ret && control->transfer->writing) {
+	while (!ret && control->transfer->progress->writing) {
 		ret = our_await_completion(control, &completion);
 		if (!ret)
 			ret = our_take_completion(control, &completion);

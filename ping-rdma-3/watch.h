@@ -17,6 +17,15 @@ extern const struct our_option our_watch_options[];
  */
 int our_check_watch(const struct our_control *control);
 
+/* How far a client or an agent has come. */
+struct our_progress {
+	bool writing;     /* a WRITE has been posted and not completed, */
+	bool arrived;     /* ... and one of the peer's has come, as its immediate data say */
+	uint64_t seen;    /* messages that have come */
+	uint64_t echoed;  /* of an agent: messages, */
+	uint64_t sent_ns; /* ... and when the last echo was posted; 0: none yet */
+};
+
 /* The last byte of message `number`, from 0. Never zero, and never that of the message before. */
 static inline uint8_t our_last_byte(uint64_t number)
 {
@@ -39,7 +48,7 @@ void our_clear_memory(struct our_control *control);
 int our_take_completion(struct our_control *control, const struct our_completion *completion);
 
 /*
- * Waits until OUR_RECV_BUFFER, which has been cleared, holds a message, and counts it in transfer->seen: no
+ * Waits until OUR_RECV_BUFFER, which has been cleared, holds a message, and counts it in progress->seen: no
  * byte of it is zero any more; or as the options have it. Meanwhile takes completions, and asks
  * our_keep_waiting from time to time.
  *
@@ -49,8 +58,8 @@ int our_take_completion(struct our_control *control, const struct our_completion
 int our_await_message(struct our_control *control);
 
 /*
- * Posts the WRITE of OUR_SEND_BUFFER, which holds message `number`; the buffer is the device's until our_await_written has returned 0.
- * Both return as our_post_send and our_await_completion do.
+ * Posts the WRITE of OUR_SEND_BUFFER, which holds message `number`; the buffer is the device's until
+ * our_await_written has returned 0. Both return as our_post_send and our_await_completion do.
  */
 int our_write_message(struct our_control *control, uint64_t number);
 int our_await_written(struct our_control *control);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The client: connects, moves messages, and leaves. Which messages and how is another file's
- * business (client_operation.c). Read main first, then connect_to, which sets up what main's last lines tear down.
+ * business (client_operation.c). Read main first, then connect_to, which sets up what main's last lines
+ * tear down.
  */
 #include <errno.h>
 #include <netdb.h>

@@ -3,12 +3,14 @@
  * pubsub-rdma-1: the record and the thread that changes it. See publication.h.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "measure/clock.h"
+#include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 #include "pubsub-rdma-1/publication.h"
 #include "pubsub-rdma-1/record.h"
@@ -53,6 +55,20 @@ uint32_t our_publication_size(void)
 uint64_t our_publication_period_ns(void)
 {
 	return OUR_NS_PER_S / rate;
+}
+
+int our_check_record_wanted(struct our_control *agent)
+{
+	uint32_t size = our_publication_size();
+
+	if (agent->data_size == size)
+		return 0;
+	our_report_sentence("client refused: it wants a record of %" PRIu32
+			    " bytes, and this one has %" PRIu32 " (--record)",
+			    agent->data_size, size);
+	agent->refusal_reason = OUR_REFUSED_SIZE;
+	agent->refusal_limit = size;
+	return ERANGE;
 }
 
 /* Returns whether the publication goes on at `due_ns`, and not before then. */

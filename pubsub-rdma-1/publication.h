@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "common/control.h"
 #include "program/options.h"
 
 extern const struct our_option our_publication_options[]; /* --record, --rate */
@@ -17,6 +18,12 @@ uint32_t our_publication_size(void);
 
 /* Nanoseconds from one change to the next. */
 uint64_t our_publication_period_ns(void);
+
+/*
+ * Checks that the client wants a record of the size that there is: agent->data_size. Returns 0; or ERANGE,
+ * reported, with the reason for the refusal in `agent`.
+ */
+int our_check_record_wanted(struct our_control *agent);
 
 /*
  * Makes the record, and has it changed from here on, unless somebody else has done so already; it stays

@@ -23,8 +23,8 @@ extern const struct our_option our_record_options[];
 bool our_is_record_size(size_t size);
 
 /*
- * Makes record[size] hold record number `number`, counted from 1. Who reads it meanwhile sees an odd number.
- * One thread.
+ * Makes record[size] hold record number `number`, counted from 1. Who reads it meanwhile sees an odd
+ * number. One thread.
  */
 void our_change_record(uint8_t *record, size_t size, uint64_t number);
 
@@ -41,8 +41,9 @@ bool our_record_is_whole(const uint8_t *copy, size_t size);
 bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size);
 
 /*
- * For -v, which does not rely on --check: whether every word of a copy that was taken for whole belongs to the
- * same record, and that one is not older than *newest, which it becomes. Returns 0, or EBADMSG, reported.
+ * For -v, which does not rely on --check: whether every word of a copy that was taken for whole belongs
+ * to the same record, and that one is not older than *newest, which it becomes. Returns 0, or EBADMSG,
+ * reported.
  */
 int our_verify_record(const uint8_t *copy, size_t size, uint64_t *newest);
 

@@ -32,19 +32,12 @@ int our_setup_client_transfer(struct our_control *client)
 	if (!our_is_record_size(client->data_size))
 		return EMSGSIZE;
 	ret = our_setup_open_transfer(client, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
-				      our_access_for_reads(client));
+				      our_access_for_reads(client), 0);
 	if (ret)
 		return ret;
 	client->transfer->reads = true;
 	client->buffers[OUR_RECV_BUFFER].sge.lkey = client->transfer->open->lkey;
 	return 0;
-}
-
-/* Of connect_info.c, that both sides have. */
-int our_check_transfer(struct our_control *agent)
-{
-	(void)agent;
-	return 0; /* a client lets nobody in */
 }
 
 /* One READ; the agent may have told its count meanwhile. */
@@ -77,19 +70,6 @@ int our_ping(struct our_control *client)
 		if (ret)
 			return ret;
 	}
-}
-
-int our_prepare_for_next(struct our_control *client)
-{
-	(void)client; /* the next READ overwrites it */
-	return 0;
-}
-
-void our_setup_user_data(struct our_control *client, uint32_t index, uint64_t message)
-{
-	(void)client; /* there is nothing to send */
-	(void)index;
-	(void)message;
 }
 
 int our_verify_data(const struct our_control *client, uint32_t index, uint64_t message)

@@ -14,6 +14,7 @@
 #include "ping-rdma-1/ping_rdma.h"
 #include "pubsub-rdma-1/publication.h"
 #include "pubsub-rdma-1/record.h"
+#include "pubsub-rdma-2/written.h"
 
 void our_begin_agent_operation(struct our_control *agent)
 {
@@ -54,18 +55,18 @@ static int meet_subscriber(struct our_control *agent)
 static int write_record(struct our_control *agent, const uint8_t *record)
 {
 	uint8_t *copy = agent->buffers[OUR_AGENT_BUFFER].data;
-	struct our_transfer *transfer = agent->transfer;
+	struct our_progress *progress = agent->transfer->progress;
 	int ret;
 
-	if (transfer->writing || our_record_number(record) == our_record_number(copy))
+	if (progress->writing || our_record_number(record) == our_record_number(copy))
 		return 0;
 	if (!our_copy_record(copy, record, agent->data_size)) {
 		memset(copy, 0, agent->data_size); /* it is being changed: at the next turn */
 		return 0;
 	}
 	ret = our_post_send(agent, OUR_AGENT_BUFFER);
-	transfer->writing = !ret;
-	transfer->echoed += !ret;
+	progress->writing = !ret;
+	progress->written += !ret;
 	return ret;
 }
 
@@ -100,19 +101,19 @@ static int end_with_count(struct our_control *agent)
 	int ret = 0;
 
 	our_limit_wait(agent, our_now_ns());
-	while (!ret && transfer->writing) {
+	while (!ret && transfer->progress->writing) {
 		ret = our_await_completion(agent, &completion);
 		if (!ret)
 			ret = our_agent_react(agent, &completion);
 	}
-	return ret ? ret : our_tell_count(agent, &transfer->exchange, transfer->echoed);
+	return ret ? ret : our_tell_count(agent, &transfer->exchange, transfer->progress->written);
 }
 
 int our_agent_react(struct our_control *agent, const struct our_completion *completion)
 {
 	if (our_is_exchange(completion->wr_id))
 		return our_take_exchange(&agent->transfer->exchange, completion);
-	agent->transfer->writing = false;
+	agent->transfer->progress->writing = false;
 	return 0;
 }
 
@@ -125,13 +126,13 @@ int our_end_agent_operation(struct our_control *agent, int ret)
 {
 	uint64_t taken = agent->transfer->exchange.count;
 
-	agent->statistics.messages = agent->transfer->echoed;
+	agent->statistics.messages = agent->transfer->progress->written;
 	our_statistics_end(&agent->statistics);
 	if (agent->count == OUR_COUNT_UNLIMITED)
 		agent->count = taken; /* ... and it tells that: to leave without a word is no end */
 	if (!ret && taken != agent->count)
 		ret = ECONNRESET; /* it said so before it leaves */
-	return our_judge_end(agent, ret, agent->transfer->echoed);
+	return our_judge_end(agent, ret, agent->transfer->progress->written);
 }
 
 int our_agent_operation(struct our_control *agent)

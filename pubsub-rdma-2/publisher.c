@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * pubsub-rdma-2: the server's command line, and what its agents need for a subscriber: a copy of the record,
- * that the device takes its bytes from. What a stage provides: see common/stage.h.
+ * pubsub-rdma-2: the server's command line, and what its agents need for a subscriber: a copy of the
+ * record, that the device takes its bytes from. What a stage provides: see common/stage.h.
  */
-#include <errno.h>
-#include <inttypes.h>
-
 #include "common/memory_registration.h"
 #include "common/stage.h"
 #include "ping-rdma-1/ping_rdma.h"
-#include "ping-sr-1/connect_info.h"
-#include "program/report.h"
 #include "pubsub-rdma-1/publication.h"
+#include "pubsub-rdma-2/written.h"
 
 #define NO_ACCESS 0
 
@@ -27,20 +23,12 @@ const struct our_program our_server_program = {
 
 int our_check_transfer(struct our_control *agent)
 {
-	uint32_t size = our_publication_size();
-
 	agent->memory = our_memory_of_buffers(agent, OUR_AGENT_BUFFERS);
-	if (agent->data_size == size)
-		return 0;
-	our_report_sentence("client refused: it wants a record of %" PRIu32
-			    " bytes, and this one has %" PRIu32 " (--record)",
-			    agent->data_size, size);
-	agent->refusal_reason = OUR_REFUSED_SIZE;
-	agent->refusal_limit = size;
-	return ERANGE;
+	return our_check_record_wanted(agent);
 }
 
 int our_setup_agent_transfer(struct our_control *agent)
 {
-	return our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER, NO_ACCESS);
+	return our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER, NO_ACCESS,
+				       sizeof(struct our_progress));
 }

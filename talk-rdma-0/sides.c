@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: client and server: their command lines, and what each needs before it is connected. From then on they do
- * the same. What a stage provides: see common/stage.h.
+ * talk-rdma-0: client and server: their command lines, and what each needs before it is connected. From
+ * then on they do the same. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: the memory that a line of text is written into by the other side, and how its reader looks at
- * it. The layout is in docs/protocol.md. The connection's own thread, and the peer's device.
+ * talk-rdma-0: the memory that a line of text is written into by the other side, and how its reader
+ * looks at it. The layout is in docs/protocol.md. The connection's own thread, and the peer's device.
  */
 #ifndef OUR_SLOT_H
 #define OUR_SLOT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: the conversation. A line is written into the other side's slot; it has been taken when what is
- * read back from there says so. Meanwhile each side looks at its own slot.
+ * talk-rdma-0: the conversation. A line is written into the other side's slot; it has been taken when
+ * what is read back from there says so. Meanwhile each side looks at its own slot.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: what both sides of a conversation have, besides struct our_control. The connection's own thread.
+ * talk-rdma-0: what both sides of a conversation have, besides struct our_control. The connection's own
+ * thread.
  */
 #ifndef OUR_TALK_H
 #define OUR_TALK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: to be compiled and looked at, beside wait_broken.c; no program has it in it. Contract: the loop looks at
- * memory each time around.
+ * Place: to be compiled and looked at, beside wait_broken.c; no program has it in it. Contract: the
+ * loop looks at memory each time around.
  */
 #include "talk-rdma-0/watch.h"
 

@@ -45,11 +45,18 @@ class Child:
         return "(nothing)"
 
 
-class Children:
-    """All that was started and not yet waited for."""
+class Stopped(Exception):
+    """Whoever started this wants no more of it."""
 
-    def __init__(self, folder: Path) -> None:
+
+class Children:
+    """All that was started and not yet waited for. A wait ends with Stopped when the descriptor `stop`, if there is one,
+    becomes readable: a thread is stopped in this way.
+    """
+
+    def __init__(self, folder: Path, stop: int | None = None) -> None:
         self.folder = folder
+        self.stop = stop
         self.running: list[Child] = []
 
     def start(self, name: str, argv: Sequence[str]) -> Child:
@@ -63,16 +70,19 @@ class Children:
         self.running.append(child)
         return child
 
-    def wait(self, child: Child, seconds: float) -> bool:
-        """Whether it has ended, at the latest after so long."""
+    def wait(self, child: Child, seconds: float, ending: bool = False) -> bool:
+        """Whether it has ended, at the latest after so long. Who ends it is not to be stopped."""
         if child.status is not None:
             return True
+        stop = [] if ending or self.stop is None else [self.stop]
         descriptor = os.pidfd_open(child.pid)
         try:
-            ready, _, _ = select.select([descriptor], [], [], max(0.0, seconds))
+            ready, _, _ = select.select([descriptor, *stop], [], [], max(0.0, seconds))
         finally:
             os.close(descriptor)
-        if not ready:
+        if descriptor not in ready:
+            if ready:
+                raise Stopped
             return False
         _, status, usage = os.wait4(child.pid, 0)
         child.ended = time.monotonic()
@@ -91,7 +101,7 @@ class Children:
         """Asks it to leave, and makes it leave if it does not."""
         for number, limit in ((signal.SIGTERM, seconds), (signal.SIGKILL, 60.0)):
             self.tell(child, number)
-            if self.wait(child, limit):
+            if self.wait(child, limit, ending=True):
                 return
 
     def end_all(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -68,12 +69,22 @@ class RemoteRunner(Runner):
         return replace(self.wish(job, pace), seconds=float(seconds), until=seconds)
 
     def finish_remote(self, clients: list[Child], server: Child, limit: int) -> None:
-        """Whoever fails first is named, with what the launcher or the program said."""
-        for child in (*clients, server):
-            if not self.children.wait(child, limit + 10):
-                raise Hung(f"{child.name} did not end within {limit + 10} s: {child.said()}")
-            if child.status:
-                raise Failed(f"{child.name} failed ({child.status}): {child.said()}")
+        """Until all have ended. Whoever fails is named, with what the launcher or the program said, and so is another one
+        that fails within a second.
+        """
+        end = time.monotonic() + limit + 10
+        running = [*clients, server]
+        while running:
+            running = [child for child in running if not self.children.wait(child, 0.05)]
+            if any(child.status for child in (*clients, server)):
+                whys = [
+                    f"{child.name} failed ({child.status}): {child.said()}"
+                    for child in (server, *clients)
+                    if self.children.wait(child, 1.0) and child.status
+                ]
+                raise Failed("; ".join(whys))
+            if running and time.monotonic() > end:
+                raise Hung(f"{running[0].name} did not end within {limit + 10} s: {running[0].said()}")
 
     def run(self, job: Job) -> outputs.Figures:
         """A sample; the server's process is given a second where the client does not wait for it."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A server's part for the exercise "verify": of the message number CORRUPT_MESSAGE, the byte at CORRUPT_BYTE is
- * changed before it is sent back. Linked with --wrap=our_post_send.
+ * A server's part for the exercise "verify": of the message number CORRUPT_MESSAGE, the byte at
+ * CORRUPT_BYTE is changed before it is sent back. Linked with --wrap=our_post_send.
  */
 #include <stdlib.h>
 

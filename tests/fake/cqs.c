@@ -232,11 +232,12 @@ int fake_req_notify_cq(struct ibv_cq *pub, int solicited_only)
 	struct fake_fault fault = fake_begin("ibv_req_notify_cq");
 	struct fake_cq *cq = fake_of(struct fake_cq, pub);
 
-	(void)solicited_only;
 	if (fault.error || !fake_use(&cq->object, "ibv_req_notify_cq"))
 		return fake_end(fault.error);
 	if (!cq->channel)
 		fake_complain("ibv_req_notify_cq: CQ %u has no channel", cq->object.number);
+	if (solicited_only)
+		fake_complain("ibv_req_notify_cq: no message is solicited, and no event will come");
 	if (cq->n_held && fake_chance(2)) {
 		fake_report->before_arming++;
 		release(cq); /* between the last look and the arming: no event comes of it */

@@ -74,10 +74,22 @@ fake-build: $(FAKE_PROGRAMS) ## build the programs over fake verbs
 fake-million: fake-build
 	@FAKE_LIMIT_MS=$${FAKE_LIMIT_MS:-600000} FAKE_LIMIT_S=$${FAKE_LIMIT_S:-1200} tests/fakes 1000000
 
+# For course/, which links them with a student's parts: STAGE, ROLE, SANITIZER.
+print-fake-parts:
+	@echo $(filter-out $($(STAGE).without),$($(STAGE).$(ROLE)) $($(STAGE).parts) $(ROOM_SOURCES) $(VERBS_TRACE_SOURCES)) \
+		$(wildcard tests/fake/*.c)
+
+print-fake-compile:
+	$(info $(COMPILE) -Wno-missing-prototypes $(FAKE_CFLAGS) $(FAKE_SANITIZE.$(SANITIZER)) -DOUR_STAGE='"fake"' -Dmain=program_main)@:
+
+print-fake-link:
+	$(info $(CC) $(FAKE_SANITIZE.$(SANITIZER)) $(LDFLAGS) $(FAKE_WRAP:%=-Wl,--wrap=%) $(VERBS_TRACE_WRAP))
+	$(info $(FAKE_LIBS) -pthread)@:
+
 print-fake:
 	@echo $(sort $(FAKE_PROGRAMS:$(FAKE)/%=%))
 
 print-fake-skipped:
 	@$(foreach stage,$(FAKE_SKIPPED),echo "$(stage): $(FAKE_SKIPPED.$(stage))";):
 
-.PHONY: fake-build fake-million print-fake print-fake-skipped
+.PHONY: fake-build fake-million print-fake-parts print-fake-compile print-fake-link print-fake print-fake-skipped

@@ -26,7 +26,9 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->alone ? ALONE : THREADED;
 	is |= test->spins ? SPINNING : 0;
 	is |= reads ? READING : 0;
-	is |= reads && test->server ? 0 : ASKING;
+	is |= test->one_sided && test->server && !test->spins && !test->pushes && !test->talks
+		      ? REACHED
+		      : ASKING;
 	is |= test->pooled ? POOLED : OWN_RECEIVES;
 	is |= test->counts || test->talks || (test->publishes && test->server) ? 0 : SIZED;
 	is |= test->talks ? TALKING : COUNTED | CROWDED;

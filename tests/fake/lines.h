@@ -36,18 +36,19 @@ enum {
 	BLIND = 1 << 12,        /* does not notice it */
 	POOLED = 1 << 14,       /* all have them together */
 	OWN_RECEIVES = 1 << 15, /* each connection has */
-	READING = 1 << 17,      /* one of the two sides READs, the client, */
-	ASKING = 1 << 18,       /* and to the other, on iWARP, a READ of its own is no way to ask */
-	SPINNING = 1 << 16,     /* looks at memory until a message is there */
-	SIZED = 1 << 19,        /* the user says how long a message is, and a server takes any */
-	COUNTED = 1 << 20,      /* ... how many there are, or for how long */
-	QUIET = 1 << 21,        /* when the peer's program says nothing nothing completes */
-	RECORDS = 1 << 22,      /* one side changes a record */
-	WRITTEN = 1 << 23,      /* ... and WRITEs it */
-	TALKING = 1 << 24,      /* both write lines */
-	COUNTING = 1 << 25,     /* it counts, or lets count, in the server's memory */
-	STREAMING = 1 << 26,    /* a stream, of WRITEs, or of READs */
-	CROWDED = 1 << 27,      /* a server serves many at a time */
+	READING = 1 << 17,      /* its client READs */
+	REACHED = 1 << 18,   /* its memory is, and it does not see that: on iWARP it may not READ */
+	ASKING = 1 << 28,    /* any other */
+	SPINNING = 1 << 16,  /* looks at memory until a message is there */
+	SIZED = 1 << 19,     /* the user says how long a message is, and a server takes any */
+	COUNTED = 1 << 20,   /* ... how many there are, or for how long */
+	QUIET = 1 << 21,     /* when the peer's program says nothing nothing completes */
+	RECORDS = 1 << 22,   /* one side changes a record */
+	WRITTEN = 1 << 23,   /* ... and WRITEs it */
+	TALKING = 1 << 24,   /* both write lines */
+	COUNTING = 1 << 25,  /* it counts, or lets count, in the server's memory */
+	STREAMING = 1 << 26, /* a stream, of WRITEs, or of READs */
+	CROWDED = 1 << 27,   /* a server serves many at a time */
 };
 
 #define NONE_INLINE UINT_MAX

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the part of the independent peer (see peer.c) that WRITEs and READs: the wire of ping-rdma-1, which
- * ping-rdma-2 has, too (--one-sided 1), and that of ping-rdma-3 (--one-sided 3).
+ * Place: the part of the independent peer (see peer.c) that WRITEs and READs: the wire of ping-rdma-1,
+ * which ping-rdma-2 has, too (--one-sided 1), and that of ping-rdma-3 (--one-sided 3).
  *
- * Contract: as messages.h. Before it each side sends 16 bytes, address, length and rkey of its buffer, the client
- * first; after it each sends 8, the client how many messages there were, the server how many WRITEs it made.
+ * Contract: as messages.h. Before it each side sends 16 bytes, address, length and rkey of its buffer,
+ * the client first; after it each sends 8, the client how many messages there were, the server how many
+ * WRITEs it made.
  */
 #ifndef PEER_ONE_SIDED_H
 #define PEER_ONE_SIDED_H

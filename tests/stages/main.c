@@ -39,7 +39,7 @@ static void add_what_depends_on_waiting(TCase *tcase, int setting)
 	add_death_tests(tcase, setting);
 }
 
-/* make check runs of what is beside the ladder what is its own, of ping-sr-1 what ping-sr-2 does not show. */
+/* Without it make check leaves to others what the stages beside the ladder and ping-sr-1 repeat. */
 static bool wants_all(const struct stage *stage)
 {
 	return getenv("TESTS_ALL") || (!stage->beside && !stage->only_tells);
@@ -104,6 +104,8 @@ static void add_tests(TCase *tcase, int setting, int target)
 		add_depth_tests(tcase, setting, all);
 	if (setting_of(setting).stage->bare)
 		add_bare_tests(tcase, setting, all);
+	if (setting_of(setting).stage->one_sided)
+		add_keepalive_tests(tcase, setting);
 	if (all)
 		add_all_others(tcase, setting, target == 0);
 }

@@ -90,10 +90,31 @@ START_TEST(a_silent_client_is_not_taken_for_dead)
 }
 END_TEST
 
+/* A keepalive is a READ on iWARP, and the peer's WRITEs and READs are under way all the time. */
+START_TEST(a_busy_connection_stands_keepalives)
+{
+	struct setting at = setting_of(_i);
+	const char *const *asking = PROCESS_ARGUMENTS("--keepalive", "1");
+	struct process *server = start_server(at, NULL, asking);
+	struct process *client =
+		start_client(at, PROCESS_ARGUMENTS("-D", "3", "-s", "64k"), asking);
+
+	assert_exit(client, 0);
+	assert_exit(server, 0);
+}
+END_TEST
+
 /* The bare stage has no --keepalive; who waits in another way or streams has it from ping-sr-2. */
 static bool shows_keepalive(const struct stage *stage)
 {
 	return !stage->bare && (getenv("TESTS_ALL") || (!stage->only_waits && !stage->streams));
+}
+
+void add_keepalive_tests(TCase *tcase, int setting)
+{
+	if (setting_of(setting).stage->only_writes || getenv("TESTS_ALL"))
+		tcase_add_loop_test(tcase, a_busy_connection_stands_keepalives, setting,
+				    setting + 1);
 }
 
 void add_death_tests(TCase *tcase, int setting)

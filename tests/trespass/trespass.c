@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: tests: a client of the one-sided stages, by docs/protocol.md, that shares no code with them, and
- * that reaches for what it may not. Contract: "trespass ADDRESS HOW -p PORT"; prints what became of the request;
- * exit status 0 it was refused, 1 it was not (of "honest", the other way round), 2 wrong usage.
+ * that reaches for what it may not. Contract: "trespass ADDRESS HOW -p PORT"; prints what became of the
+ * request; exit status 0 it was refused, 1 it was not (of "honest", the other way round), 2 wrong
+ * usage.
  */
 #include <arpa/inet.h>
 #include <endian.h>

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Bug labs: a program with one planted fault, hints, and whether what the student mended is mended.
+
+Place: `make bug`, `make bug-hint`, `make bug-check`, `make bugs` call it. Contract: the faults are in bugs/*.toml, as named
+replacements (edit.py) in sources of the stages. A student's tree holds the number of its bug, not what the bug is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import random
+import re
+import sys
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import cut, edit, fakes, trees
+from .trees import TOP
+
+FOLDER = TOP / "course/bugs"
+NUMBER, TAKEN = "BUG", "HINTS"  # files of a student's tree
+UNBUILT = "It does not compile: "
+ALWAYS = "orderings"  # tests that every program has to pass
+
+README = """# A bug
+
+{stage} is in this folder, and its {role} has one fault.
+
+{symptom}
+
+Find the fault, and mend it: a few lines at most are wrong, in one function or two that belong together. Everything
+else is as it should be.
+
+    make                         # builds the client and the server
+    lab/run --writable {where} -- bash -c '{where}/server & {where}/client -w 5 -c 100 -v -a $LAB_ROCE_ADDR; wait'
+    make bug-hint DIR={where}    # one more hint each time
+    make bug-check DIR={where}   # whether it is mended
+
+All but the first are typed in the project's directory. Of your changes those in .c files count. To compare the
+folder with the project's own sources would find the fault in a second, and teach nothing.
+"""
+
+
+class Unfit(Exception):
+    """What was asked for cannot be done."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """In this function of this file, this is replaced by that."""
+
+    file: str
+    function: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A fault, what is seen of it, and how it is noticed."""
+
+    name: str
+    topic: str
+    level: int  # 1 to 3
+    stage: str
+    role: str
+    symptom: str
+    hint: str
+    lesson: str
+    edits: tuple[Edit, ...]
+    test: str = ALWAYS  # the group of the fake's tests that notices it
+    sanitizer: str = "asan"
+
+    @property
+    def number(self) -> str:
+        """What a student's tree calls it."""
+        return hashlib.sha256(self.name.encode()).hexdigest()[:6]
+
+    @property
+    def hints(self) -> list[str]:
+        """From what to look at to what the rule is."""
+        files = list(dict.fromkeys(each.file for each in self.edits))
+        functions = list(dict.fromkeys(each.function for each in self.edits))
+        return [
+            self.hint,
+            f"The fault is in {' and '.join(files)}.",
+            f"It is in the function {' and '.join(functions)}.",
+            f"The rule that is broken: {self.lesson}",
+        ]
+
+
+def _bugs_of(path: Path) -> list[Bug]:
+    """The bugs of a file, whose topic is its name unless they say otherwise."""
+    found = []
+    for row in tomllib.loads(path.read_text())["bug"]:
+        fields: dict[str, Any] = {"topic": path.stem, **row}
+        fields["edits"] = tuple(Edit(**each) for each in fields.pop("edit"))
+        found.append(Bug(**fields))
+    return found
+
+
+def every() -> list[Bug]:
+    """All bugs, the easy ones first."""
+    bugs = [bug for path in sorted(FOLDER.glob("*.toml")) for bug in _bugs_of(path)]
+    return sorted(bugs, key=lambda bug: (bug.topic, bug.level, bug.name))
+
+
+def chosen(seed: int, topic: str = "", level: int = 0) -> Bug:
+    """The bug of a seed: another one that comes into the table takes few seeds from those that are there."""
+    bugs = [bug for bug in every() if topic in ("", bug.topic) and level in (0, bug.level)]
+    if not bugs:
+        raise Unfit(f"no bug of the topic '{topic}' and level {level or 'any'}: make bugs lists them")
+    return min(bugs, key=lambda bug: hashlib.sha256(f"{seed} {bug.number}".encode()).digest())
+
+
+def plant(bug: Bug, tree: Path) -> None:
+    """Puts the fault into the tree's sources."""
+    for each in bug.edits:
+        path = tree / each.file
+        path.write_text(edit.replace(path.read_text(), each.function, each.old, each.new))
+
+
+def write(bug: Bug, directory: Path) -> None:
+    """Writes a student's tree."""
+    trees.write(directory, bug.stage, "")
+    plant(bug, directory)
+    readme = README.format(stage=bug.stage, role=bug.role, symptom=bug.symptom, where=directory)
+    (directory / "README.md").write_text(readme)
+    (directory / NUMBER).write_text(bug.number + "\n")
+
+
+def bug_of(directory: Path) -> Bug:
+    """The bug that a student's tree was made with."""
+    try:
+        number = (directory / NUMBER).read_text().strip()
+    except OSError as error:
+        raise Unfit(f"{directory} has no file {NUMBER}: was it made by make bug?") from error
+    for bug in every():
+        if bug.number == number:
+            return bug
+    raise Unfit(f"{directory}: there is no bug {number[:20]}")
+
+
+def check(bug: Bug, tree: Path) -> str:
+    """Empty if the fault is mended; else why it is not."""
+    scratch = TOP / "build/course"
+    scratch.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        for sanitizer in dict.fromkeys((bug.sanitizer, "asan")):
+            try:
+                program = fakes.build(tree, bug.stage, bug.role, sanitizer, Path(name))
+            except fakes.DoesNotBuild as reason:
+                return f"{UNBUILT}{reason}"
+            for what in dict.fromkeys((bug.test, ALWAYS)):
+                if sanitizer != "tsan" or what == ALWAYS:
+                    why = fakes.run(program, bug.stage, bug.role, what)[1]
+                    if why:
+                        return why
+    return ""
+
+
+def make(options: argparse.Namespace) -> int:
+    """make bug."""
+    if options.directory.exists():
+        raise Unfit(f"{options.directory} exists already: choose another DIR")
+    seed = random.randrange(1000) if options.seed is None else options.seed
+    bug = chosen(seed, options.topic, options.level)
+    write(bug, options.directory)
+    print(f"{options.directory}: {bug.stage}, level {bug.level} of 3, topic {bug.topic} (SEED={seed})\n\n{bug.symptom}\n")
+    print(f"Find it and mend it; {options.directory}/README.md says how.")
+    return 0
+
+
+def hint(options: argparse.Namespace) -> int:
+    """make bug-hint: one more each time, or as many as are asked for."""
+    bug = bug_of(options.directory)
+    path = options.directory / TAKEN
+    taken = len(path.read_text().splitlines()) if path.exists() else 0
+    shown = bug.hints[: options.hint or taken + 1]
+    for number, text in enumerate(shown, 1):
+        print(f"{number} of {len(bug.hints)}: {text}")
+    if len(shown) > taken:
+        path.write_text("".join(text + "\n" for text in shown))
+    return 0
+
+
+def readable(bug: Bug, why: str) -> str:
+    """What a test of the fake verbs found, on lines of their own."""
+    if why.startswith(UNBUILT):
+        return why
+    test, _, found = why.partition(": ")
+    found, _, said = re.sub(r"^seed \d+: ", "", found).partition("; it said: ")
+    text = f"The {bug.role} over fake verbs, test '{test}':\n  {found[:1000].rstrip('; ')}"
+    return text + (f"\nThe {bug.role} said: {said[:400].strip()}" if said.strip() else "")
+
+
+def judge(options: argparse.Namespace) -> int:
+    """make bug-check: exit status 0 if it is mended, 1 if not."""
+    bug = bug_of(options.directory)
+    why = check(bug, options.directory)
+    if why:
+        print(f"not mended. {readable(bug, why)}")
+        return 1
+    print(f"mended. {bug.lesson}")
+    return 0
+
+
+def show(_: argparse.Namespace) -> int:
+    """make bugs: for instructors. It names a seed for each."""
+    seeds: dict[str, int] = {}
+    for seed in range(2000):
+        seeds.setdefault(chosen(seed).name, seed)
+    for bug in every():
+        where = f"{bug.stage}/{bug.role}"
+        print(f"{bug.topic:21} {bug.level}  SEED={seeds.get(bug.name, '-'):<4} {where:22} {bug.name}")
+    return 0
+
+
+def fit(_: argparse.Namespace) -> int:
+    """For tools/lint: whether each edit still applies. Exit status 1 if one does not."""
+    failed = False
+    for bug in every():
+        sources: dict[str, str] = {}
+        for each in bug.edits:
+            try:
+                source = sources.get(each.file) or (TOP / each.file).read_text()
+                sources[each.file] = edit.replace(source, each.function, each.old, each.new)
+            except (edit.DoesNotApply, cut.NotThere, OSError) as reason:
+                print(f"course/bugs: {bug.name}: {each.file}: {reason}", file=sys.stderr)
+                failed = True
+    return int(failed)
+
+
+def parse() -> argparse.Namespace:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(prog="make bug", description="Programs with a fault to be found.")
+    verbs = parser.add_subparsers(required=True)
+    for name, action in (("make", make), ("hint", hint), ("check", judge)):
+        verb = verbs.add_parser(name)
+        verb.add_argument("directory", type=Path)
+        verb.set_defaults(action=action)
+        if name == "make":
+            verb.add_argument("--seed", type=int)
+            verb.add_argument("--topic", default="")
+            verb.add_argument("--level", type=int, default=0)
+        elif name == "hint":
+            verb.add_argument("--hint", type=int, default=0)
+    verbs.add_parser("list").set_defaults(action=show)
+    verbs.add_parser("fit").set_defaults(action=fit)
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Returns the exit status."""
+    options = parse()
+    try:
+        status: int = options.action(options)
+    except Unfit as unfit:
+        print(f"make bug: {unfit}", file=sys.stderr)
+        return 2
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Named replacements: "in function F of this source, replace this statement by that".
+
+Place: used by bug.py. Contract: white space and comments do not matter where the old text is looked for, so that neither
+a new layout nor what is around it undoes an edit. If it is not there exactly once in that function, that is an error.
+"""
+
+from __future__ import annotations
+
+import re
+
+from . import cut
+
+COMMENT = r"/\*(?:[^*]|\*(?!/))*\*/"
+TOKEN = re.compile(rf'{COMMENT}|"(?:\\.|[^"\\])*"|\w+|->|[-+*/%<>=!&|^]=|<<|>>|&&|\|\||\+\+|--|\S')
+GAP = rf"(?:\s|{COMMENT})*"
+
+
+class DoesNotApply(Exception):
+    """The text is not there, or more than once."""
+
+
+def pattern(old: str) -> re.Pattern[str]:
+    """What finds the old text, whatever its layout."""
+    pieces = []
+    for token in TOKEN.findall(old):
+        if token.startswith("/*"):
+            words = token[2:-2].replace("*", " ").split()
+            pieces.append(r"/\*[\s*]*" + r"[\s*]+".join(map(re.escape, words)) + r"\s*\*/")
+        elif re.fullmatch(r"\w+", token):
+            pieces.append(rf"\b{token}\b")
+        else:
+            pieces.append(re.escape(token))
+    return re.compile(GAP.join(pieces))
+
+
+def replace(source: str, function: str, old: str, new: str) -> str:
+    """The source after the edit. A comment at the end of the replaced line goes with it."""
+    lines = source.split("\n")
+    _, first, last = cut.find(lines, function)
+    before, body, after = lines[:first], "\n".join(lines[first : last + 1]), lines[last + 1 :]
+    found = list(pattern(old).finditer(body))
+    if len(found) != 1:
+        raise DoesNotApply(f"in {function} there is {len(found)} times: {old.strip()}")
+    start, end = found[0].span()
+    line = body.rindex("\n", 0, start) + 1
+    rest = re.compile(rf"[ \t]*{COMMENT}(?=\n)").match(body, end)
+    end = rest.end() if rest else end
+    if not new.strip() and not body[line:start].strip() and body[end] == "\n":
+        return "\n".join([*before, body[:line] + body[end + 1 :], *after])
+    indent = "\n" + re.match(r"\s*", body[line:])[0]  # type: ignore[index]
+    text = indent.join(new.strip("\n").split("\n"))
+    return "\n".join([*before, body[:start] + text + body[end:], *after])

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Builds a student's program over the fake verbs of tests/fake, and runs their tests of it.
+
+Place: used by bug.py and grade.py. Contract: of the student's tree only sources (.c) that the program is made of are
+taken; those that differ from the project's are compiled, with the project's headers, and the rest is the project's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+from .trees import TOP, ask
+
+FAKE = TOP / "build/tests/fake"
+HANGS_MS = 12000  # a run over the fake takes milliseconds
+LIMIT_S = 200
+COMPILE_LIMIT_S = 120
+
+
+class DoesNotBuild(Exception):
+    """The compiler or the linker refuses it."""
+
+
+def _lines(question: str, stage: str, role: str, sanitizer: str) -> list[list[str]]:
+    """The Makefile's answer, a list of words for each line."""
+    unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    command = ["make", "--no-print-directory", "-s", question, f"STAGE={stage}", f"ROLE={role}", f"SANITIZER={sanitizer}"]
+    answer = subprocess.run(command, cwd=TOP, env=environment, check=True, capture_output=True, text=True)
+    return [shlex.split(line) for line in answer.stdout.splitlines()]
+
+
+def prepare(stage: str, role: str, sanitizer: str) -> None:
+    """Builds the project's own parts, if they are not there yet."""
+    target = f"build/tests/fake/{sanitizer}/{stage}/{role}"
+    unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment["TESTS_ALL"] = "1"  # else not all are known with each sanitizer
+    jobs = f"-j{os.cpu_count() or 1}"
+    subprocess.run(["make", "--no-print-directory", "-s", jobs, target], cwd=TOP, env=environment, check=True)
+
+
+def _run(command: list[str], limit_s: int) -> None:
+    """Runs a compiler."""
+    try:
+        result = subprocess.run(["env", "LC_ALL=C", *command], cwd=TOP, capture_output=True, text=True, errors="replace", timeout=limit_s)
+    except subprocess.TimeoutExpired as late:
+        raise DoesNotBuild(f"it is not built after {limit_s} s") from late
+    if result.returncode:
+        said = re.findall(r"^.*(?:error:|undefined reference).*$", result.stderr, re.MULTILINE)
+        raise DoesNotBuild(" / ".join(said[:3])[:600] or result.stderr[-300:])
+
+
+def build(tree: Path, stage: str, role: str, sanitizer: str, out: Path) -> Path:
+    """Builds the test program of the tree's program in the folder `out`. Raises DoesNotBuild."""
+    prepare(stage, role, sanitizer)
+    parts = ask("print-fake-parts", STAGE=stage, ROLE=role, SANITIZER=sanitizer)
+    compiler = _lines("print-fake-compile", stage, role, sanitizer)[0]
+    link, libraries = _lines("print-fake-link", stage, role, sanitizer)[:2]
+    objects = []
+    for part in parts:
+        source = tree / part
+        own = source.is_file() and not source.is_symlink() and not part.startswith("tests/")
+        if not own or source.read_bytes() == (TOP / part).read_bytes():
+            objects.append(str(FAKE / sanitizer / part.replace(".c", ".o")))
+            continue
+        compiled = out / (part.replace("/", "-") + ".o")
+        _run([*compiler, "-w", "-c", str(source), "-o", str(compiled)], COMPILE_LIMIT_S)
+        objects.append(str(compiled))
+    program = out / f"{role}-{sanitizer}"
+    _run([*link, *objects, *libraries, "-o", str(program)], COMPILE_LIMIT_S)
+    return program
+
+
+def run(program: Path, stage: str, role: str, what: str) -> tuple[list[str], str]:
+    """Runs one group of tests. Returns the names of those passed, and what the first that failed said, or ""."""
+    environment = {"PATH": os.environ["PATH"], "FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": str(HANGS_MS)}
+    command = ["timeout", "-k", "5", str(LIMIT_S), str(program), f"{stage}/{role}", what]
+    result = subprocess.run(command, cwd=TOP, env=environment, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    passed, prefix = [], f"{stage}/{role} "
+    for line in result.stdout.decode(errors="replace").splitlines():
+        if line.startswith("ok " + prefix):
+            passed.append(line.removeprefix("ok " + prefix))
+        elif line.startswith("not ok " + prefix):
+            return passed, line.removeprefix("not ok " + prefix)
+    if result.returncode or not passed:
+        return passed, f"{what}: the tests themselves ended early, with exit status {result.returncode}"
+    return passed, ""

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A tree with one stage alone, which builds by itself: what exercises and bugs begin with.
+
+Place: used by make.py and bug.py. Contract: it holds what the stage's programs are made of, and no more. It builds with
+`make` and the Debian packages of tools/packages-build.txt.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[1]
+ROOMS = ("common", "measure", "program", "verbs-trace")
+
+MAKEFILE = """# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+# Builds the client and the server{purpose}.
+CC ?= cc
+CFLAGS ?= -O2 -g
+FLAGS = -std=c11 -D_GNU_SOURCE -I. -DOUR_STAGE='"{stage}"' -Wall -Wextra -Wshadow $(CFLAGS)
+ROOMS = $(wildcard common/*.c measure/*.c program/*.c verbs-trace/*.c)
+PARTS = {parts}
+WRAP = {wrap}
+objects = $(patsubst %.c,build/%.o,$(1))
+
+all: client server
+
+client: $(call objects,{client} $(PARTS)) build/rooms.a
+server: $(call objects,{server} $(PARTS)) build/rooms.a
+client server:
+	$(CC) $(CFLAGS) $(WRAP) $^ -lrdmacm -libverbs -pthread -o $@
+
+build/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) -c $< -o $@
+
+build/rooms.a: $(call objects,$(ROOMS))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+clean:
+	rm -rf build client server
+.PHONY: all clean
+"""
+
+
+def ask(question: str, **variables: str) -> list[str]:
+    """The Makefile's answer."""
+    unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    command = ["make", "--no-print-directory", "--silent", question]
+    command += [f"{name}={value}" for name, value in variables.items()]
+    answer = subprocess.run(command, cwd=TOP, env=environment, check=True, capture_output=True, text=True)
+    return answer.stdout.split()
+
+
+def included(path: str) -> list[str]:
+    """The headers of stages that a source includes."""
+    names = re.findall(r'^#include "([^"]+)"', (TOP / path).read_text(), re.MULTILINE)
+    return [name for name in names if (TOP / name).exists()]
+
+
+def needed(sources: list[str]) -> list[str]:
+    """The sources, and all headers that they include."""
+    files = list(dict.fromkeys(sources))
+    for path in files:
+        files += [name for name in included(path) if name not in files]
+    return files
+
+
+def write(directory: Path, stage: str, purpose: str) -> None:
+    """Writes the sources and a Makefile."""
+    of_role = {role: ask("print-parts", STAGE=stage, ROLE=role) for role in ("client", "server")}
+    parts = [path for path in of_role["client"] if path in of_role["server"]]
+    own = {role: [path for path in of_role[role] if path not in parts] for role in of_role}
+    rooms = [f"{room}/{path.name}" for room in ROOMS for path in sorted((TOP / room).glob("*.c"))]
+    for path in needed(parts + own["client"] + own["server"] + rooms):
+        (directory / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(TOP / path, directory / path)
+    values = {
+        "purpose": purpose,
+        "stage": stage,
+        "parts": " ".join(parts),
+        "client": " ".join(own["client"]),
+        "server": " ".join(own["server"]),
+        "wrap": " ".join(f"-Wl,--wrap={verb}" for verb in ask("print-traced")),
+    }
+    makefile = MAKEFILE
+    for name, value in values.items():
+        makefile = makefile.replace("{" + name + "}", value)
+    (directory / "Makefile").write_text(makefile)
