@@ -127,6 +127,8 @@ static void run_line(const struct test *test, const struct line *line)
 	config.size = config.size ? config.size : LINE_SIZE;
 	config.buffers = config.buffers ? config.buffers : LINE_BUFFERS;
 	test_configure(test, &config);
+	if (line->config.size)
+		config.size = line->config.size;
 	config.no_other = true;
 	for (i = 0; i < LINE_WORDS && line->words[i]; i++) {
 		if (!takes(test, line->words[i])) {
