@@ -34,6 +34,7 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->talks ? TALKING : COUNTED | CROWDED;
 	is |= test->pushes && test->server ? 0 : QUIET;
 	is |= test->publishes ? RECORDS : 0;
+	is |= test->publishes || test->talks ? 0 : MEASURED;
 	is |= test->pushes ? WRITTEN : 0;
 	is |= test->counts ? COUNTING : 0;
 	is |= test->only_writes ? STREAMING : 0;

@@ -305,21 +305,14 @@ void fake_finish_torn(void)
 	}
 }
 
-/* WRITEs what is in the peer's own memory. A half of it may come later. */
-static void write_message(struct fake_peer *peer)
+/* A half of it may come later. */
+void fake_write_now(struct fake_peer *peer)
 {
 	uint8_t *memory = fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
 	uint32_t i;
 
 	if (!memory)
 		return;
-	if (fake_config->immediate) {
-		fake_put_immediate(
-			peer,
-			(uint32_t)(peer->is_client ? peer->sent : peer->received) - 1 +
-				(fake_config->garbles && fake_config->garbles == peer->received));
-		return;
-	}
 	for (i = 0; i < peer->size && !fake_config->numbered; i++) {
 		if (memory[i]) {
 			fake_complain("a message comes, and the memory has not been cleared");
@@ -330,6 +323,20 @@ static void write_message(struct fake_peer *peer)
 	store(peer, memory, peer->torn ? peer->size / 2 : 0, peer->size);
 	if (peer->torn)
 		torn_peers[n_torn++] = peer;
+}
+
+/* WRITEs what is in the peer's own memory. */
+static void write_message(struct fake_peer *peer)
+{
+	uint64_t message = (peer->is_client ? peer->sent : peer->received) - 1;
+	bool garbled = fake_config->garbles && fake_config->garbles == peer->received;
+
+	if (fake_config->immediate)
+		fake_put_immediate(peer, (uint32_t)message + garbled);
+	else if (fake_time_is_known())
+		fake_put_place(peer);
+	else
+		fake_write_now(peer);
 }
 
 /* Not before: until then the program has no business to look. */
