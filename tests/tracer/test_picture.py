@@ -133,7 +133,7 @@ class Packets(Pictures):
         self.assertEqual(to_server["levels"][0]["t"], sorted([*pings, pings[0] + 1000]))
         self.assertEqual(to_client["levels"][0]["t"], pongs)
         self.assertEqual(to_client["empty"]["t"], [ping + TRANSFER // 4 for ping in pings])
-        self.assertEqual(data["notes"][1], "packets.json: its clock is matched by 16 messages, to ±10.0 µs")
+        self.assertEqual(data["notes"][1], "packets.json: its clock is matched by 8 messages, to ±10.0 µs")
 
     def test_place(self) -> None:
         """Their lanes come between the programs; what is repeated is an error, and hover has the details."""

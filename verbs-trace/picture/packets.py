@@ -57,8 +57,8 @@ def read(path: str) -> Capture:
     """The packets in a file, in order of time."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-        records = sorted(found["packets"], key=lambda record: record["time_ns"])
-        first = records[0]["time_ns"] if records else 0  # small numbers: what is fitted is floating point
+        records = sorted(found["packets"], key=lambda record: int(record["time_ns"]))
+        first = int(records[0]["time_ns"]) if records else 0  # small numbers: what is fitted is floating point
         packets = [_packet(record, first) for record in records]
         return Capture(Path(path).name, str(found["client"]), str(found["server"]), packets)
     except OSError as error:
