@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from . import cpu, place, remote, store
+from . import counters, cpu, place, remote, store
 from .plan import Plan, Point
 from .runner import Failed, Hung, Job, Runner
 from .statistics import settled
@@ -151,8 +151,11 @@ def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options
     with tempfile.TemporaryDirectory() as scratch:
         kind = remote.RemoteRunner if any(runner_options.values()) else Runner
         runner = kind(Path(scratch), plan.window, 6 + 10 * plan.window, **runner_options)
+        why = "the programs are on other machines" if kind is remote.RemoteRunner else counters.absent()
+        runner.count = not why
         session = Session(plan, links, runner, file)
         session.note("environment", place.describe(links))
+        session.note("environment", {"perf counters": f"none: {why}" if why else ", ".join(counters.EVENTS)})
         session.note("options", options)
         try:
             session.run()
