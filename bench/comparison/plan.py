@@ -108,7 +108,7 @@ def choose(quick: bool, full: bool, only: list[str]) -> Plan:
             raise ValueError(f"no such comparison or program: {name}")
     known = FULL if full else GROUPS
     if quick:
-        points, numbers = QUICK, (0.7, 2, 5, 1.8)
+        points, numbers = QUICK, (0.7, 3, 6, 1.8)
     elif full:
         points, numbers = [point for group in known.values() for point in group], (2.0, 5, 25, 240.0)
     else:
