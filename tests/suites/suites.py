@@ -63,6 +63,7 @@ SUITES = {
     "ep": Suite(DEVICE, "tests/ep", 3600, by_default=False),
     "devices": Suite(GUEST, "tests/devices", 3600, by_default=False),
     "symptoms": Suite(GUEST, "tests/symptoms", 3600, by_default=False),
+    "fabric": Suite(GUEST, "tests/fabric", 3600, by_default=False),
     "strangers": Suite(DEVICE, "tests/strangers", 3600),
     "two-hosts": Suite(TWO_HOSTS, "build/tests/two-hosts-tests", 1800, options=("--loss", "1")),
     "lost": Suite(TWO_HOSTS, "tests/two-hosts-lost", 1800, by_default=False),
