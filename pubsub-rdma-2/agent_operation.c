@@ -85,7 +85,9 @@ static int write_records(struct our_control *agent, const uint8_t *record)
 			turn_ns += our_publication_period_ns();
 			if (turn_ns < now_ns)
 				turn_ns = now_ns; /* turns that were missed are not made up for */
-			ret = write_record(agent, record);
+			ret = our_keep_waiting(agent); /* who is late never waits */
+			if (!ret)
+				ret = write_record(agent, record);
 		}
 	}
 	return ret;
@@ -126,7 +128,9 @@ int our_end_agent_operation(struct our_control *agent, int ret)
 
 	agent->statistics.messages = agent->transfer->progress->written;
 	our_statistics_end(&agent->statistics);
-	if (!ret && agent->count != OUR_COUNT_UNLIMITED && taken != agent->count)
+	if (agent->count == OUR_COUNT_UNLIMITED)
+		agent->count = taken; /* ... and it tells that: to leave without a word is no end */
+	if (!ret && taken != agent->count)
 		ret = ECONNRESET; /* it said so before it leaves */
 	return our_judge_end(agent, ret, agent->transfer->progress->written);
 }

@@ -69,7 +69,8 @@ static int await_look(struct our_control *client)
 		our_report_sentence("the publisher has told its count, and more records are due");
 		return EPROTO;
 	}
-	return ret == EAGAIN ? 0 : ret;
+	/* A look that is overdue did not wait, and nobody was asked. */
+	return ret == EAGAIN ? our_keep_waiting(client) : ret;
 }
 
 int our_ping(struct our_control *client)

@@ -34,7 +34,7 @@ const struct our_program our_server_program = {
 	.summary = "Writes each line of stdin into the client's memory, and shows what the client "
 		   "writes here.",
 	.options = { our_listener_options },
-	.timeout_s = OUR_SERVER_TIMEOUT,
+	.timeout_s = 0, /* people think before they type */
 };
 
 static int open_buffers(struct our_control *control)
@@ -132,6 +132,8 @@ static int tell_slot(struct our_control *control)
 int our_end_agent_operation(struct our_control *control, int ret)
 {
 	our_statistics_end(&control->statistics);
+	/* It says when it has no more to say: that it leaves is not how an unlimited conversation ends. */
+	control->count = control->transfer->heard;
 	return our_judge_end(control, ret, control->transfer->heard);
 }
 

@@ -76,6 +76,7 @@ static int look_back(struct our_control *control)
 	if (our_seen(back) == transfer->said + 1) {
 		transfer->said++;
 		transfer->saying = false;
+		our_limit_wait(control, our_now_ns());
 	}
 	return 0;
 }
@@ -107,6 +108,7 @@ static int hear(struct our_control *control)
 	    fflush(stdout))
 		return our_report_error("stdout", errno, NULL);
 	our_note_seen(slot, ++transfer->heard);
+	our_limit_wait(control, our_now_ns());
 	return 0;
 }
 
@@ -175,7 +177,7 @@ int our_talk(struct our_control *control)
 	int ret = 0;
 
 	setup_requests(control);
-	control->wait_until_ns = UINT64_MAX; /* people think before they type */
+	our_limit_wait(control, our_now_ns());
 	while (!ret && !our_agent_is_done(control)) {
 		ret = take_turn(control);
 		if (!ret)

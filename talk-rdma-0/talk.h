@@ -26,9 +26,6 @@ struct our_transfer {
 	struct ibv_mr *sink; /* for what we read back */
 	struct ibv_sge text_sge, mark_sge;
 	struct ibv_send_wr text_wr, mark_wr;
-	uint8_t typed[OUR_SLOT_TEXT +
-		      1]; /* of stdin, what has not been sent, with its line feed; */
-	uint32_t n_typed; /* so many bytes */
 	bool at_end;      /* of stdin */
 	uint32_t said;    /* lines that the other side has taken */
 	uint32_t heard;   /* lines of the other side's */

@@ -8,26 +8,34 @@
 
 #include "talk-rdma-0/talk.h"
 
-static int take_out(struct our_transfer *transfer, uint32_t length, uint32_t with_end,
-		    uint8_t *text)
+/*
+ * Of stdin, what has not been sent. It is the process's: what is left of it when a client leaves is for the next
+ * one. The thread that talks; there is one at a time.
+ */
+static struct {
+	uint8_t text[OUR_SLOT_TEXT + 1]; /* with its line feed; */
+	uint32_t n;                      /* so many bytes */
+} typed;
+
+static int take_out(uint32_t length, uint32_t with_end, uint8_t *text)
 {
-	memcpy(text, transfer->typed, length);
-	transfer->n_typed -= with_end;
-	memmove(transfer->typed, transfer->typed + with_end, transfer->n_typed);
+	memcpy(text, typed.text, length);
+	typed.n -= with_end;
+	memmove(typed.text, typed.text + with_end, typed.n);
 	return (int)length;
 }
 
-static int take_line(struct our_transfer *transfer, uint8_t *text)
+static int take_line(const struct our_transfer *transfer, uint8_t *text)
 {
-	const uint8_t *end = memchr(transfer->typed, '\n', transfer->n_typed);
-	uint32_t length = end ? (uint32_t)(end - transfer->typed) : transfer->n_typed;
+	const uint8_t *end = memchr(typed.text, '\n', typed.n);
+	uint32_t length = end ? (uint32_t)(end - typed.text) : typed.n;
 
 	if (end)
-		return take_out(transfer, length, length + 1, text);
+		return take_out(length, length + 1, text);
 	if (length > OUR_SLOT_TEXT)
-		return take_out(transfer, OUR_SLOT_TEXT, OUR_SLOT_TEXT, text);
+		return take_out(OUR_SLOT_TEXT, OUR_SLOT_TEXT, text);
 	if (transfer->at_end && length)
-		return take_out(transfer, length, length, text);
+		return take_out(length, length, text);
 	return -1;
 }
 
@@ -39,10 +47,9 @@ int our_take_typed(struct our_transfer *transfer, int limit_ms, uint8_t *text)
 
 	if (length >= 0 || transfer->at_end || poll(&input, 1, limit_ms) <= 0)
 		return length;
-	got = read(STDIN_FILENO, transfer->typed + transfer->n_typed,
-		   sizeof(transfer->typed) - transfer->n_typed);
+	got = read(STDIN_FILENO, typed.text + typed.n, sizeof(typed.text) - typed.n);
 	if (got > 0)
-		transfer->n_typed += (uint32_t)got;
+		typed.n += (uint32_t)got;
 	transfer->at_end = got <= 0;
 	return take_line(transfer, text);
 }

@@ -36,7 +36,7 @@ void fake_hurry(void)
 		return;
 	if (fake_time_is_known())
 		fake_report->skipped_ns += look_us * OUR_NS_PER_US;
-	else if (fake_config->hurried)
+	else if (fake_config->hurried && !fake_config->pushes)
 		fake_report->skipped_ns += OUR_NS_PER_S / 1000;
 	fake_return_rest();
 }
@@ -91,6 +91,17 @@ bool fake_insist(void)
 	return true;
 }
 
+#define SHORT_NS 10000000
+
+/* Who has something to do soon is waited for; else a second has to be enough. */
+static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
+{
+	uint64_t ns = to_ns(now) + (left_ns < SHORT_NS ? left_ns : OUR_NS_PER_S);
+
+	return (struct timespec){ .tv_sec = (time_t)(ns / OUR_NS_PER_S),
+				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
+}
+
 /* What another thread is about to say is there within a second; what nobody says, never. */
 int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
 				  const struct timespec *end)
@@ -107,7 +118,8 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock
 	if (!fake_skips_waits())
 		return __real_pthread_cond_timedwait(changed, lock, end);
 	__real_clock_gettime(CLOCK_MONOTONIC, &soon);
-	soon.tv_sec++;
+	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
+	soon = in_a_moment(&soon, to_ns(end) > to_ns(&now) ? to_ns(end) - to_ns(&now) : 0);
 	ret = __real_pthread_cond_timedwait(changed, lock, &soon);
 	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
 	if (ret == ETIMEDOUT && to_ns(end) > to_ns(&now))

@@ -47,7 +47,8 @@ static size_t extend(uint8_t *data)
 
 size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
 {
-	uint64_t count = fake_config->unlimited ? OUR_COUNT_UNLIMITED : peer->count;
+	uint64_t count = fake_config->unlimited || fake_config->talks ? OUR_COUNT_UNLIMITED
+								      : peer->count;
 	const uint64_t words[] = { htobe64(count), htobe64(peer->size),
 				   htobe64(fake_config->blast ? peer->buffers : 0) };
 	size_t length;
@@ -61,7 +62,7 @@ size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data)
 
 void fake_hear_connect_data(struct fake_peer *peer, const struct rdma_conn_param *param)
 {
-	uint64_t words[3];
+	uint64_t count = fake_config->talks ? OUR_COUNT_UNLIMITED : peer->count, words[3];
 	uint32_t extension[2];
 
 	if (fake_report->one_file && param->private_data_len == 2 * sizeof(*words)) {
@@ -77,7 +78,7 @@ void fake_hear_connect_data(struct fake_peer *peer, const struct rdma_conn_param
 	}
 	memcpy(words, param->private_data, sizeof(words));
 	memcpy(extension, (const uint8_t *)param->private_data + sizeof(words), sizeof(extension));
-	if (be64toh(words[0]) != peer->count || be64toh(words[1]) != peer->size)
+	if (be64toh(words[0]) != count || be64toh(words[1]) != peer->size)
 		fake_complain("the private data have the wrong count or size");
 	if (be32toh(extension[0]) != MAGIC || be32toh(extension[1]) != EXTENSION)
 		fake_complain("the private data have another extension");

@@ -192,6 +192,7 @@ static void looked_in_vain(const struct fake_cq *cq)
 	fake_complete_late_sends(cq);
 	fake_strangers_move();
 	fake_finish_torn();
+	fake_talkers_move();
 }
 
 int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)

@@ -21,18 +21,31 @@ enum fake_delivery {
 	FAKE_BY_THREAD, /* by a thread, while the program goes on */
 };
 
+/* What a program that reads a record gets of it. */
+enum fake_records {
+	FAKE_IN_TURNS,     /* whole ones, and torn ones of every sort */
+	FAKE_NO_WHOLE,     /* it is always being changed */
+	FAKE_SAME_NUMBERS, /* the second one is torn, and has the same number twice; the sum is wrong */
+	FAKE_ALL_BUT_BYTES, /* ... and the sum is right, too */
+	FAKE_OLDER,         /* the third one is older than the second */
+};
+
 struct fake_config {
-	bool iwarp;          /* exact private data, no RNR timer, a flush when the peer leaves */
-	bool blast;          /* the peers that are clients stream; else they ping */
-	bool one_sided;      /* ... or WRITE and READ */
-	bool spins;          /* of one_sided: both write, and look at memory */
-	bool immediate;      /* of spins: they WRITE with immediate data, and look at no memory */
-	bool one_side;       /* ... and the program does not */
-	bool numbered;       /* of spins: the program looks for a number, and clears nothing */
-	bool counts;         /* of one_sided: by atomic operations */
-	bool only_writes;    /* of one_sided: the client writes, and nobody reads */
-	bool program_serves; /* of one_sided: it is a server */
-	bool recv_first;     /* a receive completes before the send that it answers */
+	bool iwarp;       /* exact private data, no RNR timer, a flush when the peer leaves */
+	bool blast;       /* the peers that are clients stream; else they ping */
+	bool one_sided;   /* ... or WRITE and READ */
+	bool spins;       /* of one_sided: both write, and look at memory */
+	bool immediate;   /* of spins: they WRITE with immediate data, and look at no memory */
+	bool one_side;    /* ... and the program does not */
+	bool numbered;    /* of spins: the program looks for a number, and clears nothing */
+	bool counts;      /* of one_sided: by atomic operations */
+	bool only_writes; /* of one_sided: the client writes, and nobody reads */
+	bool publishes;   /* of one_sided: one side changes a record, and the other reads it, */
+	bool pushes;      /* ... or is written to */
+	enum fake_records records; /* of publishes: how a server shows its record */
+	bool talks;                /* of one_sided: both write lines, and read them back */
+	bool program_serves;       /* of one_sided: it is a server */
+	bool recv_first;           /* a receive completes before the send that it answers */
 	unsigned int
 		clients;     /* that connect to a server; and one for one that it does not accept */
 	unsigned int enough; /* ... but for a server that wants no more than so many; 0: all */
@@ -161,9 +174,18 @@ struct fake_report {
 	char text[FAKE_TEXT];
 	char last[FAKE_LAST][FAKE_NAME]; /* calls: a ring; the newest is calls_seen - 1 */
 	unsigned int calls_seen;
+	/* By talkers, as the program is to print it; said_length: what does not fit in counts, too. */
+	bool talks;
+	char said[FAKE_TEXT];
+	size_t said_length;
 	/* The limit that the client was told with which it was refused. */
 	uint64_t refused_limit;
 };
+
+#define FAKE_MOST_TYPED (1 << 18) /* bytes */
+
+/* What a program that talks is given to say, on stdin: so many lines. Its length, at most `size`. */
+size_t fake_typed(uint64_t lines, char *text, size_t size);
 
 /* Starts the fake in this process; `config` and `report` stay the runner's. */
 void fake_start(const struct fake_config *config, struct fake_report *report);

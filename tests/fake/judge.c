@@ -68,6 +68,20 @@ static bool clients_doing(const struct fake_report *report)
 	return report->serves && report->peers_doing && (report->struck || report->strayed);
 }
 
+/* All that the peers have said is on stdout, and nothing else is. */
+static const char *judge_said(const struct run *run)
+{
+	const struct fake_report *report = run->report;
+
+	if (report->said_length >= sizeof(report->said)) /* longer than what is kept of it */
+		return NULL;
+	if (run->output_length == report->said_length &&
+	    !memcmp(run->output, report->said, report->said_length))
+		return NULL;
+	return bad(run, "%zu bytes on stdout, which are not the %zu that its peers have said",
+		   run->output_length, report->said_length);
+}
+
 /* What holds for every run that is to move messages. NULL: all is well so far. */
 const char *run_judge_end(const struct run *run)
 {
@@ -82,6 +96,9 @@ const char *run_judge_end(const struct run *run)
 	    !clients_doing(report) && (!FAKE_ALL_DONE || !report->peers))
 		return bad(run, "exit status 0, but only %u of %u peers got all they wanted",
 			   report->done, report->peers);
+	if (report->talks && !WEXITSTATUS(run->status) && !report->stopped &&
+	    !clients_doing(report))
+		return judge_said(run);
 	return NULL;
 }
 

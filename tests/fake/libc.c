@@ -85,6 +85,9 @@ static bool cries_wolf(struct pollfd *fds, nfds_t n)
 
 /* How long what nobody says is waited for, where the clock is hurried; the rest is skipped. */
 #define MOMENT_NS 5000000
+/* The same of a program that looks at memory again and again; it sleeps for longer than it wanted to. */
+#define SHORT_MOMENT_NS 100000
+#define LATE_NS         20000000
 
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
@@ -129,12 +132,15 @@ static bool falls_asleep(struct pollfd *fds, nfds_t n)
 		fault.error = EINTR;
 	if (fake_config->while_asleep)
 		fake_release_completions();
+	fake_publishers_move();
 	return !fake_end(fault.error);
 }
 
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
-	const struct timespec moment = { .tv_nsec = MOMENT_NS };
+	const bool often = fake_config && (fake_config->pushes || fake_config->talks);
+	const struct timespec moment = { .tv_nsec = often ? SHORT_MOMENT_NS : MOMENT_NS };
+	const struct timespec late = { .tv_nsec = LATE_NS };
 	int ready;
 
 	if (!falls_asleep(fds, n))
@@ -148,5 +154,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 	ready = __real_ppoll(fds, n, &moment, mask);
 	if (!ready)
 		fake_skip_time(timeout);
+	if (!ready && often)
+		fake_skip_time(&late);
 	return ready;
 }

@@ -16,7 +16,8 @@ bool line_is_for(unsigned int who, const struct test *test)
 							      : test->blast   ? BLAST
 									      : PING);
 
-	bool reads = test->one_sided && !test->spins && !test->only_writes;
+	bool reads = test->one_sided && !test->spins && !test->only_writes && !test->pushes &&
+		     !(test->talks && test->server);
 
 	is |= our_server_options == our_message_options ? BELIEVING : REFUSING;
 	is |= test->watches ? WATCHING : BLIND;
@@ -25,8 +26,17 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->alone ? ALONE : THREADED;
 	is |= test->spins ? SPINNING : 0;
 	is |= reads ? READING : 0;
-	is |= test->one_sided && !test->spins && test->server ? REACHED : ASKING;
+	is |= test->one_sided && test->server && !test->spins && !test->pushes && !test->talks
+		      ? REACHED
+		      : ASKING;
 	is |= test->pooled ? POOLED : OWN_RECEIVES;
+	is |= test->counts || test->talks || (test->publishes && test->server) ? 0 : SIZED;
+	is |= test->talks ? TALKING : COUNTED | CROWDED;
+	is |= test->pushes && test->server ? 0 : QUIET;
+	is |= test->publishes ? RECORDS : 0;
+	is |= test->pushes ? WRITTEN : 0;
+	is |= test->counts ? COUNTING : 0;
+	is |= test->only_writes ? STREAMING : 0;
 	return is & who & (CLIENT | SERVER) && is & who & (PING | BLAST | RDMA) &&
 	       !(who & ~is & ~(unsigned int)EVERY);
 }
@@ -97,26 +107,34 @@ static const char *judge(const struct run *run, const struct line *line)
 	return why;
 }
 
+/* "-c 20" and "-s 200": it does not take those, and does what is on stdin, or what it always does. */
+static bool takes(const struct test *test, const char *word)
+{
+	if (test->server)
+		return true;
+	return !(!strcmp(word, "-s") && (test->counts || test->talks)) &&
+	       !(!strcmp(word, "-c") && test->talks);
+}
+
 static void run_line(const struct test *test, const struct line *line)
 {
 	static struct run run;
 	struct fake_config config = line->config;
 	char storage[LINE_WORDS][32], *arguments[LINE_WORDS + 2] = { "program" };
-	int i;
+	int i, n = 1;
 
 	config.count = config.count ? config.count : LINE_MESSAGES;
 	config.size = config.size ? config.size : LINE_SIZE;
 	config.buffers = config.buffers ? config.buffers : LINE_BUFFERS;
-	config.blast = test->blast;
-	config.one_sided = test->one_sided;
-	config.spins = test->spins;
-	config.counts = test->counts;
-	config.only_writes = test->only_writes;
-	config.program_serves = test->server;
+	test_configure(test, &config);
 	config.no_other = true;
 	for (i = 0; i < LINE_WORDS && line->words[i]; i++) {
+		if (!takes(test, line->words[i])) {
+			i++;
+			continue;
+		}
 		snprintf(storage[i], sizeof(storage[i]), "%s", line->words[i]);
-		arguments[i + 1] = storage[i];
+		arguments[n++] = storage[i];
 	}
 	run_program(&run, &config, arguments);
 	test_result(test, line->what, judge(&run, line));
@@ -127,7 +145,7 @@ void run_lines(const struct test *test, const struct line *lines, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (line_is_for(lines[i].who, test))
+		if (line_is_for(lines[i].who, test) && !(test->counts && lines[i].config.iwarp))
 			run_line(test, &lines[i]);
 	}
 }

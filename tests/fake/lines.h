@@ -37,9 +37,18 @@ enum {
 	POOLED = 1 << 14,       /* all have them together */
 	OWN_RECEIVES = 1 << 15, /* each connection has */
 	READING = 1 << 17,      /* its client READs */
-	REACHED = 1 << 18,  /* its memory is, and it does not see that: on iWARP it may not READ */
-	ASKING = 1 << 19,   /* any other */
-	SPINNING = 1 << 16, /* looks at memory until a message is there */
+	REACHED = 1 << 18,   /* its memory is, and it does not see that: on iWARP it may not READ */
+	ASKING = 1 << 28,    /* any other */
+	SPINNING = 1 << 16,  /* looks at memory until a message is there */
+	SIZED = 1 << 19,     /* the user says how long a message is, and a server takes any */
+	COUNTED = 1 << 20,   /* ... how many there are, or for how long */
+	QUIET = 1 << 21,     /* when the peer's program says nothing nothing completes */
+	RECORDS = 1 << 22,   /* one side changes a record */
+	WRITTEN = 1 << 23,   /* ... and WRITEs it */
+	TALKING = 1 << 24,   /* both write lines */
+	COUNTING = 1 << 25,  /* it counts, or lets count, in the server's memory */
+	STREAMING = 1 << 26, /* a stream, of WRITEs, or of READs */
+	CROWDED = 1 << 27,   /* a server serves many at a time */
 };
 
 #define NONE_INLINE UINT_MAX
@@ -52,21 +61,21 @@ struct line {
 	unsigned int who;
 	struct fake_config config;
 	int status;
-	bool clients_doing;      /* a server's status is 0 nevertheless */
-	const char *said;        /* on stderr; NULL: nothing at all is */
-	bool once;               /* ... in the only line there is */
-	unsigned int done;       /* peers that get all they want; 0: no matter how many */
-	unsigned int refused;    /* the reason of the last client that was; 0: no matter */
-	uint64_t limit;          /* ... and the limit that it was told; 0: no matter */
-	unsigned int signaled;   /* sends; 0: no matter */
-	unsigned int inlined;    /* sends, likewise; NONE_INLINE: none is to be */
-	unsigned int asked;      /* requests that move no byte, at least; NONE: none */
-	bool low;                /* at least once some SRQ was */
-	unsigned int most_calls; /* 0: no matter */
-	unsigned int most_s;     /* seconds that it slept, by its clock; 0: no matter */
-	unsigned int least_s;    /* ... at least; a second may have passed besides */
-	const char *last;        /* the program's last call; NULL: no matter */
-	const char *words[LINE_WORDS];
+	bool clients_doing;            /* a server's status is 0 nevertheless */
+	const char *said;              /* on stderr; NULL: nothing at all is */
+	bool once;                     /* ... in the only line there is */
+	unsigned int done;             /* peers that get all they want; 0: no matter how many */
+	unsigned int refused;          /* the reason of the last client that was; 0: no matter */
+	uint64_t limit;                /* ... and the limit that it was told; 0: no matter */
+	unsigned int signaled;         /* sends; 0: no matter */
+	unsigned int inlined;          /* sends, likewise; NONE_INLINE: none is to be */
+	unsigned int asked;            /* requests that move no byte, at least; NONE: none */
+	bool low;                      /* at least once some SRQ was */
+	unsigned int most_calls;       /* 0: no matter */
+	unsigned int most_s;           /* seconds that it slept, by its clock; 0: no matter */
+	unsigned int least_s;          /* ... at least; a second may have passed besides */
+	const char *last;              /* the program's last call; NULL: no matter */
+	const char *words[LINE_WORDS]; /* without those that the program does not take */
 };
 
 /* Whether what is for `who` is for the program. */

@@ -75,6 +75,9 @@ int main(int argc, char **argv)
 	test.counts = strstr(argv[1], "count-atomic");
 	test.one_sided = strstr(argv[1], "rdma") || test.counts;
 	test.spins = strstr(argv[1], "ping-rdma-3");
+	test.publishes = strstr(argv[1], "pubsub-rdma");
+	test.pushes = strstr(argv[1], "pubsub-rdma-2");
+	test.talks = strstr(argv[1], "talk-rdma");
 	test.only_writes = strstr(argv[1], "blast-rdma");
 	test.blast = strstr(argv[1], "blast") && !test.one_sided;
 	test.alone = strstr(argv[1], "ping-sr-4") || strstr(argv[1], "ping-srq-4");
@@ -83,7 +86,7 @@ int main(int argc, char **argv)
 	test.bare = strstr(argv[1], "ping-rc-0");
 	test.watches = !test.synchronous && !test.bare && !strstr(argv[1], "ping-sr-2e");
 	test.sleeps = strstr(argv[1], "ping-sr-3") || strstr(argv[1], "ping-sr-5") || test.alone ||
-		      (test.one_sided && test.server && !test.spins);
+		      (test.one_sided && test.server && !test.spins) || test.pushes || test.talks;
 	test.one_file = strstr(argv[1], "ping-ep");
 	if (!run_what(&test, argv[2], argv[3]))
 		return usage();

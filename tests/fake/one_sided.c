@@ -10,10 +10,8 @@
 
 #include "tests/fake/state.h"
 
-#define BUFFER_MESSAGE 16
-#define COUNT_MESSAGE  8
-#define WORDS          3 /* of count-atomic-1: a counter, a lock, and what it guards */
-#define PEER_RKEY      0x5eed0001u
+#define WORDS     3 /* of count-atomic-1: a counter, a lock, and what it guards */
+#define PEER_RKEY 0x5eed0001u
 /* Not where it is in our memory: who takes it for a pointer is to fail. */
 #define PEER_ADDRESS 0x7f00beef00000000ull
 
@@ -93,6 +91,10 @@ bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t 
 		fake_complete_send(qp, IBV_WC_REM_ACCESS_ERR);
 		return false;
 	}
+	if (qp->id->peer->wire->carry_out) {
+		qp->id->peer->wire->carry_out(qp, wr, memory, data);
+		return true;
+	}
 	if (fake_config->counts) {
 		do_atomic(qp, wr, memory);
 		return true;
@@ -128,8 +130,7 @@ bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr)
 
 /* ---- the peer's requests, into the memory of the program ---- */
 
-/* NULL: not allowed, which is complained of. */
-static uint8_t *find_in_program(const struct fake_peer *peer, uint32_t length, int access)
+uint8_t *fake_find_in_program(const struct fake_peer *peer, uint32_t length, int access)
 {
 	const struct fake_qp *qp = fake_qp_of(peer->id);
 	const struct fake_mr *mr = fake_find_remote_mr(peer->rkey);
@@ -144,11 +145,11 @@ static uint8_t *find_in_program(const struct fake_peer *peer, uint32_t length, i
 }
 
 /* What a client has to say of its own, that an agent can do nothing with. */
-static void tell_buffer(struct fake_peer *peer)
+void fake_tell_buffer(struct fake_peer *peer)
 {
 	uint64_t address = htobe64(PEER_ADDRESS);
 	uint32_t words[] = { htobe32(size_of_memory(peer)), htobe32(PEER_RKEY) };
-	uint8_t data[BUFFER_MESSAGE];
+	uint8_t data[FAKE_BUFFER_MESSAGE];
 
 	if (!peer->memory)
 		peer->memory = fake_allocate(size_of_memory(peer));
@@ -157,7 +158,7 @@ static void tell_buffer(struct fake_peer *peer)
 	fake_tell(peer, data, sizeof(data));
 }
 
-static void hear_buffer(struct fake_peer *peer, const uint8_t *data)
+void fake_hear_buffer(struct fake_peer *peer, const uint8_t *data)
 {
 	uint32_t wanted = fake_config->counts && peer->is_client ? WORDS * sizeof(uint64_t)
 								 : peer->size;
@@ -173,14 +174,14 @@ static void hear_buffer(struct fake_peer *peer, const uint8_t *data)
 		fake_complain("the program's buffer has %u bytes, not %u", peer->length, wanted);
 }
 
-static void tell_count(struct fake_peer *peer, uint64_t count)
+void fake_tell_count(struct fake_peer *peer, uint64_t count)
 {
 	uint64_t data = htobe64(count);
 
 	fake_tell(peer, (const uint8_t *)&data, sizeof(data));
 }
 
-static uint64_t hear_count(const uint8_t *data)
+uint64_t fake_hear_count(const uint8_t *data)
 {
 	uint64_t count;
 
@@ -201,7 +202,7 @@ static int access_wanted(void)
 /* WRITE, and READ back. False: something has ended it. */
 static bool ping_program(struct fake_peer *peer)
 {
-	uint8_t *memory = find_in_program(peer, peer->size, access_wanted());
+	uint8_t *memory = fake_find_in_program(peer, peer->size, access_wanted());
 
 	if (!memory)
 		return false;
@@ -234,7 +235,7 @@ void fake_finish_torn(void)
 		peer->torn = false;
 		memory = peer->left || !fake_qp_of(peer->id)
 				 ? NULL
-				 : find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
+				 : fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
 		if (memory)
 			store(peer, memory, 0, peer->size / 2);
 	}
@@ -243,7 +244,7 @@ void fake_finish_torn(void)
 /* WRITEs what is in the peer's own memory. A half of it may come later. */
 static void write_message(struct fake_peer *peer)
 {
-	uint8_t *memory = find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
+	uint8_t *memory = fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
 	uint32_t i;
 
 	if (!memory)
@@ -270,7 +271,7 @@ static void write_message(struct fake_peer *peer)
 /* Not before: until then the program has no business to look. */
 void fake_place_message(struct fake_peer *peer)
 {
-	uint8_t *memory = find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
+	uint8_t *memory = fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
 
 	if (memory)
 		store(peer, memory, 0, peer->size);
@@ -299,7 +300,7 @@ static void fill_memory(struct fake_peer *peer)
 static void client_goes_on(struct fake_peer *peer)
 {
 	if (peer->sent == peer->count) {
-		tell_count(peer, peer->count);
+		fake_tell_count(peer, peer->count);
 		return;
 	}
 	if (is_silent(peer)) {
@@ -350,9 +351,9 @@ static void message_written(struct fake_peer *peer, const struct fake_wr *wr)
 static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
 	if (!peer->knows_buffer) {
-		if (!fake_check_length(length, BUFFER_MESSAGE))
+		if (!fake_check_length(length, FAKE_BUFFER_MESSAGE))
 			return;
-		hear_buffer(peer, data);
+		fake_hear_buffer(peer, data);
 		if (fake_config->spins) {
 			client_goes_on(peer);
 			return;
@@ -360,14 +361,14 @@ static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 		while (peer->sent < peer->count && !is_silent(peer) && ping_program(peer))
 			;
 		if (peer->sent == peer->count && !is_silent(peer) && !fake_has_quit(peer))
-			tell_count(peer, peer->count);
+			fake_tell_count(peer, peer->count);
 		else if (is_silent(peer) && fake_config->has_async)
 			fake_raise(peer->id);
 		return;
 	}
-	if (!fake_check_length(length, COUNT_MESSAGE))
+	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
 		return;
-	if (hear_count(data) != (fake_config->spins ? peer->received : 0))
+	if (fake_hear_count(data) != (fake_config->spins ? peer->received : 0))
 		fake_complain("the agent tells another count than that of its WRITEs and READs");
 	if (fake_find_remote_mr(peer->rkey))
 		fake_complain("the memory is still open when the client has done with it");
@@ -377,23 +378,23 @@ static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
 	if (!peer->knows_buffer) {
-		if (!fake_check_length(length, BUFFER_MESSAGE))
+		if (!fake_check_length(length, FAKE_BUFFER_MESSAGE))
 			return;
-		hear_buffer(peer, data);
-		tell_buffer(peer);
+		fake_hear_buffer(peer, data);
+		fake_tell_buffer(peer);
 		return;
 	}
-	if (!fake_check_length(length, COUNT_MESSAGE))
+	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
 		return;
-	if (hear_count(data) != peer->received)
+	if (fake_hear_count(data) != peer->received)
 		fake_complain("the client tells another count than that of its messages");
-	tell_count(peer, fake_config->spins ? peer->received : 0);
+	fake_tell_count(peer, fake_config->spins ? peer->received : 0);
 }
 
 static void begin(struct fake_peer *peer)
 {
 	if (peer->is_client)
-		tell_buffer(peer);
+		fake_tell_buffer(peer);
 }
 
 static void hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -404,4 +405,4 @@ static void hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 		server_hears(peer, data, length);
 }
 
-const struct fake_wire fake_one_sided_wire = { begin, hear };
+const struct fake_wire fake_one_sided_wire = { .begin = begin, .hear = hear };

@@ -136,7 +136,7 @@ static void ping_hear(struct fake_peer *peer, const uint8_t *data, uint32_t leng
 	fake_server_may_leave(peer);
 }
 
-static const struct fake_wire ping_wire = { ping_begin, ping_hear };
+static const struct fake_wire ping_wire = { .begin = ping_begin, .hear = ping_hear };
 
 /* ---- blast ---- */
 
@@ -231,7 +231,7 @@ void fake_return_rest(void)
 	struct fake_peer *peer;
 	uint64_t rest;
 
-	for (peer = LIST_FIRST(&peers); fake_config->returns_rest && peer;
+	for (peer = LIST_FIRST(&peers); fake_config->blast && fake_config->returns_rest && peer;
 	     peer = LIST_NEXT(peer, all)) {
 		rest = peer->received - peer->returned;
 		peer->looks = rest ? peer->looks + 1 : 0;
@@ -260,7 +260,7 @@ static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t len
 	fake_server_may_leave(peer);
 }
 
-static const struct fake_wire blast_wire = { blast_begin, blast_hear };
+static const struct fake_wire blast_wire = { .begin = blast_begin, .hear = blast_hear };
 
 /* ---- coming and going ---- */
 
@@ -278,7 +278,9 @@ static struct fake_peer *new_peer(bool is_client)
 	peer->responder_resources = depths[fake_report->peers % 4][1];
 	peer->wire = fake_config->blast ? &blast_wire : &ping_wire;
 	if (fake_config->one_sided)
-		peer->wire = &fake_one_sided_wire;
+		peer->wire = fake_config->publishes ? &fake_record_wire
+			     : fake_config->talks   ? &fake_talk_wire
+						    : &fake_one_sided_wire;
 	if (fake_config->one_sided && is_client && !peer->initiator_depth)
 		peer->initiator_depth = 1; /* it reads */
 	LIST_INSERT_HEAD(&peers, peer, all);
@@ -364,9 +366,14 @@ void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param
 /* The program has ended the connection: for a server, that is where it ought to end. */
 void fake_peer_leaves(struct fake_peer *peer)
 {
-	if (!peer->is_client)
+	if (!peer->is_client && !fake_config->talks)
 		peer->done = peer->received == peer->count;
 	peer->left = true;
+}
+
+struct fake_peer *fake_first_peer(void)
+{
+	return LIST_FIRST(&peers);
 }
 
 void fake_count_done(void)

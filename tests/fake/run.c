@@ -66,11 +66,25 @@ static int count(char **arguments)
 	return n;
 }
 
+/* What is typed, all of it at once. */
+static int open_typed(const struct fake_config *config)
+{
+	static char text[FAKE_MOST_TYPED];
+	size_t length = fake_typed(config->count, text, sizeof(text));
+	int file = memfd_create("typed", MFD_CLOEXEC);
+
+	if (file < 0 || pwrite(file, text, length, 0) != (ssize_t)length)
+		_exit(2);
+	return file;
+}
+
 static void be_the_program(const struct fake_config *config, struct fake_report *report,
 			   const int *files, char **arguments)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (dup2(files[0], STDOUT_FILENO) < 0 || dup2(files[1], STDERR_FILENO) < 0)
+		_exit(2);
+	if (config->talks && dup2(open_typed(config), STDIN_FILENO) < 0)
 		_exit(2);
 	fake_start(config, report);
 	exit(program_main(count(arguments), arguments));
@@ -117,6 +131,7 @@ static void prepare(struct run *run, int *files)
 
 void run_program(struct run *run, const struct fake_config *config, char **arguments)
 {
+	ssize_t length;
 	int files[2];
 	pid_t pid;
 
@@ -128,9 +143,10 @@ void run_program(struct run *run, const struct fake_config *config, char **argum
 	if (!pid)
 		be_the_program(config, run->report, files, arguments);
 	await_end(run, pid, limit_for(config->count));
-	if (pread(files[0], run->output, RUN_TEXT - 1, 0) < 0 ||
-	    pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
+	length = pread(files[0], run->output, RUN_TEXT - 1, 0);
+	if (length < 0 || pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
 		die("pread");
+	run->output_length = (size_t)length;
 	close(files[0]);
 	close(files[1]);
 }

@@ -15,6 +15,7 @@ struct run {
 	bool hung;
 	int status;            /* of waitpid(2) */
 	char output[RUN_TEXT]; /* its stdout */
+	size_t output_length;
 	char errors[RUN_TEXT]; /* its stderr */
 };
 

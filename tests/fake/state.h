@@ -322,6 +322,9 @@ struct fake_peer {
 	/* One-sided: its own memory; and where the program's is */
 	uint8_t *memory;
 	bool knows_buffer, torn;
+	uint64_t turns;   /* of a publisher, or a talker: what it did so far; */
+	uint64_t number;  /* of the newest record, or of the line taken by the program last; */
+	bool told, heard; /* and whether each side has told its count */
 	uint64_t address;
 	uint32_t length, rkey;
 	/* RDMA reads, as a client has them in its own rdma_conn_param. */
@@ -333,6 +336,9 @@ struct fake_peer {
 struct fake_wire {
 	void (*begin)(struct fake_peer *peer); /* connected */
 	void (*hear)(struct fake_peer *peer, const uint8_t *data, uint32_t length);
+	/* One-sided: the program's request at `memory` of the peer's; `data`: of a WRITE. NULL: one_sided.c's */
+	void (*carry_out)(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *memory,
+			  const uint8_t *data);
 };
 
 unsigned int fake_clients_arrive(struct fake_id *listener); /* how many */
@@ -368,6 +374,7 @@ void fake_start_wire(void);
 void fake_stop_wire(void);
 
 struct fake_peer *fake_new_server(void);
+struct fake_peer *fake_first_peer(void); /* of all there have been, the newest first; NULL: none */
 
 /* ---- bare.c, sockets.c: connections without the CM ---- */
 
@@ -387,6 +394,17 @@ void fake_end_qp(struct fake_id *id, const char *call);
 
 extern const struct fake_wire fake_one_sided_wire;
 
+/* The peer's end of the exchange before and after, for the other one-sided wires. */
+void fake_tell_buffer(struct fake_peer *peer);
+void fake_hear_buffer(struct fake_peer *peer, const uint8_t *data);
+void fake_tell_count(struct fake_peer *peer, uint64_t count);
+uint64_t fake_hear_count(const uint8_t *data);
+#define FAKE_BUFFER_MESSAGE 16 /* bytes of the first, */
+#define FAKE_COUNT_MESSAGE  8  /* and of the second */
+
+/* Where the program's memory begins that it has told of; NULL: not allowed, which is complained of. */
+uint8_t *fake_find_in_program(const struct fake_peer *peer, uint32_t length, int access);
+
 /* The program has looked in vain: what was written in part is written whole. */
 void fake_finish_torn(void);
 /* The peer's WRITE with immediate data gets there; its receive is next. */
@@ -396,6 +414,19 @@ bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr);
 /* At the peer's device. False: it was refused. `data`: of a WRITE */
 bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data);
 void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length);
+
+/* ---- records.c: pubsub-rdma-1 and -2 ---- */
+
+extern const struct fake_wire fake_record_wire;
+
+/* The program sleeps until its next look: its publisher writes a part of a record, or the rest. */
+void fake_publishers_move(void);
+
+/* ---- talkers.c: talk-rdma-0 ---- */
+
+extern const struct fake_wire fake_talk_wire;
+
+void fake_talkers_move(void); /* the program has looked in vain */
 
 /* ---- async.c ---- */
 

@@ -11,10 +11,12 @@
 #include "common/stage.h"
 #include "tests/fake/tests.h"
 
-#define BUFFERS   8 /* of a stream, unless the test says otherwise */
-#define WORD      8 /* bytes that an atomic operation is of */
-#define MAX_SHOWN 8 /* failures of one sweep, in full */
-#define MAX_HANGS 3 /* ... of them that take as long as there is patience: then it is given up */
+#define BUFFERS   8   /* of a stream, unless the test says otherwise */
+#define WORD      8   /* bytes that an atomic operation is of */
+#define RECORD    64  /* bytes of the record that a server publishes, unless it is told otherwise */
+#define SLOT      256 /* bytes, for a line and what goes with it */
+#define MAX_SHOWN 8   /* failures of one sweep, in full */
+#define MAX_HANGS 3   /* ... of them that take as long as there is patience: then it is given up */
 
 struct sweep {
 	const struct test *test;
@@ -30,6 +32,25 @@ static void drop_greeting(struct run *run)
 
 	if (strstr(run->errors, ": listening on port ") && end)
 		memmove(run->errors, end + 1, strlen(end + 1) + 1);
+}
+
+void test_configure(const struct test *test, struct fake_config *config)
+{
+	config->blast = test->blast;
+	config->one_sided = test->one_sided;
+	config->spins = test->spins;
+	config->counts = test->counts;
+	config->only_writes = test->only_writes;
+	config->publishes = test->publishes;
+	config->pushes = test->pushes;
+	config->talks = test->talks;
+	config->program_serves = test->server;
+	if (test->counts)
+		config->size = WORD;
+	if (test->publishes && test->server)
+		config->size = RECORD;
+	if (test->talks)
+		config->size = SLOT;
 }
 
 void test_run(const struct test *test, const struct fake_config *config, struct run *run)
@@ -48,16 +69,12 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 		its.one_file = true;
 		arguments[1] = "-a";
 	}
-	its.blast = test->blast;
-	its.one_sided = test->one_sided;
-	its.spins = test->spins;
-	its.counts = test->counts;
-	its.only_writes = test->only_writes;
-	its.program_serves = test->server;
-	if (test->counts)
-		its.size = WORD;
-	if (test->counts && !test->server)
-		arguments[n - 2] = arguments[n - 1] = NULL, n -= 2; /* there is one size */
+	test_configure(test, &its);
+	if (test->talks)
+		arguments[1] = "-qa", n = 3; /* all that is to be said is on stdin */
+	else if (test->counts && !test->server)
+		n = 5; /* there is one size */
+	arguments[n] = NULL;
 	its.buffers = config->buffers ? config->buffers : BUFFERS;
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)its.count);
 	snprintf(size, sizeof(size), "%u", its.size);
@@ -72,7 +89,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 		arguments[n++] = "-b";
 		arguments[n++] = buffers;
 	}
-	if (!test->server && !test->blast && !test->one_file)
+	if (!test->server && !test->blast && !test->one_file && !test->talks)
 		arguments[1] = "-qjva"; /* every byte is to come back */
 	if (config->immediate)
 		arguments[n++] = "--immediate";

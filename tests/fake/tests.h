@@ -15,6 +15,9 @@ struct test {
 	bool spins;       /* ... and looks at memory for the answer */
 	bool counts;      /* ... or counts, by atomic operations: over RoCE only */
 	bool only_writes; /* ... or streams, and wants no answer */
+	bool publishes;   /* ... or reads, or lets read, a record, */
+	bool pushes;      /* ... or writes it */
+	bool talks;       /* ... or talks: what is typed is on stdin */
 	bool synchronous; /* its CM calls block */
 	bool watches;     /* it notices that its peer has gone */
 	bool sleeps;      /* until a completion comes */
@@ -26,6 +29,9 @@ struct test {
 
 /* One test's result; `why` NULL: passed. */
 void test_result(const struct test *test, const char *what, const char *why);
+
+/* What `config` has to say of the stage; a size that it takes, unless there is one. */
+void test_configure(const struct test *test, struct fake_config *config);
 
 /* A run of the program as `config` has it, with the command line that goes with that. */
 void test_run(const struct test *test, const struct fake_config *config, struct run *run);

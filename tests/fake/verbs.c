@@ -149,6 +149,12 @@ static int rights_needed(void)
 
 	if (!fake_config->one_sided)
 		return rights;
+	if (fake_config->talks)
+		return rights | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	if (fake_config->pushes)
+		return rights | (fake_config->program_serves ? 0 : IBV_ACCESS_REMOTE_WRITE);
+	if (fake_config->publishes && fake_config->program_serves)
+		return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
 	if (fake_config->counts)
 		return rights | (fake_config->program_serves ? IBV_ACCESS_REMOTE_ATOMIC : 0);
 	if (fake_config->only_writes)

@@ -181,7 +181,8 @@ static void hand_over(struct delivery *delivery)
 		if (fake_config->has_async)
 			fake_raise(qp->id);
 		/* TCP has taken it; but a READ is done only when its answer is there. */
-		if (fake_config->iwarp && delivery->wr.opcode != IBV_WC_RDMA_READ)
+		if (fake_config->iwarp && delivery->wr.opcode != IBV_WC_RDMA_READ &&
+		    !fake_config->pushes) /* as it does until its window is full */
 			fake_complete_send(qp, IBV_WC_SUCCESS);
 		return;
 	}

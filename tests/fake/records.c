@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: fake verbs, peers of pubsub-rdma-1 and -2: publishers, whose record is whole or torn as config has
+ * it, and subscribers, who take only what is whole, and look at every word. Contract: the record, and what is
+ * told before and after, are those of docs/protocol.md.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fake/state.h"
+
+#define WORD     sizeof(uint64_t)
+#define MOST     (1u << 16) /* bytes of a record */
+#define PATIENCE 1000000u   /* READs of a record that is being changed */
+
+/* ---- the record ---- */
+
+static uint64_t contents(uint64_t number, uint32_t word)
+{
+	return (number * 0x9e3779b97f4a7c15u) ^ (word * 0xd1342543de82ef95u);
+}
+
+static uint64_t sum_of(const uint64_t *words, uint32_t n)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < n - 2; i++)
+		sum = (sum ^ words[i]) * 0x100000001b3u;
+	return sum;
+}
+
+/* In the byte order of this machine. */
+static void make_record(uint64_t *words, uint32_t n, uint64_t number)
+{
+	uint32_t i;
+
+	for (i = 1; i < n - 2; i++)
+		words[i] = contents(number, i);
+	words[0] = words[n - 1] = 2 * number;
+	words[n - 2] = sum_of(words, n);
+}
+
+static bool is_whole(const uint64_t *words, uint32_t n)
+{
+	return words[0] && words[0] % 2 == 0 && words[0] == words[n - 1] &&
+	       words[n - 2] == sum_of(words, n);
+}
+
+/* Of a whole record, and one that is not older than the one before. */
+static void check_record(struct fake_peer *peer, const uint64_t *words)
+{
+	uint64_t number = words[0] / 2;
+	uint32_t i, n = peer->size / WORD;
+
+	for (i = 1; i < n - 2; i++) {
+		if (words[i] != contents(number, i)) {
+			fake_complain("word %u of record %llu is another's", i,
+				      (unsigned long long)number);
+			return;
+		}
+	}
+	if (number < peer->number)
+		fake_complain("record %llu came after a newer one", (unsigned long long)number);
+	peer->number = number;
+}
+
+/* The program's threads change it meanwhile, or look at it: each word is loaded and stored as one. */
+static void load(uint64_t *words, const uint8_t *memory, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		words[i] = be64toh(__atomic_load_n((const uint64_t *)(const void *)memory + i,
+						   __ATOMIC_ACQUIRE));
+}
+
+static void store(uint8_t *memory, const uint64_t *words, uint32_t from, uint32_t end)
+{
+	for (; from < end; from++)
+		__atomic_store_n((uint64_t *)(void *)memory + from, htobe64(words[from]),
+				 __ATOMIC_RELEASE);
+}
+
+/* ---- a publisher whose record is read ---- */
+
+/* A mixture of two records, or the newer one: what a READ finds that meets a change, or none. */
+static bool show(struct fake_peer *peer, uint64_t *words)
+{
+	uint32_t n = peer->size / WORD, half = 1 + (n - 3) / 2;
+	enum fake_records how = fake_config->records;
+	uint64_t turn = peer->turns++, newer[MOST / WORD];
+
+	if (how == FAKE_OLDER)
+		peer->number = turn < 2 ? turn + 3 : 1;
+	else if (how != FAKE_IN_TURNS || turn % 5 != 4)
+		peer->number++;
+	make_record(words, n, peer->number);
+	make_record(newer, n, peer->number + 1);
+	if (how == FAKE_NO_WHOLE || (how == FAKE_IN_TURNS && turn % 5 == 0)) {
+		words[0] = words[n - 1] = 2 * peer->number + 1; /* while it is changed */
+		memcpy(words + 1, newer + 1, half * WORD);
+	} else if (how == FAKE_IN_TURNS && turn % 5 == 2) {
+		memcpy(words, newer, (half + 1) * WORD); /* ahead of the READ */
+	} else if (how == FAKE_IN_TURNS && turn % 5 == 3) {
+		memcpy(words + 1, newer + 1, half * WORD); /* twice the same number */
+	} else if (how >= FAKE_SAME_NUMBERS && how != FAKE_OLDER && turn == 1) {
+		memcpy(words + 1, newer + 1, half * WORD);
+		if (how == FAKE_ALL_BUT_BYTES)
+			words[n - 2] = sum_of(words, n);
+	} else {
+		return true;
+	}
+	return false;
+}
+
+static void answer_reader(struct fake_qp *qp, const struct fake_wr *wr)
+{
+	struct fake_peer *peer = qp->id->peer;
+	uint64_t words[MOST / WORD];
+	bool whole;
+	uint32_t i;
+
+	if (wr->opcode != IBV_WC_RDMA_READ || wr->length != peer->size)
+		fake_complain("a subscriber does other than READ the record");
+	if (peer->told)
+		fake_complain("a subscriber READs although it has told its count");
+	whole = show(peer, words);
+	peer->received += whole;
+	for (i = 0; i < peer->size / WORD; i++)
+		words[i] = htobe64(words[i]);
+	fake_scatter(wr, (const uint8_t *)words, peer->size);
+	if (!whole)
+		return;
+	fake_may_stop_program(peer);
+	fake_server_may_leave(peer);
+}
+
+/* ---- a subscriber that READs ---- */
+
+static bool read_program(struct fake_peer *peer)
+{
+	const uint8_t *memory = fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_READ);
+	uint64_t words[MOST / WORD];
+	uint32_t tries = 0;
+
+	if (!memory)
+		return false;
+	do
+		load(words, memory, peer->size / WORD);
+	while (!is_whole(words, peer->size / WORD) && ++tries < PATIENCE);
+	if (tries == PATIENCE)
+		fake_complain("there is no whole record");
+	else
+		check_record(peer, words);
+	peer->sent++;
+	peer->received++;
+	fake_may_stop_program(peer);
+	return tries < PATIENCE;
+}
+
+static bool is_silent(const struct fake_peer *peer)
+{
+	return fake_config->silent_after && peer->received >= fake_config->silent_after;
+}
+
+/* All READs of it, or as many as there are before it quits or falls silent. */
+static void read_records(struct fake_peer *peer)
+{
+	while (peer->sent < peer->count && !is_silent(peer) && !fake_has_quit(peer)) {
+		if (!read_program(peer))
+			return;
+	}
+	if (fake_has_quit(peer))
+		fake_put_leave(peer);
+	else
+		fake_tell_count(peer, peer->count);
+}
+
+/* ---- a publisher that WRITEs ---- */
+
+/* The first or the last half of a record, or one that is there at once; or what is missing of the last. */
+static void write_to_program(struct fake_peer *peer)
+{
+	uint32_t n = peer->size / WORD, from = 0, end = n;
+	uint8_t *memory = fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
+	uint64_t words[MOST / WORD];
+
+	if (!memory)
+		return;
+	peer->number += !peer->torn;
+	make_record(words, n, peer->number);
+	peer->torn = !peer->torn && peer->number % 3;
+	if (peer->torn && peer->number % 3 == 1)
+		end = n / 2;
+	else if (peer->torn)
+		from = n / 2;
+	store(memory, words, from, end);
+	if (peer->torn)
+		return;
+	peer->sent++;
+	peer->received = peer->sent < peer->count ? peer->sent : peer->count - 1;
+	fake_may_stop_program(peer);
+	fake_server_may_leave(peer);
+	if (is_silent(peer) && fake_config->has_async)
+		fake_raise(peer->id);
+}
+
+static bool may_write(const struct fake_peer *peer)
+{
+	const struct fake_qp *qp;
+
+	if (peer->is_client || !peer->knows_buffer || peer->left || peer->told || is_silent(peer) ||
+	    !peer->id->object.alive || fake_report->stopped)
+		return false;
+	qp = fake_qp_of(peer->id);
+	return qp && qp->pub.state == IBV_QPS_RTS;
+}
+
+void fake_publishers_move(void)
+{
+	struct fake_peer *peer;
+
+	if (!fake_config->pushes)
+		return;
+	for (peer = fake_first_peer(); peer; peer = LIST_NEXT(peer, all)) {
+		if (may_write(peer))
+			write_to_program(peer);
+	}
+}
+
+/* ---- a subscriber that is written to ---- */
+
+static void take_write(struct fake_peer *peer, const struct fake_wr *wr, uint8_t *memory,
+		       const uint8_t *data)
+{
+	uint64_t words[MOST / WORD];
+
+	if (wr->opcode != IBV_WC_RDMA_WRITE || wr->length != peer->size)
+		fake_complain("a publisher does other than WRITE the record");
+	memcpy(memory, data, wr->length);
+	load(words, memory, wr->length / WORD);
+	if (!is_whole(words, peer->size / WORD))
+		fake_complain("a publisher WRITEs a torn record");
+	else
+		check_record(peer, words);
+	if (peer->heard)
+		fake_complain("a publisher WRITEs although it has told its count");
+	peer->turns++;
+	if (peer->told)
+		return;
+	peer->sent = ++peer->received;
+	fake_may_stop_program(peer);
+	if (fake_has_quit(peer))
+		fake_put_leave(peer);
+	else if (is_silent(peer) && fake_config->has_async)
+		fake_raise(peer->id);
+	if (peer->received < peer->count || fake_has_quit(peer))
+		return;
+	peer->told = true;
+	fake_tell_count(peer, peer->count);
+}
+
+/* ---- both ---- */
+
+static void carry_out(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *memory,
+		      const uint8_t *data)
+{
+	struct fake_peer *peer = qp->id->peer;
+
+	if (fake_config->pushes && peer->is_client)
+		take_write(peer, wr, memory, data);
+	else if (!fake_config->pushes && !peer->is_client)
+		answer_reader(qp, wr);
+	else
+		fake_complain("the program has no business in its peer's memory");
+}
+
+static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	uint64_t made = fake_config->pushes ? peer->turns : 0;
+
+	if (!peer->knows_buffer) {
+		if (!fake_check_length(length, FAKE_BUFFER_MESSAGE))
+			return;
+		fake_hear_buffer(peer, data);
+		if (!fake_config->pushes)
+			read_records(peer);
+		else if (fake_find_remote_mr(peer->rkey))
+			fake_complain("a publisher that WRITEs opens memory of its own");
+		return;
+	}
+	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
+		return;
+	if (fake_hear_count(data) != made)
+		fake_complain("the publisher tells another count than that of its WRITEs");
+	if (fake_find_remote_mr(peer->rkey))
+		fake_complain("the record is still open when the client has done with it");
+	peer->heard = true;
+	fake_client_is_done(peer);
+}
+
+static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (!peer->knows_buffer) {
+		if (!fake_check_length(length, FAKE_BUFFER_MESSAGE))
+			return;
+		fake_hear_buffer(peer, data);
+		fake_tell_buffer(peer);
+		return;
+	}
+	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
+		return;
+	if (peer->torn)
+		write_to_program(peer); /* what is under way gets there before the count */
+	if (fake_config->pushes && !is_silent(peer))
+		peer->received = fake_hear_count(data);
+	if (fake_hear_count(data) != peer->received || peer->received > peer->count)
+		fake_complain("the client tells another count than that of its records");
+	peer->told = true;
+	fake_tell_count(peer, fake_config->pushes ? peer->sent : 0);
+}
+
+static void begin(struct fake_peer *peer)
+{
+	if (peer->is_client)
+		fake_tell_buffer(peer);
+}
+
+static void hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (peer->is_client)
+		client_hears(peer, data, length);
+	else
+		server_hears(peer, data, length);
+}
+
+const struct fake_wire fake_record_wire = { .begin = begin, .hear = hear, .carry_out = carry_out };
