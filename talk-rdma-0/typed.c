@@ -9,8 +9,8 @@
 #include "talk-rdma-0/talk.h"
 
 /*
- * Of stdin, what has not been sent. It is the process's: what is left of it when a client leaves is for the next
- * one. The thread that talks; there is one at a time.
+ * Of stdin, what has not been sent. It is the process's: what is left of it when a client leaves is for
+ * the next one. The thread that talks; there is one at a time.
  */
 static struct {
 	uint8_t text[OUR_SLOT_TEXT + 1]; /* with its line feed; */

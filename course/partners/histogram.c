@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * For the exercise "statistics": puts the numbers of its command line into a histogram, and shows what that says of
- * them. Linked with the submission's measure/histogram.c.
+ * For the exercise "statistics": puts the numbers of its command line into a histogram, and shows what
+ * that says of them. Linked with the submission's measure/histogram.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
