@@ -333,7 +333,7 @@ static struct fake_fault fault_of(struct fake_qp *qp, const struct fake_wr *wr)
 	}
 	if (fault.name)
 		fake_strikes();
-	/* What it lost was the last that there was to say, by either: the peer leaves, and that is what it sees. */
+	/* What it lost was the last that either had to say: the peer leaves, and that is what it sees. */
 	if (fault.name && fake_config->talks && qp->id->peer->done)
 		fake_report->last_word = true;
 	return fault;
