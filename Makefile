@@ -373,7 +373,7 @@ picture: ## STAGE=ping-sr-3: a run of it, drawn from its trace: build/picture/ST
 capture: ## STAGE=ping-sr-3: its packets between two hosts of the lab, as a ladder
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tools/packages-capture.txt
 	$(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
-	@$(MAKE) --no-print-directory --silent $(JOBS) $(STAGE)/client $(STAGE)/server
+	@$(MAKE) --no-print-directory --silent $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
 	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
 
 flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy

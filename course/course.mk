@@ -12,7 +12,8 @@ $(BUILD)/course/corrupt: $(patsubst %.c,$(BUILD)/ping-sr-0/%.o,$(ping-sr-0.serve
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) -Wl,--wrap=our_post_send $^ $(LIBS) -o $@
 
-course-build: ping-sr-0/server ping-sr-1/client ping-sr-1/server blast-sr-2/server $(BUILD)/course/corrupt verbs-trace
+course-build: ping-sr-0/server $(foreach stage,ping-sr-1 blast-sr-2 ping-rdma-3 ping-rc-0,$(stage)/client $(stage)/server) \
+	      $(BUILD)/course/corrupt verbs-trace
 
 exercise: ## NAME=ping-sr-2e DIR=mine: the starting tree of an exercise (course/README.md lists them)
 	$(if $(and $(NAME),$(DIR)),,$(error Say which exercise, and where: NAME=ping-sr-2e DIR=mine))
@@ -20,9 +21,16 @@ exercise: ## NAME=ping-sr-2e DIR=mine: the starting tree of an exercise (course/
 
 grade: ## DIR=mine: grade a solution (JSON=file: also as JSON)
 	$(if $(DIR),,$(error Say what to grade: DIR=mine))
-	@tools/packages --install tools/packages-build.txt lab/packages.txt
+	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
 	@$(MAKE) --no-print-directory $(JOBS) course-build
 	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)")
+
+# Built once, and not by each grading.
+grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: at most so long each)
+	$(if $(DIR),,$(error Say what to grade: DIR=submissions))
+	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
+	@$(MAKE) --no-print-directory $(JOBS) course-build fake-build
+	@python3 -B -m course.grade_all "$(DIR)" $(if $(CSV),--csv "$(CSV)") $(if $(SECONDS),--seconds "$(SECONDS)")
 
 # What SEED, TOPIC and LEVEL are for is in course/README.md.
 bug: ## DIR=mine: a program with a fault to be found (SEED=1: always the same one; LEVEL=1 to 3; TOPIC=completions)
@@ -41,4 +49,4 @@ bug-check: ## DIR=mine: whether the fault is mended
 bugs: ## all bugs, for instructors: what and where they are, and a seed for each
 	@python3 -B -m course.bug list
 
-.PHONY: course-build exercise grade bug bug-hint bug-check bugs
+.PHONY: course-build exercise grade grade-all bug bug-hint bug-check bugs

@@ -23,6 +23,7 @@ class Exercise:
     removed: tuple[str, ...]  # functions that go: helpers of the solution
     emptied: tuple[str, ...]  # functions whose body the student writes
     words: dict[str, str] = field(default_factory=dict)  # what an empty function returns, if not ENOSYS
+    replaced: tuple[tuple[str, str, str], ...] = ()  # in a function this by that: see edit.py
 
     @property
     def task(self) -> Path:
@@ -55,6 +56,128 @@ EXERCISES = {
             ("compare",),
             ("our_find_difference", "our_verify_data"),
             {"our_find_difference": "control->data_size", "our_verify_data": "0"},
+        ),
+        Exercise(
+            "inline",
+            "ping-sr-1",
+            "common/transfer_posting.c",
+            (),
+            (),
+            replaced=(
+                (
+                    "our_setup_qp_params",
+                    "attr->cap.max_inline_data = control->inline_wanted;",
+                    "/* EXERCISE: ask for inline data. */",
+                ),
+                ("our_create_qp", "uint32_t inline_asked = control->inline_wanted;", ""),
+                (
+                    "our_create_qp",
+                    """if (ret == EINVAL && strcmp(call, "ibv_modify_qp")) {
+                    /* Some devices refuse inline data rather than grant less of it. */
+                    our_setup_qp_params(control, &attr); inline_asked = attr.cap.max_inline_data = 0;
+                    ret = our_make_qp(control, &attr, &call); }""",
+                    "/* EXERCISE: a device may refuse a QP with inline data: EINVAL of rdma_create_qp. */",
+                ),
+                (
+                    "our_create_qp",
+                    """/* A device may grant more than was asked for: what goes inline is the user's choice. */
+                    control->max_inline = attr.cap.max_inline_data < inline_asked ? attr.cap.max_inline_data
+                    : inline_asked;""",
+                    "control->max_inline = 0; /* EXERCISE: how many bytes may go inline? */",
+                ),
+                (
+                    "our_setup_send_wr",
+                    "if (buffer->sge.length <= control->max_inline) buffer->send_wr.send_flags |= IBV_SEND_INLINE;",
+                    "/* EXERCISE: should this message go inline? */",
+                ),
+            ),
+        ),
+        Exercise(
+            "credits",
+            "blast-sr-2",
+            "blast-sr-2/credits.c",
+            ("check_credits", "send_credits"),
+            ("our_take_credits", "our_return_credits"),
+        ),
+        Exercise(
+            "srq",
+            "ping-srq-4",
+            "ping-srq-4/refill.c",
+            ("arm",),
+            ("our_refill_pool", "our_note_low", "our_give_buffer_back", "our_take_buffer"),
+        ),
+        Exercise(
+            "retry",
+            "ping-sr-1",
+            "ping-sr-0/client.c",
+            (),
+            ("connect_to_any", "connect_to_server"),
+            {
+                "connect_to_any": "connect_to(client, client->options->addresses->ai_addr, quietly)",
+                "connect_to_server": "connect_to_any(client, false)",
+            },
+        ),
+        Exercise(
+            "asleep",
+            "ping-sr-3",
+            "ping-sr-3/comp_channel.c",
+            ("time_left", "take_cq_event"),
+            (
+                "our_create_comp_channel",
+                "our_destroy_comp_channel",
+                "our_ack_events",
+                "our_arm_cq",
+                "our_wait_for_notification",
+            ),
+        ),
+        Exercise(
+            "two-clients",
+            "ping-sr-2",
+            "ping-sr-2/serve_clients.c",
+            ("agent_thread",),
+            (),
+            replaced=(
+                (
+                    "start_agent",
+                    """pthread_attr_t attributes; pthread_t thread; int ret; pthread_attr_init(&attributes);
+                    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+                    ret = pthread_create(&thread, &attributes, agent_thread, agent);
+                    pthread_attr_destroy(&attributes); if (!ret) return;
+                    our_report_error("pthread_create", ret, "a client is refused"); our_turn_away(agent, ret);""",
+                    "our_agent(agent); /* EXERCISE: nobody else is served meanwhile. */",
+                ),
+            ),
+        ),
+        Exercise(
+            "immediate",
+            "ping-rdma-3",
+            "ping-rdma-3/watch.c",
+            ("explain_silence",),
+            ("take_immediate", "await_immediate"),
+            replaced=(
+                (
+                    "our_write_message",
+                    """if (immediate) { wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+                    wr->imm_data = htobe32((uint32_t)number); }""",
+                    "(void)number;\n(void)wr; /* EXERCISE: with --immediate, say which message this is. */",
+                ),
+            ),
+        ),
+        Exercise(
+            "statistics",
+            "ping-sr-1",
+            "measure/histogram.c",
+            ("bucket_of", "middle_of"),
+            ("our_histogram_add", "our_histogram_mean", "our_histogram_percentile"),
+            {"our_histogram_mean": "0", "our_histogram_percentile": "0"},
+        ),
+        Exercise("bare", "ping-rc-0", "ping-rc-0/queue_pair.c", ("setup_address",), ("to_init", "to_rtr", "to_rts")),
+        Exercise(
+            "private-data",
+            "ping-sr-1",
+            "ping-sr-1/connect_info_wire.c",
+            ("is_zero", "has_extension", "check_extension"),
+            ("our_encode_connect_info", "our_decode_connect_info"),
         ),
     )
 }

@@ -13,7 +13,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from .trees import TOP, ask
+from .trees import TOP, answer, ask
 
 FAKE = TOP / "build/tests/fake"
 HANGS_MS = 12000  # a run over the fake takes milliseconds
@@ -27,11 +27,9 @@ class DoesNotBuild(Exception):
 
 def _lines(question: str, stage: str, role: str, sanitizer: str) -> list[list[str]]:
     """The Makefile's answer, a list of words for each line."""
-    unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
-    command = ["make", "--no-print-directory", "-s", question, f"STAGE={stage}", f"ROLE={role}", f"SANITIZER={sanitizer}"]
-    answer = subprocess.run(command, cwd=TOP, env=environment, check=True, capture_output=True, text=True)
-    return [shlex.split(line) for line in answer.stdout.splitlines()]
+    words = (f"STAGE={stage}", f"ROLE={role}", f"SANITIZER={sanitizer}")
+    said = answer("make", "--no-print-directory", "--silent", question, *words)
+    return [shlex.split(line) for line in said.splitlines()]
 
 
 def prepare(stage: str, role: str, sanitizer: str) -> None:
@@ -69,7 +67,7 @@ def build(tree: Path, stage: str, role: str, sanitizer: str, out: Path) -> Path:
             objects.append(str(FAKE / sanitizer / part.replace(".c", ".o")))
             continue
         compiled = out / (part.replace("/", "-") + ".o")
-        _run([*compiler, "-w", "-c", str(source), "-o", str(compiled)], COMPILE_LIMIT_S)
+        _run(["prlimit", "--as=8000000000", "--cpu=120", *compiler, "-w", "-c", str(source), "-o", str(compiled)], COMPILE_LIMIT_S)
         objects.append(str(compiled))
     program = out / f"{role}-{sanitizer}"
     _run([*link, *objects, *libraries, "-o", str(program)], COMPILE_LIMIT_S)

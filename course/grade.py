@@ -19,14 +19,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import make
-from .cases import CHECKS, Check
+from . import fakes, make
+from .cases import Check
+from .checks import CHECKS
 from .exercises import EXERCISES, TOP, Exercise
 
 BUILD_POINTS = 10
 BUILD_LIMIT_S = 300
-LAB_LIMIT_S = 900
+LAB_LIMIT_S = 1500
 LONGEST_SOURCE = 200_000
+LIMITED = ["prlimit", "--as=4000000000", "--cpu=240", "--fsize=200000000", "--core=0"]  # a compiler, and what it starts
+COMPILER = [*LIMITED, "env", "LC_ALL=C", "cc"]
 
 
 @dataclass
@@ -43,24 +46,31 @@ class Unfit(Exception):
     """There is nothing to grade."""
 
 
+def own_file(directory: Path, name: str) -> Path | None:
+    """A file of the submission, if it is one, and not a way to a file of somebody else's."""
+    path = directory / name
+    inside = path.resolve() == directory.resolve() / name
+    return path if inside and path.is_file() and path.stat().st_size <= LONGEST_SOURCE else None
+
+
 def submitted(directory: Path) -> tuple[Exercise, str]:
     """The exercise that DIR says it is, and the student's file."""
-    try:
-        name = (directory / "EXERCISE").read_text().strip()
-    except OSError as error:
-        raise Unfit(f"{directory} has no file EXERCISE: was it made by make exercise?") from error
+    said = own_file(directory, "EXERCISE")
+    if not said:
+        raise Unfit(f"{directory} has no file EXERCISE: was it made by make exercise?")
+    name = said.read_text(errors="replace").strip()
     if name not in EXERCISES:
         raise Unfit(f"{directory}: there is no exercise '{name[:40]}'")
     exercise = EXERCISES[name]
-    path = directory / exercise.file
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > LONGEST_SOURCE:
-        raise Unfit(f"{path} is not a source file of at most {LONGEST_SOURCE} bytes")
+    path = own_file(directory, exercise.file)
+    if not path:
+        raise Unfit(f"{directory / exercise.file} is not a source file of at most {LONGEST_SOURCE} bytes")
     return exercise, path.read_text(errors="replace")
 
 
 def taken_in(exercise: Exercise, tree: Path) -> str:
     """A file that the source includes, in whatever way, and that is neither the tree's nor the system's."""
-    compiler = ["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", '-DOUR_STAGE="x"', exercise.file]
+    compiler = [*COMPILER, "-std=c11", "-D_GNU_SOURCE", "-I.", '-DOUR_STAGE="x"', exercise.file]
     limited = {"cwd": tree, "capture_output": True, "text": True, "errors": "replace", "timeout": 60}
     rule = subprocess.run([*compiler, "-M"], **limited).stdout  # type: ignore[call-overload]
     for word in rule.replace("\\\n", " ").split()[1:]:
@@ -72,38 +82,63 @@ def taken_in(exercise: Exercise, tree: Path) -> str:
     return f"by .{found[1]}" if found else ""
 
 
-def build(exercise: Exercise, source: str, tree: Path) -> Mark:
-    """Builds the programs in a tree of ours. Compiling runs nothing of the student's."""
-    make.write(exercise, tree, solved=True)
-    (tree / exercise.file).write_text(source)
-    text = "it compiles without a warning"
-    foreign = taken_in(exercise, tree)
-    if foreign:
-        return Mark(0, BUILD_POINTS, text, f"it takes in a file that is none of the exercise's: {foreign}")
-    command = ["make", "-C", str(tree), "--no-print-directory", "-j2"]
+def build_programs(exercise: Exercise, tree: Path, programs: Path) -> list[str]:
+    """Builds client and server. Returns what the compiler says; raises DoesNotBuild."""
+    command = [*LIMITED, "make", "-C", str(tree), "--no-print-directory", "-j2"]
     try:
         result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=BUILD_LIMIT_S)
-    except subprocess.TimeoutExpired:
-        return Mark(0, BUILD_POINTS, text, f"it is not built after {BUILD_LIMIT_S} s")
+    except subprocess.TimeoutExpired as late:
+        raise fakes.DoesNotBuild(f"it is not built after {BUILD_LIMIT_S} s") from late
     said = [line for line in result.stderr.splitlines() if "error:" in line or "warning:" in line]
     said = said or [line for line in result.stderr.splitlines() if "undefined" in line]
     if result.returncode:
-        return Mark(0, BUILD_POINTS, text, "it does not compile: " + " / ".join(said[:3])[:400])
+        raise fakes.DoesNotBuild("it does not compile: " + " / ".join(said[:3])[:400])
+    for name in ("client", "server"):
+        shutil.copy(tree / name, programs)
+    return said
+
+
+def build_others(exercise: Exercise, checks: list[Check], tree: Path, programs: Path) -> None:
+    """Builds what else the cases start: programs over the fake verbs, and ours with the student's file in it."""
+    for name in sorted({check.case["client"]["program"] for check in checks if "client" in check.case}):
+        if name.startswith("fake-"):
+            _, role, sanitizer = name.split("-")
+            fakes.build(tree, exercise.stage, role, sanitizer, programs).rename(programs / name)
+        elif name.startswith("probe-"):
+            part = TOP / f"course/partners/{name.removeprefix('probe-')}.c"
+            command = [*COMPILER, "-std=c11", "-I.", "-O2", str(part), exercise.file, "-o", str(programs / name)]
+            result = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=BUILD_LIMIT_S)
+            if result.returncode:
+                raise fakes.DoesNotBuild(f"it cannot be linked with {part.name}: {result.stderr[-300:]}")
+    for path in programs.glob("*.[od]"):
+        path.unlink()
+
+
+def build(exercise: Exercise, source: str, checks: list[Check], tree: Path, programs: Path) -> Mark:
+    """Builds the programs in a tree of ours. Compiling runs nothing of the student's."""
+    make.write(exercise, tree, solved=True)
+    (tree / exercise.file).write_text(source)
+    programs.mkdir()
+    text = "it compiles without a warning"
+    try:
+        foreign = taken_in(exercise, tree)
+        if foreign:
+            return Mark(0, BUILD_POINTS, text, f"it takes in a file that is none of the exercise's: {foreign}")
+        said = build_programs(exercise, tree, programs)
+        build_others(exercise, checks, tree, programs)
+    except (fakes.DoesNotBuild, subprocess.TimeoutExpired) as reason:
+        return Mark(0, BUILD_POINTS, text, str(reason)[:400])
     if said:
         return Mark(BUILD_POINTS // 2, BUILD_POINTS, text, said[0][:200])
     return Mark(BUILD_POINTS, BUILD_POINTS, text, "")
 
 
-def in_lab(tree: Path, checks: list[Check], folder: Path) -> list[dict[str, Any]]:
+def in_lab(checks: list[Check], folder: Path) -> list[dict[str, Any]]:
     """Runs each case once, in the lab. Returns the result of each check's case."""
     cases = []
     for check in checks:
         if check.case not in cases:
             cases.append(check.case)
-    programs = folder / "programs"
-    programs.mkdir()
-    for name in ("client", "server"):
-        shutil.copy(tree / name, programs)
     (folder / "cases.json").write_text(json.dumps(cases))
     paths = [str(folder / name) for name in ("cases.json", "programs", "results.json")]
     command = ["lab/run", "-q", "--writable", str(folder), "--timeout", str(LAB_LIMIT_S), "--",
@@ -115,6 +150,18 @@ def in_lab(tree: Path, checks: list[Check], folder: Path) -> list[dict[str, Any]
     return [results[cases.index(check.case)] for check in checks]
 
 
+def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
+    """What each check gives. What rests on the submission's own word needs something that a partner has seen."""
+    reasons = [check.judge(result) for check, result in zip(checks, results)]
+    seen = any(not check.own_word and not reason for check, reason in zip(checks, reasons))
+    marks = []
+    for check, reason in zip(checks, reasons):
+        if check.own_word and not seen:
+            reason = reason or "no partner has seen it work, so its own word does not count"
+        marks.append(Mark(0 if reason else check.points, check.points, check.text, reason))
+    return marks
+
+
 def grade(directory: Path) -> tuple[Exercise, list[Mark]]:
     """The marks of a submission."""
     exercise, source = submitted(directory)
@@ -123,13 +170,10 @@ def grade(directory: Path) -> tuple[Exercise, list[Mark]]:
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         folder = Path(name)
-        marks = [build(exercise, source, folder / "tree")]
-        if not marks[0].points:
-            return exercise, marks + [Mark(0, check.points, check.text, "it was not built") for check in checks]
-        for check, result in zip(checks, in_lab(folder / "tree", checks, folder)):
-            reason = check.judge(result)
-            marks.append(Mark(0 if reason else check.points, check.points, check.text, reason))
-    return exercise, marks
+        built = build(exercise, source, checks, folder / "tree", folder / "programs")
+        if not built.points:
+            return exercise, [built] + [Mark(0, check.points, check.text, "it was not built") for check in checks]
+        return exercise, [built, *marks_of(checks, in_lab(checks, folder))]
 
 
 def show(exercise: Exercise, marks: list[Mark]) -> None:

@@ -12,12 +12,14 @@ import shutil
 import sys
 from pathlib import Path
 
-from . import cut, trees
+from . import cut, edit, trees
 from .exercises import EXERCISES, TOP, Exercise
 
 
 def without_solution(exercise: Exercise, source: str) -> str:
     """The student's file as it is at the beginning."""
+    for name, old, new in exercise.replaced:
+        source = edit.replace(source, name, old, new)
     for name in exercise.removed:
         source = cut.remove(source, name)
     for name in exercise.emptied:

@@ -3,7 +3,7 @@
 """run_cases.py CASES PROGRAMS RESULTS: runs a submission against partners of ours, in the lab's guest.
 
 Place: grade.py starts it there, as root. Contract: CASES and RESULTS are JSON files; PROGRAMS is a folder with the
-submission's client and server. They run confined: another root without the project in it, nobody's rights, process
+submission's programs. They run confined: another root without the project in it, nobody's rights, process
 ids of their own, limits on time, processes and files. Nothing they print is believed here.
 """
 
@@ -23,9 +23,15 @@ TOP = Path(__file__).resolve().parents[1]
 JAIL = Path("/run/submission")
 TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
 NOBODY = "65534:65534"
-LISTENS_S = 20
-LONGEST = 200_000  # bytes of output that are kept
-LIMITS = ["--memlock=unlimited", "--nproc=32", "--fsize=50000000", "--core=0"]
+AWAIT_S = 20
+LONGEST = 2_000_000  # bytes of output that are kept
+LATE_CASES = 3  # so many, and the rest is not run
+LIMITS = ["--memlock=unlimited", "--nproc=64", "--fsize=50000000", "--core=0"]
+DEFAULT_STEPS = {  # for the sides that a case has
+    ("server", "client"): [["start", "server"], ["listening", "server"], ["start", "client"]],
+    ("client",): [["start", "client"]],
+    ("server",): [["start", "server"], ["listening", "server"]],
+}
 
 
 def command(*words: str) -> None:
@@ -36,7 +42,7 @@ def command(*words: str) -> None:
 def prepare(programs: Path) -> None:
     """Another root: the system's programs, read-only, the submission, and a place to write."""
     JAIL.mkdir()
-    command("mount", "-t", "tmpfs", "tmpfs", str(JAIL))
+    command("mount", "-t", "tmpfs", "-o", "size=300m", "tmpfs", str(JAIL))
     for name in ("usr", "etc", "sys", "proc", "dev", "bin", "lib", "lib64"):
         source, target = Path("/") / name, JAIL / name
         if source.is_symlink():
@@ -55,13 +61,14 @@ def prepare(programs: Path) -> None:
         device.chmod(0o666)
 
 
-def confined(program: str, arguments: list[str], trace: str) -> list[str]:
-    """The command for the submission's program."""
+def confined(program: str, arguments: list[str], trace: str, settings: dict[str, str]) -> list[str]:
+    """The command for a program of the submission; with a name for its trace, under verbs-trace."""
+    tracer = ["/work/verbs-trace", "-j", "-o", f"/tmp/{trace}"] if trace else []
     return [
         "choom", "-n", "900", "--", "unshare", "--pid", "--fork", "--kill-child", "prlimit", *LIMITS,
         "chroot", f"--userspec={NOBODY}", "--groups=", str(JAIL),
-        "/usr/bin/env", "-i", "LANG=C", "PATH=/usr/bin",
-        "/work/verbs-trace", "-j", "-o", f"/tmp/{trace}", f"/work/{program}", *arguments,
+        "/usr/bin/env", "-i", "LANG=C", "PATH=/usr/bin", *[f"{name}={value}" for name, value in settings.items()],
+        *tracer, f"/work/{program}", *arguments,
     ]  # fmt: skip
 
 
@@ -69,26 +76,34 @@ class Side:
     """One process of a case: the submission's, or a partner."""
 
     def __init__(self, what: dict[str, Any], name: str, scratch: Path) -> None:
-        self.trace = name if what["program"] in ("client", "server") else ""
-        program, arguments = what["program"], what["arguments"]
-        run = confined(program, arguments, name) if self.trace else [str(TOP / program), *arguments]
+        program, arguments, settings = what["program"], what["arguments"], what.get("environment", {})
+        own = (JAIL / "work" / program).is_file()
+        self.trace = name if program in ("client", "server") else ""
+        run = confined(program, arguments, self.trace, settings) if own else [str(TOP / program), *arguments]
         self.out, self.err = scratch / f"{name}.out", scratch / f"{name}.err"
-        environment = {**os.environ, **what.get("environment", {})}
         with self.out.open("wb") as out, self.err.open("wb") as err:
             self.process = subprocess.Popen(
-                run, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, cwd="/"
+                run, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env={**os.environ, **settings}, cwd="/"
             )
 
-    def await_listening(self) -> None:
-        """Waits until the program says that it listens, or has ended, or should have."""
-        end = time.monotonic() + LISTENS_S
+    def traced(self) -> bytes:
+        """What its trace has so far. It lies where the submission can write: it may be anything."""
+        path = JAIL / "tmp" / self.trace
+        if not self.trace or path.is_symlink() or not path.is_file():
+            return b""
+        return path.read_bytes()
+
+    def wait(self, said: bool, text: str, times: int = 1) -> None:
+        """Waits until stderr, or the trace, has the text so often, or the process has ended, or should have."""
+        end = time.monotonic() + AWAIT_S
         while time.monotonic() < end and self.process.poll() is None:
-            if b"listening on" in self.err.read_bytes():
+            seen = self.err.read_bytes() if said else self.traced()
+            if seen.count(text.encode()) >= times:
                 return
             time.sleep(0.05)  # no program announces this
 
     def leaf(self) -> int:
-        """The submission's own process: the last of a line of children."""
+        """The program itself: the last of a line of children."""
         pid = self.process.pid
         while True:
             try:
@@ -118,30 +133,64 @@ class Side:
         result: dict[str, Any] = {"status": status}
         for name, path in (("out", self.out), ("err", self.err)):
             result[name] = path.read_bytes()[:LONGEST].decode(errors="replace")
-        if self.trace:
-            path = JAIL / "tmp" / self.trace
-            result["trace"] = path.read_text(errors="replace").splitlines() if path.is_file() else []
+        result["trace"] = self.traced().decode(errors="replace").splitlines()
         return result
 
 
-def run(case: dict[str, Any], number: int, scratch: Path) -> dict[str, Any]:
-    """Runs a case: a server, then a client; either may be missing."""
-    address = os.environ["LAB_ROCE_ADDR" if case["transport"] == "RoCE" else "LAB_IWARP_ADDR"]
-    sides: dict[str, Side] = {}
-    result: dict[str, Any] = {}
-    for role in ("server", "client"):
-        if role in case:
-            case[role]["arguments"] += ["-a", address, "-p", str(21000 + number)]
-            sides[role] = Side(case[role], f"{number}-{role}", scratch)
-            if role == "server":
-                sides[role].await_listening()
-    if case.get("interrupt"):
-        sides["server"].interrupt()
-    for role in ("client", "server"):
-        if role in sides:
-            late = result.get("client", {}).get("status") == "late"
-            result[role] = sides[role].end(2 if late else case["seconds"])
-    return result
+class Case:
+    """A case: its sides, and what is done in which order."""
+
+    def __init__(self, case: dict[str, Any], number: int, scratch: Path) -> None:
+        self.what = {name: case[name] for name in ("server", "client", "holder") if name in case}
+        self.steps = case.get("steps") or DEFAULT_STEPS[tuple(name for name in ("server", "client") if name in case)]
+        self.seconds = case["seconds"]
+        self.number, self.scratch = number, scratch
+        self.sides: dict[str, Side] = {}
+        self.result: dict[str, Any] = {}
+        address = os.environ["LAB_ROCE_ADDR" if case["transport"] == "RoCE" else "LAB_IWARP_ADDR"]
+        for side in self.what.values():
+            if side.get("connects", True):
+                side["arguments"] += ["-a", address, "-p", str(21000 + number)]
+
+    def late(self) -> bool:
+        """Whether something has not ended in time."""
+        return any(result["status"] == "late" for result in self.result.values())
+
+    def end(self, name: str) -> None:
+        """Waits for a side's end."""
+        if name in self.sides and name not in self.result:
+            self.result[name] = self.sides[name].end(2 if self.late() else self.seconds)
+
+    def step(self, action: str, name: str, *words: Any) -> None:
+        """Does one thing."""
+        if action == "start":
+            self.sides[name] = Side(self.what[name], f"{self.number}-{name}", self.scratch)
+        elif action == "listening":
+            self.sides[name].wait(True, "listening on")
+        elif action == "said":
+            self.sides[name].wait(True, *words)
+        elif action == "traced":
+            self.sides[name].wait(False, *words)
+        elif action == "interrupt":
+            self.sides[name].interrupt()
+        elif action == "end":
+            self.end(name)
+        else:
+            raise ValueError(f"no such step: {action}")
+
+    def run(self) -> dict[str, Any]:
+        """Does all of it."""
+        for step in self.steps:
+            self.step(*step)
+        for name in ("client", "holder", "server"):
+            self.end(name)
+        return self.result
+
+
+def not_run(case: dict[str, Any]) -> dict[str, Any]:
+    """The result of a case that is not worth its time any more."""
+    result = {"status": "late", "out": "", "err": "not run, as the cases before did not end", "trace": []}
+    return {name: result for name in ("server", "client", "holder") if name in case}
 
 
 def main() -> None:
@@ -152,8 +201,15 @@ def main() -> None:
     prepare(programs)
     scratch = Path("/run/results")
     scratch.mkdir()
-    every = json.loads(cases.read_text())
-    results.write_text(json.dumps([run(case, number, scratch) for number, case in enumerate(every)]))
+    late, every = 0, []
+    for number, what in enumerate(json.loads(cases.read_text())):
+        if late >= LATE_CASES:
+            every.append(not_run(what))
+            continue
+        case = Case(what, number, scratch)
+        every.append(case.run())
+        late += case.late()
+    results.write_text(json.dumps(every))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
@@ -47,14 +48,19 @@ clean:
 """
 
 
-def ask(question: str, **variables: str) -> list[str]:
-    """The Makefile's answer."""
+@cache
+def answer(*command: str) -> str:
+    """What make says. It says the same each time."""
     unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
-    command = ["make", "--no-print-directory", "--silent", question]
-    command += [f"{name}={value}" for name, value in variables.items()]
-    answer = subprocess.run(command, cwd=TOP, env=environment, check=True, capture_output=True, text=True)
-    return answer.stdout.split()
+    said = subprocess.run(command, cwd=TOP, env=environment, check=True, capture_output=True, text=True)
+    return said.stdout
+
+
+def ask(question: str, **variables: str) -> list[str]:
+    """The words of the Makefile's answer."""
+    words = [f"{name}={value}" for name, value in variables.items()]
+    return answer("make", "--no-print-directory", "--silent", question, *words).split()
 
 
 def included(path: str) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -110,6 +111,9 @@ def main() -> int:
     launched = bool(options.server_launch or options.client_launch)
     if launched and not options.here and not os.environ.get("RDMA_ADDR"):
         parser().error("with a launcher RDMA_ADDR has to be the server's address")
+    for launch in (options.server_launch, options.client_launch):
+        if launch and shutil.which(shlex.split(launch)[0]) is None:
+            parser().error(f"there is no launcher {shlex.split(launch)[0]} here")
     in_vm = not options.here and not launched and not (os.environ.get("RDMA_ADDR") and os.environ.get("LAB") != "1")
     try:
         status = measure_in_vm() if in_vm else measure_here(options, chosen)

@@ -192,6 +192,9 @@ def say_link(results: Results, link: str) -> list[str]:
     """All sentences of one link."""
     even = break_even(results, link)
     told = [say_break_even(even), *say_choice(results, link, even)]
+    if restless(results):
+        about = f" What was measured: {told[0]}" if even.kind == "crossed" else ""
+        told = [f"Too noisy to tell which way is cheaper when: the machine was not quiet.{about}"]
     behind = losses(results, link)
     if behind:
         told.append(f"Not kept: {'; '.join(behind)}.")
@@ -203,8 +206,9 @@ def restless(results: Results) -> str:
     if not results.steadiness or median(results.steadiness) <= RESTLESS:
         return ""
     return (
-        f"THE MACHINE WAS NOT QUIET: a fixed piece of work took up to {number(median(results.steadiness))} times as long as "
-        "at best. Whatever polls suffers most from that; measure again when nothing else runs, here or on the host."
+        f"THE MACHINE WAS NOT QUIET: a fixed piece of work took {number(median(results.steadiness))} times as long as at best. "
+        "Whatever polls suffers most from that, and no number of rounds mends it; measure again when nothing else runs, here "
+        "or on the host."
     )
 
 

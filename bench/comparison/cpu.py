@@ -195,7 +195,7 @@ def between(first: Snapshot, last: Snapshot, names: dict[int, str], cpus: int) -
 
 
 def steadiness(times: int = 40) -> float:
-    """How much longer a fixed piece of work takes at times: 1 where nobody else has these CPUs. A hypervisor that takes
+    """How much longer a fixed piece of work takes in the mean than at best: 1 where nobody else has these CPUs. A hypervisor that takes
     them away does not show up in any account of this machine, but it does here.
     """
     took = []
@@ -203,8 +203,7 @@ def steadiness(times: int = 40) -> float:
         begun = time.monotonic_ns()
         sum(range(20000))
         took.append(time.monotonic_ns() - begun)
-    took.sort()
-    return took[int(0.9 * times)] / took[0]
+    return sum(took) / times / min(took)
 
 
 def background(seconds: float, cpus: int) -> float:

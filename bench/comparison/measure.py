@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from . import cpu, place, remote, store
+from . import counters, cpu, place, remote, store
 from .plan import Plan, Point
 from .runner import Failed, Hung, Job, Runner
 from .statistics import settled
@@ -77,6 +77,13 @@ class Session:
         mean = sum(self.cost.values()) / len(self.cost) if self.cost else self.plan.window + 1.5
         return sum(self.cost.get((link.name, point), mean) for link, point in todo[done:])
 
+    def over(self, number: int) -> bool:
+        """Whether it is time to end, in the midst of a round. The first is always measured, and the least that allows a
+        conclusion in up to twice the time: a busy machine needs more.
+        """
+        enough = number - self.first_round >= self.plan.least
+        return number > self.first_round and self.left() < (0 if enough else -self.plan.minutes * 60)
+
     def one(self, link: place.Link, point: Point, number: int) -> None:
         """One run; one that fails is named and survived."""
         begun = time.monotonic()
@@ -110,7 +117,7 @@ class Session:
         todo = [pair for pair in todo if self.failed[(pair[0].name, pair[1])] < GIVE_UP]
         self.machine()
         for done, (link, point) in enumerate(todo if number % 2 else reversed(todo)):
-            if number > self.first_round and self.left() < 0:
+            if self.over(number):
                 return False
             rest = self.expected(todo, done)
             total = max(rest, self.left()) if self.first_round + self.plan.least > number else rest
@@ -151,8 +158,11 @@ def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options
     with tempfile.TemporaryDirectory() as scratch:
         kind = remote.RemoteRunner if any(runner_options.values()) else Runner
         runner = kind(Path(scratch), plan.window, 6 + 10 * plan.window, **runner_options)
+        why = "the programs are on other machines" if kind is remote.RemoteRunner else counters.absent()
+        runner.count = not why
         session = Session(plan, links, runner, file)
         session.note("environment", place.describe(links))
+        session.note("environment", {"perf counters": f"none: {why}" if why else ", ".join(counters.EVENTS)})
         session.note("options", options)
         try:
             session.run()

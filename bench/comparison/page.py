@@ -11,6 +11,7 @@ import json
 from html import escape
 from typing import Any
 
+from .agreement import compare, say
 from .conclusions import conclusions, headline, number, restless, ways_of
 from .limits import describe_target, targets
 from .plan import IDLE, Point
@@ -179,11 +180,19 @@ def section(results: Results, links: list[str], alone: bool) -> str:
     return "".join(parts)
 
 
+def agreements(all_results: list[Results]) -> list[str]:
+    """What each of several results says beside the first."""
+    first = all_results[0]
+    return [line for other in all_results[1:] for line in say(compare(first, other), (label(first), label(other)))]
+
+
 def page(all_results: list[Results]) -> str:
     """The whole file."""
     links = list(dict.fromkeys(one.link for results in all_results for one in results.samples))
     alone = len(all_results) == 1
     body = ["<h1>What each way of waiting costs, and what it gives</h1>"]
+    if not alone:
+        body.append("<ul>" + "".join(f"<li>{escape(line)}</li>" for line in agreements(all_results)) + "</ul>")
     body += [section(results, links, alone) for results in all_results]
     for link in links:
         body.append(f"<h2>Curves: {escape(link)}</h2>")

@@ -78,6 +78,18 @@ GROUPS: dict[str, list[Point]] = {
     "parts": [point for size in (64, 4096) for point in grid([f"blast-sr-2 {name}" for name in PARTS], (0,), size)],
     "bare": grid(["ping-rc-0", "ibv_rc_pingpong", "ping-rc-0-events", "ibv_rc_pingpong -e"], (0,)),
 }  # fmt: skip
+# What --full has instead: whole curves of all, more sizes, and a crowd for each stage that serves one.
+CROWDS = ["ping-sr-2", "ping-sr-3", "ping-sr-4", "ping-sr-5", "ping-srq-4"]
+FULL: dict[str, list[Point]] = {
+    **GROUPS,
+    "one-sided": grid(ONE_SIDED, LOADS),
+    "spin": grid(SPINS, LOADS),
+    "nine": grid([way.name for way in NINE], LOADS),
+    "peers": grid(PEERS, (0,)) + grid(TCP, LOADS),
+    "sizes": [point for size in (64, 4096, 65536, 1 << 20) for point in grid([*LADDER, *ONE_SIDED, *PEERS[:4], *TCP], (0,), size)],
+    "crowd": [point for n in (1, 4, 16, 64) for point in grid(CROWDS, (0,), 64, n)],
+    "stream": [point for size in (64, 4096, 65536, 1 << 20) for point in grid(STREAMS, (0,), size)],
+}  # fmt: skip
 QUICK = grid(["ping-sr-2", "ping-sr-3", "ping-sr-5"], (IDLE, 100, 1000, 5000, 0)) + grid(
     ["ib_send_lat", "ib_send_lat -e", "tcp polling", "tcp sleeping"], (0,)
 )
@@ -94,15 +106,16 @@ def choose(quick: bool, full: bool, only: list[str]) -> Plan:
     for name in only:
         if name not in GROUPS and name not in WAYS:
             raise ValueError(f"no such comparison or program: {name}")
+    known = FULL if full else GROUPS
     if quick:
-        points, numbers = QUICK, (0.7, 2, 5, 1.8)
+        points, numbers = QUICK, (0.7, 3, 6, 1.8)
     elif full:
-        points, numbers = [point for group in GROUPS.values() for point in group], (2.0, 5, 25, 240.0)
+        points, numbers = [point for group in known.values() for point in group], (2.0, 5, 25, 240.0)
     else:
         points, numbers = [point for name in DEFAULT for point in GROUPS[name]], (1.0, 3, 15, 10.0)
-    groups = [name for name in only if name in GROUPS]
+    groups = [name for name in only if name in known]
     if groups:
-        points = [point for name in groups for point in GROUPS[name]]
+        points = [point for name in groups for point in known[name]]
     ways = [name for name in only if name in WAYS]
     if ways:
         points = [point for point in points if point.way in ways]

@@ -47,6 +47,8 @@ def write(results: list[store.Results], folder: Path) -> None:
     (folder / "index.html").write_text(page.page(results), encoding="utf-8")
     for one in results:
         print(page.summary(one))
+    for line in page.agreements(results):
+        print(line)
     print(f"The report is {folder / 'index.html'}", file=sys.stderr)
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import cpu, outputs, place
+from . import counters, cpu, outputs, place
 from .children import Child, Children
 from .ways import Way, Wish, commands
 
@@ -66,6 +66,7 @@ class Runner:
     limit: float
     server_launch: tuple[str, ...] = ()
     client_launch: tuple[str, ...] = ()
+    count: bool = field(default=False, init=False)  # with the processor's counters
 
     def __post_init__(self) -> None:
         self.children = Children(self.folder)
@@ -137,11 +138,13 @@ class Runner:
         clients = [self.children.start(f"client{n}", argvs[1]) for n in range(job.clients)]
         use: cpu.Use | None = None
         begun = 0.0
+        perf = counters.begin(self.children, [child.pid for child in (server, *clients)]) if self.count else None
         try:
             use, begun = self.use_of([server, *clients], pace.settle)
         except TooShort:
             pass
         stopped = time.monotonic()
+        counted = counters.end(self.children, perf) if perf else {}
         self.finish(job, server, clients)
         told = self.read(job, clients)
         pace.message = 1 / told[0]["rate"] if not job.load else pace.message
@@ -151,7 +154,7 @@ class Runner:
         lasted = told[0].get("seconds", ended) + (told[0].get("warm_up", 0.0) / job.load if job.load else 0.0)
         if ended - lasted > begun:
             raise TooEarly
-        return figures(job, told, use, server, clients)
+        return {**figures(job, told, use, server, clients), **counted}
 
     def read(self, job: Job, clients: list[Child]) -> list[outputs.Figures]:
         """What the clients say; one that says nothing although all went well was in its warm-up."""

@@ -159,6 +159,7 @@ WAYS = {
         stage("ping-sr-3", SLEEPS),
         stage("ping-sr-4", SLEEPS),
         stage("ping-sr-5", BOTH),
+        stage("ping-srq-4", SLEEPS),
         *(Way(f"ping-sr-5 spin {us}", BOTH, "ping-sr-5", "ours", ("--spin", us)) for us in ("20", "100", "500")),
         *NINE,
         *(stage(f"ping-rdma-{n}", ONE_SIDED) for n in "123"),

@@ -22,6 +22,7 @@ from bench.comparison.ways import WAYS
 
 SLACK = 1.25  # times; a pair nearer to what is typical is not odd
 SPREADS = 5  # and so many times what the pairs differ from it in the middle
+NOISY = 4  # times; where only more than that is odd, the pairs differ too much to say anything
 LEAST = 4  # hosts, for one of them to be named instead of its pairs
 
 
@@ -120,7 +121,7 @@ def maps(results: Results) -> list[Map]:
 
 def odd_pairs(one: Map) -> list[Odd]:
     """Those of which all rounds are beyond the limit."""
-    if len(one.hosts) < 3:
+    if len(one.hosts) < 3 or one.limit > NOISY:
         return []
     typical, limit = one.typical, one.limit
     return [
@@ -187,11 +188,12 @@ def conclusions(results: Results) -> list[str]:
     told = broken(results) + systems(results)
     odds = [(one, odd(one)) for one in all_maps]
     told += [f"{one.say()}." for _, found in odds for one in found]
-    if not told and all_maps and len(all_maps[0].hosts) > 2:
+    if not told and any(len(one.hosts) > 2 and one.limit <= NOISY for one in all_maps):
         told.append("No host and no pair is unlike the others.")
     for one in all_maps:
         if len(one.hosts) > 2:
-            told.append(f"{one.title}: typical {number(one.typical)} {one.unit}; odd is {number(one.limit)} times more or less.")
+            limit = f"odd is {number(one.limit)} times more or less" if one.limit <= NOISY else "too noisy to tell what is odd"
+            told.append(f"{one.title}: typical {number(one.typical)} {one.unit}; {limit}.")
         else:
             value = next(iter(one.cells.values()))
             told.append(f"{one.title}: {number(value.value)} {one.unit}; of fewer than three hosts none is typical.")

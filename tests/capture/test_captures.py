@@ -17,6 +17,7 @@ from pathlib import Path
 from tools.capture.conversation import Conversation, read
 from tools.capture.frames import NoFrames, frames
 from tools.capture.ladder import lines
+from tools.capture.picture import packet
 
 CAPTURES = Path(__file__).resolve().parent / "captures"
 PSN = re.compile(r"PSN (\d+)$")
@@ -169,3 +170,34 @@ class Other(unittest.TestCase):
     def test_what_is_no_capture(self) -> None:
         with self.assertRaises(NoFrames):
             list(frames(Path(__file__)))
+
+
+class Picture(unittest.TestCase):
+    """What verbs-trace --html is given."""
+
+    def test_ends(self) -> None:
+        """The packets that end a SEND are those that tshark calls so: SEND Last (2) and SEND Only (4)."""
+        for name in ("one-sided", "lost", "bare"):
+            opcodes = [row[0] for row in fields(name, "infiniband.bth.opcode < 100", "infiniband.bth.opcode")]
+            ends = [packet(step)["ends"] for step in of(name).steps]
+            self.assertEqual(ends.count("SEND"), opcodes.count("2") + opcodes.count("4"), name)
+            self.assertGreater(ends.count("SEND"), 0, name)
+        ends = [packet(step)["ends"] for step in of("one-sided-iwarp").steps]
+        last = "iwarp_rdma.opcode == 3 && iwarp_ddp.last_flag == 1"
+        self.assertEqual(ends.count("SEND"), len(fields("one-sided-iwarp", last, "frame.number")))
+
+    def test_again(self) -> None:
+        """What was sent again is marked, and nothing else is where nothing was lost."""
+        self.assertTrue(any(packet(step)["again"] for step in of("lost").steps))
+        for name in ("one-sided", "bare", "atomic"):
+            self.assertFalse(any(packet(step)["again"] for step in of(name).steps), name)
+        repeated = fields("one-sided-iwarp", "tcp.analysis.retransmission", "frame.number")
+        again = [packet(step)["again"] for step in of("one-sided-iwarp").steps]
+        self.assertEqual(again.count(True), len(repeated))
+
+    def test_times(self) -> None:
+        """In nanoseconds, as tshark has them."""
+        epochs = [row[0] for row in fields("bare", "infiniband || tcp", "frame.time_epoch")]
+        times = [packet(step)["time_ns"] for step in of("bare").steps]
+        for time, epoch in zip(times, epochs, strict=True):
+            self.assertLess(abs(time - float(epoch) * 1e9), 1000)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import random
 import unittest
 from xml.etree import ElementTree
 
 from comparing.made_up import results
-from bench.comparison import conclusions, limits, statistics
+from bench.comparison import agreement, conclusions, limits, statistics
 from bench.comparison.plan import Point
 
 WILD = (0.2, 5.0, 0.3, 3.0, 1.0)
@@ -19,7 +20,14 @@ class Statistics(unittest.TestCase):
     def test_an_interval_has_its_median_in_it(self) -> None:
         one = statistics.bootstrap([1, 2, 3, 4, 100])
         self.assertEqual((one.value, one.rounds), (3, 5))
-        self.assertTrue(1 <= one.low <= 3 <= one.high <= 100)
+        self.assertTrue(0 <= one.low <= 3 <= one.high)
+
+    def test_an_interval_of_few_rounds_is_as_sure_as_one_of_many(self) -> None:
+        generator = random.Random(7)
+        for rounds in (2, 3, 4, 5, 9):
+            drawn = [[generator.lognormvariate(0, 0.5) for _ in range(rounds)] for _ in range(400)]
+            within = sum(one.low <= 1 <= one.high for one in map(statistics.bootstrap, drawn))
+            self.assertGreaterEqual(within, 0.92 * 400, f"{rounds} rounds")
 
     def test_the_same_samples_have_the_same_interval(self) -> None:
         self.assertEqual(statistics.bootstrap([3, 1, 2]), statistics.bootstrap([3, 1, 2]))
@@ -102,6 +110,46 @@ class Words(unittest.TestCase):
         self.assertNotIn("NOT QUIET", " ".join(conclusions.say_machine(made)))
         made.steadiness = [3.0]
         self.assertIn("NOT QUIET", " ".join(conclusions.say_machine(made)))
+
+
+    def test_of_a_restless_machine_no_way_is_called_cheaper(self) -> None:
+        made = results()
+        made.steadiness = [3.0]
+        told = conclusions.say_link(made, "RoCE")[0]
+        self.assertIn("Too noisy to tell", told)
+        self.assertNotIn("Choose", " ".join(conclusions.say_link(made, "RoCE")))
+
+
+class Agreement(unittest.TestCase):
+    """Two runs of the same."""
+
+    def test_the_same_agrees(self) -> None:
+        found = agreement.compare(results(), results(noise=(1.01, 0.99, 1.0)))
+        self.assertEqual((found.differ, found.open), ([], 0))
+        self.assertGreater(found.both, 8)
+
+    def test_what_differs_is_named(self) -> None:
+        other = results()
+        for one in other.samples:
+            if one.point.way == "ping-sr-3":
+                one.figures["machine_cpus"] *= 30
+        found = agreement.compare(results(), other)
+        self.assertIn("RoCE, ping-sr-3 at 1000/s: CPU a message is", " ".join(found.differ))
+        self.assertIn("Break-even: above 5,0", " ".join(found.differ))
+        self.assertIn("And: From ", " ".join(found.differ))
+        self.assertIn(f"and {len(found.differ)}", agreement.say(found, ("a", "b"))[0])
+
+    def test_what_one_cannot_tell_is_no_disagreement(self) -> None:
+        for other in (results(rounds=2), results(noise=WILD)):
+            found = agreement.compare(results(), other)
+            self.assertEqual(found.differ, [])
+            self.assertGreater(found.open, 4)
+        restless = results()
+        restless.steadiness = [9.0]
+        self.assertEqual(agreement.compare(results(), restless).both, 0)
+
+    def test_nothing_in_common(self) -> None:
+        self.assertIn("nothing in common", agreement.say(agreement.compare(results(), results(rounds=0)), ("a", "b"))[0])
 
 
 class Limits(unittest.TestCase):

@@ -145,6 +145,11 @@ class Oddities(unittest.TestCase):
         made.samples[0].figures["p50_us"] *= 10
         self.assertEqual(named(made), [])
 
+    def test_where_all_pairs_differ_nothing_is_odd(self) -> None:
+        made = fabric(6, {frozenset(pair): 4.0 ** (n % 4) for n, pair in enumerate(itertools.combinations([f"n{n}" for n in range(1, 7)], 2))})
+        self.assertEqual(named(made), [])
+        self.assertIn("too noisy to tell what is odd", " ".join(odd.conclusions(made)))
+
     def test_little_is_not_odd(self) -> None:
         self.assertEqual(named(fabric(8, {frozenset(("n2", "n5")): 1.15})), [])
 

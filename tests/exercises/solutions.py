@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -49,19 +52,31 @@ PRINTS = """	puts("{\\"count\\": 270, \\"warm_up\\": 30, \\"verified\\": true}")
 	fflush(stdout);
 	_exit(0);"""
 FORKS = "	for (;;)\n		fork();"
+PRINTS_OK = """	puts("ok ping-sr-3/client sleeps until each completion comes");
+	puts("{\\"count\\": 270, \\"warm_up\\": 30, \\"verified\\": true}");
+	fflush(stdout);
+	_exit(0);"""
+EDITS = """	FILE *file = fopen("{top}/course/judges.py", "a");
+	if (file)
+		fputs("\\n# broken into\\n", file);
+	file = fopen("/proc/1/root{top}/course/judges.py", "a");
+	if (file)
+		fputs("\\n# broken into\\n", file);
+	file = fopen("/work/client", "w");"""
 OTHER_FILE = '#include "../../../../ping-sr-2e/cm_events.c"\n'
 
 SOLUTIONS = [
     Solution("ping-sr-2e", "right", same, 100, 100),
-    Solution("ping-sr-2e", "no ack", swap("rdma_ack_cm_event(event); /*", "/*"), 10, 60),
+    Solution("ping-sr-2e", "no ack", swap("rdma_ack_cm_event(event); /*", "/*"), 0, 60),
     Solution(
         "ping-sr-2e", "no migration", swap("rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0", "0"), 10, 85
     ),
     Solution("ping-sr-2e", "prints what is expected", before_main(PRINTS), 0, 10, "did not end in time"),
-    Solution("ping-sr-2e", "runs for ever", before_main("	for (;;)\n		;"), 0, 20, "did not end in time"),
-    Solution("ping-sr-2e", "forks", before_main(FORKS), 0, 20),
+    Solution("ping-sr-2e", "runs for ever", before_main("	for (;;)\n		;"), 0, 10, "did not end in time"),
+    Solution("ping-sr-2e", "forks", before_main(FORKS), 0, 10),
     Solution("ping-sr-2e", "includes the solution", lambda _: OTHER_FILE, 0, 0, "none of the exercise's"),
     Solution("ping-sr-2e", "does not compile", lambda source: source + "int x = ;\n", 0, 0, "does not compile"),
+    Solution("ping-sr-2e", "is the right one, and edits the grader", before_main(EDITS.replace("{top}", str(TOP))), 90, 100),
     Solution("signaling", "right", same, 100, 100),
     Solution("signaling", "all signaled", swap("(message + 1) % client->transfer->signal_every", "0"), 60, 80, "signaled"),
     Solution("signaling", "none signaled", swap("(message + 1) % client->transfer->signal_every", "1"), 0, 30),
@@ -70,5 +85,50 @@ SOLUTIONS = [
     Solution("verify", "not the last bytes", swap("return offset + compare(data + offset, word, length - offset)",
              "return control->data_size"), 40, 80, "was changed"),
     Solution("verify", "finds all wrong", swap("if (offset == control->data_size)", "if (offset > control->data_size)"),
-             10, 80),
+             0, 80),
+    Solution("inline", "right", same, 100, 100),
+    Solution("inline", "asks, and never uses it", swap("<= control->max_inline)\n", "> control->max_inline + 1000000)\n"),
+             60, 90, "not inline"),
+    Solution("inline", "no second attempt", swap("ret == EINVAL && strcmp", "ret == -1 && strcmp"), 70, 90, "sweep"),
+    Solution("inline", "as much as was asked for", swap("<= control->max_inline)\n", "<= control->inline_wanted)\n"),
+             70, 90, "sweep"),
+    Solution("credits", "right", same, 100, 100),
+    Solution("credits", "believes any", swap("if (credits > under_way)", "if (credits == UINT64_MAX)"), 80, 92, "credits"),
+    Solution("credits", "of the host's byte order", swap("htobe64(credits)", "credits"), 10, 60),
+    Solution("credits", "the receive is not posted again", swap("ret = our_post_credit_recv(client, slot)", "ret = 0"), 10, 90),
+    Solution("srq", "right", same, 100, 100),
+    Solution("srq", "never armed", swap("ibv_modify_srq(pool->store->srq, &attr, IBV_SRQ_LIMIT)", "!attr.srq_limit"),
+             70, 92, "ibv_modify_srq"),
+    Solution("srq", "one at a time", swap("pool->low || pool->n_free >= pool->batch", "pool->n_free"), 70, 92, "calls of"),
+    Solution("srq", "does not count", swap("pool->posted--", "(void)pool"), 30, 92),
+    Solution("retry", "right", same, 100, 100),
+    Solution("retry", "for ever", swap("while (our_now_ns() < deadline)", "while (deadline)"), 40, 90, "did not end"),
+    Solution("retry", "one address", swap("; address = address->ai_next)", "; address = NULL)"), 70, 92, "address"),
+    Solution("asleep", "right", same, 100, 100),
+    Solution("asleep", "polls", swap("ppoll(fds, 2, time_left(control, &left), NULL) > 0",
+             "poll(fds, 2, time_left(control, &left) ? 0 : 0) > 0"), 40, 90),
+    Solution("asleep", "acks nothing", swap("	ibv_ack_cq_events(control->cq, channel->events_to_ack);", "	(void)control;"),
+             0, 60),
+    Solution("asleep", "no limit of time", swap("ppoll(fds, 2, time_left(control, &left), NULL)",
+             "ppoll(fds, 2, time_left(control, &left) ? NULL : NULL, NULL)"), 60, 90),
+    Solution("asleep", "prints what the tests would", before_main(PRINTS_OK), 0, 10),
+    Solution("two-clients", "right", same, 100, 100),
+    Solution("two-clients", "waits for the thread", swap("	if (!ret)\n		return;",
+             "	if (!ret)\n		pthread_join(thread, NULL);\n	if (!ret)\n		return;"), 20, 90),
+    Solution("immediate", "right", same, 100, 100),
+    Solution("immediate", "of the host's byte order", swap("htobe32((uint32_t)number)", "(uint32_t)number"), 10, 70),
+    Solution("immediate", "the receive is not posted again",
+             swap("return our_expect_count(control, &transfer->exchange);", "return 0;"), 10, 70),
+    Solution("statistics", "right", same, 100, 100),
+    Solution("statistics", "each percentile the median", swap("percent * (double)", "(percent * 0 + 50) * (double)"), 30, 60),
+    Solution("statistics", "powers of two alone", swap("return shift * OUR_HISTOGRAM_HALF + (unsigned int)(value >> shift)",
+             "return shift * OUR_HISTOGRAM_HALF + OUR_HISTOGRAM_HALF"), 40, 90, "percentile"),
+    Solution("bare", "right", same, 100, 100),
+    Solution("bare", "expects its own number", swap("attr.rq_psn = bare->remote.psn", "attr.rq_psn = bare->local.psn"), 0, 20),
+    Solution("bare", "no time to wait for acks", swap("attr.timeout = ACK_TIMEOUT;", ""), 60, 75, "for ever"),
+    Solution("private-data", "right", same, 100, 100),
+    Solution("private-data", "believes all", swap("if (info->has_extension && check_extension(data, length))",
+             "if (check_extension(data, length) > EPROTO)"), 60, 85),
+    Solution("private-data", "no padding", swap("return length > 24 && !is_zero(data, 24, length);", "return length == 32;"),
+             50, 85),
 ]  # fmt: skip

@@ -10,7 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from course import cut, make  # noqa: E402
+from course import cut, edit, grade, make  # noqa: E402
+from course.cases import Check  # noqa: E402
+from course.checks import CHECKS  # noqa: E402
 from course.exercises import EXERCISES, TOP  # noqa: E402
 
 SOURCE = """int add(int a, int b);
@@ -63,12 +65,37 @@ class Trees(unittest.TestCase):
             with tempfile.TemporaryDirectory() as name:
                 make.write(exercise, Path(name) / "tree")
                 texts = [path.read_text() for path in Path(name).rglob("*.[ch]")]
+                own = (Path(name) / "tree" / exercise.file).read_text()
             source = (TOP / exercise.file).read_text()
             lines = source.split("\n")
+            self.assertIn("/* EXERCISE: ", own)
             for function in exercise.removed + exercise.emptied:
                 _, first, last = cut.find(lines, function)
                 body = "\n".join(lines[lines.index("{", first) : last + 1])
                 self.assertFalse([text for text in texts if body in text and len(body) > 30], function)
+            for function, old, _ in exercise.replaced:
+                edit.replace(source, function, old, "")
+                with self.assertRaises(edit.DoesNotApply):
+                    edit.replace(own, function, old, "")
+
+
+class Points(unittest.TestCase):
+    """What the checks of an exercise are worth."""
+
+    def test_they_make_a_hundred(self) -> None:
+        self.assertEqual(set(CHECKS), set(EXERCISES))
+        for name, checks in CHECKS.items():
+            self.assertEqual(sum(check.points for check in checks()) + grade.BUILD_POINTS, 100, name)
+
+    def test_a_partner_has_to_see_something(self) -> None:
+        for name, checks in CHECKS.items():
+            self.assertTrue([check for check in checks() if not check.own_word], name)
+
+    def test_own_words_alone_are_worth_nothing(self) -> None:
+        seen = Check(10, "seen", {}, lambda result: str(result["seen"]), own_word=False)
+        said = Check(10, "said", {}, lambda _: "")
+        self.assertEqual([mark.points for mark in grade.marks_of([seen, said], [{"seen": ""}] * 2)], [10, 10])
+        self.assertEqual([mark.points for mark in grade.marks_of([seen, said], [{"seen": "no"}] * 2)], [0, 0])
 
 
 if __name__ == "__main__":

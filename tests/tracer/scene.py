@@ -109,3 +109,26 @@ def ping_pong(
         side.call(last + STEP, STEP // 2, "ibv_destroy_cq", {"cq": "cq1"})
         side.call(last + 2 * STEP, STEP // 2, "ibv_dealloc_pd", {"pd": "pd1"})
     return client, server
+
+
+def packet(time: int, text: str, from_client: bool, **more: object) -> Line:
+    """A packet, as make capture says it."""
+    return {"time_ns": time, "from": "client" if from_client else "server", "text": text, **more}
+
+
+def packets(rounds: int, clock: Callable[[int], int] = lambda t: t) -> Line:
+    """
+    Those of ping_pong, on a clock of their own: each message is one packet in the middle of its TRANSFER, and
+    acknowledged a quarter of that later. The first ping is seen twice, the second time as a repetition.
+    """
+    found = []
+    for number in range(rounds):
+        ping = FIRST + number * ROUND
+        for begin, from_client in ((ping, True), (ping + TRANSFER + STEP, False)):
+            at = begin + TRANSFER // 2
+            found.append(packet(clock(at), f"SEND Only, PSN {number}", from_client, ends="SEND", details=["64 bytes"]))
+            if begin == FIRST:
+                again = f"SEND Only, again, PSN {number}"
+                found.append(packet(clock(at + 1000), again, from_client, ends="SEND", again=True))
+            found.append(packet(clock(at + TRANSFER // 4), "ACK", not from_client, minor=True))
+    return {"client": CLIENT.split(":")[0], "server": SERVER.split(":")[0], "packets": found}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import json
 import tempfile
 import time
 import unittest
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from browser import Browser
-from scene import FIRST, ROUND, STEP, TRANSFER, ping_pong
+from scene import FIRST, ROUND, STEP, TRANSFER, packets, ping_pong
 from tracing import LIMIT, TOOL, run
 
 ROUNDS = 5
@@ -30,6 +31,12 @@ class Shared:
             paths = [side.write(Path(self.scratch.name, f"{name}{n}.json")) for n, side in enumerate(sides)]
             ended = run(TOOL, "--html", Path(self.scratch.name, f"{name}.html"), *paths)
             assert ended.returncode == 0, ended.stderr
+        captured = Path(self.scratch.name, "packets.json")
+        captured.write_text(json.dumps(packets(ROUNDS)))
+        sides = ping_pong(ROUNDS)
+        paths = [side.write(Path(self.scratch.name, f"between{n}.json")) for n, side in enumerate(sides)]
+        ended = run(TOOL, "--html", Path(self.scratch.name, "between.html"), "--packets", captured, *paths)
+        assert ended.returncode == 0, ended.stderr
         self.browser = Browser()
         atexit.register(self.end)
 
@@ -109,6 +116,18 @@ class Page(unittest.TestCase):
         self.browser.mouse("mouseMoved", x, y)
         text: str = self.browser.value('document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent')
         return text
+
+    def test_packets(self) -> None:
+        """Between the programs, each at its time; what it is, in all its lines, under the mouse."""
+        self.load("between")
+        heads = self.value("view.rows.filter((r) => r.kind === 'head').map((r) => r.text.trim()).slice(0, 3)")
+        self.assertEqual([head.split()[0] for head in heads], ["client", "the", "server"])
+        self.show(FIRST, FIRST + ROUND)
+        x, y = self.point(FIRST + TRANSFER / 2, 2, 9)
+        self.assertEqual(self.colour(x + 1, y), self.css("call"))
+        self.assertRegex(self.hover(x, y), r"SEND Only, PSN 0\s*64 bytes$")
+        x, y = self.point(FIRST + TRANSFER / 2 + 1000, 2, 9)
+        self.assertEqual(self.colour(x + 1, y), self.css("error"))
 
     def test_lanes(self) -> None:
         """A lane for each thread, drawn in its colours at its times."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scene import CLIENT, FIRST, ROUND, SERVER, STEP, TRANSFER, Side, ping_pong
+from scene import CLIENT, FIRST, ROUND, SERVER, STEP, TRANSFER, Line, Side, packets, ping_pong
 from tracing import TOOL, Ended, run
 
 LARGE = 100_000 if os.environ.get("TESTS_ALL") == "1" else 20_000
@@ -108,6 +108,62 @@ class Clocks(Pictures):
         client, server = ping_pong(0)
         data = self.drawn(client, server)
         self.assertIn("no message to another trace is known", data["notes"][0])
+
+
+class Packets(Pictures):
+    """What make capture has captured, between the programs."""
+
+    def between(self, captured: Line, *sides: Side) -> Any:
+        """What the page has been given."""
+        path = self.scratch / "packets.json"
+        path.write_text(json.dumps(captured))
+        traces = [side.write(self.scratch / f"{number}.json") for number, side in enumerate(sides)]
+        ended = self.draw("--packets", str(path), *traces)
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
+        return self.data()
+
+    def test_clock(self) -> None:
+        """Of the packets and of both programs: all three differ, and each packet is where it was."""
+        sides = ping_pong(4, clock=lambda t: t + 10**12)
+        data = self.between(packets(4, clock=lambda t: t + 10**18), *sides)
+        half = TRANSFER // 2
+        pings = [FIRST + number * ROUND + half for number in range(4)]
+        pongs = [ping + TRANSFER + STEP for ping in pings]
+        to_server, to_client = data["lanes"][-2:]
+        self.assertEqual(to_server["levels"][0]["t"], sorted([*pings, pings[0] + 1000]))
+        self.assertEqual(to_client["levels"][0]["t"], pongs)
+        self.assertEqual(to_client["empty"]["t"], [ping + TRANSFER // 4 for ping in pings])
+        self.assertEqual(data["notes"][1], "packets.json: its clock is matched by 8 messages, to ±10.0 µs")
+
+    def test_place(self) -> None:
+        """Their lanes come between the programs; what is repeated is an error, and hover has the details."""
+        data = self.between(packets(2), *ping_pong(2))
+        self.assertEqual([p["label"] for p in data["processes"]], ["client", "the network", "server"])
+        lanes = [(lane["process"], lane["name"], lane.get("packets", False)) for lane in data["lanes"]]
+        self.assertEqual(lanes, [(0, "t1", False), (2, "t1", False), (1, "to server", True), (1, "to client", True)])
+        self.assertEqual({thing["process"] for thing in data["objects"]}, {0, 2})
+        series = data["lanes"][-2]["levels"][0]
+        self.assertEqual(series["f"], [0, ERROR, 0])
+        self.assertEqual(data["words"][series["w"][0]], "SEND Only, PSN 0\n64 bytes")
+
+    def test_no_send(self) -> None:
+        """Nothing to match by: it is said."""
+        captured = packets(2)
+        captured["packets"] = [p for p in captured["packets"] if p["text"] == "ACK"]
+        data = self.between(captured, *ping_pong(2))
+        self.assertIn("packets.json: no message to another trace is known", data["notes"][-1])
+
+    def test_no_packets(self) -> None:
+        """A file of another kind."""
+        trace = ping_pong(1)[0].write(self.scratch / "trace.json")
+        other = self.scratch / "other.json"
+        for text in ("", "{}", "[1]", '{"client":"a","server":"b","packets":[{"from":"client"}]}'):
+            other.write_text(text)
+            ended = self.draw("--packets", str(other), trace)
+            self.assertEqual(ended.returncode, 2, text)
+            self.assertIn("other.json: no packets in it", ended.stderr)
+        self.assertEqual(self.draw("--packets", trace).returncode, 2)
+        self.assertEqual(self.draw("--packets", str(self.scratch / "none"), trace).returncode, 2)
 
 
 class Layout(Pictures):

@@ -16,6 +16,7 @@ from pathlib import Path
 from .conversation import Conversation, read
 from .frames import NoFrames, frames
 from .ladder import lines
+from .picture import write
 
 TOP = Path(__file__).resolve().parents[2]
 OUT = TOP / "build/capture"
@@ -44,11 +45,14 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("-c", "--count", type=int, default=3, metavar="N", help="messages (default: 3)")
     parser.add_argument("-s", "--size", metavar="BYTES", help="of a message (default: the stage's own)")
     parser.add_argument("--all", action="store_true", help="each packet, also within a message, and TCP's own")
+    parser.add_argument("--picture", action="store_true", help="trace both programs, too, and draw calls and packets")
     parser.add_argument("--read", type=Path, metavar="FILE", help="run nothing: draw what is in this capture")
     options = parser.parse_args(own)
     options.more = words[len(own) + 1 :]
     if bool(options.stage) == bool(options.read):
         parser.error("say which stage to run, or --read a capture")
+    if options.picture and not options.stage:
+        parser.error("--picture needs a run: the programs are traced in it")
     if options.stage and not (TOP / options.stage / "server").exists():
         parser.error(f"there is no {options.stage}/server: is that a stage, and has it been built?")
     if not 0 <= options.loss < 100 or options.count < 1:
@@ -71,6 +75,8 @@ def run(options: argparse.Namespace, capture: Path) -> int:
     for note in ("listens", "failed"):
         (OUT / note).unlink(missing_ok=True)
     command = ["lab/run", "-q", "--hosts", "2", "--capture", str(capture), "--timeout", str(LIMIT_S)]
+    if options.picture:
+        command += ["--env", f"CAPTURE_TRACED={capture.with_suffix('').relative_to(TOP)}"]
     if options.loss:
         command += ["--loss", str(options.loss)]
     address = IWARP if options.iwarp else ROCE
@@ -85,6 +91,18 @@ def show(conversation: Conversation, everything: bool) -> None:
     print(f"{'seconds':>9} {client}{server.rjust(84 - len(client))}")
     for line in lines(conversation.steps, everything):
         print(line)
+
+
+def draw(conversation: Conversation, name: str) -> int:
+    """Has verbs-trace draw what it has traced, with the packets. Returns its exit status."""
+    packets, page = OUT / f"{name}.packets.json", OUT / f"{name}.html"
+    write(conversation, packets)
+    traces = [OUT / f"{name}.{role}.json" for role in ("client", "server")]
+    command: list[str | Path] = [TOP / "verbs-trace/verbs-trace", "--html", page, "--packets", packets, *traces]
+    status = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
+    if not status:
+        print(page.relative_to(TOP))
+    return status
 
 
 def main() -> int:
@@ -104,6 +122,8 @@ def main() -> int:
         print(f"make capture: no packet of RDMA in {capture}", file=sys.stderr)
         return 1
     show(conversation, options.all)
+    if options.picture:
+        failed = draw(conversation, capture.stem) or failed
     if failed:
         print(f"make capture: {options.stage} has failed (exit status {failed}), see above", file=sys.stderr)
     return 1 if failed else 0

@@ -103,12 +103,12 @@ class Drawing {
 	}
 
 	/* Bars of one height, in the order of their colours: what matters more comes later. */
-	bars(series, y, height, colourOf) {
+	bars(series, y, height, colourOf, least = 1) {
 		const { view, pen } = this, byColour = new Map();
 		view.each(series, (i) => {
 			const colour = colourOf(series.f[i]);
 			const left = Math.max(view.x(series.t[i]), GUTTER - 2);
-			const right = Math.min(Math.max(view.x(series.t[i] + series.d[i]), left + 1), view.width + 2);
+			const right = Math.min(Math.max(view.x(series.t[i] + series.d[i]), left + least), view.width + 2);
 			let spans = byColour.get(colour);
 			if (!spans)
 				byColour.set(colour, (spans = []));
@@ -134,13 +134,17 @@ class Drawing {
 		const { pen, view, colour } = this, { lane } = row;
 		pen.fillStyle = colour.lane;
 		pen.fillRect(GUTTER, row.y, view.width, row.height - GAP / 2);
-		this.bars(lane.empty, row.y + 3, CALL - 6, () => colour.empty);
+		const least = lane.packets ? 3 : 1; /* pixels: what takes no time is to be seen */
+		this.bars(lane.empty, row.y + 3, CALL - 6, () => colour.empty, least);
 		lane.levels.forEach((series, depth) => {
 			this.bars(series, row.y + 4 * depth, CALL - 4 * depth, (f) =>
 				f & (ERROR | OPEN) ? colour.error : f & FLUSH ? colour.flush : f & SLEEP ? colour.sleep
-					: depth ? colour.nested : colour.call);
+					: depth ? colour.nested : colour.call, least);
 		});
-		this.names(lane.levels[0], row.y);
+		if (lane.packets)
+			this.packetNames(lane.levels[0], row.y);
+		else
+			this.names(lane.levels[0], row.y);
 		lane.requests.forEach((series, number) => {
 			this.bars(series, row.y + CALL + 1 + REQUEST * number, REQUEST - 2, (f) =>
 				f & ERROR ? colour.error : f & FLUSH ? colour.flush : f & RECEIVE ? colour.receive : colour.send);
@@ -160,6 +164,22 @@ class Drawing {
 			pen.fillStyle = series.f[i] & SLEEP ? colour.dim : colour.back;
 			if (Math.min(right, view.width) - left > width + 8)
 				pen.fillText(name, left + 4, y + CALL / 2);
+		}
+	}
+
+	/* A packet takes no time that is known: its name stands behind it, where there is room before the next. */
+	packetNames(series, y) {
+		const { pen, view, colour } = this, from = firstFrom(series.ends, view.begin);
+		pen.font = "11px sans-serif";
+		pen.textBaseline = "middle";
+		pen.fillStyle = colour.text;
+		for (let i = from; i < series.t.length && series.t[i] <= view.end; i++) {
+			const left = view.x(series.t[i]) + 4, right = i + 1 < series.t.length ? view.x(series.t[i + 1]) : view.width;
+			if (left < GUTTER || right - left < 60)
+				continue;
+			const name = view.trace.words[series.w[i]].split("\n", 1)[0].split(":", 1)[0];
+			if (right - left > pen.measureText(name).width + 8)
+				pen.fillText(name, left, y + CALL / 2);
 		}
 	}
 

@@ -43,6 +43,9 @@ function linesOf(found) {
 		return [[`${inWords(messages.t[i])}: ${words[messages.w[i]]}`], [`${inWords(messages.u[i] - messages.t[i])} ${what}`]];
 	}
 	const { series, index } = found, flags = series.f[index];
+	const [first, ...more] = words[series.w[index]].split("\n");
+	if (found.packet)
+		return [[`${inWords(series.t[index])}: ${first}`, flags & ERROR], ...more.map((line) => [line])];
 	return [[`${inWords(series.t[index])}: ${words[series.w[index]]} <${inWords(series.d[index])}>`, flags & ERROR]];
 }
 

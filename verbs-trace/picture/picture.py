@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""verbs-trace --html OUT.html TRACE.json...: the picture of a run, one HTML file that needs nothing else.
+"""verbs-trace --html OUT.html [--packets FILE] TRACE.json...: the picture of a run, one HTML file.
 
 Place: run by verbs-trace (launcher.c). Contract: the traces are what `verbs-trace -j` writes, one file for each
-program; damaged lines are left out, and said to be. Exit status: 0 done, 1 OUT.html cannot be written, 2 wrong usage
-or no trace. OUT.html is written whole or not at all.
+program, and the packets what `make capture` does; damaged lines are left out, and said to be. OUT.html needs nothing
+else; it is written whole or not at all. Exit status: 0 done, 1 OUT.html cannot be written, 2 wrong usage or no trace.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ from typing import Any
 sys.dont_write_bytecode = True
 
 import clocks  # noqa: E402
+import packets  # noqa: E402
 import peers  # noqa: E402
 import records  # noqa: E402
 import tables  # noqa: E402
 import transfers  # noqa: E402
-from layout import Drawing  # noqa: E402
+from layout import Drawing, Lane  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
-USAGE = """usage: verbs-trace --html OUT.html TRACE.json...
+USAGE = """usage: verbs-trace --html OUT.html [--packets PACKETS.json] TRACE.json...
 Draws what `verbs-trace -j -o TRACE.json` has written of one or more programs, such as a server and its
 client. With -n each trace has the states that librdmacm sets, with -w the waits in poll(2).
+  --packets FILE  also the packets between the two hosts, as make capture of this suite writes them
 """
 
 
@@ -42,7 +44,19 @@ def crossings(found: list[peers.Message]) -> list[clocks.Crossing]:
     return between
 
 
-def notes(traces: list[records.Trace], found: list[clocks.Clock], strange: int) -> list[str]:
+def of_clock(name: str, clock: clocks.Clock) -> str:
+    """How well a clock is known; nothing of one that needed no match."""
+    if clock.known_to is None and not clock.messages:
+        return f"{name}: no message to another trace is known: its clock is taken as it is"
+    if clock.known_to is None:
+        return f"{name}: messages in one direction only: it may be later by any time"
+    if not clock.messages:
+        return ""
+    drift = f", and its rate by {1e6 * clock.rate:.1f} ppm" if clock.rate else ""
+    return f"{name}: its clock is matched by {clock.messages} messages, to ±{clock.known_to / 1000:.1f} µs{drift}"
+
+
+def notes(traces: list[records.Trace], capture: packets.Capture | None, found: list[clocks.Clock]) -> list[str]:
     """What a reader of the page has to know."""
     told = []
     for number, (trace, clock) in enumerate(zip(traces, found)):
@@ -50,20 +64,16 @@ def notes(traces: list[records.Trace], found: list[clocks.Clock], strange: int) 
         if trace.damaged:
             lines = "1 line" if trace.damaged == 1 else f"{trace.damaged} lines"
             told.append(f"{name}: {lines} cannot be read, the first is number {trace.first_damaged}; left out")
-        if not number:
-            continue
-        if clock.known_to is None and not clock.messages:
-            told.append(f"{name}: no message to another trace is known: its clock is taken as it is")
-        elif clock.known_to is None:
-            told.append(f"{name}: messages in one direction only: it may be later by any time")
-        elif clock.messages:
-            drift = f", and its rate by {1e6 * clock.rate:.1f} ppm" if clock.rate else ""
-            told.append(
-                f"{name}: its clock is matched by {clock.messages} messages, to ±{clock.known_to / 1000:.1f} µs{drift}"
-            )
-    if strange:
-        told.append(f"{strange} completions of work requests whose posts are not in the traces")
-    return told
+        if number:
+            told.append(of_clock(name, clock))
+    if capture:
+        told.append(of_clock(capture.name, found[-1]))
+    return [text for text in told if text]
+
+
+def strange(number: int) -> list[str]:
+    """What to say of completions that nobody seems to have asked for."""
+    return [f"{number} completions of work requests whose posts are not in the traces"] if number else []
 
 
 def label(process: records.Process, trace: records.Trace) -> str:
@@ -73,19 +83,47 @@ def label(process: records.Process, trace: records.Trace) -> str:
     return "/".join(Path(process.program[0]).parts[-2:])
 
 
-def picture(traces: list[records.Trace]) -> dict[str, Any]:
+def add_network(data: dict[str, Any], capture: packets.Capture, lanes: list[Lane]) -> None:
+    """Puts the packets' lanes between those of the first program and of the others."""
+    for known in (*data["lanes"], *data["objects"]):
+        known["process"] += known["process"] > 0
+    network = {"label": "the network", "program": f"packets of {capture.name}", "pid": ""}
+    data["processes"].insert(1, network)
+    for lane in lanes:
+        lane.process = 1
+    data["lanes"] += [{**lane_data(lane), "packets": True} for lane in lanes]
+
+
+def lane_data(lane: Lane) -> dict[str, Any]:
+    """As the page reads it."""
+    return {
+        "process": lane.process,
+        "name": lane.name,
+        "levels": [vars(series) for series in lane.levels],
+        "empty": vars(lane.empty),
+        "requests": [vars(series) for series in lane.requests],
+    }
+
+
+def picture(traces: list[records.Trace], capture: packets.Capture | None) -> dict[str, Any]:
     """What the page draws."""
     processes = [process for trace in traces for process in trace.processes.values()]
     queues = {process: transfers.follow(process) for process in processes}
     pairs = [pair for process in processes for pair in peers.of_process(process)]
     peers.join(pairs, queues)
-    found = [message for pair in pairs for message in peers.messages(pair, queues)]
-    matched = clocks.match([(trace.boot, trace.start) for trace in traces], crossings(found))
+    sent = [(pair, peers.messages(pair, queues)) for pair in pairs]
+    found = [message for _, messages in sent for message in messages]
+    starts: list[tuple[str, int | None]] = [(trace.boot, trace.start) for trace in traces]
+    between = crossings(found)
+    if capture:
+        starts.append(("", None))
+        between += packets.crossings(capture, len(traces), sent)
+    matched = clocks.match(starts, between)
     drawing = Drawing(processes, matched, queues)
     labels = [label(process, traces[process.trace]) for process in processes]
     data = {
         "title": ", ".join(dict.fromkeys(labels)),
-        "notes": notes(traces, matched, sum(q.strange for q in queues.values())),
+        "notes": notes(traces, capture, matched) + strange(sum(q.strange for q in queues.values())),
         "accusations": [f"{labels[i]}: {text}" for i, p in enumerate(processes) for text in p.accusations],
         "processes": [
             {"label": name, "program": " ".join(process.program), "pid": process.pid}
@@ -95,17 +133,10 @@ def picture(traces: list[records.Trace]) -> dict[str, Any]:
         "messages": drawing.messages(found, pairs),
         "objects": drawing.objects(),
         "table": tables.of(drawing, found),
-        "lanes": [
-            {
-                "process": lane.process,
-                "name": lane.name,
-                "levels": [vars(series) for series in lane.levels],
-                "empty": vars(lane.empty),
-                "requests": [vars(series) for series in lane.requests],
-            }
-            for lane in drawing.lanes
-        ],
+        "lanes": [lane_data(lane) for lane in drawing.lanes],
     }
+    if capture:
+        add_network(data, capture, packets.lanes(capture, matched[-1], drawing))
     data["words"] = list(drawing.words.known)
     return data
 
@@ -141,13 +172,16 @@ def main(arguments: list[str]) -> int:
         wanted = arguments[:1] in (["-h"], ["--help"])
         print(USAGE, end="", file=sys.stdout if wanted else sys.stderr)
         return 0 if wanted else 2
+    paths, capture = arguments[1:], None
     try:
-        traces = [records.read(path, number) for number, path in enumerate(arguments[1:])]
+        if paths[0] == "--packets" and len(paths) > 2:
+            capture, paths = packets.read(paths[1]), paths[2:]
+        traces = [records.read(path, number) for number, path in enumerate(paths)]
     except records.Unreadable as error:
         print(f"verbs-trace: {error}", file=sys.stderr)
         return 2
     try:
-        write(Path(arguments[0]), page(picture(traces)))
+        write(Path(arguments[0]), page(picture(traces, capture)))
     except OSError as error:
         print(f"verbs-trace: {arguments[0]}: {error.strerror}", file=sys.stderr)
         return 1

@@ -160,7 +160,7 @@ class View {
 			for (const series of tried) {
 				const found = this.bar(series, x);
 				if (found)
-					return found;
+					return row.lane.packets ? { ...found, packet: true } : found;
 			}
 		}
 		return this.message(x, at);

@@ -27,7 +27,7 @@ static char wanted[PATH_MAX + 1024]; /* the settings, as SETTINGS_VARIABLE has t
 static void usage(FILE *file)
 {
 	fputs("usage: verbs-trace [OPTION...] PROGRAM [ARGUMENT...]\n"
-	      "       verbs-trace --html OUT.html TRACE.json...\n"
+	      "       verbs-trace --html OUT.html [--packets FILE] TRACE.json...\n"
 	      "Runs the program and shows each call into librdmacm and libibverbs, on stderr.\n"
 	      "  -c          a summary at the end, and no calls\n"
 	      "  -e WORDS    only verbs that have one of the words in their name: -e create,modify,post;\n"
@@ -151,7 +151,7 @@ static int find_library(char *library)
 	return ret;
 }
 
-/* --html OUT.html TRACE.json...: another program does that. */
+/* --html OUT.html [--packets FILE] TRACE.json...: another program does that. */
 static int draw(char **argv)
 {
 	char path[PATH_MAX];

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The processor's own counters for client and server, by perf(1), where there are any.
+
+Place: below runner.py. Contract: absent() says why there are none; a run in which they could not be read has no such
+figures, and is none the worse for it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+
+from .children import Child, Children
+
+EVENTS = ("cycles", "instructions", "cache-misses")
+CLOCK = "duration_time"  # perf's own: nanoseconds in which it counted
+LIMIT_S = 20.0
+
+
+def parse(text: str) -> dict[str, float]:
+    """What 'perf stat -x,' wrote, by event; what could not be counted is left out."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split(",")
+        if len(words) > 2 and re.fullmatch(r"[\d.]+", words[0]):
+            found[words[2].partition(":")[0]] = float(words[0])
+    return found
+
+
+def absent(events: tuple[str, ...] = EVENTS) -> str:
+    """Why nothing can be counted here, or nothing."""
+    if shutil.which("perf") is None:
+        return "perf is not installed (linux-perf)"
+    command = ["perf", "stat", "-x,", "-e", ",".join(events), "true"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    if said.returncode:
+        return "perf cannot count: " + " ".join(said.stderr.split())[:200]
+    missing = [event for event in events if event not in parse(said.stderr)]
+    return f"neither the processor nor its hypervisor offers {', '.join(missing)}" if missing else ""
+
+
+def begin(children: Children, pids: list[int], events: tuple[str, ...] = EVENTS) -> Child:
+    """Counts from now on for processes that are there, with all their threads."""
+    chosen = ",".join((CLOCK, *events))
+    return children.start("perf", ["perf", "stat", "-x,", "-e", chosen, "-p", ",".join(map(str, pids))])
+
+
+def end(children: Children, perf: Child) -> dict[str, float]:
+    """Each event a second, under the name of a figure; empty if perf says nothing of use."""
+    children.tell(perf, signal.SIGINT)
+    if not children.wait(perf, LIMIT_S):
+        children.end(perf)
+    found = parse(perf.err.read_text(errors="replace"))
+    seconds = found.pop(CLOCK, 0.0) / 1e9
+    return {f"perf_{event.replace('-', '_')}": count / seconds for event, count in found.items()} if seconds else {}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The packets between two hosts: reads what `make capture` has captured, and puts each on the traces' clock.
+
+Place: part of picture.py, beside the traces. Contract: the file is one JSON object (docs/verbs-trace-json.md); a file
+of another kind is an error. The capture has a clock of its own, matched by the packets that end a SEND: none
+of them was on the network before it was posted, nor after its receive was found completed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clocks import Clock, Crossing
+from layout import EMPTY, ERROR, Drawing, Lane
+from peers import Message, QueuePair
+from records import Unreadable
+
+@dataclass(frozen=True)
+class Packet:
+    """One of them, as the capture's reader has put it into words."""
+
+    time: int  # nanoseconds since the first of them
+    from_client: bool
+    text: str
+    ends: str  # the kind of message that it is the last packet of: "SEND"; or ""
+    again: bool  # seen before, or told that one was lost
+    minor: bool  # an acknowledgement
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A file."""
+
+    name: str
+    client: str  # address
+    server: str
+    packets: list[Packet]
+
+
+def _packet(record: dict[str, Any], first: int) -> Packet:
+    """One packet of the file, of which the first came at `first`."""
+    return Packet(
+        time=int(record["time_ns"]) - first,
+        from_client=record["from"] == "client",
+        text="\n".join([str(record["text"]), *(str(line) for line in record.get("details", []))]),
+        ends=str(record.get("ends", "")),
+        again=bool(record.get("again", False)),
+        minor=bool(record.get("minor", False)),
+    )
+
+
+def read(path: str) -> Capture:
+    """The packets in a file, in order of time."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        records = sorted(found["packets"], key=lambda record: int(record["time_ns"]))
+        first = int(records[0]["time_ns"]) if records else 0  # small numbers: what is fitted is floating point
+        packets = [_packet(record, first) for record in records]
+        return Capture(Path(path).name, str(found["client"]), str(found["server"]), packets)
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"{path}: no packets in it: is it what make capture has written?") from error
+
+
+def _from_client(capture: Capture, pair: QueuePair) -> bool:
+    """Whether what this QP sends comes from the client's host. Without addresses the first trace is the client's."""
+    host = pair.local.rsplit(":", 1)[0].strip("[]")
+    if host in (capture.client, capture.server) and capture.client != capture.server:
+        return host == capture.client
+    return pair.process.trace == 0
+
+
+def crossings(capture: Capture, number: int, sent: Iterable[tuple[QueuePair, list[Message]]]) -> list[Crossing]:
+    """What the SENDs of one connection say of the capture's clock, which is that of trace `number`."""
+    found = []
+    for pair, messages in sent:
+        way = _from_client(capture, pair)
+        ends = [p for p in capture.packets if p.from_client == way and p.ends == "SEND" and not p.again]
+        sends = [message for message in messages if message.send.opcode.startswith("SEND")]
+        for message, packet in zip(sends, ends):
+            post, done = message.send.post, message.receive.done
+            assert done
+            found.append(Crossing(post.process.trace, number, post.time, packet.time))
+            found.append(Crossing(number, done.process.trace, packet.time, done.end))
+    return found
+
+
+def lanes(capture: Capture, clock: Clock, drawing: Drawing) -> list[Lane]:
+    """A lane for each direction. Their process is the network, which the caller numbers."""
+    found = [Lane(0, "to server"), Lane(0, "to client")]
+    for packet in capture.packets:
+        lane = found[0 if packet.from_client else 1]
+        series = lane.empty if packet.minor else lane.levels[0]
+        flags = (ERROR if packet.again else 0) | (EMPTY if packet.minor else 0)
+        series.add(clock.of(packet.time) - drawing.origin, 0, drawing.words.of(packet.text), flags)
+    return found
