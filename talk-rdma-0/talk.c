@@ -171,6 +171,17 @@ static int check_count(const struct our_control *control)
 	return EPROTO;
 }
 
+/* That it has left may be known before its count, which came first, has been looked for. */
+static int take_last_words(struct our_control *control, int end)
+{
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret && !our_await_time(control, 1, &completion))
+		ret = our_agent_react(control, &completion);
+	return ret ? ret : end;
+}
+
 int our_talk(struct our_control *control)
 {
 	struct our_transfer *transfer = control->transfer;
@@ -183,6 +194,8 @@ int our_talk(struct our_control *control)
 		if (!ret)
 			ret = hear(control);
 	}
+	if (ret == ECONNRESET)
+		ret = take_last_words(control, ret);
 	/* The other side may leave as soon as it has our count, before we know that it was sent. */
 	if (ret == ECONNRESET && transfer->told && transfer->exchange.received[OUR_COUNT_TOLD])
 		ret = 0;

@@ -37,9 +37,9 @@ $(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES) $(VERBS_TRACE_SOURCES)
 	$(Q)$(AR) rcs $@ $^
 
 $(TESTS)/unit-tests: $(call test_objects,tests/unit/*.c) $(UNIT_PARTS) $(TESTS)/checked/libour.a
-$(TESTS)/stage-tests: $(filter-out %/two_hosts.o,$(call test_objects,tests/stages/*.c))
+$(TESTS)/stage-tests: $(filter-out %/two_hosts.o %/two_hosts_others.o,$(call test_objects,tests/stages/*.c))
 $(TESTS)/two-hosts-tests: $(TESTS)/stages/two_hosts.o $(TESTS)/stages/table.o \
-			  $(TESTS)/stages/runs.o
+			  $(TESTS)/stages/runs.o $(TESTS)/stages/two_hosts_others.o
 
 $(TESTS)/unit-tests: LDFLAGS += $(UNDEFINED) $(VERBS_TRACE_WRAP)
 $(filter-out %/unit-tests,$(TEST_PROGRAMS)): $(ROOM_LIBS) $(VERBS_TRACE_LIB)

@@ -9,6 +9,12 @@
 #include "tests/fake/expect.h"
 #include "tests/fake/known_time.h"
 
+/* One-sided: the first message of all is that which tells of the peer's buffer. */
+static uint64_t message_ns(const struct figures_row *row, uint64_t message)
+{
+	return known_message_ns(&row->config, message + row->config.one_sided);
+}
+
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -26,7 +32,10 @@ static uint64_t least_warm_up(const struct figures_row *row, const struct test *
 {
 	const struct fake_config *config = &row->config;
 
-	if (test->blast && !row->unlimited && config->count <= 4 * (uint64_t)config->buffers)
+	if (test->one_sided && test->server && !test->spins)
+		return 0;
+	if ((test->blast || test->only_writes) && !row->unlimited &&
+	    config->count <= 4 * (uint64_t)config->buffers)
 		return 0;
 	return row->unlimited ? 100 : lesser(config->count / 10, 100);
 }
@@ -42,7 +51,7 @@ static void expect_messages(struct expected *expected, const struct figures_row 
 
 	expected->warm_up = expected->first = warm_up;
 	for (message = warm_up; message < expected->arrivals; message++) {
-		ns = known_message_ns(&row->config, message);
+		ns = message_ns(row, message);
 		expected->count++;
 		expected->ns += ns;
 		if (!test->blast && (!test->server || message))
@@ -76,17 +85,20 @@ static void expect_credits(struct expected *expected, const struct figures_row *
 			   uint64_t least_warm)
 {
 	uint64_t half = (row->config.buffers + 1) / 2, credited = 0, arrival;
-	bool started = !least_warm;
+	bool started = !least_warm, stream = row->config.only_writes;
+
+	if (stream)
+		half = row->config.buffers;
 
 	if (row->rate && row->config.returns_rest)
 		half = 1; /* each by itself */
 
 	for (arrival = 0; arrival < expected->arrivals; arrival++) {
 		credited += half;
-		if (credited + half >= row->config.count)
+		if (credited + (stream ? 0 : half) >= row->config.count)
 			credited = row->config.count;
 		if (started) {
-			expected->ns += known_message_ns(&row->config, arrival);
+			expected->ns += message_ns(row, arrival);
 			expected->credit_messages++;
 		} else if (credited >= least_warm) {
 			started = true;
@@ -96,6 +108,20 @@ static void expect_credits(struct expected *expected, const struct figures_row *
 	}
 	expected->first = started ? expected->first : expected->arrivals;
 	expected->count = started ? credited - expected->warm_up : 0;
+	/* They are there when the agent's count is. */
+	if (stream)
+		expected->ns += message_ns(row, expected->arrivals++);
+}
+
+/*
+ * An agent in whose memory the client does what it does: it hears of its buffer, and, once, how often that
+ * was. Between the two it measures.
+ */
+static void expect_told(struct expected *expected, const struct figures_row *row)
+{
+	expected->arrivals = 1;
+	expected->count = row->config.count;
+	expected->ns = message_ns(row, 0);
 }
 
 /* Until all is credited: see expect_credits. */
@@ -124,8 +150,7 @@ static uint64_t blast_at_rate(const struct figures_row *row)
 	/* It gives up when the first message that is not credited is so old. */
 	if (row->config.silent_after)
 		return row->arrivals * period + number_after(row, "--timeout") * OUR_NS_PER_S;
-	return (row->config.count - 1) * period +
-	       known_message_ns(&row->config, all_credits(&row->config) - 1);
+	return (row->config.count - 1) * period + message_ns(row, all_credits(&row->config) - 1);
 }
 
 /*
@@ -138,7 +163,7 @@ static uint64_t pings_at_rate(struct expected *expected, const struct figures_ro
 
 	for (message = 0; message < row->config.count; message++) {
 		due = message * period;
-		now = (now < due ? due : now) + known_message_ns(&row->config, message);
+		now = (now < due ? due : now) + message_ns(row, message);
 		expected->round_trips[message] = now - due;
 	}
 	qsort(expected->round_trips, message, sizeof(uint64_t), compare_numbers);
@@ -153,7 +178,7 @@ static uint64_t messages_in(const struct figures_row *row, uint64_t seconds)
 	uint64_t message = 0, now = 0;
 
 	while (now < seconds * OUR_NS_PER_S)
-		now += known_message_ns(&row->config, message++);
+		now += message_ns(row, message++);
 	return message;
 }
 
@@ -165,6 +190,9 @@ static uint64_t arrivals_due(const struct figures_row *row, const struct test *t
 		return messages_in(row, number_after(row, "-D")) + 1; /* ... and the rest */
 	if (!test->server && test->blast)
 		return all_credits(&row->config);
+	if (!test->server &&
+	    test->only_writes) /* chain after chain, of as many as there are buffers */
+		return (row->config.count + row->config.buffers - 1) / row->config.buffers;
 	if (!test->server && number_after(row, "-D"))
 		return lesser(row->config.count, messages_in(row, number_after(row, "-D")));
 	return row->config.count;
@@ -210,7 +238,9 @@ void expect(struct expected *expected, const struct figures_row *row, const stru
 	/* When a thread of its own hears that the client has left is not in the test's hand. */
 	if (row->unlimited && test->server && test->watches)
 		expected->more_ns = UINT64_MAX;
-	if (test->blast && !test->server)
+	if (test->one_sided && test->server && !test->spins)
+		expect_told(expected, row);
+	else if ((test->blast || test->only_writes) && !test->server)
 		expect_credits(expected, row, warm_up);
 	else
 		expect_messages(expected, row, test, warm_up);

@@ -30,6 +30,15 @@ enum fake_records {
 	FAKE_OLDER,         /* the third one is older than the second */
 };
 
+/* Of the lock of a program that counts with one. Who else has it has 0x77 there. */
+enum fake_lock {
+	FAKE_FREE,
+	FAKE_TAKEN,   /* by somebody else, for a while; */
+	FAKE_KEPT,    /* ... for ever; a client that counts does not give it back */
+	FAKE_STOLEN,  /* somebody else has it at last, */
+	FAKE_IGNORED, /* or counts without it */
+};
+
 struct fake_config {
 	bool iwarp;       /* exact private data, no RNR timer, a flush when the peer leaves */
 	bool blast;       /* the peers that are clients stream; else they ping */
@@ -43,9 +52,14 @@ struct fake_config {
 	bool publishes;   /* of one_sided: one side changes a record, and the other reads it, */
 	bool pushes;      /* ... or is written to */
 	enum fake_records records; /* of publishes: how a server shows its record */
-	bool talks;                /* of one_sided: both write lines, and read them back */
-	bool program_serves;       /* of one_sided: it is a server */
-	bool recv_first;           /* a receive completes before the send that it answers */
+	bool reads;                /* of only_writes: it READs instead, */
+	bool locks;                /* of counts: a client of the program's does so with the lock; */
+	enum fake_lock lock;
+	uint32_t words;      /* ... and the server has so many; 0: three */
+	bool bad_mark;       /* of talks: the peer's first line is longer than there is room */
+	bool talks;          /* of one_sided: both write lines, and read them back */
+	bool program_serves; /* of one_sided: it is a server */
+	bool recv_first;     /* a receive completes before the send that it answers */
 	unsigned int
 		clients;     /* that connect to a server; and one for one that it does not accept */
 	unsigned int enough; /* ... but for a server that wants no more than so many; 0: all */

@@ -41,20 +41,21 @@ static void make_words(const struct test *test, const struct figures_row *row, b
 		       char storage[WORDS][32], char **arguments)
 {
 	static const char *const always[] = { "program", "-a", "127.0.0.1", "-s", "200" };
+	size_t n_always = test->counts ? 3 : sizeof(always) / sizeof(always[0]);
 	char count[24];
 	int n = 0;
 	size_t i;
 
-	for (i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+	for (i = 0; i < n_always; i++)
 		add_word(storage, arguments, &n, always[i]);
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)row->config.count);
 	if (!row->unlimited)
 		add_word(storage, arguments, &n, "-c");
 	if (!row->unlimited)
 		add_word(storage, arguments, &n, count);
-	if (test->blast && !test->server)
+	if ((test->blast || test->only_writes) && !test->server)
 		add_word(storage, arguments, &n, "-b");
-	if (test->blast && !test->server)
+	if ((test->blast || test->only_writes) && !test->server)
 		add_word(storage, arguments, &n, "8");
 	add_word(storage, arguments, &n, text ? "-x" : "-jq");
 	for (i = 0; row->words[i]; i++)
@@ -87,7 +88,7 @@ static void run_row(const struct test *test, const struct figures_row *from)
 
 	row.config.size = LINE_SIZE;
 	row.config.buffers = row.config.buffers ? row.config.buffers : LINE_BUFFERS;
-	row.config.blast = test->blast;
+	test_configure(test, &row.config);
 	why = run_and_compare(test, &row, false);
 	test_result(test, row.what, why ? why : run_and_compare(test, &row, true));
 }
@@ -106,4 +107,5 @@ void test_figures(const struct test *test)
 {
 	run_rows(test, figures_runs, figures_n_runs);
 	run_rows(test, figures_ends, figures_n_ends);
+	run_rows(test, figures_memory, figures_n_memory);
 }

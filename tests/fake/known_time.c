@@ -109,6 +109,14 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 
 /* ---- how often the program has looked ---- */
 
+/* From the peer; or what comes back from its memory. */
+static bool is_message(const struct ibv_wc *wc)
+{
+	if (!fake_config->one_sided)
+		return wc->opcode == IBV_WC_RECV;
+	return wc->opcode == IBV_WC_RDMA_READ || wc->opcode == IBV_WC_FETCH_ADD;
+}
+
 void fake_note_look(int found, const struct ibv_wc *wc)
 {
 	struct fake_looks *looks = &fake_report->looks;
@@ -118,7 +126,7 @@ void fake_note_look(int found, const struct ibv_wc *wc)
 	looks->empty_polls += !found;
 	looks->completions += (uint32_t)found;
 	for (i = 0; i < found; i++) {
-		if (wc[i].opcode == IBV_WC_RECV && fake_report->receives < FAKE_NOTED)
+		if (is_message(&wc[i]) && fake_report->receives < FAKE_NOTED)
 			fake_report->noted[fake_report->receives++] = *looks;
 	}
 }

@@ -34,6 +34,7 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->talks ? TALKING : COUNTED | CROWDED;
 	is |= test->pushes && test->server ? 0 : QUIET;
 	is |= test->publishes ? RECORDS : 0;
+	is |= test->publishes || test->talks ? 0 : MEASURED;
 	is |= test->pushes ? WRITTEN : 0;
 	is |= test->counts ? COUNTING : 0;
 	is |= test->only_writes ? STREAMING : 0;
@@ -127,6 +128,8 @@ static void run_line(const struct test *test, const struct line *line)
 	config.size = config.size ? config.size : LINE_SIZE;
 	config.buffers = config.buffers ? config.buffers : LINE_BUFFERS;
 	test_configure(test, &config);
+	if (line->config.size)
+		config.size = line->config.size;
 	config.no_other = true;
 	for (i = 0; i < LINE_WORDS && line->words[i]; i++) {
 		if (!takes(test, line->words[i])) {

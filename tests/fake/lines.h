@@ -48,6 +48,7 @@ enum {
 	TALKING = 1 << 24,   /* both write lines */
 	COUNTING = 1 << 25,  /* it counts, or lets count, in the server's memory */
 	STREAMING = 1 << 26, /* a stream, of WRITEs, or of READs */
+	MEASURED = 1 << 29,  /* of what moves nothing but the test's clock makes it last */
 	CROWDED = 1 << 27,   /* a server serves many at a time */
 };
 

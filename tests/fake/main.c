@@ -58,6 +58,7 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_arrivals(test);
 		test_silence(test);
 		test_pools(test);
+		test_memories(test);
 	} else {
 		return false;
 	}

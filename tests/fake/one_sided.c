@@ -11,6 +11,9 @@
 #include "tests/fake/state.h"
 
 #define WORDS     3 /* of count-atomic-1: a counter, a lock, and what it guards */
+#define LOCK      1
+#define GUARDED   2
+#define OTHERS    0x77 /* the lock: another client has it */
 #define PEER_RKEY 0x5eed0001u
 /* Not where it is in our memory: who takes it for a pointer is to fail. */
 #define PEER_ADDRESS 0x7f00beef00000000ull
@@ -25,7 +28,19 @@ static void message_written(struct fake_peer *peer, const struct fake_wr *wr);
 /* How many bytes of memory each side offers. */
 static uint32_t size_of_memory(const struct fake_peer *peer)
 {
-	return fake_config->counts && !peer->is_client ? WORDS * sizeof(uint64_t) : peer->size;
+	uint32_t words = fake_config->words ? fake_config->words : WORDS;
+
+	return fake_config->counts && !peer->is_client ? words * sizeof(uint64_t) : peer->size;
+}
+
+/* What a stream that is read brings: the first message's. */
+static void fill_pattern(uint8_t *data, uint32_t size)
+{
+	uint64_t word = 0x9e3779b97f4a7c15u;
+	uint32_t i;
+
+	for (i = 0; i < size; i += sizeof(word), word += 0xd1342543de82ef95u)
+		memcpy(data + i, &word, size - i < sizeof(word) ? size - i : sizeof(word));
 }
 
 /* Where in the peer's memory the request begins; NULL: it is not allowed, which is complained of. */
@@ -65,12 +80,30 @@ static void note_write(struct fake_peer *peer)
 	fake_server_may_leave(peer);
 }
 
-/* The lock and what it guards are counted when they are written. */
+/* What others do to the lock, or to what it guards, just before the program's COMPARE_AND_SWAP. */
+static void meddle(const struct fake_peer *peer, const struct fake_wr *wr, uint64_t *word)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)peer->memory;
+	static unsigned int tries;
+
+	if (word == words + LOCK && wr->swap && fake_config->lock == FAKE_TAKEN)
+		*word = tries++ < 5 ? OTHERS : 0;
+	if (word == words + LOCK && wr->swap && fake_config->lock == FAKE_KEPT)
+		*word = OTHERS;
+	if (word == words + LOCK && !wr->swap && fake_config->lock == FAKE_STOLEN)
+		*word = OTHERS;
+	if (word == words + GUARDED && fake_config->lock == FAKE_IGNORED)
+		++*word;
+}
+
+/* To count once is one FETCH_AND_ADD, with the lock or without it. */
 static void do_atomic(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *memory)
 {
 	struct fake_peer *peer = qp->id->peer;
 	uint64_t was, is;
 
+	if (wr->opcode == IBV_WC_COMP_SWAP)
+		meddle(peer, wr, (uint64_t *)(void *)memory);
 	memcpy(&was, memory, sizeof(was));
 	is = wr->opcode == IBV_WC_FETCH_ADD ? was + wr->compare_add
 	     : was == wr->compare_add       ? wr->swap
@@ -78,7 +111,7 @@ static void do_atomic(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *mem
 	memcpy(memory, &is, sizeof(is));
 	if (wr->opcode == IBV_WC_FETCH_ADD)
 		note_write(peer);
-	if (peer->received == fake_config->garbles)
+	if (fake_config->garbles && peer->received == fake_config->garbles)
 		was -= 2;
 	fake_scatter(wr, (const uint8_t *)&was, sizeof(was));
 }
@@ -153,6 +186,8 @@ void fake_tell_buffer(struct fake_peer *peer)
 
 	if (!peer->memory)
 		peer->memory = fake_allocate(size_of_memory(peer));
+	if (fake_config->reads)
+		fill_pattern(peer->memory, peer->size);
 	memcpy(data, &address, sizeof(address));
 	memcpy(data + sizeof(address), words, sizeof(words));
 	fake_tell(peer, data, sizeof(data));
@@ -195,8 +230,35 @@ static int access_wanted(void)
 	if (fake_config->counts)
 		return IBV_ACCESS_REMOTE_ATOMIC;
 	if (fake_config->only_writes)
-		return IBV_ACCESS_REMOTE_WRITE;
+		return fake_config->reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
 	return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+}
+
+static void check_pattern(const uint8_t *memory, uint32_t size)
+{
+	uint8_t *wanted = fake_allocate(size);
+
+	fill_pattern(wanted, size);
+	if (memcmp(memory, wanted, size))
+		fake_complain("what a READ finds is not the first message");
+	free(wanted);
+}
+
+/* As one who is alone: each step, and that it found what it had to. */
+static void count_in_program(uint64_t *words)
+{
+	uint64_t mark = 1;
+
+	if (!fake_config->locks) {
+		__atomic_fetch_add(words, 1, __ATOMIC_SEQ_CST);
+		return;
+	}
+	if (fake_config->lock != FAKE_KEPT && words[LOCK])
+		fake_complain("the lock is not free");
+	__atomic_store_n(words + LOCK, mark, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(words + GUARDED, 1, __ATOMIC_SEQ_CST);
+	if (fake_config->lock != FAKE_KEPT)
+		__atomic_store_n(words + LOCK, 0, __ATOMIC_SEQ_CST);
 }
 
 /* WRITE, and READ back. False: something has ended it. */
@@ -207,7 +269,9 @@ static bool ping_program(struct fake_peer *peer)
 	if (!memory)
 		return false;
 	if (fake_config->counts)
-		__atomic_fetch_add((uint64_t *)(void *)memory, 1, __ATOMIC_SEQ_CST);
+		count_in_program((uint64_t *)(void *)memory);
+	else if (fake_config->reads)
+		check_pattern(memory, peer->size);
 	else
 		memset(memory, (int)(peer->sent + 1), peer->size);
 	peer->sent++;
@@ -241,21 +305,14 @@ void fake_finish_torn(void)
 	}
 }
 
-/* WRITEs what is in the peer's own memory. A half of it may come later. */
-static void write_message(struct fake_peer *peer)
+/* A half of it may come later. */
+void fake_write_now(struct fake_peer *peer)
 {
 	uint8_t *memory = fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
 	uint32_t i;
 
 	if (!memory)
 		return;
-	if (fake_config->immediate) {
-		fake_put_immediate(
-			peer,
-			(uint32_t)(peer->is_client ? peer->sent : peer->received) - 1 +
-				(fake_config->garbles && fake_config->garbles == peer->received));
-		return;
-	}
 	for (i = 0; i < peer->size && !fake_config->numbered; i++) {
 		if (memory[i]) {
 			fake_complain("a message comes, and the memory has not been cleared");
@@ -266,6 +323,20 @@ static void write_message(struct fake_peer *peer)
 	store(peer, memory, peer->torn ? peer->size / 2 : 0, peer->size);
 	if (peer->torn)
 		torn_peers[n_torn++] = peer;
+}
+
+/* WRITEs what is in the peer's own memory. */
+static void write_message(struct fake_peer *peer)
+{
+	uint64_t message = (peer->is_client ? peer->sent : peer->received) - 1;
+	bool garbled = fake_config->garbles && fake_config->garbles == peer->received;
+
+	if (fake_config->immediate)
+		fake_put_immediate(peer, (uint32_t)message + garbled);
+	else if (fake_time_is_known())
+		fake_put_place(peer);
+	else
+		fake_write_now(peer);
 }
 
 /* Not before: until then the program has no business to look. */
@@ -361,7 +432,7 @@ static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 		while (peer->sent < peer->count && !is_silent(peer) && ping_program(peer))
 			;
 		if (peer->sent == peer->count && !is_silent(peer) && !fake_has_quit(peer))
-			fake_tell_count(peer, peer->count);
+			fake_tell_count(peer, peer->count + fake_config->one_more);
 		else if (is_silent(peer) && fake_config->has_async)
 			fake_raise(peer->id);
 		return;
@@ -373,6 +444,20 @@ static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 	if (fake_find_remote_mr(peer->rkey))
 		fake_complain("the memory is still open when the client has done with it");
 	fake_client_is_done(peer);
+}
+
+/* All that was counted is in one word or the other, and the lock is free. */
+static void check_words(const struct fake_peer *peer)
+{
+	uint64_t words[WORDS] = { 0 };
+
+	memcpy(words, peer->memory, size_of_memory(peer));
+	if (words[0] + words[GUARDED] != peer->received)
+		fake_complain("counted to %llu, in %llu messages",
+			      (unsigned long long)(words[0] + words[GUARDED]),
+			      (unsigned long long)peer->received);
+	if (words[LOCK])
+		fake_complain("the client has done, and holds the lock");
 }
 
 static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
@@ -388,6 +473,8 @@ static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 		return;
 	if (fake_hear_count(data) != peer->received)
 		fake_complain("the client tells another count than that of its messages");
+	if (fake_config->counts)
+		check_words(peer);
 	fake_tell_count(peer, fake_config->spins ? peer->received : 0);
 }
 

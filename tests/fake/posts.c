@@ -333,8 +333,8 @@ static struct fake_fault fault_of(struct fake_qp *qp, const struct fake_wr *wr)
 	}
 	if (fault.name)
 		fake_strikes();
-	/* What it lost was the last that either had to say: the peer leaves, and that is what it sees. */
-	if (fault.name && fake_config->talks && qp->id->peer->done)
+	/* What it lost was the last that there was to say, by either: a client leaves, and that is seen. */
+	if (fault.name && fake_config->talks && qp->id->peer->done && qp->id->peer->is_client)
 		fake_report->last_word = true;
 	return fault;
 }

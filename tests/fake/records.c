@@ -175,7 +175,7 @@ static void read_records(struct fake_peer *peer)
 	if (fake_has_quit(peer))
 		fake_put_leave(peer);
 	else
-		fake_tell_count(peer, peer->count);
+		fake_tell_count(peer, peer->count + fake_config->one_more);
 }
 
 /* ---- a publisher that WRITEs ---- */
@@ -316,6 +316,8 @@ static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 		write_to_program(peer); /* what is under way gets there before the count */
 	if (fake_config->pushes && !is_silent(peer))
 		peer->received = fake_hear_count(data);
+	if (fake_config->pushes && fake_hear_count(data) > peer->number)
+		fake_complain("the client has taken more records than there were");
 	if (fake_hear_count(data) != peer->received || peer->received > peer->count)
 		fake_complain("the client tells another count than that of its records");
 	peer->told = true;

@@ -364,6 +364,7 @@ void fake_put_ack(struct fake_qp *qp); /* of the oldest send */
 bool fake_is_dead(const struct fake_peer *peer);
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length);
 void fake_put_immediate(struct fake_peer *peer, uint32_t immediate);
+void fake_put_place(struct fake_peer *peer); /* fake_write_now, in known time */
 void fake_put_begin(struct fake_peer *peer);
 void fake_put_leave(struct fake_peer *peer);
 void fake_leave(struct fake_peer *peer);      /* at once */
@@ -407,6 +408,8 @@ uint8_t *fake_find_in_program(const struct fake_peer *peer, uint32_t length, int
 
 /* The program has looked in vain: what was written in part is written whole. */
 void fake_finish_torn(void);
+/* The peer's WRITE of a message gets there, or a half of it. */
+void fake_write_now(struct fake_peer *peer);
 /* The peer's WRITE with immediate data gets there; its receive is next. */
 void fake_place_message(struct fake_peer *peer);
 /* Posted: whether it may be, as far as that is known here; else complains. */

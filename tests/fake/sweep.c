@@ -74,7 +74,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 		arguments[1] = "-qa", n = 3; /* all that is to be said is on stdin */
 	else if (test->counts && !test->server)
 		n = 5; /* there is one size */
-	arguments[n] = NULL;
+	memset(&arguments[n], 0, sizeof(arguments) - (size_t)n * sizeof(*arguments));
 	its.buffers = config->buffers ? config->buffers : BUFFERS;
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)its.count);
 	snprintf(size, sizeof(size), "%u", its.size);
@@ -95,6 +95,10 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 		arguments[n++] = "--immediate";
 	if (config->numbered)
 		arguments[n++] = "--sequence";
+	if (config->reads)
+		arguments[n++] = "--read";
+	if (config->locks && !test->server)
+		arguments[n++] = "--lock";
 	/* Those who would not notice that the peer has gone are to lose patience. */
 	if (config->hurried) {
 		arguments[n++] = "--timeout";
@@ -148,6 +152,21 @@ static void run_sweep(struct sweep *sweep)
 	test_result(sweep->test, what, sweep->points ? NULL : "it made no calls");
 }
 
+/* What a stage can do besides, by an option. */
+static void sweep_other_ways(const struct test *test, const struct fake_config *roce)
+{
+	struct sweep sweep = { .test = test, .config = *roce };
+
+	sweep.config.immediate = test->spins;
+	sweep.config.reads = test->only_writes;
+	sweep.config.locks = test->counts;
+	sweep.name = test->spins         ? "sweep with --immediate"
+		     : test->only_writes ? "sweep with --read"
+					 : "sweep with --lock";
+	if (test->spins || test->only_writes || test->counts)
+		run_sweep(&sweep);
+}
+
 void test_sweep(const struct test *test)
 {
 	const struct fake_config roce = {
@@ -162,13 +181,7 @@ void test_sweep(const struct test *test)
 	sweep.config.size = 40; /* inline */
 	if (!test->bare && !test->counts)
 		run_sweep(&sweep);
-	if (test->spins) {
-		sweep = (struct sweep){ .test = test,
-					.name = "sweep with --immediate",
-					.config = roce };
-		sweep.config.immediate = true;
-		run_sweep(&sweep);
-	}
+	sweep_other_ways(test, &roce);
 	if (!test->server || test->one_file)
 		return;
 	sweep = (struct sweep){ .test = test, .name = "sweep with two clients", .config = roce };

@@ -198,7 +198,8 @@ static void say(struct fake_peer *peer, uint8_t *slot)
 	uint8_t text[TEXT];
 	size_t length = text_of(peer, text);
 	uint64_t sum = sum_of(text, length);
-	uint64_t mark = htobe64((peer->sent + 1) << 32 | (uint64_t)length << 16 | sum);
+	uint64_t told = fake_config->bad_mark ? UINT16_MAX : length;
+	uint64_t mark = htobe64((peer->sent + 1) << 32 | told << 16 | sum);
 
 	if (!mark_first || peer->torn)
 		memcpy(slot, text, length);
@@ -240,7 +241,7 @@ static void go_on(struct fake_peer *peer)
 		return;
 	}
 	peer->told = true;
-	fake_tell_count(peer, peer->sent);
+	fake_tell_count(peer, peer->sent + fake_config->one_more);
 	maybe_done(peer);
 }
 

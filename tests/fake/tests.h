@@ -47,6 +47,7 @@ void test_last_waits(const struct test *test);
 void test_arrivals(const struct test *test);
 void test_odd_peers(const struct test *test);
 void test_figures(const struct test *test);
+void test_memories(const struct test *test);
 void test_pools(const struct test *test);
 void test_silence(const struct test *test);
 void test_many(const struct test *test, uint64_t count);

@@ -157,6 +157,10 @@ static int rights_needed(void)
 		return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
 	if (fake_config->counts)
 		return rights | (fake_config->program_serves ? IBV_ACCESS_REMOTE_ATOMIC : 0);
+	if (fake_config->only_writes && fake_config->reads && fake_config->program_serves)
+		return rights | IBV_ACCESS_REMOTE_READ;
+	if (fake_config->reads)
+		return rights | (fake_config->iwarp ? IBV_ACCESS_REMOTE_WRITE : 0);
 	if (fake_config->only_writes)
 		return rights | (fake_config->program_serves ? IBV_ACCESS_REMOTE_WRITE : 0);
 	if (fake_config->spins)

@@ -16,7 +16,8 @@ enum sort {
 	SEND,
 	MESSAGE,
 	BEGIN,
-	LEAVE
+	LEAVE,
+	PLACE
 };
 
 struct delivery {
@@ -106,6 +107,11 @@ void fake_put_immediate(struct fake_peer *peer, uint32_t immediate)
 	delivery->wr.immediate = immediate;
 }
 
+void fake_put_place(struct fake_peer *peer)
+{
+	put_into(&later, PLACE, NULL, 0)->peer = peer;
+}
+
 void fake_put_begin(struct fake_peer *peer)
 {
 	put(BEGIN, NULL, 0)->peer = peer;
@@ -154,6 +160,12 @@ static bool works(const struct fake_peer *peer)
 	return !peer->left && peer->id->object.alive && !fake_report->stopped;
 }
 
+/* What is timed: what comes back, or of a stream each completion. */
+static bool is_message(const struct fake_wr *wr)
+{
+	return fake_config->only_writes ? !wr->silent : wr->opcode != IBV_WC_RDMA_WRITE;
+}
+
 /* WRITE and READ, of which the peer's program knows nothing. */
 static void carry_out(const struct delivery *delivery)
 {
@@ -163,6 +175,8 @@ static void carry_out(const struct delivery *delivery)
 		return;
 	if (fake_config->late_sends)
 		qp->late++;
+	else if (fake_time_is_known() && is_message(&delivery->wr))
+		put_into(&later, SEND, NULL, 0)->qp = qp;
 	else
 		fake_complete_send(qp, IBV_WC_SUCCESS);
 }
@@ -258,6 +272,10 @@ static bool deliver(struct delivery *delivery)
 		break;
 	case MESSAGE:
 		return bring_message(delivery);
+	case PLACE:
+		if (works(delivery->peer) && fake_qp_of(delivery->peer->id))
+			fake_write_now(delivery->peer);
+		break;
 	case BEGIN:
 		if (works(delivery->peer))
 			delivery->peer->wire->begin(delivery->peer);

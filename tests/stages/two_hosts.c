@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/stages/runs.h"
+#include "tests/stages/two_hosts_others.h"
 #include "tests/support/resources.h"
 #include "tests/support/suite.h"
 
@@ -84,7 +85,7 @@ END_TEST
 
 /*
  * Of the stages that differ, one address of each device; with TESTS_ALL all of them, but for those whose
- * options or results are of another kind.
+ * options or results are of another kind: two_hosts_others.c.
  */
 static bool is_wanted(struct setting at)
 {
@@ -122,6 +123,7 @@ int main(void)
 			suite_add_tcase(suite, tcase);
 		}
 	}
+	two_hosts_add_others(suite, !strcmp(host, "1"));
 	for (i = 0; i < RUN_LENGTH(netdevs); i++) {
 		if (getenv(netdevs[i]))
 			tcase_add_loop_test(link, packets_were_lost, i, i + 1);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the stage tests between two machines. Contract: stages whose options or results are of another
+ * kind: what they are to bring arrives, although the link loses packets.
+ */
+#ifndef STAGES_TWO_HOSTS_OTHERS_H
+#define STAGES_TWO_HOSTS_OTHERS_H
+
+#include <check.h>
+#include <stdbool.h>
+
+/* Adds a test case for each of them: its servers, or its clients, which are on the other machine. */
+void two_hosts_add_others(Suite *suite, bool servers);
+
+#endif
