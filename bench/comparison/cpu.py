@@ -199,6 +199,7 @@ def steadiness(times: int = 20) -> float:
     them away does not show up in any account of this machine, but it does here.
     """
     took = []
+    sum(range(20000))  # once before: an emulator translates what it has not met yet
     for _ in range(times):
         begun = time.monotonic_ns()
         sum(range(20000))
