@@ -87,6 +87,8 @@ class Session:
     def one(self, link: place.Link, point: Point, number: int) -> None:
         """One run; one that fails is named and survived."""
         begun = time.monotonic()
+        if not isinstance(self.runner, remote.RemoteRunner):
+            self.note("steadiness", cpu.steadiness())
         job = Job(WAYS[point.way], link, point.load, point.size, point.clients)
         key = (link.name, point)
         try:
@@ -105,7 +107,6 @@ class Session:
         if isinstance(self.runner, remote.RemoteRunner):
             return  # it is other machines
         self.note("background", cpu.background(1.0, self.runner.cpus))
-        self.note("steadiness", cpu.steadiness())
         for kind, command in (("wake_up", ["build/bench/wake_up"]), ("statistics_cost", STATISTICS_COST)):
             if shutil.which(command[0]):
                 said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

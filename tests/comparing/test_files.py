@@ -132,6 +132,15 @@ class Page(Folder):
         self.assertIn("Emulated", parser.text)
         self.assertIn("6.1 <made up>", parser.text)
 
+    def test_counters_are_shown_where_there_are_any(self) -> None:
+        made = results()
+        self.assertNotIn("instructions a message", page.page([made]))
+        for one in made.samples:
+            one.figures["perf_instructions"] = 5000 * one.figures["rate"]
+        text = page.table(made, "RoCE")
+        self.assertIn("<th>instructions a message</th>", text)
+        self.assertEqual(text.count("<td>5,000 [5,000, 5,000]</td>"), 10)
+
     def test_each_sample_is_in_it(self) -> None:
         self.assertIn(f"All {len(results().samples)} samples", page.page([results()]))
         self.assertEqual(page.samples(results()).count("<tr>"), len(results().samples) + 1)
