@@ -55,7 +55,7 @@ def messages(points: int, own: str, transport: str, partner: str, count: int, *a
         if name == "client":
             run["arguments"] += ["-w", "5", "-v"]
     run = case(transport, **sides)
-    what = " ".join(argument for argument in arguments + partners if argument.startswith("--"))
+    what = " ".join(dict.fromkeys(word for word in arguments + partners if word.startswith("--")))
     text = f"{own}, {transport}{', ' + what if what else ''}: {count} messages"
     return Check(points, text, run, judges.complete(role, own, count, own == "server"), own_word=False)
 

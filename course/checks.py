@@ -68,16 +68,16 @@ def verify() -> list[Check]:
 
 def inline() -> list[Check]:
     """Small messages and large ones, and a device that takes none inline."""
-    small = messages(15, "client", "RoCE", "ping-sr-1", 300, "-c", "300", "-s", "64")
+    small = messages(10, "client", "RoCE", "ping-sr-1", 300, "-c", "300", "-s", "64")
     large = messages(10, "client", "RoCE", "ping-sr-1", 100, "-c", "100", "-s", "65")
     return [
         small,
-        Check(15, "client: messages of 64 bytes go inline", small.case, judges.inlined),
+        Check(25, "client: messages of 64 bytes go inline", small.case, judges.inlined),
         large,
-        Check(15, "client: messages of 65 bytes do not", large.case, judges.inlined),
+        Check(10, "client: messages of 65 bytes do not", large.case, judges.inlined),
         messages(10, "server", "iWARP", "ping-sr-1", 300, partners=("-c", "300", "-s", "64")),
         innocent(10, "client", small),
-        over_fakes(15, "ping-sr-1", "client", "sweep"),
+        over_fakes(15, "ping-sr-1", "client", "lines"),
     ]
 
 
@@ -95,11 +95,13 @@ def credits_() -> list[Check]:
         checks.append(Check(points, text, run, judges.complete("client", "server", 1000, False), own_word=False))
     client, server = side("client", "-c", "200", "-b", "1", "-w", "5"), side("server")
     run = case("iWARP", server=server, client=client)
-    checks.append(Check(10, "your client and your server with one buffer", run, judges.both_well))
+    checks.append(Check(5, "your client and your server with one buffer", run, judges.both_well))
+    liar = case("RoCE", server=side("build/course/overcredit"), client=side("client", "-c", "2000", "-b", "16", "-w", "5"))
+    checks.append(Check(10, "client: a server that returns more than it owes", liar, judges.complains("bad credits")))
     return checks + [
         innocent(5, "client", checks[0]),
         innocent(5, "server", checks[1]),
-        over_fakes(10, "blast-sr-2", "client", "lines"),
+        over_fakes(5, "blast-sr-2", "client", "orderings"),
         over_fakes(10, "blast-sr-2", "server", "orderings"),
     ]
 

@@ -12,8 +12,14 @@ $(BUILD)/course/corrupt: $(patsubst %.c,$(BUILD)/ping-sr-0/%.o,$(ping-sr-0.serve
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) -Wl,--wrap=our_post_send $^ $(LIBS) -o $@
 
+$(BUILD)/course/overcredit: $(patsubst %.c,$(BUILD)/blast-sr-2/%.o,$(blast-sr-2.server) $(blast-sr-2.parts)) \
+		$(BUILD)/course/overcredit.o $(ROOM_LIBS) $(VERBS_TRACE_LIB)
+	$(SAY) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) -Wl,--wrap=our_return_credits -Wl,--wrap=our_post_recv_chain \
+		$^ $(LIBS) -o $@
+
 course-build: ping-sr-0/server $(foreach stage,ping-sr-1 blast-sr-2 ping-rdma-3 ping-rc-0,$(stage)/client $(stage)/server) \
-	      $(BUILD)/course/corrupt verbs-trace
+	      $(BUILD)/course/corrupt $(BUILD)/course/overcredit verbs-trace
 
 exercise: ## NAME=ping-sr-2e DIR=mine: the starting tree of an exercise (course/README.md lists them)
 	$(if $(and $(NAME),$(DIR)),,$(error Say which exercise, and where: NAME=ping-sr-2e DIR=mine))

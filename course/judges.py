@@ -13,6 +13,7 @@ from typing import Any
 
 Result = dict[str, Any]
 Judge = Callable[[Result], str]
+INLINE_WANTED = 64  # bytes: control->inline_wanted of ping-sr-1
 
 
 def calls(of: Result) -> list[Result]:
@@ -76,6 +77,16 @@ def receives_first(own: str, call: str) -> Judge:
         if call not in names or "ibv_post_recv" not in names:
             return f"no {call} after an ibv_post_recv: no connection was made"
         return "" if names.index("ibv_post_recv") < names.index(call) else f"the first receive is posted after {call}"
+
+    return judge
+
+
+def complains(words: str) -> Judge:
+    """The client fails, and says so in these words."""
+
+    def judge(result: Result) -> str:
+        reason = ended(result["client"], 1, "your client")
+        return reason or ("" if words in result["client"]["err"] else f"it failed, but did not say '{words}'")
 
     return judge
 
@@ -158,18 +169,18 @@ def work_requests(of: Result, call: str) -> list[Result]:
 
 
 def inlined(result: Result) -> str:
-    """A message goes inline if, and only if, the QP was granted as much."""
+    """A message goes inline if, and only if, it fits. In the lab all that is wanted is granted, to who asks."""
     granted = [call["args"]["qp_init_attr"]["cap"]["inline"] for call in calls(result["client"])
                if call.get("call") == "rdma_create_qp" and call.get("result") == 0]  # fmt: skip
     sends = [wr for wr in work_requests(result["client"], "ibv_post_send") if wr.get("opcode") == "SEND"]
     if not granted or not sends:
         return "no message was sent"
-    if not granted[-1]:
-        return "rdma_create_qp was not asked for inline data"
+    if granted[-1] < INLINE_WANTED:
+        return f"{granted[-1]} bytes of inline data were granted: rdma_create_qp was not asked for {INLINE_WANTED}"
     for number, wr in enumerate(sends):
         length, inline = sum(sge["length"] for sge in wr["sge"]), "INLINE" in wr.get("flags", "")
-        if inline != (length <= granted[-1]):
-            return f"send {number} of {length} bytes was {'' if inline else 'not '}inline; granted are {granted[-1]}"
+        if inline != (length <= INLINE_WANTED):
+            return f"send {number} of {length} bytes was {'' if inline else 'not '}inline"
     return ""
 
 

@@ -35,6 +35,11 @@ def swap(old: str, new: str) -> Callable[[str], str]:
     return edit
 
 
+def both(one: Callable[[str], str], other: Callable[[str], str]) -> Callable[[str], str]:
+    """One edit, and then the other."""
+    return lambda source: other(one(source))
+
+
 def before_main(body: str) -> Callable[[str], str]:
     """An edit that runs something before the program begins."""
     includes = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
@@ -88,12 +93,12 @@ SOLUTIONS = [
              0, 80),
     Solution("inline", "right", same, 100, 100),
     Solution("inline", "asks, and never uses it", swap("<= control->max_inline)\n", "> control->max_inline + 1000000)\n"),
-             60, 90, "not inline"),
-    Solution("inline", "no second attempt", swap("ret == EINVAL && strcmp", "ret == -1 && strcmp"), 70, 90, "sweep"),
+             50, 75, "not inline"),
+    Solution("inline", "no second attempt", swap("ret == EINVAL && strcmp", "ret == -1 && strcmp"), 70, 90, "not to be had"),
     Solution("inline", "as much as was asked for", swap("<= control->max_inline)\n", "<= control->inline_wanted)\n"),
-             70, 90, "sweep"),
+             70, 90, "not to be had"),
     Solution("credits", "right", same, 100, 100),
-    Solution("credits", "believes any", swap("if (credits > under_way)", "if (credits == UINT64_MAX)"), 80, 92, "credits"),
+    Solution("credits", "believes any", swap("if (credits > under_way)", "if (credits == UINT64_MAX)"), 80, 92, "your client ended with exit status"),
     Solution("credits", "of the host's byte order", swap("htobe64(credits)", "credits"), 10, 60),
     Solution("credits", "the receive is not posted again", swap("ret = our_post_credit_recv(client, slot)", "ret = 0"), 10, 90),
     Solution("srq", "right", same, 100, 100),
@@ -113,8 +118,8 @@ SOLUTIONS = [
              "ppoll(fds, 2, time_left(control, &left) ? NULL : NULL, NULL)"), 60, 90),
     Solution("asleep", "prints what the tests would", before_main(PRINTS_OK), 0, 10),
     Solution("two-clients", "right", same, 100, 100),
-    Solution("two-clients", "waits for the thread", swap("	if (!ret)\n		return;",
-             "	if (!ret)\n		pthread_join(thread, NULL);\n	if (!ret)\n		return;"), 20, 90),
+    Solution("two-clients", "waits for the thread", both(swap("PTHREAD_CREATE_DETACHED", "PTHREAD_CREATE_JOINABLE"),
+             swap("	if (!ret)\n		return;", "	if (!ret)\n		pthread_join(thread, NULL);\n	if (!ret)\n		return;")), 20, 65),
     Solution("immediate", "right", same, 100, 100),
     Solution("immediate", "of the host's byte order", swap("htobe32((uint32_t)number)", "(uint32_t)number"), 10, 70),
     Solution("immediate", "the receive is not posted again",

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A server's part for the exercise "credits": the third time it returns credits it returns LIE more than it owes. Linked
+ * with --wrap=our_return_credits and --wrap=our_post_recv_chain.
+ */
+#include "blast-sr-2/blast.h"
+
+#define LIE 1000
+
+int __real_our_return_credits(struct our_control *agent);
+int __wrap_our_return_credits(struct our_control *agent);
+int __real_our_post_recv_chain(struct our_control *agent, uint64_t n);
+int __wrap_our_post_recv_chain(struct our_control *agent, uint64_t n);
+
+static uint64_t lie;
+
+int __wrap_our_return_credits(struct our_control *agent)
+{
+	static unsigned int times;
+	int ret;
+
+	lie = ++times == 3 ? LIE : 0;
+	agent->transfer->credited -= lie;
+	ret = __real_our_return_credits(agent);
+	lie = 0;
+	return ret;
+}
+
+/* There are no more receives than there were. */
+int __wrap_our_post_recv_chain(struct our_control *agent, uint64_t n)
+{
+	return __real_our_post_recv_chain(agent, n - lie);
+}
