@@ -208,6 +208,8 @@ void test_many(const struct test *test, uint64_t events)
 
 	if (test->talks) /* by people */
 		config.count = SLOW;
+	if (test->pushes && messages > MESSAGES) /* each takes sleeps, and makes no completion */
+		config.count = MESSAGES;
 	if (test->one_sided)
 		least = test->server && !test->spins
 				? 2
