@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A server's part for the exercise "credits": the third time it returns credits it returns LIE more than it owes. Linked
- * with --wrap=our_return_credits and --wrap=our_post_recv_chain.
+ * A server's part for the exercise "credits": the third time it returns credits it returns LIE more
+ * than it owes. Linked with --wrap=our_return_credits and --wrap=our_post_recv_chain.
  */
 #include "blast-sr-2/blast.h"
 

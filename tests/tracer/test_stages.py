@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The stages under verbs-trace: they end as they do without it, and are accused of nothing.
+"""The stages under verbs-trace: they end as they do without it, are accused of nothing, and call the verbs that
+the tables in their READMEs name.
 
 Both sides are traced. Each stage is tried with TESTS_ALL=1; else two of them, on one transport.
 """
@@ -12,6 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from tables import differences
 from tracing import ADDRESSES, TOOL, TOP, Server, records, trace
 
 FEW = ("ping-sr-3", "ping-sr-4")
@@ -38,16 +40,20 @@ class Stages(unittest.TestCase):
         address = ADDRESSES[transport]
         with tempfile.TemporaryDirectory() as scratch:
             told = [Path(scratch, side) for side in ("server", "client")]
-            limited = ("timeout", "-k", "5", "50", TOOL, "-j", "-q", "-o", told[0])
+            limited = ("timeout", "-k", "5", "50", TOOL, "-j", "-o", told[0])
             server = Server(*limited, f"{stage}/server", "-a", address, "-c", "20")
             server.wait_for("ibv_query_gid" if stage == "ping-rc-0" else "rdma_listen", told[0])
-            client = trace("-j", "-q", "-o", told[1], f"{stage}/client", "-a", address, "-c", "20")
+            client = trace("-j", "-o", told[1], f"{stage}/client", "-a", address, "-c", "20")
             status, said = server.end()
             self.assertEqual((status, client.returncode), (0, 0), said[-300:] + client.stderr[-300:])
+            called: set[str] = set()
             for path in told:
                 lines = records(path.read_text())
+                called |= {record["call"] for record in lines if "call" in record}
                 self.assertGreater(len(lines), 5)
                 self.assertEqual([r["text"] for r in lines if "accusation" in r], [])
+            if transport == "RoCE":
+                self.assertEqual(differences(stage, called), [])
 
 
 def add(stage: str, transport: str) -> None:

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The tables of new verbs in the READMEs of the stages, beside the verbs that a stage was seen to call.
+
+Place: test_stages.py compares each stage that it runs. Contract: differences() says in words what does not fit; what
+a run of some messages cannot show has to be in NOT_IN_A_RUN, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tracing import TOP
+
+VERB = re.compile(r"\b(?:rdma|ibv)_[a-z0-9_]+\b")
+TABLE = re.compile(r"^## (?:What is new|The new verbs)\n(.*?)(?=^## )", re.MULTILINE | re.DOTALL)
+ROW = re.compile(r"^\|.*", re.MULTILINE)
+# A macro of the headers, and the function that it calls.
+MACROS = {"ibv_reg_mr_iova2": "ibv_reg_mr", "_ibv_query_gid_table": "ibv_query_gid_table"}
+STRUCTURES = {"rdma_conn_param"}
+# They only turn a value into a name: see tests/traced.
+NAMES = {"ibv_get_device_name", "rdma_event_str"}
+ERRORS, INLINE, UNASKED = "called after an error", "inline, in rdma_cma.h", "the device has to say something unasked"
+NOT_IN_A_RUN = {
+    "ping-sr-0": {
+        "ibv_query_device": ERRORS,
+        "ibv_query_qp": ERRORS,
+        "rdma_get_local_addr": INLINE,
+        "rdma_get_peer_addr": INLINE,
+        "rdma_reject": "a client has to be refused",
+        "rdma_set_option": "a server without -a",
+    },
+    "ping-sr-1": {"rdma_reject": "a client has to be refused"},
+    "ping-sr-2": {"ibv_get_async_event": UNASKED, "ibv_ack_async_event": UNASKED},
+    "ping-srq-4": {"ibv_get_async_event": UNASKED, "ibv_ack_async_event": UNASKED},
+}
+
+
+def _before(stage: str) -> str:
+    """The stage that this one goes on from, as the Makefile has it; "" if it is the first. (In the lab make is slow.)"""
+    text = (TOP / "Makefile").read_text()
+    said = re.search(rf"^{re.escape(stage)}\.before *= *(\S+)$", text, re.MULTILINE)
+    stages = re.search(r"^STAGES = ((?:.*\\\n)*.*)$", text, re.MULTILINE)
+    assert stages
+    order: list[str] = ["", *stages[1].replace("\\", " ").split()]
+    return str(said[1]) if said else order[order.index(stage) - 1]
+
+
+def named(stage: str) -> set[str]:
+    """The verbs in the stage's table of what is new; none if it has no such table."""
+    text = (TOP / stage / "README.md").read_text()
+    if stage == "ping-ep-0":  # all of it is of other functions
+        return set(VERB.findall(text))
+    section = TABLE.search(text)
+    return set(VERB.findall("\n".join(ROW.findall(section[1])))) - STRUCTURES if section else set()
+
+
+def differences(stage: str, called: set[str]) -> list[str]:
+    """What does not fit, given all verbs that the stage's client and server have called."""
+    called = {MACROS.get(verb, verb) for verb in called}
+    excused = NOT_IN_A_RUN.get(stage, {})
+    told, known = named(stage), set[str]()
+    at = stage
+    while at:
+        known |= named(at)
+        at = "" if at == "ping-ep-0" else _before(at)
+    wrong = [f"{verb} is called, and in no table up to {stage}'s" for verb in sorted(called - known - NAMES)]
+    if stage != "ping-ep-0":
+        wrong += [f"{verb} is in the table, and is not called" for verb in sorted(told - called - set(excused))]
+    wrong += [f"{verb} is excused, and is called, or not in the table" for verb in excused if verb in called or verb not in told]
+    return wrong
