@@ -55,7 +55,9 @@ FAKE_THREADED := $(foreach stage,$(FAKE_STAGES),$(if $(call threaded,$(stage)),$
 fake_programs = $(foreach stage,$(2),$(foreach role,client server,\
 	$(eval $(call fake_program,$(1),$(stage),$(role)))))
 $(call fake_programs,asan,$(FAKE_STAGES))
-$(call fake_programs,tsan,$(filter-out $(FAKE_THREADS_ELSEWHERE),$(FAKE_THREADED)))
+$(call fake_programs,tsan,$(filter-out $(FAKE_THREADS_ELSEWHERE) pubsub-rdma-1,$(FAKE_THREADED)))
+# The publisher has a thread of its own, the subscriber has not.
+$(foreach role,$(if $(TESTS_ALL),client) server,$(eval $(call fake_program,tsan,pubsub-rdma-1,$(role))))
 
 # Programs of one file take nothing of the suite's; the tests that are linked with them do.
 define fake_one_file

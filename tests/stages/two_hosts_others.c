@@ -146,12 +146,12 @@ START_TEST(the_client_here)
 }
 END_TEST
 
-/* As of the other stages: with TESTS_ALL each address, else that of soft-RoCE. */
+/* With TESTS_ALL, each on each address. */
 static bool is_wanted(const struct other *other, const struct target *target)
 {
 	bool iwarp = !strcmp(target->transport, "iWARP");
 
-	return !(iwarp && other->counts) && (getenv("TESTS_ALL") || (!iwarp && !target->ipv6));
+	return getenv("TESTS_ALL") && !(iwarp && other->counts);
 }
 
 void two_hosts_add_others(Suite *suite, bool servers)
