@@ -175,9 +175,10 @@ struct fake_report {
 	/* What became of completions and arming: for tests that want to know whether it has. */
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int late_sends, signaled, inlined;
-	unsigned int low_events;     /* of SRQs */
-	unsigned int asked;          /* requests that move no byte */
-	_Atomic uint64_t skipped_ns; /* of the program's clock: nobody has waited for them */
+	unsigned int low_events;       /* of SRQs */
+	unsigned int asked;            /* requests that move no byte */
+	_Atomic uint64_t skipped_ns;   /* of the program's clock: nobody has waited for them */
+	unsigned int waits_for_thread; /* looks in vain that took real time, see fake_hurry */
 	/* In known time */
 	_Atomic uint64_t known_messages,
 		known_calls; /* what has used CPU time so far: known_time.h */

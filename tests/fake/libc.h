@@ -31,6 +31,7 @@ int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*start)(void *), void *argument);
 int __real_eventfd(unsigned int value, int flags);
 int __real_fcntl(int fd, int command, ...);
+int __real_nanosleep(const struct timespec *pause, struct timespec *left);
 int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
 int __real_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 		 const sigset_t *mask);

@@ -91,6 +91,7 @@ void fake_hurry(void); /* a millisecond has passed, if config has it so */
 void fake_skip_time(const struct timespec *time); /* so much has passed */
 bool fake_skips_waits(void);                      /* nobody waits: the clock goes on instead */
 void fake_stop_program(void);
+bool fake_has_news(void);  /* an event is in a queue, or a peer has left and nobody has hung up */
 void fake_tell_late(void); /* the program waits for some time: what was held back until then */
 bool fake_insist(void);    /* the program waits for some time: the second signal, if it is due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
