@@ -64,6 +64,7 @@ SUITES = {
     "ep": Suite(DEVICE, "tests/ep", 3600, by_default=False),
     "devices": Suite(GUEST, "tests/devices", 3600, by_default=False),
     "symptoms": Suite(GUEST, "tests/symptoms", 3600, by_default=False),
+    "quoted": Suite(HERE, "tests/quoted", 3600, by_default=False),
     "fabric": Suite(GUEST, "tests/fabric", 3600, by_default=False),
     "strangers": Suite(DEVICE, "tests/strangers", 3600),
     "two-hosts": Suite(TWO_HOSTS, "build/tests/two-hosts-tests", 1800, options=("--loss", "1")),
