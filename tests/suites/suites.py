@@ -50,7 +50,7 @@ SUITES = {
     "fuzz": Suite(HERE, "tests/fuzzers", 600, 1),
     "fake": Suite(HERE, "tests/fakes", 1200),
     "bugs": Suite(HERE, "tests/bugs", 3600, 1),
-    "graded": Suite(HERE, "tests/graded", 7200, by_default=False),
+    "graded": Suite(HERE, "tests/graded", 10800, by_default=False),
     "lab": Suite(LAB, "lab/test --quick", 2400, 1, by_default=False),
     "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600),
     "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
