@@ -115,7 +115,8 @@ def chosen(seed: int, topic: str = "", level: int = 0) -> Bug:
     """The bug of a seed: another one that comes into the table takes few seeds from those that are there."""
     bugs = [bug for bug in every() if topic in ("", bug.topic) and level in (0, bug.level)]
     if not bugs:
-        raise Unfit(f"no bug of the topic '{topic}' and level {level or 'any'}: make bugs lists them")
+        topics = ", ".join(sorted({bug.topic for bug in every()}))
+        raise Unfit(f"no bug of the topic '{topic or 'any'}' and level {level or 'any'}; levels are 1 to 3, topics: {topics}")
     return min(bugs, key=lambda bug: hashlib.sha256(f"{seed} {bug.number}".encode()).digest())
 
 
