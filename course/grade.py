@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import fakes, make
+from . import fakes, make, objects
 from .cases import Check
 from .checks import CHECKS
 from .exercises import EXERCISES, TOP, Exercise
@@ -124,7 +124,11 @@ def build(exercise: Exercise, source: str, checks: list[Check], tree: Path, prog
         foreign = taken_in(exercise, tree)
         if foreign:
             return Mark(0, BUILD_POINTS, text, f"it takes in a file that is none of the exercise's: {foreign}")
+        kept = objects.place(exercise, tree)
+        reused = objects.take(kept, tree)
         said = build_programs(exercise, tree, programs)
+        if not reused:
+            objects.keep(kept, exercise, tree)
         build_others(exercise, checks, tree, programs)
     except (fakes.DoesNotBuild, subprocess.TimeoutExpired) as reason:
         return Mark(0, BUILD_POINTS, text, str(reason)[:400])
@@ -176,11 +180,13 @@ def grade(directory: Path) -> tuple[Exercise, list[Mark]]:
         return exercise, [built, *marks_of(checks, in_lab(checks, folder))]
 
 
-def show(exercise: Exercise, marks: list[Mark]) -> None:
+def lines(exercise: Exercise, marks: list[Mark]) -> list[str]:
     """The marks, for people."""
+    found = []
     for mark in marks:
-        print(f"{mark.points:4d} of {mark.of:2d}  {mark.text}" + (f": {mark.reason}" if mark.reason else ""))
-    print(f"{sum(mark.points for mark in marks):4d} of {sum(mark.of for mark in marks)}  {exercise.name}")
+        found.append(f"{mark.points:4d} of {mark.of:2d}  {mark.text}" + (f": {mark.reason}" if mark.reason else ""))
+    total = f"{sum(mark.points for mark in marks):4d} of {sum(mark.of for mark in marks)}  {exercise.name}"
+    return [*found, total]
 
 
 def main() -> int:
@@ -201,7 +207,7 @@ def main() -> int:
     except RuntimeError as failure:
         print(f"make grade: {failure}", file=sys.stderr)
         return 1
-    show(exercise, marks)
+    print("\n".join(lines(exercise, marks)))
     if options.json:
         total = {"points": sum(mark.points for mark in marks), "of": sum(mark.of for mark in marks)}
         checks = [vars(mark) for mark in marks]

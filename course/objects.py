@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Keeps the object files of the project's own sources, so that a grading compiles the student's file alone.
+
+Place: used by grade.py. Contract: objects are taken for a tree only if all files of it but the student's, the compiler and
+its flags are those with which they were made. They are in build/course/objects, where no submission can write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from .exercises import TOP, Exercise
+
+STORE = TOP / "build/course/objects"
+BUILT = "build"  # where a tree's Makefile puts them
+
+
+@cache
+def compiler() -> bytes:
+    """Which compiler makes them, and what it is told."""
+    said = subprocess.run(["cc", "--version"], capture_output=True, check=True).stdout
+    return said + repr([os.environ.get(name) for name in ("CC", "CFLAGS", "CPATH")]).encode()
+
+
+def place(exercise: Exercise, tree: Path) -> Path:
+    """Where the objects of such a tree are kept. The tree has not been built yet."""
+    whole = hashlib.sha256(compiler())
+    for path in sorted(tree.rglob("*")):
+        name = str(path.relative_to(tree))
+        if path.is_file() and name != exercise.file:
+            whole.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return STORE / f"{exercise.name}-{whole.hexdigest()[:16]}"
+
+
+def take(kept: Path, tree: Path) -> bool:
+    """Gives a tree the objects, if there are any. As they are newer than its sources, make leaves them as they are."""
+    if not kept.is_dir():
+        return False
+    shutil.copytree(kept, tree / BUILT, copy_function=shutil.copyfile)
+    return True
+
+
+def keep(kept: Path, exercise: Exercise, tree: Path) -> None:
+    """Keeps the objects of a tree that has been built, without the student's, and without the archive that may hold it."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept.parent) as name:
+        copy = Path(name) / "objects"
+        shutil.copytree(tree / BUILT, copy, ignore=shutil.ignore_patterns("*.a"))
+        (copy / exercise.file).with_suffix(".o").unlink()
+        try:
+            copy.rename(kept)
+        except OSError:  # another grading was faster
+            pass
