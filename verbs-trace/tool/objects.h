@@ -76,7 +76,7 @@ struct object {
 	_Atomic int64_t receives; /* of a QP: posted and not completed */
 	struct moment beyond; /* the call that first had more outstanding than the CQ has entries */
 
-	/* Of a QP whose completion in error was polled: see watch_data.c. */
+	/* Of a QP whose completion in error was polled: see watch_polls.c. */
 	_Atomic int failed_thread; /* 0: none */
 	int status;
 	struct moment failed;

@@ -12,7 +12,7 @@
 #include "verbs-trace/tool/summary.h"
 
 #define FIRST 16 /* calls in a thread that are timed, of a verb of which later ones are not */
-#define EVERY 13
+#define EVERY 31
 
 static struct row {
 	uint64_t calls, errors, took_ns;
