@@ -20,9 +20,10 @@
 /* What -c tells of a verb; each thread has its own rows. See summary.c. */
 struct tally {
 	uint64_t calls, errors;
-	uint64_t timed_ns;            /* of the calls that are all timed */
-	uint64_t sampled_ns, sampled; /* of the others: those that were timed */
-	unsigned int untimed;         /* so many calls to come are not */
+	uint64_t timed_ns; /* of the calls that are all timed */
+	uint64_t sampled_ns,
+		sampled; /* of the others: each that was timed counts for those up to the next */
+	unsigned int untimed; /* so many calls to come are not */
 };
 
 /* A thread that has called a verb. The verb that it is in is what hangs, if the program hangs. */
@@ -32,7 +33,7 @@ struct thread {
 	int depth;             /* of calls within calls; 0 outside */
 	struct moment in;      /* the outermost call; `when` is 0 outside */
 	bool gone;             /* has ended: the next one may have the row */
-	struct tally *tallies; /* one for each verb, or NULL */
+	struct tally *tallies; /* one for each verb */
 	int *error;            /* its errno: to ask for it each time is felt */
 	struct thread *next;
 };
@@ -65,7 +66,7 @@ struct thread *thread_new(void);
 static inline void call_begin(struct call *call, int verb)
 {
 	struct thread *thread = thread_mine ? thread_mine : thread_new();
-	bool timed = !thread->tallies || !thread->tallies[verb].untimed;
+	bool timed = !thread->tallies[verb].untimed;
 
 	*call = (struct call){
 		.verb = verb,

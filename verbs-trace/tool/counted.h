@@ -12,12 +12,12 @@
 
 #include "verbs-trace/tool/call.h"
 
-/* Whether -c leaves this call untimed, and it is the program's own. */
+/* Whether -c leaves this call untimed, and it is the program's own. In a process that is not traced no call is. */
 static inline bool call_is_counted(int verb)
 {
 	const struct thread *thread = thread_mine;
 
-	return thread && !thread->depth && thread->tallies && thread->tallies[verb].untimed;
+	return thread && (!thread->depth & (thread->tallies[verb].untimed > 0));
 }
 
 /* What the provider calls in turn is not counted: between these two. Returns the thread. */

@@ -242,6 +242,6 @@ class Verb:
         return (
             f"static __attribute__((noinline)) {self.ctype}told_{self.name}({self.prototype})\n{{\n{body}\n}}\n\n"
             f"static {self.ctype}{self.ours}({self.prototype})\n{{\n"
-            f"\tif (tracing && call_is_counted(VERB_{self.name}))\n\t\treturn counted_{self.name}({self.passed});\n"
+            f"\tif (call_is_counted(VERB_{self.name}))\n\t\treturn counted_{self.name}({self.passed});\n"
             f"\treturn told_{self.name}({self.passed});\n}}\n"
         )

@@ -15,8 +15,10 @@
 #include "verbs-trace/tool/watch.h"
 
 /* A completion that the program gets now. */
-static void see_error(struct call *call, struct object *qp, const struct ibv_wc *wc)
+static __attribute__((noinline)) void see_error(struct call *call, struct object *cq,
+						struct object *qp, const struct ibv_wc *wc)
 {
+	cq->uncounted = true; /* whether it was a send or a receive is not said */
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	call->bad = true;
@@ -32,13 +34,12 @@ static void see_error(struct call *call, struct object *qp, const struct ibv_wc 
 	qp->failed_thread = call->thread->number;
 }
 
-static void see_completion(struct call *call, struct object *cq, const struct ibv_wc *wc)
+static inline void see_completion(struct call *call, struct object *cq, const struct ibv_wc *wc)
 {
 	struct object *qp = object_qp_of(cq, wc->qp_num);
 
 	if (wc->status != IBV_WC_SUCCESS) {
-		cq->uncounted = true; /* whether it was a send or a receive is not said */
-		see_error(call, qp, wc);
+		see_error(call, cq, qp, wc);
 		return;
 	}
 	if (!qp)

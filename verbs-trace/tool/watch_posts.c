@@ -13,22 +13,26 @@
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/watch.h"
 
+static __attribute__((noinline)) void raise_most(struct call *call, struct object *cq, int64_t now)
+{
+	cq->most = now;
+	if (now > cq->entries && !cq->beyond.when)
+		cq->beyond = call_moment(call);
+}
+
 /* So many completions more must come to this CQ. */
-static void expect(struct call *call, struct object *cq, int64_t n)
+static inline void expect(struct call *call, struct object *cq, int64_t n)
 {
 	int64_t now;
 
 	if (!cq)
 		return;
 	now = relaxed_add(&cq->outstanding, n);
-	if (now <= atomic_load_explicit(&cq->most, memory_order_relaxed))
-		return;
-	cq->most = now;
-	if (now > cq->entries && !cq->beyond.when)
-		cq->beyond = call_moment(call);
+	if (now > atomic_load_explicit(&cq->most, memory_order_relaxed))
+		raise_most(call, cq, now);
 }
 
-static int64_t signaled(const struct object *qp, const struct ibv_send_wr *wr)
+static inline int64_t signaled(const struct object *qp, const struct ibv_send_wr *wr)
 {
 	int64_t n = 0;
 
@@ -38,7 +42,7 @@ static int64_t signaled(const struct object *qp, const struct ibv_send_wr *wr)
 }
 
 /* Only of the thread that has seen the error is it certain that it could know. */
-static void judge_post(struct call *call, struct object *qp)
+static __attribute__((noinline)) void judge_post(struct call *call, struct object *qp)
 {
 	if (qp->failed_thread != call->thread->number || call->inner)
 		return;
@@ -49,24 +53,29 @@ static void judge_post(struct call *call, struct object *qp)
 }
 
 /* Before the post itself: what is posted may be completed before the post returns. */
+static inline void expect_sends(struct call *call, struct object *qp, const struct ibv_send_wr *wr)
+{
+	struct object *send_cq = qp->send_cq, *recv_cq = qp->recv_cq;
+	int64_t n = signaled(qp, wr);
+
+	if (qp->failed_thread)
+		judge_post(call, qp);
+	relaxed_add(&qp->outstanding, n);
+	expect(call, send_cq, n);
+	if (send_cq)
+		relaxed_set(&send_cq->at_risk, false);
+	if (recv_cq && recv_cq != send_cq) /* what it waits for may be the answer to this */
+		relaxed_set(&recv_cq->at_risk, false);
+}
+
 void before_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_wr *wr,
 			  struct ibv_send_wr **bad_wr)
 {
 	struct object *object = object_of(KIND_QP, qp);
-	int64_t n;
 
 	(void)bad_wr;
-	if (!object)
-		return;
-	judge_post(call, object);
-	n = signaled(object, wr);
-	relaxed_add(&object->outstanding, n);
-	expect(call, object->send_cq, n);
-	if (object->recv_cq)
-		relaxed_set(&object->recv_cq->at_risk,
-			    false); /* what it waits for may be the answer to this */
-	if (object->send_cq)
-		relaxed_set(&object->send_cq->at_risk, false);
+	if (object)
+		expect_sends(call, object, wr);
 }
 
 void after_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_wr *wr,
@@ -86,9 +95,11 @@ void after_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_w
 int counted_ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct call call = { .verb = VERB_ibv_post_send, .thread = counted_begin() };
+	struct object *object = object_of(KIND_QP, qp);
 	int ret;
 
-	before_ibv_post_send(&call, qp, wr, bad_wr);
+	if (object)
+		expect_sends(&call, object, wr);
 	ret = device_of(qp->context)->ops.post_send(qp, wr, bad_wr);
 	if (ret)
 		after_ibv_post_send(&call, qp, wr, bad_wr, ret);
@@ -96,7 +107,7 @@ int counted_ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 	return ret;
 }
 
-static int64_t chain(const struct ibv_recv_wr *wr)
+static inline int64_t chain(const struct ibv_recv_wr *wr)
 {
 	int64_t n = 0;
 
@@ -105,17 +116,23 @@ static int64_t chain(const struct ibv_recv_wr *wr)
 	return n;
 }
 
+static inline void expect_receives(struct call *call, struct object *qp,
+				   const struct ibv_recv_wr *wr)
+{
+	int64_t n = chain(wr);
+
+	relaxed_add(&qp->receives, n);
+	expect(call, qp->recv_cq, n);
+}
+
 void before_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			  struct ibv_recv_wr **bad_wr)
 {
 	struct object *object = object_of(KIND_QP, qp);
-	int64_t n = chain(wr);
 
 	(void)bad_wr;
-	if (!object)
-		return;
-	relaxed_add(&object->receives, n);
-	expect(call, object->recv_cq, n);
+	if (object)
+		expect_receives(call, object, wr);
 }
 
 void after_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr *wr,
@@ -135,9 +152,11 @@ void after_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_w
 int counted_ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct call call = { .verb = VERB_ibv_post_recv, .thread = counted_begin() };
+	struct object *object = object_of(KIND_QP, qp);
 	int ret;
 
-	before_ibv_post_recv(&call, qp, wr, bad_wr);
+	if (object)
+		expect_receives(&call, object, wr);
 	ret = device_of(qp->context)->ops.post_recv(qp, wr, bad_wr);
 	if (ret)
 		after_ibv_post_recv(&call, qp, wr, bad_wr, ret);
