@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-sr-2: the command lines of client and server, and what the server's limits let a client have.
- * See blast.h.
+ * blast-sr-2: the command lines of client and server, and the server's limits for a client. See
+ * blast.h.
  */
 #include <errno.h>
 #include <inttypes.h>
