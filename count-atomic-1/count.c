@@ -39,10 +39,10 @@ const struct our_program our_server_program = {
 	.summary = "Lets clients count in its memory, sleeps meanwhile, and compares the sum.",
 	.options = { our_listener_options },
 	.needs_atomics = true,
-	.timeout_s = 0, /* whoever counts says nothing */
+	.timeout_s = 0, /* a client that counts sends nothing */
 };
 
-/* All have the same words: of memory of its own a client takes but queues. */
+/* All clients have the same words: the only memory that a client takes is its queues. */
 int our_check_transfer(struct our_control *agent)
 {
 	agent->memory = our_memory_of_buffers(agent, 0);
