@@ -24,8 +24,8 @@
 
 #define LINE_LIMIT_S 10                   /* a client sends its line at once */
 #define LOOK_NS      (OUR_NS_PER_S / 100) /* a look costs a system call */
-#define QUIET_NS     OUR_NS_PER_S /* until then a peer that has closed TCP must send */
-#define START_NS     (5 * OUR_NS_PER_S) /* the same before its first message */
+#define QUIET_NS     OUR_NS_PER_S         /* until then a peer that has closed TCP must send */
+#define START_NS     (5 * OUR_NS_PER_S)   /* the same before its first message */
 
 const struct our_option *const our_watching_options = our_bare_options;
 
