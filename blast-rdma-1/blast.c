@@ -19,9 +19,10 @@
 struct our_write_options our_write_options = { .buffers = 64, .chain = 16, .depth = 1 };
 
 static const struct our_option stream_options[] = {
-	{ "buffers", 'b', "N", "so many messages may be under way (default 64)",
+	{ "buffers", 'b', "N", "how many messages may be under way (default 64)",
 	  OUR_OWN_NUMBER(our_write_options.buffers, 1, MAX_BUFFERS) },
-	{ "chain", 0, "N", "post at most N at once, and want a completion of the last (default 16)",
+	{ "chain", 0, "N",
+	  "post at most N at once; only the last of them makes a completion (default 16)",
 	  OUR_OWN_NUMBER(our_write_options.chain, 1, MAX_BUFFERS) },
 	{ "verify", 'v', NULL, "number the messages, for a server that compares: give it to both",
 	  OUR_FLAG(verify) },

@@ -28,17 +28,19 @@ static uint64_t mtu_wanted;
 const struct our_option our_bare_options[] = {
 	{ "device", 0, "NAME", "RDMA device (default: the one with the address)",
 	  OUR_OWN_TEXT(device_wanted) },
-	{ "device-port", 0, "N", "port of the RDMA device, from 1 (default: likewise)",
+	{ "device-port", 0, "N",
+	  "port of the RDMA device, from 1 (default: the one with the address)",
 	  OUR_OWN_NUMBER(port_wanted, 1, 255) },
 	{ "gid-index", 0, "N",
-	  "place in the port's table of GIDs (default: the address's, RoCE v2 first)",
+	  "place in the port's table of GIDs (default: that of the address, RoCE v2 first)",
 	  OUR_OWN_NUMBER(gid_wanted, 0, MAX_INDEX) },
 	/* In the order of enum ibv_mtu. */
 	{ "mtu", 0, "256|512|1024|2048|4096",
-	  "bytes a packet (default 1024, or less if the port's is)", OUR_OWN_WORD(mtu_wanted) },
+	  "bytes a packet (default 1024, or the port's if that is less)",
+	  OUR_OWN_WORD(mtu_wanted) },
 	/* In the order of mistakes.c. */
 	{ "mistake", 0, "no-grh|qpn|psn|address",
-	  "tell the QP something wrong of its peer (README.md)", OUR_OWN_WORD(our_mistake) },
+	  "tell the QP something wrong about its peer (README.md)", OUR_OWN_WORD(our_mistake) },
 	{ 0 },
 };
 

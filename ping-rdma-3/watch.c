@@ -24,13 +24,13 @@ static bool immediate; /* --immediate; if several are given, the last in this li
 
 const struct our_option our_watch_options[] = {
 	{ "last-byte", 0, NULL,
-	  "look at a message's last byte only: where a device writes in ascending order",
+	  "look only at a message's last byte: for devices that write in ascending order",
 	  OUR_OWN_FLAG(last_byte) },
 	{ "sequence", 0, NULL,
 	  "the same, and wait until that byte is the message's number: nothing needs to be cleared",
 	  OUR_OWN_FLAG(sequence) },
 	{ "immediate", 0, NULL,
-	  "look at no memory: WRITE with immediate data, and wait for completions; give it to both",
+	  "use WRITE with immediate data, and wait for its completions: give it to both",
 	  OUR_OWN_FLAG(immediate) },
 	{ 0 },
 };

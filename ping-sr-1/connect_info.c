@@ -24,11 +24,11 @@ static struct {
 } ignored;
 
 static const struct our_option server_options[] = {
-	{ "count", 'c', "N", "does not matter: each client says its own",
+	{ "count", 'c', "N", "has no effect: each client sends its own",
 	  OUR_OWN_NUMBER(ignored.count, 1, OUR_COUNT_UNLIMITED - 1) },
-	{ "duration", 'D', "SECONDS", "does not matter, likewise",
+	{ "duration", 'D', "SECONDS", "has no effect: each client sends its own",
 	  OUR_OWN_NUMBER(ignored.duration_s, 1, UINT32_MAX) },
-	{ "size", 's', "BYTES", "does not matter, likewise",
+	{ "size", 's', "BYTES", "has no effect: each client sends its own",
 	  OUR_OWN_BYTES(ignored.data_size, 1, OUR_MAX_SIZE) },
 	{ "max-count", 0, "N", "refuse a client that wants to send more messages (default 10^12)",
 	  OUR_OWN_NUMBER(our_client_limits.max_count, 1, OUR_COUNT_UNLIMITED) },

@@ -20,7 +20,7 @@ static uint64_t keepalive_s = 5;
 
 const struct our_option our_keepalive_options[] = {
 	{ "keepalive", 0, "SECONDS",
-	  "after so much silence see whether the peer's host still answers (default 5; 0: never)",
+	  "after so much silence, check whether the peer's host still answers (default 5; 0: never)",
 	  OUR_OWN_NUMBER(keepalive_s, 0, UINT32_MAX) },
 	{ 0 },
 };

@@ -30,7 +30,7 @@ static uint64_t spin_us = UINT64_MAX; /* --spin; UINT64_MAX: what start_spin fin
 
 static const struct our_option spin_options[] = {
 	{ "spin", 0, "MICROSECONDS",
-	  "look so long for a completion before going to sleep (default: two wake-ups)",
+	  "poll so long for a completion before going to sleep (default: two wake-ups)",
 	  OUR_OWN_NUMBER(spin_us, 0, 1000000) },
 	{ 0 },
 };

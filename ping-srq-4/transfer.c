@@ -23,9 +23,8 @@ const struct our_program our_server_program = {
 	.stage = OUR_STAGE,
 	.role = "server",
 	.name = OUR_STAGE "/server",
-	.summary =
-		"Waits for clients and sends every message of theirs back; their messages arrive "
-		"in buffers that all clients share.",
+	.summary = "Waits for clients and sends all their messages back; the messages arrive "
+		   "in buffers that all clients share.",
 	.options = { our_listener_options, our_pool_options },
 	.timeout_s = OUR_SERVER_TIMEOUT,
 };

@@ -71,7 +71,7 @@ static void show_help(const struct our_program *program)
 			 option->argument ? option->argument : "");
 		printf("  %-26s %s\n", left, option->help);
 	}
-	printf("\nResults go to stdout, all else to stderr. Exit status: 0 done, 1 failed, "
+	printf("\nResults go to stdout, everything else to stderr. Exit status: 0 done, 1 failed, "
 	       "2 wrong usage.\n");
 }
 

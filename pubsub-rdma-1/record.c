@@ -25,7 +25,7 @@ static uint64_t check = CHECK_BOTH; /* --check */
 
 const struct our_option our_record_options[] = {
 	{ "check", 0, "both|numbers|sum|none",
-	  "what tells a whole record from a torn one (default both; none accepts both)",
+	  "how to tell a whole record from a torn one (default both; none: do not check)",
 	  OUR_OWN_WORD(check) },
 	{ 0 },
 };

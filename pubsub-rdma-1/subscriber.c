@@ -21,7 +21,7 @@ const struct our_program our_client_program = {
 	.stage = OUR_STAGE,
 	.role = "client",
 	.name = OUR_STAGE "/client",
-	.summary = "Reads the server's record so many times (-c), and shows how long each took.",
+	.summary = "Reads the server's record -c times, and shows how long each took.",
 	.options = { our_client_options, our_message_options, verify_options, our_record_options },
 };
 
