@@ -12,7 +12,10 @@
 
 #include "verbs-trace/tool/call.h"
 
-/* Whether -c leaves this call untimed, and it is the program's own. In a process that is not traced no call is. */
+/*
+ * Whether -c leaves this call untimed, and it is the program's own. In a process that is not traced, no
+ * call is counted.
+ */
 static inline bool call_is_counted(int verb)
 {
 	const struct thread *thread = thread_mine;
