@@ -15,6 +15,7 @@ import sys
 import tempfile
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -103,17 +104,19 @@ def _bugs_of(path: Path) -> list[Bug]:
     return found
 
 
-def every() -> list[Bug]:
+@cache
+def every() -> tuple[Bug, ...]:
     """All bugs, the easy ones first."""
     bugs = [bug for path in sorted(FOLDER.glob("*.toml")) for bug in _bugs_of(path)]
-    return sorted(bugs, key=lambda bug: (bug.topic, bug.level, bug.name))
+    return tuple(sorted(bugs, key=lambda bug: (bug.topic, bug.level, bug.name)))
 
 
 def chosen(seed: int, topic: str = "", level: int = 0) -> Bug:
     """The bug of a seed: another one that comes into the table takes few seeds from those that are there."""
     bugs = [bug for bug in every() if topic in ("", bug.topic) and level in (0, bug.level)]
     if not bugs:
-        raise Unfit(f"no bug of the topic '{topic}' and level {level or 'any'}: make bugs lists them")
+        topics = ", ".join(sorted({bug.topic for bug in every()}))
+        raise Unfit(f"no bug of the topic '{topic or 'any'}' and level {level or 'any'}; levels are 1 to 3, topics: {topics}")
     return min(bugs, key=lambda bug: hashlib.sha256(f"{seed} {bug.number}".encode()).digest())
 
 
@@ -209,14 +212,22 @@ def judge(options: argparse.Namespace) -> int:
     return 0
 
 
+def seeds() -> dict[str, int]:
+    """The first seed that chooses each bug."""
+    found: dict[str, int] = {}
+    for seed in range(2000):
+        found.setdefault(chosen(seed).name, seed)
+        if len(found) == len(every()):
+            break
+    return found
+
+
 def show(_: argparse.Namespace) -> int:
     """make bugs: for instructors. It names a seed for each."""
-    seeds: dict[str, int] = {}
-    for seed in range(2000):
-        seeds.setdefault(chosen(seed).name, seed)
+    first = seeds()
     for bug in every():
         where = f"{bug.stage}/{bug.role}"
-        print(f"{bug.topic:21} {bug.level}  SEED={seeds.get(bug.name, '-'):<4} {where:22} {bug.name}")
+        print(f"{bug.topic:21} {bug.level}  SEED={first.get(bug.name, '-'):<4} {where:22} {bug.name}")
     return 0
 
 

@@ -23,11 +23,13 @@ course-build: ping-sr-0/server $(foreach stage,ping-sr-1 blast-sr-2 ping-rdma-3 
 
 exercise: ## NAME=ping-sr-2e DIR=mine: the starting tree of an exercise (course/README.md lists them)
 	$(if $(and $(NAME),$(DIR)),,$(error Say which exercise, and where: NAME=ping-sr-2e DIR=mine))
+	@tools/packages --install tools/packages-build.txt
 	@python3 -B -m course.make "$(NAME)" "$(DIR)"
 
 grade: ## DIR=mine: grade a solution (JSON=file: also as JSON)
 	$(if $(DIR),,$(error Say what to grade: DIR=mine))
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
+	@python3 -B -m course.grade --fit "$(DIR)"
 	@$(MAKE) --no-print-directory $(JOBS) course-build
 	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)")
 
@@ -41,6 +43,7 @@ grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: 
 # What SEED, TOPIC and LEVEL are for is in course/README.md.
 bug: ## DIR=mine: a program with a fault to be found (SEED=1: always the same one; LEVEL=1 to 3; TOPIC=completions)
 	$(if $(DIR),,$(error Say where: DIR=mine))
+	@tools/packages --install tools/packages-build.txt
 	@python3 -B -m course.bug make "$(DIR)" $(if $(SEED),--seed "$(SEED)") $(if $(TOPIC),--topic "$(TOPIC)") $(if $(LEVEL),--level "$(LEVEL)")
 
 bug-hint: ## DIR=mine: one more hint each time (HINT=2: the first two)

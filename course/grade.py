@@ -188,8 +188,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make grade", description="Grades a solution of an exercise.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--fit", action="store_true", help="say whether there is something to grade, and no more")
     options = parser.parse_args()
     try:
+        if options.fit:
+            submitted(options.directory)
+            return 0
         exercise, marks = grade(options.directory)
     except Unfit as unfit:
         print(f"make grade: {unfit}", file=sys.stderr)

@@ -123,7 +123,7 @@ SOLUTIONS = [
     Solution("immediate", "right", same, 100, 100),
     Solution("immediate", "of the host's byte order", swap("htobe32((uint32_t)number)", "(uint32_t)number"), 10, 70),
     Solution("immediate", "the receive is not posted again",
-             swap("return our_expect_count(control, &transfer->exchange);", "return 0;"), 10, 70),
+             swap("return our_expect_count(control, &control->transfer->exchange);", "return 0;"), 10, 70),
     Solution("statistics", "right", same, 100, 100),
     Solution("statistics", "each percentile the median", swap("percent * (double)", "(percent * 0 + 50) * (double)"), 30, 60),
     Solution("statistics", "powers of two alone", swap("return shift * OUR_HISTOGRAM_HALF + (unsigned int)(value >> shift)",

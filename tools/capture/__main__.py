@@ -8,6 +8,7 @@ packet is, is said by tshark.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import signal
 import subprocess
 import sys
@@ -112,7 +113,9 @@ def main() -> int:
     if options.stage:
         OUT.mkdir(parents=True, exist_ok=True)
         capture = OUT / f"{options.stage}{'-iwarp' if options.iwarp else ''}.pcap"
-        failed = run(options, capture)
+        with (OUT / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # both hosts leave notes here, and those of another run would be taken for theirs
+            failed = run(options, capture)
     try:
         conversation = read(frames(capture))
     except NoFrames as error:

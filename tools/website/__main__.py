@@ -12,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import check, mend, sources
+from . import check, mend, practice, sources
 from .markdown import FRONT, Pages
-from .pages import TOP, Section, sections, stages
+from .pages import EXERCISE_PAGES, TOP, Section, sections, stages
 from .sources import NotThere, fence
 
 
@@ -61,6 +61,8 @@ def write_pages(destination: Path, html: Path) -> None:
         folder, _, name = page.partition("/")
         if name == "README.md" and folder in stages():
             text += of_stage(folder)
+        if page in EXERCISE_PAGES:
+            text += practice.commands(page)
         pages.write(page, text)
     pages.write("index.md", pages.convert(FRONT, (TOP / FRONT).read_text()) + contents(parts))
     pages.write_shown()

@@ -3,7 +3,8 @@
 
 Place: between tools/website/__main__.py and sources.py. Contract: the page stays where the file is, relative to
 the top, so that links between pages hold as they are. A link to any other file of the tree leads to a page
-that shows that file. A line `<!-- code: FILE FUNCTION -->` is followed by that function as it is now.
+that shows that file. A line `<!-- code: FILE FUNCTION -->` is followed by that function as it is now; for a line
+`<!-- table: NAME -->` see practice.py.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from . import sources
+from . import practice, sources
 from .pages import TOP
 from .sources import NotThere, fence
 
 FRONT = "README.md"
 CODE = re.compile(r"^<!-- code: (\S+) (\S+) -->$", re.MULTILINE)
+TABLE = re.compile(r"^<!-- table: (\S+) -->$", re.MULTILINE)
 FIGURE = re.compile(r"^!\[([^\]]*)\]\((\S+)\.svg\)$", re.MULTILINE)
 # Fenced blocks and code spans hold no links.
 VERBATIM = re.compile(r"(^(`{3,}|~{3,}).*?^\2[`~]*$|(`+)(?!`).+?(?<!`)\3(?!`))", re.MULTILINE | re.DOTALL)
@@ -112,6 +114,7 @@ class Pages:
 
         figures = [figure(found) for found in FIGURE.finditer(text)]
         text = FIGURE.sub("@FIGURE@", text)
+        text = TABLE.sub(lambda found: practice.table(found.group(1)), text)
         text = CODE.sub(code, outside_code(text, links))
         for drawing in figures:
             text = text.replace("@FIGURE@", drawing, 1)

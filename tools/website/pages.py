@@ -13,8 +13,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.exercises import EXERCISES
+
 TOP = Path(__file__).resolve().parents[2]
 ONE_FILE_STAGES = ["ping-ep-0"]
+EXERCISE_PAGES = {f"course/exercises/{name}.md": name for name in EXERCISES}
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ def sections() -> list[Section]:
     return [
         Section("Concepts", [f"docs/{name}.md" for name in concepts]),
         Section("Stages", [f"{stage}/README.md" for stage in stages()]),
-        Section("Labs and exercises", existing("course/README.md") + existing("course/labs/*.md")),
+        Section("Labs", existing("course/README.md") + existing("course/labs/*.md")),
+        Section("Exercises and bug labs", ["course/exercises/README.md", *EXERCISE_PAGES, "course/bugs/README.md"]),
         Section("Reference", [f"docs/{name}.md" for name in reference]),
         Section(
             "Tools and machines",

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The solutions that tests/graded hands in fit the sources: python3 -m unittest discover -s tests -t tests"""
+
+from __future__ import annotations
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from course.exercises import EXERCISES, TOP  # noqa: E402
+from exercises.solutions import SOLUTIONS  # noqa: E402
+
+
+class Solutions(unittest.TestCase):
+    """Each is what it says."""
+
+    def test_each_edit_changes_the_source(self) -> None:
+        for one in SOLUTIONS:
+            right = (TOP / EXERCISES[one.exercise].file).read_text()
+            with self.subTest(f"{one.exercise}, {one.name}"):
+                self.assertEqual(one.edit(right) == right, one.name == "right")
+
+    def test_each_exercise_has_right_and_wrong_ones(self) -> None:
+        for name in EXERCISES:
+            of_it = [one.name for one in SOLUTIONS if one.exercise == name]
+            self.assertIn("right", of_it)
+            self.assertGreater(len(of_it), 1, name)
+            self.assertEqual(len(set(of_it)), len(of_it), name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The pages whose quoted outputs tests/quoted compares with real ones.
+
+Place: between tests/quoted and page.py. Contract: paths relative to the top of the tree. docs/pitfalls.md is not among
+them: tests/symptoms runs its commands.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import page
+
+TOP = Path(__file__).resolve().parents[2]
+LABS = sorted(str(path.relative_to(TOP)) for path in TOP.glob("course/labs/lab-[0-9].md"))
+PAGES = [*LABS, "docs/capture.md", "course/README.md"]
+# Numbers that a page asks about, and that are others in each run.
+OF_ONE_RUN = {"course/labs/lab-6.md": {"1222"}}
+
+
+def of(name: str) -> list[page.Quote]:
+    """The commands of a page."""
+    return page.quotes(name, (TOP / name).read_text(), frozenset(OF_ONE_RUN.get(name, ())))
