@@ -33,7 +33,7 @@ $(BUILD)/tests/peer: $(wildcard tests/peer/*.[ch])
 
 define flat_rules
 $(BUILD)/tests/flat/$(1)/client.c $(BUILD)/tests/flat/$(1)/server.c &: \
-		$(wildcard $(ROOMS:=/*.[ch]) $(STAGES:=/*.[ch])) Makefile $(wildcard tools/flatten/*)
+		$(wildcard $(ROOMS:=/*.[ch]) $(STAGES:=/*.[ch])) Makefile $(wildcard tools/flatten/* tools/flatten/small/*/*)
 	$$(SAY) FLAT $(1)
 	$$(Q)python3 -B -m tools.flatten $(1) $(BUILD)/tests/flat/$(1) >/dev/null
 endef
