@@ -93,7 +93,7 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 
 static bool is_ipv4(const union ibv_gid *gid)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
 	return !memcmp(gid->raw, mapped, sizeof(mapped));
 }
