@@ -16,13 +16,14 @@
 
 #define MAX_BUFFERS (1u << 20)
 
-struct our_write_options our_write_options = { .buffers = 64, .chain = 16, .depth = 1 };
+struct our_write_options our_write_options = { .buffers = 64, .depth = 1 };
 
 static const struct our_option stream_options[] = {
 	{ "buffers", 'b', "N", "how many messages may be under way (default 64)",
 	  OUR_OWN_NUMBER(our_write_options.buffers, 1, MAX_BUFFERS) },
 	{ "chain", 0, "N",
-	  "post at most N at once; only the last of them makes a completion (default 16)",
+	  "post at most N at once; only the last of them makes a completion (default 16; 1 if "
+	  "messages are longer than 4 KiB)",
 	  OUR_OWN_NUMBER(our_write_options.chain, 1, MAX_BUFFERS) },
 	{ "verify", 'v', NULL, "number the messages, for a server that compares: give it to both",
 	  OUR_FLAG(verify) },
