@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-rdma-1: how the agent judges a client whose WRITEs it has not seen: by how many there were, as
- * it says, and by the last of them, which is what the buffer holds. See common/stage.h.
+ * blast-rdma-1: how the agent judges a client whose WRITEs it has not seen: by the count that the
+ * client sends, and by the last message, which is in the buffer. See common/stage.h.
  */
 #include "blast-rdma-1/blast_rdma.h"
 #include "common/stage.h"
@@ -11,8 +11,8 @@
 #include "program/report.h"
 
 /*
- * Each message is written over the one before it. The count came in a message behind the last WRITE: what
- * there is now is that WRITE's, whole, or something is wrong.
+ * Each message overwrites the one before it. The count came in a message after the last WRITE, so
+ * the buffer now holds that WRITE's message, whole, or something is wrong.
  */
 static int check_last_message(const struct our_control *agent)
 {

@@ -16,12 +16,14 @@
 
 #define MAX_BUFFERS (1u << 20)
 
-struct our_write_options our_write_options = { .buffers = 64, .chain = 16, .depth = 1 };
+struct our_write_options our_write_options = { .buffers = 64, .depth = 1 };
 
 static const struct our_option stream_options[] = {
-	{ "buffers", 'b', "N", "so many messages may be under way (default 64)",
+	{ "buffers", 'b', "N", "how many messages may be under way (default 64)",
 	  OUR_OWN_NUMBER(our_write_options.buffers, 1, MAX_BUFFERS) },
-	{ "chain", 0, "N", "post at most N at once, and want a completion of the last (default 16)",
+	{ "chain", 0, "N",
+	  "post at most N at once; only the last of them makes a completion (default 16; 1 if "
+	  "messages are longer than 4 KiB)",
 	  OUR_OWN_NUMBER(our_write_options.chain, 1, MAX_BUFFERS) },
 	{ "verify", 'v', NULL, "number the messages, for a server that compares: give it to both",
 	  OUR_FLAG(verify) },
@@ -58,10 +60,10 @@ const struct our_program our_server_program = {
 	.name = OUR_STAGE "/server",
 	.summary = "Lets clients write to its memory, and sleeps meanwhile.",
 	.options = { our_listener_options, verify_options, read_options },
-	.timeout_s = 0, /* whoever writes says nothing */
+	.timeout_s = 0, /* a client that writes sends nothing */
 };
 
-/* Compares what is wanted of the device with what it has: better now than as an EINVAL later. */
+/* Compares what is wanted with what the device has: a message now is better than EINVAL later. */
 static int check_device(struct our_control *client, uint64_t buffers)
 {
 	uint32_t others = OUR_EXCHANGE_WRS + client->keepalive.max_send_wr;
@@ -90,9 +92,9 @@ static int check_device(struct our_control *client, uint64_t buffers)
 }
 
 /*
- * Without -v all messages are the same, and WRITEs read it from one place, which stays in the cache: nobody
- * changes it. The server is told of that place with a key that opens nothing. READs bring the same each
- * time, and all of them to one place.
+ * Without -v all messages are the same, and WRITEs read them from one place, which stays in the
+ * cache, because nothing changes it. The server is told of that place with a key that gives no
+ * rights. READs bring the same data each time, and all of them to one place.
  */
 int our_setup_client_transfer(struct our_control *client)
 {
@@ -120,7 +122,9 @@ int our_check_transfer(struct our_control *agent)
 	return 0;
 }
 
-/* A depth is what each side can do at most: what the device cannot is no reason to refuse a client. */
+/*
+ * A depth is what each side can do at most: a limit of the device is no reason to refuse a client.
+ */
 static int learn_depth(struct our_control *agent)
 {
 	struct ibv_device_attr device;

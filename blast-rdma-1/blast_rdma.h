@@ -10,12 +10,12 @@
 #define OUR_AGENT_BUFFER  0
 #define OUR_AGENT_BUFFERS 1
 
-/* What only this stage has: set by our_process_options, and never after. */
+/* Options of this stage only: set by our_process_options, and not changed afterwards. */
 extern struct our_write_options {
 	uint64_t buffers; /* of a client: WRITEs under way, at most; */
-	uint64_t chain;   /* of them, posted at once; the last is signaled */
+	uint64_t chain;   /* of these, posted at once; the last is signaled; 0: by their length */
 	bool read;        /* READs instead, from the agent's memory; of these */
-	uint64_t depth;   /* ... the devices carry out so many at a time, if both sides agree */
+	uint64_t depth;   /* ... this many are carried out at a time, if both sides agree */
 } our_write_options;
 
 /*
@@ -23,8 +23,7 @@ extern struct our_write_options {
  * counters only grow: completed <= posted <= goal, and never is more than n_buffers under way.
  */
 struct our_progress {
-	uint64_t
-		goal; /* so many are going to be written; falls when -D is over, or we are to stop */
+	uint64_t goal; /* how many will be written; falls when -D is over, or we are to stop */
 	uint64_t posted;
 	uint64_t completed; /* signaled or not */
 	uint64_t started_ns;
@@ -32,8 +31,8 @@ struct our_progress {
 };
 
 /*
- * Posts the next `n` messages' WRITEs, as one chain whose last is signaled, and counts them in `posted`.
- * Returns 0 or what our_judge_post says.
+ * Posts the WRITEs of the next `n` messages as one chain whose last is signaled, and counts them in
+ * `posted`. Returns 0 or what our_judge_post returns.
  */
 int our_post_write_chain(struct our_control *client, uint64_t n);
 

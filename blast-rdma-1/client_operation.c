@@ -16,6 +16,9 @@
 #include "program/report.h"
 #include "program/stop.h"
 
+#define LONG_MESSAGE 4096 /* bytes */
+#define CHAIN        16
+
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -28,7 +31,10 @@ static void start_counting(struct our_control *client)
 	our_statistics_prepare(statistics, client->count, client->data_size);
 	our_statistics_add_stream(statistics, &client->transfer->progress->statistics);
 	our_statistics_want_progress(statistics, client->options->quiet);
-	/* Completions come for whole chains: of a short run, a warm-up would leave nothing. */
+	/*
+	 * Completions come for whole chains: in a short run, a warm-up would leave nothing to
+	 * measure.
+	 */
 	if (client->count <= 4 * (uint64_t)client->n_buffers)
 		statistics->warm_up = 0;
 }
@@ -47,15 +53,25 @@ static void count_messages(struct our_control *client)
 }
 
 /*
- * How many may go with the next chain: messages left, and work requests that are free; and with --rate,
+ * A completion costs little in comparison with a long message, and soft-iWARP sends a WRITE of a page or
+ * more faster if it is signaled.
+ */
+static uint64_t longest_chain(const struct our_control *client)
+{
+	if (our_write_options.chain)
+		return our_write_options.chain;
+	return client->data_size > LONG_MESSAGE ? 1 : CHAIN;
+}
+
+/*
+ * How many may be in the next chain: messages that are left, free work requests, and with --rate,
  * messages that are due. No credit is needed: a WRITE takes no receive.
  */
 static uint64_t next_chain(const struct our_control *client)
 {
 	const struct our_progress *progress = client->transfer->progress;
 	uint64_t free = client->n_buffers - (progress->posted - progress->completed);
-	uint64_t n =
-		lesser(lesser(progress->goal - progress->posted, free), our_write_options.chain);
+	uint64_t n = lesser(lesser(progress->goal - progress->posted, free), longest_chain(client));
 	uint64_t rate = client->options->rate, now_ns = rate ? our_now_ns() : 0, due = 0;
 
 	if (!rate)
@@ -81,7 +97,7 @@ static int post_chains(struct our_control *client)
 	return ret;
 }
 
-/* The last of a chain is done, and so are all before it. */
+/* The last of a chain is done, and therefore all before it. */
 static int take(struct our_control *client, const struct our_completion *completion)
 {
 	struct our_progress *progress = client->transfer->progress;
@@ -140,7 +156,10 @@ static int move_messages(struct our_control *client)
 			ret = take_completions(client);
 		count_messages(client);
 		now_ns = our_now_ns();
-		/* No more; but those under way are waited for, as the agent is told of them. */
+		/*
+		 * Sends no more, but waits for those under way, because the agent is told their
+		 * number.
+		 */
 		if (now_ns >= deadline_ns || our_stop_requested())
 			progress->goal = progress->posted;
 		our_statistics_progress(&client->statistics, now_ns);
@@ -148,7 +167,7 @@ static int move_messages(struct our_control *client)
 	return ret;
 }
 
-/* Buffer by buffer, as each has a request of its own. */
+/* Each buffer by itself, because each has its own request. */
 static void setup_requests(struct our_control *client)
 {
 	const struct our_remote_buffer *remote = &client->transfer->exchange.buffer;
@@ -183,7 +202,10 @@ int our_client_operation(struct our_control *client)
 	/* All of them brought the same to the same place. */
 	if (!ret && our_write_options.read && client->options->verify)
 		ret = our_verify_data(client, 0, 0);
-	/* They have arrived when the agent's count is here: on iWARP a completion does not say so. */
+	/*
+	 * They have arrived when the agent's count is here: on iWARP a completion does not prove
+	 * it.
+	 */
 	if (!ret)
 		ret = our_exchange_counts(client, transfer->progress->completed);
 	our_statistics_end(&client->statistics);

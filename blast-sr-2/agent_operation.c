@@ -25,7 +25,7 @@ static void sleep_as_told(void)
 	};
 
 	if (us)
-		nanosleep(&pause, NULL); /* a signal ends it: all the better */
+		nanosleep(&pause, NULL); /* a signal ends it early, which is fine */
 }
 
 static int take_message(struct our_control *agent, const struct our_completion *completion)
@@ -48,7 +48,9 @@ static int take_message(struct our_control *agent, const struct our_completion *
 	return 0;
 }
 
-/* Whether what there is of a batch may go back. For a client without our extension see credit_batch. */
+/*
+ * Whether an incomplete batch may be returned. For a client without our extension see credit_batch.
+ */
 static bool may_return(const struct our_control *agent)
 {
 	const struct our_transfer *transfer = agent->transfer;
@@ -75,7 +77,7 @@ static bool is_batch(const struct our_control *agent)
 	       transfer->completed == agent->count;
 }
 
-/* Credits go back when a batch of them is due, and no other message is at hand. */
+/* Credits are returned when a batch of them is due, and no other message is ready. */
 int our_agent_react(struct our_control *agent, const struct our_completion *completion)
 {
 	struct our_transfer *transfer = agent->transfer;
@@ -102,7 +104,7 @@ static int receive_messages(struct our_control *agent)
 		if (!ret)
 			heard_ns = our_now_ns();
 		else if (ret == ETIMEDOUT && may_return(agent))
-			ret = our_return_credits(agent); /* of a batch that is not full */
+			ret = our_return_credits(agent); /* of an incomplete batch */
 		if (ret)
 			return ret;
 		if (our_stop_requested())

@@ -14,15 +14,15 @@
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 
-#define QUARTERS   4 /* completions and credits come, unless told otherwise, for a quarter of -b */
-#define LARGE_SIZE 4096 /* bytes: beside such a message a completion of its own costs nothing */
+#define QUARTERS   4    /* by default, completions and credits come for a quarter of -b */
+#define LARGE_SIZE 4096 /* bytes: compared with such a message its completion costs nothing */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
-/* How many buffers the device has queues for: a WR and a CQE for each, and `others`, sends, besides. */
+/* For how many buffers the device has queues: a WR and a CQE for each, and `others` more sends. */
 static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_client, uint32_t others)
 {
 	uint32_t cqes = (uint32_t)device->max_cqe - others, wrs = (uint32_t)device->max_qp_wr;
@@ -33,7 +33,7 @@ static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_clien
 	return smaller(cqes - OUR_CREDIT_SENDS, wrs);
 }
 
-/* Compares what is wanted of the device with what it has: better now than as an EINVAL later. */
+/* Compares what is wanted with what the device has: a message now is better than EINVAL later. */
 static int check_device(struct our_control *control, bool is_client)
 {
 	struct ibv_device_attr device;
@@ -71,8 +71,8 @@ static uint64_t batch(uint64_t wanted, uint32_t buffers)
 }
 
 /*
- * Signaling fewer sends saves little beside a large message, and on soft-iWARP it costs: there an
- * unsignaled send of a page or more takes a slower way. See docs/pitfalls.md.
+ * With a large message, signaling fewer sends saves little. On soft-iWARP it even costs: there an
+ * unsignaled send of a page or more takes a slower path. See docs/pitfalls.md.
  */
 static uint64_t signal_every(const struct our_control *control)
 {
@@ -84,19 +84,20 @@ static uint64_t signal_every(const struct our_control *control)
 }
 
 /*
- * How many credits a message carries, at least. A client without our extension has receives for three
- * credit messages only, and a fourth that found none would end an iWARP connection. That ours left is
- * no proof that the client has posted its receive again; what we received from the client is. With
- * batches of half the buffers at least, and a smaller one only for the last message of all
- * (may_return), there are never more than three, and nothing has to be counted:
+ * How many credits a message carries, at least. A client without our extension has receives for
+ * only three credit messages, and a fourth that found none would end an iWARP connection. That our
+ * send completed does not prove that the client has posted its receive again; what we received from
+ * the client does. With batches of at least half the buffers, and a smaller one only for the last
+ * message of all (may_return), there are never more than three, and nothing has to be counted:
  *
- * Let the client have n buffers, and c be the oldest credit message whose receive it has not posted
- * again. It has taken no message after c, so all that it could send is n, the credits before c, and
- * those of c. We return credits only for what we received. So those that we returned after c are at
- * most n: two batches of half of n, or one and the last message; with c they make three.
+ * Let the client have n buffers, and let c be the oldest credit message whose receive it has not
+ * posted again. It has taken no message after c, so all that it could send is n, plus the credits
+ * before c, plus those of c. We return credits only for what we received. So the credits that we
+ * returned after c are at most n: two batches of half of n, or one batch and the last message. With
+ * c these are three messages.
  *
- * Nor does this stall: a client without credits has sent n messages more than were credited, which is
- * a batch, or all that it had to send; and what is due then goes back at once.
+ * This does not stall: a client without credits has sent n messages more than were credited, which
+ * is a batch, or everything it had to send; then everything due is returned at once.
  */
 static uint64_t credit_batch(const struct our_control *control)
 {
@@ -124,7 +125,7 @@ static void destroy_transfer(struct our_control *control)
 	control->transfer = NULL;
 }
 
-/* All but the receives, of which there is one for each buffer, whatever arrives in it. */
+/* Everything except the receives, of which there is one for each buffer, whatever arrives in it. */
 static int setup_transfer(struct our_control *control, uint32_t max_send_wr, uint32_t credit_slots)
 {
 	int ret;
@@ -135,7 +136,7 @@ static int setup_transfer(struct our_control *control, uint32_t max_send_wr, uin
 	ret = our_setup_qp(control, max_send_wr, control->n_data_buffers);
 	if (ret)
 		goto err_destroy_transfer;
-	/* Zeros: a client with -v fills them as it goes. */
+	/* Zeros: a client with -v fills them for each message. */
 	ret = our_setup_buffers(control, control->n_data_buffers, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto err_unsetup_qp;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-sr-2: work requests in chains. One call of ibv_post_send or ibv_post_recv takes as many as
- * are linked to each other: the doorbell, which may be a system call, is rung once. See blast.h.
+ * blast-sr-2: work requests in chains. One call of ibv_post_send or ibv_post_recv takes all that
+ * are linked, with one doorbell, which may be a system call. See blast.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
 	return 0;
 }
 
-/* Posts the next `n` in chains that are not longer than --chain allows. */
+/* Posts the next `n` in chains no longer than --chain allows. */
 static int post_chains(struct our_control *control, uint64_t n,
 		       int (*post)(struct our_control *, uint64_t first, uint64_t n))
 {
@@ -88,7 +88,7 @@ int our_post_recv_chain(struct our_control *agent, uint64_t n)
 	return post_chains(agent, n, post_recvs);
 }
 
-/* The first pieces are a byte longer where the size cannot be divided. */
+/* The first elements are a byte longer if the size cannot be divided. */
 static void setup_pieces_of(struct our_control *control, struct our_buffer *buffer,
 			    struct ibv_sge *sges)
 {

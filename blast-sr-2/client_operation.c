@@ -42,7 +42,7 @@ static uint64_t free_buffers(const struct our_control *client)
 	return client->n_data_buffers - (client->transfer->posted - client->transfer->completed);
 }
 
-/* How many messages there is room for: receives at the agent (credits), and buffers that are free. */
+/* For how many messages there is room: receives at the agent (credits), and free buffers. */
 static uint64_t room(const struct our_control *client)
 {
 	const struct our_transfer *transfer = client->transfer;
@@ -54,8 +54,8 @@ static uint64_t room(const struct our_control *client)
 }
 
 /*
- * With --rate: until when to wait for a completion: until the next message is due. If there is no room
- * for it, or no next message, a completion is all that can change that.
+ * With --rate: how long to wait for a completion: until the next message is due. If there is no
+ * room for it, or no next message, only a completion can change that.
  */
 static uint64_t next_due_ns(const struct our_control *client)
 {
@@ -66,7 +66,7 @@ static uint64_t next_due_ns(const struct our_control *client)
 	return our_due_ns(transfer->started_ns, transfer->posted, client->options->rate);
 }
 
-/* Posts as much as may go: messages left, and due, that there is room for. */
+/* Posts as much as possible: messages that are left and due, and that there is room for. */
 static int post_messages(struct our_control *client)
 {
 	struct our_transfer *transfer = client->transfer;
@@ -84,7 +84,7 @@ static int post_messages(struct our_control *client)
 	return our_post_send_chain(client, n);
 }
 
-/* The completion of a signaled send, of buffer `index`, stands for all sends before it. */
+/* The completion of a signaled send, of buffer `index`, covers all sends before it. */
 static void complete_sends(struct our_control *client, uint32_t index)
 {
 	uint32_t buffers = client->n_data_buffers;
@@ -102,10 +102,10 @@ static int take(struct our_control *client, const struct our_completion *complet
 }
 
 /*
- * With --rate: whether the server has been heard, or need not be. Until a batch is full it may say nothing
- * though messages are sent. Where they are so far apart that it returns the credits of each (OUR_IDLE_NS),
- * nothing but credits is a word of its: neither that the next message is due, nor that one has been
- * sent, which its device sees to. If it owes none, it has nothing to say.
+ * With --rate: whether the server has sent something, or need not. Until a batch is full it may
+ * send nothing although messages arrive. If messages are so far apart that it returns the credits
+ * of each (OUR_IDLE_NS), only credits count: the next message being due does not, and neither does
+ * a completed send, which its device acknowledges. If it owes no credits, it has nothing to send.
  */
 static bool is_heard(struct our_control *client)
 {
@@ -132,7 +132,7 @@ static int stream(struct our_control *client, uint64_t deadline_ns)
 			until_ns = next_due_ns(client);
 		ret = our_drain(client, until_ns, take);
 		if (ret == ECONNRESET && transfer->credited == transfer->goal)
-			return 0; /* the server knew that this was all, and was faster */
+			return 0; /* the server knew that this was all, and was first */
 		if (ret && ret != EAGAIN)
 			return ret;
 		if (our_stop_requested())
@@ -143,7 +143,7 @@ static int stream(struct our_control *client, uint64_t deadline_ns)
 			heard = is_heard(client);
 		if (heard)
 			our_limit_wait(client, now_ns);
-		if (now_ns >= deadline_ns) /* no more; but those under way are waited for */
+		if (now_ns >= deadline_ns) /* sends no more, but waits for those under way */
 			transfer->goal = transfer->posted;
 		our_statistics_progress(&client->statistics, now_ns);
 	}

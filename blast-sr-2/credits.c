@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * blast-sr-2: credits. The client may have as many messages under way as the agent has receives
- * posted; the agent says how many it has posted again. What a peer says is checked. See blast.h.
+ * posted; the agent says how many it has posted again. What a peer sends is checked. See blast.h.
  */
 #include <endian.h>
 #include <errno.h>
@@ -88,7 +88,9 @@ int our_take_credits(struct our_control *client, const struct our_completion *co
 	ret = check_credits(transfer, completion, credits);
 	if (ret)
 		return ret;
-	/* Before the credits are spent: for the messages sent with them, there will be credits. */
+	/*
+	 * Before the credits are used, because the messages sent with them will be credited, too.
+	 */
 	ret = our_post_credit_recv(client, slot);
 	if (ret)
 		return ret;
@@ -132,7 +134,7 @@ int our_return_credits(struct our_control *agent)
 
 	if (!credits || transfer->credits_on_way == OUR_CREDIT_SENDS)
 		return 0;
-	/* First the receives, then the word that they are there. */
+	/* First the receives, then the message that says that they are posted. */
 	ret = our_post_recv_chain(agent, credits);
 	if (ret)
 		return ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-sr-2: what client and agent share: completions are taken in batches, and messages counted.
- * See blast.h.
+ * blast-sr-2: shared by client and agent: takes completions in batches, and counts messages. See
+ * blast.h.
  */
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
@@ -38,7 +38,7 @@ void our_start_counting(struct our_control *control)
 	our_statistics_prepare(statistics, control->count, control->data_size);
 	our_statistics_add_stream(statistics, &control->transfer->stream);
 	our_statistics_want_progress(statistics, control->options->quiet);
-	/* Credits come in batches: of a short run, a warm-up would leave nothing. */
+	/* Credits come in batches: in a short run, a warm-up would leave nothing to measure. */
 	if (control->count <= 4 * (uint64_t)control->n_data_buffers)
 		statistics->warm_up = 0;
 	our_count_messages(control, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-sr-2: the command lines of client and server, and what the server's limits let a client have.
- * See blast.h.
+ * blast-sr-2: the command lines of client and server, and the server's limits for a client. See
+ * blast.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,10 +22,11 @@ struct our_blast_options our_blast_options = {
 };
 
 static const struct our_option stream_client_options[] = {
-	{ "buffers", 'b', "N", "of each side: so many messages may be under way (default 64)",
+	{ "buffers", 'b', "N",
+	  "of each side: the number of messages that may be under way (default 64)",
 	  OUR_OWN_NUMBER(our_blast_options.buffers, 1, MAX_BUFFERS) },
 	{ "signal-every", 0, "N",
-	  "want a completion of every Nth send only (default: -b / 4; of each from 4 KiB on)",
+	  "ask for a completion of only every Nth send (default: -b / 4; of each from 4 KiB on)",
 	  OUR_OWN_NUMBER(our_blast_options.signal_every, 1, UINT32_MAX) },
 	{ "inline", 0, "BYTES", "send messages up to this long inline, if the QP can (default 64)",
 	  OUR_OWN_BYTES(our_blast_options.inline_size, 0, UINT32_MAX) },
@@ -41,13 +42,13 @@ static const struct our_option stream_server_options[] = {
 	{ "credit-batch", 0, "N",
 	  "post N receives again at a time, and return their credits (default: -b / 4)",
 	  OUR_OWN_NUMBER(our_blast_options.credit_batch, 1, UINT32_MAX) },
-	{ "sleep", 0, "MICROSECONDS", "after each message, as a slow receiver does",
+	{ "sleep", 0, "MICROSECONDS", "sleep after each message, like a slow receiver",
 	  OUR_OWN_NUMBER(our_blast_options.sleep_us, 1, 10000000) },
 	{ 0 },
 };
 
 static const struct our_option stream_options[] = {
-	{ "chain", 0, "N", "post at most N work requests at once (default: all that may go)",
+	{ "chain", 0, "N", "post at most N work requests at once (default: as many as possible)",
 	  OUR_OWN_NUMBER(our_blast_options.chain, 1, UINT32_MAX) },
 	{ "sge", 0, "N", "gather a message from N pieces, or scatter it to N (default 1)",
 	  OUR_OWN_NUMBER(our_blast_options.sge, 1, 1024) },

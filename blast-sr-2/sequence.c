@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-sr-2: what is wrong with a message that is not the one that was due. Each carries its
- * number, and a pattern made from it (ping-sr-0/user_data.h). See blast.h.
+ * blast-sr-2: finds out what is wrong with a message that was not expected. Each message carries
+ * its number, and a pattern made from it (ping-sr-0/user_data.h). See blast.h.
  */
 #include <errno.h>
 #include <inttypes.h>

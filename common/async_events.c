@@ -11,7 +11,7 @@
 #include "program/addresses.h"
 #include "program/report.h"
 
-/* What an event is about, and so who is the owner. */
+/* What an event is about, which decides whose it is. */
 enum element {
 	OF_DEVICE,
 	OF_PORT,
@@ -22,9 +22,9 @@ enum element {
 
 static const struct meaning {
 	enum ibv_event_type type;
-	const char *name, *cause; /* NULL: nobody need know */
+	const char *name, *cause; /* NULL: not reported */
 	enum element element;
-	int end; /* of the owner's connection, an errno value as of our_read_async_events; 0: it goes on */
+	int end; /* of the owner's connection, see our_read_async_events; 0: none */
 } meanings[] = {
 #define MEANING(type, ...)                                        \
 	{                                                         \
@@ -44,8 +44,8 @@ static const struct meaning {
 	MEANING(SRQ_ERR, "no receives can be posted to it any more", OF_SRQ, EIO),
 	MEANING(SRQ_LIMIT_REACHED, NULL, OF_SRQ, 0), /* its owner is told */
 	/*
-	 * Of no use: the first comes at the end of each QP with an SRQ, where it comes; soft-iWARP makes
-	 * the second of each flush.
+	 * Not reported: the first comes at the end of each QP with an SRQ, on drivers that make it;
+	 * soft-iWARP makes the second at each flush.
 	 */
 	MEANING(QP_LAST_WQE_REACHED, NULL, OF_QP, 0),
 	MEANING(SQ_DRAINED, NULL, OF_QP, 0),
@@ -64,7 +64,7 @@ static struct meaning meaning_of(const struct ibv_async_event *event)
 	return (struct meaning){ .name = "event", .cause = ibv_event_type_str(event->event_type) };
 }
 
-/* Whose connection it is about; NULL: nobody's. Good until the event is acked. */
+/* Whose connection it is about; NULL: no connection. Valid until the event is acked. */
 static struct our_control *owner_of(const struct ibv_async_event *event, enum element element)
 {
 	if (element == OF_QP)
@@ -90,7 +90,7 @@ static void describe(const struct ibv_async_event *event, enum element element,
 			 our_address_text((const struct sockaddr *)&owner->peer_address, peer));
 }
 
-/* The event is not acked yet: until then neither its QP or CQ nor their owner can go. */
+/* The event is not acked yet: until then its QP or CQ cannot be destroyed, and its owner stays. */
 static void take_async_event(struct our_control *control, const struct ibv_async_event *event)
 {
 	struct meaning meaning = meaning_of(event);
@@ -111,7 +111,10 @@ int our_read_async_events(struct our_control *control)
 {
 	struct ibv_async_event event;
 
-	/* Whoever else reads them may be faster: nobody is to block for what was there a moment ago. */
+	/*
+	 * Another thread may read the events first: no thread may block for one that was there a
+	 * moment ago.
+	 */
 	if (fcntl(control->verbs->async_fd, F_SETFL, O_NONBLOCK))
 		return our_report_error("fcntl", errno, NULL);
 	while (!ibv_get_async_event(control->verbs, &event)) {

@@ -55,7 +55,7 @@ enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 		return OUR_CM_NOT_MINE;
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_CHANGE:
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* of no use, and it does not come on every transport */
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT: /* ignored, and does not come on every transport */
 		return OUR_CM_HINT;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
@@ -109,7 +109,7 @@ const char *our_cm_event_name(const struct our_control *control, int error)
 	static _Thread_local char text[64];
 	const struct our_cm_event *event = &control->cm_event;
 
-	/* What nobody can have expected: then the event's own meaning is left. */
+	/* Not expected in any call: only the event's own meaning is left. */
 	if (error != our_judge_cm_event(event, RDMA_CM_EVENT_MULTICAST_JOIN))
 		return "";
 	snprintf(text, sizeof(text), " (%s)", rdma_event_str(event->type));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Connection management layer: the queue pair of a cm_id. In a file of its own, so that a stage whose
- * connections are made without rdma_cm can bring another. See transfer_posting.h.
+ * Connection management layer: the queue pair of a cm_id. In a file of its own, so that a stage
+ * that connects without rdma_cm can replace it. See transfer_posting.h.
  */
 #include <errno.h>
 

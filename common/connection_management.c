@@ -17,15 +17,15 @@
 #include "program/stop.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
-#define RETRY_COUNT        6 /* three bits; but of 7 soft-RoCE thinks that it means: for ever */
-#define RNR_RETRY_COUNT    7 /* means: for ever */
-#define READ_DEPTH         1 /* also of who sends no RDMA reads: 0 is refused by some devices */
+#define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "for ever" */
+#define RNR_RETRY_COUNT    7 /* means "for ever" */
+#define READ_DEPTH         1 /* also for a side that sends no RDMA READs: some devices refuse 0 */
 
 int our_create_id(struct our_control *control)
 {
 	int ret;
 
-	/* A client that was refused tries again, with an id of its own. */
+	/* A client that was refused tries again, with a new id. */
 	control->leaving = false;
 	control->ended = 0;
 	memset(&control->cm_event, 0, sizeof(control->cm_event));
@@ -81,7 +81,7 @@ void our_destroy_id(struct our_control *control)
 	destroy_id(&control->cm_id);
 }
 
-/* `event`: the name of the one that brought the error; "": none did. */
+/* `event`: the name of the event that brought the error; "": none. */
 static int report_address(const char *call, int error, const struct sockaddr *address,
 			  const char *event)
 {
@@ -91,7 +91,7 @@ static int report_address(const char *call, int error, const struct sockaddr *ad
 	if (*event && error == ENODEV)
 		return our_report_error(call, error, "%s: the RDMA device was removed%s", text,
 					event);
-	/* The kernel has one error for "not my address" and "port taken". */
+	/* The kernel has the same error for "not my address" and "port taken". */
 	if (error == EADDRNOTAVAIL && our_is_local_address(address))
 		error = EADDRINUSE;
 	switch (error) {
@@ -138,8 +138,9 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 }
 
 /*
- * An IPv6 id keeps to IPv6. Otherwise one that is bound to any address takes the IPv4 ones, too,
- * but only on RoCE and InfiniBand: better to need a second id everywhere than on some devices.
+ * An IPv6 id keeps to IPv6. Otherwise, on RoCE and InfiniBand only, one that is bound to any
+ * address also takes the IPv4 addresses. It is better to need a second id on all devices than on
+ * some.
  */
 static int keep_to_family(struct rdma_cm_id *cm_id, const struct sockaddr *address)
 {
@@ -161,7 +162,10 @@ static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, i
 	if (ret)
 		return ret;
 	ret = rdma_bind_addr(cm_id, address) ? errno : 0;
-	/* The loopback address is bound to, but no device is behind it: nobody could connect. */
+	/*
+	 * Binding to the loopback address works, but there is no device on it: no client could
+	 * connect.
+	 */
 	if (!ret && !cm_id->verbs && !our_is_any_address(address))
 		ret = ENODEV;
 	if (ret)
@@ -208,17 +212,18 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
 	if (control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return;
 	/*
-	 * An agent may not ask for more than the client offered. The event has it from our side
-	 * already: with responder_resources we are to respond. See rdma_get_cm_event(3).
+	 * An agent may not ask for more than the client offered. The event already has the depths
+	 * from our side: responder_resources is how many requests we have to answer. See
+	 * rdma_get_cm_event(3).
 	 */
 	param->responder_resources = at_most(depth, control->cm_event.responder_resources);
 	param->initiator_depth = at_most(depth, control->cm_event.initiator_depth);
 }
 
 /*
- * Whether a connection was refused because nobody listens. InfiniBand and RoCE say so with a
- * reason of their own, IB_CM_REJ_INVALID_SERVICE_ID in the IB specification's chapter on the CM.
- * iWARP has but TCP's refusal, which may come back from the call, without any event.
+ * Whether a connection was refused because no server listens. InfiniBand and RoCE have a reason for
+ * that, IB_CM_REJ_INVALID_SERVICE_ID in the IB specification's chapter on the CM. iWARP has only
+ * TCP's refusal, which the call itself may return, without any event.
  */
 static bool nobody_listens(const struct our_cm_event *event)
 {
@@ -274,7 +279,7 @@ int our_report_no_client(const struct our_control *agent, int error)
 					our_cm_event_name(agent, error));
 	our_report_error("rdma_accept", error, "most likely the client has left meanwhile%s",
 			 our_cm_event_name(agent, error));
-	/* Of an id whose client has left, librdmacm cannot ask for what the QP is to be. */
+	/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
 	return error == EINVAL ? ECONNABORTED : error;
 }
 

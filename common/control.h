@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * struct our_control: all there is of one connection, be it a client's, a listener's or an
- * agent's (the server's end of one client's connection). Every other part works on it.
+ * struct our_control: everything that belongs to one connection of a client, a listener or an agent
+ * (the server's side of one client's connection). Every other part works on it.
  */
 #ifndef OUR_CONTROL_H
 #define OUR_CONTROL_H
@@ -18,33 +18,33 @@
 #include "program/options.h"
 
 #define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
-#define OUR_INLINE_WANTED    64  /* bytes: most devices take that much */
+#define OUR_INLINE_WANTED    64  /* bytes: most devices take this many */
 #define OUR_GRACE_S          5   /* after -D: for the answer to the last message */
 
-/* What a CM event said, copied from it before it was acked: its private data dies with the ack. */
+/* A CM event, copied before the ack, which frees the event and its private data. */
 struct our_cm_event {
 	enum rdma_cm_event_type type;
-	int status;               /* 0, -errno or a transport's reason: rdma_get_cm_event(3) */
-	struct rdma_cm_id *cm_id; /* of a CONNECT_REQUEST: the new id, ours from here on; */
-	int socket;               /* or, where there is no CM, the socket that the client is at */
-	uint8_t responder_resources; /* of ours, that the peer would use */
-	uint8_t initiator_depth;     /* of ours, that the peer can serve */
+	int status;                  /* 0, -errno or a transport's reason: rdma_get_cm_event(3) */
+	struct rdma_cm_id *cm_id;    /* of a CONNECT_REQUEST: the new id, now ours; */
+	int socket;                  /* or, without the CM, the client's socket */
+	uint8_t responder_resources; /* of ours, which the peer would use */
+	uint8_t initiator_depth;     /* of ours, which the peer can serve */
 	uint8_t private_data_length; /* may include padding */
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
 };
 
 /*
- * A work request that is done: which one, and, if it was a receive, how many bytes came. One that
- * failed is never handed out. (Not struct ibv_wc: a stage may learn of a message without a CQ.)
+ * A completed work request: which one, and, if it was a receive, how many bytes arrived. A failed
+ * one is never handed out. (Not struct ibv_wc: a stage may learn of a message without a CQ.)
  */
 struct our_completion {
 	uint64_t wr_id;
 	uint32_t byte_len;
-	bool has_immediate; /* a receive that came with immediate data: this number */
+	bool has_immediate; /* a receive with immediate data: this number */
 	uint32_t immediate;
 };
 
-/* One message buffer, with the SGE and the work requests that are made for it once. */
+/* One message buffer, with its SGE and work requests, which are made once. */
 struct our_buffer {
 	uint8_t *data;
 	struct ibv_sge sge;
@@ -53,13 +53,13 @@ struct our_buffer {
 };
 
 /*
- * What a stage needs to ask a peer that says nothing whether its host is still there: see
- * ping-sr-2/keepalive.h. Where no stage asks, due_ns is UINT64_MAX and the rest is zero.
+ * What a stage needs to find out whether the host of a silent peer still answers: see
+ * ping-sr-2/keepalive.h. In stages that do not ask, due_ns is UINT64_MAX and the rest is zero.
  */
 struct our_keepalive {
-	uint64_t due_ns;      /* when to look next whether anything has come; UINT64_MAX: never */
-	uint32_t max_send_wr; /* room in the send queue, besides the workload's */
-	bool heard;           /* something has come since that was looked at last */
+	uint64_t due_ns;      /* when to check next whether anything has come; UINT64_MAX: never */
+	uint32_t max_send_wr; /* room in the send queue, in addition to the workload's */
+	bool heard;           /* something has come since the last check */
 	bool under_way;       /* posted, and not completed */
 	bool asks_nobody;     /* looks for asynchronous events only */
 };
@@ -72,14 +72,14 @@ struct our_control {
 	struct rdma_event_channel *cm_channel; /* NULL: the CM calls are synchronous */
 	struct rdma_cm_id *cm_id;
 	struct rdma_cm_id *second_cm_id; /* of a listener on any address: IPv4 and IPv6 */
-	struct our_cm_event cm_event;    /* the one awaited last */
+	struct our_cm_event cm_event;    /* the last one awaited */
 	struct our_cm_events *cm_events; /* the stage's own, for waiting: see stage.h */
 	bool connected;
-	bool accepted; /* of an agent: the connection has stood, and counts for -n */
+	bool accepted; /* of an agent: was connected, and counts for -n */
 	bool leaving;  /* the tear-down has begun */
-	int ended;     /* how the connection has, by what the CM said so far: see our_cm_end */
+	int ended;     /* how the connection has ended, by CM events so far: see our_cm_end */
 
-	/* The device and both ends, once they are known: see our_learn_device */
+	/* The device and both addresses, once they are known: see our_learn_device */
 	struct ibv_context *verbs; /* NULL: not yet, or a listener that is bound to no device */
 	uint8_t port_num;
 	struct sockaddr_storage local_address;
@@ -89,33 +89,33 @@ struct our_control {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
-	struct ibv_srq *srq;     /* the QP takes its receives from there; NULL: they are its own */
-	_Atomic bool srq_is_low; /* so an asynchronous event has said; of who owns it; any thread */
+	struct ibv_srq *srq;     /* the QP takes its receives from it; NULL: the QP has its own */
+	_Atomic bool srq_is_low; /* an asynchronous event said so; for its owner; any thread */
 	uint32_t max_send_wr;    /* asked for when the QP was created */
 	uint32_t max_recv_wr;
 	uint32_t inline_wanted;  /* bytes: messages up to this long inline, */
-	uint32_t max_inline;     /* if the QP was granted so much */
+	uint32_t max_inline;     /* if the QP was granted that many */
 	uint32_t n_sge;          /* of each work request, at most */
 	_Atomic int async_error; /* an asynchronous event has ended the connection; any thread */
 	struct our_completions *completions;     /* the stage's own, for waiting: see stage.h */
-	struct our_comp_channels *comp_channels; /* shared with others, where one loop serves all */
-	struct our_agent *agent;       /* the stage's own, where agents react: see there */
-	struct our_transfer *transfer; /* the stage's own, of what moves: see there */
+	struct our_comp_channels *comp_channels; /* shared with others, if one loop serves all */
+	struct our_agent *agent;                 /* the stage's own, if agents react */
+	struct our_transfer *transfer;           /* the stage's own, for the data */
 
-	/* Negotiated, or with ping-sr-0 simply taken from the options */
+	/* Negotiated; in ping-sr-0 taken from the options */
 	uint64_t count;     /* messages the client will send */
 	uint32_t data_size; /* bytes a message */
 	uint8_t read_depth; /* READs and atomic operations under way, each way; 0: one at a time is enough */
-	uint32_t n_data_buffers; /* of a stream: so many messages may be under way; else 0 */
-	bool has_extension;      /* agent: the client's private data had ours: docs/protocol.md */
-	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, on its way to the peer */
-	struct our_admission *admission; /* listener and agent: which clients are let in; shared */
-	uint64_t memory;                 /* agent: bytes that it is let in with */
-	int refusal_reason; /* why we refuse the client, in the stage's terms; 0: we do not */
+	uint32_t n_data_buffers; /* of a stream: how many messages may be under way; otherwise 0 */
+	bool has_extension;      /* agent: the client sent our extension: docs/protocol.md */
+	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, to be sent to the peer */
+	struct our_admission *admission; /* listener and agent: the limits for clients; shared */
+	uint64_t memory;                 /* agent: bytes that it was admitted with */
+	int refusal_reason; /* why we refuse it, as the stage counts reasons; 0: no refusal */
 	uint64_t refusal_limit;
 	uint64_t
 		give_up_ns; /* a client's -D is over, and the grace that follows; UINT64_MAX: no -D */
-	uint64_t wait_until_ns; /* no wait for a completion lasts longer; UINT64_MAX: for ever */
+	uint64_t wait_until_ns; /* the limit of a wait for a completion; UINT64_MAX: none */
 
 	struct our_keepalive keepalive;
 
@@ -129,20 +129,21 @@ struct our_control {
 };
 
 /*
- * Allocates a control structure with everything in it zero but options, role and what is
- * negotiated, which starts as the options say. `role` and `options` must outlive it.
+ * Allocates a control structure. Everything in it is zero, except options, role and the negotiated
+ * values, which start as the options say. `role` and `options` must outlive it.
  *
  * Returns 0 and *control, or ENOMEM, reported, and *control is NULL. The caller frees it with
- * our_destroy_control_struct, after everything that was set up in it has been torn down.
- * Any thread; afterwards one thread at a time uses it, but for what a stage's own struct guards.
+ * our_destroy_control_struct, after everything that was set up in it has been torn down. Any
+ * thread. Afterwards one thread at a time uses it, except for fields that a stage's own struct
+ * guards.
  */
 int our_create_control_struct(const struct our_options *options, const char *role,
 			      struct our_control **control);
 void our_destroy_control_struct(struct our_control *control);
 
 /*
- * Has the next wait for a completion end --timeout seconds from now_ns, or when a run for a time (-D) is
- * given up; without either, never.
+ * Limits the next wait for a completion to --timeout seconds from now_ns, or to the time when a run
+ * with -D is given up. Without either there is no limit.
  */
 static inline void our_limit_wait(struct our_control *control, uint64_t now_ns)
 {
@@ -152,7 +153,7 @@ static inline void our_limit_wait(struct our_control *control, uint64_t now_ns)
 	control->wait_until_ns = until_ns < control->give_up_ns ? until_ns : control->give_up_ns;
 }
 
-/* When who sleeps until there is a completion is to ask our_keep_waiting, at the latest. */
+/* The latest time at which a sleeping program must call our_keep_waiting. */
 static inline uint64_t our_wake_up_ns(const struct our_control *control)
 {
 	uint64_t due_ns = control->keepalive.due_ns;

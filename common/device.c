@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: asking the device. See device.h.
+ * Miscellaneous layer: queries of the device. See device.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -89,7 +89,10 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 					"process, and a connection takes at least three");
 	if (!strcmp(call, "ibv_modify_qp") || ibv_query_device(verbs, &limits))
 		return our_report_error(call, error, NULL);
-	/* Of an id whose client has left, librdmacm cannot ask the kernel for the QP's attributes. */
+	/*
+	 * If the client has left, librdmacm cannot ask the kernel for the QP's attributes of its
+	 * id.
+	 */
 	if (error == EINVAL && !strcmp(call, "rdma_create_qp") &&
 	    control->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return our_report_error(call, error, "most likely the client has left meanwhile");

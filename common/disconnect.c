@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Connection management layer: the end of a connection, and how long to wait for the peer to hear of
- * it. See connection_management.h.
+ * Connection management layer: the end of a connection, and how long to wait for the peer's answer.
+ * See connection_management.h.
  */
 #include <errno.h>
 
@@ -20,13 +20,14 @@ static bool begin_disconnect(struct our_control *control)
 	our_stop_watching(control);
 	control->connected = false;
 	if (!connected)
-		our_flush_qp(control); /* it may stand all the same: we have not heard so */
+		our_flush_qp(control); /* it may be established: we do not know yet */
 	return connected;
 }
 
 /*
- * Reports why rdma_disconnect has failed, unless that changes nothing for us: the peer left first, it does
- * not answer any more, or the device has gone, for which librdmacm has one error and the kernel another.
+ * Reports why rdma_disconnect has failed, unless it makes no difference: the peer left first, it no
+ * longer answers, or the device has gone (for which librdmacm has one error and the kernel
+ * another).
  */
 static void report_disconnect(int error)
 {
@@ -70,8 +71,8 @@ void our_disconnect(struct our_control *control)
 uint64_t our_disconnect_limit_s(const struct our_control *control)
 {
 	/*
-	 * soft-RoCE repeats the request every 6 s or 5 (docs/drivers.md). Two do for who may be dead,
-	 * or is not to keep us long, as we were told to stop.
+	 * soft-RoCE repeats the request after 5 or 6 s (docs/drivers.md). Two requests are enough
+	 * for a peer that may be dead, or when we were told to stop and should not stay long.
 	 */
 	return control->statistics.complete && !our_stop_requested() ? 20 : 7;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Memory registration: the protection domain, and the message buffers, allocated as one piece,
- * registered as one MR, each with its SGE and its work requests.
+ * Memory registration: the protection domain, and the message buffers. These are allocated as one
+ * piece and registered as one MR; each has its SGE and its work requests.
  */
 #ifndef OUR_MEMORY_REGISTRATION_H
 #define OUR_MEMORY_REGISTRATION_H
@@ -13,37 +13,36 @@
 
 /*
  * Allocates control->pd on the device, control->verbs. Returns 0 or an errno value, reported.
- * our_dealloc_pd undoes it, after QP and MRs are gone. See ibv_alloc_pd(3).
+ * our_dealloc_pd undoes it, after QP and MRs are destroyed. See ibv_alloc_pd(3).
  */
 int our_alloc_pd(struct our_control *control);
 void our_dealloc_pd(struct our_control *control);
 
 /*
  * Registers the `length` bytes at `data` in control->pd, with the `access` that ibv_reg_mr(3)
- * lists, and returns the MR in *mr. Returns 0 or an errno value, reported; ENOMEM names the limit
- * on locked memory, which is what it mostly means. our_unsetup_mr undoes it.
+ * lists, and returns the MR in *mr. Returns 0 or an errno value, reported. The message for ENOMEM
+ * names the limit on locked memory, its usual cause. our_unsetup_mr undoes it.
  */
 int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
 		 struct ibv_mr **mr);
 void our_unsetup_mr(struct ibv_mr *mr);
 
-/* Makes the SGE for `length` bytes at `data`, which lie in the MR with key `lkey`. */
+/* Fills in the SGE for `length` bytes at `data` in the MR with key `lkey`. */
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
 /*
  * Allocates `n` buffers of control->data_size bytes, each in cache lines of its own and all zero,
  * registers them as one MR with the `access` that ibv_reg_mr(3) lists, and prepares the work
- * requests of each. After our_setup_qp.
+ * requests of each. To be called after our_setup_qp.
  *
  * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_buffers undoes it,
- * after the QP has been destroyed or has left its working state and before the PD goes. One
- * thread.
+ * after the QP has been destroyed or is in its error state, and before the PD is freed. One thread.
  */
 int our_setup_buffers(struct our_control *control, uint32_t n, int access);
 
 /*
- * How many bytes of memory `n` such buffers will take, with their work requests and, about, their
- * places in the queues of QP and CQ. Allocates nothing. Any thread.
+ * How many bytes of memory `n` such buffers will take, including their work requests and an
+ * estimate for their places in the queues of QP and CQ. Allocates nothing. Any thread.
  */
 uint64_t our_memory_of_buffers(const struct our_control *control, uint32_t n);
 

@@ -34,7 +34,7 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 	case IBV_WC_LOC_QP_OP_ERR:
 		if (!our_is_recv(wc->wr_id))
 			return "the device could not send it: is its link down, or the peer gone?";
-		/* soft-RoCE has this word for a receive that is too short, too */
+		/* soft-RoCE reports a receive that is too short like this, too */
 		/* fall through */
 	case IBV_WC_LOC_LEN_ERR:
 		return "most likely the message is longer than the buffer of the receive it met: were both sides "
@@ -42,7 +42,7 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 	case IBV_WC_REM_INV_REQ_ERR:
 		return "the peer refused it: a message longer than its buffer (were both sides started "
 		       "with the same -s?), or an RDMA operation that its QP does not allow";
-	case IBV_WC_REM_OP_ERR: /* soft-RoCE's word for a message that is too long */
+	case IBV_WC_REM_OP_ERR: /* soft-RoCE's status for a message that is too long */
 		return "the peer could not take it: a message longer than its buffer (were both sides "
 		       "started with the same -s?), or its QP has failed meanwhile";
 	case IBV_WC_REM_ACCESS_ERR:
@@ -69,7 +69,7 @@ void our_report_wc_status(const struct ibv_wc *wc)
 			    wc->status, wc->vendor_err, wc_status_advice(wc));
 }
 
-/* Whose failure it is. The peer's: it is gone, or has sent or posted what it should not. */
+/* Which side has failed. The peer: it is gone, or has sent or posted something invalid. */
 static int failure_of(const struct ibv_wc *wc)
 {
 	switch (wc->status) {
@@ -80,7 +80,7 @@ static int failure_of(const struct ibv_wc *wc)
 	case IBV_WC_REM_OP_ERR:
 	case IBV_WC_LOC_LEN_ERR:
 		return ECONNABORTED;
-	case IBV_WC_LOC_QP_OP_ERR: /* soft-RoCE: of a message that is longer than its receive */
+	case IBV_WC_LOC_QP_OP_ERR: /* soft-RoCE: for a message that is longer than its receive */
 		return our_is_recv(wc->wr_id) ? ECONNABORTED : EPIPE;
 	default:
 		return EIO;
@@ -92,7 +92,7 @@ int our_check_completion_status(const struct ibv_wc *wc)
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return ECONNRESET;
 	if (wc->status != IBV_WC_SUCCESS) {
-		/* We broke the connection off ourselves: what was under way may fail in any way. */
+		/* We ended the connection ourselves: work under way may fail in any way. */
 		if (our_stop_requested())
 			return EINTR;
 		our_report_wc_status(wc);
@@ -124,7 +124,7 @@ int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int p
 		return polled;
 	memmove(&wc[i], &wc[i + 1], (size_t)(polled - i - 1) * sizeof(*wc));
 	control->keepalive.under_way = false;
-	control->keepalive.due_ns = 0; /* the silence begins anew */
+	control->keepalive.due_ns = 0; /* the time of silence starts again */
 	return polled - 1;
 }
 
@@ -157,15 +157,19 @@ bool our_flush_may_be_early(const struct our_control *control)
 }
 
 /*
- * What has ended a connection on which a work request was flushed, as the CM has it; ECANCELED: it says
- * nothing, and the flush has another cause. Returns an errno value, for report_end or reported.
+ * What has ended a connection on which a work request was flushed, as the CM reports it; ECANCELED:
+ * the CM reports nothing, and the flush has another cause. Returns an errno value, for report_end
+ * or reported.
  */
 static int cause_of_flush(struct our_control *control)
 {
 	int end = our_cm_end(control), ret = 0;
 
 	if (!end) {
-		/* Elsewhere it is the removal of the device, or a thread that has yet to say so. */
+		/*
+		 * On other transports the cause is the removal of the device, or a thread that has
+		 * not reported yet.
+		 */
 		ret = our_await_disconnect(control,
 					   our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
 		end = our_cm_end(control);
@@ -210,7 +214,7 @@ static int judge_end(struct our_control *control, int ret, uint64_t messages)
 {
 	bool unlimited = !strcmp(control->role, "agent") && control->count == OUR_COUNT_UNLIMITED;
 
-	/* On iWARP it is TCP that could not send: the peer, or the way to it, is gone. */
+	/* On iWARP TCP could not send: the peer, or the way to it, is gone. */
 	if (ret == EPIPE)
 		ret = our_is_iwarp(control) ? ECONNABORTED : EIO;
 	if (ret == ECONNRESET && !our_stop_requested())
@@ -220,7 +224,7 @@ static int judge_end(struct our_control *control, int ret, uint64_t messages)
 	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
 		return 0;
 	if (ret && ret != EINTR)
-		our_read_async_events(control); /* what the device has to say of it */
+		our_read_async_events(control); /* what the device reports about it */
 	report_end(control, ret, messages);
 	return ret;
 }

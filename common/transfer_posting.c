@@ -38,19 +38,19 @@ int our_create_qp(struct our_control *control)
 	our_setup_qp_params(control, &attr);
 	ret = our_make_qp(control, &attr, &call);
 	if (ret == EINVAL && strcmp(call, "ibv_modify_qp")) {
-		/* Some devices refuse inline data rather than grant less of it. */
+		/* Some devices refuse inline data instead of granting less of it. */
 		our_setup_qp_params(control, &attr);
 		inline_asked = attr.cap.max_inline_data = 0;
 		ret = our_make_qp(control, &attr, &call);
 	}
 	if (ret) {
 		our_report_no_queue(control, call, ret);
-		/* Of an id whose client has left, librdmacm cannot ask for the QP's attributes. */
+		/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
 		return ret == EINVAL && control->admission && !strcmp(call, "rdma_create_qp")
 			       ? ECONNABORTED
 			       : ret;
 	}
-	/* A device may grant more than was asked for: what goes inline is the user's choice. */
+	/* A device may grant more than was asked for; the user decides what is sent inline. */
 	control->max_inline = attr.cap.max_inline_data < inline_asked ? attr.cap.max_inline_data
 								      : inline_asked;
 	return 0;
@@ -105,7 +105,7 @@ int our_setup_rnr_timer(struct our_control *control)
 	memset(&attr, 0, sizeof(attr));
 	attr.min_rnr_timer = OUR_RNR_TIMER;
 	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER);
-	/* The peer may leave as soon as it is connected: who waits for it will notice. */
+	/* The peer may leave as soon as it is connected; the next wait will notice that. */
 	if (ret && !has_left_rts(control->qp))
 		return our_report_error("ibv_modify_qp", ret, NULL);
 	return 0;

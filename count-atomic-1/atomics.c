@@ -10,9 +10,9 @@
 #include "count-atomic-1/count_atomic.h"
 #include "ping-rdma-1/ping_rdma.h"
 
-#define RESULT 0 /* the buffer that the device puts the word's old value into */
+#define RESULT 0 /* the buffer into which the device puts the word's old value */
 
-/* The server is told of the buffer for results, with a key that opens nothing. */
+/* The server is told of the buffer for results, with a key that gives no rights. */
 int our_setup_client_transfer(struct our_control *client)
 {
 	int ret;

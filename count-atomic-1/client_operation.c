@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * count-atomic-1: what the client does once it is connected: it counts, either in one step, or in two while
- * it holds the lock. How often and how fast is in ping-sr-0/pings.c, for which to count once is a ping.
+ * count-atomic-1: what the client does once it is connected: it counts, either in one step, or in
+ * two while it holds the lock. ping-sr-0/pings.c decides how often and how fast; for it, counting
+ * once is a ping.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +21,7 @@ static uint64_t own_name(const struct our_control *client)
 	return client->transfer->exchange.buffer.rkey;
 }
 
-/* While another client has it, it is asked again and again. */
+/* While another client has it, it tries again and again. */
 static int take_lock(struct our_control *client)
 {
 	uint64_t holder = 0;
@@ -61,7 +62,10 @@ static void hold_as_told(void)
 		nanosleep(&pause, NULL);
 }
 
-/* Look, and write one more: between the two nobody else may write. The second shows whether one did. */
+/*
+ * Reads, and writes one more: no other client may write in between. The second operation shows
+ * whether one did.
+ */
 static int count_guarded(struct our_control *client, uint64_t *was)
 {
 	uint64_t then;
@@ -111,7 +115,7 @@ void our_setup_user_data(struct our_control *client, uint32_t index, uint64_t me
 	(void)client, (void)index, (void)message;
 }
 
-/* Others count, too: but what we have counted is in it. */
+/* Others count, too, but our own count is part of it. */
 int our_verify_data(const struct our_control *client, uint32_t index, uint64_t message)
 {
 	struct our_progress *progress = client->transfer->progress;

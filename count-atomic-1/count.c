@@ -9,15 +9,15 @@
 struct our_count_options our_count_options;
 
 static const struct our_option count_options[] = {
-	{ "count", 'c', "N", "count so often (default 1000)",
+	{ "count", 'c', "N", "how often to count (default 1000)",
 	  OUR_NUMBER(count, 1, OUR_COUNT_UNLIMITED - 1) },
 	{ "duration", 'D', "SECONDS", "run for so long; with -c, until the first of the two",
 	  OUR_NUMBER(duration_s, 1, UINT32_MAX) },
 	{ "lock", 0, NULL, "count in two steps, and hold the lock for both: COMPARE_AND_SWAP",
 	  OUR_OWN_FLAG(our_count_options.lock) },
-	{ "hold", 0, "MICROSECONDS", "with --lock: between the two steps, as who has more to do",
+	{ "hold", 0, "MICROSECONDS", "with --lock: wait this long between the two steps",
 	  OUR_OWN_NUMBER(our_count_options.hold_us, 1, 1000000000) },
-	{ "verify", 'v', NULL, "see that what we have counted stays in the counter",
+	{ "verify", 'v', NULL, "check that what we have counted stays in the counter",
 	  OUR_FLAG(verify) },
 	{ 0 },
 };
@@ -39,10 +39,10 @@ const struct our_program our_server_program = {
 	.summary = "Lets clients count in its memory, sleeps meanwhile, and compares the sum.",
 	.options = { our_listener_options },
 	.needs_atomics = true,
-	.timeout_s = 0, /* whoever counts says nothing */
+	.timeout_s = 0, /* a client that counts sends nothing */
 };
 
-/* All have the same words: of memory of its own a client takes but queues. */
+/* All clients have the same words: the only memory that a client takes is its queues. */
 int our_check_transfer(struct our_control *agent)
 {
 	agent->memory = our_memory_of_buffers(agent, 0);

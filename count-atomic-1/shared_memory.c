@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * count-atomic-1: what an agent needs for a client that reaches memory of the server. See shared_memory.h.
+ * count-atomic-1: what an agent needs for a client that accesses the server's memory. See
+ * shared_memory.h.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * count-atomic-1: the server's words, which are the same for all clients; and whether, when nobody is there
- * to count, they hold what the clients say. Called by the threads of all agents.
+ * count-atomic-1: the server's words, which are the same for all clients; when no client is there,
+ * checks that they hold what the clients report. Called by the threads of all agents.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,8 +18,8 @@ static uint64_t words[OUR_WORDS];
 
 static pthread_mutex_t presence_lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static unsigned int present;                                      /* clients that may count */
-static uint64_t told;  /* the counts of those who have told one */
-static bool some_died; /* and have not */
+static uint64_t told;  /* the counts of clients that have sent one */
+static bool some_died; /* clients that have not */
 
 static void arrive(void)
 {
@@ -28,7 +28,7 @@ static void arrive(void)
 	pthread_mutex_unlock(&presence_lock);
 }
 
-/* The last to leave sees. With presence_lock held. */
+/* The last client to leave triggers the check. With presence_lock held. */
 static void check_sum(struct our_control *agent)
 {
 	uint64_t sum = words[OUR_COUNTER] + words[OUR_GUARDED];
@@ -49,7 +49,7 @@ static void check_sum(struct our_control *agent)
 	our_note_failure(agent->admission, EIO);
 }
 
-/* Its QP is no more: nothing of it is under way. */
+/* Its QP is destroyed: nothing of it is under way. */
 static void depart(struct our_control *agent, bool has_told, uint64_t count)
 {
 	pthread_mutex_lock(&presence_lock);
@@ -62,7 +62,7 @@ static void depart(struct our_control *agent, bool has_told, uint64_t count)
 	pthread_mutex_unlock(&presence_lock);
 }
 
-/* A client has no right to the words but the one that it needs. */
+/* A client has only the right to the words that it needs. */
 int our_setup_agent_transfer(struct our_control *agent)
 {
 	int ret;

@@ -33,16 +33,16 @@ README = """# A bug
 
 {symptom}
 
-Find the fault, and mend it: a few lines at most are wrong, in one function or two that belong together. Everything
-else is as it should be.
+Find the fault, and mend it: a few lines at most are wrong, in one function or in two that belong together. Everything
+else is correct.
 
     make                         # builds the client and the server
     lab/run --writable {where} -- bash -c '{where}/server & {where}/client -w 5 -c 100 -v -a $LAB_ROCE_ADDR; wait'
     make bug-hint DIR={where}    # one more hint each time
     make bug-check DIR={where}   # whether it is mended
 
-All but the first are typed in the project's directory. Of your changes those in .c files count. To compare the
-folder with the project's own sources would find the fault in a second, and teach nothing.
+Type all commands except the first in the project's directory. Only changes in .c files count. If you compare the
+folder with the project's own sources, you find the fault in a second, and learn nothing.
 """
 
 

@@ -73,14 +73,14 @@ EXERCISES = {
                 (
                     "our_create_qp",
                     """if (ret == EINVAL && strcmp(call, "ibv_modify_qp")) {
-                    /* Some devices refuse inline data rather than grant less of it. */
+                    /* Some devices refuse inline data instead of granting less of it. */
                     our_setup_qp_params(control, &attr); inline_asked = attr.cap.max_inline_data = 0;
                     ret = our_make_qp(control, &attr, &call); }""",
                     "/* EXERCISE: a device may refuse a QP with inline data: EINVAL of rdma_create_qp. */",
                 ),
                 (
                     "our_create_qp",
-                    """/* A device may grant more than was asked for: what goes inline is the user's choice. */
+                    """/* A device may grant more than was asked for; the user decides what is sent inline. */
                     control->max_inline = attr.cap.max_inline_data < inline_asked ? attr.cap.max_inline_data
                     : inline_asked;""",
                     "control->max_inline = 0; /* EXERCISE: how many bytes may go inline? */",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices --check: one step after the other, and the remedy of the first that fails. See check.h.
+ * devices --check: the steps, one after the other, and the remedy of the first that fails. See
+ * check.h.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices --check: the reasons why RDMA to or from an address fails, in the order in which one depends
- * on another. Each is a function that looks at one thing.
+ * devices --check: the reasons why RDMA to or from an address fails; each depends on those before
+ * it. Each step is a function that checks one thing.
  */
 #ifndef DEVICES_CHECK_H
 #define DEVICES_CHECK_H
@@ -14,8 +14,8 @@
 enum check_verdict {
 	CHECK_OK,
 	CHECK_FAILS,
-	CHECK_UNKNOWN, /* cannot be told from here */
-	CHECK_SKIPPED, /* makes no sense after what has failed before */
+	CHECK_UNKNOWN, /* cannot be found out from here */
+	CHECK_SKIPPED, /* makes no sense after an earlier failure */
 };
 
 #define CHECK_TEXT 600
@@ -25,12 +25,12 @@ struct check {
 	const struct sockaddr *target;
 	struct devices devices;
 	bool opened;                         /* `devices` has been filled in */
-	bool local;                          /* the address is one of this machine's */
-	struct sockaddr_storage source;      /* it, or the one that packets to it leave with */
+	bool local;                          /* the address belongs to this machine */
+	struct sockaddr_storage source;      /* it, or the source address of packets to it */
 	char netdev[IF_NAMESIZE];            /* which has that address; "": not known */
 	const struct devices_device *device; /* on that netdev; NULL: none */
 	const struct devices_port *device_port;
-	/* What the step that has just been made has to say. */
+	/* What the last step reports. */
 	char text[CHECK_TEXT];
 	char remedy[CHECK_TEXT]; /* of the first that fails */
 };

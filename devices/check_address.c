@@ -74,7 +74,7 @@ static void find_netdev(const struct sockaddr *address, char netdev[IF_NAMESIZE]
 	freeifaddrs(all);
 }
 
-/* What packets to the target have as their own address: a datagram socket knows, and sends nothing. */
+/* The source address of packets to the target: a datagram socket knows it, and sends nothing. */
 static int find_source(struct check *check)
 {
 	socklen_t length = sizeof(check->source);
@@ -140,7 +140,7 @@ static void find_port(struct check *check)
 	}
 }
 
-/* One that has no network device, or none in this network namespace. */
+/* One without a network device, or without one in this network namespace. */
 static const char *lonely_device(const struct devices *devices)
 {
 	size_t i, port;
@@ -222,7 +222,7 @@ enum check_verdict check_port_state(struct check *check)
 		ibv_port_state_str(attr->state));
 }
 
-/* The GID that serves the address, of the newest type that there is. */
+/* The GID that serves the address, of the newest type. */
 static const struct ibv_gid_entry *find_gid(const struct check *check, const char *address)
 {
 	const struct ibv_gid_entry *found = NULL, *gid;

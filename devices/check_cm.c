@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices --check: what the connection manager says, who makes the decision in the end; and what nobody
- * can say from here. See check.h.
+ * devices --check: what the connection manager says, which makes the decision in the end; and what
+ * cannot be found out from here. See check.h.
  */
 #include <errno.h>
 #include <stdio.h>

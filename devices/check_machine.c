@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices --check: what this machine has, whatever the address: drivers, device nodes, libraries, memory
+ * devices --check: what this machine has, for any address: drivers, device nodes, libraries, memory
  * that may be locked. See check.h.
  */
 #include <dirent.h>
@@ -20,7 +20,7 @@ static const char get_a_device[] =
 	"netdev NETDEV` (soft-RoCE; `siw` instead of `rxe` is soft-iWARP), as root; where the kernel has "
 	"no such module, or in a container, `lab/run -- COMMAND` runs a command in a machine that has both";
 
-/* How many entries a directory has whose names begin so; -1: there is no such directory. */
+/* How many entries of a directory have names that begin so; -1: there is no such directory. */
 static int count_entries(const char *path, const char *prefix)
 {
 	DIR *directory = opendir(path);
@@ -118,7 +118,7 @@ static const char *limit_text(rlim_t limit, char *text, size_t size)
 	return text;
 }
 
-/* 0, or why so much memory cannot be registered. */
+/* 0, or why this much memory cannot be registered. */
 static int try_to_register(struct ibv_context *verbs, size_t size)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(verbs);
@@ -138,7 +138,7 @@ static int try_to_register(struct ibv_context *verbs, size_t size)
 	return ret;
 }
 
-/* Root may lock more than its limit: so it is tried, and not only read. */
+/* Root may lock more than its limit, so this tries it, and does not only read the limit. */
 enum check_verdict check_memlock(struct check *check)
 {
 	const struct devices_device *device = check->device;

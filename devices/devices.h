@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: what there is of RDMA devices, their ports and their GIDs, and how it is shown. Everything
- * here is asked of the kernel when devices_open is called, and does not change afterwards.
+ * devices: RDMA devices, their ports and their GIDs, and how they are shown. Everything here is
+ * read from the kernel when devices_open is called, and does not change afterwards.
  */
 #ifndef DEVICES_H
 #define DEVICES_H
@@ -25,7 +25,7 @@ struct devices_device {
 	struct ibv_context *verbs;
 	const char *name;
 	struct ibv_device_attr_ex attr;
-	uint32_t max_inline; /* bytes that a QP of one piece may send inline, as tried */
+	uint32_t max_inline; /* bytes that a QP with one SGE may send inline, as tried */
 	struct devices_port *ports;
 	size_t n_ports;
 };
@@ -40,9 +40,9 @@ struct devices {
 /* ---- inventory.c ---- */
 
 /*
- * Opens the device called `only`, or all of them if it is NULL, and asks each what it is. Returns 0,
- * ENODEV if there is none (not reported), or another errno value, reported. Undone by devices_close,
- * also after a failure.
+ * Opens the device called `only`, or all of them if it is NULL, and reads what each is. Returns 0,
+ * ENODEV if there is none (not reported), or another errno value, reported. devices_close undoes
+ * it, also after a failure.
  */
 int devices_open(struct devices *devices, const char *only);
 void devices_close(struct devices *devices);
@@ -88,7 +88,10 @@ void devices_show(const struct devices *devices);
 void devices_show_json(const struct devices *devices);
 /* Prints asynchronous events until a signal asks for the end. Returns 0 or an errno value, reported. */
 int devices_watch(const struct devices *devices);
-/* Says what keeps RDMA from working with an address. Returns 0, or an errno value if something does. */
+/*
+ * Reports what keeps RDMA from working with an address. Returns 0, or an errno value if something
+ * does.
+ */
 int devices_check(const char *address, const char *port);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: asking libibverbs what there is. See devices.h.
+ * devices: asks libibverbs which devices there are. See devices.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define MOST_INLINE 65536
 
-/* Whether the device makes a QP that can send so many bytes inline. */
+/* Whether the device makes a QP that can send this many bytes inline. */
 static bool takes_inline(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t bytes)
 {
 	struct ibv_qp_init_attr attr = {
@@ -32,7 +32,7 @@ static bool takes_inline(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t bytes)
 	return attr.cap.max_inline_data >= bytes;
 }
 
-/* No device says how much goes inline: one has to try, as many times as it takes to halve the range. */
+/* No device says how many bytes may be inline: the program tries, halving the range each time. */
 static uint32_t find_max_inline(struct ibv_context *verbs)
 {
 	uint32_t works = 0, fails = MOST_INLINE, half;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: which RDMA devices there are, what they can do, and why they do not. The command line; what
- * is done is in the other files of this folder.
+ * devices: which RDMA devices there are, what they can do, and why they do not work. The command
+ * line; the other files of this folder do the work.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: which network device is under a port. libibverbs does not say; the kernel does, in answer to
- * a netlink request of the RDMA family. See devices.h.
+ * devices: which network device is under a port. libibverbs does not say it; the kernel does, in
+ * answer to a netlink request of the RDMA family. See devices.h.
  */
 #include <errno.h>
 #include <linux/netlink.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: the list as JSON: one object; devices by name in it, in these ports by number, in these GIDs by
+ * devices: the list as one JSON object: devices by name, in these ports by number, in these GIDs by
  * index. See devices.h.
  */
 #include <stdio.h>

@@ -37,7 +37,7 @@ const char *devices_transport(const struct devices_device *device, const struct 
 	}
 }
 
-/* The GID of an iWARP device is its MAC address, which nobody needs: TCP has IP addresses. */
+/* The GID of an iWARP device is its MAC address, which no program needs: TCP has IP addresses. */
 const char *devices_gid_type(const struct devices_device *device, const struct ibv_gid_entry *gid)
 {
 	if (device->verbs->device->transport_type == IBV_TRANSPORT_IWARP)

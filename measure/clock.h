@@ -12,9 +12,9 @@
 #define OUR_NS_PER_US 1000ull
 
 /*
- * Nanoseconds since some fixed moment; only differences mean anything. Never fails; any thread.
- * A vDSO call of tens of nanoseconds where the kernel trusts the CPU's counter, else a system
- * call: see clock_gettime(2).
+ * Nanoseconds since some fixed moment; only differences mean anything. Never fails; any thread. A
+ * vDSO call of tens of nanoseconds if the kernel trusts the CPU's counter, otherwise a system call:
+ * see clock_gettime(2).
  */
 static inline uint64_t our_now_ns(void)
 {
@@ -41,7 +41,10 @@ static inline uint64_t our_end_of_wait(uint64_t seconds)
 	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
 }
 
-/* When message number `message`, counted from 0, is due, if `rate` a second are sent from started_ns on. */
+/*
+ * When message number `message`, counted from 0, is due, if `rate` messages a second are sent from
+ * started_ns on.
+ */
 static inline uint64_t our_due_ns(uint64_t started_ns, uint64_t message, uint64_t rate)
 {
 	return started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;

@@ -13,8 +13,8 @@ void our_histogram_reset(struct our_histogram *histogram)
 }
 
 /*
- * A value below 2 * HALF is its own bucket. A larger one is shifted right until it lies in
- * HALF .. 2 * HALF - 1, and each shift moves on by HALF buckets.
+ * A value below 2 * HALF is its own bucket. A larger one is shifted right until it is in HALF .. 2
+ * * HALF - 1, and each shift adds HALF buckets.
  */
 static unsigned int bucket_of(uint64_t value)
 {
@@ -28,7 +28,7 @@ static unsigned int bucket_of(uint64_t value)
 	return shift * OUR_HISTOGRAM_HALF + (unsigned int)(value >> shift);
 }
 
-/* The value in the middle of a bucket: at most half a bucket's width from all that fell in. */
+/* The value in the middle of a bucket: at most half a bucket's width from all values in it. */
 static uint64_t middle_of(unsigned int bucket)
 {
 	unsigned int shift;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A histogram of times in fixed memory: any number of values, each kept to better than one
- * percent. Small values have a bucket each; above, each power of two is cut into the same number
- * of equal buckets, so that the relative error is the same everywhere.
+ * A histogram of times in fixed memory, for any number of values, each kept to within one percent.
+ * Each small value has its own bucket. Above that, each power of two is divided into the same
+ * number of equal buckets, so that the relative error is the same everywhere.
  */
 #ifndef OUR_HISTOGRAM_H
 #define OUR_HISTOGRAM_H
@@ -26,7 +26,7 @@ struct our_histogram {
 /* Empties the histogram. */
 void our_histogram_reset(struct our_histogram *histogram);
 
-/* Adds one value; one above the last bucket counts in the last. A few nanoseconds. */
+/* Adds one value; a value above the last bucket counts in the last. Takes a few nanoseconds. */
 void our_histogram_add(struct our_histogram *histogram, uint64_t value);
 
 /* The mean of all values, exact; 0 while empty. */

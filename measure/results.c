@@ -208,7 +208,7 @@ static void show_block(const struct our_run *run, const struct our_statistics *s
 	our_report_string("connection", "%s on %s, %s to %s", run->transport, run->device,
 			  run->local_address, run->peer_address);
 	if (!statistics->messages)
-		return; /* what follows would be zeros */
+		return; /* the rest would be zeros */
 	report_round_trips(&statistics->round_trips);
 	our_report_string("rate", "%.0f messages/s, %.3f MB/s%s", rate,
 			  rate * (double)statistics->message_size / 1e6,
@@ -224,7 +224,7 @@ static void show_block(const struct our_run *run, const struct our_statistics *s
 int our_show_results(const struct our_run *run, const struct our_statistics *statistics,
 		     enum our_results_form form)
 {
-	flockfile(stdout); /* several agents may have results at the same time */
+	flockfile(stdout); /* several agents may print results at the same time */
 	if (form == OUR_RESULTS_JSON)
 		our_write_json(run, statistics, stdout);
 	else if (form != OUR_RESULTS_NONE)

@@ -11,7 +11,7 @@
 
 #define OUR_JSON_SCHEMA 1
 
-/* Which run it was: what the statistics do not know. The strings are the caller's. */
+/* Which run it was, which the statistics do not know. The strings belong to the caller. */
 struct our_run {
 	const char *stage;   /* "ping-sr-0" */
 	const char *program; /* "ping-sr-0/client" */
@@ -30,9 +30,9 @@ enum our_results_form {
 };
 
 /*
- * Writes what `statistics` hold of `run` to stdout, in the form wanted. After our_statistics_end.
- * Returns 0, or the errno value of a stdout that cannot be written to, reported. Any thread: the
- * results of one run are not mixed with another's.
+ * Writes `statistics` of `run` to stdout, in the form wanted. To be called after
+ * our_statistics_end. Returns 0, or the errno value of a stdout that cannot be written to,
+ * reported. Any thread: the results of different runs are not mixed.
  */
 int our_show_results(const struct our_run *run, const struct our_statistics *statistics,
 		     enum our_results_form form);

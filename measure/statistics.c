@@ -18,11 +18,11 @@ static uint64_t timeval_us(struct timeval time)
 }
 
 /*
- * Soft-RDMA moves the bytes in softirq and kernel threads, which are not charged to the process:
- * only the machine's own account, the first line of /proc/stat (see proc(5)), has them. Its busy columns
- * are sampled at the tick, and miss work that begins and ends between two ticks. Idle time is counted
- * as it passes, where the kernel stops the tick of an idle CPU (CONFIG_NO_HZ_IDLE, as all distributions
- * have it): so busy is what was not idle.
+ * Soft-RDMA moves the bytes in softirqs and kernel threads, which are not charged to the process.
+ * Only the machine's own count, the first line of /proc/stat (see proc(5)), includes them. Its busy
+ * columns are sampled at the tick, and miss work that begins and ends between two ticks. Idle time
+ * is counted exactly if the kernel stops the tick of an idle CPU (CONFIG_NO_HZ_IDLE, as in all
+ * distributions). So busy is what was not idle.
  */
 static void read_machine_use(struct our_cpu_use *use)
 {
@@ -79,7 +79,7 @@ void our_statistics_add_stream(struct our_statistics *statistics,
 	reset_stream(stream);
 }
 
-/* What was counted in the warm-up is not measured: nor is it if the run ends before that is over. */
+/* What was counted in the warm-up is discarded, also if the run ends before the warm-up is over. */
 static void forget_warm_up(struct our_statistics *statistics)
 {
 	if (statistics->stream)
@@ -94,9 +94,9 @@ static void forget_warm_up(struct our_statistics *statistics)
 }
 
 /*
- * Reading /proc/stat takes long enough to be seen in a short run: that is done outside of the interval, and
- * has a clock of its own. The process's account begins after the interval and ends before it, so that
- * one thread never has more CPU time than time.
+ * Reading /proc/stat takes long enough to be seen in a short run. Therefore it is read outside of
+ * the interval, with a clock of its own. The process's count begins after the interval begins and
+ * ends before it ends, so that one thread never has more CPU time than elapsed time.
  */
 void our_statistics_start(struct our_statistics *statistics)
 {

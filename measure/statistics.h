@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What one connection measured: round trips, completions, and what the CPUs did meanwhile. All of
- * it in fixed memory (under 20 KiB), whatever the number of messages.
+ * it is in fixed memory (under 20 KiB), for any number of messages.
  */
 #ifndef OUR_STATISTICS_H
 #define OUR_STATISTICS_H
@@ -20,18 +20,17 @@ struct our_cpu_use {
 	uint64_t voluntary_switches;
 	uint64_t involuntary_switches;
 	uint64_t machine_idle_us; /* all CPUs: idle, waiting for I/O, or taken by a hypervisor */
-	uint64_t
-		machine_busy_us; /* once the interval has ended: what of it was not idle, all CPUs */
-	uint64_t machine_read_ns; /* when the machine's account was read */
+	uint64_t machine_busy_us; /* once the interval has ended: what was not idle, all CPUs */
+	uint64_t machine_read_ns; /* when the machine's values were read */
 	bool machine_is_known;    /* /proc/stat could be read */
 };
 
-/* What only a stream of messages has; 37 KiB, whatever their number. */
+/* What only a stream of messages has; 37 KiB, for any number of messages. */
 struct our_stream_statistics {
 	struct our_histogram wrs_per_post;         /* data only: sends, or receives posted again */
 	struct our_histogram completions_per_poll; /* of polls that found some */
 	uint64_t credit_messages;                  /* received by the client, sent by the agent */
-	uint64_t credit_stalls;  /* client: nothing could be sent, for lack of credit alone */
+	uint64_t credit_stalls;  /* client: lack of credits alone kept it from sending */
 	uint64_t shown_ns;       /* when the last progress line was written, */
 	uint64_t shown_messages; /* and what it said */
 };
@@ -47,40 +46,43 @@ struct our_statistics {
 	uint64_t completions;
 	uint64_t sleeps;         /* waits for a completion in which the process slept */
 	uint64_t empty_wake_ups; /* those that ended without a completion */
-	struct our_cpu_use used; /* a mark while the interval runs, the use once it has ended */
+	struct our_cpu_use used; /* the start while the interval runs, the use after it has ended */
 	struct our_histogram round_trips;     /* nanoseconds */
-	struct our_stream_statistics *stream; /* NULL: messages go to and fro */
+	struct our_stream_statistics *stream; /* NULL: messages go there and back */
 	uint64_t next_progress_ns;            /* UINT64_MAX: no progress line wanted */
-	bool verified; /* every message was compared with what it should be */
-	bool complete; /* the run ended as planned: not stopped, no error */
+	bool verified;                        /* every message was compared and is right */
+	bool complete;                        /* the run ended as planned: not stopped, no error */
 };
 
 /*
- * Prepares for a run of `count` messages of `size` bytes. The first tenth, but at most
- * OUR_WARM_UP messages, are warm-up: caches, TLBs and ARP are cold, their times are discarded.
+ * Prepares for a run of `count` messages of `size` bytes. The first tenth, but at most OUR_WARM_UP
+ * messages, is a warm-up: caches, TLBs and ARP are cold, and its times are discarded.
  */
 #define OUR_WARM_UP 100
 void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, uint64_t size);
 
 /*
- * Measures a stream besides, after our_statistics_prepare; `stream` is the caller's, and outlives the
- * last use of `statistics`.
+ * Also measures a stream. To be called after our_statistics_prepare; `stream` belongs to the
+ * caller, and must outlive the last use of `statistics`.
  */
 void our_statistics_add_stream(struct our_statistics *statistics,
 			       struct our_stream_statistics *stream);
 
-/* Starts the measured interval, and forgets the warm-up: the first message that counts is next. */
+/*
+ * Starts the measured interval, and discards the warm-up: the next message is the first that
+ * counts.
+ */
 void our_statistics_start(struct our_statistics *statistics);
 
 /*
- * Ends the measured interval; a second call does nothing. If it never started, nothing was measured: the
- * warm-up is forgotten, too.
+ * Ends the measured interval; a second call does nothing. If it never started, nothing was
+ * measured, and the warm-up is discarded, too.
  */
 void our_statistics_end(struct our_statistics *statistics);
 
 /*
- * What `cpus` CPUs have worked in an interval in which all of them together were idle for `idle_us`. It is
- * never below 0, although idle time comes in ticks of 10 ms.
+ * How long `cpus` CPUs have worked in an interval in which all of them together were idle for
+ * `idle_us`. Never below 0, although idle time comes in ticks of 10 ms.
  */
 uint64_t our_machine_busy_us(uint64_t elapsed_ns, uint64_t cpus, uint64_t idle_us);
 
@@ -88,8 +90,8 @@ uint64_t our_machine_busy_us(uint64_t elapsed_ns, uint64_t cpus, uint64_t idle_u
 double our_statistics_seconds(const struct our_statistics *statistics);
 
 /*
- * Wants a progress line on stderr once a second, if stderr is a terminal and `quiet` is not set.
- * our_statistics_progress prints it when it is due: call it as often as there are messages.
+ * Requests a progress line on stderr once a second, if stderr is a terminal and `quiet` is not set.
+ * our_statistics_progress prints it when it is due: call it for each message.
  */
 void our_statistics_want_progress(struct our_statistics *statistics, bool quiet);
 void our_statistics_show_progress(struct our_statistics *statistics, uint64_t now_ns);
@@ -100,6 +102,6 @@ static inline void our_statistics_progress(struct our_statistics *statistics, ui
 		our_statistics_show_progress(statistics, now_ns);
 }
 
-/* All of it: one thread at a time for each struct our_statistics. Nothing here can fail. */
+/* For all functions: one thread at a time for each struct our_statistics. Nothing here can fail. */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-ep-0/client: the whole client in one file, by rdma_create_ep and rdma_verbs.h. It sends
+ * ping-ep-0/client: the whole client in one file, with rdma_create_ep and rdma_verbs.h. It sends
  * messages, and waits for each to come back. Read main first, then upwards.
  */
 #include <endian.h>
@@ -24,7 +24,7 @@
 static uint64_t port = 12321, count = 1000, size = 64;
 static volatile sig_atomic_t stop;
 
-/* Comes back each second: a signal just before a call that blocks would be lost otherwise. */
+/* Repeats each second: a signal just before a call that blocks would otherwise be lost. */
 static void on_signal(int number)
 {
 	if (number != SIGALRM)
@@ -32,7 +32,7 @@ static void on_signal(int number)
 	alarm(1);
 }
 
-/* Says what has failed, and why. EINTR is our alarm; ibv_poll_cq has no errno but -1. */
+/* Reports what has failed, and why. EINTR is our alarm; ibv_poll_cq has no errno but -1. */
 static int fail(const char *call, int error, const char *cause)
 {
 	if (error == EINTR && stop)
@@ -42,13 +42,13 @@ static int fail(const char *call, int error, const char *cause)
 	return error;
 }
 
-/* Of what comes now, nothing but the end of the connection is to be expected. */
+/* The only event that can be expected now is the end of the connection. */
 static int has_event(struct rdma_cm_id *id, int ms)
 {
 	return poll(&(struct pollfd){ id->channel->fd, POLLIN, 0 }, 1, ms) > 0;
 }
 
-/* Sleeps until a send or a receive is done. */
+/* Sleeps until a send or a receive has completed. */
 static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct ibv_wc *),
 		 const char *call, struct ibv_wc *wc)
 {
@@ -60,7 +60,7 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 		if (has_event(id, 0))
 			return fail(call, ECONNRESET, ": the server has left");
 	}
-	if (wc->status == IBV_WC_SUCCESS) /* before anything else is read of it */
+	if (wc->status == IBV_WC_SUCCESS) /* checked before anything else is read */
 		return 0;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR) /* the cause may be in the other queue */
 		ibv_poll_cq(get == rdma_get_send_comp ? id->recv_cq : id->send_cq, 1, wc);
@@ -126,7 +126,7 @@ static int connect_and_talk(struct rdma_cm_id *id)
 	int ret;
 
 	param.responder_resources = param.initiator_depth = 1; /* READs; some devices refuse 0 */
-	param.retry_count = 6;                                 /* soft-RoCE takes 7 for: for ever */
+	param.retry_count = 6;                                 /* for soft-RoCE 7 means: for ever */
 	param.rnr_retry_count = 7;                             /* for ever */
 	alarm(stop ? 1 : SILENCE_LIMIT_S);
 	if (!mr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-ep-0/server: the whole server in one file, by rdma_create_ep and rdma_verbs.h. It sends
+ * ping-ep-0/server: the whole server in one file, with rdma_create_ep and rdma_verbs.h. It sends
  * every message of its one client back. Read main first, then upwards.
  */
 #include <errno.h>
@@ -20,9 +20,9 @@
 #define SAY(...)        fprintf(stderr, NAME ": " __VA_ARGS__)
 
 static uint64_t port = 12321, count = 1000, size = 64;
-static volatile sig_atomic_t stop, accepted; /* a client: who cannot be does not count */
+static volatile sig_atomic_t stop, accepted; /* a client; refused ones do not count */
 
-/* Comes back each second: a signal just before a call that blocks would be lost otherwise. */
+/* Repeats each second: a signal just before a call that blocks would otherwise be lost. */
 static void on_signal(int number)
 {
 	if (number != SIGALRM)
@@ -30,7 +30,7 @@ static void on_signal(int number)
 	alarm(1);
 }
 
-/* Says what has failed, and why. EINTR is our alarm; ibv_poll_cq has no errno but -1. */
+/* Reports what has failed, and why. EINTR is our alarm; ibv_poll_cq has no errno but -1. */
 static int fail(const char *call, int error, const char *cause)
 {
 	if (error == EINTR && stop)
@@ -40,13 +40,13 @@ static int fail(const char *call, int error, const char *cause)
 	return error;
 }
 
-/* Of what comes now, nothing but the end of the connection is to be expected. */
+/* The only event that can be expected now is the end of the connection. */
 static int has_event(struct rdma_cm_id *id, int ms)
 {
 	return poll(&(struct pollfd){ id->channel->fd, POLLIN, 0 }, 1, ms) > 0;
 }
 
-/* Sleeps until a send or a receive is done; looks each second whether there is still hope. */
+/* Sleeps until a send or a receive has completed; each second checks that the client lives. */
 static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct ibv_wc *),
 		 const char *call, struct ibv_wc *wc)
 {
@@ -58,7 +58,7 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 		if (has_event(id, 0))
 			return fail(call, ECONNRESET, ": the client has left");
 	}
-	if (wc->status == IBV_WC_SUCCESS) /* before anything else is read of it */
+	if (wc->status == IBV_WC_SUCCESS) /* checked before anything else is read */
 		return 0;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		ibv_poll_cq(id->send_cq, 1, wc); /* if a send has failed, that is the cause */
@@ -89,7 +89,7 @@ static int echo(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers, uint
 	return rdma_post_send(id, NULL, this, size, mr, 0) ? fail("rdma_post_send", errno, "") : 0;
 }
 
-/* All messages, and the end, which is the client's: what we sent last could be lost if we left. */
+/* All messages. The client ends the connection: if we left first, our last one could be lost. */
 static int talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers)
 {
 	int ret = 0;
@@ -109,7 +109,7 @@ static int talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers)
 	return ret;
 }
 
-/* Memory, a receive for the first message, the talk. What a client did is no failure of ours. */
+/* Memory, a receive for the first message, the exchange. A client's mistake is not our failure. */
 static int serve(struct rdma_cm_id *id)
 {
 	struct rdma_conn_param param = { .rnr_retry_count = 7 }; /* for ever */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rc-0: there are no events of a connection manager, only a TCP connection that ends. In place of
- * common/cm_event.c; see common/cm_event.h.
+ * ping-rc-0: there are no CM events, only a TCP connection that ends. Replaces common/cm_event.c;
+ * see common/cm_event.h.
  */
 #include "common/cm_event.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rc-0: there is no connection manager. What a server waits for is a TCP connection; and that a
- * peer has gone is told by the TCP connection that it was made with, as long as the peer keeps it
- * open. What a stage provides: see common/stage.h.
+ * ping-rc-0: there is no connection manager. A server waits for a TCP connection. As long as the
+ * peer keeps this connection open, its end shows that the peer has gone. What a stage provides: see
+ * common/stage.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,10 +22,10 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-#define LINE_LIMIT_S 10                   /* a client says its line at once */
+#define LINE_LIMIT_S 10                   /* a client sends its line at once */
 #define LOOK_NS      (OUR_NS_PER_S / 100) /* a look costs a system call */
-#define QUIET_NS     OUR_NS_PER_S       /* from who has closed TCP, but goes on, something comes */
-#define START_NS     (5 * OUR_NS_PER_S) /* the same before its first message */
+#define QUIET_NS     OUR_NS_PER_S         /* until then a peer that has closed TCP must send */
+#define START_NS     (5 * OUR_NS_PER_S)   /* the same before its first message */
 
 const struct our_option *const our_watching_options = our_bare_options;
 
@@ -47,12 +47,12 @@ void our_destroy_event_channel(struct our_control *control)
 
 void our_start_cm_call(struct our_control *control)
 {
-	(void)control; /* each wait has a limit of its own */
+	(void)control; /* each wait has its own limit */
 }
 
 void our_stop_watching(struct our_control *control)
 {
-	(void)control; /* nobody watches but who waits */
+	(void)control; /* only a wait looks at the socket */
 }
 
 /* accept(2) on either socket of a listener. */
@@ -74,7 +74,7 @@ static int await_connect_request(struct our_control *listener)
 			     SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0)
 			break;
-		/* Who has gone meanwhile was no client. */
+		/* A client that has gone meanwhile does not count. */
 		if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR && errno != EBADF)
 			return errno;
 	}
@@ -93,12 +93,12 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 
 static bool is_ipv4(const union ibv_gid *gid)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
 	return !memcmp(gid->raw, mapped, sizeof(mapped));
 }
 
-/* Whether the client's address can be the way to it. RTR would fail, and only say: invalid. */
+/* Whether the client's address can lead to it. RTR would fail, and only say: invalid. */
 static int check_remote(const struct our_control *agent)
 {
 	static const union ibv_gid none;
@@ -128,7 +128,7 @@ static int learn_addresses(struct our_control *agent)
 
 	if (getsockname(fd, (struct sockaddr *)&agent->local_address, &local))
 		return our_report_error("getsockname", errno, NULL);
-	/* It fails when the client has left: that shows soon enough. */
+	/* It fails when the client has left, which will show soon enough. */
 	getpeername(fd, (struct sockaddr *)&agent->peer_address, &peer);
 	return 0;
 }
@@ -163,7 +163,7 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return ret;
 }
 
-/* The peer goes on, though it has closed the socket. */
+/* The peer goes on, although it has closed the socket. */
 static void end_watch(struct our_control *control)
 {
 	control->cm_events->watch = OUR_UNWATCHED;
@@ -175,7 +175,7 @@ static void end_watch(struct our_control *control)
 			strcmp(control->role, "agent") ? "server" : "client");
 }
 
-/* Whether the peer has closed the socket. What it says there is of no use. */
+/* Whether the peer has closed the socket. Data on it is ignored. */
 static bool has_shut(struct our_control *control)
 {
 	char waste[256];
@@ -185,8 +185,8 @@ static bool has_shut(struct our_control *control)
 }
 
 /*
- * ibv_rc_pingpong closes the socket when it has what it wants; a process that ends, or dies, does so,
- * too. What comes from its QP, or does not, tells one from the other.
+ * ibv_rc_pingpong closes the socket when it has what it needs; so does a process that ends or dies.
+ * Whether messages still come from its QP tells the two apart.
  */
 static void look(struct our_control *control, uint64_t now_ns)
 {
@@ -200,7 +200,7 @@ static void look(struct our_control *control, uint64_t now_ns)
 		bare->watch = OUR_SHUT;
 		bare->leave_ns = now_ns + (keepalive->heard ? QUIET_NS : START_NS);
 		keepalive->heard = false;
-		keepalive->due_ns = bare->leave_ns; /* who sleeps wakes up then */
+		keepalive->due_ns = bare->leave_ns; /* wakes a sleeping program then */
 	} else if (bare->watch == OUR_SHUT && keepalive->heard) {
 		end_watch(control);
 	} else if (bare->watch == OUR_SHUT && now_ns >= bare->leave_ns) {
@@ -239,9 +239,9 @@ static int report_one_more(const struct our_control *agent)
 }
 
 /*
- * What the agent sent last has to be with the client before the QP goes, and a client that has closed
- * the socket long ago does not tell us. That it was sent does; or that it failed, which it may if the
- * client has got it and is gone.
+ * The agent's last message must reach the client before the QP is destroyed, and a client that
+ * closed the socket long ago does not report it. The completion of the send does; or its failure,
+ * which is possible if the client has the message and is gone.
  */
 static int await_last_send(struct our_control *agent, uint64_t until_ns)
 {
@@ -284,6 +284,6 @@ int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 			control->cm_events->watch = OUR_SHUT;
 	}
 	if (!ret)
-		control->ended = ECONNRESET; /* of one that closed it long ago: as far as we know */
+		control->ended = ECONNRESET; /* it closed it long ago: as far as we know */
 	return ret;
 }

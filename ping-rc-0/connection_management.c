@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rc-0: from a TCP socket to a connection and back, without rdma_cm. In place of
+ * ping-rc-0: from a TCP socket to a connection and back, without rdma_cm. Replaces
  * common/connection_management.c; see common/connection_management.h.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "program/admission.h"
 #include "program/report.h"
 
-#define EXCHANGE_LIMIT_S 10 /* of a client: it has it all at hand, but may have to find us */
+#define EXCHANGE_LIMIT_S 10 /* for a client, which has its line ready, but may have to find us */
 
 int our_create_id(struct our_control *control)
 {
@@ -104,7 +104,7 @@ int our_report_exchange(const struct our_control *control, const char *call, int
 	}
 }
 
-/* Our own address towards `address`, as rdma_resolve_addr finds it: no packet is sent for that. */
+/* Our own address towards `address`, as rdma_resolve_addr finds it; sends no packet. */
 static int find_own_address(struct our_control *control, const struct sockaddr *address)
 {
 	socklen_t length = sizeof(control->local_address);
@@ -137,7 +137,7 @@ static int listen_on_socket(int *listening, const struct sockaddr *address, int 
 	*listening = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (*listening < 0)
 		return our_report_error("socket", errno, NULL);
-	/* What is left of connections of a server before us does not keep us from its port. */
+	/* Remains of an earlier server's connections do not keep us from its port. */
 	if (setsockopt(*listening, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
 	    (address->sa_family == AF_INET6 &&
 	     setsockopt(*listening, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))))
@@ -158,7 +158,7 @@ int our_listener_bind(struct our_control *control, struct sockaddr *address, int
 	if (ret)
 		return ret;
 	memcpy(&control->local_address, address, length_of(address));
-	/* On "any" it shows when a client is there. */
+	/* On "any" this is known only when a client has come. */
 	return our_is_any_address(address) ? 0 : our_choose_device(control);
 }
 
@@ -169,10 +169,13 @@ int our_listener_bind_also(struct our_control *control, struct sockaddr *address
 
 void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
-	agent->cm_id = cm_id; /* none: it is at the socket of its cm_event */
+	agent->cm_id = cm_id; /* none: it is the socket of its cm_event */
 }
 
-/* What the peer has to know of us. The first packet's number had better not be one used just before. */
+/*
+ * What the peer has to know about us. The first packet's number should not be one that was just
+ * used.
+ */
 static int setup_own_end(struct our_control *control)
 {
 	struct our_bare_end *local = &control->cm_events->local;
@@ -184,7 +187,7 @@ static int setup_own_end(struct our_control *control)
 	return 0;
 }
 
-/* connect(2), which a signal or --timeout can end. *call is the one that has failed. */
+/* connect(2), which a signal or --timeout can end. *call is the call that failed. */
 static int connect_socket(struct our_control *control, uint64_t until_ns, const char **call)
 {
 	const struct sockaddr *address = (const struct sockaddr *)&control->peer_address;
@@ -268,7 +271,7 @@ int our_agent_connect(struct our_control *control)
 	if (ret)
 		return ret;
 	ret = our_connect_qp(control);
-	if (ret) /* it is the client that has named an address to which there is no way */
+	if (ret) /* the client named an address to which there is no route */
 		return ret == ENETUNREACH ? EHOSTUNREACH : ret;
 	ret = our_send_end(control, &control->cm_events->local);
 	if (ret)
@@ -282,7 +285,7 @@ int our_agent_connect(struct our_control *control)
 	return 0;
 }
 
-/* That the socket is closed is all that the client hears. */
+/* The client only sees that the socket is closed. */
 void our_agent_reject(struct our_control *control, int error)
 {
 	(void)control;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rc-0: from an IP address to a device, its port, and the GID that stands for the address there,
- * which rdma_cm otherwise finds for us. See bare.h.
+ * ping-rc-0: from an IP address to a device, its port, and the GID for this address there, which
+ * rdma_cm otherwise finds. See bare.h.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define MAX_GIDS    1024 /* of a device */
 #define MAX_INDEX   255  /* struct ibv_global_route has eight bits for it */
 #define ANY_GID     UINT64_MAX
-#define DEFAULT_MTU IBV_MTU_1024 /* as ibv_rc_pingpong: nobody tells the peer's */
+#define DEFAULT_MTU IBV_MTU_1024 /* as ibv_rc_pingpong: the peer's is not known */
 
 static const char *device_wanted;
 static uint64_t port_wanted;
@@ -28,21 +28,23 @@ static uint64_t mtu_wanted;
 const struct our_option our_bare_options[] = {
 	{ "device", 0, "NAME", "RDMA device (default: the one with the address)",
 	  OUR_OWN_TEXT(device_wanted) },
-	{ "device-port", 0, "N", "port of the RDMA device, from 1 (default: likewise)",
+	{ "device-port", 0, "N",
+	  "port of the RDMA device, from 1 (default: the one with the address)",
 	  OUR_OWN_NUMBER(port_wanted, 1, 255) },
 	{ "gid-index", 0, "N",
-	  "place in the port's table of GIDs (default: the address's, RoCE v2 first)",
+	  "place in the port's table of GIDs (default: that of the address, RoCE v2 first)",
 	  OUR_OWN_NUMBER(gid_wanted, 0, MAX_INDEX) },
 	/* In the order of enum ibv_mtu. */
 	{ "mtu", 0, "256|512|1024|2048|4096",
-	  "bytes a packet (default 1024, or less if the port's is)", OUR_OWN_WORD(mtu_wanted) },
+	  "bytes a packet (default 1024, or the port's if that is less)",
+	  OUR_OWN_WORD(mtu_wanted) },
 	/* In the order of mistakes.c. */
 	{ "mistake", 0, "no-grh|qpn|psn|address",
-	  "tell the QP something wrong of its peer (README.md)", OUR_OWN_WORD(our_mistake) },
+	  "tell the QP something wrong about its peer (README.md)", OUR_OWN_WORD(our_mistake) },
 	{ 0 },
 };
 
-/* An address as it stands in a GID: IPv6 as it is, IPv4 mapped into it (::ffff:192.0.2.1). */
+/* An address in the form of a GID: IPv6 as it is, IPv4 mapped into it (::ffff:192.0.2.1). */
 static union ibv_gid gid_of(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)address;
@@ -59,7 +61,7 @@ static union ibv_gid gid_of(const struct sockaddr_storage *address)
 	return gid;
 }
 
-/* The GID that stands for our address: of two the one of RoCE v2, which is the later type. */
+/* The GID for our address: of two, that of RoCE v2, which is the later type. */
 static const struct ibv_gid_entry *find_address(const struct our_control *control,
 						const struct ibv_gid_entry *entries, ssize_t n)
 {
@@ -88,7 +90,7 @@ static const struct ibv_gid_entry *find_index(const struct ibv_gid_entry *entrie
 	return NULL;
 }
 
-/* Chooses in the table of a device that has been opened. *serves: it has our address, or was named. */
+/* Chooses in the table of an opened device. *serves: it has our address, or was named. */
 static int choose_gid(struct our_control *control, struct ibv_context *verbs,
 		      const struct ibv_gid_entry *entries, ssize_t n, bool *serves)
 {
@@ -168,7 +170,7 @@ static bool is_candidate(struct ibv_device *device)
 	       (!device_wanted || !strcmp(device_wanted, ibv_get_device_name(device)));
 }
 
-/* Opens it; if it is the one, control->verbs is set, else it is closed again. */
+/* Opens it; if it is the right one, sets control->verbs, otherwise closes it again. */
 static int try_device(struct our_control *control, struct ibv_device *device)
 {
 	struct ibv_context *verbs;
@@ -188,7 +190,7 @@ static int try_device(struct our_control *control, struct ibv_device *device)
 	return ret;
 }
 
-/* Why no device is left. An iWARP device among them is the likely reason where one was to be used. */
+/* Why no device is left. An iWARP device among them is the likely reason. */
 static int report_no_device(const struct our_control *control, struct ibv_device **devices)
 {
 	union ibv_gid gid = gid_of(&control->local_address);
@@ -236,7 +238,7 @@ int our_choose_device(struct our_control *control)
 	}
 	if (!ret && !control->verbs)
 		ret = report_no_device(control, devices);
-	ibv_free_device_list(devices); /* one that is open stays */
+	ibv_free_device_list(devices); /* an open device stays open */
 	return ret;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rc-0: the end of a connection. Nobody tells the peer's QP that ours is gone: its process hears
- * that the TCP connection has ended. In place of common/disconnect.c; see
+ * ping-rc-0: the end of a connection. The peer's QP is not told that ours is gone; its process sees
+ * that the TCP connection has ended. Replaces common/disconnect.c; see
  * common/connection_management.h.
  */
 #include <sys/socket.h>
@@ -24,5 +24,5 @@ void our_disconnect(struct our_control *control)
 bool our_must_not_wait(const struct our_control *control)
 {
 	(void)control;
-	return our_stop_requested(); /* nobody is waited for when we leave */
+	return our_stop_requested(); /* leaving waits for no answer */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rc-0: what the two ends tell each other over TCP, in the form of ibv_rc_pingpong: a line of
- * text "LID:QPN:PSN:GID" in hexadecimal, first the client's, then the server's, and then "done" by the
- * client. See bare.h.
+ * ping-rc-0: what the two ends send each other over TCP, in the form of ibv_rc_pingpong: a line of
+ * text "LID:QPN:PSN:GID" in hexadecimal, first the client's, then the server's, and then "done" by
+ * the client. See bare.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "ping-rc-0/bare.h"
 #include "program/stop.h"
 
-/* Each with the zero byte that ends it: that travels, too. */
+/* Each with its final zero byte, which is sent, too. */
 #define LINE   "0000:000000:000000:00000000000000000000000000000000"
 #define DONE   "done"
 #define DIGITS 32 /* of the GID */
@@ -41,7 +41,7 @@ int our_await_socket(int socket, short events, uint64_t until_ns)
 	}
 }
 
-/* Whoever reads it wants it in one piece; and so little goes into any socket's buffer. */
+/* The peer expects it in one piece; such a short text fits into any socket's buffer. */
 static int send_text(int socket, const char *text, size_t size)
 {
 	ssize_t sent = send(socket, text, size, MSG_NOSIGNAL);
@@ -51,7 +51,7 @@ static int send_text(int socket, const char *text, size_t size)
 	return (size_t)sent == size ? 0 : EIO;
 }
 
-/* Reads `size` bytes, and no more: what follows is not for us yet. */
+/* Reads `size` bytes, and no more: what follows belongs to a later read. */
 static int receive_text(int socket, char *text, size_t size, uint64_t until_ns)
 {
 	size_t got = 0;
@@ -73,7 +73,7 @@ static int receive_text(int socket, char *text, size_t size, uint64_t until_ns)
 	return 0;
 }
 
-/* The number of so many hexadecimal digits at **text, which goes on behind them and their ':'. */
+/* The number with so many hexadecimal digits at **text; moves *text behind them and their ':'. */
 static int take_hex(const char **text, int digits, uint32_t *number)
 {
 	static const char hex[] = "0123456789abcdefABCDEF";
@@ -97,7 +97,7 @@ static int parse_line(const char *line, struct our_bare_end *end)
 	uint32_t lid, number;
 	int i;
 
-	/* The line has its ':' where ours has, and no byte more. */
+	/* The line must have its ':' where ours has, and no more bytes. */
 	if (memchr(line, '\0', sizeof(LINE)) != line + sizeof(LINE) - 1 || line[4] != ':' ||
 	    line[11] != ':' || line[18] != ':')
 		return EPROTO;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rc-0: mistakes that people make who connect a QP by hand, to be made on purpose: what comes of
- * each is in README.md. See bare.h.
+ * ping-rc-0: mistakes in connecting a QP, made on purpose; README.md has the result of each. See
+ * bare.h.
  */
 #include "ping-rc-0/bare.h"
 

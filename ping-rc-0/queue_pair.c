@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-rc-0: the queue pair, and its way through the states INIT, RTR (ready to receive) and RTS
- * (ready to send), which rdma_cm otherwise goes for us. Each attribute that a step demands is set
- * here; README.md has them in a table. In place of common/cm_qp.c; see common/transfer_posting.h.
+ * (ready to send), which rdma_cm otherwise does for us. Each attribute that a step needs is set
+ * here; README.md has them in a table. Replaces common/cm_qp.c; see common/transfer_posting.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #include "ping-rc-0/bare.h"
 #include "program/report.h"
 
-#define RETRY_COUNT     6  /* three bits; but of 7 soft-RoCE thinks that it means: for ever */
-#define RNR_RETRY_COUNT 7  /* means: for ever */
+#define RETRY_COUNT     6  /* three bits, but soft-RoCE takes 7 for "for ever" */
+#define RNR_RETRY_COUNT 7  /* means "for ever" */
 #define RNR_TIMER       12 /* 0.64 ms: the InfiniBand specification has the codes */
 #define ACK_TIMEOUT     17 /* 4.096 us * 2^17 = 0.54 s */
-#define READ_DEPTH      1  /* we send no RDMA reads, but 0 is refused by some devices */
-#define HOP_LIMIT       64 /* of 1 a router lets nothing through */
+#define READ_DEPTH      1  /* we send no RDMA READs, but some devices refuse 0 */
+#define HOP_LIMIT       64 /* with 1, no router would forward it */
 
-/* RESET to INIT: which port it is at, and what the peer may do with our memory. */
+/* RESET to INIT: which port it uses, and what the peer may do with our memory. */
 static int to_init(struct our_control *control)
 {
 	struct ibv_qp_attr attr;
@@ -27,12 +27,15 @@ static int to_init(struct our_control *control)
 	attr.qp_state = IBV_QPS_INIT;
 	attr.pkey_index = 0; /* of the partition that each port is in */
 	attr.port_num = control->port_num;
-	attr.qp_access_flags = 0; /* messages, and no RDMA read or write */
+	attr.qp_access_flags = 0; /* messages, and no RDMA READ or WRITE */
 	return ibv_modify_qp(control->qp, &attr,
 			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-/* The way to the peer's port. On RoCE it is its GID, an IP address; on InfiniBand its LID may do. */
+/*
+ * The way to the peer's port. On RoCE it is its GID, an IP address; on InfiniBand its LID may be
+ * enough.
+ */
 static void setup_address(const struct our_control *control, struct ibv_ah_attr *address)
 {
 	const struct our_cm_events *bare = control->cm_events;
@@ -41,11 +44,13 @@ static void setup_address(const struct our_control *control, struct ibv_ah_attr 
 	address->dlid = bare->remote.lid;
 	address->is_global = bare->is_ethernet || bare->remote.gid.global.interface_id;
 	address->grh.dgid = bare->remote.gid;
-	address->grh.sgid_index = bare->gid_index; /* and with it the kind of RoCE */
+	address->grh.sgid_index = bare->gid_index; /* this also selects the version of RoCE */
 	address->grh.hop_limit = HOP_LIMIT;
 }
 
-/* INIT to RTR: who the peer is. From now on what it sends is taken, if a receive is posted. */
+/*
+ * INIT to RTR: who the peer is. From now on the QP accepts what it sends, if a receive is posted.
+ */
 static int to_rtr(struct our_control *control)
 {
 	const struct our_cm_events *bare = control->cm_events;
@@ -122,7 +127,7 @@ int our_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, cons
 	if (!control->qp)
 		return errno ? errno : ENOMEM;
 	*call = "ibv_modify_qp";
-	ret = to_init(control); /* from INIT on receives can be posted */
+	ret = to_init(control); /* from INIT on, receives can be posted */
 	if (ret)
 		our_destroy_qp(control);
 	return ret;

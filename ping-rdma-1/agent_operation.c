@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the agent does once it is connected: it tells the client of its buffer, and sleeps. Its device
- * does the rest, without a completion here, until the client says how often it was. How that is
- * judged is in account.c.
+ * What the agent does once it is connected: it describes its buffer to the client, and sleeps. Its
+ * device does the rest, without a completion here, until the client sends its count. account.c
+ * judges that.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,22 +18,24 @@
 void our_begin_agent_operation(struct our_control *agent)
 {
 	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
-	agent->statistics.warm_up = 0; /* of what the client does, it sees nothing */
+	agent->statistics.warm_up = 0; /* it does not see what the client does */
 	our_limit_wait(agent, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
-		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */
+		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its start */
 }
 
 /*
- * From here on the client may write and read. That nothing is heard of it does not mean anything, unless
- * the user says so by --timeout. If its program dies, the CM tells; if its host dies, a keepalive, but not
- * on iWARP (docs/drivers.md).
+ * From here on the client may write and read. Its silence means nothing, unless the user says so
+ * with --timeout. If its program dies, the CM reports it; if its host dies, a keepalive does, but
+ * not on iWARP (docs/drivers.md).
  */
 static int admit_to_memory(struct our_control *agent)
 {
 	struct our_transfer *transfer = agent->transfer;
 
-	/* A keepalive is a READ there, and soft-iWARP confuses it with the peer's WRITEs and READs. */
+	/*
+	 * A keepalive is a READ there, and soft-iWARP confuses it with the peer's WRITEs and READs.
+	 */
 	if (our_is_iwarp(agent))
 		agent->keepalive.asks_nobody = true;
 	our_statistics_start(&agent->statistics);
@@ -42,7 +44,7 @@ static int admit_to_memory(struct our_control *agent)
 			       (uint32_t)transfer->open->length, transfer->open);
 }
 
-/* The client has done what it wanted: it has no business in our memory any more. */
+/* The client is done: it may no longer access our memory. */
 static int end_with_count(struct our_control *agent)
 {
 	struct our_transfer *transfer = agent->transfer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the client tells the agent and hears from it, before what moves and after it: where to write and to
- * read, and how often it was. See ping_rdma.h.
+ * What the client and the agent tell each other before the transfer and after it: where to write
+ * and read, and how many messages there were. See ping_rdma.h.
  */
 #include <errno.h>
 
@@ -46,7 +46,7 @@ int our_await_request(struct our_control *client, uint32_t index)
 	}
 }
 
-/* The agent has seen nothing of it all: it is told that this was it. */
+/* The agent has not seen the messages: it is told that this was all. */
 int our_exchange_counts(struct our_control *client, uint64_t count)
 {
 	struct our_exchange *exchange = &client->transfer->exchange;
@@ -56,6 +56,6 @@ int our_exchange_counts(struct our_control *client, uint64_t count)
 	ret = our_tell_count(client, exchange, count);
 	if (!ret)
 		ret = our_await_exchange(client, exchange, OUR_COUNT_TOLD);
-	/* An agent that has told its own may leave before we know that ours was sent. */
+	/* An agent that has sent its count may leave before we know that ours was sent. */
 	return ret == ECONNRESET && exchange->received[OUR_COUNT_TOLD] ? 0 : ret;
 }

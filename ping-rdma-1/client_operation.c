@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the client does once it is connected. What the two sides tell each other before its pings and after
- * them is in client_exchange.c, the pings themselves are in round_trip.c.
+ * What the client does once it is connected. client_exchange.c has what the two sides tell each
+ * other before the pings and after them, round_trip.c has the pings themselves.
  */
 #include "common/stage.h"
 #include "common/transfer_completion.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rdma-1: what the two sides of a one-sided stage tell each other by messages: before it, which
- * buffer the other may write to or read from; after it, how much they did. The client speaks first each
- * time. See docs/protocol.md. The connection's own thread.
+ * ping-rdma-1: the messages that the two sides of a one-sided stage exchange: before it, which
+ * buffer the other may write to or read from; after it, how much they did. The client sends first
+ * each time. See docs/protocol.md. The connection's own thread.
  */
 #ifndef OUR_EXCHANGE_H
 #define OUR_EXCHANGE_H
@@ -22,10 +22,10 @@ enum our_exchange_message {
 	OUR_EXCHANGE_MESSAGES,
 };
 
-/* Work requests that the exchange takes of each queue of the QP, besides the workload's. */
+/* Work requests that the exchange takes in each queue of the QP, in addition to the workload's. */
 #define OUR_EXCHANGE_WRS OUR_EXCHANGE_MESSAGES
 
-/* A wr_id of the exchange: the message, this bit, and, if it was a receive, OUR_WR_ID_RECV. */
+/* A wr_id of the exchange: the message, this bit, and, for a receive, OUR_WR_ID_RECV. */
 #define OUR_WR_ID_EXCHANGE (1ull << 61)
 
 static inline bool our_is_exchange(uint64_t wr_id)
@@ -33,7 +33,7 @@ static inline bool our_is_exchange(uint64_t wr_id)
 	return wr_id & OUR_WR_ID_EXCHANGE;
 }
 
-/* A buffer in the memory of the peer, as a work request wants it. */
+/* A buffer in the memory of the peer, as a work request needs it. */
 struct our_remote_buffer {
 	uint64_t address;
 	uint32_t length;
@@ -41,7 +41,7 @@ struct our_remote_buffer {
 };
 
 struct our_exchange {
-	uint8_t *messages; /* one of each sort to send, and to receive */
+	uint8_t *messages; /* one of each kind to send, and to receive */
 	struct ibv_mr *mr;
 	bool sent[OUR_EXCHANGE_MESSAGES];     /* and completed */
 	bool received[OUR_EXCHANGE_MESSAGES]; /* from the peer: */
@@ -50,39 +50,41 @@ struct our_exchange {
 };
 
 /*
- * Makes memory for the messages, and posts the receives of both. Once there is a QP, and before the
- * connection can bring a message.
+ * Allocates memory for the messages, and posts the receives of both. To be called after the QP is
+ * created, and before the connection can bring a message.
  *
- * Returns 0 or an errno value, reported, and there is nothing to undo. our_unsetup_exchange undoes it,
- * once the QP is flushed.
+ * Returns 0 or an errno value, reported, and there is nothing to undo. our_unsetup_exchange undoes
+ * it, after the QP is flushed.
  */
 int our_setup_exchange(struct our_control *control, struct our_exchange *exchange);
 void our_unsetup_exchange(struct our_exchange *exchange);
 
 /*
- * Tells the peer of the buffer at `data`, of `length` bytes, with the rkey of `mr`; or the count of what
- * was done. Returns 0, or what our_judge_post says.
+ * Sends the peer the description of the buffer at `data`, of `length` bytes, with the rkey of `mr`;
+ * or the count of what was done. Returns 0, or what our_judge_post returns.
  */
 int our_tell_buffer(struct our_control *control, struct our_exchange *exchange, const void *data,
 		    uint32_t length, const struct ibv_mr *mr);
 int our_tell_count(struct our_control *control, struct our_exchange *exchange, uint64_t count);
 
 /*
- * Posts the receive of the peer's count once more, as something else has taken it: a WRITE with immediate
- * data takes a receive, and leaves its memory alone. Returns 0, or what our_judge_post says.
+ * Posts the receive for the peer's count once more, because something else has taken it: a WRITE
+ * with immediate data takes a receive, and does not change its memory. Returns 0, or what
+ * our_judge_post returns.
  */
 int our_expect_count(struct our_control *control, struct our_exchange *exchange);
 
 /*
- * Takes a completion of the exchange (our_is_exchange): `sent`, `received` and what came with it are
- * set. Never waits. Returns 0; or EPROTO, reported: the message is not of the length that it should be, or
+ * Takes a completion of the exchange (our_is_exchange): sets `sent`, `received` and what came with
+ * it. Never waits. Returns 0; or EPROTO, reported: the message does not have the right length, or
  * was a WRITE's immediate data.
  */
 int our_take_exchange(struct our_exchange *exchange, const struct our_completion *completion);
 
 /*
- * Waits until the message has been sent and the peer's of the same sort has come; no other completion is
- * due meanwhile. Returns 0; EPROTO, reported; or an errno value as our_await_completion does.
+ * Waits until the message has been sent and the peer's of the same kind has come; no other
+ * completion may come meanwhile. Returns 0; EPROTO, reported; or an errno value as
+ * our_await_completion does.
  */
 int our_await_exchange(struct our_control *control, struct our_exchange *exchange,
 		       enum our_exchange_message message);

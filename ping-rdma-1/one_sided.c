@@ -50,8 +50,8 @@ void our_setup_read_wr(struct our_control *control, uint32_t index,
 }
 
 /*
- * soft-iWARP has the two depths the wrong way round, and other iWARP devices have not: there only two
- * zeros say for sure that there may be none.
+ * soft-iWARP swaps the two depths, and other iWARP devices do not: there only two zeros mean for
+ * sure that none are allowed.
  */
 int our_learn_read_depth(struct our_control *control)
 {

@@ -29,7 +29,7 @@ const struct our_program our_server_program = {
 	.name = OUR_STAGE "/server",
 	.summary = "Lets clients write to its memory and read from it, and sleeps meanwhile.",
 	.options = { our_listener_options },
-	.timeout_s = 0, /* whoever writes and reads says nothing */
+	.timeout_s = 0, /* a client that writes and reads sends nothing */
 };
 
 int our_setup_client_transfer(struct our_control *client)

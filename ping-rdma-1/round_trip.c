@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rdma-1: a message there and back. The client writes it into the agent's memory, and then reads it
- * back from there; the agent's program has no part in it.
+ * ping-rdma-1: a message there and back. The client writes it into the agent's memory, and then
+ * reads it back from there; the agent's program takes no part.
  */
 #include "common/stage.h"
 #include "common/transfer_posting.h"

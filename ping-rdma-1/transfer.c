@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rdma-1: all that moves messages: QP, buffers, one of them open to the peer, and the exchange. See
- * ping_rdma.h.
+ * ping-rdma-1: everything that moves messages: QP, buffers, one of them open to the peer, and the
+ * exchange. See ping_rdma.h.
  */
 #include <errno.h>
 #include <stdlib.h>

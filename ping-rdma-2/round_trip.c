@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rdma-2: a message there and back. The client posts the WRITE and the READ with one call, and waits
- * once: where the READ is done, the WRITE before it is, too.
+ * ping-rdma-2: a message there and back. The client posts the WRITE and the READ with one call, and
+ * waits once: when the READ is done, the WRITE before it is done, too.
  */
 #include "common/stage.h"
 #include "common/transfer_posting.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the agent does once it is connected: it looks at its memory until a message is there, and writes it
- * back. No completion tells it of a message.
+ * What the agent does once it is connected: it looks at its memory until a message is there, and
+ * writes it back. No completion reports a message.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,7 +36,10 @@ static int await_flag(struct our_control *agent, const bool *flag)
 	return ret;
 }
 
-/* Each learns where the other's buffer is. The client may write before we know that we have told it. */
+/*
+ * Each learns where the other's buffer is. The client may write before we know that it has our
+ * description.
+ */
 static int exchange_with_client(struct our_control *agent)
 {
 	struct our_exchange *exchange = &agent->transfer->exchange;
@@ -81,7 +84,7 @@ static int write_back(struct our_control *agent)
 	return 0;
 }
 
-/* Of the last one, too, the WRITE is to be done, or the client could not tell its count. */
+/* The WRITE of the last one must be done, too, or the client could not send its count. */
 static int end_with_counts(struct our_control *agent)
 {
 	struct our_transfer *transfer = agent->transfer;

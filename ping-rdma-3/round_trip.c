@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rdma-3: a message there and back. The client writes it into the agent's memory, and looks at its own
- * until the agent has written it back there.
+ * ping-rdma-3: a message there and back. The client writes it into the agent's memory, and looks at
+ * its own until the agent has written it back there.
  */
 #include <errno.h>
 

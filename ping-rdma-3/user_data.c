@@ -9,7 +9,7 @@
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
-/* `left`: bytes behind it. That of the last one is what our_last_byte says. */
+/* `left`: bytes after it. our_last_byte gives the last one. */
 static uint8_t byte_of(uint64_t message, size_t left)
 {
 	return (uint8_t)(1 + (message + left * 7 + left / 251) % 255);

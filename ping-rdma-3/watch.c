@@ -14,23 +14,23 @@
 #include "ping-rdma-3/watch.h"
 #include "program/report.h"
 
-#define LOOKS_A_MOMENT 4096 /* to look at the CQ and the CM takes as long as many looks at memory */
+#define LOOKS_A_MOMENT 4096 /* looking at the CQ and the CM takes as long as many looks at memory */
 #define ONES           0x0101010101010101ull
 #define HIGHEST_BITS   0x8080808080808080ull
 
 static bool last_byte; /* --last-byte */
 static bool sequence;  /* --sequence */
-static bool immediate; /* --immediate; of more than one the last in this list counts */
+static bool immediate; /* --immediate; if several are given, the last in this list counts */
 
 const struct our_option our_watch_options[] = {
 	{ "last-byte", 0, NULL,
-	  "look at a message's last byte only: where a device writes in ascending order",
+	  "look only at a message's last byte: for devices that write in ascending order",
 	  OUR_OWN_FLAG(last_byte) },
 	{ "sequence", 0, NULL,
 	  "the same, and wait until that byte is the message's number: nothing needs to be cleared",
 	  OUR_OWN_FLAG(sequence) },
 	{ "immediate", 0, NULL,
-	  "look at no memory: WRITE with immediate data, and wait for completions; give it to both",
+	  "use WRITE with immediate data, and wait for its completions: give it to both",
 	  OUR_OWN_FLAG(immediate) },
 	{ 0 },
 };
@@ -45,7 +45,7 @@ int our_check_watch(const struct our_control *control)
 	return EOPNOTSUPP;
 }
 
-/* Who compares numbers, or waits for completions, does not look whether there is something. */
+/* A reader that compares numbers, or waits for completions, does not look for zeros. */
 void our_clear_memory(struct our_control *control)
 {
 	if (!sequence && !immediate)
@@ -63,9 +63,9 @@ static bool has_zero_byte(uint64_t word)
 }
 
 /*
- * Where the bytes from `from` on, a multiple of eight, are still zero; `length`: nowhere. The device
- * writes them behind the compiler's back. Each look is an atomic load, so that it is made anew each time,
- * and with acquire, so that what is read after it is not older.
+ * Where the bytes from `from` on, a multiple of eight, are still zero; `length`: nowhere. The
+ * compiler does not know that the device writes them. Each look is an atomic load, so that it is
+ * made anew each time, and with acquire, so that what is read after it is not older.
  */
 static size_t find_zero(const uint8_t *data, size_t from, size_t length)
 {
@@ -82,7 +82,7 @@ static size_t find_zero(const uint8_t *data, size_t from, size_t length)
 	return length;
 }
 
-/* Where the message is not there yet; its length: nowhere. `seen` bytes are known to be. */
+/* Where the message is not there yet; its length: nowhere. `seen` bytes are known to be there. */
 static size_t look(const struct our_control *control, size_t seen)
 {
 	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
@@ -94,7 +94,7 @@ static size_t look(const struct our_control *control, size_t seen)
 	return __atomic_load_n(data + last, __ATOMIC_ACQUIRE) == number ? last + 1 : last;
 }
 
-/* The message is in memory. What it has taken is the receive of the count, which is still to come. */
+/* The message is in memory. It has taken the receive for the count, which is still to come. */
 static int take_immediate(struct our_control *control, const struct our_completion *completion)
 {
 	struct our_progress *progress = control->transfer->progress;
@@ -126,7 +126,7 @@ int our_take_completion(struct our_control *control, const struct our_completion
 static int look_around(struct our_control *control)
 {
 	struct our_completion completion;
-	int ret = our_await_time(control, 1, &completion); /* that is over: it does not wait */
+	int ret = our_await_time(control, 1, &completion); /* the time is over: it does not wait */
 
 	if (!ret)
 		ret = our_take_completion(control, &completion);
@@ -137,7 +137,7 @@ static int look_around(struct our_control *control)
 	return our_keep_waiting(control);
 }
 
-/* A peer without --immediate writes, too, but no completion tells: that is what silence may mean. */
+/* A peer without --immediate writes, too, but there is no completion: silence may mean that. */
 static int explain_silence(const struct our_control *control)
 {
 	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
@@ -173,7 +173,7 @@ static int await_memory(struct our_control *control)
 	unsigned int looks = 0;
 	int ret;
 
-	if (last_byte) /* all but the word that it is in are taken to be there */
+	if (last_byte) /* all but the word that it is in are assumed to be there */
 		seen = (length - 1) & ~(sizeof(uint64_t) - 1);
 	while ((seen = look(control, seen)) < length) {
 		if (++looks % LOOKS_A_MOMENT)
@@ -194,7 +194,10 @@ int our_await_message(struct our_control *control)
 	return ret;
 }
 
-/* The number is for a peer that wants to know which message this is; WRITE alone has no place for it. */
+/*
+ * The number is for a peer that wants to know which message this is; a plain WRITE has no field for
+ * it.
+ */
 int our_write_message(struct our_control *control, uint64_t number)
 {
 	struct ibv_send_wr *wr = &control->buffers[OUR_SEND_BUFFER].send_wr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rdma-3: waiting for a message by looking at the memory that the peer writes it to. For client and
+ * ping-rdma-3: waits for a message by looking at the memory that the peer writes to. For client and
  * agent; the connection's own thread.
  */
 #ifndef OUR_WATCH_H
@@ -8,7 +8,7 @@
 
 #include "common/control.h"
 
-/* --last-byte, --sequence, --immediate: how a message is known to be there, each side for itself */
+/* --last-byte, --sequence, --immediate: how each side recognizes a message */
 extern const struct our_option our_watch_options[];
 
 /*
@@ -17,11 +17,11 @@ extern const struct our_option our_watch_options[];
  */
 int our_check_watch(const struct our_control *control);
 
-/* How far a client or an agent has come. */
+/* How far a client or an agent is. */
 struct our_progress {
-	bool writing;     /* a WRITE has been posted and not completed, */
-	bool arrived;     /* ... and one of the peer's has come, as its immediate data say */
-	uint64_t seen;    /* messages that have come */
+	bool writing;     /* a WRITE has been posted and has not completed, */
+	bool arrived;     /* ... and one of the peer's has arrived, as its immediate data says */
+	uint64_t seen;    /* messages that have arrived */
 	uint64_t echoed;  /* of an agent: messages, */
 	uint64_t sent_ns; /* ... and when the last echo was posted; 0: none yet */
 };
@@ -36,30 +36,31 @@ static inline uint8_t our_last_byte(uint64_t number)
 void our_number_message(struct our_control *client, uint64_t number);
 
 /*
- * Makes OUR_RECV_BUFFER ready for the next message: with zeros, where a message has none. Before the peer
- * can write it.
+ * Makes OUR_RECV_BUFFER ready for the next message: zeros, if a message has none. To be called
+ * before the peer can write it.
  */
 void our_clear_memory(struct our_control *control);
 
 /*
- * Takes a completion, whatever it is of: the exchange, a WRITE of ours, or one of the peer's with immediate
- * data. Never waits. Returns 0; EPROTO, reported; or what our_judge_post says.
+ * Takes any completion: of the exchange, of our WRITE, or of one of the peer's with immediate data.
+ * Never waits. Returns 0; EPROTO, reported; or what our_judge_post returns.
  */
 int our_take_completion(struct our_control *control, const struct our_completion *completion);
 
 /*
- * Waits until OUR_RECV_BUFFER, which has been cleared, holds a message, and counts it in progress->seen: no
- * byte of it is zero any more; or as the options have it. Meanwhile takes completions, and asks
- * our_keep_waiting from time to time.
+ * Waits until OUR_RECV_BUFFER, which has been cleared, holds a message, and counts it in
+ * progress->seen: until no byte of it is zero, or as the options say. Meanwhile takes completions,
+ * and calls our_keep_waiting from time to time.
  *
- * Returns 0; ENODATA: the peer has told its count instead; EPROTO, reported; what our_keep_waiting
+ * Returns 0; ENODATA: the peer has sent its count instead; EPROTO, reported; what our_keep_waiting
  * returned; or an errno value as our_await_completion does.
  */
 int our_await_message(struct our_control *control);
 
 /*
- * Posts the WRITE of OUR_SEND_BUFFER, which holds message `number`; the buffer is the device's until
- * our_await_written has returned 0. Both return as our_post_send and our_await_completion do.
+ * Posts the WRITE of OUR_SEND_BUFFER, which holds message `number`; the buffer belongs to the
+ * device until our_await_written has returned 0. Both return as our_post_send and
+ * our_await_completion do.
  */
 int our_write_message(struct our_control *control, uint64_t number);
 int our_await_written(struct our_control *control);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Admission: a connect request becomes an agent, or is refused, before anything is allocated for it but
- * the control structure; and what an agent was let in with is given back when it has ended.
+ * Admission: a connect request becomes an agent, or is refused, before anything except the control
+ * structure is allocated for it. When an agent has ended, what it was admitted with is returned.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "program/admission.h"
 #include "program/report.h"
 
-/* Lets the client in, or says why not. */
+/* Admits the client, or reports why not. */
 static int admit(struct our_control *agent)
 {
 	int ret = our_admit(agent->admission, agent->memory);
@@ -38,7 +38,10 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 
 	ret = our_create_control_struct(listener->options, "agent", &agent);
 	if (ret) {
-		/* It refuses the client without a reason: the listener's private data may be in use. */
+		/*
+		 * The client is refused without a reason: the listener's private data may be in
+		 * use.
+		 */
 		our_drop_request(&listener->cm_event);
 		our_note_failure(listener->admission, ret);
 		return ret;

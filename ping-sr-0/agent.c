@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent: the server's end of one connection, from the connect request to the tear-down.
+ * The agent: the server's side of one connection, from the connect request to the tear-down.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include "program/report.h"
 
 /*
- * After the last message a receive is still posted: says so if the client has used it. Besides,
- * only completions of sends can be there, which do not matter any more, whatever their status.
+ * After the last message a receive is still posted: reports it if the client has used it. All other
+ * completions are of sends, which no longer matter, whatever their status.
  */
 static int check_for_more(struct our_control *agent)
 {
@@ -31,7 +31,7 @@ static int check_for_more(struct our_control *agent)
 	return polled < 0 ? our_report_error("ibv_poll_cq", EIO, NULL) : 0;
 }
 
-/* That the client disconnects is all that says that it has got everything. */
+/* Only the client's disconnect says that it has received everything. */
 static int await_disconnect(struct our_control *agent)
 {
 	int ret = our_await_disconnect(agent, agent->options->timeout_s);
@@ -42,8 +42,8 @@ static int await_disconnect(struct our_control *agent)
 }
 
 /*
- * Talks with a client that has been accepted. It is the client that ends the connection, when it
- * has everything: were we to leave first, our last message could be lost on the way to it.
+ * Exchanges messages with an accepted client. The client ends the connection when it has
+ * everything. If we left first, our last message could be lost on the way to it.
  */
 static int serve(struct our_control *agent)
 {
@@ -59,7 +59,7 @@ static int serve(struct our_control *agent)
 	return ret ? ret : shown;
 }
 
-/* Sets up all that the connection needs, serves the client, and tears it down again. */
+/* Sets up everything that the connection needs, serves the client, and tears it down again. */
 static int accept_and_serve(struct our_control *agent)
 {
 	int ret;

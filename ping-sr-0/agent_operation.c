@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the agent does once it is connected: it sends every message back. our_agent_react is all of
- * it; what is around it waits for the next completion.
+ * What the agent does once it is connected: it sends every message back. our_agent_react does all
+ * of this; the rest of the file waits for the next completion.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -68,9 +68,9 @@ static int echo(struct our_control *agent)
 }
 
 /*
- * A message is sent back when it is there and the one before it has left its buffer; either
- * completion may come first. The last message's send is not waited for: that the client disconnects,
- * which it does once it has everything, says more than the completion would.
+ * A message is sent back when it has arrived and the one before it has left its buffer; either
+ * completion may come first. The agent does not wait for the send of the last message. The client
+ * disconnects once it has everything, and this says more than the completion would.
  */
 int our_agent_react(struct our_control *agent, const struct our_completion *completion)
 {
@@ -87,8 +87,8 @@ int our_agent_react(struct our_control *agent, const struct our_completion *comp
 }
 
 /*
- * A client that runs for a time (-D) leaves when the time is over. Where nobody looks at the CM while
- * the CQ is polled, that is looked up after each second of silence.
+ * A client that runs for a time (-D) leaves when the time is over. In stages that do not read CM
+ * events while they poll the CQ, the agent checks for that after each second of silence.
  */
 static int await_completion(struct our_control *agent, struct our_completion *completion)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client: connects, moves messages, and leaves. Which messages and how is another file's
- * business (client_operation.c). Read main first, then connect_to, which sets up what main's last lines
- * tear down.
+ * The client: connects, moves messages, and leaves. client_operation.c decides which messages and
+ * how. Read main first, then connect_to, which sets up what the last lines of main tear down.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -49,7 +48,7 @@ err_destroy_event_channel:
 	return ret;
 }
 
-/* Tries each address that the name of the server has; one that works is enough. */
+/* Tries each address of the server's name until one works. */
 static int connect_to_any(struct our_control *client, bool quietly)
 {
 	struct addrinfo *address;
@@ -66,7 +65,7 @@ static int connect_to_any(struct our_control *client, bool quietly)
 	return ret;
 }
 
-/* With -w, a server that is not up yet is tried again until the time is over. */
+/* With -w, tries again until the server is up or the time is over. */
 static int connect_to_server(struct our_control *client)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };

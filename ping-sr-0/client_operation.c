@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the client does once it is connected: the ping-pong itself. What is around each ping, time and
- * all, is in pings.c.
+ * What the client does once it is connected: the ping-pong itself. pings.c has what is around each
+ * ping, such as measuring its time.
  */
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-0/ping.h"
 
-/* Waits until the message is sent and has come back; either may be completed first. */
+/* Waits until the message is sent and has come back; either may complete first. */
 static int await_send_and_recv(struct our_control *client)
 {
 	bool sent = false, received = false;
@@ -31,7 +31,7 @@ static int await_send_and_recv(struct our_control *client)
 	return 0;
 }
 
-/* The receive for the message's return was posted before. */
+/* The receive for the returning message was posted before. */
 int our_ping(struct our_control *client)
 {
 	int ret = our_post_send(client, OUR_SEND_BUFFER);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-0: waiting for the connection manager, the simplest way: not at all. An id that is
+ * ping-sr-0: the simplest way to wait for the connection manager: the calls wait. An id that is
  * created without an event channel is synchronous: each CM call blocks until its event is there,
  * and leaves that event in cm_id->event. What a stage provides: see common/stage.h.
  */
@@ -20,7 +20,7 @@ const struct our_option *const our_watching_options = NULL;
 
 int our_create_event_channel(struct our_control *control)
 {
-	control->cm_channel = NULL; /* librdmacm gives each id a channel of its own */
+	control->cm_channel = NULL; /* librdmacm gives each id its own channel */
 	return 0;
 }
 
@@ -33,17 +33,17 @@ void our_start_cm_call(struct our_control *control)
 {
 	unsigned int limit_s = (unsigned int)control->options->timeout_s;
 
-	/* rdma_disconnect waits for the peer, who may be busy for a long time. */
+	/* rdma_disconnect waits for the peer, which may be busy for a long time. */
 	if (control->leaving)
 		limit_s = (unsigned int)our_disconnect_limit_s(control);
-	/* The call blocks inside librdmacm; a signal is all that can get it out of there. */
+	/* The call blocks inside librdmacm; only a signal can interrupt it. */
 	if (limit_s && !our_stop_requested())
 		alarm(limit_s);
 }
 
 void our_stop_watching(struct our_control *control)
 {
-	(void)control; /* nobody watches */
+	(void)control; /* no thread watches */
 }
 
 /* Ends what our_start_cm_call began; `called` is what the call returned. */
@@ -55,8 +55,8 @@ static int end_cm_call(struct our_control *control, int called)
 }
 
 /*
- * Looks at the event with which a call has come back, and waits for the next one as long as it is one
- * to be passed over. librdmacm acks the last one, at the id's next call or when the id is destroyed.
+ * Looks at the event that ended a call, and waits for the next one as long as it is an event to be
+ * ignored. librdmacm acks the last one, at the id's next call or when the id is destroyed.
  */
 static int await_own_event(struct our_control *control, int called)
 {
@@ -84,7 +84,7 @@ static int await_connect_request(struct our_control *listener)
 		error = errno;
 		if (error == EINTR && !our_stop_requested())
 			continue;
-		if (!listener->cm_id->event) /* librdmacm leaves there what is no request */
+		if (!listener->cm_id->event) /* librdmacm leaves other events there */
 			return error;
 		our_copy_cm_event(&listener->cm_event, listener->cm_id->event);
 		if (our_note_cm_event(listener) == OUR_CM_FATAL)
@@ -96,7 +96,7 @@ static int await_connect_request(struct our_control *listener)
 }
 
 /*
- * Takes an event that nobody has asked for, once there is one. Returns 0, EAGAIN after a signal, or
+ * Takes an event that no call waits for, once there is one. Returns 0, EAGAIN after a signal, or
  * another errno value, reported.
  */
 static int take_event(struct our_control *control)
@@ -110,7 +110,7 @@ static int take_event(struct our_control *control)
 		return our_report_error("rdma_get_cm_event", errno, NULL);
 	}
 	our_copy_cm_event(&control->cm_event, event);
-	rdma_ack_cm_event(event); /* from here on its private data is gone */
+	rdma_ack_cm_event(event); /* after this its private data is gone */
 	our_note_cm_event(control);
 	return 0;
 }
@@ -139,7 +139,9 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 		return await_connect_request(control);
 
 	called = end_cm_call(control, await_own_event(control, called));
-	/* The call has not waited, or a signal has broken it off, but the request is on its way. */
+	/*
+	 * The call has not waited, or a signal has interrupted it, but the request has been sent.
+	 */
 	if (expected == RDMA_CM_EVENT_DISCONNECTED && (called == EAGAIN || called == EINTR))
 		return await_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
 	return called ? called : our_judge_cm_event(&control->cm_event, expected);
@@ -151,9 +153,9 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 
 	our_adopt_id(agent, cm_id);
 	/*
-	 * Without a channel to move to, librdmacm makes one, and the id is synchronous. It has
-	 * done so already for an id that came from a synchronous listener, and says EINVAL; the
-	 * listener's second id is not synchronous, as it shares the first one's channel.
+	 * Without a channel to move to, librdmacm creates one, and the id is synchronous. For an id
+	 * that came from a synchronous listener, librdmacm has already done so, and returns EINVAL.
+	 * The listener's second id is not synchronous, because it shares the first one's channel.
 	 */
 	if (rdma_migrate_id(cm_id, NULL) && errno != EINVAL) {
 		ret = our_report_error("rdma_migrate_id", errno, NULL);
@@ -163,8 +165,8 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 }
 
 /*
- * The same for who has not called rdma_disconnect. He may take the event that the call would wait for:
- * from now on it is not to block.
+ * The same for a side that has not called rdma_disconnect. It may take the event that the call
+ * would wait for, so from now on the call must not block.
  */
 static int look_for_end(struct our_control *control, uint64_t until_ns)
 {
@@ -184,7 +186,7 @@ int our_cm_fd(const struct our_control *control)
 	return -1;
 }
 
-/* Nobody looks at the channel: that the peer has gone is not noticed. */
+/* Nothing reads the channel, so a peer that has gone is not noticed. */
 int our_keep_waiting(struct our_control *control)
 {
 	if (our_stop_requested())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-0: waiting for completions by asking the CQ again and again (busy polling): the
- * shortest round trip, at the price of a CPU. What a stage provides: see common/stage.h.
+ * ping-sr-0: waits for completions by asking the CQ again and again (busy polling). This gives the
+ * shortest round trip, and takes a whole CPU. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "program/report.h"
 
 #define POLL_BATCH     16
-#define POLLS_A_MOMENT 64 /* to look at the clock and the CM costs as much as a few polls */
+#define POLLS_A_MOMENT 64 /* looking at the clock and the CM costs as much as a few polls */
 
-/* Completions come off the CQ in batches and are handed out one by one. */
+/* Completions are taken from the CQ in batches and handed out one by one. */
 struct our_completions {
 	struct ibv_wc wc[POLL_BATCH];
 	int next;
@@ -51,7 +51,7 @@ void our_destroy_cq(struct our_control *control)
 	control->completions = NULL;
 }
 
-/* When there is nothing to wait for any more, the CQ is asked once more before that is said. */
+/* When there is nothing to wait for any more, polls the CQ once more before it reports that. */
 static int poll_cq(struct our_control *control)
 {
 	struct our_completions *completions = control->completions;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-0: client and server tell each other nothing when they connect. Each believes its own
- * command line, and nobody notices when the two differ: the problem that ping-sr-1 solves.
- * What a stage provides: see common/stage.h.
+ * ping-sr-0: client and server tell each other nothing when they connect. Each uses its own command
+ * line, and does not notice when the two differ. ping-sr-1 solves this problem. What a stage
+ * provides: see common/stage.h.
  */
 #include <stdio.h>
 

@@ -32,7 +32,7 @@ const struct our_program our_server_program = {
 	.stage = OUR_STAGE,
 	.role = "server",
 	.name = OUR_STAGE "/server",
-	.summary = "Waits for clients and sends every message of theirs back.",
+	.summary = "Waits for clients and sends all their messages back.",
 	.options = { our_listener_options },
 	.timeout_s = OUR_SERVER_TIMEOUT,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The ping-pong: what client and agent of every ping stage know of each other.
+ * The ping-pong: what client and agent of every ping stage have in common.
  */
 #ifndef OUR_PING_H
 #define OUR_PING_H
@@ -14,17 +14,17 @@
 
 #define OUR_PING_NO_BUFFER (-1)
 
-/* Where an agent stands; the connection's own thread uses it, and no other. */
+/* The state of an agent; only the connection's own thread uses it. */
 struct our_transfer {
 	uint64_t echoed;  /* messages */
 	uint64_t sent_ns; /* when the last echo was posted; 0: none yet */
-	int received; /* the buffer with a message that is to be echoed, or OUR_PING_NO_BUFFER */
-	bool sending; /* the last echo's send has not been completed */
+	int received;     /* the buffer with the message to be echoed, or OUR_PING_NO_BUFFER */
+	bool sending;     /* the last echo's send has not completed */
 };
 
 /*
- * The buffers of client and agent, all zero but for what the client sends first.
- * Return as our_setup_buffers does; our_unsetup_buffers undoes either.
+ * The buffers of client and agent, all zero except for what the client sends first. Return as
+ * our_setup_buffers does; our_unsetup_buffers undoes either.
  */
 int our_setup_client_buffers(struct our_control *client);
 int our_setup_agent_buffers(struct our_control *agent);

@@ -33,9 +33,10 @@ static int timed_ping(struct our_control *client, uint64_t overdue_ns, uint64_t 
 }
 
 /*
- * With --rate: waits until message number `message` is due. Nothing is under way meanwhile, and
- * nothing may come. If it was due while the message before it was still under way, *overdue_ns is when;
- * else 0. Its round trip counts from then on: whoever sends at a rate waits for that message, too.
+ * With --rate: waits until message number `message` is due. Meanwhile nothing is under way, and
+ * nothing may arrive. If it was due while the message before it was still under way, sets
+ * *overdue_ns to that time; otherwise to 0. The round trip counts from that time, because at a
+ * fixed rate the message was waiting, too.
  */
 static int await_turn(struct our_control *client, uint64_t started_ns, uint64_t message,
 		      uint64_t *overdue_ns)

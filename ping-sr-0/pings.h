@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client's pings, one after the other, each timed: pings.c has what is the same whatever verbs move
- * a message there and back; those are in client_operation.c.
+ * The client's pings, one after the other, each timed. pings.c has everything that does not depend
+ * on the verbs that move a message there and back; client_operation.c has those.
  */
 #ifndef OUR_PINGS_H
 #define OUR_PINGS_H
 
 #include "common/control.h"
 
-/* Two buffers, so that a message never arrives in one that is still being sent. */
+/* Two buffers, so that no message arrives in one that is still being sent. */
 enum our_ping_buffer {
 	OUR_SEND_BUFFER, /* of the client; the agent of ping-sr-0 uses the two in turn */
 	OUR_RECV_BUFFER,
@@ -17,19 +17,22 @@ enum our_ping_buffer {
 
 /*
  * Makes client->count pings, or as many as --duration allows; with --verify fills each message and
- * compares what came back. The statistics have been prepared, and are valid afterwards.
+ * compares what came back. The statistics must be prepared before, and are valid afterwards.
  *
- * Returns 0, or an errno value as our_ping does, and *messages is how many were made.
+ * Returns 0, or an errno value as our_ping does; *messages is how many were made.
  */
 int our_run_pings(struct our_control *client, uint64_t *messages);
 
 /*
- * What client_operation.c provides: the message in OUR_SEND_BUFFER goes there, and comes back into
+ * Provided by client_operation.c: sends the message in OUR_SEND_BUFFER, and receives it back into
  * OUR_RECV_BUFFER. Returns 0; or an errno value as our_await_completion and our_judge_post do.
  */
 int our_ping(struct our_control *client);
 
-/* Likewise: OUR_RECV_BUFFER has been looked at, and makes room for the next message. */
+/*
+ * Also provided by client_operation.c: OUR_RECV_BUFFER has been read; makes room for the next
+ * message.
+ */
 int our_prepare_for_next(struct our_control *client);
 
 #endif

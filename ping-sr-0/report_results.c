@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a connection measured, and between whom: from struct our_control to measure/results.h. What
- * a stage provides: see common/stage.h.
+ * What a connection measured, and between which addresses: from struct our_control to
+ * measure/results.h. What a stage provides: see common/stage.h.
  */
 #include "common/device.h"
 #include "common/stage.h"

@@ -10,7 +10,7 @@
 
 const struct our_option *const our_serving_options = NULL;
 
-/* One client that is refused, or that fails, does not keep the next from being served. */
+/* If one client is refused, or fails, the next is still served. */
 int our_serve_clients(struct our_control *listener)
 {
 	struct our_control *agent;

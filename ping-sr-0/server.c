@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The server: listens, serves the clients that connect, and leaves.
+ * The server: listens, serves the clients that connect, and ends.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -14,7 +14,7 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-#define BACKLOG 1024 /* clients that wait while others are seen to; the kernel takes no more */
+#define BACKLOG 1024 /* clients that wait while others are served; the kernel takes no more */
 
 static int listen_on(struct our_control *listener, struct sockaddr *address)
 {
@@ -32,7 +32,7 @@ static int listen_on(struct our_control *listener, struct sockaddr *address)
 	return 0;
 }
 
-/* Tries each address that a name has, until one works, each with an id of its own. */
+/* Tries each address of a name, each with a new id, until one works. */
 static int listen_on_one(struct our_control *listener, struct addrinfo **address)
 {
 	int ret;
@@ -63,7 +63,7 @@ static int start_listening(struct our_control *listener)
 	ret = listen_on_one(listener, &address);
 	if (ret)
 		goto err_destroy_event_channel;
-	/* "Any" is two addresses, of IPv4 and of IPv6: of those it takes both. */
+	/* "Any" is two addresses, one of IPv4 and one of IPv6: it listens on both. */
 	if (any && address->ai_next)
 		our_listener_bind_also(listener, address->ai_next->ai_addr, BACKLOG);
 	return 0;

@@ -9,7 +9,10 @@
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
-/* Odd and irregular, so that words of neighbouring places and messages share no byte for long. */
+/*
+ * Odd and irregular, so that words of neighbouring places and messages rarely have a byte in
+ * common.
+ */
 #define MESSAGE_STEP 0x9e3779b97f4a7c15ull
 #define WORD_STEP    0xd1342543de82ef95ull
 
@@ -31,7 +34,10 @@ void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t m
 	memcpy(data, &word, left);
 }
 
-/* Where the bytes at `data` begin to differ from those of `word`; `length` if they do not. */
+/*
+ * The offset at which the bytes at `data` begin to differ from those of `word`; `length` if they
+ * are equal.
+ */
 static size_t compare(const uint8_t *data, uint64_t word, size_t length)
 {
 	uint8_t wanted[sizeof(word)];
@@ -72,10 +78,12 @@ int our_verify_data(const struct our_control *control, uint32_t index, uint64_t 
 	return EBADMSG;
 }
 
-/* The number that `odd` times gives 1, modulo 2^64: each step doubles the bits that are right. */
+/*
+ * The number that times `odd` gives 1, modulo 2^64: each step doubles the number of correct bits.
+ */
 static uint64_t inverse(uint64_t odd)
 {
-	uint64_t guess = odd; /* right in three bits */
+	uint64_t guess = odd; /* correct in three bits */
 	int i;
 
 	for (i = 0; i < 5; i++)

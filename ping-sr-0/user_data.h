@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the messages hold: a pattern that differs from message to message, so that a lost,
- * repeated or torn message is noticed when it is compared.
+ * What the messages contain: a pattern that differs from message to message, so that a comparison
+ * notices a lost, repeated or torn message.
  */
 #ifndef OUR_USER_DATA_H
 #define OUR_USER_DATA_H
@@ -20,14 +20,12 @@ void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t m
  */
 int our_verify_data(const struct our_control *control, uint32_t index, uint64_t message);
 
-/*
- * The same, without a word: returns the offset of the first byte that differs, or data_size.
- */
+/* The same without a report: returns the offset of the first byte that differs, or data_size. */
 size_t our_find_difference(const struct our_control *control, uint32_t index, uint64_t message);
 
 /*
- * Which message's pattern the bytes at `data` begin with: the first eight are the message's number,
- * scrambled in a way that can be undone.
+ * Returns the number of the message whose pattern begins with the bytes at `data`: the first eight
+ * are the message's number, scrambled in a way that can be undone.
  */
 uint64_t our_message_number(const uint8_t *data);
 

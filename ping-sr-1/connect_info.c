@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-1: the client tells the server, in the private data of its connect request, how many
- * messages of what size it is going to send. The server believes nothing before it has checked it.
- * What a stage provides: see common/stage.h.
+ * messages of what size it will send. The server checks all of it before it uses it. What a stage
+ * provides: see common/stage.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,11 +24,11 @@ static struct {
 } ignored;
 
 static const struct our_option server_options[] = {
-	{ "count", 'c', "N", "does not matter: each client says its own",
+	{ "count", 'c', "N", "has no effect: each client sends its own",
 	  OUR_OWN_NUMBER(ignored.count, 1, OUR_COUNT_UNLIMITED - 1) },
-	{ "duration", 'D', "SECONDS", "does not matter, likewise",
+	{ "duration", 'D', "SECONDS", "has no effect: each client sends its own",
 	  OUR_OWN_NUMBER(ignored.duration_s, 1, UINT32_MAX) },
-	{ "size", 's', "BYTES", "does not matter, likewise",
+	{ "size", 's', "BYTES", "has no effect: each client sends its own",
 	  OUR_OWN_BYTES(ignored.data_size, 1, OUR_MAX_SIZE) },
 	{ "max-count", 0, "N", "refuse a client that wants to send more messages (default 10^12)",
 	  OUR_OWN_NUMBER(our_client_limits.max_count, 1, OUR_COUNT_UNLIMITED) },
@@ -107,14 +107,17 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 		return ret;
 	control->count = info.count;
 	control->data_size = (uint32_t)info.data_size;
-	/* Only a stream has buffers, and checks them: more than fit here are more than it takes. */
+	/*
+	 * Only a stream has buffers, and checks them: a number that does not fit here is more than
+	 * it takes.
+	 */
 	control->n_data_buffers = info.n_data_buffers < UINT32_MAX ? (uint32_t)info.n_data_buffers
 								   : UINT32_MAX;
 	control->has_extension = info.has_extension;
 	return our_check_transfer(control);
 }
 
-/* What kept us from accepting, where it was not what the client wants. */
+/* What kept us from accepting, if it was not what the client wants. */
 static enum our_refusal_reason reason_of(int error)
 {
 	switch (error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What travels as private data when a client connects or is refused: to and from bytes. The
+ * The private data of a connect request and of a refusal: from structures to bytes and back. The
  * layout is in docs/protocol.md.
  */
 #ifndef OUR_CONNECT_INFO_H
@@ -15,7 +15,10 @@
 #define OUR_CONNECT_INFO_LENGTH  32
 #define OUR_REFUSAL_LENGTH       16
 
-/* What a server takes from a client at most (--max-count, --max-size): messages, and bytes of each. */
+/*
+ * What a server accepts from a client at most (--max-count, --max-size): messages, and bytes of
+ * each.
+ */
 extern struct our_client_limits {
 	uint64_t max_count;
 	uint64_t max_size;
@@ -26,10 +29,10 @@ struct our_connect_info {
 	uint64_t count;          /* messages the client is going to send */
 	uint64_t data_size;      /* bytes a message */
 	uint64_t n_data_buffers; /* blast; 0 for ping */
-	bool has_extension;      /* as read: behind those came our extension; always written */
+	bool has_extension;      /* as read: our extension followed; always written */
 };
 
-/* Server to client, with rdma_reject: why. */
+/* Server to client, with rdma_reject: the reason. */
 enum our_refusal_reason {
 	OUR_REFUSED_NOT = 0,
 	OUR_REFUSED_NO_SENSE = 1,    /* truncated, or magic, version or length are not ours */
@@ -37,10 +40,10 @@ enum our_refusal_reason {
 	OUR_REFUSED_SIZE = 3,        /* 0, or more than `limit` bytes */
 	OUR_REFUSED_BUFFERS = 4,     /* 0 where some are needed, or more than `limit` */
 	OUR_REFUSED_RESOURCES = 5,   /* the server ran out of something, */
-	OUR_REFUSED_BUSY = 6,        /* or has the `limit` clients that it is to serve, */
+	OUR_REFUSED_BUSY = 6,        /* or has the `limit` clients that it was told to serve, */
 	OUR_REFUSED_DESCRIPTORS = 7, /* or no file descriptor is left, */
-	OUR_REFUSED_MEMORY = 8,      /* or of its memory for clients only `limit` bytes are left, */
-	OUR_REFUSED_MAX_CLIENTS = 9, /* or it serves the `limit` clients that it may at a time */
+	OUR_REFUSED_MEMORY = 8,      /* or only `limit` bytes are left of its memory for clients, */
+	OUR_REFUSED_MAX_CLIENTS = 9, /* or it serves `limit` clients, the most at a time */
 };
 
 struct our_refusal {
@@ -53,8 +56,8 @@ void our_encode_connect_info(const struct our_connect_info *info, uint8_t *data)
 
 /*
  * Reads what a client sent: `length` bytes at `data`, of which some at the end may be the
- * transport's padding. A client that sends count and size alone, or those and the buffers, is
- * understood. Returns 0 and *info, or EPROTO. Looks at no value but the extension's own.
+ * transport's padding. Accepts a client that sends only count and size, or these and the buffers.
+ * Returns 0 and *info, or EPROTO. Checks no values except those of the extension itself.
  */
 int our_decode_connect_info(const uint8_t *data, size_t length, struct our_connect_info *info);
 

@@ -26,7 +26,7 @@ static void put_be16(uint8_t *data, uint16_t value)
 	memcpy(data, &value, sizeof(value));
 }
 
-/* A byte beyond the end reads as 0, as it would had the transport padded a little more. */
+/* A byte beyond the end is read as 0, as if the transport had padded a little more. */
 static uint64_t get_be(const uint8_t *data, size_t length, size_t offset, size_t size)
 {
 	uint64_t value = 0;
@@ -56,15 +56,15 @@ void our_encode_connect_info(const struct our_connect_info *info, uint8_t *data)
 	put_be16(data + 30, OUR_CONNECT_INFO_LENGTH);
 }
 
-/* Bytes 24 and on: nothing but padding, or more. */
+/* Bytes 24 and up: only padding, or more. */
 static bool has_extension(const uint8_t *data, size_t length)
 {
 	return length > 24 && !is_zero(data, 24, length);
 }
 
 /*
- * What is there must be our extension, whole. A higher version has more fields behind those that we
- * know, which are not looked at.
+ * The rest must be our extension, complete. A higher version has more fields after those that we
+ * know, which are ignored.
  */
 static int check_extension(const uint8_t *data, size_t length)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-2: the thread that waits at the event channel. It copies what matters of each event,
- * acks the event, and wakes whoever waits for it. A peer that leaves is noticed although nobody
- * asked. See cm_events.h.
+ * ping-sr-2: the thread that waits at the event channel. It copies what is needed of each event,
+ * acks the event, and wakes the thread that waits for it. A peer that leaves is noticed although no
+ * call asked. See cm_events.h.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-/* Nothing will come any more: wakes those who sleep until something comes. */
+/* Nothing more will come: wakes the threads that sleep until something comes. */
 static void announce_end(struct our_cm_events *events)
 {
 	const uint64_t one = 1;
@@ -26,17 +26,17 @@ static void announce_end(struct our_cm_events *events)
 		;
 }
 
-/* With the lock held: puts the QP into its error state, so that what is posted is flushed. */
+/* With the lock held: puts the QP into its error state, so that posted work is flushed. */
 static void disconnect_now(struct our_control *control)
 {
 	if (control->cm_events->connected)
-		rdma_disconnect(control->cm_id); /* EINVAL: the peer was faster */
+		rdma_disconnect(control->cm_id); /* EINVAL: the peer was first */
 	control->cm_events->connected = false;
 }
 
 /*
- * With the lock held. Sees to what cannot wait until somebody takes the event off the queue: who takes
- * it decides what it means.
+ * With the lock held. Does what cannot wait until a thread takes the event off the queue. That
+ * thread decides what the event means.
  */
 static void handle_event(struct our_control *control, struct our_queued_event *queued)
 {
@@ -79,7 +79,7 @@ static int take_event(struct our_control *control)
 		return ret;
 	}
 	our_copy_cm_event(&queued->event, event);
-	rdma_ack_cm_event(event); /* from here on its private data is gone */
+	rdma_ack_cm_event(event); /* after this its private data is gone */
 
 	pthread_mutex_lock(&events->lock);
 	handle_event(control, queued);
@@ -88,7 +88,10 @@ static int take_event(struct our_control *control)
 	return 0;
 }
 
-/* A signal: who waits for an event is woken by us, who waits for a completion by the flush. */
+/*
+ * A signal: we wake a thread that waits for an event; the flush wakes one that waits for a
+ * completion.
+ */
 static void pass_on_stop(struct our_control *control)
 {
 	struct our_cm_events *events = control->cm_events;
@@ -128,7 +131,7 @@ static void *our_cm_event_thread(void *argument)
 			return NULL;
 		if (fds[2].revents) {
 			pass_on_stop(control);
-			/* A second signal is for those who are leaving; there is no third. */
+			/* A second signal is for threads that are leaving; there is no third. */
 			fds[2].fd = fds[2].fd == our_stop_fd() ? our_leave_fd() : -1;
 		}
 		if (fds[0].revents)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-2: waiting for the connection manager with an event channel of our own, which a thread
- * reads all the time (cm_event_thread.c). The CM calls return at once; who wants to know how they
- * ended waits for the thread to say so. What a stage provides: see common/stage.h.
+ * ping-sr-2: waits for the connection manager with an event channel of our own, which a thread
+ * reads all the time (cm_event_thread.c). The CM calls return at once; a caller that needs the
+ * result waits until the thread has the event. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,10 @@ int our_create_event_channel(struct our_control *control)
 		ret = our_report_no_channel(errno);
 		goto err_free_events;
 	}
-	/* An event goes with its id: the thread must not block for one that was there a moment ago. */
+	/*
+	 * An event disappears with its id: the thread must not block for one that was there a
+	 * moment ago.
+	 */
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
 		ret = our_report_error("fcntl", errno, NULL);
 		goto err_destroy_event_channel;
@@ -72,7 +75,7 @@ err_free_events:
 	return ret;
 }
 
-/* Empties the queue. A request that nobody has taken is refused. */
+/* Empties the queue. A request that was not taken is refused. */
 static void drop_events(struct our_control *control)
 {
 	struct our_event_queue *queue = &control->cm_events->queue;
@@ -106,7 +109,7 @@ void our_destroy_event_channel(struct our_control *control)
 
 void our_start_cm_call(struct our_control *control)
 {
-	(void)control; /* the call returns at once; the limit is kept by who waits for its event */
+	(void)control; /* the call returns at once; the wait for its event has the limit */
 }
 
 void our_stop_watching(struct our_control *control)
@@ -191,7 +194,7 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	/*
-	 * The id shares the listener's channel. Two threads that read one channel would steal each
+	 * The id shares the listener's channel. Two threads that read one channel would take each
 	 * other's events: the listener's would get this client's disconnect, and ours a request.
 	 */
 	int ret;

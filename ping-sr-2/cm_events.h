@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-2: what the thread that reads the event channel (cm_event_thread.c) and those who wait
- * for its events (cm_events.c) share.
+ * ping-sr-2: shared by the thread that reads the event channel (cm_event_thread.c) and the
+ * functions that wait for its events (cm_events.c).
  */
 #ifndef OUR_CM_EVENTS_H
 #define OUR_CM_EVENTS_H
@@ -21,31 +21,32 @@ struct our_queued_event {
 struct our_cm_events {
 	pthread_t thread;
 	int quit_fd;      /* tells the thread to end */
-	atomic_int ended; /* how the connection has: see our_cm_end */
+	atomic_int ended; /* how the connection has ended: see our_cm_end */
 	int end_fd; /* readable once the peer has gone or the program is to stop: for sleepers */
 	pthread_mutex_t lock;   /* guards all below */
 	pthread_cond_t changed; /* something below has changed; its clock is CLOCK_MONOTONIC */
 	STAILQ_HEAD(our_event_queue, our_queued_event) queue;
 	bool connected;        /* the QP works, and the thread may disconnect it, */
-	bool unwatched;        /* unless whoever set it up is about to tear it down */
+	bool unwatched;        /* unless the thread that set it up will tear it down */
 	bool refusing;         /* no more connect requests are wanted */
 	unsigned int requests; /* in the queue */
 	bool stopping;         /* a signal has asked the program to stop */
-	int failure;           /* the channel cannot be read any more: an errno value */
+	int failure;           /* the channel can no longer be read: an errno value */
 };
 
 /*
  * Starts the thread that reads control->cm_channel. Returns 0 or an errno value, reported.
- * our_end_cm_event_thread ends and joins it, whatever it is doing; before the channel goes.
+ * our_end_cm_event_thread ends and joins it, at any moment; to be called before the channel is
+ * destroyed.
  */
 int our_create_cm_event_thread(struct our_control *control);
 void our_end_cm_event_thread(struct our_control *control);
 
-#define OUR_MAX_REQUESTS 64 /* that wait to be taken: the thread refuses further ones */
+#define OUR_MAX_REQUESTS 64 /* waiting to be taken: the thread refuses further ones */
 
 /*
- * Listener: refuses all connect requests that nobody has taken, and from now on those that come, as
- * there are clients enough. The thread does so: nobody need wait for them.
+ * Listener: refuses all connect requests that were not taken, and all that come from now on,
+ * because there are enough clients. The thread does so, and the caller need not wait.
  */
 void our_refuse_requests(struct our_control *listener);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-2: asking a silent peer's host whether it is still there. See keepalive.h.
+ * ping-sr-2: tests whether the host of a silent peer still answers. See keepalive.h.
  */
 #include <errno.h>
 
@@ -10,14 +10,17 @@
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
 
-/* To answer. soft-RoCE itself gives up before, after 16 s (docs/drivers.md), and it says more. */
+/*
+ * To answer. soft-RoCE itself gives up before, after 16 s (docs/drivers.md), and its message says
+ * more.
+ */
 #define LIMIT_S 20
 
 static uint64_t keepalive_s = 5;
 
 const struct our_option our_keepalive_options[] = {
 	{ "keepalive", 0, "SECONDS",
-	  "after so much silence see whether the peer's host still answers (default 5; 0: never)",
+	  "after so much silence, check whether the peer's host still answers (default 5; 0: never)",
 	  OUR_OWN_NUMBER(keepalive_s, 0, UINT32_MAX) },
 	{ 0 },
 };
@@ -31,10 +34,10 @@ void our_start_keepalive(struct our_control *control)
 }
 
 /*
- * An RDMA WRITE of no byte needs neither a key nor a receive, and InfiniBand and RoCE acknowledge it.
- * iWARP does not: there it is done as soon as TCP has taken it, and TCP goes on for a quarter of an hour.
- * A READ is answered, but only if the two sides have agreed that there may be READs. (soft-iWARP
- * confuses the two depths: where both are positive, it does not matter.)
+ * An RDMA WRITE of no bytes needs neither a key nor a receive, and InfiniBand and RoCE acknowledge
+ * it. iWARP does not: there it completes as soon as TCP has taken it, and TCP goes on for a quarter
+ * of an hour. A READ is answered, but only if the two sides have agreed on READs. (soft-iWARP swaps
+ * the two depths: if both are positive, this does not matter.)
  */
 static enum ibv_wr_opcode choose_opcode(struct our_control *control)
 {
@@ -60,7 +63,7 @@ static int post_keepalive(struct our_control *control)
 	};
 	int ret;
 
-	wr.num_sge = wr.opcode == IBV_WR_RDMA_READ; /* soft-iWARP wants a READ to have one */
+	wr.num_sge = wr.opcode == IBV_WR_RDMA_READ; /* soft-iWARP requires one for a READ */
 	ret = ibv_post_send(control->qp, &wr, &bad_wr);
 	if (ret)
 		return our_judge_post(control, "ibv_post_send", ret);

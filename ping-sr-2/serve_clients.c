@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-2: the server hands each client that connects to an agent with a thread of its own, and
- * goes on listening: clients are served at the same time.
+ * ping-sr-2: the server gives each client that connects an agent with its own thread, and goes on
+ * listening: clients are served at the same time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 
 const struct our_option *const our_serving_options = our_max_clients_options;
 
-/* Raises the limit on descriptors as far as it goes, and serves no more clients than it is enough for. */
+/* Raises the limit on descriptors as far as possible, and serves no more clients than it allows. */
 static void limit_clients(struct our_admission *admission, bool quiet)
 {
 	struct rlimit limit;
@@ -64,7 +64,7 @@ static void start_agent(struct our_control *agent)
 	our_turn_away(agent, ret);
 }
 
-/* One client that fails does not keep the others from being served. */
+/* If one client fails, the others are still served. */
 int our_serve_clients(struct our_control *listener)
 {
 	struct our_control *agent;
@@ -78,6 +78,6 @@ int our_serve_clients(struct our_control *listener)
 		else if (!our_admit_client(listener, &agent))
 			start_agent(agent);
 	}
-	our_refuse_requests(listener); /* those who come now need not wait until we leave */
+	our_refuse_requests(listener); /* new clients need not wait until we end */
 	return our_end_of_admission(listener->admission, ret);
 }

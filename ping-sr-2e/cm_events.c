@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-2e: waiting for the connection manager with an event channel of our own. Each CM call
- * returns at once, and its result comes later as an event, which is waited for right after the call.
- * Between the calls nobody looks at the channel. What a stage provides: see common/stage.h.
+ * ping-sr-2e: waits for the connection manager with an event channel of our own. Each CM call
+ * returns at once, and its result comes later as an event, which is awaited right after the call.
+ * Between the calls the channel is not read. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
 #include <poll.h>
@@ -32,12 +32,12 @@ void our_destroy_event_channel(struct our_control *control)
 
 void our_start_cm_call(struct our_control *control)
 {
-	(void)control; /* the call returns at once; the limit is kept by who waits for its event */
+	(void)control; /* the call returns at once; the wait for its event has the limit */
 }
 
 void our_stop_watching(struct our_control *control)
 {
-	(void)control; /* nobody watches */
+	(void)control; /* no thread watches */
 }
 
 /* Waits until the channel has an event, or our_now_ns is `until_ns`. */
@@ -60,8 +60,8 @@ static int await_channel(struct our_control *control, uint64_t until_ns)
 }
 
 /*
- * Takes the next event into control->cm_event. Returns 0; EAGAIN after a signal, or an event that is
- * to be passed over; or another errno value, reported.
+ * Takes the next event into control->cm_event. Returns 0; EAGAIN after a signal, or for an event to
+ * be ignored; or another errno value, reported.
  */
 static int take_event(struct our_control *control)
 {
@@ -74,7 +74,7 @@ static int take_event(struct our_control *control)
 		return our_report_error("rdma_get_cm_event", errno, NULL);
 	}
 	our_copy_cm_event(&control->cm_event, event);
-	rdma_ack_cm_event(event); /* from here on its private data is gone */
+	rdma_ack_cm_event(event); /* after this its private data is gone */
 	meaning = our_note_cm_event(control);
 	return meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE ? EAGAIN : 0;
 }
@@ -139,7 +139,7 @@ int our_cm_fd(const struct our_control *control)
 	return -1;
 }
 
-/* Nobody looks at the channel: that the peer has gone is not noticed. */
+/* Nothing reads the channel, so a peer that has gone is not noticed. */
 int our_keep_waiting(struct our_control *control)
 {
 	if (our_stop_requested())

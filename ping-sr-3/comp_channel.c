@@ -76,8 +76,8 @@ static int take_cq_event(struct our_comp_channel *channel)
 }
 
 /*
- * ibv_get_cq_event alone would sleep, too, and save a call; but when the peer is lost it wakes up
- * only if something posted is flushed, and soft-iWARP does not flush what is posted after the loss.
+ * ibv_get_cq_event alone would sleep, too, and save a call. But when the peer is lost it wakes up
+ * only if posted work is flushed, and soft-iWARP does not flush what is posted after the loss.
  */
 int our_wait_for_notification(struct our_control *control, struct our_comp_channel *channel)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-3: waiting for completions asleep. A completion channel tells when there is something
- * in the CQ; until then the CPU is somebody else's. What a stage provides: see common/stage.h.
+ * ping-sr-3: sleeps until there is a completion. A completion channel reports when there is
+ * something in the CQ; until then other programs can use the CPU. What a stage provides: see
+ * common/stage.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 #define POLL_BATCH 16
 
-/* Completions come off the CQ in batches and are handed out one by one. */
+/* Completions are taken from the CQ in batches and handed out one by one. */
 struct our_completions {
 	struct ibv_wc wc[POLL_BATCH];
 	int next;
@@ -66,9 +67,9 @@ void our_destroy_cq(struct our_control *control)
 }
 
 /*
- * An event announces only the first completion after the arming. So: drain the CQ, arm it, look
- * once more, for what came between the two, and only then sleep. As long as there is something to
- * do the CQ is not armed, which saves the device an interrupt and us an event.
+ * An event announces only the first completion after the arming. So: drain the CQ, arm it, poll
+ * once more for completions that came between the two, and only then sleep. While there is
+ * something to do the CQ is not armed, which saves the device an interrupt and us an event.
  */
 static int poll_cq(struct our_control *control)
 {

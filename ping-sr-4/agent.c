@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: one agent, as reactions to what happens. See agents.h.
+ * ping-sr-4: one agent, as reactions to events. See agents.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "ping-sr-4/agents.h"
 #include "program/report.h"
 
-/* All that the connection needs, up to the accept; the client's answer comes as an event. */
+/* Everything that the connection needs, up to the accept; the client's answer comes as an event. */
 static int setup_and_accept(struct our_control *control)
 {
 	int ret;
@@ -40,7 +40,10 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 		ret = our_report_error("calloc", ENOMEM, "a client is refused");
 		goto err_turn_away;
 	}
-	/* The id stays on the listener's channel: there is one reader, who knows what is whose. */
+	/*
+	 * The id stays on the listener's channel: there is only one reader, which knows whose each
+	 * event is.
+	 */
 	agent->control = control;
 	control->agent = agent;
 	control->comp_channels = channels;
@@ -75,7 +78,7 @@ int our_drain_agent(struct our_agent *agent)
 		ret = our_take_completion(agent->control, &completion);
 		if (ret == EAGAIN)
 			return 0;
-		if (!ret && !agent->control->accepted) /* the event that says so is on its way */
+		if (!ret && !agent->control->accepted) /* the event for that is on its way */
 			ret = our_agent_established(agent);
 		if (!ret)
 			ret = our_agent_react(agent->control, &completion);
@@ -92,10 +95,12 @@ bool our_end_agent(struct our_agent *agent, int ret)
 	bool answers;
 	int shown;
 
-	/* A client leaves when it has everything, or when the time of its -D is over. */
+	/* A client leaves when it has everything, or when its time (-D) is over. */
 	if (!ret || ret == ECONNRESET)
 		ret = control->ended ? control->ended : ECONNRESET;
-	/* One that has everything, and has gone, need not have acknowledged the last message. */
+	/*
+	 * A client that has everything, and has gone, need not have acknowledged the last message.
+	 */
 	if (our_agent_is_done(control) && (ret == ECONNRESET || ret == ECONNABORTED))
 		ret = 0;
 	ret = our_end_agent_operation(control, ret);

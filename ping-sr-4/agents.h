@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: the agents of a server with one thread. An agent does not wait: it is told what has
- * happened, does what there is to do about it, and returns.
+ * ping-sr-4: the agents of a server with one thread. An agent does not wait: its functions are
+ * called when something has happened, do what is needed, and return.
  */
 #ifndef OUR_AGENTS_H
 #define OUR_AGENTS_H
@@ -13,42 +13,43 @@
 struct our_agent {
 	LIST_ENTRY(our_agent) next;
 	struct our_control *control;
-	bool flushed; /* a work request was, and why is not known yet */
-	bool more;    /* it has not looked at all completions yet */
-	int ended;    /* how serving it has, once it is closing: an errno value or 0 */
+	bool flushed; /* a work request was flushed, the reason is not known yet */
+	bool more;    /* it has not polled all completions yet */
+	int ended;    /* how serving it ended, once it is closing: an errno value or 0 */
 };
 
 LIST_HEAD(our_agent_list, our_agent);
 
-#define OUR_AGENT_BUDGET 64 /* completions that an agent reacts to before it is the others' turn */
+#define OUR_AGENT_BUDGET 64 /* completions in one turn of an agent */
 
 /*
- * Sets up the agent of a client that our_admit_client has let in, and accepts it; its CQ uses one of
- * `channels`. A client that cannot be served is refused, and the reason reported. Returns 0 and
- * *agent, to be ended with our_end_agent; or an errno value, reported, with nothing left behind.
+ * Sets up the agent of a client that our_admit_client has admitted, and accepts the client; the
+ * agent's CQ uses one of `channels`. A client that cannot be served is refused, and the reason
+ * reported. Returns 0 and *agent, to be ended with our_end_agent; or an errno value, reported, with
+ * nothing left behind.
  */
 int our_start_agent(struct our_control *control, struct our_comp_channels *channels,
 		    struct our_agent **agent);
 
-/* The connection stands. Returns 0 or an errno value, reported. */
+/* To be called when the connection is established. Returns 0 or an errno value, reported. */
 int our_agent_established(struct our_agent *agent);
 
 /*
- * Reacts to the completions that there are, OUR_AGENT_BUDGET of them at most. Returns 0, when there are
- * no more and the CQ is armed, or agent->more; or an errno value that ends the agent, reported but for
- * ECONNRESET.
+ * Reacts to the completions that there are, at most OUR_AGENT_BUDGET of them. Returns 0, when there
+ * are no more and the CQ is armed, or agent->more is set; or an errno value that ends the agent,
+ * reported unless it is ECONNRESET.
  */
 int our_drain_agent(struct our_agent *agent);
 
 /*
- * Shows the results, disconnects, and tears down all but the id, which is kept until the client has
- * answered. `ret` is why: 0, the client has disconnected; or an errno value. Sets agent->ended: 0 if all
- * of the client's messages had been answered. Returns whether there is an answer to wait for, until
- * control->wait_until_ns.
+ * Prints the results, disconnects, and tears down everything except the id, which is kept until the
+ * client has answered. `ret` is the reason: 0, the client has disconnected; or an errno value. Sets
+ * agent->ended: 0 if all of the client's messages were answered. Returns whether there is an answer
+ * to wait for, until control->wait_until_ns.
  */
 bool our_end_agent(struct our_agent *agent, int ret);
 
-/* Destroys what is left of an agent that has been ended: see our_dismiss. */
+/* Destroys what is left of an agent after our_end_agent: see our_dismiss. */
 void our_free_agent(struct our_agent *agent);
 
 #endif

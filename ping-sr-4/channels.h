@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: channels that do not block, and the one poll() that watches over them. Each belongs to
- * one thread.
+ * ping-sr-4: channels that do not block, and the one poll() for all of them. Each belongs to one
+ * thread.
  */
 #ifndef OUR_CHANNELS_H
 #define OUR_CHANNELS_H
@@ -25,16 +25,16 @@ int our_poll(struct pollfd *fds, nfds_t n, uint64_t until_ns);
 /* ---- cm_events.c ---- */
 
 /*
- * Takes the next event off a non-blocking channel: copies it and acks it. Returns 0 and *copy,
+ * Takes the next event from a non-blocking channel: copies it and acks it. Returns 0 and *copy,
  * EAGAIN when there is none, or another errno value, reported. See rdma_get_cm_event(3).
  */
 int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event *copy);
 
 /* ---- comp_channels.c: completion channels ---- */
 
-#define OUR_MAX_DEVICES 16 /* that a set of completion channels is for */
+#define OUR_MAX_DEVICES 16 /* in one set of completion channels */
 
-/* The completion channel of a device, shared by all CQs on it: an event says which CQ it means. */
+/* The completion channel of a device, shared by all CQs on it: each event names its CQ. */
 struct our_comp_channel {
 	SLIST_ENTRY(our_comp_channel) next;
 	struct ibv_comp_channel *channel;
@@ -42,40 +42,40 @@ struct our_comp_channel {
 	unsigned int users; /* CQs */
 };
 
-/* A set of them, one for each device: of one connection, or of all that a loop serves. */
+/* A set of them, one for each device: of one connection, or of all connections of a loop. */
 SLIST_HEAD(our_comp_channels, our_comp_channel);
 
 /*
  * Finds or makes the channel for a CQ on the device `verbs`. Returns 0 and *found, to be given to
- * our_put_comp_channel once the CQ is gone; or an errno value, reported.
+ * our_put_comp_channel after the CQ is destroyed; or an errno value, reported.
  */
 int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context *verbs,
 			 struct our_comp_channel **found);
 void our_put_comp_channel(struct our_comp_channels *channels, struct our_comp_channel *channel);
 
-/* Fills in fds[OUR_MAX_DEVICES] what to poll for. Returns how many there are. */
+/* Fills in fds[OUR_MAX_DEVICES] for poll(2). Returns how many there are. */
 nfds_t our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);
 
 /*
- * Takes the next event off one of the channels. Returns 0 and in *control whose CQ it was, EAGAIN
+ * Takes the next event from one of the channels. Returns 0 and in *control whose CQ it was, EAGAIN
  * when there is none, or another errno value, reported. See ibv_get_cq_event(3).
  */
 int our_take_cq_event(const struct our_comp_channels *channels, struct our_control **control);
 
 /*
- * How many events the channels can have at most: one of each CQ, as it makes no other before it is
- * armed again.
+ * How many events the channels can have at most: one for each CQ, because a CQ makes no other
+ * before it is armed again.
  */
 unsigned int our_max_cq_events(const struct our_comp_channels *channels);
 
 /* ---- completions.c ---- */
 
-/* The CQ has made its event: it is not armed any more, and owes an ack. */
+/* The CQ has made its event: it is no longer armed, and the event must be acked. */
 void our_count_cq_event(struct our_control *control);
 
 /*
- * Takes the next completion of control's CQ and checks its status; when there is none, arms the CQ
- * and looks once more. Returns 0 and *completion; EAGAIN: none, and the next will make an event;
+ * Takes the next completion of control's CQ and checks its status. When there is none, arms the CQ
+ * and polls once more. Returns 0 and *completion; EAGAIN: none, and the next will make an event;
  * ECONNRESET, ECONNABORTED or EIO as our_await_completion does.
  */
 int our_take_completion(struct our_control *control, struct our_completion *completion);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: waiting for the connection manager with an event channel of our own that does not
- * block, and no thread: who waits, for whatever it is, looks at the channel. What a stage provides:
+ * ping-sr-4: waits for the connection manager with a non-blocking event channel of our own, and
+ * without a thread: every wait, for whatever it is, also reads the channel. What a stage provides:
  * see common/stage.h.
  */
 #include <errno.h>
@@ -41,7 +41,7 @@ void our_destroy_event_channel(struct our_control *control)
 
 void our_start_cm_call(struct our_control *control)
 {
-	(void)control; /* the call returns at once; the limit is kept by who waits for its event */
+	(void)control; /* the call returns at once; the wait for its event has the limit */
 }
 
 void our_stop_watching(struct our_control *control)
@@ -59,12 +59,12 @@ int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event
 		return our_report_error("rdma_get_cm_event", errno, NULL);
 	}
 	our_copy_cm_event(copy, event);
-	rdma_ack_cm_event(event); /* from here on its private data is gone */
+	rdma_ack_cm_event(event); /* after this its private data is gone */
 	return 0;
 }
 
 /*
- * Takes the next event that is not to be passed over into control->cm_event, and notes what it means
+ * Takes the next event that is not to be ignored into control->cm_event, and notes what it means
  * for us. Returns 0; EAGAIN when there is none; or another errno value, reported.
  */
 static int take_event(struct our_control *control)
@@ -162,7 +162,7 @@ int our_keep_waiting(struct our_control *control)
 
 int our_cm_end(struct our_control *control)
 {
-	int ret = control->cm_channel ? 0 : EAGAIN; /* the events of an agent its server takes */
+	int ret = control->cm_channel ? 0 : EAGAIN; /* the server takes an agent's events */
 
 	while (!ret && !control->ended)
 		ret = take_event(control);

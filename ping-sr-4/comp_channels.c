@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: completion channels that do not block, one for each device, whatever the number of
- * connections. See channels.h.
+ * ping-sr-4: non-blocking completion channels, one for each device, for any number of connections.
+ * See channels.h.
  */
 #include <errno.h>
 #include <fcntl.h>

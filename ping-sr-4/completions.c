@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: waiting for completions with a completion channel that does not block: in one poll()
- * with all else that there is to wait for. What a stage provides: see common/stage.h.
+ * ping-sr-4: waits for completions with a non-blocking completion channel: in one poll() together
+ * with everything else. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@
 #define POLL_BATCH 16
 #define ACK_BATCH  64 /* an ack takes a lock: one for many events */
 
-/* Completions come off the CQ in batches and are handed out one by one. */
+/* Completions are taken from the CQ in batches and handed out one by one. */
 struct our_completions {
 	struct ibv_wc wc[POLL_BATCH];
 	int next;
 	int polled;
-	struct our_comp_channels own;       /* of a connection that waits for itself alone */
+	struct our_comp_channels own;       /* of a connection that has its own wait */
 	struct our_comp_channels *channels; /* those, or those of the loop that it belongs to */
 	struct our_comp_channel *channel;
 	unsigned int events_to_ack;
@@ -65,7 +65,7 @@ void our_destroy_cq(struct our_control *control)
 	struct our_completions *completions = control->completions;
 	int ret;
 
-	/* ibv_destroy_cq would wait for the events that are not acked, for ever. */
+	/* ibv_destroy_cq would wait for ever for events that are not acked. */
 	ibv_ack_cq_events(control->cq, completions->events_to_ack);
 	ret = ibv_destroy_cq(control->cq);
 	if (ret)
@@ -87,7 +87,7 @@ void our_count_cq_event(struct our_control *control)
 	}
 }
 
-/* Drain, arm, look once more: only then is it safe to wait for the event. */
+/* Drain, arm, poll once more: only then is it safe to wait for the event. */
 static int poll_cq(struct our_control *control)
 {
 	struct our_completions *completions = control->completions;
@@ -130,7 +130,7 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 	return our_take_wc(&completions->wc[completions->next++], completion);
 }
 
-/* Sleeps until there is an event of the CQ, or something else to look at. */
+/* Sleeps until there is an event of the CQ, or something else to handle. */
 static int our_wait_for_notification(struct our_control *control, bool *woken)
 {
 	struct pollfd fds[] = {

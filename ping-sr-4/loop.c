@@ -11,9 +11,9 @@
 #include "program/output.h"
 #include "program/stop.h"
 
-#define FIXED_FDS (2 + OUR_OUTPUTS) /* the CM's and the signals', and those of the output */
+#define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
 
-/* When the loop is to look around although nothing happens. */
+/* When the loop must look at its clients although nothing happens. */
 static uint64_t next_look(const struct our_server *server)
 {
 	uint64_t until_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: what the server does about events of its listener and its clients, when its loop has
- * found them (loop.c). See server.h.
+ * ping-sr-4: what the server does about events of its listener and its clients, after its loop
+ * (loop.c) has found them. See server.h.
  */
 #include <errno.h>
 
@@ -15,7 +15,7 @@
 #include "program/admission.h"
 #include "program/report.h"
 
-#define CM_EVENT_BUDGET 16 /* a turn; and no more than one client that is admitted */
+#define CM_EVENT_BUDGET 16 /* in one turn; and at most one client that is admitted */
 
 void our_end_and_forget(struct our_server *server, struct our_agent *agent, int ret)
 {
@@ -59,7 +59,7 @@ static void drain_agent(struct our_server *server, struct our_agent *agent)
 		our_end_by_itself(server, agent, ret);
 }
 
-/* Returns whether the client is going to be served. */
+/* Returns whether the client will be served. */
 static bool take_request(struct our_server *server, const struct our_cm_event *request)
 {
 	struct our_control *control;
@@ -72,15 +72,15 @@ static bool take_request(struct our_server *server, const struct our_cm_event *r
 	if (our_admit_client(server->listener, &control))
 		return false;
 	if (our_start_agent(control, &server->comp_channels, &agent))
-		return true; /* all that it takes to set one up has been done */
+		return true; /* everything to set it up has been done */
 	LIST_INSERT_HEAD(&server->agents, agent, next);
 	drain_agent(server, agent); /* arms the CQ */
 	return true;
 }
 
 /*
- * A connection that cannot be made, or that has come to its end, ends its agent; a listener that is of
- * no use any more, the server.
+ * A connection that cannot be made, or that has ended, ends its agent; a listener that can no
+ * longer be used ends the server.
  */
 static int handle_end(struct our_server *server, struct our_control *control)
 {
@@ -105,8 +105,8 @@ static int handle_end(struct our_server *server, struct our_control *control)
 }
 
 /*
- * Returns 0; EAGAIN, when a client was admitted, which is enough for one turn; or another errno value,
- * that ends the server, reported.
+ * Returns 0; EAGAIN, when a client was admitted, which is enough for one turn; or another errno
+ * value that ends the server, reported.
  */
 static int handle_cm_event(struct our_server *server, const struct our_cm_event *event)
 {
@@ -147,7 +147,10 @@ int our_handle_cm_events(struct our_server *server)
 
 int our_handle_completions(struct our_server *server)
 {
-	/* So many, and not until there is none: with one client that saves a call a message. */
+	/*
+	 * A fixed number, and not until there is none: with one client this saves a call per
+	 * message.
+	 */
 	unsigned int left = our_max_cq_events(&server->comp_channels);
 	struct our_control *control = NULL;
 	uint64_t before;
@@ -168,7 +171,9 @@ int our_handle_completions(struct our_server *server)
 	return 0;
 }
 
-/* Those whose turn ended before they had looked at all completions: they get no event for the others. */
+/*
+ * Agents whose turn ended before they had polled all completions: no event will come for the rest.
+ */
 void our_go_on(struct our_server *server)
 {
 	struct our_agent *agent, *next;
@@ -189,7 +194,7 @@ void our_give_up(struct our_server *server, struct our_agent *agent)
 		our_end_and_forget(server, agent, ECONNRESET);
 }
 
-/* What the client's silence comes to: 0, nothing; or an errno value that ends the agent. */
+/* Judges the client's silence: 0, nothing to do; or an errno value that ends the agent. */
 static int judge_silence(struct our_server *server, struct our_control *control, uint64_t now_ns)
 {
 	int ret;

@@ -19,7 +19,7 @@ bool our_has_work(const struct our_server *server)
 	       !LIST_EMPTY(&server->agents) || !LIST_EMPTY(&server->closing);
 }
 
-/* The last clients are to hear that we leave, but for a second signal. */
+/* Waits until the last clients know that we leave, unless a second signal comes. */
 static void await_answers(struct our_server *server)
 {
 	struct pollfd fds[] = {

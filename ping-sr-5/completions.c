@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-5: waiting for completions by looking for a while, and then asleep, as ping-sr-3 does. For
- * how long is decided by spin.h. What a stage provides: see common/stage.h.
+ * ping-sr-5: polls for a while, and then sleeps as ping-sr-3 does. spin.h decides for how long.
+ * What a stage provides: see common/stage.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define POLL_BATCH 16
 
-/* Completions come off the CQ in batches and are handed out one by one. */
+/* Completions are taken from the CQ in batches and handed out one by one. */
 struct our_completions {
 	struct ibv_wc wc[POLL_BATCH];
 	int next;
@@ -30,7 +30,7 @@ static uint64_t spin_us = UINT64_MAX; /* --spin; UINT64_MAX: what start_spin fin
 
 static const struct our_option spin_options[] = {
 	{ "spin", 0, "MICROSECONDS",
-	  "look so long for a completion before going to sleep (default: two wake-ups)",
+	  "poll so long for a completion before going to sleep (default: two wake-ups)",
 	  OUR_OWN_NUMBER(spin_us, 0, 1000000) },
 	{ 0 },
 };
@@ -38,8 +38,9 @@ static const struct our_option spin_options[] = {
 const struct our_option *const our_waiting_options = spin_options;
 
 /*
- * Who looks for two wake-ups before each sleep, and finds nothing, has spent little more than the sleep
- * itself costs: a message asleep is two wake-ups, for the completions of its send and of its receive.
+ * Polling for two wake-ups before each sleep, and finding nothing, costs little more than the sleep
+ * itself: a message that is slept for takes two wake-ups, for the completions of its send and of
+ * its receive.
  */
 static int start_spin(struct our_control *control)
 {
@@ -98,9 +99,10 @@ void our_destroy_cq(struct our_control *control)
 }
 
 /*
- * An event announces only the first completion after the arming. So: drain the CQ, arm it, look
- * once more, for what came between the two, and only then sleep. As long as there is something to
- * do the CQ is not armed, which saves the device an interrupt and us an event: nor while we look.
+ * An event announces only the first completion after the arming. So: drain the CQ, arm it, poll
+ * once more for completions that came between the two, and only then sleep. While there is
+ * something to do, and while we spin, the CQ is not armed, which saves the device an interrupt and
+ * us an event.
  */
 static int poll_cq(struct our_control *control)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-5: whether looking pays. See spin.h.
+ * ping-sr-5: whether spinning pays. See spin.h.
  */
 #include <string.h>
 
 #include "measure/clock.h"
 #include "ping-sr-5/spin.h"
 
-#define POLLS_A_MOMENT 16 /* to look at the clock costs as much as a few polls */
-#define WAITS_A_TRIAL  16 /* after so many it is decided whether looking pays */
-#define SHORTEST_PAUSE 64 /* waits asleep before looking is tried again */
+#define POLLS_A_MOMENT 16 /* looking at the clock costs as much as a few polls */
+#define WAITS_A_TRIAL  16 /* after so many it is decided whether spinning pays */
+#define SHORTEST_PAUSE 64 /* waits asleep before spinning is tried again */
 #define LONGEST_PAUSE  4096
 
 void our_start_spin(struct our_spin *spin, uint64_t wake_up_ns, uint64_t budget_ns)
@@ -17,7 +17,7 @@ void our_start_spin(struct our_spin *spin, uint64_t wake_up_ns, uint64_t budget_
 	memset(spin, 0, sizeof(*spin));
 	spin->wake_up_ns = wake_up_ns;
 	spin->budget_ns = budget_ns;
-	spin->asleep = true; /* or a connection that says little would pay for trials */
+	spin->asleep = true; /* otherwise a connection with little traffic would pay for trials */
 	spin->waits = SHORTEST_PAUSE;
 	spin->pause = SHORTEST_PAUSE;
 }
@@ -42,7 +42,7 @@ bool our_look_again(struct our_spin *spin, uint64_t until_ns)
 	return now_ns < until_ns && now_ns - spin->began_ns < spin->budget_ns;
 }
 
-/* A trial is over: goes on looking, or sleeps for a while, each time for twice as long. */
+/* A trial is over: goes on spinning, or sleeps for a while, each time for twice as long. */
 static void decide(struct our_spin *spin)
 {
 	if (spin->looked_ns <= spin->saved_ns) {

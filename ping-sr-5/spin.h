@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-5: whether to look for a completion before sleeping, and for how long. From time to time the
- * time spent looking is compared with the price of the wake-ups that it saved. Of one connection; its
- * own thread.
+ * ping-sr-5: whether to poll for a completion before sleeping (spin), and for how long. From time
+ * to time the time spent spinning is compared with the cost of the wake-ups that it saved. Of one
+ * connection; its own thread.
  */
 #ifndef OUR_SPIN_H
 #define OUR_SPIN_H
@@ -11,29 +11,29 @@
 #include <stdint.h>
 
 struct our_spin {
-	uint64_t budget_ns;  /* how long to look before a sleep; 0: not at all */
+	uint64_t budget_ns;  /* how long to spin before a sleep; 0: not at all */
 	uint64_t wake_up_ns; /* what it costs to sleep and be woken */
-	uint64_t looked_ns;  /* in the waits of late */
+	uint64_t looked_ns;  /* since the last decision */
 	uint64_t saved_ns;   /* wake-ups, in the same waits */
-	bool asleep;         /* looking has not paid: waits sleep at once, */
-	uint32_t waits;    /* until there have been so many more; awake: since the last decision */
-	uint32_t pause;    /* how many waits the next such time will last */
-	uint64_t began_ns; /* of the wait that is under way: 0: the clock has not been read yet */
-	uint32_t polls;    /* in it */
+	bool asleep;         /* spinning has not paid: waits sleep at once, */
+	uint32_t waits;      /* until this many more; awake: since the last decision */
+	uint32_t pause;      /* how many waits the next such time will last */
+	uint64_t began_ns;   /* of the present wait; 0: the clock has not been read yet */
+	uint32_t polls;      /* in the present wait */
 };
 
-/* Begins with the price of a wake-up, and asleep. */
+/* Starts with the cost of a wake-up, and asleep. */
 void our_start_spin(struct our_spin *spin, uint64_t wake_up_ns, uint64_t budget_ns);
 
 /* A wait for a completion begins. */
 void our_begin_look(struct our_spin *spin);
 
-/* The CQ is empty: whether to poll it again, rather than to sleep; not later than `until_ns`. */
+/* The CQ is empty: whether to poll it again instead of sleeping; not later than `until_ns`. */
 bool our_look_again(struct our_spin *spin, uint64_t until_ns);
 
 /*
- * The wait is over. `slept`: the budget was not enough, or there was none. Adds the wait to the sums,
- * and decides from time to time whether looking pays.
+ * The wait is over. `slept`: the budget was not enough, or there was none. Adds the wait to the
+ * sums, and decides from time to time whether spinning pays.
  */
 void our_end_look(struct our_spin *spin, bool slept);
 

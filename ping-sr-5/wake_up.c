@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-5: the cost of a wake-up, by a thread that sleeps until another writes into a pipe. In
- * between there is a pause, or the CPU would not be asleep, as it is when messages are waited for.
- * See wake_up.h.
+ * ping-sr-5: measures the cost of a wake-up, with a thread that sleeps until another writes into a
+ * pipe. There is a pause in between, so that the CPU sleeps, too, as it does while the program
+ * waits for messages. See wake_up.h.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 /*
- * Measures, once in a program, how long it takes from the write(2) of one thread until another, which
- * slept in read(2), goes on: the median of eleven. Takes some milliseconds.
+ * Measures, once in a program, how long it takes from the write(2) of one thread until another,
+ * which slept in poll(2), goes on: the median of eleven. Takes some milliseconds.
  *
- * Returns 0 and *wake_up_ns, never 0; or an errno value of pipe(2) or pthread_create(3), reported. Any
- * thread.
+ * Returns 0 and *wake_up_ns, never 0; or an errno value of pipe(2) or pthread_create(3), reported.
+ * Any thread.
  */
 int our_measure_wake_up(uint64_t *wake_up_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-srq-4: what the agent does about a completion: it sends every message back, from the buffer of the
- * pool that it came in, and then gives that back. It never waits.
+ * ping-srq-4: what the agent does about a completion: it sends every message back, from the buffer
+ * of the pool in which it arrived, and then returns that buffer. It never waits.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ void our_begin_agent_operation(struct our_control *agent)
 	our_limit_wait(agent, our_now_ns());
 }
 
-/* The client has a message under way only after the one before it has come back. */
+/* The client sends a message only after the one before it has come back. */
 static int check_message(struct our_control *agent, const struct our_completion *completion)
 {
 	struct our_transfer *transfer = agent->transfer;
@@ -61,7 +61,7 @@ static int end_of_echo(struct our_transfer *transfer, const struct our_completio
 	return our_give_buffer_back(transfer->pool, our_buffer_index(completion->wr_id));
 }
 
-/* The receive's work request was made for the whole buffer, the send's is for what came. */
+/* The receive's work request is for the whole buffer, the send's for what arrived. */
 static void prepare_echo(struct our_control *agent, uint32_t index)
 {
 	struct our_buffer *buffer = &agent->buffers[index];
@@ -99,9 +99,9 @@ static int echo(struct our_control *agent)
 }
 
 /*
- * A message is sent back when it is there and the one before it has left its buffer; either
- * completion may come first. The last message's send is not waited for: that the client disconnects,
- * which it does once it has everything, says more than the completion would.
+ * A message is sent back when it has arrived and the one before it has left its buffer; either
+ * completion may come first. The agent does not wait for the send of the last message. The client
+ * disconnects once it has everything, and this says more than the completion would.
  */
 int our_agent_react(struct our_control *agent, const struct our_completion *completion)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-srq-4: the loop of ping-sr-4, which now listens to the devices, too: they say when a pool is low.
+ * ping-srq-4: the loop of ping-sr-4, which now also reads the devices' events: they report that a
+ * pool is low.
  */
 #include <errno.h>
 
@@ -13,11 +14,11 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-#define FIXED_FDS (2 + OUR_OUTPUTS) /* the CM's and the signals', and those of the output */
+#define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
 #define MAX_FDS   (FIXED_FDS + 2 * OUR_MAX_DEVICES)
-#define HOLD_S    2 /* that an echo may take while the pool is low */
+#define HOLD_S    2 /* limit for an echo while the pool is low */
 
-/* When the loop is to look around although nothing happens. */
+/* When the loop must look at its clients although nothing happens. */
 static uint64_t next_look(const struct our_server *server)
 {
 	uint64_t until_ns;
@@ -30,9 +31,9 @@ static uint64_t next_look(const struct our_server *server)
 }
 
 /*
- * A client that has no receive posted, or whose host is dead, does not take its echo, and the buffer is
- * not free. That is its own affair, until the others need the buffer. A pool that has failed ends all its
- * clients.
+ * A client that has no receive posted, or whose host is dead, does not take its echo, and the
+ * buffer is not free. This does not matter until the others need the buffer. A pool that has failed
+ * ends all its clients.
  */
 static void end_holders(struct our_server *server)
 {

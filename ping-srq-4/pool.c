@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-srq-4: the pools, one for each device, made for the first client there and ended with the last.
- * See pool.h.
+ * ping-srq-4: the pools, one for each device, created for the first client there and destroyed
+ * after the last. See pool.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +39,7 @@ uint32_t our_pool_buffer(void)
 	return (uint32_t)buffer_size;
 }
 
-/* iWARP does not know "receiver not ready": a message that meets no receive ends its connection. */
+/* iWARP has no "receiver not ready": a message that finds no receive ends its connection. */
 static bool senders_wait(const struct our_control *control)
 {
 	return !our_is_iwarp(control);
@@ -95,7 +95,7 @@ static int fill_pool(struct our_pool *pool)
 	return 0;
 
 err_unsetup_buffers:
-	destroy_srq(store); /* first of all, as receives may be posted */
+	destroy_srq(store); /* first of all, because receives may be posted */
 	our_unsetup_buffers(store);
 	our_dealloc_pd(store);
 	return ret;
@@ -180,7 +180,7 @@ static void destroy_pool(struct our_pool *pool)
 	free(pool);
 }
 
-/* Where senders do not wait, there is a receive for each message that may come. */
+/* If senders do not wait, there must be a receive for each message that may come. */
 static int check_room(struct our_control *agent, const struct our_pool *pool)
 {
 	uint32_t most = our_pool_receives() / OUR_SHARE;

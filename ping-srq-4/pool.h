@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-srq-4: a pool of receive buffers for all clients of a device, posted to one shared receive queue
- * (SRQ). The server has one thread, and only that one calls what is here.
+ * ping-srq-4: a pool of receive buffers for all clients of a device, posted to one shared receive
+ * queue (SRQ). The server has one thread, and only this thread calls the functions here.
  */
 #ifndef OUR_POOL_H
 #define OUR_POOL_H
@@ -12,32 +12,32 @@
 #include "common/control.h"
 
 #define OUR_NO_BUFFER (-1)
-#define OUR_SHARE     2 /* buffers of the pool that a client has at a time: one comes, one goes back */
+#define OUR_SHARE     2 /* buffers that a client has at a time: one arrives, one is sent back */
 
 extern const struct our_option our_pool_options[]; /* --pool, --buffer */
 
 struct our_pool {
 	SLIST_ENTRY(our_pool) next;
 	struct our_control *store; /* PD, SRQ and buffers: no connection */
-	uint64_t memory;           /* bytes that it was let in with */
+	uint64_t memory;           /* bytes that it was admitted with */
 	unsigned int users;        /* agents */
 	unsigned int doubtful;     /* receives that may be lost: see our_put_pool */
 	bool retired;              /* ... so many that new clients get a new pool */
-	uint32_t posted;           /* receives, less those whose completions have been found */
+	uint32_t posted;           /* receives posted, less those whose completions were found */
 	struct ibv_recv_wr *free;  /* those that are not posted: a chain, for one call, */
-	uint32_t n_free;           /* so long */
-	uint32_t batch;            /* the chain is posted when it is so long, */
-	uint32_t limit;            /* or when fewer than these are posted */
+	uint32_t n_free;           /* its length */
+	uint32_t batch;            /* the chain is posted when it has this length, */
+	uint32_t limit;            /* or when fewer than this many are posted */
 	bool low;
 	uint64_t times_low;
 };
 
-/* Where an agent stands. */
+/* The state of an agent. */
 struct our_transfer {
 	struct our_pool *pool;
 	uint64_t echoed;  /* messages */
 	uint64_t sent_ns; /* when the last echo was posted; 0: none yet */
-	int received;     /* the buffer with a message that is to be echoed, or OUR_NO_BUFFER */
+	int received;     /* the buffer with the message to be echoed, or OUR_NO_BUFFER */
 	int sending;      /* the one whose echo is under way, or OUR_NO_BUFFER */
 };
 
@@ -46,23 +46,24 @@ uint32_t our_pool_receives(void);
 uint32_t our_pool_buffer(void);
 
 /*
- * Finds or makes the pool for a client of the device agent->verbs. Returns 0 and *pool; EBUSY, it is for
- * no more clients; EDQUOT, no memory is left for it; or another errno value; all reported.
+ * Finds or makes the pool for a client of the device agent->verbs. Returns 0 and *pool; EBUSY, it
+ * can take no more clients; EDQUOT, no memory is left for it; or another errno value; all reported.
  */
 int our_get_pool(struct our_control *agent, struct our_pool **pool);
 
 /*
- * The agent does without, its QP is gone, and its buffers have been given back. `broke_off`: perhaps in
- * the middle of a message; then the QP may have kept a receive for it, of which nothing is ever heard.
+ * The agent no longer uses it, its QP is destroyed, and its buffers have been returned.
+ * `broke_off`: perhaps in the middle of a message; then the QP may have kept a receive that never
+ * completes.
  */
 void our_put_pool(struct our_pool *pool, bool broke_off);
 
 /* ---- refill.c ---- */
 
-/* A buffer waits for its receive to be posted: by the next our_refill_pool. */
+/* A buffer waits for its receive to be posted by the next our_refill_pool. */
 void our_put_into_chain(struct our_pool *pool, uint32_t index);
 
-/* Posts the receives of all buffers that wait, in one call. Returns 0 or an errno value, reported. */
+/* Posts the receives of all waiting buffers, in one call. Returns 0 or an errno value, reported. */
 int our_refill_pool(struct our_pool *pool);
 
 /* Fewer receives are posted than the limit. */
@@ -72,20 +73,23 @@ void our_note_low(struct our_pool *pool);
 void our_take_buffer(struct our_pool *pool);
 
 /*
- * A buffer is free for another message: posts its receive, now or with others. Returns 0 or an errno
- * value, reported.
+ * A buffer is free for another message: posts its receive, now or together with others. Returns 0
+ * or an errno value, reported.
  */
 int our_give_buffer_back(struct our_pool *pool, uint32_t index);
 
 /* ---- pool.c ---- */
 
-/* Fills in fds[OUR_MAX_DEVICES] where the devices tell that a pool is low. Returns how many there are. */
+/*
+ * Fills in fds[OUR_MAX_DEVICES] for poll(2): the devices report there that a pool is low. Returns
+ * how many there are.
+ */
 nfds_t our_list_pools(struct pollfd *fds);
 
-/* Hears what the devices tell. Returns 0, or an errno value that ends the server, reported. */
+/* Reads the devices' events. Returns 0, or an errno value that ends the server, reported. */
 int our_hear_of_pools(void);
 
-/* Whether some pool is low: who holds buffers for long has to give them back. */
+/* Whether some pool is low: then agents must return buffers that they have held for long. */
 bool our_a_pool_is_low(void);
 
 #endif

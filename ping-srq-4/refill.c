@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-srq-4: the receives of a pool: which are posted, which wait to be, and when they are too few. See
- * pool.h.
+ * ping-srq-4: the receives of a pool: which are posted, which wait for that, and when there are too
+ * few. See pool.h.
  */
 #include "common/transfer_posting.h"
 #include "ping-srq-4/pool.h"
 #include "program/report.h"
 
-/* Once fewer than the limit are left, an asynchronous event says so: once for each call. */
+/* When fewer than the limit are left, an asynchronous event comes: once for each call. */
 static int arm(struct our_pool *pool)
 {
 	struct ibv_srq_attr attr = { .srq_limit = pool->limit };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-srq-4: what the server of a ping-pong is, and what an agent needs before it is connected: a QP that
- * takes its receives from the pool, and no buffers of its own. What a stage provides: see common/stage.h.
+ * ping-srq-4: the server of a ping-pong, and what an agent needs before it is connected: a QP that
+ * takes its receives from the pool, and no buffers of its own. What a stage provides: see
+ * common/stage.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,15 +17,14 @@
 #include "program/report.h"
 
 #define MAX_SEND       1  /* at a time */
-#define BYTES_OF_ENTRY 64 /* about: of a CQ */
+#define BYTES_OF_ENTRY 64 /* estimated: of a CQ */
 
 const struct our_program our_server_program = {
 	.stage = OUR_STAGE,
 	.role = "server",
 	.name = OUR_STAGE "/server",
-	.summary =
-		"Waits for clients and sends every message of theirs back; their messages arrive "
-		"in buffers that all clients share.",
+	.summary = "Waits for clients and sends all their messages back; the messages arrive "
+		   "in buffers that all clients share.",
 	.options = { our_listener_options, our_pool_options },
 	.timeout_s = OUR_SERVER_TIMEOUT,
 };
@@ -43,7 +43,9 @@ int our_check_transfer(struct our_control *agent)
 	return ERANGE;
 }
 
-/* Any client may use any of the pool's receives, even all of them: its CQ has room for so many. */
+/*
+ * Any client may use any of the pool's receives, even all of them: its CQ has room for that many.
+ */
 static int setup_qp(struct our_control *agent, struct our_control *store)
 {
 	int ret;
@@ -86,7 +88,7 @@ err_free:
 	return ret;
 }
 
-/* That a message has come says so, if no event has. */
+/* An arrived message proves it, if no event has. */
 static void note_connected(struct our_control *agent)
 {
 	if (!agent->accepted)
@@ -95,8 +97,8 @@ static void note_connected(struct our_control *agent)
 }
 
 /*
- * Of receives that the QP has taken, and nobody has looked at. Before the QP goes, as a device may
- * throw away what is left in a CQ of a QP that does not exist any more.
+ * Completions of receives that the QP has taken, and that were not polled. Before the QP is
+ * destroyed, because a device may then drop the QP's completions that are left in a CQ.
  */
 static void give_back_unseen(struct our_control *agent)
 {

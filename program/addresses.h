@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Addresses: from what the user typed to socket addresses, and from those to text.
+ * Addresses: turns what the user typed into socket addresses, and these into text.
  */
 #ifndef OUR_ADDRESSES_H
 #define OUR_ADDRESSES_H
@@ -14,9 +14,9 @@
 /*
  * Looks up `address` (IPv4, IPv6 or a name; NULL: any, for a listener) and the decimal `port`.
  *
- * Returns 0 and a list in *addresses, to be given to our_free_addresses; EINVAL when there is no
- * such name or address; EAGAIN when the name service failed. Both are reported. See
- * getaddrinfo(3). Any thread.
+ * Returns 0 and a list in *addresses, which our_free_addresses frees; EINVAL when there is no such
+ * name or address; EAGAIN when the name service failed. Both are reported. See getaddrinfo(3). Any
+ * thread.
  */
 int our_look_up_addresses(const char *address, const char *port, struct addrinfo **addresses);
 
@@ -26,7 +26,7 @@ void our_free_addresses(struct addrinfo *addresses);
 /* True for 0.0.0.0 and ::, which stand for all addresses of the machine. Any thread. */
 bool our_is_any_address(const struct sockaddr *address);
 
-/* True for an address of this machine, as far as an ordinary socket can be bound to it. */
+/* True for an address of this machine, if an ordinary socket can be bound to it. */
 bool our_is_local_address(const struct sockaddr *address);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: which clients a server lets in. See admission.h.
+ * Miscellaneous layer: which clients a server accepts. See admission.h.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -11,9 +11,9 @@
 #include "program/admission.h"
 #include "program/options.h"
 
-#define SHARE_OF_RAM 4 /* a quarter: the kernel takes some for each connection, and so do others */
+#define SHARE_OF_RAM 4 /* a quarter: the kernel and others need memory, too */
 
-/* Whether RLIMIT_MEMLOCK does not matter: the kernel asks for this capability, see ibv_reg_mr(3). */
+/* Whether RLIMIT_MEMLOCK does not apply: the kernel checks this capability, see ibv_reg_mr(3). */
 static bool may_lock_everything(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -90,20 +90,20 @@ void our_give_memory_back(struct our_admission *admission, uint64_t memory)
 	pthread_mutex_unlock(&admission->lock);
 }
 
-/* Whether it tells of what the client did, and nothing is wrong here. */
+/* Whether the error is about what the client did, and nothing is wrong here. */
 static bool is_the_clients_doing(int error)
 {
 	switch (error) {
 	case ECONNRESET:   /* it left, */
-	case ECONNREFUSED: /* did not want us any more when we accepted, */
+	case ECONNREFUSED: /* changed its mind before we accepted, */
 	case ECONNABORTED: /* or died; */
 	case ETIMEDOUT:    /* it said nothing, */
-	case EHOSTUNREACH: /* and its host neither; */
-	case EPROTO:       /* it said what makes no sense, */
+	case EHOSTUNREACH: /* and its host is silent, too; */
+	case EPROTO:       /* it sent something invalid, */
 	case ERANGE:       /* or asked for more than is allowed, */
 	case EMSGSIZE:     /* or than the device can do, */
 	case EDQUOT:       /* or than is left; */
-	case EUSERS:       /* it came when others were there, */
+	case EUSERS:       /* it came when all wanted were there, */
 	case EBUSY:
 	case EINTR: /* or when we were told to stop */
 		return true;

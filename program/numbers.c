@@ -28,7 +28,7 @@ int our_parse_number(const char *text, bool suffixes, uint64_t min, uint64_t max
 	unsigned int shift = 0;
 	char *end;
 
-	/* strtoull alone would take leading space and a sign. */
+	/* strtoull alone would accept leading space and a sign. */
 	if (!isdigit((unsigned char)text[0]))
 		return EINVAL;
 	errno = 0;

@@ -17,9 +17,9 @@ const struct our_option our_client_options[] = {
 	{ "wait", 'w', "SECONDS", "keep trying for so long until the server is up",
 	  OUR_NUMBER(wait_s, 0, UINT32_MAX) },
 	{ "timeout", 0, "SECONDS",
-	  "give up when the server says nothing for so long (default 0: never)",
+	  "give up when the server sends nothing for so long (default 0: never)",
 	  OUR_NUMBER(timeout_s, 0, MAX_TIMEOUT) },
-	{ "rate", 0, "N", "send N messages a second (default: all it can)",
+	{ "rate", 0, "N", "send N messages a second (default: as many as possible)",
 	  OUR_NUMBER(rate, 1, OUR_NS_PER_S) },
 	{ 0 },
 };
@@ -28,10 +28,10 @@ const struct our_option our_listener_options[] = {
 	{ "address", 'a', "ADDRESS", "to listen on: IPv4, IPv6 or a name (default: any)", ADDRESS,
 	  false, 0 },
 	{ "port", 'p', "PORT", "to listen on, 1 to 65535 (default 12321)", SPECIAL },
-	{ "clients", 'n', "N", "serve N clients, then leave (default 1; 0: until interrupted)",
+	{ "clients", 'n', "N", "serve N clients, then exit (default 1; 0: until interrupted)",
 	  OUR_NUMBER(clients, 0, UINT32_MAX) },
 	{ "timeout", 0, "SECONDS",
-	  "give up a client that says nothing for so long (0: never; default 60, or 0 where clients "
+	  "give up a client that sends nothing for so long (0: never; default 60, or 0 where clients "
 	  "write and read)",
 	  OUR_NUMBER(timeout_s, 0, MAX_TIMEOUT) },
 	{ 0 },
@@ -59,7 +59,7 @@ const struct our_option our_every_option[] = {
 	{ "stats", 'x', NULL, "more statistics: polls, completions, switches", OUR_FLAG(stats) },
 	{ "json", 'j', NULL, "results as one line of JSON (docs/results.md)", OUR_FLAG(json) },
 	{ "quiet", 'q', NULL, "errors only; with -j, JSON and errors only", OUR_FLAG(quiet) },
-	{ "help", 'h', NULL, "show this and leave", SPECIAL },
-	{ "version", 'V', NULL, "show the version and leave", SPECIAL },
+	{ "help", 'h', NULL, "show this and exit", SPECIAL },
+	{ "version", 'V', NULL, "show the version and exit", SPECIAL },
 	{ 0 },
 };

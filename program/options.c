@@ -71,17 +71,20 @@ static void show_help(const struct our_program *program)
 			 option->argument ? option->argument : "");
 		printf("  %-26s %s\n", left, option->help);
 	}
-	printf("\nResults go to stdout, all else to stderr. Exit status: 0 done, 1 failed, "
+	printf("\nResults go to stdout, everything else to stderr. Exit status: 0 done, 1 failed, "
 	       "2 wrong usage.\n");
 }
 
-/* What getopt_long(3) wants to know of them; a long option stands for its place in the list. */
+/*
+ * The form of the options that getopt_long(3) needs; a long option stands for its place in the
+ * list.
+ */
 static void make_getopt_tables(const struct accepted *accepted, char *letters, struct option *names)
 {
 	const struct our_option *option;
 	int i;
 
-	*letters++ = ':'; /* tell a missing argument from an unknown option */
+	*letters++ = ':'; /* to tell a missing argument from an unknown option */
 	for (i = 0; i < accepted->n; i++) {
 		option = accepted->options[i];
 		if (option->letter)
@@ -120,12 +123,12 @@ static int take_special(int letter, const char *argument, struct our_options *op
 	case 'V':
 		printf("%s %s\n", options->program->name, OUR_VERSION);
 		return ECANCELED;
-	default: /* an option that this function forgot */
+	default: /* an option that is missing in this function */
 		return usage_error("option not implemented", "");
 	}
 }
 
-/* What getopt_long has returned for an option that is accepted. */
+/* Handles what getopt_long has returned for an option that is accepted. */
 static const struct our_option *option_of(const struct accepted *accepted, int letter)
 {
 	int i = 0;
@@ -170,7 +173,9 @@ static int take_option(const struct our_option *option, const char *argument,
 static int refuse_option(int why, char **argv)
 {
 	char letter[] = { '-', (char)optopt, '\0' };
-	/* For a long option optopt is 0, or its letter when it lacks or has an argument wrongly. */
+	/*
+	 * For a long option optopt is 0; or its letter, if an argument is missing or not allowed.
+	 */
 	const char *typed = optopt && strncmp(argv[optind - 1], "--", 2) ? letter
 									 : argv[optind - 1];
 

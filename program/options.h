@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The command line: what an option is, those that several programs have, and reading them. What the
- * user typed stays as it is (const) once it has been read.
+ * The command line: what an option is, the options that several programs have, and reading them.
+ * What the user typed is not changed (const) after it has been read.
  */
 #ifndef OUR_OPTIONS_H
 #define OUR_OPTIONS_H
@@ -30,30 +30,30 @@ struct addrinfo;
 enum our_option_kind {
 	OUR_OPTION_FLAG,    /* a bool, which it sets */
 	OUR_OPTION_NUMBER,  /* a uint64_t */
-	OUR_OPTION_BYTES,   /* a uint64_t, with a suffix if the user likes */
+	OUR_OPTION_BYTES,   /* a uint64_t, with an optional suffix */
 	OUR_OPTION_TEXT,    /* a const char *, not empty; with `min`, it must be given */
 	OUR_OPTION_WORD,    /* a uint64_t: which of the words in `argument`, "a|b|c", from 1 */
-	OUR_OPTION_SPECIAL, /* our_process_options knows */
+	OUR_OPTION_SPECIAL, /* known to our_process_options */
 };
 
 /*
  * An option, declared by the part of the program that uses it. Its value is a member of struct
- * our_options, or, if it is the part's own, a variable of the part, which holds the default until
+ * our_options, or a variable of that part. Such a variable holds the default until
  * our_process_options has returned, and is not written afterwards. A table of options ends with one
  * without a name.
  */
 struct our_option {
 	const char *name;
-	int letter;           /* 0: it has only its name */
-	const char *argument; /* what --help calls its value; NULL: it takes none */
+	int letter;           /* 0: it has only a name */
+	const char *argument; /* the name of its value in --help; NULL: it has no value */
 	const char *help;
 	enum our_option_kind kind;
 	void *value;       /* NULL: in struct our_options, */
-	size_t offset;     /* there */
+	size_t offset;     /* at this offset */
 	uint64_t min, max; /* of a number */
 };
 
-/* The end of an option's row, for values of the part's own, and for members of struct our_options. */
+/* The end of an option's row, for variables of a part, and for members of struct our_options. */
 #define OUR_OWN_FLAG(flag)          OUR_OPTION_FLAG, &(flag), 0, 0, 0
 #define OUR_OWN_NUMBER(number, ...) OUR_OPTION_NUMBER, &(number), 0, __VA_ARGS__
 #define OUR_OWN_BYTES(number, ...)  OUR_OPTION_BYTES, &(number), 0, __VA_ARGS__
@@ -74,7 +74,9 @@ extern const struct our_option our_every_option[];        /* of every program: -
 
 #define OUR_MAX_TABLES 8
 
-/* What a program says of itself to our_process_options, and the tables of options that it accepts. */
+/*
+ * What a program tells our_process_options about itself, and the tables of options that it accepts.
+ */
 struct our_program {
 	const char *stage;                                /* "ping-sr-0" */
 	const char *role;                                 /* "client" or "server" */
@@ -89,16 +91,16 @@ struct our_options {
 	const struct our_program *program;
 	const char *address;        /* as typed; NULL: any */
 	const char *port;           /* decimal */
-	struct addrinfo *addresses; /* what address and port mean: each is tried, in order */
+	struct addrinfo *addresses; /* of address and port; each is tried, in order */
 	uint64_t clients;           /* how many a server serves; 0: until interrupted */
 	uint64_t max_clients;       /* ... at a time */
 	uint64_t max_memory;        /* bytes that they may take together; 0: see admission.h */
 	uint64_t count;             /* messages; OUR_COUNT_UNLIMITED when only -D was given */
 	uint64_t duration_s;        /* 0: none */
 	uint64_t data_size;         /* bytes a message */
-	uint64_t wait_s;            /* how long a client waits for its server to come up */
-	uint64_t rate;              /* messages a second that a client sends; 0: all it can */
-	uint64_t timeout_s;         /* no wait for the peer lasts longer; 0: for ever */
+	uint64_t wait_s;            /* how long a client waits for its server to start */
+	uint64_t rate;              /* messages a second a client sends; 0: as many as it can */
+	uint64_t timeout_s;         /* the limit of a wait for the peer; 0: none */
 	enum verbs_trace_level trace_level;
 	bool verify;
 	bool stats;
@@ -111,13 +113,13 @@ void our_add_options(struct our_program *program, const struct our_option *optio
 
 /*
  * Reads the command line into *options and the parts' own variables, looks up the address
- * (getaddrinfo(3)), sets the program's name, and starts the trace that -t or -T asks for. argv's
- * strings are referred to, not copied. Besides the program's tables, our_every_option applies.
+ * (getaddrinfo(3)), sets the program's name, and starts the trace for -t or -T. Keeps pointers to
+ * argv's strings, does not copy them. our_every_option is added to the program's tables.
  *
  * Returns 0: go on, and call our_unprocess_options at the end; ECANCELED: --help or --version has
  * been answered on stdout; EINVAL: wrong usage, reported; EAGAIN: the name service failed,
- * reported. In all but the first case there is nothing to undo: leave with what
- * our_options_exit_status says. Call it once, from main, before any other thread runs.
+ * reported. In all cases except the first there is nothing to undo: exit with
+ * our_options_exit_status. To be called once, from main, before any other thread runs.
  */
 int our_process_options(int argc, char **argv, const struct our_program *program,
 			struct our_options *options);
@@ -126,15 +128,15 @@ int our_process_options(int argc, char **argv, const struct our_program *program
 void our_unprocess_options(struct our_options *options);
 
 /*
- * The exit status for what our_process_options returned, other than 0: OUR_EXIT_DONE after --help,
- * OUR_EXIT_FAILED when the name service failed, else OUR_EXIT_USAGE.
+ * The exit status for a result of our_process_options other than 0: OUR_EXIT_DONE after --help,
+ * OUR_EXIT_FAILED when the name service failed, otherwise OUR_EXIT_USAGE.
  */
 int our_options_exit_status(int error);
 
 /*
- * The exit status for an errno value that a program ends with: 0 and EINTR (a signal asked for
- * the end, and there was no error) are OUR_EXIT_DONE; EMSGSIZE (more was asked for than the
- * device takes) is OUR_EXIT_USAGE; all others are OUR_EXIT_FAILED.
+ * The exit status for an errno value with which a program ends: 0 and EINTR (a signal asked for the
+ * end, and there was no error) are OUR_EXIT_DONE; EMSGSIZE (more was asked for than the device
+ * takes) is OUR_EXIT_USAGE; all others are OUR_EXIT_FAILED.
  */
 int our_exit_status(int error);
 

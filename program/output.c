@@ -14,16 +14,16 @@
 #include "program/output.h"
 #include "program/report.h"
 
-#define RESULT_SIZE (1u << 16) /* of one printed at once: it is kept or dropped as a whole */
+#define RESULT_SIZE (1u << 16) /* bytes printed at once: kept or dropped as a whole */
 
 struct output {
 	int fd;
 	FILE **stream; /* &stdout or &stderr, */
 	FILE *before;  /* which was this */
 	char *text;    /* OUR_OUTPUT_LIMIT bytes, */
-	size_t used;   /* so many of which wait to be written */
+	size_t used;   /* of which this many wait to be written */
 	uint64_t dropped;
-	int error; /* of write(2): the descriptor is of no use any more */
+	int error; /* of write(2): the descriptor can no longer be used */
 };
 
 static struct output outputs[OUR_OUTPUTS] = {
@@ -99,7 +99,7 @@ void our_list_output(struct pollfd *fds)
 		};
 }
 
-/* A pipe that is ready takes so many bytes without blocking: see pipe(7). */
+/* A pipe that is ready takes this many bytes without blocking: see pipe(7). */
 static void write_some(struct output *output)
 {
 	size_t size = output->used < PIPE_BUF ? output->used : PIPE_BUF;
@@ -147,7 +147,7 @@ int our_end_output(uint64_t until_ns)
 	write_the_rest(until_ns);
 	for (i = 0; i < OUR_OUTPUTS; i++)
 		restore_stream(&outputs[i]);
-	/* Nor is it worth waiting for whoever does not read that. */
+	/* Do not wait for a reader that does not take this either. */
 	if (err->used)
 		return out->error || out->dropped || out->used ? EAGAIN : 0;
 	if (out->dropped || out->used || err->dropped)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Output that never blocks: for a program that serves many from one thread, and must not wait for
- * whoever reads its stdout or stderr. What is printed is kept in memory, and written as it is read; what
- * goes beyond OUR_OUTPUT_LIMIT is dropped, and counted. One thread.
+ * Output that never blocks, for a program that serves many clients from one thread and must not
+ * wait for a slow reader of its stdout or stderr. What is printed is kept in memory, and written
+ * when the reader takes it. Output beyond OUR_OUTPUT_LIMIT is dropped, and counted. One thread.
  */
 #ifndef OUR_OUTPUT_H
 #define OUR_OUTPUT_H
@@ -10,26 +10,27 @@
 #include <poll.h>
 #include <stdint.h>
 
-#define OUR_OUTPUT_LIMIT (1u << 20) /* bytes that are kept of each of the two */
+#define OUR_OUTPUT_LIMIT (1u << 20) /* bytes kept for each of the two */
 #define OUR_OUTPUTS      2
 
 /*
- * Replaces the streams stdout and stderr, which glibc lets a program do: see fopencookie(3). Returns 0 or
- * an errno value, reported, and nothing has changed. our_end_output undoes it.
+ * Replaces the streams stdout and stderr, which glibc allows: see fopencookie(3). Returns 0 or an
+ * errno value, reported, and nothing has changed. our_end_output undoes it.
  */
 int our_start_output(void);
 
 /*
- * Fills in fds[OUR_OUTPUTS] what to poll for: the descriptors that have something to write, in any case
- * as many entries. our_write_output writes as much as can be without blocking, when poll has returned.
+ * Fills in fds[OUR_OUTPUTS] for poll(2): the descriptors that have something to write, always with
+ * that many entries. our_write_output writes as much as it can without blocking, after poll has
+ * returned.
  */
 void our_list_output(struct pollfd *fds);
 void our_write_output(const struct pollfd *fds);
 
 /*
- * Writes what is left, waiting until our_now_ns is `until_ns` at most, restores both streams, and says on
- * stderr how much was dropped. Returns 0 or an errno value with which stdout could not be written to,
- * reported; EAGAIN: some of it was dropped.
+ * Writes what is left, waiting at most until our_now_ns is `until_ns`, restores both streams, and
+ * says on stderr how much was dropped. Returns 0; the errno value of a stdout that could not be
+ * written to, reported; or EAGAIN: some output was dropped.
  */
 int our_end_output(uint64_t until_ns);
 

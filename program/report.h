@@ -10,23 +10,26 @@
 
 /*
  * Sets the name that starts each line on stderr, for example "ping-sr-0/client". The string is
- * kept, not copied. Call it once, first thing in main.
+ * kept, not copied. To be called once, first thing in main.
  */
 void our_set_program_name(const char *name);
 const char *our_program_name(void);
 
 /*
- * Reports that `call` failed with errno value `error`, and, when `advice` is not NULL, a second
- * line with the likely cause and what to do (a printf format).
+ * Reports that `call` failed with errno value `error`. If `advice` is not NULL (a printf format),
+ * adds the likely cause and what to do.
  *
- * Returns `error`, or EIO when it is 0, so that a caller can write
- * `return our_report_error("ibv_alloc_pd", errno, NULL);` and never return success by accident.
- * EINTR after our_stop_requested() is the user's wish, not an error: nothing is printed.
+ * Returns `error`, or EIO when it is 0, so that a caller can write `return
+ * our_report_error("ibv_alloc_pd", errno, NULL);` and never returns success by accident. EINTR
+ * after our_stop_requested() is what the user asked for, not an error: nothing is printed.
  */
 int our_report_error(const char *call, int error, const char *advice, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Says something on stderr that is no call's failure: "program: " and the sentence. Any thread. */
+/*
+ * Prints a message on stderr that is not about a failed call: "program: " and the sentence. Any
+ * thread.
+ */
 void our_report_sentence(const char *sentence, ...) __attribute__((format(printf, 1, 2)));
 
 /* One result line on stdout: a name and a value. `format` is a printf format. */

@@ -14,7 +14,7 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-/* Two signals that come so soon after each other are one: timeout(1) sends to a process and its group. */
+/* Two signals so close together count as one: timeout(1) sends to a process and its group. */
 #define ONE_REQUEST_NS (OUR_NS_PER_S / 4)
 
 /* Lock-free: for a signal handler and for other threads. */
@@ -34,7 +34,7 @@ static void note_request(void)
 	atomic_store(&stop_requested, true);
 }
 
-/* It fails when the counter is full, hence readable: all is well. */
+/* It fails when the counter is full, and then the descriptor is readable, too: no error. */
 static void make_readable(int fd)
 {
 	static const uint64_t one = 1;
@@ -60,7 +60,7 @@ static void handle_signal(int signal_number)
 
 int our_catch_signals(void)
 {
-	/* The alarm first: from then on the others may set it. */
+	/* The alarm first, because the other handlers set it. */
 	static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
 	struct sigaction action;
 	size_t i;
@@ -71,7 +71,10 @@ int our_catch_signals(void)
 		return our_report_error("eventfd", errno, NULL);
 	memset(&action, 0, sizeof(action));
 	sigemptyset(&action.sa_mask);
-	/* soft-iWARP's driver lets a process that posts to a connection that is gone have one: docs/drivers.md */
+	/*
+	 * soft-iWARP may send one to a process that posts to a connection that is gone:
+	 * docs/drivers.md
+	 */
 	action.sa_handler = SIG_IGN;
 	if (sigaction(SIGPIPE, &action, NULL))
 		return our_report_error("sigaction", errno, NULL);

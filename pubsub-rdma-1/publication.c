@@ -28,7 +28,7 @@ const struct our_option our_publication_options[] = {
 	{ 0 },
 };
 
-/* Nobody but the thread writes the record; its readers are devices, which know of no lock. */
+/* Only the thread writes the record; its readers are devices, which have no locks. */
 struct publication {
 	pthread_mutex_t
 		users_lock; /* guards all but `stopping`; held while the thread starts and ends */
@@ -71,7 +71,7 @@ int our_check_record_wanted(struct our_control *agent)
 	return ERANGE;
 }
 
-/* Returns whether the publication goes on at `due_ns`, and not before then. */
+/* Waits until `due_ns`; returns whether the publication goes on. */
 static bool await_next(uint64_t due_ns)
 {
 	const struct timespec due = { .tv_sec = (time_t)(due_ns / OUR_NS_PER_S),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * pubsub-rdma-1: the one record of the server, for all its subscribers, and the thread that changes it:
- * the publisher, who knows nothing of them. Any thread.
+ * pubsub-rdma-1: the one record of the server, for all its subscribers, and the thread that changes
+ * it: the publisher, which does not know them. Any thread.
  */
 #ifndef OUR_PUBLICATION_H
 #define OUR_PUBLICATION_H
@@ -20,14 +20,14 @@ uint32_t our_publication_size(void);
 uint64_t our_publication_period_ns(void);
 
 /*
- * Checks that the client wants a record of the size that there is: agent->data_size. Returns 0; or ERANGE,
+ * Checks that the client wants a record of the right size: agent->data_size. Returns 0; or ERANGE,
  * reported, with the reason for the refusal in `agent`.
  */
 int our_check_record_wanted(struct our_control *agent);
 
 /*
- * Makes the record, and has it changed from here on, unless somebody else has done so already; it stays
- * until all have closed it. Returns 0 and *record, or an errno value, reported.
+ * Makes the record, and has it changed from here on, unless another thread has done so already; it
+ * stays until all have closed it. Returns 0 and *record, or an errno value, reported.
  */
 int our_open_publication(uint8_t **record);
 void our_close_publication(void);

@@ -14,12 +14,12 @@ const struct our_program our_server_program = {
 	.name = OUR_STAGE "/server",
 	.summary = "Publishes a record that it changes again and again, and lets clients read it.",
 	.options = { our_listener_options, our_publication_options },
-	.timeout_s = 0, /* whoever reads says nothing */
+	.timeout_s = 0, /* a subscriber that reads sends nothing */
 };
 
 int our_check_transfer(struct our_control *agent)
 {
-	agent->memory = 0; /* the record is there already, or will be for the others, too */
+	agent->memory = 0; /* the record is there already, or serves the others, too */
 	return our_check_record_wanted(agent);
 }
 

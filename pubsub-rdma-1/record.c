@@ -25,7 +25,7 @@ static uint64_t check = CHECK_BOTH; /* --check */
 
 const struct our_option our_record_options[] = {
 	{ "check", 0, "both|numbers|sum|none",
-	  "what tells a whole record from a torn one (default both; none accepts both)",
+	  "how to tell a whole record from a torn one (default both; none: do not check)",
 	  OUR_OWN_WORD(check) },
 	{ 0 },
 };
@@ -39,7 +39,7 @@ bool our_is_record_size(size_t size)
 	return false;
 }
 
-/* Each word is loaded and stored as one: others look at it, or change it, at the same time. */
+/* Each word is loaded and stored in one piece: others read it, or change it, at the same time. */
 static uint64_t load(const uint8_t *data, size_t word)
 {
 	return be64toh(
@@ -51,7 +51,7 @@ static void store(uint8_t *data, size_t word, uint64_t value)
 	__atomic_store_n((uint64_t *)(void *)data + word, htobe64(value), __ATOMIC_RELAXED);
 }
 
-/* What record number `number` has at a place: a program of use would have something to say there. */
+/* The contents of record number `number` at a place: a real program would have its data there. */
 static uint64_t contents(uint64_t number, size_t word)
 {
 	return (number * 0x9e3779b97f4a7c15u) ^ (word * 0xd1342543de82ef95u);
@@ -116,9 +116,9 @@ bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size)
 	size_t words = size / WORD, i;
 
 	/*
-	 * The last word first, the first one last: against a device that writes in ascending order the
-	 * numbers prove nothing if they are looked at in the same order. Our own thread makes both odd
-	 * before it begins.
+	 * The last word first, the first one last. Against a device that writes in ascending order,
+	 * the numbers would prove nothing if they were read in the same order. Our own thread makes
+	 * both odd before it begins.
 	 */
 	store(copy, words - 1, load(record, words - 1));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -134,7 +134,7 @@ int our_verify_record(const uint8_t *copy, size_t size, uint64_t *newest)
 	uint64_t number = our_record_number(copy);
 	size_t i;
 
-	/* The number after them is no part of what is used: it may be the next one's already. */
+	/* The second number is not part of the data: it may already be the next record's. */
 	if (load(copy, 0) % 2)
 		goto torn;
 	for (i = 1; i < size / WORD - 2; i++) {

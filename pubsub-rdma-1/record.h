@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * pubsub-rdma-1: a record that is changed in place while others read it, and that shows whether what they
- * have read is whole. Its layout is in docs/protocol.md. A record belongs to one writer; readers look at
- * copies of their own.
+ * pubsub-rdma-1: a record that is changed in place while others read it, and that shows whether a
+ * copy is whole. Its layout is in docs/protocol.md. A record has one writer; readers look at their
+ * own copies.
  */
 #ifndef OUR_RECORD_H
 #define OUR_RECORD_H
@@ -16,34 +16,34 @@
 #define OUR_MIN_RECORD 32 /* bytes: two numbers, a sum and one word */
 #define OUR_MAX_RECORD (1 << 20)
 
-/* --check: what a reader looks at before it takes what it has read for a whole record. */
+/* --check: what a reader checks before it takes a copy for a whole record. */
 extern const struct our_option our_record_options[];
 
 /* Whether a record can have `size` bytes. Reports it if not. */
 bool our_is_record_size(size_t size);
 
 /*
- * Makes record[size] hold record number `number`, counted from 1. Who reads it meanwhile sees an odd
- * number. One thread.
+ * Makes record[size] hold record number `number`, counted from 1. A reader sees an odd number
+ * meanwhile. One thread.
  */
 void our_change_record(uint8_t *record, size_t size, uint64_t number);
 
 /* The number of a record that is whole. */
 uint64_t our_record_number(const uint8_t *record);
 
-/* Whether the copy of a record is whole, as far as --check looks. */
+/* Whether the copy of a record is whole, as far as --check checks. */
 bool our_record_is_whole(const uint8_t *copy, size_t size);
 
 /*
- * Copies the record that others change meanwhile: our own threads, or a peer's device. Returns whether the
- * copy is whole, as far as --check looks.
+ * Copies the record while others change it: our own threads, or a peer's device. Returns whether
+ * the copy is whole, as far as --check checks.
  */
 bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size);
 
 /*
- * For -v, which does not rely on --check: whether every word of a copy that was taken for whole belongs
- * to the same record, and that one is not older than *newest, which it becomes. Returns 0, or EBADMSG,
- * reported.
+ * For -v, which does not use --check: whether every word of a copy that was taken for whole belongs
+ * to the same record, and this one is not older than *newest, which is set to it. Returns 0, or
+ * EBADMSG, reported.
  */
 int our_verify_record(const uint8_t *copy, size_t size, uint64_t *newest);
 

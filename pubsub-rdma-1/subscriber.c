@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * pubsub-rdma-1: the client's command line, and how it comes to a record: it READs until what it has is
+ * pubsub-rdma-1: the client's command line, and how it gets a record: it READs until the copy is
  * whole. What a stage provides: see common/stage.h, and ping-sr-0/pings.h.
  */
 #include <errno.h>
@@ -21,7 +21,7 @@ const struct our_program our_client_program = {
 	.stage = OUR_STAGE,
 	.role = "client",
 	.name = OUR_STAGE "/client",
-	.summary = "Reads the server's record so many times (-c), and shows how long each took.",
+	.summary = "Reads the server's record -c times, and shows how long each took.",
 	.options = { our_client_options, our_message_options, verify_options, our_record_options },
 };
 
@@ -40,7 +40,7 @@ int our_setup_client_transfer(struct our_control *client)
 	return 0;
 }
 
-/* One READ; the agent may have told its count meanwhile. */
+/* One READ; the agent may have sent its count meanwhile. */
 static int read_record(struct our_control *client)
 {
 	struct our_completion completion;
@@ -56,7 +56,7 @@ static int read_record(struct our_control *client)
 	return ret;
 }
 
-/* A record that was being changed is read again, as often as it takes. */
+/* A record that was being changed is read again, as often as necessary. */
 int our_ping(struct our_control *client)
 {
 	int ret;

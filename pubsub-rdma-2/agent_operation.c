@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the agent does once it is connected: at each turn it WRITEs the record, as it is then, into its
- * subscriber's memory. It waits for nobody but its own subscriber.
+ * What the agent does once it is connected: in each turn it WRITEs the record, as it is then, into
+ * its subscriber's memory. It waits only for its own subscriber.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,13 +19,13 @@
 void our_begin_agent_operation(struct our_control *agent)
 {
 	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
-	agent->statistics.warm_up = 0; /* of what the subscriber takes, it sees nothing */
+	agent->statistics.warm_up = 0; /* it does not see what the subscriber takes */
 	our_limit_wait(agent, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
 		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */
 }
 
-/* Learns where to write to; the subscriber has no business in the memory that it is told of. */
+/* Learns where to write. The subscriber may not access the memory that it is told of. */
 static int meet_subscriber(struct our_control *agent)
 {
 	struct our_exchange *exchange = &agent->transfer->exchange;
@@ -49,8 +49,8 @@ static int meet_subscriber(struct our_control *agent)
 }
 
 /*
- * From a copy, which is the device's until the WRITE is done: a subscriber that takes its time misses what
- * changes meanwhile, and gets what is there afterwards.
+ * From a copy, which belongs to the device until the WRITE is done. A slow subscriber misses the
+ * changes meanwhile, and gets the record as it is afterwards.
  */
 static int write_record(struct our_control *agent, const uint8_t *record)
 {
@@ -61,7 +61,7 @@ static int write_record(struct our_control *agent, const uint8_t *record)
 	if (progress->writing || our_record_number(record) == our_record_number(copy))
 		return 0;
 	if (!our_copy_record(copy, record, agent->data_size)) {
-		memset(copy, 0, agent->data_size); /* it is being changed: at the next turn */
+		memset(copy, 0, agent->data_size); /* it is being changed: in the next turn */
 		return 0;
 	}
 	ret = our_post_send(agent, OUR_AGENT_BUFFER);
@@ -85,7 +85,7 @@ static int write_records(struct our_control *agent, const uint8_t *record)
 			turn_ns += our_publication_period_ns();
 			if (turn_ns < now_ns)
 				turn_ns = now_ns; /* turns that were missed are not made up for */
-			ret = our_keep_waiting(agent); /* who is late never waits */
+			ret = our_keep_waiting(agent); /* a late agent never waits */
 			if (!ret)
 				ret = write_record(agent, record);
 		}
@@ -93,7 +93,7 @@ static int write_records(struct our_control *agent, const uint8_t *record)
 	return ret;
 }
 
-/* The subscriber closes its memory when it has our count: no WRITE may be under way then. */
+/* The subscriber closes its memory when it has our count: then no WRITE may be under way. */
 static int end_with_count(struct our_control *agent)
 {
 	struct our_transfer *transfer = agent->transfer;
@@ -129,7 +129,7 @@ int our_end_agent_operation(struct our_control *agent, int ret)
 	agent->statistics.messages = agent->transfer->progress->written;
 	our_statistics_end(&agent->statistics);
 	if (agent->count == OUR_COUNT_UNLIMITED)
-		agent->count = taken; /* ... and it tells that: to leave without a word is no end */
+		agent->count = taken; /* ... and sends that: leaving without a count is an error */
 	if (!ret && taken != agent->count)
 		ret = ECONNRESET; /* it said so before it leaves */
 	return our_judge_end(agent, ret, agent->transfer->progress->written);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * pubsub-rdma-2: the server's command line, and what its agents need for a subscriber: a copy of the
- * record, that the device takes its bytes from. What a stage provides: see common/stage.h.
+ * pubsub-rdma-2: the server's command line, and what its agents need for a subscriber: a copy of
+ * the record, from which the device takes its bytes. What a stage provides: see common/stage.h.
  */
 #include "common/memory_registration.h"
 #include "common/stage.h"
@@ -18,7 +18,7 @@ const struct our_program our_server_program = {
 	.summary = "Publishes a record that it changes again and again, and writes it into the "
 		   "memory of each client.",
 	.options = { our_listener_options, our_publication_options },
-	.timeout_s = 0, /* whoever is written to says nothing */
+	.timeout_s = 0, /* a subscriber that is written to sends nothing */
 };
 
 int our_check_transfer(struct our_control *agent)

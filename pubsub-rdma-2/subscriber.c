@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * pubsub-rdma-2: the client's command line, and how it comes to a record: it looks at its memory now
- * and then, until there is a new one and it is whole. What a stage provides: see common/stage.h, and
- * ping-sr-0/pings.h.
+ * pubsub-rdma-2: the client's command line, and how it gets a record: it looks at its memory now
+ * and then, until there is a new one and it is whole. What a stage provides: see common/stage.h,
+ * and ping-sr-0/pings.h.
  */
 #include <errno.h>
 
@@ -56,7 +56,7 @@ static bool take_record(struct our_control *client)
 	return true;
 }
 
-/* Sleeps until it is time for the next look, or something comes. */
+/* Sleeps until it is time for the next look, or something arrives. */
 static int await_look(struct our_control *client)
 {
 	struct our_exchange *exchange = &client->transfer->exchange;
@@ -69,7 +69,7 @@ static int await_look(struct our_control *client)
 		our_report_sentence("the publisher has told its count, and more records are due");
 		return EPROTO;
 	}
-	/* A look that is overdue did not wait, and nobody was asked. */
+	/* A look that is overdue did not wait, so our_keep_waiting was not called. */
 	return ret == EAGAIN ? our_keep_waiting(client) : ret;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: client and server: their command lines, and what each needs before it is connected. From
- * then on they do the same. What a stage provides: see common/stage.h.
+ * talk-rdma-0: client and server: their command lines, and what each needs before it is connected.
+ * After that both do the same. What a stage provides: see common/stage.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -132,7 +132,10 @@ static int tell_slot(struct our_control *control)
 int our_end_agent_operation(struct our_control *control, int ret)
 {
 	our_statistics_end(&control->statistics);
-	/* It says when it has no more to say: that it leaves is not how an unlimited conversation ends. */
+	/*
+	 * It announces when it has no more to say: leaving without that is not the end of a
+	 * conversation.
+	 */
 	control->count = control->transfer->heard;
 	return our_judge_end(control, ret, control->transfer->heard);
 }
@@ -143,7 +146,7 @@ void our_begin_agent_operation(struct our_control *control)
 	control->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
 }
 
-/* The client tells first. */
+/* The client sends its description first. */
 int our_client_operation(struct our_control *client)
 {
 	struct our_exchange *exchange = &client->transfer->exchange;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: the conversation. A line is written into the other side's slot; it has been taken when
- * what is read back from there says so. Meanwhile each side looks at its own slot.
+ * talk-rdma-0: the conversation. A line is written into the other side's slot; it has been taken
+ * when reading it back shows that. Meanwhile each side looks at its own slot.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,9 @@
 #define TURN_MS 10
 #define TURN_NS (TURN_MS * (OUR_NS_PER_S / 1000))
 
-/* The text first, the mark behind it, and behind both the READ, whose completion vouches for the WRITEs. */
+/*
+ * The text first, the mark after it, and after both the READ, whose completion covers the WRITEs.
+ */
 static void setup_requests(struct our_control *control)
 {
 	struct our_transfer *transfer = control->transfer;
@@ -58,7 +60,7 @@ static int say(struct our_control *control, const uint8_t *text, uint16_t length
 	return 0;
 }
 
-/* What has been read back is what we wrote, and says whether it has been taken. */
+/* Checks that what has been read back is what we wrote, and whether it has been taken. */
 static int look_back(struct our_control *control)
 {
 	const uint8_t *back = control->buffers[OUR_BACK_BUFFER].data;
@@ -95,7 +97,7 @@ int our_agent_react(struct our_control *control, const struct our_completion *co
 	return ret;
 }
 
-/* Shows what the other side has said, and only then says that it may be overwritten. */
+/* Prints what the other side has said, and only then says that it may be overwritten. */
 static int hear(struct our_control *control)
 {
 	struct our_transfer *transfer = control->transfer;
@@ -112,7 +114,7 @@ static int hear(struct our_control *control)
 	return 0;
 }
 
-/* The next thing of our own: a new line, a look at the last one, or that there are no more. */
+/* Our next step: a new line, a look at the last one, or the message that there are no more. */
 static int go_on(struct our_control *control, int limit_ms)
 {
 	struct our_transfer *transfer = control->transfer;
@@ -135,7 +137,7 @@ static int go_on(struct our_control *control, int limit_ms)
 	return our_tell_count(control, &transfer->exchange, transfer->said);
 }
 
-/* One turn: takes a completion, or waits for one; but for stdin it has waited already. */
+/* One turn: takes a completion, or waits for one; if it waits for stdin, it has already waited. */
 static int take_turn(struct our_control *control)
 {
 	struct our_transfer *transfer = control->transfer;
@@ -159,7 +161,7 @@ bool our_agent_is_done(const struct our_control *control)
 	       transfer->exchange.sent[OUR_COUNT_TOLD];
 }
 
-/* Who was taken at its word has nothing more in our slot: each line was taken before it told its count. */
+/* A side that has sent its count has nothing more in our slot: each line was taken before. */
 static int check_count(const struct our_control *control)
 {
 	const struct our_transfer *transfer = control->transfer;
@@ -171,7 +173,7 @@ static int check_count(const struct our_control *control)
 	return EPROTO;
 }
 
-/* That it has left may be known before its count, which came first, has been looked for. */
+/* We may know that it has left before we have taken its count, which came first. */
 static int take_last_words(struct our_control *control, int end)
 {
 	struct our_completion completion;

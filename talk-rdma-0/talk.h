@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: what both sides of a conversation have, besides struct our_control. The connection's own
- * thread.
+ * talk-rdma-0: what both sides of a conversation have, in addition to struct our_control. The
+ * connection's own thread.
  */
 #ifndef OUR_TALK_H
 #define OUR_TALK_H
@@ -28,19 +28,20 @@ struct our_transfer {
 	struct ibv_send_wr text_wr, mark_wr;
 	bool at_end;      /* of stdin */
 	uint32_t said;    /* lines that the other side has taken */
-	uint32_t heard;   /* lines of the other side's */
+	uint32_t heard;   /* lines of the other side */
 	bool saying;      /* line number said + 1 is on its way, */
 	bool reading;     /* and is being read back */
 	uint64_t look_ns; /* when to read it back once more */
-	bool told;        /* how much we have said */
+	bool told;        /* our count has been sent */
 };
 
 /* Talks until both sides have no more to say. Returns 0, or an errno value, reported. */
 int our_talk(struct our_control *control);
 
 /*
- * A line that has been typed, if there is one, without waiting; if none is complete, waits up to
- * `limit_ms`. Returns its length, the line in text[OUR_SLOT_TEXT]; or -1: none, or none any more (at_end).
+ * Returns a typed line, if there is one, without waiting; if none is complete, waits up to
+ * `limit_ms`. Returns its length, the line in text[OUR_SLOT_TEXT]; or -1: none, or no more
+ * (at_end).
  */
 int our_take_typed(struct our_transfer *transfer, int limit_ms, uint8_t *text);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: lines from stdin. See talk.h. One that is too long for a slot becomes several.
+ * talk-rdma-0: lines from stdin. See talk.h. A line that is too long for a slot becomes several.
  */
 #include <poll.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "talk-rdma-0/talk.h"
 
 /*
- * Of stdin, what has not been sent. It is the process's: what is left of it when a client leaves is for
- * the next one. The thread that talks; there is one at a time.
+ * What was read from stdin and not sent yet. It belongs to the process: what is left when a client
+ * leaves is for the next one. For the thread that talks; there is one at a time.
  */
 static struct {
 	uint8_t text[OUR_SLOT_TEXT + 1]; /* with its line feed; */
-	uint32_t n;                      /* so many bytes */
+	uint32_t n;                      /* its length in bytes */
 } typed;
 
 static int take_out(uint32_t length, uint32_t with_end, uint8_t *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: to be compiled and looked at, beside wait_broken.c; no program has it in it. Contract: the
+ * Place: to be compiled and looked at, next to wait_broken.c; no program contains it. Contract: the
  * loop looks at memory each time around.
  */
 #include "talk-rdma-0/watch.h"

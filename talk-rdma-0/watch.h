@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * The word as it is now. Atomic: the compiler makes one load of each look, and of the word one load, not
- * several. With acquire: what is read after it is not older than it.
+ * The word as it is now. Atomic: the compiler makes a new load for each look, in one piece. With
+ * acquire: what is read after it is not older than it.
  */
 static inline uint64_t our_look(const uint64_t *word)
 {

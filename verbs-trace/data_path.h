@@ -10,18 +10,21 @@
 #include <infiniband/verbs.h>
 
 /*
- * Replaces the pointers by which posting, polling, arming and ibv_query_port of this device are
- * called, once. Does nothing when nothing is traced, or context is NULL. Any thread.
+ * Replaces, once, the pointers through which posting, polling, arming and ibv_query_port of this
+ * device are called. Does nothing when nothing is traced, or context is NULL. Any thread.
  */
 void verbs_trace_device(struct ibv_context *context);
 
 /*
- * Puts them back: the device is about to be closed, and another one may have its context's address then.
+ * Restores them: the device will be closed, and another one may then have its context's address.
  * Any thread.
  */
 void verbs_trace_forget_device(struct ibv_context *context);
 
-/* The calls that move messages: of these a queue's first is a line of the trace at any level. */
+/*
+ * The calls that move messages: the first call of each kind on a queue is a line of the trace at
+ * any level.
+ */
 enum verbs_trace_first {
 	VERBS_TRACE_FIRST_SEND = 1u << 0,
 	VERBS_TRACE_FIRST_RECV = 1u << 1,
@@ -37,7 +40,10 @@ bool verbs_trace_is_first(const void *queue, enum verbs_trace_first call);
 /* The queue has been destroyed: another one may have its address from now on. Any thread. */
 void verbs_trace_forget(const void *queue);
 
-/* Counts an empty poll of a CQ; or returns how many there were since the last call, and forgets them. */
+/*
+ * The first counts an empty poll of a CQ; the second returns how many there were since its last
+ * call, and resets the count.
+ */
 void verbs_trace_empty_poll(const struct ibv_cq *cq);
 uint64_t verbs_trace_empty_polls(const struct ibv_cq *cq);
 

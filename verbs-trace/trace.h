@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: what its files share: how a call is timed, and how a line of the trace is written.
+ * verbs-trace: shared by its files: how a call is timed, and how a line of the trace is written.
  */
 #ifndef VERBS_TRACE_TRACE_H
 #define VERBS_TRACE_TRACE_H
@@ -11,9 +11,9 @@
 #include "verbs-trace/verbs-trace.h"
 
 /*
- * TRACED(name) declares two functions of the type that the library's header gives to `name`: OURS(name),
- * which stands in for it, and REAL(name), the library's own. The linker's --wrap=name gives the two
- * these names.
+ * TRACED(name) declares two functions of the type that the library's header gives to `name`:
+ * OURS(name), which replaces it, and REAL(name), the library's own. The linker's --wrap=name gives
+ * the two these names.
  */
 #define REAL(name)   __real_##name
 #define OURS(name)   __wrap_##name

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: what numbers and structures mean, in words. All functions write into text[size] and
- * return text; none fails. Any thread.
+ * verbs-trace: numbers and structures as words. All functions write into text[size] and return
+ * text; none fails. Any thread.
  */
 #ifndef VERBS_TRACE_WORDS_H
 #define VERBS_TRACE_WORDS_H
@@ -15,8 +15,8 @@
 const char *verbs_trace_addresses(struct rdma_cm_id *id, char *text, size_t size);
 
 /*
- * The bytes in hexadecimal, with their number; and what they mean, where they are the private data
- * of docs/protocol.md: it begins with, or has behind three numbers, a magic number of its own.
+ * The bytes in hexadecimal, with their number; and their meaning, if they are the private data of
+ * docs/protocol.md: they begin with our magic number, or have it after three numbers.
  */
 const char *verbs_trace_private_data(const void *data, size_t length, char *text, size_t size);
 
@@ -24,7 +24,10 @@ const char *verbs_trace_private_data(const void *data, size_t length, char *text
 const char *verbs_trace_send(const struct ibv_send_wr *wr, char *text, size_t size);
 const char *verbs_trace_recv(const struct ibv_recv_wr *wr, char *text, size_t size);
 
-/* "receive, wr_id 0x1, 64 bytes"; of a failed one the status, and only what is valid then. */
+/*
+ * "receive, wr_id 0x1, 64 bytes"; for a failed one the status, and only the fields that are valid
+ * then.
+ */
 const char *verbs_trace_completion(const struct ibv_wc *wc, char *text, size_t size);
 
 #endif

@@ -28,6 +28,8 @@ TARGETS = [
     "ping-sr-4*64.rate < 1 * ping-sr-4.rate",
     *(f"blast-sr-2/{size}.{rest}" for size in (4096, 65536) for rest in (
         f"mb < 1 * ib_send_bw/{size}.mb", f"cpu > 1 * ib_send_bw/{size}.cpu")),
+    *(f"blast-rdma-1/{size}.mb < 1 * ib_write_bw/{size}.mb" for size in (4096, 65536)),
+    "ping-rdma-3.p50 > 1.05 * ib_write_lat.p50",
     "ping-rc-0.mean > 1 * ibv_rc_pingpong.mean",
     "ping-rc-0-events.mean > 1 * ibv_rc_pingpong_e.mean",
 ]  # fmt: skip

@@ -53,7 +53,7 @@ def columns(text: str, wanted: int) -> list[float]:
 
 
 def perftest_latency(text: str) -> Figures:
-    """Send and write tests show half of a round trip; a read is a round trip as it is: see whole_trips."""
+    """Send and write tests show half of a round trip; a read is a round trip as it is: see perftest_whole."""
     row = columns(text, 9)
     count, trips = row[1], 2.0
     figures = {"p50_us": row[4], "mean_us": row[5], "p99_us": row[7], "max_us": row[3]}
@@ -61,8 +61,8 @@ def perftest_latency(text: str) -> Figures:
     return {**figures, "count": count, "seconds": count * figures["mean_us"] / 1e6, "rate": 1e6 / figures["mean_us"]}
 
 
-def perftest_read(text: str) -> Figures:
-    """ib_read_lat: what it shows is the whole way there and back."""
+def perftest_whole(text: str) -> Figures:
+    """ib_read_lat and ib_atomic_lat: what they show is the whole way there and back."""
     figures = perftest_latency(text)
     for name in ("p50_us", "mean_us", "p99_us", "max_us", "seconds"):
         figures[name] /= 2
@@ -107,4 +107,4 @@ def read(family: str, program: str, text: str) -> Figures:
         return qperf(text)
     if program.endswith("_bw"):
         return perftest_stream(text)
-    return perftest_read(text) if "read" in program else perftest_latency(text)
+    return perftest_whole(text) if program in ("ib_read_lat", "ib_atomic_lat") else perftest_latency(text)

@@ -63,7 +63,8 @@ ONE_SIDED = ["ping-rdma-1", "ping-rdma-2", "ping-rdma-3"]
 PEERS = ["ib_send_lat", "ib_send_lat -e", "ib_write_lat", "ib_read_lat", "ibv_rc_pingpong", "ibv_rc_pingpong -e", "qperf"]
 TCP = ["tcp polling", "tcp sleeping"]
 SPINS = ["ping-sr-5 spin 20", "ping-sr-5 spin 100", "ping-sr-5 spin 500"]
-STREAMS = ["blast-sr-2", "blast-sr-2 -v", "blast-rdma-1", "ib_send_bw"]
+STREAMS = ["blast-sr-2", "blast-sr-2 -v", "ib_send_bw", "blast-rdma-1", "ib_write_bw", "blast-rdma-1 --read", "ib_read_bw"]
+ATOMIC = grid(["count-atomic-1", "ib_atomic_lat"], (0,), 8)
 
 GROUPS: dict[str, list[Point]] = {
     "sweep": grid(LADDER, LOADS),
@@ -76,6 +77,7 @@ GROUPS: dict[str, list[Point]] = {
     "crowd": [point for n in (1, 4, 16, 64) for point in grid(["ping-sr-4"], (0,), 64, n)],
     "stream": [point for size in (4096, 65536) for point in grid(STREAMS, (0,), size)],
     "parts": [point for size in (64, 4096) for point in grid([f"blast-sr-2 {name}" for name in PARTS], (0,), size)],
+    "atomic": ATOMIC,
     "bare": grid(["ping-rc-0", "ibv_rc_pingpong", "ping-rc-0-events", "ibv_rc_pingpong -e"], (0,)),
 }  # fmt: skip
 # What --full has instead: whole curves of all, more sizes, and a crowd for each stage that serves one.

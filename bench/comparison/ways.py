@@ -29,6 +29,7 @@ class Way:
     server_options: tuple[str, ...] = ()
     stream: bool = False
     roce_only: bool = False
+    sized: bool = True  # or it has one size, and no option for it
 
     def missing(self) -> str:
         """What is not there, or nothing."""
@@ -72,7 +73,8 @@ def ours(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
     messages = round(wish.rate * (wish.seconds + (0 if wish.until else 2))) if wish.rate else MANY
     if way.name in UNTOLD:
         messages = max(2, round(wish.rate * wish.seconds)) if wish.rate else wish.count
-    both = ["-q", "-j", "-a", wish.address, "-p", str(wish.port), "-s", str(wish.size), *way.options]
+    size = ["-s", str(wish.size)] if way.sized else []
+    both = ["-q", "-j", "-a", wish.address, "-p", str(wish.port), *size, *way.options]
     server = [f"{way.program}/server", *both, *way.server_options]
     client = [f"{way.program}/client", *both, "-c", str(max(2, messages)), *way.client_options]
     if way.name in UNTOLD:
@@ -92,7 +94,8 @@ def ours(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
 def perftest(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
     """perftest, with the CM as ours are."""
     device = ["-d", wish.device] if wish.device else []
-    common = [way.program, "-F", "-R", *device, "-p", str(wish.port), "-s", str(wish.size), *way.options]
+    size = ["-s", str(wish.size)] if way.sized else []
+    common = [way.program, "-F", "-R", *device, "-p", str(wish.port), *size, *way.options]
     common += ["-n", str(wish.count)]
     if way.stream:
         common += ["-t", str(wish.depth)] + (["-r", str(wish.depth)] if "send" in way.program else [])
@@ -168,12 +171,17 @@ WAYS = {
         stage("blast-sr-2", POLLS, stream=True),
         Way("blast-sr-2 -v", POLLS, "blast-sr-2", "ours", ("-v",), stream=True),
         stage("blast-rdma-1", ONE_SIDED, stream=True),
+        Way("blast-rdma-1 --read", ONE_SIDED, "blast-rdma-1", "ours", ("--read", "--depth", "16"), stream=True),
+        Way("count-atomic-1", ONE_SIDED, "count-atomic-1", roce_only=True, sized=False),
         *(blast_part(name, off) for name, off in PARTS.items()),
         Way("ib_send_lat", POLLS, "ib_send_lat", "perftest"),
         Way("ib_send_lat -e", SLEEPS, "ib_send_lat", "perftest", ("-e",)),
         Way("ib_write_lat", ONE_SIDED, "ib_write_lat", "perftest"),
         Way("ib_read_lat", ONE_SIDED, "ib_read_lat", "perftest"),
+        Way("ib_atomic_lat", ONE_SIDED, "ib_atomic_lat", "perftest", roce_only=True, sized=False),
         Way("ib_send_bw", POLLS, "ib_send_bw", "perftest", stream=True),
+        Way("ib_write_bw", ONE_SIDED, "ib_write_bw", "perftest", stream=True),
+        Way("ib_read_bw", ONE_SIDED, "ib_read_bw", "perftest", stream=True),
         Way("ibv_rc_pingpong", POLLS, "ibv_rc_pingpong", "pingpong", roce_only=True),
         Way("ibv_rc_pingpong -e", SLEEPS, "ibv_rc_pingpong", "pingpong", ("-e",), roce_only=True),
         Way("qperf", POLLS, "qperf", "qperf", ("-cm1", "-cp1", "rc_lat")),

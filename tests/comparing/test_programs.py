@@ -35,10 +35,11 @@ class Outputs(unittest.TestCase):
         self.assertEqual((figures["p50_us"], figures["mean_us"], figures["p99_us"]), (28.2, 30.0, 41.0))
         self.assertAlmostEqual(figures["seconds"], 2000 * 30e-6)
 
-    def test_a_read_is_whole(self) -> None:
-        figures = outputs.read("perftest", "ib_read_lat", LATENCY)
-        self.assertEqual((figures["p50_us"], figures["p99_us"]), (14.1, 20.5))
-        self.assertAlmostEqual(figures["rate"], 1e6 / 15)
+    def test_a_read_or_an_atomic_is_whole(self) -> None:
+        for program in ("ib_read_lat", "ib_atomic_lat"):
+            figures = outputs.read("perftest", program, LATENCY)
+            self.assertEqual((figures["p50_us"], figures["p99_us"]), (14.1, 20.5))
+            self.assertAlmostEqual(figures["rate"], 1e6 / 15)
 
     def test_perftests_megabytes_are_of_1024_by_1024(self) -> None:
         figures = outputs.read("perftest", "ib_send_bw", STREAM)
@@ -111,6 +112,11 @@ class Ways(unittest.TestCase):
         self.assertEqual(client, [*server, "192.0.2.1"])
         self.assertIn("-e", server)
         self.assertEqual(server[server.index("-n") + 1], "777")
+
+    def test_a_program_with_one_size_has_no_option_for_it(self) -> None:
+        for name in ("count-atomic-1", "ib_atomic_lat"):
+            for command in ways.commands(ways.WAYS[name], self.WISH):
+                self.assertNotIn("-s", command)
 
     def test_what_is_not_there_is_named(self) -> None:
         self.assertEqual(ways.Way("x", ways.POLLS, "no-such-program", "perftest").missing(), "no-such-program is not there")

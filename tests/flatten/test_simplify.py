@@ -32,11 +32,58 @@ def body(text: str) -> list[str]:
     return [line.strip() for line in text.split("\n")[2:-1] if line.strip()]
 
 
+class Members(unittest.TestCase):
+    """What is stored in members that nobody, or somebody, looks at."""
+
+    def run_of(self, lines: list[str]) -> list[str]:
+        types = OPTIONS + "struct state {\n\tint ended;\n\tstruct options *at;\n};\n\n"
+        text = "int run(struct state *state)\n{\n\t" + "\n\t".join(lines) + "\n}\n\n"
+        main = (
+            "int main(void)\n{\n\tstruct state state;\n\n\tstate.at = g();\n\tstate.ended = g();\n"
+            "\treturn run(&state) + run(&state);\n}\n"
+        )
+        return body(simplified(types + text + main)["run"])
+
+    def test_what_only_guards_its_own_store_is_not_read(self) -> None:
+        self.assertEqual(self.run_of(["if (!state->ended)", "\tstate->ended = f();", "return g(state->at);"]),
+                         ["if (!state->ended)", "state->ended = f();", "return g(state->at);"])  # fmt: skip
+        self.assertEqual(self.run_of(["if (!state->ended)", "\tstate->ended = 1;", "h();", "return g(state->at);"]),
+                         ["h();", "return g(state->at);"])  # fmt: skip
+
+    def test_null_that_nobody_looks_for_goes(self) -> None:
+        self.assertEqual(self.run_of(["g(state->at);", "state->at = NULL;", "return h();"]), ["g(state->at);", "return h();"])
+
+    def test_null_that_somebody_looks_for_stays(self) -> None:
+        lines = ["if (state->at)", "\tg(state->at);", "state->at = NULL;", "return h();"]
+        self.assertEqual(self.run_of(lines), [line.strip() for line in lines])
+
+    def test_a_check_of_what_was_stored_just_now_does_not_count(self) -> None:
+        lines = ["state->at = f();", "if (!state->at)", "\treturn 1;", "g(state->at);", "state->at = NULL;", "return h();"]
+        self.assertNotIn("state->at = NULL;", self.run_of(lines))
+
+
 class Whole(unittest.TestCase):
     def check(self, lines: list[str], after: list[str], types: str = OPTIONS, main: str = MAIN) -> None:
         text = types + "int run(struct options *options)\n{\n\t" + "\n\t".join(lines) + "\n}\n\n" + main
         left = simplified(text.replace("\n\t\n", "\n\n"))
         self.assertEqual(body(left["run"]), after)
+
+    def test_a_variable_that_takes_over_a_value_is_the_only_one(self) -> None:
+        lines = ["struct options *made = f();", "struct options *kept;", "", "if (!made)", "\treturn 1;", "g(made);",
+                 "kept = made;", "return h(kept);"]  # fmt: skip
+        self.check(lines, ["struct options *kept = f();", "if (!kept)", "return 1;", "g(kept);", "return h(kept);"])
+
+    def test_a_variable_that_changes_afterwards_stays(self) -> None:
+        lines = ["struct options *made = f(), *kept;", "", "g(made);", "kept = made;", "made = f();", "return h(kept, made);"]
+        self.check(lines, [line for line in lines if line])
+
+    def test_the_same_question_is_asked_once(self) -> None:
+        lines = ["int ret = f();", "", "if (ret)", "\ta();", "if (ret)", "\treturn ret;", "b();", "return c();"]
+        self.check(lines, ["int ret = f();", "if (ret) {", "a();", "return ret;", "}", "b();", "return c();"])
+
+    def test_the_same_question_is_asked_again_when_the_answer_may_differ(self) -> None:
+        lines = ["int ret = f();", "", "if (ret)", "\tret = a();", "if (ret)", "\treturn ret;", "b();", "return c();"]
+        self.check(lines, [line.strip() for line in lines if line])
 
     def test_what_nobody_sets_is_a_constant(self) -> None:
         lines = ["int ret = a();", "", "if (options->rate)", "\tret = b();", "c();", "c();", "return ret;"]
@@ -108,8 +155,8 @@ class Whole(unittest.TestCase):
         self.check(lines, left)
 
     def test_no_more_than_an_unsigned_difference(self) -> None:
-        lines = ["if (options->rate > options->size - 1)", "\ta();", "return b();"]
-        self.check(lines, ["return b();"])
+        lines = ["if (options->rate > options->size - 1)", "\ta();", "c();", "return b();"]
+        self.check(lines, ["c();", "return b();"])
 
     def test_a_literal_loses_what_nobody_reads_but_no_call(self) -> None:
         lines = ["*options = (struct options){ .size = 1, .rate = 2 };", "a();", "return b();"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .expressions import Node, is_tight, replaced, show
 from .flow import assigned_in
-from .folding import Knowledge
+from .folding import COMPARISONS, Knowledge
 from .model import Function, Model
 from .statements import Statement
 
@@ -103,9 +103,15 @@ class Calls:
                 one.kind == "call" and one.parts[0].text == function.name for one in node.walk()
             ):
                 continue
-            if len(self.calls[function.name]) == 1:
+            if len(self.calls[function.name]) == 1 or self.is_plain_call(node, function):
                 found[function.name] = (function, node)
         return found
+
+    def is_plain_call(self, node: Node, function: Function) -> bool:
+        """Whether a function is no more than a call of another one with some of its own arguments."""
+        return node.kind == "call" and sum(part.kind != "number" for part in node.parts) <= 2 + len(function.parameters) and all(
+            part.kind in ("name", "number") or (part.kind == "member" and part.parts[0].kind == "name") for part in node.parts[1:]
+        )  # fmt: skip
 
     def results(self) -> dict[str, Node]:
         """Functions that do nothing but return a constant."""
@@ -113,7 +119,7 @@ class Calls:
         for function in self.open_functions():
             body = function.body or []
             node = body[0].nodes[0] if len(body) == 1 and body[0].kind == "return" else None
-            if node and node.kind in ("name", "number", "string") and self.knowledge.value(node) is not None:
+            if node and node.kind in ("name", "number", "string", "prefix") and self.knowledge.value(node) is not None:
                 found[function.name] = node
         return found
 
@@ -176,13 +182,22 @@ def tidied(node: Node) -> Node:
     """Without parentheses around an argument, and without "*(&x)" and "(&x)->"."""
 
     def change(one: Node) -> Node:
+        if one.kind == "call" and one.parts[-1].text == '""' and one.parts[-2].text.endswith('%s"'):
+            one.parts[-2:] = [Node("string", one.parts[-2].text[:-3] + '"')]
         if one.kind in ("call", "index"):
             start = 1
             one.parts[start:] = [
                 part.parts[0] if part.kind == "parentheses" and part.parts[0].kind != "comma" else part
                 for part in one.parts[start:]
             ]
+        if one.kind == "binary" and one.text in ("&&", "||"):
+            one.parts = [
+                part.parts[0] if part.kind == "parentheses" and part.parts[0].text in COMPARISONS else part
+                for part in one.parts
+            ]
         inner = one.parts[0] if one.parts else one
+        if one.kind == "cast" and inner.kind == "parentheses" and inner.parts[0].kind == "cast":
+            one.parts = inner.parts
         if one.kind == "prefix" and one.text == "*" and inner.kind == "parentheses" and inner.parts[0].text == "&":
             return inner.parts[0].parts[0] if inner.parts[0].kind == "prefix" else one
         if one.kind == "member" and one.text.startswith("->") and inner.kind == "parentheses":

@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Container
+
 from .expressions import Node, show
 from .folding import Knowledge
-from .flow import ENDS
-from .model import Function
+from .flow import ENDS, assigned_in
+from .model import Function, Model
 from .statements import Statement
+
+
+FIRST = {"struct our_completion": "wr_id", "struct our_cm_event": "status"}  # a member that may begin as 0
 
 
 def clean(function: Function, knowledge: Knowledge) -> None:
@@ -21,6 +27,7 @@ def clean(function: Function, knowledge: Knowledge) -> None:
         function.body = straightened(function.body, knowledge, function.returns.strip().endswith("void"))
         drop_lost(function, knowledge)
         drop_locals(function, knowledge)
+        coalesce(function)
 
 
 def in_order(function: Function) -> None:
@@ -74,9 +81,14 @@ def straightened(body: list[Statement], knowledge: Knowledge, is_void: bool, dep
         one.other = straightened(one.other, knowledge, is_void, depth + 1)
         if result and one.kind == "label" and result[-1].kind == "jump" and result[-1].head == f"goto {one.head}":
             result.pop()  # to where it goes on in any case
+        if result and is_zero_already(one, result):
+            continue
         if stored_name(one) and one.nodes[0] and show(one.nodes[0].parts[1]) == stored_name(one):
             continue  # "ret = ret;"
         last = result[-1] if result else None
+        if last and asks_again(last, one):
+            last.body += one.body
+            continue
         if last and is_overwritten(last, one, knowledge):
             result.pop()
             one.above, one.blank = one.above or last.above, one.blank or last.blank
@@ -135,6 +147,32 @@ def drop_lost(function: Function, knowledge: Knowledge) -> None:
                 del body[at]
 
 
+def is_zero_already(one: Statement, before: list[Statement]) -> bool:
+    """Whether it stores NULL in what has just been made all zeros."""
+    node = one.nodes[0] if one.kind == "expression" else None
+    if node is None or node.kind != "assign" or node.text != "=" or node.parts[0].kind != "member" or one.above:
+        return False
+    name, value = node.parts[0].parts[0].text, show(node.parts[1])
+    for other in reversed(before):
+        outer = other.nodes[0] if other.kind == "expression" else None
+        if outer is None:
+            return False
+        if outer.kind == "call" and outer.parts[0].text == "memset":
+            return value in ("NULL", "0") and show(outer.parts[1]).lstrip("&") == name and show(outer.parts[2]) == "0"
+        if outer.kind != "assign" or not show(outer.parts[0]).startswith((name + "->", name + ".")) or outer.parts[0] == node.parts[0]:
+            return False
+    return False
+
+
+def asks_again(one: Statement, follows: Statement) -> bool:
+    """Whether both are "if (ret)", and the first does not change that."""
+    if not (one.kind == follows.kind == "if") or one.other or follows.other or follows.above:
+        return False
+    if not (returned(one) == returned(follows) == "ret") or "ret" in changed_in(one.body):
+        return False
+    return not any(inner.kind in ENDS for outer in one.body for inner in outer.walk())
+
+
 def is_overwritten(one: Statement, follows: Statement, knowledge: Knowledge) -> bool:
     """Whether what `one` stores is lost at once."""
     name = stored_name(one)
@@ -169,6 +207,122 @@ def is_return_of_ret(one: Statement) -> bool:
         one.kind == "if" and not one.other and len(one.body) == 1 and one.body[0].kind == "return"
         and not (one.above or one.body[0].above) and returned(one) == returned(one.body[0]) == "ret"
     )  # fmt: skip
+
+
+def coalesce(function: Function) -> None:
+    """Makes one variable of two where the second takes over the first one's value, and begins with that."""
+    body = function.body or []
+    declared = {part.name: (one.head, part) for one in body if one.kind == "declaration" for part in one.declared}
+    shared = {
+        node.parts[0].text for node in function.nodes() if node.kind == "prefix" and node.text == "&"
+    }  # fmt: skip
+    for at, one in enumerate(body):
+        node = one.nodes[0] if stored_name(one) in declared else None
+        if node is None or node.parts[1].text not in declared or one.above:
+            continue
+        old, new = node.parts[1].text, node.parts[0].text
+        (head, first), (other_head, second) = declared[old], declared[new]
+        alike = (head, first.stars, first.dimensions) == (other_head, second.stars, second.dimensions)
+        if not alike or second.value or old == new or {old, new} & shared:
+            continue
+        rest = body[at + 1 :]
+        if names_in(body[:at], {new}) or (names_in(rest, {old}) and changed_in(rest) & {old, new}):
+            continue
+
+        def renamed(part: Node, old: str = old, new: str = new) -> Node:
+            return Node("name", new) if part.kind == "name" and part.text == old else part
+
+        for outer in body[:at] + rest:
+            for inner in outer.walk():
+                inner.change(renamed)
+        second.value, first.value = first.value, None
+        function.body = body[:at] + body[at + 1 :]
+        return  # clean comes again, and takes out the declaration
+
+
+def changed_in(body: list[Statement]) -> set[str]:
+    return {
+        name for one in body for inner in one.walk() for outer in inner.expressions() for name in assigned_in(outer)
+    }  # fmt: skip
+
+
+def with_values(function: Function, ours: Container[str]) -> None:
+    """Gives a value to what a function of ours is to set: the compiler does not see that an error is never 0."""
+    handed = {
+        part.parts[0].text
+        for node in function.nodes()
+        if node.kind == "call" and node.parts[0].text in ours
+        for part in node.parts[1:]
+        if part.kind == "prefix" and part.text == "&"
+    }
+    for one in function.statements():
+        for part in one.declared:
+            if part.name not in handed or part.value or part.dimensions or not one.head.startswith("struct our_"):
+                continue
+            if part.stars:
+                part.value = Node("name", "NULL")
+            elif one.head in FIRST:
+                part.value = Node("braces", "", [Node("designator", FIRST[one.head], [Node("number", "0")])])
+
+
+def with_voids(function: Function) -> None:
+    """Says of each parameter that nobody reads, and that must stay, that this is meant."""
+    used = {node.text for node in function.nodes() if node.kind == "name"}
+    body = function.body or []
+    at = next((at for at, one in enumerate(body) if one.kind != "declaration"), len(body))
+    body[at:at] = [
+        Statement("expression", nodes=[Node("cast", "void", [Node("name", one.name)])])
+        for one in function.parameters
+        if one.name not in used and one.name != "..." and function.name != "main"
+    ]
+
+
+def with_casts(function: Function, model: Model) -> None:
+    """Converts what is allocated, or handed on as void *, as C++ wants it."""
+    generic = {one.name for one in function.parameters if re.match(r"(?:const )?void \*", one.text)}
+    local = {part.name: f"{one.head} {part.stars}" for one in function.statements() for part in one.declared}
+    scope = function.locals()
+
+    def cast(kind: str, value: Node | None) -> Node | None:
+        if value is None or not kind.endswith(" *") or kind.endswith("void *"):
+            return value
+        if value.kind == "cast" and value.text == "void *":
+            return Node("cast", kind, value.parts)
+        is_generic = (
+            (value.kind == "call" and value.parts[0].text in ("calloc", "malloc", "memchr"))
+            or (value.kind == "member" and value.text.endswith(("context", "->user_context")))
+            or (value.kind == "name" and value.text in generic | {name for name, kind in local.items() if kind == "void *"})
+        )
+        return Node("cast", kind, [value]) if is_generic else value
+
+    for one in function.statements():
+        for part in one.declared:
+            part.value = cast(f"{one.head} {part.stars}", part.value)
+            if one.head.startswith(("static const struct ", "static const union ")) and not part.value:
+                part.value = Node("braces", "")
+        node = one.nodes[0] if one.kind == "expression" else None
+        if node is None or node.kind != "assign" or node.text != "=":
+            continue
+        target, kind = node.parts[0], ""
+        if target.kind == "name":
+            kind = local.get(target.text, "")
+        elif target.kind == "member":
+            of = model.members.get(model.tag_of(target.parts[0], scope), {}).get(target.text.lstrip("->."))
+            kind = f"{of[0]} {of[1]}" if of else ""
+        elif target.kind == "prefix" and target.text == "*":
+            kind = next((one.text[: one.text.rindex("*")] for one in function.parameters if one.name == target.parts[0].text), "")
+        node.parts[1] = cast(kind, node.parts[1]) or node.parts[1]
+
+
+def names_in(body: list[Statement], names: set[str]) -> bool:
+    """Whether one of the variables is named there, but for its declaration."""
+    return any(
+        node.text in names and node.kind == "name"
+        for one in body
+        for inner in one.walk()
+        for outer in inner.expressions()
+        for node in outer.walk()
+    )
 
 
 def drop_locals(function: Function, knowledge: Knowledge) -> None:

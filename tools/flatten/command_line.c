@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a flattened program has in place of program/options.c. USAGE, LETTERS, CASES and
- * ADDRESS_REQUIRED are put in by options.py.
+ * What a flattened program has in place of program/options.c. USAGE, LETTERS and CASES are
+ * put in by options.py.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,23 +15,13 @@
 #include "program/options.h"
 #include "program/report.h"
 
-/* A decimal number from `min`, 0 or 1, to `max`; with `suffixes` k, m or g may follow. */
-static int take_number(const char *text, bool suffixes, uint64_t min, uint64_t max, uint64_t *value)
+/* A decimal number from `min`, 0 or 1, to `max`. */
+static int take_number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 {
-	static const char units[] = "kmg";
-	const char *unit;
 	char *end;
 
-	errno = 0;
 	*value = strtoull(text, &end, 10);
-	if (suffixes && *end) {
-		unit = strchr(units, *end);
-		if (unit) {
-			*value <<= 10 * (unit - units + 1);
-			end++;
-		}
-	}
-	if (isdigit((unsigned char)*text) && !*end && !errno && (*value || !min) && *value <= max)
+	if (isdigit((unsigned char)*text) && !*end && (*value || !min) && *value <= max)
 		return 0;
 	our_report_sentence("'%s' is no number from %" PRIu64 " to %" PRIu64, text, min, max);
 	return EINVAL;
@@ -58,13 +48,13 @@ int our_process_options(int argc, char **argv, const struct our_program *program
 		switch (letter) {
 			CASES
 		default:
-			ret = show_usage();
+			return show_usage();
 		}
 	}
-	if (!ret && (optind < argc || (ADDRESS_REQUIRED && !options->address)))
-		ret = show_usage();
 	if (ret)
 		return ret;
+	if (optind < argc || (IS_CLIENT && !options->address))
+		return show_usage();
 	return our_look_up_addresses(options->address, options->port, &options->addresses);
 }
 

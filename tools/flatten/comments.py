@@ -13,10 +13,19 @@ LEFT_OUT = re.compile(
 )
 
 
+# Where to read on, unless it is a man page.
+SEE = re.compile(r"(?:[:;,.] |\()[Ss]ee (?!(?:\w+)\(\d\))(?:(?! \*/)(?:[^;.)]|\.(?=\w)))*\)?")
+
+
+def unreferred(comment: str) -> str:
+    """Without "see there"."""
+    return SEE.sub("", re.sub(r" \(docs/[\w.]+\)", "", comment))
+
+
 def plain(comment: str) -> str:
     """The first paragraph of a comment, as one line."""
     inner = re.sub(r"^\s*/?\*+/? ?|\s*\*/$", "", comment, flags=re.MULTILINE).strip()
-    return " ".join(inner.split("\n\n")[0].split())
+    return unreferred(" ".join(inner.split("\n\n")[0].split()))
 
 
 def sentences_of(text: str) -> list[str]:
@@ -41,6 +50,8 @@ def of_item(comment: str) -> str:
     result = kept[0]
     if len(result) + 6 > ONE_LINE:
         result = first_clause(result)
+    if len(result) + 6 > ONE_LINE:
+        return shown(up_to_comma(result))
     for one in kept[1:]:
         if len(result) + len(one) + 7 > ONE_LINE:
             break
@@ -51,11 +62,17 @@ def of_item(comment: str) -> str:
 def first_clause(sentence: str) -> str:
     """A long sentence up to a colon or semicolon outside of parentheses, if what is left still says something."""
     clause = re.split(r"[:;] (?![^(]*\))", sentence)[0]
-    return clause + "." if len(clause) > 40 and clause != sentence else sentence
+    return clause + "." if len(clause) > 25 and clause != sentence else sentence
+
+
+def up_to_comma(sentence: str) -> str:
+    """As much of a long sentence as is one line, up to a comma outside of parentheses."""
+    cuts = [match.start() for match in re.finditer(r", (?![^(]*\))", sentence[: ONE_LINE - 6])]
+    return sentence[: cuts[-1]] + "." if cuts and cuts[-1] > 40 else sentence
 
 
 def of_statement(comment: str) -> str:
     """Why a statement is there: all of its first paragraph, as it may be the reason for a line of code."""
-    if "\n" not in comment or not comment:
-        return comment
+    if "\n" not in comment and len(comment) <= 88:
+        return unreferred(comment)
     return shown(plain(comment), 88)

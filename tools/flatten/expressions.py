@@ -15,7 +15,7 @@ TOKEN = re.compile(
     r'\s+|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|[A-Za-z_]\w*|\d\w*(?:\.\w+)?(?:(?<=\de)-\d+)?|->|\+\+|--|<<=|>>=|\.\.\.|'
     r"[-+*/%&|^=!<>]=|<<|>>|&&|\|\||[-+*/%&|^=!<>~?:,.;()\[\]{}]"
 )
-BASE = r"(?:struct \w+|enum \w+|void|char|short|int|long long|long|unsigned(?: (?:int|char|short|long long|long))?|float|double|bool|size_t|\w+_t)"
+BASE = r"(?:struct \w+|union \w+|enum \w+|void|char|short|int|long long|long|unsigned(?: (?:int|char|short|long long|long))?|float|double|bool|size_t|\w+_t)"
 TYPE = re.compile(rf"(?:const |volatile )*{BASE}(?: const)?(?: ?\*)*")
 BINARY = [["||"], ["&&"], ["|"], ["^"], ["&"], ["==", "!="], ["<", ">", "<=", ">="], ["<<", ">>"], ["+", "-"],
           ["*", "/", "%"]]  # fmt: skip
@@ -216,7 +216,7 @@ def show(node: Node) -> str:
         "comma": lambda: f"{parts[0]}, {parts[1]}",
         "parentheses": lambda: f"({parts[0]})",
         "designator": lambda: f".{text} = {parts[0]}",
-        "braces": lambda: f"{{ {', '.join(parts)} }}",
+        "braces": lambda: f"{{ {', '.join(parts)} }}" if parts else "{}",
         "literal": lambda: f"({text}){{ {', '.join(parts)} }}",
     }
     return shown[node.kind]() if node.kind in shown else text

@@ -24,7 +24,7 @@ ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b, "*": lambda a, b: a * b, "<<": lambda a, b: a << b,
 }  # fmt: skip
 # Functions of the libraries, and of ours that do more than read, whose result alone matters.
-READERS = {"strcmp", "our_now_ns", "strerror", "ibv_get_device_name", "rdma_event_str", "default_memory"}
+READERS = {"strcmp", "our_now_ns", "strerror", "ibv_get_device_name", "rdma_event_str", "be32toh", "get_be"}
 
 
 def is_moment(node: Node) -> bool:

@@ -180,6 +180,7 @@ def head_of(one: Statement) -> str:
 
 def with_behind(lines: list[str], behind: str, indent: int) -> list[str]:
     """The comment goes behind the lines if there is room, else above them."""
+    behind = comments.unreferred(behind)
     if not behind:
         return lines
     if columns(lines[-1] + " " + behind) <= WIDTH:
@@ -265,3 +266,35 @@ def tests_result(one: Statement, before: Statement) -> bool:
 
 def shown_function(head: str, statements: list[Statement]) -> str:
     return "\n".join([head, "{"] + shown_block(statements, 1) + ["}"])
+
+
+DEFINE = re.compile(r"#define (\w+) +((?:(?!/\*)[^\n\\])*?)\s*(/\*[^\n]*)?")
+
+
+def aligned_defines(text: str) -> str:
+    """Puts the values, and the comments, of defines that stand together in one column; a comment that is too long above."""
+    result: list[str] = []
+    group: list[tuple[str, str, str]] = []
+
+    def end_group() -> None:
+        names = max((len(name) for name, _, _ in group), default=0)
+        values = max((len(value) for _, value, comment in group if comment), default=0)
+        for name, value, comment in group:
+            line = f"#define {name.ljust(names)} {value.ljust(values) if comment else value} {comment}".rstrip()
+            if len(line) > WIDTH:
+                line = f"#define {name} {value} {comment}"
+            if len(line) > WIDTH:
+                result.append(comment)
+                line = f"#define {name} {value}"
+            result.append(line)
+        group.clear()
+
+    for line in re.sub(r"(#define \w+) *\\\n\s*([^\n\\]+)(?=\n)", r"\1 \2", text).split("\n"):
+        match = DEFINE.fullmatch(line)
+        if match:
+            group.append((match[1], match[2], comments.unreferred(match[3] or "")))
+        else:
+            end_group()
+            result.append(line)
+    end_group()
+    return "\n".join(result)

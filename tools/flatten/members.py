@@ -18,6 +18,7 @@ from .folding import ZERO, Knowledge
 from .model import Function, Model, tag_in
 from .statements import Statement
 
+LOGICAL = ("==", "!=", "&&", "||")
 Key = tuple[str, str]  # the tag of a struct, and a member
 
 
@@ -188,6 +189,31 @@ class Members:
                 found |= {("", node.text) for node in outer.walk() if node.kind == "designator"}
         return found
 
+    def tested(self) -> set[Key]:
+        """Members that somebody compares with NULL, or hands on to who may."""
+        found: set[Key] = set()
+        for function in self.model.functions.values():
+            scope = function.locals()
+            checked = {id(one): store for one, store in after_stores(function.body or [])}
+            for statement in function.statements():
+                condition = statement.nodes[0] if statement.kind == "if" else None
+                if condition and show(condition) == "!" + checked.get(id(statement), ""):
+                    continue  # it looks at what was stored just now
+                asked = [node for node in statement.nodes if node] if statement.kind in ("if", "loop", "do") else []
+                for node in (part for outer in statement.expressions() for part in outer.walk()):
+                    if (node.kind == "binary" and node.text in LOGICAL) or (node.kind == "prefix" and node.text == "!"):
+                        asked += node.parts
+                    if node.kind == "choice":
+                        asked += node.parts
+                    if node.kind == "return" or (node.kind == "call" and node.parts[0].text in self.model.functions):
+                        asked += node.parts[1:]
+                    if node.kind == "assign":
+                        asked.append(node.parts[1])
+                asked += [one.value for one in statement.declared if one.value]
+                asked += [node for node in statement.nodes if node] if statement.kind == "return" else []
+                found |= {self.key_of(node, scope) for node in asked if node.kind == "member"}
+        return found
+
     def unread(self) -> set[Key]:
         """Members that are stored to, and never read."""
         read: set[Key] = set()
@@ -195,10 +221,11 @@ class Members:
         for function in self.model.functions.values():
             scope = function.locals()
             for statement in function.statements():
+                guarded = guarded_store(statement)
                 for outer in statement.expressions():
                     stored_at = target_of(statement, outer)
                     for node in outer.walk():
-                        if node.kind == "member" and node is not stored_at:
+                        if node.kind == "member" and node is not stored_at and show(node) != guarded:
                             key = self.key_of(node, scope)
                             read.add(key)
                             if not key[0]:
@@ -209,6 +236,28 @@ class Members:
             for name in names
             if (tag, name) not in read and name not in anywhere
         }
+
+
+def after_stores(body: list[Statement]) -> Iterator[tuple[Statement, str]]:
+    """The statements that follow an assignment, and to what it is."""
+    for before, one in zip(body, body[1:]):
+        node = before.nodes[0] if before.kind == "expression" else None
+        if node and node.kind == "assign":
+            yield one, show(node.parts[0])
+    for one in body:
+        yield from after_stores(one.body)
+        yield from after_stores(one.other)
+
+
+def guarded_store(statement: Statement) -> str:
+    """The member of "if (!member) member = x;"."""
+    if statement.kind != "if" or statement.other or len(statement.body) != 1:
+        return ""
+    condition, store = statement.nodes[0], statement.body[0]
+    target = store.nodes[0] and target_of(store, store.nodes[0]) if store.kind == "expression" else None
+    if condition and target and condition.kind == "prefix" and condition.text == "!" and condition.parts[0] == target:
+        return show(target)
+    return ""
 
 
 def target_of(statement: Statement, node: Node) -> Node | None:

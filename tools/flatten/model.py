@@ -50,6 +50,12 @@ class Function:
                 found[part.name] = tag_in(one.head)
         return found
 
+    def own_names(self) -> set[str]:
+        """Its variables, but for those that are called like a struct or enum that it names."""
+        heads = [one.text for one in self.parameters] + [one.head for one in self.statements()]
+        tags = {tag for text in heads for tag in re.findall(r"(?:struct|enum|union) (\w+)", text)}
+        return self.locals().keys() - tags
+
     def head(self) -> str:
         return f"{self.returns}{self.name}({', '.join(one.text for one in self.parameters) or 'void'})"
 
@@ -107,7 +113,10 @@ class Model:
         if node.kind == "name":
             return scope.get(node.text, "") if node.text in scope else self.variables.get(node.text, "")
         if node.kind == "member":
-            of = self.members.get(self.tag_of(node.parts[0], scope), {}).get(node.text.lstrip("->."))
+            tag, name = self.tag_of(node.parts[0], scope), node.text.lstrip("->.")
+            if tag and tag not in self.members:
+                return f"{tag}.{name}"  # within a struct of a library, which has none of ours
+            of = self.members.get(tag, {}).get(name)
             return tag_in(of[0]) if of else ""
         if node.kind == "call" and node.parts[0].text in self.functions:
             return tag_in(self.functions[node.parts[0].text].returns)

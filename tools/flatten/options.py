@@ -17,6 +17,7 @@ ROW = re.compile(
     r'(?P<help>(?:"(?:[^"\\]|\\.)*"|\w+|\s)+),\s*(?P<value>[^{}]+?)\s*\}',
     re.DOTALL,
 )
+SUFFIXES = "; suffixes k, m, g are powers of 1024"
 KEPT = "apncsb"  # what one would want of a program of one's own
 
 
@@ -49,7 +50,7 @@ def options_of(items: dict[str, Item], role: str) -> list[Option]:
             letter = row["letter"].strip("'")
             if letter not in KEPT or "ignored" in row["value"]:
                 continue
-            text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', row["help"]))
+            text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', row["help"])).replace(SUFFIXES, "")
             found.append(Option(letter, row["argument"].strip('"').replace("NULL", ""), text, row["value"]))
     return found
 
@@ -65,8 +66,7 @@ def case(option: Option) -> str:
     if macro[2] == "FLAG":
         what = f"{where} = true;"
     else:
-        suffixes = "true" if macro[2] == "BYTES" else "false"
-        what = f"ret = take_number(optarg, {suffixes}, {macro[4]}, &{where});"
+        what = f"ret = take_number(optarg, {macro[4]}, &{where});"
     return f"\t\tcase '{option.letter}':\n\t\t\t{what}\n\t\t\tbreak;"
 
 
@@ -75,10 +75,7 @@ def usage(options: list[Option]) -> str:
     return "\n\t      ".join(lines)
 
 
-def fill_in(text: str, options: list[Option], role: str) -> str:
+def fill_in(text: str, options: list[Option]) -> str:
     letters = "".join(one.letter + (":" if one.argument else "") for one in options)
     text = text.replace("USAGE", usage(options)).replace("LETTERS", f'"{letters}"')
-    text = text.replace("\t\tCASES", "\n".join(case(one) for one in options))
-    return text.replace("(ADDRESS_REQUIRED && !options->address)", "!options->address" if role == "client" else "").replace(
-        "(optind < argc || )", "optind < argc"
-    )
+    return text.replace("\t\tCASES", "\n".join(case(one) for one in options))

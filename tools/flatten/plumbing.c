@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What a flattened program has in place of program/ and measure/: the same functions, as few lines
- * as they can be, or none. A function here is taken instead of the tree's of the same name.
+ * as they can be, or none. A function here is taken instead of the tree's of the same name. USES_f
+ * is whether some part of the program calls f.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,47 +26,51 @@
 /* ---- program/stop.h ---- */
 
 static bool stop_requested; /* read and written atomically */
-static int stop_fd = -1;
+static int stop_fd = -1;    /* readable once the program is to stop */
 
-/* A signal that comes just before a call blocks does not end it: the alarm does, a second later. */
-static void handle_signal(int signal_number)
+bool our_stop_requested(void)
 {
-	static const uint64_t one = 1;
+	return __atomic_load_n(&stop_requested, __ATOMIC_RELAXED);
+}
+
+/* Wakes those who sleep until something comes. */
+static void wake_all(void)
+{
 	int saved_errno = errno;
 
+	eventfd_write(stop_fd, 1); /* it fails if the descriptor is readable already */
+	errno = saved_errno;
+}
+
+/* A signal just before a call blocks does not end it: the alarm does, a second later. */
+static void handle_signal(int signal_number)
+{
 	if (signal_number != SIGALRM)
 		__atomic_store_n(&stop_requested, true, __ATOMIC_RELAXED);
 	if (our_stop_requested()) {
 		alarm(1);
-		if (write(stop_fd, &one, sizeof(one)) < 0)
-			errno = EAGAIN; /* it is readable already */
+		if (USES_our_stop_fd)
+			wake_all();
 	}
-	errno = saved_errno;
 }
 
 /* Without SA_RESTART: a call that blocks returns EINTR. */
 int our_catch_signals(void)
 {
-	static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
 	struct sigaction action;
-	int i;
 
-	stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (stop_fd < 0)
-		return our_report_error("eventfd", errno, NULL);
+	if (USES_our_stop_fd) {
+		stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		if (stop_fd < 0)
+			return our_report_error("eventfd", errno, NULL);
+	}
 	signal(SIGPIPE, SIG_IGN); /* a driver may write to a connection that is gone */
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = handle_signal;
-	for (i = 0; i < 3; i++) {
-		if (sigaction(signals[i], &action, NULL))
-			return our_report_error("sigaction", errno, NULL);
-	}
+	if (sigaction(SIGALRM, &action, NULL) || sigaction(SIGINT, &action, NULL) ||
+	    sigaction(SIGTERM, &action, NULL))
+		return our_report_error("sigaction", errno, NULL);
 	return 0;
-}
-
-bool our_stop_requested(void)
-{
-	return __atomic_load_n(&stop_requested, __ATOMIC_RELAXED);
 }
 
 int our_stop_fd(void)
@@ -126,6 +131,8 @@ int our_exit_status(int error)
 
 /* ---- program/output.h: the little that is printed may block ---- */
 
+#define OUR_OUTPUTS 0
+
 int our_start_output(void)
 {
 	return 0;
@@ -133,20 +140,14 @@ int our_start_output(void)
 
 void our_list_output(struct pollfd *fds)
 {
-	int i;
-
-	for (i = 0; i < OUR_OUTPUTS; i++)
-		fds[i].fd = -1;
 }
 
 void our_write_output(const struct pollfd *fds)
 {
-	(void)fds;
 }
 
 int our_end_output(uint64_t until_ns)
 {
-	(void)until_ns;
 	return 0;
 }
 
@@ -163,7 +164,8 @@ int our_look_up_addresses(const char *address, const char *port, struct addrinfo
 	ret = getaddrinfo(address, port, &hints, addresses);
 	if (!ret)
 		return 0;
-	our_report_sentence("%s: %s", address ? address : "any address", gai_strerror(ret));
+	our_report_sentence("%s: %s", IS_CLIENT || address ? address : "any address",
+			    gai_strerror(ret));
 	return EINVAL;
 }
 
@@ -203,19 +205,6 @@ int our_report_results(const struct our_control *control)
 	       control->data_size, (double)(statistics->ended_ns - statistics->started_ns) / 1000,
 	       statistics->complete ? "" : ", not completed");
 	return fflush(stdout) ? our_report_error("fflush", errno, NULL) : 0;
-}
-
-/* What nobody looks at who reads the addresses from the id. */
-void our_learn_device(struct our_control *control)
-{
-	control->verbs = control->cm_id->verbs;
-	control->port_num = control->cm_id->port_num;
-}
-
-/* Without -w. */
-static int connect_to_server(struct our_control *client)
-{
-	return connect_to_any(client, false);
 }
 
 /* ---- what goes without a word ---- */

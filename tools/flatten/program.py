@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import comments, layout, options, simplify, source, structs
+from . import comments, headers, layout, options, simplify, source, structs
 from .source import Item
 
-PLUMBING = ["tools/flatten/plumbing.c", "tools/flatten/advice.c", "tools/flatten/command_line.c",
+SMALL = "tools/flatten/small"  # small/X is taken, function by function, instead of X, where X is a part
+PLUMBING = ["tools/flatten/plumbing.c", "tools/flatten/command_line.c",
             "program/option_tables.c", "program/addresses.c", "program/admission.c"]  # fmt: skip
 # Not for those who copy: results, the test pattern, mistakes that are made on purpose.
 LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "ping-rdma-3/user_data.", "ping-rc-0/mistakes.c",
@@ -29,8 +30,10 @@ class Program:
         self.role = role
         common = sorted(str(path.relative_to(root)) for path in root.glob("common/*.c"))
         common = [name for name in common if name not in without]
-        names = PLUMBING + common + list(parts)
-        self.sources = [root / name for name in names if not name.startswith(LEFT_OUT)]
+        names = [name for name in PLUMBING + common + list(parts) if not name.startswith(LEFT_OUT)]
+        self.sources = [
+            path for name in names for path in (root / SMALL / name, root / name) if path.exists()
+        ]  # fmt: skip
         self.headers: list[Path] = []
         for path in self.sources:
             self.add_headers(path)
@@ -43,30 +46,44 @@ class Program:
             for item in self.items
             if item.kind == "prototype" and (match := re.search(r"__attribute__\(.*(?=;)", item.text, re.DOTALL))
         }
-        ours = {item.names[0] for item in self.items if item.kind == "function" and item.path.startswith("tools/")}
+        ours = {
+            item.names[0] for item in self.items if item.path.startswith("tools/") and item.kind != "prototype"
+        }  # fmt: skip
         self.items = [
             item
             for item in self.items
             if item.kind != "prototype"
-            and not (item.kind == "function" and item.names[0] in ours and not item.path.startswith("tools/"))
+            and (item.kind == "include" or item.path.startswith("tools/") or item.names[0] not in ours)
         ]
+        self.items += self.questions()
+
+    def questions(self) -> list[Item]:
+        """What our own sources ask: IS_CLIENT, and USES_f, whether some part calls the function f."""
+        called = {name for item in self.items if item.path != PLUMBING[0] for name in item.calls}
+        asked = {name for item in self.items for name in item.calls if name.startswith("USES_")}
+        answers = {"IS_CLIENT": self.role == "client"} | {name: name[len("USES_"):] in called for name in asked}
+        return [
+            Item("define", [name], "", f"#define {name} {int(answer)}", "tools/flatten")
+            for name, answer in answers.items()
+        ]  # fmt: skip
 
     def add_headers(self, path: Path) -> None:
         for header in source.own_headers(path, self.root):
             name = str(header.relative_to(self.root))
             if name.startswith(LEFT_OUT) and not name.startswith(KEPT):
                 continue
-            if header not in self.headers:
-                self.add_headers(header)
-                if header not in self.headers:
-                    self.headers.append(header)
+            for one in (header, self.root / SMALL / name):
+                if one.exists() and one not in self.headers:
+                    self.add_headers(one)
+                    if one not in self.headers:
+                        self.headers.append(one)
 
     def read_options(self) -> None:
         """Puts the options into the function that reads them, in place of their tables."""
         by_name = {item.names[0]: item for item in self.items if item.kind in ("variable", "function")}
         found = options.options_of(by_name, self.role)
         for name in ("our_process_options", "show_usage"):
-            by_name[name].text = options.fill_in(by_name[name].text, found, self.role)
+            by_name[name].text = options.fill_in(by_name[name].text, found)
 
     def simplify(self) -> None:
         self.items, mentioned = simplify.simplify(self.items, IMPOSSIBLE.get(self.role, {}))
@@ -74,6 +91,7 @@ class Program:
         for _ in range(2):  # a member that goes may have been the last to need a type
             structs.drop_members(self.items, mentioned)
             self.reach()
+        structs.drop_enumerators(self.items)
 
     def reach(self) -> None:
         """Keeps what main needs."""
@@ -98,7 +116,7 @@ class Program:
 
     def write(self, stage: str, role: str, libs: Iterable[str]) -> str:
         parts = [HEADER.format(stage=stage, role=role, libs=" ".join(libs))]
-        parts.append("#define _GNU_SOURCE")
+        parts.append("#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif")
         parts.append("\n".join(self.includes()) + "\n")
         for item in self.items:
             if item.kind != "include" and item.path.endswith(".h"):
@@ -109,12 +127,16 @@ class Program:
             parts.append("\n".join(prototypes) + "\n")
         parts += [self.shown(item) for item in ordered]
         text = "\n".join(parts).replace("OUR_STAGE", f'"{stage}"')
-        return re.sub(r"(#define [^\n]*\n)\n(?=#define)", r"\1", text)
+        text = re.sub(r"(#define [^\n]*[^\\\n]\n)\n(?=#define)", r"\1", text)
+        return layout.aligned_defines(text)
 
     def includes(self) -> list[str]:
         """Those of the files of which something is left."""
         paths = {item.path for item in self.items if item.kind != "include"}
-        return sorted({item.text for item in self.items if item.kind == "include" and item.path in paths})
+        found = {item.names[0]: item.text for item in self.items if item.kind == "include" and item.path in paths}
+        words = set().union(*(source.identifiers(item.text) for item in self.items if item.kind != "include"))
+        wanted = {name for name in found if name not in headers.WORDS or headers.is_wanted(name, words)}
+        return sorted(found[name] for name in wanted)
 
     def ordered(self) -> list[Item]:
         """What the sources define: each after all that it needs, as far as that goes."""
@@ -129,7 +151,7 @@ class Program:
                 return
             visiting.add(item.names[0])
             for one in own if item.kind == "function" else []:
-                if one.path == item.path and one.kind == "type":
+                if one.kind == "type" and one.path.removeprefix(SMALL + "/") == item.path.removeprefix(SMALL + "/"):
                     visit(one)
             for name in sorted(item.calls & set(place), key=lambda name: place[name]):
                 visit(by_name[name])
@@ -157,6 +179,8 @@ class Program:
         text = item.text
         if item.kind in ("function", "variable") and item.names[0] != "main":
             text = static(text)
+        if item.kind == "variable":
+            text = re.sub(r"; +/\*", "; /*", text)
         if item.kind == "function":
             text = "\n".join(layout.filled_head(head_of(text))) + text[text.index("\n{") :]
         comment = comments.of_item(comment)

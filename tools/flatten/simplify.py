@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from . import layout, source
 from .calls import Calls, outermost, put_in, silence
-from .cleanup import clean, in_order
+from .cleanup import clean, in_order, with_casts, with_values, with_voids
 from .expressions import Node, Unknown, parse, show
 from .flow import Flow
 from .folding import ZERO, Knowledge
 from .members import Key, Members, target_of
-from .model import Function, Model, model_of
+from .model import Function, Model, model_of, tag_in
 from .source import Item
 from .splice import splice
 from .statements import Statement
@@ -63,10 +63,13 @@ class Simplifier:
             self.rounds()
         for function in self.functions():
             silence(function)
+            with_values(function, self.model.functions)
+            with_voids(function)
+            with_casts(function, self.model)
             in_order(function)
             text = layout.shown_function("\n".join(layout.filled_head(function.head())), function.body or [])
             function.item.text = text
-            function.item.calls = source.identifiers(text) - {function.name}
+            function.item.calls = source.identifiers(text) - {function.name} - function.own_names()
 
     def rounds(self) -> None:
         before = ""
@@ -88,7 +91,8 @@ class Simplifier:
             seen.add(name)
             function = self.model.functions.get(name)
             if function is not None and function.body is not None:
-                wanted += [node.text for node in function.nodes() if node.kind == "name"]
+                own = function.own_names()
+                wanted += [node.text for node in function.nodes() if node.kind == "name" and node.text not in own]
                 wanted += [name for one in function.statements() for name in source.identifiers(one.head)]
                 wanted += [node.text for node in function.nodes() if node.kind == "string" and node.text[0] != '"']
             elif function is not None:
@@ -127,12 +131,15 @@ class Simplifier:
 
     def drop_stores(self, members: Members) -> None:
         """Takes out what is stored in members that nobody reads."""
-        unread = members.unread()
+        unread, tested = members.unread(), members.tested()
         for function in self.functions():
             scope = function.locals()
 
             for one in function.statements():
                 one.change(lambda node: self.without_unread(node, unread))
+                for part in one.declared:
+                    if part.value and part.value.kind == "braces" and not part.dimensions:
+                        part.value.parts = self.read_parts(part.value, tag_in(one.head), unread)
 
             def stays(one: Statement, scope: dict[str, str] = scope) -> bool:
                 node = one.nodes[0] if one.kind == "expression" else None
@@ -140,6 +147,9 @@ class Simplifier:
                 if node is None or target is None:
                     return True
                 key = (self.model.tag_of(target.parts[0], scope), target.text.lstrip("->."))
+                is_null = node.kind == "assign" and show(node.parts[1]) == "NULL"
+                if is_null and key[0] in self.model.members and key not in tested:
+                    return False  # nobody looks whether it is there still
                 return key not in unread or not all(self.knowledge.is_pure(part) for part in node.parts[1:])
 
             function.body = kept(function.body or [], stays, self.knowledge)
@@ -147,13 +157,14 @@ class Simplifier:
     def without_unread(self, node: Node, unread: set[Key]) -> Node:
         """A literal of a struct without what nobody reads."""
         if node.kind == "literal":
-            tag = self.model.tag_of(node, {})
-            parts = [
-                part for part in node.parts
-                if part.kind != "designator" or (tag, part.text) not in unread or not self.knowledge.is_pure(part)
-            ]  # fmt: skip
-            return Node("literal", node.text, parts or [ZERO])
+            return Node("literal", node.text, self.read_parts(node, self.model.tag_of(node, {}), unread))
         return node
+
+    def read_parts(self, node: Node, tag: str, unread: set[Key]) -> list[Node]:
+        return [
+            part for part in node.parts
+            if part.kind != "designator" or (tag, part.text) not in unread or not self.knowledge.is_pure(part)
+        ] or [ZERO]  # fmt: skip
 
     def drop_empty(self, empty: set[str]) -> None:
         def stays(one: Statement) -> bool:

@@ -171,8 +171,10 @@ class Splicer:
         """Moves them to the head of the caller; what they begin with is stored in place."""
         rest: list[Statement] = []
         wanted = []
-        for one in body:
+        for number, one in enumerate(body):
             if one.kind != "declaration":
+                if number and body[number - 1].kind == "declaration":
+                    one.blank = False  # it was the end of the declarations
                 rest.append(one)
                 continue
             for part in one.declared:

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what happens around each call, whichever verb it is: when it began and ended,
- * in which thread, whether inside another call, and its line. The functions that stand in for the verbs
- * (generate.py writes them) go through these in this order:
- * call_begin, the verb itself, call_end, [watchers], call_show, [its arguments], call_result_*,
- * call_leave.
+ * verbs-trace, the tool: what happens around each call of any verb: when it began and ended, in
+ * which thread, whether inside another call, and its line. The functions that replace the verbs
+ * (generate.py writes them) call these in this order: call_begin, the verb itself, call_end,
+ * [watchers], call_show, [its arguments], call_result_*, call_leave.
  */
 #ifndef VERBS_TRACE_TOOL_CALL_H
 #define VERBS_TRACE_TOOL_CALL_H
@@ -17,23 +16,24 @@
 #include "verbs-trace/tool/objects.h"
 #include "verbs-trace/tool/out.h"
 
-/* What -c tells of a verb; each thread has its own rows. See summary.c. */
+/* What -c shows for a verb; each thread has its own rows. See summary.c. */
 struct tally {
 	uint64_t calls, errors;
-	uint64_t timed_ns;            /* of the calls that are all timed */
-	uint64_t sampled_ns, sampled; /* of the others: those that were timed */
-	unsigned int untimed;         /* so many calls to come are not */
+	uint64_t timed_ns; /* of the calls that are all timed */
+	/* Of the other calls: each that was timed counts for those up to the next that is timed. */
+	uint64_t sampled_ns, sampled;
+	unsigned int untimed; /* how many calls to come are not */
 };
 
-/* A thread that has called a verb. The verb that it is in is what hangs, if the program hangs. */
+/* A thread that has called a verb. If the program hangs, the verb that the thread is in hangs. */
 struct thread {
 	int number; /* in order of their first calls */
 	pid_t tid;
 	int depth;             /* of calls within calls; 0 outside */
 	struct moment in;      /* the outermost call; `when` is 0 outside */
 	bool gone;             /* has ended: the next one may have the row */
-	struct tally *tallies; /* one for each verb, or NULL */
-	int *error;            /* its errno: to ask for it each time is felt */
+	struct tally *tallies; /* one for each verb */
+	int *error;            /* its errno: looking it up each time takes too long */
 	struct thread *next;
 };
 
@@ -44,9 +44,9 @@ struct call {
 	int error;             /* an errno value, or 0 */
 	int saved_errno;       /* what the program will see */
 	bool inner;            /* within another call: a library's own */
-	bool waited;           /* nothing was there, and nothing is wrong */
-	bool bad;              /* there is an error in what came back, if not in the call */
-	bool silent;           /* no line: it is told later, with others */
+	bool waited;           /* nothing was there, which is not an error */
+	bool bad;              /* the call succeeded, but brought an error */
+	bool silent;           /* no line: it is shown later, with others */
 	struct out *out;       /* its line, while one is being written */
 };
 
@@ -54,18 +54,18 @@ struct call {
 extern bool tracing;
 
 uint64_t call_now(void);
-/* The calling thread's row, once it has one; and the one that a thread gets at its first call. */
+/* The calling thread's row, if it has one; and the row that a thread gets at its first call. */
 extern __thread struct thread *thread_mine;
 struct thread *thread_new(void);
 
 /*
- * What comes with each call is inline, since a program that polls feels each function. errno is set to 0
- * before the verb, since some providers fail and leave it alone.
+ * What comes with each call is inline, because each function call slows down a program that polls.
+ * errno is set to 0 before the verb, because some providers fail without setting it.
  */
 static inline void call_begin(struct call *call, int verb)
 {
 	struct thread *thread = thread_mine ? thread_mine : thread_new();
-	bool timed = !thread->tallies || !thread->tallies[verb].untimed;
+	bool timed = !thread->tallies[verb].untimed;
 
 	*call = (struct call){
 		.verb = verb,
@@ -79,7 +79,7 @@ static inline void call_begin(struct call *call, int verb)
 	*thread->error = 0;
 }
 
-/* An error that only says that nothing is there is not one to count. */
+/* An error that only says that nothing is there is not counted. */
 static inline void call_end(struct call *call, int error)
 {
 	if (*call->thread->error)
@@ -92,7 +92,7 @@ static inline void call_end(struct call *call, int error)
 
 struct out *call_count_and_show(struct call *call);
 
-/* With -c, a call that is not timed, and of which there is nothing to say, is only counted. */
+/* With -c, a call that is not timed, and that needs no line, is only counted. */
 static inline struct out *call_show(struct call *call)
 {
 	struct tally *tally;
@@ -113,16 +113,16 @@ static inline void call_leave(struct call *call)
 }
 struct moment call_moment(const struct call *call);
 
-/* The error of a call, by the way in which the verb tells it. */
+/* The error of a call, for each way in which verbs return it. */
 int error_of_bad(long long ret); /* of a call that has failed */
 
-/* An errno value; of some providers -1 and errno. */
+/* An errno value; from some providers -1 and errno. */
 static inline int error_of_errno(int ret)
 {
 	return ret ? error_of_bad(ret) : 0;
 }
 
-/* -1 and errno; all but -1 and below is good. */
+/* -1 and errno; values above -1 mean success. */
 static inline int error_of_minus1(long long ret)
 {
 	return ret >= 0 ? 0 : error_of_bad(-1);
@@ -130,7 +130,7 @@ static inline int error_of_minus1(long long ret)
 
 int error_of_pointer(const void *ret); /* NULL and errno */
 
-/* What closes the arguments and shows the result: a number, a name or an object; or none. */
+/* Close the arguments and show the result: a number, a name or an object; or none. */
 void call_result_number(struct call *call, long long ret);
 void call_result_hex(struct call *call, unsigned long long ret);
 void call_result_text(struct call *call, const char *ret);
@@ -138,11 +138,11 @@ void call_result_pointer(struct call *call, const void *ret);
 void call_result_object(struct call *call, enum kind kind, const void *ret);
 void call_result_void(struct call *call);
 
-/* A line that is not a call's: `what` is its first word, and NULL when none is wanted. Ends the line. */
+/* A line that is not a call's: `what` is its first word, NULL if none is wanted. Ends the line. */
 struct out *line_begin(int verb, uint64_t when, const struct thread *thread);
 void line_end(struct out *out);
 
-/* All threads that there have been, by `next`: with some rows twice in use. */
+/* All threads that there have been, linked by `next`; some rows were used twice. */
 struct thread *threads_first(void);
 /* Threads that are in a call. */
 void threads_each(void (*see)(const struct thread *thread));

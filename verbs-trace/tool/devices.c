@@ -11,6 +11,17 @@
 
 struct device devices[MAX_DEVICES]; /* rows are used again only for the same context */
 _Atomic int n_devices;
+
+const struct device *device_seek(const struct ibv_context *context)
+{
+	int i, n = n_devices;
+
+	for (i = 0; i < n; i++) {
+		if (devices[i].context == context)
+			return &devices[i];
+	}
+	return NULL;
+}
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what is added */
 
 void device_opened(struct ibv_context *context)

@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: verbs that are inline functions of infiniband/verbs.h call through tables of
- * functions in the device's context. When a device is opened, by whomever, ours are put there.
+ * verbs-trace, the tool: verbs that are inline functions of infiniband/verbs.h call through tables
+ * of functions in the device's context. When a device is opened, by the program or by a library,
+ * our functions are put there.
  */
 #ifndef VERBS_TRACE_TOOL_DEVICES_H
 #define VERBS_TRACE_TOOL_DEVICES_H
 
 #include <infiniband/verbs.h>
 
-/* What was in the tables. */
+/* The previous contents of the tables. */
 struct device {
 	struct ibv_context *_Atomic context;
 	struct ibv_context_ops ops;
 	struct verbs_context verbs_context;
 };
 
-/* Puts ours into the context's tables, once. NULL is ignored. Any thread. */
+/* Puts our functions into the context's tables, once. Ignores NULL. Any thread. */
 void device_opened(struct ibv_context *context);
 
-#define MAX_DEVICES 256 /* that have been open at a time; those beyond are not traced */
+#define MAX_DEVICES 256 /* open at a time; more are not traced */
 extern struct device devices[MAX_DEVICES];
 extern _Atomic int n_devices;
 
 /* Of a context whose tables we have changed. Any thread, without a lock. */
+const struct device *device_seek(const struct ibv_context *context);
+
 static inline const struct device *device_of(const struct ibv_context *context)
 {
-	int i, n = n_devices;
-
-	for (i = 0; i < n; i++) {
-		if (devices[i].context == context)
-			return &devices[i];
-	}
-	return NULL;
+	if (devices[0].context == context) /* as a rule there is no other */
+		return &devices[0];
+	return device_seek(context);
 }
 
 /* generate.py writes these. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: extended queues have functions of their own. Ours are put into the queue when
- * the program first gets it, and what was there is kept.
+ * verbs-trace, the tool: extended queues have functions of their own. Ours are put into the queue
+ * when the program first gets it, and the original ones are kept.
  */
 #ifndef VERBS_TRACE_TOOL_EXTENDED_H
 #define VERBS_TRACE_TOOL_EXTENDED_H
 
 #include <infiniband/verbs.h>
 
-/* The queue's own functions; no other field of what they return means anything. */
+/* The queue's own functions; no other field of the returned structure is valid. */
 const struct ibv_qp_ex *extended_qp_ex(const struct ibv_qp_ex *qp);
 const struct ibv_cq_ex *extended_cq_ex(const struct ibv_cq_ex *cq);
 

@@ -15,6 +15,7 @@ enough, then "=", how the result tells of an error, and ";", what else there is:
     = new, pointer        an object of the program's from now on; a pointer; NULL and errno
     = number, hex, text, port, void: no error
     data                  comes with every message: -q leaves it out
+    counted               counted_VERB is a short way for -c, see counted.h
     before, after         before_VERB and after_VERB are to be called, see hooks.h
     ends ARGUMENT         the object is no more, if the call succeeds
     waits                 sleeps, and is no verb: only with -w
@@ -38,6 +39,7 @@ INCLUDES = """#include <poll.h>
 #include <rdma/rdma_verbs.h>
 #include <rdma/rsocket.h>
 #include "verbs-trace/tool/call.h"
+#include "verbs-trace/tool/counted.h"
 #include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/extended.h"
 #include "verbs-trace/tool/real.h"

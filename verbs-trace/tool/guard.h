@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: our locks. A thread that holds one is not cancelled, which would leave it locked
- * for ever; and the report that a signal asks for waits until the thread holds none.
+ * verbs-trace, the tool: our locks. A thread that holds one is not cancelled, because the lock
+ * would stay locked for ever; and the report that a signal asks for waits until the thread holds
+ * none.
  */
 #ifndef VERBS_TRACE_TOOL_GUARD_H
 #define VERBS_TRACE_TOOL_GUARD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: with -j, the line that comes before a process's first: which program, and whose
+ * verbs-trace, the tool: with -j, the line before a process's first: which program, and which
  * clock.
  */
 #ifndef VERBS_TRACE_TOOL_HEADING_H

@@ -226,10 +226,10 @@ void object_number_qp(struct object *qp, uint32_t qp_num)
 	guard_unlock(&lock);
 }
 
+/* What has a CQ is a QP. */
 static bool completes_to(const struct object *qp, const struct object *cq, uint32_t qp_num)
 {
-	return qp->kind == KIND_QP && qp->pointer && qp->qp_num == qp_num &&
-	       (qp->send_cq == cq || qp->recv_cq == cq);
+	return qp->qp_num == qp_num && qp->pointer && (qp->recv_cq == cq || qp->send_cq == cq);
 }
 
 struct object *object_qp_of(const struct object *cq, uint32_t qp_num)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: the objects that the program has, by their pointers: their names in order of
- * creation (qp1, mr2, id1), and what the accusations need to know of each. Any thread. An object is
- * never freed, only used again, so that a pointer to one stays good.
+ * verbs-trace, the tool: the objects that the program has, by their pointers: their names in order
+ * of creation (qp1, mr2, id1), and what the accusations need to know about each. Any thread. An
+ * object is never freed, only used again, so a pointer to one stays valid.
  */
 #ifndef VERBS_TRACE_TOOL_OBJECTS_H
 #define VERBS_TRACE_TOOL_OBJECTS_H
@@ -47,7 +47,7 @@ enum kind {
 
 extern const char *const kind_names[N_KINDS];
 
-/* A moment: which verb, when. Of a verb that has not been called yet `when` is 0. */
+/* A moment: which verb, when. For a verb that has not been called yet `when` is 0. */
 struct moment {
 	int verb; /* enum verb */
 	uint64_t when;
@@ -57,11 +57,14 @@ struct object {
 	enum kind kind;
 	unsigned int number;
 	const void *pointer;
-	bool own; /* made by a call of the program's, not by a library for itself */
+	bool own; /* created by a call of the program, not by a library for itself */
 	struct moment made;
 	struct object *next;
 
-	/* Queues and their channel: see watch_queues.c. Without _Atomic: written by one call a life. */
+	/*
+	 * Queues and their channel: see watch_queues.c. Without _Atomic, because only one call in
+	 * an object's life writes them.
+	 */
 	struct object *_Atomic send_cq, *_Atomic recv_cq, *_Atomic channel;
 	uint32_t qp_num;
 	struct object *next_qp;                    /* of those whose number has the same place */
@@ -70,13 +73,13 @@ struct object {
 	uint64_t wc_flags;           /* of an extended CQ */
 	void *functions;             /* an extended queue's own: see extended.c */
 	_Atomic int entries;         /* of a CQ */
-	_Atomic bool uncounted;      /* what must come to this CQ is not known */
+	_Atomic bool uncounted;      /* the number of completions to come is not known */
 	_Atomic int64_t outstanding; /* of a CQ or a QP: completions that must come */
 	_Atomic int64_t most;
 	_Atomic int64_t receives; /* of a QP: posted and not completed */
 	struct moment beyond; /* the call that first had more outstanding than the CQ has entries */
 
-	/* Of a QP whose completion in error was polled: see watch_data.c. */
+	/* Of a QP whose completion in error was polled: see watch_polls.c. */
 	_Atomic int failed_thread; /* 0: none */
 	int status;
 	struct moment failed;
@@ -84,19 +87,19 @@ struct object {
 	/* Of a CQ: arming and polling. */
 	_Atomic uint64_t armed; /* when */
 	_Atomic bool polled_since_event, polled_since_armed, at_risk;
-	_Atomic uint64_t empty, empty_since, empty_until; /* polls in vain */
-	_Atomic bool told;                                /* one accusation of a sort is enough */
+	_Atomic uint64_t empty, empty_since, empty_until; /* empty polls */
+	_Atomic bool told;                                /* one accusation of a kind is enough */
 
 	_Atomic uint64_t got, acked; /* events */
 	_Atomic uint64_t got_last;   /* when */
 };
 
-/* A new object, or, if it is known, the one that there is. NULL is returned for NULL. */
+/* A new object, or the known one with this pointer. Returns NULL for NULL. */
 struct object *object_made(enum kind kind, const void *pointer, bool own, struct moment made);
 struct object *object_seek(enum kind kind, const void *pointer);
 
 #define OBJECTS_RECENT 16
-/* What this thread has looked for of late; one that has ended has no pointer. */
+/* The objects that this thread has looked up recently; one that has ended has no pointer. */
 extern __thread struct object *object_recent[OBJECTS_RECENT];
 
 static inline struct object **object_recent_at(const void *pointer)
@@ -114,8 +117,8 @@ static inline struct object *object_of(enum kind kind, const void *pointer)
 	return object_seek(kind, pointer);
 }
 /*
- * Before the call that may end it: from now on another may have its pointer. If the call fails it is
- * put back; else object_ended lets it be used again.
+ * Before the call that may end it: from now on another object may have its pointer. If the call
+ * fails it is put back; otherwise object_ended allows its reuse.
  */
 struct object *object_take(enum kind kind, const void *pointer);
 void object_put_back(struct object *object);
@@ -123,18 +126,24 @@ void object_ended(struct object *object);
 /* Calls `see` for each that there is, in order of creation within its kind. No use of the heap. */
 void objects_each(enum kind kind, void (*see)(struct object *object, void *argument),
 		  void *argument);
-/* Says which number a QP has; and the QP of this number whose completions go to this CQ, or NULL. */
+/*
+ * The first sets the number of a QP; the second returns the QP with this number whose completions
+ * go to this CQ, or NULL.
+ */
 void object_number_qp(struct object *qp, uint32_t qp_num);
 struct object *object_qp_of(const struct object *cq, uint32_t qp_num);
 
-/* "qp1". The first who asks gives a library's own object its number. */
+/* "qp1". The first call gives a library's own object its number. */
 const char *object_name(struct object *object, char *text, size_t size);
 
-/* Shows it by its name; one that is not known by its pointer. */
+/* Shows it by its name; an unknown one by its pointer. */
 void out_object(struct out *out, const char *name, enum kind kind, const void *pointer);
 void out_known(struct out *out, const char *name, struct object *object, const void *pointer);
 
-/* False if it has ended; else it cannot end, and nothing here may be called, until objects_unlock. */
+/*
+ * False if it has ended; otherwise it cannot end, and no function here may be called, until
+ * objects_unlock.
+ */
 bool object_hold(struct object *object);
 
 /* Around fork(): no other thread may be within. */

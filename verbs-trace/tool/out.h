@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: one line of the trace, written in one of two syntaxes: words, as in
- * "attr {state RTR, dest_qp_num 17}", or JSON. Those who decode arguments write through this and need
- * not know which. Of a line that is too long whole items are left out, and it says so.
+ * verbs-trace, the tool: one line of the trace, written in one of two syntaxes: words, as in "attr
+ * {state RTR, dest_qp_num 17}", or JSON. Code that decodes arguments writes through this and need
+ * not know which. If a line is too long, whole items are left out, and the line says so.
  */
 #ifndef VERBS_TRACE_TOOL_OUT_H
 #define VERBS_TRACE_TOOL_OUT_H
@@ -28,7 +28,7 @@ struct names {
 };
 #define NAMES_OF(array) ((struct names){ array, sizeof(array) / sizeof((array)[0]) })
 
-/* Raw text of the caller's own: it must be right in the syntax in use. */
+/* Raw text of the caller: it must be valid in the syntax in use. */
 void out_raw(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Groups: "name {...}" and "name [...]". In a list, and where none is wanted, name is NULL. */

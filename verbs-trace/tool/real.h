@@ -5,7 +5,7 @@
 #ifndef VERBS_TRACE_TOOL_REAL_H
 #define VERBS_TRACE_TOOL_REAL_H
 
-/* What a function that stands in for one of a library has to have, to be found by the loader. */
+/* The attributes of a function that replaces one of a library, so that the loader finds it. */
 #define EXPORTED __attribute__((visibility("default")))
 
 /* The library's own, with the version that verbs[verb] names. Ends the process if there is none. */

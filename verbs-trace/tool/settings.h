@@ -30,7 +30,7 @@ struct settings {
 
 extern struct settings settings;
 
-/* Reads SETTINGS_VARIABLE's value: lines of a letter and what goes with it. */
+/* Reads SETTINGS_VARIABLE's value: lines with a letter and its value. */
 void settings_read(const char *text);
 
 /* Whether -e lets a verb of this name through. */

@@ -12,7 +12,9 @@
 #include "verbs-trace/tool/summary.h"
 
 #define FIRST 16 /* calls in a thread that are timed, of a verb of which later ones are not */
-#define EVERY 13
+/* Of the later ones every Nth is timed: the more calls there have been, the larger N is. */
+#define EVERY_AT_FIRST 31
+#define EVERY_AT_LAST  257
 
 static struct row {
 	uint64_t calls, errors, took_ns;
@@ -23,13 +25,18 @@ static bool is_sampled(int verb)
 	return settings.summary && !verbs[verb].version && verbs[verb].moves_data;
 }
 
+static unsigned int every_after(uint64_t calls)
+{
+	if (calls > 64 * EVERY_AT_LAST)
+		return EVERY_AT_LAST;
+	return calls > 64 * EVERY_AT_FIRST ? (unsigned int)calls / 64 : EVERY_AT_FIRST;
+}
+
 void summary_count(const struct call *call, bool failed)
 {
-	struct tally *tally = call->thread->tallies;
+	struct tally *tally = &call->thread->tallies[call->verb];
+	unsigned int every;
 
-	if (!tally)
-		return;
-	tally += call->verb;
 	tally->calls++;
 	tally->errors += failed;
 	if (!call->began) {
@@ -37,9 +44,10 @@ void summary_count(const struct call *call, bool failed)
 	} else if (tally->calls <= FIRST || !is_sampled(call->verb)) {
 		tally->timed_ns += call->ended - call->began;
 	} else {
-		tally->sampled_ns += call->ended - call->began;
-		tally->sampled++;
-		tally->untimed = EVERY - 1;
+		every = every_after(tally->calls);
+		tally->sampled_ns += every * (call->ended - call->began);
+		tally->sampled += every;
+		tally->untimed = every - 1;
 	}
 }
 
@@ -50,7 +58,7 @@ uint64_t summary_calls(void)
 	int verb;
 
 	for (thread = threads_first(); thread; thread = thread->next) {
-		for (verb = 0; thread->tallies && verb < N_VERBS; verb++)
+		for (verb = 0; verb < N_VERBS; verb++)
 			calls += thread->tallies[verb].calls;
 	}
 	return calls;
@@ -96,10 +104,8 @@ void summary_tell(void)
 	uint64_t all_ns = 0;
 
 	for (verb = 0; verb < N_VERBS; verb++) {
-		for (thread = threads_first(); thread; thread = thread->next) {
-			if (thread->tallies)
-				add(&rows[verb], &thread->tallies[verb]);
-		}
+		for (thread = threads_first(); thread; thread = thread->next)
+			add(&rows[verb], &thread->tallies[verb]);
 		if (!rows[verb].calls)
 			continue;
 		order[n++] = verb;
@@ -117,8 +123,6 @@ void summary_forked(void)
 {
 	struct thread *thread;
 
-	for (thread = threads_first(); thread; thread = thread->next) {
-		if (thread->tallies)
-			memset(thread->tallies, 0, N_VERBS * sizeof(struct tally));
-	}
+	for (thread = threads_first(); thread; thread = thread->next)
+		memset(thread->tallies, 0, N_VERBS * sizeof(struct tally));
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: -c: calls, errors and time of each verb. To read the clock takes longer than some
- * verbs do: of those that come with each message the first calls are timed, and then one of EVERY.
+ * verbs-trace, the tool: -c: calls, errors and time of each verb. Reading the clock takes longer
+ * than some verbs. Of verbs that come with each message, the first calls are timed, and then one of
+ * EVERY.
  */
 #ifndef VERBS_TRACE_TOOL_SUMMARY_H
 #define VERBS_TRACE_TOOL_SUMMARY_H
 
 #include "verbs-trace/tool/call.h"
 
-/* Counts a call of the program's. */
+/* Counts a call of the program. */
 void summary_count(const struct call *call, bool failed);
 
 /* How many there were, of all verbs. */

@@ -6,9 +6,9 @@
 #define VERBS_TRACE_TOOL_TARGET_H
 
 /*
- * The path of the program that execvp(3) would run, in static memory, if the loader will load the shared
- * object into it. Else one line on stderr says why not, and the exit status that a shell would give
- * (127: not there, 126: cannot be run or traced) goes into *status.
+ * The path of the program that execvp(3) would run, in static memory, if the loader will load the
+ * shared object into it. Otherwise one line on stderr says why not, and *status is the exit status
+ * that a shell would give (127: not found, 126: cannot be run or traced).
  */
 const char *target_find(const char *program, int *status);
 

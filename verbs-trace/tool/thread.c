@@ -36,6 +36,7 @@ static void make_key(void)
 
 struct thread *thread_new(void)
 {
+	static struct tally lost[N_VERBS];
 	static __thread struct thread without_memory;
 	struct thread *thread;
 
@@ -44,9 +45,9 @@ struct thread *thread_new(void)
 	for (thread = threads; thread && !thread->gone; thread = thread->next)
 		;
 	if (!thread) {
-		thread = calloc(1, sizeof(*thread));
+		thread = calloc(1, sizeof(*thread) + N_VERBS * sizeof(struct tally));
 		if (thread) {
-			thread->tallies = calloc(N_VERBS, sizeof(struct tally));
+			thread->tallies = (struct tally *)(thread + 1);
 			thread->next = threads;
 			threads = thread;
 		}
@@ -59,6 +60,7 @@ struct thread *thread_new(void)
 		thread->tid = (pid_t)syscall(SYS_gettid);
 	}
 	guard_unlock(&lock);
+	without_memory.tallies = lost;
 	thread_mine = thread ? thread : &without_memory;
 	thread_mine->error = __errno_location();
 	pthread_setspecific(at_end, thread_mine);

@@ -228,8 +228,20 @@ class Verb:
 
     def function(self) -> str:
         """The whole of it."""
+        if "counted" in self.flags:
+            return self.told_function()
         linkage = "EXPORTED " if self.exported else "static "
         head = f"{self.ctype}{self.ours}({self.prototype})"
         body = "\n".join(f"\t{line}" for line in self.body())
         before = f"#undef {self.name}\n{head};\n" if self.exported else ""
         return f"{before}{linkage}{head}\n{{\n{body}\n}}\n"
+
+    def told_function(self) -> str:
+        """The whole of it, with the short way first: what it does not need costs it nothing."""
+        body = "\n".join(f"\t{line}" for line in self.body())
+        return (
+            f"static __attribute__((noinline)) {self.ctype}told_{self.name}({self.prototype})\n{{\n{body}\n}}\n\n"
+            f"static {self.ctype}{self.ours}({self.prototype})\n{{\n"
+            f"\tif (call_is_counted(VERB_{self.name}))\n\t\treturn counted_{self.name}({self.passed});\n"
+            f"\treturn told_{self.name}({self.passed});\n}}\n"
+        )

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what the program is accused of. The watchers (watch_*.c) look at calls as they
- * are made, by the hooks that the tables in calls/ ask for; what they accuse of is told at exit.
+ * verbs-trace, the tool: what the program is accused of. The watchers (watch_*.c) look at calls as
+ * they are made, through the hooks that the tables in calls/ ask for; the accusations are shown at
+ * exit.
  */
 #ifndef VERBS_TRACE_TOOL_WATCH_H
 #define VERBS_TRACE_TOOL_WATCH_H
@@ -10,7 +11,7 @@
 
 #include "verbs-trace/tool/call.h"
 
-/* The sorts, each with its name in JSON and the beginning of its row in docs/pitfalls.md. */
+/* The kinds, each with its name in JSON and the beginning of its row in docs/pitfalls.md. */
 #define SORTS(X)                                                                              \
 	X(LEAK, "leak", "An object is created and never destroyed")                           \
 	X(CM_EVENT, "cm-event", "`rdma_destroy_id` with an event of that id not acked")       \
@@ -35,24 +36,24 @@ enum sort {
 /* Keeps an accusation for the end: what was done, and the call that did it. Any thread. */
 void accuse(enum sort sort, struct moment moment, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Tells all, and how many calls there were. Once. */
+/* Shows all of them, and their number. Once. */
 void accuse_tell(bool ended_by_itself);
 
 /* A queue that is new, or that is known at last. */
 void watch_new_cq(struct object *cq, int entries, struct ibv_comp_channel *channel);
 void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all);
 
-/* The CQ's empty polls that have not been told yet; then its lines go on. */
+/* The CQ's empty polls that have not been shown yet; after these its lines go on. */
 void watch_tell_empty(struct object *cq, const struct thread *thread);
-/* Takes what is left in a CQ that the program will not poll again. */
+/* Takes the completions left in a CQ that the program will not poll again. */
 void watch_drain(struct object *cq);
-/* Takes the asynchronous events that the program has not got. */
+/* Takes the asynchronous events that the program has not taken. */
 void watch_drain_events(struct ibv_context *context);
 
 /* At the end: events that were never acked. */
 void watch_events_at_exit(void);
 
-/* watch_private_data.c: a SIGSEGV handler of ours sees who reads what has been acked. */
+/* watch_private_data.c: our SIGSEGV handler sees reads of private data that has been acked. */
 const void *private_data_guard(const void *data, size_t length, struct moment moment);
 
 #endif

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Place: tests of what tools/flatten makes of the stages: as short as docs/flatten.md says, and without
+what those who copy have no use for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import unittest
+from functools import cache
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tools.flatten.__main__ import ask  # noqa: E402
+from tools.flatten.program import flatten  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LIMITS = {("ping-sr-0", "client"): 900, ("ping-sr-4", "server"): 1600}
+if os.environ.get("TESTS_ALL"):
+    LIMITS |= {("ping-sr-2", "server"): 1600, ("ping-sr-5", "client"): 1600, ("blast-sr-2", "client"): 1600}
+
+
+@cache
+def flattened(stage: str, role: str) -> str:
+    parts, without, libs = (ask(ROOT, f"print-{what}", stage, role) for what in ("parts", "without", "libs"))
+    return flatten(ROOT, parts, without, libs, stage, role)
+
+
+class Lengths(unittest.TestCase):
+    def test_no_longer_than_promised(self) -> None:
+        for (stage, role), limit in LIMITS.items():
+            with self.subTest(stage=stage, role=role):
+                self.assertLessEqual(flattened(stage, role).count("\n"), limit)
+
+    def test_lines_are_no_wider_than_a_hundred_columns(self) -> None:
+        for stage, role in LIMITS:
+            wide = [line for line in flattened(stage, role).split("\n") if len(line.expandtabs(8)) > 100]
+            self.assertEqual(wide, [])
+
+    def test_no_word_of_what_is_not_there(self) -> None:
+        for stage, role in LIMITS:
+            text = flattened(stage, role)
+            for word in ("json", "histogram", "--timeout", "--max-", "stage.h", "docs/", "lab/", "USES_", "IS_CLIENT"):
+                lines = [line for line in text.split("\n") if word in line]
+                self.assertEqual(lines, [], f"{stage} {role}")
+            self.assertEqual(re.findall(r".*(?:\bret = ret;|\n\n\n|[ \t]\n).*", text), [], f"{stage} {role}")
+
+
+if __name__ == "__main__":
+    unittest.main()

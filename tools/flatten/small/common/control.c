@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The life of a control structure, in a flattened program.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/control.h"
+#include "program/report.h"
+
+int our_create_control_struct(const struct our_options *options, const char *role,
+			      struct our_control **control)
+{
+	struct our_control *new_control = calloc(1, sizeof(*new_control));
+
+	*control = new_control;
+	if (!new_control)
+		return our_report_error("calloc", ENOMEM, NULL);
+	new_control->options = options;
+	new_control->role = role;
+	new_control->count = options->count;
+	new_control->data_size = (uint32_t)options->data_size;
+	new_control->n_sge = 1;
+	new_control->inline_wanted = OUR_INLINE_WANTED;
+	new_control->give_up_ns = UINT64_MAX;
+	new_control->wait_until_ns = UINT64_MAX;
+	new_control->keepalive.due_ns = UINT64_MAX;
+	return 0;
+}

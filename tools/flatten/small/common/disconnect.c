@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The end of a connection in a flattened program.
+ */
+#include <errno.h>
+
+#include "common/connection_management.h"
+#include "program/report.h"
+
+/* The peer may have left first, or the device have gone: then nothing is left to end. */
+static void report_disconnect(int error)
+{
+	if (error && error != EINVAL && error != EINTR && error != EAGAIN && error != ECONNRESET &&
+	    error != ETIMEDOUT && error != ENODEV && error != ENXIO)
+		our_report_error("rdma_disconnect", error, NULL);
+}
+
+/* soft-RoCE repeats a disconnect request that got lost after 5 s or 6. */
+#define DISCONNECT_LIMIT_S 10
+
+uint64_t our_disconnect_limit_s(const struct our_control *control)
+{
+	return DISCONNECT_LIMIT_S;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-trace, the tool: posting: what must still be completed, and posts to a QP that has failed. See
+ * watch.h; counted_* are the same verbs when -c only counts them, see counted.h.
+ */
+#include <stdatomic.h>
+
+#include "hooks.h"
+#include "verbs.h"
+#include "verbs-trace/tool/counted.h"
+#include "verbs-trace/tool/devices.h"
+#include "verbs-trace/tool/relaxed.h"
+#include "verbs-trace/tool/say.h"
+#include "verbs-trace/tool/watch.h"
+
+static __attribute__((noinline)) void raise_most(struct call *call, struct object *cq, int64_t now)
+{
+	cq->most = now;
+	if (now > cq->entries && !cq->beyond.when)
+		cq->beyond = call_moment(call);
+}
+
+/* So many completions more must come to this CQ. */
+static inline void expect(struct call *call, struct object *cq, int64_t n)
+{
+	int64_t now;
+
+	if (!cq)
+		return;
+	now = relaxed_add(&cq->outstanding, n);
+	if (now > atomic_load_explicit(&cq->most, memory_order_relaxed))
+		raise_most(call, cq, now);
+}
+
+static inline int64_t signaled(const struct object *qp, const struct ibv_send_wr *wr)
+{
+	int64_t n = 0;
+
+	for (; wr; wr = wr->next)
+		n += qp->sq_sig_all || wr->send_flags & IBV_SEND_SIGNALED;
+	return n;
+}
+
+/* Only of the thread that has seen the error is it certain that it could know. */
+static __attribute__((noinline)) void judge_post(struct call *call, struct object *qp)
+{
+	if (qp->failed_thread != call->thread->number || call->inner)
+		return;
+	qp->failed_thread = 0;
+	accuse(SORT_POSTED, call_moment(call),
+	       "a work request was posted on qp%u, whose completion with %s the same thread had polled",
+	       qp->number, completion_status(qp->status));
+}
+
+/* Before the post itself: what is posted may be completed before the post returns. */
+static inline void expect_sends(struct call *call, struct object *qp, const struct ibv_send_wr *wr)
+{
+	struct object *send_cq = qp->send_cq, *recv_cq = qp->recv_cq;
+	int64_t n = signaled(qp, wr);
+
+	if (qp->failed_thread)
+		judge_post(call, qp);
+	relaxed_add(&qp->outstanding, n);
+	expect(call, send_cq, n);
+	if (send_cq)
+		relaxed_set(&send_cq->at_risk, false);
+	if (recv_cq && recv_cq != send_cq) /* what it waits for may be the answer to this */
+		relaxed_set(&recv_cq->at_risk, false);
+}
+
+void before_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_wr *wr,
+			  struct ibv_send_wr **bad_wr)
+{
+	struct object *object = object_of(KIND_QP, qp);
+
+	(void)bad_wr;
+	if (object)
+		expect_sends(call, object, wr);
+}
+
+void after_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_wr *wr,
+			 struct ibv_send_wr **bad_wr, int ret)
+{
+	struct object *object = ret ? object_of(KIND_QP, qp) : NULL;
+	int64_t n;
+
+	(void)wr;
+	if (!object || !bad_wr)
+		return;
+	n = signaled(object, *bad_wr);
+	relaxed_add(&object->outstanding, -n);
+	expect(call, object->send_cq, -n);
+}
+
+int counted_ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	struct call call = { .verb = VERB_ibv_post_send, .thread = counted_begin() };
+	struct object *object = object_of(KIND_QP, qp);
+	int ret;
+
+	if (object)
+		expect_sends(&call, object, wr);
+	ret = device_of(qp->context)->ops.post_send(qp, wr, bad_wr);
+	if (ret)
+		after_ibv_post_send(&call, qp, wr, bad_wr, ret);
+	counted_end(call.thread, VERB_ibv_post_send, ret && ret != EAGAIN);
+	return ret;
+}
+
+static inline int64_t chain(const struct ibv_recv_wr *wr)
+{
+	int64_t n = 0;
+
+	for (; wr; wr = wr->next)
+		n++;
+	return n;
+}
+
+static inline void expect_receives(struct call *call, struct object *qp,
+				   const struct ibv_recv_wr *wr)
+{
+	int64_t n = chain(wr);
+
+	relaxed_add(&qp->receives, n);
+	expect(call, qp->recv_cq, n);
+}
+
+void before_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			  struct ibv_recv_wr **bad_wr)
+{
+	struct object *object = object_of(KIND_QP, qp);
+
+	(void)bad_wr;
+	if (object)
+		expect_receives(call, object, wr);
+}
+
+void after_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad_wr, int ret)
+{
+	struct object *object = ret ? object_of(KIND_QP, qp) : NULL;
+	int64_t n;
+
+	(void)wr;
+	if (!object || !bad_wr)
+		return;
+	n = chain(*bad_wr);
+	relaxed_add(&object->receives, -n);
+	expect(call, object->recv_cq, -n);
+}
+
+int counted_ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct call call = { .verb = VERB_ibv_post_recv, .thread = counted_begin() };
+	struct object *object = object_of(KIND_QP, qp);
+	int ret;
+
+	if (object)
+		expect_receives(&call, object, wr);
+	ret = device_of(qp->context)->ops.post_recv(qp, wr, bad_wr);
+	if (ret)
+		after_ibv_post_recv(&call, qp, wr, bad_wr, ret);
+	counted_end(call.thread, VERB_ibv_post_recv, ret && ret != EAGAIN);
+	return ret;
+}
+
+void after_ibv_wr_complete(struct call *call, struct ibv_qp_ex *qp, int ret)
+{
+	struct object *object = object_of(KIND_QP, qp);
+
+	(void)ret;
+	if (object)
+		judge_post(call, object);
+}
