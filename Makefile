@@ -305,7 +305,7 @@ compare: ## what each way of waiting costs, beside other programs: build/report/
 	@$(MAKE) --no-print-directory $(JOBS) bench-build
 	@bench/compare $(COMPARE)
 
-check: ## run all tests, on the same drivers
+check: ## run the tests that take less than ten minutes together, on the same drivers
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
 	@$(MAKE) --no-print-directory $(JOBS) all tests-build tracer-build fake-build fuzz-build pairs-build
 	@tests/run
