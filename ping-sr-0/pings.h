@@ -24,15 +24,13 @@ enum our_ping_buffer {
 int our_run_pings(struct our_control *client, uint64_t *messages);
 
 /*
- * Provided by client_operation.c: sends the message in OUR_SEND_BUFFER, and receives it back into
- * OUR_RECV_BUFFER. Returns 0; or an errno value as our_await_completion and our_judge_post do.
+ * Sends the message in OUR_SEND_BUFFER, and receives it back into OUR_RECV_BUFFER. See
+ * client_operation.c, which provides it. Returns 0; or an errno value as our_await_completion and
+ * our_judge_post do.
  */
 int our_ping(struct our_control *client);
 
-/*
- * Also provided by client_operation.c: OUR_RECV_BUFFER has been read; makes room for the next
- * message.
- */
+/* Makes room for the next message: OUR_RECV_BUFFER has been read. See client_operation.c, too. */
 int our_prepare_for_next(struct our_control *client);
 
 #endif
