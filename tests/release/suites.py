@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Place: which suites `make check-long` has, for tests/long. Contract: SUITES, in the order in which they run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A command, its minutes on two idle processors, and the least that it can be told to do."""
+
+    minutes: float
+    command: str
+    trial: str
+    shows: str
+
+
+LIMIT = 4  # a suite that takes this many times its minutes is ended, and has failed
+SUITES = {
+    "all": Suite(
+        25,
+        "TESTS_ALL=1 tests/run --but graded all",
+        "TESTS_ALL=1 tests/run unit traced",
+        "each suite of tests/run but graded, with all of its rows",
+    ),
+    "graded": Suite(
+        84,
+        "TESTS_ALL=1 tests/run graded",
+        "CK_RUN_CASE=statistics tests/run graded",
+        "what the grader says of right, lazy, wrong and dishonest solutions of the exercises",
+    ),
+    "tsan": Suite(
+        1.5,
+        "tests/sanitize thread",
+        "tests/sanitize --stages 3 thread",
+        "no data race in the stages with threads",
+    ),
+    "asan": Suite(
+        5,
+        "tests/sanitize address",
+        "tests/sanitize --stages 3 address",
+        "no error of memory, all stages",
+    ),
+    "memcheck": Suite(
+        6,
+        "tests/sanitize --stages '1 4' memcheck",
+        "tests/sanitize --stages 4 memcheck",
+        "nothing uninitialized is used: a stage that polls, and one that sleeps",
+    ),
+    "soak": Suite(
+        7,
+        "tests/soak --minutes 1 --stages '2 4 blast'",
+        "tests/soak --rounds 2 --stages 3",
+        "servers outlive clients that are killed at random moments",
+    ),
+    "strangers": Suite(
+        8,
+        "lab/run --timeout 2400 -- tests/strangers 10000 300",
+        "lab/run -- tests/strangers 20 2",
+        "floods, silence and claims, all stages",
+    ),
+    "sweep": Suite(
+        15,
+        "tests/sweep --stage ping-sr-2,ping-sr-4 --budget 15"
+        " --only loss-1,cut-5-transfer,freeze-3-client,delete-server",
+        "tests/sweep --stage ping-sr-4 --device rxe0 --only freeze-3-client",
+        "what may happen between two hosts: the rest by tests/sweep, in an hour and a half",
+    ),
+    "fuzz": Suite(2, "make fuzz FUZZ_SECONDS=15", "make fuzz FUZZ_SECONDS=1", "hostile input, new"),
+    "mutants": Suite(
+        5,
+        "tests/mutants/run --sample 10",
+        "tests/mutants/run --only 83",
+        "ten faults, chosen at random, are noticed",
+    ),
+    "lab": Suite(
+        6, "lab/test --slow", "lab/test two_at_once", "the lab itself: many machines, other kernels"
+    ),
+    "newcomer": Suite(
+        19,
+        "tests/bare trixie",
+        "tests/bare --only demo trixie",
+        "the README's commands, all tests among them, in bare roots of Debian 13",
+    ),
+    "bookworm": Suite(
+        5,
+        "tests/bare --only demo,user bookworm",
+        "tests/bare --only demo bookworm",
+        "a newcomer who is root, and one who may not be, on Debian 12",
+    ),
+}
