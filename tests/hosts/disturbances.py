@@ -50,6 +50,7 @@ class Disturbance:
     causes: tuple[str, ...] = PEER_IS_GONE
     freeze: bool = False  # the hosts are frozen, and there is nothing to apply
     removes: bool = False  # the device goes: its host's servers cannot go on
+    few: bool = False  # each message may take seconds
 
     @property
     def kind(self) -> str:
@@ -60,7 +61,7 @@ class Disturbance:
     def count(self) -> int:
         """Messages of a client."""
         if self.phase != "transfer":
-            return 40
+            return 10 if self.few else 40
         return RATE * ((PATIENCE_S if self.hold_s is None else self.hold_s) + SETTLE_S)
 
     @property
@@ -69,11 +70,11 @@ class Disturbance:
         return 60 if self.phase == "idle" else PATIENCE_S
 
 
-def netem(name: str, what: str, parameters: str, harmless: bool) -> Disturbance:
+def netem(name: str, what: str, parameters: str, harmless: bool, few: bool = False) -> Disturbance:
     """A link that is bad all the time, both ways."""
     return Disturbance(
         name, what, f"tc qdisc replace dev {{net}} root netem limit 10000 {parameters}",
-        "tc qdisc del dev {net} root", phase="start", harmless=harmless,
+        "tc qdisc del dev {net} root", phase="start", harmless=harmless, few=few,
     )  # fmt: skip
 
 
@@ -142,7 +143,7 @@ TABLE: tuple[Disturbance, ...] = (
     netem("loss-0.1", "loss 0.1 %", "loss 0.1%", True),
     netem("loss-1", "loss 1 %", "loss 1%", True),
     netem("loss-5", "loss 5 %", "loss 5%", False),
-    netem("loss-20", "loss 20 %", "loss 20%", False),
+    netem("loss-20", "loss 20 %", "loss 20%", False, few=True),
     netem("delay-1", "delay 1 ms", "delay 1ms", True),
     netem("delay-20", "delay 20 ms", "delay 20ms", True),
     netem("delay-100", "delay 100 ms", "delay 100ms", True),

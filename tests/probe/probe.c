@@ -9,6 +9,7 @@
  */
 #include "ends.h"
 #include "pools.h"
+#include "reads.h"
 #include "requests.h"
 #include <arpa/inet.h>
 
@@ -214,6 +215,8 @@ static const struct question {
 	{ "empty", ask_empty, 0, 1, "WRITEs and a READ of no byte, READs allowed" },
 	{ "empty-0", ask_empty, 0, 1, "the same, READs not allowed" },
 	{ "empty-gone", ask_empty_gone, 60, 1, "[SECONDS] such a WRITE to a peer that has gone" },
+	{ "meet", ask_meet, 2000, 0, "[N] READs of a byte, from a side that sends meanwhile" },
+	{ "meet-empty", ask_meet_empty, 2000, 0, "[N] the same, READs of no byte" },
 	{ "queues", ask_queues, 2000, 0, "[N] how many QPs and CQs, up to N" },
 	{ "accept", ask_request, 1, 0, "what each side is told of the other's depths and data" },
 	{ "reject", ask_request, 0, 0, "the same of a client that is refused" },
@@ -267,7 +270,7 @@ int main(int argc, char **argv)
 	e.pooled = !strncmp(q->name, "pool", 4);
 	if (!strcmp(q->name, "retries-7"))
 		param.retry_count = 7;
-	if (!strcmp(q->name, "empty"))
+	if (!strcmp(q->name, "empty") || q->ask == ask_meet || q->ask == ask_meet_empty)
 		param.initiator_depth = param.responder_resources = 1;
 	connect_ends(&e, (struct sockaddr *)&to, param, q->receives);
 	q->ask(&e, value);

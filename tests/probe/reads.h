@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the questions of probe.c about a READ that meets messages of the other side: READs of some
+ * bytes or of none, one at a time, while the side that has to answer them sends without a pause.
+ *
+ * Contract: included by probe.c alone, behind ends.h.
+ */
+#ifndef READS_H
+#define READS_H
+
+#include "ends.h"
+
+#define READ_LIMIT_MS 30000
+
+struct meeting {
+	struct end *end;
+	int recvs, sends, reads; /* under way */
+	int sent, done;
+};
+
+static int post_read(struct end *reader, struct ibv_mr *sink, const struct end *owner,
+		     struct ibv_mr *source, uint32_t length)
+{
+	struct ibv_sge sge = { (uintptr_t)reader->buffer, length, sink->lkey };
+	struct ibv_send_wr wr = { .wr_id = 'e', .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	wr.opcode = IBV_WR_RDMA_READ;
+	wr.wr.rdma.remote_addr = (uintptr_t)owner->buffer;
+	wr.wr.rdma.rkey = source->rkey;
+	return ibv_post_send(reader->id->qp, &wr, &bad);
+}
+
+/* Counts what has completed; false at the first that did not succeed, which is printed. */
+static bool reap(const struct ends *e, struct meeting *meeting)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(meeting->end->cq, 1, &wc) == 1) {
+		if (wc.status) {
+			told(e, "%s: %s completed: %s", meeting->end->name,
+			     wc.wr_id == 'r'   ? "receive"
+			     : wc.wr_id == 'e' ? "READ"
+					       : "send",
+			     ibv_wc_status_str(wc.status));
+			return false;
+		}
+		if (wc.wr_id == 'e') {
+			meeting->reads--;
+			meeting->done++;
+		} else if (wc.wr_id == 'r') {
+			meeting->recvs--;
+		} else {
+			meeting->sends--;
+		}
+	}
+	return true;
+}
+
+/* The client READs so many times, one READ after the other; the server sends whenever it can. */
+static void meet(struct ends *e, int reads, uint32_t length)
+{
+	struct meeting client = { .end = &e->client }, server = { .end = &e->server };
+	struct ibv_mr *sink, *source;
+
+	/* iWARP also wants REMOTE_WRITE of the memory that a READ fills. */
+	sink = ibv_reg_mr(client.end->id->qp->pd, client.end->buffer, 4096,
+			  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	source = ibv_reg_mr(server.end->id->qp->pd, server.end->buffer, 4096,
+			    IBV_ACCESS_REMOTE_READ);
+	must(sink && source, "ibv_reg_mr");
+	while (client.done < reads && ms_since(e) < READ_LIMIT_MS) {
+		for (; client.recvs < DEPTH; client.recvs++)
+			must(!post_recv(client.end, 4096), "ibv_post_recv");
+		if (!server.sends && server.sent < client.done + DEPTH) {
+			must(!post_send(server.end, 64, 0), "ibv_post_send of the server");
+			server.sends++;
+			server.sent++;
+		}
+		if (!client.reads) {
+			must(!post_read(client.end, sink, server.end, source, length),
+			     "ibv_post_send of a READ");
+			client.reads++;
+		}
+		if (!reap(e, &client) || !reap(e, &server))
+			break;
+	}
+	told(e, "%d READs of %u bytes were answered, while the server sent %d messages",
+	     client.done, length, server.sent);
+	watch(e, 500, 4);
+}
+
+static void ask_meet(struct ends *e, int reads)
+{
+	meet(e, reads, 1);
+}
+
+static void ask_meet_empty(struct ends *e, int reads)
+{
+	meet(e, reads, 0);
+}
+
+#endif
