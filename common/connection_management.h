@@ -139,6 +139,14 @@ bool our_start_disconnect(struct our_control *control);
 uint64_t our_disconnect_limit_s(const struct our_control *control);
 
 /*
+ * The latest time, by our_now_ns, until which a stage waits for the CM event `expected`; UINT64_MAX:
+ * for ever. A connect request may come at any time; a disconnect is awaited for
+ * our_disconnect_limit_s, and everything else for --timeout. To be called when the wait begins, by
+ * the connection's own thread.
+ */
+uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_event_type expected);
+
+/*
  * Whether a signal ends our waiting for the CM. The first signal does. While we are leaving and
  * wait for the answer, it takes a second one (program/stop.h). Any thread that owns its control.
  */

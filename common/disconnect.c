@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Connection management layer: the end of a connection, and how long to wait for the peer's answer.
- * See connection_management.h.
+ * Connection management layer: the end of a connection, and how long to wait for the CM and the
+ * peer. See connection_management.h.
  */
 #include <errno.h>
 
@@ -75,6 +75,15 @@ uint64_t our_disconnect_limit_s(const struct our_control *control)
 	 * for a peer that may be dead, or when we were told to stop and should not stay long.
 	 */
 	return control->statistics.complete && !our_stop_requested() ? 20 : 7;
+}
+
+uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_event_type expected)
+{
+	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return UINT64_MAX;
+	if (expected == RDMA_CM_EVENT_DISCONNECTED)
+		return our_end_of_wait(our_disconnect_limit_s(control));
+	return our_end_of_wait(control->options->timeout_s);
 }
 
 bool our_must_not_wait(const struct our_control *control)

@@ -121,7 +121,7 @@ EXERCISES = {
             "asleep",
             "ping-sr-3",
             "ping-sr-3/comp_channel.c",
-            ("time_left", "take_cq_event"),
+            ("take_cq_event",),
             (
                 "our_create_comp_channel",
                 "our_destroy_comp_channel",
@@ -139,11 +139,9 @@ EXERCISES = {
             replaced=(
                 (
                     "start_agent",
-                    """pthread_attr_t attributes; pthread_t thread; int ret; pthread_attr_init(&attributes);
-                    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-                    ret = pthread_create(&thread, &attributes, agent_thread, agent);
-                    pthread_attr_destroy(&attributes); if (!ret) return;
-                    our_report_error("pthread_create", ret, "a client is refused"); our_turn_away(agent, ret);""",
+                    """pthread_t thread; int ret = pthread_create(&thread, NULL, agent_thread, agent);
+                    if (ret) { our_report_error("pthread_create", ret, "a client is refused");
+                    our_turn_away(agent, ret); return; } pthread_detach(thread);""",
                     "our_agent(agent); /* EXERCISE: nobody else is served meanwhile. */",
                 ),
             ),

@@ -5,6 +5,7 @@
 #ifndef OUR_CLOCK_H
 #define OUR_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -33,6 +34,25 @@ static inline int our_ms_until(uint64_t until_ns)
 		return -1;
 	now_ns = our_now_ns();
 	return now_ns < until_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
+}
+
+/* `ns` in the form that pthread_cond_clockwait(3) and ppoll(2) take. */
+static inline struct timespec our_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / OUR_NS_PER_S),
+				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
+}
+
+/* How long ppoll(2) may sleep until our_now_ns is `until_ns`: *left; UINT64_MAX: for ever, NULL. */
+static inline const struct timespec *our_time_until(uint64_t until_ns, struct timespec *left)
+{
+	uint64_t now_ns;
+
+	if (until_ns == UINT64_MAX)
+		return NULL;
+	now_ns = our_now_ns();
+	*left = our_timespec(until_ns > now_ns ? until_ns - now_ns : 0);
+	return left;
 }
 
 /* The moment `seconds` from now, by our_now_ns; 0 seconds: never, UINT64_MAX. */

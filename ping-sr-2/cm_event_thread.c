@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -16,15 +15,6 @@
 #include "ping-sr-2/cm_events.h"
 #include "program/report.h"
 #include "program/stop.h"
-
-/* Nothing more will come: wakes the threads that sleep until something comes. */
-static void announce_end(struct our_cm_events *events)
-{
-	const uint64_t one = 1;
-
-	while (write(events->end_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-}
 
 /* With the lock held: puts the QP into its error state, so that posted work is flushed. */
 static void disconnect_now(struct our_control *control)
@@ -48,7 +38,7 @@ static void handle_event(struct our_control *control, struct our_queued_event *q
 	if (end && !our_ended(control)) {
 		atomic_store(&events->ended, end);
 		disconnect_now(control);
-		announce_end(events);
+		eventfd_write(events->end_fd, 1);
 	}
 	if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 		if (events->refusing || events->requests == OUR_MAX_REQUESTS) {
@@ -97,9 +87,8 @@ static void pass_on_stop(struct our_control *control)
 	struct our_cm_events *events = control->cm_events;
 
 	pthread_mutex_lock(&events->lock);
-	events->stopping = true;
 	disconnect_now(control);
-	announce_end(events);
+	eventfd_write(events->end_fd, 1);
 	pthread_cond_broadcast(&events->changed);
 	pthread_mutex_unlock(&events->lock);
 }
@@ -109,7 +98,7 @@ static void give_up(struct our_cm_events *events, int error)
 	pthread_mutex_lock(&events->lock);
 	events->failure = error;
 	atomic_store(&events->ended, error);
-	announce_end(events);
+	eventfd_write(events->end_fd, 1);
 	pthread_cond_broadcast(&events->changed);
 	pthread_mutex_unlock(&events->lock);
 }
@@ -171,10 +160,8 @@ err_close_quit_fd:
 void our_end_cm_event_thread(struct our_control *control)
 {
 	struct our_cm_events *events = control->cm_events;
-	const uint64_t one = 1;
 
-	while (write(events->quit_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
+	eventfd_write(events->quit_fd, 1);
 	pthread_join(events->thread, NULL);
 	close(events->end_fd);
 	close(events->quit_fd);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
@@ -19,17 +18,6 @@
 #include "program/stop.h"
 
 const struct our_option *const our_watching_options = our_keepalive_options;
-
-static void init_lock(struct our_cm_events *events)
-{
-	pthread_condattr_t attributes;
-
-	pthread_mutex_init(&events->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&events->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
 
 static void free_events(struct our_control *control)
 {
@@ -47,7 +35,8 @@ int our_create_event_channel(struct our_control *control)
 	if (!control->cm_events)
 		return our_report_error("calloc", ENOMEM, NULL);
 	STAILQ_INIT(&control->cm_events->queue);
-	init_lock(control->cm_events);
+	pthread_mutex_init(&control->cm_events->lock, NULL);
+	pthread_cond_init(&control->cm_events->changed, NULL);
 
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel) {
@@ -120,36 +109,18 @@ void our_stop_watching(struct our_control *control)
 	pthread_mutex_unlock(&control->cm_events->lock);
 }
 
-/* How many seconds to wait for `expected`; 0: for ever. */
-static uint64_t limit_of(const struct our_control *control, enum rdma_cm_event_type expected)
+/* With the lock held: waits for a change until our_now_ns is `until_ns`: then returns ETIMEDOUT. */
+static int await_change(struct our_cm_events *events, uint64_t until_ns)
 {
-	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return 0;
-	if (expected == RDMA_CM_EVENT_DISCONNECTED)
-		return our_disconnect_limit_s(control);
-	return control->options->timeout_s;
-}
+	struct timespec until = our_timespec(until_ns);
 
-static struct timespec deadline_in(uint64_t seconds)
-{
-	uint64_t deadline_ns = our_now_ns() + seconds * OUR_NS_PER_S;
-
-	return (struct timespec){
-		.tv_sec = (time_t)(deadline_ns / OUR_NS_PER_S),
-		.tv_nsec = (long)(deadline_ns % OUR_NS_PER_S),
-	};
-}
-
-/* With the lock held: waits for a change. Returns 0, or ETIMEDOUT when `limit` seconds are over. */
-static int await_change(struct our_cm_events *events, uint64_t limit, const struct timespec *end)
-{
-	if (!limit)
+	if (until_ns == UINT64_MAX)
 		return pthread_cond_wait(&events->changed, &events->lock);
-	return pthread_cond_timedwait(&events->changed, &events->lock, end);
+	return pthread_cond_clockwait(&events->changed, &events->lock, CLOCK_MONOTONIC, &until);
 }
 
-/* Waits for the next event until `end`, if there is a limit, and takes it into control->cm_event. */
-static int await_next_event(struct our_control *control, uint64_t limit, const struct timespec *end)
+/* Waits until the thread has an event for us, and takes it into control->cm_event. */
+static int await_next_event(struct our_control *control, uint64_t until_ns)
 {
 	struct our_cm_events *events = control->cm_events;
 	struct our_queued_event *queued = NULL;
@@ -159,33 +130,31 @@ static int await_next_event(struct our_control *control, uint64_t limit, const s
 	while (!ret && !(queued = STAILQ_FIRST(&events->queue))) {
 		if (events->failure)
 			ret = events->failure;
-		else if (events->stopping && our_must_not_wait(control))
+		else if (our_must_not_wait(control))
 			ret = EINTR;
 		else
-			ret = await_change(events, limit, end);
+			ret = await_change(events, until_ns);
 	}
-	if (!ret)
+	if (!ret) {
 		STAILQ_REMOVE_HEAD(&events->queue, next);
-	if (!ret && queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
-		events->requests--;
-	pthread_mutex_unlock(&events->lock);
-	if (!ret)
 		control->cm_event = queued->event;
-	free(ret ? NULL : queued);
+		events->requests -= queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST;
+		free(queued);
+	}
+	pthread_mutex_unlock(&events->lock);
 	return ret;
 }
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
-	uint64_t limit = limit_of(control, expected);
-	struct timespec end = deadline_in(limit);
+	uint64_t until_ns = our_end_of_cm_wait(control, expected);
 	enum our_cm_meaning meaning;
 	int ret;
 
 	if (called)
 		return called;
 	do {
-		ret = await_next_event(control, limit, &end);
+		ret = await_next_event(control, until_ns);
 		meaning = ret ? OUR_CM_FATAL : our_note_cm_event(control);
 	} while (meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE);
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
@@ -197,9 +166,8 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	 * The id shares the listener's channel. Two threads that read one channel would take each
 	 * other's events: the listener's would get this client's disconnect, and ours a request.
 	 */
-	int ret;
+	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
 
-	ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
 	if (ret) {
 		our_report_error("rdma_migrate_id", ret, NULL);
 		rdma_destroy_id(cm_id);
@@ -209,15 +177,15 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control, uint64_t limit)
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
 	struct our_cm_events *events = control->cm_events;
-	struct timespec end = deadline_in(limit);
+	uint64_t until_ns = our_end_of_wait(limit_s);
 	int ret = 0;
 
 	pthread_mutex_lock(&events->lock);
 	while (!ret && !our_ended(control))
-		ret = events->stopping ? EINTR : await_change(events, limit, &end);
+		ret = our_must_not_wait(control) ? EINTR : await_change(events, until_ns);
 	pthread_mutex_unlock(&events->lock);
 	return ret;
 }

@@ -24,13 +24,12 @@ struct our_cm_events {
 	atomic_int ended; /* how the connection has ended: see our_cm_end */
 	int end_fd; /* readable once the peer has gone or the program is to stop: for sleepers */
 	pthread_mutex_t lock;   /* guards all below */
-	pthread_cond_t changed; /* something below has changed; its clock is CLOCK_MONOTONIC */
+	pthread_cond_t changed; /* something below has changed, or a signal has come */
 	STAILQ_HEAD(our_event_queue, our_queued_event) queue;
 	bool connected;        /* the QP works, and the thread may disconnect it, */
 	bool unwatched;        /* unless the thread that set it up will tear it down */
 	bool refusing;         /* no more connect requests are wanted */
 	unsigned int requests; /* in the queue */
-	bool stopping;         /* a signal has asked the program to stop */
 	int failure;           /* the channel can no longer be read: an errno value */
 };
 

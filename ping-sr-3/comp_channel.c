@@ -46,20 +46,6 @@ int our_arm_cq(struct our_control *control, struct our_comp_channel *channel)
 	return 0;
 }
 
-/* How long ppoll(2) may sleep; NULL: for ever. */
-static const struct timespec *time_left(const struct our_control *control, struct timespec *left)
-{
-	uint64_t until_ns = our_wake_up_ns(control), now_ns, left_ns;
-
-	if (until_ns == UINT64_MAX)
-		return NULL;
-	now_ns = our_now_ns();
-	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-	left->tv_sec = (time_t)(left_ns / OUR_NS_PER_S);
-	left->tv_nsec = (long)(left_ns % OUR_NS_PER_S);
-	return left;
-}
-
 static int take_cq_event(struct our_comp_channel *channel)
 {
 	struct ibv_cq *cq;
@@ -88,7 +74,8 @@ int our_wait_for_notification(struct our_control *control, struct our_comp_chann
 	struct timespec left;
 
 	control->statistics.sleeps++;
-	if (ppoll(fds, 2, time_left(control, &left), NULL) > 0 && fds[0].revents)
+	if (ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left), NULL) > 0 &&
+	    fds[0].revents)
 		return take_cq_event(channel);
 	return our_keep_waiting(control);
 }

@@ -105,25 +105,20 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
-	uint64_t limit_s = control->options->timeout_s;
 	int ret;
 
 	if (called || control->ended) /* then nothing more comes */
 		return called;
-	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
-		limit_s = 0;
-	else if (expected == RDMA_CM_EVENT_DISCONNECTED)
-		limit_s = our_disconnect_limit_s(control);
-	ret = await_next_event(control, our_end_of_wait(limit_s));
+	ret = await_next_event(control, our_end_of_cm_wait(control, expected));
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
-	int ret;
+	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
 
-	if (rdma_migrate_id(cm_id, agent->cm_channel)) {
-		ret = our_report_error("rdma_migrate_id", errno, NULL);
+	if (ret) {
+		our_report_error("rdma_migrate_id", ret, NULL);
 		rdma_destroy_id(cm_id);
 		return ret;
 	}

@@ -3,6 +3,7 @@
  * Miscellaneous layer: which clients a server accepts. See admission.h.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -10,8 +11,10 @@
 
 #include "program/admission.h"
 #include "program/options.h"
+#include "program/report.h"
 
-#define SHARE_OF_RAM 4 /* a quarter: the kernel and others need memory, too */
+#define SHARE_OF_RAM          4  /* a quarter: the kernel and others need memory, too */
+#define DESCRIPTORS_OF_SERVER 32 /* those that are not of one client */
 
 /* Whether RLIMIT_MEMLOCK does not apply: the kernel checks this capability, see ibv_reg_mr(3). */
 static bool may_lock_everything(void)
@@ -43,6 +46,27 @@ void our_open_admission(struct our_admission *admission, const struct our_option
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.changed = PTHREAD_COND_INITIALIZER,
 	};
+}
+
+void our_limit_clients(struct our_admission *admission, unsigned int descriptors, bool quiet)
+{
+	struct rlimit limit;
+	uint64_t enough;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur <= DESCRIPTORS_OF_SERVER)
+		return;
+	enough = (limit.rlim_cur - DESCRIPTORS_OF_SERVER) / descriptors;
+	if (enough >= admission->max_clients)
+		return;
+	admission->max_clients = enough;
+	if (!quiet)
+		our_report_sentence("at most %" PRIu64 " clients at a time: there are descriptors "
+				    "for no more (ulimit -Hn)",
+				    enough);
 }
 
 static bool all_taken(const struct our_admission *admission)

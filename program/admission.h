@@ -37,6 +37,13 @@ struct our_admission {
 void our_open_admission(struct our_admission *admission, const struct our_options *options);
 
 /*
+ * Raises the process's limit on file descriptors as far as possible (RLIMIT_NOFILE), and serves no
+ * more clients at a time than there are descriptors for, if each takes `descriptors`. Reports it if
+ * that is fewer than --max-clients, unless `quiet`. To be called before the first client.
+ */
+void our_limit_clients(struct our_admission *admission, unsigned int descriptors, bool quiet);
+
+/*
  * Admits a client that takes `memory` bytes: to be called before any of them is allocated. Returns
  * 0, and our_note_leave must be called when the client has left; EUSERS: all clients wanted are
  * there; EBUSY: the limit at a time is reached; or EDQUOT: not enough memory is left. None is

@@ -45,6 +45,7 @@ struct publication {
 static struct publication published = {
 	.users_lock = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.changed = PTHREAD_COND_INITIALIZER,
 };
 
 uint32_t our_publication_size(void)
@@ -74,14 +75,14 @@ int our_check_record_wanted(struct our_control *agent)
 /* Waits until `due_ns`; returns whether the publication goes on. */
 static bool await_next(uint64_t due_ns)
 {
-	const struct timespec due = { .tv_sec = (time_t)(due_ns / OUR_NS_PER_S),
-				      .tv_nsec = (long)(due_ns % OUR_NS_PER_S) };
+	const struct timespec due = our_timespec(due_ns);
 	bool stopping;
 	int ret = 0;
 
 	pthread_mutex_lock(&published.lock);
 	while (!published.stopping && ret != ETIMEDOUT)
-		ret = pthread_cond_timedwait(&published.changed, &published.lock, &due);
+		ret = pthread_cond_clockwait(&published.changed, &published.lock,
+					     CLOCK_MONOTONIC /* as our_now_ns */, &due);
 	stopping = published.stopping;
 	pthread_mutex_unlock(&published.lock);
 	return !stopping;
@@ -101,21 +102,15 @@ static void *publish(void *publication)
 
 static int start_publisher(void)
 {
-	pthread_condattr_t attributes;
 	int ret;
 
 	if (posix_memalign((void **)&published.record, PAGE, our_publication_size()))
 		return our_report_error("posix_memalign", ENOMEM, "the record");
 	our_change_record(published.record, our_publication_size(), ++published.number);
 	published.stopping = false;
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* as our_now_ns */
-	pthread_cond_init(&published.changed, &attributes);
-	pthread_condattr_destroy(&attributes);
 	ret = pthread_create(&published.thread, NULL, publish, NULL);
 	if (!ret)
 		return 0;
-	pthread_cond_destroy(&published.changed);
 	free(published.record);
 	return our_report_error("pthread_create", ret, "the publisher");
 }
@@ -127,7 +122,6 @@ static void stop_publisher(void)
 	pthread_cond_signal(&published.changed);
 	pthread_mutex_unlock(&published.lock);
 	pthread_join(published.thread, NULL);
-	pthread_cond_destroy(&published.changed);
 	free(published.record);
 }
 

@@ -47,7 +47,7 @@ bool fake_await_change(void)
 		return false;
 	__real_clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += PATIENCE_S;
-	return !__real_pthread_cond_timedwait(&changed, &lock, &until);
+	return !pthread_cond_timedwait(&changed, &lock, &until);
 }
 
 /* The same numbers for the same seed, whatever else the process does. */

@@ -125,24 +125,24 @@ static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 }
 
 /* What another thread is about to say is there within a second; what nobody says, never. */
-int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
+int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock, clockid_t clock,
 				  const struct timespec *end)
 {
 	struct timespec now, soon;
 	int ret;
 
 	if (fake_report) {
-		fake_begin_sure("pthread_cond_timedwait");
+		fake_begin_sure("pthread_cond_clockwait");
 		fake_end(0);
 	}
 	fake_tell_late();
 	fake_insist();
 	if (!fake_skips_waits())
-		return __real_pthread_cond_timedwait(changed, lock, end);
+		return __real_pthread_cond_clockwait(changed, lock, clock, end);
 	__real_clock_gettime(CLOCK_MONOTONIC, &soon);
 	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
 	soon = in_a_moment(&soon, to_ns(end) > to_ns(&now) ? to_ns(end) - to_ns(&now) : 0);
-	ret = __real_pthread_cond_timedwait(changed, lock, &soon);
+	ret = __real_pthread_cond_clockwait(changed, lock, clock, &soon);
 	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
 	if (ret == ETIMEDOUT && to_ns(end) > to_ns(&now))
 		fake_report->skipped_ns += to_ns(end) - to_ns(&now);

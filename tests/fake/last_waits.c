@@ -21,7 +21,7 @@
 static const struct line lines[] = {
 	{ .what = "does not wait for a client that stays when it is to stop",
 	  .who = SERVER | PING | BLAST | WATCHING | THREADED,
-	  STAYS("pthread_cond_timedwait") },
+	  STAYS("pthread_cond_clockwait") },
 	{ .what = "does not wait for a client that stays when it is to stop",
 	  .who = SERVER | PING | BLIND,
 	  STAYS("poll") },

@@ -40,7 +40,7 @@ int __real_sigaction(int signal_number, const struct sigaction *action, struct s
 int __real_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
 		       struct addrinfo **found);
 unsigned int __real_alarm(unsigned int seconds);
-int __real_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
+int __real_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock, clockid_t clock,
 				  const struct timespec *end);
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 int __real_getrusage(int who, struct rusage *usage);
@@ -62,7 +62,7 @@ int __wrap_sigaction(int signal_number, const struct sigaction *action, struct s
 int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
 		       struct addrinfo **found);
 unsigned int __wrap_alarm(unsigned int seconds);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
+int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock, clockid_t clock,
 				  const struct timespec *end);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_getrusage(int who, struct rusage *usage);

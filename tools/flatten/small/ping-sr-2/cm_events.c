@@ -117,7 +117,7 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
-	uint64_t until_ns = our_end_of_wait(limit_of(control, expected));
+	uint64_t until_ns = our_end_of_cm_wait(control, expected);
 	int ret = called;
 
 	while (!ret) {

@@ -17,6 +17,10 @@ void our_open_admission(struct our_admission *admission, const struct our_option
 	};
 }
 
+void our_limit_clients(struct our_admission *admission, unsigned int descriptors, bool quiet)
+{
+}
+
 static bool all_taken(const struct our_admission *admission)
 {
 	return admission->wanted && admission->places == admission->wanted;
