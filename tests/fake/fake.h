@@ -56,7 +56,7 @@ struct fake_config {
 	bool locks;                /* of counts: a client of the program's does so with the lock; */
 	enum fake_lock lock;
 	uint32_t words;      /* ... and the server has so many; 0: three */
-	bool bad_mark;       /* of talks: the peer's first line is longer than there is room */
+	bool bad_mark; /* of talks: the peer's first line is longer than there is room; it takes none */
 	bool talks;          /* of one_sided: both write lines, and read them back */
 	bool program_serves; /* of one_sided: it is a server */
 	bool recv_first;     /* a receive completes before the send that it answers */
