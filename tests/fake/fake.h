@@ -181,7 +181,8 @@ struct fake_report {
 	unsigned int waits_for_thread; /* looks in vain that took real time, see fake_hurry */
 	/* In known time */
 	_Atomic uint64_t known_messages,
-		known_calls; /* what has used CPU time so far: known_time.h */
+		known_calls;    /* what has used CPU time so far: known_time.h */
+	uint64_t known_last_ns; /* when the last of these messages came */
 	uint64_t returned;   /* credits, by servers */
 	struct fake_looks looks, noted[FAKE_NOTED]; /* ... when that receive, from 0, was found */
 	unsigned int receives;                      /* found so far */

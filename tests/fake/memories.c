@@ -121,7 +121,7 @@ static const struct line lines[] = {
 	  .words = { ADDRESS } },
 	{ .what = "does not mind a talk that takes longer than --timeout",
 	  TALKER,
-	  .config = { .clients = 1, .count = 100, .known_us = 1000 },
+	  .config = { .clients = 1, .count = 300, .known_us = 1000 },
 	  .least_s = 1,
 	  .done = 1,
 	  .words = { ADDRESS, "-q", "--timeout", "1" } },
