@@ -15,7 +15,7 @@ static uint64_t message_ns(const struct figures_row *row, uint64_t message)
 	return known_message_ns(&row->config, message + row->config.one_sided);
 }
 
-/* A READ that finds a torn record is one more: two for the even ones, three for the odd ones (records.c). */
+/* A READ that finds a torn record is one more: even ones take two, odd ones three (records.c). */
 static uint64_t first_read(uint64_t record)
 {
 	return record / 2 * 5 + record % 2 * 2;

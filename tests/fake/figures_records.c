@@ -6,11 +6,11 @@
 #include "tests/fake/expect.h"
 #include "tests/fake/lines.h"
 
-#define SECOND   1000000 /* in microseconds */
-#define FOREVER  1000000000000ull
-#define CLIENTS  CLIENT | RDMA | RECORDS
-#define READERS  CLIENTS | READING
-#define SERVERS  SERVER | RDMA | RECORDS
+#define SECOND  1000000 /* in microseconds */
+#define FOREVER 1000000000000ull
+#define CLIENTS CLIENT | RDMA | RECORDS
+#define READERS CLIENTS | READING
+#define SERVERS SERVER | RDMA | RECORDS
 /* The half of the next record never comes before there was a look at the one before. */
 #define IN_A_RUN .clients = 1, .count = 100, .known_us = 300, .spread_us = 1000
 /* The publisher's thread may bring the clock forward: by its period, as often as it gets to run. */
