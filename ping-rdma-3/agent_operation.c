@@ -17,8 +17,6 @@
 void our_begin_agent_operation(struct our_control *agent)
 {
 	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
-	if (!agent->statistics.warm_up)
-		our_statistics_start(&agent->statistics);
 	our_limit_wait(agent, our_now_ns());
 }
 
@@ -38,7 +36,7 @@ static int await_flag(struct our_control *agent, const bool *flag)
 
 /*
  * Each learns where the other's buffer is. The client may write before we know that it has our
- * description.
+ * description, so what is measured from the first message on begins before that is sent.
  */
 static int exchange_with_client(struct our_control *agent)
 {
@@ -50,6 +48,8 @@ static int exchange_with_client(struct our_control *agent)
 	if (ret)
 		return ret;
 	our_setup_write_wr(agent, OUR_SEND_BUFFER, &exchange->buffer);
+	if (!agent->statistics.warm_up)
+		our_statistics_start(&agent->statistics);
 	ret = our_tell_buffer(agent, exchange, agent->buffers[OUR_RECV_BUFFER].data,
 			      agent->data_size, agent->transfer->open);
 	return ret ? ret : await_flag(agent, &exchange->sent[OUR_BUFFER_TOLD]);

@@ -137,7 +137,8 @@ static void check_looks(const struct expected *expected, const struct test *test
 /* Whether each message is found by a look at the CQ. */
 static bool has_looks(const struct test *test)
 {
-	return !test->one_sided || (!test->server && !test->spins && !test->only_writes);
+	return !test->one_sided ||
+	       (!test->server && !test->spins && !test->only_writes && !test->pushes);
 }
 
 static void check_sleeps(const struct expected *expected, const struct figures_row *row)

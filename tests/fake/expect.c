@@ -15,6 +15,40 @@ static uint64_t message_ns(const struct figures_row *row, uint64_t message)
 	return known_message_ns(&row->config, message + row->config.one_sided);
 }
 
+/* A READ that finds a torn record is one more: even ones take two, odd ones three (records.c). */
+static uint64_t first_read(uint64_t record)
+{
+	return record / 2 * 5 + record % 2 * 2;
+}
+
+/*
+ * When it is there, and when the next look at memory after that finds it. A nap is over when its time has
+ * passed: it ends with the first look at the CQ after that.
+ */
+static uint64_t record_found_ns(const struct figures_row *row, uint64_t record)
+{
+	uint64_t nap = (KNOWN_NAP_US + KNOWN_LOOK_US) * OUR_NS_PER_US, now = 0, i;
+
+	for (i = 0; i <= record; i++)
+		now += message_ns(row, i);
+	return (now + nap - 1) / nap * nap;
+}
+
+/* A client's, for all that a message takes. */
+static uint64_t round_trip_ns(const struct figures_row *row, uint64_t message)
+{
+	uint64_t ns = 0, read;
+
+	if (row->config.pushes)
+		return record_found_ns(row, message) -
+		       (message ? record_found_ns(row, message - 1) : 0);
+	if (!row->config.publishes)
+		return message_ns(row, message);
+	for (read = first_read(message); read < first_read(message + 1); read++)
+		ns += message_ns(row, read);
+	return ns;
+}
+
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -51,7 +85,7 @@ static void expect_messages(struct expected *expected, const struct figures_row 
 
 	expected->warm_up = expected->first = warm_up;
 	for (message = warm_up; message < expected->arrivals; message++) {
-		ns = message_ns(row, message);
+		ns = round_trip_ns(row, message);
 		expected->count++;
 		expected->ns += ns;
 		if (!test->blast && (!test->server || message))
@@ -62,6 +96,10 @@ static void expect_messages(struct expected *expected, const struct figures_row 
 		expected->n_round_trips--;
 	}
 	qsort(expected->round_trips, expected->n_round_trips, sizeof(uint64_t), compare_numbers);
+	if (row->config.publishes && !row->config.pushes) { /* what arrives are READs */
+		expected->first = first_read(expected->first);
+		expected->arrivals = first_read(expected->arrivals);
+	}
 }
 
 /* An agent returns a quarter of the buffers at a time, and all that is left for the last message. */
@@ -114,14 +152,17 @@ static void expect_credits(struct expected *expected, const struct figures_row *
 }
 
 /*
- * An agent in whose memory the client does what it does: it hears of its buffer, and, once, how often that
- * was. Between the two it measures.
+ * An agent in whose memory the client does what it does, or that WRITEs to the client: it hears of its
+ * buffer, and, once, how often that was. Between the two it measures. Who WRITEs does so once in each
+ * period of the publication, a millisecond, and first at once.
  */
 static void expect_told(struct expected *expected, const struct figures_row *row)
 {
 	expected->arrivals = 1;
 	expected->count = row->config.count;
 	expected->ns = message_ns(row, 0);
+	if (row->config.pushes)
+		expected->ns += (row->config.count - 1) * OUR_NS_PER_S / 1000;
 }
 
 /* Until all is credited: see expect_credits. */
@@ -163,7 +204,7 @@ static uint64_t pings_at_rate(struct expected *expected, const struct figures_ro
 
 	for (message = 0; message < row->config.count; message++) {
 		due = message * period;
-		now = (now < due ? due : now) + message_ns(row, message);
+		now = (now < due ? due : now) + round_trip_ns(row, message);
 		expected->round_trips[message] = now - due;
 	}
 	qsort(expected->round_trips, message, sizeof(uint64_t), compare_numbers);
@@ -178,7 +219,7 @@ static uint64_t messages_in(const struct figures_row *row, uint64_t seconds)
 	uint64_t message = 0, now = 0;
 
 	while (now < seconds * OUR_NS_PER_S)
-		now += message_ns(row, message++);
+		now += round_trip_ns(row, message++);
 	return message;
 }
 

@@ -32,8 +32,8 @@ struct figures_row {
 	const char *words[12];         /* besides -a, -c, -s, and for a client of blast -b */
 };
 
-extern const struct figures_row figures_runs[], figures_ends[], figures_memory[];
-extern const size_t figures_n_runs, figures_n_ends, figures_n_memory;
+extern const struct figures_row figures_runs[], figures_ends[], figures_memory[], figures_records[];
+extern const size_t figures_n_runs, figures_n_ends, figures_n_memory, figures_n_records;
 
 struct expected {
 	uint64_t warm_up, count;

@@ -55,8 +55,8 @@ struct fake_config {
 	bool reads;                /* of only_writes: it READs instead, */
 	bool locks;                /* of counts: a client of the program's does so with the lock; */
 	enum fake_lock lock;
-	uint32_t words;      /* ... and the server has so many; 0: three */
-	bool bad_mark;       /* of talks: the peer's first line is longer than there is room */
+	uint32_t words; /* ... and the server has so many; 0: three */
+	bool bad_mark; /* of talks: the peer's first line is longer than there is room; it takes none */
 	bool talks;          /* of one_sided: both write lines, and read them back */
 	bool program_serves; /* of one_sided: it is a server */
 	bool recv_first;     /* a receive completes before the send that it answers */
@@ -181,8 +181,9 @@ struct fake_report {
 	unsigned int waits_for_thread; /* looks in vain that took real time, see fake_hurry */
 	/* In known time */
 	_Atomic uint64_t known_messages,
-		known_calls; /* what has used CPU time so far: known_time.h */
-	uint64_t returned;   /* credits, by servers */
+		known_calls;    /* what has used CPU time so far: known_time.h */
+	uint64_t known_last_ns; /* when the last of these messages came */
+	uint64_t returned;      /* credits, by servers */
 	struct fake_looks looks, noted[FAKE_NOTED]; /* ... when that receive, from 0, was found */
 	unsigned int receives;                      /* found so far */
 	unsigned int complaints;                    /* of the ledger, with their text */

@@ -108,4 +108,5 @@ void test_figures(const struct test *test)
 	run_rows(test, figures_runs, figures_n_runs);
 	run_rows(test, figures_ends, figures_n_ends);
 	run_rows(test, figures_memory, figures_n_memory);
+	run_rows(test, figures_records, figures_n_records);
 }

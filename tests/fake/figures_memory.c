@@ -19,9 +19,8 @@ const struct figures_row figures_memory[] = {
 	{ .what = "measures a run that does not end with a whole chain",
 	  .who = EITHER,
 	  .config = { .clients = 1, .count = 105, .known_us = 300, .spread_us = 4000 } },
-	/* An agent that spins begins to measure before it hears of the client's buffer. */
 	{ .what = "measures all of a run that is too short for a warm-up",
-	  .who = PINGS,
+	  .who = EITHER,
 	  .config = { .clients = 1, .count = 9, .known_us = 300, .spread_us = 4000 } },
 	{ .what = "measures a run with one very late message",
 	  .who = EITHER,

@@ -40,6 +40,20 @@ void fake_pass_message_time(void)
 	uint64_t message = fake_report->known_messages++;
 
 	fake_report->skipped_ns += known_message_ns(fake_config, message);
+	fake_report->known_last_ns = fake_known_now_ns();
+}
+
+/* What a peer's device writes comes by itself, so long after the message before it. */
+uint64_t fake_due_ns(void)
+{
+	return fake_report->known_last_ns +
+	       known_message_ns(fake_config, fake_report->known_messages);
+}
+
+void fake_due_arrived(void)
+{
+	fake_report->known_last_ns = fake_due_ns();
+	fake_report->known_messages++;
 }
 
 /* Before and after what is measured: who begins too early or ends too late finds too much. */

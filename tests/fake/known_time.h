@@ -12,6 +12,9 @@
 #define KNOWN_CALL_NS 50000000 /* rdma_connect, rdma_accept, ibv_destroy_cq */
 #define KNOWN_LOOK_US 10       /* a look at a CQ in vain, when no message is on its way */
 
+#define KNOWN_NAP_US \
+	100 /* from one look to the next of a program that sleeps between looks at memory */
+
 /* What the message with this number, from 0, takes from a peer to the program. */
 uint64_t known_message_ns(const struct fake_config *config, uint64_t message);
 

@@ -136,10 +136,19 @@ static bool falls_asleep(struct pollfd *fds, nfds_t n)
 	return !fake_end(fault.error);
 }
 
+/* What it waits for no other thread of its own does. */
+static bool is_alone(void)
+{
+	return fake_config && fake_config->pushes && fake_time_is_known() &&
+	       !fake_config->program_serves;
+}
+
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
 	const bool often = fake_config && (fake_config->pushes || fake_config->talks);
-	const struct timespec moment = { .tv_nsec = often ? SHORT_MOMENT_NS : MOMENT_NS };
+	const struct timespec moment = { .tv_nsec = is_alone() ? 0
+						    : often    ? SHORT_MOMENT_NS
+							       : MOMENT_NS };
 	const struct timespec late = { .tv_nsec = LATE_NS };
 	int ready;
 
@@ -152,9 +161,15 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) || !fake_skips_waits())
 		return __real_ppoll(fds, n, timeout, mask);
 	ready = __real_ppoll(fds, n, &moment, mask);
-	if (!ready)
-		fake_skip_time(timeout);
-	if (!ready && often)
+	if (ready)
+		return ready;
+	fake_skip_time(timeout);
+	if (fake_time_is_known()) {
+		fake_lock();
+		fake_publishers_move(); /* meanwhile */
+		fake_unlock();
+	} else if (often) {
 		fake_skip_time(&late);
-	return ready;
+	}
+	return 0;
 }

@@ -218,6 +218,24 @@ static bool may_write(const struct fake_peer *peer)
 	return qp && qp->pub.state == IBV_QPS_RTS;
 }
 
+/* In known time: the half of a torn one when half of its time has passed. */
+static void write_in_time(struct fake_peer *peer)
+{
+	uint64_t now_ns = fake_known_now_ns(), due_ns, half_ns;
+	bool begins;
+
+	while (may_write(peer)) {
+		due_ns = fake_due_ns();
+		half_ns = (due_ns - fake_report->known_last_ns) / 2;
+		begins = !peer->torn && (peer->number + 1) % 3;
+		if (now_ns < (begins ? due_ns - half_ns : due_ns))
+			break;
+		write_to_program(peer);
+		if (!peer->torn)
+			fake_due_arrived();
+	}
+}
+
 void fake_publishers_move(void)
 {
 	struct fake_peer *peer;
@@ -225,7 +243,9 @@ void fake_publishers_move(void)
 	if (!fake_config->pushes)
 		return;
 	for (peer = fake_first_peer(); peer; peer = LIST_NEXT(peer, all)) {
-		if (may_write(peer))
+		if (fake_time_is_known())
+			write_in_time(peer);
+		else if (may_write(peer))
 			write_to_program(peer);
 	}
 }

@@ -101,6 +101,8 @@ void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 bool fake_time_is_known(void);
 uint64_t fake_known_now_ns(void);
 void fake_pass_message_time(void);
+uint64_t fake_due_ns(void); /* when the next message comes that waits for no look; */
+void fake_due_arrived(void);
 void fake_pass_call_time(const char *call);
 void fake_note_look(int found, const struct ibv_wc *wc);
 

@@ -119,8 +119,8 @@ static void take_line(struct fake_peer *peer)
 {
 	uint64_t seen = htobe64(peer->received);
 
-	if (peer->looks++ < LATE || !memcmp(peer->memory + SEEN, &seen, sizeof(seen)) ||
-	    fake_has_quit(peer))
+	if (fake_config->bad_mark || peer->looks++ < LATE ||
+	    !memcmp(peer->memory + SEEN, &seen, sizeof(seen)) || fake_has_quit(peer))
 		return;
 	memcpy(peer->memory + SEEN, &seen, sizeof(seen));
 	fake_may_stop_program(peer);
