@@ -24,6 +24,7 @@ JAIL = Path("/run/submission")
 TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
 NOBODY = "65534:65534"
 AWAIT_S = 20
+TICK_S, MOST_TICK_S = 0.05, 0.5
 LONGEST = 2_000_000  # bytes of output that are kept
 LATE_CASES = 3  # so many, and the rest is not run
 LIMITS = ["--memlock=unlimited", "--nproc=64", "--fsize=50000000", "--core=0"]
@@ -72,6 +73,31 @@ def confined(program: str, arguments: list[str], trace: str, settings: dict[str,
     ]  # fmt: skip
 
 
+def busy_s() -> float:
+    """The processor time that this machine has spent."""
+    words = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+    return (sum(map(int, words[:8])) - int(words[3]) - int(words[4])) / os.sysconf("SC_CLK_TCK")
+
+
+class Limit:
+    """A limit on the time of a wait. No more than MOST_TICK_S is counted from one look to the next: a time in which the
+    host does not run this machine passes for nobody. With `idle`, it also ends when the machine has had next to nothing
+    to do for that many seconds."""
+
+    def __init__(self, seconds: float, idle: float | None = None) -> None:
+        self.left, self.most_idle, self.idle = seconds, idle, 0.0
+        self.time, self.busy = time.monotonic(), busy_s()
+
+    def over(self) -> bool:
+        """Takes a look. To be called every TICK_S."""
+        now, busy = time.monotonic(), busy_s()
+        tick = min(now - self.time, MOST_TICK_S)
+        self.left -= tick
+        self.idle = self.idle + tick if busy - self.busy <= tick / 2 else 0.0
+        self.time, self.busy = now, busy
+        return self.left < 0 or (self.most_idle is not None and self.idle > self.most_idle)
+
+
 class Side:
     """One process of a case: the submission's, or a partner."""
 
@@ -95,12 +121,12 @@ class Side:
 
     def wait(self, said: bool, text: str, times: int = 1) -> None:
         """Waits until stderr, or the trace, has the text so often, or the process has ended, or should have."""
-        end = time.monotonic() + AWAIT_S
-        while time.monotonic() < end and self.process.poll() is None:
+        limit = Limit(AWAIT_S)
+        while not limit.over() and self.process.poll() is None:
             seen = self.err.read_bytes() if said else self.traced()
             if seen.count(text.encode()) >= times:
                 return
-            time.sleep(0.05)  # no program announces this
+            time.sleep(TICK_S)  # no program announces this
 
     def leaf(self) -> int:
         """The program itself: the last of a line of children."""
@@ -122,14 +148,20 @@ class Side:
             except ProcessLookupError:
                 pass
 
-    def end(self, seconds: float) -> dict[str, Any]:
+    def status(self, limit: Limit) -> int | str:
+        """Its exit status, or "late"."""
+        while not limit.over():
+            try:
+                return self.process.wait(TICK_S)
+            except subprocess.TimeoutExpired:
+                pass
+        self.process.kill()  # with --kill-child and its own process ids, all it started ends, too
+        self.process.wait()
+        return "late"
+
+    def end(self, limit: Limit) -> dict[str, Any]:
         """Waits for its end, but no longer than that. Returns what is known of it."""
-        try:
-            status: int | str = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.process.kill()  # with --kill-child and its own process ids, all it started ends, too
-            self.process.wait()
-            status = "late"
+        status = self.status(limit)
         result: dict[str, Any] = {"status": status}
         for name, path in (("out", self.out), ("err", self.err)):
             result[name] = path.read_bytes()[:LONGEST].decode(errors="replace")
@@ -143,7 +175,7 @@ class Case:
     def __init__(self, case: dict[str, Any], number: int, scratch: Path) -> None:
         self.what = {name: case[name] for name in ("server", "client", "holder") if name in case}
         self.steps = case.get("steps") or DEFAULT_STEPS[tuple(name for name in ("server", "client") if name in case)]
-        self.seconds = case["seconds"]
+        self.seconds, self.idle_seconds = case["seconds"], case.get("idle_seconds")
         self.number, self.scratch = number, scratch
         self.sides: dict[str, Side] = {}
         self.result: dict[str, Any] = {}
@@ -159,7 +191,7 @@ class Case:
     def end(self, name: str) -> None:
         """Waits for a side's end."""
         if name in self.sides and name not in self.result:
-            self.result[name] = self.sides[name].end(2 if self.late() else self.seconds)
+            self.result[name] = self.sides[name].end(Limit(2 if self.late() else self.seconds, self.idle_seconds))
 
     def step(self, action: str, name: str, *words: Any) -> None:
         """Does one thing."""

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by lab/test: the checks that spoil the cache, or go without a network, a disk or root. Each
-# has a cache of its own. What they share with the others is in test-checks.sh.
+# Read by lab/test: the checks that damage the cache, or run without a network, without disk space or without root. Each
+# has a cache of its own. The functions that all checks use are in test-checks.sh.
 # shellcheck disable=SC2016   # what is in single quotes is for the shell in the guest
 
-own_cache() {                    # a copy of the cache that we may spoil; entry is that of the kernel used
+own_cache() {                    # make a copy of the cache that may be damaged; set entry to that of the kernel
 	local from=${XDG_CACHE_HOME:-$HOME/.cache}/rdma-lab name=${LAB_KERNEL:-default}
 	[[ $name != */* ]] || name=path-$(printf %s "$name" | sha256sum | cut -c 1-12)
 	mkdir -p cache
@@ -15,7 +15,7 @@ own_cache() {                    # a copy of the cache that we may spoil; entry 
 	entry=$(echo "$PWD"/cache/rdma-lab/*/kernels/"$entry")
 }
 
-no_network() {                   # apt sees no archive at all
+no_network() {                   # hide all archives from apt
 	mkdir -p etc/parts lists/partial
 	printf 'deb http://127.0.0.1:9/debian stable main\n' >etc/sources.list
 	printf '%s\n' "Dir::Etc::sourcelist \"$PWD/etc/sources.list\";" "Dir::Etc::sourceparts \"$PWD/etc/parts\";" \

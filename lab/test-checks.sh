@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# The checks of lab/test, one function each: it fails by a sentence and a non-zero status, skips with status 77.
-# Each has a TMPDIR of its own: QEMUs that name it in their command line are this check's and nobody else's.
+# The checks of lab/test, one function each. A check that fails prints a sentence and returns a non-zero status; one that
+# cannot run here returns 77. Each has a TMPDIR of its own, whose name is in the command line of each QEMU that it starts.
 # shellcheck disable=SC2016,SC2164   # commands for the guest stay as they are; set -e guards cd
 
 fail() { echo "$*"; exit 1; }
 skip() { echo "$*"; exit 77; }
 
-# expect STATUS COMMAND...: run, with both outputs in files; the status must be that.
+# expect STATUS COMMAND...: run the command with both outputs in files; fail unless it exits with that status.
 expect() {
 	local want=$1 rc=0
 	shift
@@ -130,7 +130,7 @@ check_place() {
 	grep -q uverbs0 out && grep -q rdma_cm out && grep -q unlimited out && grep -q UP out || { cat out; fail "incomplete"; }
 }
 
-# With another clock than this one, clock_gettime(2) in the guest is a system call.
+# With any other clock source, clock_gettime(2) in the guest is a system call.
 check_environment() {
 	FROM_CALLER=1 NOT_PASSED=1 expect 0 "$run" --env FROM_CALLER --env 'SET=a b' --env NOT_THERE -- sh -c 'env
 		cat /sys/devices/system/clocksource/clocksource0/current_clocksource'
@@ -154,7 +154,7 @@ check_timeout_ends() {
 	no_qemu_left
 }
 
-interrupted_by() {               # interrupted_by SIGNAL STATUS: a shell's background job ignores SIGINT; Perl undoes that
+interrupted_by() {               # interrupted_by SIGNAL STATUS. Perl, because a shell's background job ignores SIGINT
 	local pid rc=0
 	rm -f out
 	perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$run" -- \
@@ -217,7 +217,7 @@ check_two_at_once() {
 	[ "$ra$rb$(cat a b | tr -d '\n')" = 34ab ] || { cat err; fail "$ra $rb $(cat a b)"; }
 }
 
-# rping from the guest to itself, over one device, with both families; and that there is no other device
+# rping from the guest to itself over one device, IPv4 and IPv6; and there is no other device
 both_families() {                # both_families OPTION VARIABLE THE_OTHER
 	expect 0 "$run" "$1" -- sh -c 'env; ibv_devices; for a in $LAB_'"$2"'_ADDR $LAB_'"$2"'_ADDR6; do
 			rping -s -a $a -C 5 & server=$!
@@ -231,8 +231,8 @@ both_families() {                # both_families OPTION VARIABLE THE_OTHER
 check_roce() { both_families --roce ROCE 'siw0|IWARP'; }
 check_iwarp() { both_families --iwarp IWARP 'rxe0|ROCE'; }
 
-# What runs on two hosts: host 1 serves on each address of $1, and says through TCP when it listens; rping, refused,
-# would hang. Host 2 uses each, and then says that it is done.
+# The commands for two hosts. Host 1 serves on each address of $1, and tells host 2 over TCP when it listens, because
+# rping hangs if it is refused. Host 2 connects to each, and then tells host 1 that it is done.
 server='for a in $0; do rping -s -P -a $a & done
 	until [ $(rdma resource show cm_id | grep -c LISTEN) = $(echo $0 | wc -w) ]; do sleep 0.1; done
 	busybox nc -l -p 1111; busybox nc -l -p 2222; echo served'

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by lab/test: the checks of --kernel, and those that break a step of filling the cache on purpose. Each has a
-# cache of its own. What they share with the others is in test-checks.sh and test-cache.sh.
+# Read by lab/test: the checks of --kernel, and those that make a step of filling the cache fail. Each has a cache of its
+# own. The functions that all checks use are in test-checks.sh and test-cache.sh.
 # shellcheck disable=SC2016   # what is in single quotes is for the shell in the guest
 
 kernel_package() {               # download the default kernel's package as kernel.deb; sets release
@@ -25,7 +25,7 @@ kernel_directory() {             # the same, unpacked: kernel/bzImage and kernel
 	modules=kernel/lib/modules/$release
 }
 
-# A tree in which that kernel might have been built, with the modules that the lab takes, siw's source and no siw.ko.
+# A tree as if that kernel had been built in it, with the modules that the lab needs and siw's source, but no siw.ko.
 kernel_tree() {
 	local file
 	kernel_directory
@@ -48,7 +48,7 @@ kernel_tree() {
 	echo 'int siw_accept(void);' >tree/drivers/infiniband/sw/siw/siw_cm.c
 }
 
-# broken PROGRAM [WHEN]: from now on it fails with a message, where its arguments have WHEN.
+# broken PROGRAM [WHEN]: replace the program by one that fails with a message if its arguments contain WHEN.
 broken() {
 	mkdir -p fake
 	printf '#!/bin/sh\ncase "$*" in *"%s"*) echo "%s: it is broken" >&2; exit 1;; esac\nexec %s "$@"\n' \
@@ -56,7 +56,8 @@ broken() {
 	chmod +x "fake/$1"
 }
 
-# reason PROGRAM SENTENCE OPTION...: the lab fails because of the fake, shows its message, and says the sentence last.
+# reason PROGRAM SENTENCE OPTION...: the lab must fail because of that program, show its message, and end with the
+# sentence.
 reason() {
 	local program=$1 want=$2
 	shift 2
@@ -86,7 +87,7 @@ check_kernel_unknown() {
 	[ -z "$(ls -d empty/rdma-lab/*/kernels 2>/dev/null)" ] || fail "something was cached"
 }
 
-# What the cache has answers by its version, too, even offline; and another question does not disturb the default.
+# A kernel that is in the cache is also found by its version, even offline; and this does not change the default.
 check_kernel_version() {
 	unset LAB_KERNEL LAB_SOURCES
 	own_cache
@@ -102,7 +103,7 @@ check_kernel_version() {
 	[ ! -s err ] || { cat err; fail "the default is not silent any more"; }
 }
 
-# The keyring is there, but its key is another: apt refuses the archive, and the lab says what lacks.
+# The keyring has another key: apt refuses the archive, and the lab says which keyring is missing.
 check_missing_key() {
 	export XDG_CACHE_HOME=$PWD/empty
 	local key=/usr/share/keyrings/debian-archive-removed-keys.gpg
@@ -148,7 +149,7 @@ check_kernel_directory() {
 	sentence "of release $release" err
 }
 
-# The source of siw in this tree is no driver: it does not build. A module of the tree's own is taken as it is.
+# The source of siw in this tree does not compile. If the tree has a module, that is used.
 check_kernel_tree() {
 	kernel_tree
 	no_network

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command line of bench/compare: measures in the VM or here, then writes the report.
+"""The command line of bench/compare: measures in the VM or on this machine, then writes the report.
 
-Place: called by bench/compare. Contract: exit status 0 all was measured, whatever came out; 1 a program failed, nothing
-was measured, or a --fail-if came true; 2 wrong usage; 130 it was interrupted, with a report of what is there.
+Place: called by bench/compare. Contract: exit status 0 if everything was measured, whatever the results; 1 if a program
+failed, nothing was measured, or a --fail-if is true; 2 for wrong usage; 130 after an interrupt, with a report of what
+was measured.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from .runner import Failed
 
 FOLDER = Path("build/report")
 EPILOGUE = f"""Comparisons for --only: {" ".join(plan.GROUPS)}; or programs, such as ping-sr-3.
-It runs in the VM of lab/run, or, with RDMA_ADDR=address in the environment, on this machine's RDMA
-device that serves the address (LAB=1 forces the VM). Results are in {FOLDER}/: index.html, results.json,
-results.csv, plots. Exit status: 0 all was measured, whatever came out; 1 a program failed, or a limit of
---fail-if was passed; 2 wrong usage; 130 interrupted: the report is of what was measured until then.
+The programs run in the virtual machine (VM) of lab/run. With RDMA_ADDR=address in the environment they run
+on this machine, on the RDMA device that has this address; LAB=1 selects the VM all the same. The results are
+in {FOLDER}/: index.html, results.json, results.csv and plots.
+Exit status: 0 if everything was measured, whatever the results; 1 if a program failed or a --fail-if is true;
+2 for wrong usage; 130 after an interrupt: the report then has what was measured until then.
 """
 
 
@@ -33,30 +35,30 @@ def parser() -> argparse.ArgumentParser:
     """All options."""
     options = argparse.ArgumentParser(
         prog="bench/compare",
-        description="Measures what each way of waiting costs, and what it gives.",
+        description="Measures latency, throughput and processor time of each way to wait for completions.",
         epilog=EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     length = options.add_mutually_exclusive_group()
-    length.add_argument("--quick", action="store_true", help="two minutes: three curves, of the quality of a demo")
-    length.add_argument("--full", action="store_true", help="everything, as many rounds as it takes; hours")
-    options.add_argument("--only", action="append", default=[], metavar="NAME", help="this comparison or program")
-    options.add_argument("--link", metavar="NAME", help="RoCE, iWARP or RDMA (default: the first there is; all: each)")
-    options.add_argument("--minutes", type=float, metavar="N", help="time for all of it (default 10)")
-    options.add_argument("--resume", action="store_true", help="go on with what is in the folder")
-    options.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR", help=f"for results (default {FOLDER})")
-    options.add_argument("--fail-if", action="append", default=[], metavar="LIMIT", help="exit 1 if this is so, "
-                         "beyond noise: 'ping-sr-4.p50 > 1.1 * ib_send_lat_e.p50'")  # fmt: skip
-    options.add_argument("--junit", type=Path, metavar="FILE", help="the limits as JUnit XML")
-    options.add_argument("--server-launch", default="", metavar="COMMAND", help="such as 'ssh host1'")
-    options.add_argument("--client-launch", default="", metavar="COMMAND", help="such as 'ssh host2'")
+    length.add_argument("--quick", action="store_true", help="only three curves, with few samples: two minutes")
+    length.add_argument("--full", action="store_true", help="all comparisons, with as many rounds as precise results need: hours")
+    options.add_argument("--only", action="append", default=[], metavar="NAME", help="only this comparison or program (repeatable)")
+    options.add_argument("--link", metavar="NAME", help="RoCE, iWARP, RDMA, or all (default: the first of them that is found)")
+    options.add_argument("--minutes", type=float, metavar="N", help="how long all measurements may take together (default 10)")
+    options.add_argument("--resume", action="store_true", help="keep the samples that are in the folder, and measure what is missing")
+    options.add_argument("--folder", type=Path, default=FOLDER, metavar="DIR", help=f"where results are written (default {FOLDER})")
+    options.add_argument("--fail-if", action="append", default=[], metavar="LIMIT", help="exit with status 1 if this "
+                         "is true beyond noise, such as 'ping-sr-4.p50 > 1.1 * ib_send_lat_e.p50'")  # fmt: skip
+    options.add_argument("--junit", type=Path, metavar="FILE", help="write the results of --fail-if as JUnit XML")
+    options.add_argument("--server-launch", default="", metavar="COMMAND", help="start servers with this command, such as 'ssh host1'")
+    options.add_argument("--client-launch", default="", metavar="COMMAND", help="start clients with this command, such as 'ssh host2'")
     options.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     return options
 
 
 def measure_here(options: argparse.Namespace, chosen: plan.Plan) -> int:
-    """In the VM, or where RDMA_ADDR is."""
+    """Measures on this machine, which may be the VM."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     told = {"arguments": sys.argv[1:], "window": chosen.window, "minutes": chosen.minutes, "link": options.link}
     launch = {
@@ -72,8 +74,8 @@ def measure_here(options: argparse.Namespace, chosen: plan.Plan) -> int:
 
 
 def measure_in_vm() -> int:
-    """In a session of its own: a Ctrl-C at the terminal, or a signal sent to us alone, is handed on once. The second
-    one ends the VM at once.
+    """Measures in the VM, whose processes are a session of their own: Ctrl-C or a signal reaches only this process,
+    which passes it on once. A second one ends the VM at once.
     """
     command = ["lab/run", "--timeout", "86400", "--", "bench/compare", "--here", *sys.argv[1:]]
     number, interrupts = signal.SIGINT, 0
@@ -83,13 +85,13 @@ def measure_in_vm() -> int:
                 status = process.wait()
                 return 130 if interrupts else status
             except KeyboardInterrupt:
-                measure.say("interrupted: what was measured stays")
+                measure.say("interrupted: keeping what was measured")
                 process.send_signal(number)
                 number, interrupts = signal.SIGTERM, interrupts + 1
 
 
 def interrupted(number: int, _frame: object) -> None:
-    """SIGTERM and SIGHUP are as Ctrl-C, and that also where a shell has it ignored."""
+    """Treats SIGTERM and SIGHUP like SIGINT, which a shell may have set to be ignored."""
     raise KeyboardInterrupt(number)
 
 
@@ -110,10 +112,10 @@ def main() -> int:
         (options.folder / "samples.jsonl").unlink(missing_ok=True)
     launched = bool(options.server_launch or options.client_launch)
     if launched and not options.here and not os.environ.get("RDMA_ADDR"):
-        parser().error("with a launcher RDMA_ADDR has to be the server's address")
+        parser().error("--server-launch and --client-launch need the server's address in RDMA_ADDR")
     for launch in (options.server_launch, options.client_launch):
         if launch and shutil.which(shlex.split(launch)[0]) is None:
-            parser().error(f"there is no launcher {shlex.split(launch)[0]} here")
+            parser().error(f"the launcher {shlex.split(launch)[0]} is not a command of this machine")
     in_vm = not options.here and not launched and not (os.environ.get("RDMA_ADDR") and os.environ.get("LAB") != "1")
     try:
         status = measure_in_vm() if in_vm else measure_here(options, chosen)

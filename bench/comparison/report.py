@@ -66,21 +66,21 @@ def finish(folder: Path, wanted: list[limits.Limit], junit: Path | None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Of bench/report."""
+    """The options of bench/report."""
     options = argparse.ArgumentParser(
         prog="bench/report",
-        description="Makes one report of the results of several machines, or of before and after.",
+        description="Makes one report from several results of bench/compare: of several machines, or before and after a change.",
         allow_abbrev=False,
     )
     options.add_argument("files", nargs="+", type=Path, metavar="FILE", help="results.json of bench/compare")
-    options.add_argument("--folder", type=Path, default=Path("build/report"), metavar="DIR", help="where to (default build/report)")
-    options.add_argument("--fail-if", action="append", default=[], metavar="LIMIT", help="as bench/compare has it")
-    options.add_argument("--junit", type=Path, metavar="FILE", help="the limits as JUnit XML")
+    options.add_argument("--folder", type=Path, default=Path("build/report"), metavar="DIR", help="where the report is written (default build/report)")
+    options.add_argument("--fail-if", action="append", default=[], metavar="LIMIT", help="as in bench/compare")
+    options.add_argument("--junit", type=Path, metavar="FILE", help="write the results of --fail-if as JUnit XML")
     return options
 
 
 def main() -> int:
-    """Exit status 0, 1 a limit was passed, 2 a file cannot be used."""
+    """Exit status: 0, 1 if a --fail-if is true, 2 if a file cannot be used."""
     options = parser().parse_args()
     all_results = []
     try:

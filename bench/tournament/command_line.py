@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The command line of bench/fabric.
 
-Place: called by bench/fabric. Contract: exit status 0 every pair was measured, whatever came out; 1 a host does not answer
-or a pair failed; 2 wrong usage; 130 it was interrupted, with a report of what is there.
+Place: called by bench/fabric. Contract: exit status 0 if every pair was measured, whatever the results; 1 if a host does
+not answer or a pair failed; 2 for wrong usage; 130 after an interrupt, with a report of what was measured.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .tournament import Tournament, Wishes, say
 TOP = Path(__file__).resolve().parent.parent.parent
 FOLDER = Path("build/fabric")
 PROGRAMS = ("ping-sr-2", "blast-sr-2/65536")
-EPILOGUE = f"""HOSTS is a text file, a line a host: NAME, or NAME ADDRESS where its RDMA device has another address.
-A launcher is a command that starts a program on a host: 'ssh {{host}}', 'docker exec {{host}}',
-'kubectl exec {{host}} --'; srun, within a job of Slurm, needs no {{host}}, and no --hosts. The programs
-must be at the same path on all hosts. Results are in {FOLDER}/: index.html, results.json, results.csv,
-an SVG for each map. Exit status: 0 every pair was measured, whatever came out; 1 a host does not answer,
-or a pair failed: they are named; 2 wrong usage; 130 interrupted: the report is of what was measured.
+EPILOGUE = f"""The file of --hosts has a line for each host: NAME, or NAME ADDRESS if its RDMA device has another address.
+Launchers are 'ssh {{host}}', 'docker exec {{host}}', 'kubectl exec {{host}} --' and the like. srun, within a Slurm
+job, needs neither {{host}} nor --hosts. The programs must be at the same path on all hosts. The results are in
+{FOLDER}/: index.html, results.json, results.csv and an SVG file for each map.
+Exit status: 0 if every pair was measured, whatever the results; 1 if a host does not answer or a pair failed,
+which are named; 2 for wrong usage; 130 after an interrupt: the report has what was measured until then.
 """
 
 
@@ -37,22 +37,22 @@ def parser() -> argparse.ArgumentParser:
     """All options."""
     options = argparse.ArgumentParser(
         prog="bench/fabric",
-        description="Measures every pair of hosts, and names those that are unlike the others.",
+        description="Measures every pair of hosts, and names the pairs and hosts that differ from the others.",
         epilog=EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    options.add_argument("--hosts", type=Path, metavar="FILE", help="the hosts (default: the nodes of the job of Slurm)")
-    options.add_argument("--launch", required=True, metavar="COMMAND", help="srun, 'ssh {host}', ...")
-    options.add_argument("--address", default="{host}", metavar="TEMPLATE", help="of a host without one in FILE, such as '{host}-ib'")
+    options.add_argument("--hosts", type=Path, metavar="FILE", help="a text file with the hosts (default: the nodes of the Slurm job)")
+    options.add_argument("--launch", required=True, metavar="COMMAND", help="starts a program on a host: srun, 'ssh {host}', ...")
+    options.add_argument("--address", default="{host}", metavar="TEMPLATE", help="the address of hosts without one in FILE, such as '{host}-ib'")
     options.add_argument("--program", action="append", default=[], metavar="NAME[@LOAD][/SIZE]",
-                         help=f"what is measured (default: {' and '.join(PROGRAMS)})")  # fmt: skip
-    options.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each pair is measured (default 3)")
-    options.add_argument("--seconds", type=float, default=1.0, metavar="N", help="for each program (default 1)")
-    options.add_argument("--both-ways", action="store_true", help="each pair a second time, roles exchanged")
-    options.add_argument("--at-once", type=int, default=0, metavar="N", help="pairs at the same time (default: as many as there can be)")
-    options.add_argument("--resume", action="store_true", help="go on with what is in the folder")
-    options.add_argument("--folder", type=Path, default=TOP / FOLDER, metavar="DIR", help=f"for results (default {FOLDER})")
+                         help=f"what to measure (repeatable; default: {' and '.join(PROGRAMS)})")  # fmt: skip
+    options.add_argument("--rounds", type=int, default=3, metavar="N", help="measure each pair so many times (default 3)")
+    options.add_argument("--seconds", type=float, default=1.0, metavar="N", help="run each program so long (default 1)")
+    options.add_argument("--both-ways", action="store_true", help="measure each pair again with server and client exchanged")
+    options.add_argument("--at-once", type=int, default=0, metavar="N", help="measure at most so many pairs at the same time (default: as many as possible)")
+    options.add_argument("--resume", action="store_true", help="keep the samples that are in the folder, and measure what is missing")
+    options.add_argument("--folder", type=Path, default=TOP / FOLDER, metavar="DIR", help=f"where results are written (default {FOLDER})")
     return options
 
 
@@ -62,7 +62,7 @@ def point(text: str) -> plan.Point:
     way, _, load = name.partition("@")
     if way not in WAYS or not remote.possible(way):
         able = ", ".join(name for name in WAYS if remote.possible(name))
-        raise ValueError(f"--program {text}: no program that can be run through a launcher; these can: {able}")
+        raise ValueError(f"--program {text}: a launcher can run only these: {able}")
     if not all(word.isdigit() and int(word) > 0 for word in (size or "1", load or "1")):
         raise ValueError(f"--program {text}: expected NAME[@LOAD][/SIZE]")
     return plan.Point(way, int(load or 0), int(size or 64))
@@ -75,7 +75,7 @@ def check(options: argparse.Namespace) -> tuple[Wishes, Rules, list[hosts.Host]]
         raise ValueError("--rounds is at least 1, --at-once at least 0, --seconds from more than 0 to 3600")
     launch = hosts.launcher(options.launch)
     if shutil.which(launch[0]) is None:
-        raise ValueError(f"--launch: there is no command {launch[0]} here")
+        raise ValueError(f"--launch: {launch[0]} is not a command of this machine")
     for missing in filter(None, (WAYS[one.way].missing() for one in points)):
         raise ValueError(f"{missing}: see make bench-build; the programs must be at the same path on all hosts")
     found = hosts.read(options.hosts, options.address) if options.hosts else hosts.of_allocation(options.address)
@@ -119,7 +119,7 @@ def main() -> int:
     try:
         tournament.run()
     except KeyboardInterrupt:
-        say("interrupted: what was measured stays")
+        say("interrupted: keeping what was measured")
         status = 130
     told = finish(file, options.folder)
     return status or told

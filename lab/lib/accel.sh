@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# KVM or emulation. /dev/kvm may be there and yet hang the guest or abort QEMU, so a small guest is asked once, for a
-# few seconds, to print a word; the answer is kept in the cache for this host, its kernel and its QEMU.
+# Chooses KVM or emulation. With a /dev/kvm that does not work, guests hang or QEMU aborts. So a small guest is started
+# once, for a few seconds, to print a word. The result is kept in the cache for this host, its kernel and its QEMU.
 
 probe_seconds=6
 
@@ -12,7 +12,7 @@ answer_file() {
 	printf '%s/accel-%s' "$cache" "$({ uname -nr; "$arch_qemu" --version | head -n 1; } | sha256sum | cut -c 1-16)"
 }
 
-# probe_kvm: true if a guest under KVM gets as far as its first process.
+# probe_kvm: true if a guest under KVM starts its first process.
 probe_kvm() {
 	local dir pid out=1
 	dir=$(mktemp -d) || return 1
@@ -43,7 +43,7 @@ choose_accel() {
 	case ${LAB_ACCEL:-} in
 	kvm | tcg) accel=$LAB_ACCEL accel_why="LAB_ACCEL says so"; return ;;
 	'') ;;
-	*) usage_error "LAB_ACCEL is '$LAB_ACCEL': it may be kvm or tcg" ;;
+	*) usage_error "LAB_ACCEL is '$LAB_ACCEL', but must be kvm or tcg" ;;
 	esac
 	if ! kvm_present; then
 		accel=tcg accel_why="no usable /dev/kvm"
@@ -51,7 +51,7 @@ choose_accel() {
 	fi
 	file=$(answer_file)
 	if [ ! -s "$file" ]; then
-		say "asking once, for at most $probe_seconds s, whether KVM works here"
+		say "testing once, for at most $probe_seconds s, whether KVM works here"
 		if probe_kvm; then echo kvm; else echo tcg; fi >"$file.$$" && mv "$file.$$" "$file"
 	fi
 	accel=$(cat "$file")

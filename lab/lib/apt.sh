@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by lib/fetch: asks apt, as an ordinary user, what kernels there are and downloads packages. Where the machine's
-# package lists do not do, lists of our own are kept in the cache; signatures are checked in any case.
+# Read by lib/fetch: asks apt, as an ordinary user, which kernels there are, and downloads packages. If the machine's
+# package lists do not have what is needed, lists of the lab's own are kept in the cache. Signatures are always checked.
 # find_kernel sets kernel_package, kernel_version and kernel_release.
 
 apt_base=(-o APT::Sandbox::User= -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Acquire::Retries=1
@@ -14,7 +14,7 @@ apt_query() { LC_ALL=C apt-cache "${apt_options[@]}" "$@" 2>/dev/null; }
 
 candidate() { apt_query policy "$1" | sed -n 's/^ *Candidate: //p' | grep -v '(none)'; }
 
-# depends PATTERN PACKAGE=VERSION...: names among their dependencies.
+# depends PATTERN PACKAGE=VERSION...: print those of their dependencies that match.
 depends() {
 	apt_query show "${@:2}" | sed -n 's/^\(Pre-\)\{0,1\}Depends: //p' | sed 's/[,|]/\n/g' | sed 's/^ *//; s/[ (:].*//' |
 		grep -E "$1" | sort -u
@@ -29,7 +29,7 @@ find_kernel() {
 		found=$(known_kernels | pick_kernel "$kernel_which") && [ -n "$found" ] || return 1
 		kernel_package=linux-image-${found% *} kernel_version=${found#* }
 	fi
-	# A package without a kernel, which depends on the newest of its series.
+	# A package without a kernel, which depends on the newest kernel of its series.
 	behind=$(depends '^linux-image-[0-9]' "$kernel_package=$kernel_version" | head -n 1) || true
 	if [ -n "$behind" ]; then
 		kernel_package=$behind
@@ -47,8 +47,8 @@ known_kernels() {
 		apt_query madison "${names[@]}" | sed -n 's/^ *linux-image-\([^ ]*\) *| *\([^ ]*\) *|.*/\1 \2/p'
 }
 
-# pick_kernel WHICH: of the lines of known_kernels that whose release or version WHICH is; if there is none, the newest
-# that begins so, but not in the middle of a number, and is no special kernel (real-time, cloud).
+# pick_kernel WHICH: print the line of known_kernels whose release or version is WHICH. If there is none: the newest that
+# begins with WHICH, which must not end within a number, and that is no special kernel (real-time, cloud).
 pick_kernel() {
 	awk -v want="$1" '
 		function begins(s) {
@@ -61,7 +61,7 @@ pick_kernel() {
 		END { printf "%s", same ? same : same_version ? same_version : similar }' | sort -k 2,2V | tail -n 1
 }
 
-# use_lists NAME OPTION...: ask lists of our own from now on. They are as old as they are until refresh_lists.
+# use_lists NAME OPTION...: use package lists of the lab's own from now on. refresh_lists updates them.
 use_lists() {
 	local dir=$cache/apt/$1
 	shift
@@ -76,7 +76,7 @@ use_own_lists() {
 	use_lists "$host_release"
 }
 
-use_sources() {                  # use_sources FILE: in place of the machine's sources
+use_sources() {                  # use_sources FILE: use it in place of the machine's sources
 	via=$1
 	use_lists "$(checksum <"$1")" -o "Dir::Etc::sourcelist=$1" -o Dir::Etc::sourceparts=/dev/null
 }
@@ -90,7 +90,7 @@ refresh_lists() {
 	fi
 }
 
-# shipped_sources: set files to what lab/sources has: first this release's backports, then the other releases.
+# shipped_sources: set files to those of lab/sources: first this release's backports, then the other releases.
 shipped_sources() {
 	local file=$lab_dir/sources/$host_release-backports.sources
 	files=()
@@ -100,8 +100,8 @@ shipped_sources() {
 	done
 }
 
-# search TEST...: true when TEST succeeds: with apt's lists as they are here, with fresh ones, and then, unless the
-# question is the default kernel, with the sources that the lab brings along. --sources names the only ones.
+# search TEST...: true as soon as TEST succeeds. It is tried with apt's lists as they are, then with fresh ones, and then,
+# unless the default kernel is wanted, with the sources in lab/sources. With --sources only that file is used.
 search() {
 	local file files
 	if [ -n "$kernel_sources" ]; then
@@ -125,7 +125,7 @@ search() {
 	return 1
 }
 
-# apt_size PACKAGE=VERSION...: how much there is to download, in MB.
+# apt_size PACKAGE=VERSION...: print how many MB have to be downloaded.
 apt_size() {
 	apt_query show "$@" | sed -n 's/^Size: //p' | awk '{ s += $1 } END { printf "%d", s / 1e6 + 0.5 }'
 }

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by every script of the lab on the host: how the lab speaks, how it fails, and where its cache is.
-# A script that reads this file has set `lab_dir` to the directory of lab/.
+# Read by every script of the lab on the host: messages, errors, and the path of the cache. A script that reads this
+# file has set `lab_dir` to the directory of lab/.
 
-lab_failed=125                   # the lab's own failures, as env(1) and timeout(1) do it
+lab_failed=125                   # the lab itself has failed: the status that env(1) and timeout(1) use
 lab_usage=2
 quiet=${quiet:-0}
 verbose=${verbose:-0}
 
-say() {                          # progress: silenced by --quiet
+say() {                          # progress: not with --quiet
 	[ "$quiet" = 1 ] || printf 'lab: %s\n' "$*" >&2
 }
 
@@ -27,7 +27,7 @@ usage_error() {
 	exit "$lab_usage"
 }
 
-# need COMMAND PACKAGE: fail in one sentence where a program is missing.
+# need COMMAND PACKAGE: fail with one sentence if the command is missing.
 need() {
 	PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null ||
 		die "$1 is missing (package $2): run tools/packages --install"
@@ -36,7 +36,7 @@ need() {
 cache_root() {
 	local base=${XDG_CACHE_HOME:-}
 	if [ -z "$base" ]; then
-		[ -n "${HOME:-}" ] || die "neither XDG_CACHE_HOME nor HOME says where to cache the kernel"
+		[ -n "${HOME:-}" ] || die "no directory to cache the kernel in: set XDG_CACHE_HOME or HOME"
 		base=$HOME/.cache
 	fi
 	printf '%s/rdma-lab/%s' "$base" "$arch"
@@ -47,5 +47,5 @@ arch=$(uname -m)
 if [ -r "$lab_dir/lib/arch-$arch.sh" ]; then
 	. "$lab_dir/lib/arch-$arch.sh"
 else
-	die "this machine is $arch, and the lab knows only: $(cd "$lab_dir/lib" && printf '%s ' arch-*.sh)"
+	die "this machine is $arch, but the lab supports only: $(cd "$lab_dir/lib" && printf '%s ' arch-*.sh)"
 fi

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# The initramfs is three archives one after the other: busybox and the modules (made once a kernel), the siw module
-# (likewise), and what this run wants (made each time, a few KB). Nothing is packed: unpacking costs the guest more.
-# What fails says why on stderr.
+# The initramfs is three archives one after the other: busybox and the modules, and the siw module (both made once for
+# each kernel), and the files of this run (a few KB, made each time). They are not compressed, because unpacking would
+# take the guest longer than reading. Errors are reported on stderr.
 
 archive() { (cd "$1" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0); }
 
-# module_list ROOT RELEASE MODULE...: files of the modules and all they depend on, in the order of loading.
+# module_list ROOT RELEASE MODULE...: print the files of the modules and of their dependencies, in the order of loading.
 module_list() {
 	local root=$1 release=$2 module
 	shift 2
@@ -36,8 +36,8 @@ add_modules() {                  # add_modules LIST: copy each file named on std
 	done
 }
 
-# base_initramfs ROOT RELEASE OUT: ROOT/lib/modules/RELEASE has the modules. A file OUT.modules names those that were
-# taken, and siw's, if there is one.
+# base_initramfs ROOT RELEASE OUT: ROOT/lib/modules/RELEASE has the modules. The file OUT.modules names those that were
+# copied, and siw's if there is one.
 base_initramfs() {
 	local tree=$3/tree/lab
 	mkdir -p "$tree/modules"

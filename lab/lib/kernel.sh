@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
 # The cache's entries. A kernel is the directory <cache>/kernels/<release>_<package version>/ with two parts: kernel/
-# (image, initramfs of modules, and in files of a line each: release, origin) and siw/ (the soft-iWARP module). A part
-# is made beside and renamed, so it is whole or absent. Its file `manifest` holds a sha256 of each file. Which entry
-# answers what --kernel says is in lib/which.sh. Here: find and check entries; lib/fetch makes them.
+# (image, initramfs of modules, and files of one line each: release, origin) and siw/ (the soft-iWARP module). A part is
+# made in another directory and then renamed, so it is never incomplete. Its file `manifest` has a sha256 of each file.
+# This file finds and checks entries, lib/fetch makes them, and lib/which.sh chooses the entry for --kernel.
 
-# part_ok DIR: the part is there and unharmed. Contents are hashed again only when size or times have changed.
+# part_ok DIR: true if the part is there and undamaged. Files are hashed again only if their size or time has changed.
 part_ok() {
 	[ -f "$1/manifest" ] || return 1
 	local seen
@@ -32,18 +32,18 @@ entry_ready() {
 	[ -n "$1" ] && part_ok "$cache/kernels/$1/kernel" && { [ "$2" = 0 ] || part_ok "$cache/kernels/$1/siw"; }
 }
 
-# look_again: true when it is time to see whether Debian has a newer kernel (every 14 days).
+# look_again: true every 14 days, when it is time to look for a newer kernel of Debian's.
 look_again() {
 	[ -z "$(find "$index" -mtime -14 2>/dev/null)" ]
 }
 
-# answered WANT_SIW: the cache has what was asked for, as it is today.
+# answered WANT_SIW: true if the cache has the kernel that was asked for, made from files that have not changed since.
 answered() {
 	read_index "$index"
 	entry_ready "$index_entry" "$1" && unchanged && { [ "${#index_files[@]}" != 0 ] || ! look_again; }
 }
 
-# require_kernel WANT_SIW LOOK: set `entry` to a directory that has what is wanted, filling the cache where needed.
+# require_kernel WANT_SIW LOOK: set `entry` to the directory with the kernel that is wanted. Fills the cache if needed.
 require_kernel() {
 	local lock=$cache/lock rc=0
 	question
@@ -57,24 +57,24 @@ require_kernel() {
 	if ! flock -n "$lock" true; then
 		say "another lab is filling the cache; waiting for it"
 	fi
-	# -o: only flock holds the lock, not what it runs, so that nobody waits for a dead holder's orphans.
+	# -o: only flock holds the lock, not its children, so that nobody waits for children of a process that has died.
 	flock -o -w 900 -E 99 "$lock" "$lab_dir/lib/fetch" "$1" "$2" "$quiet" "$verbose" "$kernel_kind" "$kernel_which" \
 		"$kernel_sources" || rc=$?
 	[ $rc != 99 ] || die "another lab has held $lock for 15 minutes: end it, or set XDG_CACHE_HOME"
 	[ $rc = 0 ] || exit $rc
 	read_index "$index"
-	entry_ready "$index_entry" "$1" || die "the cache in $cache is not usable after filling it: disk full?"
+	entry_ready "$index_entry" "$1" || die "the cache in $cache cannot be used although it was just filled: disk full?"
 	entry=$cache/kernels/$index_entry
 }
 
-# describe ENTRY: one line about a cached kernel: its release, where it comes from, and its soft-iWARP.
+# describe ENTRY: print one line about a cached kernel: its release, its origin, and whether it has soft-iWARP.
 describe() {
 	local siw="no siw"
 	! part_ok "$1/siw" || siw=$(cat "$1/siw/origin")
 	printf '%s (%s; %s)' "$(cat "$1/kernel/release")" "$(cat "$1/kernel/origin")" "$siw"
 }
 
-# list_kernels: what the cache has, and below each what to say to get it.
+# list_kernels: print the kernels in the cache, and below each the options that select it.
 list_kernels() {
 	local dir question
 	for dir in "$cache"/kernels/*; do
@@ -87,14 +87,14 @@ list_kernels() {
 	done
 }
 
-say_question() {                 # say_question FILE: the options; of another release's host they would ask something else
+say_question() {                 # say_question FILE: the options, and the release of other hosts
 	local where=
 	[[ $1 == "$host_release"-* ]] || where=" (on ${1%%-*})"
 	printf '%-12s --kernel %s%s%s\n' "" "$index_which" "${index_sources:+ --sources $index_sources}" "$where"
 }
 
-# keep_wanted: remove the entries that no question leads to, nor did before its last change; nor one about a path that
-# has gone.
+# keep_wanted: remove the entries that no question leads to, and did not before its last change; and those of a path that
+# no longer exists.
 keep_wanted() {
 	local dir question wanted=' '
 	for question in "$cache"/asked/*; do

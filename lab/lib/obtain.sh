@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by lib/fetch: what it does for a kernel of Debian's, and for one that a path names. Both fill the entry $name of
-# the cache and make it the answer to the question (lib/which.sh).
+# Read by lib/fetch: obtains a kernel of Debian's, or one that a path names. Both fill the entry $name of the cache and
+# make it the answer to the question (lib/which.sh).
 
-damaged() { [ ! -d "$cache/kernels/$name/$1" ] || say "the cached $2 is damaged: making it anew"; }
+damaged() { [ ! -d "$cache/kernels/$name/$1" ] || say "the cached $2 is damaged: making it again"; }
 
-# complete: make what the entry of the package lacks; 1 = something could not be downloaded.
+# complete: make the parts that the package's entry lacks. Returns 1 if something could not be downloaded.
 complete() {
 	name=${kernel_release}_$kernel_version
 	if ! part_ok "$cache/kernels/$name/kernel"; then
@@ -26,7 +26,7 @@ complete() {
 	write_index "$name" "$via" || trouble "cannot write the cache"
 }
 
-# find_cached: without a network, what the cache has will do.
+# find_cached: without a network, use a kernel of the cache.
 find_cached() {
 	local found
 	[ "$kernel_kind" = version ] || return 1
@@ -50,7 +50,7 @@ obtain_package() {
 	trouble "cannot download the kernel's packages: is there a network?"
 }
 
-# look_for_newer: nobody wants to hear that it failed.
+# look_for_newer: if it fails, this is no error.
 look_for_newer() {
 	touch "$index"
 	if [ -n "$index_via" ] && [ -f "$index_via" ]; then
@@ -63,7 +63,7 @@ look_for_newer() {
 	fi
 }
 
-# obtain_path: from a .deb or a directory. Its entry has a name of its own, with what its files are like today.
+# obtain_path: from a .deb or a directory. The name of its entry depends on the state of its files.
 obtain_path() {
 	local dir=$kernel_which
 	if [ "$kernel_kind" = deb ]; then
@@ -91,7 +91,7 @@ obtain_path() {
 path_siw() {
 	if [ "$from_build" = 1 ]; then
 		siw_from_tree "$build_tree" ||
-			die "$build_tree has neither siw nor its source (CONFIG_RDMA_SIW); lab/run --roce does without"
+			die "$build_tree has neither siw nor its source (CONFIG_RDMA_SIW); lab/run --roce does not need it"
 		return
 	fi
 	search siw_headers ||

@@ -1,41 +1,45 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# The command line of lab/run: parse_options sets one variable an option, checks each value, and splits the commands.
+# The command line of lab/run: parse_options sets one variable for each option, checks each value, and separates the
+# commands.
 
 help() {
 	cat <<'EOF'
 usage: lab/run [options] -- COMMAND [ARGUMENT...]
        lab/run --hosts 2 [options] -- COMMAND_1... ::: COMMAND_2...
 
-Runs COMMAND as root in a virtual machine whose kernel has soft-RoCE (rxe0) and soft-iWARP (siw0), in this directory
-and with this machine's programs, and exits with its status. Needs no root.
+Boots a virtual machine whose kernel has soft-RoCE (rxe0) and soft-iWARP (siw0), and runs COMMAND there as root. The
+guest sees this machine's files and starts in this directory. lab/run exits with COMMAND's status. It needs no root.
 
-  --roce, --iwarp     only this RDMA device (default: both)
-  --hosts N           1 (default) or 2 machines on a private link; the second's command follows ":::"
-  --loss PERCENT      with --hosts 2: lose this share of the packets, each way
-  --delay MS          with --hosts 2: delay each packet by this, each way
+  --roce, --iwarp     make only this RDMA device (default: both)
+  --hosts N           1 (default) or 2 machines on a private link; the command of the second follows ":::"
+  --loss PERCENT      with --hosts 2: drop this share of the packets, in each direction
+  --delay MS          with --hosts 2: delay each packet by this time, in each direction
   --capture FILE      with --hosts 2: write the link's packets, as host 1 sees them, in pcap format
   --no-prefix         with --hosts 2: do not start each line with "1| " or "2| "
-  --timeout SECONDS   end the machine after this time and exit 124
-  --cpus N            processors of the guest (default: 2, or 1 where the host has 1)
+  --timeout SECONDS   stop the machine after this time and exit with status 124
+  --cpus N            processors of the guest (default: 2, or 1 if the host has only 1)
   --memory MB         memory of the guest (default: 1024)
-  --writable DIR      writable directory (repeatable; default: the top of the git tree, or this directory)
+  --writable DIR      directory that the guest may write to (repeatable; default: the top of the git tree, or this
+                      directory)
   --env NAME[=VALUE]  an environment variable to pass on, or to set (repeatable)
-  --kernel WHICH      the guest's kernel (default: LAB_KERNEL, or what Debian has for this release): a version that apt
-                      knows, such as 6.12 or 6.1.0-56-amd64; a .deb file; or a directory in which a kernel was built, or
-                      with a bzImage and lib/modules/RELEASE
-  --sources FILE      apt's sources for the kernel, *.sources or *.list (default: LAB_SOURCES, or this machine's)
+  --kernel WHICH      the guest's kernel (default: LAB_KERNEL, or the default of this Debian release): a version that
+                      apt knows, such as 6.12 or 6.1.0-56-amd64; a .deb file; a directory in which a kernel was built;
+                      or a directory with a bzImage and lib/modules/RELEASE
+  --sources FILE      package sources (*.sources or *.list) that have the kernel (default: LAB_SOURCES, or this
+                      machine's)
   -i, --stdin         pass standard input to the command (default: /dev/null); one host only
-  --console FILE      write the guest's console and kernel log to FILE
-  --list              say what would be used: accelerator, kernel, drivers, cache; and what kernels the cache has
-  --fetch             only fill the cache, with today's kernel or that of --kernel; with --roce without siw
+  --console FILE      write the guest's console, with its kernel log, to FILE
+  --list              print the accelerator, kernel, drivers and cache that would be used, and the kernels in the cache
+  --fetch             only download the newest kernel, or that of --kernel, into the cache; with --roce, without the
+                      soft-iWARP driver
   -q, --quiet         no progress messages
-  -v, --verbose       say more: how long the boot took
-  -h, --help          this text
+  -v, --verbose       more messages, such as how long the boot took
+  -h, --help          print this text
 
-Exit status: the command's (the first that is not 0, of two); 128+N killed by signal N; 124 --timeout; 125 the lab
-failed; 2 wrong usage. LAB_ACCEL=tcg|kvm overrides how the machine is run.
+Exit status: that of COMMAND (of two commands, the first that is not 0); 128+N if COMMAND was killed by signal N; 124
+after --timeout; 125 if the lab itself failed; 2 for wrong usage. LAB_ACCEL=tcg or kvm selects emulation or KVM.
 EOF
 }
 
@@ -57,7 +61,7 @@ decimal() {                      # decimal OPTION VALUE HIGHEST
 		usage_error "$1 takes a number from 0 to $3, not '$2'"
 }
 
-output_file() {                  # output_file OPTION FILE: an absolute path; tried now, not after the run
+output_file() {                  # output_file OPTION FILE: an absolute path; the file is opened now, not after the run
 	local file=$2
 	[[ $file == /* ]] || file=$PWD/$file
 	{ : >>"$file"; } 2>/dev/null || usage_error "$1: cannot write $2"
@@ -163,15 +167,16 @@ check_combination() {
 	[ "${#command1[@]}" -gt 0 ] || usage_error "no command was given"
 	[ "$hosts" = 1 ] || [ "${#command2[@]}" -gt 0 ] || usage_error "--hosts 2 takes two commands with ::: between them"
 	if [ "$hosts" = 1 ] && [ -n "$loss$delay$capture" ]; then
-		usage_error "--loss, --delay and --capture are about the link between two hosts: add --hosts 2"
+		usage_error "--loss, --delay and --capture need two hosts: add --hosts 2"
 	fi
-	[ "$hosts" = 1 ] || [ "$((stdin + tty))" = 0 ] || usage_error "standard input goes to one host only"
+	[ "$hosts" = 1 ] || [ "$((stdin + tty))" = 0 ] || usage_error "--stdin and lab/shell work with one host only"
 	[ -z "$delay" ] || netem="delay ${delay}ms"
 	[ -z "$loss" ] || netem="$netem loss $loss%"
 }
 
-# shares: "rw DIR" or "ro DIR" each. The top of the git tree that we are in is writable, or without one this directory,
-# unless --writable named others: then it is shared to be read where the guest's own /tmp and the like would hide it.
+# shares: a line "rw DIR" or "ro DIR" for each directory. By default the top of the git tree, or this directory if
+# there is none, is writable. If --writable names others, it is shared read-only: this matters if it is below /tmp or the
+# like, where the guest's own directory would hide it.
 choose_shares() {
 	local top dir
 	cwd=$(pwd -P) top=$(pwd -P) shares=()

@@ -4,7 +4,7 @@
 # One virtual machine: its run directory, its QEMU command line, its start and its end. VM n lives in $run/n.
 # Ports of the guest: 1 stdout, 2 stderr, 3 control, 4 stdin, console hvc0 for lab/shell.
 
-# prepare_vm N: what the guest reads, and the pipes.
+# prepare_vm N: write the files that the guest reads, and make the pipes.
 prepare_vm() {
 	local dir=$run/$1 tree=$run/$1/tree name
 	mkdir -p "$tree/lab/guest"
@@ -34,7 +34,7 @@ guest_config() {
 	[ "$tty" = 0 ] || terminal_size | sed 's/\(.*\) \(.*\)/LAB_SIZE="rows \1 cols \2"/'
 }
 
-# The command's environment: little of the caller's, what --env named, and what says that this is the lab.
+# The command's environment: a few of the caller's variables, those of --env, and those that describe the lab.
 guest_environment() {
 	local name
 	for name in LANG LANGUAGE LC_ALL TERM TZ "${!LC_@}"; do
@@ -53,8 +53,8 @@ port() {                         # port NAME NUMBER N
 	qemu_args+=(-chardev "pipe,id=$1,path=$run/$3/$1" -device "virtserialport,bus=ser.0,nr=$2,chardev=$1")
 }
 
-# nic NAME SLOT N: a NIC whose other end is the same NIC of the other VM. Datagrams over unix sockets: a stream would
-# be delayed by Nagle's algorithm.
+# nic NAME SLOT N: a NIC that is linked to the same NIC of the other VM by datagrams over unix sockets. A stream would be
+# delayed by Nagle's algorithm.
 nic() {
 	local here=$run/$1.$3 there=$run/$1.$((3 - $3))
 	qemu_args+=(-netdev "dgram,id=$1,local.type=unix,local.path=$here,remote.type=unix,remote.path=$there"
@@ -88,8 +88,8 @@ vm_arguments() {                 # vm_arguments N: set qemu_args
 	[ "$hosts" = 1 ] || [ "$want_iwarp" = 0 ] || nic iwarp 11 "$1"
 }
 
-# start_vm N: QEMU in a session of its own, so that the terminal's Ctrl-C reaches us and not it; it dies with us, even
-# if we are killed with SIGKILL.
+# start_vm N: start QEMU in a session of its own, so that Ctrl-C at the terminal reaches only lab/run. QEMU is killed if
+# lab/run dies, even by SIGKILL.
 start_vm() {
 	vm_arguments "$1"
 	setsid setpriv --pdeathsig KILL "$arch_qemu" "${qemu_args[@]}" </dev/null >"$run/$1/qemu.log" 2>&1 &

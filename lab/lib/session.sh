@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# One run from boot to exit status. Helpers in the background carry the streams and report to a pipe of events; the
-# loop here reads it. Events: "ready N", "exit N STATUS", "out N RC", "err N RC" (a stream has ended).
+# One run from boot to exit status. Helpers in the background copy the streams and write events to a pipe, which the
+# loop here reads. Events: "ready N", "exit N STATUS", "out N RC", "err N RC" (a stream has ended).
 
 boot_limit=180                   # seconds; a loaded machine under emulation boots in 30
-grace=5                          # seconds that an interrupted command has to print its statistics
+grace=5                          # seconds that a command has after an interrupt to print its statistics
 
 now_ms() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
 
@@ -16,7 +16,7 @@ relay_control() {                # relay_control N
 	done <"$run/$1/ctl.out"
 }
 
-tell() {                         # tell N WORDS: to the guest; its end of the pipe is open as long as QEMU lives
+tell() {                         # tell N WORDS: write to the guest, whose QEMU holds the pipe open
 	! vm_alive "$1" || echo "${@:2}" >"$run/$1/ctl.in"
 }
 
@@ -31,11 +31,11 @@ start_helpers() {                # start_helpers N
 	helpers+=($!)
 }
 
-# failed N: the guest is gone and its command's status with it. Say which of the possible causes it was.
+# failed N: the guest ended without the status of its command. Report the cause.
 failed() {
 	local log=$run/$1/console what
 	if what=$(grep -ahom1 'lab-guest: .*' "$log" 2>/dev/null); then
-		what="the guest gave up: ${what#lab-guest: }"
+		what="the guest failed: ${what#lab-guest: }"
 	elif grep -qa "Kernel panic" "$log" 2>/dev/null; then
 		what="the guest's kernel panicked: $(grep -am1 -o 'Kernel panic.*' "$log" | tr -d '\r')"
 	elif [ -s "$run/$1/qemu.log" ]; then
@@ -48,7 +48,7 @@ failed() {
 	give_up "$what" "$1"
 }
 
-give_up() {                      # give_up SENTENCE N: with the tail of the guest's console
+give_up() {                      # give_up SENTENCE N: print the end of the guest's console and the sentence, and exit
 	if [ -s "$run/$2/console" ]; then
 		leave_terminal
 		echo "lab: the guest's console ended with:" >&2
@@ -58,15 +58,16 @@ give_up() {                      # give_up SENTENCE N: with the tail of the gues
 	exit "$lab_failed"
 }
 
-# The kernel measures the time-stamp counter while it boots. Disturbed just then, as by another machine that boots, it may
-# take a fifth of the rate for true, and its clock runs five times as fast, for ever: no test would be worth anything.
+# The kernel measures the rate of the time-stamp counter while it boots. If it is disturbed then, for instance because
+# another machine boots, it may find a fifth of the rate. Its clock then runs five times too fast, and no result of a test
+# could be trusted.
 clock_runs_fast() {              # clock_runs_fast UPTIME-SECONDS ELAPSED-MS
 	local ms=${1/./}0
 	[ $((10#$ms)) -gt $(($2 + 500)) ]
 }
 
-boot_again() {                   # boot_again N: all over, from the command line
-	[ "$stdin" = 0 ] || give_up "host $1's clock runs too fast, and standard input is used up: try again" "$1"
+boot_again() {                   # boot_again N: start lab/run again with the same arguments
+	[ "$stdin" = 0 ] || give_up "host $1's clock runs too fast, and standard input was read already: try again" "$1"
 	[ "${LAB_BOOTS:-1}" -lt 5 ] || give_up "host $1's clock runs too fast, in 5 boots" "$1"
 	note "host $1's clock runs too fast: booting again"
 	export LAB_BOOTS=$((${LAB_BOOTS:-1} + 1))
@@ -94,8 +95,8 @@ handle() {                       # handle EVENT N VALUE
 		case $3 in
 		0) pieces[$2]=$((pieces[$2] + 1)) ;;
 		1) ;;                        # QEMU is gone: check_time sees it
-		141) exit 141 ;;             # nobody reads our output any more
-		*) exit "$lab_failed" ;;     # the relay has said why
+		141) exit 141 ;;             # nobody reads the output any more
+		*) exit "$lab_failed" ;;     # the relay has printed the reason
 		esac
 		;;
 	esac
@@ -117,7 +118,7 @@ check_time() {
 	done
 }
 
-# next_event SECONDS: wait for one and handle it. On a busy machine the time may be over in the middle of a line.
+# next_event SECONDS: wait for an event and handle it. On a busy machine the time may end in the middle of a line.
 next_event() {
 	local line='' event n value
 	if IFS= read -t "$1" -r -u "$events" line; then
@@ -139,7 +140,7 @@ all_done() {
 	for ((n = 1; n <= hosts; n++)); do [ "${pieces[$n]}" = 3 ] || return 1; done
 }
 
-interrupt() {                    # interrupt NUMBER NAME: once to the command, twice to the machine
+interrupt() {                    # interrupt NUMBER NAME: the first goes to the command, the second ends the machine
 	[ -z "$interrupted" ] || exit "$interrupted"
 	interrupted=$((128 + $1))
 	[ "$ready" = "$hosts" ] || exit "$interrupted"
@@ -148,7 +149,7 @@ interrupt() {                    # interrupt NUMBER NAME: once to the command, t
 	for ((n = 1; n <= hosts; n++)); do tell "$n" "$2"; done
 }
 
-# run_session: boots, runs, and returns the commands' status.
+# run_session: boot, run, and return the commands' status.
 run_session() {
 	local n
 	partial='' qemu_pid=() helpers=() feeders=() status=() pieces=() ready=0 interrupted='' deadline_ms=0
@@ -182,7 +183,7 @@ start_stdin() {
 	feeders+=($!)
 }
 
-# The streams of a dead machine still hold what it wrote: let them run dry, but not for ever.
+# The streams of a machine that has ended may still hold output: copy it, but wait two seconds at most.
 end_helpers() {
 	local n pid
 	for ((n = 0; n < 20; n++)); do

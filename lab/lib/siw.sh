@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by lib/fetch: builds the soft-iWARP module where the kernel has none, as Debian's: from Debian's source and
-# headers of the very same version, or in the tree in which the kernel was built; in the cache's temporary directory and
-# with no package installed.
+# Read by lib/fetch: builds the soft-iWARP module (siw) for a kernel without one, such as Debian's: from Debian's source
+# and headers of the same version, or from the tree in which the kernel was built. It is built in the cache's temporary
+# directory, and no package is installed.
 
-# siw_headers: find what apt calls the kernel's headers; sets kernel_version where nothing has said it yet.
+# siw_headers: find the package of the kernel's headers; sets kernel_version if it is not known yet.
 siw_headers() {
 	local headers=linux-headers-$kernel_release
 	if [ -z "$kernel_version" ]; then
@@ -26,13 +26,13 @@ siw_packages() {
 	done
 }
 
-# The headers' makefiles name each other by absolute path: point them into where we unpacked them.
+# The headers' makefiles name each other by absolute path: change that to where they were unpacked.
 relocate_headers() {
 	logged sed -i "s,/usr/src/,$work/root/usr/src/,g" "$1/Makefile" || trouble "the kernel's headers are not as expected"
 }
 
-# lend_libraries: the tools of a newer release's kbuild may want a newer C library than this host has. Give those that do
-# the libraries of their own release. False if something could not be downloaded.
+# lend_libraries: the kbuild tools of a newer release may need a newer C library than this host has. Such tools get the
+# libraries of their own release. False if something could not be downloaded.
 lend_libraries() {
 	local tools tool packages loader path kbuild
 	mapfile -t tools < <(find "$work"/root/usr/lib/linux-kbuild-* -type f -perm -100 \
@@ -51,13 +51,13 @@ lend_libraries() {
 	done
 }
 
-# A message that comes when siw_accept has answered the client, but has not yet told the socket whom to call, is not
-# seen before more comes (docs/drivers.md). So once that is done, look for what has come. Where the source is another,
-# it stays as it is.
+# A message may arrive after siw_accept has answered the client, and before the socket's callback is set. The driver then
+# does not see it until more data arrives (docs/drivers.md). So it is made to look once the callback is set. Source that
+# differs is left unchanged.
 mend_siw() {
 	local function='/^int siw_accept(/,/^}/' call='rv = siw_cm_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0);'
 	if [ "$(sed -n "$function p" "$1" | grep -cF "$call")" != 1 ]; then
-		say "this siw is not one we know: a connection's first message may be overlooked (docs/drivers.md)"
+		say "unknown version of siw, left unchanged: it may overlook a connection's first message (docs/drivers.md)"
 		return
 	fi
 	sed -i -e "$function s/^\(\t*\)$call\$/&\n\1lab_look_once(cep->sock->sk);/" \
@@ -65,8 +65,8 @@ mend_siw() {
 '\tlocal_bh_disable();\n\tsk->sk_data_ready(sk);\n\tlocal_bh_enable();\n\trelease_sock(sk);\n}\n\n&/' "$1"
 }
 
-# build_siw BUILD SOURCE: without BTF, which wants a tool of its own and serves only those who trace kernels; and with
-# this host's compiler, even if it is older than the kernel's.
+# build_siw BUILD SOURCE: without BTF, which needs another tool and is used only to trace kernels; and with this host's
+# compiler, even if it is older than the kernel's.
 build_siw() {
 	local cc without=(CONFIG_DEBUG_INFO_BTF_MODULES=)
 	cc=$(sed -n 's/^CC *=.*\(gcc-[0-9]*\)$/\1/p' "$1/.kernelvariables" 2>/dev/null)
@@ -83,7 +83,7 @@ build_siw() {
 	fi
 }
 
-# publish_siw FILE ORIGIN: FILE is the module, or nothing where the kernel needs none.
+# publish_siw FILE ORIGIN: FILE is the module, or empty if the driver is built into the kernel.
 publish_siw() {
 	mkdir -p "$work/siw/tree/lab"
 	[ -z "$1" ] || logged strip --strip-debug -o "$work/siw/tree/lab/siw.ko" "$1" || trouble "cannot strip the siw module"
@@ -109,7 +109,7 @@ siw_from_debian() {
 	publish_siw "$source/siw.ko" "siw built from Debian's source"
 }
 
-siw_from_tree() {                # siw_from_tree TREE: its own source, copied, so that nothing is written there
+siw_from_tree() {                # siw_from_tree TREE: from a copy of its source, so that nothing is written there
 	siw_source "$1" || return 1
 	cp -r "$REPLY" "$work/siw-source"
 	find "$work/siw-source" ! -name '*.[ch]' ! -name Makefile ! -name Kconfig -type f -delete

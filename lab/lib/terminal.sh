@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# lab/shell's terminal: the guest has a real one (hvc0), so ours passes every byte both ways and tells its size.
-# The caller's settings come back whatever happens.
+# lab/shell's terminal. The guest has a terminal of its own (hvc0); the caller's passes on every byte and its size. The
+# caller's settings are always restored.
 
 saved_tty=
 

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by lib/fetch: finds a kernel and its modules in a directory: that of an unpacked package, one with a bzImage and
-# lib/modules/RELEASE, or one in which a kernel was built.
+# Read by lib/fetch: finds a kernel and its modules in a directory: an unpacked package, a directory with a bzImage and
+# lib/modules/RELEASE, or a tree in which a kernel was built.
 
-# locate DIR: set kernel_image, kernel_release, and where its modules are: installed_modules or, where DIR is a build
-# tree, from_build=1. watched: the files whose change asks for a new look.
+# locate DIR: set kernel_image, kernel_release, and installed_modules or, if DIR is a build tree, from_build=1. Sets
+# watched to the files whose change makes the cache's entry out of date.
 locate() {
 	local images=() name
 	for name in "${arch_images[@]}"; do
@@ -42,7 +42,7 @@ locate_modules() {               # locate_modules DIR
 	mapfile -t -O "${#watched[@]}" watched < <(siw_source "$1" && ls -d "$REPLY"/*.[ch])
 }
 
-# siw_source TREE: set REPLY to where the tree has the driver's source; with O= that is elsewhere.
+# siw_source TREE: set REPLY to the directory of the driver's source, which is another tree if it was built with O=.
 siw_source() {
 	for REPLY in "$1"/drivers/infiniband/sw/siw "$1"/source/drivers/infiniband/sw/siw; do
 		[ ! -f "$REPLY/siw_cm.c" ] || return 0
@@ -50,7 +50,7 @@ siw_source() {
 	return 1
 }
 
-# gather_modules DIR: links to all modules as depmod wants them, in $work/modules.
+# gather_modules DIR: make links to all modules, as depmod expects them, in $work/modules.
 gather_modules() {
 	local to=$work/modules/lib/modules/$kernel_release name
 	rm -rf "$work/modules"
@@ -70,7 +70,7 @@ gather_modules() {
 	done
 }
 
-# check_config FILE...: the first that is there has all that the guest needs (lab/kernel.config).
+# check_config FILE...: fail unless the first of them that exists has all that the guest needs (lab/kernel.config).
 check_config() {
 	local file line lacking=()
 	for file in "$@"; do

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# What --kernel may say, and the cache's index: the file <cache>/asked/<question> names the entry that answers it, and
-# its time says when Debian was last asked. An entry that no question leads to is removed (keep_wanted in kernel.sh).
+# Reads --kernel, and the cache's index. A question is what --kernel and --sources ask for. The file
+# <cache>/asked/<question> names the entry that answers it; its time is when Debian's archive was last asked. An entry that
+# no question leads to is removed (keep_wanted in kernel.sh).
 
-# The host's release is part of each question: a home directory may be shared by hosts of several.
+# The host's release is part of each question, because hosts with several releases may share a home directory.
 host_release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-${ID:-}}") || true
 host_release=${host_release:-unknown}
 
@@ -14,7 +15,7 @@ choose_kernel() {
 	'' | default) kernel_kind=default kernel_which=default ;;
 	*/* | *.deb | [!0-9]*) choose_path "$1" "$2" ;;
 	*)
-		[[ $2 =~ ^[0-9][A-Za-z0-9.+~:-]*$ ]] || usage_error "$1: '$2' is no version of a kernel"
+		[[ $2 =~ ^[0-9][A-Za-z0-9.+~:-]*$ ]] || usage_error "$1: '$2' is not the version of a kernel"
 		kernel_kind=version kernel_which=$2
 		;;
 	esac
@@ -29,18 +30,18 @@ choose_path() {                  # choose_path OPTION PATH
 	elif [[ $kernel_which == *.deb ]]; then
 		kernel_kind=deb
 	else
-		usage_error "$1 takes a version, a .deb file or a directory, which $2 is not"
+		usage_error "$1 takes a version, a .deb file or a directory; $2 is none of these"
 	fi
 	[ -r "$kernel_which" ] || usage_error "$1: cannot read $2"
 }
 
 choose_sources() {               # choose_sources OPTION FILE: set kernel_sources
-	[[ $2 == *.sources || $2 == *.list ]] || usage_error "$1 takes a file of apt's, *.sources or *.list, not '$2'"
+	[[ $2 == *.sources || $2 == *.list ]] || usage_error "$1 takes a file of package sources, *.sources or *.list, not '$2'"
 	[ -f "$2" ] && [ -r "$2" ] || usage_error "$1: cannot read $2"
 	kernel_sources=$(readlink -e -- "$2")
 }
 
-# question: set index to the file of the question that kernel_which and kernel_sources ask.
+# question: set index to the file of the question of kernel_which and kernel_sources.
 question() {
 	local name=$host_release-$kernel_which
 	case $kernel_kind in
@@ -52,7 +53,7 @@ question() {
 
 checksum() { sha256sum | cut -c 1-12; }
 
-# read_index FILE: what the index says of a question:
+# read_index FILE: read from the index about a question:
 #   index_which    as it was asked        index_entry   the entry that answers it
 #   index_before   the entry before that  index_via     the file of sources that was used, if not the host's
 #   index_sources  what --sources said
@@ -74,8 +75,8 @@ read_index() {
 	done <"$1"
 }
 
-# write_index ENTRY VIA [FILE...]: the question's answer is ENTRY from now on; the one before is kept for the labs that
-# are starting from it.
+# write_index ENTRY VIA [FILE...]: make ENTRY the question's answer. The entry before it is kept, because other labs may be
+# starting from it.
 write_index() {
 	local name=$1 via=$2 before
 	shift 2
@@ -89,11 +90,11 @@ write_index() {
 	} >"$index.new" && mv "$index.new" "$index"
 }
 
-state_of() {                     # state_of FILE...: changes when one of them does, or appears, or goes
+state_of() {                     # state_of FILE...: a text that changes if one of them changes, appears or is removed
 	stat -L -c '%n %s %y %i' -- "$@" 2>/dev/null || true
 }
 
-# unchanged: the files that the entry was made from are as they were.
+# unchanged: true if the files that the entry was made from have not changed.
 unchanged() {
 	[ "${#index_files[@]}" = 0 ] || [ "$(state_of "${index_files[@]}" | checksum)" = "$index_stamp" ]
 }

@@ -2,19 +2,17 @@
 /*
  * Place: the fake's tests: one run of the program under test. See run.h.
  */
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/fake/run.h"
+#include "tests/fake/run_end.h"
 
 #define LIMIT_MS 30000 /* for a run that is meant to take some milliseconds; and one a message, */
 #define MOST_MS  60000 /* but no more than so much for them: a tenth of what the suite may take */
@@ -90,25 +88,6 @@ static void be_the_program(const struct fake_config *config, struct fake_report 
 	exit(program_main(count(arguments), arguments));
 }
 
-/* Waits for the end; past the limit, brings it about. */
-static void await_end(struct run *run, pid_t pid, int limit_ms)
-{
-	struct pollfd process = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-	int ready;
-
-	if (process.fd < 0)
-		die("pidfd_open");
-	do {
-		ready = poll(&process, 1, limit_ms);
-	} while (ready < 0 && errno == EINTR);
-	run->hung = !ready;
-	if (run->hung)
-		kill(pid, SIGKILL);
-	if (waitpid(pid, &run->status, 0) != pid)
-		die("waitpid");
-	close(process.fd);
-}
-
 static void prepare(struct run *run, int *files)
 {
 	static struct fake_report *report;
@@ -142,7 +121,7 @@ void run_program(struct run *run, const struct fake_config *config, char **argum
 		die("fork");
 	if (!pid)
 		be_the_program(config, run->report, files, arguments);
-	await_end(run, pid, limit_for(config->count));
+	run->hung = run_await_end(pid, limit_for(config->count), &run->status);
 	length = pread(files[0], run->output, RUN_TEXT - 1, 0);
 	if (length < 0 || pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
 		die("pread");

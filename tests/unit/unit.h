@@ -22,6 +22,7 @@ Suite *refusals_suite(void);
 Suite *process_suite(void);
 Suite *report_suite(void);
 Suite *results_suite(void);
+Suite *run_end_suite(void);
 Suite *sequence_suite(void);
 Suite *shortages_suite(void);
 Suite *spin_suite(void);

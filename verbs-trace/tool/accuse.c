@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: keeps accusations and tells them at exit. See watch.h.
+ * verbs-trace, the tool: stores accusations and prints them at exit. See watch.h.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -59,7 +59,7 @@ extern __thread struct thread *thread_mine;
 struct thread *thread_new(void);
 
 /*
- * What comes with each call is inline, because each function call slows down a program that polls.
+ * What runs in each call is inline, because each function call slows down a program that polls.
  * errno is set to 0 before the verb, because some providers fail without setting it.
  */
 static inline void call_begin(struct call *call, int verb)

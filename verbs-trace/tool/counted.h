@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: verbs that come with each message have a short way for -c, while the call is
- * only to be counted: no line, no clock, and errno is left alone. The functions that stand in for them
- * (generate.py writes them) take it if call_is_counted; else they go the way of call.h. Each does what
- * the hooks of its verb do.
+ * verbs-trace, the tool: short versions of the verbs that programs call for each message. They are used
+ * with -c if a call is only counted: they write no line, read no clock, and do not change errno. The
+ * functions that replace the verbs (generate.py writes them) call them if call_is_counted, and otherwise
+ * the functions of call.h. Each does what the hooks of its verb do.
  */
 #ifndef VERBS_TRACE_TOOL_COUNTED_H
 #define VERBS_TRACE_TOOL_COUNTED_H
@@ -13,8 +13,8 @@
 #include "verbs-trace/tool/call.h"
 
 /*
- * Whether -c leaves this call untimed, and it is the program's own. In a process that is not traced, no
- * call is counted.
+ * Whether -c does not time this call, and the program itself makes it. In a process that is not traced,
+ * no call is counted.
  */
 static inline bool call_is_counted(int verb)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * verbs-trace, the tool: verbs that are inline functions of infiniband/verbs.h call through tables
- * of functions in the device's context. When a device is opened, by the program or by a library,
- * our functions are put there.
+ * of functions in the device's context. When the program or a library opens a device, the functions
+ * of the tool are stored there.
  */
 #ifndef VERBS_TRACE_TOOL_DEVICES_H
 #define VERBS_TRACE_TOOL_DEVICES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: extended queues have functions of their own. Ours are put into the queue
- * when the program first gets it, and the original ones are kept.
+ * verbs-trace, the tool: extended queues have tables of functions. The functions of the tool are
+ * stored there when the program gets the queue, and the original ones are kept.
  */
 #ifndef VERBS_TRACE_TOOL_EXTENDED_H
 #define VERBS_TRACE_TOOL_EXTENDED_H

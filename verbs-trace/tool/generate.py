@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Writes the functions that stand in for the verbs, from the tables in calls/.
+"""Writes the functions that replace the verbs, from the tables in calls/.
 
 Place: run by ../verbs-trace.mk. Contract: generate.py DIRECTORY writes verbs.h, verbs.c, hooks.h and
 a calls_TABLE.c for each table, which hand each call to what is written by hand.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: our locks, cancellation and signals. See guard.h.
+ * verbs-trace, the tool: its locks, cancellation and signals. See guard.h.
  */
 #include <signal.h>
 

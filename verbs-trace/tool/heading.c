@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: with -j, the line that comes before a process's first. See heading.h.
+ * verbs-trace, the tool: with -j, the first line of a process. See heading.h.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: with -j, the line before a process's first: which program, and which
- * clock.
+ * verbs-trace, the tool: with -j, the first line of a process: it names the program and the clock.
  */
 #ifndef VERBS_TRACE_TOOL_HEADING_H
 #define VERBS_TRACE_TOOL_HEADING_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: reads the options, and becomes the program, with the shared object in it. So the program
- * keeps its process, and what it does with signals, files and its exit status.
+ * verbs-trace: reads the options, and executes the program in its own process, with the shared object
+ * preloaded. So the program's process id, signals, files and exit status are as without verbs-trace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,22 +28,23 @@ static void usage(FILE *file)
 {
 	fputs("usage: verbs-trace [OPTION...] PROGRAM [ARGUMENT...]\n"
 	      "       verbs-trace --html OUT.html [--packets FILE] TRACE.json...\n"
-	      "Runs the program and shows each call into librdmacm and libibverbs, on stderr.\n"
-	      "  -c          a summary at the end, and no calls\n"
-	      "  -e WORDS    only verbs that have one of the words in their name: -e create,modify,post;\n"
-	      "              a word that begins with ! leaves them out\n"
-	      "  -f          also the processes that it forks and the programs that these run\n"
-	      "  -j          JSON, one object a line (docs/verbs-trace-json.md)\n"
-	      "  -k          only what follows the first error\n"
-	      "  -n          also the calls that the libraries make of each other, indented\n"
-	      "  -o FILE     to the file, which is emptied first\n"
-	      "  -p          say what private data means, where it is that of docs/protocol.md\n"
-	      "  -q          only set-up, tear-down and errors: not each message\n"
-	      "  -s BYTES    of strings and binary data (default 32)\n"
-	      "  -w          also waits in poll(2), select(2), epoll_wait(2) and their like\n"
-	      "  --html OUT  draws the traces that -j has written, each of a program, as one page\n"
-	      "  -h, -V      this, and the version\n"
-	      "Exit status: the program's; 2 wrong usage, 126 it cannot be traced, 127 it is not there.\n",
+	      "Runs the program and prints each call into librdmacm and libibverbs on stderr.\n"
+	      "  -c          print only a summary of the calls, at the end\n"
+	      "  -e WORDS    print only verbs with one of these words in their names, such as\n"
+	      "              -e create,modify,post; a word that begins with ! leaves verbs out\n"
+	      "  -f          also trace child processes, and programs that these execute\n"
+	      "  -j          print JSON, one object on each line (docs/verbs-trace-json.md)\n"
+	      "  -k          print only what follows the first error\n"
+	      "  -n          also print the calls that the libraries make to each other, indented\n"
+	      "  -o FILE     write to FILE, which is emptied first\n"
+	      "  -p          decode private data that follows docs/protocol.md\n"
+	      "  -q          print only set-up, tear-down and errors, not each message\n"
+	      "  -s BYTES    print so many bytes of strings and binary data (default 32)\n"
+	      "  -w          also print waits in poll(2), select(2), epoll_wait(2) and the like\n"
+	      "  --html OUT  draw traces of several programs, written with -j, on one HTML page\n"
+	      "  -h, -V      print this text, or the version\n"
+	      "Exit status: the program's; 2 for wrong usage; 126 if the program cannot be traced; 127 if it is\n"
+	      "not found.\n",
 	      file);
 }
 
@@ -147,7 +148,9 @@ static int find_library(char *library)
 	int ret = find_ours(LIBRARY, library);
 
 	if (!ret && strpbrk(library, " :"))
-		return fail(1, "%s: the loader takes no path with a space or a colon", library);
+		return fail(
+			1, "%s: the dynamic loader cannot load from a path with a space or a colon",
+			library);
 	return ret;
 }
 

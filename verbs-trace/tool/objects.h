@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: the objects that the program has, by their pointers: their names in order
- * of creation (qp1, mr2, id1), and what the accusations need to know about each. Any thread. An
- * object is never freed, only used again, so a pointer to one stays valid.
+ * verbs-trace, the tool: the program's objects, found by their pointers: their names in order of
+ * creation (qp1, mr2, id1), and what the accusations need to know about each. Any thread may call
+ * these functions. The memory of an entry is never freed, only used again, so a pointer to one stays
+ * valid.
  */
 #ifndef VERBS_TRACE_TOOL_OBJECTS_H
 #define VERBS_TRACE_TOOL_OBJECTS_H
@@ -117,8 +118,8 @@ static inline struct object *object_of(enum kind kind, const void *pointer)
 	return object_seek(kind, pointer);
 }
 /*
- * Before the call that may end it: from now on another object may have its pointer. If the call
- * fails it is put back; otherwise object_ended allows its reuse.
+ * Called before the call that may destroy it, after which another object may have the same pointer.
+ * If the call fails, the object is put back; otherwise object_ended allows its reuse.
  */
 struct object *object_take(enum kind kind, const void *pointer);
 void object_put_back(struct object *object);

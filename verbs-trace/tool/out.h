@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * verbs-trace, the tool: one line of the trace, written in one of two syntaxes: words, as in "attr
- * {state RTR, dest_qp_num 17}", or JSON. Code that decodes arguments writes through this and need
- * not know which. If a line is too long, whole items are left out, and the line says so.
+ * {state RTR, dest_qp_num 17}", or JSON. Code that decodes arguments is the same for both. If a line
+ * is too long, whole items are left out, and the line says so.
  */
 #ifndef VERBS_TRACE_TOOL_OUT_H
 #define VERBS_TRACE_TOOL_OUT_H

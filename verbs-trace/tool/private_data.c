@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: who reads a CM event's private data after its ack. The program gets a copy on
- * pages of its own; with the ack these may not be read any more, and a SIGSEGV handler of ours sees who
- * does it, and lets it go on. See watch.h.
+ * verbs-trace, the tool: finds reads of a CM event's private data after the event's ack. The program
+ * gets a copy on separate pages. After the ack these pages cannot be read; the tool's SIGSEGV handler
+ * notes the read, and lets the program continue. See watch.h.
  */
 #include <pthread.h>
 #include <signal.h>

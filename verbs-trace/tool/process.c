@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: the beginning and end of a process that is traced, and its children.
+ * verbs-trace, the tool: the beginning and end of a traced process, and of its children.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: looks for the libraries' own functions. See real.h. A name alone may lead to an
- * older function of another type, which is kept for old programs: hence the versions.
+ * verbs-trace, the tool: finds the libraries' own functions. See real.h. They are looked up with their
+ * symbol versions, because the name alone may find an older function of another type.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ void *real_function(int verb)
 	if (!function)
 		function = dlsym(RTLD_NEXT, verbs[verb].name);
 	if (!function) {
-		fprintf(stderr, "verbs-trace: there is no %s in the RDMA libraries installed\n",
+		fprintf(stderr, "verbs-trace: the installed RDMA libraries have no %s\n",
 			verbs[verb].name);
 		abort();
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: numbers and flags that change with each message. Nothing is ordered by them, and
- * each atomic operation is felt.
+ * verbs-trace, the tool: numbers and flags that change with each message. They need no memory ordering,
+ * and ordered atomic operations would slow the program down.
  */
 #ifndef VERBS_TRACE_TOOL_RELAXED_H
 #define VERBS_TRACE_TOOL_RELAXED_H

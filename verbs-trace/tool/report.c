@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: the end. See report.h.
+ * verbs-trace, the tool: the report at the end of the program. See report.h.
  */
 #include <inttypes.h>
 #include <stdarg.h>

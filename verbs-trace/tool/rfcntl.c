@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: the one verb that takes any number of arguments. The others are written by
- * generate.py.
+ * verbs-trace, the tool: rfcntl, the only function with a variable number of arguments. generate.py
+ * writes the others.
  */
 #include <stdarg.h>
 #include <rdma/rsocket.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: arguments and results in words. The tables in calls/ name these functions; each
- * writes one item of a line, called `name`, and takes NULL.
+ * verbs-trace, the tool: writes arguments and results. The tables in calls/ name these functions. Each
+ * writes one item of a line, called `name`, and accepts NULL.
  */
 #ifndef VERBS_TRACE_TOOL_SAY_H
 #define VERBS_TRACE_TOOL_SAY_H

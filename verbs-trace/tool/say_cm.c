@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: connections: events, parameters and private data. See say.h.
+ * verbs-trace, the tool: writes events, parameters and private data of connections. See say.h.
  */
 #include <string.h>
 

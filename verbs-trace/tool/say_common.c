@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what many verbs have among their arguments. See say.h.
+ * verbs-trace, the tool: writes types that are arguments of many verbs. See say.h.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

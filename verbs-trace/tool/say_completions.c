@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: completions. Of one in error only what is valid then is shown. See say.h.
+ * verbs-trace, the tool: writes completions. Of one in error, only the valid fields are written. See say.h.
  */
 #include "verbs-trace/tool/extended.h"
 #include "verbs-trace/tool/say.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: devices, ports and what happens to them. See say.h.
+ * verbs-trace, the tool: writes devices, ports and asynchronous events. See say.h.
  */
 #include "verbs-trace/tool/say.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what queues are made of. See say.h.
+ * verbs-trace, the tool: writes the attributes of queues. See say.h.
  */
 #include "verbs-trace/tool/say.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: work requests. See say.h.
+ * verbs-trace, the tool: writes work requests. See say.h.
  */
 #include "verbs-trace/tool/say.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what a program sleeps on: poll(2) and the like, with -w. See say.h.
+ * verbs-trace, the tool: with -w, writes the descriptors that poll(2) and the like wait for. See say.h.
  */
 #include <rdma/rdma_cma.h>
 

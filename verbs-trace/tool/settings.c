@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: reads what the launcher hands on. See settings.h.
+ * verbs-trace, the tool: reads the settings that the launcher passes on. See settings.h.
  */
 #include <stdio.h>
 #include <stdlib.h>

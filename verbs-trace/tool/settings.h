@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what the user asked for, as the launcher (launcher.c) hands it to the shared
- * object in the environment.
+ * verbs-trace, the tool: the options, which the launcher (launcher.c) passes to the shared object in the
+ * environment.
  */
 #ifndef VERBS_TRACE_TOOL_SETTINGS_H
 #define VERBS_TRACE_TOOL_SETTINGS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: where the trace goes. See sink.h.
+ * verbs-trace, the tool: writes the trace to a file or stderr. See sink.h.
  */
 #include <errno.h>
 #include <fcntl.h>

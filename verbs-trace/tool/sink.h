@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: where the trace goes: stderr, or a file. The descriptor is our own, so
- * that the trace goes on when the program closes its stderr. It is checked before each line, so
- * that we never write to a file of the program's if the program closes our descriptor.
+ * verbs-trace, the tool: writes the trace to stderr or a file. It has a descriptor of its own, so the
+ * trace continues if the program closes its stderr. The descriptor is checked before each line: if the
+ * program has closed it, nothing is written to another file that has got its number.
  */
 #ifndef VERBS_TRACE_TOOL_SINK_H
 #define VERBS_TRACE_TOOL_SINK_H

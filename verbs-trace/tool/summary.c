@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: -c. See summary.h.
+ * verbs-trace, the tool: the summary of -c. See summary.h.
  */
 #include <inttypes.h>
 #include <stdlib.h>

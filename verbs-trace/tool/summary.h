@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: -c: calls, errors and time of each verb. Reading the clock takes longer
- * than some verbs. Of verbs that come with each message, the first calls are timed, and then one of
- * EVERY.
+ * verbs-trace, the tool: the summary of -c: calls, errors and time of each verb. Reading the clock
+ * takes longer than some verbs. So of verbs that are called for each message, only the first calls are
+ * timed, and then one of every EVERY.
  */
 #ifndef VERBS_TRACE_TOOL_SUMMARY_H
 #define VERBS_TRACE_TOOL_SUMMARY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: looks at the program before it is started. See target.h.
+ * verbs-trace, the tool: examines the program before it is started. See target.h.
  */
 #include <elf.h>
 #include <errno.h>
@@ -144,7 +144,7 @@ const char *target_find(const char *program, int *status)
 	if (!strchr(program, '/'))
 		found = search_path(program, path);
 	if (!found || access(found, F_OK)) {
-		fprintf(stderr, "verbs-trace: there is no program %s%s\n", program,
+		fprintf(stderr, "verbs-trace: program not found: %s%s\n", program,
 			strchr(program, '/') ? "" : " in PATH");
 		*status = 127;
 		return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: the row of the thread that calls. See call.h for the row.
+ * verbs-trace, the tool: the calling thread's row. See call.h for what a row is.
  */
 #ifndef VERBS_TRACE_TOOL_THREAD_H
 #define VERBS_TRACE_TOOL_THREAD_H

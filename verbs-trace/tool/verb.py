@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A verb of the tables in calls/, and the function in C that stands in for it.
+"""A verb of the tables in calls/, and the C function that replaces it.
 
 Place: part of generate.py, which says what a table is made of. Contract: writes no file.
 """

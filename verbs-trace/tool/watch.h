@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what the program is accused of. The watchers (watch_*.c) look at calls as
- * they are made, through the hooks that the tables in calls/ ask for; the accusations are shown at
- * exit.
+ * verbs-trace, the tool: accusations, which are reports of mistakes of the program. The watchers
+ * (watch_*.c) are hooks that the tables in calls/ name; they examine each call. The accusations are
+ * printed at exit.
  */
 #ifndef VERBS_TRACE_TOOL_WATCH_H
 #define VERBS_TRACE_TOOL_WATCH_H

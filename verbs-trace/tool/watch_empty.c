@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: what is in a CQ, or is not: empty polls, told as one, and what is left in it at
- * the end. See watch.h.
+ * verbs-trace, the tool: empty polls of a CQ, which are printed as one line, and completions that are
+ * left in it at the end. See watch.h.
  */
 #include <inttypes.h>
 

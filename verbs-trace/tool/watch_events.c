@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: events, which have to be acked, and what only they tell. See watch.h.
+ * verbs-trace, the tool: events: missing acks, and what the tool learns only from events. See watch.h.
  */
 #include <fcntl.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: polling and arming: what has been completed, what has failed, and polls in
- * vain. See watch.h; counted_ibv_poll_cq is the same verb when -c only counts it, see counted.h.
+ * verbs-trace, the tool: polling and arming of CQs: completions, errors and empty polls. See watch.h.
+ * counted_ibv_poll_cq is the short version for -c, see counted.h.
  */
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: posting: what must still be completed, and posts to a QP that has failed. See
- * watch.h; counted_* are the same verbs when -c only counts them, see counted.h.
+ * verbs-trace, the tool: posting: requests that are not completed yet, and posts to a QP that has failed.
+ * See watch.h; counted_* are the short versions for -c, see counted.h.
  */
 #include <stdatomic.h>
 

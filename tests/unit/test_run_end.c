@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of tests/fake/run_end.h: which processes are found not to end. Contract: a machine
+ * that stands still is none of a program's doing.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/fake/run_end.h"
+#include "tests/unit/unit.h"
+
+#define SHORT_MS 200
+#define LONG_MS  1000 /* time for a process that has stood still to be told to end */
+
+static volatile sig_atomic_t spins = 1;
+
+static pid_t start(void (*body)(void))
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	body();
+	_exit(0);
+}
+
+static void spin(void)
+{
+	while (spins)
+		;
+}
+
+static void sleep_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+static void stop_once(void)
+{
+	raise(SIGSTOP);
+}
+
+static void pass_time(int ms)
+{
+	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	ck_assert_int_eq(nanosleep(&time, NULL), 0);
+}
+
+/* Continues the process when a time has passed in which it could have been found not to end. */
+static pid_t continue_later(pid_t stopped, int after_ms)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	pass_time(after_ms);
+	kill(stopped, SIGCONT);
+	_exit(0);
+}
+
+START_TEST(one_that_spins_does_not_end)
+{
+	int status;
+
+	ck_assert(run_await_end(start(spin), SHORT_MS, &status));
+	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
+}
+END_TEST
+
+START_TEST(one_that_sleeps_does_not_end)
+{
+	int status;
+
+	ck_assert(run_await_end(start(sleep_for_ever), SHORT_MS, &status));
+	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
+}
+END_TEST
+
+/* It has been stopped three times as long as it may take. */
+START_TEST(one_that_was_not_let_run_ends)
+{
+	pid_t pid = start(stop_once), other;
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	other = continue_later(pid, 3 * SHORT_MS);
+	ck_assert(!run_await_end(pid, SHORT_MS, &status));
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(waitpid(other, &status, 0), other);
+}
+END_TEST
+
+/* So has this time whoever waits for it. When that one goes on, a sleeper is soon told to end. */
+START_TEST(a_machine_that_stood_still_is_not_held_against_it)
+{
+	pid_t sleeper, waiting;
+	int status, numbers[2];
+
+	ck_assert_int_eq(pipe(numbers), 0);
+	waiting = fork();
+	ck_assert_int_ge(waiting, 0);
+	if (!waiting) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sleeper = start(sleep_for_ever);
+		if (write(numbers[1], &sleeper, sizeof(sleeper)) != sizeof(sleeper))
+			_exit(2);
+		_exit(run_await_end(sleeper, LONG_MS, &status));
+	}
+	ck_assert_int_eq(read(numbers[0], &sleeper, sizeof(sleeper)), sizeof(sleeper));
+	ck_assert_int_eq(kill(waiting, SIGSTOP), 0);
+	ck_assert_int_eq(waitpid(waiting, &status, WUNTRACED), waiting);
+	pass_time(LONG_MS * 6 / 5);
+	ck_assert_int_eq(kill(waiting, SIGCONT), 0);
+	pass_time(SHORT_MS); /* what had only begun to wait by the clock would give up now */
+	ck_assert_int_eq(kill(sleeper, SIGUSR1), 0);
+	ck_assert_int_eq(waitpid(waiting, &status, 0), waiting);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+Suite *run_end_suite(void)
+{
+	Suite *suite = suite_create("run_end");
+	TCase *tests = tcase_create("run_end");
+
+	tcase_add_test(tests, one_that_spins_does_not_end);
+	tcase_add_test(tests, one_that_sleeps_does_not_end);
+	tcase_add_test(tests, one_that_was_not_let_run_ends);
+	tcase_add_test(tests, a_machine_that_stood_still_is_not_held_against_it);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
