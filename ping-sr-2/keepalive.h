@@ -20,8 +20,9 @@ void our_start_keepalive(struct our_control *control);
 /*
  * To be called while nothing arrives. After --keepalive seconds of silence, reads asynchronous
  * events, and posts a request that moves no bytes and that the peer's device answers, whatever the
- * peer's program does. At most one is under way. If it fails, its completion shows it (see
- * our_take_out_keepalive); if it is not answered for long, this function returns an error.
+ * peer's program does; on iWARP after three times as long. At most one is under way. If it fails,
+ * its completion shows it (see our_take_out_keepalive); if it is not answered for long, this
+ * function returns an error.
  *
  * Returns 0; EHOSTUNREACH, the peer's host does not answer; EIO, an asynchronous event has ended
  * the connection; ECONNRESET or another errno value, as our_judge_post does. All except ECONNRESET

@@ -76,6 +76,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "not as many sends as should be were signaled";
 	if (line->asked == NONE ? report->asked : report->asked < line->asked)
 		return "not as often as should be it asked whether the peer's host is there";
+	if (line->most_asked && report->asked > line->most_asked)
+		return "it asked more often than it should whether the peer's host is there";
 	if (line->low && !report->low_events)
 		return "no shared receive queue was low";
 	if (line->most_calls && report->calls_seen > line->most_calls)

@@ -71,6 +71,7 @@ struct line {
 	unsigned int signaled;         /* sends; 0: no matter */
 	unsigned int inlined;          /* sends, likewise; NONE_INLINE: none is to be */
 	unsigned int asked;            /* requests that move no byte, at least; NONE: none */
+	unsigned int most_asked;       /* and at most; 0: any number */
 	bool low;                      /* at least once some SRQ was */
 	unsigned int most_calls;       /* 0: no matter */
 	unsigned int most_s;           /* seconds that it slept, by its clock; 0: no matter */
