@@ -60,6 +60,8 @@ class Disturbance:
     @property
     def count(self) -> int:
         """Messages of a client."""
+        if self.phase == "idle":
+            return RATE * 2 * SETTLE_S  # enough until the last client of all stages is in mid-run
         if self.phase != "transfer":
             return 10 if self.few else 40
         return RATE * ((PATIENCE_S if self.hold_s is None else self.hold_s) + SETTLE_S)
