@@ -55,7 +55,7 @@ ping-sr-4.parts  = $(filter-out %/cm_events.c %/cm_event_thread.c %/completions.
 		   ping-sr-4/cm_events.c ping-sr-4/completions.c ping-sr-4/comp_channels.c ping-sr-4/poll.c
 ping-sr-4.client = $(ping-sr-3.client)
 ping-sr-4.server = $(filter-out %/serve_clients.c %/agent.c,$(ping-sr-3.server)) \
-		   ping-sr-4/server.c ping-sr-4/loop.c ping-sr-4/serve_clients.c ping-sr-4/agent.c
+		   ping-sr-4/serve_clients.c ping-sr-4/loop.c ping-sr-4/reactions.c ping-sr-4/agent.c
 
 ping-sr-5.before = ping-sr-3
 ping-sr-5.parts  = $(filter-out %/completions.c,$(ping-sr-3.parts)) \
