@@ -23,8 +23,8 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
 	attr->srq = control->srq;
 	attr->cap.max_send_wr = control->max_send_wr;
 	attr->cap.max_recv_wr = control->srq ? 0 : control->max_recv_wr;
-	attr->cap.max_send_sge = OUR_SGES;
-	attr->cap.max_recv_sge = control->srq ? 0 : OUR_SGES;
+	attr->cap.max_send_sge = control->n_sge;
+	attr->cap.max_recv_sge = control->srq ? 0 : control->n_sge;
 	attr->cap.max_inline_data = control->inline_wanted;
 }
 

@@ -28,11 +28,9 @@ static inline uint32_t our_buffer_index(uint64_t wr_id)
 	return (uint32_t)(wr_id & ~OUR_WR_ID_RECV);
 }
 
-#define OUR_SGES 1 /* of a work request: struct our_buffer has as many */
-
 /*
  * Allocates PD, CQ and QP of the connection for at most `max_send_wr` sends and `max_recv_wr`
- * receives outstanding, each with OUR_SGES. There is additional room for
+ * receives outstanding, each with control->n_sge SGEs. There is additional room for
  * control->keepalive.max_send_wr sends.
  *
  * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_qp undoes it, and
