@@ -96,7 +96,7 @@ struct our_control {
 	uint32_t max_recv_wr;
 	uint32_t inline_wanted;  /* bytes: messages up to this long inline, */
 	uint32_t max_inline;     /* if the QP was granted that many */
-	uint32_t n_sge;          /* of each work request, at most */
+	uint32_t n_sge;          /* of each work request, at most; 1 unless the workload sets it */
 	_Atomic int async_error; /* an asynchronous event has ended the connection; any thread */
 	struct our_completions *completions;     /* the stage's own, for waiting: see stage.h */
 	struct our_comp_channels *comp_channels; /* shared with others, if one loop serves all */

@@ -12,7 +12,8 @@
 
 /*
  * The wr_id says which buffer it is, and whether it was a receive. In a completion in error only
- * the wr_id can tell (the opcode is not valid).
+ * the wr_id can tell (the opcode is not valid). A workload with work requests of another kind marks
+ * them by a bit below these: see OUR_WR_ID_EXCHANGE in ping-rdma-1/exchange.h.
  */
 #define OUR_WR_ID_RECV      (1ull << 63)
 #define OUR_WR_ID_KEEPALIVE (1ull << 62) /* no buffer: see ping-sr-2/keepalive.h */
@@ -29,7 +30,7 @@ static inline uint32_t our_buffer_index(uint64_t wr_id)
 
 /*
  * Allocates PD, CQ and QP of the connection for at most `max_send_wr` sends and `max_recv_wr`
- * receives outstanding, each with one SGE. There is additional room for
+ * receives outstanding, each with control->n_sge SGEs. There is additional room for
  * control->keepalive.max_send_wr sends.
  *
  * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_qp undoes it, and

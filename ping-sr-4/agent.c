@@ -62,11 +62,6 @@ err_turn_away:
 	return ret;
 }
 
-int our_agent_established(struct our_agent *agent)
-{
-	return our_note_accepted(agent->control);
-}
-
 int our_drain_agent(struct our_agent *agent)
 {
 	unsigned int left = OUR_AGENT_BUDGET;
@@ -79,7 +74,7 @@ int our_drain_agent(struct our_agent *agent)
 		if (ret == EAGAIN)
 			return 0;
 		if (!ret && !agent->control->accepted) /* the event for that is on its way */
-			ret = our_agent_established(agent);
+			ret = our_note_accepted(agent->control);
 		if (!ret)
 			ret = our_agent_react(agent->control, &completion);
 		if (ret)

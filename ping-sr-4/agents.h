@@ -15,7 +15,7 @@ struct our_agent {
 	struct our_control *control;
 	bool flushed; /* a work request was flushed, the reason is not known yet */
 	bool more;    /* it has not polled all completions yet */
-	int ended;    /* how serving it ended, once it is closing: an errno value or 0 */
+	int ended;    /* how serving it ended, once it is leaving: an errno value or 0 */
 };
 
 LIST_HEAD(our_agent_list, our_agent);
@@ -30,9 +30,6 @@ LIST_HEAD(our_agent_list, our_agent);
  */
 int our_start_agent(struct our_control *control, struct our_comp_channels *channels,
 		    struct our_agent **agent);
-
-/* To be called when the connection is established. Returns 0 or an errno value, reported. */
-int our_agent_established(struct our_agent *agent);
 
 /*
  * Reacts to the completions that there are, at most OUR_AGENT_BUDGET of them. Returns 0, when there

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
 #include "common/control.h"
 
@@ -36,14 +35,17 @@ int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event
 
 /* The completion channel of a device, shared by all CQs on it: each event names its CQ. */
 struct our_comp_channel {
-	SLIST_ENTRY(our_comp_channel) next;
-	struct ibv_comp_channel *channel;
-	struct ibv_context *verbs;
-	unsigned int users; /* CQs */
+	struct ibv_comp_channel *channel; /* NULL: this place is free */
+	unsigned int users;               /* CQs */
 };
 
-/* A set of them, one for each device: of one connection, or of all connections of a loop. */
-SLIST_HEAD(our_comp_channels, our_comp_channel);
+/*
+ * A set of them, one for each device: of one connection, or of all connections of a loop. All zero:
+ * there is none yet.
+ */
+struct our_comp_channels {
+	struct our_comp_channel of[OUR_MAX_DEVICES];
+};
 
 /*
  * Finds or makes the channel for a CQ on the device `verbs`. Returns 0 and *found, to be given to
@@ -51,7 +53,7 @@ SLIST_HEAD(our_comp_channels, our_comp_channel);
  */
 int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context *verbs,
 			 struct our_comp_channel **found);
-void our_put_comp_channel(struct our_comp_channels *channels, struct our_comp_channel *channel);
+void our_put_comp_channel(struct our_comp_channel *channel);
 
 /* Fills in fds[OUR_MAX_DEVICES] for poll(2). Returns how many there are. */
 nfds_t our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);

@@ -39,7 +39,6 @@ int our_create_cq(struct our_control *control)
 	if (!completions)
 		return our_report_error("calloc", ENOMEM, NULL);
 	control->completions = completions;
-	SLIST_INIT(&completions->own);
 	completions->channels = control->comp_channels ? control->comp_channels : &completions->own;
 	ret = our_get_comp_channel(completions->channels, control->verbs, &completions->channel);
 	if (ret)
@@ -54,7 +53,7 @@ int our_create_cq(struct our_control *control)
 	return 0;
 
 err_put_comp_channel:
-	our_put_comp_channel(completions->channels, completions->channel);
+	our_put_comp_channel(completions->channel);
 err_free_completions:
 	free(completions);
 	return ret;
@@ -71,7 +70,7 @@ void our_destroy_cq(struct our_control *control)
 	if (ret)
 		our_report_error("ibv_destroy_cq", ret, NULL);
 	control->cq = NULL;
-	our_put_comp_channel(completions->channels, completions->channel);
+	our_put_comp_channel(completions->channel);
 	free(completions);
 	control->completions = NULL;
 }

@@ -10,13 +10,9 @@
 
 struct our_server {
 	struct our_control *listener;
-	struct our_agent_list agents;
-	struct our_agent_list
-		closing; /* those that only wait for their RDMA_CM_EVENT_DISCONNECTED */
-	bool closed;     /* the server itself is ending */
-	bool more;       /* some agent has not polled all completions yet */
+	struct our_agent_list agents; /* also those that only wait for their client's answer */
 	struct our_comp_channels comp_channels; /* of all agents */
-	uint64_t wake_up_ns;                    /* latest time to check the silence of some agent */
+	bool closed;                            /* no more clients */
 };
 
 /* Whether there are clients, or some may still come. */
@@ -31,35 +27,30 @@ bool our_has_work(const struct our_server *server);
 int our_serve_until_done(struct our_server *server);
 
 /*
- * Takes the CM events and the completions that there are, up to the budget of one turn. Return 0,
+ * Takes one CM event; or as many completions as there are, up to the budget of one turn. Return 0,
  * or an errno value that ends the server, reported.
  */
-int our_handle_cm_events(struct our_server *server);
+int our_handle_cm_event(struct our_server *server);
 int our_handle_completions(struct our_server *server);
 
-/* Continues the agents that have not polled all completions yet: server->more. */
-void our_go_on(struct our_server *server);
+/*
+ * Looks after all agents: continues those that have not polled all completions yet, and ends those
+ * whose clients have been silent for --timeout, whose hosts are dead, or whose answers are overdue.
+ * Returns the time, by our_now_ns, at which this must be done again; UINT64_MAX: never.
+ */
+uint64_t our_look_after_agents(struct our_server *server);
 
 /*
- * Ends the agents whose clients have been silent for --timeout, or whose hosts are dead, and stops
- * waiting for answers that are overdue.
+ * Ends an agent, because of `ret`: see our_end_agent. It is freed now, or, if its client has yet to
+ * answer, when it is ended for the second time.
  */
-void our_end_the_silent(struct our_server *server);
-
-/*
- * Ends an agent, because of `ret`: see our_end_agent. It is freed, now or when its client has
- * answered.
- */
-void our_end_and_forget(struct our_server *server, struct our_agent *agent, int ret);
+void our_end_and_forget(struct our_agent *agent, int ret);
 
 /*
  * An agent has ended by itself, with `ret`. After a flush, the event with the reason may already be
  * in the channel, or, if a flush may be early, on its way. Until it is read it is not known which
  * side has left.
  */
-void our_end_by_itself(struct our_server *server, struct our_agent *agent, int ret);
-
-/* The event that an agent of `closing` has waited for will not come. */
-void our_give_up(struct our_server *server, struct our_agent *agent);
+void our_end_by_itself(struct our_agent *agent, int ret);
 
 #endif

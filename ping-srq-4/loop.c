@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 
-#include "common/connection_management.h"
-#include "common/stage.h"
 #include "measure/clock.h"
 #include "ping-sr-4/server.h"
 #include "ping-srq-4/pool.h"
@@ -17,18 +15,6 @@
 #define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
 #define MAX_FDS   (FIXED_FDS + 2 * OUR_MAX_DEVICES)
 #define HOLD_S    2 /* limit for an echo while the pool is low */
-
-/* When the loop must look at its clients although nothing happens. */
-static uint64_t next_look(const struct our_server *server)
-{
-	uint64_t until_ns;
-
-	if (server->more)
-		return our_now_ns();
-	until_ns = our_end_of_wait(server->listener->options->timeout_s ||
-				   !LIST_EMPTY(&server->closing) || our_a_pool_is_low());
-	return server->wake_up_ns < until_ns ? server->wake_up_ns : until_ns;
-}
 
 /*
  * A client that has no receive posted, or whose host is dead, does not take its echo, and the
@@ -44,8 +30,10 @@ static void end_holders(struct our_server *server)
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
 		transfer = agent->control->transfer;
+		if (!transfer) /* it only waits for its client's answer */
+			continue;
 		if (atomic_load(&transfer->pool->store->async_error)) { /* reported */
-			our_end_by_itself(server, agent, EIO);
+			our_end_by_itself(agent, EIO);
 			continue;
 		}
 		if (transfer->sending == OUR_NO_BUFFER || !transfer->pool->low ||
@@ -54,7 +42,7 @@ static void end_holders(struct our_server *server)
 		our_report_sentence("the client has not taken its message back for %d s, and the "
 				    "pool needs the buffer: it is given up",
 				    HOLD_S);
-		our_end_by_itself(server, agent, ECONNABORTED);
+		our_end_by_itself(agent, ECONNABORTED);
 	}
 }
 
@@ -65,6 +53,7 @@ int our_serve_until_done(struct our_server *server)
 		{ .fd = our_stop_fd(), .events = POLLIN },
 	};
 	struct pollfd *comp_fds = fds + FIXED_FDS;
+	uint64_t until_ns = UINT64_MAX;
 	nfds_t channels, devices, i;
 	int ret = 0;
 
@@ -72,20 +61,20 @@ int our_serve_until_done(struct our_server *server)
 		our_list_output(fds + 2);
 		channels = our_list_comp_channels(&server->comp_channels, comp_fds);
 		devices = our_list_pools(comp_fds + channels);
-		ret = our_poll(fds, FIXED_FDS + channels + devices, next_look(server));
+		ret = our_poll(fds, FIXED_FDS + channels + devices, until_ns);
 		if (!ret && fds[1].revents)
 			return EINTR;
 		our_write_output(fds + 2);
-		if (server->more)
-			our_go_on(server);
 		for (i = 0; !ret && i < channels; i++)
 			ret = comp_fds[i].revents ? our_handle_completions(server) : 0;
 		for (i = channels; !ret && i < channels + devices; i++)
 			ret = comp_fds[i].revents ? our_hear_of_pools() : 0;
 		end_holders(server);
-		if (!ret && (fds[0].revents || !LIST_EMPTY(&server->closing)))
-			ret = our_handle_cm_events(server);
-		our_end_the_silent(server);
+		if (!ret && fds[0].revents)
+			ret = our_handle_cm_event(server);
+		until_ns = our_look_after_agents(server);
+		if (our_a_pool_is_low() && until_ns > our_end_of_wait(1))
+			until_ns = our_end_of_wait(1);
 	}
 	return ret;
 }

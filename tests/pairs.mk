@@ -5,7 +5,7 @@
 # too, as people may paste it into a program in that language.
 
 # Of some stages in make check, of each with TESTS_ALL=1; tests/pairs chooses alike.
-FLAT_STAGES = $(if $(TESTS_ALL),$(STAGES),ping-sr-0 ping-sr-4 blast-sr-2 ping-rc-0)
+FLAT_STAGES = $(if $(TESTS_ALL),$(STAGES) $(OTHERS),ping-sr-0 ping-sr-4 blast-sr-2 ping-rc-0)
 FLAT_PROGRAMS = $(foreach stage,$(FLAT_STAGES),$(BUILD)/tests/flat/$(stage)/client \
 					  $(BUILD)/tests/flat/$(stage)/server)
 
@@ -34,11 +34,11 @@ $(BUILD)/tests/peer: $(wildcard tests/peer/*.[ch])
 
 define flat_rules
 $(BUILD)/tests/flat/$(1)/client.c $(BUILD)/tests/flat/$(1)/server.c &: \
-		$(wildcard $(ROOMS:=/*.[ch]) $(STAGES:=/*.[ch])) Makefile $(wildcard tools/flatten/* tools/flatten/small/*/*)
+		$(wildcard $(ROOMS:=/*.[ch]) $(STAGES:=/*.[ch]) $(OTHERS:=/*.[ch])) Makefile $(wildcard tools/flatten/* tools/flatten/small/*/*)
 	$$(SAY) FLAT $(1)
 	$$(Q)python3 -B -m tools.flatten $(1) $(BUILD)/tests/flat/$(1) >/dev/null
 endef
-$(foreach stage,$(STAGES),$(eval $(call flat_rules,$(stage))))
+$(foreach stage,$(STAGES) $(OTHERS),$(eval $(call flat_rules,$(stage))))
 
 $(FLAT_PROGRAMS): %: %.c
 	$(SAY) CC $<

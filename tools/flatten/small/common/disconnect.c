@@ -22,3 +22,13 @@ uint64_t our_disconnect_limit_s(const struct our_control *control)
 {
 	return DISCONNECT_LIMIT_S;
 }
+
+/* Until when to wait for an event: UINT64_MAX, for ever. */
+uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_event_type expected)
+{
+	if (!IS_CLIENT && expected == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return UINT64_MAX;
+	return our_end_of_wait(expected == RDMA_CM_EVENT_DISCONNECTED
+				       ? DISCONNECT_LIMIT_S
+				       : control->options->timeout_s);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Completion channels that do not block, in a flattened program: made when they are needed, and kept until
- * the server leaves.
+ * Completion channels that do not block, in a flattened program: made for the first CQ on a device, and
+ * destroyed with the last one. (librdmacm closes the device with its last id: no channel may be left.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,6 +52,19 @@ static void destroy_comp_channel(struct ibv_comp_channel *channel)
 
 	if (ret)
 		our_report_error("ibv_destroy_comp_channel", ret, NULL);
+}
+
+/* A CQ of it has been destroyed. */
+static void put_comp_channel(struct our_comp_channels *channels, struct ibv_comp_channel *channel)
+{
+	unsigned int i = 0;
+
+	if (channel->refcnt) /* CQs */
+		return;
+	while (channels->channel[i] != channel)
+		i++;
+	channels->channel[i] = channels->channel[--channels->n];
+	destroy_comp_channel(channel);
 }
 
 nfds_t our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds)

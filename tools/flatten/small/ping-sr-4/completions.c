@@ -30,6 +30,8 @@ int our_create_cq(struct our_control *control)
 	ret = our_report_no_queue(control, "ibv_create_cq", errno);
 	if (IS_CLIENT)
 		destroy_comp_channel(channel);
+	else
+		put_comp_channel(control->comp_channels, channel);
 	return ret;
 }
 
@@ -42,6 +44,8 @@ void our_destroy_cq(struct our_control *control)
 		our_report_error("ibv_destroy_cq", ret, NULL);
 	if (IS_CLIENT)
 		destroy_comp_channel(channel);
+	else
+		put_comp_channel(control->comp_channels, channel);
 }
 
 /* Takes the next completion; EAGAIN: there is none, and the next will make an event. */

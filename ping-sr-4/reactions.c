@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-sr-4: what the server does about events of its listener and its clients, after its loop
+ * (loop.c) has found them. See server.h.
+ */
+#include <errno.h>
+
+#include "common/cm_event.h"
+#include "common/connection_management.h"
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "measure/clock.h"
+#include "ping-sr-2/keepalive.h"
+#include "ping-sr-4/server.h"
+#include "program/admission.h"
+#include "program/report.h"
+
+void our_end_and_forget(struct our_agent *agent, int ret)
+{
+	/* The second time its client has answered, or has not. */
+	if (!agent->control->leaving && our_end_agent(agent, ret))
+		return;
+	LIST_REMOVE(agent, next);
+	our_free_agent(agent);
+}
+
+void our_end_by_itself(struct our_agent *agent, int ret)
+{
+	struct our_control *control = agent->control;
+
+	if (ret != ECONNRESET || control->ended) {
+		our_end_and_forget(agent, ret);
+	} else if (!agent->flushed) {
+		agent->flushed = true;
+		control->wait_until_ns =
+			our_end_of_wait(our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
+	}
+}
+
+static void take_request(struct our_server *server, const struct our_cm_event *request)
+{
+	struct our_control *control;
+	struct our_agent *agent;
+	int ret;
+
+	if (server->closed) {
+		our_refuse_request(server->listener, request->cm_id, EUSERS);
+		return;
+	}
+	if (our_admit_client(server->listener, &control) ||
+	    our_start_agent(control, &server->comp_channels, &agent))
+		return;
+	LIST_INSERT_HEAD(&server->agents, agent, next);
+	ret = our_drain_agent(agent); /* arms the CQ */
+	if (ret)
+		our_end_by_itself(agent, ret);
+}
+
+/*
+ * A connection that cannot be made, or that has ended, ends its agent; a listener that can no
+ * longer be used ends the server.
+ */
+static int handle_end(struct our_server *server, struct our_control *control)
+{
+	int ret = our_judge_cm_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
+
+	if (control == server->listener)
+		return our_report_no_requests(control, "rdma_get_cm_event", ret);
+	if (control->leaving) {
+		ret = 0; /* the answer */
+	} else if (control->connected || control->ended == ECONNRESET) {
+		do
+			ret = our_drain_agent(control->agent); /* of what came before */
+		while (!ret && control->agent->more);
+	} else {
+		our_report_no_client(control, ret);
+		ret = ret == ENODEV ? EIO : ECONNABORTED; /* why has been said */
+	}
+	our_end_and_forget(control->agent, ret);
+	return 0;
+}
+
+int our_handle_cm_event(struct our_server *server)
+{
+	enum our_cm_meaning meaning;
+	struct our_control *control;
+	struct our_cm_event event;
+	int ret;
+
+	ret = our_take_cm_event(server->listener->cm_channel, &event);
+	if (ret)
+		return ret == EAGAIN ? 0 : ret;
+	control = event.cm_id->context; /* a new id has its listener's */
+	control->cm_event = event;
+	meaning = our_note_cm_event(control);
+	if (meaning == OUR_CM_FATAL)
+		return handle_end(server, control);
+	if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		take_request(server, &event);
+	else if (meaning == OUR_CM_MINE)
+		ret = our_note_accepted(control);
+	if (ret)
+		our_end_and_forget(control->agent, ret);
+	return 0;
+}
+
+int our_handle_completions(struct our_server *server)
+{
+	/*
+	 * A fixed number, and not until there is none: with one client this saves a call per
+	 * message.
+	 */
+	unsigned int left = our_max_cq_events(&server->comp_channels);
+	struct our_control *control = NULL;
+	uint64_t before;
+	int ret;
+
+	for (; left; left--) {
+		ret = our_take_cq_event(&server->comp_channels, &control);
+		if (ret)
+			return ret == EAGAIN ? 0 : ret;
+		control->statistics.sleeps++;
+		before = control->statistics.completions;
+		ret = our_drain_agent(control->agent);
+		control->statistics.empty_wake_ups += control->statistics.completions == before;
+		if (ret)
+			our_end_by_itself(control->agent, ret);
+	}
+	return 0;
+}
+
+/* Returns when to look again at an agent to which nothing happens. */
+static uint64_t look_after(struct our_agent *agent, uint64_t now_ns)
+{
+	struct our_control *control = agent->control;
+	int ret;
+
+	if (now_ns >= control->wait_until_ns) {
+		our_end_and_forget(agent, agent->flushed ? ECONNRESET : ETIMEDOUT);
+		return now_ns;
+	}
+	if (agent->flushed || !control->connected)
+		return control->wait_until_ns;
+	/* If there is more, no event will come for it. */
+	ret = agent->more ? our_drain_agent(agent) : our_keep_alive(control, now_ns);
+	if (!ret)
+		return agent->more ? now_ns : our_wake_up_ns(control);
+	our_end_by_itself(agent, ret);
+	return now_ns;
+}
+
+uint64_t our_look_after_agents(struct our_server *server)
+{
+	uint64_t look_ns, now_ns = our_now_ns(), until_ns = UINT64_MAX;
+	struct our_agent *agent, *next;
+
+	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
+		next = LIST_NEXT(agent, next);
+		look_ns = look_after(agent, now_ns);
+		if (look_ns < until_ns)
+			until_ns = look_ns;
+	}
+	return until_ns;
+}
