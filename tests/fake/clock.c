@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the program's clock. Contract: who sleeps for a time does not wait: the clock
- * goes on instead. So it does as fake_hurry has it, and where it is hurried, while nothing is ready
- * for poll(2). A second of alarm(2) is a hundredth where nothing else would end a wait.
+ * Place: fake verbs, the program's clock. Contract: a program that sleeps for a time does not wait:
+ * its clock is advanced instead. With fake_hurry, so is the clock of a program that waits in
+ * poll(2) while nothing is ready. A second of alarm(2) takes a hundredth of a second if nothing
+ * else would end a wait.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what those who run a program over them see. Contract: the runner fills in the
- * config, forks, calls fake_start and then the program's main; once that process has ended, the
- * report says what happened in it. Both lie in memory that the two processes share.
+ * Place: fake verbs, the interface for those who run a program over them. Contract: the runner
+ * fills in the config, forks, calls fake_start and then the program's main. When that process has
+ * ended, the report tells what happened in it. Both are in memory that the two processes share.
  */
 #ifndef FAKE_H
 #define FAKE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what the programs measure. Contract: a row for each run, in time that the
- * test has in its hand; what the program says of it, as JSON and for people, is what expect.c has
- * worked out before.
+ * Place: the fake's tests: what the programs measure. Contract: a row for each run, with clocks
+ * that the test controls. The program's results, as JSON and as text, must be those that expect.c
+ * has computed before.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what a run of the program must be like, by rules that name no program and
- * no call. See run.h.
+ * Place: the fake's tests: judges a run of the program by rules that name no program and no call.
+ * See run.h.
  */
 #include <stdarg.h>
 #include <stdio.h>

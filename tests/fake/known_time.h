@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, clocks that the test has in its hand. Contract: with `known_us` in its config, what
- * the program reads of time, of CPU time and of context switches goes on by these amounts, and by no
- * others: so a test can say beforehand what the program must have measured.
+ * Place: fake verbs, clocks that the test controls. Contract: with `known_us` in its config, the
+ * time, CPU time and context switches that the program reads advance by these amounts and by no
+ * others. So a test can compute in advance what the program must report.
  */
 #ifndef FAKE_KNOWN_TIME_H
 #define FAKE_KNOWN_TIME_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, calls of the C library that can fail, too. See libc.h. Not poll(2), which a
- * signal interrupts now and then in FAKE_WILD. Of clocks and sleep: see clock.c; of memory: memory.c.
+ * Place: fake verbs, functions of the C library that can fail. See libc.h. In FAKE_WILD poll(2) is
+ * sometimes interrupted by a signal. For clocks and sleep see clock.c, for memory see memory.c.
  */
 #include <errno.h>
 #include <stdarg.h>

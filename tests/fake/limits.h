@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what the device can do and what a queue is given. Contract: as config says; where
- * that is 0, more than any other test asks for. A call that asks for more fails with EINVAL, as it does
- * with soft-RoCE and soft-iWARP (docs/drivers.md).
+ * Place: fake verbs, the limits of the device and the sizes that a queue is given. Contract: as in
+ * config; 0 there means more than any other test needs. A call that asks for more fails with
+ * EINVAL, as with soft-RoCE and soft-iWARP (docs/drivers.md).
  */
 #ifndef FAKE_LIMITS_H
 #define FAKE_LIMITS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the other end of each connection. Contract: an honest client or server by
- * docs/protocol.md, that checks every byte, but for what config has it do; what it says and hears
- * passes through wire.c.
+ * Place: fake verbs, the other end of each connection. Contract: a client or server that follows
+ * docs/protocol.md and checks every byte, unless config says otherwise. Its messages pass through
+ * wire.c.
  */
 #include <endian.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what is posted to a queue pair. Contract: messages are copied as they are
- * posted and as they arrive. Complains of memory that is in no MR, of queues that overflow, and of
- * inline data too long.
+ * Place: fake verbs, what is posted to a queue pair. Contract: messages are copied when they are
+ * posted and when they arrive. Reports memory that is in no MR, queues that overflow, and inline
+ * data that is too long.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, queue pairs. Contract: each work request is completed once, by success, failure
- * or flush, unless the QP is destroyed before; what is not valid in a failed completion is rubbish.
+ * Place: fake verbs, queue pairs. Contract: each work request is completed once, by success,
+ * failure or flush, unless the QP is destroyed before. Fields that are not valid in a failed
+ * completion have random values.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: peers that say nothing, with a host that answers or a dead one, and what the
- * device says meanwhile, by asynchronous events. Contract: a row for each, with what the program must
- * make of it. See lines.h.
+ * Place: the fake's tests: peers that send nothing, whose host is alive or dead, and asynchronous
+ * events of the device meanwhile. Contract: a row for each, with the result that is expected. See
+ * lines.h.
  */
 #include <infiniband/verbs.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, inside. Contract: all state lies behind the one lock, which fake_begin takes
- * and fake_end releases; every other function here is called with it held.
+ * Place: fake verbs, internal interfaces. Contract: one lock protects all state. fake_begin takes
+ * it and fake_end releases it; every other function here is called with it held.
  */
 #ifndef FAKE_STATE_H
 #define FAKE_STATE_H

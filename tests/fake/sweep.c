@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: the sweep. Contract: each call that the program makes is made to fail, one
- * in each run, in each of its ways; every such run must end as run_judge has it. Nothing lists the
- * calls: those that a run makes are those that fail in the next ones.
+ * Place: the fake's tests: the sweep. Contract: each call that the program makes is made to fail,
+ * one in each run, in each of its ways. Every such run must satisfy run_judge. There is no list of
+ * calls: those that a run makes are made to fail in the next ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
