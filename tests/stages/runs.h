@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the stage tests. Contract: starts a stage's server and client in a setting, knows what
- * their results must say, and checks before and after each test that no RDMA resource is left.
+ * their results must be, and checks before and after each test that no RDMA resource is left.
  */
 #ifndef STAGES_RUNS_H
 #define STAGES_RUNS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: what only a stage has that connects its QPs by hand: that iWARP cannot do
- * that, what comes of mistakes, and peers on the TCP line that say what they should not.
+ * Place: the stage tests: a stage that connects its QPs without the CM: that it refuses iWARP, the
+ * results of wrong attributes, and peers on the TCP connection that violate the protocol.
  */
 #include <netdb.h>
 #include <string.h>

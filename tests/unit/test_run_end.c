@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of tests/fake/run_end.h: which processes are found not to end. Contract: a machine
- * that stands still is none of a program's doing.
+ * Place: unit tests of tests/fake/run_end.h: which processes are judged not to end. Contract: the
+ * time in which a process is stopped, or the whole machine stands still, does not count.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of blast-sr-2/sequence.c: that a message which is not the one that was due is
- * named for what it is.
+ * Place: unit tests of blast-sr-2/sequence.c: a message that is not the expected one is identified.
  */
 #include <errno.h>
 #include <string.h>

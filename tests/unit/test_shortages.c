@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/device.h, common/memory_registration.h and measure/statistics.h: what
- * is said and done where the machine has no more to give, be it queues, memory or descriptors.
+ * Place: unit tests of common/device.h, common/memory_registration.h and measure/statistics.h: the
+ * messages and the results if the machine has no more queues, memory or descriptors.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of ping-sr-5/spin.h: when a connection looks for completions, and when it does not.
+ * Place: unit tests of ping-sr-5/spin.h: when a connection polls before it sleeps, and when it does
+ * not.
  */
 #include "ping-sr-5/spin.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/stop.h: what signals ask for, and that a call that blocks gives up.
+ * Place: unit tests of program/stop.h: the effect of signals, and that a blocking call is
+ * interrupted.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/transfer_posting.h, common/transfer_completion.h and common/cm_event.h:
- * what becomes of a post that a provider refuses, of a completion that fails while the program is
- * stopping, and of an event that is not the one awaited.
+ * Place: unit tests of common/transfer_posting.h, common/transfer_completion.h and
+ * common/cm_event.h: a post that the provider refuses, a completion that fails while the program
+ * stops, and an event other than the expected one.
  */
 #include <errno.h>
 #include <signal.h>
