@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Starts programs, waits for them, and ends those that it started: by their process ids, and no others.
+"""Starts programs, waits for them, and ends them by their process ids.
 
-Place: below runner.py. Contract: every wait has a limit; what a child used in all its life (user, system) comes
-from wait4(2). After end_all no child is left.
+Place: below runner.py. Contract: every wait has a limit; the CPU time that a child used in its life (user, system) is
+that of wait4(2). After end_all no child is left.
 """
 
 from __future__ import annotations

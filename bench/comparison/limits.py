@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Limits for people's CI: 'ping-sr-4.p50 > 1.1 * ib_send_lat_e.p50', with noise taken into account.
+"""Limits for continuous integration, such as 'ping-sr-4.p50 > 1.1 * ib_send_lat_e.p50', that take noise into account.
 
-Place: below report.py. Contract: a limit is passed only if the whole interval of the ratio is beyond it; what was not
-measured is an error, never a success.
+Place: below report.py. Contract: a limit is exceeded only if the whole interval of the ratio is beyond it. A limit on
+something that was not measured is an error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The rounds: every point once in each, in turn, until enough is known or the time is over.
+"""Runs the rounds: each measures every point once, until the results are precise enough or the time is over.
 
-Place: started by bench/compare, in the VM or on this machine. Contract: each sample is in the file before the next
-run begins; whatever ends this, what was measured stays, and no program is left.
+Place: started by bench/compare, in the VM or on this machine. Contract: each sample is in the file before the next run
+begins. If the measurement is interrupted, the samples stay, and no program is left.
 """
 
 from __future__ import annotations

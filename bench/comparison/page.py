@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The report as one HTML file: conclusions, curves, tables, environment, every sample.
 
-Place: below report.py. Contract: nothing is loaded from elsewhere, no script is needed; what comes from programs and
-files is escaped.
+Place: below report.py. Contract: the page loads nothing and needs no script; text from programs and files is escaped.
 """
 
 from __future__ import annotations

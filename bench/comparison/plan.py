@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What is measured: groups of points, and how much of it in two minutes, in ten, or without haste.
+"""What is measured: groups of points, and how many of them with --quick, by default, and with --full.
 
-Place: below measure.py. Contract: a Point is what samples are compared by; a plan has each point once.
+Place: below measure.py. Contract: samples of the same Point are comparable; a plan has each point once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""One run on other machines, through any launcher: ssh HOST, srun, kubectl exec, docker exec.
+"""One run on other machines, through a launcher such as ssh HOST, srun, kubectl exec, docker exec.
 
-Place: below measure.py, instead of runner.py. Contract: nothing of ours runs there but the programs, at the same path
-as here; so CPU is what they say of themselves and of their machine, and what says nothing has no CPU. Both ends are
-limited in time by timeout(1), whatever becomes of the launcher.
+Place: below measure.py, instead of runner.py. Contract: only the suite's programs run there, at the same path as here.
+So CPU times are those that programs report of themselves and their machine; other programs have none. timeout(1) ends
+both sides even if the launcher fails.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Writes the report: page, plots, JSON, CSV, the summary on the terminal, and what limits say.
+"""Writes the report: page, plots, JSON, CSV, the summary on the terminal, and the results of limits.
 
-Place: called by bench/compare and bench/report. Contract: what can be written is; a plot in PNG needs rsvg-convert
-(librsvg2-bin), and without it the SVG files are there.
+Place: called by bench/compare and bench/report. Contract: writes all that is possible; plots as PNG need rsvg-convert
+(librsvg2-bin), without it there are only SVG files.
 """
 
 from __future__ import annotations

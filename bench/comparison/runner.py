@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""One run: a server, its clients, and what they used in a window that has neither set-up nor tear-down in it.
+"""One run: a server, its clients, and the resources that they use in a window without set-up and tear-down.
 
-Place: below measure.py. Contract: run() returns figures or raises Failed, with what the programs said; after it no
-program is left. A window that turns out to lie outside of the transfer is no sample: it is taken again, wider.
+Place: below measure.py. Contract: run() returns figures, or raises Failed with the programs' messages; no program is
+left after it. If the window turns out not to lie within the transfer, the run is repeated with a longer transfer.
 """
 
 from __future__ import annotations

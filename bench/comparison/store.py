@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Results in files: a line of JSON for each event while it is measured, one JSON file and one CSV in the end.
+"""Results in files: while measuring, a line of JSON for each event; at the end, one JSON file and one CSV file.
 
-Place: below measure.py and report.py. Contract: lines are appended and flushed, so that whatever ends the
-program, what was measured is there; a last line that is cut short is left out, and said so. docs/compare.md and
+Place: below measure.py and report.py. Contract: each line is appended and flushed at once, so nothing that was
+measured is lost. If the last line is incomplete, it is left out, and the report says so. docs/compare.md and
 docs/compare.schema.json describe the file.
 """
 

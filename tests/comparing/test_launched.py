@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of bench/compare and bench/report as programs, with a launcher that starts nothing (fake_launcher): a host
-that dies and a launcher that fails in mid-run, and files that were cut short.
-"""
+"""Place: tests of bench/compare and bench/report as programs, with a launcher that starts nothing (fake_launcher): a
+host that dies and a launcher that fails during a run, and incomplete files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Solutions of the exercises: right, lazy, wrong and dishonest, and what the grader is to say of each.
+"""Solutions of the exercises: right, lazy, wrong and dishonest, with the points that the grader must give.
 
 Place: read by tests/graded. Contract: each is an edit of the right solution, or of the starting file.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Tests how long run_cases.py waits for a side of a case.
+"""Tests of the time limits of run_cases.py.
 
-Place: run by tests/python. Contract: clocks that the test sets take the place of the machine's.
+Place: run by tests/python. Contract: clocks that the test sets replace those of the machine.
 """
 
 from __future__ import annotations
