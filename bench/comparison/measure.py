@@ -49,17 +49,17 @@ class Session:
         self.first_round = max([one.round for one in self.results.samples], default=0) + 1
 
     def note(self, kind: str, value: object) -> None:
-        """Into the file, at once."""
+        """Writes a line to the file, at once."""
         store.append(self.file, kind, value)
 
     def todo(self) -> list[tuple[place.Link, Point]]:
-        """What can be run here; what cannot is named, once."""
+        """The points that can be run here. Ways that cannot are named, once each."""
         gone = {point.way: WAYS[point.way].missing() for point in self.plan.points}
         if isinstance(self.runner, remote.RemoteRunner):
             gone = {way: "" if remote.possible(way) else "it cannot be run through a launcher" for way in gone}
         for way, why in gone.items():
             if why:
-                say(f"{way}: {why}: it is not in the comparison")
+                say(f"{way} is left out: {why}")
         self.note("missing", [f"{way}: {why}" for way, why in gone.items() if why])
         pairs = [(link, point) for link in self.links for point in self.plan.points]
         return [
@@ -69,7 +69,7 @@ class Session:
         ]
 
     def left(self) -> float:
-        """Seconds of what was planned."""
+        """The seconds that are left of the plan's time."""
         return self.plan.minutes * 60 - (time.monotonic() - self.begun)
 
     def expected(self, todo: list[tuple[place.Link, Point]], done: int) -> float:
@@ -85,7 +85,7 @@ class Session:
         return number > self.first_round and self.left() < (0 if enough else -self.plan.minutes * 60)
 
     def one(self, link: place.Link, point: Point, number: int) -> None:
-        """One run; one that fails is named and survived."""
+        """One run. If it fails, the failure is recorded, and the measurement continues."""
         begun = time.monotonic()
         if not isinstance(self.runner, remote.RemoteRunner):
             self.note("steadiness", cpu.steadiness())
@@ -130,25 +130,25 @@ class Session:
         """All rounds."""
         todo = self.todo()
         if not todo:
-            raise Failed("nothing of this can be run here")
+            raise Failed("none of the chosen programs can be run here")
         for number in range(self.first_round, self.first_round + self.plan.most):
             if not self.one_round(number, todo):
-                say("the time is over")
+                say("the time is over (--minutes)")
                 return
             rounds = number - self.first_round + 1
             if rounds >= self.plan.least and settled(self.results):
-                say(f"after {rounds} rounds all ratios are known well enough")
+                say(f"after {rounds} rounds all ratios are precise enough")
                 return
             if rounds >= self.plan.least and self.left() < 0.5 * self.expected(todo, 0):
                 return
 
 
 def choose_links(links: list[place.Link], wanted: str) -> list[place.Link]:
-    """The first, or that of a name, or all."""
+    """The first link, or the one with that name, or all."""
     found = [link for link in links if wanted in ("all", "") or link.name.lower() == wanted.lower()]
     if not found:
         there = ", ".join(link.name for link in links)
-        raise Failed(f"no link {wanted}: there is {there}" if links else "no address: set RDMA_ADDR, or use the VM of lab/run")
+        raise Failed(f"no link {wanted}; there are: {there}" if links else "no RDMA address: set RDMA_ADDR, or use the VM of lab/run")
     return found if wanted else found[:1]
 
 

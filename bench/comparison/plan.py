@@ -107,7 +107,7 @@ def choose(quick: bool, full: bool, only: list[str]) -> Plan:
     """The plan that is asked for. ValueError names what there is not."""
     for name in only:
         if name not in GROUPS and name not in WAYS:
-            raise ValueError(f"no such comparison or program: {name}")
+            raise ValueError(f"--only {name}: no such comparison or program")
     known = FULL if full else GROUPS
     if quick:
         points, numbers = QUICK, (0.7, 3, 6, 1.8)

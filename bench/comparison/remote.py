@@ -89,7 +89,7 @@ class RemoteRunner(Runner):
     def run(self, job: Job) -> outputs.Figures:
         """A sample; the server's process is given a second where the client does not wait for it."""
         if job.way.name in UNTOLD or job.way.family in ("qperf", "tcp"):
-            raise Failed("it cannot be run through a launcher")
+            raise Failed("this program cannot be run through a launcher")
         if job.clients > 1:
             raise Failed("several clients cannot be run through a launcher")
         pace = self.paces.setdefault(f"{job.way.name} {job.size} {job.link.name}", Pace())

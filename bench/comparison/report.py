@@ -27,7 +27,7 @@ def write_plots(all_results: list[store.Results], folder: Path) -> None:
                 command = [converter, "-w", "1440", "-o", str(file.with_suffix(".png")), str(file)]
                 subprocess.run(command, check=False)
     if not converter:
-        print("compare: rsvg-convert (librsvg2-bin) is not there: plots are SVG only", file=sys.stderr)
+        print("compare: rsvg-convert (package librsvg2-bin) is not installed: plots are SVG only", file=sys.stderr)
 
 
 def judge(results: list[store.Results], wanted: list[limits.Limit], junit: Path | None) -> int:

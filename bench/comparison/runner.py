@@ -93,7 +93,7 @@ class Runner:
         limit = time.monotonic() + min(self.limit, 30)
         while not place.listening(port, with_cm):
             if self.children.wait(server, 0.05) or time.monotonic() > limit:
-                raise Failed(f"the server does not listen: {server.said()}")
+                raise Failed(f"the server did not begin to listen: {server.said()}")
         return server
 
     def use_of(self, children: list[Child], settle: float) -> tuple[cpu.Use, float]:
@@ -186,7 +186,7 @@ class Runner:
                     raise
             finally:
                 self.children.end_all()
-        raise Failed(f"no window within the transfer ({', '.join(why)}): the machine is too slow, or busy")
+        raise Failed(f"could not measure within the transfer ({', '.join(why)}): the machine is too slow, or busy")
 
 
 def agents_cycle(job: Job, server: Child) -> float:

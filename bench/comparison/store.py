@@ -106,7 +106,7 @@ def load(file: Path) -> Results:
     try:
         value = json.loads(file.read_text(encoding="utf-8"))
         if value["schema"] != SCHEMA:
-            raise Damaged(f"{file} has schema {value['schema']}, this program reads {SCHEMA}")
+            raise Damaged(f"{file} has schema {value['schema']}, but this program reads {SCHEMA}")
         names = [name for name in Results.__dataclass_fields__ if name != "samples"]
         results = Results(**{name: value[name] for name in names})
         results.samples = [sample_from(one) for one in value["samples"]]
@@ -116,7 +116,7 @@ def load(file: Path) -> Results:
     except OSError as error:
         raise Damaged(f"{file}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Damaged(f"{file} is not a whole file of results ({error}); samples.jsonl beside it may be") from error
+        raise Damaged(f"{file} is not a complete file of results ({error}); try samples.jsonl in the same directory") from error
 
 
 def write_csv(results: Results, file: Path) -> None:

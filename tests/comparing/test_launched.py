@@ -85,7 +85,7 @@ class Launched(unittest.TestCase):
         file.write_bytes(file.read_bytes()[:-100])
         ended = self.run_it("report", str(file))
         self.assertEqual(ended.returncode, 2, ended.stderr)
-        self.assertIn(f"{file} is not a whole file of results", ended.stderr)
+        self.assertIn(f"{file} is not a complete file of results", ended.stderr)
         lines = self.out / "samples.jsonl"
         text = lines.read_text().splitlines(keepends=True)
         last = max(index for index, line in enumerate(text) if '"kind": "sample"' in line)
