@@ -152,7 +152,7 @@ def headline(results: Results, link: str) -> list[list[str]]:
 
 
 def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
-    """Which one when. What is said of latency has to be measured, too."""
+    """Which way to choose when. Sentences about latency need measured latencies."""
     told = []
     busy = ratio(
         series(results, link, Point(SLEEPING), plain("p50_us")), series(results, link, Point(POLLING), plain("p50_us"))

@@ -162,7 +162,7 @@ def banner(results: Results) -> str:
 
 
 def section(results: Results, links: list[str], alone: bool) -> str:
-    """What is said of one file of results."""
+    """The page's part about one file of results."""
     name = "" if alone else f"<h2>{escape(label(results))}</h2>"
     told = conclusions(results)
     parts = [name, banner(results)]

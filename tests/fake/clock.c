@@ -54,7 +54,7 @@ void fake_hurry(void)
 
 	if (fake_time_is_known() && fake_let_arrive())
 		return;
-	/* Who looks at memory looks at the CQ now and then, and then many times: only messages take time. */
+	/* A program that polls memory polls the CQ rarely, and then many times: only messages take time. */
 	if (fake_time_is_known() && fake_config->spins)
 		return;
 	if (fake_time_is_known())
@@ -78,7 +78,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	return ret;
 }
 
-/* A program that has been told to stop is interrupted again and again, by its alarm. */
+/* A program that was told to stop is interrupted by its alarm again and again. */
 static bool interrupted(const char *call)
 {
 	bool yes;
@@ -116,7 +116,7 @@ bool fake_insist(void)
 
 #define SHORT_NS 10000000
 
-/* Who has something to do soon is waited for; else a second has to be enough. */
+/* Wait for a timer that expires soon; otherwise wait a second. */
 static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 {
 	uint64_t ns = to_ns(now) + (left_ns < SHORT_NS ? left_ns : OUR_NS_PER_S);
@@ -125,7 +125,7 @@ static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
 }
 
-/* What another thread is about to say is there within a second; what nobody says, never. */
+/* What another thread sends is there within a second; otherwise nothing comes. */
 int __wrap_pthread_cond_timedwait(pthread_cond_t *changed, pthread_mutex_t *lock,
 				  const struct timespec *end)
 {

@@ -69,7 +69,7 @@ static struct fake_cq *take_event(struct fake_comp_channel *channel)
 	return cq;
 }
 
-/* The events of a CQ that nobody has taken go with it. */
+/* Events of a CQ that were not read end with it. */
 static void drop_events(struct fake_cq *cq)
 {
 	unsigned int left = cq->channel->n;

@@ -83,7 +83,7 @@ static const struct row rows[] = {
 	{ "rdma_connect", PEER_LEAVES },
 	{ "rdma_connect", DEVICE_LEAVES },
 	{ "rdma_accept", FAILS(ENOMEM) },
-	/* By then the client is nobody's any more, who could not be accepted in the first place. */
+	/* The client could not be accepted, and by then it has gone. */
 	{ "rdma_accept",
 	  { .name = "CONNECT_ERROR",
 	    .has_event = true,

@@ -21,7 +21,7 @@ static const char *judge(const struct run *run, const struct figures_row *row, b
 
 	if (wrong)
 		return wrong;
-	/* With -j and -q nothing else is said; people are told more. */
+	/* With -j and -q nothing else is printed; the text has more. */
 	if (status == row->status &&
 	    (row->said ? !!strstr(run->errors, row->said) : text || !*run->errors))
 		return NULL;

@@ -10,7 +10,7 @@
 #include "tests/fake/fake.h"
 
 #define KNOWN_CALL_NS 50000000 /* rdma_connect, rdma_accept, ibv_destroy_cq */
-#define KNOWN_LOOK_US 10       /* a look at a CQ in vain, when no message is on its way */
+#define KNOWN_LOOK_US 10       /* an empty poll of a CQ, when no message is on its way */
 
 /* What the message with this number, from 0, takes from a peer to the program. */
 uint64_t known_message_ns(const struct fake_config *config, uint64_t message);

@@ -16,7 +16,7 @@ int fake_check_cqe(int entries); /* 0 or EINVAL */
 /* 0 or EINVAL; then, what the QP is given beyond what it asked for is in `cap`. */
 int fake_grant(struct ibv_qp_cap *cap);
 
-/* What becomes of a message that meets no receive, on InfiniBand and RoCE: rnr.c. */
+/* A message that finds no receive, on InfiniBand and RoCE: rnr.c. */
 void fake_note_rnr_timer(struct fake_qp *qp, unsigned int code);
 void fake_check_rnr_timer(const struct fake_qp *qp); /* of a QP that has done its work */
 

@@ -8,7 +8,7 @@
 
 #include "tests/fake/lines.h"
 
-/* Silent in the midst of it, and nobody waits for long. */
+/* Silent after some messages; the program has a short --timeout. */
 #define SILENT      .clients = 1, .silent_after = 10, .hurried = true
 #define DEAD        SILENT, .dead = true
 #define EVENT(type) .has_async = true, .async_event = IBV_EVENT_##type

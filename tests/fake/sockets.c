@@ -19,7 +19,7 @@
 
 #define MAX_FD    1024
 #define LINE_SIZE 52
-#define MAX_WAIT  64 /* clients that nobody has accepted yet */
+#define MAX_WAIT  64 /* clients that were not accepted yet */
 #define FIRST_QPN 0x400
 
 static struct fake_line *lines[MAX_FD];   /* by the program's descriptor */

@@ -40,7 +40,7 @@ void await_first_attempt(struct setting at, struct process *client);
 void start_long_run(struct setting at, const char *const *own, struct process **server,
 		    struct process **client);
 
-/* Waits until it ends of its own accord, with that exit status. */
+/* Waits until it ends by itself, with that exit status. */
 void assert_exit(struct process *process, int status);
 
 /*

@@ -64,7 +64,7 @@ START_TEST(without_immediate_data_both_say_so)
 	assert_said(client, wanted);
 	client = start_client(at, NULL, NULL);
 	assert_exit(client, 1);
-	process_signal(server, SIGINT); /* nobody was served: it waits for others */
+	process_signal(server, SIGINT); /* no client was served: it waits for others */
 	assert_exit(server, 1);
 	assert_said(server, wanted);
 }

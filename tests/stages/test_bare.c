@@ -58,7 +58,7 @@ static const struct {
 	  "ibv_modify_qp: Invalid argument (22): to RTR" },
 	{ { "--gid-index", "255" }, { NULL }, "has no GID there", NULL },
 	{ { "--mtu", "4096" }, { NULL }, "--mtu 4096 is more than port 1 of", NULL },
-	/* Those who wait in vain poll until it is over. */
+	/* A program that waits in vain polls until its limit. */
 	{ { "--mistake", "qpn" }, { NULL }, "transport retry counter exceeded (status 12", NULL },
 	{ { NULL }, { "--mistake", "qpn" }, NULL, "transport retry counter exceeded (status 12" },
 	{ { "--mistake", "psn" }, { NULL }, "after 0 messages", NULL },

@@ -99,7 +99,7 @@ START_TEST(one_that_was_not_let_run_ends)
 }
 END_TEST
 
-/* So has this time whoever waits for it. When that one goes on, a sleeper is soon told to end. */
+/* This time the process that waits has been stopped, too. After it goes on, the other soon ends. */
 START_TEST(a_machine_that_stood_still_is_not_held_against_it)
 {
 	pid_t sleeper, waiting;

@@ -61,7 +61,7 @@ START_TEST(one_that_is_torn)
 }
 END_TEST
 
-/* Neither what nobody wrote, nor the number of a message that is never going to come. */
+/* Neither data that was not written, nor the number of a message that will not come. */
 START_TEST(one_that_makes_no_sense)
 {
 	memset(memory[1], 0, SIZE);

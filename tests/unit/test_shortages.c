@@ -69,7 +69,7 @@ static const struct {
 	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, "(22): " ASKED, LEFT },
 	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_ESTABLISHED, EINVAL, "(22): " ASKED, LEFT },
 	{ "rxe0", ENOMEM, false, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12)\n", NULL },
-	/* Of some devices' failures nobody says why. */
+	/* For the failures of some devices no reason is known. */
 	{ "rxe0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " ASKED, NULL },
 	{ "siw0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },
 	{ "siw0", ENOMEM, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },

@@ -32,7 +32,7 @@ static bool wait_shortly(struct our_spin *spin)
 	return looks;
 }
 
-/* How many waits in vain there are until it looks; at most `most`. */
+/* How many waits without a result there are until it polls; at most `most`. */
 static int sleeps_until_it_looks(struct our_spin *spin, int most)
 {
 	int sleeps = 0;

@@ -73,7 +73,7 @@ def notes(traces: list[records.Trace], capture: packets.Capture | None, found: l
 
 
 def strange(number: int) -> list[str]:
-    """What to say of completions that nobody seems to have asked for."""
+    """A note about completions whose posts are not in the trace."""
     return [f"{number} completions of work requests whose posts are not in the traces"] if number else []
 
 
