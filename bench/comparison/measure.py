@@ -33,7 +33,7 @@ def say(text: str) -> None:
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds."""
+    """A time as minutes and seconds."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
@@ -73,13 +73,13 @@ class Session:
         return self.plan.minutes * 60 - (time.monotonic() - self.begun)
 
     def expected(self, todo: list[tuple[place.Link, Point]], done: int) -> float:
-        """Seconds that the rest of a round takes; what was never run takes what others took."""
+        """The seconds that the rest of a round will take. A point without a run is taken to need as long as the others."""
         mean = sum(self.cost.values()) / len(self.cost) if self.cost else self.plan.window + 1.5
         return sum(self.cost.get((link.name, point), mean) for link, point in todo[done:])
 
     def over(self, number: int) -> bool:
-        """Whether it is time to end, in the midst of a round. The first is always measured, and the least that allows a
-        conclusion in up to twice the time: a busy machine needs more.
+        """Whether to end within a round. The first round is always measured. The rounds that a conclusion needs at least
+        may take up to twice the time, because a busy machine is slower.
         """
         enough = number - self.first_round >= self.plan.least
         return number > self.first_round and self.left() < (0 if enough else -self.plan.minutes * 60)
@@ -103,7 +103,7 @@ class Session:
         self.cost[key] = time.monotonic() - begun
 
     def machine(self) -> None:
-        """What the machine does by itself, and what a wake-up and our statistics cost, once a round."""
+        """Measures, once in each round, the idle machine's use of the CPU, a wake-up, and the statistics."""
         if isinstance(self.runner, remote.RemoteRunner):
             return  # it is other machines
         self.note("background", cpu.background(1.0, self.runner.cpus))
@@ -114,7 +114,7 @@ class Session:
                     self.note(kind, json.loads(said.stdout))
 
     def one_round(self, number: int, todo: list[tuple[place.Link, Point]]) -> bool:
-        """Forwards and backwards in turn, so that a drift does not favour the last. False: the time is over."""
+        """One round. Every second is run backwards, so that a drift does not favour the last. False: the time is over."""
         todo = [pair for pair in todo if self.failed[(pair[0].name, pair[1])] < GIVE_UP]
         self.machine()
         for done, (link, point) in enumerate(todo if number % 2 else reversed(todo)):
@@ -127,7 +127,7 @@ class Session:
         return True
 
     def run(self) -> None:
-        """All rounds."""
+        """Runs all rounds."""
         todo = self.todo()
         if not todo:
             raise Failed("none of the chosen programs can be run here")
@@ -153,7 +153,7 @@ def choose_links(links: list[place.Link], wanted: str) -> list[place.Link]:
 
 
 def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options: dict[str, tuple[str, ...]]) -> None:
-    """Raises Failed if nothing can be measured."""
+    """Measures a plan. Raises Failed if nothing can be measured."""
     links = choose_links(place.links(), str(options.get("link") or ""))
     file = folder / "samples.jsonl"
     with tempfile.TemporaryDirectory() as scratch:

@@ -37,7 +37,7 @@ class Sample:
 
 @dataclass
 class Results:
-    """All of one file."""
+    """The contents of one file."""
 
     environment: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Results:
 
 
 def append(file: Path, kind: str, value: Any) -> None:
-    """One event, at once; after a line that was cut short on a line of its own."""
+    """Appends one event, at once. If the last line is incomplete, it begins a new one."""
     with open(file, "a+b") as last:
         size = last.seek(0, os.SEEK_END)
         last.seek(max(0, size - 1))
@@ -63,13 +63,13 @@ def append(file: Path, kind: str, value: Any) -> None:
 
 
 def sample_from(value: dict[str, Any]) -> Sample:
-    """From JSON; KeyError or TypeError if it is not one."""
+    """A sample from JSON; raises KeyError or TypeError if it is none."""
     figures = {str(name): float(number) for name, number in value["figures"].items()}
     return Sample(str(value["link"]), Point(**value["point"]), int(value["round"]), figures)
 
 
 def events(file: Path, results: Results) -> Iterator[tuple[str, Any]]:
-    """The lines that are whole; what is cut short is noted."""
+    """The complete lines; an incomplete one is noted."""
     for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         try:
             event = json.loads(line)
@@ -79,7 +79,7 @@ def events(file: Path, results: Results) -> Iterator[tuple[str, Any]]:
 
 
 def collect(file: Path) -> Results:
-    """What the lines of a run say, as far as it came."""
+    """The results in the lines of a run, which may be incomplete."""
     results = Results()
     for kind, value in events(file, results):
         if kind == "sample":
@@ -94,7 +94,7 @@ def collect(file: Path) -> Results:
 
 
 def write(results: Results, file: Path) -> None:
-    """As one JSON object."""
+    """Writes the results as one JSON object."""
     text = json.dumps({"schema": SCHEMA, **asdict(results)}, indent=1)
     temporary = file.with_suffix(".new")
     temporary.write_text(text + "\n", encoding="utf-8")
@@ -102,7 +102,7 @@ def write(results: Results, file: Path) -> None:
 
 
 def load(file: Path) -> Results:
-    """Raises Damaged for what is not a whole file of this schema."""
+    """Reads a file of results. Raises Damaged if it is incomplete or has another schema."""
     try:
         value = json.loads(file.read_text(encoding="utf-8"))
         if value["schema"] != SCHEMA:
@@ -120,7 +120,7 @@ def load(file: Path) -> Results:
 
 
 def write_csv(results: Results, file: Path) -> None:
-    """One figure of one sample a line."""
+    """Writes a line of CSV for each figure of each sample."""
     with open(file, "w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(["machine", "link", "way", "load", "size", "clients", "round", "figure", "value"])
