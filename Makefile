@@ -191,7 +191,7 @@ ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
 
 include verbs-trace/verbs-trace.mk
 
-all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) ## build every program (the default)
+all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) ## build all programs (the default)
 
 define room_rules
 $(BUILD)/$(1)/%.o: $(1)/%.c
@@ -270,7 +270,7 @@ $(foreach role,client server,$(eval $(BUILD)/ping-rc-0-events/$(role): \
 	$(patsubst %.c,$(BUILD)/ping-rc-0-events/parts/%.o,$(ping-rc-0.$(role)) $(bare_events_parts)) $(ROOM_LIBS)))
 $(BARE_EVENTS): LIBS = $(ping-rc-0.libs)
 
-bare-events: $(BARE_EVENTS) ## ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
+bare-events: $(BARE_EVENTS) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
 
 # What bench/compare starts besides the stages.
 BENCH = $(addprefix $(BUILD)/bench/,tcp_ping wake_up statistics_cost)
@@ -281,7 +281,7 @@ $(BENCH): $(BUILD)/bench/%: bench/%.c $(BUILD)/libmeasure.a $(BUILD)/libprogram.
 
 bench-build: all nine bare-events $(BENCH)
 
-nine: $(NINE_PROGRAMS) ## all nine ways to wait: build/nine/CM-COMPLETIONS/{client,server}
+nine: $(NINE_PROGRAMS) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
 
 $(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS): $(VERBS_TRACE_LIB)
 	$(SAY) LD $@
@@ -305,53 +305,53 @@ demo: ## see two processes ping-pong over soft-RoCE and soft-iWARP (or RDMA_ADDR
 	@tools/demo
 
 # COMPARE="--quick" and the like go to the program.
-compare: ## what each way of waiting costs, beside other programs: build/report/index.html
+compare: ## measure all ways to wait, and other projects' programs: build/report/index.html
 	@tools/packages --install tools/packages-build.txt lab/packages.txt bench/packages.txt
 	@$(MAKE) --no-print-directory $(JOBS) bench-build
 	@bench/compare $(COMPARE)
 
-check: ## run the tests that take less than ten minutes together, on the same drivers
+check: ## run the tests; ten minutes at most
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
 	@$(MAKE) --no-print-directory $(JOBS) all tests-build tracer-build fake-build fuzz-build pairs-build
 	@tests/run
 
 # Before a release, as root: see tests/README.md.
-check-long: ## what takes longer than `make check`, and one table of it
+check-long: ## run all tests, also those that take longer, and print a table of the results
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt \
 		tests/packages-sanitize.txt tests/packages-long.txt
 	@$(MAKE) --no-print-directory TESTS_ALL=1 $(JOBS) all nine tests-build tracer-build \
 		fake-build fuzz-build pairs-build probe verbs-trace course-build
 	@tests/long
 
-check-lab: ## all tests of the lab itself, also the slow ones
+check-lab: ## run all tests of the lab itself, also the slow ones
 	@tools/packages --install lab/packages.txt
 	@lab/test
 
 # Not part of `check`: see tests/README.md for when to run them.
-tsan: all ## the programs under ThreadSanitizer, in the lab
+tsan: all ## test the programs with ThreadSanitizer, in the lab
 	@tests/sanitize thread
 
-asan: all ## under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: all ## test them with AddressSanitizer and UndefinedBehaviorSanitizer
 	@tests/sanitize address
 
-memcheck: all ## under valgrind
+memcheck: all ## test them with valgrind
 	@tools/packages --install tests/packages-sanitize.txt
 	@tests/sanitize memcheck
 
-soak: all ## a server whose clients are killed at random, for a while (see tests/soak --help)
+soak: all ## run servers for minutes while clients are killed at random (see tests/soak --help)
 	@tests/soak
 
-fuzz: ## hostile input for FUZZ_SECONDS=60 a harness, other inputs each time
+fuzz: ## run each fuzzing harness for FUZZ_SECONDS=60, with new inputs each time
 	@tests/fuzzers --missing $(FUZZ_CC)
 	@$(MAKE) --no-print-directory fuzz-programs
 	@tests/fuzzers --seconds $(FUZZ_SECONDS)
 
-coverage: ## which lines of the programs the tests run that need no device
+coverage: ## print which lines of the programs are run by the tests that need no device
 	@tools/packages --install tools/packages-build.txt tests/packages.txt
 	@tests/coverage
 
 # Slow, hence no part of `make check`; MUTANTS="--only 07" and the like go to the script.
-mutants: ## break the programs, in one way after another, and see the tests notice
+mutants: ## plant one fault after the other in the programs, and check that a test fails
 	@tools/packages --install tools/packages-build.txt tests/packages.txt
 	@tests/mutants/run $(MUTANTS)
 
@@ -360,34 +360,34 @@ lint: ## check the style of every source and script
 	@tools/lint
 
 # What a reader can ask of a stage.
-show: ## STAGE=ping-sr-3: the files that make the stage, and which stage each comes from
+show: ## STAGE=ping-sr-3: list the stage's files, and the stage that each comes from
 	@tools/stage show $(STAGE)
 
-delta: ## STAGE=ping-sr-3: the diff against the stage before: the whole lesson
+delta: ## STAGE=ping-sr-3: print the diff against the stage before
 	@tools/stage delta $(STAGE)
 
-deltas: ## how long each stage's delta is
+deltas: ## print how many lines each stage's delta has
 	@echo "Lines of code, without comments, that a stage's own files add to the stage whose lesson it goes"
 	@echo "on from, and that are gone with the files that they replace (make delta STAGE=... shows them):"
 	@for stage in $(wordlist 2,99,$(STAGES)) $(OTHERS); do tools/stage size $$stage; done
 
-picture: ## STAGE=ping-sr-3: a run of it, drawn from its trace: build/picture/STAGE.html
+picture: ## STAGE=ping-sr-3: run it, and draw its trace: build/picture/STAGE.html
 	$(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
 	@$(MAKE) --no-print-directory $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
 	@tools/picture $(STAGE)
 
 # CAPTURE="--iwarp --loss 5" and the like go to the program.
-capture: ## STAGE=ping-sr-3: its packets between two hosts of the lab, as a ladder
+capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its packets as a ladder
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tools/packages-capture.txt
 	$(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
 	@$(MAKE) --no-print-directory --silent $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
 	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
 
-flatten: ## STAGE=ping-sr-3: one C file for the client, one for the server, for people who copy
+flatten: ## STAGE=ping-sr-3: write one C file for the client and one for the server, to copy from
 	$(if $(filter $(STAGES) $(OTHERS),$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS)))
 	@python3 -B -m tools.flatten $(STAGE) $(BUILD)/flat/$(STAGE)
 
-docs: ## the site: build/site/html/index.html, to be read without a network
+docs: ## build the site, which needs no network to be read: build/site/html/index.html
 	@tools/packages --install tools/packages-build.txt tools/packages-docs.txt
 	@python3 -B -m tools.website $(BUILD)/site
 
@@ -432,11 +432,11 @@ print-libs:
 clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAMS) $(ONE_FILE) $(DEVICES)
 
-help: ## show this
+help: ## print this list
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
 		printf "  make %-10s %s\n", target[1], $$2 }' Makefile course/course.mk
-	@echo "  LAB=1 forces the VM; RDMA_ADDR=address uses this machine's own RDMA device."
-	@echo "  KERNEL=6.12 (or a .deb, or a directory) is the VM's kernel: see lab/run --help."
+	@echo "  RDMA_ADDR=address uses the RDMA device of this machine that has the address; LAB=1 uses the VM all the same."
+	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 
 .PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas picture capture flatten docs print-rooms print-traced print-own-objects print-stages print-others \

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the statistics cost: does for a million messages what a client and an agent do for their
- * statistics, and nothing else, and prints the nanoseconds a message, as one line of JSON.
- *
- * The argument is the round trip, in nanoseconds, that the values are to lie around.
+ * Measures what the statistics take: for a million messages it does what a client and an agent do
+ * for their statistics, and nothing else, and prints the nanoseconds per message as one line of
+ * JSON. The argument is the round trip, in nanoseconds, around which the values lie.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The ping of the ladder over TCP: what does RDMA buy? Polling (MSG_DONTWAIT) or sleeping (recv(2)).
- * Place: started by bench/compare. Contract: a client that is told to stop writes one line of JSON.
+ * The ping of the stages over TCP, to compare RDMA with. It polls (MSG_DONTWAIT) or sleeps
+ * (recv(2)). Place: started by bench/compare. Contract: a client that is told to stop prints one
+ * line of JSON.
  */
 #include <netdb.h>
 #include <netinet/in.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a wake-up costs on this machine: two processes pass a byte to and fro through pipes, and do nothing
- * else. No program that sleeps for each message can be cheaper than that.
- * Place: started by bench/compare. Contract: one line of JSON, the median of a round trip (two wake-ups).
+ * Measures what a wake-up takes on this machine: two processes pass a byte to and fro through
+ * pipes, and do nothing else. No program that sleeps for each message can be faster. Place: started
+ * by bench/compare. Contract: prints one line of JSON, the median of a round trip (two wake-ups).
  */
 #include <stdio.h>
 #include <stdlib.h>

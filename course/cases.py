@@ -15,7 +15,7 @@ from . import judges
 from .judges import Judge, Result
 
 SECONDS = 40
-IDLE_SECONDS = 16  # if the lab has had nothing to do for so long, nobody goes on: each side waits for the other
+IDLE_SECONDS = 20  # a submission that has used no processor time for so long will not go on
 FAKE_SECONDS = 400
 FAKE = {"FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": "20000"}  # of the program's own time, in an emulated machine
 

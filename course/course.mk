@@ -21,7 +21,7 @@ $(BUILD)/course/overcredit: $(patsubst %.c,$(BUILD)/blast-sr-2/%.o,$(blast-sr-2.
 course-build: ping-sr-0/server $(foreach stage,ping-sr-1 blast-sr-2 ping-rdma-3 ping-rc-0,$(stage)/client $(stage)/server) \
 	      $(BUILD)/course/corrupt $(BUILD)/course/overcredit verbs-trace
 
-exercise: ## NAME=ping-sr-2e DIR=mine: the starting tree of an exercise (course/README.md lists them)
+exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (course/README.md lists them)
 	$(if $(and $(NAME),$(DIR)),,$(error Say which exercise, and where: NAME=ping-sr-2e DIR=mine))
 	@tools/packages --install tools/packages-build.txt
 	@python3 -B -m course.make "$(NAME)" "$(DIR)"
@@ -34,28 +34,28 @@ grade: ## DIR=mine: grade a solution (JSON=file: also as JSON)
 	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)")
 
 # Built once, and not by each grading.
-grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: at most so long each)
+grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: limit for each)
 	$(if $(DIR),,$(error Say what to grade: DIR=submissions))
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
 	@$(MAKE) --no-print-directory $(JOBS) course-build fake-build
 	@python3 -B -m course.grade_all "$(DIR)" $(if $(CSV),--csv "$(CSV)") $(if $(SECONDS),--seconds "$(SECONDS)")
 
 # What SEED, TOPIC and LEVEL are for is in course/README.md.
-bug: ## DIR=mine: a program with a fault to be found (SEED=1: always the same one; LEVEL=1 to 3; TOPIC=completions)
+bug: ## DIR=mine: write a program with a fault to find (SEED=1: always the same one; LEVEL=1 to 3; TOPIC=completions)
 	$(if $(DIR),,$(error Say where: DIR=mine))
 	@tools/packages --install tools/packages-build.txt
 	@python3 -B -m course.bug make "$(DIR)" $(if $(SEED),--seed "$(SEED)") $(if $(TOPIC),--topic "$(TOPIC)") $(if $(LEVEL),--level "$(LEVEL)")
 
-bug-hint: ## DIR=mine: one more hint each time (HINT=2: the first two)
+bug-hint: ## DIR=mine: print one more hint each time (HINT=2: the first two)
 	$(if $(DIR),,$(error Say of what: DIR=mine))
 	@python3 -B -m course.bug hint "$(DIR)" $(if $(HINT),--hint "$(HINT)")
 
-bug-check: ## DIR=mine: whether the fault is mended
+bug-check: ## DIR=mine: check whether the fault is repaired
 	$(if $(DIR),,$(error Say of what: DIR=mine))
 	@tools/packages --install tools/packages-build.txt tests/packages.txt
 	@python3 -B -m course.bug check "$(DIR)"
 
-bugs: ## all bugs, for instructors: what and where they are, and a seed for each
+bugs: ## list all bugs with their solutions and a seed for each, for instructors
 	@python3 -B -m course.bug list
 
 .PHONY: course-build exercise grade grade-all bug bug-hint bug-check bugs

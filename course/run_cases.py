@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ JAIL = Path("/run/submission")
 TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
 NOBODY = "65534:65534"
 AWAIT_S = 20
-TICK_S, MOST_TICK_S = 0.05, 0.5
+TICK_S, MOST_TICK_S, LOOK_S = 0.05, 0.5, 1.0
 LONGEST = 2_000_000  # bytes of output that are kept
 LATE_CASES = 3  # so many, and the rest is not run
 LIMITS = ["--memlock=unlimited", "--nproc=64", "--fsize=50000000", "--core=0"]
@@ -73,28 +74,38 @@ def confined(program: str, arguments: list[str], trace: str, settings: dict[str,
     ]  # fmt: skip
 
 
-def busy_s() -> float:
-    """The processor time that this machine has spent."""
-    words = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
-    return (sum(map(int, words[:8])) - int(words[3]) - int(words[4])) / os.sysconf("SC_CLK_TCK")
+def cpu_ticks(pid: int) -> int:
+    """The processor time of a process and of all that it has started, as far as they are there."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):  # it has just ended
+        return 0
+    return sum(map(int, fields[11:15])) + sum(cpu_ticks(int(child)) for child in children)
 
 
 class Limit:
     """A limit on the time of a wait. No more than MOST_TICK_S is counted from one look to the next: a time in which the
-    host does not run this machine passes for nobody. With `idle`, it also ends when the machine has had next to nothing
-    to do for that many seconds."""
+    host does not run this machine is not counted. With `idle`, the limit is also over when `activity` has returned the
+    same for that many seconds."""
 
-    def __init__(self, seconds: float, idle: float | None = None) -> None:
-        self.left, self.most_idle, self.idle = seconds, idle, 0.0
-        self.time, self.busy = time.monotonic(), busy_s()
+    def __init__(self, seconds: float, idle: float | None = None, activity: Callable[[], object] = lambda: None) -> None:
+        self.left, self.most_idle, self.activity = seconds, idle, activity
+        self.idle, self.since_look, self.seen = 0.0, 0.0, activity()
+        self.time = time.monotonic()
 
     def over(self) -> bool:
         """Takes a look. To be called every TICK_S."""
-        now, busy = time.monotonic(), busy_s()
+        now = time.monotonic()
         tick = min(now - self.time, MOST_TICK_S)
+        self.time = now
         self.left -= tick
-        self.idle = self.idle + tick if busy - self.busy <= tick / 2 else 0.0
-        self.time, self.busy = now, busy
+        self.idle += tick
+        self.since_look += tick
+        if self.most_idle is not None and self.since_look >= LOOK_S:
+            self.since_look, before = 0.0, self.seen
+            self.seen = self.activity()
+            self.idle = self.idle if self.seen == before else 0.0
         return self.left < 0 or (self.most_idle is not None and self.idle > self.most_idle)
 
 
@@ -103,9 +114,9 @@ class Side:
 
     def __init__(self, what: dict[str, Any], name: str, scratch: Path) -> None:
         program, arguments, settings = what["program"], what["arguments"], what.get("environment", {})
-        own = (JAIL / "work" / program).is_file()
+        self.own = (JAIL / "work" / program).is_file()
         self.trace = name if program in ("client", "server") else ""
-        run = confined(program, arguments, self.trace, settings) if own else [str(TOP / program), *arguments]
+        run = confined(program, arguments, self.trace, settings) if self.own else [str(TOP / program), *arguments]
         self.out, self.err = scratch / f"{name}.out", scratch / f"{name}.err"
         with self.out.open("wb") as out, self.err.open("wb") as err:
             self.process = subprocess.Popen(
@@ -188,10 +199,17 @@ class Case:
         """Whether something has not ended in time."""
         return any(result["status"] == "late" for result in self.result.values())
 
+    def activity(self) -> object:
+        """Changes as long as a program of the submission does something."""
+        return [cpu_ticks(side.process.pid) for side in self.sides.values() if side.own and side.process.poll() is None]
+
     def end(self, name: str) -> None:
-        """Waits for a side's end."""
-        if name in self.sides and name not in self.result:
-            self.result[name] = self.sides[name].end(Limit(2 if self.late() else self.seconds, self.idle_seconds))
+        """Waits for a side's end. If the other side has ended, there is little left to do."""
+        if name not in self.sides or name in self.result:
+            return
+        seconds = self.seconds if not self.result or not self.idle_seconds else self.idle_seconds
+        limit = Limit(2 if self.late() else seconds, self.idle_seconds, self.activity)
+        self.result[name] = self.sides[name].end(limit)
 
     def step(self, action: str, name: str, *words: Any) -> None:
         """Does one thing."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: the calls of libibverbs with which programs do without a connection manager: devices,
- * their GIDs, and QPs. Each makes the call that it stands in for, and shows it. See trace.h.
+ * verbs-trace: the calls of libibverbs that programs without a connection manager make: devices,
+ * their GIDs, and QPs. Each function makes the call that it replaces, and prints it. See trace.h.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: the calls of librdmacm. Each function makes the call that it stands in for, and shows
+ * verbs-trace: the calls of librdmacm. Each function makes the call that it replaces, and prints
  * it. A device is seen for the first time in an id that has been bound to it. See trace.h.
  */
 #include <errno.h>

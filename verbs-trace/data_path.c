@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * verbs-trace: posting, polling and arming. In infiniband/verbs.h these are inline functions that
- * call through pointers in the device's context; ours are put in their place, keep the old ones, and
- * call those. See data_path.h.
+ * call through pointers in the device's context. The functions here replace these pointers, keep
+ * the old ones, and call them. See data_path.h.
  */
 #include <errno.h>
 #include <inttypes.h>

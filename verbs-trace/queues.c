@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: what is remembered of each queue while it lives: which calls it has seen, and how
- * often it was polled in vain. A table of fixed size, hashed by the queue's address; queues that do
- * not fit share one row, and their first calls may go unshown. See data_path.h.
+ * verbs-trace: what is stored about each queue while it exists: which calls it has seen, and how
+ * often it was polled in vain. A table of fixed size, hashed by the queue's address. Queues that do
+ * not fit share one row, and their first calls may not be printed. See data_path.h.
  */
 #include <pthread.h>
 #include <stddef.h>

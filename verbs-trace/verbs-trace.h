@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: shows on stderr each verb that a program calls, with its result and the time it took,
- * without a line in the program. It is linked in with the options that verbs-trace.mk lists: the
- * linker then leads each call into librdmacm and libibverbs through a function of this room, which
- * makes the call and shows it. Verbs that are inline functions (posting, polling and arming) call
- * through pointers in the device's context (struct ibv_context_ops); those are replaced when a device
- * is first seen. While nothing is traced nothing is replaced, and the others cost one branch.
+ * verbs-trace: prints on stderr each verb that a program calls, with its result and the time it
+ * took, and needs no code in the program. It is linked in with the options that verbs-trace.mk
+ * lists: the linker then replaces each call into librdmacm and libibverbs by a call of a function
+ * of this directory, which makes the call and prints it. Verbs that are inline functions (posting,
+ * polling and arming) call through pointers in the device's context (struct ibv_context_ops), which
+ * are replaced when a device is first seen. If nothing is traced, no pointer is replaced, and the
+ * other calls take one more branch.
  */
 #ifndef VERBS_TRACE_H
 #define VERBS_TRACE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: the calls of libibverbs that are functions. Each makes the call that it stands in for,
- * and shows it. See trace.h; posting, polling and arming are in data_path.c.
+ * verbs-trace: the calls of libibverbs that are functions. Each makes the call that it replaces,
+ * and prints it. See trace.h; posting, polling and arming are in data_path.c.
  */
 #include <errno.h>
 

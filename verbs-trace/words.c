@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: numbers and structures in words. See words.h.
+ * verbs-trace: numbers and structures as text. See words.h.
  */
 #include <inttypes.h>
 #include <netdb.h>

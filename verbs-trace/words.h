@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace: numbers and structures as words. All functions write into text[size] and return
- * text; none fails. Any thread.
+ * verbs-trace: numbers and structures as text. All functions write into text[size] and return text;
+ * none fails. Any thread may call them.
  */
 #ifndef VERBS_TRACE_WORDS_H
 #define VERBS_TRACE_WORDS_H

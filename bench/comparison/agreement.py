@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Whether two results say the same: a comparison that was repeated, or before and after, or two machines.
+"""Compares two results: of a measurement that was repeated, before and after a change, or of two machines.
 
-Place: below page.py. Contract: only conclusions that both allow are held against each other; what one of them calls too
-noisy, or has too few rounds of, is no disagreement.
+Place: below page.py. Contract: only conclusions that both results allow are compared. If one of them is too noisy, or
+has too few rounds for a conclusion, this is no disagreement.
 """
 
 from __future__ import annotations

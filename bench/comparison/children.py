@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Starts programs, waits for them, and ends those that it started: by their process ids, and no others.
+"""Starts programs, waits for them, and ends them by their process ids.
 
-Place: below runner.py. Contract: every wait has a limit; what a child used in all its life (user, system) comes
-from wait4(2). After end_all no child is left.
+Place: below runner.py. Contract: every wait has a limit; the CPU time that a child used in its life (user, system) is
+that of wait4(2). After end_all no child is left.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 @dataclass
 class Child:
-    """A process of ours; status is None while it runs, negative if a signal ended it."""
+    """A process that was started here; status is None while it runs, negative if a signal ended it."""
 
     name: str
     argv: list[str]
@@ -33,11 +33,11 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Of the process, also after its end."""
+        """The process id, also after its end."""
         return self.process.pid
 
     def said(self) -> str:
-        """The end of what it wrote to stderr, or else to stdout, in one line."""
+        """The end of its stderr, or if that is empty of its stdout, in one line."""
         for file in (self.err, self.out):
             lines = [line for line in file.read_text(errors="replace").splitlines() if line.strip()]
             if lines:
@@ -46,12 +46,12 @@ class Child:
 
 
 class Stopped(Exception):
-    """Whoever started this wants no more of it."""
+    """The measurement has to stop."""
 
 
 class Children:
-    """All that was started and not yet waited for. A wait ends with Stopped when the descriptor `stop`, if there is one,
-    becomes readable: a thread is stopped in this way.
+    """The processes that were started and not yet waited for. A wait ends with Stopped when the descriptor `stop`, if
+    there is one, becomes readable: this is how a thread is stopped.
     """
 
     def __init__(self, folder: Path, stop: int | None = None) -> None:
@@ -60,7 +60,7 @@ class Children:
         self.running: list[Child] = []
 
     def start(self, name: str, argv: Sequence[str]) -> Child:
-        """In a session of its own: a Ctrl-C at the terminal reaches us alone, and we end it in order."""
+        """Starts it in a session of its own: Ctrl-C at the terminal reaches only this process, which then ends it."""
         out, err = self.folder / f"{name}.out", self.folder / f"{name}.err"
         with open(out, "wb") as stdout, open(err, "wb") as stderr:
             process = subprocess.Popen(
@@ -93,18 +93,18 @@ class Children:
         return True
 
     def tell(self, child: Child, number: int = signal.SIGINT) -> None:
-        """Sends a signal, if it still runs: it has not been waited for, so the pid is still its own."""
+        """Sends a signal if it still runs. It was not waited for yet, so no other process can have its pid."""
         if child.status is None:
             os.kill(child.pid, number)
 
     def end(self, child: Child, seconds: float = 5.0) -> None:
-        """Asks it to leave, and makes it leave if it does not."""
+        """Tells it to end, and kills it if it does not."""
         for number, limit in ((signal.SIGTERM, seconds), (signal.SIGKILL, 60.0)):
             self.tell(child, number)
             if self.wait(child, limit, ending=True):
                 return
 
     def end_all(self) -> None:
-        """Ends the youngest first: clients before their server."""
+        """Ends all, the youngest first: clients before their server."""
         for child in reversed(list(self.running)):
             self.end(child)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the figures say, in words: where polling is cheaper, what a message, an idle connection, a wake-up cost.
+"""Writes conclusions as sentences: from which load on polling is cheaper; the cost of a message, an idle connection, a
+wake-up.
 
-Place: below page.py and the summary on the terminal. Contract: a sentence is there only if what it says was measured;
-where the interval allows no conclusion, it says that.
+Place: below page.py and the summary on the terminal. Contract: there is a sentence only for what was measured; if the
+interval allows no conclusion, the sentence says so.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ def headline(results: Results, link: str) -> list[list[str]]:
 
 
 def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
-    """Which one when. What is said of latency has to be measured, too."""
+    """Which way to choose when. Sentences about latency need measured latencies."""
     told = []
     busy = ratio(
         series(results, link, Point(SLEEPING), plain("p50_us")), series(results, link, Point(POLLING), plain("p50_us"))

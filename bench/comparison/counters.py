@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The processor's own counters for client and server, by perf(1), where there are any.
+"""The processor's hardware counters for client and server, by perf(1), on machines that have them.
 
-Place: below runner.py. Contract: absent() says why there are none; a run in which they could not be read has no such
-figures, and is none the worse for it.
+Place: below runner.py. Contract: absent() returns the reason if there are none. A run whose counters could not be read
+is complete without these figures.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""CPU time of the machine and of single processes, counted from outside, all programs alike.
+"""CPU time of the machine and of single processes, measured from outside, in the same way for all programs.
 
-Place: below runner.py. Contract: two snapshots make a Use; a process must live at both. The machine's busy
-time is the time of all CPUs less their idle time, which is counted as it passes where the kernel stops the tick
-of an idle CPU. The busy columns of /proc/stat are samples, used only to say where the time went.
+Place: below runner.py. Contract: two snapshots make a Use; a process must live at both. The machine's busy time is the
+time of all CPUs less their idle time; the kernel counts idle time exactly if it stops the tick of an idle CPU. The
+busy columns of /proc/stat are samples; they are used only to divide the time into kinds.
 """
 
 from __future__ import annotations

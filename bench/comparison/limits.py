@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Limits for people's CI: 'ping-sr-4.p50 > 1.1 * ib_send_lat_e.p50', with noise taken into account.
+"""Limits for continuous integration, such as 'ping-sr-4.p50 > 1.1 * ib_send_lat_e.p50', that take noise into account.
 
-Place: below report.py. Contract: a limit is passed only if the whole interval of the ratio is beyond it; what was not
-measured is an error, never a success.
+Place: below report.py. Contract: a limit is exceeded only if the whole interval of the ratio is beyond it. A limit on
+something that was not measured is an error.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def operand(text: str) -> Operand:
     """'ping-sr-4@1000/4096.cpu'; spaces of a name are underscores."""
     found = OPERAND.fullmatch(text)
     if not found or found["figure"] not in FIGURES:
-        raise ValueError(f"not understood: '{text}'; expected NAME[@LOAD][/SIZE][*CLIENTS].FIGURE, FIGURE one of {', '.join(FIGURES)}")
+        raise ValueError(f"'{text}' is not NAME[@LOAD][/SIZE][*CLIENTS].FIGURE, with a FIGURE of {', '.join(FIGURES)}")
     if found["way"] not in NAMES:
-        raise ValueError(f"no such program: '{found['way']}'; one of {', '.join(NAMES)}")
+        raise ValueError(f"no such program: '{found['way']}'; there are: {', '.join(NAMES)}")
     numbers = int(found["load"] or 0), int(found["size"] or 64), int(found["clients"] or 1)
     return Operand(Point(NAMES[found["way"]], *numbers), found["figure"])
 
@@ -87,7 +87,7 @@ def parse(text: str) -> Limit:
     """Raises ValueError with what is wrong."""
     sides = re.split(r"\s*([<>])\s*", text.strip())
     if len(sides) != 3:
-        raise ValueError(f"not understood: '{text}'; expected LEFT > RIGHT or LEFT < RIGHT")
+        raise ValueError(f"'{text}' is not LEFT > RIGHT or LEFT < RIGHT")
     factor, right = 1.0, None
     for word in re.split(r"\s+\*\s+", sides[2]):
         if FACTOR.fullmatch(word):
@@ -95,7 +95,7 @@ def parse(text: str) -> Limit:
         elif right is None:
             right = operand(word)
         else:
-            raise ValueError(f"not understood: '{text}'; only one figure on the right")
+            raise ValueError(f"'{text}' has more than one figure on the right")
     return Limit(text.strip(), operand(sides[0]), sides[1] == ">", factor, right)
 
 

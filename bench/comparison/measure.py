@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The rounds: every point once in each, in turn, until enough is known or the time is over.
+"""Runs the rounds: each measures every point once, until the results are precise enough or the time is over.
 
-Place: started by bench/compare, in the VM or on this machine. Contract: each sample is in the file before the next
-run begins; whatever ends this, what was measured stays, and no program is left.
+Place: started by bench/compare, in the VM or on this machine. Contract: each sample is in the file before the next run
+begins. If the measurement is interrupted, the samples stay, and no program is left.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def say(text: str) -> None:
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds."""
+    """A time as minutes and seconds."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
@@ -49,17 +49,17 @@ class Session:
         self.first_round = max([one.round for one in self.results.samples], default=0) + 1
 
     def note(self, kind: str, value: object) -> None:
-        """Into the file, at once."""
+        """Writes a line to the file, at once."""
         store.append(self.file, kind, value)
 
     def todo(self) -> list[tuple[place.Link, Point]]:
-        """What can be run here; what cannot is named, once."""
+        """The points that can be run here. Ways that cannot are named, once each."""
         gone = {point.way: WAYS[point.way].missing() for point in self.plan.points}
         if isinstance(self.runner, remote.RemoteRunner):
             gone = {way: "" if remote.possible(way) else "it cannot be run through a launcher" for way in gone}
         for way, why in gone.items():
             if why:
-                say(f"{way}: {why}: it is not in the comparison")
+                say(f"{way} is left out: {why}")
         self.note("missing", [f"{way}: {why}" for way, why in gone.items() if why])
         pairs = [(link, point) for link in self.links for point in self.plan.points]
         return [
@@ -69,23 +69,23 @@ class Session:
         ]
 
     def left(self) -> float:
-        """Seconds of what was planned."""
+        """The seconds that are left of the plan's time."""
         return self.plan.minutes * 60 - (time.monotonic() - self.begun)
 
     def expected(self, todo: list[tuple[place.Link, Point]], done: int) -> float:
-        """Seconds that the rest of a round takes; what was never run takes what others took."""
+        """The seconds that the rest of a round will take. A point without a run is taken to need as long as the others."""
         mean = sum(self.cost.values()) / len(self.cost) if self.cost else self.plan.window + 1.5
         return sum(self.cost.get((link.name, point), mean) for link, point in todo[done:])
 
     def over(self, number: int) -> bool:
-        """Whether it is time to end, in the midst of a round. The first is always measured, and the least that allows a
-        conclusion in up to twice the time: a busy machine needs more.
+        """Whether to end within a round. The first round is always measured. The rounds that a conclusion needs at least
+        may take up to twice the time, because a busy machine is slower.
         """
         enough = number - self.first_round >= self.plan.least
         return number > self.first_round and self.left() < (0 if enough else -self.plan.minutes * 60)
 
     def one(self, link: place.Link, point: Point, number: int) -> None:
-        """One run; one that fails is named and survived."""
+        """One run. If it fails, the failure is recorded, and the measurement continues."""
         begun = time.monotonic()
         if not isinstance(self.runner, remote.RemoteRunner):
             self.note("steadiness", cpu.steadiness())
@@ -103,7 +103,7 @@ class Session:
         self.cost[key] = time.monotonic() - begun
 
     def machine(self) -> None:
-        """What the machine does by itself, and what a wake-up and our statistics cost, once a round."""
+        """Measures, once in each round, the idle machine's use of the CPU, a wake-up, and the statistics."""
         if isinstance(self.runner, remote.RemoteRunner):
             return  # it is other machines
         self.note("background", cpu.background(1.0, self.runner.cpus))
@@ -114,7 +114,7 @@ class Session:
                     self.note(kind, json.loads(said.stdout))
 
     def one_round(self, number: int, todo: list[tuple[place.Link, Point]]) -> bool:
-        """Forwards and backwards in turn, so that a drift does not favour the last. False: the time is over."""
+        """One round. Every second is run backwards, so that a drift does not favour the last. False: the time is over."""
         todo = [pair for pair in todo if self.failed[(pair[0].name, pair[1])] < GIVE_UP]
         self.machine()
         for done, (link, point) in enumerate(todo if number % 2 else reversed(todo)):
@@ -127,33 +127,33 @@ class Session:
         return True
 
     def run(self) -> None:
-        """All rounds."""
+        """Runs all rounds."""
         todo = self.todo()
         if not todo:
-            raise Failed("nothing of this can be run here")
+            raise Failed("none of the chosen programs can be run here")
         for number in range(self.first_round, self.first_round + self.plan.most):
             if not self.one_round(number, todo):
-                say("the time is over")
+                say("the time is over (--minutes)")
                 return
             rounds = number - self.first_round + 1
             if rounds >= self.plan.least and settled(self.results):
-                say(f"after {rounds} rounds all ratios are known well enough")
+                say(f"after {rounds} rounds all ratios are precise enough")
                 return
             if rounds >= self.plan.least and self.left() < 0.5 * self.expected(todo, 0):
                 return
 
 
 def choose_links(links: list[place.Link], wanted: str) -> list[place.Link]:
-    """The first, or that of a name, or all."""
+    """The first link, or the one with that name, or all."""
     found = [link for link in links if wanted in ("all", "") or link.name.lower() == wanted.lower()]
     if not found:
         there = ", ".join(link.name for link in links)
-        raise Failed(f"no link {wanted}: there is {there}" if links else "no address: set RDMA_ADDR, or use the VM of lab/run")
+        raise Failed(f"no link {wanted}; there are: {there}" if links else "no RDMA address: set RDMA_ADDR, or use the VM of lab/run")
     return found if wanted else found[:1]
 
 
 def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options: dict[str, tuple[str, ...]]) -> None:
-    """Raises Failed if nothing can be measured."""
+    """Measures a plan. Raises Failed if nothing can be measured."""
     links = choose_links(place.links(), str(options.get("link") or ""))
     file = folder / "samples.jsonl"
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Reads what the programs print, each family in its own form, into figures with the same names.
+"""Reads the outputs of all programs into figures with the same names.
 
-Place: below runner.py. Contract: microseconds, whole round trips, messages a second; a figure that a program does
-not give is left out, not estimated. Raises Unreadable for output that is not understood.
+Place: below runner.py. Contract: microseconds, whole round trips, messages per second. A figure that a program does
+not print is left out, not estimated. Raises Unreadable if an output cannot be read.
 """
 
 from __future__ import annotations

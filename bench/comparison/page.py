@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The report as one HTML file: conclusions, curves, tables, environment, every sample.
 
-Place: below report.py. Contract: nothing is loaded from elsewhere, no script is needed; what comes from programs and
-files is escaped.
+Place: below report.py. Contract: the page loads nothing and needs no script; text from programs and files is escaped.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ border-radius:.4rem}small,figcaption{color:var(--faint)}pre{overflow-x:auto;font
 
 
 def label(results: Results) -> str:
-    """What a file of results is called beside others."""
+    """The name of a file of results among others."""
     return str(results.environment.get("label", ""))
 
 
 def curve_points(results: Results, link: str, way: str) -> list[Point]:
-    """Those of one client and 64 bytes, by the load that was offered; flat out comes last."""
+    """The points of one client and 64 bytes, by offered load; those without a limit come last."""
     found = {one.point for one in results.samples if one.link == link and one.point.way == way}
     return sorted((one for one in found if one.size == 64 and one.clients == 1), key=lambda one: one.load or float("inf"))
 
 
 def marks_of(results: Results, link: str, way: str) -> list[list[Mark]]:
-    """For the three drawings. A load is at the place where it was offered, and flat out at what was reached, if that is
-    to the right of all loads.
+    """The marks of a way in the three drawings. A load is drawn where it was offered; a point without a limit at the
+    rate that was reached, if that is to the right of all loads.
     """
     found: list[list[Mark]] = [[], [], []]
     last = 0.0
@@ -64,7 +63,7 @@ def marks_of(results: Results, link: str, way: str) -> list[list[Mark]]:
 
 
 def drawings(all_results: list[Results], link: str) -> list[Drawing]:
-    """CPU by load, CPU a message by load, and round trip by CPU a message."""
+    """Three drawings: CPU by load, CPU per message by load, and round trip by CPU per message."""
     curves: list[list[Curve]] = [[], [], []]
     for results in all_results:
         for way in ways_of(results, link):
@@ -82,12 +81,12 @@ def drawings(all_results: list[Results], link: str) -> list[Drawing]:
 
 
 def many(curves: list[Curve]) -> list[Curve]:
-    """Those that are curves, if there are any."""
+    """The curves with more than one mark; all, if there are none."""
     return [curve for curve in curves if len(curve.marks) > 1] or curves
 
 
 def row(*cells: object, head: bool = False) -> str:
-    """Of a table."""
+    """A row of a table."""
     tag = "th" if head else "td"
     return "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
@@ -98,7 +97,7 @@ def cell(one: Any) -> str:
 
 
 def table(results: Results, link: str) -> str:
-    """All points of a link."""
+    """The table of all points of a link."""
     points = list(dict.fromkeys(one.point for one in results.samples if one.link == link))
     us, net = cpu_us(results), net_cpus(results)
     counted = [name for name in ("instructions", "cache_misses") if any(f"perf_{name}" in one.figures for one in results.samples)]
@@ -137,7 +136,7 @@ def environment(results: Results) -> str:
 
 
 def samples(results: Results) -> str:
-    """Every one, behind a fold."""
+    """All samples, in an element that the reader can open."""
     rows = [row("link", "point", "round", "figures", head=True)]
     for one in results.samples:
         figures = ", ".join(f"{name} {value:.6g}" for name, value in one.figures.items())
@@ -155,7 +154,7 @@ HOW = (
 
 
 def banner(results: Results) -> str:
-    """Where absolute times mean nothing."""
+    """A note if absolute times mean nothing on this machine."""
     why = results.environment.get("emulated")
     text = f"<strong>Emulated:</strong> {escape(str(why))}. Absolute times mean nothing outside of this run; ratios do, with care."
     notes = [text] * bool(why) + [escape(restless(results))] * bool(restless(results))
@@ -163,7 +162,7 @@ def banner(results: Results) -> str:
 
 
 def section(results: Results, links: list[str], alone: bool) -> str:
-    """What is said of one file of results."""
+    """The page's part about one file of results."""
     name = "" if alone else f"<h2>{escape(label(results))}</h2>"
     told = conclusions(results)
     parts = [name, banner(results)]
@@ -183,13 +182,13 @@ def section(results: Results, links: list[str], alone: bool) -> str:
 
 
 def agreements(all_results: list[Results]) -> list[str]:
-    """What each of several results says beside the first."""
+    """Compares each of several results with the first."""
     first = all_results[0]
     return [line for other in all_results[1:] for line in say(compare(first, other), (label(first), label(other)))]
 
 
 def page(all_results: list[Results]) -> str:
-    """The whole file."""
+    """The page as HTML."""
     links = list(dict.fromkeys(one.link for results in all_results for one in results.samples))
     alone = len(all_results) == 1
     body = ["<h1>What each way of waiting costs, and what it gives</h1>"]
@@ -213,7 +212,7 @@ def page(all_results: list[Results]) -> str:
 
 
 def text_table(rows: list[list[str]]) -> list[str]:
-    """For the terminal: titles as a list of numbered columns, as they are long."""
+    """A table for the terminal: its titles are a list of numbered columns, because they are long."""
     told = [f"  ({n}) {title}" for n, title in enumerate(rows[0][1:], 1)]
     cells = [[rows[0][0], *(f"({n})" for n in range(1, len(rows[0])))]]
     cells += [[line[0], *(one.partition(" (")[0] for one in line[1:])] for line in rows[1:]]
@@ -224,7 +223,7 @@ def text_table(rows: list[list[str]]) -> list[str]:
 
 
 def summary(results: Results) -> str:
-    """For the terminal."""
+    """The summary for the terminal."""
     lines = []
     for link, told in conclusions(results).items():
         lines += [f"{link}:", *(f"  {line}" for line in told)]

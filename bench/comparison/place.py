@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Where it is measured: links with their addresses and devices, what kind of machine this is.
+"""Describes where the measurement runs: links with their addresses and devices, and the kind of machine.
 
 Place: below runner.py and measure.py. Contract: reads files and runs rdma(8); changes nothing.
 """

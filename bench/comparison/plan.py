@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What is measured: groups of points, and how much of it in two minutes, in ten, or without haste.
+"""What is measured: groups of points, and how many of them with --quick, by default, and with --full.
 
-Place: below measure.py. Contract: a Point is what samples are compared by; a plan has each point once.
+Place: below measure.py. Contract: samples of the same Point are comparable; a plan has each point once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LOADS = (IDLE, 10, 100, 1000, 3000, 10000, 0)
 
 @dataclass(frozen=True, order=True)
 class Point:
-    """A way to wait, and what it was offered. load 0 is all that it can."""
+    """A way to wait, and the offered load; 0 means as much as possible."""
 
     way: str
     load: int = 0
@@ -35,7 +35,7 @@ class Point:
 
 
 def size_name(size: int) -> str:
-    """4096 is 4 KiB."""
+    """A size with its unit: 4096 is 4 KiB."""
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"
@@ -54,7 +54,7 @@ class Plan:
 
 
 def grid(ways: list[str], loads: tuple[int, ...], size: int = 64, clients: int = 1) -> list[Point]:
-    """Each way at each load that it can be given."""
+    """Each way at each load; only at load 0 if it cannot send at a given rate."""
     return [Point(way, load, size, clients) for way in ways for load in loads if not load or WAYS[way].has_rate]
 
 
@@ -99,15 +99,15 @@ DEFAULT = ("sweep", "one-sided", "peers", "bare")
 
 
 def unique(points: list[Point]) -> tuple[Point, ...]:
-    """In their order, each once."""
+    """The points in their order, each once."""
     return tuple(dict.fromkeys(points))
 
 
 def choose(quick: bool, full: bool, only: list[str]) -> Plan:
-    """The plan that is asked for. ValueError names what there is not."""
+    """The plan for the options. A ValueError names an unknown comparison or program."""
     for name in only:
         if name not in GROUPS and name not in WAYS:
-            raise ValueError(f"no such comparison or program: {name}")
+            raise ValueError(f"--only {name}: no such comparison or program")
     known = FULL if full else GROUPS
     if quick:
         points, numbers = QUICK, (0.7, 3, 6, 1.8)

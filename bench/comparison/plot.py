@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Curves as SVG: logarithmic axes, an interval at each point, the value on hover.
 
-Place: below page.py. Contract: text in, text out; a drawing stands alone as a file, and takes the page's colours where
-it is part of one. No script, nothing from elsewhere.
+Place: below page.py. Contract: makes text from text. A drawing is a file of its own, or part of a page whose colours
+it uses. It has no script, and loads nothing.
 """
 
 from __future__ import annotations

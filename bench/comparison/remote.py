@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""One run on other machines, through any launcher: ssh HOST, srun, kubectl exec, docker exec.
+"""One run on other machines, through a launcher such as ssh HOST, srun, kubectl exec, docker exec.
 
-Place: below measure.py, instead of runner.py. Contract: nothing of ours runs there but the programs, at the same path
-as here; so CPU is what they say of themselves and of their machine, and what says nothing has no CPU. Both ends are
-limited in time by timeout(1), whatever becomes of the launcher.
+Place: below measure.py, instead of runner.py. Contract: only the suite's programs run there, at the same path as here.
+So CPU times are those that programs report of themselves and their machine; other programs have none. timeout(1) ends
+both sides even if the launcher fails.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GRACE = 10  # seconds to start, connect and leave
 
 
 def uses(text: str) -> dict[str, Any]:
-    """A program's own account; empty if it gives none."""
+    """The CPU use that a program reports; empty if it reports none."""
     try:
         result: dict[str, Any] = json.loads(text.splitlines()[0])
         return result if "process_cpu" in result and result["seconds"] else {}
@@ -39,7 +39,7 @@ def cpus(result: dict[str, Any]) -> float:
 
 
 def figures(told: outputs.Figures, client: dict[str, Any], server: dict[str, Any]) -> outputs.Figures:
-    """As runner.figures, as far as it is known. The machines are two: their CPUs are added up."""
+    """The figures of runner.figures that are known. The CPU use of the two machines is added up."""
     result = {name: told[name] for name in ("rate", "mb_per_second", "p50_us", "mean_us", "p99_us", "max_us") if name in told}
     if client and server:
         result["client_cpus"], result["server_cpus"] = cpus(client), cpus(server)
@@ -59,18 +59,18 @@ class RemoteRunner(Runner):
     """Runs through launchers."""
 
     def launched(self, launcher: tuple[str, ...], argv: list[str], limit: int) -> list[str]:
-        """Absolute paths and no quotes: ssh hands its arguments to a shell, others do not."""
+        """A command with absolute paths and without quotes: ssh passes its arguments to a shell, others do not."""
         program = os.path.abspath(argv[0]) if "/" in argv[0] else argv[0]
         return [*launcher, "timeout", "-k", "5", str(limit), program, *argv[1:]]
 
     def wish_remote(self, job: Job, pace: Pace) -> Wish:
-        """For whole seconds; a run is ended by its count or its time, as no signal reaches it."""
+        """What is asked of the programs, in whole seconds. A run ends by its count or time: no signal can be sent to it."""
         seconds = max(1, math.ceil(self.window + pace.settle))
         return replace(self.wish(job, pace), seconds=float(seconds), until=seconds)
 
     def finish_remote(self, clients: list[Child], server: Child, limit: int) -> None:
-        """Until all have ended. Whoever fails is named, with what the launcher or the program said, and so is another one
-        that fails within a second.
+        """Waits until all have ended. A program that fails is named, with its message or the launcher's, and so is another
+        one that fails within a second.
         """
         end = time.monotonic() + limit + 10
         running = [*clients, server]
@@ -87,9 +87,9 @@ class RemoteRunner(Runner):
                 raise Hung(f"{running[0].name} did not end within {limit + 10} s: {running[0].said()}")
 
     def run(self, job: Job) -> outputs.Figures:
-        """A sample; the server's process is given a second where the client does not wait for it."""
+        """Measures a sample. If a client cannot wait for its server to listen, it is started a second later."""
         if job.way.name in UNTOLD or job.way.family in ("qperf", "tcp"):
-            raise Failed("it cannot be run through a launcher")
+            raise Failed("this program cannot be run through a launcher")
         if job.clients > 1:
             raise Failed("several clients cannot be run through a launcher")
         pace = self.paces.setdefault(f"{job.way.name} {job.size} {job.link.name}", Pace())

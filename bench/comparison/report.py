@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Writes the report: page, plots, JSON, CSV, the summary on the terminal, and what limits say.
+"""Writes the report: page, plots, JSON, CSV, the summary on the terminal, and the results of limits.
 
-Place: called by bench/compare and bench/report. Contract: what can be written is; a plot in PNG needs rsvg-convert
-(librsvg2-bin), and without it the SVG files are there.
+Place: called by bench/compare and bench/report. Contract: writes all that is possible; plots as PNG need rsvg-convert
+(librsvg2-bin), without it there are only SVG files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def write_plots(all_results: list[store.Results], folder: Path) -> None:
                 command = [converter, "-w", "1440", "-o", str(file.with_suffix(".png")), str(file)]
                 subprocess.run(command, check=False)
     if not converter:
-        print("compare: rsvg-convert (librsvg2-bin) is not there: plots are SVG only", file=sys.stderr)
+        print("compare: rsvg-convert (package librsvg2-bin) is not installed: plots are SVG only", file=sys.stderr)
 
 
 def judge(results: list[store.Results], wanted: list[limits.Limit], junit: Path | None) -> int:

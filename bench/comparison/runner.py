@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""One run: a server, its clients, and what they used in a window that has neither set-up nor tear-down in it.
+"""One run: a server, its clients, and the resources that they use in a window without set-up and tear-down.
 
-Place: below measure.py. Contract: run() returns figures or raises Failed, with what the programs said; after it no
-program is left. A window that turns out to lie outside of the transfer is no sample: it is taken again, wider.
+Place: below measure.py. Contract: run() returns figures, or raises Failed with the programs' messages; no program is
+left after it. If the window turns out not to lie within the transfer, the run is repeated with a longer transfer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Failed(Exception):
 
 
 class Hung(Failed):
-    """It did not end within its limit: once is enough."""
+    """It did not end within its limit. Such a run is not repeated."""
 
 
 class TooShort(Exception):
@@ -38,7 +38,7 @@ class TooEarly(Exception):
 
 @dataclass
 class Pace:
-    """What is known of a program from its runs before: when its transfer begins, how long a message takes."""
+    """What earlier runs of a program have shown: when its transfer begins, how long a message takes."""
 
     settle: float = 0.4
     message: float = 0.0001
@@ -47,7 +47,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be run."""
+    """What to run."""
 
     way: Way
     link: place.Link
@@ -59,7 +59,7 @@ class Job:
 
 @dataclass
 class Runner:
-    """What all runs have in common."""
+    """Runs servers and clients."""
 
     folder: Path
     window: float
@@ -77,7 +77,7 @@ class Runner:
         self.command_lines: dict[str, list[str]] = {}
 
     def wish(self, job: Job, pace: Pace) -> Wish:
-        """A port of its own for each run: the last one's may still be in TIME_WAIT."""
+        """Another port for each run: the last one may still be in TIME_WAIT."""
         self.port = self.port + 1 if self.port < 28000 else 18515
         seconds = (pace.settle + self.window + 0.5) * (1.0 if job.way.ends_by_signal else pace.longer)
         count = max(500, round(seconds / pace.message))
@@ -87,17 +87,17 @@ class Runner:
         )  # fmt: skip
 
     def start_server(self, job: Job, argv: list[str], port: int) -> Child:
-        """Returns when it listens."""
+        """Starts the server, and returns when it listens."""
         server = self.children.start("server", argv)
         with_cm = job.way.family == "perftest" or (job.way.family == "ours" and not job.way.name.startswith("ping-rc-0"))
         limit = time.monotonic() + min(self.limit, 30)
         while not place.listening(port, with_cm):
             if self.children.wait(server, 0.05) or time.monotonic() > limit:
-                raise Failed(f"the server does not listen: {server.said()}")
+                raise Failed(f"the server did not begin to listen: {server.said()}")
         return server
 
     def use_of(self, children: list[Child], settle: float) -> tuple[cpu.Use, float]:
-        """What was used in a window that begins after settle seconds, and when that was."""
+        """The resources used in a window that begins after settle seconds, and its time."""
         if self.children.wait(children[-1], settle):
             raise TooShort
         try:
@@ -111,7 +111,7 @@ class Runner:
         return cpu.between(first, last, self.threads, self.cpus), first.machine.clock_ns / 1e9
 
     def finish(self, job: Job, server: Child, clients: list[Child]) -> None:
-        """Lets all leave in order; raises Failed if one does not, or fails."""
+        """Waits for the clients and then the server to end; raises Failed if one does not, or fails."""
         for client in clients if job.way.ends_by_signal else []:
             self.children.tell(client)
         for client in clients:
@@ -130,7 +130,7 @@ class Runner:
             raise Failed(f"the server failed ({server.status}): {server.said()}")
 
     def attempt(self, job: Job, pace: Pace) -> outputs.Figures:
-        """One server, its clients, their end; raises TooShort or TooEarly if the window was not in the transfer."""
+        """Runs a server and its clients to their ends; raises TooShort or TooEarly if the window was not within the transfer."""
         wish = self.wish(job, pace)
         argvs = commands(job.way, wish)
         self.command_lines[job.way.name] = [" ".join(argv) for argv in argvs]
@@ -157,7 +157,7 @@ class Runner:
         return {**figures(job, told, use, server, clients), **counted}
 
     def read(self, job: Job, clients: list[Child]) -> list[outputs.Figures]:
-        """What the clients say; one that says nothing although all went well was in its warm-up."""
+        """The clients' figures. A client that succeeds without figures was still in its warm-up."""
         try:
             return [outputs.read(job.way.family, job.way.program, one.out.read_text()) for one in clients]
         except outputs.Unreadable as error:
@@ -186,11 +186,11 @@ class Runner:
                     raise
             finally:
                 self.children.end_all()
-        raise Failed(f"no window within the transfer ({', '.join(why)}): the machine is too slow, or busy")
+        raise Failed(f"could not measure within the transfer ({', '.join(why)}): the machine is too slow, or busy")
 
 
 def agents_cycle(job: Job, server: Child) -> float:
-    """From one message to the next, as the agent of a ping has it and as perftest measures; 0: there is none."""
+    """The time from one message to the next at the agent of a ping, as perftest measures it; 0: there is none."""
     if job.way.family != "ours" or job.way.stream or job.clients > 1:
         return 0.0
     try:
@@ -202,7 +202,7 @@ def agents_cycle(job: Job, server: Child) -> float:
 def figures(
     job: Job, told: list[outputs.Figures], use: cpu.Use, server: Child, clients: list[Child]
 ) -> outputs.Figures:
-    """All of a run, under names that the report knows."""
+    """All figures of a run, by the names that the report uses."""
     result = {name: sum(one[name] for one in told) for name in ("rate", "mb_per_second") if name in told[0]}
     for name in ("p50_us", "mean_us", "p99_us", "max_us"):
         if name in told[0]:

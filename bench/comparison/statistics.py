@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Medians, ratios of what was measured in the same round, and how sure they are.
+"""Medians, ratios of values of the same round, and confidence intervals.
 
-Place: below conclusions.py. Contract: no sample is dropped; the intervals are the middle 95 % of what the median
-would be for other draws from the same rounds (bootstrap), the same for the same samples. Of fewer than six rounds not even
-all draws are enough for that: the true median lies between the least and the most of three in 75 % of all cases. Then the
-interval is wider than what was measured.
+Place: below conclusions.py. Contract: no sample is dropped. An interval has the middle 95 % of the medians of other
+draws from the same rounds (bootstrap); it is the same for the same samples. For fewer than six rounds even all draws
+are not enough: the true median lies between the least and the most of three in 75 % of all cases. Then the interval is
+wider than the range of the samples.
 """
 
 from __future__ import annotations

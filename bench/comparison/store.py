@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Results in files: a line of JSON for each event while it is measured, one JSON file and one CSV in the end.
+"""Results in files: while measuring, a line of JSON for each event; at the end, one JSON file and one CSV file.
 
-Place: below measure.py and report.py. Contract: lines are appended and flushed, so that whatever ends the
-program, what was measured is there; a last line that is cut short is left out, and said so. docs/compare.md and
+Place: below measure.py and report.py. Contract: each line is appended and flushed at once, so nothing that was
+measured is lost. If the last line is incomplete, it is left out, and the report says so. docs/compare.md and
 docs/compare.schema.json describe the file.
 """
 
@@ -37,7 +37,7 @@ class Sample:
 
 @dataclass
 class Results:
-    """All of one file."""
+    """The contents of one file."""
 
     environment: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Results:
 
 
 def append(file: Path, kind: str, value: Any) -> None:
-    """One event, at once; after a line that was cut short on a line of its own."""
+    """Appends one event, at once. If the last line is incomplete, it begins a new one."""
     with open(file, "a+b") as last:
         size = last.seek(0, os.SEEK_END)
         last.seek(max(0, size - 1))
@@ -63,13 +63,13 @@ def append(file: Path, kind: str, value: Any) -> None:
 
 
 def sample_from(value: dict[str, Any]) -> Sample:
-    """From JSON; KeyError or TypeError if it is not one."""
+    """A sample from JSON; raises KeyError or TypeError if it is none."""
     figures = {str(name): float(number) for name, number in value["figures"].items()}
     return Sample(str(value["link"]), Point(**value["point"]), int(value["round"]), figures)
 
 
 def events(file: Path, results: Results) -> Iterator[tuple[str, Any]]:
-    """The lines that are whole; what is cut short is noted."""
+    """The complete lines; an incomplete one is noted."""
     for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         try:
             event = json.loads(line)
@@ -79,7 +79,7 @@ def events(file: Path, results: Results) -> Iterator[tuple[str, Any]]:
 
 
 def collect(file: Path) -> Results:
-    """What the lines of a run say, as far as it came."""
+    """The results in the lines of a run, which may be incomplete."""
     results = Results()
     for kind, value in events(file, results):
         if kind == "sample":
@@ -94,7 +94,7 @@ def collect(file: Path) -> Results:
 
 
 def write(results: Results, file: Path) -> None:
-    """As one JSON object."""
+    """Writes the results as one JSON object."""
     text = json.dumps({"schema": SCHEMA, **asdict(results)}, indent=1)
     temporary = file.with_suffix(".new")
     temporary.write_text(text + "\n", encoding="utf-8")
@@ -102,11 +102,11 @@ def write(results: Results, file: Path) -> None:
 
 
 def load(file: Path) -> Results:
-    """Raises Damaged for what is not a whole file of this schema."""
+    """Reads a file of results. Raises Damaged if it is incomplete or has another schema."""
     try:
         value = json.loads(file.read_text(encoding="utf-8"))
         if value["schema"] != SCHEMA:
-            raise Damaged(f"{file} has schema {value['schema']}, this program reads {SCHEMA}")
+            raise Damaged(f"{file} has schema {value['schema']}, but this program reads {SCHEMA}")
         names = [name for name in Results.__dataclass_fields__ if name != "samples"]
         results = Results(**{name: value[name] for name in names})
         results.samples = [sample_from(one) for one in value["samples"]]
@@ -116,11 +116,11 @@ def load(file: Path) -> Results:
     except OSError as error:
         raise Damaged(f"{file}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Damaged(f"{file} is not a whole file of results ({error}); samples.jsonl beside it may be") from error
+        raise Damaged(f"{file} is not a complete file of results ({error}); try samples.jsonl in the same directory") from error
 
 
 def write_csv(results: Results, file: Path) -> None:
-    """One figure of one sample a line."""
+    """Writes a line of CSV for each figure of each sample."""
     with open(file, "w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(["machine", "link", "way", "load", "size", "clients", "round", "figure", "value"])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The programs that can be compared: how each waits, and its command lines.
 
-Place: below plan.py and runner.py. Contract: a Way is one pair of programs with its options; commands() makes what
-is to be started. A way whose programs are not there says so in missing(), and is not replaced by another.
+Place: below plan.py and runner.py. Contract: a Way is one pair of programs with its options; commands() makes their
+command lines. If programs of a way are not installed, missing() names them, and the way is left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """A figure of all pairs as an SVG of coloured cells: clients in rows, servers in columns.
 
-Place: below page.py. Contract: as bench/comparison/plot.py: no script, nothing from elsewhere, the value on hover. A pair
-that was measured in one direction has its colour in both places.
+Place: below page.py. Contract: as bench/comparison/plot.py: no script, loads nothing, the value on hover. A pair that
+was measured in one direction only has its colour in both cells.
 """
 
 from __future__ import annotations

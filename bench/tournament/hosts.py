@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The hosts of a fabric, and the command that starts a program on one of them.
 
-Place: below tournament.py and match.py. Contract: what a file of hosts or a launcher has wrong is a ValueError that
+Place: below tournament.py and match.py. Contract: an error in the file of hosts or in a launcher is a ValueError that
 names the line or the option.
 """
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""One pair of hosts: client on one, server on the other, each program in turn; and the question whether a host answers.
+"""One pair of hosts: client on one, server on the other, each program in turn; and the check that a host answers.
 
-Place: below tournament.py, above bench/comparison/remote.py. Contract: runs in a thread of its own; ends within the
-programs' limits, or soon after its `stop` becomes readable, and leaves no process here. What is started elsewhere ends by
-itself: timeout(1) is started with it.
+Place: below tournament.py, above bench/comparison/remote.py. Contract: runs in a thread of its own. It ends within the
+programs' limits, or soon after its `stop` becomes readable, and leaves no process here. Processes on other hosts end
+by themselves, because timeout(1) starts them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Which hosts and pairs are unlike the others.
+"""Finds hosts and pairs that differ from the others.
 
-Place: below page.py. Contract: a pair is odd if all of its rounds are further from what is typical than the slack, and
-further than the pairs differ anyhow; a host is named instead of its pairs if most of them are odd in the
-same direction. With fewer than three hosts nothing is typical.
+Place: below page.py. Contract: a pair is odd if all of its rounds differ from the typical value by more than the
+slack, and by more than pairs usually differ. A host is named instead of its pairs if most of them are odd in the same
+direction. With fewer than three hosts there is no typical value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The report of a fabric: what is odd in words, a heat map for each figure, hosts, every sample.
+"""The report of a fabric: what is odd, a heat map for each figure, hosts, every sample.
 
-Place: below command_line.py. Contract: as bench/comparison/page.py, whose style and tables it uses: one file, nothing from
-elsewhere, what comes from programs and files is escaped.
+Place: below command_line.py. Contract: as bench/comparison/page.py, whose style and tables it uses: one file that
+loads nothing; text from programs and files is escaped.
 """
 
 from __future__ import annotations

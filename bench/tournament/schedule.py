@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Who meets whom, and when: a round-robin tournament by the circle method.
+"""Which hosts are measured together, and when: a round-robin tournament by the circle method.
 
-Place: below tournament.py. Contract: each pair of hosts meets once in a round; no host is in two pairs of one step, so
-that the pairs of a step can be measured at the same time. A round of n hosts has n - 1 steps, n if n is odd.
+Place: below tournament.py. Contract: each pair of hosts meets once in a round. No host is in two pairs of one step, so
+all pairs of a step can be measured at the same time. A round of n hosts has n - 1 steps, or n if n is odd.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The rounds: every pair once in each, all pairs of a step at the same time.
+"""Runs the rounds: every pair once in each, all pairs of a step at the same time.
 
-Place: started by bench/fabric. Contract: what a pair has measured is in the file before the next step begins; a host
-that does not answer is named and left out until it answers again; whatever ends this, no process is left here.
+Place: started by bench/fabric. Contract: the samples of a pair are in the file before the next step begins. A host
+that does not answer is named, and left out until it answers again. However the measurement ends, no process is left
+here.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Results that were made up, so that what must be concluded from them is known beforehand."""
+"""Made-up results, from which the conclusions are known in advance."""
 
 from __future__ import annotations
 

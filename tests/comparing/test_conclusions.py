@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of what is concluded from figures: conclusions.py, statistics.py, limits.py."""
+"""Place: tests of the conclusions from figures: conclusions.py, statistics.py, limits.py."""
 
 from __future__ import annotations
 

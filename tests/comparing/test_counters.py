@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of bench/comparison/counters.py: with perf's software events, which need no counters, where perf is
-installed; else of what it writes.
-"""
+"""Place: tests of bench/comparison/counters.py: if perf is installed, with its software events, which need no hardware
+counters; otherwise with outputs of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of bench/comparison/cpu.py beside processes whose use of the CPU is known from within. Nothing is
-said about how long anything takes.
-"""
+"""Place: tests of bench/comparison/cpu.py: compares it with processes that know their own use of the CPU. Nothing is
+asserted about how long anything takes."""
 
 from __future__ import annotations
 

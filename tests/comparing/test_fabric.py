@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of what bench/fabric plans and concludes: schedule.py, hosts.py, odd.py, heatmap.py, page.py. Nothing is
-started.
-"""
+"""Place: tests of the plans and conclusions of bench/fabric: schedule.py, hosts.py, odd.py, heatmap.py, page.py.
+Nothing is started."""
 
 from __future__ import annotations
 

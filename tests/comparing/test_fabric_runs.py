@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Place: tests of bench/fabric as a program, with a launcher that starts nothing (fake_launcher): hosts that are slow,
-dead, die, hang or fail, an interruption, and going on after it.
-"""
+dead, die, hang or fail, an interrupt, and --resume after it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of bench/compare and bench/report as programs, with a launcher that starts nothing (fake_launcher): a host
-that dies and a launcher that fails in mid-run, and files that were cut short.
-"""
+"""Place: tests of bench/compare and bench/report as programs, with a launcher that starts nothing (fake_launcher): a
+host that dies and a launcher that fails during a run, and incomplete files."""
 
 from __future__ import annotations
 
@@ -86,7 +85,7 @@ class Launched(unittest.TestCase):
         file.write_bytes(file.read_bytes()[:-100])
         ended = self.run_it("report", str(file))
         self.assertEqual(ended.returncode, 2, ended.stderr)
-        self.assertIn(f"{file} is not a whole file of results", ended.stderr)
+        self.assertIn(f"{file} is not a complete file of results", ended.stderr)
         lines = self.out / "samples.jsonl"
         text = lines.read_text().splitlines(keepends=True)
         last = max(index for index, line in enumerate(text) if '"kind": "sample"' in line)

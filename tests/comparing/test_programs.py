@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of how programs are started, read and ended: children.py, outputs.py, ways.py, plan.py. The outputs are
-those that perftest 4.5, rdma-core 44 and qperf 0.4 printed.
-"""
+"""Place: tests of starting, reading and ending programs: children.py, outputs.py, ways.py, plan.py. The outputs are
+those that perftest 4.5, rdma-core 44 and qperf 0.4 printed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Solutions of the exercises: right, lazy, wrong and dishonest, and what the grader is to say of each.
+"""Solutions of the exercises: right, lazy, wrong and dishonest, with the points that the grader must give.
 
 Place: read by tests/graded. Contract: each is an edit of the right solution, or of the starting file.
 """
@@ -101,7 +101,9 @@ SOLUTIONS = [
     Solution("srq", "never armed", swap("ibv_modify_srq(pool->store->srq, &attr, IBV_SRQ_LIMIT)", "!attr.srq_limit"),
              70, 92, "ibv_modify_srq"),
     Solution("srq", "one at a time", swap("pool->low || pool->n_free >= pool->batch", "pool->n_free"), 70, 92, "calls of"),
-    Solution("srq", "does not count", swap("pool->posted--", "(void)pool"), 30, 92),
+    # Not among them: a solution that does not count what is taken. The device's event is enough for it to work.
+    Solution("srq", "posts nothing while low", swap("return pool->low || pool->n_free >= pool->batch",
+             "return !pool->low && pool->n_free >= pool->batch"), 60, 92),
     Solution("retry", "right", same, 100, 100),
     Solution("retry", "for ever", swap("while (our_now_ns() < deadline)", "while (deadline)"), 40, 90, "did not end"),
     Solution("retry", "one address", swap("; address = address->ai_next)", "; address = NULL)"), 70, 92, "address"),

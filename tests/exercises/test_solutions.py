@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The solutions that tests/graded hands in fit the sources: python3 -m unittest discover -s tests -t tests"""
+"""Checks that the solutions of tests/graded can be made from the sources: python3 -m unittest discover -s tests -t
+tests"""
 
 from __future__ import annotations
 

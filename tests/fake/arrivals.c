@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: the ways in which a program knows that a message has been written to its memory.
- * Contract: a row for each, with what the program must make of it. See lines.h.
+ * Place: the fake's tests: the ways in which ping-rdma-3 recognizes that a message was written to
+ * its memory. Contract: a row for each, with the result that is expected. See lines.h.
  */
 #include "tests/fake/lines.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, asynchronous events. Contract: as ibv_get_async_event(3) has it: all connections
- * share them; who reads when there is none would wait for ever, and so does the end of a QP or CQ one
- * of whose events has been read and not acked. Those that nobody has read go with it.
+ * Place: fake verbs, asynchronous events. Contract: as in ibv_get_async_event(3). All connections
+ * share the events of a device. A program that reads when there is no event would wait for ever,
+ * and so would one that destroys a QP or CQ whose event it has read and not acked. Events that were
+ * not read end with their object.
  */
 #include <errno.h>
 #include <fcntl.h>

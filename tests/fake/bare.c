@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, those with which a program connects a QP by hand: devices, GIDs, and the states of
- * a QP. Contract: as the man pages have it; each QP has an id that the program does not see, and from
- * RTR on the peer that has told its number. Complains of an attribute that is not what was told.
+ * Place: fake verbs, those with which a program connects a QP without the CM: devices, GIDs, and
+ * the states of a QP. Contract: as in the man pages. Each QP has an id that the program does not
+ * see and, from RTR on, the peer whose number was exchanged. An attribute that differs from what
+ * was exchanged is reported.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what every call begins and ends with. Contract: one lock around it, each call
- * that can fail counted, the chosen one made to fail. The end of the process judges the ledger.
+ * Place: fake verbs, the beginning and end of every call. Contract: a call holds the one lock;
+ * calls that can fail are counted, and the chosen one is made to fail. The ledger is checked when
+ * the process ends.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the program's clock. Contract: who sleeps for a time does not wait: the clock
- * goes on instead. So it does as fake_hurry has it, and where it is hurried, while nothing is ready
- * for poll(2). A second of alarm(2) is a hundredth where nothing else would end a wait.
+ * Place: fake verbs, the program's clock. Contract: a program that sleeps for a time does not wait:
+ * its clock is advanced instead. With fake_hurry, so is the clock of a program that waits in
+ * poll(2) while nothing is ready. A second of alarm(2) takes a hundredth of a second if nothing
+ * else would end a wait.
  */
 #include <errno.h>
 #include <signal.h>
@@ -53,7 +54,7 @@ void fake_hurry(void)
 
 	if (fake_time_is_known() && fake_let_arrive())
 		return;
-	/* Who looks at memory looks at the CQ now and then, and then many times: only messages take time. */
+	/* A program that polls memory polls the CQ rarely, and then many times: only messages take time. */
 	if (fake_time_is_known() && fake_config->spins)
 		return;
 	if (fake_time_is_known())
@@ -77,7 +78,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	return ret;
 }
 
-/* A program that has been told to stop is interrupted again and again, by its alarm. */
+/* A program that was told to stop is interrupted by its alarm again and again. */
 static bool interrupted(const char *call)
 {
 	bool yes;
@@ -115,7 +116,7 @@ bool fake_insist(void)
 
 #define SHORT_NS 10000000
 
-/* Who has something to do soon is waited for; else a second has to be enough. */
+/* Wait for a timer that expires soon; otherwise wait a second. */
 static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 {
 	uint64_t ns = to_ns(now) + (left_ns < SHORT_NS ? left_ns : OUR_NS_PER_S);
@@ -124,7 +125,7 @@ static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
 }
 
-/* What another thread is about to say is there within a second; what nobody says, never. */
+/* What another thread sends is there within a second; otherwise nothing comes. */
 int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock, clockid_t clock,
 				  const struct timespec *end)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, librdmacm's events. Contract: a channel's descriptor is an eventfd that counts
- * the events in its queue, so that poll(2), O_NONBLOCK and signals do what they do with the kernel's.
+ * the events in its queue. So poll(2), O_NONBLOCK and signals have the same effect as with the
+ * kernel's.
  */
 #include <errno.h>
 #include <fcntl.h>

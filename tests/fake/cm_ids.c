@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, librdmacm's ids and channels, up to where a connection begins. Contract: as
- * the man pages have it, and as librdmacm does where they are silent (synchronous ids, migration).
+ * Place: fake verbs, librdmacm's ids and channels, until a connection begins. Contract: as in the
+ * man pages; what these leave open (synchronous ids, migration), as in librdmacm.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: figures beside what they must be. See compare.h.
+ * Place: the fake's tests: compares figures with the expected ones. See compare.h.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: figures beside what they must be. Contract: the first one that differs is
- * kept, with both values.
+ * Place: the fake's tests: compares figures with the expected ones. Contract: the first that
+ * differs is kept, with both values.
  */
 #ifndef FAKE_COMPARE_H
 #define FAKE_COMPARE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what a program says it has measured, as JSON, beside what it must have
- * measured. See expect.h.
+ * Place: the fake's tests: compares a program's results as JSON with the expected ones. See
+ * expect.h.
  */
 #include <json-c/json.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what a program tells people that it has measured, beside what it must have
- * measured. See expect.h.
+ * Place: the fake's tests: compares a program's results as text with the expected ones. See
+ * expect.h.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the private data of a connection: what the peers say when they connect, accept or
- * refuse, and what the program may say. Contract: the bytes of docs/protocol.md, but where config has
- * others, which may be of another version, cut short or nonsense.
+ * Place: fake verbs, the private data of a connection: what peers send when they connect, accept or
+ * refuse, and what the program may send. Contract: the bytes of docs/protocol.md, unless config has
+ * others, which may be of another version, cut short or random.
  */
 #include <endian.h>
 #include <errno.h>

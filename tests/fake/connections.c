@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, librdmacm's way to a connection and back. Contract: as the man pages have it;
- * where soft-RoCE and soft-iWARP differ (docs/drivers.md), as the one that is configured. Complains
- * of what works by luck only: no receive posted, no retries.
+ * Place: fake verbs, how librdmacm makes and ends connections. Contract: as in the man pages; where
+ * soft-RoCE and soft-iWARP differ (docs/drivers.md), as the one in config. Reports what works only
+ * by chance: no receive posted, no retries.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, libibverbs' completion queues and their events. Contract: an armed CQ makes one
- * event, for the next completion. In FAKE_WILD completions come late: between the last look and the
- * arming, just after it, or after some looks in vain; and events come without any. Or they come, as
- * config has it, when the program has nothing else to do.
+ * Place: fake verbs, libibverbs' completion queues and their events. Contract: an armed CQ makes
+ * one event, for the next completion. In FAKE_WILD completions come late: between the last poll and
+ * the arming, just after the arming, or after some empty polls; and some events come without a
+ * completion. If config says so, completions come only when the program has nothing else to do.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ static struct fake_cq *take_event(struct fake_comp_channel *channel)
 	return cq;
 }
 
-/* The events of a CQ that nobody has taken go with it. */
+/* Events of a CQ that were not read end with it. */
 static void drop_events(struct fake_cq *cq)
 {
 	unsigned int left = cq->channel->n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: a device's limits at their edges: what is exactly enough works, and of what is
- * one too few the user is told. Contract: a row for each; what a program needs is counted here by what
- * docs/protocol.md has it do, not read off it. See lines.h.
+ * Place: the fake's tests: a device with exactly what the program needs, which must work, and with
+ * one less, which the program must report. Contract: a row for each limit. What a program needs is
+ * derived from docs/protocol.md, not from the program. See lines.h.
  */
 #include "tests/fake/lines.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what librdmacm makes of several calls: rdma_create_ep and its like. Contract: as
- * the man pages have it. Each of the calls that it is made of is one that can fail, and the objects that
- * it makes are in the ledger as if the program had made them: it has to give them back by rdma_destroy_ep.
+ * Place: fake verbs, the calls of librdmacm that are made of other calls, such as rdma_create_ep.
+ * Contract: as in the man pages. Each of those other calls can fail. The objects that they make are
+ * in the ledger as the program's own: it has to destroy them by rdma_destroy_ep.
  */
 #include <errno.h>
 #include <stdlib.h>

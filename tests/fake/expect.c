@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what a program must have measured. See expect.h.
+ * Place: the fake's tests: the figures that a program must report. See expect.h.
  */
 #include <stdlib.h>
 #include <string.h>

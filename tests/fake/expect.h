@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what a program must have measured. Contract: it is worked out from what
- * docs/results.md says of each figure, and from how the test lets time pass (known_time.h); nothing
- * of it comes from the program.
+ * Place: the fake's tests: the figures that a program must report. Contract: they are computed from
+ * the definitions in docs/results.md and from how the test advances the clocks (known_time.h),
+ * never from the program.
  */
 #ifndef FAKE_EXPECT_H
 #define FAKE_EXPECT_H

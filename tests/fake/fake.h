@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what those who run a program over them see. Contract: the runner fills in the
- * config, forks, calls fake_start and then the program's main; once that process has ended, the
- * report says what happened in it. Both lie in memory that the two processes share.
+ * Place: fake verbs, the interface for those who run a program over them. Contract: the runner
+ * fills in the config, forks, calls fake_start and then the program's main. When that process has
+ * ended, the report tells what happened in it. Both are in memory that the two processes share.
  */
 #ifndef FAKE_H
 #define FAKE_H
@@ -48,7 +48,7 @@ struct fake_config {
 	bool one_side;    /* ... and the program does not */
 	bool numbered;    /* of spins: the program looks for a number, and clears nothing */
 	bool counts;      /* of one_sided: by atomic operations */
-	bool only_writes; /* of one_sided: the client writes, and nobody reads */
+	bool only_writes; /* of one_sided: the client writes, and no side reads */
 	bool publishes;   /* of one_sided: one side changes a record, and the other reads it, */
 	bool pushes;      /* ... or is written to */
 	enum fake_records records; /* of publishes: how a server shows its record */
@@ -63,19 +63,19 @@ struct fake_config {
 	unsigned int
 		clients;     /* that connect to a server; and one for one that it does not accept */
 	unsigned int enough; /* ... but for a server that wants no more than so many; 0: all */
-	bool no_other;       /* nobody comes in place of one that is not accepted */
+	bool no_other;       /* no client replaces one that is not accepted */
 	uint64_t count;      /* messages that each of them sends, */
 	uint32_t size;       /* of so many bytes */
 	uint32_t buffers;    /* of each side of a stream */
 	bool one_file;       /* a program of one file: a second of its alarm(2) is a hundredth */
 	uint64_t tick_us;    /* each look at the clock takes so long */
-	bool hurried; /* a look at a CQ in vain takes a millisecond, by the program's clock */
-	/* The test has the clocks in its hand: known_time.c. Nothing takes time but what is said here. */
+	bool hurried;        /* an empty poll of a CQ takes a millisecond of the program's clock */
+	/* The test controls the clocks: known_time.c. Only what is listed here takes time. */
 	uint64_t known_us;     /* a message from a peer; 0: the clocks are real */
 	uint64_t spread_us;    /* ... and less than so much more, each another time; 0: no more */
 	uint64_t late_message; /* this one, from 1, takes late_us instead; 0: none */
 	uint64_t late_us;
-	uint64_t look_us; /* a look in vain when nothing is on its way; 0: KNOWN_LOOK_US */
+	uint64_t look_us; /* an empty poll when no message is on its way; 0: KNOWN_LOOK_US */
 	enum fake_delivery delivery;
 	unsigned int seed;
 	unsigned int fault_call;   /* the call that fails, counted from 1; 0: none does */
@@ -100,7 +100,7 @@ struct fake_config {
 	uint64_t stops_after;  /* ... or a signal asks the program to stop */
 	uint64_t garbles;      /* which message a server sends back changed, from 1; 0: none */
 	bool deaf;             /* a server does not even answer to a connect request */
-	bool mute;             /* nobody answers to a disconnect request */
+	bool mute;             /* no peer answers a disconnect request */
 	bool returns_rest;     /* a server returns the rest of its credits when no message comes */
 	bool withholds;        /* a server returns all credits at once, when it has all messages */
 	uint32_t ahead;        /* a client sends so many messages before it waits for the first */
@@ -116,7 +116,7 @@ struct fake_config {
 	unsigned int cut_at, accept_data; /* ... a server says so many bytes of its own */
 	const char *refusal;              /* a server refuses, with this */
 	/* Completions and events that are late, or of no use. */
-	bool late_sends;   /* a send is completed when the program has looked for it in vain */
+	bool late_sends;   /* a send is completed only after an empty poll */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
 	bool late_gone;    /* that the peer has left is told when the program waits for some time */
 	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
@@ -177,8 +177,8 @@ struct fake_report {
 	unsigned int late_sends, signaled, inlined;
 	unsigned int low_events;       /* of SRQs */
 	unsigned int asked;            /* requests that move no byte */
-	_Atomic uint64_t skipped_ns;   /* of the program's clock: nobody has waited for them */
-	unsigned int waits_for_thread; /* looks in vain that took real time, see fake_hurry */
+	_Atomic uint64_t skipped_ns;   /* of the program's clock, without waiting */
+	unsigned int waits_for_thread; /* empty polls that took real time, see fake_hurry */
 	/* In known time */
 	_Atomic uint64_t known_messages,
 		known_calls;    /* what has used CPU time so far: known_time.h */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, how calls fail. Contract: a row for each way in which a call is known to fail,
- * and what that asks of the program. A call without a row of its own fails with EIO: by its name, it
- * is one that tears down, or one without which the program cannot go on.
+ * Place: fake verbs, how calls fail. Contract: a row for each way in which a call can fail, and
+ * what the program must then do. A call without a row fails with EIO; its name tells whether it
+ * belongs to the tear-down or whether the program cannot continue without it.
  */
 #include <errno.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static const struct row rows[] = {
 	{ "rdma_connect", PEER_LEAVES },
 	{ "rdma_connect", DEVICE_LEAVES },
 	{ "rdma_accept", FAILS(ENOMEM) },
-	/* By then the client is nobody's any more, who could not be accepted in the first place. */
+	/* The client could not be accepted, and by then it has gone. */
 	{ "rdma_accept",
 	  { .name = "CONNECT_ERROR",
 	    .has_event = true,

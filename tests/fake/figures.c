@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what the programs measure. Contract: a row for each run, in time that the
- * test has in its hand; what the program says of it, as JSON and for people, is what expect.c has
- * worked out before.
+ * Place: the fake's tests: what the programs measure. Contract: a row for each run, with clocks
+ * that the test controls. The program's results, as JSON and as text, must be those that expect.c
+ * has computed before.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const char *judge(const struct run *run, const struct figures_row *row, b
 
 	if (wrong)
 		return wrong;
-	/* With -j and -q nothing else is said; people are told more. */
+	/* With -j and -q nothing else is printed; the text has more. */
 	if (status == row->status &&
 	    (row->said ? !!strstr(run->errors, row->said) : text || !*run->errors))
 		return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what is measured of runs that end early. See figures.c.
+ * Place: the fake's tests: the figures of runs that end early. See figures.c.
  */
 #include "tests/fake/expect.h"
 #include "tests/fake/lines.h"

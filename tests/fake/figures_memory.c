@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what is measured where nothing but memory changes: by a client that READs, or
- * counts, or streams; by both sides that look at memory; and by an agent that sleeps meanwhile. See
- * figures.c.
+ * Place: the fake's tests: the figures of runs in which only memory changes: clients that READ,
+ * count or stream; two sides that poll memory; and an agent that sleeps meanwhile. See figures.c.
  */
 #include "tests/fake/expect.h"
 #include "tests/fake/lines.h"

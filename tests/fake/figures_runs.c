@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what is measured of runs that come to their ends, and when
- * they send and give up. See figures.c.
+ * Place: the fake's tests: the figures of runs that are complete, and when programs send and give
+ * up. See figures.c.
  */
 #include "tests/fake/expect.h"
 #include "tests/fake/lines.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what a run of the program must be like, by rules that name no program and
- * no call. See run.h.
+ * Place: the fake's tests: judges a run of the program by rules that name no program and no call.
+ * See run.h.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -189,7 +189,7 @@ static const char *judge_fault(const struct run *run)
 		expected = FAKE_TEAR_DOWN;
 	if (report->hit_after && expected == FAKE_FAILS_LATER)
 		expected = FAKE_RECOVERS;
-	/* An event that was lost, and that nobody missed, was one of the tear-down. */
+	/* An event that was lost without an effect belonged to the tear-down. */
 	if (is_event_reader(report) && expected == FAKE_FAILS && FAKE_ALL_DONE)
 		expected = FAKE_TEAR_DOWN;
 	/*
@@ -216,7 +216,7 @@ static const char *judge_fault(const struct run *run)
 		return bad(run, "the call is named %u times", named);
 	if (!said && !failed && report->one_file && is_out_of_sight(report->call))
 		return NULL;
-	/* A flush has a reason that is worth more, and is said instead. */
+	/* A flush has a cause, and the message names this instead. */
 	if (failed && report->wc_status && report->wc_status != IBV_WC_WR_FLUSH_ERR &&
 	    !names_status(run))
 		return bad(run, "the status of the completion is not named");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, clocks that the test has in its hand: time itself, the CPU time and the context
- * switches of the process, /proc/stat. See known_time.h. A message arrives when the program looks for
- * one in vain, or goes to sleep: that is when its time passes. Time that is slept is skipped: clock.c.
+ * Place: fake verbs, clocks that the test controls: the time, the CPU time and context switches of
+ * the process, and /proc/stat. See known_time.h. A message arrives when the program polls in vain
+ * or goes to sleep; then the message's time passes. Time that is slept is skipped: clock.c.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, clocks that the test has in its hand. Contract: with `known_us` in its config, what
- * the program reads of time, of CPU time and of context switches goes on by these amounts, and by no
- * others: so a test can say beforehand what the program must have measured.
+ * Place: fake verbs, clocks that the test controls. Contract: with `known_us` in its config, the
+ * time, CPU time and context switches that the program reads advance by these amounts and by no
+ * others. So a test can compute in advance what the program must report.
  */
 #ifndef FAKE_KNOWN_TIME_H
 #define FAKE_KNOWN_TIME_H
@@ -10,7 +10,7 @@
 #include "tests/fake/fake.h"
 
 #define KNOWN_CALL_NS 50000000 /* rdma_connect, rdma_accept, ibv_destroy_cq */
-#define KNOWN_LOOK_US 10       /* a look at a CQ in vain, when no message is on its way */
+#define KNOWN_LOOK_US 10       /* an empty poll of a CQ, when no message is on its way */
 
 #define KNOWN_NAP_US \
 	100 /* from one look to the next of a program that sleeps between looks at memory */

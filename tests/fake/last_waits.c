@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: a server whose client has everything, stays, and does not answer any more, when
- * the server is told to stop. Contract: it does not wait for that client. See lines.h.
+ * Place: the fake's tests: a server that is told to stop, whose client has received everything,
+ * stays connected, and does not answer any more. Contract: the server does not wait for that
+ * client. See lines.h.
  */
 #include "tests/fake/lines.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the ledger. Contract: knows every object from its creation on, and says what
- * a program did wrong with it: use or destruction after its end, an end before that of what needs
- * it, no end at all. What is dead stays in memory, poisoned where AddressSanitizer is there.
- * Descriptors that are left open at the end are counted, as nobody else sees them.
+ * Place: fake verbs, the ledger. Contract: records every object from its creation on, and reports
+ * wrong use by the program: use or destruction after its end, destruction before the objects that
+ * need it, or no destruction. Objects that have ended stay in memory, poisoned if AddressSanitizer
+ * is there. Descriptors that are open at the end are counted too, because no other tool reports
+ * them.
  */
 #include <dirent.h>
 #include <stdarg.h>

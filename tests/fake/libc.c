@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, calls of the C library that can fail, too. See libc.h. Not poll(2), which a
- * signal interrupts now and then in FAKE_WILD. Of clocks and sleep: see clock.c; of memory: memory.c.
+ * Place: fake verbs, functions of the C library that can fail. See libc.h. In FAKE_WILD poll(2) is
+ * sometimes interrupted by a signal. For clocks and sleep see clock.c, for memory see memory.c.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -65,8 +65,8 @@ static bool interrupted(const char *call)
 }
 
 /*
- * Says that there is a CM event when there is none. That is what a thread sees if another destroys
- * the id, and with it the event, before it gets to read it: so, only where there are several.
+ * Reports a CM event when there is none. A thread sees this if another thread destroys the id, and with
+ * it the event, before it is read. So this is done only with several threads.
  */
 static bool cries_wolf(struct pollfd *fds, nfds_t n)
 {
@@ -83,9 +83,9 @@ static bool cries_wolf(struct pollfd *fds, nfds_t n)
 	return yes;
 }
 
-/* How long what nobody says is waited for, where the clock is hurried; the rest is skipped. */
+/* With a hurried clock, a wait takes so long at most; the rest of its time is skipped. */
 #define MOMENT_NS 5000000
-/* The same of a program that looks at memory again and again; it sleeps for longer than it wanted to. */
+/* The same for a program that polls memory, which sleeps for longer than it asked for. */
 #define SHORT_MOMENT_NS 100000
 #define LATE_NS         20000000
 
@@ -120,7 +120,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	return -1;
 }
 
-/* The program goes to sleep: what it has been waiting for comes now. False: it is not to sleep. */
+/* The program goes to sleep: what it waits for comes now. False: it must not sleep. */
 static bool falls_asleep(struct pollfd *fds, nfds_t n)
 {
 	struct fake_fault fault = fake_begin("ppoll");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, calls of the C library that can fail, too. Contract: the program is linked with
- * --wrap for each; the fake itself takes the real ones.
+ * Place: fake verbs, functions of the C library that can fail. Contract: the program is linked with
+ * --wrap for each of them; the fake itself calls the real ones.
  */
 #ifndef FAKE_LIBC_H
 #define FAKE_LIBC_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what the device can do. See limits.h.
+ * Place: fake verbs, the limits of the device. See limits.h.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what the device can do and what a queue is given. Contract: as config says; where
- * that is 0, more than any other test asks for. A call that asks for more fails with EINVAL, as it does
- * with soft-RoCE and soft-iWARP (docs/drivers.md).
+ * Place: fake verbs, the limits of the device and the sizes that a queue is given. Contract: as in
+ * config; 0 there means more than any other test needs. A call that asks for more fails with
+ * EINVAL, as with soft-RoCE and soft-iWARP (docs/drivers.md).
  */
 #ifndef FAKE_LIMITS_H
 #define FAKE_LIMITS_H
@@ -16,7 +16,7 @@ int fake_check_cqe(int entries); /* 0 or EINVAL */
 /* 0 or EINVAL; then, what the QP is given beyond what it asked for is in `cap`. */
 int fake_grant(struct ibv_qp_cap *cap);
 
-/* What becomes of a message that meets no receive, on InfiniBand and RoCE: rnr.c. */
+/* A message that finds no receive, on InfiniBand and RoCE: rnr.c. */
 void fake_note_rnr_timer(struct fake_qp *qp, unsigned int code);
 void fake_check_rnr_timer(const struct fake_qp *qp); /* of a QP that has done its work */
 

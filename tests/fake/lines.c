@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: runs of a program that are told in a row of a table. See lines.h.
+ * Place: the fake's tests: runs of a program that rows of a table describe. See lines.h.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: runs of a program that are told in a row of a table. Contract: what the
- * row wants of the run is so, and whatever that is, nothing is left behind.
+ * Place: the fake's tests: runs of a program that rows of a table describe. Contract: the run must
+ * be as the row says, and in any case nothing may be left behind.
  */
 #ifndef FAKE_LINES_H
 #define FAKE_LINES_H

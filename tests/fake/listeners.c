@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, ids that listen: which addresses, and how many requests. Contract: as the man
- * pages have it, and as the drivers where they are silent: requests beyond the backlog are lost.
+ * Place: fake verbs, ids that listen: their addresses, and the limit on requests. Contract: as in
+ * the man pages; what these leave open, as in the drivers: requests beyond the backlog are lost.
  */
 #include <errno.h>
 #include <string.h>

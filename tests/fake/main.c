@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests, of one program of one stage: it is linked into this one. Contract: see
- * usage; a line "ok NAME" or "not ok NAME: why" for each test, exit status 1 if there was one of the
- * second sort. With FAKE_FIRST_ONLY in the environment, the first of those ends it.
+ * Place: the fake's tests, of one program of one stage, which is linked into this one. Contract:
+ * see usage. Prints a line "ok NAME" or "not ok NAME: why" for each test; exit status 1 if a test
+ * failed. With FAKE_FIRST_ONLY in the environment, the first test that fails ends the program.
  */
 #include <stdio.h>
 #include <stdlib.h>

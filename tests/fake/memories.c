@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what one-sided stages make of memory that others change: records, a slot
- * for lines of text, a counter and its lock, a buffer that is read. Contract: a row for each, with what
- * it must come to. See lines.h.
+ * Place: the fake's tests: what one-sided stages read from memory that others change: records, a
+ * slot for lines of text, a counter and its lock, a buffer that is read. Contract: a row for each
+ * state, with its result. See lines.h.
  */
 #include "tests/fake/lines.h"
 

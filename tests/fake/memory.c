@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, memory that the program asks for. Contract: each call that asks for some can be
- * made to fail; and while all of it has been given back, LeakSanitizer is spared its search, which
- * takes several times as long as the run before it.
+ * Place: fake verbs, memory that the program allocates. Contract: each allocation can be made to
+ * fail. LeakSanitizer's search takes several times as long as the run, so it is left out if as much
+ * was freed as was allocated.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: peers that do not do what they should, or not when they should, and what
- * fails meanwhile. Contract: a row for each, with what the program must make of it. See lines.h.
+ * Place: the fake's tests: peers that violate the protocol or do something too late, and calls that
+ * fail meanwhile. Contract: a row for each, with the result that is expected. See lines.h.
  */
 #include "tests/fake/lines.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, WRITE and READ, and peers that are on the other end of them. Contract: an rkey, an
- * address and a right that do not fit are complained of, on either side; the 16 and 8 bytes that are
- * exchanged before and after are those of docs/protocol.md.
+ * Place: fake verbs, WRITE and READ, and peers that use them. Contract: an rkey, an address or a
+ * right that does not match is reported, on either side. The 16 and 8 bytes that are exchanged
+ * before and after are those of docs/protocol.md.
  */
 #include <endian.h>
 #include <stdlib.h>

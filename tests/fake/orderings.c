@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: in what order, and when, things come. Contract: whatever the order, the
- * program does all of its work, neither stalls nor complains, and leaves nothing behind. Each test
- * also asks the fake whether it did what the test is about.
+ * Place: the fake's tests: the order and time in which completions and events come. Contract: in
+ * any order the program does all of its work, does not stall, reports no error, and leaves nothing
+ * behind. Each test also checks that the fake did what the test is about.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the other end of each connection. Contract: an honest client or server by
- * docs/protocol.md, that checks every byte, but for what config has it do; what it says and hears
- * passes through wire.c.
+ * Place: fake verbs, the other end of each connection. Contract: a client or server that follows
+ * docs/protocol.md and checks every byte, unless config says otherwise. Its messages pass through
+ * wire.c.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -54,21 +54,21 @@ bool fake_has_quit(const struct fake_peer *peer)
 	return fake_config->quits_after && peer->received >= fake_config->quits_after;
 }
 
-/* It has heard one more message, and is about to answer. */
+/* It has received one more message, and will answer. */
 void fake_may_stop_program(const struct fake_peer *peer)
 {
 	if (fake_config->stops_after && peer->received == fake_config->stops_after)
 		fake_stop_program();
 }
 
-/* A server has heard one more message, and answered. */
+/* A server has received one more message, and answered. */
 void fake_server_may_leave(struct fake_peer *peer)
 {
 	if (peer->received == fake_config->leaves_after)
 		fake_put_leave(peer);
 }
 
-/* Complains unless it is that message; a program has no business to change any. */
+/* Reports an error unless it is that message: a program must not change any. */
 static void check_data(const struct fake_peer *peer, uint64_t message, const uint8_t *data)
 {
 	uint8_t *wanted = fake_allocate(peer->size);
@@ -224,7 +224,7 @@ static void return_credits(struct fake_peer *peer)
 	peer->returned += returned;
 }
 
-#define REST_LOOKS 100 /* in vain */
+#define REST_LOOKS 100 /* empty polls */
 
 void fake_return_rest(void)
 {
@@ -349,7 +349,7 @@ unsigned int fake_clients_arrive(struct fake_id *listener)
 	return arrived - before;
 }
 
-/* What the client says of itself; where it says nothing, what the runner knows. */
+/* What the client's private data has; without any, what the runner knows. */
 void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param)
 {
 	struct fake_peer *peer = new_peer(false);
@@ -363,7 +363,7 @@ void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param
 	fake_put_begin(peer);
 }
 
-/* The program has ended the connection: for a server, that is where it ought to end. */
+/* The program has ended the connection: a server should do this last. */
 void fake_peer_leaves(struct fake_peer *peer)
 {
 	if (!peer->is_client && !fake_config->talks)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what is posted to a queue pair. Contract: messages are copied as they are
- * posted and as they arrive. Complains of memory that is in no MR, of queues that overflow, and of
- * inline data too long.
+ * Place: fake verbs, what is posted to a queue pair. Contract: messages are copied when they are
+ * posted and when they arrive. Reports memory that is in no MR, queues that overflow, and inline
+ * data that is too long.
  */
 #include <endian.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static struct fake_mr *find_mr(const struct fake_pd *pd, const struct ibv_sge *s
 	return NULL;
 }
 
-/* Takes over the pieces of a work request. False: there are more than the QP can have. */
+/* Copies the SGEs of a work request. False: there are more than the QP allows. */
 static bool take_pieces(struct fake_wr *wr, const struct ibv_sge *sge, int n, uint32_t most,
 			const char *call)
 {
@@ -41,7 +41,7 @@ static bool take_pieces(struct fake_wr *wr, const struct ibv_sge *sge, int n, ui
 	return true;
 }
 
-/* All that it points to lies in memory regions, the last of which is the one that is kept. */
+/* Checks that all of its memory is in memory regions, and keeps the last of these. */
 static void find_mrs(const struct fake_pd *pd, struct fake_wr *wr, const char *call)
 {
 	uint32_t i;
@@ -84,7 +84,7 @@ static int push(struct fake_queue *queue, const struct fake_wr *wr, const char *
 	return 0;
 }
 
-/* Nothing more is to come of the peer: nothing that the program does now can show it the failure. */
+/* The peer sends nothing more, so the program cannot notice the failure. */
 static void strike(const struct fake_peer *peer)
 {
 	fake_strikes();
@@ -94,14 +94,14 @@ static void strike(const struct fake_peer *peer)
 		fake_report->last_word = false;
 }
 
-/* Sooner or later the peer notices a failure, too: but not that our link is down, which flushes. */
+/* The peer notices a failure, too, but not that the program's link is down, which flushes. */
 static void peer_notices(const struct fake_qp *qp, const struct fake_fault *fault)
 {
 	if (fault->wc_status != IBV_WC_WR_FLUSH_ERR || fake_config->iwarp || fake_report->last_word)
 		fake_put_leave(qp->id->peer);
 }
 
-/* What becomes of a send that the QP has taken. */
+/* Completes a send that was posted. */
 static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_fault *fault)
 {
 	if (fault->name)
@@ -171,7 +171,7 @@ static bool take_atomic(struct fake_wr *wr, const struct ibv_send_wr *send_wr)
 	return false;
 }
 
-/* What it is to be, and to where. False: it may not be. */
+/* Checks the operation and its target. False: it is not permitted. */
 static bool take_opcode(const struct fake_qp *qp, struct fake_wr *wr,
 			const struct ibv_send_wr *send_wr)
 {
@@ -294,12 +294,12 @@ int fake_post_recv(struct ibv_qp *pub, struct ibv_recv_wr *wr, struct ibv_recv_w
 	return fake_end(fault.error);
 }
 
-/* The message meets a receive that is to fail. */
+/* The message arrives at a receive that has to fail. */
 static void fail_receive(struct fake_qp *qp, const struct fake_fault *fault)
 {
 	struct fake_queue *queue = fake_receives_of(qp);
 
-	/* In an SRQ another peer's message may meet it next. */
+	/* In an SRQ another peer's message may arrive at it next. */
 	memset(&queue->wr[queue->first].fault, 0, sizeof(*fault));
 	if (fault->device_leaves) {
 		fake_device_leaves(qp->id);
@@ -313,7 +313,7 @@ static void fail_receive(struct fake_qp *qp, const struct fake_fault *fault)
 	peer_notices(qp, fault);
 }
 
-/* With its last message the peer may leave: it would have to, soon. */
+/* After its last message the peer may leave. */
 static void leave_after(struct fake_peer *peer)
 {
 	if (peer->count == (peer->is_client ? peer->sent : peer->received))
@@ -322,7 +322,7 @@ static void leave_after(struct fake_peer *peer)
 	fake_put_leave(peer);
 }
 
-/* What is to become of the receive at the head of the queue, which a message has met. */
+/* The status of the first receive in the queue, at which a message has arrived. */
 static struct fake_fault fault_of(struct fake_qp *qp, const struct fake_wr *wr)
 {
 	struct fake_fault fault = wr->fault;

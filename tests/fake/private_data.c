@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: private data of peers of other versions, cut short, or nonsense; and the
- * bytes of a refusal. Contract: what docs/protocol.md has the program make of each.
+ * Place: the fake's tests: private data of peers of other versions, cut short, or random; and the
+ * bytes of a refusal. Contract: the program does with each what docs/protocol.md says.
  */
 #include <stdio.h>
 #include <string.h>

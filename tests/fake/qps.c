@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, queue pairs. Contract: each work request is completed once, by success, failure
- * or flush, unless the QP is destroyed before; what is not valid in a failed completion is rubbish.
+ * Place: fake verbs, queue pairs. Contract: each work request is completed once, by success,
+ * failure or flush, unless the QP is destroyed before. Fields that are not valid in a failed
+ * completion have random values.
  */
 #include <endian.h>
 #include <errno.h>
@@ -16,7 +17,7 @@ struct fake_qp *fake_qp_of(struct fake_id *id)
 	return id->object.alive && id->pub.qp ? fake_of(struct fake_qp, id->pub.qp) : NULL;
 }
 
-/* It has an entry for each work request that can be outstanding of the QPs that use it. */
+/* Checks that the CQ has an entry for each outstanding work request of the QPs that use it. */
 static void check_depth(struct fake_cq *cq, uint32_t work_requests)
 {
 	cq->work_requests += work_requests;
@@ -91,7 +92,7 @@ int rdma_create_qp(struct rdma_cm_id *pub, struct ibv_pd *pd, struct ibv_qp_init
 	return fake_end_rdma(fault.error);
 }
 
-/* The oldest work request of the queue, or NULL. It is not posted any more. */
+/* Removes the oldest work request from the queue, and returns it, or NULL. */
 static const struct fake_wr *take(struct fake_queue *queue)
 {
 	struct fake_wr *wr = &queue->wr[queue->first];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, peers of pubsub-rdma-1 and -2: publishers, whose record is whole or torn as config has
- * it, and subscribers, who take only what is whole, and look at every word. Contract: the record, and
- * what is told before and after, are those of docs/protocol.md.
+ * Place: fake verbs, peers of pubsub-rdma-1 and -2: publishers, whose record is whole or torn as
+ * config says, and subscribers, which accept only whole records and check every word. Contract: the
+ * record, and the messages before and after, are those of docs/protocol.md.
  */
 #include <endian.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the RNR timer of a QP (receiver not ready): for so long a sender of InfiniBand or
- * RoCE waits whose message met no receive. Contract: complains of a QP with which that is long.
+ * Place: fake verbs, the RNR timer (receiver not ready) of a QP: the time that a sender of
+ * InfiniBand or RoCE waits if its message found no receive. Contract: reports a QP for which it is
+ * long.
  */
 #include "tests/fake/limits.h"
 

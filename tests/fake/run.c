@@ -17,7 +17,7 @@
 #define LIMIT_MS 30000 /* for a run that is meant to take some milliseconds; and one a message, */
 #define MOST_MS  60000 /* but no more than so much for them: a tenth of what the suite may take */
 
-/* What a sanitizer ends a program with; leaks are looked for when main has returned. */
+/* The exit status after a report of a sanitizer. Leaks are searched for when main has returned. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -42,7 +42,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* FAKE_LIMIT_MS in the environment: for those who expect the worst, and do not want to wait for it. */
+/* FAKE_LIMIT_MS in the environment is another limit, for programs that are expected to hang. */
 static int limit_ms(void)
 {
 	const char *text = getenv("FAKE_LIMIT_MS");
@@ -64,7 +64,7 @@ static int count(char **arguments)
 	return n;
 }
 
-/* What is typed, all of it at once. */
+/* stdin, which has all lines at once. */
 static int open_typed(const struct fake_config *config)
 {
 	static char text[FAKE_MOST_TYPED];

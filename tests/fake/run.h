@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: one run of the program under test. Contract: it runs in a process of its
- * own, with the fake as its RDMA, ends in bounded time, and all that it did and said is judged.
+ * own, with the fake in place of the RDMA libraries, ends in bounded time, and everything that it
+ * did and printed is judged.
  */
 #ifndef FAKE_RUN_H
 #define FAKE_RUN_H

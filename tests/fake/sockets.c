@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, sockets: TCP, as far as a program needs it that connects QPs by hand. Contract: each
- * is a real descriptor, so that poll(2) and recv(2) do what they do with the kernel's: of a connection one
- * end of a socket pair, of a listener an eventfd. What the program sends is heard at once.
+ * Place: fake verbs, TCP sockets, as far as a program needs them that connects QPs without the CM.
+ * Contract: each is a real descriptor, so that poll(2) and recv(2) have the same effect as with the
+ * kernel's: a connection is one end of a socket pair, a listener an eventfd. The peer gets what the
+ * program sends at once.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -18,7 +19,7 @@
 
 #define MAX_FD    1024
 #define LINE_SIZE 52
-#define MAX_WAIT  64 /* clients that nobody has accepted yet */
+#define MAX_WAIT  64 /* clients that were not accepted yet */
 #define FIRST_QPN 0x400
 
 static struct fake_line *lines[MAX_FD];   /* by the program's descriptor */

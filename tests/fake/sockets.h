@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, TCP connections over which QPs are connected by hand. Contract: what sockets.c and
- * bare.c know of each other; with the lock held.
+ * Place: fake verbs, TCP connections over which QPs are connected without the CM. Contract: the
+ * interface between sockets.c and bare.c; the lock is held.
  */
 #ifndef FAKE_SOCKETS_H
 #define FAKE_SOCKETS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, shared receive queues. Contract: as the man pages have it, and as `probe pool` shows
- * the drivers: the limit's event comes once for each ibv_modify_srq, when a receive is taken and fewer than
- * the limit are left; an SRQ whose QPs live is not destroyed.
+ * Place: fake verbs, shared receive queues. Contract: as in the man pages, and as `probe pool`
+ * shows of the drivers: after each ibv_modify_srq the limit's event comes once, when a receive is
+ * taken and fewer than the limit are left. An SRQ whose QPs live cannot be destroyed.
  */
 #include <errno.h>
 #include <string.h>

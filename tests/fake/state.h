@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, inside. Contract: all state lies behind the one lock, which fake_begin takes
- * and fake_end releases; every other function here is called with it held.
+ * Place: fake verbs, internal interfaces. Contract: one lock protects all state. fake_begin takes
+ * it and fake_end releases it; every other function here is called with it held.
  */
 #ifndef FAKE_STATE_H
 #define FAKE_STATE_H
@@ -83,15 +83,16 @@ static inline int fake_end_rdma(int error)
 
 void fake_lock(void);
 void fake_unlock(void);
-void fake_changed(void);               /* wakes those in fake_await_change */
-bool fake_await_change(void);          /* gives the lock away; false: in vain, for many seconds */
+void fake_changed(void);      /* wakes those in fake_await_change */
+bool fake_await_change(void); /* releases the lock; false: there was no change for many seconds */
 bool fake_chance(unsigned int one_in); /* in FAKE_WILD; otherwise never */
 unsigned int fake_random(unsigned int below);
 void fake_hurry(void); /* a millisecond has passed, if config has it so */
 void fake_skip_time(const struct timespec *time); /* so much has passed */
-bool fake_skips_waits(void);                      /* nobody waits: the clock goes on instead */
+bool fake_skips_waits(void); /* waits are skipped: the clock is advanced instead */
 void fake_stop_program(void);
-bool fake_has_news(void);  /* an event is in a queue, or a peer has left and nobody has hung up */
+bool fake_has_news(
+	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
 void fake_tell_late(void); /* the program waits for some time: what was held back until then */
 bool fake_insist(void);    /* the program waits for some time: the second signal, if it is due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
@@ -320,7 +321,7 @@ struct fake_peer {
 	/* Of a stranger: credits that have come, the oldest first; receives it has still to post again. */
 	uint64_t untaken[FAKE_CREDIT_RECVS];
 	unsigned int n_untaken, not_posted;
-	unsigned int looks; /* of the program, in vain */
+	unsigned int looks; /* of the program, without a result */
 	uint64_t returned;  /* credits, by a server */
 	/* One-sided: its own memory; and where the program's is */
 	uint8_t *memory;
@@ -432,7 +433,7 @@ void fake_publishers_move(void);
 
 extern const struct fake_wire fake_talk_wire;
 
-void fake_talkers_move(void); /* the program has looked in vain */
+void fake_talkers_move(void); /* after an empty poll of the program */
 
 /* ---- async.c ---- */
 

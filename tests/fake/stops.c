@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: SIGTERM. Contract: at each call that the program makes, one in each run,
- * it is asked to stop, and its peers fall silent. It ends, says nothing, leaves nothing behind, and
- * its exit status is 0.
+ * it is told to stop, and its peers send nothing more. It must end with exit status 0, print no
+ * error, and leave nothing behind.
  */
 #include <stdio.h>
 

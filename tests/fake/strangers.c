@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, a client of blast that does not send our extension. Contract: it has receives for
- * three credit messages, and does what it has to as late as docs/protocol.md lets it.
+ * Place: fake verbs, a client of blast that does not send the suite's extension. Contract: it has
+ * receives for three credit messages, and does everything as late as docs/protocol.md allows.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: CM events that nobody asked for. Contract: at each call that the program
- * makes, one in each run, all its ids get one. RDMA_CM_EVENT_ADDR_CHANGE changes nothing; by
- * RDMA_CM_EVENT_UNREACHABLE a connection may end, and then the message names it.
+ * Place: the fake's tests: CM events that the program does not expect. Contract: at each call that
+ * the program makes, one in each run, all its ids get one. RDMA_CM_EVENT_ADDR_CHANGE must change
+ * nothing. RDMA_CM_EVENT_UNREACHABLE may end a connection; then the message on stderr names it.
  */
 #include <stdio.h>
 #include <string.h>

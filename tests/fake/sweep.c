@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: the sweep. Contract: each call that the program makes is made to fail, one
- * in each run, in each of its ways; every such run must end as run_judge has it. Nothing lists the
- * calls: those that a run makes are those that fail in the next ones.
+ * Place: the fake's tests: the sweep. Contract: each call that the program makes is made to fail,
+ * one in each run, in each of its ways. Every such run must satisfy run_judge. There is no list of
+ * calls: those that a run makes are made to fail in the next ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define RECORD    64  /* bytes of the record that a server publishes, unless it is told otherwise */
 #define SLOT      256 /* bytes, for a line and what goes with it */
 #define MAX_SHOWN 8   /* failures of one sweep, in full */
-#define MAX_HANGS 3   /* ... of them that take as long as there is patience: then it is given up */
+#define MAX_HANGS 3   /* ... that do not end: after so many the sweep stops */
 
 struct sweep {
 	const struct test *test;
@@ -25,7 +25,7 @@ struct sweep {
 	unsigned int points, failures, hangs;
 };
 
-/* What a server without -q says before anything can go wrong. */
+/* Removes the first message of a server without -q. */
 static void drop_greeting(struct run *run)
 {
 	const char *end = strchr(run->errors, '\n');
@@ -99,7 +99,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 		arguments[n++] = "--read";
 	if (config->locks && !test->server)
 		arguments[n++] = "--lock";
-	/* Those who would not notice that the peer has gone are to lose patience. */
+	/* A program that does not notice that its peer has left gets a --timeout. */
 	if (config->hurried) {
 		arguments[n++] = "--timeout";
 		arguments[n++] = "1";
@@ -109,7 +109,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 		drop_greeting(run);
 }
 
-/* One run with one failure in it. False: there is no such call, or no such way. */
+/* One run with one failure. False: there is no such call, or no such way to fail. */
 static bool sweep_point(struct sweep *sweep, unsigned int *choices)
 {
 	static struct run run;
@@ -152,7 +152,7 @@ static void run_sweep(struct sweep *sweep)
 	test_result(sweep->test, what, sweep->points ? NULL : "it made no calls");
 }
 
-/* What a stage can do besides, by an option. */
+/* The sweep with an option of the stage. */
 static void sweep_other_ways(const struct test *test, const struct fake_config *roce)
 {
 	struct sweep sweep = { .test = test, .config = *roce };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the other side of talk-rdma-0: it writes lines into the program's slot, and takes
- * those that the program writes into its own. Contract: slot, mark, sum and counts are those of
- * docs/protocol.md. It is slow now and then: a mark is there before its text, and a line is taken some
- * looks later.
+ * Place: fake verbs, the other side of talk-rdma-0: it writes lines into the program's slot, and
+ * takes those that the program writes into its own. Contract: slot, mark, sum and counts are those
+ * of docs/protocol.md. Sometimes a mark arrives before its text, and a line is taken only after
+ * several looks.
  */
 #include <endian.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what they have in common.
+ * Place: the fake's tests: functions that several of them use.
  */
 #ifndef FAKE_TESTS_H
 #define FAKE_TESTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, libibverbs' devices, PDs, MRs and completion channels. Contract: as the man
- * pages have it; devices with one port each, of which every one serves every address.
+ * Place: fake verbs, libibverbs' devices, PDs, MRs and completion channels. Contract: as in the man
+ * pages; each device has one port, and serves every address.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, what is on its way between the program, its devices and its peers. Contract: a
- * queue, first in first out; it moves at the end of each call, or by a thread of its own.
+ * Place: fake verbs, messages on their way between the program, its devices and its peers.
+ * Contract: a queue, first in, first out; it advances at the end of each call, or in a thread of
+ * its own.
  */
 #include <pthread.h>
 #include <sched.h>

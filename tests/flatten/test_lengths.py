@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of what tools/flatten makes of the stages: as short as docs/flatten.md says, and without
-what those who copy have no use for.
-"""
+"""Place: tests of the files that tools/flatten writes for the stages: as short as docs/flatten.md says, and without
+the parts that users of a copy do not need."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of tools/flatten/simplify.py and what it uses: what goes from a program, and what must
-stay because it may matter.
-"""
+"""Place: tests of tools/flatten/simplify.py and what it uses: what is removed from a program, and what must stay
+because it may have an effect."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of tools/flatten/: how C is read and written again, and what is cleaned up in it.
+"""Place: tests of tools/flatten/: reading C, writing it again, and simplifying it.
 
-Whether the programs that it writes work is shown by tests/pairs, which compiles and runs them.
+tests/pairs compiles and runs the programs that it writes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Place: tests of what tools/flatten does to the text between functions: comments, structs, defines,
-headers, and which parts are taken.
-"""
+"""Place: tests of how tools/flatten changes the text between functions: comments, structs, defines, headers, and which
+parts are taken."""
 
 from __future__ import annotations
 

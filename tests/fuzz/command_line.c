@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: hostile input: the command lines of a stage's client and server. Contract: a word in each
- * line of the input. What is accepted is within the limits of the table of options, and means the
- * same when it is typed as people write it. No address is looked up.
+ * Place: hostile input: the command lines of a stage's client and server. Contract: each line of
+ * the input is a word. What is accepted is within the limits of the table of options, and means the
+ * same with long options. No address is looked up.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: hostile input: what a client says when it connects. Contract: a byte that chooses the
- * server's limits, and then private data, of any length that a CM event may have.
+ * Place: hostile input: the private data of a connect request. Contract: the input is a byte that
+ * chooses the server's limits, and then private data of any length that a CM event may have.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: hostile input: credits that a server returns to a client of blast-sr-2. Contract: how many
- * messages were sent and credited before (16 bytes), and then steps (see enum step); after each the
- * client knows what it should, and no more.
+ * Place: hostile input: credits that a server returns to a client of blast-sr-2. Contract: the
+ * input is how many messages were sent and credited before (16 bytes), and then steps (see enum
+ * step). After each step the client has exactly the valid credits.
  */
 #include <endian.h>
 #include <errno.h>

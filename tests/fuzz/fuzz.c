@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: hostile input: what the harnesses share. See fuzz.h. libFuzzer and the sanitizers write to
- * file descriptor 2, whatever the C library calls stderr.
+ * Place: hostile input: functions that the harnesses share. See fuzz.h. libFuzzer and the
+ * sanitizers write to file descriptor 2, whatever stderr is in the C library.
  */
 #include <stdio.h>
 #include <stdlib.h>

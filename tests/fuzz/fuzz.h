@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: hostile input, by libFuzzer. Contract: what the harnesses share: each has the function
- * that libFuzzer calls with one input after the other, and claims what must hold for all of them.
+ * Place: hostile input, by libFuzzer. Contract: functions that the harnesses share. Each harness
+ * has the function that libFuzzer calls with one input after the other, and checks claims that must
+ * hold for all of them.
  */
 #ifndef FUZZ_H
 #define FUZZ_H

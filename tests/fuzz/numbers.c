@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: hostile input: numbers on a command line. Contract: the input is what was typed, and the
- * parser takes and refuses what arithmetic done by hand does.
+ * Place: hostile input: numbers on a command line. Contract: the input is the text; the parser must
+ * accept, refuse and compute the same as the harness's own arithmetic.
  */
 #include <stdlib.h>
 #include <string.h>

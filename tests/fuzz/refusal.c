@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: hostile input: the reason that a server gives for a refusal. Contract: a byte that says
- * how much room there is for the text, and then private data.
+ * Place: hostile input: the reason that a server gives for a refusal. Contract: the input is a byte
+ * with the size of the buffer for the text, and then private data.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: hostile input: stands in for libFuzzer where there is none, with any compiler. Contract:
- * hands each of the files that are named to the harness, once.
+ * Place: hostile input: takes the place of libFuzzer, with any compiler. Contract: passes each of
+ * the named files to the harness, once.
  */
 #include <stdio.h>
 #include <stdlib.h>

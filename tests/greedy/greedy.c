@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: a client for tests/pools that a server with a shared receive queue has to be protected from: it
- * keeps to no protocol but that of its private data.
- *
- * Contract: "flood" sends COUNT messages at once; "hold" sends one, has no receive for its echo, and stays;
- * "torn" breaks off in the middle of a message. Says "sent" when it has done so; then it waits until it is
- * disconnected, or for the end of stdin. Exit status 0; 1 it could not be done; 2 wrong usage.
+ * Place: a client for tests/pools that takes more than its share of a shared receive queue. It
+ * follows the protocol only in its private data. Contract: "flood" sends COUNT messages at once;
+ * "hold" sends one, has no receive for its echo, and stays; "torn" ends in the middle of a message.
+ * Prints "sent" when it has done so; then it waits until it is disconnected, or for the end of
+ * stdin. Exit status 0; 1 if a call failed; 2 for wrong usage.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The parts of tests/bare: bare roots, scenarios in them, and how their output is judged."""
+"""The parts of tests/bare: bare root file systems, scenarios in them, and how their output is judged."""

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Judges what the README's commands have printed and left behind.
 
-Nothing here runs anything: see test_judge.py. Each function that judges returns None, or what is
-wrong in a few words.
+Nothing here runs a program: see test_judge.py. Each function that judges returns None, or the error in a few words.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Bare roots: made once with mmdebstrap and kept as archives; unpacked for each scenario.
+"""Bare root file systems: made once with mmdebstrap, kept as archives, and unpacked for each scenario.
 
-Commands in a root run in namespaces of their own, which end with them, or when their time is over,
-together with all that they have started.
+Commands in a root run in namespaces of their own, with all processes that they start. These end with the command, or
+when its time is over.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What newcomers do: each scenario is a method of Newcomers, which raises Trouble if it fails.
+"""What new users do: each scenario is a method of Newcomers, which raises Trouble if it fails.
 
-The first ones go on in one root, where everything is fetched from the network. Those after them
-have roots of their own and share the packages that apt has downloaded before, for the sake of time;
-ordinary users fetch and build the lab's kernel by themselves.
+The first scenarios share one root, in which everything is fetched from the network. Those after them have roots of
+their own. To save time these share the packages that apt has downloaded before; ordinary users fetch and build the
+lab's kernel by themselves.
 """
 
 from __future__ import annotations

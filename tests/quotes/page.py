@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Finds the commands of a page and the lines of output that it quotes, and compares these with a real output.
 
-Place: used by tests/quoted. Contract: a command is a line of an indented block that begins with `$`, up to the end of its
-quotation marks; the indented lines after it, up to the next command of the section, are quoted. In a quoted line `...`
-stands for anything; a line of it alone says that lines are left out. A number is compared only if the prose of the section
-repeats it: all others are of another run. How long an arrow is depends on what is written beside it, and is not compared.
+Place: used by tests/quoted. Contract: a command is a line of an indented block that begins with `$`, up to the end of
+its quotation marks. The indented lines after it, up to the next command of the section, are quoted output. In a quoted
+line `...` matches anything; a line `...` alone says that lines are left out. A number is compared only if the text of
+the section repeats it: all others differ in each run. The length of an arrow is not compared, because it depends on
+the text beside it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What tests/symptoms reads of docs/pitfalls.md: python3 -m unittest discover -s tests -t tests"""
+"""Tests how tests/symptoms reads docs/pitfalls.md: python3 -m unittest discover -s tests -t tests"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests' main program. Contract: runs every stage on every address there is (in
- * the lab, or RDMA_ADDR); exit status 0 if all passed. Started by tests/run, in the top directory.
- * With TESTS_ALL every test of every stage on every device, not of those alone that differ there.
+ * Place: the stage tests' main program. Contract: runs every stage on every address (those of the
+ * lab, or RDMA_ADDR); exit status 0 if all passed. tests/run starts it in the top directory. With
+ * TESTS_ALL it runs every test of every stage on every device, otherwise only those that differ
+ * there.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the stage tests. Contract: starts a stage's server and client in a setting, knows what
- * their results must say, and checks before and after each test that no RDMA resource is left.
+ * their results must be, and checks before and after each test that no RDMA resource is left.
  */
 #ifndef STAGES_RUNS_H
 #define STAGES_RUNS_H
@@ -40,7 +40,7 @@ void await_first_attempt(struct setting at, struct process *client);
 void start_long_run(struct setting at, const char *const *own, struct process **server,
 		    struct process **client);
 
-/* Waits until it ends of its own accord, with that exit status. */
+/* Waits until it ends by itself, with that exit status. */
 void assert_exit(struct process *process, int status);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests. See table.h. A new stage is a row here, and no more.
+ * Place: the stage tests. See table.h. To add a stage, add a row here.
  */
 #include <infiniband/verbs.h>
 #include <netdb.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests. Contract: which stages there are and what each can do; which addresses
- * there are to run them on; and the setting of a test, one of each.
+ * Place: the stage tests. Contract: the stages and what each can do; the addresses to run them on;
+ * and the setting of a test, which is one of each.
  */
 #ifndef STAGES_TABLE_H
 #define STAGES_TABLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: a server that is told no address. It must be found at each that the machine
- * has, of either family and on every device, and have nothing to say of it.
+ * Place: the stage tests: a server without an address on its command line. It must be reachable at
+ * each address of the machine, IPv4 and IPv6, on every device, and print nothing about it.
  */
 #include "tests/stages/runs.h"
 #include "tests/stages/stages.h"

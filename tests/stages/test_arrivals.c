@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: the other ways in which ping-rdma-3 knows that a message is there: its last
- * byte, its number, immediate data; each for one side alone, or for both; and that iWARP has no
+ * Place: the stage tests: the other ways in which ping-rdma-3 recognizes a message: its last byte,
+ * its number, immediate data; each used by one side only, or by both; and that iWARP has no
  * immediate data.
  */
 #include <signal.h>
@@ -64,7 +64,7 @@ START_TEST(without_immediate_data_both_say_so)
 	assert_said(client, wanted);
 	client = start_client(at, NULL, NULL);
 	assert_exit(client, 1);
-	process_signal(server, SIGINT); /* nobody was served: it waits for others */
+	process_signal(server, SIGINT); /* no client was served: it waits for others */
 	assert_exit(server, 1);
 	assert_said(server, wanted);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: what only a stage has that connects its QPs by hand: that iWARP cannot do
- * that, what comes of mistakes, and peers on the TCP line that say what they should not.
+ * Place: the stage tests: a stage that connects its QPs without the CM: that it refuses iWARP, the
+ * results of wrong attributes, and peers on the TCP connection that violate the protocol.
  */
 #include <netdb.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static const struct {
 	  "ibv_modify_qp: Invalid argument (22): to RTR" },
 	{ { "--gid-index", "255" }, { NULL }, "has no GID there", NULL },
 	{ { "--mtu", "4096" }, { NULL }, "--mtu 4096 is more than port 1 of", NULL },
-	/* Those who wait in vain poll until it is over. */
+	/* A program that waits in vain polls until its limit. */
 	{ { "--mistake", "qpn" }, { NULL }, "transport retry counter exceeded (status 12", NULL },
 	{ { NULL }, { "--mistake", "qpn" }, NULL, "transport retry counter exceeded (status 12" },
 	{ { "--mistake", "psn" }, { NULL }, "after 0 messages", NULL },

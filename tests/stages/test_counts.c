@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: that no count of many clients is lost, with a lock and without, what a client
- * that dies with the lock held means, and that a device without atomic operations is named at once.
+ * Place: the stage tests: no count of many clients is lost, with a lock and without; what happens
+ * if a client dies while it holds the lock; and a device without atomic operations is reported at
+ * once.
  */
 #include <signal.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: a peer that is killed, without a word. The other side must not wait for
- * ever: without --timeout where the stage claims to notice, with it in the others.
+ * Place: the stage tests: a peer that is killed. The other side must not wait for ever: without
+ * --timeout if the stage promises to notice, with --timeout in the other stages.
  */
 #include <signal.h>
 #include <stdlib.h>

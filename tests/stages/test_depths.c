@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: READs of blast-rdma-1, one at a time and many, and what is said where the two
- * sides want other depths.
+ * Place: the stage tests: READs of blast-rdma-1, one at a time and many, and the messages if the
+ * two sides ask for different depths.
  */
 #include <string.h>
 

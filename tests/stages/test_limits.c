@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: what the device and the system do not let a program have.
+ * Place: the stage tests: limits of the device and of the system.
  */
 #include <inttypes.h>
 #include <linux/capability.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: what users get wrong. The programs must say what it is, exit with the
+ * Place: the stage tests: mistakes of users. The programs must name the mistake, exit with the
  * right status, and leave nothing behind.
  */
 #include <string.h>

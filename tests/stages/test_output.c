@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: what people see, and how little memory it takes to show it.
+ * Place: the stage tests: the output for people, and how little memory it needs.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: Ctrl-C and SIGTERM, at every point where a program may wait. It ends
- * with exit status 0, with its statistics if it has any, and (the fixture checks) without remains.
+ * Place: the stage tests: Ctrl-C and SIGTERM, wherever a program may wait. It must exit with status
+ * 0, print its statistics if it has any, and (the fixture checks this) leave no resources behind.
  */
 #include <signal.h>
 #include <string.h>

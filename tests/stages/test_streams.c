@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: that a stream of messages arrives whole and in order, whatever their
- * size, the number of buffers and the way they are posted, and that both sides say so.
+ * Place: the stage tests: a stream of messages arrives complete and in order, whatever their size,
+ * the number of buffers and the way in which they are posted, and both sides report it.
  */
 #include <signal.h>
 #include <stdlib.h>

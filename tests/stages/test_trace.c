@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: what -t shows. Verbs are numbered, and what is set up is torn down, each
- * once, in the reverse order: also after Ctrl-C.
+ * Place: the stage tests: the output of -t. Verbs are numbered, and everything that is set up is
+ * destroyed once, in the reverse order, also after Ctrl-C.
  */
 #include <signal.h>
 #include <stdio.h>

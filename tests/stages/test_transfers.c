@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: that messages of every size arrive whole, and both sides say so.
+ * Place: the stage tests: messages of every size arrive complete, and both sides report it.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests between two machines whose link loses packets. Contract: started on both;
- * host 1 runs the servers, host 2 the clients, each in the same order, and each checks its own.
+ * Place: the stage tests between two machines whose link loses packets. Contract: runs on both
+ * machines; host 1 runs the servers and host 2 the clients, in the same order, and each checks its
+ * own programs.
  */
 #include <stdio.h>
 #include <stdlib.h>

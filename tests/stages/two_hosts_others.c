@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests between two machines: stages whose options or results are of another kind. See
+ * Place: the stage tests between two machines: stages with other options or results. See
  * two_hosts_others.h.
  */
 #include <stdio.h>

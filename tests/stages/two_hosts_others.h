@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests between two machines. Contract: stages whose options or results are of another
- * kind: what they are to bring arrives, although the link loses packets.
+ * Place: the stage tests between two machines: stages with other options or results. Contract:
+ * everything that they transfer arrives, although the link loses packets.
  */
 #ifndef STAGES_TWO_HOSTS_OTHERS_H
 #define STAGES_TWO_HOSTS_OTHERS_H

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The table of the test suites, and how one is run: as a process here, or in VMs of the lab.
 
-Place: between tests/run and the test programs. Contract: run() ends within the suite's limit, or soon after
-it; stop() ends what run() has started in other threads. Logs are in build/tests/.
+Place: between tests/run and the test programs. Contract: run() ends within the suite's limit, or soon after it; stop()
+ends what run() has started in other threads. Logs are in build/tests/.
 """
 
 from __future__ import annotations

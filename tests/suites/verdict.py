@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Says what the logs of a suite mean: its TAP, its list of skipped tests, its kernel's log.
+"""Judges the logs of a suite: its TAP, its list of skipped tests, its kernel's log.
 
-Place: between suites.py, which runs a suite, and tests/run. Contract: whatever a suite leaves, complete or
-not, gives a verdict; a suite that ended before its plan, or said nothing, has failed.
+Place: between suites.py, which runs a suite, and tests/run. Contract: incomplete logs give a verdict, too. A suite
+that ended before it had run all planned tests, or printed nothing, has failed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Runs tests of Python's unittest, and writes TAP to the file that CK_TAP_LOG_FILE_NAME names, or stdout.
+"""Runs tests of Python's unittest, and writes TAP to the file that CK_TAP_LOG_FILE_NAME names, or to stdout.
 
-Place: tests/python, tests/tracer/run and tests/captured are made with it. Contract: CK_RUN_CASE runs only tests with
-that word in their names. A test that skips itself is named, with its reason, where tests/run looks for that.
+Place: used by tests/python, tests/tracer/run and tests/captured. Contract: CK_RUN_CASE runs only tests with that word
+in their names. A test that skips itself is named, with its reason, in the file that tests/run reads.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by tests that are scripts: tests beside each other, because many wait more than they work. With
-# what tests/support/tap.sh defines.
+# Read by tests that are scripts: runs several tests at the same time, because many of them mostly wait.
+# Uses tests/support/tap.sh.
 # shellcheck disable=SC2034,SC2154 # port, limit, scratch and so on are of tap.sh
 lanes=() # process ids; the first lane is number 0
 stride=1000 # ports from one lane to the next
 
-# be_a_lane NUMBER COMMAND...: what is a script's own is this subshell's own from here on.
+# be_a_lane NUMBER COMMAND...: give this subshell files and ports of its own.
 be_a_lane() {
 	port=$((port + stride * ($1 + 1)))
 	stride=$((stride / 10))
@@ -21,22 +21,22 @@ be_a_lane() {
 	echo complete >>"$tap"
 }
 
-# beside COMMAND...: runs tests in the background, beside those that follow, with files and ports of
-# their own. Before the end: gather.
+# beside COMMAND...: run tests in the background, at the same time as those that follow, with files and
+# ports of their own. Call gather before the end.
 beside() {
 	(be_a_lane ${#lanes[@]} "$@") &
 	lanes+=("$!")
 	started+=("$!")
 }
 
-# give_way: in a lane that waits more than it works, because programs that poll while they wait would
-# take the processors from the others.
+# give_way: lower the priority of a lane that mostly waits, because programs that poll while they wait
+# would take the processors from the others.
 give_way() {
 	renice -n 5 $BASHPID >/dev/null
 	limit=$((2 * limit)) patience=$((2 * patience))
 }
 
-# gather: waits for what was begun by beside, and makes its results ours.
+# gather: wait for the tests that beside has started, and add their results.
 gather() {
 	local number line
 	for number in "${!lanes[@]}"; do
@@ -44,7 +44,7 @@ gather() {
 		line=''
 		while read -r line && [ "$line" != complete ]; do
 			[[ $line =~ ^(ok|not ok)\ [0-9]+\ -\ (.*) ]]
-			result "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" >/dev/null # it is printed
+			result "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" >/dev/null # it was printed already
 		done <"$scratch/lane$number.tap"
 		[ "$line" = complete ] || result "not ok" "${FUNCNAME[1]}: lane $number ended early"
 	done

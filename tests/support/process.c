@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: support for tests that run programs. See process.h. Should Check kill the test for being
- * late, or the test fail, the kernel kills the programs: each asks for that as it starts.
+ * Place: support for tests that run programs. See process.h. If Check kills the test because it is
+ * late, or the test fails, the kernel kills the programs: each asks for that when it starts.
  */
 #include <check.h>
 #include <errno.h>

@@ -42,7 +42,7 @@ bool process_ended(struct process *process, int milliseconds);
 /* Waits until one of the two has ended; returns that one. */
 struct process *process_first_ended(struct process *one, struct process *two);
 
-/* Waits until it has ended of its own accord and returns its exit status. */
+/* Waits until it has ended by itself, and returns its exit status. */
 int process_exit_status(struct process *process);
 
 /* Waits until a stream holds `text` at least `times` times, which it must before the end. */

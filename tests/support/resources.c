@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: support for tests that use RDMA. See resources.h. The counts are those of
- * `rdma resource show`, as text: two texts that are equal are all there is to compare. They are
- * asked for over netlink, as rdma(8) does: to start that takes longer than many a test.
+ * Place: support for tests that use RDMA. See resources.h. The counts are those of `rdma resource
+ * show`, as text; two texts are only compared for equality. They are read over netlink, as rdma(8)
+ * does, because starting rdma(8) takes longer than many a test.
  */
 #include <check.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: support for tests that use RDMA. Contract: knows how many objects each RDMA device of
- * the machine has, and whether they are again as many as before anything was started.
+ * Place: support for tests that use RDMA. Contract: counts the objects of each RDMA device of the
+ * machine, and tells whether there are again as many as before anything was started.
  */
 #ifndef TEST_RESOURCES_H
 #define TEST_RESOURCES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: support for tests that read the programs' JSON. Contract: what docs/results.md describes
- * is all there, of the right type and in sane proportions, and nothing else is; any deviation
- * fails the Check test.
+ * Place: support for tests that read the programs' JSON. Contract: all fields of docs/results.md
+ * are there, have the right type and plausible values, and there are no others; any deviation fails
+ * the Check test.
  */
 #ifndef TEST_RESULT_JSON_H
 #define TEST_RESULT_JSON_H

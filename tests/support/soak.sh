@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by tests/soak: the rounds, and what they must leave behind. Uses the options that tests/soak
-# has read, and what tests/support/tap.sh and lasting.sh define.
+# Read by tests/soak: the rounds, and the checks after them. Uses the options of tests/soak,
+# tests/support/tap.sh and lasting.sh.
 # shellcheck disable=SC2154 # minutes, rounds, clients, stages: set by tests/soak
 
-# Beyond what a few clients have taken: their buffers, which malloc(3) keeps, are of many sizes.
+# How much the memory may grow after the first clients: malloc(3) keeps their buffers of many sizes.
 grown_allowance=1024 # KiB
 
-# complain TEXT: something is not as it must be.
+# complain TEXT: report a failure.
 complain() {
 	echo "round $round: $*" | tee -a "$scratch/complaints" >&2
 }
@@ -18,7 +18,7 @@ random() {
 	random=$((RANDOM % $1))
 }
 
-# start_slot SLOT: a client with a size and a count of chance.
+# start_slot SLOT: start a client with a random size and count.
 start_slot() {
 	local sizes=(64 1000 4k 64k) counts=(1000000000 1000000000 50) size
 	random 4
@@ -39,7 +39,7 @@ has_child_or_ended() {
 	[ -n "$(child "$1")" ] || ended "$1"
 }
 
-# must_end SLOT STATUS...: it ends, with one of these exit statuses.
+# must_end SLOT STATUS...: report a failure unless it ends with one of these exit statuses.
 must_end() {
 	local status=0
 	{ await ended "${slot[$1]}"; } 2>/dev/null || complain "this client does not end:"
@@ -49,8 +49,8 @@ must_end() {
 		complain "exit status $status, not ${*:2}: $(tail -n 3 "$scratch/slot$1")"
 }
 
-# strike_client SLOT: one that has had few messages to send may be done by now, or before it could
-# say that it handles signals.
+# strike_client SLOT: kill or interrupt it. A client with few messages may have ended, perhaps before it
+# has shown that it handles signals.
 strike_client() {
 	local pid signals=(KILL INT TERM STOP) name well=
 	{ await has_child_or_ended "${slot[$1]}"; } 2>/dev/null || complain "a client does not start"
@@ -71,7 +71,7 @@ strike_client() {
 	esac
 }
 
-# The clients of a server that is killed fail by themselves, and another server takes its place.
+# The clients of a server that is killed fail; another server is started.
 strike_server() {
 	local i
 	kill -KILL "$server_pid"
@@ -91,13 +91,13 @@ start_soaked_server() {
 	held=$(holds "$server_pid")
 }
 
-# Up to half a second: what follows is to happen at any moment, not when something is ready.
+# Up to half a second: the next action must happen at any moment, not when something is ready.
 wait_a_while() {
 	random 500
 	sleep "$(printf '0.%03d' "$random")"
 }
 
-# half END_S ROUNDS: strikes until then; the server only if $3.
+# half END_S ROUNDS: strike until then; the server only if $3.
 half() {
 	local end=$1 last=$2 i
 	for ((i = 0; i < clients; i++)); do
@@ -123,8 +123,8 @@ half() {
 		complain "the server held $held, and holds $(holds "$server_pid")"
 }
 
-# What a server may say of clients that are killed. soft-iWARP may fail a send before it says that
-# the client has gone (docs/drivers.md); other devices do not.
+# The messages that a server may print about clients that are killed. soft-iWARP may fail a send before
+# it reports that the client has left (docs/drivers.md); other devices do not.
 expected='listening on|the client left after [0-9]+ messages$|: (most likely )?the client has left'
 expected_iwarp='completion of the send .*: local QP operation error'
 
@@ -161,8 +161,8 @@ connected() {
 	rdma resource show qp | grep -cw "pid $server_pid" || :
 }
 
-# begin_crowd ADDRESS: a minute's work and more for each, so that the last comes before the first
-# leaves. They are of ping-sr-4, which leaves the processors to the server.
+# begin_crowd ADDRESS: start the clients, each with more than a minute's work, so that the last connects
+# before the first leaves. They are of ping-sr-4, which does not poll.
 begin_crowd() {
 	local i
 	for ((i = 0; i < crowd; i++)); do
@@ -173,7 +173,7 @@ begin_crowd() {
 	done
 }
 
-# All of a crowd are served at the same time and to their ends; on iWARP as many as fit.
+# All clients are served at the same time and to their ends; on iWARP, as many as the device allows.
 crowd_at_once() {
 	local name="crowd:$1 $stage" start=$SECONDS slot=() most=0 now served=0 i status=0 fit=$crowd
 	start_server "$stage/server" -a "$2" -n "$crowd" -j || status=1
@@ -182,7 +182,7 @@ crowd_at_once() {
 	until ended "$server"; do
 		now=$(connected)
 		most=$((now > most ? now : most))
-		for i in {1..20}; do pause; done # to look costs the others a processor
+		for i in {1..20}; do pause; done # looking takes processor time from the others
 	done
 	for ((i = 0; i < crowd; i++)); do
 		if ends_with 0 "${slot[i]}"; then served=$((served + 1)); fi

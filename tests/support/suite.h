@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: support for every test program. Contract: runs Check suites, writes TAP where tests/run
- * wants it, and names each test that is skipped together with the reason.
+ * expects it, and names each test that is skipped, with the reason.
  */
 #ifndef TEST_SUITE_H
 #define TEST_SUITE_H

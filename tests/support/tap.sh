@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by the tests that are scripts: TAP results, and a server in the background. Every program
-# started has a bound on its time, and what is left of them at the end is killed, by pid.
+# Read by the tests that are scripts: TAP results, and a server in the background. Every program that is
+# started has a limit on its time; those that are left at the end are killed by their process ids.
 tap=${CK_TAP_LOG_FILE_NAME:-/dev/stdout}
 limit=60    # seconds, for any program
 patience=30 # seconds, for any condition
@@ -15,20 +15,20 @@ started=()
 scratch=$(mktemp -d)
 trap 'finish' EXIT
 mkfifo "$scratch/never"
-exec {never}<>"$scratch/never" # nothing ever comes out of it: see pause
+exec {never}<>"$scratch/never" # never readable: see pause
 rm "$scratch/never"
 : >"$tap"
 
 finish() {
 	local pid
-	# To timeout(1), which passes it on; one that it does not end is ended by its time.
+	# The signal goes to timeout(1), which passes it on, and kills the program when its time is over.
 	for pid in "${started[@]}"; do
 		kill -TERM "$pid" 2>/dev/null || :
 	done
 	rm -rf "$scratch"
 }
 
-# result ok|"not ok" NAME: a line of TAP.
+# result ok|"not ok" NAME: write a line of TAP.
 result() {
 	local now_us=${EPOCHREALTIME/[.,]/}
 	tests=$((tests + 1))
@@ -38,7 +38,7 @@ result() {
 	ended_us=$now_us
 }
 
-# check STATUS NAME FILE...: ok if STATUS is 0, else not, with what the FILEs say.
+# check STATUS NAME FILE...: ok if STATUS is 0, otherwise "not ok" and the contents of the FILEs.
 check() {
 	if [ "$1" = 0 ]; then
 		result ok "$2"
@@ -47,18 +47,18 @@ check() {
 	fi
 }
 
-# The plan, and the exit status of the whole.
+# Write the plan; return the exit status of the script.
 end_of_tests() {
 	echo "1..$tests" >>"$tap"
 	[ $failed = 0 ]
 }
 
-# A twentieth of a second, and no process for it: in an emulated guest that takes longer.
+# Wait for a twentieth of a second without starting a process, which takes longer in an emulated guest.
 pause() {
 	read -r -t 0.05 -u "$never" || :
 }
 
-# await COMMAND...: until it succeeds, or $patience is over. For conditions that no program announces.
+# await COMMAND...: repeat it until it succeeds, or $patience is over. For conditions without an event.
 await() {
 	local end=$((SECONDS + patience))
 	until "$@"; do
@@ -71,8 +71,8 @@ listening_or_gone() {
 	[[ $(<"$scratch/server") == *'listening on'* ]] || ! kill -0 "$server" 2>/dev/null
 }
 
-# start_server COMMAND...: on a port of its own, which it sets, and waits until it listens. What it
-# says is in $scratch/server and $scratch/server.out.
+# start_server COMMAND...: start it on a port of its own, which is in $port, and wait until it listens. Its
+# output is in $scratch/server and $scratch/server.out.
 start_server() {
 	port=$((port + 1))
 	: >"$scratch/server"
@@ -82,7 +82,7 @@ start_server() {
 	await listening_or_gone
 }
 
-# end_server: waits until it has ended by itself; its exit status.
+# end_server: wait until it has ended by itself; returns its exit status.
 end_server() {
 	local status=0
 	wait "$server" || status=$?
@@ -90,14 +90,14 @@ end_server() {
 	return $status
 }
 
-# child PID: prints the process id of what the timeout(1) with that process id has started.
+# child PID: print the process id of the program that the timeout(1) with that process id has started.
 child() {
 	local children=
 	read -r children 2>/dev/null <"/proc/$1/task/$1/children" || : # no line feed at its end
 	echo "${children%% *}"
 }
 
-# client NAME COMMAND...: runs a client against that server; what it says is in $scratch/NAME.
+# client NAME COMMAND...: run a client of that server; its output is in $scratch/NAME.
 client() {
 	local status=0
 	timeout -s KILL $limit "${@:2}" -p $port >"$scratch/$1" 2>&1 || status=$?

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by tests/ladder: clients that have to wait for their turn, are refused it, or get no answer. With
-# what tests/support/tap.sh and tests/support/lasting.sh define.
+# Read by tests/ladder: clients that must wait until they are served, are refused, or get no answer. Uses
+# tests/support/tap.sh and tests/support/lasting.sh.
 # shellcheck disable=SC2154 # scratch, limit, port, server and endless: set there
 
-# A server that has all the clients that it is to serve (-n) refuses who comes then, and says so.
+# A server that has as many clients as -n says refuses further clients with a message.
 busy() {
 	local name="ladder:$1 ping-sr-$3" status=0
 	start_server "ping-sr-$3/server" -a "$2" -n 1 || status=1
@@ -15,13 +15,13 @@ busy() {
 	says second "refused us: it is busy: it was to serve 1 clients (-n)" || status=1
 	kill -INT "$endless" || status=1
 	ends_with 0 "$endless" || status=1
-	end_server || status=1 # that its client left in the midst is not its failure
+	end_server || status=1 # it has not failed, although its client left early
 	check $status "$name -n 1 refuses a second client, and says why" \
 		"$scratch/server" "$scratch/second"
 }
 
-# A client with -w that was refused, as there was no server, and is then queued behind another for
-# longer than it would wait for an answer when it leaves, and is served in the end.
+# A client with -w that is refused first, because there is no server, and then waits behind another
+# client for longer than it waits for an answer to its disconnect. It must be served in the end.
 queued() {
 	local status=0 waiting first
 	timeout -s KILL "$limit" ping-sr-1/client -a "$2" -p $((port + 1)) -w 60 -t \
@@ -45,8 +45,8 @@ queued() {
 		"$scratch/waiting.said" "$scratch/server"
 }
 
-# Clients that run for a time, and whose servers are stopped, not killed, in the midst of it: no answer
-# comes, nor any sign that none will. They end all the same, and say what they have waited for.
+# Clients with -D, whose servers are stopped (SIGSTOP), not killed: no answer comes, and no event. They
+# must end all the same, and report what they waited for.
 overdue() {
 	local program status pid
 	local -A servers=() clients=()
@@ -75,8 +75,8 @@ overdue() {
 	done
 }
 
-# One side of a connection whose device was removed: it says so, or that the other was faster to leave,
-# or, on soft-iWARP, that a send failed before that; and nothing of rdma_disconnect.
+# One side of a connection whose device was removed: it reports this, or that the peer has left, or, on
+# soft-iWARP, that a send failed before; it prints nothing about rdma_disconnect.
 told_of_removal() { # NAME PID
 	ends_with 1 "$2" || return 1
 	said "$1" >"$scratch/$1.said"
@@ -84,7 +84,7 @@ told_of_removal() { # NAME PID
 		"$scratch/$1.said" && ! grep -q rdma_disconnect "$scratch/$1.said"
 }
 
-# The device goes, in mid-run: only in the lab, where it can be put back.
+# Remove the device during a run: only in the lab, where it can be added again.
 removal() { # TRANSPORT ADDRESS STAGE DEVICE TYPE NETDEV
 	local name="ladder:$1 ping-sr-$3" status=0
 	start_server "ping-sr-$3/server" -a "$2" -n 2 || status=1

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Read by tests/sanitize, where the RDMA devices are: the scenarios, and what the watchers report.
+# Read by tests/sanitize, where the RDMA devices are: the scenarios, and the reports of the tools.
 # shellcheck disable=SC2154 # top, kind and stages: set by tests/sanitize; limit, scratch: by tap.sh
 # shellcheck source=tests/support/tap.sh
 . tests/support/tap.sh
@@ -9,7 +9,7 @@
 . tests/support/lasting.sh
 limit=300
 
-# watched PROGRAM ARGUMENT...: becomes that program of the copy, under the watcher.
+# watched PROGRAM ARGUMENT...: execute that program of the copy, under the tool.
 watched() {
 	local log=$scratch/report
 	case $kind in
@@ -29,7 +29,7 @@ watched() {
 	exec timeout -s KILL $limit "$@"
 }
 
-# start NAME PROGRAM ARGUMENT...: one of the copy's programs, in the background.
+# start NAME PROGRAM ARGUMENT...: start one of the copy's programs in the background.
 start() {
 	(watched "build/sanitize/$kind/$stage/$2" -a "$address" -p $port "${@:3}") \
 		>"$scratch/$1" 2>&1 &
@@ -42,7 +42,7 @@ listening() {
 	grep -q 'listening on' "$scratch/server" || ! kill -0 "$server" 2>/dev/null
 }
 
-# scene WHAT SERVER-ARGUMENT...: what follows needs a server.
+# scene WHAT SERVER-ARGUMENT...: begin a scenario, and start its server.
 scene() {
 	what=$1 status=0
 	port=$((port + 1))
@@ -51,7 +51,7 @@ scene() {
 	await listening || status=1
 }
 
-# strike SIGNAL NAME: to the program itself, not to timeout(1).
+# strike SIGNAL NAME: send the signal to the program itself, not to timeout(1).
 strike() {
 	kill -s "$1" "$(child "${pid[$2]}")" || status=1
 }
@@ -79,8 +79,8 @@ two_runs() {
 	end_scene
 }
 
-# struck SIGNAL VICTIM STATUS SURVIVOR STATUS: one of the two in mid-run. ping-sr-0 and 1 notice
-# by --timeout.
+# struck SIGNAL VICTIM STATUS SURVIVOR STATUS: send the signal to one of the two during a run. The
+# other side of ping-sr-0 and 1 notices by --timeout.
 struck() {
 	scene "SIG$1 to the $2" -c 1000000000 --timeout 3
 	start client client -c 1000000000 -T --timeout 3

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Chromium without a window, driven over a pipe (--remote-debugging-pipe): a page, its mouse, its console.
+"""Chromium without a window, controlled over a pipe (--remote-debugging-pipe): a page, its mouse, its console.
 
-Place: for the test of the page that verbs-trace --html makes. Contract: every wait has a bound; end() leaves no
+Place: used by the test of the page that verbs-trace --html makes. Contract: every wait has a limit; end() leaves no
 process. Needs the package chromium.
 """
 

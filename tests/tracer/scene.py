@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Traces of two programs that exchange messages, as verbs-trace -j would have written them, by a clock that the test
-chooses: so it is known what the picture of them must show.
+"""Made-up traces of two programs that exchange messages, in the format of verbs-trace -j.
 
-Place: for the tests of verbs-trace --html. Contract: what happens is a function of the arguments alone.
+Place: used by the tests of verbs-trace --html. Contract: the test chooses the clock, and the traces depend only on the
+arguments; so the test knows what the picture must show.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The tables of new verbs in the READMEs of the stages, beside the verbs that a stage was seen to call.
+"""Compares the tables of new verbs in the READMEs of the stages with the verbs that a stage called.
 
-Place: test_stages.py compares each stage that it runs. Contract: differences() says in words what does not fit; what
-a run of some messages cannot show has to be in NOT_IN_A_RUN, with the reason.
+Place: used by test_stages.py for each stage that it runs. Contract: differences() describes each difference. Verbs
+that a run of some messages cannot show must be in NOT_IN_A_RUN, with the reason.
 """
 
 from __future__ import annotations

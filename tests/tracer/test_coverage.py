@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Whether verbs-trace knows every verb that the installed libraries have."""
+"""Checks that verbs-trace has every verb that the installed libraries have."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""verbs-trace on extended queues, ibv_wr_* and ibv_start_poll: of soft-RoCE, the only ones that there are in the lab."""
+"""Tests verbs-trace with extended queues, ibv_wr_* and ibv_start_poll, of soft-RoCE: soft-iWARP has none."""
 
 from __future__ import annotations
 

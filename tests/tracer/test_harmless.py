@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs are under verbs-trace what they are without it; those that cannot be traced are refused."""
+"""Programs must behave under verbs-trace as they do without it; programs that cannot be traced are refused."""
 
 from __future__ import annotations
 

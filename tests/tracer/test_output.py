@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What a trace says of a connection, in words and in JSON."""
+"""Tests the trace of a connection, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The page that verbs-trace --html makes, in Chromium: lanes, zoom, drag, hover, table, themes; no complaint."""
+"""The page that verbs-trace --html makes, in Chromium: lanes, zoom, drag, hover, table, themes; no error on its
+console."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""verbs-trace --html, without a browser: what is read, matched and laid out."""
+"""verbs-trace --html, without a browser: reading, matching and layout."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""verbs-trace on programs of other projects: they end as they do without it, and no accusation is false.
+"""Tests verbs-trace with programs of other projects: they end as they do without it, and no accusation is false.
 
-What some are accused of is right: see PERFTEST and QPERF.
+Some accusations are true: see PERFTEST and QPERF.
 """
 
 from __future__ import annotations

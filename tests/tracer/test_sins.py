@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What verbs-trace accuses of: each by a program that has done it, and by one that has not."""
+"""The accusations of verbs-trace: for each, a program that makes the mistake, and one that does not."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The stages under verbs-trace: they end as they do without it, are accused of nothing, and call the verbs that
-the tables in their READMEs name.
+"""The stages under verbs-trace: they end as they do without it, get no accusation, and call the verbs in their tables.
 
-Both sides are traced. Each stage is tried with TESTS_ALL=1; else two of them, on one transport.
+These tables are in the READMEs. Both sides are traced. With TESTS_ALL=1 each stage is run; otherwise two of them, on
+one transport.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Runs a program under verbs-trace, and reads what that says.
+"""Runs a program under verbs-trace, and reads the trace.
 
-Place: what the tests of verbs-trace share. Contract: every process has a bound on its time.
+Place: used by the tests of verbs-trace. Contract: every process has a limit on its time.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: tests: a client of the one-sided stages, by docs/protocol.md, that shares no code with them, and
- * that reaches for what it may not. Contract: "trespass ADDRESS HOW -p PORT"; prints what became of the
- * request; exit status 0 it was refused, 1 it was not (of "honest", the other way round), 2 wrong
- * usage.
+ * Place: tests: a client of the one-sided stages that follows docs/protocol.md, shares no code with
+ * them, and accesses memory without the right to it. Contract: "trespass ADDRESS HOW -p PORT";
+ * prints the result of the request; exit status 0 if it was refused, 1 if it was not (with
+ * "honest", the other way round), 2 for wrong usage.
  */
 #include <arpa/inet.h>
 #include <endian.h>

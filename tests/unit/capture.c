@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the unit tests. Reads what the functions under test write. See unit.h.
+ * Place: the unit tests. Reads the output of the functions under test. See unit.h.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/options.h. Contract: gives our_process_options a command line for
- * one of two programs, and everything it writes is captured.
+ * Place: unit tests of program/options.h. Contract: calls our_process_options with a command line
+ * for one of two programs, and captures everything that it prints.
  */
 #ifndef COMMAND_LINE_H
 #define COMMAND_LINE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/admission.h: the limits for all clients of a server together, and what of
- * their end is the server's failure.
+ * Place: unit tests of program/admission.h: the limits on all clients of a server together, and
+ * which ends of a client count as a failure of the server.
  */
 #include <errno.h>
 #include <linux/capability.h>

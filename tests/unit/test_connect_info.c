@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of ping-sr-1's private data: the bytes of docs/protocol.md, what of a stranger's
- * is refused, and the limits, at the limit and one beyond it.
+ * Place: unit tests of ping-sr-1's private data: the bytes of docs/protocol.md, which data of other
+ * programs is refused, and the limits, at the limit and one beyond it.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of blast-sr-2/credits.c: what a client believes of the credits that come. Only
- * as many as are owed to it, in a message as long as they are.
+ * Place: unit tests of blast-sr-2/credits.c: which credits a client accepts: no more than are owed
+ * to it, in a message of the right length.
  */
 #include <endian.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/histogram.h: percentiles against those found by sorting all values,
- * with whole numbers only, for several distributions.
+ * Place: unit tests of measure/histogram.h: compares percentiles with those found by sorting all
+ * values, in integer arithmetic, for several distributions.
  */
 #include <inttypes.h>
 #include <stdlib.h>

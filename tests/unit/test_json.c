@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/json.h: what is written is parsed by a parser that is not ours, in
- * its strict mode, and compared with what was put in.
+ * Place: unit tests of measure/json.h: another project's parser, in its strict mode, reads the
+ * output, which must equal the input.
  */
 #include <errno.h>
 #include <json-c/json.h>

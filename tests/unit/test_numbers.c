@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/numbers.h: what is a number, what is not, and where the bounds are.
+ * Place: unit tests of program/numbers.h: which texts are numbers, and the bounds.
  */
 #include <errno.h>
 #include <inttypes.h>

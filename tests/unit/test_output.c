@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/output.h: nobody who reads slowly, or not at all, holds up who prints.
+ * Place: unit tests of program/output.h: a reader that is slow, or does not read at all, does not
+ * delay the program that prints.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of the tests' own tests/support/process.h: what all stage tests rely on, and
- * above all that nothing that a test started outlives it.
+ * Place: unit tests of the tests' own tests/support/process.h, on which all stage tests rely; above
+ * all, that no process outlives the test that started it.
  */
 #include <signal.h>
 #include <stdlib.h>

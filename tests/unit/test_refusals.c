@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/options.h: command lines that are refused. Each must be called
- * wrong usage, on stderr, in a sentence that names what is wrong.
+ * Place: unit tests of program/options.h: command lines that are refused. Each must be reported as
+ * wrong usage, on stderr, in a sentence that names the error.
  */
 #include <errno.h>
 #include <string.h>

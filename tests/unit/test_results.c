@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/results.h by way of ping-sr-0/report_results.c: the whole result, as
- * JSON and for people, of a connection that never was: a made-up id on a made-up iWARP device.
+ * Place: unit tests of measure/results.h by way of ping-sr-0/report_results.c: all results, as JSON
+ * and as text, of a connection that does not exist: an id and an iWARP device that the test makes
+ * up.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of tests/fake/run_end.h: which processes are found not to end. Contract: a machine
- * that stands still is none of a program's doing.
+ * Place: unit tests of tests/fake/run_end.h: which processes are judged not to end. Contract: the
+ * time in which a process is stopped, or the whole machine stands still, does not count.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ START_TEST(one_that_was_not_let_run_ends)
 }
 END_TEST
 
-/* So has this time whoever waits for it. When that one goes on, a sleeper is soon told to end. */
+/* This time the process that waits has been stopped, too. After it goes on, the other soon ends. */
 START_TEST(a_machine_that_stood_still_is_not_held_against_it)
 {
 	pid_t sleeper, waiting;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of blast-sr-2/sequence.c: that a message which is not the one that was due is
- * named for what it is.
+ * Place: unit tests of blast-sr-2/sequence.c: a message that is not the expected one is identified.
  */
 #include <errno.h>
 #include <string.h>
@@ -62,7 +61,7 @@ START_TEST(one_that_is_torn)
 }
 END_TEST
 
-/* Neither what nobody wrote, nor the number of a message that is never going to come. */
+/* Neither data that was not written, nor the number of a message that will not come. */
 START_TEST(one_that_makes_no_sense)
 {
 	memset(memory[1], 0, SIZE);

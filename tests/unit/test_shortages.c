@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/device.h, common/memory_registration.h and measure/statistics.h: what
- * is said and done where the machine has no more to give, be it queues, memory or descriptors.
+ * Place: unit tests of common/device.h, common/memory_registration.h and measure/statistics.h: the
+ * messages and the results if the machine has no more queues, memory or descriptors.
  */
 #include <errno.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static const struct {
 	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, "(22): " ASKED, LEFT },
 	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_ESTABLISHED, EINVAL, "(22): " ASKED, LEFT },
 	{ "rxe0", ENOMEM, false, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12)\n", NULL },
-	/* Of some devices' failures nobody says why. */
+	/* For the failures of some devices no reason is known. */
 	{ "rxe0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " ASKED, NULL },
 	{ "siw0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },
 	{ "siw0", ENOMEM, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of ping-sr-5/spin.h: when a connection looks for completions, and when it does not.
+ * Place: unit tests of ping-sr-5/spin.h: when a connection polls before it sleeps, and when it does
+ * not.
  */
 #include "ping-sr-5/spin.h"
 #include "tests/unit/unit.h"
@@ -31,7 +32,7 @@ static bool wait_shortly(struct our_spin *spin)
 	return looks;
 }
 
-/* How many waits in vain there are until it looks; at most `most`. */
+/* How many waits without a result there are until it polls; at most `most`. */
 static int sleeps_until_it_looks(struct our_spin *spin, int most)
 {
 	int sleeps = 0;

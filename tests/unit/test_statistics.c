@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/statistics.h. The accounts are compared with getrusage(2), asked by
- * the test itself just inside the interval; nothing is said about how long anything takes.
+ * Place: unit tests of measure/statistics.h. The results are compared with getrusage(2), which the
+ * test calls just inside the interval; nothing is asserted about how long anything takes.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/stop.h: what signals ask for, and that a call that blocks gives up.
+ * Place: unit tests of program/stop.h: the effect of signals, and that a blocking call is
+ * interrupted.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +25,7 @@ START_TEST(a_signal_asks_to_stop)
 }
 END_TEST
 
-/* As full as if nobody had looked at it for a very long time. */
+/* As full as if it had not been read for a very long time. */
 START_TEST(a_signal_that_cannot_be_counted_asks_to_stop)
 {
 	struct pollfd stop = { .events = POLLIN };
@@ -35,7 +36,7 @@ START_TEST(a_signal_that_cannot_be_counted_asks_to_stop)
 	ck_assert_int_eq(write(stop.fd, &most, sizeof(most)), sizeof(most));
 	errno = ERANGE;
 	ck_assert_int_eq(raise(SIGTERM), 0);
-	ck_assert_int_eq(errno, ERANGE); /* whoever was interrupted does not notice */
+	ck_assert_int_eq(errno, ERANGE); /* the interrupted code does not notice */
 	alarm(0);
 	ck_assert(our_stop_requested());
 	ck_assert_int_eq(poll(&stop, 1, 0), 1);
@@ -51,7 +52,7 @@ START_TEST(an_alarm_does_not)
 }
 END_TEST
 
-/* What becomes of a write to nobody is for who writes to say. */
+/* A write without a reader fails with EPIPE, and the writer reports it. */
 START_TEST(a_broken_pipe_ends_nothing)
 {
 	int pipes[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/transfer_posting.h, common/transfer_completion.h and common/cm_event.h:
- * what becomes of a post that a provider refuses, of a completion that fails while the program is
- * stopping, and of an event that is not the one awaited.
+ * Place: unit tests of common/transfer_posting.h, common/transfer_completion.h and
+ * common/cm_event.h: a post that the provider refuses, a completion that fails while the program
+ * stops, and an event other than the expected one.
  */
 #include <errno.h>
 #include <signal.h>
@@ -362,13 +362,13 @@ END_TEST
 static const struct {
 	enum rdma_cm_event_type event;
 	uint8_t respond, initiate, responder_resources, initiator_depth;
-	uint8_t wanted; /* 0: what is wanted where nobody says */
+	uint8_t wanted; /* 0: the default */
 } depths[] = {
 	{ RDMA_CM_EVENT_CONNECT_REQUEST, 1, 0, 1, 0, 0 },
 	{ RDMA_CM_EVENT_CONNECT_REQUEST, 0, 1, 0, 1, 0 },
 	{ RDMA_CM_EVENT_CONNECT_REQUEST, 200, 100, 1, 1, 0 },
 	{ RDMA_CM_EVENT_CONNECT_REQUEST, 200, 16, 128, 16, 128 },
-	/* a client, that nobody has offered anything */
+	/* a client, which gets no offer */
 	{ RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0, 1, 1, 0 },
 	{ RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0, 16, 16, 16 },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of ping-sr-0/user_data.h: whether a wrong byte, wherever it is, and a wrong
- * message, are noticed.
+ * Place: unit tests of ping-sr-0/user_data.h: a wrong byte, wherever it is, and a wrong message are
+ * noticed.
  */
 #include <errno.h>
 #include <stdio.h>

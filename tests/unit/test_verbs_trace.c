@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of verbs-trace/: what is shown of calls on a device that never was, whose context
- * has functions of ours.
+ * Place: unit tests of verbs-trace/: the trace of calls on a device that the test makes up, with
+ * functions of its own in the context.
  */
 #include <errno.h>
 #include <string.h>

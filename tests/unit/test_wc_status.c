@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/transfer_completion.h: what is said of a completion that failed.
+ * Place: unit tests of common/transfer_completion.h: the message about a completion that failed.
  */
 #include <string.h>
 

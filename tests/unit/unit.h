@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the unit tests, of all that needs no device. Contract: a suite for each topic, and a way
- * to read what a function writes to stdout and stderr. Check runs each test in its own process.
+ * Place: the unit tests, of everything that needs no device. Contract: a suite for each topic, and
+ * functions to read what is written to stdout and stderr. Check runs each test in its own process.
  */
 #ifndef UNIT_H
 #define UNIT_H

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The pages of the exercises and of the bug labs: all are there, and none says what is to be found out."""
+"""The pages of the exercises and of the bug labs: all are there, and none gives a solution away."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Brings the times of several traces to one clock, the first one's.
+"""Converts the times of several traces to one clock, that of the first trace.
 
-Place: part of picture.py. Contract: traces of the same clock (boot_id) differ by what their first lines say; others
+Place: part of picture.py. Contract: traces of the same clock (boot_id) differ by what their first lines say. Others
 are matched by messages, none of which can have arrived before it was sent. Messages in both directions leave an
-interval for the difference, and its middle is taken, as if the fastest took as long either way. Where that
-interval is empty one clock is faster than the other, and the rate that fits best is taken.
+interval for the difference. Its middle is used, which assumes that the fastest message takes as long in either
+direction. If the interval is empty, one clock is faster than the other, and the rate that fits best is used.
 """
 
 from __future__ import annotations

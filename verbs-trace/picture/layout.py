@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What the page draws, as data: lanes with calls and work requests, messages between them, objects.
 
-Place: part of picture.py, behind all that reads the traces. Contract: times are whole nanoseconds since the first
-call on the first trace's clock; texts are numbers of strings in `words`, each of which is there once. The page
-(page.js) reads these columns and no others.
+Place: part of picture.py, after the modules that read the traces. Contract: times are whole nanoseconds since the
+first call on the first trace's clock. Texts are indices into `words`, which has each text once. The page (page.js)
+reads these columns and no others.
 """
 
 from __future__ import annotations

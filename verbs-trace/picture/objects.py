@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The lives of a process's objects, and the states of its queue pairs.
+"""The lifetimes of a process's objects, and the states of its queue pairs.
 
-Place: part of picture.py. Contract: an object lives from the call that made it to the one that ended it, or to the
-end of the trace. States that librdmacm sets for the program are in the trace with -n only.
+Place: part of picture.py. Contract: an object exists from the call that made it to the call that destroyed it, or to
+the end of the trace. States that librdmacm sets for the program are in the trace only with -n.
 """
 
 from __future__ import annotations

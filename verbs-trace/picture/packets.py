@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The packets between two hosts: reads what `make capture` has captured, and puts each on the traces' clock.
+"""The packets between two hosts: reads what `make capture` has captured, and converts the times to the traces' clock.
 
-Place: part of picture.py, beside the traces. Contract: the file is one JSON object (docs/verbs-trace-json.md); a file
-of another kind is an error. The capture has a clock of its own, matched by the packets that end a SEND: none
-of them was on the network before it was posted, nor after its receive was found completed.
+Place: part of picture.py, beside the traces. Contract: the file is one JSON object (docs/verbs-trace-json.md); any
+other file is an error. The capture has a clock of its own, matched by the packets that end a SEND: such a packet was
+on the network after its SEND was posted, and before its receive was found completed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Which queue pairs are connected with each other, and which send arrived in which receive.
+"""Finds which queue pairs are connected with each other, and in which receive each send arrived.
 
-Place: part of picture.py. Contract: pairs are found by their addresses, or by their numbers; else the only two that
-are left. Of a reliable connection the sends arrive in order; where the sizes do not agree, nothing more is said.
+Place: part of picture.py. Contract: pairs are found by their addresses, or by their numbers; otherwise the only two
+that are left are a pair. The sends of a reliable connection arrive in order; if the sizes do not agree, later sends
+are not matched.
 """
 
 from __future__ import annotations

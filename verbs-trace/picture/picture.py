@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""verbs-trace --html OUT.html [--packets FILE] TRACE.json...: the picture of a run, one HTML file.
+"""verbs-trace --html OUT.html [--packets FILE] TRACE.json...: draws the picture of a run, one HTML file.
 
-Place: run by verbs-trace (launcher.c). Contract: the traces are what `verbs-trace -j` writes, one file for each
-program, and the packets what `make capture` does; damaged lines are left out, and said to be. OUT.html needs nothing
-else; it is written whole or not at all. Exit status: 0 done, 1 OUT.html cannot be written, 2 wrong usage or no trace.
+Place: run by verbs-trace (launcher.c). Contract: the traces are written by `verbs-trace -j`, one file for each
+program, and the packets by `make capture`. Damaged lines are left out, and the page says so. OUT.html needs no other
+file; it is written completely or not at all. Exit status: 0; 1 if OUT.html cannot be written; 2 for wrong usage or if
+a file is no trace.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def notes(traces: list[records.Trace], capture: packets.Capture | None, found: l
 
 
 def strange(number: int) -> list[str]:
-    """What to say of completions that nobody seems to have asked for."""
+    """A note about completions whose posts are not in the trace."""
     return [f"{number} completions of work requests whose posts are not in the traces"] if number else []
 
 

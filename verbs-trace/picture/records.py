@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Reads what `verbs-trace -j` has written.
+"""Reads the output of `verbs-trace -j`.
 
-Place: the first step of picture.py. Contract: a line that cannot be read is counted and left out, whatever is in
-it; a file that has no call at all is an error.
+Place: the first step of picture.py. Contract: a line that cannot be read is counted and left out; a file without any
+call is an error.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What took how long: calls by verb, work requests and messages by opcode.
+"""Tables of times: calls by verb, work requests and messages by opcode.
 
 Place: part of picture.py. Contract: each row says where the longest is, so that the page can show it.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Work requests, each from its post to its completion, in the queues of one process.
 
-Place: part of picture.py. Contract: completions come in the order of a queue's posts; an unsignaled send is done
-when a later one of its queue is. Calls that failed posted nothing.
+Place: part of picture.py. Contract: completions come in the order of a queue's posts; an unsignaled send is complete
+when a later send of its queue is. Calls that failed posted nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A call in words, from its JSON: as verbs-trace without -j has it.
+"""Writes a call as text, from its JSON, as verbs-trace without -j does.
 
-Place: part of picture.py. Contract: whatever the JSON is, a text comes out of it.
+Place: part of picture.py. Contract: any JSON results in some text.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ const char *target_find(const char *program, int *status)
 	if (!strchr(program, '/'))
 		found = search_path(program, path);
 	if (!found || access(found, F_OK)) {
-		fprintf(stderr, "verbs-trace: program not found: %s%s\n", program,
+		fprintf(stderr, "verbs-trace: no program %s%s\n", program,
 			strchr(program, '/') ? "" : " in PATH");
 		*status = 127;
 		return NULL;

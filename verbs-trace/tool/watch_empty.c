@@ -40,7 +40,7 @@ void watch_tell_empty(struct object *cq, const struct thread *thread)
 	line_end(out);
 }
 
-/* A flush is what is left of each connection that ends; the others are news that nobody has heard. */
+/* Flushes are left by each connection that ends; the program should have polled all others. */
 void watch_drain(struct object *object)
 {
 	struct ibv_cq *cq = (struct ibv_cq *)object->pointer;

@@ -86,7 +86,7 @@ void after_rdma_connect(struct call *call, struct rdma_cm_id *id, struct rdma_co
 		       "rdma_connect with retry_count 0: one lost packet ends the connection");
 }
 
-/* What an asynchronous event tells of, whoever has got it. */
+/* Learns from an asynchronous event, whichever thread got it. */
 static void see_async(const struct ibv_async_event *event, struct moment moment)
 {
 	struct object *cq;

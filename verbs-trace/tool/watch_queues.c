@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: creation and destruction of queues: which queue's completions go to which CQ. See
- * watch.h.
+ * verbs-trace, the tool: creation and destruction of queues: which queue's completions go to which
+ * CQ. See watch.h.
  */
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
