@@ -14,7 +14,9 @@ static enum our_results_form wanted_form(const struct our_options *options)
 		return OUR_RESULTS_JSON;
 	if (options->quiet)
 		return OUR_RESULTS_NONE;
-	return options->stats ? OUR_RESULTS_STATS : OUR_RESULTS_BLOCK;
+	if (options->stats)
+		return OUR_RESULTS_STATS;
+	return options->program->results_on_request ? OUR_RESULTS_NONE : OUR_RESULTS_BLOCK;
 }
 
 static const char *address_text(const struct sockaddr_storage *address, char *text)

@@ -78,12 +78,13 @@ extern const struct our_option our_every_option[];        /* of every program: -
  * What a program tells our_process_options about itself, and the tables of options that it accepts.
  */
 struct our_program {
-	const char *stage;                                /* "ping-sr-0" */
-	const char *role;                                 /* "client" or "server" */
-	const char *name;                                 /* "ping-sr-0/client" */
-	const char *summary;                              /* what it does, for --help: a sentence */
-	bool needs_atomics;                               /* of its device */
-	uint64_t timeout_s;                               /* unless --timeout says otherwise */
+	const char *stage;       /* "ping-sr-0" */
+	const char *role;        /* "client" or "server" */
+	const char *name;        /* "ping-sr-0/client" */
+	const char *summary;     /* what it does, for --help: a sentence */
+	bool needs_atomics;      /* of its device */
+	bool results_on_request; /* with -j or -x: stdout is for the messages themselves */
+	uint64_t timeout_s;      /* unless --timeout says otherwise */
 	const struct our_option *options[OUR_MAX_TABLES]; /* NULL: none */
 };
 

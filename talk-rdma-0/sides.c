@@ -24,6 +24,7 @@ const struct our_program our_client_program = {
 	.name = OUR_STAGE "/client",
 	.summary = "Writes each line of stdin into the server's memory, and shows what the server "
 		   "writes here.",
+	.results_on_request = true,
 	.options = { our_client_options },
 };
 
@@ -33,6 +34,7 @@ const struct our_program our_server_program = {
 	.name = OUR_STAGE "/server",
 	.summary = "Writes each line of stdin into the client's memory, and shows what the client "
 		   "writes here.",
+	.results_on_request = true,
 	.options = { our_listener_options },
 	.timeout_s = 0, /* people think before they type */
 };
@@ -132,6 +134,9 @@ static int tell_slot(struct our_control *control)
 int our_end_agent_operation(struct our_control *control, int ret)
 {
 	our_statistics_end(&control->statistics);
+	if (!control->options->quiet)
+		our_report_sentence("%u lines said, %u heard", control->transfer->said,
+				    control->transfer->heard);
 	/*
 	 * It announces when it has no more to say: leaving without that is not the end of a
 	 * conversation.
@@ -142,7 +147,7 @@ int our_end_agent_operation(struct our_control *control, int ret)
 
 void our_begin_agent_operation(struct our_control *control)
 {
-	our_statistics_prepare(&control->statistics, control->count, control->data_size);
+	our_statistics_prepare(&control->statistics, 0, control->data_size); /* no warm-up */
 	control->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
 }
 
@@ -186,13 +191,4 @@ int our_agent_operation(struct our_control *agent)
 	if (!ret)
 		ret = our_talk(agent);
 	return our_end_agent_operation(agent, ret);
-}
-
-/* stdout is for what the other side says. */
-int our_report_results(const struct our_control *control)
-{
-	if (!control->options->quiet)
-		our_report_sentence("%u lines said, %u heard", control->transfer->said,
-				    control->transfer->heard);
-	return 0;
 }

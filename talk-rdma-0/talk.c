@@ -53,6 +53,7 @@ static int say(struct our_control *control, const uint8_t *text, uint16_t length
 	memcpy(line + OUR_SLOT_MARK, &mark, sizeof(mark));
 	our_setup_sge(&transfer->text_sge, line, length, lkey);
 	our_setup_sge(&transfer->mark_sge, line + OUR_SLOT_MARK, sizeof(mark), lkey);
+	transfer->said_ns = our_now_ns();
 	ret = ibv_post_send(control->qp, length ? &transfer->text_wr : &transfer->mark_wr, &bad_wr);
 	if (ret)
 		return our_judge_post(control, "ibv_post_send", ret);
@@ -66,9 +67,10 @@ static int look_back(struct our_control *control)
 	const uint8_t *back = control->buffers[OUR_BACK_BUFFER].data;
 	const uint8_t *line = control->buffers[OUR_LINE_BUFFER].data;
 	struct our_transfer *transfer = control->transfer;
+	uint64_t now_ns = our_now_ns();
 
 	transfer->reading = false;
-	transfer->look_ns = our_now_ns() + TURN_NS;
+	transfer->look_ns = now_ns + TURN_NS;
 	if (memcmp(back, line, transfer->text_sge.length) ||
 	    memcmp(back + OUR_SLOT_MARK, line + OUR_SLOT_MARK, sizeof(uint64_t))) {
 		our_report_sentence("line %u is not in the other side's memory as it was written",
@@ -78,7 +80,9 @@ static int look_back(struct our_control *control)
 	if (our_seen(back) == transfer->said + 1) {
 		transfer->said++;
 		transfer->saying = false;
-		our_limit_wait(control, our_now_ns());
+		control->statistics.messages++;
+		our_histogram_add(&control->statistics.round_trips, now_ns - transfer->said_ns);
+		our_limit_wait(control, now_ns);
 	}
 	return 0;
 }
@@ -190,6 +194,7 @@ int our_talk(struct our_control *control)
 	int ret = 0;
 
 	setup_requests(control);
+	our_statistics_start(&control->statistics);
 	our_limit_wait(control, our_now_ns());
 	while (!ret && !our_agent_is_done(control)) {
 		ret = take_turn(control);

@@ -32,6 +32,7 @@ struct our_transfer {
 	bool saying;      /* line number said + 1 is on its way, */
 	bool reading;     /* and is being read back */
 	uint64_t look_ns; /* when to read it back once more */
+	uint64_t said_ns; /* when it was written */
 	bool told;        /* our count has been sent */
 };
 
