@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from hosts.disturbances import DEVICES, STAGES, Disturbance
-from hosts.judge import NOT_RUN, Verdict
+from hosts.judge import BAD, NOT_RUN, Verdict
 
 
 @dataclass
@@ -36,18 +36,29 @@ def short(sentence: str) -> str:
     return re.sub(r"after \d+ messages", "after N messages", text)
 
 
+def cell(words: dict[str, str], stages: list[str]) -> str:
+    """What most stages came to, and then the others by their names."""
+    by_word: dict[str, list[str]] = {}
+    for stage in stages:
+        by_word.setdefault(words.get(stage, NOT_RUN), []).append(stage)
+    shown = {word: f"**{word}**" if word == BAD else word for word in by_word}
+    most, *others = sorted(by_word, key=lambda word: -len(by_word[word]))
+    return "; ".join([shown[most], *(f"{shown[word]}: {', '.join(by_word[word])}" for word in others)])
+
+
 def markdown(results: list[Result], where: list[str]) -> str:
-    """A table of words, one row for each disturbance and device; then who said what, and what is wrong."""
+    """A table, one row for each disturbance; then who said what, and what is wrong."""
     stages = [stage for stage in STAGES if any(r.stage == stage for r in results)]
-    lines = [*(f"- {line}" for line in where), ""]
-    lines.append("| disturbance | driver | " + " | ".join(stages) + " |")
-    lines.append("|---|---|" + "---|" * len(stages))
-    seen: dict[tuple[str, str], dict[str, str]] = {}
+    devices = [device for device in DEVICES if any(r.device == device for r in results)]
+    lines = [*(f"- {line}" for line in where), f"- stages: {', '.join(stages)}", ""]
+    lines.append("| disturbance | " + " | ".join(DEVICES[device] for device in devices) + " |")
+    lines.append("|---|" + "---|" * len(devices))
+    seen: dict[str, dict[str, dict[str, str]]] = {}
     for r in results:
-        seen.setdefault((r.row.what, r.device), {})[r.stage] = r.verdict.word
-    for (what, device), words in seen.items():
-        cells = [words.get(stage, NOT_RUN) for stage in stages]
-        lines.append(f"| {what} | {DEVICES[device]} | " + " | ".join(cells) + " |")
+        seen.setdefault(r.row.what, {}).setdefault(r.device, {})[r.stage] = r.verdict.word
+    for what, words in seen.items():
+        cells = [cell(words.get(device, {}), stages) for device in devices]
+        lines.append(f"| {what} | " + " | ".join(cells) + " |")
     return "\n".join(lines + sayings(results) + faults(results)) + "\n"
 
 
