@@ -88,9 +88,7 @@ int our_take_credits(struct our_control *client, const struct our_completion *co
 	ret = check_credits(transfer, completion, credits);
 	if (ret)
 		return ret;
-	/*
-	 * Before the credits are used, because the messages sent with them will be credited, too.
-	 */
+	/* Before they are used: the messages sent with them are credited, too. */
 	ret = our_post_credit_recv(client, slot);
 	if (ret)
 		return ret;
