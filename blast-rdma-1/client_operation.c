@@ -53,8 +53,8 @@ static void count_messages(struct our_control *client)
 }
 
 /*
- * A completion costs little in comparison with a long message, and soft-iWARP sends a WRITE of a page or
- * more faster if it is signaled.
+ * A completion costs little in comparison with a long message, and soft-iWARP sends a WRITE of a
+ * page or more faster if it is signaled.
  */
 static uint64_t longest_chain(const struct our_control *client)
 {
