@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of ping-sr-5/wake_up.h: what a wake-up costs is measured beside other programs,
+ * too. Here most wake-ups are late, as they are while others use the CPUs.
+ */
+#include <poll.h>
+#include <time.h>
+
+#include "measure/clock.h"
+#include "ping-sr-5/wake_up.h"
+#include "tests/unit/unit.h"
+
+#define LATE_NS UINT64_C(100000000)
+#define LATE    6 /* of eleven: more than half */
+
+static int late_wake_ups;
+
+/* Takes the place of the library's poll(2) in this program. */
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	const struct timespec late = { .tv_nsec = LATE_NS }, limit = { .tv_sec = timeout / 1000 };
+	int ready = ppoll(fds, n, timeout < 0 ? NULL : &limit, NULL);
+
+	if (late_wake_ups > 0) {
+		late_wake_ups--;
+		nanosleep(&late, NULL);
+	}
+	return ready;
+}
+
+START_TEST(a_thread_that_waits_for_a_cpu_does_not_count)
+{
+	uint64_t wake_up_ns = 0;
+
+	late_wake_ups = LATE;
+	ck_assert_int_eq(our_measure_wake_up(&wake_up_ns), 0);
+	ck_assert_int_eq(late_wake_ups, 0);
+	ck_assert_uint_gt(wake_up_ns, 0);
+	ck_assert_uint_lt(wake_up_ns, LATE_NS);
+}
+END_TEST
+
+START_TEST(it_is_measured_once)
+{
+	uint64_t first_ns = 0, second_ns = 0;
+
+	ck_assert_int_eq(our_measure_wake_up(&first_ns), 0);
+	late_wake_ups = LATE;
+	ck_assert_int_eq(our_measure_wake_up(&second_ns), 0);
+	ck_assert_int_eq(late_wake_ups, LATE);
+	ck_assert_uint_eq(first_ns, second_ns);
+}
+END_TEST
+
+Suite *wake_up_suite(void)
+{
+	Suite *suite = suite_create("wake_up");
+	TCase *tcase = tcase_create("wake_up");
+
+	tcase_add_test(tcase, a_thread_that_waits_for_a_cpu_does_not_count);
+	tcase_add_test(tcase, it_is_measured_once);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
