@@ -67,7 +67,7 @@ void our_end_look(struct our_spin *spin, bool slept)
 	}
 	if (spin->began_ns)
 		spin->looked_ns += slept ? spin->budget_ns : our_now_ns() - spin->began_ns;
-	if (!slept)
+	if (!slept && spin->polls)
 		spin->saved_ns += spin->wake_up_ns;
 	if (++spin->waits == WAITS_A_TRIAL) {
 		spin->waits = 0;

@@ -14,7 +14,7 @@ struct our_spin {
 	uint64_t budget_ns;  /* how long to spin before a sleep; 0: not at all */
 	uint64_t wake_up_ns; /* what it costs to sleep and be woken */
 	uint64_t looked_ns;  /* since the last decision */
-	uint64_t saved_ns;   /* wake-ups, in the same waits */
+	uint64_t saved_ns;   /* wake-ups that spinning has saved, in the same waits */
 	bool asleep;         /* spinning has not paid: waits sleep at once, */
 	uint32_t waits;      /* until this many more; awake: since the last decision */
 	uint32_t pause;      /* how many waits the next such time will last */

@@ -63,6 +63,22 @@ START_TEST(where_completions_come_soon_it_goes_on_looking)
 }
 END_TEST
 
+START_TEST(a_completion_that_is_there_at_once_saves_no_sleep)
+{
+	struct our_spin spin;
+	int i;
+
+	our_start_spin(&spin, 1000, 2000);
+	/* The wait that ends the pause is the first of the trial: in vain. The others never look. */
+	ck_assert_int_eq(sleeps_until_it_looks(&spin, 2 * FIRST_PAUSE), FIRST_PAUSE);
+	for (i = 1; i < TRIAL; i++) {
+		our_begin_look(&spin);
+		our_end_look(&spin, false);
+	}
+	ck_assert(!wait_in_vain(&spin));
+}
+END_TEST
+
 START_TEST(where_nothing_comes_it_tries_ever_more_seldom)
 {
 	struct our_spin spin;
@@ -109,6 +125,7 @@ Suite *spin_suite(void)
 
 	tcase_add_test(tcase, it_begins_asleep);
 	tcase_add_test(tcase, where_completions_come_soon_it_goes_on_looking);
+	tcase_add_test(tcase, a_completion_that_is_there_at_once_saves_no_sleep);
 	tcase_add_test(tcase, where_nothing_comes_it_tries_ever_more_seldom);
 	tcase_add_test(tcase, no_budget_is_never_looking);
 	tcase_add_test(tcase, it_looks_no_longer_than_it_may_wait);
