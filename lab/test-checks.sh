@@ -202,6 +202,22 @@ check_guest_panic() {
 	grep -q 'Kernel panic' console || fail "--console did not save the log"
 }
 
+# The first machine gets a kernel that finds no program to start.
+check_panic_while_booting() {
+	local qemu
+	qemu=$(command -v qemu-system-x86_64)
+	mkdir bin
+	cat >bin/qemu-system-x86_64 <<-EOF
+		#!/bin/bash
+		if mkdir "$PWD/panicked" 2>/dev/null; then set -- "\${@/quiet/rdinit=/none init=/none}"; fi
+		exec $qemu "\$@"
+	EOF
+	chmod +x bin/qemu-system-x86_64
+	expect 3 env PATH="$PWD/bin:$PATH" "$run" -- sh -c 'echo ran; exit 3'
+	[ -d panicked ] || fail "no machine panicked"
+	[ "$(cat out)" = ran ] || fail "the command did not run once"
+}
+
 check_reader_leaves() {
 	"$run" -- yes | head -n 1 >out || true
 	[ "$(cat out)" = y ] || fail "no output"

@@ -37,6 +37,8 @@ failed() {
 	if what=$(grep -ahom1 'lab-guest: .*' "$log" 2>/dev/null); then
 		what="the guest failed: ${what#lab-guest: }"
 	elif grep -qa "Kernel panic" "$log" 2>/dev/null; then
+		# Rarely the kernel of an emulated machine panics while it boots: no command has run yet.
+		[ "$ready" = "$hosts" ] || boot_again "$1" "the kernel of host $1 panicked while it booted"
 		what="the guest's kernel panicked: $(grep -am1 -o 'Kernel panic.*' "$log" | tr -d '\r')"
 	elif [ -s "$run/$1/qemu.log" ]; then
 		what="QEMU failed: $(tail -n 1 "$run/$1/qemu.log")"
@@ -66,10 +68,11 @@ clock_runs_fast() {              # clock_runs_fast UPTIME-SECONDS ELAPSED-MS
 	[ $((10#$ms)) -gt $(($2 + 500)) ]
 }
 
-boot_again() {                   # boot_again N: start lab/run again with the same arguments
-	[ "$stdin" = 0 ] || give_up "host $1's clock runs too fast, and standard input was read already: try again" "$1"
-	[ "${LAB_BOOTS:-1}" -lt 5 ] || give_up "host $1's clock runs too fast, in 5 boots" "$1"
-	note "host $1's clock runs too fast: booting again"
+# boot_again N WHAT: start lab/run again with the same arguments, because of WHAT, which is printed
+boot_again() {
+	[ "$stdin" = 0 ] || give_up "$2, and standard input was read already: try again" "$1"
+	[ "${LAB_BOOTS:-1}" -lt 5 ] || give_up "$2, in 5 boots" "$1"
+	note "$2: booting again"
 	export LAB_BOOTS=$((${LAB_BOOTS:-1} + 1))
 	again=1
 	exit "$lab_failed"
@@ -78,7 +81,8 @@ boot_again() {                   # boot_again N: start lab/run again with the sa
 handle() {                       # handle EVENT N VALUE
 	case $1 in
 	ready)
-		! clock_runs_fast "$3" $(($(now_ms) - started_ms)) || boot_again "$2"
+		! clock_runs_fast "$3" $(($(now_ms) - started_ms)) ||
+			boot_again "$2" "host $2's clock runs too fast"
 		note "host $2 booted in $(($(now_ms) - started_ms)) ms (its own clock: $3 s)"
 		ready=$((ready + 1))
 		[ "$ready" = "$hosts" ] || return 0
