@@ -18,6 +18,11 @@ LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "p
             "verbs-trace/")
 KEPT = ("measure/clock.h", "measure/statistics.h", "measure/histogram.h")
 
+# Who waits reads the event channel itself, as in ping-sr-4, except in the stages of which the thread is the lesson.
+WITH_THREAD = ("ping-sr-2", "ping-sr-3", "ping-sr-5")
+INSTEAD = {"ping-sr-2/cm_events.c": ["tools/flatten/channel.c", "ping-sr-4/cm_events.c"],
+           "ping-sr-2/cm_event_thread.c": []}  # fmt: skip
+
 # What a role never meets.
 IMPOSSIBLE = {"client": {"type": {"RDMA_CM_EVENT_CONNECT_REQUEST"}}}
 
@@ -214,6 +219,8 @@ def prototype(text: str, attribute: str) -> str:
 def flatten(
     root: Path, parts: Iterable[str], without: Iterable[str], libs: Iterable[str], stage: str, role: str
 ) -> str:
+    if stage not in WITH_THREAD:
+        parts = [other for part in parts for other in INSTEAD.get(part, [part])]
     program = Program(root, parts, without, role)
     program.read_options()
     program.simplify()
