@@ -19,8 +19,8 @@ LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "p
 KEPT = ("measure/clock.h", "measure/statistics.h", "measure/histogram.h")
 
 # Who waits reads the event channel itself, as in ping-sr-4, except in the stages of which the thread is the lesson.
-WITH_THREAD = ("ping-sr-2", "ping-sr-3", "ping-sr-5")
-INSTEAD = {"ping-sr-2/cm_events.c": ["tools/flatten/channel.c", "ping-sr-4/cm_events.c"],
+WITH_THREAD = ("ping-sr-2", "ping-sr-3")
+INSTEAD = {"ping-sr-2/cm_events.c": ["tools/flatten/channel.c"],
            "ping-sr-2/cm_event_thread.c": []}  # fmt: skip
 
 # What a role never meets.
@@ -51,14 +51,14 @@ class Program:
             for item in self.items
             if item.kind == "prototype" and (match := re.search(r"__attribute__\(.*(?=;)", item.text, re.DOTALL))
         }
-        ours = {
-            item.names[0] for item in self.items if item.path.startswith("tools/") and item.kind != "prototype"
-        }  # fmt: skip
+        ranks: dict[str, int] = {}
+        for item in self.items:
+            if item.kind not in ("include", "prototype"):
+                ranks[item.names[0]] = max(ranks.get(item.names[0], 0), rank(item))
         self.items = [
             item
             for item in self.items
-            if item.kind != "prototype"
-            and (item.kind == "include" or item.path.startswith("tools/") or item.names[0] not in ours)
+            if item.kind == "include" or (item.kind != "prototype" and rank(item) == ranks[item.names[0]])
         ]
         self.items += self.questions()
 
@@ -201,6 +201,11 @@ HEADER = """/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
  * main is the last function. Unless a comment says otherwise, a function that returns int returns 0
  * or an errno value, and has reported an error on stderr by then.
  */"""
+
+
+def rank(item: Item) -> int:
+    """Which of several definitions of a name is taken: the highest. Our own parts', a small form's, the tree's."""
+    return 0 if not item.path.startswith("tools/") else 1 if item.path.startswith(SMALL) else 2
 
 
 def static(text: str) -> str:
