@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * How a flattened program sees that a record is whole: by the numbers, and the sum, if a device has moved it.
+ */
+#include "pubsub-rdma-1/record.h"
+
+bool our_record_is_whole(const uint8_t *copy, size_t size)
+{
+	return numbers_agree(copy, size) && (!IS_CLIENT || sum_agrees(copy, size));
+}
