@@ -199,7 +199,7 @@ void our_disconnect(struct our_control *control)
 		return;
 	if (!rdma_disconnect(control->cm_id))
 		our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, 0); /* within a limit */
-	else if (errno != EINVAL && errno != ENODEV) /* the peer has left before us, or the device has */
+	else if (errno != EINVAL && errno != ENODEV) /* the peer or the device has gone */
 		our_report_error("rdma_disconnect", errno, NULL);
 }
 

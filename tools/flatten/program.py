@@ -132,6 +132,7 @@ class Program:
             parts.append("\n".join(prototypes) + "\n")
         parts += [self.shown(item) for item in ordered]
         text = "\n".join(parts).replace("OUR_STAGE", f'"{stage}"')
+        text = re.sub(r" \(--[a-z-]+\)", "", text)  # advice in messages, on options that it does not have
         text = re.sub(r"(#define [^\n]*[^\\\n]\n)\n(?=#define)", r"\1", text)
         return layout.aligned_defines(text)
 

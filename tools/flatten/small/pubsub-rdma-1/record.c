@@ -6,5 +6,7 @@
 
 bool our_record_is_whole(const uint8_t *copy, size_t size)
 {
-	return numbers_agree(copy, size) && (!IS_CLIENT || sum_agrees(copy, size));
+	bool agree = numbers_agree(copy, size);
+
+	return IS_CLIENT ? agree && sum_agrees(copy, size) : agree;
 }
