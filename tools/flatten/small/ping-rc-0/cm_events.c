@@ -32,8 +32,8 @@ static int await_connect_request(struct our_control *listener)
 		ret = our_await_socket(listening, POLLIN, UINT64_MAX);
 		if (ret)
 			return ret;
-		listener->cm_event.socket = accept4(listening, NULL, NULL,
-						    SOCK_NONBLOCK | SOCK_CLOEXEC);
+		listener->cm_event.socket =
+			accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		/* A client that has gone meanwhile does not count. */
 	} while (listener->cm_event.socket < 0 && (errno == EAGAIN || errno == ECONNABORTED));
 	return listener->cm_event.socket < 0 ? errno : 0;

@@ -20,8 +20,8 @@ static const struct ibv_gid_entry *find_address(const struct our_control *contro
 	const struct ibv_gid_entry *entry, *best = NULL;
 
 	for (entry = entries; entry < entries + n; entry++) {
-		if (!memcmp(&entry->gid, &wanted, sizeof(wanted)) && entry->gid_index <= MAX_INDEX &&
-		    (!best || entry->gid_type > best->gid_type))
+		if (!memcmp(&entry->gid, &wanted, sizeof(wanted)) &&
+		    entry->gid_index <= MAX_INDEX && (!best || entry->gid_type > best->gid_type))
 			best = entry;
 	}
 	return best;
@@ -105,11 +105,11 @@ int our_choose_device(struct our_control *control)
 			ret = try_device(control, *device);
 	}
 	if (!ret && !control->verbs)
-		ret = our_report_error("ibv_get_device_list", ENODEV,
-				       "%s: no RoCE device serves it, and on iWARP only rdma_cm "
-				       "makes connections",
-				       our_address_text((const struct sockaddr *)&control->local_address,
-							text));
+		ret = our_report_error(
+			"ibv_get_device_list", ENODEV,
+			"%s: no RoCE device serves it, and on iWARP only rdma_cm "
+			"makes connections",
+			our_address_text((const struct sockaddr *)&control->local_address, text));
 	ibv_free_device_list(devices); /* an open device stays open */
 	return ret;
 }
