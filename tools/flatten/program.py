@@ -20,8 +20,10 @@ KEPT = ("measure/clock.h", "measure/statistics.h", "measure/histogram.h")
 
 # Who waits reads the event channel itself, as in ping-sr-4, except in the stages of which the thread is the lesson.
 WITH_THREAD = ("ping-sr-2", "ping-sr-3")
-INSTEAD = {"ping-sr-2/cm_events.c": ["tools/flatten/channel.c"],
-           "ping-sr-2/cm_event_thread.c": []}  # fmt: skip
+INSTEAD: dict[str, list[str]] = {
+    "ping-sr-2/cm_events.c": ["tools/flatten/channel.c"],
+    "ping-sr-2/cm_event_thread.c": [],
+}
 
 # What a role never meets.
 IMPOSSIBLE = {"client": {"type": {"RDMA_CM_EVENT_CONNECT_REQUEST"}}}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How a flattened program sees that a record is whole: by the numbers, and the sum, if a device has moved it.
+ * How a flattened program sees that a record is whole: by the numbers, and if a device has moved it, by
+ * the sum, too.
  */
 #include "pubsub-rdma-1/record.h"
 
