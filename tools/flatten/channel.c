@@ -11,6 +11,7 @@
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/stage.h"
+#include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/keepalive.h"
@@ -196,10 +197,10 @@ void our_disconnect(struct our_control *control)
 	control->leaving = true;
 	control->connected = false;
 	if (!connected)
-		return;
-	if (!rdma_disconnect(control->cm_id))
+		our_flush_qp(control); /* the buffers are ours again */
+	else if (!rdma_disconnect(control->cm_id))
 		our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, 0); /* within a limit */
-	else if (errno != EINVAL && errno != ENODEV) /* the peer or the device has gone */
+	else if (errno != EINVAL && errno != ENODEV && errno != ENXIO) /* peer or device are gone */
 		our_report_error("rdma_disconnect", errno, NULL);
 }
 

@@ -15,16 +15,6 @@ static void report_disconnect(int error)
 		our_report_error("rdma_disconnect", error, NULL);
 }
 
-/* Whether there is a connection to end. If not, the QP that is destroyed next flushes what is posted. */
-static bool begin_disconnect(struct our_control *control)
-{
-	bool connected = control->connected;
-
-	control->leaving = true;
-	control->connected = false;
-	return connected;
-}
-
 /* soft-RoCE repeats a disconnect request that got lost after 5 s or 6. */
 #define DISCONNECT_LIMIT_S 10
 
