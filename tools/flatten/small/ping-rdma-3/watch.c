@@ -21,11 +21,6 @@ void our_clear_memory(struct our_control *control)
 	memset(control->buffers[OUR_RECV_BUFFER].data, 0, control->data_size);
 }
 
-/* Nobody looks at it. */
-void our_number_message(struct our_control *client, uint64_t number)
-{
-}
-
 int our_take_completion(struct our_control *control, const struct our_completion *completion)
 {
 	if (our_is_exchange(completion->wr_id))
@@ -74,6 +69,7 @@ int our_await_message(struct our_control *control)
 			return ret;
 	}
 	control->keepalive.heard = true;
+	control->transfer->progress->seen++;
 	return 0;
 }
 
