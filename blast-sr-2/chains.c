@@ -59,7 +59,7 @@ static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
 	return 0;
 }
 
-/* Posts the next `n` in chains no longer than --chain allows. */
+/* Posts the next `n` in chains that are no longer than they may be. */
 static int post_chains(struct our_control *control, uint64_t n,
 		       int (*post)(struct our_control *, uint64_t first, uint64_t n))
 {

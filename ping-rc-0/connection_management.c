@@ -187,7 +187,7 @@ static int setup_own_end(struct our_control *control)
 	return 0;
 }
 
-/* connect(2), which a signal or --timeout can end. *call is the call that failed. */
+/* connect(2), which a signal or the limit of time can end. *call is the call that failed. */
 static int connect_socket(struct our_control *control, uint64_t until_ns, const char **call)
 {
 	const struct sockaddr *address = (const struct sockaddr *)&control->peer_address;

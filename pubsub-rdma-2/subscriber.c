@@ -52,7 +52,8 @@ static bool take_record(struct our_control *client)
 	    our_record_number(copy) <= newest)
 		return false;
 	newest = our_record_number(copy);
-	client->keepalive.heard = true; /* and must not ask: docs/drivers.md, READs on soft-iWARP */
+	/* So no keepalive is sent: on soft-iWARP it may end the connection (docs/drivers.md). */
+	client->keepalive.heard = true;
 	return true;
 }
 

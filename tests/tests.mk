@@ -9,10 +9,10 @@ TEST_CFLAGS = $(eval TEST_CFLAGS := $(shell pkg-config --cflags $(TEST_PACKAGES)
 TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)$(TEST_LIBS)
 
 test_objects = $(patsubst tests/%.c,$(TESTS)/%.o,$(wildcard $(1)))
-TEST_SUPPORT = $(filter-out %/gate.o,$(call test_objects,tests/support/*.c))
+TEST_SUPPORT = $(filter-out %/gate.o %/gids.o,$(call test_objects,tests/support/*.c))
 TEST_PROGRAMS = $(TESTS)/unit-tests $(TESTS)/stage-tests $(TESTS)/two-hosts-tests
 
-tests-build: $(TEST_PROGRAMS) $(TESTS)/gate.so ## build the test programs
+tests-build: $(TEST_PROGRAMS) $(TESTS)/gate.so $(TESTS)/gids.so ## build the test programs
 
 $(TEST_SUPPORT) $(call test_objects,tests/unit/*.c tests/stages/*.c): $(TESTS)/%.o: tests/%.c
 	@mkdir -p $(@D)
@@ -48,7 +48,7 @@ $(TEST_PROGRAMS): $(TEST_SUPPORT)
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) $(LIBS) -o $@
 
-$(TESTS)/gate.so: tests/support/gate.c
+$(TESTS)/gate.so $(TESTS)/gids.so: $(TESTS)/%.so: tests/support/%.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(COMPILE) -Werror -fPIC -shared $< -ldl -o $@

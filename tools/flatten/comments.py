@@ -19,7 +19,7 @@ SEE = re.compile(r"(?:[:;,.] |\()[Ss]ee (?!(?:\w+)\(\d\))(?:(?! \*/)(?:[^;.)]|\.
 
 def unreferred(comment: str) -> str:
     """Without "see there"."""
-    return SEE.sub("", re.sub(r" \(docs/[\w.]+\)", "", comment))
+    return SEE.sub("", re.sub(r" \(docs/[\w.]+\)|(?:[:;] the differences)?: docs/[\w.-]*\w", "", comment))
 
 
 def plain(comment: str) -> str:

@@ -108,6 +108,13 @@ int our_report_error(const char *call, int error, const char *advice, ...)
 	return error ? error : EIO;
 }
 
+/* What a call of the tear-down returns; the tear-down goes on in any case. */
+static void report_end(const char *call, int ret)
+{
+	if (ret)
+		our_report_error(call, ret, NULL);
+}
+
 void our_report_sentence(const char *sentence, ...)
 {
 	char text[1024];

@@ -18,6 +18,13 @@ LEFT_OUT = ("measure/", "ping-sr-0/report_results.c", "ping-sr-0/user_data.", "p
             "verbs-trace/")
 KEPT = ("measure/clock.h", "measure/statistics.h", "measure/histogram.h")
 
+# Who waits reads the event channel itself, as in ping-sr-4, except in the stages of which the thread is the lesson.
+WITH_THREAD = ("ping-sr-2", "ping-sr-3")
+INSTEAD: dict[str, list[str]] = {
+    "ping-sr-2/cm_events.c": ["tools/flatten/channel.c"],
+    "ping-sr-2/cm_event_thread.c": [],
+}
+
 # What a role never meets.
 IMPOSSIBLE = {"client": {"type": {"RDMA_CM_EVENT_CONNECT_REQUEST"}}}
 
@@ -46,14 +53,14 @@ class Program:
             for item in self.items
             if item.kind == "prototype" and (match := re.search(r"__attribute__\(.*(?=;)", item.text, re.DOTALL))
         }
-        ours = {
-            item.names[0] for item in self.items if item.path.startswith("tools/") and item.kind != "prototype"
-        }  # fmt: skip
+        ranks: dict[str, int] = {}
+        for item in self.items:
+            if item.kind not in ("include", "prototype"):
+                ranks[item.names[0]] = max(ranks.get(item.names[0], 0), rank(item))
         self.items = [
             item
             for item in self.items
-            if item.kind != "prototype"
-            and (item.kind == "include" or item.path.startswith("tools/") or item.names[0] not in ours)
+            if item.kind == "include" or (item.kind != "prototype" and rank(item) == ranks[item.names[0]])
         ]
         self.items += self.questions()
 
@@ -127,6 +134,7 @@ class Program:
             parts.append("\n".join(prototypes) + "\n")
         parts += [self.shown(item) for item in ordered]
         text = "\n".join(parts).replace("OUR_STAGE", f'"{stage}"')
+        text = re.sub(r" \(--[a-z-]+\)", "", text)  # advice in messages, on options that it does not have
         text = re.sub(r"(#define [^\n]*[^\\\n]\n)\n(?=#define)", r"\1", text)
         return layout.aligned_defines(text)
 
@@ -198,6 +206,11 @@ HEADER = """/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
  */"""
 
 
+def rank(item: Item) -> int:
+    """Which of several definitions of a name is taken: the highest. Our own parts', a small form's, the tree's."""
+    return 0 if not item.path.startswith("tools/") else 1 if item.path.startswith(SMALL) else 2
+
+
 def static(text: str) -> str:
     return text if text.startswith("static ") else "static " + text
 
@@ -214,6 +227,8 @@ def prototype(text: str, attribute: str) -> str:
 def flatten(
     root: Path, parts: Iterable[str], without: Iterable[str], libs: Iterable[str], stage: str, role: str
 ) -> str:
+    if stage not in WITH_THREAD:
+        parts = [other for part in parts for other in INSTEAD.get(part, [part])]
     program = Program(root, parts, without, role)
     program.read_options()
     program.simplify()

@@ -10,6 +10,7 @@
 int our_create_qp(struct our_control *control)
 {
 	struct ibv_qp_init_attr attr;
+	bool inlining = true;
 	int ret;
 
 	our_setup_qp_params(control, &attr);
@@ -17,11 +18,12 @@ int our_create_qp(struct our_control *control)
 	if (ret == EINVAL) { /* some devices refuse inline data rather than grant less of it */
 		our_setup_qp_params(control, &attr);
 		attr.cap.max_inline_data = 0;
+		inlining = false;
 		ret = rdma_create_qp(control->cm_id, control->pd, &attr) ? errno : 0;
 	}
 	if (ret)
 		return our_report_no_queue(control, "rdma_create_qp", ret);
 	control->qp = control->cm_id->qp;
-	control->max_inline = attr.cap.max_inline_data;
+	control->max_inline = inlining ? attr.cap.max_inline_data : 0;
 	return 0;
 }

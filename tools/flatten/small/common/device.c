@@ -15,7 +15,7 @@ int our_check_data_size(struct our_control *control)
 	if (!USES_rdma_accept && !control->verbs) /* without the CM it is known later */
 		return 0;
 	ret = control->options->program->needs_atomics ? check_atomics(control) : 0;
-	if (ret)
+	if (ret || (!IS_CLIENT && USES_our_decode_connect_info)) /* it has bounds of its own */
 		return ret;
 	ret = ibv_query_port(control->verbs, control->port_num, &port);
 	if (ret)

@@ -8,6 +8,16 @@
 #include "common/transfer_posting.h"
 #include "program/report.h"
 
+void our_unsetup_mr(struct ibv_mr *mr)
+{
+	report_end("ibv_dereg_mr", ibv_dereg_mr(mr));
+}
+
+void our_dealloc_pd(struct our_control *control)
+{
+	report_end("ibv_dealloc_pd", ibv_dealloc_pd(control->pd));
+}
+
 static int report_reg_mr(int error, size_t length)
 {
 	return our_report_error("ibv_reg_mr", error, "%zu bytes: see ulimit -l", length);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/async_events.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"
@@ -57,8 +56,6 @@ int our_judge_end(struct our_control *control, int ret, uint64_t messages)
 	    (ret == ECONNRESET || ret == ETIMEDOUT))
 		ret = 0;
 	control->statistics.complete = !ret;
-	if (ret && ret != EINTR)
-		our_read_async_events(control); /* what the device has to say of it */
 	if (ret == ECONNRESET || ret == ETIMEDOUT || ret == ENODEV || ret == EHOSTUNREACH)
 		our_report_error("connection", ret, "after %" PRIu64 " messages", messages);
 	return ret;

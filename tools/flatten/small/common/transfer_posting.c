@@ -22,16 +22,14 @@ int our_post_recv(struct our_control *control, uint32_t index);
 void our_setup_send_wr(struct our_control *control, uint32_t index)
 {
 	struct our_buffer *buffer = &control->buffers[index];
-	unsigned int flags = IBV_SEND_SIGNALED;
+	unsigned int how = buffer->sge.length <= control->max_inline ? IBV_SEND_INLINE : 0;
 
-	if (buffer->sge.length <= control->max_inline)
-		flags |= IBV_SEND_INLINE;
 	buffer->send_wr = (struct ibv_send_wr){
 		.wr_id = index,
 		.sg_list = &buffer->sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
-		.send_flags = flags,
+		.send_flags = IBV_SEND_SIGNALED | how,
 	};
 }
 

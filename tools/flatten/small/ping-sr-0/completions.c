@@ -23,10 +23,7 @@ int our_create_cq(struct our_control *control)
 
 void our_destroy_cq(struct our_control *control)
 {
-	int ret = ibv_destroy_cq(control->cq);
-
-	if (ret)
-		our_report_error("ibv_destroy_cq", ret, NULL);
+	report_end("ibv_destroy_cq", ibv_destroy_cq(control->cq));
 }
 
 /* When there is nothing to wait for any more, the CQ is asked once more before that is said. */
