@@ -207,10 +207,13 @@ int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 	}
 	if (cq->n_held && !fake_config->while_asleep && !cq->patience--)
 		release(cq);
+	fake_note_handled(cq);
 	for (; taken < wanted && cq->n; taken++) {
 		wc[taken] = cq->ring[cq->first];
-		if (wc[taken].status == IBV_WC_SUCCESS)
+		if (wc[taken].status == IBV_WC_SUCCESS) {
 			fake_note_talk(wc[taken].qp_num);
+			fake_note_seen(&wc[taken]);
+		}
 		cq->first = (cq->first + 1) % (unsigned int)cq->pub.cqe;
 		cq->n--;
 	}

@@ -176,6 +176,7 @@ struct fake_report {
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int late_sends, signaled, inlined;
 	unsigned int low_events;       /* of SRQs */
+	unsigned int armed_early;      /* with fewer receives than twice the limit */
 	unsigned int asked;            /* requests that move no byte */
 	_Atomic uint64_t skipped_ns;   /* of the program's clock, without waiting */
 	unsigned int waits_for_thread; /* empty polls that took real time, see fake_hurry */

@@ -80,6 +80,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "it asked more often than it should whether the peer's host is there";
 	if (line->low && !report->low_events)
 		return "no shared receive queue was low";
+	if (line->low && report->armed_early)
+		return "ibv_modify_srq armed the limit while fewer receives were posted than twice the limit";
 	if (line->most_calls && report->calls_seen > line->most_calls)
 		return "it made far too many calls";
 	if (line->most_s && report->skipped_ns > line->most_s * OUR_NS_PER_S)

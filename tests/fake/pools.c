@@ -17,6 +17,7 @@ static const struct line lines[] = {
 	{ .what = "serves all whose messages wait for a receive",
 	  .who = SERVER | PING | POOLED,
 	  .config = { .clients = 7, .while_asleep = true, .short_pool = true },
+	  .low = true,
 	  .done = 7,
 	  .words = { POOL("2") } },
 	{ .what = "ends a client that takes more than its share",

@@ -122,8 +122,10 @@ void fake_end_qp(struct fake_id *id, const char *call)
 		;
 	qp->send_cq->work_requests -= qp->sends.max;
 	qp->recv_cq->work_requests -= qp->most_receives;
-	if (qp->srq)
+	if (qp->srq) {
 		qp->srq->object.users--;
+		qp->srq->unseen -= qp->polled;
+	}
 	fake_forget_completions(qp->send_cq, qp->pub.qp_num);
 	fake_forget_completions(qp->recv_cq, qp->pub.qp_num);
 	qp->pd->object.users--;
@@ -207,8 +209,10 @@ void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_
 		qp->empty--;
 	if (recv && qp->sends.n && !status)
 		fake_report->received_first++;
-	if (recv && qp->srq)
+	if (recv && qp->srq) {
 		fake_receive_taken(qp->srq);
+		qp->srq->unseen -= !!status; /* what fails does not say whether it was a receive */
+	}
 	if (wr->silent && !status)
 		return;
 	fake_complete(qp, recv ? qp->recv_cq : qp->send_cq, &wc);
@@ -292,5 +296,27 @@ void fake_note_talk(uint32_t qp_num)
 	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
 		if (qp->pub.qp_num == qp_num && qp->id->peer)
 			qp->id->peer->accepted = true;
+	}
+}
+
+void fake_note_seen(const struct ibv_wc *wc)
+{
+	struct fake_qp *qp;
+
+	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
+		if (qp->pub.qp_num == wc->qp_num && qp->srq && wc->opcode & IBV_WC_RECV)
+			qp->polled++;
+	}
+}
+
+void fake_note_handled(const struct fake_cq *cq)
+{
+	struct fake_qp *qp;
+
+	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
+		if (qp->recv_cq != cq || !qp->srq)
+			continue;
+		qp->srq->unseen -= qp->polled;
+		qp->polled = 0;
 	}
 }

@@ -245,7 +245,8 @@ struct fake_srq {
 	LIST_ENTRY(fake_srq) next;
 	struct fake_pd *pd;
 	struct fake_queue receives;
-	unsigned int limit; /* an event when fewer are left; 0: not armed */
+	unsigned int limit;  /* an event when fewer are left; 0: not armed */
+	unsigned int unseen; /* posted, less those whose completions the program has handled */
 	unsigned int unacked;
 	struct ibv_srq pub;
 };
@@ -265,7 +266,8 @@ struct fake_qp {
 	unsigned int unacked;              /* asynchronous events */
 	struct fake_queue sends, receives; /* not completed yet */
 	bool all_signaled;                 /* sq_sig_all */
-	unsigned int late; /* sends that the peer has, and that are to be completed */
+	unsigned int late;   /* sends that the peer has, and that are to be completed */
+	unsigned int polled; /* receives of an SRQ: found by the last poll, perhaps not handled */
 	struct ibv_qp pub;
 };
 
@@ -288,6 +290,8 @@ unsigned int fake_count_posted(const struct fake_queue *queue, const struct fake
 unsigned int fake_posted_to_srqs(const struct fake_mr *mr);
 void fake_receive_taken(struct fake_srq *srq); /* by one of its QPs */
 void fake_retry_messages_of(const struct fake_srq *srq);
+void fake_note_seen(const struct ibv_wc *wc);     /* the program has polled it, */
+void fake_note_handled(const struct fake_cq *cq); /* and handled what it had polled */
 void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc);
 void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num);
 void fake_release_completions(void);                /* those held back of CQs that make events */
