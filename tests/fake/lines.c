@@ -53,7 +53,7 @@ static bool said_it(const struct run *run, const struct line *line)
 	return strstr(run->errors, line->said);
 }
 
-/* Whether what the row is about has happened at all, and what came of it. NULL: all is well. */
+/* Judges whether what the row is about has happened, and its result. NULL: nothing is wrong. */
 static const char *judge_report(const struct fake_report *report, const struct line *line)
 {
 	const char *last = report->last[(report->calls_seen - 1) % FAKE_LAST];
@@ -112,7 +112,10 @@ static const char *judge(const struct run *run, const struct line *line)
 	return why;
 }
 
-/* "-c 20" and "-s 200": it does not take those, and does what is on stdin, or what it always does. */
+/*
+ * Whether the program accepts "-c 20" and "-s 200". If it does not, it does what is on stdin, or
+ * what it always does.
+ */
 static bool takes(const struct test *test, const char *word)
 {
 	if (test->server)

@@ -75,7 +75,7 @@ void fake_receive_taken(struct fake_srq *srq)
 	fake_raise_of(IBV_EVENT_SRQ_LIMIT_REACHED, &srq->pub);
 }
 
-/* A fault that shows later is that of the first receive of a chain. */
+/* A fault that shows later belongs to the first receive of the chain. */
 int fake_post_srq_recv(struct ibv_srq *pub, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct fake_fault fault = fake_begin("ibv_post_srq_recv");
