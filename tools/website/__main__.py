@@ -75,6 +75,8 @@ def build(directory: Path) -> int:
     source.mkdir(parents=True, exist_ok=True)
     write_pages(source, html)
     command = ["sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html"]
+    if not (html / "searchindex.js").exists():
+        command += ["-a", "-E"]  # all pages: Sphinx writes this file last, so an earlier build did not end
     command += ["-c", str(TOP / "tools/website"), "-d", str(directory / "doctrees"), str(source), str(html)]
     if subprocess.run(command, cwd=TOP).returncode:
         return 1
