@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tools.website import check, sources  # noqa: E402
+from tools.website import check, mend, sources  # noqa: E402
 from tools.website.markdown import Pages  # noqa: E402
 from tools.website.sources import NotThere  # noqa: E402
 
@@ -48,6 +48,14 @@ class Checks(unittest.TestCase):
 
     def test_a_page_that_a_search_does_not_find(self) -> None:
         self.assertEqual(self.site("", indexed='"index"'), ["other.html is not in the index to search"])
+
+    def test_dark_by_preference(self) -> None:
+        text = '@media not print {\n  body[data-theme="dark"] {\n    --a: #131416; }\n}\n'
+        mended = mend.also_by_preference(text)
+        self.assertIn("(prefers-color-scheme: dark)", mended)
+        self.assertEqual(mended.count("--a: #131416;"), 2)
+        self.assertEqual(mend.also_by_preference(mended), mended)
+        self.assertEqual(mend.also_by_preference("p {}"), "p {}")
 
 
 class Markdown(unittest.TestCase):
