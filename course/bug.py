@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Bug labs: a program with one planted fault, hints, and whether what the student mended is mended.
+"""Bug labs: a program with one planted fault, hints, and a check whether the student's repair works.
 
-Place: `make bug`, `make bug-hint`, `make bug-check`, `make bugs` call it. Contract: the faults are in bugs/*.toml, as named
-replacements (edit.py) in sources of the stages. A student's tree holds the number of its bug, not what the bug is.
+Place: `make bug`, `make bug-hint`, `make bug-check`, `make bugs` call it. Contract: the faults are in bugs/*.toml, as
+named replacements (edit.py) in sources of the stages. A student's tree holds the number of its bug, and nothing that
+says what the bug is.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ folder with the project's own sources, you find the fault in a second, and learn
 
 
 class Unfit(Exception):
-    """What was asked for cannot be done."""
+    """The command cannot do what was asked for."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """In this function of this file, this is replaced by that."""
+    """One edit: in this function of this file, replace this text with that."""
 
     file: str
     function: str
@@ -62,7 +63,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Bug:
-    """A fault, what is seen of it, and how it is noticed."""
+    """A fault, its symptom, and the tests that notice it."""
 
     name: str
     topic: str
@@ -73,17 +74,17 @@ class Bug:
     hint: str
     lesson: str
     edits: tuple[Edit, ...]
-    test: str = ALWAYS  # the group of the fake's tests that notices it
+    test: str = ALWAYS  # the group of tests of tests/fake that notices it
     sanitizer: str = "asan"
 
     @property
     def number(self) -> str:
-        """What a student's tree calls it."""
+        """The name under which a student's tree refers to it."""
         return hashlib.sha256(self.name.encode()).hexdigest()[:6]
 
     @property
     def hints(self) -> list[str]:
-        """From what to look at to what the rule is."""
+        """Hints, from where to look to the rule that is broken."""
         files = list(dict.fromkeys(each.file for each in self.edits))
         functions = list(dict.fromkeys(each.function for each in self.edits))
         return [
@@ -95,7 +96,7 @@ class Bug:
 
 
 def _bugs_of(path: Path) -> list[Bug]:
-    """The bugs of a file, whose topic is its name unless they say otherwise."""
+    """The bugs of a file. The file's name is their topic, unless a row names another."""
     found = []
     for row in tomllib.loads(path.read_text())["bug"]:
         fields: dict[str, Any] = {"topic": path.stem, **row}
@@ -112,7 +113,7 @@ def every() -> tuple[Bug, ...]:
 
 
 def chosen(seed: int, topic: str = "", level: int = 0) -> Bug:
-    """The bug of a seed: another one that comes into the table takes few seeds from those that are there."""
+    """The bug that a seed chooses. If a bug is added to the table, few seeds choose another one than before."""
     bugs = [bug for bug in every() if topic in ("", bug.topic) and level in (0, bug.level)]
     if not bugs:
         topics = ", ".join(sorted({bug.topic for bug in every()}))
@@ -137,7 +138,7 @@ def write(bug: Bug, directory: Path) -> None:
 
 
 def bug_of(directory: Path) -> Bug:
-    """The bug that a student's tree was made with."""
+    """The bug in a student's tree."""
     try:
         number = (directory / NUMBER).read_text().strip()
     except OSError as error:
@@ -149,7 +150,7 @@ def bug_of(directory: Path) -> Bug:
 
 
 def check(bug: Bug, tree: Path) -> str:
-    """Empty if the fault is mended; else why it is not."""
+    """Empty if the fault is repaired; else the reason why it is not."""
     scratch = TOP / "build/course"
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch) as name:
@@ -179,7 +180,7 @@ def make(options: argparse.Namespace) -> int:
 
 
 def hint(options: argparse.Namespace) -> int:
-    """make bug-hint: one more each time, or as many as are asked for."""
+    """make bug-hint: one more hint each time, or the number that is asked for."""
     bug = bug_of(options.directory)
     path = options.directory / TAKEN
     taken = len(path.read_text().splitlines()) if path.exists() else 0
@@ -192,7 +193,7 @@ def hint(options: argparse.Namespace) -> int:
 
 
 def readable(bug: Bug, why: str) -> str:
-    """What a test of the fake verbs found, on lines of their own."""
+    """The report of a failed test of the fake verbs, one fault on each line."""
     if why.startswith(UNBUILT):
         return why
     test, _, found = why.partition(": ")
@@ -202,7 +203,7 @@ def readable(bug: Bug, why: str) -> str:
 
 
 def judge(options: argparse.Namespace) -> int:
-    """make bug-check: exit status 0 if it is mended, 1 if not."""
+    """make bug-check: exit status 0 if the fault is repaired, 1 if not."""
     bug = bug_of(options.directory)
     why = check(bug, options.directory)
     if why:

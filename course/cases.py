@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What a case is, and what is common to the cases of all exercises.
+"""What a case is, and functions that make the cases of all exercises.
 
-Place: between checks.py and run_cases.py. Contract: a check believes the partner. What it believes of the submission
-itself, exit status, trace, tests that it is linked into, is marked as its own word, and counts only if a partner has seen
-something of it.
+Place: between checks.py and run_cases.py. Contract: a check trusts what the partner reports. What the submission itself
+reports (exit status, trace, tests that it is linked into) is marked as `own_word`, and counts only if a partner has
+seen some of it work.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from . import judges
 from .judges import Judge, Result
 
 SECONDS = 40
-IDLE_SECONDS = 20  # a submission that has used no processor time for so long will not go on
+IDLE_SECONDS = 20  # a submission that has used no processor time for this long will not continue
 FAKE_SECONDS = 400
-FAKE = {"FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": "20000"}  # of the program's own time, in an emulated machine
+FAKE = {"FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": "20000"}  # the program's own time, in an emulated machine
 
 
 @dataclass(frozen=True)
 class Check:
-    """Points for what a case has shown."""
+    """The points for what a case shows."""
 
     points: int
     text: str
@@ -37,19 +37,19 @@ def side(program: str, *arguments: str, **environment: str) -> Result:
 
 
 def case(transport: str, **sides: Any) -> Result:
-    """A case. Steps: see run_cases.py."""
+    """A case. For its steps see run_cases.py."""
     return {"transport": transport, "seconds": SECONDS, "idle_seconds": IDLE_SECONDS, **sides}
 
 
 def alone(program: str, *arguments: str, **environment: str) -> Result:
-    """A case of one process that connects to nobody."""
+    """A case of one process that makes no connection."""
     what = {**side(program, *arguments, **environment), "connects": False}
     return {"transport": "RoCE", "seconds": FAKE_SECONDS, "client": what}
 
 
 def messages(points: int, own: str, transport: str, partner: str, count: int, *arguments: str,
              partners: tuple[str, ...] = ()) -> Check:  # fmt: skip
-    """A run with a partner, which counts the messages. A client of ours compares every byte."""
+    """A run with a partner, which counts the messages. If the partner is a client, it also compares every byte."""
     role = "server" if own == "client" else "client"
     sides = {own: side(own, *arguments), role: side(f"{partner}/{role}", "-j", *partners)}
     for name, run in sides.items():
@@ -62,12 +62,12 @@ def messages(points: int, own: str, transport: str, partner: str, count: int, *a
 
 
 def innocent(points: int, own: str, of: Check) -> Check:
-    """verbs-trace, which watched another check's case."""
+    """Whether verbs-trace, which watched another check's case, reports no fault."""
     return Check(points, f"{own}: verbs-trace accuses it of nothing", of.case, judges.innocent(own))
 
 
 def over_fakes(points: int, stage: str, role: str, what: str) -> Check:
-    """A group of the tests in tests/fake, with the submission linked into them."""
+    """A group of the tests in tests/fake, with the submission linked to them."""
     shows = {
         "orderings": "completions and events in every order, nothing left behind",
         "sweep": "each call made to fail, nothing left behind",

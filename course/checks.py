@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What is run for each exercise, and what it is worth.
+"""The checks for each exercise, and their points.
 
-Place: between exercises.py and grade.py. Contract: a function for each exercise, whose points and grade.BUILD_POINTS make
-100; the first of its checks believe a partner.
+Place: between exercises.py and grade.py. Contract: a function for each exercise. The points of its checks and
+grade.BUILD_POINTS add up to 100. The first check relies on what a partner reports.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def ping_sr_2e() -> list[Check]:
 
 
 def signaling() -> list[Check]:
-    """A stream, with several N."""
+    """A stream, with several values of --signal-every."""
     checks = []
     for transport, every, points in (("RoCE", 4, 15), ("RoCE", 1, 10), ("RoCE", 8, 10), ("iWARP", 4, 10)):
         own = side("client", "-c", "1000", "-b", "16", "--signal-every", str(every), "-w", "5", "-v")
@@ -48,7 +48,7 @@ def signaling() -> list[Check]:
 
 
 def verify() -> list[Check]:
-    """A server that changes a byte, or none."""
+    """A server that changes one byte of a message, and one that changes none."""
     checks = []
     for transport, points in (("RoCE", 15), ("iWARP", 5)):
         own = side("client", "-c", "200", "-s", "75", "-v", "-w", "5")
@@ -67,7 +67,7 @@ def verify() -> list[Check]:
 
 
 def inline() -> list[Check]:
-    """Small messages and large ones, and a device that takes none inline."""
+    """Small messages and large ones, and a device that grants no inline data."""
     small = messages(10, "client", "RoCE", "ping-sr-1", 300, "-c", "300", "-s", "64")
     large = messages(10, "client", "RoCE", "ping-sr-1", 100, "-c", "100", "-s", "65")
     return [
@@ -122,7 +122,7 @@ def srq() -> list[Check]:
 
 
 def retry() -> list[Check]:
-    """A server that comes late, or never."""
+    """A server that starts late, or never."""
     checks = []
     for transport, points in (("RoCE", 25), ("iWARP", 10)):
         steps = [["start", "client"], ["traced", "client", '"rdma_connect"', 2], ["start", "server"]]
@@ -141,7 +141,7 @@ def retry() -> list[Check]:
 
 
 def asleep() -> list[Check]:
-    """Both roles; that it sleeps; that each sleep ends."""
+    """Both roles; whether the program sleeps; and whether each sleep ends."""
     client = messages(15, "client", "RoCE", "ping-sr-1", 300, "-c", "300")
     return [
         client,
@@ -158,7 +158,7 @@ def two_at_once(points: int, transport: str, *arguments: str) -> Check:
     """A client is served while another one, which is connected, stays."""
     steps = [
         ["start", "server"], ["listening", "server"],
-        ["start", "holder"], ["said", "holder", "ibv_post_send", 3],  # so it is served
+        ["start", "holder"], ["said", "holder", "ibv_post_send", 3],  # the server is serving it now
         ["start", "client"], ["end", "client"], ["interrupt", "holder"],
     ]  # fmt: skip
     run = case(
@@ -186,7 +186,7 @@ def two_clients() -> list[Check]:
 
 
 def immediate() -> list[Check]:
-    """Both roles, and that the other way still works. RoCE only: iWARP has no immediate data."""
+    """Both roles, and the way without immediate data. RoCE only: iWARP has no immediate data."""
     both = ("--immediate",)
     client = messages(20, "client", "RoCE", "ping-rdma-3", 200, "-c", "200", *both, partners=both)
     return [
@@ -201,7 +201,7 @@ def immediate() -> list[Check]:
 
 
 def statistics() -> list[Check]:
-    """Values of several kinds, and what a client shows of a run."""
+    """Several kinds of values, and what a client prints about a run."""
     chance = random.SystemRandom()
     kinds: dict[tuple[int, str], list[int]] = {
         (20, "small values"): [chance.randrange(200) for _ in range(500)],
@@ -218,7 +218,7 @@ def statistics() -> list[Check]:
 
 
 def bare() -> list[Check]:
-    """Both roles. RoCE only: iWARP needs the CM."""
+    """Both roles. RoCE only: on iWARP a connection needs the connection manager (CM)."""
     client = messages(25, "client", "RoCE", "ping-rc-0", 200, "-c", "200", partners=("-c", "200"))
     return [
         client,
@@ -230,7 +230,7 @@ def bare() -> list[Check]:
 
 
 def private_data() -> list[Check]:
-    """Both roles over both transports: one pads, the other does not."""
+    """Both roles over both transports: RoCE pads private data, iWARP does not."""
     checks = []
     for transport in ("RoCE", "iWARP"):
         checks.append(messages(15, "client", transport, "ping-sr-1", 300, "-c", "300", "-s", "77"))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Cuts functions out of a C source: the solution goes, the signature and its comment stay.
+"""Cuts functions out of a C source: the solution is removed, the signature and its comment stay.
 
-Place: used by make.py. Contract: the sources are in the project's style, so that a function ends with the first
-brace in column 1; a function that is not there is an error, so that an exercise cannot rot in silence.
+Place: used by make.py. Contract: the sources are in the project's style, so a function ends with the first brace in
+column 1. If a function is missing, that is an error; so an exercise cannot become wrong without notice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class NotThere(Exception):
 
 
 def find(lines: list[str], name: str) -> tuple[int, int, int]:
-    """Where a function's comment, its signature and its closing brace are."""
+    """The positions of a function's comment, its signature and its closing brace."""
     begins = re.compile(rf"^[a-z][\w *]*\b{re.escape(name)}\(")
     for first, line in enumerate(lines):
         if not begins.match(line):
@@ -40,7 +40,7 @@ def parameters(signature: str) -> list[str]:
 
 
 def empty(source: str, name: str, result: str = "ENOSYS") -> str:
-    """The source with the function's body gone: it does nothing, and returns `result`."""
+    """The source with an empty body for the function, which returns `result`."""
     lines = source.split("\n")
     _, first, last = find(lines, name)
     opening = lines.index("{", first)

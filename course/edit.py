@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Named replacements: "in function F of this source, replace this statement by that".
 
-Place: used by bug.py. Contract: white space and comments do not matter where the old text is looked for, so that neither
-a new layout nor what is around it undoes an edit. If it is not there exactly once in that function, that is an error.
+Place: used by bug.py and make.py. Contract: the search for the old text ignores white space and comments, so an edit
+still applies after a change of the layout or of other lines. If the text is not in that function exactly once, that is
+an error.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ GAP = rf"(?:\s|{COMMENT})*"
 
 
 class DoesNotApply(Exception):
-    """The text is not there, or more than once."""
+    """The text is missing, or there more than once."""
 
 
 def pattern(old: str) -> re.Pattern[str]:
-    """What finds the old text, whatever its layout."""
+    """The pattern that finds the old text in any layout."""
     pieces = []
     for token in TOKEN.findall(old):
         if token.startswith("/*"):
@@ -35,7 +36,7 @@ def pattern(old: str) -> re.Pattern[str]:
 
 
 def replace(source: str, function: str, old: str, new: str) -> str:
-    """The source after the edit. A comment at the end of the replaced line goes with it."""
+    """The source after the edit. A comment at the end of the replaced line is removed with it."""
     lines = source.split("\n")
     _, first, last = cut.find(lines, function)
     before, body, after = lines[:first], "\n".join(lines[first : last + 1]), lines[last + 1 :]

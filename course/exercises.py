@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The table of the exercises: which stage, which file the student writes, and what is cut out of it.
+"""The table of the exercises: the stage, the file that the student writes, and what is cut out of it.
 
-Place: read by make.py and grade.py. Contract: a solution is the stage's own source, which is compiled and
-tested with it; here are names of its functions only.
+Place: read by make.py and grade.py. Contract: a solution is the stage's own source, which is compiled and tested with
+the stage. This table has only names of functions, and named replacements.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ TOP = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Exercise:
-    """What is asked for."""
+    """One exercise."""
 
     name: str
-    stage: str  # whose parts make the programs
-    file: str  # what the student writes
-    removed: tuple[str, ...]  # functions that go: helpers of the solution
+    stage: str  # its programs are those of the exercise
+    file: str  # the file that the student writes
+    removed: tuple[str, ...]  # functions that are removed: helpers of the solution
     emptied: tuple[str, ...]  # functions whose body the student writes
-    words: dict[str, str] = field(default_factory=dict)  # what an empty function returns, if not ENOSYS
-    replaced: tuple[tuple[str, str, str], ...] = ()  # in a function this by that: see edit.py
+    words: dict[str, str] = field(default_factory=dict)  # what an emptied function returns, if not ENOSYS
+    replaced: tuple[tuple[str, str, str], ...] = ()  # function, old text, new text: see edit.py
 
     @property
     def task(self) -> Path:
-        """The task in words."""
+        """The file with the task."""
         return TOP / "course/exercises" / f"{self.name}.md"
 
 

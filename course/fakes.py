@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Builds a student's program over the fake verbs of tests/fake, and runs their tests of it.
+"""Builds a student's program over the fake verbs of tests/fake, and runs the tests there.
 
-Place: used by bug.py and grade.py. Contract: of the student's tree only sources (.c) that the program is made of are
-taken; those that differ from the project's are compiled, with the project's headers, and the rest is the project's.
+Place: used by bug.py and grade.py. Contract: only sources (.c) of the program are taken from the student's tree. Those
+that differ from the project's are compiled, with the project's headers; all else is the project's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class DoesNotBuild(Exception):
 
 
 def _lines(question: str, stage: str, role: str, sanitizer: str) -> list[list[str]]:
-    """The Makefile's answer, a list of words for each line."""
+    """The Makefile's answer, one list of words for each line."""
     words = (f"STAGE={stage}", f"ROLE={role}", f"SANITIZER={sanitizer}")
     said = answer("make", "--no-print-directory", "--silent", question, *words)
     return [shlex.split(line) for line in said.splitlines()]
@@ -37,7 +37,7 @@ def prepare(stage: str, role: str, sanitizer: str) -> None:
     target = f"build/tests/fake/{sanitizer}/{stage}/{role}"
     unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
-    environment["TESTS_ALL"] = "1"  # else not all are known with each sanitizer
+    environment["TESTS_ALL"] = "1"  # without it some programs are not known with each sanitizer
     jobs = f"-j{os.cpu_count() or 1}"
     subprocess.run(["make", "--no-print-directory", "-s", jobs, target], cwd=TOP, env=environment, check=True)
 

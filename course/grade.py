@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Grades a solution: builds it, runs it in the lab against partners, and says where points were lost.
+"""Grades a solution: builds it, runs it in the lab against partners, and prints why points were lost.
 
-Place: `make grade DIR=...` calls it. Contract: of DIR only the name of the exercise and the one file that the student
-writes are taken; they are put into a tree of ours. Points go to stdout; --json FILE writes them as JSON. Exit
+Place: `make grade DIR=...` calls it. Contract: from DIR it takes only the name of the exercise and the one file that
+the student writes, and puts them into a tree of its own. Points go to stdout; --json FILE writes them as JSON. Exit
 status: 0 it was graded, whatever the points; 2 there is nothing to grade; 1 the grader itself failed.
 """
 
@@ -28,7 +28,7 @@ BUILD_POINTS = 10
 BUILD_LIMIT_S = 300
 LAB_LIMIT_S = 1500
 LONGEST_SOURCE = 200_000
-LIMITED = ["prlimit", "--as=4000000000", "--cpu=240", "--fsize=200000000", "--core=0"]  # a compiler, and what it starts
+LIMITED = ["prlimit", "--as=4000000000", "--cpu=240", "--fsize=200000000", "--core=0"]  # for a compiler
 COMPILER = [*LIMITED, "env", "LC_ALL=C", "cc"]
 
 
@@ -47,14 +47,14 @@ class Unfit(Exception):
 
 
 def own_file(directory: Path, name: str) -> Path | None:
-    """A file of the submission, if it is one, and not a way to a file of somebody else's."""
+    """A file of the submission; None if it is not a plain file inside its folder."""
     path = directory / name
     inside = path.resolve() == directory.resolve() / name
     return path if inside and path.is_file() and path.stat().st_size <= LONGEST_SOURCE else None
 
 
 def submitted(directory: Path) -> tuple[Exercise, str]:
-    """The exercise that DIR says it is, and the student's file."""
+    """The exercise that DIR names, and the student's file."""
     said = own_file(directory, "EXERCISE")
     if not said:
         raise Unfit(f"{directory} has no file EXERCISE: was it made by make exercise?")
@@ -69,7 +69,7 @@ def submitted(directory: Path) -> tuple[Exercise, str]:
 
 
 def taken_in(exercise: Exercise, tree: Path) -> str:
-    """A file that the source includes, in whatever way, and that is neither the tree's nor the system's."""
+    """A file that the source includes, in any way, and that belongs neither to the tree nor to the system."""
     compiler = [*COMPILER, "-std=c11", "-D_GNU_SOURCE", "-I.", '-DOUR_STAGE="x"', exercise.file]
     limited = {"cwd": tree, "capture_output": True, "text": True, "errors": "replace", "timeout": 60}
     rule = subprocess.run([*compiler, "-M"], **limited).stdout  # type: ignore[call-overload]
@@ -99,7 +99,7 @@ def build_programs(exercise: Exercise, tree: Path, programs: Path) -> list[str]:
 
 
 def build_others(exercise: Exercise, checks: list[Check], tree: Path, programs: Path) -> None:
-    """Builds what else the cases start: programs over the fake verbs, and ours with the student's file in it."""
+    """Builds the other programs of the cases: over the fake verbs, and the project's with the student's file."""
     for name in sorted({check.case["client"]["program"] for check in checks if "client" in check.case}):
         if name.startswith("fake-"):
             _, role, sanitizer = name.split("-")
@@ -115,7 +115,7 @@ def build_others(exercise: Exercise, checks: list[Check], tree: Path, programs: 
 
 
 def build(exercise: Exercise, source: str, checks: list[Check], tree: Path, programs: Path) -> Mark:
-    """Builds the programs in a tree of ours. Compiling runs nothing of the student's."""
+    """Builds the programs in a tree of the grader. Nothing of the student's runs while it is compiled."""
     make.write(exercise, tree, solved=True)
     (tree / exercise.file).write_text(source)
     programs.mkdir()
@@ -155,7 +155,7 @@ def in_lab(checks: list[Check], folder: Path) -> list[dict[str, Any]]:
 
 
 def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
-    """What each check gives. What rests on the submission's own word needs something that a partner has seen."""
+    """The points of each check. The submission's own reports count only if a partner has seen some of it work."""
     reasons = [check.judge(result) for check, result in zip(checks, results)]
     seen = any(not check.own_word and not reason for check, reason in zip(checks, reasons))
     marks = []
@@ -181,7 +181,7 @@ def grade(directory: Path) -> tuple[Exercise, list[Mark]]:
 
 
 def lines(exercise: Exercise, marks: list[Mark]) -> list[str]:
-    """The marks, for people."""
+    """The marks as lines of text."""
     found = []
     for mark in marks:
         found.append(f"{mark.points:4d} of {mark.of:2d}  {mark.text}" + (f": {mark.reason}" if mark.reason else ""))

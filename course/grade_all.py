@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Grades a class: each folder of DIR is somebody's submission, or holds several.
+"""Grades a class: each folder of DIR is one student's submission, or holds several.
 
-Place: `make grade-all DIR=...` calls it. Contract: a line of CSV for each submission, as it is graded, also for one that
-cannot be; nobody's takes longer than the limit. Exit status: 0 all were graded; 1 the grader failed for some, or ran out
-of time; 2 there is nothing to grade.
+Place: `make grade-all DIR=...` calls it. Contract: writes a line of CSV for each submission as soon as it is graded,
+also for one that cannot be graded; ends a submission that takes longer than the limit. Exit status: 0 all were graded;
+1 the grader failed for some, or ran out of time; 2 there is nothing to grade.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from .exercises import TOP
 
-GRACE_S = 20  # for the lab to end its machine
+GRACE_S = 20  # seconds that the lab needs to end its machine
 
 
 @dataclass
@@ -34,11 +34,11 @@ class Row:
     points: str
     of: str
     seconds: str
-    lost: str  # where points were lost, or why there are none
+    lost: str  # where points were lost, or why there are no points
 
 
 def submissions(directory: Path) -> list[Path]:
-    """The folders to grade. A person's folder without EXERCISE, but with such folders in it, stands for them."""
+    """The folders to grade. If a student's folder has no file EXERCISE, the folders in it that have one are graded."""
     found = []
     for person in sorted(path for path in directory.iterdir() if path.is_dir()):
         several = [] if (person / "EXERCISE").exists() else sorted(path.parent for path in person.glob("*/EXERCISE"))
@@ -47,7 +47,8 @@ def submissions(directory: Path) -> list[Path]:
 
 
 def run(command: list[str], limit_s: float) -> tuple[int | None, str]:
-    """Runs it in a process group of its own, which ends with it. Returns its exit status, None if it was late, and stderr."""
+    """Runs the grader in a process group of its own, which is killed with it. Returns its exit status (None if it was
+    late), and stderr."""
     process = subprocess.Popen(command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)  # fmt: skip
     try:
@@ -64,13 +65,13 @@ def run(command: list[str], limit_s: float) -> tuple[int | None, str]:
 
 
 def plain(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
+    """The text in a form that no spreadsheet evaluates as a formula."""
     text = " ".join(text.split())[:1000]
     return "'" + text if text[:1] in tuple("=+-@") else text
 
 
 def grade(tree: Path, name: str, limit_s: float) -> tuple[Row, bool]:
-    """The row of a submission, and whether the grader did its work."""
+    """The row of a submission, and whether the grader succeeded."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "points.json"
         begun = time.monotonic()

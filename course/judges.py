@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What is concluded from the results of a case.
+"""Decides what the results of a case show.
 
 Place: used by cases.py. Contract: a judge returns an empty string, or the reason why the points are lost.
 """
@@ -13,11 +13,11 @@ from typing import Any
 
 Result = dict[str, Any]
 Judge = Callable[[Result], str]
-INLINE_WANTED = 64  # bytes: control->inline_wanted of ping-sr-1
+INLINE_WANTED = 64  # bytes: the value of control->inline_wanted in ping-sr-1
 
 
 def calls(of: Result) -> list[Result]:
-    """The calls of the submission, from its trace."""
+    """The calls in the submission's trace."""
     found = []
     for line in of.get("trace", []):
         try:
@@ -28,7 +28,7 @@ def calls(of: Result) -> list[Result]:
 
 
 def ended(of: Result, status: int, who: str) -> str:
-    """Whether a process ended with that exit status."""
+    """Empty if a process ended with that exit status."""
     if of["status"] == status:
         return ""
     last = (of["err"].strip().splitlines() or ["nothing"])[-1][:200]
@@ -38,7 +38,7 @@ def ended(of: Result, status: int, who: str) -> str:
 
 
 def complete(partner: str, own: str, count: int, verified: bool) -> Judge:
-    """Both ended well, and the partner counted all messages."""
+    """Both sides ended well, and the partner counted all messages."""
 
     def judge(result: Result) -> str:
         for reason in (ended(result[partner], 0, f"our {partner}"), ended(result[own], 0, f"your {own}")):
@@ -57,7 +57,7 @@ def complete(partner: str, own: str, count: int, verified: bool) -> Judge:
 
 
 def innocent(own: str) -> Judge:
-    """verbs-trace accuses it of nothing, and it did something at all."""
+    """verbs-trace reports no fault, and the submission made a connection."""
 
     def judge(result: Result) -> str:
         every = calls(result[own])
@@ -82,7 +82,7 @@ def receives_first(own: str, call: str) -> Judge:
 
 
 def complains(words: str) -> Judge:
-    """The client fails, and says so in these words."""
+    """The client fails, with these words in its message."""
 
     def judge(result: Result) -> str:
         reason = ended(result["client"], 1, "your client")
@@ -92,7 +92,7 @@ def complains(words: str) -> Judge:
 
 
 def own_channel(result: Result) -> str:
-    """The ids have a channel, and as many events are acked as are got."""
+    """The ids have an event channel, and each event that was read was acknowledged."""
     every = calls(result["client"])
     names = [call.get("call") for call in every]
     if "rdma_create_event_channel" not in names:
@@ -108,7 +108,7 @@ def own_channel(result: Result) -> str:
 
 
 def interrupted(own: str, call: str) -> Judge:
-    """It came as far as to that call, and ends well by Ctrl-C."""
+    """The program made that call, and then ended well after Ctrl-C."""
 
     def judge(result: Result) -> str:
         if not any(each.get("call") == call for each in calls(result[own])):
@@ -119,7 +119,7 @@ def interrupted(own: str, call: str) -> Judge:
 
 
 def refused(result: Result) -> str:
-    """That nobody listens is an error, with a word."""
+    """If no server listens, the client fails and its message says so."""
     reason = ended(result["client"], 1, "your client, with no server there,")
     if reason:
         return reason
@@ -127,7 +127,7 @@ def refused(result: Result) -> str:
 
 
 def signaled(every: int) -> Judge:
-    """Of each `every` sends the last is signaled, and no other."""
+    """In each group of `every` sends the last one is signaled, and no other."""
 
     def judge(result: Result) -> str:
         flags = [
@@ -148,7 +148,7 @@ def signaled(every: int) -> Judge:
 
 
 def finds(message: int, offset: int) -> Judge:
-    """The changed byte is found, and named."""
+    """The changed byte is found, and the message names it."""
 
     def judge(result: Result) -> str:
         reason = ended(result["client"], 1, f"byte {offset} of message {message} was changed: your client")
@@ -163,13 +163,13 @@ def finds(message: int, offset: int) -> Judge:
 
 
 def work_requests(of: Result, call: str) -> list[Result]:
-    """What was posted by such calls, in one row."""
+    """All work requests that these calls posted, in order."""
     key = {"ibv_post_send": "wr"}.get(call, "recv_wr")
     return [wr for each in calls(of) if each.get("call") == call for wr in each["args"].get(key, [])]
 
 
 def inlined(result: Result) -> str:
-    """A message goes inline if, and only if, it fits. In the lab all that is wanted is granted, to who asks."""
+    """A message is sent inline if and only if it fits. In the lab the device grants as much as the program asks for."""
     granted = [call["args"]["qp_init_attr"]["cap"]["inline"] for call in calls(result["client"])
                if call.get("call") == "rdma_create_qp" and call.get("result") == 0]  # fmt: skip
     sends = [wr for wr in work_requests(result["client"], "ibv_post_send") if wr.get("opcode") == "SEND"]
@@ -185,7 +185,7 @@ def inlined(result: Result) -> str:
 
 
 def numbered(result: Result) -> str:
-    """Each message is a WRITE with immediate data, and their numbers are 0, 1, 2 and so on."""
+    """Each message is a WRITE with immediate data, and the numbers in it are 0, 1, 2 and so on."""
     writes = [wr for wr in work_requests(result["client"], "ibv_post_send") if "RDMA_WRITE" in wr.get("opcode", "")]
     if not writes:
         return "nothing was written"
@@ -198,7 +198,7 @@ def numbered(result: Result) -> str:
 
 
 def sleeps(result: Result) -> str:
-    """It waits for events, and looks at the CQ no more than a few times for each message."""
+    """The program waits for events, and polls the CQ only a few times for each message."""
     names = [call.get("call") for call in calls(result["client"])]
     sent, polls = names.count("ibv_post_send"), names.count("ibv_poll_cq")
     if not sent:
@@ -218,7 +218,7 @@ def in_chains(result: Result) -> str:
 
 
 def limited(result: Result) -> str:
-    """The limit of the SRQ is armed."""
+    """The limit of the SRQ is armed, never with 0."""
     armed = [call for call in calls(result["server"]) if call.get("call") == "ibv_modify_srq"]
     if not armed:
         return "ibv_modify_srq was not called: no event will say that the queue is low"
@@ -228,7 +228,7 @@ def limited(result: Result) -> str:
 
 
 def over_fakes(stage: str, role: str) -> Judge:
-    """The tests of the fake verbs, of which the program itself is a part, have all passed."""
+    """The tests over the fake verbs, which the submission is linked to, have all passed."""
 
     def judge(result: Result) -> str:
         of, prefix = result["client"], f"{stage}/{role} "
@@ -244,12 +244,13 @@ def over_fakes(stage: str, role: str) -> Judge:
 
 
 def percentile(values: list[int], percent: float) -> int:
-    """The smallest value that so many percent do not exceed."""
+    """The smallest value that is not less than that percentage of all values."""
     return sorted(values)[max(0, math.ceil(percent * len(values) / 100) - 1)]
 
 
 def figures(values: list[int]) -> Judge:
-    """The histogram's count, least, greatest and mean are exact, its percentiles better than one percent."""
+    """Count, minimum, maximum and mean of the histogram are exact, and its percentiles have an error of at most one
+    percent."""
 
     def judge(result: Result) -> str:
         reason = ended(result["client"], 0, "your histogram")
@@ -275,5 +276,5 @@ def figures(values: list[int]) -> Judge:
 
 
 def both_well(result: Result) -> str:
-    """Both are the submission's, and end well."""
+    """Client and server are both the submission's, and end well."""
     return ended(result["client"], 0, "your client") or ended(result["server"], 0, "your server")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """make.py NAME DIRECTORY: writes the starting tree of an exercise.
 
-Place: `make exercise NAME=... DIR=...` calls it. Contract: the tree builds by itself; it holds nothing of the solution. The
-directory must not exist yet.
+Place: `make exercise NAME=... DIR=...` calls it. Contract: the tree builds by itself and contains nothing of the
+solution. The directory must not exist yet.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .exercises import EXERCISES, TOP, Exercise
 
 
 def without_solution(exercise: Exercise, source: str) -> str:
-    """The student's file as it is at the beginning."""
+    """The student's file at the beginning."""
     for name, old, new in exercise.replaced:
         source = edit.replace(source, name, old, new)
     for name in exercise.removed:
@@ -28,7 +28,7 @@ def without_solution(exercise: Exercise, source: str) -> str:
 
 
 def write(exercise: Exercise, directory: Path, solved: bool = False) -> None:
-    """Writes the tree; with `solved`, for the grader, as the sources are."""
+    """Writes the tree; with `solved`, as the grader needs it, with the original sources."""
     trees.write(directory, exercise.stage, f" of the exercise {exercise.name}. You write {exercise.file}")
     if not solved:
         source = (TOP / exercise.file).read_text()

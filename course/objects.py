@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Keeps the object files of the project's own sources, so that a grading compiles the student's file alone.
+"""Keeps the object files of the project's own sources, so that a grading compiles only the student's file.
 
-Place: used by grade.py. Contract: objects are taken for a tree only if all files of it but the student's, the compiler and
-its flags are those with which they were made. They are in build/course/objects, where no submission can write.
+Place: used by grade.py. Contract: a tree gets the kept objects only if all its files except the student's, the compiler
+and its flags are those that the objects were made with. They are in build/course/objects, where no submission can
+write.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from pathlib import Path
 from .exercises import TOP, Exercise
 
 STORE = TOP / "build/course/objects"
-BUILT = "build"  # where a tree's Makefile puts them
+BUILT = "build"  # where a tree's Makefile puts the objects
 
 
 @cache
 def compiler() -> bytes:
-    """Which compiler makes them, and what it is told."""
+    """The compiler and its flags."""
     said = subprocess.run(["cc", "--version"], capture_output=True, check=True).stdout
     return said + repr([os.environ.get(name) for name in ("CC", "CFLAGS", "CPATH")]).encode()
 
 
 def place(exercise: Exercise, tree: Path) -> Path:
-    """Where the objects of such a tree are kept. The tree has not been built yet."""
+    """The folder for the objects of such a tree. The tree must not have been built yet."""
     whole = hashlib.sha256(compiler())
     for path in sorted(tree.rglob("*")):
         name = str(path.relative_to(tree))
@@ -39,7 +40,8 @@ def place(exercise: Exercise, tree: Path) -> Path:
 
 
 def take(kept: Path, tree: Path) -> bool:
-    """Gives a tree the objects, if there are any. As they are newer than its sources, make leaves them as they are."""
+    """Copies the objects into a tree, if there are any. They are newer than its sources, so make does not build them
+    again."""
     if not kept.is_dir():
         return False
     shutil.copytree(kept, tree / BUILT, copy_function=shutil.copyfile)
@@ -47,7 +49,7 @@ def take(kept: Path, tree: Path) -> bool:
 
 
 def keep(kept: Path, exercise: Exercise, tree: Path) -> None:
-    """Keeps the objects of a tree that has been built, without the student's, and without the archive that may hold it."""
+    """Keeps the objects of a tree that has been built, except the student's, and the archive that may contain it."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept.parent) as name:
         copy = Path(name) / "objects"
@@ -55,5 +57,5 @@ def keep(kept: Path, exercise: Exercise, tree: Path) -> None:
         (copy / exercise.file).with_suffix(".o").unlink()
         try:
             copy.rename(kept)
-        except OSError:  # another grading was faster
+        except OSError:  # another grading has kept them first
             pass

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""run_cases.py CASES PROGRAMS RESULTS: runs a submission against partners of ours, in the lab's guest.
+"""run_cases.py CASES PROGRAMS RESULTS: runs a submission against partners of the project, in the lab's guest.
 
 Place: grade.py starts it there, as root. Contract: CASES and RESULTS are JSON files; PROGRAMS is a folder with the
-submission's programs. They run confined: another root without the project in it, nobody's rights, process
-ids of their own, limits on time, processes and files. Nothing they print is believed here.
+submission's programs. They run confined: with another root that does not contain the project, as the user nobody, with
+process ids of their own, and with limits on time, processes and files. Their output is stored, and judged elsewhere.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ NOBODY = "65534:65534"
 AWAIT_S = 20
 TICK_S, MOST_TICK_S, LOOK_S = 0.05, 0.5, 1.0
 LONGEST = 2_000_000  # bytes of output that are kept
-LATE_CASES = 3  # so many, and the rest is not run
+LATE_CASES = 3  # after this many late cases the others are not run
 LIMITS = ["--memlock=unlimited", "--nproc=64", "--fsize=50000000", "--core=0"]
-DEFAULT_STEPS = {  # for the sides that a case has
+DEFAULT_STEPS = {  # by the sides that a case has
     ("server", "client"): [["start", "server"], ["listening", "server"], ["start", "client"]],
     ("client",): [["start", "client"]],
     ("server",): [["start", "server"], ["listening", "server"]],
@@ -42,7 +42,7 @@ def command(*words: str) -> None:
 
 
 def prepare(programs: Path) -> None:
-    """Another root: the system's programs, read-only, the submission, and a place to write."""
+    """Makes another root: the system's programs, read-only, the submission, and a place to write."""
     JAIL.mkdir()
     command("mount", "-t", "tmpfs", "-o", "size=300m", "tmpfs", str(JAIL))
     for name in ("usr", "etc", "sys", "proc", "dev", "bin", "lib", "lib64"):
@@ -64,7 +64,8 @@ def prepare(programs: Path) -> None:
 
 
 def confined(program: str, arguments: list[str], trace: str, settings: dict[str, str]) -> list[str]:
-    """The command for a program of the submission; with a name for its trace, under verbs-trace."""
+    """The command that starts a program of the submission. If `trace` is not empty, verbs-trace writes a trace to that
+    file."""
     tracer = ["/work/verbs-trace", "-j", "-o", f"/tmp/{trace}"] if trace else []
     return [
         "choom", "-n", "900", "--", "unshare", "--pid", "--fork", "--kill-child", "prlimit", *LIMITS,
@@ -75,7 +76,7 @@ def confined(program: str, arguments: list[str], trace: str, settings: dict[str,
 
 
 def cpu_ticks(pid: int) -> int:
-    """The processor time of a process and of all that it has started, as far as they are there."""
+    """The processor time of a process and of those of its descendants that still exist."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -85,9 +86,9 @@ def cpu_ticks(pid: int) -> int:
 
 
 class Limit:
-    """A limit on the time of a wait. No more than MOST_TICK_S is counted from one look to the next: a time in which the
-    host does not run this machine is not counted. With `idle`, the limit is also over when `activity` has returned the
-    same for that many seconds."""
+    """A limit on the time of a wait. At most MOST_TICK_S is counted from one call of `over` to the next, so that time
+    in which the host does not run this machine does not count. With `idle`, the limit is also reached when `activity`
+    has returned the same value for that many seconds."""
 
     def __init__(self, seconds: float, idle: float | None = None, activity: Callable[[], object] = lambda: None) -> None:
         self.left, self.most_idle, self.activity = seconds, idle, activity
@@ -95,7 +96,7 @@ class Limit:
         self.time = time.monotonic()
 
     def over(self) -> bool:
-        """Takes a look. To be called every TICK_S."""
+        """Whether the limit is reached. To be called every TICK_S."""
         now = time.monotonic()
         tick = min(now - self.time, MOST_TICK_S)
         self.time = now
@@ -124,23 +125,24 @@ class Side:
             )
 
     def traced(self) -> bytes:
-        """What its trace has so far. It lies where the submission can write: it may be anything."""
+        """The trace so far. The submission can write to this file, so it may contain anything."""
         path = JAIL / "tmp" / self.trace
         if not self.trace or path.is_symlink() or not path.is_file():
             return b""
         return path.read_bytes()
 
     def wait(self, said: bool, text: str, times: int = 1) -> None:
-        """Waits until stderr, or the trace, has the text so often, or the process has ended, or should have."""
+        """Waits until stderr, or the trace, contains the text that many times, or the process has ended, or the limit
+        is reached."""
         limit = Limit(AWAIT_S)
         while not limit.over() and self.process.poll() is None:
             seen = self.err.read_bytes() if said else self.traced()
             if seen.count(text.encode()) >= times:
                 return
-            time.sleep(TICK_S)  # no program announces this
+            time.sleep(TICK_S)  # there is no event to wait for
 
     def leaf(self) -> int:
-        """The program itself: the last of a line of children."""
+        """The pid of the program itself: the last one in the chain of children."""
         pid = self.process.pid
         while True:
             try:
@@ -152,7 +154,7 @@ class Side:
             pid = int(children[0])
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
+        """Sends SIGINT, as Ctrl-C does."""
         if self.process.poll() is None:
             try:
                 os.kill(self.leaf(), signal.SIGINT)
@@ -166,12 +168,12 @@ class Side:
                 return self.process.wait(TICK_S)
             except subprocess.TimeoutExpired:
                 pass
-        self.process.kill()  # with --kill-child and its own process ids, all it started ends, too
+        self.process.kill()  # because of --kill-child and the pid namespace, all its descendants end, too
         self.process.wait()
         return "late"
 
     def end(self, limit: Limit) -> dict[str, Any]:
-        """Waits for its end, but no longer than that. Returns what is known of it."""
+        """Waits for its end, at most until the limit. Returns its exit status, outputs and trace."""
         status = self.status(limit)
         result: dict[str, Any] = {"status": status}
         for name, path in (("out", self.out), ("err", self.err)):
@@ -181,7 +183,7 @@ class Side:
 
 
 class Case:
-    """A case: its sides, and what is done in which order."""
+    """A case: its sides, and its steps in their order."""
 
     def __init__(self, case: dict[str, Any], number: int, scratch: Path) -> None:
         self.what = {name: case[name] for name in ("server", "client", "holder") if name in case}
@@ -196,15 +198,15 @@ class Case:
                 side["arguments"] += ["-a", address, "-p", str(21000 + number)]
 
     def late(self) -> bool:
-        """Whether something has not ended in time."""
+        """Whether a process did not end in time."""
         return any(result["status"] == "late" for result in self.result.values())
 
     def activity(self) -> object:
-        """Changes as long as a program of the submission does something."""
+        """A value that changes as long as a program of the submission uses processor time."""
         return [cpu_ticks(side.process.pid) for side in self.sides.values() if side.own and side.process.poll() is None]
 
     def end(self, name: str) -> None:
-        """Waits for a side's end. If the other side has ended, there is little left to do."""
+        """Waits for a side's end. When the other side has ended, the wait is shorter."""
         if name not in self.sides or name in self.result:
             return
         seconds = self.seconds if not self.result or not self.idle_seconds else self.idle_seconds
@@ -212,7 +214,7 @@ class Case:
         self.result[name] = self.sides[name].end(limit)
 
     def step(self, action: str, name: str, *words: Any) -> None:
-        """Does one thing."""
+        """Carries out one step."""
         if action == "start":
             self.sides[name] = Side(self.what[name], f"{self.number}-{name}", self.scratch)
         elif action == "listening":
@@ -229,7 +231,7 @@ class Case:
             raise ValueError(f"no such step: {action}")
 
     def run(self) -> dict[str, Any]:
-        """Does all of it."""
+        """Carries out all steps."""
         for step in self.steps:
             self.step(*step)
         for name in ("client", "holder", "server"):
@@ -238,14 +240,14 @@ class Case:
 
 
 def not_run(case: dict[str, Any]) -> dict[str, Any]:
-    """The result of a case that is not worth its time any more."""
+    """The result of a case that is not run, because too many cases before it were late."""
     result = {"status": "late", "out": "", "err": "not run, as the cases before did not end", "trace": []}
     return {name: result for name in ("server", "client", "holder") if name in case}
 
 
 def main() -> None:
     """Runs all cases."""
-    # Where a submission takes all memory, it is the one to go.
+    # If a submission uses up the memory, the kernel should kill it and not this process.
     Path("/proc/self/oom_score_adj").write_text("-900")
     cases, programs, results = (Path(word) for word in sys.argv[1:4])
     prepare(programs)

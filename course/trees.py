@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A tree with one stage alone, which builds by itself: what exercises and bugs begin with.
+"""A tree with only one stage, which builds by itself: the starting point of exercises and bugs.
 
-Place: used by make.py and bug.py. Contract: it holds what the stage's programs are made of, and no more. It builds with
-`make` and the Debian packages of tools/packages-build.txt.
+Place: used by make.py and bug.py. Contract: it contains the sources of the stage's programs, and no others. It builds
+with `make` and the Debian packages of tools/packages-build.txt.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ clean:
 
 @cache
 def answer(*command: str) -> str:
-    """What make says. It says the same each time."""
+    """The output of make for a question. It is always the same, so it is kept."""
     unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     said = subprocess.run(command, cwd=TOP, env=environment, check=True, capture_output=True, text=True)
@@ -58,7 +58,7 @@ def answer(*command: str) -> str:
 
 
 def ask(question: str, **variables: str) -> list[str]:
-    """The words of the Makefile's answer."""
+    """The words in make's answer to a question."""
     words = [f"{name}={value}" for name, value in variables.items()]
     return answer("make", "--no-print-directory", "--silent", question, *words).split()
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Compares two results: of a measurement that was repeated, before and after a change, or of two machines.
 
-Place: below page.py. Contract: only conclusions that both results allow are compared. If one of them is too noisy, or
-has too few rounds for a conclusion, this is no disagreement.
+Place: below page.py. Contract: compares only conclusions that both results allow. If one of them is too noisy, or has
+too few rounds for a conclusion, this is no disagreement.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ DEFINITE = ("less", "more", "the same")
 
 @dataclass
 class Agreement:
-    """How many conclusions both allow, how many only one of them or none, and those that differ."""
+    """The number of conclusions that both allow, the number of those that only one or none allows, and those that
+    differ."""
 
     both: int = 0
     open: int = 0
@@ -26,18 +27,19 @@ class Agreement:
 
 
 def apart(one: Estimate, other: Estimate) -> bool:
-    """Whether the intervals have nothing in common."""
+    """Whether the intervals do not overlap."""
     return one.low > other.high or other.low > one.high
 
 
 def contradict(one: Estimate, other: Estimate) -> bool:
-    """'Less' and 'more' always; 'the same' is near both, and differs from them only if the intervals are apart."""
+    """Whether two conclusions differ: 'less' and 'more' always do; 'the same' differs from them only if the intervals
+    do not overlap."""
     words = {verdict(one), verdict(other)}
     return words == {"less", "more"} or (len(words) == 2 and apart(one, other))
 
 
 def compare(first: Results, second: Results) -> Agreement:
-    """Of a machine that was not quiet no ratio is held against another."""
+    """Ratios of a machine that was not quiet are not compared."""
     found = Agreement()
     noisy = bool(restless(first) or restless(second))
     left, right = ratios(first), ratios(second)
@@ -65,7 +67,7 @@ def compare(first: Results, second: Results) -> Agreement:
 
 
 def say(one: Agreement, names: tuple[str, str]) -> list[str]:
-    """For people."""
+    """The text for people."""
     if not one.both and not one.open:
         return [f"{names[0]} and {names[1]} have nothing in common."]
     told = (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Starts programs, waits for them, and ends them by their process ids.
 
-Place: below runner.py. Contract: every wait has a limit; the CPU time that a child used in its life (user, system) is
-that of wait4(2). After end_all no child is left.
+Place: below runner.py. Contract: every wait has a limit; the CPU time of a child (user, system) is from wait4(2). After
+end_all no child is left.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 @dataclass
 class Child:
-    """A process that was started here; status is None while it runs, negative if a signal ended it."""
+    """A process that was started here. While it runs, status is None; it is negative if a signal ended the process."""
 
     name: str
     argv: list[str]
@@ -33,11 +33,11 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id, also after its end."""
+        """The process id, which stays the same after its end."""
         return self.process.pid
 
     def said(self) -> str:
-        """The end of its stderr, or if that is empty of its stdout, in one line."""
+        """The end of its stderr, or if stderr is empty of its stdout, as one line."""
         for file in (self.err, self.out):
             lines = [line for line in file.read_text(errors="replace").splitlines() if line.strip()]
             if lines:
@@ -60,7 +60,8 @@ class Children:
         self.running: list[Child] = []
 
     def start(self, name: str, argv: Sequence[str]) -> Child:
-        """Starts it in a session of its own: Ctrl-C at the terminal reaches only this process, which then ends it."""
+        """Starts a program in a session of its own: Ctrl-C at the terminal reaches only this process, which then ends
+        the program."""
         out, err = self.folder / f"{name}.out", self.folder / f"{name}.err"
         with open(out, "wb") as stdout, open(err, "wb") as stderr:
             process = subprocess.Popen(
@@ -71,7 +72,7 @@ class Children:
         return child
 
     def wait(self, child: Child, seconds: float, ending: bool = False) -> bool:
-        """Whether it has ended, at the latest after so long. Who ends it is not to be stopped."""
+        """Whether it ends within this time. This wait does not react to `stop`."""
         if child.status is not None:
             return True
         stop = [] if ending or self.stop is None else [self.stop]
@@ -98,7 +99,7 @@ class Children:
             os.kill(child.pid, number)
 
     def end(self, child: Child, seconds: float = 5.0) -> None:
-        """Tells it to end, and kills it if it does not."""
+        """Sends SIGTERM, and SIGKILL if it does not end."""
         for number, limit in ((signal.SIGTERM, seconds), (signal.SIGKILL, 60.0)):
             self.tell(child, number)
             if self.wait(child, limit, ending=True):

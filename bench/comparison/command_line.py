@@ -74,9 +74,8 @@ def measure_here(options: argparse.Namespace, chosen: plan.Plan) -> int:
 
 
 def measure_in_vm() -> int:
-    """Measures in the VM, whose processes are a session of their own: Ctrl-C or a signal reaches only this process,
-    which passes it on once. A second one ends the VM at once.
-    """
+    """Measures in the VM. Its processes are in a session of their own: Ctrl-C or a signal reaches only this process,
+    which passes it on once. A second one ends the VM at once."""
     command = ["lab/run", "--timeout", "86400", "--", "bench/compare", "--here", *sys.argv[1:]]
     number, interrupts = signal.SIGINT, 0
     with subprocess.Popen(command, start_new_session=True) as process:
@@ -91,7 +90,7 @@ def measure_in_vm() -> int:
 
 
 def interrupted(number: int, _frame: object) -> None:
-    """Treats SIGTERM and SIGHUP like SIGINT, which a shell may have set to be ignored."""
+    """Treats SIGTERM and SIGHUP like SIGINT, even if the shell made this process ignore them."""
     raise KeyboardInterrupt(number)
 
 

@@ -2,7 +2,7 @@
 """Writes conclusions as sentences: from which load on polling is cheaper; the cost of a message, an idle connection, a
 wake-up.
 
-Place: below page.py and the summary on the terminal. Contract: there is a sentence only for what was measured; if the
+Place: below page.py and the summary on the terminal. Contract: writes a sentence only about what was measured; if the
 interval allows no conclusion, the sentence says so.
 """
 
@@ -20,7 +20,7 @@ from .store import Results, Sample
 
 POLLING, SLEEPING, LOOKING = "ping-sr-2", "ping-sr-3", "ping-sr-5"
 RESTLESS = 1.5
-FEW = 3  # rounds, and no conclusion from fewer
+FEW = 3  # rounds; with fewer there is no conclusion
 
 
 def number(value: float) -> str:
@@ -42,7 +42,7 @@ def shown(one: Estimate | None, unit: str = "") -> str:
 
 @dataclass(frozen=True)
 class BreakEven:
-    """The load at which both cost the same. kind: crossed, always (polling cheaper), never, unknown."""
+    """The load at which both ways cost the same. kind: crossed, always (polling is cheaper), never, unknown."""
 
     kind: str
     load: Estimate | None = None
@@ -51,7 +51,8 @@ class BreakEven:
 
 
 def crossing(ratios: list[tuple[int, float]]) -> float | None:
-    """Where the line through (load, sleeping / polling), both logarithmic, passes 1 from below."""
+    """The load at which the ratio sleeping / polling rises above 1. The line between two points is straight if both
+    axes are logarithmic."""
     for (load, below), (next_load, above) in zip(ratios, ratios[1:]):
         if below < 1 <= above:
             part = -math.log(below) / (math.log(above) - math.log(below))
@@ -60,15 +61,14 @@ def crossing(ratios: list[tuple[int, float]]) -> float | None:
 
 
 def loads_of(results: Results, link: str, way: str) -> list[int]:
-    """Rates that were offered, and not none."""
+    """The rates that were offered, without those that have no limit."""
     found = {one.point.load for one in results.samples if one.link == link and one.point == Point(way, one.point.load)}
     return sorted(load for load in found if load)
 
 
 def break_even(results: Results, link: str, sleeping: str = SLEEPING, polling: str = POLLING) -> BreakEven:
-    """CPU of the machine a message, by what was offered; each round has a crossing of its own. A load that polling did
-    not keep says nothing; one that sleeping did not keep counts as what it cost.
-    """
+    """The machine's CPU time for a message, by offered load; each round has its own crossing. A load at which polling
+    did not reach the offered rate is left out; one at which sleeping did not reach it counts with the cost that it had."""
     loads = [load for load in loads_of(results, link, sleeping) if kept(results, link, Point(polling, load))]
     figure = cpu_us(results)
     by_round: dict[int, list[tuple[int, float]]] = {}
@@ -95,7 +95,7 @@ def break_even(results: Results, link: str, sleeping: str = SLEEPING, polling: s
 
 
 def say_break_even(one: BreakEven) -> str:
-    """The headline."""
+    """The sentence at the top of the report."""
     if one.kind == "crossed" and one.load and one.load.rounds < FEW:
         return f"Break-even: perhaps near {number(one.load.value)} messages a second; too few rounds to tell."
     if one.kind == "crossed" and one.load:
@@ -118,7 +118,7 @@ def ways_of(results: Results, link: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Column:
-    """Of the table that heads the report: a figure at one load."""
+    """One cell of the table at the top of the report: a figure at one load."""
 
     title: str
     load: int
@@ -126,7 +126,7 @@ class Column:
 
 
 def columns(results: Results) -> list[Column]:
-    """What people ask for first."""
+    """The columns of that table."""
     each, net = cpu_us(results), net_cpus(results)
     return [
         Column("round trip flat out, us (p50)", 0, plain("p50_us")),
@@ -141,7 +141,7 @@ def columns(results: Results) -> list[Column]:
 
 
 def headline(results: Results, link: str) -> list[list[str]]:
-    """One row for each way, 64 bytes and one client; the first row is the titles."""
+    """A row for each way, with messages of 64 bytes and one client; the first row has the titles."""
     wanted = columns(results)
     rows = []
     for way in ways_of(results, link):
@@ -152,7 +152,7 @@ def headline(results: Results, link: str) -> list[list[str]]:
 
 
 def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
-    """Which way to choose when. Sentences about latency need measured latencies."""
+    """Says which way to choose when. A sentence about latency needs measured latencies."""
     told = []
     busy = ratio(
         series(results, link, Point(SLEEPING), plain("p50_us")), series(results, link, Point(POLLING), plain("p50_us"))
@@ -180,7 +180,7 @@ def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
 
 
 def losses(results: Results, link: str) -> list[str]:
-    """What did not keep the rate that it was offered: there its CPU is that of a lower rate."""
+    """The points that did not reach the offered rate: their CPU is that of a lower rate."""
     found = []
     for point in sorted({one.point for one in results.samples if one.link == link and one.point.load}):
         rate = estimate(results, link, point, plain("rate"))
@@ -203,7 +203,7 @@ def say_link(results: Results, link: str) -> list[str]:
 
 
 def restless(results: Results) -> str:
-    """A warning, if something else took the CPUs."""
+    """A warning, if other processes used the CPUs."""
     if not results.steadiness or median(results.steadiness) <= RESTLESS:
         return ""
     return (
@@ -214,7 +214,7 @@ def restless(results: Results) -> str:
 
 
 def say_machine(results: Results) -> list[str]:
-    """What is the machine's own."""
+    """Sentences about the machine itself."""
     told = []
     if results.wake_up:
         trip = median(one["round_trip_us"] for one in results.wake_up)
@@ -234,6 +234,6 @@ def say_machine(results: Results) -> list[str]:
 
 
 def conclusions(results: Results) -> dict[str, list[str]]:
-    """By link, and 'machine' last."""
+    """Sentences by link; those of 'machine' come last."""
     links = list(dict.fromkeys(one.link for one in results.samples))
     return {**{link: say_link(results, link) for link in links}, "machine": say_machine(results)}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The processor's hardware counters for client and server, by perf(1), on machines that have them.
 
-Place: below runner.py. Contract: absent() returns the reason if there are none. A run whose counters could not be read
-is complete without these figures.
+Place: below runner.py. Contract: absent() returns the reason if there are none. If the counters of a run could not be
+read, the run is complete without these figures.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import subprocess
 from .children import Child, Children
 
 EVENTS = ("cycles", "instructions", "cache-misses")
-CLOCK = "duration_time"  # perf's own: nanoseconds in which it counted
+CLOCK = "duration_time"  # from perf: the nanoseconds in which it counted
 LIMIT_S = 20.0
 
 
 def parse(text: str) -> dict[str, float]:
-    """What 'perf stat -x,' wrote, by event; what could not be counted is left out."""
+    """The output of 'perf stat -x,' by event; events that could not be counted are left out."""
     found = {}
     for line in text.splitlines():
         words = line.split(",")
@@ -30,7 +30,7 @@ def parse(text: str) -> dict[str, float]:
 
 
 def absent(events: tuple[str, ...] = EVENTS) -> str:
-    """Why nothing can be counted here, or nothing."""
+    """The reason why nothing can be counted here; empty if something can."""
     if shutil.which("perf") is None:
         return "perf is not installed (linux-perf)"
     command = ["perf", "stat", "-x,", "-e", ",".join(events), "true"]
@@ -42,13 +42,13 @@ def absent(events: tuple[str, ...] = EVENTS) -> str:
 
 
 def begin(children: Children, pids: list[int], events: tuple[str, ...] = EVENTS) -> Child:
-    """Counts from now on for processes that are there, with all their threads."""
+    """Counts, from now on, for running processes with all their threads."""
     chosen = ",".join((CLOCK, *events))
     return children.start("perf", ["perf", "stat", "-x,", "-e", chosen, "-p", ",".join(map(str, pids))])
 
 
 def end(children: Children, perf: Child) -> dict[str, float]:
-    """Each event a second, under the name of a figure; empty if perf says nothing of use."""
+    """Each event per second, under the name of a figure; empty if perf printed nothing that can be used."""
     children.tell(perf, signal.SIGINT)
     if not children.wait(perf, LIMIT_S):
         children.end(perf)

@@ -15,15 +15,14 @@ from pathlib import Path
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
 PROC = Path("/proc")
-CPUCLOCK_SCHED = 2  # of clock ids for processes, see clock_getcpuclockid(3)
+CPUCLOCK_SCHED = 2  # constants for clock ids of processes, see clock_getcpuclockid(3)
 CLOCK = "time of all CPUs less idle, iowait and steal of /proc/stat, in units of 10 ms"
 
 
 @dataclass(frozen=True)
 class Process:
-    """What a process has used since it began. cpu_ns is the scheduler's count, read between clock_ns and until_ns;
-    user and system are ticks.
-    """
+    """The CPU time that a process has used so far. cpu_ns is the scheduler's count, read between clock_ns and until_ns;
+    user and system are ticks."""
 
     clock_ns: int
     until_ns: int
@@ -36,7 +35,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Machine:
-    """The first line of /proc/stat, and when it was read."""
+    """The first line of /proc/stat, and the time when it was read."""
 
     clock_ns: int
     idle_ticks: int
@@ -47,7 +46,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Machine, processes by pid, and kernel threads by pid: nanoseconds run."""
+    """The machine, processes by pid, and kernel threads by pid, with the nanoseconds that they have run."""
 
     machine: Machine
     processes: dict[int, Process]
@@ -56,7 +55,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Share:
-    """What one process used in an interval: CPUs (1 is all of one), context switches a second."""
+    """What a process used in an interval: CPUs (1 is one whole CPU), and context switches per second."""
 
     cpus: float
     user_cpus: float
@@ -67,7 +66,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Use:
-    """An interval. machine_cpus is what all CPUs together worked: 2 is two whole CPUs."""
+    """The use in an interval. machine_cpus is the use of all CPUs together: 2 is two whole CPUs."""
 
     seconds: float
     machine_cpus: float
@@ -100,7 +99,8 @@ def read_switches(pid: int) -> tuple[int, int]:
 
 
 def read_process(pid: int) -> Process:
-    """Raises OSError if there is no such process. The clock is read on both sides of the process's account."""
+    """The CPU time of a process. Raises OSError if there is none. The clock is read before and after the process's
+    account."""
     before = time.monotonic_ns()
     cpu = time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED)
     after = time.monotonic_ns()
@@ -109,7 +109,7 @@ def read_process(pid: int) -> Process:
 
 
 def with_children(pid: int) -> list[int]:
-    """The process and its children: qperf's server serves in one of them."""
+    """The process and its children, because qperf's server serves in a child."""
     try:
         return [pid, *map(int, (PROC / str(pid) / "task" / str(pid) / "children").read_text().split())]
     except OSError:
@@ -117,7 +117,8 @@ def with_children(pid: int) -> list[int]:
 
 
 def kernel_threads() -> dict[int, str]:
-    """Pids of the kernel's threads, and their names without what distinguishes one from its twins."""
+    """The pids of the kernel's threads, with their names without the number that distinguishes threads of the same
+    kind."""
     names = {}
     for entry in os.listdir(PROC):
         try:
@@ -142,23 +143,22 @@ def read_kernel(pids: list[int]) -> dict[int, int]:
 
 
 def begin(pids: list[int], threads: list[int]) -> Snapshot:
-    """The machine comes last, so that what this costs is not in the interval."""
+    """A snapshot at the beginning. The machine is read last, so that the cost of this function is not in the interval."""
     kernel = read_kernel(threads)
     processes = {pid: read_process(pid) for pid in pids}
     return Snapshot(read_machine(), processes, kernel)
 
 
 def end(pids: list[int], threads: list[int]) -> Snapshot:
-    """The machine comes first."""
+    """A snapshot at the end. The machine is read first."""
     machine = read_machine()
     processes = {pid: read_process(pid) for pid in pids}
     return Snapshot(machine, processes, read_kernel(threads))
 
 
 def share(first: Process, last: Process) -> Share:
-    """User and system are the scheduler's count, divided as the ticks are: those are samples. The interval is the
-    longest that it can have been, so that one thread never has more than one CPU.
-    """
+    """User and system time: the scheduler's count, divided in the ratio of the ticks, which are samples. The interval
+    is the longest that it can have been, so that one thread never has more than one CPU."""
     seconds = (last.until_ns - first.clock_ns) / 1e9
     cpus = (last.cpu_ns - first.cpu_ns) / 1e9 / seconds
     user = last.user_ticks - first.user_ticks
@@ -174,7 +174,7 @@ def share(first: Process, last: Process) -> Share:
 
 
 def between(first: Snapshot, last: Snapshot, names: dict[int, str], cpus: int) -> Use:
-    """What was used from one snapshot to the other."""
+    """The use between two snapshots."""
     seconds = (last.machine.clock_ns - first.machine.clock_ns) / 1e9
     idle = (last.machine.idle_ticks - first.machine.idle_ticks) * TICK
     kernel: dict[str, float] = {}
@@ -195,11 +195,10 @@ def between(first: Snapshot, last: Snapshot, names: dict[int, str], cpus: int) -
 
 
 def steadiness(times: int = 20) -> float:
-    """How much longer a fixed piece of work takes in the mean than at best: 1 where nobody else has these CPUs. A
-    hypervisor that takes them away does not show up in any account of this machine, but it does here.
-    """
+    """How much longer a fixed piece of work takes on average than at best: 1 if no other process uses these CPUs. This
+    shows a hypervisor that takes CPU time away, which no account of this machine does."""
     took = []
-    sum(range(20000))  # once before: an emulator translates what it has not met yet
+    sum(range(20000))  # once before: an emulator has to translate new code first
     for _ in range(times):
         begun = time.monotonic_ns()
         sum(range(20000))

@@ -17,7 +17,7 @@ from .statistics import Estimate, bootstrap, cpu_us, kept, net_cpus, plain, seri
 from .store import Results, Sample
 from .ways import WAYS
 
-# What the README of bench/ says of our programs beside others: each is a limit that is not to be passed.
+# Statements of bench/README.md about our programs and others: each is a limit.
 TARGETS = [
     *(f"ping-sr-{n}.{figure} > 1.05 * ib_send_lat.{peers}" for n in "012" for figure, peers in (
         ("p50", "p50"), ("cycle", "p50"), ("cpu", "cpu"))),
@@ -53,7 +53,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Limit:
-    """left OP factor * right; right None is the number 1."""
+    """left OP factor * right; if right is None, it is the number 1."""
 
     text: str
     left: Operand
@@ -64,16 +64,16 @@ class Limit:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one limit on one link."""
+    """The result for one limit on one link."""
 
     limit: Limit
     link: str
-    kind: str  # passed (the limit, which is bad), kept, unsure, slow (an offered rate was not kept), unknown
+    kind: str  # passed (the limit is exceeded), kept, unsure, slow (an offered rate was not reached), unknown
     ratio: Estimate | None
 
 
 def operand(text: str) -> Operand:
-    """'ping-sr-4@1000/4096.cpu'; spaces of a name are underscores."""
+    """Reads 'ping-sr-4@1000/4096.cpu'; spaces in a name are written as underscores."""
     found = OPERAND.fullmatch(text)
     if not found or found["figure"] not in FIGURES:
         raise ValueError(f"'{text}' is not NAME[@LOAD][/SIZE][*CLIENTS].FIGURE, with a FIGURE of {', '.join(FIGURES)}")
@@ -84,7 +84,7 @@ def operand(text: str) -> Operand:
 
 
 def parse(text: str) -> Limit:
-    """Raises ValueError with what is wrong."""
+    """Reads a limit. Raises ValueError with what is wrong."""
     sides = re.split(r"\s*([<>])\s*", text.strip())
     if len(sides) != 3:
         raise ValueError(f"'{text}' is not LEFT > RIGHT or LEFT < RIGHT")
@@ -100,7 +100,8 @@ def parse(text: str) -> Limit:
 
 
 def figure(results: Results, name: str) -> Callable[[Sample], float | None]:
-    """cpu is microseconds of the machine a message, cpus is CPUs of the machine, processes those of both programs."""
+    """A figure of a series: cpu is microseconds of the machine for a message, cpus is CPUs of the machine, processes is
+    CPUs of both programs."""
     if name == "cpu":
         return cpu_us(results)
     if name == "processes":
@@ -109,7 +110,7 @@ def figure(results: Results, name: str) -> Callable[[Sample], float | None]:
 
 
 def check(results: Results, limit: Limit, link: str) -> Outcome:
-    """Round by round, as ratios are."""
+    """The ratio, round by round."""
     sides = [one.point for one in (limit.left, limit.right) if one and one.figure != "rate"]
     measured = {sample.point for sample in results.samples if sample.link == link}
     if not measured.issuperset(one.point for one in (limit.left, limit.right) if one):
@@ -148,7 +149,7 @@ def describe(one: Outcome) -> str:
 
 
 def targets(results: Results) -> list[Outcome]:
-    """Of our own targets those that were measured."""
+    """Our own limits that were measured."""
     return [one for one in check_all(results, [parse(text) for text in TARGETS]) if one.kind != "unknown"]
 
 

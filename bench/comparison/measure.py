@@ -23,7 +23,7 @@ from .runner import Failed, Hung, Job, Runner
 from .statistics import settled
 from .ways import WAYS
 
-STATISTICS_COST = ["build/bench/statistics_cost", "30000"]  # round trips near 30 us
+STATISTICS_COST = ["build/bench/statistics_cost", "30000"]  # messages for round trips of about 30 us
 GIVE_UP = 3  # failures of a point in a row
 
 
@@ -38,7 +38,7 @@ def clock(seconds: float) -> str:
 
 
 class Session:
-    """All rounds of one plan on all links."""
+    """The rounds of a plan, on all links."""
 
     def __init__(self, plan: Plan, links: list[place.Link], runner: Runner, file: Path) -> None:
         self.plan, self.links, self.runner, self.file = plan, links, runner, file
@@ -53,7 +53,7 @@ class Session:
         store.append(self.file, kind, value)
 
     def todo(self) -> list[tuple[place.Link, Point]]:
-        """The points that can be run here. Ways that cannot are named, once each."""
+        """The points that can be run here. Each way that cannot be run is named once."""
         gone = {point.way: WAYS[point.way].missing() for point in self.plan.points}
         if isinstance(self.runner, remote.RemoteRunner):
             gone = {way: "" if remote.possible(way) else "it cannot be run through a launcher" for way in gone}
@@ -73,14 +73,14 @@ class Session:
         return self.plan.minutes * 60 - (time.monotonic() - self.begun)
 
     def expected(self, todo: list[tuple[place.Link, Point]], done: int) -> float:
-        """The seconds that the rest of a round will take. A point without a run is taken to need as long as the others."""
+        """The seconds that the rest of a round will take. A point that has not run yet is taken to need as long as the
+        others."""
         mean = sum(self.cost.values()) / len(self.cost) if self.cost else self.plan.window + 1.5
         return sum(self.cost.get((link.name, point), mean) for link, point in todo[done:])
 
     def over(self, number: int) -> bool:
-        """Whether to end within a round. The first round is always measured. The rounds that a conclusion needs at least
-        may take up to twice the time, because a busy machine is slower.
-        """
+        """Whether the round may be left incomplete. The first round is always measured. The rounds that a conclusion
+        needs may take up to twice the time, because a busy machine is slower."""
         enough = number - self.first_round >= self.plan.least
         return number > self.first_round and self.left() < (0 if enough else -self.plan.minutes * 60)
 
@@ -105,7 +105,7 @@ class Session:
     def machine(self) -> None:
         """Measures, once in each round, the idle machine's use of the CPU, a wake-up, and the statistics."""
         if isinstance(self.runner, remote.RemoteRunner):
-            return  # it is other machines
+            return  # other machines measure this
         self.note("background", cpu.background(1.0, self.runner.cpus))
         for kind, command in (("wake_up", ["build/bench/wake_up"]), ("statistics_cost", STATISTICS_COST)):
             if shutil.which(command[0]):
@@ -114,7 +114,8 @@ class Session:
                     self.note(kind, json.loads(said.stdout))
 
     def one_round(self, number: int, todo: list[tuple[place.Link, Point]]) -> bool:
-        """One round. Every second is run backwards, so that a drift does not favour the last. False: the time is over."""
+        """One round. Every second round runs backwards, so that a drift does not favour the last points. Returns False
+        if the time is over."""
         todo = [pair for pair in todo if self.failed[(pair[0].name, pair[1])] < GIVE_UP]
         self.machine()
         for done, (link, point) in enumerate(todo if number % 2 else reversed(todo)):
@@ -144,7 +145,7 @@ class Session:
 
 
 def choose_links(links: list[place.Link], wanted: str) -> list[place.Link]:
-    """The first link, or the one with that name, or all."""
+    """The first link, the one with that name, or all."""
     found = [link for link in links if wanted in ("all", "") or link.name.lower() == wanted.lower()]
     if not found:
         there = ", ".join(link.name for link in links)

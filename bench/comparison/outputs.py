@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Reads the outputs of all programs into figures with the same names.
 
-Place: below runner.py. Contract: microseconds, whole round trips, messages per second. A figure that a program does
-not print is left out, not estimated. Raises Unreadable if an output cannot be read.
+Place: below runner.py. Contract: microseconds, whole round trips, messages per second. A figure that a program does not
+print is left out, not estimated. Raises Unreadable if an output cannot be read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def percentiles(result: dict[str, Any]) -> Figures:
 
 
 def ours(text: str) -> Figures:
-    """One line of JSON, see docs/results.md; also bench/tcp_ping."""
+    """A result in one line of JSON, see docs/results.md; bench/tcp_ping prints it, too."""
     try:
         result = json.loads(text.splitlines()[0])
         count, seconds = float(result["count"]), float(result["seconds"])
@@ -53,7 +53,7 @@ def columns(text: str, wanted: int) -> list[float]:
 
 
 def perftest_latency(text: str) -> Figures:
-    """Send and write tests show half of a round trip; a read is a round trip as it is: see perftest_whole."""
+    """Send and write tests of perftest print half of a round trip. For a READ see perftest_whole."""
     row = columns(text, 9)
     count, trips = row[1], 2.0
     figures = {"p50_us": row[4], "mean_us": row[5], "p99_us": row[7], "max_us": row[3]}
@@ -62,7 +62,7 @@ def perftest_latency(text: str) -> Figures:
 
 
 def perftest_whole(text: str) -> Figures:
-    """ib_read_lat and ib_atomic_lat: what they show is the whole way there and back."""
+    """ib_read_lat and ib_atomic_lat print the whole round trip."""
     figures = perftest_latency(text)
     for name in ("p50_us", "mean_us", "p99_us", "max_us", "seconds"):
         figures[name] /= 2
@@ -98,7 +98,7 @@ def qperf(text: str) -> Figures:
 
 
 def read(family: str, program: str, text: str) -> Figures:
-    """What a client printed."""
+    """The figures that a client printed."""
     if family in ("ours", "tcp"):
         return ours(text)
     if family == "pingpong":

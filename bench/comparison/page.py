@@ -31,20 +31,19 @@ border-radius:.4rem}small,figcaption{color:var(--faint)}pre{overflow-x:auto;font
 
 
 def label(results: Results) -> str:
-    """The name of a file of results among others."""
+    """The label of a file of results."""
     return str(results.environment.get("label", ""))
 
 
 def curve_points(results: Results, link: str, way: str) -> list[Point]:
-    """The points of one client and 64 bytes, by offered load; those without a limit come last."""
+    """The points with one client and 64 bytes, by offered load; those without a limit come last."""
     found = {one.point for one in results.samples if one.link == link and one.point.way == way}
     return sorted((one for one in found if one.size == 64 and one.clients == 1), key=lambda one: one.load or float("inf"))
 
 
 def marks_of(results: Results, link: str, way: str) -> list[list[Mark]]:
-    """The marks of a way in the three drawings. A load is drawn where it was offered; a point without a limit at the
-    rate that was reached, if that is to the right of all loads.
-    """
+    """The marks of a way in the three drawings. A load is drawn where it was offered. A point without a limit is drawn
+    at the rate that was reached, if that is to the right of all loads."""
     found: list[list[Mark]] = [[], [], []]
     last = 0.0
     for point in curve_points(results, link, way):
@@ -81,7 +80,7 @@ def drawings(all_results: list[Results], link: str) -> list[Drawing]:
 
 
 def many(curves: list[Curve]) -> list[Curve]:
-    """The curves with more than one mark; all, if there are none."""
+    """The curves with more than one mark; if there are none, all curves."""
     return [curve for curve in curves if len(curve.marks) > 1] or curves
 
 
@@ -154,7 +153,7 @@ HOW = (
 
 
 def banner(results: Results) -> str:
-    """A note if absolute times mean nothing on this machine."""
+    """A note if this machine's absolute times have no meaning."""
     why = results.environment.get("emulated")
     text = f"<strong>Emulated:</strong> {escape(str(why))}. Absolute times mean nothing outside of this run; ratios do, with care."
     notes = [text] * bool(why) + [escape(restless(results))] * bool(restless(results))
@@ -212,7 +211,7 @@ def page(all_results: list[Results]) -> str:
 
 
 def text_table(rows: list[list[str]]) -> list[str]:
-    """A table for the terminal: its titles are a list of numbered columns, because they are long."""
+    """A table for the terminal. Its titles are long, so they are a list of numbered columns."""
     told = [f"  ({n}) {title}" for n, title in enumerate(rows[0][1:], 1)]
     cells = [[rows[0][0], *(f"({n})" for n in range(1, len(rows[0])))]]
     cells += [[line[0], *(one.partition(" (")[0] for one in line[1:])] for line in rows[1:]]

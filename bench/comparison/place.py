@@ -20,14 +20,14 @@ DEVICES = Path("/sys/class/infiniband")
 
 @dataclass(frozen=True)
 class Link:
-    """A transport that both programs are on; device is empty where it is not known."""
+    """A transport that both programs use; device is empty if it is not known."""
 
     name: str
     address: str
     device: str = ""
 
     def gid_index(self) -> str:
-        """The place of the address in the device's table, for programs without the CM; empty: none."""
+        """The index of the address in the device's GID table, for programs without the CM; empty if there is none."""
         wanted = "0000:0000:0000:0000:0000:ffff:"
         try:
             raw = socket.inet_pton(socket.AF_INET, self.address).hex()
@@ -44,7 +44,7 @@ class Link:
 
 
 def links() -> list[Link]:
-    """As the environment tells: RDMA_ADDR, or what lab/run says."""
+    """The links that the environment names: RDMA_ADDR, or the variables of lab/run."""
     found = []
     for name, address, device in (
         ("RDMA", "RDMA_ADDR", "RDMA_DEV"),
@@ -66,7 +66,7 @@ def listening(port: int, with_cm: bool) -> bool:
 
 
 def first_line(file: str) -> str:
-    """Of a file, or nothing."""
+    """The contents of a file; empty if it cannot be read."""
     try:
         return Path(file).read_text().strip().splitlines()[0]
     except (OSError, IndexError):
@@ -74,26 +74,26 @@ def first_line(file: str) -> str:
 
 
 def output(*command: str) -> str:
-    """What a command says, or nothing."""
+    """The output of a command; empty if it fails."""
     if shutil.which(command[0]) is None:
         return ""
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def processor() -> str:
-    """Its name."""
+    """The name of the processor."""
     names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return names[0].partition(": ")[2] if names else platform.machine()
 
 
 def driver(device: str) -> str:
-    """The kernel module, or 'rxe', 'siw' of the soft ones, which have none to look up."""
+    """The kernel module of the device. The software devices have none to look up: 'rxe', 'siw'."""
     module = DEVICES / device / "device/driver/module"
     return module.resolve().name if device and module.exists() else device.rstrip("0123456789")
 
 
 def emulation() -> str:
-    """Why absolute times mean nothing here; empty: there is no such reason."""
+    """Why absolute times have no meaning here; empty if they have."""
     clock = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
     if "TCG" in processor() or ("QEMU" in first_line("/sys/class/dmi/id/sys_vendor") and clock != "kvm-clock"):
         return "the processor is emulated by QEMU (TCG)"

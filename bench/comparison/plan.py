@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from .ways import NINE, PARTS, WAYS
 
-IDLE = 1  # messages a second, the least that --rate takes: nearly nothing is sent
+IDLE = 1  # messages a second, the lowest value of --rate: almost nothing is sent
 LOADS = (IDLE, 10, 100, 1000, 3000, 10000, 0)
 
 
 @dataclass(frozen=True, order=True)
 class Point:
-    """A way to wait, and the offered load; 0 means as much as possible."""
+    """A way to wait, and the offered load; 0 means no limit."""
 
     way: str
     load: int = 0
@@ -25,7 +25,7 @@ class Point:
 
     @property
     def name(self) -> str:
-        """For people: 'ping-sr-3 at 1000/s, 4 KiB, 16 clients'."""
+        """A text such as 'ping-sr-3 at 1000/s, 4 KiB, 16 clients'."""
         text = self.way
         if self.load:
             text += f" at {self.load}/s" if self.load != IDLE else " idle"
@@ -54,7 +54,7 @@ class Plan:
 
 
 def grid(ways: list[str], loads: tuple[int, ...], size: int = 64, clients: int = 1) -> list[Point]:
-    """Each way at each load; only at load 0 if it cannot send at a given rate."""
+    """Each way at each load; a way that cannot send at a given rate only at load 0."""
     return [Point(way, load, size, clients) for way in ways for load in loads if not load or WAYS[way].has_rate]
 
 
@@ -80,7 +80,7 @@ GROUPS: dict[str, list[Point]] = {
     "atomic": ATOMIC,
     "bare": grid(["ping-rc-0", "ibv_rc_pingpong", "ping-rc-0-events", "ibv_rc_pingpong -e"], (0,)),
 }  # fmt: skip
-# What --full has instead: whole curves of all, more sizes, and a crowd for each stage that serves one.
+# The groups of --full: whole curves of all ways, more sizes, and many clients for each stage that serves several.
 CROWDS = ["ping-sr-2", "ping-sr-3", "ping-sr-4", "ping-sr-5", "ping-srq-4"]
 FULL: dict[str, list[Point]] = {
     **GROUPS,

@@ -55,7 +55,7 @@ class Drawing:
 
 
 class Axis:
-    """From values to places; logarithmic, whole decades."""
+    """Maps values to positions on a logarithmic axis of whole decades."""
 
     def __init__(self, values: list[float], begin: float, end: float) -> None:
         good = [value for value in values if value > 0 and math.isfinite(value)] or [1.0]
@@ -64,12 +64,12 @@ class Axis:
         self.begin, self.end = begin, end
 
     def at(self, value: float) -> float:
-        """A place; what is 0 or less lies on the edge."""
+        """A position; values of 0 or less are at the edge."""
         part = (math.log10(max(value, 10.0**self.low)) - self.low) / (self.high - self.low)
         return round(self.begin + part * (self.end - self.begin), 1)
 
     def decades(self) -> list[float]:
-        """Where the lines are."""
+        """The values at which there are grid lines."""
         return [10.0**power for power in range(self.low, self.high + 1)]
 
 
@@ -81,7 +81,7 @@ def decade(value: float) -> str:
 
 
 def shape(kind: str, x: float, y: float, colour: str, text: str) -> str:
-    """A mark; its title appears on hover, and is read aloud."""
+    """A mark. Its title appears on hover, and screen readers read it."""
     places = {
         "square": [(-4, -4), (4, -4), (4, 4), (-4, 4)],
         "diamond": [(0, -6), (6, 0), (0, 6), (-6, 0)],
@@ -125,7 +125,7 @@ def draw_curve(curve: Curve, index: int, x: Axis, y: Axis) -> list[str]:
 
 
 def draw_legend(drawing: Drawing) -> tuple[list[str], int]:
-    """Below the axes, in two columns; and how high it is."""
+    """The legend below the axes, in two columns, and its height."""
     parts = []
     for index, curve in enumerate(drawing.curves):
         a, b = LEFT + index % 2 * 310, HEIGHT + 8 + index // 2 * 20
@@ -150,5 +150,5 @@ def draw(drawing: Drawing, alone: bool = False) -> str:
 
 
 def mark(x: float, value: float, low: float, high: float, name: str, unit: str) -> Mark:
-    """With a text that has all of it."""
+    """The figure with a text that contains all its values."""
     return Mark(x, value, low, high, f"{name}: {number(value)} {unit} ({number(low)} to {number(high)}) at {number(x)}")

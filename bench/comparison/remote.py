@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """One run on other machines, through a launcher such as ssh HOST, srun, kubectl exec, docker exec.
 
-Place: below measure.py, instead of runner.py. Contract: only the suite's programs run there, at the same path as here.
-So CPU times are those that programs report of themselves and their machine; other programs have none. timeout(1) ends
+Place: below measure.py, instead of runner.py. Contract: runs only the suite's programs, at the same path as here. CPU
+times are those that the programs report about themselves and their machine; other programs report none. timeout(1) ends
 both sides even if the launcher fails.
 """
 
@@ -64,14 +64,13 @@ class RemoteRunner(Runner):
         return [*launcher, "timeout", "-k", "5", str(limit), program, *argv[1:]]
 
     def wish_remote(self, job: Job, pace: Pace) -> Wish:
-        """What is asked of the programs, in whole seconds. A run ends by its count or time: no signal can be sent to it."""
+        """The work of the programs, in whole seconds. A run ends by its count or time: no signal can be sent to it."""
         seconds = max(1, math.ceil(self.window + pace.settle))
         return replace(self.wish(job, pace), seconds=float(seconds), until=seconds)
 
     def finish_remote(self, clients: list[Child], server: Child, limit: int) -> None:
-        """Waits until all have ended. A program that fails is named, with its message or the launcher's, and so is another
-        one that fails within a second.
-        """
+        """Waits until all have ended. Reports a program that fails with its message or the launcher's, and also another
+        one that fails within a second."""
         end = time.monotonic() + limit + 10
         running = [*clients, server]
         while running:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes the report: page, plots, JSON, CSV, the summary on the terminal, and the results of limits.
 
-Place: called by bench/compare and bench/report. Contract: writes all that is possible; plots as PNG need rsvg-convert
-(librsvg2-bin), without it there are only SVG files.
+Place: called by bench/compare and bench/report. Contract: writes everything that is possible. Plots as PNG need
+rsvg-convert (librsvg2-bin); without it there are only SVG files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def write_plots(all_results: list[store.Results], folder: Path) -> None:
 
 
 def judge(results: list[store.Results], wanted: list[limits.Limit], junit: Path | None) -> int:
-    """Exit status of the limits."""
+    """The exit status for the limits."""
     outcomes = [outcome for one in results for outcome in limits.check_all(one, wanted)]
     for outcome in outcomes:
         print(limits.describe(outcome))
@@ -53,7 +53,7 @@ def write(results: list[store.Results], folder: Path) -> None:
 
 
 def finish(folder: Path, wanted: list[limits.Limit], junit: Path | None) -> int:
-    """After a run, whatever ended it."""
+    """Writes all of it after a run, however the run ended."""
     events = folder / "samples.jsonl"
     results = store.collect(events) if events.exists() else store.Results()
     if not results.samples:

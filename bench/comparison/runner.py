@@ -25,11 +25,11 @@ class Failed(Exception):
 
 
 class Hung(Failed):
-    """It did not end within its limit. Such a run is not repeated."""
+    """The run did not end within its limit. It is not repeated."""
 
 
 class TooShort(Exception):
-    """The transfer was over before the window was."""
+    """The transfer ended before the window did."""
 
 
 class TooEarly(Exception):
@@ -38,7 +38,7 @@ class TooEarly(Exception):
 
 @dataclass
 class Pace:
-    """What earlier runs of a program have shown: when its transfer begins, how long a message takes."""
+    """What earlier runs of a program have shown: when its transfer begins, and how long a message takes."""
 
     settle: float = 0.4
     message: float = 0.0001
@@ -47,11 +47,11 @@ class Pace:
 
 @dataclass(frozen=True)
 class Job:
-    """What to run."""
+    """One run."""
 
     way: Way
     link: place.Link
-    load: int  # messages a second for each client; 0 is all it can
+    load: int  # messages a second for each client; 0: no limit
     size: int
     clients: int = 1
     depth: int = 16
@@ -66,7 +66,7 @@ class Runner:
     limit: float
     server_launch: tuple[str, ...] = ()
     client_launch: tuple[str, ...] = ()
-    count: bool = field(default=False, init=False)  # with the processor's counters
+    count: bool = field(default=False, init=False)  # whether to read the processor's counters
 
     def __post_init__(self) -> None:
         self.children = Children(self.folder)
@@ -97,7 +97,7 @@ class Runner:
         return server
 
     def use_of(self, children: list[Child], settle: float) -> tuple[cpu.Use, float]:
-        """The resources used in a window that begins after settle seconds, and its time."""
+        """The resources used in a window that begins after `settle` seconds, and the length of the window."""
         if self.children.wait(children[-1], settle):
             raise TooShort
         try:
@@ -123,7 +123,7 @@ class Runner:
             self.children.end(server)
             return
         if job.clients > 1 and not self.children.wait(server, 2):
-            self.children.tell(server)  # it waits for a client that was stopped before it had been accepted
+            self.children.tell(server)  # it waits for a client that was stopped before the server had accepted it
         if not self.children.wait(server, 20):
             raise Failed("the server did not end after its clients")
         if server.status:
@@ -166,7 +166,7 @@ class Runner:
             raise Failed(str(error)) from error
 
     def run(self, job: Job) -> outputs.Figures:
-        """A sample. perftest may fail to connect on a busy machine, and crash on it: it gets three tries."""
+        """Measures a sample. perftest may fail to connect on a busy machine, or crash there: it gets three attempts."""
         first = Pace() if job.way.ends_by_signal else Pace(0.8)
         pace = self.paces.setdefault(f"{job.way.name} {job.size} {job.link.name}", first)
         failures, why = 0, []
@@ -181,7 +181,7 @@ class Runner:
                 why.append("begun late")
             except Failed as error:
                 failures += 1
-                pace.message *= 5 if isinstance(error, Hung) else 1  # perhaps there were too many
+                pace.message *= 5 if isinstance(error, Hung) else 1  # perhaps the run had too many messages
                 if isinstance(error, Hung) or job.way.family != "perftest" or failures == 3:
                     raise
             finally:
@@ -190,7 +190,7 @@ class Runner:
 
 
 def agents_cycle(job: Job, server: Child) -> float:
-    """The time from one message to the next at the agent of a ping, as perftest measures it; 0: there is none."""
+    """The time from one message to the next at the agent of a ping, as perftest measures it; 0 if there is none."""
     if job.way.family != "ours" or job.way.stream or job.clients > 1:
         return 0.0
     try:

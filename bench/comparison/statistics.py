@@ -18,8 +18,8 @@ from .plan import Point
 from .store import Results, Sample
 
 DRAWS = 1000
-NARROW = 0.10  # an interval not wider than this part of its median is known well enough
-KEPT = 0.95  # of the rate that was offered
+NARROW = 0.10  # an interval is narrow enough if it is not wider than this part of its median
+KEPT = 0.95  # a point has reached the offered rate if it has this part of it
 # By how much of the distance from the least to the most it is wider, on each side, so that the true median is within in
 # 95 % of all cases: found by simulation, for normal, skewed (lognormal) and heavy-tailed (Student's t, 3) rounds alike.
 WIDER = {2: 6.0, 3: 1.0, 4: 0.25, 5: 0.05}
@@ -37,7 +37,7 @@ class Estimate:
 
     @property
     def narrow(self) -> bool:
-        """Whether more rounds are not worth their time."""
+        """Whether more rounds would not change much."""
         return self.rounds >= 3 and self.high - self.low <= NARROW * abs(self.value)
 
 
@@ -64,19 +64,19 @@ def series(results: Results, link: str, point: Point, figure: Callable[[Sample],
 
 
 def estimate(results: Results, link: str, point: Point, figure: Callable[[Sample], float | None]) -> Estimate | None:
-    """None: it was not measured."""
+    """The median and its interval; None: not measured."""
     values = series(results, link, point, figure)
     return bootstrap(list(values.values())) if values else None
 
 
 def ratio(left: dict[int, float], right: dict[int, float]) -> Estimate | None:
-    """Of two series, round by round; None if they have no round in common."""
+    """The ratio of two series, round by round; None if they have no round in common."""
     rounds = [number for number in left if right.get(number)]
     return bootstrap([left[number] / right[number] for number in rounds]) if rounds else None
 
 
 def verdict(one: Estimate | None, low: str = "less", high: str = "more") -> str:
-    """In words. An interval on both sides of 1 that is not narrow allows no conclusion."""
+    """The conclusion as a word. A wide interval on both sides of 1 allows no conclusion."""
     if one is None:
         return "not measured"
     if one.rounds < 3:
@@ -96,13 +96,13 @@ def plain(name: str) -> Callable[[Sample], float | None]:
 
 
 def kept(results: Results, link: str, point: Point) -> bool:
-    """Whether it was measured at the rate that it was offered."""
+    """Whether the offered rate was reached."""
     rate = estimate(results, link, point, plain("rate"))
     return rate is not None and rate.value >= KEPT * point.load * point.clients
 
 
 def net_cpus(results: Results) -> Callable[[Sample], float | None]:
-    """CPUs busy in the machine, less what it does by itself."""
+    """CPUs busy in the machine, less those that it uses when idle."""
     own = median(results.background) if results.background else 0.0
 
     def figure(sample: Sample) -> float | None:
@@ -128,7 +128,7 @@ def cpu_us(results: Results) -> Callable[[Sample], float | None]:
 
 
 def reference(point: Point, points: Sequence[Point]) -> Point | None:
-    """What a point is compared with: ping-sr-2, or ib_send_bw, in the same place."""
+    """The point that this one is compared with: ping-sr-2 or ib_send_bw, under the same conditions."""
     for way in ("ping-sr-2", "ib_send_bw"):
         other = Point(way, point.load, point.size, point.clients)
         if other in points and other != point:
@@ -137,7 +137,7 @@ def reference(point: Point, points: Sequence[Point]) -> Point | None:
 
 
 def ratios(results: Results) -> dict[tuple[str, Point, str], Estimate]:
-    """Of each point beside its reference, by link, point and figure: CPU a message and the round trip."""
+    """The ratios of each point to its reference, by link, point and figure: CPU time for a message, and the round trip."""
     found = {}
     figures = {"CPU a message": cpu_us(results), "round trip": plain("p50_us")}
     for link in sorted({sample.link for sample in results.samples}):
@@ -152,5 +152,5 @@ def ratios(results: Results) -> dict[tuple[str, Point, str], Estimate]:
 
 
 def settled(results: Results) -> bool:
-    """Whether all ratios of CPU and round trip are narrow."""
+    """Whether the ratios of CPU time and round trip are all narrow."""
     return all(one.narrow for one in ratios(results).values())

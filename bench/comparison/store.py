@@ -22,7 +22,7 @@ SCHEMA = 1
 
 
 class Damaged(ValueError):
-    """A file of results that cannot be used; the message names it."""
+    """A file of results that cannot be used; the message names the file."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def append(file: Path, kind: str, value: Any) -> None:
 
 
 def sample_from(value: dict[str, Any]) -> Sample:
-    """A sample from JSON; raises KeyError or TypeError if it is none."""
+    """A sample from JSON. Raises KeyError or TypeError if it is not one."""
     figures = {str(name): float(number) for name, number in value["figures"].items()}
     return Sample(str(value["link"]), Point(**value["point"]), int(value["round"]), figures)
 

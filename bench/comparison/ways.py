@@ -12,13 +12,13 @@ import shutil
 from dataclasses import dataclass
 
 POLLS, SLEEPS, BOTH, ONE_SIDED = "polls", "sleeps", "polls, then sleeps", "one-sided"
-MANY = 1_000_000_000  # messages: until it is told to stop
-UNTOLD = ("ping-sr-0", "ping-rc-0", "ping-rc-0-events")  # whose server does not hear how much there will be
+MANY = 1_000_000_000  # messages: practically without end
+UNTOLD = ("ping-sr-0", "ping-rc-0", "ping-rc-0-events")  # messages, if the server is not told how many there will be
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to wait. program is a folder with client and server, or a command of somebody else."""
+    """One way to wait. program is a folder with client and server, or a command of another project."""
 
     name: str
     waits: str
@@ -29,10 +29,10 @@ class Way:
     server_options: tuple[str, ...] = ()
     stream: bool = False
     roce_only: bool = False
-    sized: bool = True  # or it has one size, and no option for it
+    sized: bool = True  # or it has only one size, and no option for it
 
     def missing(self) -> str:
-        """What is not there, or nothing."""
+        """The programs that are not installed; empty if all are."""
         if self.family == "ours":
             gone = [role for role in ("client", "server") if not os.access(f"{self.program}/{role}", os.X_OK)]
             return f"{self.program}/{gone[0]} is not built" if gone else ""
@@ -47,13 +47,13 @@ class Way:
 
     @property
     def ends_by_signal(self) -> bool:
-        """Whether client and server end with their statistics when the client is told to."""
+        """Whether client and server end with their statistics when the client is told to stop."""
         return self.family == "tcp" or (self.family == "ours" and self.name not in UNTOLD)
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a pair is to do. rate 0 is all it can; count is for those that cannot be told to stop."""
+    """The parameters of a run. rate 0: no limit; count is for programs that cannot be told to stop."""
 
     address: str
     port: int
@@ -69,7 +69,7 @@ class Wish:
 
 
 def ours(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
-    """Our own stages. Where the server is not told how much there will be, both sides get the same count."""
+    """Our own stages. If the server is not told how many messages there will be, both sides get the same count."""
     messages = round(wish.rate * (wish.seconds + (0 if wish.until else 2))) if wish.rate else MANY
     if way.name in UNTOLD:
         messages = max(2, round(wish.rate * wish.seconds)) if wish.rate else wish.count
@@ -92,7 +92,7 @@ def ours(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
 
 
 def perftest(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
-    """perftest, with the CM as ours are."""
+    """perftest, with the CM as in our programs."""
     device = ["-d", wish.device] if wish.device else []
     size = ["-s", str(wish.size)] if way.sized else []
     common = [way.program, "-F", "-R", *device, "-p", str(wish.port), *size, *way.options]
@@ -103,14 +103,14 @@ def perftest(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
 
 
 def pingpong(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
-    """ibv_rc_pingpong, which knows no CM."""
+    """ibv_rc_pingpong, which does not use the CM."""
     common = [way.program, "-d", wish.device, "-g", wish.gid, "-n", str(wish.count)]
     common += ["-s", str(wish.size), "-p", str(wish.port), *way.options]
     return common, [*common, wish.address]
 
 
 def qperf(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
-    """qperf's server serves whatever is asked for."""
+    """qperf, whose server needs no options for the test."""
     listen = ["-lp", str(wish.port)]
     test = ["-t", str(max(1, round(wish.seconds))), "-m", str(wish.size), *way.options]
     return [way.program, *listen], [way.program, wish.address, *listen, *test]
@@ -147,7 +147,7 @@ PARTS = {"none": "111", "chaining": "011", "signaling": "101", "credits": "110",
 
 
 def blast_part(name: str, off: str, depth: int = 16) -> Way:
-    """blast-sr-2 with some of its economies switched off: chain, selective signaling, credit batches."""
+    """blast-sr-2 without some of its optimizations: chains, selective signaling, credit batches."""
     client = ["--chain", "1"] if off[0] == "1" else []
     client += ["--signal-every", "1" if off[1] == "1" else str((depth + 3) // 4)]
     server = (["--chain", "1"] if off[0] == "1" else []) + (["--credit-batch", "1"] if off[2] == "1" else [])

@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def point(text: str) -> plan.Point:
-    """'blast-sr-2/65536'; ValueError says what is wrong."""
+    """Reads 'blast-sr-2/65536'. Raises ValueError with what is wrong."""
     name, _, size = text.partition("/")
     way, _, load = name.partition("@")
     if way not in WAYS or not remote.possible(way):
@@ -69,7 +69,7 @@ def point(text: str) -> plan.Point:
 
 
 def check(options: argparse.Namespace) -> tuple[Wishes, Rules, list[hosts.Host]]:
-    """ValueError says what is wrong; nothing has been started then."""
+    """Reads the options. Raises ValueError before anything has been started."""
     points = tuple(dict.fromkeys(point(text) for text in options.program or PROGRAMS))
     if options.rounds < 1 or options.at_once < 0 or not 0 < options.seconds <= 3600:
         raise ValueError("--rounds is at least 1, --at-once at least 0, --seconds from more than 0 to 3600")
@@ -83,7 +83,7 @@ def check(options: argparse.Namespace) -> tuple[Wishes, Rules, list[hosts.Host]]
 
 
 def finish(file: Path, folder: Path) -> int:
-    """The report, whatever ended the run."""
+    """Writes the report, however the run ended."""
     results = store.collect(file)
     bad = odd.broken(results)
     if results.samples:

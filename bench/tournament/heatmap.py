@@ -15,14 +15,14 @@ from bench.comparison.plot import STYLE
 from .odd import Map, Odd
 
 SMALL, LARGE = 16, 52  # sides of a cell
-WORDS = 12  # hosts, up to which a cell has its value in it
-BETTER, SAME, WORSE = (33, 102, 172), (240, 240, 240), (179, 88, 6)  # for the colour-blind, too
+WORDS = 12  # with at most this many hosts the values are written into the cells
+BETTER, SAME, WORSE = (33, 102, 172), (240, 240, 240), (179, 88, 6)  # colours that colour-blind people can distinguish
 NOTE = 26  # below the cells: the scale
-DARK = 120  # of 255, below which text is white
+DARK = 120  # of 255; on a darker cell the text is white
 
 
 def colour(times: float, more_is_worse: bool) -> tuple[int, int, int]:
-    """Twice what is typical, or half of it, has all of the colour."""
+    """The colour. Twice the typical value, or half of it, has the full colour."""
     part = max(-1.0, min(1.0, math.log2(times))) * (1 if more_is_worse else -1)
     end = WORSE if part > 0 else BETTER
     red, green, blue = (round(a + abs(part) * (b - a)) for a, b in zip(SAME, end))
@@ -30,14 +30,14 @@ def colour(times: float, more_is_worse: bool) -> tuple[int, int, int]:
 
 
 def box(x: float, y: float, side: int, fill: tuple[int, int, int], title: str, edge: bool) -> str:
-    """A cell; one that is odd has an edge."""
+    """A cell; an odd pair has an edge."""
     stroke = ' stroke="currentColor" stroke-width="2.5"' if edge else ""
     place = f'x="{x + 1}" y="{y + 1}" width="{side - 2}" height="{side - 2}"'
     return f'<rect class="mark" {place} fill="rgb{fill}"{stroke}><title>{escape(title)}</title></rect>'
 
 
 def names(hosts: list[str], left: int, top: int, side: int) -> list[str]:
-    """Of the rows and of the columns."""
+    """The names of the rows and of the columns."""
     parts = []
     for index, host in enumerate(hosts):
         middle = index * side + side // 2 + 4
@@ -59,7 +59,7 @@ def scale(one: Map, left: int, y: int) -> list[str]:
 
 
 def cell(one: Map, pair: tuple[str, str], place: tuple[float, float], side: int, edges: set[frozenset[str]]) -> str:
-    """One pair; nothing where nothing was measured."""
+    """The cell of a pair; none if it was not measured."""
     x, y = place
     there = pair in one.cells
     found = one.cells.get(pair) or one.cells.get(pair[::-1])

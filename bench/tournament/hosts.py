@@ -13,25 +13,25 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-# On one node of the allocation, beside what else is started there.
+# on one node of the allocation, at the same time as other steps
 SRUN = ("--nodes=1", "--ntasks=1", "--overlap", "--cpu-bind=none", "--quiet", "--nodelist={host}")
 
 
 @dataclass(frozen=True)
 class Host:
-    """The name is the launcher's, the address that of its RDMA device."""
+    """A host. The launcher uses the name; address is that of its RDMA device."""
 
     name: str
     address: str
 
 
 def named(name: str, address: str) -> Host:
-    """The address is a template with {host} in it, such as '{host}-ib'."""
+    """A host. The address may be a template with {host} in it, such as '{host}-ib'."""
     return Host(name, address.replace("{host}", name))
 
 
 def unique(hosts: list[Host], where: str) -> list[Host]:
-    """Two at least, and none twice."""
+    """Checks that there are at least two hosts, and that none is there twice."""
     names = [host.name for host in hosts]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -42,7 +42,8 @@ def unique(hosts: list[Host], where: str) -> list[Host]:
 
 
 def read(file: Path, address: str = "{host}") -> list[Host]:
-    """A line a host: its name, and the address of its RDMA device if that is another one; # begins a comment."""
+    """Reads a line for each host: its name, and the address of its RDMA device if that is another one. # begins a
+    comment."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -58,7 +59,7 @@ def read(file: Path, address: str = "{host}") -> list[Host]:
 
 
 def of_allocation(address: str = "{host}") -> list[Host]:
-    """The nodes of the Slurm job that this is started in."""
+    """The nodes of the Slurm job in which this was started."""
     nodes = os.environ.get("SLURM_JOB_NODELIST", "")
     if not nodes:
         raise ValueError("--hosts FILE is missing, and this is not within a job of Slurm, whose nodes it could take")
@@ -67,7 +68,7 @@ def of_allocation(address: str = "{host}") -> list[Host]:
 
 
 def launcher(text: str) -> tuple[str, ...]:
-    """The words of a launcher, {host} among them. srun alone gets the options that put one process on one node."""
+    """The words of a launcher, with {host} in them. Only srun gets the options that start one process on one node."""
     words = shlex.split(text)
     if words and os.path.basename(words[0]) == "srun" and "{host}" not in text:
         words[1:1] = SRUN

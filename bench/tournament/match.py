@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""One pair of hosts: client on one, server on the other, each program in turn; and the check that a host answers.
+"""One pair of hosts: client on one, server on the other, with each program; and the check that a host answers.
 
 Place: below tournament.py, above bench/comparison/remote.py. Contract: runs in a thread of its own. It ends within the
-programs' limits, or soon after its `stop` becomes readable, and leaves no process here. Processes on other hosts end
-by themselves, because timeout(1) starts them.
+programs' limits, or soon after its `stop` becomes readable, and leaves no process here. Processes on other hosts end by
+themselves, because timeout(1) starts them.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from bench.comparison.ways import WAYS
 from .hosts import Host, on
 
 ANSWER = ("timeout", "-k", "5", "20", "uname", "-srm")
-TRIES = 4  # with 0.4, 1.8, 4.6 and 10.2 seconds to settle
-ANSWER_S = 30  # for a host to say what it is
+TRIES = 4  # attempts, with 0.4, 1.8, 4.6 and 10.2 seconds to settle
+ANSWER_S = 30  # seconds in which a host has to answer
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Who measures with whom."""
+    """Which two hosts measure."""
 
     client: Host
     server: Host
 
     @property
     def link(self) -> str:
-        """What its samples are called."""
+        """The names under which its samples are stored."""
         return f"{self.client.name}>{self.server.name}"
 
 
 @dataclass
 class Outcome:
-    """Of one pair in one round: figures by point, and why a point has none."""
+    """The results of a pair in a round: figures by point, and the reason if a point has none."""
 
     pair: Pair
     figures: dict[Point, outputs.Figures] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Rules:
 
 
 def one_point(runner: RemoteRunner, pair: Pair, point: Point, depth: int) -> outputs.Figures:
-    """A run that ended in its warm-up is made again, and longer each time."""
+    """A run that ended in its warm-up is repeated, and is longer each time."""
     link = Link(pair.link, pair.server.address)
     job = Job(WAYS[point.way], link, point.load, point.size, 1, depth)
     for _ in range(TRIES - 1):
@@ -73,7 +73,7 @@ def one_point(runner: RemoteRunner, pair: Pair, point: Point, depth: int) -> out
 
 
 def play(rules: Rules, pair: Pair, points: list[Point], port: int) -> Outcome:
-    """After a program that hangs no other one is tried."""
+    """After a program that hangs, no other one is run."""
     outcome = Outcome(pair)
     with tempfile.TemporaryDirectory() as folder:
         launch = on(rules.launch, pair.server), on(rules.launch, pair.client)
@@ -97,7 +97,7 @@ def play(rules: Rules, pair: Pair, points: list[Point], port: int) -> Outcome:
 
 
 def ask(rules: Rules, host: Host) -> tuple[bool, str]:
-    """Whether a host answers; what it says, or why not."""
+    """Whether a host answers; its answer, or the reason why not."""
     with tempfile.TemporaryDirectory() as folder:
         children = Children(Path(folder), rules.stop)
         try:

@@ -20,10 +20,10 @@ from bench.comparison.statistics import Estimate, cpu_us, plain
 from bench.comparison.store import Results, Sample
 from bench.comparison.ways import WAYS
 
-SLACK = 1.25  # times; a pair nearer to what is typical is not odd
-SPREADS = 5  # and so many times what the pairs differ from it in the middle
-NOISY = 4  # times; where only more than that is odd, the pairs differ too much to say anything
-LEAST = 4  # hosts, for one of them to be named instead of its pairs
+SLACK = 1.25  # times; a pair that is nearer to the typical value is not odd
+SPREADS = 5  # ... and this many times the median difference of all pairs
+NOISY = 4  # times; if only larger differences are odd, the pairs differ too much for any statement
+LEAST = 4  # hosts, so that one of them can be named instead of its pairs
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Map:
 
     @cached_property
     def typical(self) -> float:
-        """The median of the hosts' medians: one bad host is in many pairs, and is one host all the same."""
+        """The median of the hosts' medians: one bad host is part of many pairs, but is only one host."""
         return median(median(values) for values in self.by_host().values())
 
     @cached_property
     def limit(self) -> float:
-        """How many times what is typical, or how small a part of it, is odd."""
+        """From which factor on a value is odd."""
         typical = self.typical
         apart = [median(abs(math.log(value / typical)) for value in values) for values in self.by_host().values()]
         return max(SLACK, math.exp(SPREADS * median(apart)))
@@ -65,7 +65,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Odd:
-    """A pair, or a host (the second name is empty), and how many times what is typical it has."""
+    """A pair, or a host (then the second name is empty), and its ratio to the typical value."""
 
     map: Map
     first: str
@@ -76,7 +76,7 @@ class Odd:
 
     @property
     def worse(self) -> bool:
-        """Rather than better."""
+        """Whether it is worse, not better."""
         return (self.times > 1) == self.map.more_is_worse
 
     def say(self) -> str:
@@ -90,7 +90,7 @@ class Odd:
 
 
 def figures(results: Results, point: Point) -> list[tuple[str, str, str, bool, Callable[[Sample], float | None]]]:
-    """What is shown of a program: name, title, unit, whether more is worse, and the figure."""
+    """What is shown of a program: name, title, unit, whether a larger value is worse, and the figure."""
     rate = ("mb", "Rate", "MB/s", "mb_per_second") if WAYS[point.way].stream else ("rate", "Rate", "messages/s", "rate")
     return [
         ("p50", "Round trip", "us (p50)", True, plain("p50_us")),
@@ -120,7 +120,7 @@ def maps(results: Results) -> list[Map]:
 
 
 def odd_pairs(one: Map) -> list[Odd]:
-    """Those of which all rounds are beyond the limit."""
+    """The pairs whose rounds are all beyond the limit."""
     if len(one.hosts) < 3 or one.limit > NOISY:
         return []
     typical, limit = one.typical, one.limit
@@ -132,7 +132,7 @@ def odd_pairs(one: Map) -> list[Odd]:
 
 
 def odd_hosts(one: Map, pairs: list[Odd]) -> list[Odd]:
-    """Those of which most pairs are odd in the same direction; the worst first."""
+    """The hosts whose pairs are mostly odd in the same direction; the worst comes first."""
     found: list[Odd] = []
     for host, values in one.by_host().items():
         mine = [odd for odd in pairs if host in (odd.first, odd.second)]
@@ -145,7 +145,7 @@ def odd_hosts(one: Map, pairs: list[Odd]) -> list[Odd]:
 
 
 def odd(one: Map) -> list[Odd]:
-    """Hosts, and the pairs that they do not explain."""
+    """The odd hosts, and the odd pairs that these do not explain."""
     pairs = odd_pairs(one)
     hosts = odd_hosts(one, pairs)
     sides = {(odd.first, odd.times > 1) for odd in hosts}
@@ -154,7 +154,7 @@ def odd(one: Map) -> list[Odd]:
 
 
 def broken(results: Results) -> list[str]:
-    """Hosts that do not answer, and pairs of which nothing, or not all, could be measured."""
+    """Hosts that do not answer, and pairs that were not, or not completely, measured."""
     hosts = {name.removeprefix("host "): about for name, about in results.environment.items() if name.startswith("host ")}
     told = [f"{name} does not answer: {about['gone']}" for name, about in hosts.items() if "gone" in about]
     by_link: dict[str, list[str]] = {}
@@ -173,7 +173,7 @@ def broken(results: Results) -> list[str]:
 
 
 def systems(results: Results) -> list[str]:
-    """Hosts that run something else than most."""
+    """Hosts whose programs or kernel differ from those of most hosts."""
     said = {name.removeprefix("host "): about.get("system") for name, about in results.environment.items()
             if name.startswith("host ") and about.get("system")}  # fmt: skip
     if not said:
@@ -183,7 +183,7 @@ def systems(results: Results) -> list[str]:
 
 
 def conclusions(results: Results) -> list[str]:
-    """What heads the report."""
+    """The text at the top of the report."""
     all_maps = maps(results)
     told = broken(results) + systems(results)
     odds = [(one, odd(one)) for one in all_maps]

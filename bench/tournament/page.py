@@ -27,7 +27,7 @@ HOW = (
 
 
 def in_order(names: list[str]) -> list[str]:
-    """node9 before node10."""
+    """A key that sorts node9 before node10."""
     return sorted(names, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
 
 

@@ -14,15 +14,15 @@ T = TypeVar("T")
 
 
 def roles(one: int, other: int) -> tuple[int, int]:
-    """Client and server, so that each host is as often the one as the other (or once more, if that is an odd number)."""
+    """Client and server of a pair, so that each host has both roles equally often (with one more, if the number is
+    odd)."""
     low, high = sorted((one, other))
     return (low, high) if (high - low) % 2 else (high, low)
 
 
 def steps(players: Sequence[T]) -> list[list[tuple[T, T]]]:
-    """The pairs of each step; the first of a pair is the client. The host in the first seat keeps it, all others move on,
-    and those who sit opposite each other meet. Who sits opposite the empty seat has a rest.
-    """
+    """The pairs of each step; the first of a pair is the client. The host in the first seat stays there, all others
+    move on by one seat, and those in opposite seats meet. The host opposite the empty seat has a rest."""
     seats = list(range(len(players) + len(players) % 2))
     found = []
     for _ in range(len(seats) - 1):
@@ -34,7 +34,8 @@ def steps(players: Sequence[T]) -> list[list[tuple[T, T]]]:
 
 
 def rounds(players: Sequence[T], number: int, both_ways: bool) -> list[list[tuple[T, T]]]:
-    """The steps of one round, counted from 1. With both_ways each pair meets a second time in it, roles exchanged."""
+    """The steps of one round; rounds are counted from 1. With both_ways each pair meets a second time in it, with
+    exchanged roles."""
     once = steps(players)
     there = once if number % 2 else once[::-1]  # so that a drift of the whole fabric does not favour the last pairs
     return there + [[(server, client) for client, server in step] for step in there] if both_ways else there

@@ -25,8 +25,8 @@ from . import schedule
 from .hosts import Host
 from .match import Outcome, Pair, Rules, ask, play
 
-GIVE_UP = 3  # pairs of one host that fail in a row: it answers, and cannot do it
-PORTS = 18515, 9000  # the first, and how many
+GIVE_UP = 3  # pairs of one host that failed one after the other: it answers, but cannot measure
+PORTS = 18515, 9000  # the first one, and how many
 
 
 def say(text: str) -> None:
@@ -36,12 +36,12 @@ def say(text: str) -> None:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is asked for."""
+    """What the command line asks for."""
 
     points: tuple[Point, ...]
     rounds: int
     both_ways: bool
-    at_once: int  # pairs; 0: all of a step
+    at_once: int  # pairs at a time; 0: all of a step
 
 
 class Tournament:
@@ -52,13 +52,13 @@ class Tournament:
         self.wishes, self.rules, self.hosts, self.file = wishes, replace(rules, stop=self.stop), hosts, file
         results = store.collect(file) if file.exists() else store.Results()
         self.done = {(one.link, one.round, one.point) for one in results.samples}
-        self.gone: dict[str, str] = {}  # hosts that do not answer, and why
-        self.row: Counter[str] = Counter()  # failures in a row, by host
-        self.took: list[float] = []  # seconds, by step
+        self.gone: dict[str, str] = {}  # hosts that do not answer, with the reason
+        self.row: Counter[str] = Counter()  # failures one after the other, by host
+        self.took: list[float] = []  # duration in seconds, by step
         self.played = 0
 
     def note(self, kind: str, value: object) -> None:
-        """Into the file, at once."""
+        """Writes a line to the file, at once."""
         store.append(self.file, kind, value)
 
     def width(self) -> int:
@@ -67,7 +67,7 @@ class Tournament:
 
     @contextmanager
     def workers(self, number: int) -> Iterator[ThreadPoolExecutor]:
-        """Threads, which all end what they are at when this is interrupted."""
+        """Starts a thread for each; all of them end their work when this is interrupted."""
         pool = ThreadPoolExecutor(number)
         try:
             yield pool
@@ -78,7 +78,7 @@ class Tournament:
             pool.shutdown(cancel_futures=True)
 
     def ask_all(self, hosts: list[Host]) -> None:
-        """Each host is asked what it is, all at the same time."""
+        """Asks all hosts at the same time for their versions."""
         with self.workers(max(1, min(len(hosts), 2 * self.width()))) as pool:
             answers = dict(zip(hosts, pool.map(lambda host: ask(self.rules, host), hosts)))
         for host, (there, said) in answers.items():
@@ -92,17 +92,17 @@ class Tournament:
                 self.note("environment", {f"host {host.name}": {"address": host.address, "gone": said}})
 
     def missing(self, pair: Pair, number: int) -> list[Point]:
-        """What a pair has not measured in a round; in turn forwards and backwards."""
+        """The points of a round that a pair has not measured yet; every second round in reverse order."""
         points = [point for point in self.wishes.points if (pair.link, number, point) not in self.done]
         return points if number % 2 else points[::-1]
 
     def able(self, pair: Pair) -> bool:
-        """Whether both hosts answer, and are not known to fail."""
+        """Whether both hosts answer, and have not failed too often."""
         names = (pair.client.name, pair.server.name)
         return not any(name in self.gone or self.row[name] >= GIVE_UP for name in names)
 
     def take(self, outcome: Outcome, number: int) -> None:
-        """What a pair has come to: into the file, and into the count of failures."""
+        """Stores a pair's result, and counts failures."""
         link, names = outcome.pair.link, (outcome.pair.client.name, outcome.pair.server.name)
         for point, figures in outcome.figures.items():
             self.note("sample", asdict(store.Sample(link, point, number, figures)))
@@ -115,7 +115,7 @@ class Tournament:
             self.row[name] = self.row[name] + 1 if outcome.failures else 0
 
     def play_step(self, todo: list[tuple[Pair, list[Point]]], number: int) -> None:
-        """All pairs of a step. The hosts of those that fail are asked whether they are there."""
+        """Runs all pairs of a step. The hosts of pairs that failed are asked again whether they answer."""
         futures: list[Future[Outcome]] = []
         failed: list[Host] = []
         try:
@@ -140,7 +140,7 @@ class Tournament:
             self.leave_out(failed)
 
     def leave_out(self, hosts: list[Host]) -> None:
-        """Those that answer and fail again and again would take the time of all."""
+        """A host that answers but fails again and again is left out, because it would delay all others."""
         for host in hosts:
             if self.row[host.name] == GIVE_UP and host.name not in self.gone:
                 say(f"{host.name} answers, and {GIVE_UP} pairs with it failed in a row: it is left out of this round")
@@ -162,14 +162,14 @@ class Tournament:
             self.took.append(time.monotonic() - begun)
 
     def left(self, steps: int) -> str:
-        """The time that so many steps take; before the first one it is what they take at least."""
+        """The time that this many steps take; before the first one, the least time that they can take."""
         turns = -(-(len(self.hosts) // 2) // self.width())
         guess = turns * len(self.wishes.points) * (self.rules.window + 1.5)
         mean = sum(self.took) / len(self.took) if self.took else guess
         return clock(steps * mean)
 
     def run(self) -> None:
-        """Whoever did not answer is asked again before each round."""
+        """Hosts that did not answer are asked again before each round."""
         self.ask_all(self.hosts)
         for number in range(1, self.wishes.rounds + 1):
             if number > 1 and self.gone:

@@ -101,7 +101,8 @@ SOLUTIONS = [
     Solution("srq", "never armed", swap("ibv_modify_srq(pool->store->srq, &attr, IBV_SRQ_LIMIT)", "!attr.srq_limit"),
              70, 92, "ibv_modify_srq"),
     Solution("srq", "one at a time", swap("pool->low || pool->n_free >= pool->batch", "pool->n_free"), 70, 92, "calls of"),
-    # Not among them: a solution that does not count what is taken. The device's event is enough for it to work.
+    # The device's event is enough for it to work. But it arms the limit when few receives are posted.
+    Solution("srq", "does not count", swap("	pool->posted--;", "	(void)pool;"), 70, 90, "armed the limit"),
     Solution("srq", "posts nothing while low", swap("return pool->low || pool->n_free >= pool->batch",
              "return !pool->low && pool->n_free >= pool->batch"), 60, 92),
     Solution("retry", "right", same, 100, 100),

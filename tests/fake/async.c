@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, asynchronous events. Contract: as in ibv_get_async_event(3). All connections
- * share the events of a device. A program that reads when there is no event would wait for ever,
- * and so would one that destroys a QP or CQ whose event it has read and not acked. Events that were
- * not read end with their object.
+ * of a device share its events. If there is no event, a program that reads one would wait for ever.
+ * So would a program that destroys a QP or CQ whose event it has read and not acknowledged. Events
+ * that were not read end with their object.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ struct async {
 static STAILQ_HEAD(asyncs, async) queue = STAILQ_HEAD_INITIALIZER(queue);
 static int fd;
 static bool raised;
-static unsigned int unacked; /* of ports and devices */
+static unsigned int unacked; /* events of ports and devices */
 
 void fake_open_async(void)
 {
@@ -149,7 +149,7 @@ void fake_drop_async(const void *element)
 
 	for (async = STAILQ_FIRST(&queue); async; async = next) {
 		next = STAILQ_NEXT(async, next);
-		if (element != async->pub.element.qp) /* or cq, or srq: it is a union */
+		if (element != async->pub.element.qp) /* or of a CQ or SRQ: it is a union */
 			continue;
 		take(async, &event);
 		--*count_of(&event);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, those with which a program connects a QP without the CM: devices, GIDs, and
- * the states of a QP. Contract: as in the man pages. Each QP has an id that the program does not
- * see and, from RTR on, the peer whose number was exchanged. An attribute that differs from what
- * was exchanged is reported.
+ * Place: fake verbs, the verbs with which a program connects a QP without the connection manager
+ * (CM): devices, GIDs, and the states of a QP. Contract: as in the man pages. Each QP has an id
+ * that the program does not see. From RTR on it also has a peer: the one whose QP number was
+ * exchanged. An attribute that differs from what was exchanged is reported.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -188,7 +188,7 @@ static int to_rts(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	if (!attr->timeout || !attr->retry_cnt || attr->retry_cnt > 6 || !attr->rnr_retry)
 		fake_complain("QP %u: waits for ever, or does not try again", qp->object.number);
 	if (!qp->id->line)
-		return 0; /* complained of already */
+		return 0; /* already reported */
 	qp->id->state = FAKE_CONNECTED;
 	qp->id->line->sq_psn = attr->sq_psn;
 	fake_check_told(qp->id->line);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the beginning and end of every call. Contract: a call holds the one lock;
- * calls that can fail are counted, and the chosen one is made to fail. The ledger is checked when
- * the process ends.
+ * Place: fake verbs, the beginning and end of every call. Contract: a call holds the lock; calls
+ * that can fail are counted, and one of them is made to fail. The ledger is checked when the
+ * process ends.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 const struct fake_config *fake_config;
 struct fake_report *fake_report;
 
-#define PATIENCE_S 10 /* for what another thread is about to do */
+#define PATIENCE_S 10 /* seconds to wait for another thread */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -51,7 +51,7 @@ bool fake_await_change(void)
 	return !pthread_cond_timedwait(&changed, &lock, &until);
 }
 
-/* The same numbers for the same seed, whatever else the process does. */
+/* Returns the same numbers for the same seed, whatever the process does between the calls. */
 unsigned int fake_random(unsigned int below)
 {
 	random_state = random_state * 1103515245u + 12345u;
@@ -83,18 +83,23 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	report->hit_after = FAKE_ALL_DONE;
 	report->expected = fault->expected;
 	report->peers_doing = fault->peers_doing || (fault->wc_status == IBV_WC_WR_FLUSH_ERR &&
-						     fake_config->iwarp); /* it has left */
+						     fake_config->iwarp); /* the peer has left */
 	/* A program of one file does not ask which event has come. */
 	report->peers_doing |= report->one_file && fault->device_leaves;
 	report->wc_status = (int)fault->wc_status;
 	snprintf(report->call, FAKE_NAME, "%s", call);
 	snprintf(report->fault, FAKE_NAME, "%s", fault->name);
-	/* A flush is normal, and the message is about what made it come, if the CM says so. */
+	/*
+	 * A flush is normal: the message has to name what caused it, if a CM event tells the cause.
+	 */
 	if (fault->wc_status == IBV_WC_WR_FLUSH_ERR && !fake_config->iwarp && !report->one_file)
 		snprintf(report->says, FAKE_NAME, "was flushed");
 	if (fault->wc_status && fault->wc_status != IBV_WC_WR_FLUSH_ERR)
 		snprintf(report->says, FAKE_NAME, "(status %d,", fault->wc_status);
-	/* ... how long the message was, and not that what it holds is wrong, too. */
+	/*
+	 * The message has to say that the length is wrong, and need not say that the data is wrong,
+	 * too.
+	 */
 	if (fault->cut)
 		snprintf(report->says, FAKE_NAME, " bytes");
 }
@@ -104,7 +109,10 @@ void fake_strikes(void)
 	fake_report->struck = true;
 }
 
-/* SIGTERM, if it is caught: before that it would be no test. */
+/*
+ * Sends SIGTERM if the program catches it. Before the program has a handler, this would test
+ * nothing.
+ */
 void fake_stop_program(void)
 {
 	struct sigaction action;

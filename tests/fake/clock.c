@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, the program's clock. Contract: a program that sleeps for a time does not wait:
- * its clock is advanced instead. With fake_hurry, so is the clock of a program that waits in
+ * its clock is advanced instead. With fake_hurry, the same is true for a program that waits in
  * poll(2) while nothing is ready. A second of alarm(2) takes a hundredth of a second if nothing
  * else would end a wait.
  */
@@ -32,8 +32,9 @@ bool fake_skips_waits(void)
 }
 
 /*
- * A thread that has an event to take, or a peer's end to act upon, gets real time for it: on a busy
- * machine the hurried clock would be a minute ahead of it. Not for ever: not every program does so.
+ * If a thread of the program has an event to read, or has to act because a peer has left, it gets
+ * real time to do so: on a busy machine the hurried clock could be a minute ahead of it. The number
+ * of these waits is limited, because some programs never act.
  */
 static bool waits_for_thread(void)
 {
@@ -54,7 +55,10 @@ void fake_hurry(void)
 
 	if (fake_time_is_known() && fake_let_arrive())
 		return;
-	/* A program that polls memory polls the CQ rarely, and then many times: only messages take time. */
+	/*
+	 * A program that polls memory polls the CQ rarely, and then many times: only messages take
+	 * time.
+	 */
 	if (fake_time_is_known() && fake_config->spins)
 		return;
 	if (fake_time_is_known())
@@ -100,7 +104,7 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 	return 0;
 }
 
-/* A second later: two signals at the same time are one. */
+/* The second signal comes a second later, because two at the same time count as one. */
 bool fake_insist(void)
 {
 	const struct timespec second = { .tv_sec = 1 };
@@ -116,7 +120,7 @@ bool fake_insist(void)
 
 #define SHORT_NS 10000000
 
-/* Wait for a timer that expires soon; otherwise wait a second. */
+/* The end of a wait: when the timer expires, if that is soon; otherwise in a second. */
 static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 {
 	uint64_t ns = to_ns(now) + (left_ns < SHORT_NS ? left_ns : OUR_NS_PER_S);
@@ -125,7 +129,7 @@ static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
 }
 
-/* What another thread sends is there within a second; otherwise nothing comes. */
+/* If another thread is going to signal, it does so within a second. */
 int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock, clockid_t clock,
 				  const struct timespec *end)
 {
@@ -150,7 +154,10 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 	return ret;
 }
 
-/* Called by the signal handler, too. A program that is told to stop at each call has many to wait for. */
+/*
+ * Also called by the signal handler. If a program is told to stop at each of its calls, one in each
+ * run, there are many alarms to wait for.
+ */
 unsigned int __wrap_alarm(unsigned int seconds)
 {
 	const struct itimerval soon = { .it_value.tv_usec = (suseconds_t)seconds * 10000 };

@@ -2,7 +2,7 @@
 /*
  * Place: fake verbs, librdmacm's events. Contract: a channel's descriptor is an eventfd that counts
  * the events in its queue. So poll(2), O_NONBLOCK and signals have the same effect as with the
- * kernel's.
+ * kernel's descriptor.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static void count_up(const struct fake_channel *channel)
 		fake_complain("event channel %u is broken", channel->object.number);
 }
 
-/* As many as there are in the queue: it does not block. */
+/* The count is the length of the queue, so this read does not block. */
 static void count_down(const struct fake_channel *channel)
 {
 	uint64_t one;
@@ -30,7 +30,10 @@ static void count_down(const struct fake_channel *channel)
 		fake_complain("event channel %u is broken", channel->object.number);
 }
 
-/* As the transport delivers it: InfiniBand and RoCE pad to the size of their message. */
+/*
+ * Private data in the length that the transport delivers: InfiniBand and RoCE pad it to the length
+ * of their message.
+ */
 static size_t padded(const struct fake_id *id, enum rdma_cm_event_type type, size_t length)
 {
 	if (fake_config->iwarp)
@@ -41,7 +44,7 @@ static size_t padded(const struct fake_id *id, enum rdma_cm_event_type type, siz
 	case RDMA_CM_EVENT_REJECTED:
 		return 148;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		return id->state == FAKE_ROUTE ? 196 : 0; /* it is the client that has an answer */
+		return id->state == FAKE_ROUTE ? 196 : 0; /* the event is for a client */
 	default:
 		return length;
 	}
@@ -52,12 +55,15 @@ void fake_send_event(struct fake_id *id, enum rdma_cm_event_type type, int statu
 {
 	struct fake_event *event = fake_new(struct fake_event, "CM event");
 
-	event->object.hidden = true; /* until it is the program's */
+	event->object.hidden = true; /* until the program gets the event */
 	event->id = id;
 	event->peer = id->peer;
 	event->pub.event = type;
 	event->pub.status = status;
-	/* From the receiver's side: with what it responds, the peer initiates. */
+	/*
+	 * The depths from the receiver's side: its initiator_depth is the peer's
+	 * responder_resources.
+	 */
 	event->pub.param.conn.responder_resources = id->peer ? id->peer->initiator_depth : 0;
 	event->pub.param.conn.initiator_depth = id->peer ? id->peer->responder_resources : 0;
 	if (length)
@@ -98,7 +104,7 @@ void fake_drop_events(struct fake_id *id)
 	fake_move_events(id, id->channel, NULL);
 }
 
-/* A connect request's id comes into being when the program gets the event, as in librdmacm. */
+/* The id of a connect request is created when the program gets the event, as in librdmacm. */
 static void take_request(struct fake_event *event)
 {
 	struct fake_id *listener = event->id;
@@ -124,7 +130,7 @@ static void take(struct fake_channel *channel, struct fake_event *event)
 	if (event->pub.event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		take_request(event);
 	if (event->pub.event == RDMA_CM_EVENT_ESTABLISHED && event->id->peer)
-		event->id->peer->accepted = true; /* as far as the program knows */
+		event->id->peer->accepted = true; /* as seen by the program */
 }
 
 int fake_wait_event(struct fake_channel *channel, struct fake_event **event)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, librdmacm's ids and channels, until a connection begins. Contract: as in the
- * man pages; what these leave open (synchronous ids, migration), as in librdmacm.
+ * man pages. What the man pages do not define (synchronous ids, migration) is as in librdmacm.
  */
 #include <errno.h>
 #include <string.h>
@@ -76,8 +76,8 @@ struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sy
 }
 
 /*
- * In any state but two: an id that is bound to nothing is of no interest to the kernel, and of one that
- * has come with a request it tells nothing before the program has accepted it.
+ * The id gets the event in every state except two: if it is not bound, and if it came with a
+ * connect request that the program has not accepted yet.
  */
 void fake_stray_events(void)
 {

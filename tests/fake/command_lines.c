@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: command lines. Contract: a row for each, with the exit status and a part
- * of what must be on stderr. See lines.h.
+ * of the text that must be on stderr. See lines.h.
  */
 #include "tests/fake/lines.h"
 

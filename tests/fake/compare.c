@@ -8,7 +8,7 @@
 #include "measure/clock.h"
 #include "tests/fake/compare.h"
 
-static char wrong[256]; /* the first thing that is; empty: nothing */
+static char wrong[256]; /* the first figure that differs; empty: none */
 
 const struct compare_percentile compare_percentiles[] = {
 	{ "p50", "p50 ", 50 },

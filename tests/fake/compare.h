@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: compares figures with the expected ones. Contract: the first that
+ * Place: the fake's tests: compares figures with the expected ones. Contract: the first figure that
  * differs is kept, with both values.
  */
 #ifndef FAKE_COMPARE_H
@@ -19,11 +19,11 @@ extern const struct compare_percentile {
 
 void compare_begin(void);
 void compare_differs(const char *name, double got, double wanted);
-/* `last` is how much the last decimal that is written is worth. */
+/* `last` is the value of the last decimal that is written. */
 void compare_value(const char *name, double got, double wanted, double tolerance, double last);
-const char *compare_end(void); /* NULL: all is as it must be */
+const char *compare_end(void); /* NULL: all figures are as expected */
 
-/* The value that so many percent of all are not more than. */
+/* The value that so many percent of all values do not exceed. */
 double compare_percentile_us(const struct expected *expected, double percent);
 
 #endif

@@ -67,7 +67,10 @@ static void check_round_trips(const struct expected *expected)
 			     COMPARE_IN_BUCKET, 1e-3);
 }
 
-/* The seconds are what they must be, or as many more as is allowed; and the rates fit them. */
+/*
+ * Compares the seconds, which may be more by the allowed difference, and checks that the rates fit
+ * them.
+ */
 static void check_time(const struct expected *expected, const struct figures_row *row)
 {
 	double seconds = number(NULL, "seconds"), least = (double)expected->ns / 1e9;
@@ -101,8 +104,9 @@ static void check_range(const char *name, double least, double most)
 }
 
 /*
- * Between the looks that found the last message before what is measured, and the last at all. A loop
- * that serves all clients goes on looking until the client has left.
+ * Counts the polls from the one that found the last message before the measurement to the one that
+ * found the last message of all. A loop that serves all clients continues to poll until the client
+ * has left.
  */
 static void check_looks(const struct expected *expected, const struct test *test,
 			const struct fake_report *report)
@@ -111,7 +115,7 @@ static void check_looks(const struct expected *expected, const struct test *test
 	const struct fake_looks *first = expected->first ? &report->noted[expected->first - 1]
 							 : &none;
 	const struct fake_looks *last = &report->noted[expected->arrivals - 1];
-	/* Of a one-sided stage's client with what the counts at the end take. */
+	/* For the client of a one-sided stage, including the polls for the counts at the end. */
 	const struct fake_looks *end =
 		test->one_sided || (test->alone && test->server) ? &report->looks : last;
 	double polls = number("cq", "polls"), found = number("cq", "completions");
@@ -134,7 +138,7 @@ static void check_looks(const struct expected *expected, const struct test *test
 		     1e-6);
 }
 
-/* Whether each message is found by a look at the CQ. */
+/* Whether each message is found by polling the CQ. */
 static bool has_looks(const struct test *test)
 {
 	return !test->one_sided ||

@@ -10,7 +10,10 @@
 
 #include "tests/fake/compare.h"
 
-/* The number after `name`, in the line that begins with `line`; or at its first digit. */
+/*
+ * Returns the number after `name` in the line that begins with `line`; without a name, the first
+ * number.
+ */
 static double shown(const struct run *run, const char *line, const char *name)
 {
 	const char *begin = strstr(run->output, line), *end = begin ? strchr(begin, '\n') : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, the private data of a connection: what peers send when they connect, accept or
- * refuse, and what the program may send. Contract: the bytes of docs/protocol.md, unless config has
- * others, which may be of another version, cut short or random.
+ * refuse, and what the program may send. Contract: the bytes that docs/protocol.md defines, unless
+ * config has others. Those may be of another version, cut short or random.
  */
 #include <endian.h>
 #include <errno.h>
@@ -91,7 +91,7 @@ bool fake_answer(struct fake_id *id)
 	size_t length;
 
 	if (!fake_config->refusal) {
-		memset(data, 0xa5, sizeof(data)); /* no business of any program's */
+		memset(data, 0xa5, sizeof(data)); /* no program may use these bytes */
 		fake_send_event(id, RDMA_CM_EVENT_ESTABLISHED, 0, data, fake_config->accept_data);
 		return true;
 	}
@@ -106,7 +106,7 @@ void fake_hear_refusal(const uint8_t *data, size_t length)
 	uint32_t words[2];
 	uint64_t limit;
 
-	if (!length) /* from a program that knows no private data */
+	if (!length) /* from a program that does not know private data */
 		return;
 	if (length != REFUSAL_LENGTH) {
 		fake_complain("rdma_reject: %zu bytes of private data", length);

@@ -13,7 +13,10 @@
 #define MAX_ACCEPT_DATA  196
 #define MAX_REJECT_DATA  148
 
-/* Sends the event that the call is to cause, or what is to come instead: then, false. */
+/*
+ * Sends the event that the call causes. If config wants another event instead, sends that one and
+ * returns false.
+ */
 static bool turns_out(struct fake_id *id, const struct fake_fault *fault,
 		      enum rdma_cm_event_type expected)
 {
@@ -94,7 +97,7 @@ static void check_depths(const struct fake_id *id, const struct rdma_conn_param 
 		fake_complain("%s: a depth above what the client offered", call);
 }
 
-/* What both sides must have done before they are connected. */
+/* Checks what both sides must have done before they are connected. */
 static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, size_t max_data,
 		       const char *call)
 {
@@ -115,7 +118,10 @@ static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, 
 	return EINVAL;
 }
 
-/* What the connection has come to, as soon as it stands. Returns whether it is lost. */
+/*
+ * If the fault says so, the peer or the device leaves as soon as the connection is made. Returns
+ * whether one does.
+ */
 static bool lose_peer(struct fake_id *id, const struct fake_fault *fault)
 {
 	if (!fault->peer_leaves && !fault->device_leaves)
@@ -156,7 +162,7 @@ int rdma_connect(struct rdma_cm_id *pub, struct rdma_conn_param *param)
 	return fake_end_rdma(fake_wait_if_sync(id));
 }
 
-/* The client's first message may be here before the event that says it is connected. */
+/* The client's first message may arrive before the event that says that it is connected. */
 static void accept_peer(struct fake_id *id, const struct fake_fault *fault)
 {
 	bool message_first = fake_chance(2);
@@ -199,7 +205,10 @@ int rdma_reject(struct rdma_cm_id *pub, const void *data, uint8_t length)
 	fake_report->refused_late = !fake_any_other(id);
 	if (length > MAX_REJECT_DATA)
 		fake_complain("rdma_reject: %u bytes of private data", length);
-	/* One who has left, or cannot be connected, needs no refusal: the call says so, no more. */
+	/*
+	 * The peer has left, or cannot be connected: it needs no refusal. The program only learns
+	 * this from the call's error.
+	 */
 	if (!fault.error && fake_use(&id->object, "rdma_reject") && id->state != FAKE_REQUESTED)
 		fault.error = EINVAL;
 	if (!fault.error) {
@@ -241,7 +250,7 @@ static int disconnect(struct fake_id *id)
 
 	if (id->device_gone)
 		return ENXIO;
-	/* On RoCE the kernel does not mind to be told twice. */
+	/* On RoCE a second call is no error in the kernel. */
 	if (id->disconnected && !fake_config->iwarp)
 		return 0;
 	if (!was_connected && id->state != FAKE_PEER_LEFT)
@@ -249,7 +258,10 @@ static int disconnect(struct fake_id *id)
 	id->disconnected = fake_report->disconnects = true;
 	if (qp)
 		fake_flush(qp);
-	/* On iWARP the connection has ended with the peer's end; on RoCE it takes ours, too. */
+	/*
+	 * On iWARP the connection ends when the peer ends it; on RoCE the program has to end it,
+	 * too.
+	 */
 	if (!was_connected && fake_config->iwarp)
 		return EINVAL;
 	id->state = FAKE_CLOSED;

@@ -3,7 +3,7 @@
  * Place: fake verbs, libibverbs' completion queues and their events. Contract: an armed CQ makes
  * one event, for the next completion. In FAKE_WILD completions come late: between the last poll and
  * the arming, just after the arming, or after some empty polls; and some events come without a
- * completion. If config says so, completions come only when the program has nothing else to do.
+ * completion. With config.while_asleep, completions come only when the program sleeps.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ static struct fake_cq *take_event(struct fake_comp_channel *channel)
 	return cq;
 }
 
-/* Events of a CQ that were not read end with it. */
+/* Events of a CQ that were not read end with the CQ. */
 static void drop_events(struct fake_cq *cq)
 {
 	unsigned int left = cq->channel->n;
@@ -148,8 +148,8 @@ static bool comes_late(const struct fake_cq *cq)
 }
 
 /*
- * Nothing is held back of an armed CQ: the program may sleep. One that is not armed will be looked
- * at, again and again or until it is armed.
+ * No completion of an armed CQ is held back, because the program may sleep. A CQ that is not armed
+ * will be polled again and again, or until it is armed.
  */
 void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc)
 {
@@ -207,10 +207,13 @@ int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 	}
 	if (cq->n_held && !fake_config->while_asleep && !cq->patience--)
 		release(cq);
+	fake_note_handled(cq);
 	for (; taken < wanted && cq->n; taken++) {
 		wc[taken] = cq->ring[cq->first];
-		if (wc[taken].status == IBV_WC_SUCCESS)
+		if (wc[taken].status == IBV_WC_SUCCESS) {
 			fake_note_talk(wc[taken].qp_num);
+			fake_note_seen(&wc[taken]);
+		}
 		cq->first = (cq->first + 1) % (unsigned int)cq->pub.cqe;
 		cq->n--;
 	}
@@ -219,11 +222,11 @@ int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 	fake_note_look(taken, wc);
 	if (taken && cq->channel && fake_chance(8)) {
 		fake_report->spurious_events++;
-		add_event(cq); /* of the one just taken, say */
+		add_event(cq); /* an event for a completion that has been polled, for example */
 	}
 	fake_end(0);
 	if (!taken && fake_config->delivery == FAKE_BY_THREAD)
-		sched_yield(); /* or it would keep the lock for itself */
+		sched_yield(); /* otherwise this thread would take the lock again at once */
 	return taken;
 }
 
@@ -240,7 +243,7 @@ int fake_req_notify_cq(struct ibv_cq *pub, int solicited_only)
 		fake_complain("ibv_req_notify_cq: no message is solicited, and no event will come");
 	if (cq->n_held && fake_chance(2)) {
 		fake_report->before_arming++;
-		release(cq); /* between the last look and the arming: no event comes of it */
+		release(cq); /* after the last poll, before the arming: no event comes */
 	}
 	fake_report->armed++;
 	cq->armed = cq->channel;

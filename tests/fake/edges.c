@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: a device with exactly what the program needs, which must work, and with
- * one less, which the program must report. Contract: a row for each limit. What a program needs is
- * derived from docs/protocol.md, not from the program. See lines.h.
+ * Place: the fake's tests: a device with exactly the resources that the program needs, which must
+ * work, and a device with one less, which the program must report. Contract: a row for each limit.
+ * What a program needs is derived from docs/protocol.md, not from the program. See lines.h.
  */
 #include "tests/fake/lines.h"
 
@@ -10,12 +10,15 @@
 #define BUFFERS     "-b", "8"
 #define TWICE       "-a", FAKE_TWO_ADDRESSES, "-q", "-c", "20"
 
-/* ping: there is never more than one message under way, and one receive for its answer, or the next. */
+/*
+ * ping: at most one message is under way; one receive is for its answer, or for the next message.
+ */
 #define PING_WRS  1
 #define PING_CQES 2
 /*
- * A stream: each buffer of a client may have a send, and a receive for credits. How many credit messages an
- * agent has under way, 8, is our own choice. Either may have a keepalive besides, among its sends.
+ * A stream: each buffer of a client may have a send, and a receive for credits. The number of
+ * credit messages that an agent may have under way, 8, is this suite's choice. Both may also have a
+ * keepalive among their sends.
  */
 #define BLAST_CQES       (2 * LINE_BUFFERS + 1)
 #define BLAST_AGENT_CQES (LINE_BUFFERS + 8 + 1)
@@ -194,7 +197,7 @@ static const struct line lines[] = {
 		      .count = 100,
 		      .buffers = 16 },
 	  .done = 1,
-	  .signaled = 100 / 8 + 1, /* a batch is half of the buffers; the last one is not full */
+	  .signaled = 100 / 8 + 1, /* a batch is half of the buffers; the last batch is smaller */
 	  .words = { ADDRESS, "-q" } },
 };
 

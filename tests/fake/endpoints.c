@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the calls of librdmacm that are made of other calls, such as rdma_create_ep.
- * Contract: as in the man pages. Each of those other calls can fail. The objects that they make are
- * in the ledger as the program's own: it has to destroy them by rdma_destroy_ep.
+ * Place: fake verbs, the calls of librdmacm that consist of other calls, such as rdma_create_ep.
+ * Contract: as in the man pages. Each of those other calls can fail. The ledger has the objects
+ * that they create as the program's own: it has to destroy them with rdma_destroy_ep.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,10 @@
 
 #define RESOLVE_MS 2000
 
-/* An id's own PD, CQs and channels: id->pd and so on; and what a listener's clients are to have. */
+/*
+ * The PD, CQs and channels that an id has itself (id->pd and so on), and the QP attributes for a
+ * listener's clients.
+ */
 struct fake_endpoint {
 	LIST_ENTRY(fake_endpoint) next;
 	struct rdma_cm_id *id;
@@ -103,7 +106,7 @@ static int make_cq(struct rdma_cm_id *id, uint32_t entries, struct ibv_comp_chan
 	return *cq ? 0 : errno;
 }
 
-/* What rdma_create_qp does for who brings no PD and no CQs. */
+/* What rdma_create_qp does if the program gives it no PD and no CQs. */
 static int equip(struct rdma_cm_id *id, const struct ibv_qp_init_attr *wanted)
 {
 	struct ibv_qp_init_attr attr = *wanted;
@@ -151,7 +154,7 @@ static int make_endpoint(struct rdma_cm_id *id, struct rdma_addrinfo *res,
 	add_endpoint(id);
 	if (rdma_resolve_addr(id, NULL, res->ai_dst_addr, RESOLVE_MS))
 		return errno;
-	/* librdmacm looks at the status of an event alone, and the next call fails. */
+	/* librdmacm checks only the status of an event, and the next call fails. */
 	if (fake_of(struct fake_id, id)->state != FAKE_ADDR)
 		return ENODEV;
 	if (rdma_resolve_route(id, RESOLVE_MS))
@@ -175,7 +178,7 @@ int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv
 	return -1;
 }
 
-/* The program may have destroyed the QP before: then its CQs went with it. */
+/* The program may have destroyed the QP before; its CQs were destroyed with it. */
 void fake_strip_endpoint(struct rdma_cm_id *id)
 {
 	if (find_endpoint(id))

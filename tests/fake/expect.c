@@ -9,21 +9,24 @@
 #include "tests/fake/expect.h"
 #include "tests/fake/known_time.h"
 
-/* One-sided: the first message of all is that which tells of the peer's buffer. */
+/* One-sided stages: the first message of all tells where the peer's buffer is. */
 static uint64_t message_ns(const struct figures_row *row, uint64_t message)
 {
 	return known_message_ns(&row->config, message + row->config.one_sided);
 }
 
-/* A READ that finds a torn record is one more: even ones take two, odd ones three (records.c). */
+/*
+ * A READ that finds a torn record is repeated: records with an even number take two READs, others
+ * three (records.c).
+ */
 static uint64_t first_read(uint64_t record)
 {
 	return record / 2 * 5 + record % 2 * 2;
 }
 
 /*
- * When it is there, and when the next look at memory after that finds it. A nap is over when its time has
- * passed: it ends with the first look at the CQ after that.
+ * The time at which a record is found: the end of the first nap that ends after the record has
+ * come. A nap ends with the first poll of the CQ after its time has passed.
  */
 static uint64_t record_found_ns(const struct figures_row *row, uint64_t record)
 {
@@ -34,7 +37,7 @@ static uint64_t record_found_ns(const struct figures_row *row, uint64_t record)
 	return (now + nap - 1) / nap * nap;
 }
 
-/* A client's, for all that a message takes. */
+/* A client's round trip: the time of everything that a message takes. */
 static uint64_t round_trip_ns(const struct figures_row *row, uint64_t message)
 {
 	uint64_t ns = 0, read;
@@ -75,8 +78,8 @@ static uint64_t least_warm_up(const struct figures_row *row, const struct test *
 }
 
 /*
- * Ping, and the agent of blast: each arrival is a message. An agent's round trip is "from one
- * message's arrival to the next's", so that the very first message has none.
+ * Ping, and the agent of blast: each arrival is a message. The round trip of an agent is "from one
+ * message's arrival to the next's", so the first message has none.
  */
 static void expect_messages(struct expected *expected, const struct figures_row *row,
 			    const struct test *test, uint64_t warm_up)
@@ -96,13 +99,16 @@ static void expect_messages(struct expected *expected, const struct figures_row 
 		expected->n_round_trips--;
 	}
 	qsort(expected->round_trips, expected->n_round_trips, sizeof(uint64_t), compare_numbers);
-	if (row->config.publishes && !row->config.pushes) { /* what arrives are READs */
+	if (row->config.publishes && !row->config.pushes) { /* here each arrival is a READ */
 		expected->first = first_read(expected->first);
 		expected->arrivals = first_read(expected->arrivals);
 	}
 }
 
-/* An agent returns a quarter of the buffers at a time, and all that is left for the last message. */
+/*
+ * An agent returns a quarter of the buffers at a time, and all credits that are left with the last
+ * message.
+ */
 static void expect_returned_credits(struct expected *expected, const struct figures_row *row)
 {
 	uint64_t batch = (row->config.buffers + 3) / 4, message, returned = 0;
@@ -116,8 +122,8 @@ static void expect_returned_credits(struct expected *expected, const struct figu
 }
 
 /*
- * A client of blast: what arrives are credits, half of the buffers at a time as the fake server has
- * it, and at the end all that is left. "Up to the next batch of credits" it is warm-up.
+ * A client of blast: arrivals are credit messages. The fake server returns half of the buffers at a
+ * time, and at the end all that are left. The warm-up lasts "up to the next batch of credits".
  */
 static void expect_credits(struct expected *expected, const struct figures_row *row,
 			   uint64_t least_warm)
@@ -129,7 +135,7 @@ static void expect_credits(struct expected *expected, const struct figures_row *
 		half = row->config.buffers;
 
 	if (row->rate && row->config.returns_rest)
-		half = 1; /* each by itself */
+		half = 1; /* one credit at a time */
 
 	for (arrival = 0; arrival < expected->arrivals; arrival++) {
 		credited += half;
@@ -146,15 +152,16 @@ static void expect_credits(struct expected *expected, const struct figures_row *
 	}
 	expected->first = started ? expected->first : expected->arrivals;
 	expected->count = started ? credited - expected->warm_up : 0;
-	/* They are there when the agent's count is. */
+	/* All WRITEs have arrived when the agent's count arrives. */
 	if (stream)
 		expected->ns += message_ns(row, expected->arrivals++);
 }
 
 /*
- * An agent in whose memory the client does what it does, or that WRITEs to the client: it hears of its
- * buffer, and, once, how often that was. Between the two it measures. Who WRITEs does so once in each
- * period of the publication, a millisecond, and first at once.
+ * An agent that the client reads from or writes to, or that WRITEs to the client. It gets two
+ * messages: where the client's buffer is, and at the end the client's count. It measures from one
+ * to the other. An agent that WRITEs does so at once, and then every millisecond, which is the
+ * period of the publication.
  */
 static void expect_told(struct expected *expected, const struct figures_row *row)
 {
@@ -165,7 +172,7 @@ static void expect_told(struct expected *expected, const struct figures_row *row
 		expected->ns += (row->config.count - 1) * OUR_NS_PER_S / 1000;
 }
 
-/* Until all is credited: see expect_credits. */
+/* The number of credit messages until all messages are credited: see expect_credits. */
 static uint64_t all_credits(const struct fake_config *config)
 {
 	uint64_t half = (config->buffers + 1) / 2;
@@ -188,15 +195,15 @@ static uint64_t blast_at_rate(const struct figures_row *row)
 {
 	uint64_t period = OUR_NS_PER_S / row->rate;
 
-	/* It gives up when the first message that is not credited is so old. */
+	/* It gives up when the oldest message without credit is as old as --timeout. */
 	if (row->config.silent_after)
 		return row->arrivals * period + number_after(row, "--timeout") * OUR_NS_PER_S;
 	return (row->config.count - 1) * period + message_ns(row, all_credits(&row->config) - 1);
 }
 
 /*
- * A message is sent when it is due, or, if the one before it comes back later, at once; but its round trip
- * begins when it was due. There is no warm-up.
+ * A message is sent when it is due, or, if the answer to the previous one comes later, right after
+ * that answer. Its round trip begins when it was due. There is no warm-up.
  */
 static uint64_t pings_at_rate(struct expected *expected, const struct figures_row *row)
 {
@@ -209,11 +216,11 @@ static uint64_t pings_at_rate(struct expected *expected, const struct figures_ro
 	}
 	qsort(expected->round_trips, message, sizeof(uint64_t), compare_numbers);
 	expected->mean_slack_us =
-		(double)EXPECT_SLACK_NS / OUR_NS_PER_US; /* it is seen to be due */
+		(double)EXPECT_SLACK_NS / OUR_NS_PER_US; /* until it sees that it is due */
 	return now;
 }
 
-/* How many messages a client of ping begins before its time is over. */
+/* The number of messages that a client of ping begins in its time. */
 static uint64_t messages_in(const struct figures_row *row, uint64_t seconds)
 {
 	uint64_t message = 0, now = 0;
@@ -232,7 +239,7 @@ static uint64_t arrivals_due(const struct figures_row *row, const struct test *t
 	if (!test->server && test->blast)
 		return all_credits(&row->config);
 	if (!test->server &&
-	    test->only_writes) /* chain after chain, of as many as there are buffers */
+	    test->only_writes) /* in chains of as many messages as there are buffers */
 		return (row->config.count + row->config.buffers - 1) / row->config.buffers;
 	if (!test->server && number_after(row, "-D"))
 		return lesser(row->config.count, messages_in(row, number_after(row, "-D")));
@@ -250,7 +257,10 @@ static double mean_us(const struct expected *expected)
 	       OUR_NS_PER_US;
 }
 
-/* What has been used meanwhile: "user and nice", and "system, irq and softirq" of the machine. */
+/*
+ * The CPU time used in the measurement: "user and nice", and "system, irq and softirq" of the
+ * machine.
+ */
 static void expect_use(struct expected *expected)
 {
 	const unsigned int *columns = known_ticks;
@@ -276,7 +286,7 @@ void expect(struct expected *expected, const struct figures_row *row, const stru
 	memset(expected, 0, sizeof(*expected));
 	expected->arrivals = arrivals_due(row, test);
 	expected->more_ns = EXPECT_SLACK_NS + row->tail_us * OUR_NS_PER_US;
-	/* When a thread of its own hears that the client has left is not in the test's hand. */
+	/* The test cannot control when a thread of the program reads that the client has left. */
 	if (row->unlimited && test->server && test->watches)
 		expected->more_ns = UINT64_MAX;
 	if (test->one_sided && test->server && !test->spins)

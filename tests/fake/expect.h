@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: the figures that a program must report. Contract: they are computed from
- * the definitions in docs/results.md and from how the test advances the clocks (known_time.h),
- * never from the program.
+ * the definitions in docs/results.md and from the way in which the test advances the clocks
+ * (known_time.h), never from the program.
  */
 #ifndef FAKE_EXPECT_H
 #define FAKE_EXPECT_H
@@ -17,18 +17,17 @@ struct figures_row {
 	const char *what;
 	unsigned int who; /* see lines.h */
 	struct fake_config config;
-	uint64_t
-		arrivals; /* messages from the peer: those for blast are credits; 0: as many as due */
+	uint64_t arrivals;  /* messages from the peer (credits, for blast); 0: all that are due */
 	bool fails_at_last; /* ... of which the last one does not count */
-	bool unlimited;     /* no -c: a run for a time, for as many messages as there is time for */
-	uint64_t rate;      /* messages a second; 0: as many as there can be */
+	bool unlimited;     /* no -c: the run lasts for a time */
+	uint64_t rate;      /* messages a second; 0: no limit */
 	int status;
-	const char *said; /* on stderr, if anything is; NULL: nothing */
+	const char *said; /* on stderr; NULL: stderr is empty */
 	bool incomplete;
 	bool verified;
-	bool ends_only;   /* nothing but `verified` and `complete` is compared */
-	uint64_t tail_us; /* until so long after the last message it may not know that it was */
-	unsigned int sleeps_a_message; /* where it sleeps, at most; 0: no matter */
+	bool ends_only;   /* only `verified` and `complete` are compared */
+	uint64_t tail_us; /* how long it may not notice that this was the last message */
+	unsigned int sleeps_a_message; /* at most, if it sleeps; 0: any number */
 	const char *words[12];         /* besides -a, -c, -s, and for a client of blast -b */
 };
 
@@ -37,8 +36,8 @@ extern const size_t figures_n_runs, figures_n_ends, figures_n_memory, figures_n_
 
 struct expected {
 	uint64_t warm_up, count;
-	uint64_t ns, more_ns;     /* measured, and at most so much more */
-	uint64_t first, arrivals; /* messages from the peer: the first that is measured, and all */
+	uint64_t ns, more_ns;     /* the measured time, and by how much it may be exceeded */
+	uint64_t first, arrivals; /* messages from the peer: the first measured one; all */
 	uint64_t round_trips[EXPECT_MOST];
 	size_t n_round_trips;
 	double mean_us, mean_slack_us;
@@ -48,11 +47,11 @@ struct expected {
 	uint64_t credit_messages;
 };
 
-#define EXPECT_SLACK_NS 1000000 /* of a moment that is found by looking at the clock */
+#define EXPECT_SLACK_NS 1000000 /* for a moment that the program finds by reading the clock */
 
 void expect(struct expected *expected, const struct figures_row *row, const struct test *test);
 
-/* NULL, or what is not as expected. */
+/* NULL, or which figure is not as expected. */
 const char *compare_json(const struct expected *expected, const struct figures_row *row,
 			 const struct test *test, const struct run *run);
 const char *compare_text(const struct expected *expected, const struct figures_row *row,

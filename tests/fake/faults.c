@@ -2,7 +2,7 @@
 /*
  * Place: fake verbs, how calls fail. Contract: a row for each way in which a call can fail, and
  * what the program must then do. A call without a row fails with EIO; its name tells whether it
- * belongs to the tear-down or whether the program cannot continue without it.
+ * belongs to the tear-down, and whether the program can continue without it.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct row {
 	struct fake_fault fault;
 };
 
-/* The event that comes in place of the one awaited. */
+/* The event that comes instead of the expected one. */
 #define EVENT(type, status_)                                                                  \
 	{                                                                                     \
 		.name = #type " " #status_, .has_event = true, .event = RDMA_CM_EVENT_##type, \
@@ -36,7 +36,7 @@ struct row {
 	{                                                                                      \
 		.name = #status_, .wc_status = IBV_WC_##status_, .expected = FAKE_FAILS_LATER, \
 	}
-/* The peer's host, its program, or what it sends or posts is at fault. */
+/* The fault is that of the peer's host, of its program, or of what it sends or posts. */
 #define PEERS_WC(status_)                                                             \
 	{                                                                             \
 		.name = #status_, .wc_status = IBV_WC_##status_, .peers_doing = true, \
@@ -83,7 +83,7 @@ static const struct row rows[] = {
 	{ "rdma_connect", PEER_LEAVES },
 	{ "rdma_connect", DEVICE_LEAVES },
 	{ "rdma_accept", FAILS(ENOMEM) },
-	/* The client could not be accepted, and by then it has gone. */
+	/* The client could not be accepted, because it has left. */
 	{ "rdma_accept",
 	  { .name = "CONNECT_ERROR",
 	    .has_event = true,
@@ -116,8 +116,10 @@ static const struct row rows[] = {
 	{ "rdma_get_cm_event", RECOVERS(EINTR) },
 	{ "rdma_get_request", FAILS(ENODATA) },
 	{ "rdma_get_request", RECOVERS(EINTR) },
-	/* That it fails with EINVAL is normal, and nothing depends on it: the QP is in error anyway,
-	 * and the peer learns of the end when the id goes. */
+	/*
+	 * An error EINVAL is normal here, and nothing depends on the call: the QP is in error
+	 * anyway, and the peer learns of the end when the id is destroyed.
+	 */
 	{ "rdma_disconnect", { .name = "EINVAL", .error = EINVAL, .expected = FAKE_RECOVERS } },
 	{ "rdma_disconnect", { .name = "ENOMEM", .error = ENOMEM, .expected = FAKE_RECOVERS } },
 	{ "ibv_alloc_pd", FAILS(ENOMEM) },
@@ -125,9 +127,9 @@ static const struct row rows[] = {
 	{ "ibv_create_comp_channel", FAILS(EMFILE) },
 	{ "ibv_create_cq", FAILS(ENOMEM) },
 	{ "rdma_create_qp", FAILS(ENOMEM) },
-	/* "So much inline data is not to be had": it is asked for less. */
+	/* Too much inline data: the program asks for less. */
 	{ "rdma_create_qp", RECOVERS(EINVAL) },
-	/* For the results it is asked the name of the transport, and "?" is an answer, too. */
+	/* The results need the name of the transport; "?" is accepted, too. */
 	{ "ibv_query_port", RECOVERS(EIO) },
 	{ "ibv_modify_qp", FAILS(EINVAL) },
 	{ "ibv_req_notify_cq", FAILS(EIO) },
@@ -176,15 +178,18 @@ static const struct row rows[] = {
 	{ "listen", FAILS(EADDRINUSE) },
 	{ "accept", FAILS(EMFILE) },
 	{ "accept", RECOVERS(ECONNABORTED) },
-	/* The peer has closed the connection, and not in an orderly way. */
+	/* The peer has closed the connection in a way that is not orderly. */
 	{ "recv",
 	  { .name = "ECONNRESET",
 	    .error = ECONNRESET,
 	    .peers_doing = true,
 	    .expected = FAKE_RECOVERS } },
-	/* Of a client that has left they fail, too: it is asked for its line all the same. */
+	/*
+	 * These calls also fail for a client that has left: the program tries to read its line
+	 * nevertheless.
+	 */
 	{ "getpeername", RECOVERS(ENOTCONN) },
-	/* That the connection has ended shows anyway. */
+	/* Other events also tell that the connection has ended. */
 	{ "shutdown", RECOVERS(ENOTCONN) },
 	{ "calloc", FAILS(ENOMEM) },
 	{ "malloc", FAILS(ENOMEM) },
@@ -193,7 +198,7 @@ static const struct row rows[] = {
 	{ "eventfd", FAILS(EMFILE) },
 	{ "fcntl", FAILS(EBADF) },
 	{ "sigaction", FAILS(EINVAL) },
-	/* Some take it for a signal that asks for nothing, and go on. */
+	/* Some programs treat it as a signal that asks for nothing, and continue. */
 	{ "ppoll", RECOVERS(ENOMEM) },
 };
 

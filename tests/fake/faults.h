@@ -7,7 +7,9 @@
 
 #include "tests/fake/state.h"
 
-/* The way number `choice` (from 0) in which `call` fails; false: there are not so many. */
+/*
+ * Finds way number `choice` (from 0) in which `call` fails; returns false if there are not so many.
+ */
 bool fake_choose_fault(const char *call, unsigned int choice, struct fake_fault *fault);
 unsigned int fake_count_faults(const char *call);
 

@@ -63,7 +63,7 @@ static void make_words(const struct test *test, const struct figures_row *row, b
 	arguments[n] = NULL;
 }
 
-/* As JSON, and once more for people. */
+/* The run as JSON, and the same run as text. */
 static const char *run_and_compare(const struct test *test, const struct figures_row *row,
 				   bool text)
 {

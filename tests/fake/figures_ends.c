@@ -7,7 +7,7 @@
 
 #define SECOND   1000000 /* in microseconds */
 #define IN_A_RUN .clients = 1, .count = 100, .known_us = 200, .spread_us = 1000
-/* Where it waits for what never comes: not many looks. */
+/* For a wait that nothing ends: longer polls, so that there are fewer. */
 #define IMPATIENT .look_us = 100
 
 const struct figures_row figures_ends[] = {

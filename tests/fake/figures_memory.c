@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: the figures of runs in which only memory changes: clients that READ,
- * count or stream; two sides that poll memory; and an agent that sleeps meanwhile. See figures.c.
+ * count or stream; two sides that poll memory; and an agent that sleeps during that time. See
+ * figures.c.
  */
 #include "tests/fake/expect.h"
 #include "tests/fake/lines.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: what is measured of records: by a client that READs them, and READs again if
- * one is torn; by a client that looks at its memory every 100 us; and by their servers. See figures.c.
+ * Place: the fake's tests: what is measured about records: by a client that READs them, and repeats
+ * the READ if one is torn; by a client that polls its memory every 100 us; and by their servers.
+ * See figures.c.
  */
 #include "tests/fake/expect.h"
 #include "tests/fake/lines.h"
@@ -11,9 +12,9 @@
 #define CLIENTS CLIENT | RDMA | RECORDS
 #define READERS CLIENTS | READING
 #define SERVERS SERVER | RDMA | RECORDS
-/* The half of the next record never comes before there was a look at the one before. */
+/* Half of the next record never comes before the program has polled for the one before. */
 #define IN_A_RUN .clients = 1, .count = 100, .known_us = 300, .spread_us = 1000
-/* The publisher's thread may bring the clock forward: by its period, as often as it gets to run. */
+/* The publisher's thread may advance the clock by its period, as often as it runs. */
 #define BY_THREAD .tail_us = 3600ull * SECOND
 
 const struct figures_row figures_records[] = {

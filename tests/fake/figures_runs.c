@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: the figures of runs that are complete, and when programs send and give
- * up. See figures.c.
+ * Place: the fake's tests: the figures of complete runs, and when programs send and give up. See
+ * figures.c.
  */
 #include "tests/fake/expect.h"
 #include "tests/fake/lines.h"
@@ -9,7 +9,7 @@
 #define SECOND   1000000          /* in microseconds */
 #define FOREVER  1000000000000ull /* docs/protocol.md: "until the client disconnects" */
 #define IN_A_RUN .clients = 1, .count = 100, .known_us = 200, .spread_us = 1000
-/* Where it waits for what never comes: not many looks. */
+/* For a wait that nothing ends: longer polls, so that there are fewer. */
 #define IMPATIENT .look_us = 100
 
 const struct figures_row figures_runs[] = {
@@ -68,7 +68,7 @@ const struct figures_row figures_runs[] = {
 	  .said = "the client sent more than the 100 messages due",
 	  .incomplete = true },
 
-	/* Time */
+	/* Runs for a time */
 	{ .what = "runs for a time",
 	  .who = CLIENT | PING,
 	  .config = { .count = FOREVER, .known_us = 7000, .spread_us = 3000 },
@@ -84,7 +84,7 @@ const struct figures_row figures_runs[] = {
 	  .who = CLIENT | BLAST,
 	  .config = { .count = FOREVER, .known_us = 7000, IMPATIENT },
 	  .unlimited = true,
-	  .arrivals = 143, /* of 7 ms, until a second is over */
+	  .arrivals = 143, /* messages of 7 ms each, until a second is over */
 	  .status = 1,
 	  .said = "waited in vain for the server's answer to message 572, until 5 s after the end",
 	  .incomplete = true,

@@ -62,18 +62,18 @@ const char *run_judge_tidy(const struct run *run)
 	return NULL;
 }
 
-/* What has gone wrong is not the server's failure. */
+/* The failure is one of a client or of its connection, not the server's own. */
 static bool clients_doing(const struct fake_report *report)
 {
 	return report->serves && report->peers_doing && (report->struck || report->strayed);
 }
 
-/* All that the peers have said is on stdout, and nothing else is. */
+/* What the peers have said is on stdout, and nothing else. */
 static const char *judge_said(const struct run *run)
 {
 	const struct fake_report *report = run->report;
 
-	if (report->said_length >= sizeof(report->said)) /* longer than what is kept of it */
+	if (report->said_length >= sizeof(report->said)) /* longer than the part that is kept */
 		return NULL;
 	if (run->output_length == report->said_length &&
 	    !memcmp(run->output, report->said, report->said_length))
@@ -82,7 +82,7 @@ static const char *judge_said(const struct run *run)
 		   run->output_length, report->said_length);
 }
 
-/* What holds for every run that is to move messages. NULL: all is well so far. */
+/* Judges what holds for every run that transfers messages. NULL: nothing is wrong so far. */
 const char *run_judge_end(const struct run *run)
 {
 	const struct fake_report *report = run->report;
@@ -102,7 +102,7 @@ const char *run_judge_end(const struct run *run)
 	return NULL;
 }
 
-/* How many lines there are on stderr that hold `text`. */
+/* The number of lines on stderr that contain `text`. */
 static unsigned int lines_with(const struct run *run, const char *text)
 {
 	char line[1024];
@@ -116,7 +116,7 @@ static unsigned int lines_with(const struct run *run, const char *text)
 	return n;
 }
 
-/* Something that an event on its way to somebody else meets. */
+/* A call that reads an event, which may be for another id. */
 static bool is_event_reader(const struct fake_report *report)
 {
 	return !strcmp(report->call, "rdma_get_cm_event") || !strcmp(report->call, "malloc");
@@ -130,7 +130,10 @@ static bool names_status(const struct run *run)
 	return strstr(run->errors, text);
 }
 
-/* What rdma_verbs.h and rdma_create_ep are made of: a program that calls those names them. */
+/*
+ * rdma_verbs.h and rdma_create_ep consist of these calls: a program that uses them names them in
+ * its messages.
+ */
 static bool is_wrapped(const char *call)
 {
 	static const char *const wrapped[] = {
@@ -147,14 +150,14 @@ static bool is_wrapped(const char *call)
 	return i < sizeof(wrapped) / sizeof(wrapped[0]);
 }
 
-/* What rdma_destroy_ep and rdma_destroy_qp are made of: they return nothing. */
+/* rdma_destroy_ep and rdma_destroy_qp consist of these calls; they return nothing. */
 static bool is_out_of_sight(const char *call)
 {
 	return !strcmp(call, "ibv_destroy_cq") || !strcmp(call, "ibv_destroy_comp_channel") ||
 	       !strcmp(call, "ibv_dealloc_pd") || !strcmp(call, "rdma_destroy_id");
 }
 
-/* How many lines name the call, or what the program has called instead. */
+/* The number of lines that name the call, or the function that the program called instead. */
 static unsigned int lines_naming(const struct run *run)
 {
 	static const char *const wrappers[] = {
@@ -184,30 +187,30 @@ static const char *judge_fault(const struct run *run)
 	enum fake_expected expected = report->expected;
 
 	named = lines_naming(run);
-	/* What fails when all that was to be done is done, is as good as a part of the tear-down. */
+	/* A failure after all work is done is treated like a failure of the tear-down. */
 	if (report->hit_after && expected == FAKE_FAILS)
 		expected = FAKE_TEAR_DOWN;
 	if (report->hit_after && expected == FAKE_FAILS_LATER)
 		expected = FAKE_RECOVERS;
-	/* An event that was lost without an effect belonged to the tear-down. */
+	/* If an event was lost and this had no effect, it belonged to the tear-down. */
 	if (is_event_reader(report) && expected == FAKE_FAILS && FAKE_ALL_DONE)
 		expected = FAKE_TEAR_DOWN;
 	/*
-	 * Whether its last message has arrived an agent cannot know: that the client leaves is what
-	 * it would do if it had it. (The acknowledgement may be lost, and the completion fail, all
-	 * the same.)
+	 * An agent cannot know whether its last message has arrived. If the client leaves, it
+	 * probably has arrived. (The acknowledgement may be lost, and the completion may fail,
+	 * nevertheless.)
 	 */
 	if (report->last_word)
 		expected = FAKE_RECOVERS;
 	if (expected == FAKE_RECOVERS && !failed)
 		return said <= 1 ? NULL : bad(run, "%u lines about what did no harm", said);
-	/* That its device has gone it may hear of or not. */
+	/* The program may or may not learn that its device is gone. */
 	if (failed && clients_doing(report) &&
 	    !(report->one_file && !strcmp(report->fault, "device leaves")))
 		return bad(run, "exit status 1 for what a client did");
 	if (!failed && expected != FAKE_TEAR_DOWN && !clients_doing(report))
 		return bad(run, "exit status 0");
-	/* What goes wrong with one peer is no reason to fail the others. */
+	/* A failure with one peer is no reason to fail the others. */
 	if (expected == FAKE_FAILS_LATER && report->peers > report->done + 1 && !report->one_file)
 		return bad(run, "only %u of %u peers got all they wanted", report->done,
 			   report->peers);
@@ -216,11 +219,14 @@ static const char *judge_fault(const struct run *run)
 		return bad(run, "the call is named %u times", named);
 	if (!said && !failed && report->one_file && is_out_of_sight(report->call))
 		return NULL;
-	/* A flush has a cause, and the message names this instead. */
+	/* A flush has a cause, and the message names that cause instead. */
 	if (failed && report->wc_status && report->wc_status != IBV_WC_WR_FLUSH_ERR &&
 	    !names_status(run))
 		return bad(run, "the status of the completion is not named");
-	/* Who reads the events is not who waits for them: the second says what it waited for. */
+	/*
+	 * One thread reads the events and another waits for them: the second one names what it
+	 * waited for.
+	 */
 	if (said != 1 && !(said == 2 && named && is_event_reader(report)))
 		return bad(run, "%u lines, not one", said);
 	if (!lines_with(run, report->says))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, clocks that the test controls: the time, the CPU time and context switches of
- * the process, and /proc/stat. See known_time.h. A message arrives when the program polls in vain
- * or goes to sleep; then the message's time passes. Time that is slept is skipped: clock.c.
+ * the process, and /proc/stat. See known_time.h. A message arrives when the program polls and finds
+ * nothing, or goes to sleep; then the clock advances by the message's time. Time in which the
+ * program sleeps is skipped: clock.c.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,10 +14,10 @@
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
-/* Long ago the machine was started, and the process has used something before. */
+/* The machine has run for a long time, and the process has used some CPU time before. */
 #define SINCE_START 1000000
 
-/* Each another prime number: no sum of some is that of others. */
+/* Different prime numbers, so that no sum of some equals a sum of others. */
 const unsigned int known_ticks[KNOWN_COLUMNS] = { 2, 3, 5, 101, 59, 13, 31, 47 };
 
 uint64_t known_message_ns(const struct fake_config *config, uint64_t message)
@@ -43,7 +44,10 @@ void fake_pass_message_time(void)
 	fake_report->known_last_ns = fake_known_now_ns();
 }
 
-/* What a peer's device writes comes by itself, so long after the message before it. */
+/*
+ * A WRITE of a peer's device arrives without a poll of the program, that long after the message
+ * before it.
+ */
 uint64_t fake_due_ns(void)
 {
 	return fake_report->known_last_ns +
@@ -56,7 +60,10 @@ void fake_due_arrived(void)
 	fake_report->known_messages++;
 }
 
-/* Before and after what is measured: who begins too early or ends too late finds too much. */
+/*
+ * CPU time before and after the measurement: a program that begins too early or ends too late
+ * measures too much.
+ */
 void fake_pass_call_time(const char *call)
 {
 	if (!fake_time_is_known() || (strcmp(call, "rdma_connect") && strcmp(call, "rdma_accept") &&
@@ -97,7 +104,7 @@ int __wrap_getrusage(int who, struct rusage *usage)
 	return 0;
 }
 
-/* The first line is that of the whole machine, a CPU's line follows it. */
+/* The first line is for the whole machine; the line of a CPU follows. */
 static FILE *open_stat(const char *mode)
 {
 	FILE *file = tmpfile();
@@ -121,9 +128,9 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 	return __real_fopen(path, mode);
 }
 
-/* ---- how often the program has looked ---- */
+/* ---- how often the program has polled ---- */
 
-/* From the peer; or what comes back from its memory. */
+/* A receive, or the data of a READ. */
 static bool is_message(const struct ibv_wc *wc)
 {
 	if (!fake_config->one_sided)

@@ -13,19 +13,19 @@
 #define KNOWN_LOOK_US 10       /* an empty poll of a CQ, when no message is on its way */
 
 #define KNOWN_NAP_US \
-	100 /* from one look to the next of a program that sleeps between looks at memory */
+	100 /* from one poll to the next of a program that sleeps between polls of memory */
 
-/* What the message with this number, from 0, takes from a peer to the program. */
+/* The time that the message with this number, from 0, takes from a peer to the program. */
 uint64_t known_message_ns(const struct fake_config *config, uint64_t message);
 
-/* What is used for each message meanwhile; and, times KNOWN_CALL_USES, in each of the three calls. */
+/* What is used for each message; each of the three calls uses KNOWN_CALL_USES times as much. */
 #define KNOWN_CALL_USES   1000
 #define KNOWN_USER_US     300
 #define KNOWN_SYSTEM_US   500
 #define KNOWN_VOLUNTARY   7
 #define KNOWN_INVOLUNTARY 3
 
-/* In ticks of a hundredth of a second, the columns of /proc/stat: see proc(5). */
+/* The columns of /proc/stat, in ticks of a hundredth of a second: see proc(5). */
 enum known_column {
 	KNOWN_USER,
 	KNOWN_NICE,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: a server that is told to stop, whose client has received everything,
+ * Place: the fake's tests: a server that is told to stop, and whose client has received everything,
  * stays connected, and does not answer any more. Contract: the server does not wait for that
  * client. See lines.h.
  */
 #include "tests/fake/lines.h"
 
-/* Longer than it may stay: the limit, without which it would wait for ever, must not be what ends it. */
+/* A limit longer than the server may take: it must not be this limit that ends the server. */
 #define LONG_LIMIT "--timeout", "100"
 #define MOST_S     10
 #define STAYS(call)                      \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, the ledger. Contract: records every object from its creation on, and reports
- * wrong use by the program: use or destruction after its end, destruction before the objects that
- * need it, or no destruction. Objects that have ended stay in memory, poisoned if AddressSanitizer
- * is there. Descriptors that are open at the end are counted too, because no other tool reports
+ * wrong use by the program: use after destruction, destruction before the objects that need it, or
+ * no destruction. Objects that were destroyed stay in memory; with AddressSanitizer they are
+ * poisoned. Descriptors that are open at the end are counted, too, because no other tool reports
  * them.
  */
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif
 
-#define FDS_OF_A_PROCESS 2 /* what its signal handlers write to, which may run until the end */
+#define FDS_OF_A_PROCESS 2 /* signal handlers write to it until the end */
 
 static LIST_HEAD(object_list, fake_object) objects;
 static unsigned int fds_at_start;

@@ -17,7 +17,7 @@ int fake_counted(const char *call)
 	struct fake_fault fault;
 
 	if (!fake_report || fake_over)
-		return 0; /* the runner's own */
+		return 0; /* descriptors of the runner */
 	fault = fake_begin(call);
 	return fake_end(fault.error);
 }
@@ -42,7 +42,7 @@ int __wrap_fcntl(int fd, int command, ...)
 	void *argument;
 
 	va_start(arguments, command);
-	argument = va_arg(arguments, void *); /* or an int, which it has room for */
+	argument = va_arg(arguments, void *); /* or an int, for which there is room, too */
 	va_end(arguments);
 	return fake_counted("fcntl") ? -1 : __real_fcntl(fd, command, argument);
 }
@@ -65,8 +65,8 @@ static bool interrupted(const char *call)
 }
 
 /*
- * Reports a CM event when there is none. A thread sees this if another thread destroys the id, and with
- * it the event, before it is read. So this is done only with several threads.
+ * Reports a CM event when there is none. A thread sees this if another thread destroys the id, and
+ * with it the event, before the event is read. So this is done only with several threads.
  */
 static bool cries_wolf(struct pollfd *fds, nfds_t n)
 {
@@ -83,9 +83,9 @@ static bool cries_wolf(struct pollfd *fds, nfds_t n)
 	return yes;
 }
 
-/* With a hurried clock, a wait takes so long at most; the rest of its time is skipped. */
+/* With a hurried clock, a wait takes at most this long; the rest of its time is skipped. */
 #define MOMENT_NS 5000000
-/* The same for a program that polls memory, which sleeps for longer than it asked for. */
+/* The same for a program that polls memory, which sleeps longer than it asked for. */
 #define SHORT_MOMENT_NS 100000
 #define LATE_NS         20000000
 
@@ -120,7 +120,10 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	return -1;
 }
 
-/* The program goes to sleep: what it waits for comes now. False: it must not sleep. */
+/*
+ * The program goes to sleep: what it waits for comes now. Returns false if the sleep is to be
+ * interrupted.
+ */
 static bool falls_asleep(struct pollfd *fds, nfds_t n)
 {
 	struct fake_fault fault = fake_begin("ppoll");
@@ -136,7 +139,7 @@ static bool falls_asleep(struct pollfd *fds, nfds_t n)
 	return !fake_end(fault.error);
 }
 
-/* What it waits for no other thread of its own does. */
+/* The program waits for something that none of its other threads does. */
 static bool is_alone(void)
 {
 	return fake_config && fake_config->pushes && fake_time_is_known() &&
@@ -166,7 +169,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 	fake_skip_time(timeout);
 	if (fake_time_is_known()) {
 		fake_lock();
-		fake_publishers_move(); /* meanwhile */
+		fake_publishers_move(); /* during the sleep */
 		fake_unlock();
 	} else if (often) {
 		fake_skip_time(&late);

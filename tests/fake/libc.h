@@ -16,10 +16,13 @@
 #include <sys/resource.h>
 #include <time.h>
 
-extern _Atomic bool fake_threads; /* the program has started some */
-extern _Atomic bool fake_over;    /* it has ended: what is called now is not its own (gcov) */
+extern _Atomic bool fake_threads; /* the number of threads that the program has started */
+extern _Atomic bool fake_over;    /* the program has ended: later calls are not its own (gcov) */
 
-/* Counts a call, which may be the one that is to fail; 0, or the error, which is in errno, too. */
+/*
+ * Counts a call, which may be the one that is to fail. Returns 0, or the error, which is also in
+ * errno.
+ */
 int fake_counted(const char *call);
 
 void *__real_malloc(size_t size);

@@ -2,7 +2,7 @@
 /*
  * Place: fake verbs, the limits of the device and the sizes that a queue is given. Contract: as in
  * config; 0 there means more than any other test needs. A call that asks for more fails with
- * EINVAL, as with soft-RoCE and soft-iWARP (docs/drivers.md).
+ * EINVAL, as on soft-RoCE and soft-iWARP (docs/drivers.md).
  */
 #ifndef FAKE_LIMITS_H
 #define FAKE_LIMITS_H
@@ -13,11 +13,14 @@ void fake_fill_device(struct ibv_device_attr *device);
 uint32_t fake_max_message(void);
 int fake_check_cqe(int entries); /* 0 or EINVAL */
 
-/* 0 or EINVAL; then, what the QP is given beyond what it asked for is in `cap`. */
+/*
+ * Returns 0 or EINVAL; then `cap` has the sizes that the QP gets, which may be larger than those
+ * asked for.
+ */
 int fake_grant(struct ibv_qp_cap *cap);
 
-/* A message that finds no receive, on InfiniBand and RoCE: rnr.c. */
+/* For messages that find no receive, on InfiniBand and RoCE: rnr.c. */
 void fake_note_rnr_timer(struct fake_qp *qp, unsigned int code);
-void fake_check_rnr_timer(const struct fake_qp *qp); /* of a QP that has done its work */
+void fake_check_rnr_timer(const struct fake_qp *qp); /* of a QP that is destroyed after its work */
 
 #endif

@@ -53,7 +53,7 @@ static bool said_it(const struct run *run, const struct line *line)
 	return strstr(run->errors, line->said);
 }
 
-/* Whether what the row is about has happened at all, and what came of it. NULL: all is well. */
+/* Judges whether what the row is about has happened, and its result. NULL: nothing is wrong. */
 static const char *judge_report(const struct fake_report *report, const struct line *line)
 {
 	const char *last = report->last[(report->calls_seen - 1) % FAKE_LAST];
@@ -80,6 +80,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "it asked more often than it should whether the peer's host is there";
 	if (line->low && !report->low_events)
 		return "no shared receive queue was low";
+	if (line->low && report->armed_early)
+		return "ibv_modify_srq armed the limit while fewer receives were posted than twice the limit";
 	if (line->most_calls && report->calls_seen > line->most_calls)
 		return "it made far too many calls";
 	if (line->most_s && report->skipped_ns > line->most_s * OUR_NS_PER_S)
@@ -110,7 +112,10 @@ static const char *judge(const struct run *run, const struct line *line)
 	return why;
 }
 
-/* "-c 20" and "-s 200": it does not take those, and does what is on stdin, or what it always does. */
+/*
+ * Whether the program accepts "-c 20" and "-s 200". If it does not, it does what is on stdin, or
+ * what it always does.
+ */
 static bool takes(const struct test *test, const char *word)
 {
 	if (test->server)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: runs of a program that rows of a table describe. Contract: the run must
- * be as the row says, and in any case nothing may be left behind.
+ * be as the row says, and nothing may be left behind in any case.
  */
 #ifndef FAKE_LINES_H
 #define FAKE_LINES_H
@@ -17,7 +17,10 @@
 #define LINE_BUFFERS  8
 #define NONE          UINT32_MAX
 
-/* Which programs a row is for: one of each of the first two groups, and what else is named. */
+/*
+ * The programs that a row is for: one of each of the first two groups, with all further properties
+ * that are named.
+ */
 enum {
 	CLIENT = 1 << 0,
 	SERVER = 1 << 1,
@@ -27,29 +30,29 @@ enum {
 	TWO_SIDED = PING | BLAST,
 	EVERY = CLIENT | SERVER | PING | BLAST | RDMA,
 	REFUSING = 1 << 4,      /* a server that may refuse clients */
-	BELIEVING = 1 << 5,     /* ... or one that is told what they are going to send */
-	WATCHING = 1 << 6,      /* notices a peer that leaves */
-	SLEEPING = 1 << 8,      /* until a completion comes */
+	BELIEVING = 1 << 5,     /* ... or one that is told by its user */
+	WATCHING = 1 << 6,      /* notices that a peer leaves */
+	SLEEPING = 1 << 8,      /* while it waits for a completion */
 	ALONE = 1 << 9,         /* has one thread */
-	THREADED = 1 << 10,     /* ... or more */
+	THREADED = 1 << 10,     /* ... or several */
 	SYNCHRONOUS = 1 << 11,  /* its CM calls block */
-	BLIND = 1 << 12,        /* does not notice it */
-	POOLED = 1 << 14,       /* all have them together */
-	OWN_RECEIVES = 1 << 15, /* each connection has */
+	BLIND = 1 << 12,        /* does not notice that a peer leaves */
+	POOLED = 1 << 14,       /* its connections share their receives */
+	OWN_RECEIVES = 1 << 15, /* each connection has its own */
 	READING = 1 << 17,      /* its client READs */
 	REACHED = 1 << 18,   /* its memory is, and it does not see that: on iWARP it may not READ */
-	ASKING = 1 << 28,    /* any other */
-	SPINNING = 1 << 16,  /* looks at memory until a message is there */
-	SIZED = 1 << 19,     /* the user says how long a message is, and a server takes any */
-	COUNTED = 1 << 20,   /* ... how many there are, or for how long */
-	QUIET = 1 << 21,     /* when the peer's program says nothing nothing completes */
+	ASKING = 1 << 28,    /* any other program */
+	SPINNING = 1 << 16,  /* polls memory until a message is there */
+	SIZED = 1 << 19,     /* the user sets the length of a message, and a server takes any */
+	COUNTED = 1 << 20,   /* ... and the number of messages, or the time */
+	QUIET = 1 << 21,     /* when the peer's program sends nothing, nothing completes */
 	RECORDS = 1 << 22,   /* one side changes a record */
 	WRITTEN = 1 << 23,   /* ... and WRITEs it */
 	TALKING = 1 << 24,   /* both write lines */
-	COUNTING = 1 << 25,  /* it counts, or lets count, in the server's memory */
+	COUNTING = 1 << 25,  /* it counts in the server's memory, or its clients do */
 	STREAMING = 1 << 26, /* a stream, of WRITEs, or of READs */
-	MEASURED = 1 << 29,  /* of what moves nothing but the test's clock makes it last */
-	CROWDED = 1 << 27,   /* a server serves many at a time */
+	MEASURED = 1 << 29,  /* a run without messages lasts as long as the test's clock says */
+	CROWDED = 1 << 27,   /* a server serves many clients at a time */
 };
 
 #define NONE_INLINE UINT_MAX
@@ -62,28 +65,28 @@ struct line {
 	unsigned int who;
 	struct fake_config config;
 	int status;
-	bool clients_doing;            /* a server's status is 0 nevertheless */
-	const char *said;              /* on stderr; NULL: nothing at all is */
-	bool once;                     /* ... in the only line there is */
-	unsigned int done;             /* peers that get all they want; 0: no matter how many */
-	unsigned int refused;          /* the reason of the last client that was; 0: no matter */
-	uint64_t limit;                /* ... and the limit that it was told; 0: no matter */
-	unsigned int signaled;         /* sends; 0: no matter */
-	unsigned int inlined;          /* sends, likewise; NONE_INLINE: none is to be */
+	bool clients_doing;            /* but a server's status is 0 */
+	const char *said;              /* on stderr; NULL: stderr is empty */
+	bool once;                     /* ... which is the only line there */
+	unsigned int done;             /* peers that get everything; 0: any number */
+	unsigned int refused;          /* why the last client was refused; 0: not checked */
+	uint64_t limit;                /* ... and the limit that it was told; 0: not checked */
+	unsigned int signaled;         /* signaled sends; 0: not checked */
+	unsigned int inlined;          /* inline sends; 0: not checked; NONE_INLINE: none */
 	unsigned int asked;            /* requests that move no byte, at least; NONE: none */
 	unsigned int most_asked;       /* and at most; 0: any number */
-	bool low;                      /* at least once some SRQ was */
-	unsigned int most_calls;       /* 0: no matter */
-	unsigned int most_s;           /* seconds that it slept, by its clock; 0: no matter */
-	unsigned int least_s;          /* ... at least; a second may have passed besides */
-	const char *last;              /* the program's last call; NULL: no matter */
-	const char *words[LINE_WORDS]; /* without those that the program does not take */
+	bool low;                      /* an SRQ must be low, and its limit never armed too early */
+	unsigned int most_calls;       /* 0: not checked */
+	unsigned int most_s;           /* seconds that it slept, by its clock; 0: not checked */
+	unsigned int least_s;          /* ... at least; it may be a second more */
+	const char *last;              /* the program's last call; NULL: not checked */
+	const char *words[LINE_WORDS]; /* those that the program does not accept are left out */
 };
 
-/* Whether what is for `who` is for the program. */
+/* Whether a row for `who` is for this program. */
 bool line_is_for(unsigned int who, const struct test *test);
 
-/* Runs those that are for the program. */
+/* Runs the rows that are for this program. */
 void run_lines(const struct test *test, const struct line *lines, size_t n);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, ids that listen: their addresses, and the limit on requests. Contract: as in
- * the man pages; what these leave open, as in the drivers: requests beyond the backlog are lost.
+ * the man pages. What they do not define is as in the drivers: requests beyond the backlog are
+ * lost.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "program/addresses.h"
 #include "tests/fake/state.h"
 
-#define MAX_BACKLOG 1024 /* of the module rdma_ucm: what it takes for 0, or for more */
+#define MAX_BACKLOG 1024 /* the default and the maximum of the module rdma_ucm */
 
 int rdma_set_option(struct rdma_cm_id *pub, int level, int name, void *value, size_t length)
 {
@@ -26,7 +27,10 @@ int rdma_set_option(struct rdma_cm_id *pub, int level, int name, void *value, si
 	return fake_end_rdma(fault.error);
 }
 
-/* An IPv6 id that is bound to any address, and not kept to its family, has taken those of IPv4, too. */
+/*
+ * An IPv6 id that is bound to any address also gets the requests for IPv4, unless
+ * RDMA_OPTION_ID_AFONLY is set.
+ */
 static bool is_taken(const struct sockaddr *address, bool one_family)
 {
 	static bool any4, any6, both;

@@ -34,7 +34,7 @@ static int usage(void)
 	return 2;
 }
 
-/* False: there is no such thing. */
+/* Returns false if there is no such group of tests. */
 static bool run_what(const struct test *test, const char *what, const char *count)
 {
 	if (!strcmp(what, "sweep"))

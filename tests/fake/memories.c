@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: what one-sided stages read from memory that others change: records, a
- * slot for lines of text, a counter and its lock, a buffer that is read. Contract: a row for each
- * state, with its result. See lines.h.
+ * slot for lines of text, a counter and its lock, a buffer. Contract: a row for each state of the
+ * memory, with the expected result. See lines.h.
  */
 #include "tests/fake/lines.h"
 
@@ -112,7 +112,10 @@ static const struct line lines[] = {
 	  .config = { .clients = 1, .iwarp = true },
 	  .done = 1,
 	  .words = { ADDRESS, "-q" } },
-	/* Of the lines that are typed each sixth, from the fourth on, is too long for one. */
+	/*
+	 * One in six of the lines that are typed, beginning with the fourth, is too long for one
+	 * message.
+	 */
 	{ .what = "says at the end how much was said and heard",
 	  TALKER,
 	  .config = { .clients = 1 },

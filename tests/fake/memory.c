@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, memory that the program allocates. Contract: each allocation can be made to
- * fail. LeakSanitizer's search takes several times as long as the run, so it is left out if as much
- * was freed as was allocated.
+ * fail. LeakSanitizer's search takes several times as long as the run, so it is left out if the
+ * program has freed all it has allocated.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -14,13 +14,13 @@
 
 #define MAX_HELD 256
 
-/* What the program has; past the limit LeakSanitizer is left to find out. */
+/* The program's allocations. If there are more than fit here, LeakSanitizer searches. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uintptr_t held[MAX_HELD]; /* inverted: for LeakSanitizer these are no references */
+static uintptr_t held[MAX_HELD]; /* inverted: LeakSanitizer takes them for no references */
 static unsigned int n_held;
 static bool too_many;
 
-/* LeakSanitizer asks it at the end of the process. */
+/* LeakSanitizer calls this at the end of the process. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
@@ -39,7 +39,7 @@ static void hold(const void *memory)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The fake's own is not among it. */
+/* The fake's own allocations are not counted. */
 static void let_go(const void *memory)
 {
 	unsigned int i;
@@ -85,7 +85,7 @@ void __wrap_free(void *memory)
 	__real_free(memory);
 }
 
-/* A name that has two addresses, whatever the name service knows. */
+/* A name with two addresses, which does not depend on the name service. */
 int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
 		       struct addrinfo **found)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: peers that violate the protocol or do something too late, and calls that
- * fail meanwhile. Contract: a row for each, with the result that is expected. See lines.h.
+ * fail at the same time. Contract: a row for each, with the expected result. See lines.h.
  */
 #include "tests/fake/lines.h"
 
-/* A client of another program, see strangers.c. */
+/* A client that is another program, see strangers.c. */
 #define A_STRANGER .clients = 1, .stranger = true, .hurried = true
 
 static const struct line lines[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, WRITE and READ, and peers that use them. Contract: an rkey, an address or a
- * right that does not match is reported, on either side. The 16 and 8 bytes that are exchanged
- * before and after are those of docs/protocol.md.
+ * Place: fake verbs, WRITE and READ, and peers that use them. Contract: an rkey, an address or an
+ * access right that does not match is reported, on either side. The messages of 16 and 8 bytes
+ * before and after the transfer are those of docs/protocol.md.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 
 #include "tests/fake/state.h"
 
-#define WORDS     3 /* of count-atomic-1: a counter, a lock, and what it guards */
+#define WORDS     3 /* of count-atomic-1: a counter, a lock, and the word that it guards */
 #define LOCK      1
 #define GUARDED   2
 #define OTHERS    0x77 /* the lock: another client has it */
 #define PEER_RKEY 0x5eed0001u
-/* Not where it is in our memory: who takes it for a pointer is to fail. */
+/* Not the real address of the memory, so that a program that uses it as a pointer fails. */
 #define PEER_ADDRESS 0x7f00beef00000000ull
 
 static struct fake_peer *torn_peers[FAKE_MAX_DEVICES];
 static unsigned int n_torn;
 
-/* ---- the program's requests, into the memory of its peer ---- */
+/* ---- the program's requests, to the memory of its peer ---- */
 
 static void message_written(struct fake_peer *peer, const struct fake_wr *wr);
 
-/* How many bytes of memory each side offers. */
+/* The number of bytes that each side opens. */
 static uint32_t size_of_memory(const struct fake_peer *peer)
 {
 	uint32_t words = fake_config->words ? fake_config->words : WORDS;
@@ -33,7 +33,7 @@ static uint32_t size_of_memory(const struct fake_peer *peer)
 	return fake_config->counts && !peer->is_client ? words * sizeof(uint64_t) : peer->size;
 }
 
-/* What a stream that is read brings: the first message's. */
+/* The data of a stream that is read: that of the first message. */
 static void fill_pattern(uint8_t *data, uint32_t size)
 {
 	uint64_t word = 0x9e3779b97f4a7c15u;
@@ -43,7 +43,7 @@ static void fill_pattern(uint8_t *data, uint32_t size)
 		memcpy(data + i, &word, size - i < sizeof(word) ? size - i : sizeof(word));
 }
 
-/* Where in the peer's memory the request begins; NULL: it is not allowed, which is complained of. */
+/* Where in the peer's memory the request begins; NULL: not permitted, and reported. */
 static uint8_t *find_in_peer(const struct fake_peer *peer, const struct fake_wr *wr)
 {
 	uint64_t offset = wr->remote_address - PEER_ADDRESS;
@@ -56,7 +56,7 @@ static uint8_t *find_in_peer(const struct fake_peer *peer, const struct fake_wr 
 	return peer->memory + offset;
 }
 
-/* The peer's host answers a READ, whatever its program does. */
+/* The peer's host answers a READ, whatever the peer's program does. */
 static void answer_read(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *from)
 {
 	struct fake_peer *peer = qp->id->peer;
@@ -71,7 +71,7 @@ static void answer_read(struct fake_qp *qp, const struct fake_wr *wr, const uint
 	fake_server_may_leave(peer);
 }
 
-/* Nobody answers. */
+/* A WRITE has no answer. */
 static void note_write(struct fake_peer *peer)
 {
 	if (++peer->received > peer->count)
@@ -80,7 +80,10 @@ static void note_write(struct fake_peer *peer)
 	fake_server_may_leave(peer);
 }
 
-/* What others do to the lock, or to what it guards, just before the program's COMPARE_AND_SWAP. */
+/*
+ * What other clients do to the lock, or to the guarded word, just before the program's
+ * COMPARE_AND_SWAP.
+ */
 static void meddle(const struct fake_peer *peer, const struct fake_wr *wr, uint64_t *word)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)peer->memory;
@@ -96,7 +99,7 @@ static void meddle(const struct fake_peer *peer, const struct fake_wr *wr, uint6
 		++*word;
 }
 
-/* To count once is one FETCH_AND_ADD, with the lock or without it. */
+/* Counting once is one FETCH_AND_ADD, with the lock or without it. */
 static void do_atomic(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *memory)
 {
 	struct fake_peer *peer = qp->id->peer;
@@ -161,7 +164,7 @@ bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr)
 	return false;
 }
 
-/* ---- the peer's requests, into the memory of the program ---- */
+/* ---- the peer's requests, to the memory of the program ---- */
 
 uint8_t *fake_find_in_program(const struct fake_peer *peer, uint32_t length, int access)
 {
@@ -177,7 +180,7 @@ uint8_t *fake_find_in_program(const struct fake_peer *peer, uint32_t length, int
 	return NULL;
 }
 
-/* What a client has to say of its own, that an agent can do nothing with. */
+/* The address that a client sends, although an agent has no use for it. */
 void fake_tell_buffer(struct fake_peer *peer)
 {
 	uint64_t address = htobe64(PEER_ADDRESS);
@@ -224,7 +227,7 @@ uint64_t fake_hear_count(const uint8_t *data)
 	return be64toh(count);
 }
 
-/* What the program is to give its client, and no more. */
+/* The memory that the program opens to its client must have these rights, and no others. */
 static int access_wanted(void)
 {
 	if (fake_config->counts)
@@ -244,7 +247,7 @@ static void check_pattern(const uint8_t *memory, uint32_t size)
 	free(wanted);
 }
 
-/* As one who is alone: each step, and that it found what it had to. */
+/* A client that counts alone: each step, with the value that it must have found. */
 static void count_in_program(uint64_t *words)
 {
 	uint64_t mark = 1;
@@ -261,7 +264,7 @@ static void count_in_program(uint64_t *words)
 		__atomic_store_n(words + LOCK, 0, __ATOMIC_SEQ_CST);
 }
 
-/* WRITE, and READ back. False: something has ended it. */
+/* WRITEs, and READs the data back. Returns false if something has ended this. */
 static bool ping_program(struct fake_peer *peer)
 {
 	uint8_t *memory = fake_find_in_program(peer, peer->size, access_wanted());
@@ -282,7 +285,10 @@ static bool ping_program(struct fake_peer *peer)
 	return !fake_has_quit(peer);
 }
 
-/* The last byte first: a program may rely on no order. It looks at them without a lock. */
+/*
+ * Writes the last byte first: a program may rely on no order. The program polls these bytes without
+ * a lock.
+ */
 static void store(struct fake_peer *peer, uint8_t *memory, uint32_t from, uint32_t end)
 {
 	while (end-- > from)
@@ -305,7 +311,7 @@ void fake_finish_torn(void)
 	}
 }
 
-/* A half of it may come later. */
+/* Half of the message may come later. */
 void fake_write_now(struct fake_peer *peer)
 {
 	uint8_t *memory = fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
@@ -325,7 +331,7 @@ void fake_write_now(struct fake_peer *peer)
 		torn_peers[n_torn++] = peer;
 }
 
-/* WRITEs what is in the peer's own memory. */
+/* WRITEs the contents of the peer's own memory. */
 static void write_message(struct fake_peer *peer)
 {
 	uint64_t message = (peer->is_client ? peer->sent : peer->received) - 1;
@@ -339,7 +345,7 @@ static void write_message(struct fake_peer *peer)
 		fake_write_now(peer);
 }
 
-/* Not before: until then the program has no business to look. */
+/* Not before: until then the program must not poll. */
 void fake_place_message(struct fake_peer *peer)
 {
 	uint8_t *memory = fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
@@ -353,7 +359,9 @@ static bool is_silent(const struct fake_peer *peer)
 	return fake_config->silent_after && peer->received >= fake_config->silent_after;
 }
 
-/* Bytes that are not zero, and differ from message to message. The last one is the message's number. */
+/*
+ * Bytes that are not zero, and that differ between messages. The last byte is the message's number.
+ */
 static uint8_t byte_of(const struct fake_peer *peer, uint64_t message, uint32_t i)
 {
 	return (uint8_t)(1 + (i + 1 == peer->size ? message : message * 31 + i * 7) % 255);
@@ -446,7 +454,7 @@ static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 	fake_client_is_done(peer);
 }
 
-/* All that was counted is in one word or the other, and the lock is free. */
+/* Each count is in one word or the other, and the lock is free. */
 static void check_words(const struct fake_peer *peer)
 {
 	uint64_t words[WORDS] = { 0 };

@@ -2,7 +2,7 @@
 /*
  * Place: the fake's tests: the order and time in which completions and events come. Contract: in
  * any order the program does all of its work, does not stall, reports no error, and leaves nothing
- * behind. Each test also checks that the fake did what the test is about.
+ * behind. Each test also checks that the fake really produced the order that the test is about.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define SLOW      12
 #define BY_THREAD 2000
 
-static struct fake_report sum; /* of the runs of one test: its counters */
+static struct fake_report sum; /* sums of the counters of one test's runs */
 
 static void add_up(const struct fake_report *report)
 {
@@ -28,13 +28,13 @@ static void add_up(const struct fake_report *report)
 	sum.late_sends += report->late_sends;
 }
 
-/* Who looks at memory now and then sleeps between its looks. */
+/* A program that polls memory at intervals sleeps in between. */
 static uint64_t messages_of(const struct test *test)
 {
 	return test->pushes || test->talks ? SLOW : MESSAGES;
 }
 
-/* Whether what the program sends has an answer that makes a completion. */
+/* Whether the answers to what the program sends make completions. */
 static bool hears_answers(const struct test *test)
 {
 	return !test->spins && !(test->server && (test->pushes || test->talks));
@@ -55,7 +55,7 @@ static const char *run_once(const struct test *test, const struct fake_config *c
 	return why ? text : NULL;
 }
 
-/* What is told by immediate data comes by completions, after all. */
+/* Immediate data comes with a completion also in a program that polls memory. */
 static const char *run_and_judge(const struct test *test, const struct fake_config *config)
 {
 	const char *why = run_once(test, config);
@@ -68,7 +68,10 @@ static const char *run_and_judge(const struct test *test, const struct fake_conf
 	return run_once(test, &other);
 }
 
-/* Every seed has its own order: which completions come late, and how late; which alarm is false. */
+/*
+ * Each seed gives another order: which completions come late, how late, and which events are false
+ * alarms.
+ */
 static void test_wild(const struct test *test)
 {
 	struct fake_config config = { .count = messages_of(test),
@@ -83,10 +86,10 @@ static void test_wild(const struct test *test)
 		config.buffers = 1 + config.seed % 8;
 		why = run_and_judge(test, &config);
 	}
-	/* Who looks at memory has little to do with completions. */
+	/* Programs that poll memory have few completions. */
 	if (!why && (!sum.held || (!sum.received_first && hears_answers(test))))
 		why = "no completion came late, or out of order";
-	/* Those who wait for events have armed their CQs. */
+	/* Programs that wait for events have armed their CQs. */
 	if (!why && sum.armed && (!sum.before_arming || !sum.spurious_events))
 		why = "no completion came just before the arming, or no event without any";
 	test_result(test, "is sent completions late, in any order, and false alarms", why);
@@ -100,7 +103,7 @@ static void test_recv_first(const struct test *test)
 	memset(&sum, 0, sizeof(sum));
 	config.recv_first = true;
 	why = run_and_judge(test, &config);
-	/* In a stream an answer is for many messages. */
+	/* In a stream one answer is for many messages. */
 	if (!why && hears_answers(test) &&
 	    sum.received_first < (test->blast || test->one_sided ? 1 : MESSAGES - 1))
 		why = "not every answer came first";
@@ -108,8 +111,8 @@ static void test_recv_first(const struct test *test)
 }
 
 /*
- * A message is answered, and the answer answered, long before anybody hears that it was sent: of a
- * stream, with one buffer each, until the credits may not be returned any more.
+ * A message is answered, and the answer is answered, before the completion of its send comes. In a
+ * stream with one buffer on each side this continues until no more credits can be returned.
  */
 static void test_late_sends(const struct test *test)
 {
@@ -126,7 +129,9 @@ static void test_late_sends(const struct test *test)
 	test_result(test, "gets a send's completion when nothing else is left", why);
 }
 
-/* As often as a message comes, so that the events are many enough to be acked in batches. */
+/*
+ * An event comes with each message, so that there are enough of them to be acknowledged in batches.
+ */
 static void test_sleep(const struct test *test)
 {
 	struct fake_config config = { .count = messages_of(test), .size = 64, .clients = 1 };
@@ -140,7 +145,10 @@ static void test_sleep(const struct test *test)
 	test_result(test, "sleeps until each completion comes", why);
 }
 
-/* While the program sleeps, polls, arms: nothing but its own synchronisation orders the threads. */
+/*
+ * Messages come while the program sleeps, polls or arms: only its own synchronization orders the
+ * threads.
+ */
 static void test_by_thread(const struct test *test)
 {
 	struct fake_config config = { .size = 64, .delivery = FAKE_BY_THREAD };
@@ -159,8 +167,8 @@ static void test_by_thread(const struct test *test)
 
 #ifdef __SANITIZE_THREAD__
 /*
- * Failures while another thread delivers. Which call is the n-th is not the same in each run, nor is
- * what a program has to say of it; but it must end, and its threads must not race.
+ * Failures while another thread delivers. The n-th call is not the same in each run, nor is what
+ * the program has to report; but the program must end, and its threads must not race.
  */
 static void test_failures_by_thread(const struct test *test)
 {
@@ -198,24 +206,24 @@ void test_orderings(const struct test *test)
 void test_many(const struct test *test, uint64_t events)
 {
 	/*
-	 * A message makes two: its send, and the receive of its answer. In a stream it makes one at
-	 * the agent, and a few at the client for each batch.
+	 * A message makes two completions: its send, and the receive of its answer. In a stream it
+	 * makes one at the agent, and at the client a few for each batch.
 	 */
 	uint64_t messages = test->blast ? events : events / 2;
 	uint64_t least = test->blast ? events / 16 : events - 2;
 	struct fake_config config = { .count = messages, .size = 64, .clients = 1 };
 	const char *why;
 
-	if (test->talks) /* by people */
+	if (test->talks) /* lines that people type */
 		config.count = SLOW;
 	if (test->pushes && messages > MESSAGES) /* each takes sleeps, and makes no completion */
 		config.count = MESSAGES;
 	if (test->one_sided)
 		least = test->server && !test->spins
 				? 2
-				: messages; /* an agent sees nothing but the exchange */
+				: messages; /* an agent gets completions only for the exchange */
 	if (test->only_writes && !test->server)
-		least = messages / 8; /* of a chain there is one */
+		least = messages / 8; /* a chain has one completion */
 	if (test->pushes || test->talks)
 		least = 2;
 	memset(&sum, 0, sizeof(sum));

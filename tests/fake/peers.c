@@ -13,7 +13,7 @@
 
 static LIST_HEAD(peer_list, fake_peer) peers;
 
-/* Bytes that differ from message to message, and from place to place. */
+/* Bytes that differ between messages, and between positions. */
 static void fill(const struct fake_peer *peer, uint64_t message, uint8_t *data)
 {
 	uint32_t i;
@@ -41,7 +41,7 @@ void fake_say(struct fake_peer *peer, uint64_t message)
 	free(data);
 }
 
-/* A client has all that it wanted. */
+/* A client has received everything. */
 void fake_client_is_done(struct fake_peer *peer)
 {
 	peer->done = true;
@@ -54,21 +54,21 @@ bool fake_has_quit(const struct fake_peer *peer)
 	return fake_config->quits_after && peer->received >= fake_config->quits_after;
 }
 
-/* It has received one more message, and will answer. */
+/* To be called when a peer has received a message, before it answers. */
 void fake_may_stop_program(const struct fake_peer *peer)
 {
 	if (fake_config->stops_after && peer->received == fake_config->stops_after)
 		fake_stop_program();
 }
 
-/* A server has received one more message, and answered. */
+/* A server has received one more message, and has answered. */
 void fake_server_may_leave(struct fake_peer *peer)
 {
 	if (peer->received == fake_config->leaves_after)
 		fake_put_leave(peer);
 }
 
-/* Reports an error unless it is that message: a program must not change any. */
+/* Reports an error unless the data is that of the message: a program must not change it. */
 static void check_data(const struct fake_peer *peer, uint64_t message, const uint8_t *data)
 {
 	uint8_t *wanted = fake_allocate(peer->size);
@@ -147,7 +147,7 @@ static void send_credits(struct fake_peer *peer, uint64_t credits)
 	fake_tell(peer, (const uint8_t *)&data, sizeof(data));
 }
 
-/* As long as the agent has receives for them. */
+/* Sends messages as long as the agent has receives for them. */
 static void stream(struct fake_peer *peer)
 {
 	uint64_t all = peer->count + fake_config->one_more;
@@ -206,7 +206,10 @@ void fake_strangers_move(void)
 	}
 }
 
-/* As late as may be: half of them when none is left, and all that are owed at the end. */
+/*
+ * Returns credits as late as possible: half of them when the client has none left, and all that are
+ * left at the end.
+ */
 static void return_credits(struct fake_peer *peer)
 {
 	uint64_t returned;
@@ -266,7 +269,10 @@ static const struct fake_wire blast_wire = { .begin = blast_begin, .hear = blast
 
 static struct fake_peer *new_peer(bool is_client)
 {
-	/* One reads and serves no reads, the next the other way round: which is which must show. */
+	/*
+	 * One client READs and does not serve READs, the next one the other way round: the program
+	 * must distinguish them.
+	 */
 	static const uint8_t depths[4][2] = { { 1, 0 }, { 0, 1 }, { 16, 4 }, { 4, 16 } };
 	struct fake_peer *peer = fake_allocate(sizeof(*peer));
 
@@ -282,7 +288,7 @@ static struct fake_peer *new_peer(bool is_client)
 			     : fake_config->talks   ? &fake_talk_wire
 						    : &fake_one_sided_wire;
 	if (fake_config->one_sided && is_client && !peer->initiator_depth)
-		peer->initiator_depth = 1; /* it reads */
+		peer->initiator_depth = 1; /* this one READs */
 	LIST_INSERT_HEAD(&peers, peer, all);
 	fake_report->peers++;
 	fake_report->serves |= is_client;
@@ -312,8 +318,8 @@ static void arrive(struct fake_id *listener)
 }
 
 /*
- * A server of which all clients but one are gone waits for another, in whose place one comes, once, if at
- * all; then somebody tells it to stop.
+ * A request has ended and was not accepted. If the server then lacks clients, another one comes,
+ * but only once; the next time a signal tells the server to stop.
  */
 void fake_request_ends(struct fake_peer *peer)
 {
@@ -334,7 +340,10 @@ void fake_request_ends(struct fake_peer *peer)
 	replaced = true;
 }
 
-/* On any address a server has two listeners: then half of them come to the second. */
+/*
+ * A server that listens on any address has two listeners; half of the clients come to the second
+ * one.
+ */
 unsigned int fake_clients_arrive(struct fake_id *listener)
 {
 	static unsigned int arrived, listeners;
@@ -349,7 +358,7 @@ unsigned int fake_clients_arrive(struct fake_id *listener)
 	return arrived - before;
 }
 
-/* What the client's private data has; without any, what the runner knows. */
+/* The values in the client's private data; without private data, those that the runner gave. */
 void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param)
 {
 	struct fake_peer *peer = new_peer(false);
@@ -363,7 +372,7 @@ void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param
 	fake_put_begin(peer);
 }
 
-/* The program has ended the connection: a server should do this last. */
+/* The program has ended the connection. For a server this should be the last step. */
 void fake_peer_leaves(struct fake_peer *peer)
 {
 	if (!peer->is_client && !fake_config->talks)

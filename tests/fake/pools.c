@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: a server whose clients share their receives. Contract: a row for each
- * way in which these can run short, with the result that is expected.
+ * way in which there can be too few receives, with the expected result.
  */
 #include "tests/fake/lines.h"
 
@@ -17,6 +17,7 @@ static const struct line lines[] = {
 	{ .what = "serves all whose messages wait for a receive",
 	  .who = SERVER | PING | POOLED,
 	  .config = { .clients = 7, .while_asleep = true, .short_pool = true },
+	  .low = true,
 	  .done = 7,
 	  .words = { POOL("2") } },
 	{ .what = "ends a client that takes more than its share",

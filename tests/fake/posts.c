@@ -23,7 +23,7 @@ static struct fake_mr *find_mr(const struct fake_pd *pd, const struct ibv_sge *s
 	return NULL;
 }
 
-/* Copies the SGEs of a work request. False: there are more than the QP allows. */
+/* Copies the SGEs of a work request. Returns false if there are more than the QP allows. */
 static bool take_pieces(struct fake_wr *wr, const struct ibv_sge *sge, int n, uint32_t most,
 			const char *call)
 {
@@ -41,7 +41,7 @@ static bool take_pieces(struct fake_wr *wr, const struct ibv_sge *sge, int n, ui
 	return true;
 }
 
-/* Checks that all of its memory is in memory regions, and keeps the last of these. */
+/* Checks that all of the request's memory is in memory regions, and remembers the last of these. */
 static void find_mrs(const struct fake_pd *pd, struct fake_wr *wr, const char *call)
 {
 	uint32_t i;
@@ -89,12 +89,12 @@ static void strike(const struct fake_peer *peer)
 {
 	fake_strikes();
 	fake_report->last_word = peer->count == (peer->is_client ? peer->sent : peer->received);
-	/* To its count the client gets an answer. */
+	/* The server answers the program's count, so this was not the last message. */
 	if (fake_config->one_sided && !peer->is_client)
 		fake_report->last_word = false;
 }
 
-/* The peer notices a failure, too, but not that the program's link is down, which flushes. */
+/* The peer notices a failure, too, unless the program's own link is down, which flushes. */
 static void peer_notices(const struct fake_qp *qp, const struct fake_fault *fault)
 {
 	if (fault->wc_status != IBV_WC_WR_FLUSH_ERR || fake_config->iwarp || fake_report->last_word)
@@ -121,8 +121,9 @@ static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_f
 }
 
 /*
- * A request that moves no byte needs no memory, and the peer's program does not notice it. The peer's
- * device acknowledges it, where the transport has that: on iWARP only a READ is answered.
+ * A request that moves no byte needs no memory, and the peer's program does not notice it. The
+ * peer's device acknowledges it if the transport has acknowledgements: on iWARP only a READ is
+ * answered.
  */
 static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		      const struct fake_fault *fault)
@@ -152,7 +153,10 @@ static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	return 0;
 }
 
-/* Eight bytes, at a multiple of eight, and their old value to memory that the device may write to. */
+/*
+ * The target has eight bytes, at a multiple of eight; the old value goes to memory that the device
+ * may write to.
+ */
 static bool take_atomic(struct fake_wr *wr, const struct ibv_send_wr *send_wr)
 {
 	bool adds = send_wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
@@ -171,7 +175,7 @@ static bool take_atomic(struct fake_wr *wr, const struct ibv_send_wr *send_wr)
 	return false;
 }
 
-/* Checks the operation and its target. False: it is not permitted. */
+/* Checks the operation and its target. Returns false if it is not permitted. */
 static bool take_opcode(const struct fake_qp *qp, struct fake_wr *wr,
 			const struct ibv_send_wr *send_wr)
 {
@@ -294,12 +298,12 @@ int fake_post_recv(struct ibv_qp *pub, struct ibv_recv_wr *wr, struct ibv_recv_w
 	return fake_end(fault.error);
 }
 
-/* The message arrives at a receive that has to fail. */
+/* A message arrives at a receive that has to fail. */
 static void fail_receive(struct fake_qp *qp, const struct fake_fault *fault)
 {
 	struct fake_queue *queue = fake_receives_of(qp);
 
-	/* In an SRQ another peer's message may arrive at it next. */
+	/* With an SRQ, another peer's message may arrive at this receive next. */
 	memset(&queue->wr[queue->first].fault, 0, sizeof(*fault));
 	if (fault->device_leaves) {
 		fake_device_leaves(qp->id);
@@ -313,7 +317,7 @@ static void fail_receive(struct fake_qp *qp, const struct fake_fault *fault)
 	peer_notices(qp, fault);
 }
 
-/* After its last message the peer may leave. */
+/* The peer may leave after its last message. */
 static void leave_after(struct fake_peer *peer)
 {
 	if (peer->count == (peer->is_client ? peer->sent : peer->received))
@@ -333,7 +337,7 @@ static struct fake_fault fault_of(struct fake_qp *qp, const struct fake_wr *wr)
 	}
 	if (fault.name)
 		fake_strikes();
-	/* What it lost was the last that there was to say, by either: a client leaves, and that is seen. */
+	/* This was the last message of either side: a client leaves, and the program sees that. */
 	if (fault.name && fake_config->talks && qp->id->peer->done && qp->id->peer->is_client)
 		fake_report->last_word = true;
 	return fault;
@@ -358,7 +362,10 @@ bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length)
 	return true;
 }
 
-/* A byte more or less is of the WRITE, not of the receive: it is told so, and that is all. */
+/*
+ * A wrong length is one of the WRITE, not of the receive: the completion shows it, and nothing else
+ * happens.
+ */
 bool fake_receive_immediate(struct fake_qp *qp, uint32_t immediate, uint32_t length)
 {
 	struct fake_queue *queue = fake_receives_of(qp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: private data of peers of other versions, cut short, or random; and the
- * bytes of a refusal. Contract: the program does with each what docs/protocol.md says.
+ * bytes of a refusal. Contract: the program does with each what docs/protocol.md requires.
  */
 #include <stdio.h>
 #include <string.h>
@@ -115,20 +115,20 @@ static const struct line lines[] = {
 	  .words = { WORK, "-q" } },
 };
 
-/* ---- a client's 32 bytes, of which only the first are there ---- */
+/* ---- the first part of a client's 32 bytes ---- */
 
-#define COUNT_END   8 /* where its last byte lies, the only one that is not 0: */
+#define COUNT_END   8 /* the position of its last byte, the only one that is not 0 */
 #define SIZE_END    16
 #define BUFFERS_END 24
 #define WHOLE       32
 
 /*
- * The reason of the refusal, 0: the client is served. RoCE pads with zeros: what is missing is 0 there. On
- * iWARP it is missing.
+ * The reason of the refusal; 0: the client is served. On RoCE the missing bytes are zeros, because
+ * it pads. On iWARP they are missing.
  */
 static unsigned int reason_for(unsigned int length, bool iwarp, const struct test *test)
 {
-	/* In 10^12 there is something in the fourth byte; and the last one of 256 is 0 itself. */
+	/* The number 10^12 needs four bytes or more; the last byte of 256 is 0. */
 	unsigned int count_end = test->talks ? 4 : COUNT_END;
 	unsigned int size_end = test->talks ? 15 : SIZE_END;
 

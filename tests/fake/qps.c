@@ -26,7 +26,7 @@ static void check_depth(struct fake_cq *cq, uint32_t work_requests)
 			      cq->object.number, cq->pub.cqe, cq->work_requests);
 }
 
-/* All is of one device, and the transport is the one that has acknowledgements. */
+/* All objects belong to one device, and the QP type is the reliable connection. */
 static void check_attr(const struct fake_id *id, const struct fake_pd *pd,
 		       const struct ibv_qp_init_attr *attr)
 {
@@ -37,7 +37,10 @@ static void check_attr(const struct fake_id *id, const struct fake_pd *pd,
 		fake_complain("rdma_create_qp: PD or CQ of another device");
 }
 
-/* `attr` is what it has been given; of inline data it wanted so much. */
+/*
+ * `attr` has the sizes that the QP gets; the program asked for `inline_wanted` bytes of inline
+ * data.
+ */
 void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv_qp_init_attr *attr,
 			uint32_t inline_wanted)
 {
@@ -55,7 +58,7 @@ void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv
 	qp->srq = attr->srq ? fake_of(struct fake_srq, attr->srq) : NULL;
 	if (qp->srq && fake_use(&qp->srq->object, "rdma_create_qp"))
 		qp->srq->object.users++;
-	/* Of an SRQ's receives any QP may take all. */
+	/* A QP may take all receives of its SRQ. */
 	qp->most_receives = qp->srq ? qp->srq->receives.max : attr->cap.max_recv_wr;
 	check_depth(qp->recv_cq, qp->most_receives);
 	qp->all_signaled = attr->sq_sig_all;
@@ -122,8 +125,10 @@ void fake_end_qp(struct fake_id *id, const char *call)
 		;
 	qp->send_cq->work_requests -= qp->sends.max;
 	qp->recv_cq->work_requests -= qp->most_receives;
-	if (qp->srq)
+	if (qp->srq) {
 		qp->srq->object.users--;
+		qp->srq->unseen -= qp->polled;
+	}
 	fake_forget_completions(qp->send_cq, qp->pub.qp_num);
 	fake_forget_completions(qp->recv_cq, qp->pub.qp_num);
 	qp->pd->object.users--;
@@ -153,7 +158,7 @@ int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)
 		fault.error = fake_modify_by_hand(qp, attr, mask);
 	if (!fault.error && mask & IBV_QP_MIN_RNR_TIMER)
 		fake_note_rnr_timer(qp, attr->min_rnr_timer);
-	/* A device that cannot even do that is done with what is posted. */
+	/* If even this call fails, the device has given up the posted work. */
 	if (fault.error && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_ERR) {
 		fake_flush(qp);
 		fake_report->expected = FAKE_TEAR_DOWN;
@@ -207,8 +212,10 @@ void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_
 		qp->empty--;
 	if (recv && qp->sends.n && !status)
 		fake_report->received_first++;
-	if (recv && qp->srq)
+	if (recv && qp->srq) {
 		fake_receive_taken(qp->srq);
+		qp->srq->unseen -= !!status; /* it does not say whether it was a receive */
+	}
 	if (wr->silent && !status)
 		return;
 	fake_complete(qp, recv ? qp->recv_cq : qp->send_cq, &wc);
@@ -216,7 +223,7 @@ void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_
 
 void fake_flush(struct fake_qp *qp)
 {
-	/* What is posted once all has been flushed, soft-iWARP loses without a completion. */
+	/* soft-iWARP drops what is posted after the flush, without a completion. */
 	if (fake_config->iwarp && qp->pub.state == IBV_QPS_ERR)
 		return;
 	if (qp->srq && qp->pub.state != IBV_QPS_ERR)
@@ -292,5 +299,27 @@ void fake_note_talk(uint32_t qp_num)
 	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
 		if (qp->pub.qp_num == qp_num && qp->id->peer)
 			qp->id->peer->accepted = true;
+	}
+}
+
+void fake_note_seen(const struct ibv_wc *wc)
+{
+	struct fake_qp *qp;
+
+	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
+		if (qp->pub.qp_num == wc->qp_num && qp->srq && wc->opcode & IBV_WC_RECV)
+			qp->polled++;
+	}
+}
+
+void fake_note_handled(const struct fake_cq *cq)
+{
+	struct fake_qp *qp;
+
+	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
+		if (qp->recv_cq != cq || !qp->srq)
+			continue;
+		qp->srq->unseen -= qp->polled;
+		qp->polled = 0;
 	}
 }

@@ -12,7 +12,7 @@
 
 #define WORD     sizeof(uint64_t)
 #define MOST     (1u << 16) /* bytes of a record */
-#define PATIENCE 1000000u   /* READs of a record that is being changed */
+#define PATIENCE 1000000u   /* READs of a record that is changing */
 
 /* ---- the record ---- */
 
@@ -48,7 +48,7 @@ static bool is_whole(const uint64_t *words, uint32_t n)
 	       words[n - 2] == sum_of(words, n);
 }
 
-/* Of a whole record, and one that is not older than the one before. */
+/* Checks a whole record, which may not be older than the one before. */
 static void check_record(struct fake_peer *peer, const uint64_t *words)
 {
 	uint64_t number = words[0] / 2;
@@ -66,7 +66,10 @@ static void check_record(struct fake_peer *peer, const uint64_t *words)
 	peer->number = number;
 }
 
-/* The program's threads change it meanwhile, or look at it: each word is loaded and stored as one. */
+/*
+ * The program's threads change or read the record at the same time: each word is loaded and stored
+ * as a whole.
+ */
 static void load(uint64_t *words, const uint8_t *memory, uint32_t n)
 {
 	uint32_t i;
@@ -85,7 +88,7 @@ static void store(uint8_t *memory, const uint64_t *words, uint32_t from, uint32_
 
 /* ---- a publisher whose record is read ---- */
 
-/* A mixture of two records, or the newer one: what a READ finds that meets a change, or none. */
+/* What a READ finds if it meets a change: a mixture of two records; otherwise the newer one. */
 static bool show(struct fake_peer *peer, uint64_t *words)
 {
 	uint32_t n = peer->size / WORD, half = 1 + (n - 3) / 2;
@@ -99,12 +102,12 @@ static bool show(struct fake_peer *peer, uint64_t *words)
 	make_record(words, n, peer->number);
 	make_record(newer, n, peer->number + 1);
 	if (how == FAKE_NO_WHOLE || (how == FAKE_IN_TURNS && turn % 5 == 0)) {
-		words[0] = words[n - 1] = 2 * peer->number + 1; /* while it is changed */
+		words[0] = words[n - 1] = 2 * peer->number + 1; /* during the change */
 		memcpy(words + 1, newer + 1, half * WORD);
 	} else if (how == FAKE_IN_TURNS && turn % 5 == 2) {
-		memcpy(words, newer, (half + 1) * WORD); /* ahead of the READ */
+		memcpy(words, newer, (half + 1) * WORD); /* the change is ahead of the READ */
 	} else if (how == FAKE_IN_TURNS && turn % 5 == 3) {
-		memcpy(words + 1, newer + 1, half * WORD); /* twice the same number */
+		memcpy(words + 1, newer + 1, half * WORD); /* the same number twice */
 	} else if (how >= FAKE_SAME_NUMBERS && how != FAKE_OLDER && turn == 1) {
 		memcpy(words + 1, newer + 1, half * WORD);
 		if (how == FAKE_ALL_BUT_BYTES)
@@ -165,7 +168,7 @@ static bool is_silent(const struct fake_peer *peer)
 	return fake_config->silent_after && peer->received >= fake_config->silent_after;
 }
 
-/* All READs of it, or as many as there are before it quits or falls silent. */
+/* All READs of a record, or as many as there are before the client leaves or falls silent. */
 static void read_records(struct fake_peer *peer)
 {
 	while (peer->sent < peer->count && !is_silent(peer) && !fake_has_quit(peer)) {
@@ -180,7 +183,10 @@ static void read_records(struct fake_peer *peer)
 
 /* ---- a publisher that WRITEs ---- */
 
-/* The first or the last half of a record, or one that is there at once; or what is missing of the last. */
+/*
+ * Writes the first or the last half of a record, or a whole one, or the missing half of the last
+ * one.
+ */
 static void write_to_program(struct fake_peer *peer)
 {
 	uint32_t n = peer->size / WORD, from = 0, end = n;
@@ -218,7 +224,7 @@ static bool may_write(const struct fake_peer *peer)
 	return qp && qp->pub.state == IBV_QPS_RTS;
 }
 
-/* In known time: the half of a torn one when half of its time has passed. */
+/* With known_us: the half of a torn record comes after half of its time. */
 static void write_in_time(struct fake_peer *peer)
 {
 	uint64_t now_ns = fake_known_now_ns(), due_ns, half_ns;
@@ -333,7 +339,7 @@ static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
 		return;
 	if (peer->torn)
-		write_to_program(peer); /* what is under way gets there before the count */
+		write_to_program(peer); /* WRITEs that are under way arrive before the count */
 	if (fake_config->pushes && !is_silent(peer))
 		peer->received = fake_hear_count(data);
 	if (fake_config->pushes && fake_hear_count(data) > peer->number)

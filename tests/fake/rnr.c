@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, the RNR timer (receiver not ready) of a QP: the time that a sender of
- * InfiniBand or RoCE waits if its message found no receive. Contract: reports a QP for which it is
- * long.
+ * Place: fake verbs, the RNR timer (receiver not ready) of a QP: the time that a sender on
+ * InfiniBand or RoCE waits if its message found no receive. Contract: reports a QP for which this
+ * time is long.
  */
 #include "tests/fake/limits.h"
 
-#define LONG_US 10000 /* a receive that comes late would cost a hundred round trips */
+#define LONG_US 10000 /* longer: one late receive costs a hundred round trips */
 
-/* Microseconds of each code, as the InfiniBand specification has them ("Encoding for RNR NAK Timer"). */
+/*
+ * The microseconds of each code, from the InfiniBand specification ("Encoding for RNR NAK Timer").
+ */
 static const uint32_t us_of[] = {
 	655360, 10,    20,    30,    40,    60,     80,     120,    160,    240,    320,
 	480,    640,   960,   1280,  1920,  2560,   3840,   5120,   7680,   10240,  15360,
@@ -25,7 +27,10 @@ void fake_note_rnr_timer(struct fake_qp *qp, unsigned int code)
 		qp->rnr_timer = code;
 }
 
-/* Where nothing fails it has been seen to: 0, as rdma_cm leaves it, is the longest of all. */
+/*
+ * In a run without failures the program must have set it: 0, the value that rdma_cm leaves, is the
+ * longest time.
+ */
 void fake_check_rnr_timer(const struct fake_qp *qp)
 {
 	const struct fake_peer *peer = qp->id->peer;

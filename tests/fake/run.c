@@ -14,10 +14,13 @@
 #include "tests/fake/run.h"
 #include "tests/fake/run_end.h"
 
-#define LIMIT_MS 30000 /* for a run that is meant to take some milliseconds; and one a message, */
-#define MOST_MS  60000 /* but no more than so much for them: a tenth of what the suite may take */
+#define LIMIT_MS 30000 /* for a run, which usually takes some ms; one more a message, */
+#define MOST_MS  60000 /* but at most this many: a tenth of the suite's time */
 
-/* The exit status after a report of a sanitizer. Leaks are searched for when main has returned. */
+/*
+ * The exit status after a report of a sanitizer. The search for leaks begins when main has
+ * returned.
+ */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -42,7 +45,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* FAKE_LIMIT_MS in the environment is another limit, for programs that are expected to hang. */
+/* FAKE_LIMIT_MS in the environment sets another limit, for programs that are expected to hang. */
 static int limit_ms(void)
 {
 	const char *text = getenv("FAKE_LIMIT_MS");
@@ -64,7 +67,7 @@ static int count(char **arguments)
 	return n;
 }
 
-/* stdin, which has all lines at once. */
+/* stdin contains all lines from the beginning. */
 static int open_typed(const struct fake_config *config)
 {
 	static char text[FAKE_MOST_TYPED];

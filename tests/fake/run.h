@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: one run of the program under test. Contract: it runs in a process of its
- * own, with the fake in place of the RDMA libraries, ends in bounded time, and everything that it
- * did and printed is judged.
+ * Place: the fake's tests: one run of the program under test. Contract: the program runs in a
+ * process of its own, with the fake in place of the RDMA libraries, and ends in bounded time.
+ * Everything that it did and printed is judged.
  */
 #ifndef FAKE_RUN_H
 #define FAKE_RUN_H
@@ -12,9 +12,9 @@
 #define RUN_TEXT 16384
 
 struct run {
-	struct fake_report *report; /* as the fake left it */
+	struct fake_report *report; /* as the fake wrote it */
 	bool hung;
-	int status;            /* of waitpid(2) */
+	int status;            /* from waitpid(2) */
 	char output[RUN_TEXT]; /* its stdout */
 	size_t output_length;
 	char errors[RUN_TEXT]; /* its stderr */
@@ -23,19 +23,19 @@ struct run {
 /* The program's main, under another name. */
 int program_main(int argc, char **argv);
 
-/* Runs it. `run` is good until the next one. */
+/* Runs the program. `run` is valid until the next call. */
 void run_program(struct run *run, const struct fake_config *config, char **arguments);
 
 /*
- * Returns NULL if the run is as it should be, whether or not something was made to fail in it; else
- * a text that says why not, good until the next call.
+ * Returns NULL if the run is as it should be, whether or not a call was made to fail in it;
+ * otherwise a text that says what is wrong, which is valid until the next call.
  */
 const char *run_judge(const struct run *run);
 
-/* The same, but only of what holds in every run, whatever failed, and whenever. */
+/* The same, but checks only what holds for every run, whichever call failed. */
 const char *run_judge_end(const struct run *run);
 
-/* The same, of what holds whatever the program was told: it ends by itself, and tidily. */
+/* The same, but checks only that the program ends by itself and leaves nothing behind. */
 const char *run_judge_tidy(const struct run *run);
 
 #endif

@@ -25,7 +25,9 @@ static void fail(const char *what)
 	exit(2);
 }
 
-/* The process's number in /proc, which may be that of another pid namespace. -1: not there. */
+/*
+ * The process's number in /proc, which may be that of another pid namespace. -1: it is not there.
+ */
 static int number_in_proc(int process)
 {
 	char path[64], line[128];
@@ -43,7 +45,10 @@ static int number_in_proc(int process)
 	return number;
 }
 
-/* Whether a thread sleeps until something happens. One that cannot be looked at is taken to. */
+/*
+ * Whether a thread sleeps until something happens. If its state cannot be read, it counts as
+ * sleeping.
+ */
 static bool thread_sleeps(int number, const char *thread)
 {
 	char path[320], line[512];
@@ -63,7 +68,10 @@ static bool thread_sleeps(int number, const char *thread)
 	return sleeps;
 }
 
-/* Whether all threads of the process sleep: none runs, waits for a processor or a disk, or is stopped. */
+/*
+ * Whether all threads of the process sleep: none of them runs, waits for a processor or a disk, or
+ * is stopped.
+ */
 static bool all_sleep(int process)
 {
 	int number = number_in_proc(process);
@@ -82,7 +90,7 @@ static bool all_sleep(int process)
 	return sleep;
 }
 
-/* Processor time of all of its threads. */
+/* The processor time of all its threads. */
 static int64_t cpu_ms(pid_t pid)
 {
 	struct timespec time;
@@ -110,7 +118,7 @@ bool run_await_end(pid_t pid, int limit_ms, int *status)
 			continue;
 		before = cpu;
 		cpu = cpu_ms(pid);
-		/* However long the tick took by the clock, it counts as no more than one. */
+		/* A tick counts as one, however long it took by the clock. */
 		if (all_sleep(process.fd) || cpu - before > TICK_MS)
 			used_ms += TICK_MS;
 		else

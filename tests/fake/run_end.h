@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: waits for the end of a run. Contract: a process ends within a limit of the
- * time that it sleeps or runs, or is killed. The time in which it waits for a processor, is stopped,
- * or in which the whole machine stands still, is not counted.
+ * Place: the fake's tests: waits for the end of a run. Contract: the process ends within a limit on
+ * the time in which it sleeps or runs, or is killed. The time in which it waits for a processor or
+ * is stopped, or in which the whole machine is stopped, does not count.
  */
 #ifndef FAKE_RUN_END_H
 #define FAKE_RUN_END_H
@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Returns true if the process, a child, did not end within the limit. `status` is that of waitpid(2). */
+/*
+ * Returns true if the process, a child, did not end within the limit. `status` is as from
+ * waitpid(2).
+ */
 bool run_await_end(pid_t pid, int limit_ms, int *status);
 
 #endif

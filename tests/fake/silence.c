@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: peers that send nothing, whose host is alive or dead, and asynchronous
- * events of the device meanwhile. Contract: a row for each, with the result that is expected. See
+ * events of the device at the same time. Contract: a row for each, with the expected result. See
  * lines.h.
  */
 #include <infiniband/verbs.h>
 
 #include "tests/fake/lines.h"
 
-/* Silent after some messages; the program has a short --timeout. */
+/* The peer is silent after some messages; the program has a short --timeout. */
 #define SILENT      .clients = 1, .silent_after = 10, .hurried = true
 #define DEAD        SILENT, .dead = true
 #define EVENT(type) .has_async = true, .async_event = IBV_EVENT_##type

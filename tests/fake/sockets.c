@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: fake verbs, TCP sockets, as far as a program needs them that connects QPs without the CM.
- * Contract: each is a real descriptor, so that poll(2) and recv(2) have the same effect as with the
- * kernel's: a connection is one end of a socket pair, a listener an eventfd. The peer gets what the
- * program sends at once.
+ * Place: fake verbs, the TCP sockets that a program needs to connect QPs without the connection
+ * manager (CM). Contract: each is a real descriptor, so that poll(2) and recv(2) have the same
+ * effect as with the kernel's sockets: a connection is one end of a socket pair, a listener is an
+ * eventfd. The peer gets what the program sends at once.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -22,8 +22,8 @@
 #define MAX_WAIT  64 /* clients that were not accepted yet */
 #define FIRST_QPN 0x400
 
-static struct fake_line *lines[MAX_FD];   /* by the program's descriptor */
-static struct fake_id *listening[MAX_FD]; /* the same */
+static struct fake_line *lines[MAX_FD];   /* the key is the program's descriptor */
+static struct fake_id *listening[MAX_FD]; /* likewise */
 static LIST_HEAD(line_list, fake_line) all_lines;
 static struct fake_peer *waiting[MAX_WAIT];
 static unsigned int n_waiting, n_lines;
@@ -91,7 +91,7 @@ static void tell_line(const struct fake_line *line)
 	write_to_program(line, text, sizeof(text));
 }
 
-/* A connection, whose program's end is `fd`, or a new descriptor. */
+/* A connection. `fd` is the program's end; if it is negative, a new descriptor is made. */
 static int new_line(int fd, struct fake_peer *peer)
 {
 	struct fake_line *line = fake_allocate(sizeof(*line));
@@ -133,7 +133,7 @@ int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
 	static unsigned int calls;
 
 	(void)address, (void)length;
-	/* The first is the question for our own address, by UDP. */
+	/* The first socket finds out the own address, by UDP. */
 	if (!error && calls++ % 2) {
 		new_line(fd, NULL);
 		if (fake_chance(2))
@@ -254,7 +254,7 @@ static bool is_ready(const struct fake_line *line)
 	       line->id->pub.qp->state == IBV_QPS_RTS;
 }
 
-/* The program is the server: its line says that it is ready, and the client is, too. */
+/* The program is the server: its line says that it is ready, and the client is ready, too. */
 static void client_hears(struct fake_line *line, const char *text, size_t size)
 {
 	if (line->has_told || !take_line(line, text, size)) {
@@ -312,7 +312,7 @@ ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
 		return -1;
 	got = __real_recv(fd, data, size, flags);
 	fake_lock();
-	/* That was "done": it counts. */
+	/* That was "done", so the client counts as served. */
 	if (got > 0 && lines[fd]->has_told && lines[fd]->peer->is_client)
 		lines[fd]->peer->accepted = true;
 	fake_unlock();
@@ -329,7 +329,7 @@ int __wrap_shutdown(int fd, int how)
 	return fake_end(fault.error) ? -1 : 0;
 }
 
-/* A client that was turned away before it had a QP of its own is gone with the connection. */
+/* A client that was refused before it had a QP of its own is gone when the connection is closed. */
 static void end_line(struct fake_line *line)
 {
 	lines[line->program_fd] = NULL;

@@ -2,7 +2,9 @@
 /*
  * Place: fake verbs, shared receive queues. Contract: as in the man pages, and as `probe pool`
  * shows of the drivers: after each ibv_modify_srq the limit's event comes once, when a receive is
- * taken and fewer than the limit are left. An SRQ whose QPs live cannot be destroyed.
+ * taken and fewer than the limit are left. If the limit is armed while few receives are posted, the
+ * event comes with the next messages, again and again; the report counts this. An SRQ whose QPs
+ * live cannot be destroyed.
  */
 #include <errno.h>
 #include <string.h>
@@ -57,6 +59,8 @@ int ibv_modify_srq(struct ibv_srq *pub, struct ibv_srq_attr *attr, int mask)
 
 	if (!fault.error && (mask != IBV_SRQ_LIMIT || attr->srq_limit > srq->receives.max))
 		fault.error = EINVAL;
+	if (!fault.error && 2 * attr->srq_limit > srq->unseen)
+		fake_report->armed_early++;
 	if (!fault.error && fake_use(&srq->object, "ibv_modify_srq"))
 		srq->limit = attr->srq_limit;
 	return fake_end(fault.error);
@@ -71,7 +75,7 @@ void fake_receive_taken(struct fake_srq *srq)
 	fake_raise_of(IBV_EVENT_SRQ_LIMIT_REACHED, &srq->pub);
 }
 
-/* A fault that shows later is that of the first receive of a chain. */
+/* A fault that shows later belongs to the first receive of the chain. */
 int fake_post_srq_recv(struct ibv_srq *pub, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct fake_fault fault = fake_begin("ibv_post_srq_recv");
@@ -83,6 +87,7 @@ int fake_post_srq_recv(struct ibv_srq *pub, struct ibv_recv_wr *wr, struct ibv_r
 			continue;
 		fault.error =
 			fake_take_recv(&srq->receives, srq->pd, wr, &fault, 1, "ibv_post_srq_recv");
+		srq->unseen += !fault.error;
 		memset(&fault, 0, fault.error ? 0 : sizeof(fault));
 	}
 	fake_retry_messages_of(srq);

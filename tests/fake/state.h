@@ -19,63 +19,69 @@
 #define FAKE_PRIVATE_DATA   256
 #define FAKE_MAX_DEVICES    32
 #define FAKE_MAX_SGE        4
-#define FAKE_CREDIT_RECVS   3 /* of a client that is a stranger */
+#define FAKE_CREDIT_RECVS   3 /* of a client that is a stranger: strangers.c */
 #define fake_of(type, pub_) ((type *)(void *)((char *)(pub_)-offsetof(type, pub)))
 
-/* ---- ledger.c: every object there is or was; none is freed before the end ---- */
+/* ---- ledger.c: every object that exists or existed; none is freed before the end ---- */
 
 struct fake_object {
 	LIST_ENTRY(fake_object) all;
 	const char *what;    /* "CQ" */
-	unsigned int number; /* of its sort */
+	unsigned int number; /* the number among objects of its kind */
 	bool alive;
-	bool hidden;        /* not the program's to destroy */
+	bool hidden;        /* the program need not destroy it */
 	unsigned int users; /* objects that need this one */
-	void *handle;       /* what the program has, */
-	size_t size;        /* of so many bytes */
+	void *handle;       /* the memory that the program has, */
+	size_t size;        /* and its size in bytes */
 };
 
 void fake_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *fake_create(const char *what, size_t size, size_t handle_offset, size_t handle_size);
 #define fake_new(type, what) \
 	((type *)fake_create(what, sizeof(type), offsetof(type, pub), sizeof(((type *)0)->pub)))
-/* Complains unless the object is alive, and says whether it is. */
+/* Returns whether the object is alive; reports it if not. */
 bool fake_use(const struct fake_object *object, const char *call);
-/* Its end: complains of one that is dead already, or has users. False: it is to live on. */
+/*
+ * Ends the object. Reports an object that has ended already, or that others need. Returns false if
+ * it must continue to exist.
+ */
 bool fake_retire(struct fake_object *object, const char *call);
-void fake_open_ledger(void);  /* as the program under test starts */
-void fake_judge_ledger(void); /* when it has ended: complains of what is left */
+void fake_open_ledger(void);  /* to be called when the program under test starts, */
+void fake_judge_ledger(void); /* and when it has ended: reports objects that are left */
 
-/* ---- calls.c: counting the calls, and making one of them fail ---- */
+/* ---- calls.c: counts the calls, and makes one of them fail ---- */
 
 struct fake_fault {
 	const char *name;
 	int error;                     /* the call fails at once */
-	enum rdma_cm_event_type event; /* this comes instead, if has_event; */
+	enum rdma_cm_event_type event; /* this event comes instead, if has_event */
 	int status;
 	bool has_event;
-	enum ibv_wc_status wc_status; /* a completion in error */
+	enum ibv_wc_status wc_status; /* a completion with this error */
 	bool peer_leaves;
-	bool peer_has_left; /* just before */
-	bool leaves_after;  /* the message has been delivered */
+	bool peer_has_left; /* just before the call */
+	bool leaves_after;  /* ... the message has been delivered */
 	bool device_leaves;
-	bool cut;         /* the message is a byte too short */
-	bool peers_doing; /* no failure of a server's own: it goes on, and exits with 0 */
+	bool cut;         /* the message is one byte too short */
+	bool peers_doing; /* not a failure of the server itself: it continues, and exits with 0 */
 	enum fake_expected expected;
 };
 
 extern const struct fake_config *fake_config;
 extern struct fake_report *fake_report;
 
-void fake_strikes(void); /* the fault has shown */
+void fake_strikes(void); /* the program can notice the fault */
 
-/* Takes the lock, counts the call. Returns how it is to fail; all zero: not. */
+/* Takes the lock and counts the call. Returns how it is to fail; all zero: it is not. */
 struct fake_fault fake_begin(const char *call);
 /* The same for a call that cannot fail. */
 void fake_begin_sure(const char *call);
-/* Lets happen what the call has caused, releases the lock, sets errno if `error`; returns it. */
+/*
+ * Carries out what the call has caused, releases the lock, sets errno if `error` is not 0; returns
+ * `error`.
+ */
 int fake_end(int error);
-void fake_stop_program(void); /* SIGTERM, once it is caught */
+void fake_stop_program(void); /* sends SIGTERM, if the program has a handler */
 static inline int fake_end_rdma(int error)
 {
 	return fake_end(error) ? -1 : 0;
@@ -83,18 +89,18 @@ static inline int fake_end_rdma(int error)
 
 void fake_lock(void);
 void fake_unlock(void);
-void fake_changed(void);      /* wakes those in fake_await_change */
-bool fake_await_change(void); /* releases the lock; false: there was no change for many seconds */
-bool fake_chance(unsigned int one_in); /* in FAKE_WILD; otherwise never */
+void fake_changed(void);               /* wakes those in fake_await_change */
+bool fake_await_change(void);          /* releases the lock; false: no change for seconds */
+bool fake_chance(unsigned int one_in); /* only in FAKE_WILD */
 unsigned int fake_random(unsigned int below);
-void fake_hurry(void); /* a millisecond has passed, if config has it so */
-void fake_skip_time(const struct timespec *time); /* so much has passed */
+void fake_hurry(void);                            /* a millisecond has passed, if config says so */
+void fake_skip_time(const struct timespec *time); /* this time has passed */
 bool fake_skips_waits(void); /* waits are skipped: the clock is advanced instead */
 void fake_stop_program(void);
 bool fake_has_news(
 	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
-void fake_tell_late(void); /* the program waits for some time: what was held back until then */
-bool fake_insist(void);    /* the program waits for some time: the second signal, if it is due */
+void fake_tell_late(void);        /* the program waits: events that were held back come */
+bool fake_insist(void);           /* the program waits: the second signal comes, if due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 
 /* ---- known_time.c ---- */
@@ -102,7 +108,7 @@ void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 bool fake_time_is_known(void);
 uint64_t fake_known_now_ns(void);
 void fake_pass_message_time(void);
-uint64_t fake_due_ns(void); /* when the next message comes that waits for no look; */
+uint64_t fake_due_ns(void); /* when the next message comes by itself */
 void fake_due_arrived(void);
 void fake_pass_call_time(const char *call);
 void fake_note_look(int found, const struct ibv_wc *wc);
@@ -114,17 +120,17 @@ enum fake_cm_state {
 	FAKE_LISTENING,
 	FAKE_ADDR,
 	FAKE_ROUTE,
-	FAKE_REQUESTED, /* of a client; not answered yet */
+	FAKE_REQUESTED, /* by a client; not answered yet */
 	FAKE_CONNECTED,
-	FAKE_PEER_LEFT, /* it has disconnected, we have not */
+	FAKE_PEER_LEFT, /* the peer has disconnected, the program has not */
 	FAKE_CLOSED,
 };
 
 struct fake_event {
 	struct fake_object object;
 	STAILQ_ENTRY(fake_event) next;
-	struct fake_id *id;     /* whose ack it awaits */
-	struct fake_peer *peer; /* CONNECT_REQUEST: who asks */
+	struct fake_id *id;     /* the id that waits for its acknowledgement */
+	struct fake_peer *peer; /* CONNECT_REQUEST: the client */
 	bool got;
 	uint8_t private_data[FAKE_PRIVATE_DATA];
 	struct rdma_cm_event pub;
@@ -143,14 +149,14 @@ struct fake_id {
 	enum fake_cm_state state;
 	bool sync;
 	bool one_family;   /* RDMA_OPTION_ID_AFONLY */
-	bool told_gone;    /* DISCONNECTED has been queued */
-	bool gone_late;    /* ... has not, but is to be */
-	bool device_gone;  /* DEVICE_REMOVAL has */
+	bool told_gone;    /* DISCONNECTED is in the queue */
+	bool gone_late;    /* ... is not yet, but will be */
+	bool device_gone;  /* DEVICE_REMOVAL is in the queue */
 	bool disconnected; /* by the program */
 	unsigned int unacked;
-	bool by_hand;           /* it stands for a QP without one, */
-	bool listens_by_tcp;    /* or for a socket */
-	struct fake_line *line; /* of a QP that is connected by hand: bare.c */
+	bool by_hand;           /* stands for a QP that is connected without the CM, */
+	bool listens_by_tcp;    /* or for a TCP socket */
+	struct fake_line *line; /* of a QP that is connected without the CM: bare.c */
 	struct fake_channel *channel;
 	struct fake_peer *peer;
 	struct rdma_cm_id pub;
@@ -163,27 +169,31 @@ struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sy
 void fake_end_id(struct fake_id *id, const char *call);
 void fake_give_device(struct fake_id *id);
 void fake_tell_gone(struct fake_id *id);        /* the connection has ended */
-bool fake_any_other(const struct fake_id *one); /* connected, or about to be */
-void fake_stray_events(void);                   /* to all ids that there are */
+bool fake_any_other(const struct fake_id *one); /* is connected, or about to be */
+void fake_stray_events(void);                   /* to all ids */
 
-/* An event on its way to the id's channel. */
+/* Sends an event to the id's channel. */
 void fake_send_event(struct fake_id *id, enum rdma_cm_event_type type, int status,
 		     const uint8_t *private_data, size_t length);
 void fake_queue_event(struct fake_event *event);
 void fake_move_events(struct fake_id *id, struct fake_channel *from, struct fake_channel *to);
 void fake_drop_events(struct fake_id *id);
-/* Waits until other threads have acked the id's events, and complains if they do not. */
+/* Waits until other threads have acknowledged the id's events; reports it if they do not. */
 void fake_await_acks(struct fake_id *id, const char *call);
 void fake_ack(struct fake_event *event, const char *call);
-/* With the lock held, which is released while it waits. Returns 0 or an errno value. */
+/*
+ * To be called with the lock held, which is released during the wait. Returns 0 or an errno value.
+ */
 int fake_wait_event(struct fake_channel *channel, struct fake_event **event);
 int fake_wait_if_sync(struct fake_id *id);
 
-/* ---- endpoints.c: none of them is called with the lock held ---- */
+/* ---- endpoints.c: to be called without the lock ---- */
 
-/* Makes the QP that a listener's clients are to have. Returns 0 or an errno value. */
+/*
+ * Makes the QP that the listener's attributes describe for a client. Returns 0 or an errno value.
+ */
 int fake_equip_request(struct rdma_cm_id *listener, struct rdma_cm_id *id);
-void fake_strip_endpoint(struct rdma_cm_id *id); /* when its QP has gone */
+void fake_strip_endpoint(struct rdma_cm_id *id); /* when its QP has been destroyed */
 
 /* ---- verbs.c, cqs.c, qps.c ---- */
 
@@ -213,7 +223,7 @@ struct fake_cq {
 	struct fake_comp_channel *channel;
 	struct ibv_wc *ring, *held; /* pub.cqe entries each */
 	unsigned int first, n, n_held, patience;
-	unsigned int work_requests; /* of all QPs that complete to it */
+	unsigned int work_requests; /* of all QPs that complete to this CQ */
 	bool armed;
 	unsigned int unacked, unacked_async;
 	struct ibv_cq pub;
@@ -225,10 +235,10 @@ struct fake_wr {
 	uint64_t remote_address; /* of a WRITE or READ */
 	uint32_t rkey;
 	uint64_t compare_add, swap; /* of an atomic operation */
-	bool empty;                 /* a WRITE or READ that moves no byte */
+	bool empty;                 /* a WRITE or READ of no bytes */
 	bool has_immediate;
 	uint32_t immediate; /* the number that comes with a WRITE */
-	bool silent;        /* not signaled: it completes without a word, unless it fails */
+	bool silent;        /* not signaled: it has no completion, unless it fails */
 	struct ibv_sge sge[FAKE_MAX_SGE];
 	uint32_t n_sge, length;
 	struct fake_mr *mr; /* NULL: inline */
@@ -245,7 +255,8 @@ struct fake_srq {
 	LIST_ENTRY(fake_srq) next;
 	struct fake_pd *pd;
 	struct fake_queue receives;
-	unsigned int limit; /* an event when fewer are left; 0: not armed */
+	unsigned int limit;  /* an event when fewer are left; 0: not armed */
+	unsigned int unseen; /* posted, less those whose completions the program has handled */
 	unsigned int unacked;
 	struct ibv_srq pub;
 };
@@ -254,43 +265,46 @@ struct fake_qp {
 	struct fake_object object;
 	LIST_ENTRY(fake_qp) next;
 	struct fake_pd *pd;
-	struct fake_srq *srq; /* where its receives are; NULL: they are its own */
+	struct fake_srq *srq; /* the SRQ with its receives; NULL: they are its own */
 	struct fake_cq *send_cq, *recv_cq;
 	struct fake_id *id;
 	uint32_t inline_wanted, max_inline;
-	unsigned int most_receives;        /* that may complete to its CQ */
+	unsigned int most_receives;        /* the number that may complete to its CQ */
 	uint32_t send_sge, recv_sge;       /* pieces of a work request, at most */
 	unsigned int rnr_timer;            /* its code */
-	unsigned int empty;                /* requests under way that move no byte */
+	unsigned int empty;                /* requests of no bytes that are under way */
 	unsigned int unacked;              /* asynchronous events */
 	struct fake_queue sends, receives; /* not completed yet */
 	bool all_signaled;                 /* sq_sig_all */
-	unsigned int late; /* sends that the peer has, and that are to be completed */
+	unsigned int late;   /* sends that the peer has, and that are to be completed */
+	unsigned int polled; /* receives of an SRQ: found by the last poll, perhaps not handled */
 	struct ibv_qp pub;
 };
 
 struct ibv_context *fake_get_device(unsigned int number);
 
 struct fake_mr *fake_find_mr(uint32_t lkey);        /* NULL: there is none */
-struct fake_mr *fake_find_remote_mr(uint32_t rkey); /* likewise, or it is not open to a peer */
+struct fake_mr *fake_find_remote_mr(uint32_t rkey); /* NULL also if a peer may not access it */
 
 int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int fake_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int fake_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-/* Takes over a receive. Returns 0 or an errno value. */
+/* Puts a receive into the queue. Returns 0 or an errno value. */
 int fake_take_recv(struct fake_queue *queue, const struct fake_pd *pd,
 		   const struct ibv_recv_wr *recv_wr, const struct fake_fault *fault,
 		   uint32_t most_pieces, const char *call);
 struct fake_queue *fake_receives_of(struct fake_qp *qp);
 unsigned int fake_count_posted(const struct fake_queue *queue, const struct fake_mr *mr);
 unsigned int fake_posted_to_srqs(const struct fake_mr *mr);
-void fake_receive_taken(struct fake_srq *srq); /* by one of its QPs */
+void fake_receive_taken(struct fake_srq *srq); /* one of its QPs has taken a receive */
 void fake_retry_messages_of(const struct fake_srq *srq);
+void fake_note_seen(const struct ibv_wc *wc);     /* the program has polled it, */
+void fake_note_handled(const struct fake_cq *cq); /* and handled what it had polled */
 void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc);
 void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num);
-void fake_release_completions(void);                /* those held back of CQs that make events */
+void fake_release_completions(void);                /* those held back, of CQs with a channel */
 struct fake_qp *fake_qp_of(struct fake_id *id);     /* NULL: it has none */
 void fake_note_talk(uint32_t qp_num);               /* the program knows that it is connected */
 unsigned int fake_posted(const struct fake_mr *mr); /* to QPs that work */
@@ -301,12 +315,15 @@ void fake_flush(struct fake_qp *qp); /* puts it into its error state */
 void fake_device_leaves(struct fake_id *id);
 void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status);
 void fake_complete_late_sends(const struct fake_cq *cq);
-/* A message from the peer: false if no receive is posted for it yet. */
+/* A message from the peer arrives. Returns false if no receive is posted for it yet. */
 bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length);
-/* The same, of immediate data that come with a WRITE of so many bytes: those of the receive stay. */
+/*
+ * The same for immediate data, which come with a WRITE of that length: they take a receive, but do
+ * not change its memory.
+ */
 bool fake_receive_immediate(struct fake_qp *qp, uint32_t immediate, uint32_t length);
 
-/* ---- wire.c: what is on its way, and peers.c: to and from whom ---- */
+/* ---- wire.c: messages on their way; peers.c: the other ends of connections ---- */
 
 struct fake_peer {
 	LIST_ENTRY(fake_peer) all;
@@ -318,40 +335,46 @@ struct fake_peer {
 	bool done;
 	uint64_t count, sent, received, credits;
 	uint32_t size, buffers;
-	/* Of a stranger: credits that have come, the oldest first; receives it has still to post again. */
+	/*
+	 * Of a stranger: the credits that have come, the oldest first; and how many receives it has
+	 * not posted again yet.
+	 */
 	uint64_t untaken[FAKE_CREDIT_RECVS];
 	unsigned int n_untaken, not_posted;
-	unsigned int looks; /* of the program, without a result */
-	uint64_t returned;  /* credits, by a server */
-	/* One-sided: its own memory; and where the program's is */
+	unsigned int looks; /* polls of the program that found nothing */
+	uint64_t returned;  /* credits that a server has returned */
+	/* One-sided: the peer's own memory, and the address of the program's. */
 	uint8_t *memory;
 	bool knows_buffer, torn;
-	uint64_t turns;   /* of a publisher, or a talker: what it did so far; */
-	uint64_t number;  /* of the newest record, or of the line taken by the program last; */
-	bool told, heard; /* and whether each side has told its count */
+	uint64_t turns;   /* of a publisher or a talker: how many times it has acted */
+	uint64_t number;  /* of the newest record, or of the line that the program has read last */
+	bool told, heard; /* each side has sent its count */
 	uint64_t address;
 	uint32_t length, rkey;
-	/* RDMA reads, as a client has them in its own rdma_conn_param. */
+	/* RDMA READs, as in the client's own rdma_conn_param. */
 	uint8_t responder_resources;
 	uint8_t initiator_depth;
 };
 
-/* What two programs say to each other once they are connected. */
+/* What a peer sends and how it reacts, once it is connected to the program. */
 struct fake_wire {
 	void (*begin)(struct fake_peer *peer); /* connected */
 	void (*hear)(struct fake_peer *peer, const uint8_t *data, uint32_t length);
-	/* One-sided: the program's request at `memory` of the peer's; `data`: of a WRITE. NULL: one_sided.c's */
+	/*
+	 * One-sided: carries out the program's request at `memory` of the peer; `data` is that of a
+	 * WRITE. NULL: as in one_sided.c
+	 */
 	void (*carry_out)(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *memory,
 			  const uint8_t *data);
 };
 
-unsigned int fake_clients_arrive(struct fake_id *listener); /* how many */
-void fake_request_ends(struct fake_peer *peer);             /* its id does */
+unsigned int fake_clients_arrive(struct fake_id *listener); /* returns how many */
+void fake_request_ends(struct fake_peer *peer);             /* its id has ended */
 void fake_server_answers(struct fake_id *id, const struct rdma_conn_param *param);
 void fake_peer_leaves(struct fake_peer *peer);
 void fake_count_done(void);
-void fake_return_rest(void);    /* the program has looked in vain */
-void fake_strangers_move(void); /* the program has looked in vain */
+void fake_return_rest(void);    /* the program has polled and found nothing */
+void fake_strangers_move(void); /* the program has polled and found nothing */
 void fake_say(struct fake_peer *peer, uint64_t message);
 void fake_take_credits(struct fake_peer *peer, uint64_t credits);
 void fake_tell(struct fake_peer *peer, const uint8_t *data,
@@ -368,29 +391,29 @@ void fake_put_ack(struct fake_qp *qp); /* of the oldest send */
 bool fake_is_dead(const struct fake_peer *peer);
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length);
 void fake_put_immediate(struct fake_peer *peer, uint32_t immediate);
-void fake_put_place(struct fake_peer *peer); /* fake_write_now, in known time */
+void fake_put_place(struct fake_peer *peer); /* fake_write_now, with known_us */
 void fake_put_begin(struct fake_peer *peer);
 void fake_put_leave(struct fake_peer *peer);
 void fake_leave(struct fake_peer *peer);      /* at once */
 void fake_retry_messages(struct fake_qp *qp); /* a receive has been posted */
-bool fake_let_arrive(void); /* in known time, the next message; false: there is none */
-void fake_pump(void);       /* lets it all arrive, or has the thread do so */
+bool fake_let_arrive(void); /* with known_us: the next message arrives; false: there is none */
+void fake_pump(void);       /* all of it arrives, or the thread is told to deliver it */
 void fake_start_wire(void);
 void fake_stop_wire(void);
 
 struct fake_peer *fake_new_server(void);
-struct fake_peer *fake_first_peer(void); /* of all there have been, the newest first; NULL: none */
+struct fake_peer *fake_first_peer(void); /* of the list of all, the newest first; or NULL */
 
 /* ---- bare.c, sockets.c: connections without the CM ---- */
 
 /* A client has connected to a listening socket. */
 void fake_client_connects(struct fake_peer *peer);
 void fake_hang_up(struct fake_line *line);
-/* ibv_modify_qp of a QP that ibv_create_qp has made. Returns 0 or an errno value. */
+/* ibv_modify_qp of a QP from ibv_create_qp. Returns 0 or an errno value. */
 int fake_modify_by_hand(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask);
-/* The line whose peer has told that number of a QP; NULL: none has. */
+/* The connection whose peer has sent that QP number; NULL: there is none. */
 struct fake_line *fake_find_line(uint32_t qp_num);
-/* What the program tells or has told of its own end, over TCP: compared when both are known. */
+/* Compares what the program sends over TCP about its QP with the QP itself, when both are known. */
 void fake_check_told(const struct fake_line *line);
 void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv_qp_init_attr *attr,
 			uint32_t inline_wanted);
@@ -399,26 +422,29 @@ void fake_end_qp(struct fake_id *id, const char *call);
 
 extern const struct fake_wire fake_one_sided_wire;
 
-/* The peer's end of the exchange before and after, for the other one-sided wires. */
+/* The peer's part of the exchange before and after the transfer, for the other one-sided wires. */
 void fake_tell_buffer(struct fake_peer *peer);
 void fake_hear_buffer(struct fake_peer *peer, const uint8_t *data);
 void fake_tell_count(struct fake_peer *peer, uint64_t count);
 uint64_t fake_hear_count(const uint8_t *data);
-#define FAKE_BUFFER_MESSAGE 16 /* bytes of the first, */
-#define FAKE_COUNT_MESSAGE  8  /* and of the second */
+#define FAKE_BUFFER_MESSAGE 16 /* bytes of the first message, */
+#define FAKE_COUNT_MESSAGE  8  /* and of the second one */
 
-/* Where the program's memory begins that it has told of; NULL: not allowed, which is complained of. */
+/*
+ * The address of the program's memory that it has told its peer; NULL: access is not permitted, and
+ * reported.
+ */
 uint8_t *fake_find_in_program(const struct fake_peer *peer, uint32_t length, int access);
 
-/* The program has looked in vain: what was written in part is written whole. */
+/* The program has polled and found nothing: what was written in part is completed. */
 void fake_finish_torn(void);
-/* The peer's WRITE of a message gets there, or a half of it. */
+/* The peer's WRITE of a message arrives, or half of it. */
 void fake_write_now(struct fake_peer *peer);
-/* The peer's WRITE with immediate data gets there; its receive is next. */
+/* The peer's WRITE with immediate data arrives; the receive comes next. */
 void fake_place_message(struct fake_peer *peer);
-/* Posted: whether it may be, as far as that is known here; else complains. */
+/* To be called when the request is posted: checks what is known then, and reports it. */
 bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr);
-/* At the peer's device. False: it was refused. `data`: of a WRITE */
+/* At the peer's device. Returns false if the request was refused; `data` is that of a WRITE. */
 bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data);
 void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length);
 
@@ -426,7 +452,7 @@ void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length
 
 extern const struct fake_wire fake_record_wire;
 
-/* The program sleeps until its next look: its publisher writes a part of a record, or the rest. */
+/* The program sleeps until its next poll: its publisher writes a part of a record, or the rest. */
 void fake_publishers_move(void);
 
 /* ---- talkers.c: talk-rdma-0 ---- */
@@ -439,14 +465,14 @@ void fake_talkers_move(void); /* after an empty poll of the program */
 
 void fake_open_async(void);
 int fake_async_fd(void);
-void fake_raise(struct fake_id *id); /* the event that config has, of its QP, CQ, port or device */
+void fake_raise(struct fake_id *id); /* config's event, of its QP, CQ, port or device */
 void fake_raise_of(enum ibv_event_type type, void *element);
 void fake_drop_async(const void *element);
-void fake_judge_async(void); /* at the end */
+void fake_judge_async(void); /* to be called at the end */
 
 /* ---- strangers.c ---- */
 
 void fake_stranger_hears(struct fake_peer *peer, uint64_t credits);
-void fake_stranger_moves(struct fake_peer *peer); /* once it has waited long enough */
+void fake_stranger_moves(struct fake_peer *peer); /* after it has waited long enough */
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: SIGTERM. Contract: at each call that the program makes, one in each run,
- * it is told to stop, and its peers send nothing more. It must end with exit status 0, print no
- * error, and leave nothing behind.
+ * the program is told to stop, and its peers send nothing more. It must end with exit status 0,
+ * print no error, and leave nothing behind.
  */
 #include <stdio.h>
 
 #include "tests/fake/tests.h"
 
-/* False: the program made no such call. */
+/* Returns false if the program made no such call. */
 static bool stop_at(const struct test *test, const struct fake_config *config, unsigned int *stops,
 		    const char **why)
 {

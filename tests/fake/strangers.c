@@ -7,10 +7,10 @@
 
 #include "tests/fake/state.h"
 
-/* Looks. In a hurried run they take far longer than an agent waits for a batch to be full. */
+/* Empty polls. In a hurried run they take much longer than an agent waits for a full batch. */
 #define PATIENCE 200
 
-/* The receive of the message that was taken before is posted again only now. */
+/* Only now the receive of the message before is posted again. */
 static void take_oldest(struct fake_peer *peer)
 {
 	uint64_t credits = peer->untaken[0];
@@ -21,7 +21,7 @@ static void take_oldest(struct fake_peer *peer)
 	fake_take_credits(peer, credits);
 }
 
-/* From here on the agent has no reason to look for anything: the end must not wait for it. */
+/* From here on the agent has no reason to poll: the end must not wait for it. */
 static void take_last_ones(struct fake_peer *peer)
 {
 	uint64_t credits = peer->received;
@@ -43,7 +43,7 @@ void fake_stranger_hears(struct fake_peer *peer, uint64_t credits)
 	take_last_ones(peer);
 }
 
-/* It sends one message; or, if it may send none, takes one with credits. */
+/* Sends one message; or, if it has no credit, takes one message with credits. */
 void fake_stranger_moves(struct fake_peer *peer)
 {
 	if (peer->left || ++peer->looks % PATIENCE)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: CM events that the program does not expect. Contract: at each call that
- * the program makes, one in each run, all its ids get one. RDMA_CM_EVENT_ADDR_CHANGE must change
- * nothing. RDMA_CM_EVENT_UNREACHABLE may end a connection; then the message on stderr names it.
+ * the program makes, one in each run, all its ids get such an event. RDMA_CM_EVENT_ADDR_CHANGE must
+ * change nothing. RDMA_CM_EVENT_UNREACHABLE may end a connection; then the message on stderr names
+ * it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 #include "tests/fake/tests.h"
 
-/* A run that did not notice, or that says what it noticed in its only line. */
+/* A run that did not notice the event, or whose only line names it. */
 static const char *judge_unreachable(const struct run *run)
 {
 	const char *why = run_judge_end(run), *end = strchr(run->errors, '\n');

@@ -2,7 +2,7 @@
 /*
  * Place: the fake's tests: the sweep. Contract: each call that the program makes is made to fail,
  * one in each run, in each of its ways. Every such run must satisfy run_judge. There is no list of
- * calls: those that a run makes are made to fail in the next ones.
+ * calls: those that one run makes are made to fail in the next ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "tests/fake/tests.h"
 
 #define BUFFERS   8   /* of a stream, unless the test says otherwise */
-#define WORD      8   /* bytes that an atomic operation is of */
-#define RECORD    64  /* bytes of the record that a server publishes, unless it is told otherwise */
-#define SLOT      256 /* bytes, for a line and what goes with it */
-#define MAX_SHOWN 8   /* failures of one sweep, in full */
-#define MAX_HANGS 3   /* ... that do not end: after so many the sweep stops */
+#define WORD      8   /* bytes of an atomic operation */
+#define RECORD    64  /* bytes of the record that a server publishes, if there is no option */
+#define SLOT      256 /* bytes of a line, its mark and its sum */
+#define MAX_SHOWN 8   /* this many failures of a sweep are printed in full */
+#define MAX_HANGS 3   /* after this many runs that do not end the sweep stops */
 
 struct sweep {
 	const struct test *test;
@@ -71,9 +71,9 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	}
 	test_configure(test, &its);
 	if (test->talks)
-		arguments[1] = "-qa", n = 3; /* all that is to be said is on stdin */
+		arguments[1] = "-qa", n = 3; /* the lines are on stdin */
 	else if (test->counts && !test->server)
-		n = 5; /* there is one size */
+		n = 5; /* there is only one size */
 	memset(&arguments[n], 0, sizeof(arguments) - (size_t)n * sizeof(*arguments));
 	its.buffers = config->buffers ? config->buffers : BUFFERS;
 	snprintf(count, sizeof(count), "%llu", (unsigned long long)its.count);
@@ -90,7 +90,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 		arguments[n++] = buffers;
 	}
 	if (!test->server && !test->blast && !test->one_file && !test->talks)
-		arguments[1] = "-qjva"; /* every byte is to come back */
+		arguments[1] = "-qjva"; /* every byte must come back unchanged */
 	if (config->immediate)
 		arguments[n++] = "--immediate";
 	if (config->numbered)
@@ -109,7 +109,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 		drop_greeting(run);
 }
 
-/* One run with one failure. False: there is no such call, or no such way to fail. */
+/* One run with one failure. Returns false if there is no such call, or no such way to fail. */
 static bool sweep_point(struct sweep *sweep, unsigned int *choices)
 {
 	static struct run run;
@@ -118,7 +118,10 @@ static bool sweep_point(struct sweep *sweep, unsigned int *choices)
 
 	test_run(sweep->test, &sweep->config, &run);
 	why = run_judge(&run);
-	/* With threads the n-th call is not the same in each run: all ways of any of them are tried. */
+	/*
+	 * With threads the n-th call is not the same in each run: all ways of all these calls are
+	 * tried.
+	 */
 	if (run.report->choices > *choices)
 		*choices = run.report->choices;
 	sweep->points += run.report->hit;
@@ -178,7 +181,7 @@ void test_sweep(const struct test *test)
 	sweep = (struct sweep){ .test = test, .name = "sweep on iWARP", .config = roce };
 	sweep.config.iwarp = true;
 	sweep.config.recv_first = true;
-	sweep.config.size = 40; /* inline */
+	sweep.config.size = 40; /* with inline data */
 	if (!test->bare && !test->counts)
 		run_sweep(&sweep);
 	sweep_other_ways(test, &roce);

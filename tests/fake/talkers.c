@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, the other side of talk-rdma-0: it writes lines into the program's slot, and
- * takes those that the program writes into its own. Contract: slot, mark, sum and counts are those
- * of docs/protocol.md. Sometimes a mark arrives before its text, and a line is taken only after
- * several looks.
+ * reads those that the program writes into its own. Contract: slot, mark, sum and counts are those
+ * of docs/protocol.md. Sometimes a mark arrives before its text, and a line is read only after
+ * several polls.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -11,19 +11,19 @@
 
 #include "tests/fake/state.h"
 
-#define TEXT  240 /* bytes of a line, at most; behind it the mark, */
+#define TEXT  240 /* the maximum length of a line; after it come the mark, */
 #define MARK  240
-#define SEEN  248 /* and the number of the line that has been taken last */
+#define SEEN  248 /* and the number of the line that was read last */
 #define SLOT  256
 #define WORD  sizeof(uint64_t)
-#define LINES 1000 /* that can be typed */
-#define LATE  2    /* looks, after which a line is taken at last */
+#define LINES 1000 /* lines that can be typed */
+#define LATE  2    /* polls after which a line is read */
 
 #define SLOT_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
-/* ---- what is said ---- */
+/* ---- the text of the lines ---- */
 
-/* Empty, as long as a slot takes, a byte longer, of any bytes but a line feed; and short. */
+/* Lengths: empty, the size of a slot, one byte more, and short. Any bytes except a line feed. */
 static size_t line_of(char who, uint64_t line, char *text)
 {
 	static const size_t lengths[] = { 9, 0, TEXT, TEXT + 1, 1, 17 };
@@ -61,7 +61,9 @@ static void read_typed(void)
 	typed.read = true;
 }
 
-/* Whether this is what the program has to say next: a line that is too long comes in pieces. */
+/*
+ * Checks that this is the next part of the program's text: a line that is too long comes in pieces.
+ */
 static bool is_next(const uint8_t *text, size_t length)
 {
 	const char *from = typed.text + typed.next, *end;
@@ -103,7 +105,7 @@ static void hear_line(struct fake_peer *peer)
 		return;
 	}
 	read_typed();
-	/* One that was on its way to a peer that has failed is lost. */
+	/* A line that was on its way to a peer that has failed is lost. */
 	if (!is_next(peer->memory, length) &&
 	    !(fake_report->struck && is_next(peer->memory, length)))
 		fake_complain("line %llu is not what was typed",
@@ -114,7 +116,7 @@ static void hear_line(struct fake_peer *peer)
 	peer->looks = peer->received % 2 ? LATE : 0;
 }
 
-/* Says, if it is time, that the line has been taken: from then on there may be another one. */
+/* If it is time, tells the program that the line has been read: then it may write the next one. */
 static void take_line(struct fake_peer *peer)
 {
 	uint64_t seen = htobe64(peer->received);
@@ -162,14 +164,14 @@ static void carry_out(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *mem
 	fake_scatter(wr, copy, wr->length);
 }
 
-/* ---- its own ---- */
+/* ---- its own lines ---- */
 
 static bool is_silent(const struct fake_peer *peer)
 {
 	return fake_config->silent_after && peer->sent >= fake_config->silent_after;
 }
 
-/* What the program is to print. */
+/* Adds to what the program has to print. */
 static void note_said(const uint8_t *text, size_t length)
 {
 	size_t room = sizeof(fake_report->said) - 1 - fake_report->said_length;
@@ -191,7 +193,10 @@ static size_t text_of(const struct fake_peer *peer, uint8_t *text)
 	return length;
 }
 
-/* The text, then the mark; or the other way round, and the text only when the program has looked again. */
+/*
+ * Writes the text, then the mark; or first the mark, and the text only after the program has polled
+ * again.
+ */
 static void say(struct fake_peer *peer, uint8_t *slot)
 {
 	bool mark_first = peer->sent % 3 == 2 && fake_config->delivery != FAKE_BY_THREAD;
@@ -222,7 +227,10 @@ static void maybe_done(struct fake_peer *peer)
 		fake_client_is_done(peer);
 }
 
-/* The next line, when the one before has been taken; and when all have been, that there are no more. */
+/*
+ * Writes the next line when the one before has been read; after the last one, the mark that there
+ * are no more.
+ */
 static void go_on(struct fake_peer *peer)
 {
 	uint8_t *slot = fake_find_in_program(peer, SLOT, SLOT_ACCESS);
@@ -274,7 +282,7 @@ void fake_talkers_move(void)
 	}
 }
 
-/* ---- what is told ---- */
+/* ---- the exchange before and after ---- */
 
 static void hear_count(struct fake_peer *peer, const uint8_t *data)
 {

@@ -11,29 +11,29 @@ struct test {
 	const char *name; /* "ping-sr-3/server" */
 	bool server;
 	bool blast;
-	bool one_sided;   /* it WRITEs and READs */
-	bool spins;       /* ... and looks at memory for the answer */
+	bool one_sided;   /* WRITE and READ */
+	bool spins;       /* ... and it polls memory for the answer */
 	bool counts;      /* ... or counts, by atomic operations: over RoCE only */
-	bool only_writes; /* ... or streams, and wants no answer */
-	bool publishes;   /* ... or reads, or lets read, a record, */
-	bool pushes;      /* ... or writes it */
-	bool talks;       /* ... or talks: what is typed is on stdin */
+	bool only_writes; /* ... or it streams, without an answer */
+	bool publishes;   /* ... or it reads a record, or lets its peer read one, */
+	bool pushes;      /* ... or writes it to its peer */
+	bool talks;       /* ... or it talks: stdin has the lines */
 	bool synchronous; /* its CM calls block */
-	bool watches;     /* it notices that its peer has gone */
-	bool sleeps;      /* until a completion comes */
+	bool watches;     /* it notices that its peer has left */
+	bool sleeps;      /* while it waits for a completion */
 	bool alone;       /* one thread does all */
-	bool bare;        /* it connects by hand: over RoCE only */
-	bool one_file;    /* it has few options, and an alarm that wakes it each second */
-	bool pooled;      /* connections have no receives of their own */
+	bool bare;        /* it connects without the CM: over RoCE only */
+	bool one_file;    /* it has few options, and an alarm each second */
+	bool pooled;      /* its connections share their receives */
 };
 
-/* One test's result; `why` NULL: passed. */
+/* Prints the result of one test; `why` NULL: passed. */
 void test_result(const struct test *test, const char *what, const char *why);
 
-/* What `config` has to say of the stage; a size that it takes, unless there is one. */
+/* Fills in what `config` needs for the stage; sets a size if there is none. */
 void test_configure(const struct test *test, struct fake_config *config);
 
-/* A run of the program as `config` has it, with the command line that goes with that. */
+/* Runs the program with `config`, and the command line that belongs to it. */
 void test_run(const struct test *test, const struct fake_config *config, struct run *run);
 
 void test_sweep(const struct test *test);

@@ -13,7 +13,7 @@
 #include "tests/fake/limits.h"
 #include "tests/fake/state.h"
 
-/* verbs.h has macros of these names, that lead here by other ones. */
+/* verbs.h has macros of these names, which call other functions. */
 #undef ibv_reg_mr
 #undef ibv_query_port
 
@@ -142,7 +142,7 @@ struct fake_mr *fake_find_remote_mr(uint32_t rkey)
 	return mr && mr->access & ~IBV_ACCESS_LOCAL_WRITE ? mr : NULL;
 }
 
-/* Each side gives the other no more rights than the stage needs. */
+/* Each side must give the other only the rights that the stage needs. */
 static int rights_needed(void)
 {
 	int rights = IBV_ACCESS_LOCAL_WRITE;
@@ -168,7 +168,7 @@ static int rights_needed(void)
 	if (fake_config->program_serves)
 		rights |= IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	else if (fake_config->iwarp)
-		rights |= IBV_ACCESS_REMOTE_WRITE; /* the sink of a READ */
+		rights |= IBV_ACCESS_REMOTE_WRITE; /* the target of a READ */
 	return rights;
 }
 

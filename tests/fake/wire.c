@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, messages on their way between the program, its devices and its peers.
- * Contract: a queue, first in, first out; it advances at the end of each call, or in a thread of
+ * Contract: a queue, first in, first out. It advances at the end of each call, or in a thread of
  * its own.
  */
 #include <pthread.h>
@@ -34,7 +34,7 @@ struct delivery {
 
 static STAILQ_HEAD(deliveries, delivery) queue = STAILQ_HEAD_INITIALIZER(queue);
 static struct deliveries waiting = STAILQ_HEAD_INITIALIZER(waiting);
-static struct deliveries later = STAILQ_HEAD_INITIALIZER(later); /* in known time: from peers */
+static struct deliveries later = STAILQ_HEAD_INITIALIZER(later); /* from peers, with known_us */
 static pthread_t thread;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t moved_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -120,7 +120,10 @@ void fake_put_begin(struct fake_peer *peer)
 
 void fake_put_leave(struct fake_peer *peer)
 {
-	/* A server's last answers come first. Who waits for a client to leave looks for no message. */
+	/*
+	 * A server's last answers come first. A program that waits for a client to leave does not
+	 * poll for messages.
+	 */
 	if (peer->is_client && !peer->done)
 		free_all(&later);
 	else if (peer->is_client)
@@ -161,13 +164,13 @@ static bool works(const struct fake_peer *peer)
 	return !peer->left && peer->id->object.alive && !fake_report->stopped;
 }
 
-/* What is timed: what comes back, or of a stream each completion. */
+/* Operations that take time: those that bring an answer; in a stream, each completion. */
 static bool is_message(const struct fake_wr *wr)
 {
 	return fake_config->only_writes ? !wr->silent : wr->opcode != IBV_WC_RDMA_WRITE;
 }
 
-/* WRITE and READ, of which the peer's program knows nothing. */
+/* WRITE and READ, which the peer's program does not notice. */
 static void carry_out(const struct delivery *delivery)
 {
 	struct fake_qp *qp = delivery->qp;
@@ -182,7 +185,7 @@ static void carry_out(const struct delivery *delivery)
 		fake_complete_send(qp, IBV_WC_SUCCESS);
 }
 
-/* A program's message reaches the peer, and is acknowledged: one before the other. */
+/* A program's message reaches the peer, and is acknowledged: either may come first. */
 static void hand_over(struct delivery *delivery)
 {
 	bool recv_first = fake_config->recv_first || fake_chance(2);
@@ -195,9 +198,9 @@ static void hand_over(struct delivery *delivery)
 	if (fake_is_dead(peer)) {
 		if (fake_config->has_async)
 			fake_raise(qp->id);
-		/* TCP has taken it; but a READ is done only when its answer is there. */
+		/* TCP has accepted the data; but a READ completes only when its answer is there. */
 		if (fake_config->iwarp && delivery->wr.opcode != IBV_WC_RDMA_READ &&
-		    !fake_config->pushes) /* as it does until its window is full */
+		    !fake_config->pushes) /* later the TCP window would be full */
 			fake_complete_send(qp, IBV_WC_SUCCESS);
 		return;
 	}
@@ -232,13 +235,16 @@ void fake_leave(struct fake_peer *peer)
 		fake_tell_gone(id);
 }
 
-/* From somebody else: that we have disconnected the device says. */
+/*
+ * Whether the event comes from the peer. The others come from the program's own device, such as the
+ * end of a disconnect.
+ */
 static bool is_answer(const struct fake_event *event)
 {
 	return event->pub.event < RDMA_CM_EVENT_DISCONNECTED;
 }
 
-/* Returns true if the delivery is to wait. */
+/* Returns true if the delivery has to wait. */
 static bool bring_message(struct delivery *delivery)
 {
 	struct fake_peer *peer = delivery->peer;
@@ -334,7 +340,7 @@ static void *run(void *nothing)
 
 void fake_start_wire(void)
 {
-	fake_lock(); /* the thread is to find its own name */
+	fake_lock(); /* the thread finds its own name */
 	running = !__real_pthread_create(&thread, NULL, run, NULL);
 	fake_unlock();
 	if (!running)

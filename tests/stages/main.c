@@ -2,8 +2,8 @@
 /*
  * Place: the stage tests' main program. Contract: runs every stage on every address (those of the
  * lab, or RDMA_ADDR); exit status 0 if all passed. tests/run starts it in the top directory. With
- * TESTS_ALL it runs every test of every stage on every device, otherwise only those that differ
- * there.
+ * TESTS_ALL it runs every test of every stage on every device; without it, only the tests whose
+ * results differ there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,15 @@
 #include "tests/support/resources.h"
 #include "tests/support/suite.h"
 
-/* What does not depend on how addresses look is tested with the first family only. */
+/*
+ * What does not depend on the form of addresses is tested only with the first address of a device.
+ */
 static bool first_of_device(int target)
 {
 	return target == 0 || strcmp(targets[target].device, targets[target - 1].device) != 0;
 }
 
-/* What depends on nothing but the program: the first device shows it. */
+/* Tests that depend only on the program: they run on the first device. */
 static void add_what_any_device_shows(TCase *tcase, int setting)
 {
 	if (!setting_of(setting).stage->streams)
@@ -29,7 +31,7 @@ static void add_what_any_device_shows(TCase *tcase, int setting)
 	add_mistake_tests(tcase, setting);
 }
 
-/* What a part that waits in another way, and changes nothing else, may have broken. */
+/* Tests of what may break if a part waits in another way and is otherwise the same. */
 static void add_what_depends_on_waiting(TCase *tcase, int setting)
 {
 	if (setting_of(setting).stage->streams)
@@ -40,15 +42,19 @@ static void add_what_depends_on_waiting(TCase *tcase, int setting)
 	add_death_tests(tcase, setting);
 }
 
-/* Without it make check leaves to others what the stages beside the ladder and ping-sr-1 repeat. */
+/*
+ * Without TESTS_ALL, stages outside the ladder, and ping-sr-1, do not repeat tests that other
+ * stages run.
+ */
 static bool wants_all(const struct stage *stage)
 {
 	return getenv("TESTS_ALL") || (!stage->beside && !stage->only_tells);
 }
 
 /*
- * In make check the second device shows what it does when a peer dies, and so does a stage that waits in
- * another way: the rest is as on the first, and in the stage that it takes its other parts from.
+ * Without TESTS_ALL, only the deaths of a peer are tested on the second device, and for a stage
+ * that differs only in how it waits. Everything else is tested on the first device, and in the
+ * stage that the other parts come from.
  */
 static void add_all_others(TCase *tcase, int setting, bool first_device)
 {
@@ -67,7 +73,7 @@ static void add_all_others(TCase *tcase, int setting, bool first_device)
 	add_what_any_device_shows(tcase, setting);
 }
 
-/* Of the second family one size shows enough; the others are for tests/run sizes. */
+/* With the second address of a device one size is enough; the suite `sizes` sends the others. */
 static void add_arrivals(TCase *tcase, int setting, bool every_size)
 {
 	if (setting_of(setting).stage->streams)

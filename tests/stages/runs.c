@@ -9,11 +9,11 @@
 #include "tests/support/resources.h"
 #include "tests/support/suite.h"
 
-#define TEST_SECONDS   400 /* more than the waits within a test add up to when all is well */
+#define TEST_SECONDS   400 /* longer than all waits within a test together when nothing is wrong */
 #define CLIENT_WAIT    "60"
-#define NEXT_SIGNAL_MS 400  /* program/stop.c takes two within 250 ms for one */
-#define LONGEST_SHARED "8m" /* of messages that any test here sends */
-#define WARM_UP        100  /* docs/results.md: a tenth of the messages, at most this many */
+#define NEXT_SIGNAL_MS 400  /* program/stop.c treats two signals within 250 ms as one */
+#define LONGEST_SHARED "8m" /* longer than any message that a test here sends */
+#define WARM_UP        100  /* docs/results.md: a tenth of the messages, but not more than this */
 
 static void before_test(void)
 {
@@ -35,7 +35,7 @@ TCase *run_tcase(const char *name)
 	return tcase;
 }
 
-/* The arguments of all, with one list more. */
+/* The arguments that all runs have, followed by another list. */
 static struct process *start(const char *program, const char *const *first,
 			     const char *const *agreed, const char *const *own)
 {
@@ -78,7 +78,7 @@ void await_listening(struct process *server)
 
 void await_first_attempt(struct setting at, struct process *client)
 {
-	/* By bare verbs it is no verb that fails. */
+	/* With bare verbs it is not a verb that fails. */
 	process_await_text(client, PROCESS_ERR, at.stage->bare ? "ibv_close_device" : "FAILED", 1);
 }
 
@@ -143,7 +143,7 @@ void check_identity(struct json_object *result, struct setting at, const char *r
 	ck_assert_uint_eq(result_json_integer(result, "size"), at.stage->counts ? 8 : size);
 }
 
-/* Messages are counted as credits come, in batches: only the sum is known beforehand. */
+/* Messages are counted when credits come, in batches: only the sum is known in advance. */
 static void check_stream(struct json_object *result, uint64_t count)
 {
 	uint64_t measured = result_json_integer(result, "count");
@@ -167,7 +167,7 @@ void check_whole_run(struct json_object *result, struct setting at, const char *
 		check_stream(result, count);
 		return;
 	}
-	/* It is told how many there were, and no more. */
+	/* The server is told how many messages there were, and nothing else. */
 	if (at.stage->one_sided && !at.stage->agent_sees && strcmp(role, "client")) {
 		ck_assert_uint_eq(result_json_integer(result, "count"), count);
 		ck_assert_uint_le(result_json_integer(result, "cq.completions"), 4);
@@ -186,10 +186,10 @@ void check_whole_run(struct json_object *result, struct setting at, const char *
 	ck_assert_ptr_nonnull(result_json_member(result, "round_trip_us"));
 	if (strcmp(role, "client"))
 		return;
-	if (at.stage->one_sided) /* and the counts, to and fro, at the end */
+	if (at.stage->one_sided) /* and the two messages with counts at the end */
 		ck_assert_uint_eq(result_json_integer(result, "cq.completions"),
 				  (uint64_t)at.stage->one_sided * (count - warm_up) + 2);
-	else /* each message: one send, one receive */
+	else /* for each message one send and one receive */
 		ck_assert_uint_eq(result_json_integer(result, "cq.completions"),
 				  2 * (count - warm_up));
 }

@@ -26,6 +26,6 @@ void add_arrival_tests(TCase *tcase, int setting, bool all);
 void add_depth_tests(TCase *tcase, int setting, bool all);
 void add_bare_tests(TCase *tcase, int setting, bool also_slow_ones);
 void add_death_tests(TCase *tcase, int setting);
-void add_keepalive_tests(TCase *tcase, int setting); /* of one-sided stages */
+void add_keepalive_tests(TCase *tcase, int setting); /* for one-sided stages */
 
 #endif

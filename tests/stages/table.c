@@ -46,7 +46,7 @@ static const struct stage ladder[] = {
 #define BLIND   .negotiates = true, .only_waits = true
 #define NOTICES BLIND, .notices_peer_death = true
 
-/* Which of them notice that a peer has died depends on the CM part alone. */
+/* Whether a stage notices that a peer has died depends only on its CM part. */
 static const struct stage nine[] = {
 	{ WAY("none", "none"), BLIND },
 	{ WAY("none", "channel"), BLIND },

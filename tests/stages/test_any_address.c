@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: a server without an address on its command line. It must be reachable at
- * each address of the machine, IPv4 and IPv6, on every device, and print nothing about it.
+ * Place: the stage tests: a server without an address on its command line. A client must reach it
+ * at each address of the machine, IPv4 and IPv6, on every device, and the server must print nothing
+ * about it.
  */
 #include "tests/stages/runs.h"
 #include "tests/stages/stages.h"
@@ -41,7 +42,7 @@ END_TEST
 
 void add_any_address_tests(TCase *tcase, int setting)
 {
-	/* How it listens is another row's, and tested there. */
+	/* A stage that listens in the same way as another is not tested again. */
 	if (setting_of(setting).stage->only_waits)
 		return;
 	tcase_add_loop_test(tcase, a_server_without_an_address_is_found_at_each, setting,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: the other ways in which ping-rdma-3 recognizes a message: its last byte,
- * its number, immediate data; each used by one side only, or by both; and that iWARP has no
- * immediate data.
+ * Place: the stage tests: the other ways in which ping-rdma-3 recognizes a message (its last byte,
+ * its number, immediate data), each used by one side only or by both sides. iWARP has no immediate
+ * data, and the programs must report this.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -36,7 +36,10 @@ START_TEST(every_message_is_seen)
 	check_identity(result, at, "client", 200);
 	ck_assert_uint_eq(result_json_integer(result, "count"), 900);
 	ck_assert(result_json_bool(result, "verified"));
-	/* Of each message the WRITE, and, where it is told, that the answer has come; then the counts. */
+	/*
+	 * For each message the completion of the WRITE and, with immediate data, that of the
+	 * answer; then the counts.
+	 */
 	ck_assert_uint_eq(result_json_integer(result, "cq.completions"), immediate ? 1802 : 902);
 	json_object_put(result);
 	result = result_of(server);
@@ -64,13 +67,13 @@ START_TEST(without_immediate_data_both_say_so)
 	assert_said(client, wanted);
 	client = start_client(at, NULL, NULL);
 	assert_exit(client, 1);
-	process_signal(server, SIGINT); /* no client was served: it waits for others */
+	process_signal(server, SIGINT); /* no client was served: it waits for another */
 	assert_exit(server, 1);
 	assert_said(server, wanted);
 }
 END_TEST
 
-/* One of each sort of address and device that differs, unless all are wanted. */
+/* One address of each family and device that differs, unless all are wanted. */
 void add_arrival_tests(TCase *tcase, int setting, bool all)
 {
 	bool iwarp = !strcmp(setting_of(setting).target->transport, "iWARP");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: a stage that connects its QPs without the CM: that it refuses iWARP, the
- * results of wrong attributes, and peers on the TCP connection that violate the protocol.
+ * Place: the stage tests: a stage that connects its QPs without the connection manager (CM): it
+ * must refuse iWARP; the results of wrong attributes; and peers on the TCP connection that violate
+ * the protocol.
  */
 #include <netdb.h>
 #include <string.h>
@@ -36,8 +37,9 @@ START_TEST(iwarp_cannot_and_that_is_said_at_once)
 END_TEST
 
 /*
- * What each mistake of one side comes to on either: NULL: nothing that would have to be said. Who is
- * told nothing ends by --timeout (of a wrong PSN, that depends on the other, which is random).
+ * What each side prints if one side makes a mistake; NULL: it need not print anything. A side that
+ * gets no message ends by --timeout. (After a wrong PSN this depends on the other PSN, which is
+ * random.)
  */
 static const struct {
 	const char *client[3], *server[3];
@@ -58,7 +60,7 @@ static const struct {
 	  "ibv_modify_qp: Invalid argument (22): to RTR" },
 	{ { "--gid-index", "255" }, { NULL }, "has no GID there", NULL },
 	{ { "--mtu", "4096" }, { NULL }, "--mtu 4096 is more than port 1 of", NULL },
-	/* A program that waits in vain polls until its limit. */
+	/* A program that waits for a message that does not come polls until its time limit. */
 	{ { "--mistake", "qpn" }, { NULL }, "transport retry counter exceeded (status 12", NULL },
 	{ { NULL }, { "--mistake", "qpn" }, NULL, "transport retry counter exceeded (status 12" },
 	{ { "--mistake", "psn" }, { NULL }, "after 0 messages", NULL },
@@ -102,7 +104,7 @@ static int connect_to_server(struct setting at)
 	return fd;
 }
 
-/* Until the server closes the connection; it must not have answered. */
+/* Waits until the server closes the connection; it must not have answered. */
 static void await_refusal(int fd)
 {
 	char answer[8];
@@ -115,7 +117,7 @@ static void say(struct setting at, const char *text, size_t size)
 {
 	int fd = connect_to_server(at);
 
-	send(fd, text, size, MSG_NOSIGNAL); /* of much the server takes only the beginning */
+	send(fd, text, size, MSG_NOSIGNAL); /* the server reads only the first part of this */
 	await_refusal(fd);
 }
 
@@ -127,7 +129,7 @@ static void say_and_leave(struct setting at, const char *text, size_t size)
 	close(fd);
 }
 
-/* A line that is good, as far as anybody can tell, and then something else than "done". */
+/* A line that is valid, followed by something other than "done". */
 static void say_line_and(struct setting at, const char *word, size_t size)
 {
 	int fd = connect_to_server(at);
@@ -155,7 +157,7 @@ START_TEST(strangers_on_the_line_are_refused_and_the_next_is_served)
 	say(at, "GET / HTTP/1.1\r\nHost: a.server.that.listens.for.programs\r\n\r\n", 61);
 	say(at, "0000-000011-9a3b5c-00000000000000000000ffffc0000201", sizeof(LINE));
 	say(at, "0000:000011:9a3b5c:00000000000000000000ffffc00002g1", sizeof(LINE));
-	say(at, LINE "\n", sizeof(LINE)); /* a line feed in place of the zero */
+	say(at, LINE "\n", sizeof(LINE)); /* a line feed where the zero belongs */
 	say(at, NO_GID, sizeof(NO_GID));
 	say_and_leave(at, LINE, 20);
 	say_and_leave(at, LINE, 0);

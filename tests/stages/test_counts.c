@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: no count of many clients is lost, with a lock and without; what happens
+ * Place: the stage tests: no count of many clients is lost, with and without a lock; what happens
  * if a client dies while it holds the lock; and a device without atomic operations is reported at
  * once.
  */
@@ -45,7 +45,10 @@ START_TEST(no_count_is_lost)
 }
 END_TEST
 
-/* Two steps with nothing to keep them together but the lock: a long one, so that others do come between. */
+/*
+ * Without the lock nothing would keep these two steps together. There are many messages, so that
+ * steps of other clients do come between them.
+ */
 START_TEST(the_lock_keeps_others_out)
 {
 	struct setting at = setting_of(_i);
@@ -68,7 +71,7 @@ START_TEST(who_dies_with_the_lock_keeps_it)
 	struct process *client =
 		start_client(at, PROCESS_ARGUMENTS("--lock", "--hold", "900000000", "-T"), NULL);
 
-	/* Two messages, and then: the lock is its own, and the guarded word is read. */
+	/* Two messages; after them the client holds the lock, and has read the guarded word. */
 	process_await_text(client, PROCESS_ERR, "ATOMIC", 2);
 	process_signal(client, SIGKILL);
 	process_assert(process_ended(client, PROCESS_SECONDS * 1000), "SIGKILL does not kill");
@@ -76,7 +79,7 @@ START_TEST(who_dies_with_the_lock_keeps_it)
 	assert_exit(client, 1);
 	assert_said(client, "waited in vain for the lock: 0x");
 	client = start_client(at, PROCESS_ARGUMENTS("-c", "50"), PROCESS_ARGUMENTS("-v"));
-	assert_exit(client, 0); /* who needs no lock is served */
+	assert_exit(client, 0); /* a client that does not use the lock is served */
 	assert_exit(server, 0);
 	assert_said(server, "a client has left, and holds the lock");
 	assert_said(server, "counted to 50, and the clients' counts add up to 50, without those");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: a peer that is killed. The other side must not wait for ever: without
- * --timeout if the stage promises to notice, with --timeout in the other stages.
+ * Place: the stage tests: a peer that is killed. The other side must not wait for ever: it ends
+ * without --timeout if the stage promises to notice, and with --timeout in the other stages.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void kill_one(struct setting at, const char *const *own, bool kill_server
 	survivor = kill_server ? client : server;
 	process_signal(victim, SIGKILL);
 	process_assert(process_ended(victim, PROCESS_SECONDS * 1000), "SIGKILL does not kill");
-	assert_exit(survivor, kill_server ? 1 : 0); /* it is not the server's failure */
+	assert_exit(survivor, kill_server ? 1 : 0); /* this is no failure of the server */
 	process_assert(*process_text(survivor, PROCESS_ERR), "%s did not say why", survivor->name);
 	result = result_of(survivor);
 	check_identity(result, at, kill_server ? "client" : "agent", 64);
@@ -51,14 +51,14 @@ START_TEST(a_killed_client_is_noticed)
 }
 END_TEST
 
-/* Whatever became of the first client, the second is served. */
+/* The second client is served, whatever happened to the first. */
 START_TEST(a_server_outlives_a_killed_client)
 {
 	struct setting at = setting_of(_i);
 	const char *const *endless = PROCESS_ARGUMENTS("-c", RUN_LONG);
 	struct process *server =
 		start_server(at, endless,
-			     at.stage->one_sided /* whose clients say nothing */
+			     at.stage->one_sided /* a server whose clients send nothing */
 				     ? PROCESS_ARGUMENTS("-n", "2")
 				     : PROCESS_ARGUMENTS("-n", "2", "--timeout", "1"));
 	struct process *client = start_client(at, endless, PROCESS_ARGUMENTS("-T"));
@@ -68,11 +68,11 @@ START_TEST(a_server_outlives_a_killed_client)
 	process_assert(process_ended(client, PROCESS_SECONDS * 1000), "SIGKILL does not kill");
 	client = start_client(at, PROCESS_ARGUMENTS("-c", "50"), PROCESS_ARGUMENTS("-v"));
 	assert_exit(client, 0);
-	assert_exit(server, 0); /* that one of its clients died is not its failure */
+	assert_exit(server, 0); /* the death of a client is no failure of the server */
 }
 END_TEST
 
-/* One that is only stopped says nothing either, but its host answers: the server waits. */
+/* A client that is only stopped sends nothing either, but its host answers: the server waits. */
 START_TEST(a_silent_client_is_not_taken_for_dead)
 {
 	struct setting at = setting_of(_i);
@@ -90,7 +90,7 @@ START_TEST(a_silent_client_is_not_taken_for_dead)
 }
 END_TEST
 
-/* A keepalive is a READ on iWARP, and the peer's WRITEs and READs are under way all the time. */
+/* On iWARP a keepalive is a READ; the peer's WRITEs and READs are under way all the time. */
 START_TEST(a_busy_connection_stands_keepalives)
 {
 	struct setting at = setting_of(_i);
@@ -104,7 +104,10 @@ START_TEST(a_busy_connection_stands_keepalives)
 }
 END_TEST
 
-/* The bare stage has no --keepalive; who waits in another way or streams has it from ping-sr-2. */
+/*
+ * The bare stage has no --keepalive. Stages that wait in another way, or stream, take it from
+ * ping-sr-2.
+ */
 static bool shows_keepalive(const struct stage *stage)
 {
 	return !stage->bare && (getenv("TESTS_ALL") || (!stage->only_waits && !stage->streams));

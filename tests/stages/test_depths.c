@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: READs of blast-rdma-1, one at a time and many, and the messages if the
- * two sides ask for different depths.
+ * Place: the stage tests: READs of blast-rdma-1, one at a time and many at once, and the messages
+ * if the two sides ask for different depths.
  */
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "tests/stages/stages.h"
 
 static const struct {
-	const char *client, *server, *agreed; /* NULL: what the client wanted */
+	const char *client, *server, *agreed; /* NULL: the depth that the client asked for */
 } depths[] = {
 	{ "16", "16", NULL },
 	{ "1", "16", NULL },
 	{ "16", "2", "at most 2 READs are under way" },
 };
 
-/* On iWARP the client does not hear of what the server agreed to. */
+/* On iWARP the client does not learn which depth the server has agreed to. */
 START_TEST(reads_bring_what_is_there)
 {
 	struct setting at = setting_of(_i / RUN_LENGTH(depths));
@@ -42,14 +42,14 @@ START_TEST(reads_bring_what_is_there)
 }
 END_TEST
 
-/* Of each the reason is known at once. */
+/* The reason for each is known at once. */
 START_TEST(who_does_not_read_or_wants_too_much)
 {
 	struct setting at = setting_of(_i);
 	struct process *server = start_server(at, NULL, PROCESS_ARGUMENTS("--read"));
 	struct process *client = start_client(at, PROCESS_ARGUMENTS("-c", "20"), NULL);
 
-	assert_exit(client, 1); /* it WRITEs, to what is open for READs only */
+	assert_exit(client, 1); /* the client WRITEs to memory that is open only for READs */
 	client = start_client(at, PROCESS_ARGUMENTS("-c", "20"),
 			      PROCESS_ARGUMENTS("--read", "--depth", "255"));
 	assert_exit(client, 2);

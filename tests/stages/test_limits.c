@@ -16,8 +16,8 @@
 
 #define LOCKED_LIMIT      65536
 #define LOCKED_LIMIT_TEXT "65536"
-#define LONGEST           (1ull << 31)  /* -s takes no more */
-#define PRACTICAL         (64ull << 20) /* a message of this size is sent in no time */
+#define LONGEST           (1ull << 31)  /* the largest value that -s accepts */
+#define PRACTICAL         (64ull << 20) /* sending a message of this size takes little time */
 
 static void assert_said(struct process *process, const char *wanted)
 {
@@ -66,7 +66,7 @@ START_TEST(a_longer_one_is_wrong_usage)
 }
 END_TEST
 
-/* Runs in the program's process: root is exempt from the limit unless it gives the right up. */
+/* Runs in the program's process: the limit does not apply to root with this capability. */
 static void lock_little_memory(void)
 {
 	const struct rlimit limit = { LOCKED_LIMIT, LOCKED_LIMIT };
@@ -103,11 +103,11 @@ START_TEST(a_server_that_may_lock_too_little_says_so)
 	struct process *client;
 
 	await_listening(server);
-	client = process_start(at.stage->client, /* without -w: it is refused once */
+	client = process_start(at.stage->client, /* without -w: it is refused once, and ends */
 			       PROCESS_ARGUMENTS("-a", at.target->peer, "-p", RUN_PORT), size,
 			       NULL);
 	assert_exit(client, 1);
-	process_signal(server, SIGTERM); /* it goes on serving */
+	process_signal(server, SIGTERM); /* the server continues to serve */
 	assert_exit(server, at.stage->negotiates ? 0 : 1);
 	assert_said(server, at.stage->negotiates ? "client refused" : "ibv_reg_mr");
 	assert_said(server, LOCKED_LIMIT_TEXT);

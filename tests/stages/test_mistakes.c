@@ -8,7 +8,7 @@
 #include "tests/stages/runs.h"
 #include "tests/stages/stages.h"
 
-#define NOBODYS_ADDRESS "203.0.113.7" /* RFC 5737: for documentation, on no machine */
+#define NOBODYS_ADDRESS "203.0.113.7" /* RFC 5737: reserved for documentation, so on no machine */
 
 static void assert_error(struct process *process, int status, const char *wanted)
 {
@@ -99,7 +99,7 @@ START_TEST(bad_input_touches_nothing)
 						PROCESS_ARGUMENTS(NULL), NULL);
 
 	assert_error(process, 2, "see --help\n");
-	/* With -t, a verb would show. */
+	/* With -t, a verb that was called would be printed. */
 	process_assert(!strstr(process_text(process, PROCESS_ERR), "1. "), "%s called a verb",
 		       process->name);
 }
@@ -113,7 +113,7 @@ void add_mistake_tests(TCase *tcase, int setting)
 	tcase_add_loop_test(tcase, two_servers_on_one_port, setting, setting + 1);
 	if (!at.stage->negotiates)
 		tcase_add_loop_test(tcase, different_sizes, setting, setting + 1);
-	if (at.target != &targets[0]) /* the rest does not depend on the device */
+	if (at.target != &targets[0]) /* the other mistakes do not depend on the device */
 		return;
 	tcase_add_loop_test(tcase, no_device_serves_the_address, setting, setting + 1);
 	tcase_add_loop_test(tcase, bad_input_touches_nothing, setting * N_BAD,

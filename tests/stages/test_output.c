@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: the output for people, and how little memory it needs.
+ * Place: the stage tests: the output for people, and how little memory the output needs.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,10 +46,10 @@ START_TEST(people_get_a_block)
 	for (i = 0; i < RUN_LENGTH(wanted); i++) {
 		assert_said(client, PROCESS_OUT, wanted[i]);
 		if (!at.stage->one_sided || at.stage->agent_sees || i < 1 ||
-		    i > 3) /* it has seen none of them */
+		    i > 3) /* the server has seen none of the messages */
 			assert_said(server, PROCESS_OUT, wanted[i]);
 	}
-	/* -x: a send and a receive each; or WRITEs and READs, and the two counts */
+	/* -x: for each message a send and a receive; or WRITEs and READs, and the two counts */
 	assert_said(client, PROCESS_OUT,
 		    suite_name("  completions    %d,",
 			       at.stage->one_sided ? at.stage->one_sided * 180 + 2 : 360));
@@ -57,7 +57,7 @@ START_TEST(people_get_a_block)
 }
 END_TEST
 
-/* WRITEs in chains: of each there is one completion; the server looks at the last message alone. */
+/* WRITEs in chains: each chain has one completion; the server checks only the last message. */
 START_TEST(people_get_a_block_of_writes)
 {
 	static const char *const wanted[] = { "200 messages of 100 bytes\n", "  connection ",
@@ -75,7 +75,7 @@ START_TEST(people_get_a_block_of_writes)
 		assert_said(client, PROCESS_OUT, wanted[i]);
 		assert_said(server, PROCESS_OUT, wanted[i]);
 	}
-	/* 20 chains, and the two counts */
+	/* 20 chains and the two counts */
 	assert_said(client, PROCESS_OUT, "  completions    22,");
 	assert_said(client, PROCESS_OUT, "  WRs a post     mean 10.0 ");
 	process_assert(!strstr(process_text(client, PROCESS_OUT), "each way"),
@@ -84,7 +84,7 @@ START_TEST(people_get_a_block_of_writes)
 }
 END_TEST
 
-/* What was not numbered is not taken for the last message. */
+/* If messages have no numbers, another message must not be accepted as the last one. */
 START_TEST(the_last_message_is_compared)
 {
 	struct setting at = setting_of(_i);
@@ -152,7 +152,9 @@ static void fill_stdout(void)
 		_exit(126);
 }
 
-/* All went well, but for the results, which are what the user wanted. */
+/*
+ * Everything succeeded except the output of the results, which the user wanted: this is a failure.
+ */
 START_TEST(results_that_cannot_be_written_are_a_failure)
 {
 	struct setting at = setting_of(_i);

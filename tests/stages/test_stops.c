@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the stage tests: Ctrl-C and SIGTERM, wherever a program may wait. It must exit with status
- * 0, print its statistics if it has any, and (the fixture checks this) leave no resources behind.
+ * 0, print its statistics if it has any, and leave no resources behind (the fixture checks this).
  */
 #include <signal.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tests/stages/runs.h"
 #include "tests/stages/stages.h"
 
-/* Ctrl-C and the polite kill do the same: each stage is given one on one device, one on another. */
+/* Ctrl-C and SIGTERM have the same effect: each stage gets one of them on each device. */
 static int signal_for(struct setting at)
 {
 	bool is_roce = !strcmp(at.target->transport, "RoCE");
@@ -22,7 +22,7 @@ static void check_broken_run(struct process *process, struct setting at, const c
 	struct json_object *result = result_of(process);
 
 	check_identity(result, at, role, 64);
-	/* On a slow machine it may have ended in the warm-up, and then nothing was measured. */
+	/* On a slow machine the run may have ended in the warm-up, so that nothing was measured. */
 	ck_assert(!result_json_integer(result, "count") ||
 		  result_json_number(result, "seconds") > 0);
 	ck_assert(!result_json_bool(result, "complete"));

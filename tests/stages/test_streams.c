@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: a stream of messages arrives complete and in order, whatever their size,
- * the number of buffers and the way in which they are posted, and both sides report it.
+ * Place: the stage tests: a stream of messages arrives complete and in order, with every size,
+ * number of buffers and way of posting, and both sides report it.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const struct {
 	uint64_t bytes;
 	const char *client[6], *server[6];
 } streams[] = {
-	{ "300", "5001", 5001, { "--sge", "4" }, { "--sge", "3" } }, /* stands for the others */
+	{ "300", "5001", 5001, { "--sge", "4" }, { "--sge", "3" } }, /* run if only one is wanted */
 	{ "1", "1", 1, { NULL }, { NULL } },
 	{ "1000", "1", 1, { "-b", "1" }, { NULL } },
 	{ "5000", "64", 64, { NULL }, { NULL } },
@@ -60,7 +60,10 @@ START_TEST(every_message_arrives)
 }
 END_TEST
 
-/* Without -v nothing is compared; and what was not filled in is not taken for right. */
+/*
+ * Without -v nothing is compared, and messages that were not filled in must not be reported as
+ * verified.
+ */
 START_TEST(verifying_takes_both_sides)
 {
 	struct setting at = setting_of(_i);

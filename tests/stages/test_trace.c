@@ -15,27 +15,27 @@ static const struct {
 } pairs[] = {
 	{ "rdma_create_event_channel", "rdma_destroy_event_channel" },
 	{ "rdma_create_id", "rdma_destroy_id" },
-	{ "rdma_get_request", "rdma_destroy_id" }, /* a server's id for the client: from here, */
-	{ "rdma_migrate_id", "rdma_destroy_id" },  /* or, where events are awaited, from here */
+	{ "rdma_get_request", "rdma_destroy_id" }, /* a server has the client's id from here on, */
+	{ "rdma_migrate_id", "rdma_destroy_id" },  /* or from here on, if it waits for events */
 	{ "ibv_alloc_pd", "ibv_dealloc_pd" },
 	{ "ibv_create_comp_channel", "ibv_destroy_comp_channel" },
 	{ "ibv_create_cq", "ibv_destroy_cq" },
 	{ "rdma_create_qp", "rdma_destroy_qp" },
-	{ "ibv_open_device", "ibv_close_device" }, /* where there is no connection manager */
+	{ "ibv_open_device", "ibv_close_device" }, /* in a program without the CM */
 	{ "ibv_create_qp", "ibv_destroy_qp" },
 	{ "ibv_reg_mr", "ibv_dereg_mr" },
-	{ "rdma_connect", "rdma_disconnect" }, /* where the call waits for the answer, */
+	{ "rdma_connect", "rdma_disconnect" }, /* if the call waits for the answer, */
 	{ "rdma_accept", "rdma_disconnect" },
-	{ "RDMA_CM_EVENT_ESTABLISHED", "rdma_disconnect" }, /* and where that comes as an event */
+	{ "RDMA_CM_EVENT_ESTABLISHED", "rdma_disconnect" }, /* or it comes as an event */
 };
 
 #define MAX_OPEN 32
 
-static const char *open_pairs[MAX_OPEN]; /* the tear-downs that are due, the next one last */
+static const char *open_pairs[MAX_OPEN]; /* the tear-downs that have to come, the next one last */
 static int n_open;
 static bool events_come; /* the program has an event channel */
 
-/* What a line stands for: the call, or the event that it brought. */
+/* The step that a line stands for: the call, or the event that the call returned. */
 static const char *step_of(const char *verb, const char *result)
 {
 	if (!strcmp(verb, "rdma_create_event_channel"))
@@ -49,7 +49,10 @@ static const char *step_of(const char *verb, const char *result)
 	return verb;
 }
 
-/* Who opens memory to a peer closes it before the rest: that is not the end of its set-up. */
+/*
+ * A program that opens memory to its peer deregisters it before the other tear-downs: set-up may
+ * continue after it.
+ */
 static void close_early(void)
 {
 	int i = n_open;
@@ -69,13 +72,12 @@ static void take_verb(struct setting at, struct process *process, const char *ve
 	int i;
 
 	ck_assert_int_lt(n_open, MAX_OPEN);
-	/* The thread that hears of the peer's disconnect calls it, too. */
+	/* The thread that reads the peer's disconnect event calls this, too. */
 	if (!strcmp(verb, "rdma_disconnect") &&
 	    (!n_open || strcmp(open_pairs[n_open - 1], "rdma_disconnect")))
 		return;
 	if (at.stage->ids_come_as_events && !strcmp(verb, "rdma_listen"))
-		open_pairs[n_open++] =
-			"rdma_destroy_id"; /* of the one client that is going to come */
+		open_pairs[n_open++] = "rdma_destroy_id"; /* for the one client of this run */
 	for (i = 0; i < RUN_LENGTH(pairs); i++) {
 		if (!strcmp(verb, pairs[i].set_up)) {
 			open_pairs[n_open++] = pairs[i].tear_down;
@@ -97,7 +99,7 @@ static void take_verb(struct setting at, struct process *process, const char *ve
 		       verb, open_pairs[n_open]);
 }
 
-/* Checks the whole trace; at least so many pairs must be in it. */
+/* Checks the whole trace, which must contain at least this many pairs. */
 static void check_trace(struct setting at, struct process *process, unsigned int verbs_at_least)
 {
 	const char *line = process_text(process, PROCESS_ERR);
@@ -112,7 +114,10 @@ static void check_trace(struct setting at, struct process *process, unsigned int
 		numbered++;
 		process_assert(number == numbered, "%s: verb %u has number %u", process->name,
 			       numbered, number);
-		/* It fails where the peer was faster, as each attempt to connect too early does. */
+		/*
+		 * It fails if the peer disconnected first, and after each attempt to connect that
+		 * was too early.
+		 */
 		if (strcmp(result, "FAILED,") || !strcmp(verb, "rdma_disconnect"))
 			take_verb(at, process, step_of(verb, result));
 	}

@@ -14,7 +14,7 @@ static const struct {
 	uint64_t bytes;
 	const char *count;
 } sizes[] = {
-	{ "4k", 4096, "100" }, /* several packets: the one that stands for the others */
+	{ "4k", 4096, "100" }, /* several packets: this size is run if only one is wanted */
 	{ "1", 1, "100" },
 	{ "64", 64, "300" },
 	{ "1m", 1 << 20, "10" },
@@ -44,7 +44,7 @@ START_TEST(every_byte_comes_back)
 }
 END_TEST
 
-/* Without -v nothing has been compared, and nothing may be said to have been. */
+/* Without -v nothing was compared, and nothing may be reported as verified. */
 START_TEST(one_message_is_a_run_and_not_verified_without_v)
 {
 	struct setting at = setting_of(_i);
@@ -75,7 +75,7 @@ START_TEST(a_run_for_a_time)
 	assert_exit(server, 0);
 	result = result_of(client);
 	check_identity(result, at, "client", 64);
-	/* On a slow machine it may have ended in the warm-up, and then nothing was measured. */
+	/* On a slow machine the run may have ended in the warm-up, so that nothing was measured. */
 	ck_assert(!result_json_integer(result, "count") ||
 		  result_json_number(result, "seconds") > 0);
 	ck_assert(result_json_bool(result, "verified") != at.stage->only_writes);
@@ -114,7 +114,10 @@ START_TEST(three_clients_after_one_another)
 }
 END_TEST
 
-/* At its end a process loses all it has; a server that goes on has to give it back itself. */
+/*
+ * When a process ends, the kernel releases all it has. A server that continues has to release it
+ * itself.
+ */
 START_TEST(a_server_keeps_nothing_of_clients_that_left)
 {
 	struct setting at = setting_of(_i);

@@ -15,13 +15,13 @@
 
 #define COUNT      20
 #define COUNT_TEXT "20"
-#define SIZE       16384 /* more than one packet on any link */
+#define SIZE       16384 /* longer than one packet of any link */
 #define SIZE_TEXT  "16k"
 #define FIRST_PORT 17400
 
 static const char *const agreed[] = { "-c", COUNT_TEXT, "-s", SIZE_TEXT, NULL };
 
-/* A port for each run: no client can meet the server of the run before. */
+/* Each run has its own port, so that no client can reach the server of the run before. */
 static struct setting setting_with_port(int number)
 {
 	struct setting at = setting_of(number);
@@ -33,7 +33,7 @@ static struct setting setting_with_port(int number)
 START_TEST(the_server_here)
 {
 	struct setting at = setting_with_port(_i);
-	/* Else it is the client that does. */
+	/* Otherwise the client does. */
 	const char *verify = at.stage->streams || at.stage->only_writes ? "-v" : NULL;
 	struct process *server = start_server(at, agreed, PROCESS_ARGUMENTS("-j", verify));
 	struct json_object *result;
@@ -63,7 +63,7 @@ END_TEST
 
 static const char *const netdevs[] = { "LAB_ROCE_NETDEV", "LAB_IWARP_NETDEV" };
 
-/* Without a loss, all of the above has shown nothing. */
+/* If no packet was lost, the tests above have shown nothing. */
 START_TEST(packets_were_lost)
 {
 	const char *command = suite_name("PATH=$PATH:/usr/sbin:/sbin tc -s qdisc show dev %s",
@@ -85,8 +85,8 @@ START_TEST(packets_were_lost)
 END_TEST
 
 /*
- * Of the stages that differ, one address of each device; with TESTS_ALL all of them, but for those whose
- * options or results are of another kind: two_hosts_others.c.
+ * The stages that differ, on one address of each device; with TESTS_ALL all stages, except those
+ * whose options or results have another form: see two_hosts_others.c.
  */
 static bool is_wanted(struct setting at)
 {

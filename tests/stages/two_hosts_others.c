@@ -22,9 +22,9 @@
 
 struct other {
 	struct stage stage;
-	bool talks;  /* what is typed arrives; there are no results */
-	bool counts; /* by atomic operations, hence not over soft-iWARP */
-	bool pushes; /* the server's count is of what it wrote, not of what the client took */
+	bool talks;  /* lines on stdin arrive; there are no results */
+	bool counts; /* by atomic operations, so not over soft-iWARP */
+	bool pushes; /* the server counts what it wrote, not what the client accepted */
 	uint64_t size;
 	const char *server[3], *client[7];
 };
@@ -44,14 +44,14 @@ static const struct other *other_of(int number)
 	return &others[number / MAX_TARGETS];
 }
 
-/* A port for each run, as for the other stages. */
+/* Each run has its own port, as in the other stages. */
 static struct setting setting_at(int number)
 {
 	return (struct setting){ &other_of(number)->stage, &targets[number % MAX_TARGETS],
 				 suite_name("%d", FIRST_PORT + number) };
 }
 
-/* Empty ones, longer ones than a slot takes at a time, and short ones. */
+/* Empty lines, lines longer than a slot, and short ones. */
 static const char *lines_of(const char *who)
 {
 	static char text[8192];
@@ -84,7 +84,7 @@ static struct process *start(const struct other *other, const char *program,
 	return process_start(program, arguments, PROCESS_ARGUMENTS("-q"), type);
 }
 
-/* Messages measured, and those before them. */
+/* The messages that were measured, and those of the warm-up. */
 static void check_count(struct json_object *result)
 {
 	ck_assert_uint_eq(result_json_integer(result, "count") +
@@ -146,7 +146,7 @@ START_TEST(the_client_here)
 }
 END_TEST
 
-/* With TESTS_ALL, each on each address. */
+/* With TESTS_ALL each of them, on each address. */
 static bool is_wanted(const struct other *other, const struct target *target)
 {
 	bool iwarp = !strcmp(target->transport, "iWARP");

@@ -9,7 +9,10 @@
 #include <check.h>
 #include <stdbool.h>
 
-/* Adds a test case for each of them: its servers, or its clients, which are on the other machine. */
+/*
+ * Adds a test case for each of these stages: its servers, or its clients, which run on the other
+ * machine.
+ */
 void two_hosts_add_others(Suite *suite, bool servers);
 
 #endif

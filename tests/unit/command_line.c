@@ -52,7 +52,7 @@ int process_words(const struct our_program *program, const char *const *words,
 		snprintf(storage[argc], sizeof(storage[argc]), "%s", words[argc - 1]);
 		argv[argc] = storage[argc];
 	}
-	optind = 0; /* getopt(3): start anew */
+	optind = 0; /* getopt(3) starts again from the beginning */
 	own = (struct own){ .number = 8, .bytes = 8 };
 	capture_start();
 	return our_process_options(argc, argv, program, options);

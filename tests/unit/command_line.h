@@ -12,17 +12,20 @@
 
 extern const struct our_program test_client, test_server;
 
-/* Where options that are not in struct our_options have their values: by default 8, 8 and false. */
+/* Values of options that are not in struct our_options; the defaults are 8, 8 and false. */
 extern struct own {
 	uint64_t number, bytes;
 	bool flag;
 } own;
 
-/* Processes `words` (up to NULL), as what follows the program's name. Captures from then on. */
+/*
+ * Processes `words` (which end with NULL) as the words after the program's name. Captures all
+ * output from then on.
+ */
 int process_words(const struct our_program *program, const char *const *words,
 		  struct our_options *options);
 
-/* The words with a space after each, for messages. */
+/* The words, with a space after each, for messages. */
 const char *words_text(const char *const *words);
 
 #endif

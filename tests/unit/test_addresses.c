@@ -74,7 +74,7 @@ START_TEST(an_address_that_is_none_is_not_local)
 {
 	struct sockaddr_storage address;
 
-	memset(&address, 0, sizeof(address)); /* no socket has such an address */
+	memset(&address, 0, sizeof(address)); /* no socket can have this address */
 	ck_assert(!our_is_local_address((const struct sockaddr *)&address));
 }
 END_TEST
@@ -83,7 +83,7 @@ static const struct {
 	const char *address;
 	bool is_local;
 } places[] = {
-	{ "127.0.0.1", true }, { "192.0.2.1", false }, /* for documentation: nobody's */
+	{ "127.0.0.1", true }, { "192.0.2.1", false }, /* for documentation: on no machine */
 };
 
 START_TEST(an_address_of_this_machine_is_local)
@@ -96,13 +96,13 @@ START_TEST(an_address_of_this_machine_is_local)
 }
 END_TEST
 
-#define SCOPE 7 /* of the interface with the only link-local address there is */
+#define SCOPE 7 /* of the interface, if the machine has exactly one link-local address */
 
 static bool binds_to_links;
 
 /*
- * Takes the place of the C library's, which is asked unless a test wants a machine with a link-local
- * address: such a one means nothing without its scope. See ipv6(7).
+ * Replaces the C library's function, and calls it unless a test simulates a machine with a
+ * link-local address. Such an address needs a scope: see ipv6(7).
  */
 int bind(int fd, const struct sockaddr *address, socklen_t length)
 {
@@ -116,7 +116,7 @@ int bind(int fd, const struct sockaddr *address, socklen_t length)
 		return real.call ? real.call(fd, address, length) : -1;
 	ck_assert_uint_eq(length, sizeof(*link));
 	ck_assert(IN6_IS_ADDR_LINKLOCAL(&link->sin6_addr));
-	ck_assert_uint_eq(link->sin6_port, 0); /* any: that of the server is taken */
+	ck_assert_uint_eq(link->sin6_port, 0); /* any address: the server's is used */
 	if (link->sin6_scope_id == SCOPE)
 		return 0;
 	errno = link->sin6_scope_id ? EADDRNOTAVAIL : EINVAL;
@@ -150,7 +150,7 @@ END_TEST
 
 static int name_service_says;
 
-/* Takes the place of the C library's, which is asked unless a test wants a failure. */
+/* Replaces the C library's function, and calls it unless a test simulates a failure. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
 		struct addrinfo **found)
 {
@@ -168,8 +168,8 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 static const struct {
 	int says, returned, exit_status;
 } services[] = {
-	{ EAI_NONAME, EINVAL, OUR_EXIT_USAGE }, /* there is no such name: the user mistyped it */
-	{ EAI_AGAIN, EAGAIN, OUR_EXIT_FAILED }, /* who knows: there is no answer */
+	{ EAI_NONAME, EINVAL, OUR_EXIT_USAGE }, /* there is no such name: a mistake of the user */
+	{ EAI_AGAIN, EAGAIN, OUR_EXIT_FAILED }, /* the name service does not answer: not known */
 	{ EAI_FAIL, EAGAIN, OUR_EXIT_FAILED },
 	{ EAI_MEMORY, EAGAIN, OUR_EXIT_FAILED },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/admission.h: the limits on all clients of a server together, and
- * which ends of a client count as a failure of the server.
+ * Place: unit tests of program/admission.h: the limits that a server has for all its clients
+ * together, and which ends of a client count as a failure of the server.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -39,7 +39,7 @@ START_TEST(only_clients_that_were_accepted_count)
 	our_note_leave(&admission, 1, true, 0);
 	ck_assert_int_eq(our_admit(&admission, 1), EUSERS);
 	our_note_acceptance(&admission);
-	ck_assert(!our_await_place(&admission)); /* though the second is still there */
+	ck_assert(!our_await_place(&admission)); /* although the second client is still connected */
 	our_note_leave(&admission, 1, true, 0);
 	ck_assert_int_eq(our_end_of_admission(&admission, 0), 0);
 }
@@ -98,14 +98,14 @@ START_TEST(or_what_may_be_locked_if_that_is_less)
 	give_up_capabilities();
 	open_with(0, 10, 0);
 	ck_assert_uint_eq(our_memory_left(&admission), 65536);
-	open_with(0, 10, 100000); /* who says so knows best */
+	open_with(0, 10, 100000); /* the option replaces the system's limit */
 	ck_assert_uint_eq(our_memory_left(&admission), 100000);
 }
 END_TEST
 
 static const struct {
 	int error;
-	bool own; /* the server's failure */
+	bool own; /* it counts as a failure of the server */
 } ends[] = {
 	{ 0, false },
 	{ ECONNRESET, false },
@@ -135,7 +135,7 @@ START_TEST(what_a_client_did_is_not_the_servers_failure)
 	ck_assert_int_eq(our_admit(&admission, 1), 0);
 	ck_assert_int_eq(our_admit(&admission, 1), 0);
 	our_note_leave(&admission, 1, true, ends[_i].error);
-	our_note_leave(&admission, 1, true, 0); /* who comes later does not change that */
+	our_note_leave(&admission, 1, true, 0); /* a later success does not change the result */
 	ck_assert_int_eq(our_end_of_admission(&admission, 0), ends[_i].own ? ends[_i].error : 0);
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of ping-sr-1's private data: the bytes of docs/protocol.md, which data of other
- * programs is refused, and the limits, at the limit and one beyond it.
+ * Place: unit tests of ping-sr-1's private data: the bytes that docs/protocol.md defines, which
+ * data of other programs is refused, and the limits (each tested at the limit and one beyond it).
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 static const struct our_options options;
 static const struct our_connect_info honest = { 5, 64, 3, true };
 
-/* As docs/protocol.md has it. */
+/* The bytes that docs/protocol.md defines. */
 static const uint8_t honest_bytes[] = {
 	0, 0, 0, 0, 0, 0, 0, 5, 0,    0,    0,    0,    0, 0, 0, 64,
 	0, 0, 0, 0, 0, 0, 0, 3, 0x4f, 0x55, 0x52, 0x31, 0, 1, 0, 32
@@ -45,24 +45,24 @@ START_TEST(a_client_sends_all_of_them)
 }
 END_TEST
 
-/* What a client may send: so many bytes of the honest ones, one of them changed. */
+/* What a client may send: the first bytes of a valid message, with one byte changed. */
 static const struct received {
 	size_t length, at;
 	uint8_t instead;
 	bool taken;
 } received[] = {
-	{ 32, 7, 5, true },                              /* ours */
-	{ 56, 7, 5, true },                              /* ... and padded */
+	{ 32, 7, 5, true },                              /* as this suite sends it */
+	{ 56, 7, 5, true },                              /* ... with padding */
 	{ 16, 7, 5, true },                              /* without buffers, */
 	{ 24, 7, 5, true },                              /* without the extension */
-	{ 15, 7, 5, false },     { 20, 7, 5, true },     /* padding: zeros as far as it goes */
+	{ 15, 7, 5, false },     { 20, 7, 5, true },     /* padding: zeros, any number */
 	{ 20, 17, 1, false },                            /* half a number of buffers */
-	{ 28, 7, 5, false },                             /* half an extension */
+	{ 28, 7, 5, false },                             /* a part of an extension */
 	{ 31, 7, 5, false },     { 32, 24, 'X', false }, /* magic, */
 	{ 32, 27, 0x32, false }, { 32, 29, 0, false },   /* version, */
-	{ 32, 29, 2, true },                             /* a higher one is read as ours */
+	{ 32, 29, 2, true },                             /* a higher version is accepted */
 	{ 32, 31, 33, false },                           /* length */
-	{ 56, 40, 1, false },                            /* more than padding */
+	{ 56, 40, 1, false },                            /* padding that is not zero */
 };
 
 START_TEST(strangers_are_told_from_friends)
@@ -84,14 +84,14 @@ START_TEST(strangers_are_told_from_friends)
 }
 END_TEST
 
-/* A higher version has more fields, behind those that we know; and nothing but padding behind those. */
+/* A higher version has more fields after those that are known here, and after them only zeros. */
 static const struct newer {
 	uint8_t version, whole;
 	size_t at; /* a byte that is not zero */
 	bool taken;
 } newer[] = {
-	{ 2, 40, 39, true },  { 255, 56, 55, true }, { 2, 40, 40, false }, /* behind its end */
-	{ 1, 40, 39, false }, { 2, 31, 33, false },  { 2, 57, 39, false }, /* cut short */
+	{ 2, 40, 39, true },  { 255, 56, 55, true }, { 2, 40, 40, false }, /* after its end */
+	{ 1, 40, 39, false }, { 2, 31, 33, false },  { 2, 57, 39, false }, /* too short */
 };
 
 START_TEST(a_higher_version_is_read_as_far_as_it_is_known)
@@ -128,11 +128,11 @@ static const struct asked {
 	{ { 5, UINT64_MAX, 1, true }, ERANGE, OUR_REFUSED_SIZE, LIMIT_SIZE },
 	{ { 5, 64, 0, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
 	{ { 5, 64, LIMIT_BUFFERS + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
-	/* that many are not counted in 32 bits */
+	/* more than 32 bits can count */
 	{ { 5, 64, (1ull << 32) + 1, true }, ERANGE, OUR_REFUSED_BUFFERS, LIMIT_BUFFERS },
 };
 
-/* As the agent of a stream does, which has a limit on buffers besides those of every agent. */
+/* Checks the limits as the agent of a streaming stage does, which also has a limit on buffers. */
 static int take(struct our_control *agent, const struct our_cm_event *request)
 {
 	our_client_limits.max_count = LIMIT_COUNT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of blast-sr-2/credits.c: which credits a client accepts: no more than are owed
- * to it, in a message of the right length.
+ * Place: unit tests of blast-sr-2/credits.c: a client accepts at most the credits that are owed to
+ * it, in a message of the right length.
  */
 #include <endian.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static const struct returned {
 	{ OWED + 1, 8, EPROTO },
 	{ UINT64_MAX, 8, EPROTO },
 	{ 0, 8, 0 },
-	/* harmless */ { 1, 7, EPROTO },
+	/* a message with 0 credits is accepted */ { 1, 7, EPROTO },
 	{ 1, 0, EPROTO },
 };
 

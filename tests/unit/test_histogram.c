@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/histogram.h: compares percentiles with those found by sorting all
- * values, in integer arithmetic, for several distributions.
+ * Place: unit tests of measure/histogram.h: compares percentiles with those that sorting all values
+ * gives, in integer arithmetic, for several distributions.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static struct our_histogram histogram;
 static uint64_t values[MAX_VALUES];
 static uint64_t random_state;
 
-/* xorshift64: the same numbers on every machine. */
+/* xorshift64: a pseudo-random number generator that gives the same numbers on every machine. */
 static uint64_t next_random(void)
 {
 	random_state ^= random_state << 13;
@@ -34,7 +34,7 @@ static uint64_t uniform(int i)
 static uint64_t small(int i)
 {
 	(void)i;
-	return next_random() % 200; /* around where buckets start to be shared */
+	return next_random() % 200; /* near the first values that share a bucket */
 }
 
 static uint64_t every_magnitude(int i)
@@ -54,7 +54,10 @@ static uint64_t two_peaks(int i)
 	return i % 2 ? 1000 : 1000000;
 }
 
-/* All but the last thousandth, and all but the last hundredth, are small: steps at p99.9, p99. */
+/*
+ * All values but the last thousandth, or the last hundredth, are small: so p99.9 or p99 are at a
+ * step.
+ */
 static uint64_t step_at_p99_9(int i)
 {
 	return i % 1000 == 500 ? 1000000000 : 1000;
@@ -88,7 +91,7 @@ static uint64_t (*const distributions[])(int) = {
 
 static const int lengths[] = { 1, 2, 3, 9, 10, 99, 100, 101, 999, 1000, 1001, 10000, MAX_VALUES };
 
-/* In thousandths, so that the exact ones need no fractions. */
+/* In thousandths, so that exact percentiles need no fractions. */
 static const unsigned int permilles[] = { 0,   1,   10,  250, 290, 500, 550,
 					  750, 900, 950, 990, 995, 999, 1000 };
 
@@ -114,7 +117,7 @@ static void fill(int distribution, int length)
 
 static uint64_t exact_percentile(int length, unsigned int permille)
 {
-	uint64_t rank = ((uint64_t)length * permille + 999) / 1000; /* how many do not exceed it */
+	uint64_t rank = ((uint64_t)length * permille + 999) / 1000; /* values up to it */
 
 	return values[rank ? rank - 1 : 0];
 }
@@ -125,7 +128,7 @@ static void check_percentile(int distribution, int length, unsigned int permille
 	uint64_t got = our_histogram_percentile(&histogram, permille / 10.0);
 	uint64_t error = got > exact ? got - exact : exact - got;
 
-	/* error <= exact / 128, without rounding */
+	/* error <= exact / 128, without a division that rounds */
 	ck_assert_msg(error * 128 <= exact,
 		      "distribution %d, %d values: p%g is %" PRIu64 ", exactly %" PRIu64,
 		      distribution, length, permille / 10.0, got, exact);

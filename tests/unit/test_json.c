@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/json.h: another project's parser, in its strict mode, reads the
- * output, which must equal the input.
+ * Place: unit tests of measure/json.h: another project's JSON parser, in its strict mode, reads the
+ * output; what it returns must equal the input.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -25,8 +25,8 @@ static void open_memory(void)
 }
 
 /*
- * json-c 0.18, which Debian 13 has, takes each byte of a character beyond ASCII for a control
- * character when it is strict (its issue 892). Such text it only checks to be UTF-8.
+ * json-c 0.18 (Debian 13), in strict mode, rejects the bytes of characters beyond ASCII as control
+ * characters (its issue 892). For such text the test only checks that it is valid UTF-8.
  */
 static int parser_flags(void)
 {
@@ -38,7 +38,7 @@ static int parser_flags(void)
 	return JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8;
 }
 
-/* Closes the outermost object and parses all of the text. */
+/* Closes the outermost object and parses the whole text. */
 static struct json_object *close_and_parse(void)
 {
 	struct json_tokener *tokener = json_tokener_new();
@@ -78,7 +78,10 @@ static const char *const strings[] = {
 	"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
 };
 
-/* RFC 8259 has all below U+0020 escaped: json-c takes the last of them as it is, even if strict. */
+/*
+ * RFC 8259 requires that all characters below U+0020 are escaped. json-c accepts U+001F unescaped
+ * even in strict mode.
+ */
 START_TEST(no_control_character_is_written_as_it_is)
 {
 	char every[0x20];
@@ -88,7 +91,7 @@ START_TEST(no_control_character_is_written_as_it_is)
 		every[i] = (char)((i + 1) % sizeof(every));
 	open_memory();
 	our_json_string(&json, "value", every);
-	our_json_integer(&json, every, 7); /* as a name, too */
+	our_json_integer(&json, every, 7); /* also in a name */
 	json_object_put(close_and_parse());
 	for (i = 0; i < length; i++)
 		ck_assert_msg((unsigned char)text[i] >= 0x20, "byte %zu is 0x%02x", i, text[i]);
@@ -101,7 +104,7 @@ START_TEST(strings_come_back)
 
 	open_memory();
 	our_json_string(&json, "value", strings[_i]);
-	our_json_integer(&json, strings[_i], 7); /* as a name, too */
+	our_json_integer(&json, strings[_i], 7); /* also in a name */
 	object = close_and_parse();
 	value = member(object, "value");
 	ck_assert(json_object_is_type(value, json_type_string));
@@ -152,7 +155,10 @@ START_TEST(numbers_come_back)
 	value = member(object, "value");
 	ck_assert(json_object_is_type(value, json_type_double));
 	got = json_object_get_double(value);
-	/* The last decimal may be rounded either way: binary fractions are seldom on the half. */
+	/*
+	 * The last decimal may be rounded up or down: binary fractions are seldom exactly in the
+	 * middle.
+	 */
 	ck_assert_double_le(fabs(got - numbers[_i].wanted),
 			    pow(10, -numbers[_i].decimals) * 1.0000001);
 	json_object_put(object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/numbers.h: which texts are numbers, and the bounds.
+ * Place: unit tests of program/numbers.h: which texts are accepted as numbers, and the limits.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -73,7 +73,7 @@ static const struct {
 	{ "1.5", false, 0, UINT64_MAX, EINVAL },
 	{ "1,000", false, 0, UINT64_MAX, EINVAL },
 	{ "seven", false, 0, UINT64_MAX, EINVAL },
-	{ "\xd9\xa1", false, 0, UINT64_MAX, EINVAL }, /* a digit, but not of ours */
+	{ "\xd9\xa1", false, 0, UINT64_MAX, EINVAL }, /* a digit, but not one of ASCII */
 	{ "0", false, 1, UINT64_MAX, ERANGE },
 	{ "6", false, 7, 9, ERANGE },
 	{ "10", false, 7, 9, ERANGE },
@@ -82,7 +82,7 @@ static const struct {
 	{ "99999999999999999999999999", false, 0, UINT64_MAX, ERANGE },
 	{ "99999999999999999999999999k", true, 0, UINT64_MAX, ERANGE },
 	{ "17179869184g", true, 0, UINT64_MAX, ERANGE }, /* 2^64: 0, if it wrapped */
-	{ "17179869185g", true, 0, UINT64_MAX, ERANGE }, /* 2^64 + 2^30 */
+	{ "17179869185g", true, 0, UINT64_MAX, ERANGE }, /* 2^64 + 2^30, likewise */
 	{ "18014398509481984k", true, 0, UINT64_MAX, ERANGE },
 	{ "17592186044416m", true, 0, UINT64_MAX, ERANGE },
 };

@@ -61,7 +61,8 @@ static uint64_t field_of(const struct our_options *options, size_t offset, size_
 {
 	uint64_t value = 0;
 
-	memcpy(&value, (const char *)options + offset, size); /* little-endian, or as wide */
+	memcpy(&value, (const char *)options + offset,
+	       size); /* little-endian, or of the same size */
 	return value;
 }
 
@@ -206,7 +207,7 @@ END_TEST
 static const struct our_option *const tables[] = { our_client_options, our_listener_options,
 						   our_message_options, our_every_option };
 
-/* Each option of the tables that are shared is known to what reads them, and described. */
+/* Each option in the shared tables has a description, and is known to the code that reads it. */
 START_TEST(no_option_is_forgotten)
 {
 	struct our_program program = { .role = "program", .name = "program" };
@@ -258,8 +259,8 @@ static const struct our_option paint_options[] = {
 
 static const struct {
 	const char *typed;
-	uint64_t number;  /* 0: it is refused, */
-	const char *said; /* with this */
+	uint64_t number;  /* 0: the command line is refused */
+	const char *said; /* ... with this text */
 } colours[] = {
 	{ "--colour=red", 1, NULL },
 	{ "--colour=green", 2, NULL },

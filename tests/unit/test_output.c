@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/output.h: a reader that is slow, or does not read at all, does not
- * delay the program that prints.
+ * Place: unit tests of program/output.h: a reader that is slow, or never reads, does not delay the
+ * program that prints.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +15,13 @@
 #include "tests/unit/unit.h"
 
 #define LINE      "a line of thirty-two characters\n"
-#define LINES     40000 /* more than are kept, and a pipe holds */
+#define LINES     40000 /* more than the program keeps and a pipe holds */
 #define KEPT      ((int)OUR_OUTPUT_LIMIT / 32)
 #define PIPE_SIZE 65536
 
 static int out[2], err[2];
 
-/* Two pipes in place of stdout and stderr. */
+/* Replaces stdout and stderr by two pipes. */
 static void start(void)
 {
 	ck_assert_int_eq(pipe(out), 0);
@@ -33,7 +33,7 @@ static void start(void)
 	ck_assert_int_eq(our_start_output(), 0);
 }
 
-/* Turns of a loop, until it has nothing to do. */
+/* Calls the function as a program's loop does, until there is nothing left to write. */
 static void turn(void)
 {
 	struct pollfd fds[OUR_OUTPUTS];
@@ -80,13 +80,16 @@ START_TEST(what_nobody_reads_is_dropped_and_counted)
 	for (i = 0; i < LINES; i++) {
 		printf("%s", LINE);
 		fflush(stdout);
-		turn(); /* no one reads: it must come back */
+		turn(); /* nobody reads the pipe: the call has to return nevertheless */
 	}
 	ck_assert_int_eq(our_end_output(our_now_ns()), EAGAIN);
 	for (i = 0; i <= PIPE_SIZE; i += 4095)
 		read += (int)strlen(read_all(out[0]));
 	ck_assert_int_ge(read, PIPE_SIZE / 2);
-	/* All but what is in the pipe and what was kept, which goes as one. */
+	/*
+	 * All of it is lost except what is in the pipe and what was kept, which is written as a
+	 * whole.
+	 */
 	snprintf(wanted, sizeof(wanted), ": %d results and 0 lines were dropped\n",
 		 LINES - KEPT - read / (int)strlen(LINE) + 1);
 	assert_holds(read_all(err[0]), wanted);

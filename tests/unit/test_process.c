@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of the tests' own tests/support/process.h, on which all stage tests rely; above
- * all, that no process outlives the test that started it.
+ * Place: unit tests of tests/support/process.h, which all stage tests use. The most important
+ * property is that no process outlives the test that started it.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ START_TEST(the_first_to_end_is_found)
 }
 END_TEST
 
-/* What a failed test, or one that Check kills for being late, leaves to the kernel. */
+/* When a test fails, or Check kills it because it is late, the kernel has to end its processes. */
 START_TEST(nothing_outlives_a_test_that_is_killed)
 {
 	int pipes[2], status;
@@ -76,7 +76,7 @@ START_TEST(nothing_outlives_a_test_that_is_killed)
 	ck_assert_int_eq(read(pipes[0], &program, sizeof(program)), sizeof(program));
 	ck_assert_int_eq(kill(test, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(test, &status, 0), test);
-	ck_assert_int_eq(waitpid(program, &status, 0), program); /* or this test is late */
+	ck_assert_int_eq(waitpid(program, &status, 0), program); /* otherwise this test is late */
 	ck_assert(WIFSIGNALED(status));
 	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
 }
@@ -89,7 +89,7 @@ static int running_children_after_failure(void)
 	return 0;
 }
 
-/* Must fail: its case is run by a test below, in a runner of its own. */
+/* This test must fail. A test below runs its case in a runner of its own. */
 START_TEST(fails_with_a_process_running)
 {
 	running_children_after_failure();

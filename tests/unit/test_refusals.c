@@ -14,13 +14,13 @@
 static const struct {
 	const struct our_program *program;
 	const char *words[MAX_WORDS];
-	const char *named; /* must be in the sentence */
+	const char *named; /* a part of the sentence */
 } refused[] = {
-	/* what is not there */
+	/* something is missing */
 	{ &test_client, { NULL }, "-a" },
 	{ &test_client, { "-c", "5" }, "-a" },
 	{ &test_client, { "-a", "" }, "-a" },
-	/* unknown, or another program's */
+	/* unknown options, or those of another program */
 	{ &test_client, { CLIENT, "-Z" }, "-Z" },
 	{ &test_client, { CLIENT, "-qZ" }, "-Z" },
 	{ &test_client, { CLIENT, "--no-such-option" }, "--no-such-option" },
@@ -31,9 +31,9 @@ static const struct {
 	{ &test_server, { "-v" }, "-v" },
 	{ &test_server, { "-c", "1" }, "-c" },
 	{ &test_server, { "--wait=1" }, "--wait" },
-	{ &test_server, { "--max", "1" }, "--max" }, /* number or bytes? */
+	{ &test_server, { "--max", "1" }, "--max" }, /* is it a number of messages, or of bytes? */
 	{ &test_client, { CLIENT, "--t" }, "--t" },
-	/* a value too few, a value too many */
+	/* one value missing, one too many */
 	{ &test_client, { "-a" }, "-a" },
 	{ &test_client, { CLIENT, "-c" }, "-c" },
 	{ &test_client, { CLIENT, "--count" }, "--count" },
@@ -55,7 +55,7 @@ static const struct {
 	{ &test_client, { CLIENT, "-s", "64kk" }, "-s" },
 	{ &test_client, { CLIENT, "-s", "" }, "-s" },
 	{ &test_client, { CLIENT, "-c", "0" }, "-c" },
-	{ &test_client, { CLIENT, "-c", "1k" }, "-c" }, /* suffixes are for sizes */
+	{ &test_client, { CLIENT, "-c", "1k" }, "-c" }, /* suffixes are only for sizes */
 	{ &test_client, { CLIENT, "-c", "12junk" }, "-c" },
 	{ &test_client, { CLIENT, "-c", "1000000000000" }, "-c" },
 	{ &test_client, { CLIENT, "-c", "18446744073709551617" }, "-c" },
@@ -93,7 +93,7 @@ START_TEST(refuses)
 }
 END_TEST
 
-/* A name that no name service can have: a label is at most 63 bytes long. */
+/* A name that cannot exist: each label (the text between two dots) is at most 63 bytes long. */
 static const char impossible[] =
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
 

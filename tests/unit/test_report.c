@@ -52,7 +52,7 @@ START_TEST(a_flush_is_the_callers_to_report)
 }
 END_TEST
 
-/* What ibv_poll_cq(3) and the specification make the other side's fault, seen from a receive. */
+/* The statuses of a receive for which ibv_poll_cq(3) and the specification blame the other side. */
 static bool is_the_peers(enum ibv_wc_status status)
 {
 	static const enum ibv_wc_status peers[] = {
@@ -73,7 +73,7 @@ START_TEST(any_other_status_is_an_error)
 		.status = (enum ibv_wc_status)_i,
 		.wr_id = OUR_WR_ID_RECV | 1,
 		.qp_num = 0x1234,
-		.opcode = IBV_WC_SEND, /* not valid in a failed one: must not be believed */
+		.opcode = IBV_WC_SEND, /* not valid in a failed completion: must not be used */
 	};
 
 	if (_i == IBV_WC_WR_FLUSH_ERR)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/results.h by way of ping-sr-0/report_results.c: all results, as JSON
- * and as text, of a connection that does not exist: an id and an iWARP device that the test makes
- * up.
+ * Place: unit tests of measure/results.h, called through ping-sr-0/report_results.c: all results,
+ * as JSON and as text, of a connection that does not exist. The test fills in the id and the iWARP
+ * device itself.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void make_control(void)
 	our_histogram_reset(&control.statistics.round_trips);
 }
 
-/* 1 to 100 microseconds, once each: every figure is plain. */
+/* 1 to 100 microseconds, each once, so that every percentile is known. */
 static void make_statistics(void)
 {
 	struct our_statistics *statistics = &control.statistics;
@@ -166,7 +166,10 @@ START_TEST(json_of_a_run_without_a_message)
 }
 END_TEST
 
-/* A stream of 100 messages: posts of 1 to 20 work requests, polls that found 5. */
+/*
+ * A stream of 100 messages: posts of 1 to 20 work requests, and polls that each found 5
+ * completions.
+ */
 static void make_stream(void)
 {
 	static struct our_stream_statistics stream;
@@ -272,7 +275,7 @@ START_TEST(quiet_is_quiet)
 	capture_start();
 	our_report_results(&control);
 	ck_assert_str_eq(captured_stdout(), "");
-	options.json = true; /* and -q -j is JSON only */
+	options.json = true; /* -q with -j leaves only JSON */
 	our_report_results(&control);
 	json_object_put(result_json_parse(captured_stdout(), 1, 0));
 	ck_assert_str_eq(captured_stderr(), "");

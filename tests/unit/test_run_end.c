@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of tests/fake/run_end.h: which processes are judged not to end. Contract: the
- * time in which a process is stopped, or the whole machine stands still, does not count.
+ * Place: unit tests of tests/fake/run_end.h, which decides that a process does not end. Contract:
+ * the time in which a process is stopped, or the whole machine is stopped, does not count.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/unit.h"
 
 #define SHORT_MS 200
-#define LONG_MS  1000 /* time for a process that has stood still to be told to end */
+#define LONG_MS  1000 /* time for a process that was stopped to receive the signal that ends it */
 
 static volatile sig_atomic_t spins = 1;
 
@@ -54,7 +54,7 @@ static void pass_time(int ms)
 	ck_assert_int_eq(nanosleep(&time, NULL), 0);
 }
 
-/* Continues the process when a time has passed in which it could have been found not to end. */
+/* Continues the process after a time in which it could have been found not to end. */
 static pid_t continue_later(pid_t stopped, int after_ms)
 {
 	pid_t pid = fork();
@@ -85,7 +85,7 @@ START_TEST(one_that_sleeps_does_not_end)
 }
 END_TEST
 
-/* It has been stopped three times as long as it may take. */
+/* It was stopped three times as long as the limit. */
 START_TEST(one_that_was_not_let_run_ends)
 {
 	pid_t pid = start(stop_once), other;
@@ -99,7 +99,9 @@ START_TEST(one_that_was_not_let_run_ends)
 }
 END_TEST
 
-/* This time the process that waits has been stopped, too. After it goes on, the other soon ends. */
+/*
+ * This time the waiting process was stopped, too. After both continue, the other process soon ends.
+ */
 START_TEST(a_machine_that_stood_still_is_not_held_against_it)
 {
 	pid_t sleeper, waiting;
@@ -120,7 +122,7 @@ START_TEST(a_machine_that_stood_still_is_not_held_against_it)
 	ck_assert_int_eq(waitpid(waiting, &status, WUNTRACED), waiting);
 	pass_time(LONG_MS * 6 / 5);
 	ck_assert_int_eq(kill(waiting, SIGCONT), 0);
-	pass_time(SHORT_MS); /* what had only begun to wait by the clock would give up now */
+	pass_time(SHORT_MS); /* a wait that uses the clock would give up now */
 	ck_assert_int_eq(kill(sleeper, SIGUSR1), 0);
 	ck_assert_int_eq(waitpid(waiting, &status, 0), waiting);
 	ck_assert(WIFEXITED(status));

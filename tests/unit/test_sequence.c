@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of blast-sr-2/sequence.c: a message that is not the expected one is identified.
+ * Place: unit tests of blast-sr-2/sequence.c: if a message is not the expected one, the report says
+ * which message it is.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 #define SIZE  100
 #define COUNT 1000
-#define DUE   501 /* uses the second of two buffers */
+#define DUE   501 /* this message uses the second of two buffers */
 
 static uint8_t memory[2][SIZE];
 static struct our_buffer buffers[] = { { .data = memory[0] }, { .data = memory[1] } };
@@ -61,7 +62,10 @@ START_TEST(one_that_is_torn)
 }
 END_TEST
 
-/* Neither data that was not written, nor the number of a message that will not come. */
+/*
+ * Two cases in which no message can be named: data that was not written, and a number beyond the
+ * last message.
+ */
 START_TEST(one_that_makes_no_sense)
 {
 	memset(memory[1], 0, SIZE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: unit tests of common/device.h, common/memory_registration.h and measure/statistics.h: the
- * messages and the results if the machine has no more queues, memory or descriptors.
+ * messages and the results when the machine has no more queues, memory or descriptors.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "measure/statistics.h"
 #include "tests/unit/unit.h"
 
-/* verbs.h has a macro of this name, that leads to one of two functions. */
+/* verbs.h has a macro of this name, which calls one of two functions. */
 #undef ibv_reg_mr
 
 static bool device_answers;
@@ -24,7 +24,7 @@ void unit_set_lockable(uint64_t bytes)
 	lockable = bytes;
 }
 
-/* These take the place of the libraries'. */
+/* These functions replace those of the libraries. */
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *limits)
 {
 	(void)context;
@@ -61,7 +61,7 @@ static const struct {
 	const char *device;
 	int error;
 	bool answers;
-	enum rdma_cm_event_type event; /* the one that came last */
+	enum rdma_cm_event_type event; /* of the last call */
 	int returned;
 	const char *said, *not_said;
 } no_queues[] = {
@@ -69,7 +69,7 @@ static const struct {
 	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, "(22): " ASKED, LEFT },
 	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_ESTABLISHED, EINVAL, "(22): " ASKED, LEFT },
 	{ "rxe0", ENOMEM, false, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12)\n", NULL },
-	/* For the failures of some devices no reason is known. */
+	/* For the failures of some devices the program knows no reason. */
 	{ "rxe0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " ASKED, NULL },
 	{ "siw0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },
 	{ "siw0", ENOMEM, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of ping-sr-5/spin.h: when a connection polls before it sleeps, and when it does
- * not.
+ * Place: unit tests of ping-sr-5/spin.h: when a connection polls before it sleeps, and when it
+ * sleeps at once.
  */
 #include "ping-sr-5/spin.h"
 #include "tests/unit/unit.h"
 
-#define FIRST_PAUSE 64 /* waits, as the README says */
+#define FIRST_PAUSE 64 /* waits; the number is in the README */
 #define TRIAL       16
 
-/* A wait in which nothing comes while it looks: it sleeps. Returns whether it has looked. */
+/*
+ * A wait in which no completion comes while it polls, so that it sleeps. Returns whether it polled.
+ */
 static bool wait_in_vain(struct our_spin *spin)
 {
 	bool looked = false;
@@ -21,7 +23,7 @@ static bool wait_in_vain(struct our_spin *spin)
 	return looked;
 }
 
-/* A wait in which a completion is there at the second look. */
+/* A wait in which the second poll finds a completion. */
 static bool wait_shortly(struct our_spin *spin)
 {
 	bool looks;
@@ -32,7 +34,7 @@ static bool wait_shortly(struct our_spin *spin)
 	return looks;
 }
 
-/* How many waits without a result there are until it polls; at most `most`. */
+/* The number of waits without a completion until it polls again; at most `most`. */
 static int sleeps_until_it_looks(struct our_spin *spin, int most)
 {
 	int sleeps = 0;
@@ -87,7 +89,7 @@ START_TEST(where_nothing_comes_it_tries_ever_more_seldom)
 
 	our_start_spin(&spin, 1, 2000);
 	for (p = 0; p < UNIT_LENGTH(pauses); p++) {
-		/* the wait that ends the pause is the first of the trial */
+		/* the wait that ends the pause is the first one that polls again */
 		ck_assert_int_eq(sleeps_until_it_looks(&spin, 10000), pauses[p]);
 		for (i = 1; i < TRIAL; i++)
 			ck_assert(wait_in_vain(&spin));
@@ -113,7 +115,7 @@ START_TEST(it_looks_no_longer_than_it_may_wait)
 	while (spin.asleep)
 		wait_in_vain(&spin);
 	our_begin_look(&spin);
-	while (our_look_again(&spin, 1)) /* a time long past */
+	while (our_look_again(&spin, 1)) /* a time that is long over */
 		ck_assert_int_lt(looks++, 1000);
 }
 END_TEST

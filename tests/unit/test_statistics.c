@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: unit tests of measure/statistics.h. The results are compared with getrusage(2), which the
- * test calls just inside the interval; nothing is asserted about how long anything takes.
+ * test calls just inside the interval. No test asserts how long something takes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static struct our_statistics statistics;
 START_TEST(memory_is_bounded)
 {
 	ck_assert_uint_lt(sizeof(struct our_statistics), 64 * 1024);
-	ck_assert_uint_lt(sizeof(struct our_statistics), 20 * 1024); /* as the header says */
+	ck_assert_uint_lt(sizeof(struct our_statistics), 20 * 1024); /* see the header */
 }
 END_TEST
 
@@ -96,9 +96,9 @@ static uint64_t voluntary_switches(void)
 	return (uint64_t)usage.ru_nvcsw;
 }
 
-#define SLEEPS 100 /* far more than there are preemptions meanwhile */
+#define SLEEPS 100 /* far more than the number of preemptions in this time */
 
-/* The account lies between one that starts and ends within it, and one around it. */
+/* The measured CPU time is between that of an interval inside it and that of one around it. */
 START_TEST(cpu_time_and_switches_are_counted)
 {
 	const struct timespec pause = { .tv_nsec = 100000 };
@@ -111,7 +111,10 @@ START_TEST(cpu_time_and_switches_are_counted)
 	switches = voluntary_switches();
 	while (cpu_us() - cpu < 30000)
 		;
-	/* A sleep that is over before it has begun is no switch: count those that were. */
+	/*
+	 * A sleep that ends before it has begun causes no context switch: the test counts the
+	 * others.
+	 */
 	while (voluntary_switches() - switches < SLEEPS)
 		nanosleep(&pause, NULL);
 	cpu = cpu_us() - cpu;
@@ -135,7 +138,7 @@ static const struct {
 	{ 1000000000, 1, 0, 1000000 },
 	{ 4200000000, 2, 5960000, 2440000 }, /* mostly idle */
 	{ 1000000000, 4, 1000000, 3000000 },
-	{ 1000000000, 2, 2010000, 0 }, /* all idle, and a tick that began before */
+	{ 1000000000, 2, 2010000, 0 }, /* no CPU time at all, and one tick that had begun before */
 };
 
 START_TEST(busy_is_what_is_not_idle)
@@ -147,8 +150,9 @@ START_TEST(busy_is_what_is_not_idle)
 END_TEST
 
 /*
- * Idle time comes in ticks of 10 ms, of two columns, at both ends: hence 40 ms. The machine's interval is a
- * little longer than the one measured, and within the test's own.
+ * The kernel counts idle time in ticks of 10 ms, in two columns, with an error at both ends:
+ * together 40 ms. The interval of the machine's CPU time is a little longer than the measured one,
+ * and lies inside the test's own.
  */
 START_TEST(the_machine_was_busy_for_as_long_as_a_process_of_it)
 {
@@ -167,7 +171,7 @@ START_TEST(the_machine_was_busy_for_as_long_as_a_process_of_it)
 }
 END_TEST
 
-/* However short the interval: what reading the clocks costs is not in it. */
+/* The time that it takes to read the clocks is not part of the interval, however short that is. */
 START_TEST(one_thread_uses_no_more_than_one_cpu)
 {
 	int times;
@@ -199,7 +203,7 @@ END_TEST
 START_TEST(no_progress_but_on_a_terminal)
 {
 	our_statistics_prepare(&statistics, 10, 64);
-	capture_start(); /* stderr is a file now */
+	capture_start(); /* from here on stderr is a file */
 	our_statistics_want_progress(&statistics, false);
 	our_statistics_progress(&statistics, UINT64_MAX - 1);
 	ck_assert_str_eq(captured_stderr(), "");
@@ -231,7 +235,7 @@ START_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 	our_statistics_add_stream(&statistics, &stream);
 	capture_start();
 	our_statistics_show_progress(&statistics, 2 * SECOND);
-	ck_assert_str_eq(captured_stderr(), ""); /* still warming up */
+	ck_assert_str_eq(captured_stderr(), ""); /* still in the warm-up */
 	statistics.started_ns = 3 * SECOND;
 	statistics.messages = 500;
 	our_statistics_show_progress(&statistics, 5 * SECOND);
@@ -243,7 +247,10 @@ START_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 }
 END_TEST
 
-/* Opens both sides of a new terminal: the user's, and the one for programs; false with errno. */
+/*
+ * Opens both sides of a new pseudo-terminal: the one for the user, and the one for programs.
+ * Returns false and sets errno if there is none.
+ */
 static bool open_terminal(int *user, int *program)
 {
 	*program = -1;
@@ -267,7 +274,7 @@ START_TEST(a_terminal_gets_progress_unless_quiet)
 }
 END_TEST
 
-/* Without a mounted /dev/pts, as in a bare chroot, there are no terminals. */
+/* Without a mounted /dev/pts, for example in a bare chroot, there are no pseudo-terminals. */
 static void add_terminal_test(TCase *tcase)
 {
 	int user, program;

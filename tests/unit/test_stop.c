@@ -21,11 +21,11 @@ START_TEST(a_signal_asks_to_stop)
 	ck_assert(!our_stop_requested());
 	ck_assert_int_eq(raise(stopping[_i]), 0);
 	ck_assert(our_stop_requested());
-	ck_assert_uint_ne(alarm(0), 0); /* for a call that blocks just after the signal */
+	ck_assert_uint_ne(alarm(0), 0); /* for a call that blocks just after it */
 }
 END_TEST
 
-/* As full as if it had not been read for a very long time. */
+/* Fills the pipe, as if nobody had read it for a very long time. */
 START_TEST(a_signal_that_cannot_be_counted_asks_to_stop)
 {
 	struct pollfd stop = { .events = POLLIN };
@@ -36,7 +36,7 @@ START_TEST(a_signal_that_cannot_be_counted_asks_to_stop)
 	ck_assert_int_eq(write(stop.fd, &most, sizeof(most)), sizeof(most));
 	errno = ERANGE;
 	ck_assert_int_eq(raise(SIGTERM), 0);
-	ck_assert_int_eq(errno, ERANGE); /* the interrupted code does not notice */
+	ck_assert_int_eq(errno, ERANGE); /* the interrupted code sees no difference in errno */
 	alarm(0);
 	ck_assert(our_stop_requested());
 	ck_assert_int_eq(poll(&stop, 1, 0), 1);
@@ -52,7 +52,7 @@ START_TEST(an_alarm_does_not)
 }
 END_TEST
 
-/* A write without a reader fails with EPIPE, and the writer reports it. */
+/* A write to a pipe without a reader fails with EPIPE, and no signal ends the program. */
 START_TEST(a_broken_pipe_ends_nothing)
 {
 	int pipes[2];
@@ -74,14 +74,14 @@ START_TEST(a_call_that_blocks_too_late_is_interrupted)
 	ck_assert_int_eq(pipe(pipes), 0);
 	ck_assert_int_eq(our_catch_signals(), 0);
 	ck_assert_int_eq(raise(SIGINT), 0);
-	ck_assert_int_eq(read(pipes[0], &byte, 1), -1); /* nobody ever writes */
+	ck_assert_int_eq(read(pipes[0], &byte, 1), -1); /* nothing is ever written to it */
 	ck_assert_int_eq(errno, EINTR);
-	ck_assert_int_eq(read(pipes[0], &byte, 1), -1); /* and the next one, too */
+	ck_assert_int_eq(read(pipes[0], &byte, 1), -1); /* the next call is interrupted, too */
 	ck_assert_int_eq(errno, EINTR);
 }
 END_TEST
 
-/* One that comes with the first is the same request, as timeout(1) sends it. */
+/* A second signal soon after the first counts as the same request: timeout(1) sends two. */
 START_TEST(a_second_signal_asks_to_leave)
 {
 	struct timespec pause = { .tv_nsec = 300000000 };

@@ -18,7 +18,7 @@
 #include "program/stop.h"
 #include "tests/unit/unit.h"
 
-/* What a stage would provide; what is tested here needs no CQ. */
+/* Functions that a stage provides. These tests need no CQ. */
 int our_create_cq(struct our_control *no_control)
 {
 	(void)no_control;
@@ -30,7 +30,7 @@ void our_destroy_cq(struct our_control *no_control)
 	(void)no_control;
 }
 
-/* Until when somebody wanted to wait, and what he gets. */
+/* The time until which the function under test waits, and what the wait returns. */
 static uint64_t waited_until_ns;
 static int wait_returns;
 
@@ -52,8 +52,8 @@ static const struct {
 	int wait_returns, returns;
 	uint64_t waits_until_ns;
 } waits[] = {
-	{ UINT64_MAX, 100, ETIMEDOUT, EAGAIN, 100 }, /* it is time */
-	{ 50, 100, ETIMEDOUT, ETIMEDOUT, 50 },       /* the peer has said nothing for too long */
+	{ UINT64_MAX, 100, ETIMEDOUT, EAGAIN, 100 }, /* the time has come */
+	{ 50, 100, ETIMEDOUT, ETIMEDOUT, 50 },       /* the peer has sent nothing for too long */
 	{ 100, 100, ETIMEDOUT, EAGAIN, 100 },
 	{ UINT64_MAX, 100, 0, 0, 100 }, /* a completion */
 	{ UINT64_MAX, 100, ECONNRESET, ECONNRESET, 100 },
@@ -74,7 +74,7 @@ START_TEST(a_wait_for_a_time_ends_with_it_or_with_a_completion)
 }
 END_TEST
 
-/* What the provider returns, and what it sets errno to. */
+/* What the provider returns, and the errno that it sets. */
 static int provider_returns, provider_errno;
 
 static int refuse_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
@@ -109,9 +109,9 @@ static const struct refused {
 	{ ENOMEM, 0, true, ENOMEM, "Cannot allocate memory (12)" },
 	{ -ENOMEM, 0, true, ENOMEM, "Cannot allocate memory (12)" },
 	{ -1, ENOMEM, true, ENOMEM, "Cannot allocate memory (12)" },
-	{ -1, ENOTCONN, true, ECONNRESET, NULL }, /* the caller says that the peer has left */
+	{ -1, ENOTCONN, true, ECONNRESET, NULL }, /* the caller reports that the peer has left */
 	{ ENOTCONN, 0, true, ECONNRESET, NULL },
-	{ ENOTCONN, 0, false, ENOTCONN, "(107)" }, /* the caller has nothing to say */
+	{ ENOTCONN, 0, false, ENOTCONN, "(107)" }, /* the caller reports nothing */
 };
 
 static void check_refusal(const char *call, int ret, const struct refused *refused)
@@ -179,7 +179,7 @@ static const struct ended {
 	bool stop;
 	int expected;
 	const char *said;
-	int ended; /* by what the CM has said */
+	int ended; /* the CM has reported the reason */
 } ends[] = {
 	{ "client", 9, 0, 9, false, 0, NULL, 0 },
 	{ "agent", 9, 0, 9, false, 0, NULL, 0 },
@@ -191,11 +191,11 @@ static const struct ended {
 	  0 },
 	{ "agent", 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the client said nothing for 3 s, after 5",
 	  0 },
-	{ "client", 9, EIO, 5, false, EIO, NULL, 0 }, /* has been reported where it happened */
+	{ "client", 9, EIO, 5, false, EIO, NULL, 0 }, /* reported where it happened */
 	{ "client", 9, 0, 5, true, EINTR, NULL, 0 },
 	{ "agent", 9, ECONNRESET, 5, true, EINTR, NULL, 0 },
 	{ "agent", 9, EPROTO, 5, true, EPROTO, NULL, 0 },
-	/* -D: the agent's client leaves when it likes; a server does not */
+	/* with -D a client may leave at any time, a server may not */
 	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, 0, NULL, ECONNRESET },
 	{ "agent", OUR_COUNT_UNLIMITED, ETIMEDOUT, 5, false, 0, NULL, 0 },
 	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 0, false, ECONNRESET, "the client left",
@@ -209,12 +209,12 @@ static const struct ended {
 	{ "agent", 9, EHOSTUNREACH, 5, false, EHOSTUNREACH,
 	  "the client cannot be reached any more, after 5 messages (RDMA_CM_EVENT_UNREACHABLE)",
 	  EHOSTUNREACH },
-	/* A flush alone does not say that anybody left. */
+	/* A flushed work request alone does not mean that the peer has left. */
 	{ "client", 9, ECONNRESET, 5, false, ECANCELED,
 	  "a work request was flushed after 5 messages, although the server has not", 0 },
 	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECANCELED,
 	  "although the client has not disconnected", 0 },
-	{ "client", 9, ENODEV, 5, false, ENODEV, NULL, 0 }, /* of a post, reported there */
+	{ "client", 9, ENODEV, 5, false, ENODEV, NULL, 0 }, /* a post failed and reported it */
 };
 
 static struct ibv_device device = { .transport_type = IBV_TRANSPORT_IB };
@@ -222,7 +222,7 @@ static struct ibv_context verbs = { .device = &device };
 static struct rdma_event_channel own_channel;
 static struct rdma_cm_id own_id, second_id, other_id;
 
-/* Takes the place of the library's: the device has nothing to say. */
+/* Replaces the library's function: the device has no event. */
 int ibv_get_async_event(struct ibv_context *verbs_context, struct ibv_async_event *event)
 {
 	(void)verbs_context, (void)event;
@@ -230,7 +230,7 @@ int ibv_get_async_event(struct ibv_context *verbs_context, struct ibv_async_even
 	return -1;
 }
 
-/* On iWARP it is TCP that could not send, as it has lost the peer. */
+/* On iWARP, TCP could not send, because the connection to the peer is lost. */
 START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 {
 	static const struct our_options options = { .timeout_s = 3 };
@@ -264,7 +264,7 @@ START_TEST(how_a_run_has_ended)
 	control.verbs = &verbs;
 	control.give_up_ns = UINT64_MAX;
 	own_id.channel = &own_channel;
-	own_channel.fd = eventfd(0, 0); /* nothing ever comes */
+	own_channel.fd = eventfd(0, 0); /* nothing will come */
 	verbs.async_fd = own_channel.fd;
 	ck_assert_int_eq(our_catch_signals(), 0);
 	if (end->stop)
@@ -301,7 +301,7 @@ START_TEST(what_an_event_means_to_who_awaits_a_connection)
 	capture_start();
 	ck_assert_int_eq(our_judge_cm_event(&events[_i].event, RDMA_CM_EVENT_ESTABLISHED),
 			 events[_i].expected);
-	ck_assert_str_eq(captured_stderr(), ""); /* the caller knows what it asked for */
+	ck_assert_str_eq(captured_stderr(), ""); /* the caller knows which event it waits for */
 }
 END_TEST
 
@@ -358,7 +358,10 @@ START_TEST(an_event_is_named_if_the_error_came_from_it)
 }
 END_TEST
 
-/* The event means the depths from our side: rdma_get_cm_event(3). They are not crossed. */
+/*
+ * The depths in the event are those of the receiving side: see rdma_get_cm_event(3). They are not
+ * exchanged.
+ */
 static const struct {
 	enum rdma_cm_event_type event;
 	uint8_t respond, initiate, responder_resources, initiator_depth;
@@ -368,7 +371,7 @@ static const struct {
 	{ RDMA_CM_EVENT_CONNECT_REQUEST, 0, 1, 0, 1, 0 },
 	{ RDMA_CM_EVENT_CONNECT_REQUEST, 200, 100, 1, 1, 0 },
 	{ RDMA_CM_EVENT_CONNECT_REQUEST, 200, 16, 128, 16, 128 },
-	/* a client, which gets no offer */
+	/* a client, which gets no such request */
 	{ RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0, 1, 1, 0 },
 	{ RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0, 16, 16, 16 },
 };

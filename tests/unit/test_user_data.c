@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of ping-sr-0/user_data.h: a wrong byte, wherever it is, and a wrong message are
- * noticed.
+ * Place: unit tests of ping-sr-0/user_data.h: a wrong byte, at any position, and a wrong message
+ * are found.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ START_TEST(misplaced_words_are_found)
 	capture_start();
 	ck_assert_int_eq(our_verify_data(&control, 1, 42), EBADMSG);
 	fill(4096, 42);
-	memmove(memory + 2048, memory, 2048); /* half of it sent twice */
+	memmove(memory + 2048, memory, 2048); /* the first half of the message comes twice */
 	ck_assert_int_eq(our_verify_data(&control, 1, 42), EBADMSG);
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: unit tests of verbs-trace/: the trace of calls on a device that the test makes up, with
- * functions of its own in the context.
+ * functions of its own in the device's context.
  */
 #include <errno.h>
 #include <string.h>
@@ -115,7 +115,7 @@ START_TEST(a_post_that_fails_is_always_shown)
 	send_one(7, 0);
 	post_result = ENOMEM;
 	send_one(8, 0);
-	post_result = -1; /* as some providers have it */
+	post_result = -1; /* some providers return -1 and set errno */
 	errno = ENOTCONN;
 	send_one(9, 0);
 	assert_holds(captured_stderr(), "  2. ibv_post_send              FAILED, errno 12");
@@ -140,7 +140,7 @@ START_TEST(empty_polls_are_counted_and_told_once)
 }
 END_TEST
 
-/* Of a completion in error opcode and length mean nothing. */
+/* In a completion with an error, opcode and length are not valid. */
 START_TEST(of_a_failed_completion_only_what_is_valid_is_shown)
 {
 	const struct ibv_wc wc = {

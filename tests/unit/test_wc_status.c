@@ -8,7 +8,9 @@
 #include "common/transfer_posting.h"
 #include "tests/unit/unit.h"
 
-/* Each has a cause of its own; the opcode, which is not valid, says nothing. See ibv_poll_cq(3). */
+/*
+ * Each status has its own cause. The opcode is not valid, and must not be used. See ibv_poll_cq(3).
+ */
 static const struct {
 	enum ibv_wc_status status;
 	uint64_t wr_id;

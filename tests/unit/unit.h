@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the unit tests, of everything that needs no device. Contract: a suite for each topic, and
- * functions to read what is written to stdout and stderr. Check runs each test in its own process.
+ * Place: the unit tests of everything that needs no device. Contract: one suite for each topic, and
+ * functions that capture what is written to stdout and stderr. Check runs each test in its own
+ * process.
  */
 #ifndef UNIT_H
 #define UNIT_H
@@ -34,17 +35,17 @@ Suite *user_data_suite(void);
 Suite *wc_status_suite(void);
 Suite *verbs_trace_suite(void);
 
-/* Sends stdout and stderr of this process into memory, from now on. */
+/* Redirects stdout and stderr of this process into memory, from now on. */
 void capture_start(void);
 
-/* What has been written since; valid for the rest of the test. */
+/* What was written since then; valid until the test ends. */
 const char *captured_stdout(void);
 const char *captured_stderr(void);
 
-/* What getrlimit(2) has from now on for a limit, in place of the system's. */
+/* Replaces the system's value of a limit: getrlimit(2) returns this from now on. */
 void unit_set_lockable(uint64_t bytes);
 
-/* Fails the test unless `text` holds `part`. */
+/* Fails the test unless `text` contains `part`. */
 void assert_holds(const char *text, const char *part);
 
 #define UNIT_LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))

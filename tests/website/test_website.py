@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tools.website import check, sources  # noqa: E402
+from tools.website import check, mend, sources  # noqa: E402
 from tools.website.markdown import Pages  # noqa: E402
 from tools.website.sources import NotThere  # noqa: E402
 
@@ -18,14 +18,14 @@ from tools.website.sources import NotThere  # noqa: E402
 class Checks(unittest.TestCase):
     """What is wrong with a site is found."""
 
-    def site(self, body: str, style: str = "", script: str = "") -> list[str]:
+    def site(self, body: str, style: str = "", script: str = "", indexed: str = '"index", "other"') -> list[str]:
         """What the check says of a site of two pages."""
         with tempfile.TemporaryDirectory() as folder:
             html = Path(folder)
             (html / "index.html").write_text(f"<html><body>{body}</body></html>")
             (html / "other.html").write_text('<h1 id="there">Other</h1>')
             (html / "style.css").write_text(style)
-            (html / "searchindex.js").write_text(script)
+            (html / "searchindex.js").write_text(f'Search.setIndex({{"docnames": [{indexed}], "a": 1}})\n{script}')
             return check.site(html)
 
     def test_a_good_one(self) -> None:
@@ -45,6 +45,17 @@ class Checks(unittest.TestCase):
 
     def test_a_script_that_files_do_not_load(self) -> None:
         self.assertEqual(len(self.site("", "", 'import A from "./a.js";')), 1)
+
+    def test_a_page_that_a_search_does_not_find(self) -> None:
+        self.assertEqual(self.site("", indexed='"index"'), ["other.html is not in the index to search"])
+
+    def test_dark_by_preference(self) -> None:
+        text = '@media not print {\n  body[data-theme="dark"] {\n    --a: #131416; }\n}\n'
+        mended = mend.also_by_preference(text)
+        self.assertIn("(prefers-color-scheme: dark)", mended)
+        self.assertEqual(mended.count("--a: #131416;"), 2)
+        self.assertEqual(mend.also_by_preference(mended), mended)
+        self.assertEqual(mend.also_by_preference("p {}"), "p {}")
 
 
 class Markdown(unittest.TestCase):

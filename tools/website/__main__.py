@@ -75,8 +75,12 @@ def build(directory: Path) -> int:
     source.mkdir(parents=True, exist_ok=True)
     write_pages(source, html)
     command = ["sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html"]
+    index = html / "searchindex.js"
+    if not index.exists():
+        command += ["-a", "-E"]  # all pages: Sphinx writes this file last, so an earlier build did not end
     command += ["-c", str(TOP / "tools/website"), "-d", str(directory / "doctrees"), str(source), str(html)]
     if subprocess.run(command, cwd=TOP).returncode:
+        index.unlink(missing_ok=True)  # it may not have all pages
         return 1
     mend.site(html)
     mistakes = check.site(html)

@@ -7,6 +7,7 @@ a script, style, font or picture from there is a mistake.
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -58,6 +59,17 @@ def of_page(path: Path, pages: dict[Path, Page]) -> list[str]:
     return [mistake for mistake in mistakes if mistake]
 
 
+def not_indexed(html: Path) -> list[str]:
+    """Pages that a search does not find."""
+    index = html / "searchindex.js"
+    if not index.exists():
+        return ["there is no index to search"]
+    found = re.search(r'"?docnames"?:\s*(\[[^\]]*\])', index.read_text())
+    names = set(json.loads(found[1])) if found else set()
+    pages = {str(path.relative_to(html).with_suffix("")) for path in html.rglob("*.html")} - {"genindex", "search"}
+    return [f"{name}.html is not in the index to search" for name in sorted(pages - names)]
+
+
 def site(html: Path) -> list[str]:
     """All that is wrong with the site."""
     html = html.resolve()
@@ -69,6 +81,4 @@ def site(html: Path) -> list[str]:
     for script in html.rglob("*.js"):
         if re.search(r"^import ", script.read_text(), re.MULTILINE):
             mistakes.append(f"{script.relative_to(html)} is a module, which is not loaded from a file")
-    if not (html / "searchindex.js").exists():
-        mistakes.append("there is no index to search")
-    return mistakes
+    return mistakes + not_indexed(html)

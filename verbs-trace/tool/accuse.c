@@ -17,7 +17,7 @@
 #include "verbs-trace/tool/thread.h"
 #include "verbs-trace/tool/watch.h"
 
-#define MANY 20 /* of a sort; of those beyond only the number is told */
+#define MANY 20 /* accusations of one kind that are stored; of the others only the number is */
 
 static const char *const sort_names[] = {
 #define SORT(sort, name, pitfall) name,
@@ -74,8 +74,9 @@ static void see_context(struct object *context, void *argument)
 }
 
 /*
- * Whether a signal may have come while this thread was in a provider that had locked a CQ: then none is
- * looked into. Calls that wait for events, in which a program that hangs mostly is, lock none.
+ * Whether a signal may have come while this thread was in a provider that had locked a CQ. In that
+ * case no CQ is polled. Calls that wait for events, in which most programs that hang are, lock no
+ * CQ.
  */
 static bool may_have_locked(void)
 {
@@ -94,7 +95,7 @@ static void look_around(bool ended_by_itself)
 		objects_each(KIND_CQ, see_cq, NULL);
 	objects_each(KIND_CONTEXT, see_context, NULL);
 	if (!ended_by_itself)
-		return; /* it had no chance to tidy up */
+		return; /* it had no chance to destroy its objects */
 	watch_events_at_exit();
 	for (kind = 0; kind < N_KINDS; kind++) {
 		if (kind != KIND_CM_EVENT)

@@ -19,19 +19,22 @@
 /* What -c shows for a verb; each thread has its own rows. See summary.c. */
 struct tally {
 	uint64_t calls, errors;
-	uint64_t timed_ns; /* of the calls that are all timed */
-	/* Of the other calls: each that was timed counts for those up to the next that is timed. */
+	uint64_t timed_ns; /* calls that are all timed */
+	/*
+	 * Of the other calls some are timed: each stands for the calls up to the next one that is
+	 * timed.
+	 */
 	uint64_t sampled_ns, sampled;
-	unsigned int untimed; /* how many calls to come are not */
+	unsigned int untimed; /* how many of the next calls are not timed */
 };
 
-/* A thread that has called a verb. If the program hangs, the verb that the thread is in hangs. */
+/* A thread that has called a verb. If a thread is in a call for long, the program hangs there. */
 struct thread {
 	int number; /* in order of their first calls */
 	pid_t tid;
 	int depth;             /* of calls within calls; 0 outside */
 	struct moment in;      /* the outermost call; `when` is 0 outside */
-	bool gone;             /* has ended: the next one may have the row */
+	bool gone;             /* the thread has ended: another one may get the row */
 	struct tally *tallies; /* one for each verb */
 	int *error;            /* its errno: looking it up each time takes too long */
 	struct thread *next;
@@ -41,12 +44,12 @@ struct call {
 	int verb; /* enum verb */
 	struct thread *thread;
 	uint64_t began, ended; /* nanoseconds, CLOCK_MONOTONIC; both 0 if it is not timed */
-	int error;             /* an errno value, or 0 */
-	int saved_errno;       /* what the program will see */
-	bool inner;            /* within another call: a library's own */
-	bool waited;           /* nothing was there, which is not an error */
+	int error;             /* the error: an errno value, or 0 */
+	int saved_errno;       /* what the program will get */
+	bool inner;            /* inside another call: made by a library */
+	bool waited;           /* nothing was there (EAGAIN), which is not an error */
 	bool bad;              /* the call succeeded, but brought an error */
-	bool silent;           /* no line: it is shown later, with others */
+	bool silent;           /* no line is written now: it is shown later, with others */
 	struct out *out;       /* its line, while one is being written */
 };
 
@@ -138,15 +141,18 @@ void call_result_pointer(struct call *call, const void *ret);
 void call_result_object(struct call *call, enum kind kind, const void *ret);
 void call_result_void(struct call *call);
 
-/* A line that is not a call's: `what` is its first word, NULL if none is wanted. Ends the line. */
+/*
+ * Writes a line that does not belong to a call: `what` is its first word, NULL for none. Ends the
+ * line.
+ */
 struct out *line_begin(int verb, uint64_t when, const struct thread *thread);
 void line_end(struct out *out);
 
-/* All threads that there have been, linked by `next`; some rows were used twice. */
+/* All threads so far, linked by `next`; some rows were used by several threads. */
 struct thread *threads_first(void);
 /* Threads that are in a call. */
 void threads_each(void (*see)(const struct thread *thread));
-/* In the child of a fork: the only thread there is. */
+/* In the child of a fork: only this thread exists. */
 void threads_forked(void);
 void call_lock(void);
 void call_unlock(void);

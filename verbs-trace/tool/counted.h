@@ -23,7 +23,7 @@ static inline bool call_is_counted(int verb)
 	return thread && (!thread->depth & (thread->tallies[verb].untimed > 0));
 }
 
-/* What the provider calls in turn is not counted: between these two. Returns the thread. */
+/* Calls that the provider makes between these two are not counted. The first returns the thread. */
 static inline struct thread *counted_begin(void)
 {
 	struct thread *thread = thread_mine;

@@ -9,7 +9,7 @@
 #include "verbs-trace/tool/guard.h"
 #include "hooks.h"
 
-struct device devices[MAX_DEVICES]; /* rows are used again only for the same context */
+struct device devices[MAX_DEVICES]; /* a row is used again only for the same context */
 _Atomic int n_devices;
 
 const struct device *device_seek(const struct ibv_context *context)
@@ -22,7 +22,7 @@ const struct device *device_seek(const struct ibv_context *context)
 	}
 	return NULL;
 }
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what is added */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards adding rows */
 
 void device_opened(struct ibv_context *context)
 {

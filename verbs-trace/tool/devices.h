@@ -23,12 +23,12 @@ void device_opened(struct ibv_context *context);
 extern struct device devices[MAX_DEVICES];
 extern _Atomic int n_devices;
 
-/* Of a context whose tables we have changed. Any thread, without a lock. */
+/* For a context whose tables were changed. Any thread, without a lock. */
 const struct device *device_seek(const struct ibv_context *context);
 
 static inline const struct device *device_of(const struct ibv_context *context)
 {
-	if (devices[0].context == context) /* as a rule there is no other */
+	if (devices[0].context == context) /* usually it is the only one */
 		return &devices[0];
 	return device_seek(context);
 }

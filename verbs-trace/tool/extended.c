@@ -30,7 +30,7 @@ void after_ibv_qp_to_qp_ex(struct call *call, struct ibv_qp *qp, struct ibv_qp_e
 	*(struct ibv_qp_ex *)object->functions = *ret;
 	install_qp_ex(ret, object->functions);
 	if (object->send_cq)
-		object->send_cq->uncounted = true; /* its work requests come one call at a time */
+		object->send_cq->uncounted = true; /* its work requests are made by several calls */
 }
 
 void after_ibv_create_cq_ex(struct call *call, struct ibv_context *context,

@@ -78,7 +78,7 @@ def read_argument(text: str) -> Argument:
 
 
 def read_table(path: Path) -> list[Verb]:
-    """All verbs of a table."""
+    """The verbs of a table."""
     verbs, section = [], ""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line or line.startswith("#"):
@@ -99,7 +99,7 @@ def read_table(path: Path) -> list[Verb]:
 
 
 def installer(section: str, verbs: list[Verb]) -> str:
-    """The function that puts ours into a table of functions, and keeps what was there."""
+    """The function that puts the tool's functions into a table of functions, and stores the original ones."""
     struct = {"ops": "ibv_context_ops", "verbs_context": "verbs_context"}.get(section)
     struct = struct or f"ibv_{section}"
     lines = [f"void install_{section}(struct {struct} *table, struct {struct} *kept)", "{"]
@@ -115,7 +115,7 @@ def installer(section: str, verbs: list[Verb]) -> str:
 
 def write_calls(directory: Path, table: str, verbs: list[Verb]) -> None:
     """The functions of a table."""
-    verbs = [v for v in verbs if v.name != "rfcntl"]  # of any number of arguments: by hand
+    verbs = [v for v in verbs if v.name != "rfcntl"]  # it has a variable number of arguments, and is not generated
     sections = dict.fromkeys(v.section for v in verbs if not v.exported)
     parts = [HEAD, INCLUDES, *(v.function() for v in verbs)]
     parts += [installer(s, [v for v in verbs if v.section == s]) for s in sections]
@@ -123,7 +123,7 @@ def write_calls(directory: Path, table: str, verbs: list[Verb]) -> None:
 
 
 def write_lists(directory: Path, verbs: list[Verb]) -> None:
-    """What knows of all verbs."""
+    """The file that lists all verbs."""
     names = list(dict.fromkeys(v.name for v in verbs))
     by_name = {v.name: v for v in reversed(verbs)}
     enum = "\n".join(f"\tVERB_{n}," for n in names)

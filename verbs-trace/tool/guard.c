@@ -7,7 +7,7 @@
 #include "verbs-trace/tool/guard.h"
 
 static __thread volatile sig_atomic_t held, deferred;
-static __thread int cancel_state; /* the program's */
+static __thread int cancel_state; /* the handler of the program */
 
 void guard_lock(pthread_mutex_t *lock)
 {

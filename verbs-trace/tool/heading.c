@@ -12,11 +12,11 @@
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/sink.h"
 
-#define MOST 2048 /* bytes of the program's arguments */
+#define MOST 2048 /* bytes of the program's arguments that are shown */
 
 static bool written;
 
-/* The first bytes of a file of /proc, with a 0 behind them. */
+/* Reads the first bytes of a file of /proc, and adds a 0. */
 static size_t read_file(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

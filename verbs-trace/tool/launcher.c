@@ -22,7 +22,7 @@
 #define LIBRARY "libverbs-trace.so"
 #define PICTURE "picture/picture.py"
 
-static char wanted[PATH_MAX + 1024]; /* the settings, as SETTINGS_VARIABLE has them */
+static char wanted[PATH_MAX + 1024]; /* the settings, in the form of SETTINGS_VARIABLE */
 
 static void usage(FILE *file)
 {
@@ -69,7 +69,7 @@ static void want(char letter, const char *value)
 	snprintf(wanted + length, sizeof(wanted) - length, "%c%s\n", letter, value);
 }
 
-/* Emptied here, once; each process then appends. */
+/* The file is emptied here, once; each process then appends to it. */
 static int want_file(const char *path)
 {
 	char full[PATH_MAX];
@@ -95,7 +95,7 @@ static int want_bytes(const char *text)
 	return 0;
 }
 
-/* 0, or the exit status; -1 when there is nothing more to do. */
+/* Returns 0, or the exit status; -1 if there is nothing more to do. */
 static int read_option(int option)
 {
 	switch (option) {
@@ -123,7 +123,10 @@ static int read_option(int option)
 	}
 }
 
-/* Beside the launcher, where it is built, or where it is installed: PREFIX/bin and PREFIX/lib. */
+/*
+ * Next to the launcher (where it is built), or in PREFIX/lib if the launcher is in PREFIX/bin
+ * (where it is installed).
+ */
 static int find_ours(const char *name, char *path)
 {
 	static const char *const places[] = { "", "../lib/verbs-trace/" };
@@ -154,7 +157,7 @@ static int find_library(char *library)
 	return ret;
 }
 
-/* --html OUT.html [--packets FILE] TRACE.json...: another program does that. */
+/* With --html OUT.html [--packets FILE] TRACE.json... another program does the work. */
 static int draw(char **argv)
 {
 	char path[PATH_MAX];

@@ -124,7 +124,7 @@ void call_result_pointer(struct call *call, const void *ret)
 	after_result(call);
 }
 
-/* The one time that its pointer is shown. */
+/* This is the only time that the object's pointer is shown. */
 void call_result_object(struct call *call, enum kind kind, const void *ret)
 {
 	struct object *object = object_of(kind, ret);

@@ -11,7 +11,7 @@
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/objects.h"
 
-#define BUCKETS  16384 /* a power of two; chains grow with what a program has at a time */
+#define BUCKETS  16384 /* a power of two; with more objects chains become longer */
 #define NUMBERED 4096
 
 const char *const kind_names[N_KINDS] = {
@@ -22,7 +22,7 @@ const char *const kind_names[N_KINDS] = {
 
 static struct object *buckets[BUCKETS];
 static struct object *numbered[NUMBERED]; /* QPs, by their numbers */
-/* What this thread has looked for of late; one that has ended has no pointer. */
+/* The objects that this thread has looked up recently; one that has ended has no pointer. */
 __thread struct object *object_recent[OBJECTS_RECENT];
 static __thread struct object *recent_qp[OBJECTS_RECENT];
 static struct object *unused;
@@ -36,7 +36,7 @@ static struct object **bucket_of(const void *pointer)
 	return &buckets[(bits >> 4 ^ bits >> 16 ^ bits >> 28) & (BUCKETS - 1)];
 }
 
-/* With the lock held: what points to it, or to the end of its chain. */
+/* With the lock held: the link to the entry, or the link at the end of its chain. */
 static struct object **find(enum kind kind, const void *pointer)
 {
 	struct object **at = bucket_of(pointer);
@@ -46,7 +46,10 @@ static struct object **find(enum kind kind, const void *pointer)
 	return at;
 }
 
-/* With the lock held. A library's own objects have a name only once they are seen. */
+/*
+ * With the lock held. An object that a library made for itself gets a name only when the program
+ * uses it.
+ */
 static void number(struct object *object)
 {
 	if (!object->number)
@@ -160,7 +163,7 @@ void object_ended(struct object *object)
 	guard_unlock(&lock);
 }
 
-/* By their numbers; qsort() may use the heap. */
+/* Sorts by number, without the heap, which qsort() may use. */
 static void sort(struct object **all, size_t n)
 {
 	struct object *one;
@@ -176,7 +179,7 @@ static void sort(struct object **all, size_t n)
 	}
 }
 
-/* With the lock held: how many there are; where `all` is given, they are put there. */
+/* With the lock held: returns how many there are, and puts them into `all` if it is not NULL. */
 static size_t collect(enum kind kind, struct object **all)
 {
 	struct object *object;
@@ -226,7 +229,7 @@ void object_number_qp(struct object *qp, uint32_t qp_num)
 	guard_unlock(&lock);
 }
 
-/* What has a CQ is a QP. */
+/* A QP, because only a QP has a CQ. */
 static bool completes_to(const struct object *qp, const struct object *cq, uint32_t qp_num)
 {
 	return qp->qp_num == qp_num && qp->pointer && (qp->recv_cq == cq || qp->send_cq == cq);

@@ -48,7 +48,7 @@ enum kind {
 
 extern const char *const kind_names[N_KINDS];
 
-/* A moment: which verb, when. For a verb that has not been called yet `when` is 0. */
+/* A call: which verb, and when. If the verb has not been called yet, `when` is 0. */
 struct moment {
 	int verb; /* enum verb */
 	uint64_t when;
@@ -68,13 +68,13 @@ struct object {
 	 */
 	struct object *_Atomic send_cq, *_Atomic recv_cq, *_Atomic channel;
 	uint32_t qp_num;
-	struct object *next_qp;                    /* of those whose number has the same place */
+	struct object *next_qp;                    /* of those at the same place in the table */
 	struct object *next_on_channel, *first_cq; /* guarded by the lock of watch_queues.c */
 	bool sq_sig_all;
 	uint64_t wc_flags;           /* of an extended CQ */
 	void *functions;             /* an extended queue's own: see extended.c */
 	_Atomic int entries;         /* of a CQ */
-	_Atomic bool uncounted;      /* the number of completions to come is not known */
+	_Atomic bool uncounted;      /* the number of completions that will come is not known */
 	_Atomic int64_t outstanding; /* of a CQ or a QP: completions that must come */
 	_Atomic int64_t most;
 	_Atomic int64_t receives; /* of a QP: posted and not completed */
@@ -89,7 +89,7 @@ struct object {
 	_Atomic uint64_t armed; /* when */
 	_Atomic bool polled_since_event, polled_since_armed, at_risk;
 	_Atomic uint64_t empty, empty_since, empty_until; /* empty polls */
-	_Atomic bool told;                                /* one accusation of a kind is enough */
+	_Atomic bool told;                                /* only one accusation of each kind */
 
 	_Atomic uint64_t got, acked; /* events */
 	_Atomic uint64_t got_last;   /* when */
@@ -108,7 +108,7 @@ static inline struct object **object_recent_at(const void *pointer)
 	return &object_recent[(uintptr_t)pointer >> 6 & (OBJECTS_RECENT - 1)];
 }
 
-/* The one that is known, or NULL. */
+/* Returns the known object, or NULL. */
 static inline struct object *object_of(enum kind kind, const void *pointer)
 {
 	struct object *object = *object_recent_at(pointer);

@@ -9,7 +9,7 @@
 
 #include "verbs-trace/tool/out.h"
 
-#define TAIL 1024 /* kept for what closes the groups, and for the result behind them */
+#define TAIL 1024 /* bytes kept free for the ends of groups and the result after them */
 
 void out_raw(struct out *out, const char *format, ...)
 {
@@ -24,7 +24,7 @@ void out_raw(struct out *out, const char *format, ...)
 		out->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-/* Whether there is room for an item of so many bytes; if not, it is left out. */
+/* Whether there is room for an item of this length; if not, it is left out. */
 static bool has_room(struct out *out, size_t bytes)
 {
 	if (!out->beyond && out->length + bytes + TAIL < out->size)
@@ -133,7 +133,7 @@ void out_true(struct out *out, const char *name)
 	if (out->json)
 		out_raw(out, "true");
 	else
-		out->length--; /* the space behind the name, which is all there is to say */
+		out->length--; /* removes the space after the name */
 }
 
 void out_name(struct out *out, const char *name, uint64_t value, struct names names)

@@ -31,7 +31,7 @@ struct names {
 /* Raw text of the caller: it must be valid in the syntax in use. */
 void out_raw(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Groups: "name {...}" and "name [...]". In a list, and where none is wanted, name is NULL. */
+/* Groups: "name {...}" and "name [...]". In a list, and where no name is wanted, name is NULL. */
 void out_open(struct out *out, const char *name);
 void out_close(struct out *out);
 void out_open_list(struct out *out, const char *name);

@@ -14,7 +14,7 @@
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/watch.h"
 
-#define PAGES 256 /* the last so many private data are watched */
+#define PAGES 256 /* only this many of the newest private data are watched */
 
 static struct page {
 	uint8_t *data;
@@ -22,7 +22,8 @@ static struct page {
 	bool in_use, guarded;
 } pages[PAGES];
 static unsigned int next_page;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all but what the handler does */
+static pthread_mutex_t lock =
+	PTHREAD_MUTEX_INITIALIZER; /* guards all but what the handler changes */
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
@@ -39,7 +40,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 		       "private data was read after this ack of its event");
 		return;
 	}
-	signal(number, SIG_DFL); /* it is the program's own; the instruction is tried again */
+	signal(number, SIG_DFL); /* a fault of the program: it is repeated, and ends it */
 }
 
 /* False where the program has a handler of its own. */
@@ -81,7 +82,10 @@ static struct page *free_page(size_t size)
 	return NULL;
 }
 
-/* With a length: the copy to hand to the program. Without: the copy's event is acked now. */
+/*
+ * With a length: returns the copy for the program. Without: the event of this copy is acknowledged
+ * now.
+ */
 const void *private_data_guard(const void *data, size_t length, struct moment moment)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE), i;
@@ -92,7 +96,7 @@ const void *private_data_guard(const void *data, size_t length, struct moment mo
 		page = free_page(size);
 		if (page) {
 			page->in_use = true;
-			memset(page->data, 0, size); /* nothing of the one before */
+			memset(page->data, 0, size); /* nothing of the previous data */
 			memcpy(page->data, data, length);
 			data = page->data;
 		}

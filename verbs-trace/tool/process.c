@@ -20,7 +20,7 @@
 #include "verbs-trace/tool/sink.h"
 #include "verbs-trace/tool/summary.h"
 
-static pid_t process; /* a child of vfork() has our memory, but not our pid */
+static pid_t process; /* a child of vfork() has this process's memory, but another pid */
 
 static void before_fork(void)
 {
@@ -34,7 +34,7 @@ static void in_parent(void)
 	objects_unlock();
 }
 
-/* What the parent has made is the parent's to destroy. */
+/* Objects that the parent created are the parent's to destroy. */
 static void disown(struct object *object, void *argument)
 {
 	(void)argument;
@@ -59,7 +59,7 @@ static void in_child(void)
 		objects_each((enum kind)kind, disown, NULL);
 }
 
-/* A signal that would end the program without a word: the report comes first. */
+/* Handles a signal that would end the program: the report is written first. */
 static void on_signal(int number)
 {
 	if (guard_defers(number))
@@ -67,7 +67,7 @@ static void on_signal(int number)
 	if (getpid() == process)
 		report_all(false);
 	signal(number, SIG_DFL);
-	raise(number); /* taken when this handler returns */
+	raise(number); /* delivered when this handler returns */
 }
 
 static void catch_signal(int number)
@@ -78,7 +78,10 @@ static void catch_signal(int number)
 		sigaction(number, &ours, NULL);
 }
 
-/* What a program calls in a signal handler, too, is looked for now: that takes locks. */
+/*
+ * Functions that a program also calls in a signal handler are looked up now, because this takes
+ * locks.
+ */
 static void choose_verbs(void)
 {
 	int verb;
@@ -90,7 +93,7 @@ static void choose_verbs(void)
 	}
 }
 
-/* Programs that this one starts are traced with -f only. */
+/* Without -f, programs that this one starts are not traced. */
 static void forget_us(void)
 {
 	unsetenv("LD_PRELOAD");
@@ -111,7 +114,7 @@ static __attribute__((constructor)) void begin(void)
 	process = getpid();
 	choose_verbs();
 	sink_open();
-	real_function(VERB_ibv_get_async_event); /* not to be looked for in a signal handler */
+	real_function(VERB_ibv_get_async_event); /* not to be looked up in a signal handler */
 	real_function(VERB_ibv_ack_async_event);
 	pthread_atfork(before_fork, in_parent, in_child);
 	catch_signal(SIGINT);

@@ -38,7 +38,7 @@ void report(const char *format, ...)
 	sink_write(text, (size_t)length);
 }
 
-/* Where a program hangs is what one wants to know of one that had to be ended. */
+/* If a program had to be ended, the user wants to know where it was. */
 static void tell_thread(const struct thread *thread)
 {
 	uint64_t for_ns = call_now() - thread->in.when;
@@ -70,7 +70,7 @@ void report_all(bool ended_by_itself)
 		return;
 	objects_each(KIND_CQ, tell_empty, &nobody);
 	threads_each(tell_thread);
-	tracing = false; /* what the libraries do from now on is their own tidying up */
+	tracing = false; /* later calls are made by the libraries' own clean-up */
 	if (settings.summary)
 		summary_tell();
 	accuse_tell(ended_by_itself);

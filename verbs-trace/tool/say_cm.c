@@ -30,7 +30,10 @@ static uint64_t big_endian(const uint8_t *data, size_t size)
 	return value;
 }
 
-/* With -p: what the bytes mean if they are a connect request's or a refusal's of docs/protocol.md. */
+/*
+ * With -p: shows the meaning of the bytes, if they are a connect request or a refusal of
+ * docs/protocol.md.
+ */
 static void say_wire(struct out *out, const uint8_t *data, size_t length)
 {
 	if (length >= 32 && big_endian(data + 24, 4) == MAGIC) {
@@ -75,7 +78,9 @@ void say_conn_param(struct out *out, const char *name, const struct rdma_conn_pa
 	out_close(out);
 }
 
-/* Why a connection was refused, as the CM's status has it; other statuses are errno values. */
+/*
+ * The reason of a refused connection, as the CM's status gives it; other statuses are errno values.
+ */
 static void say_status(struct out *out, const struct rdma_cm_event *event)
 {
 	static const char *const reasons[] = {
@@ -119,7 +124,7 @@ void say_qp_of_id(struct out *out, const char *name, const struct ibv_qp_init_at
 
 static const char *event_name(enum rdma_cm_event_type type)
 {
-	__typeof__(&rdma_event_str) real = real_function(VERB_rdma_event_str); /* not ours */
+	__typeof__(&rdma_event_str) real = real_function(VERB_rdma_event_str); /* of another form */
 	const char *name = real(type), *prefix = "RDMA_CM_EVENT_";
 
 	return strncmp(name, prefix, strlen(prefix)) ? name : name + strlen(prefix);

@@ -19,7 +19,7 @@ void say_pointer(struct out *out, const char *name, const void *pointer)
 		out_word(out, name, text);
 }
 
-/* An object that this call has made: its name, and the only time its pointer. */
+/* An object that this call has created: its name, and, only here, its pointer. */
 void say_new(struct call *call, const char *name, enum kind kind, const void *pointer)
 {
 	struct object *object = object_of(kind, pointer);

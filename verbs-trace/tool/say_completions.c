@@ -91,7 +91,7 @@ void say_completions(struct out *out, const char *name, const struct ibv_wc *wc,
 	out_close_list(out);
 }
 
-/* `cq` stands at a completion; which of its fields there are depends on what it was made for. */
+/* `cq` is at a completion; which fields it has depends on the attributes of the CQ. */
 void say_extended_completion(struct out *out, struct ibv_cq_ex *cq)
 {
 	const struct ibv_cq_ex *functions = extended_cq_ex(cq);

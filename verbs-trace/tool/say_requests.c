@@ -36,7 +36,7 @@ void say_sges(struct out *out, const char *name, const struct ibv_sge *sges, int
 	out_close_list(out);
 }
 
-/* Where at the peer it goes, as the opcode has it. */
+/* The target at the peer, which depends on the opcode. */
 static void say_remote(struct out *out, const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {
@@ -116,7 +116,7 @@ void say_mw_bind(struct out *out, const char *name, const struct ibv_mw_bind *bi
 	out_close(out);
 }
 
-/* What the program has put into the queue itself before it calls. */
+/* What the program has written into the queue itself before this call. */
 void say_extended_wr(struct out *out, const char *name, const struct ibv_qp_ex *qp)
 {
 	out_object(out, name, KIND_QP, qp);

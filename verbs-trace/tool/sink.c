@@ -14,12 +14,12 @@
 #include "verbs-trace/tool/sink.h"
 
 #define OFTEN_NS 100000000
-#define HIGH     1000 /* programs count on getting low descriptors */
+#define HIGH     1000 /* programs expect to get low descriptors */
 
 static int fd = -1;
 static struct stat opened;
 
-/* The same file under a number that no program looks for. */
+/* Opens the same file under a number that no program expects to get. */
 static int move_up(int low)
 {
 	struct rlimit limit = { .rlim_cur = 256 };
@@ -46,7 +46,10 @@ void sink_open(void)
 		fd = -1;
 }
 
-/* Whether what the descriptor leads to is what we opened; asked now and then, as it may be on a network. */
+/*
+ * Whether the descriptor still refers to the file that was opened. This is not checked each time,
+ * because the file may be on a network.
+ */
 static bool leads_there(void)
 {
 	static _Atomic uint64_t asked;

@@ -11,8 +11,8 @@
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/summary.h"
 
-#define FIRST 16 /* calls in a thread that are timed, of a verb of which later ones are not */
-/* Of the later ones every Nth is timed: the more calls there have been, the larger N is. */
+#define FIRST 16 /* calls of a verb in a thread that are all timed */
+/* Of the later ones every Nth is timed: the more calls there were, the larger is N. */
 #define EVERY_AT_FIRST 31
 #define EVERY_AT_LAST  257
 
@@ -64,7 +64,7 @@ uint64_t summary_calls(void)
 	return calls;
 }
 
-/* Calls that were not timed are taken to be as long as those among them that were. */
+/* Calls that were not timed are taken to be as long as the mean of those that were. */
 static void add(struct row *row, const struct tally *tally)
 {
 	row->calls += tally->calls;

@@ -18,7 +18,7 @@ uint64_t summary_calls(void);
 /* The table. */
 void summary_tell(void);
 
-/* In the child of a fork: from nothing. */
+/* In the child of a fork: starts with empty counts. */
 void summary_forked(void);
 
 #endif

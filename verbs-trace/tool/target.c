@@ -16,7 +16,7 @@
 
 #include "verbs-trace/tool/target.h"
 
-#define DEEPEST 4 /* scripts whose interpreter is a script */
+#define DEEPEST 4 /* how many times the interpreter of a script may be a script */
 
 static bool is_program(const char *path)
 {
@@ -45,7 +45,7 @@ static bool refuse(const char *path, const char *why)
 	return false;
 }
 
-/* Of what has more rights than its user, the loader takes nothing of the user's. */
+/* For a program with more rights than its user (set-user-ID), the loader ignores LD_PRELOAD. */
 static bool has_no_rights(const char *path)
 {
 	struct stat found;
@@ -123,7 +123,7 @@ static bool can_trace(const char *path, int depth)
 	if (!has_no_rights(path))
 		can = false;
 	else if (fd < 0)
-		can = true; /* who may run it need not be able to read it */
+		can = true; /* a user who may execute it need not have the right to read it */
 	else if ((length = read(fd, first.line, sizeof(first.line) - 1)) < 4)
 		can = refuse(path, "is no program");
 	else if (!memcmp(first.line, ELFMAG, SELFMAG))

@@ -13,9 +13,9 @@
 #include "verbs-trace/tool/thread.h"
 
 __thread struct thread *thread_mine;
-static struct thread *threads; /* rows are not freed, but used again */
+static struct thread *threads; /* rows are not freed, but are used again */
 static int n_threads;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two above */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the two above */
 static pthread_key_t at_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -55,7 +55,7 @@ class Wrong(Exception):
 
 
 def kind_of(ctype: str) -> str | None:
-    """The kind of object that a pointer of this type is, if it is one."""
+    """The kind of object that a pointer of this type refers to, if it is an object."""
     return KINDS.get(ctype.replace("const ", "").removeprefix("struct ").strip())
 
 
@@ -69,11 +69,11 @@ class Argument:
 
     @property
     def declared(self) -> str:
-        """As a prototype has it."""
+        """The argument in a prototype."""
         return f"{self.ctype}{'' if self.ctype.endswith('*') else ' '}{self.name}"
 
     def shown(self, taken: str | None) -> str:
-        """The statement that shows it."""
+        """The statement that shows the argument."""
         if self.decoder == "-":
             return ""
         if self.name == taken:
@@ -94,7 +94,7 @@ class Argument:
         return f'out_{"signed" if signed else "unsigned"}(call.out, "{self.name}", {self.name});'
 
     def decoded(self) -> str:
-        """By the decoder that the table names."""
+        """The statement with the decoder that the table names."""
         match = DECODER.fullmatch(self.decoder)
         if not match:
             raise Wrong(f"{self.name}: cannot read the decoder {self.decoder}")
@@ -116,27 +116,27 @@ class Verb:
     flags: list[str] = field(default_factory=list)
 
     def after(self, flag: str) -> str | None:
-        """The word behind a flag such as "ends"."""
+        """The word after a flag such as "ends"."""
         return self.flags[self.flags.index(flag) + 1] if flag in self.flags else None
 
     @property
     def exported(self) -> bool:
-        """A function of a library, and not one that is inline."""
+        """Whether it is a function of a library, and not an inline function."""
         return self.section.startswith(("IBVERBS", "RDMACM", "GLIBC"))
 
     @property
     def returns(self) -> bool:
-        """Whether there is a result."""
+        """Whether the verb returns something."""
         return self.ctype.strip() != "void"
 
     @property
     def prototype(self) -> str:
-        """The arguments as a prototype has them."""
+        """The arguments in a prototype."""
         return ", ".join(a.declared for a in self.arguments) or "void"
 
     @property
     def passed(self) -> str:
-        """The arguments as a call has them."""
+        """The arguments in a call."""
         return ", ".join(a.name for a in self.arguments)
 
     def hook(self, when: str) -> str:
@@ -155,7 +155,7 @@ class Verb:
 
     @property
     def real(self) -> str:
-        """The verb itself."""
+        """The call of the verb itself."""
         member, first = self.after("via"), self.arguments[0] if self.arguments else None
         if self.exported:
             return f"((__typeof__(&{self.name}))real_function(VERB_{self.name}))"
@@ -167,7 +167,7 @@ class Verb:
 
     @property
     def ours(self) -> str:
-        """The name of the function that stands in."""
+        """The name of the function that replaces the verb."""
         return self.name if self.exported else f"ours_{self.name}"
 
     def show_result(self) -> str:
@@ -214,7 +214,7 @@ class Verb:
         return [line for line in lines if line]
 
     def makes(self) -> list[str]:
-        """What keeps a new object in mind."""
+        """The statements that store a new object."""
         made = [(kind_of(self.ctype), "ret")] if self.result == "new" else []
         made += [
             (kind_of(a.ctype.removesuffix("*")), f"*{a.name}")
@@ -227,7 +227,7 @@ class Verb:
         ]
 
     def function(self) -> str:
-        """The whole of it."""
+        """The whole function."""
         if "counted" in self.flags:
             return self.told_function()
         linkage = "EXPORTED " if self.exported else "static "
@@ -237,7 +237,7 @@ class Verb:
         return f"{before}{linkage}{head}\n{{\n{body}\n}}\n"
 
     def told_function(self) -> str:
-        """The whole of it, with the short way first: what it does not need costs it nothing."""
+        """The whole function, with the short version first: the short version must not cost more than it needs."""
         body = "\n".join(f"\t{line}" for line in self.body())
         return (
             f"static __attribute__((noinline)) {self.ctype}told_{self.name}({self.prototype})\n{{\n{body}\n}}\n\n"

@@ -39,11 +39,11 @@ void accuse(enum sort sort, struct moment moment, const char *format, ...)
 /* Shows all of them, and their number. Once. */
 void accuse_tell(bool ended_by_itself);
 
-/* A queue that is new, or that is known at last. */
+/* A queue that is new, or whose attributes become known. */
 void watch_new_cq(struct object *cq, int entries, struct ibv_comp_channel *channel);
 void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all);
 
-/* The CQ's empty polls that have not been shown yet; after these its lines go on. */
+/* Writes the line for the CQ's empty polls that were not shown yet. */
 void watch_tell_empty(struct object *cq, const struct thread *thread);
 /* Takes the completions left in a CQ that the program will not poll again. */
 void watch_drain(struct object *cq);

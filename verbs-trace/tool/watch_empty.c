@@ -11,7 +11,7 @@
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/watch.h"
 
-#define MOST 65536 /* completions taken from a CQ, lest another fills it for ever */
+#define MOST 65536 /* completions taken from a CQ, to which a thread may add for ever */
 
 static bool is_wanted(void)
 {
@@ -40,7 +40,10 @@ void watch_tell_empty(struct object *cq, const struct thread *thread)
 	line_end(out);
 }
 
-/* Flushes are left by each connection that ends; the program should have polled all others. */
+/*
+ * Each connection that ends leaves flushed work requests; all other completions should have been
+ * polled.
+ */
 void watch_drain(struct object *object)
 {
 	struct ibv_cq *cq = (struct ibv_cq *)object->pointer;

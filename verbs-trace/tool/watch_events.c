@@ -54,7 +54,7 @@ static bool is_bad(const struct rdma_cm_event *event)
 	}
 }
 
-/* A request brings an id of its own, which is the program's to destroy. */
+/* A connect request comes with an id, which the program has to destroy. */
 void after_rdma_get_cm_event(struct call *call, struct rdma_event_channel *channel,
 			     struct rdma_cm_event **event, int ret)
 {
@@ -86,7 +86,7 @@ void after_rdma_connect(struct call *call, struct rdma_cm_id *id, struct rdma_co
 		       "rdma_connect with retry_count 0: one lost packet ends the connection");
 }
 
-/* Learns from an asynchronous event, whichever thread got it. */
+/* Notes what an asynchronous event tells, in whichever thread it is read. */
 static void see_async(const struct ibv_async_event *event, struct moment moment)
 {
 	struct object *cq;

@@ -14,11 +14,11 @@
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/watch.h"
 
-/* A completion that the program gets now. */
+/* Notes a completion that the program gets now. */
 static __attribute__((noinline)) void see_error(struct call *call, struct object *cq,
 						struct object *qp, const struct ibv_wc *wc)
 {
-	cq->uncounted = true; /* whether it was a send or a receive is not said */
+	cq->uncounted = true; /* it is not known whether it was a send or a receive */
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	call->bad = true;
@@ -54,7 +54,7 @@ static void count_empty(struct call *call, struct object *cq)
 
 	call->silent = true;
 	if (!call->began)
-		return; /* -c: no line will tell of it */
+		return; /* with -c no line shows it */
 	if (!empty)
 		cq->empty_since = call->began;
 	atomic_store_explicit(&cq->empty, empty + 1, memory_order_relaxed);

@@ -20,7 +20,7 @@ static __attribute__((noinline)) void raise_most(struct call *call, struct objec
 		cq->beyond = call_moment(call);
 }
 
-/* So many completions more must come to this CQ. */
+/* This number of completions more must come to this CQ. */
 static inline void expect(struct call *call, struct object *cq, int64_t n)
 {
 	int64_t now;
@@ -41,7 +41,7 @@ static inline int64_t signaled(const struct object *qp, const struct ibv_send_wr
 	return n;
 }
 
-/* Only of the thread that has seen the error is it certain that it could know. */
+/* Only the thread that has polled the error certainly knew of it. */
 static __attribute__((noinline)) void judge_post(struct call *call, struct object *qp)
 {
 	if (qp->failed_thread != call->thread->number || call->inner)
@@ -64,7 +64,7 @@ static inline void expect_sends(struct call *call, struct object *qp, const stru
 	expect(call, send_cq, n);
 	if (send_cq)
 		relaxed_set(&send_cq->at_risk, false);
-	if (recv_cq && recv_cq != send_cq) /* what it waits for may be the answer to this */
+	if (recv_cq && recv_cq != send_cq) /* it may wait for the answer to this post */
 		relaxed_set(&recv_cq->at_risk, false);
 }
 

@@ -74,7 +74,7 @@ void after_ibv_create_qp_ex(struct call *call, struct ibv_context *context,
 		watch_new_qp(call, ret, attr->sq_sig_all);
 }
 
-/* The library has made it by a call of its own; now it is the program's to destroy. */
+/* The library has created it in a call of its own; the program has to destroy it. */
 void after_rdma_create_qp(struct call *call, struct rdma_cm_id *id, struct ibv_pd *pd,
 			  struct ibv_qp_init_attr *attr, int ret)
 {
@@ -138,7 +138,7 @@ void before_ibv_destroy_cq(struct call *call, struct ibv_cq *cq)
 		       object->number, (int)(object->got - object->acked), (int)object->got);
 }
 
-/* What the program does to a QP's state makes good, or explains, what has been before. */
+/* If the program changes the QP's state itself, an earlier error of the QP no longer matters. */
 void after_ibv_modify_qp(struct call *call, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 			 int ret)
 {
@@ -149,7 +149,7 @@ void after_ibv_modify_qp(struct call *call, struct ibv_qp *qp, struct ibv_qp_att
 		object->failed_thread = 0;
 }
 
-/* Whether a CQ that shares the channel may lose what has come since it was last polled. */
+/* Whether a CQ that shares the channel may miss completions that came after its last poll. */
 void before_ibv_get_cq_event(struct call *call, struct ibv_comp_channel *channel,
 			     struct ibv_cq **cq, void **cq_context)
 {
