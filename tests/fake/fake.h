@@ -118,6 +118,7 @@ struct fake_config {
 	/* Completions and events that are late, or of no use. */
 	bool late_sends;   /* a send is completed only after an empty poll */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
+	bool cannot_send;  /* to a peer that leaves: what is under way to it fails, on iWARP */
 	bool late_gone;    /* that the peer has left is told when the program waits for some time */
 	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
 	/* The machine */
