@@ -77,8 +77,8 @@ class Siege:
         self.threads: list[threading.Thread] = []
         self.before = ""
 
-    def open_server(self) -> None:
-        """Starts it; raises TimeoutError if it does not listen."""
+    def open_server(self) -> bool:
+        """Starts it; whether it serves an honest client by now."""
         stage = self.where.stage
         log = self.scratch / "server"
         words = [f"{self.where.name}/server", "-a", self.where.address, "-p", str(self.where.port), "-n", "0"]
@@ -87,11 +87,16 @@ class Siege:
             words += ["--max-memory", "100m"]
         with open(log, "wb") as err, open(self.scratch / "server.out", "wb") as out:
             self.server = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
-        if not self.await_(lambda: "listening on" in log.read_text(errors="replace")):
-            raise TimeoutError(f"{self.where.name} does not listen: {log.read_text(errors='replace')}")
-        self.honest()  # what is made once for all clients is no growth
+        listens = self.await_(lambda: "listening on" in log.read_text(errors="replace"))
+        first = self.honest()  # what is made once for all clients is no growth
+        if not listens or first.status:
+            self.server.kill()
+            self.server.wait()
+            self.seen.lost = f"no beginning: {first.said or 'no client is served'}; {log.read_text(errors='replace')}"
+            return False
         self.before = holds(self.server.pid)
         self.seen.kib = [memory_kib(self.server.pid)]
+        return True
 
     def await_(self, what: object) -> bool:
         """Repeats a condition until it holds; false if it does not in PATIENCE_S."""
