@@ -111,6 +111,7 @@ class Siege:
     def begin(self) -> None:
         """Lets the hostile ones come: each kind by itself, or one after the other where one is served at a time."""
         ways = ways_to(self.where)
+        self.seen.hostile = dict.fromkeys(ways, 0)
         groups = [[name] for name in ways]
         if self.where.stage.serves == ONE:
             groups = [[name for name in ways if name == "nonsense"], [name for name in ways if name != "nonsense"]]
@@ -126,7 +127,7 @@ class Siege:
             name = rng.choice(list(ways))
             self.once(ways[name], rng)
             with self.lock:
-                self.seen.hostile[name] = self.seen.hostile.get(name, 0) + 1
+                self.seen.hostile[name] += 1
 
     def start(self, argv: list[str], **streams: int) -> subprocess.Popen[str]:
         """A program that is ended with the siege."""
