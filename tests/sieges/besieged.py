@@ -23,6 +23,7 @@ from sieges.ways import ONE, Way, Where, ways_to
 PATIENCE_S = 120  # of anything that has to come; the kernel may take a minute to destroy an id
 CLIENT_S = 120  # of an honest client
 STOOD_STILL_S = 5
+KILLED_S = 20  # that a killed program takes to end
 LONGEST_S = 30  # of a hostile program that ends by itself
 KINDS = ("pd", "cq", "qp", "cm_id", "mr")
 
@@ -157,7 +158,15 @@ class Siege:
             process.wait(0 if way.end and name in ("STOP", "KILL") else LONGEST_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+        self.bury(process)
+
+    def bury(self, process: subprocess.Popen[str]) -> None:
+        """Waits for one that was killed; if the kernel does not let it end, for no longer than KILLED_S."""
+        try:
+            process.wait(KILLED_S)
+        except subprocess.TimeoutExpired:
+            with self.lock:
+                self.seen.stuck += 1
         if process.stdout:
             process.stdout.close()
         with self.lock:
@@ -179,10 +188,12 @@ class Siege:
             _, said = process.communicate(self.where.stage.typed, timeout=CLIENT_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            said = f"did not end in {CLIENT_S} s: {process.communicate()[1]}"
+            said = f"did not end in {CLIENT_S} s"
+            self.bury(process)
         with self.lock:
             self.running.discard(process)
-        return Honest(process.returncode, said.strip(), begun, time.monotonic())
+        status = -1 if process.returncode is None else process.returncode
+        return Honest(status, said.strip(), begun, time.monotonic())
 
     def beside(self, watch: Watch) -> None:
         """Honest clients until it is over, and a look at the memory at half time."""
@@ -216,11 +227,10 @@ class Siege:
                 self.server.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 self.server.kill()
-                self.server.wait()
                 seen.hung = True
         else:
             seen.ended_early = True
-        seen.status = self.server.returncode
+        seen.status = self.server.poll() or 0
         said = (self.scratch / "server").read_text(encoding="utf-8", errors="replace")
         seen.said = [line.split(": ", 1)[-1] for line in said.splitlines()]
         return seen

@@ -60,6 +60,7 @@ class Seen:
     after: Honest = field(default_factory=Honest)  # when it was over
     hostile: dict[str, int] = field(default_factory=dict)  # programs of each kind
     requests: int = 0  # connect requests of those that make many
+    stuck: int = 0  # of those: the kernel did not let them end when they were killed
     kib: list[int] = field(default_factory=list)  # resident: before, at half time, at the end
     held: list[str] = field(default_factory=list)  # descriptors and objects: before, at the end
     said: list[str] = field(default_factory=list)  # on stderr
