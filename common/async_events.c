@@ -8,6 +8,7 @@
 
 #include "common/async_events.h"
 #include "common/device.h"
+#include "common/transfer_completion.h"
 #include "program/addresses.h"
 #include "program/report.h"
 
@@ -96,9 +97,10 @@ static void take_async_event(struct our_control *control, const struct ibv_async
 	struct meaning meaning = meaning_of(event);
 	struct our_control *owner = owner_of(event, meaning.element);
 	char what[OUR_ADDRESS_TEXT + 48];
+	bool judged = meaning.end == EPIPE && owner && our_client_may_have_left(owner);
 
 	describe(event, meaning.element, owner, what, sizeof(what));
-	if (meaning.cause)
+	if (meaning.cause && !judged)
 		our_report_sentence("%s%s: %s (%s)", our_device_name(control), what, meaning.cause,
 				    meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)

@@ -101,10 +101,24 @@ int our_check_completion_status(const struct ibv_wc *wc)
 	return 0;
 }
 
-int our_take_wc(const struct ibv_wc *wc, struct our_completion *completion)
+/*
+ * On iWARP a server's send fails like this if TCP has already lost the client, which is no fault. The
+ * CM will tell. A client is told at once: for it the end of the connection is a failure anyway.
+ */
+static bool may_be_of_a_client_that_left(const struct our_control *control, const struct ibv_wc *wc)
 {
-	int ret = our_check_completion_status(wc);
+	return wc->status == IBV_WC_LOC_QP_OP_ERR && !our_is_recv(wc->wr_id) &&
+	       our_client_may_have_left(control) && !our_stop_requested();
+}
 
+int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
+		struct our_completion *completion)
+{
+	int ret;
+
+	if (may_be_of_a_client_that_left(control, wc))
+		return EPIPE;
+	ret = our_check_completion_status(wc);
 	if (ret)
 		return ret;
 	*completion = (struct our_completion){ .wr_id = wc->wr_id, .byte_len = wc->byte_len };
@@ -151,6 +165,11 @@ int our_check_length(const struct our_control *control, const struct our_complet
 	return EPROTO;
 }
 
+bool our_client_may_have_left(const struct our_control *control)
+{
+	return !strcmp(control->role, "agent") && our_is_iwarp(control);
+}
+
 bool our_flush_may_be_early(const struct our_control *control)
 {
 	return our_is_iwarp(control);
@@ -177,6 +196,23 @@ static int cause_of_flush(struct our_control *control)
 	if (ret == EINTR)
 		return ret;
 	return end ? end : ECANCELED;
+}
+
+/* A send to the client has failed, and the CM has said why (ECONNRESET) or not (ECANCELED). */
+static int report_unsent(int ret, uint64_t messages)
+{
+	if (ret == ECONNRESET) {
+		our_report_sentence(
+			"the client left after %" PRIu64
+			" messages; what was sent to it last failed (local QP operation error)",
+			messages);
+		return ret;
+	}
+	our_report_sentence(
+		"after %" PRIu64 " messages the device could not send (local QP operation error, "
+		"IBV_EVENT_QP_FATAL), although the client has not disconnected: is its link up?",
+		messages);
+	return ECONNABORTED;
 }
 
 static void report_end(struct our_control *control, int ret, uint64_t messages)
@@ -213,18 +249,21 @@ static void report_end(struct our_control *control, int ret, uint64_t messages)
 static int judge_end(struct our_control *control, int ret, uint64_t messages)
 {
 	bool unlimited = !strcmp(control->role, "agent") && control->count == OUR_COUNT_UNLIMITED;
+	bool unsent = ret == EPIPE && our_client_may_have_left(control);
 
+	if ((ret == ECONNRESET || unsent) && !our_stop_requested())
+		ret = cause_of_flush(control);
 	/* On iWARP TCP could not send: the peer, or the way to it, is gone. */
 	if (ret == EPIPE)
 		ret = our_is_iwarp(control) ? ECONNABORTED : EIO;
-	if (ret == ECONNRESET && !our_stop_requested())
-		ret = cause_of_flush(control);
-	if ((!ret || ret == ECONNRESET) && our_stop_requested())
+	if ((!ret || ret == ECONNRESET || unsent) && our_stop_requested())
 		return EINTR;
 	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
 		return 0;
 	if (ret && ret != EINTR)
 		our_read_async_events(control); /* what the device reports about it */
+	if (unsent && (ret == ECONNRESET || ret == ECANCELED))
+		return report_unsent(ret, messages);
 	report_end(control, ret, messages);
 	return ret;
 }

@@ -27,10 +27,18 @@ void our_report_wc_status(const struct ibv_wc *wc);
 int our_check_completion_status(const struct ibv_wc *wc);
 
 /*
- * Checks the status of `wc` and, if it is good, hands it out as *completion. Returns as
- * our_check_completion_status does. Any thread.
+ * Whether a send that the device could not make may mean that the client has left: on iWARP, where TCP
+ * could not send. Often the CM reports this later. `control` may be a client: then it does not.
  */
-int our_take_wc(const struct ibv_wc *wc, struct our_completion *completion);
+bool our_client_may_have_left(const struct our_control *control);
+
+/*
+ * Checks the status of `wc` and, if it is good, hands it out as *completion. Returns as
+ * our_check_completion_status does; but EPIPE is not reported when our_client_may_have_left:
+ * our_judge_end does so. Any thread.
+ */
+int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
+		struct our_completion *completion);
 
 /*
  * Removes a keepalive that has succeeded from the `polled` completions in wc[], and from their

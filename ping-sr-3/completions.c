@@ -112,7 +112,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 		if (ret)
 			return ret;
 	}
-	return our_take_wc(&completions->wc[completions->next++], completion);
+	return our_take_wc(control, &completions->wc[completions->next++], completion);
 }
 
 int our_completions_at_hand(const struct our_control *control)

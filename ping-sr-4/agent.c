@@ -7,6 +7,7 @@
 
 #include "common/connection_management.h"
 #include "common/stage.h"
+#include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "ping-sr-2/keepalive.h"
@@ -84,6 +85,12 @@ int our_drain_agent(struct our_agent *agent)
 	return 0;
 }
 
+static bool has_gone(const struct our_control *control, int ret)
+{
+	return ret == ECONNRESET || ret == ECONNABORTED ||
+	       (ret == EPIPE && our_client_may_have_left(control));
+}
+
 bool our_end_agent(struct our_agent *agent, int ret)
 {
 	struct our_control *control = agent->control;
@@ -96,7 +103,7 @@ bool our_end_agent(struct our_agent *agent, int ret)
 	/*
 	 * A client that has everything, and has gone, need not have acknowledged the last message.
 	 */
-	if (our_agent_is_done(control) && (ret == ECONNRESET || ret == ECONNABORTED))
+	if (our_agent_is_done(control) && has_gone(control, ret))
 		ret = 0;
 	ret = our_end_agent_operation(control, ret);
 	shown = our_report_results(control);

@@ -13,9 +13,9 @@
 struct our_agent {
 	LIST_ENTRY(our_agent) next;
 	struct our_control *control;
-	bool flushed; /* a work request was flushed, the reason is not known yet */
-	bool more;    /* it has not polled all completions yet */
-	int ended;    /* how serving it ended, once it is leaving: an errno value or 0 */
+	int flushed; /* ECONNRESET or EPIPE: a work request was flushed or not sent; not known yet why */
+	bool more; /* it has not polled all completions yet */
+	int ended; /* how serving it ended, once it is leaving: an errno value or 0 */
 };
 
 LIST_HEAD(our_agent_list, our_agent);

@@ -126,7 +126,7 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 		if (ret)
 			return ret;
 	}
-	return our_take_wc(&completions->wc[completions->next++], completion);
+	return our_take_wc(control, &completions->wc[completions->next++], completion);
 }
 
 /* Sleeps until there is an event of the CQ, or something else to handle. */

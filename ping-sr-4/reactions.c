@@ -27,11 +27,13 @@ void our_end_and_forget(struct our_agent *agent, int ret)
 void our_end_by_itself(struct our_agent *agent, int ret)
 {
 	struct our_control *control = agent->control;
+	bool may_have_left = ret == ECONNRESET ||
+			     (ret == EPIPE && our_client_may_have_left(control));
 
-	if (ret != ECONNRESET || control->ended) {
+	if (!may_have_left || control->ended) {
 		our_end_and_forget(agent, ret);
 	} else if (!agent->flushed) {
-		agent->flushed = true;
+		agent->flushed = ret;
 		control->wait_until_ns =
 			our_end_of_wait(our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
 	}
@@ -72,6 +74,8 @@ static int handle_end(struct our_server *server, struct our_control *control)
 		do
 			ret = our_drain_agent(control->agent); /* of what came before */
 		while (!ret && control->agent->more);
+		if (control->agent->flushed)
+			ret = control->agent->flushed;
 	} else {
 		our_report_no_client(control, ret);
 		ret = ret == ENODEV ? EIO : ECONNABORTED; /* why has been said */
@@ -136,7 +140,7 @@ static uint64_t look_after(struct our_agent *agent, uint64_t now_ns)
 	int ret;
 
 	if (now_ns >= control->wait_until_ns) {
-		our_end_and_forget(agent, agent->flushed ? ECONNRESET : ETIMEDOUT);
+		our_end_and_forget(agent, agent->flushed ? agent->flushed : ETIMEDOUT);
 		return now_ns;
 	}
 	if (agent->flushed || !control->connected)

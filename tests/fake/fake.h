@@ -118,6 +118,7 @@ struct fake_config {
 	/* Completions and events that come late, or without need. */
 	bool late_sends;   /* a send is completed only after an empty poll */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
+	bool cannot_send;  /* sends to a peer that leaves fail, on iWARP */
 	bool late_gone;    /* the event that the peer has left comes late, when the program waits */
 	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
 	/* The machine */

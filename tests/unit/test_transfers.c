@@ -230,7 +230,7 @@ int ibv_get_async_event(struct ibv_context *verbs_context, struct ibv_async_even
 	return -1;
 }
 
-/* On iWARP, TCP could not send, because the connection to the peer is lost. */
+/* On iWARP, TCP could not send, because it has lost the peer: the CM tells a server so. */
 START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 {
 	static const struct our_options options = { .timeout_s = 3 };
@@ -246,8 +246,19 @@ START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	ck_assert_int_eq(our_catch_signals(), 0);
 	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), EIO);
 	verbs.device = &iwarp;
-	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), ECONNABORTED);
 	ck_assert_int_eq(our_judge_end(&control, EIO, 5), EIO);
+	control.ended = ECONNRESET;
+	capture_start();
+	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), ECONNRESET);
+	assert_holds(captured_stderr(), "the client left after 5 messages; what was sent to it");
+	control.ended = ENODEV;
+	capture_start();
+	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), ENODEV);
+	assert_holds(captured_stderr(), "the RDMA device was removed after 5 messages");
+	control.role = "client";
+	capture_start();
+	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), ECONNABORTED);
+	ck_assert_str_eq(captured_stderr(), ""); /* it was reported where it happened */
 }
 END_TEST
 

@@ -27,8 +27,10 @@ int our_check_completion_status(const struct ibv_wc *wc)
 	return ECONNABORTED;
 }
 
-int our_take_wc(const struct ibv_wc *wc, struct our_completion *completion)
+int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
+		struct our_completion *completion)
 {
+	(void)control;
 	*completion = (struct our_completion){ .wr_id = wc->wr_id, .byte_len = wc->byte_len };
 	if (our_is_recv(wc->wr_id) && wc->wc_flags & IBV_WC_WITH_IMM) {
 		completion->has_immediate = true;

@@ -47,7 +47,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 			ret = our_keep_waiting(control);
 	}
 	control->keepalive.heard = true;
-	return our_take_wc(&wc, completion);
+	return our_take_wc(control, &wc, completion);
 }
 
 int our_completions_at_hand(const struct our_control *control)

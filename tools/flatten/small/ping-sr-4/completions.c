@@ -76,7 +76,7 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 		armed = true;
 	}
 	control->keepalive.heard = true;
-	return our_take_wc(&wc, completion);
+	return our_take_wc(control, &wc, completion);
 }
 
 static int our_wait_for_notification(struct our_control *control)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Judges a server that was besieged, and makes the table. Nothing here runs anything: see test_judge.py."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+# What a server's memory may grow by, KiB: malloc(3) keeps an arena for each thread that there has been, up to
+# eight a processor.
+GROWN_KIB = 16384
+
+RECOVERY_S = 30  # after the machine has stood still
+
+# What a server says of clients that do what ways.py lists. Anything else is a surprise.
+LEFT = r"most likely the client has left meanwhile"
+EXPECTED = (
+    r"listening on .*",
+    r"client refused: it wants to send [0-9]+ messages, and 1 to [0-9]+ are allowed \(--max-count\)",
+    r"client refused: its messages have [0-9]+ bytes, and 1 to [0-9]+ are allowed \(--max-size\)",
+    r"client refused: it wants [0-9]+ buffers, and 1 to [0-9]+ are allowed \(--max-buffers\)",
+    r"client refused: its private data \([0-9]+ bytes\) make no sense; is it a client of ping-sr-1 or later\?",
+    r"client refused: it would take [0-9]+ bytes of memory, and [0-9]+ of [0-9]+ are left "
+    r"\(--max-memory, and ulimit -l\)",
+    # The kernel has destroyed the id of a client that has died, or whose patience was over.
+    rf"rdma_create_qp: Invalid argument \(22\): {LEFT}",
+    rf"rdma_accept: Invalid argument \(22\): {LEFT}",
+    rf"rdma_accept: Connection refused \(111\): {LEFT} \(RDMA_CM_EVENT_REJECTED\)",
+    r"the client left after [0-9]+ messages(; what was sent to it last failed \(local QP operation error\))?",
+    r"the client said nothing for [0-9]+ s, after [0-9]+ messages",
+    r"the client sent more than the [0-9]+ messages due",
+    r"received a message of [0-9]+ bytes where [0-9]+ were expected: were both sides started with the same -s\?",
+    # soft-RoCE, of a message that is too long
+    r"completion of the receive with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: local QP operation error "
+    r"\(status 2, vendor 0x[0-9a-f]+\): most likely the message is longer than the buffer of the receive it met: "
+    r"were both sides started with the same -s\?",
+)
+
+
+@dataclass
+class Honest:
+    """An honest client: how it ended, what it said, and from when to when it ran, in seconds."""
+
+    status: int = 0
+    said: str = ""
+    begun: float = 0.0
+    ended: float = 0.0
+
+
+@dataclass
+class Seen:
+    """All that was seen of one server."""
+
+    name: str
+    transport: str
+    honest: list[Honest] = field(default_factory=list)  # in the siege
+    after: Honest = field(default_factory=Honest)  # when it was over
+    hostile: dict[str, int] = field(default_factory=dict)  # programs of each kind
+    requests: int = 0  # connect requests of those that make many
+    stuck: int = 0  # of those: the kernel did not let them end when they were killed
+    kib: list[int] = field(default_factory=list)  # resident: before, at half time, at the end
+    held: list[str] = field(default_factory=list)  # descriptors and objects: before, at the end
+    said: list[str] = field(default_factory=list)  # on stderr
+    status: int = 0
+    hung: bool = False  # it did not end on SIGTERM
+    ended_early: bool = False
+    left: str = ""  # on the devices, when all servers had ended
+    lost: str = ""  # why there is nothing to see
+    # From when to when the machine itself stood still, with all limits on silence going on: the honest clients
+    # of these moments, and those that came before the server had recovered, do not count.
+    pauses: list[tuple[float, float]] = field(default_factory=list)
+
+    def counted(self) -> list[Honest]:
+        """The honest clients that count."""
+        return [
+            each for each in self.honest
+            if not any(each.begun < to + RECOVERY_S and each.ended > since for since, to in self.pauses)
+        ]  # fmt: skip
+
+    @staticmethod
+    def read(record: dict[str, Any]) -> Seen:
+        """From JSON."""
+        seen = Seen(**record)
+        seen.honest = [Honest(**each) for each in record["honest"]]
+        seen.after = Honest(**record["after"])
+        return seen
+
+
+def surprises(said: list[str]) -> Counter[str]:
+    """Lines that no hostile client explains, with N for each number."""
+    known = re.compile("|".join(f"(?:{line})" for line in EXPECTED))
+    return Counter(re.sub(r"\b(0x[0-9a-f]+|[0-9]+)\b", "N", line) for line in said if not known.fullmatch(line))
+
+
+def faults(seen: Seen) -> list[str]:
+    """What is wrong, a line for each."""
+    found = []
+    if seen.lost:
+        return [seen.lost]
+    honest = seen.counted()
+    failed = [each for each in honest if each.status]
+    if failed:
+        found.append(f"{len(failed)} of {len(honest)} honest clients failed, first: {failed[0].said}")
+    if not honest:
+        found.append("no honest client came")
+    if seen.ended_early:
+        found.append("the server ended in the siege")
+    elif seen.after.status:
+        found.append(f"an honest client fails after the siege: {seen.after.said}")
+    if seen.hung:
+        found.append("the server did not end on SIGTERM")
+    elif seen.status:
+        found.append(f"the server's exit status is {seen.status}")
+    if len(seen.held) == 2 and seen.held[0] != seen.held[1]:
+        found.append(f"the server held {seen.held[0]}, and holds {seen.held[1]}")
+    if len(seen.kib) > 1 and seen.kib[-1] - seen.kib[0] > GROWN_KIB:
+        found.append(f"the server has grown: {', '.join(map(str, seen.kib))} KiB")
+    if seen.left:
+        found.append(f"left on the devices: {seen.left}")
+    for line, times in surprises(seen.said).most_common(20):
+        found.append(f"the server said ({times} times): {line}")
+    return found
+
+
+HEAD = """| server | driver | honest clients | median, longest (s) | requests of crowds | other hostile clients \
+| grew by (KiB) | |
+|---|---|---|---|---|---|---|---|
+"""
+MANY_REQUESTS = ("nonsense", "claims", "silent", "half")
+
+
+def row(seen: Seen) -> str:
+    """Its row of the table."""
+    honest = seen.counted()
+    times = [each.ended - each.begun for each in honest] or [0.0]
+    served = sum(not each.status for each in honest)
+    others = sum(number for name, number in seen.hostile.items() if name not in MANY_REQUESTS)
+    grown = seen.kib[-1] - seen.kib[0] if seen.kib else 0
+    cells = [
+        seen.name, "soft-RoCE" if seen.transport == "RoCE" else "soft-iWARP", f"{served} of {len(honest)}",
+        f"{median(times):.1f}, {max(times):.1f}", f"{seen.requests:,}", f"{others:,}", f"{grown:,}",
+        "**BAD**" if faults(seen) else "held",
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |\n"
+
+
+def table(all_seen: list[Seen]) -> str:
+    """The table for docs/reliability.md."""
+    return HEAD + "".join(map(row, all_seen))

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Unit tests of judge.py and ways.py: python3 -m unittest discover -s tests -t tests"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import unittest
+from random import Random
+
+from sieges.judge import GROWN_KIB, RECOVERY_S, Honest, Seen, faults, table
+from sieges.ways import MAX_PRIVATE, STAGES, WAYS, Where, ways_to, wrong_private
+
+LEFT = "the client left after 17 messages"
+
+
+def held() -> Seen:
+    """A server that has held out."""
+    held_before = "fd 9 pd 0 cq 0 qp 0 cm_id 1 mr 0"
+    seen = Seen("ping-sr-3", "RoCE", kib=[4000, 5000, 5100], held=[held_before, held_before])
+    seen.honest = [Honest(0, "", begun, begun + 3.0) for begun in (0.0, 3.0, 6.0)]
+    seen.said = ["listening on 192.0.2.1:21000", LEFT]
+    return seen
+
+
+class Judge(unittest.TestCase):
+    """One fault at a time."""
+
+    def check(self, seen: Seen, part: str) -> None:
+        """The one fault, and the table says so."""
+        self.assertEqual(len(faults(seen)), 1, faults(seen))
+        self.assertIn(part, faults(seen)[0])
+        self.assertIn("**BAD**", table([seen]))
+
+    def test_held(self) -> None:
+        self.assertEqual(faults(held()), [])
+        self.assertIn("| 3 of 3 | 3.0, 3.0 |", table([held()]))
+        self.assertIn("| held |", table([held()]))
+
+    def test_an_honest_client_fails(self) -> None:
+        seen = held()
+        seen.honest[1].status, seen.honest[1].said = 1, "the server refused us"
+        self.check(seen, "1 of 3 honest clients failed, first: the server refused us")
+
+    def test_no_honest_client(self) -> None:
+        seen = held()
+        seen.honest = []
+        self.check(seen, "no honest client came")
+
+    def test_an_honest_client_fails_afterwards(self) -> None:
+        seen = held()
+        seen.after.status = 1
+        self.check(seen, "after the siege")
+
+    def test_early_end(self) -> None:
+        seen = held()
+        seen.ended_early, seen.held = True, []
+        self.check(seen, "ended in the siege")
+
+    def test_exit_status(self) -> None:
+        seen = held()
+        seen.status = 1
+        self.check(seen, "exit status is 1")
+
+    def test_no_end(self) -> None:
+        seen = held()
+        seen.status, seen.hung = -9, True
+        self.check(seen, "did not end on SIGTERM")
+
+    def test_objects(self) -> None:
+        seen = held()
+        seen.held[1] = "fd 10 pd 0 cq 0 qp 0 cm_id 1 mr 0"
+        self.check(seen, "holds fd 10")
+
+    def test_memory(self) -> None:
+        seen = held()
+        seen.kib[-1] = seen.kib[0] + GROWN_KIB
+        self.assertEqual(faults(seen), [])
+        seen.kib[-1] += 1
+        self.check(seen, "has grown")
+
+    def test_left(self) -> None:
+        seen = held()
+        seen.left = "0: rxe0: qp 1"
+        self.check(seen, "left on the devices")
+
+    def test_surprise(self) -> None:
+        seen = held()
+        seen.said += ["ibv_poll_cq: Input/output error (5)", "ibv_poll_cq: Input/output error (7)"]
+        self.check(seen, "the server said (2 times): ibv_poll_cq: Input/output error (N)")
+
+    def test_more_than_an_expected_line_is_a_surprise(self) -> None:
+        seen = held()
+        seen.said.append(LEFT + " of its own")
+        self.check(seen, "the server said")
+
+    def test_lost(self) -> None:
+        self.check(Seen("ping-sr-3", "RoCE", lost="the machine ended with status 125"), "status 125")
+
+    def test_the_machine_stood_still(self) -> None:
+        seen = held()
+        seen.honest[0].status = 1
+        seen.pauses = [(1.0, 2.0)]
+        seen.honest[2].begun, seen.honest[2].ended = 2.0 + RECOVERY_S, 9.0 + RECOVERY_S
+        self.assertEqual(faults(seen), [])
+        self.assertIn("| 1 of 1 | 7.0, 7.0 |", table([seen]))
+        seen.honest[2].status = 1
+        self.check(seen, "1 of 1 honest clients failed")
+
+    def test_through_json(self) -> None:
+        seen = held()
+        seen.pauses = [(1.0, 2.0)]
+        again = Seen.read(json.loads(json.dumps(dataclasses.asdict(seen))))
+        self.assertEqual(table([again]), table([seen]))
+        self.assertEqual(again.honest, seen.honest)
+
+
+class Ways(unittest.TestCase):
+    """That each hostile client has a command, for each server that it can meet."""
+
+    def test_commands(self) -> None:
+        met = set()
+        for name in STAGES:
+            for transport in ("RoCE", "iWARP"):
+                where = Where(name, transport, "192.0.2.1", 21000)
+                for way, row in ways_to(where).items():
+                    met.add(way)
+                    for seed in range(20):
+                        words = row.command(where, Random(seed))
+                        self.assertTrue(all(isinstance(word, str) for word in words), words)
+        self.assertEqual(met, set(WAYS))
+
+    def test_private_data_fits_a_request(self) -> None:
+        lengths = {len(wrong_private(Random(seed))) for seed in range(1000)}
+        self.assertLessEqual(max(lengths), MAX_PRIVATE)
+        self.assertGreater(len(lengths), 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
