@@ -200,7 +200,7 @@ void our_disconnect(struct our_control *control)
 		our_flush_qp(control); /* the buffers are ours again */
 	else if (!rdma_disconnect(control->cm_id))
 		our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, 0); /* within a limit */
-	else if (errno != EINVAL && errno != ENODEV && errno != ENXIO) /* peer or device are gone */
+	else if (errno != EINVAL && errno != ENODEV && errno != ENXIO)      /* it has gone */
 		our_report_error("rdma_disconnect", errno, NULL);
 }
 
