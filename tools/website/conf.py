@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What Sphinx is to know: the site is Markdown, its theme furo, and nothing comes from other hosts."""
 
+import importlib
+
 project = "RDMA by example"
 project_copyright = ""
 extensions = ["myst_parser"]
@@ -18,5 +20,7 @@ html_copy_source = False
 html_show_search_summary = False  # it would be fetched, which a browser does not do from files
 html_show_sphinx = False
 html_show_copyright = False
-html_theme_options = {"top_of_page_button": None}
+# No button to edit a page. Debian 12 has Furo 2022.12, Debian 13 has Furo 2024.08, which gave the option another name.
+FURO = [int(part) for part in importlib.import_module("furo").__version__.split(".")]
+html_theme_options: dict[str, object] = {"top_of_page_buttons": []} if FURO >= [2023, 8, 19] else {"top_of_page_button": None}
 smartquotes = False
