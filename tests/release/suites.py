@@ -60,12 +60,6 @@ SUITES = {
         "lab/run -- tests/strangers 20 2",
         "floods, silence and claims, all stages",
     ),
-    "siege": Suite(
-        8,
-        "tests/siege --minutes 1",
-        "tests/siege --minutes 0.1 --roce --stages ping-sr-4,blast-rdma-1",
-        "servers hold out against hostile clients of all kinds; for ten minutes each: tests/siege",
-    ),
     "sweep": Suite(
         15,
         "tests/sweep --stage ping-sr-2,ping-sr-4 --budget 15"

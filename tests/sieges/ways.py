@@ -16,7 +16,7 @@ SIZE = 64
 MANY, ONE = "many", "one"  # clients that a server serves at a time
 MAGIC = 0x4F555231
 MAX_PRIVATE = 56  # bytes that fit into a connect request
-SHORT_S, LONG_S = 2, 20  # limits on silence
+SHORT_S, LONG_S = 5, 20  # limits on silence
 
 
 @dataclass(frozen=True)
