@@ -75,8 +75,8 @@ static int measure(struct sleeper *sleeper)
 		sleeper->rung_ns = our_now_ns();
 		if (write(sleeper->fds[1], "", 1) != 1)
 			break;
-		while (sem_wait(&sleeper->awake))
-			; /* a signal */
+		while (sem_wait(&sleeper->awake)) /* a signal */
+			;
 	}
 	close(sleeper->fds[1]);
 	pthread_join(thread, NULL);

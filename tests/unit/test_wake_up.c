@@ -18,7 +18,9 @@ static int late_wake_ups;
 /* Takes the place of the library's poll(2) in this program. */
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	const struct timespec late = { .tv_nsec = LATE_NS }, limit = { .tv_sec = timeout / 1000 };
+	const struct timespec late = { .tv_nsec = LATE_NS },
+			      limit = { .tv_sec = timeout / 1000,
+					.tv_nsec = timeout % 1000 * 1000000L };
 	int ready = ppoll(fds, n, timeout < 0 ? NULL : &limit, NULL);
 
 	if (late_wake_ups > 0) {
