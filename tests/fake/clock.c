@@ -31,12 +31,7 @@ bool fake_skips_waits(void)
 	return fake_report && (fake_config->hurried || fake_config->known_us);
 }
 
-/*
- * If a thread of the program has an event to read, or has to act because a peer has left, it gets
- * real time to do so: on a busy machine the hurried clock could be a minute ahead of it. The number
- * of these waits is limited, because some programs never act.
- */
-static bool waits_for_thread(void)
+bool fake_wait_for_thread(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 
@@ -63,7 +58,7 @@ void fake_hurry(void)
 		return;
 	if (fake_time_is_known())
 		fake_report->skipped_ns += look_us * OUR_NS_PER_US;
-	else if (fake_config->hurried && !fake_config->pushes && !waits_for_thread())
+	else if (fake_config->hurried && !fake_config->pushes && !fake_wait_for_thread())
 		fake_report->skipped_ns += OUR_NS_PER_S / 1000;
 	fake_return_rest();
 }
@@ -160,7 +155,9 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
  */
 unsigned int __wrap_alarm(unsigned int seconds)
 {
-	const struct itimerval soon = { .it_value.tv_usec = (suseconds_t)seconds * 10000 };
+	/* Repeated: on a busy machine the first may come before the call that it is to interrupt. */
+	const struct timeval moment = { .tv_usec = (suseconds_t)seconds * 10000 };
+	const struct itimerval soon = { .it_value = moment, .it_interval = moment };
 
 	if (!fake_report || (!fake_config->one_file && !fake_report->stopped &&
 			     !fake_config->deaf && !fake_config->mute))

@@ -89,8 +89,29 @@ static bool cries_wolf(struct pollfd *fds, nfds_t n)
 #define SHORT_MOMENT_NS 100000
 #define LATE_NS         20000000
 
+/*
+ * With a hurried clock: sleeps for a moment, and for longer while another thread has yet to act:
+ * what it does may end this sleep.
+ */
+static int sleep_a_moment(struct pollfd *fds, nfds_t n, const struct timespec *moment,
+			  const sigset_t *mask)
+{
+	const struct timespec none = { 0 };
+	int ready = __real_ppoll(fds, n, moment, mask);
+	bool waits = fake_config->hurried && !fake_time_is_known();
+
+	while (!ready && waits) {
+		fake_lock();
+		waits = fake_wait_for_thread();
+		fake_unlock();
+		ready = __real_ppoll(fds, n, &none, mask);
+	}
+	return ready;
+}
+
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
+	const struct timespec moment = { .tv_nsec = MOMENT_NS };
 	struct timespec skipped = { .tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * 1000000 };
 	int ready;
 
@@ -107,7 +128,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	}
 	if (timeout <= 0 || !fake_skips_waits())
 		return __real_poll(fds, n, timeout);
-	ready = __real_poll(fds, n, MOMENT_NS / 1000000);
+	ready = sleep_a_moment(fds, n, &moment, NULL);
 	if (ready)
 		return ready;
 	if (!fake_report->stopped || timeout < 1000) {
@@ -163,7 +184,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 	}
 	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) || !fake_skips_waits())
 		return __real_ppoll(fds, n, timeout, mask);
-	ready = __real_ppoll(fds, n, &moment, mask);
+	ready = sleep_a_moment(fds, n, &moment, mask);
 	if (ready)
 		return ready;
 	fake_skip_time(timeout);

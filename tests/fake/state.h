@@ -96,6 +96,13 @@ unsigned int fake_random(unsigned int below);
 void fake_hurry(void);                            /* a millisecond has passed, if config says so */
 void fake_skip_time(const struct timespec *time); /* this time has passed */
 bool fake_skips_waits(void); /* waits are skipped: the clock is advanced instead */
+/*
+ * With the lock held. If a thread of the program has an event to read, or has to act because a peer
+ * has left, it gets a millisecond of real time to do so, and this returns true: on a busy machine
+ * the hurried clock could be a minute ahead of it. The number of these waits is limited, because
+ * some programs never act.
+ */
+bool fake_wait_for_thread(void);
 void fake_stop_program(void);
 bool fake_has_news(
 	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
