@@ -88,6 +88,10 @@ class Whole(unittest.TestCase):
         lines = ["int ret = a();", "", "if (options->rate)", "\tret = b();", "c();", "c();", "return ret;"]
         self.check(lines, ["int ret = a();", "c();", "c();", "return ret;"])
 
+    def test_a_sum_of_constants_keeps_its_parentheses(self) -> None:
+        lines = ["uint32_t n = a();", "", "if (n == (64 + 3) / 4)", "\tb();", "return (f() + 1) * 2;"]
+        self.check(lines, [line.strip() for line in lines if line])
+
     def test_what_is_set_from_without_is_not(self) -> None:
         lines = ["if (options->size)", "\ta();", "return b();"]
         self.check(lines, [line.strip() for line in lines])

@@ -103,8 +103,10 @@ class Knowledge:
         if node.kind == "cast" and INTEGER.fullmatch(node.text) and node.parts[0].kind in ("number", "name"):
             value = self.value(node.parts[0])
             return node.parts[0] if isinstance(value, int) and 0 <= value < 2**31 else node
-        if node.kind == "parentheses" and (is_tight(node.parts[0]) or self.value(node.parts[0]) is not None):
-            return node.parts[0]
+        if node.kind == "parentheses":
+            inner = node.parts[0]
+            is_constant = inner.kind != "binary" and self.value(inner) is not None  # "(64 + 3) / 4" needs them
+            return inner if is_tight(inner) or is_constant else node
         return node
 
     def choice(self, node: Node) -> Node:
