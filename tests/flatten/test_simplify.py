@@ -76,6 +76,10 @@ class Whole(unittest.TestCase):
         lines = ["struct options *made = f(), *kept;", "", "g(made);", "kept = made;", "made = f();", "return h(kept, made);"]
         self.check(lines, [line for line in lines if line])
 
+    def test_what_is_0_is_not_made_0(self) -> None:
+        lines = ["int ret = f();", "", "if (!ret)", "\tret = 0;", "if (!ret)", "\tret = g();", "h();", "return ret;"]
+        self.check(lines, ["int ret = f();", "if (!ret)", "ret = g();", "h();", "return ret;"])
+
     def test_the_same_question_is_asked_once(self) -> None:
         lines = ["int ret = f();", "", "if (ret)", "\ta();", "if (ret)", "\treturn ret;", "b();", "return c();"]
         self.check(lines, ["int ret = f();", "if (ret) {", "a();", "return ret;", "}", "b();", "return c();"])
@@ -91,6 +95,10 @@ class Whole(unittest.TestCase):
     def test_a_sum_of_constants_keeps_its_parentheses(self) -> None:
         lines = ["uint32_t n = a();", "", "if (n == (64 + 3) / 4)", "\tb();", "return (f() + 1) * 2;"]
         self.check(lines, [line.strip() for line in lines if line])
+
+    def test_a_constant_that_is_counted_with_in_64_bits_keeps_its_cast(self) -> None:
+        lines = ["a((uint32_t)64);", "return f((uint64_t)64 << 32);"]
+        self.check(lines, ["a(64);", "return f((uint64_t)64 << 32);"])
 
     def test_what_is_set_from_without_is_not(self) -> None:
         lines = ["if (options->size)", "\ta();", "return b();"]
