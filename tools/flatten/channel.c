@@ -15,7 +15,6 @@
 #include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/keepalive.h"
-#include "ping-sr-3/comp_channel.h"
 #include "program/report.h"
 #include "program/stop.h"
 
@@ -48,7 +47,7 @@ void our_stop_watching(struct our_control *control)
 {
 }
 
-/* Gives an id from a connect request to `agent`, with whose channel its events come from here on. */
+/* Gives an id from a connect request, which is the agent's, to its channel: there its events come from here on. */
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
@@ -58,7 +57,6 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 		rdma_destroy_id(cm_id);
 		return ret;
 	}
-	our_adopt_id(agent, cm_id);
 	return 0;
 }
 
@@ -117,12 +115,19 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
+	const struct our_cm_event *event = &control->cm_event;
 	int ret;
 
 	if (called || control->ended) /* then nothing more comes */
 		return called;
 	ret = await_next_event(control, our_end_of_cm_wait(control, expected));
-	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
+	if (ret || event->type == expected)
+		return ret;
+	if (control->ended)
+		return control->ended;
+	return event->type == RDMA_CM_EVENT_REJECTED ? ECONNREFUSED
+	       : event->status < 0                   ? -event->status
+						     : EPROTO;
 }
 
 int our_cm_end(struct our_control *control)
@@ -148,11 +153,11 @@ int our_keep_waiting(struct our_control *control)
 	return now_ns > control->wait_until_ns ? ETIMEDOUT : our_keep_alive(control, now_ns);
 }
 
-/* Sleeps until an armed CQ makes its event, or there is something else to look at. */
-static int await_cq_event(struct our_control *control, struct ibv_comp_channel *channel)
+/* Sleeps until the CQ, which is armed, makes its event, or there is something else to look at. */
+static int await_notification(struct our_control *control)
 {
 	struct pollfd fds[] = {
-		{ .fd = channel->fd, .events = POLLIN },
+		{ .fd = control->cq->channel->fd, .events = POLLIN },
 		{ .fd = control->cm_channel->fd, .events = POLLIN },
 		{ .fd = our_stop_fd(), .events = POLLIN },
 	};
@@ -161,23 +166,10 @@ static int await_cq_event(struct our_control *control, struct ibv_comp_channel *
 
 	if (poll(fds, 3, our_ms_until(our_wake_up_ns(control))) <= 0 || !fds[0].revents)
 		return our_keep_waiting(control);
-	if (ibv_get_cq_event(channel, &cq, &context))
+	if (ibv_get_cq_event(control->cq->channel, &cq, &context))
 		return our_report_error("ibv_get_cq_event", errno, NULL);
 	ibv_ack_cq_events(cq, 1); /* ibv_destroy_cq waits for that */
 	return 0;
-}
-
-/* ping-sr-3: the CQ is armed. */
-static int await_notification(struct our_control *control)
-{
-	return await_cq_event(control, control->cq->channel);
-}
-
-/* ping-sr-5 */
-int our_wait_for_notification(struct our_control *control, struct our_comp_channel *channel)
-{
-	channel->armed = false;
-	return await_cq_event(control, channel->channel);
 }
 
 int our_await_disconnect(struct our_control *control, uint64_t limit_s)
