@@ -11,6 +11,7 @@
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/stage.h"
+#include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
@@ -172,14 +173,17 @@ static int await_notification(struct our_control *control)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control, uint64_t limit_s)
+/* Only the client's disconnect says that it has received everything. */
+static int await_disconnect(struct our_control *agent)
 {
-	uint64_t until_ns = our_end_of_wait(limit_s);
+	uint64_t until_ns = our_end_of_wait(agent->options->timeout_s);
 	int ret = 0;
 
-	while (!ret && !control->ended)
-		ret = await_next_event(control, until_ns);
-	return ret;
+	while (!ret && !agent->ended)
+		ret = await_next_event(agent, until_ns);
+	if (!ret && agent->ended != ECONNRESET)
+		ret = agent->ended;
+	return ret ? our_judge_end(agent, ret, agent->count) : 0;
 }
 
 void our_disconnect(struct our_control *control)

@@ -199,6 +199,8 @@ class Knowledge:
             return ONE if COMPARISONS[node.text](one, other) else ZERO
         if other == 2**64 - 1 and node.text in ("<", ">") and is_moment(left):
             return ONE if node.text == "<" else ZERO
+        if one == 2**64 - 1 and node.text in ("<", ">=") and is_moment(right):
+            return ZERO if node.text == "<" else ONE
         if (one == 0 and node.text == ">" and self.is_unsigned(right)) or (
             other == 0 and node.text == "<" and self.is_unsigned(left)
         ):

@@ -31,14 +31,9 @@ int our_create_cq(struct our_control *control)
 void our_destroy_cq(struct our_control *control)
 {
 	struct ibv_comp_channel *channel = control->cq->channel;
-	int ret;
 
-	ret = ibv_destroy_cq(control->cq);
-	if (ret)
-		our_report_error("ibv_destroy_cq", ret, NULL);
-	ret = ibv_destroy_comp_channel(channel);
-	if (ret)
-		our_report_error("ibv_destroy_comp_channel", ret, NULL);
+	report_end("ibv_destroy_cq", ibv_destroy_cq(control->cq));
+	report_end("ibv_destroy_comp_channel", ibv_destroy_comp_channel(channel));
 }
 
 /* Sleeps until the CQ, which is armed, makes its event, or there is something else to look at. */

@@ -38,10 +38,8 @@ int our_create_cq(struct our_control *control)
 void our_destroy_cq(struct our_control *control)
 {
 	struct ibv_comp_channel *channel = control->cq->channel;
-	int ret = ibv_destroy_cq(control->cq);
 
-	if (ret)
-		our_report_error("ibv_destroy_cq", ret, NULL);
+	report_end("ibv_destroy_cq", ibv_destroy_cq(control->cq));
 	if (IS_CLIENT)
 		destroy_comp_channel(channel);
 	else
@@ -57,10 +55,8 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 
 	for (;;) {
 		polled = ibv_poll_cq(control->cq, 1, &wc);
-		if (polled < 0) {
-			our_report_error("ibv_poll_cq", EIO, NULL);
-			return EIO;
-		}
+		if (polled < 0)
+			return our_report_error("ibv_poll_cq", EIO, NULL);
 		if (control->keepalive.under_way)
 			polled = our_take_out_keepalive(control, &wc, polled);
 		if (polled > 0)
@@ -69,10 +65,8 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 			return EAGAIN;
 		/* What comes before the CQ is armed makes no event: look once more. */
 		ret = ibv_req_notify_cq(control->cq, 0);
-		if (ret) {
-			our_report_error("ibv_req_notify_cq", ret, NULL);
-			return ret;
-		}
+		if (ret)
+			return our_report_error("ibv_req_notify_cq", ret, NULL);
 		armed = true;
 	}
 	control->keepalive.heard = true;
