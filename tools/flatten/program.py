@@ -26,7 +26,7 @@ INSTEAD: dict[str, list[str]] = {
 }
 
 # These ask a silent peer's host by what they do in any case, or a limit ends their clients: see docs/flatten.md.
-WITHOUT_KEEPALIVE = ("pubsub-rdma-2 server",)
+WITHOUT_KEEPALIVE = ("pubsub-rdma-2 server", "talk-rdma-0 client", "talk-rdma-0 server")
 
 # What a role never meets.
 IMPOSSIBLE = {"client": {"type": {"RDMA_CM_EVENT_CONNECT_REQUEST"}}}
