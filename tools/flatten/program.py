@@ -25,7 +25,7 @@ INSTEAD: dict[str, list[str]] = {
     "ping-sr-2/cm_event_thread.c": [],
 }
 
-# These ask a silent peer's host by what they do in any case, or a limit ends their clients: see docs/flatten.md.
+# What these post in any case fails if the peer's host is gone.
 WITHOUT_KEEPALIVE = ("pubsub-rdma-2 server", "talk-rdma-0 client", "talk-rdma-0 server")
 
 # What a role never meets.
