@@ -48,7 +48,7 @@ void our_stop_watching(struct our_control *control)
 {
 }
 
-/* Gives an id from a connect request, which is the agent's, to its channel: there its events come from here on. */
+/* From the listener's channel to the agent's: there the id's events come from here on. */
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;

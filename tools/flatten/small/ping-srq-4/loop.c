@@ -25,7 +25,8 @@ static void end_holders(struct our_server *server)
 
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
-		transfer = agent->control->transfer; /* NULL: it only waits for its client's answer */
+		transfer =
+			agent->control->transfer; /* NULL: it only waits for its client's answer */
 		if (!transfer || transfer->sending == OUR_NO_BUFFER || !transfer->pool->low ||
 		    now_ns < transfer->sent_ns + HOLD_S * OUR_NS_PER_S)
 			continue;

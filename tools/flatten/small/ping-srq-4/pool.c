@@ -63,7 +63,10 @@ static void free_pool(struct our_pool *pool)
 	free(pool);
 }
 
-/* On iWARP a message that finds no receive ends its connection: there each buffer is posted again at once. */
+/*
+ * On iWARP a message that finds no receive ends its connection: there each buffer is posted again at
+ * once.
+ */
 static int create_pool(struct our_control *agent, struct our_pool **created)
 {
 	struct our_pool *pool;
@@ -109,14 +112,15 @@ int our_get_pool(struct our_control *agent, struct our_pool **found)
 }
 
 /*
- * A client has left. If it broke off, perhaps in the middle of a message, its QP may have kept a receive that
- * never completes.
+ * A client has left. If it broke off, perhaps in the middle of a message, its QP may have kept a receive
+ * that never completes.
  */
 void our_put_pool(struct our_pool *pool, bool broke_off)
 {
 	pool->doubtful += broke_off;
 	pool->retired |= pool->doubtful > LIMIT;
-	if (--pool->users)
+	pool->users--;
+	if (pool->users)
 		return;
 	SLIST_REMOVE(&pools, pool, our_pool, next);
 	n_pools--;

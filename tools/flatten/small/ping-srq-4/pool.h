@@ -9,8 +9,8 @@
 
 #include "common/control.h"
 
-#define RECEIVES     64            /* in a pool */
-#define RECEIVE_SIZE 65536         /* bytes: no message may be longer */
+#define RECEIVES     64             /* in a pool */
+#define RECEIVE_SIZE 65536          /* bytes: no message may be longer */
 #define LIMIT        (RECEIVES / 4) /* the pool is low when fewer are posted */
 #define MAX_POOLS    16
 
@@ -25,12 +25,12 @@ struct our_pool {
 	struct ibv_sge sges[RECEIVES];
 	struct ibv_recv_wr wrs[RECEIVES];
 	unsigned int users;       /* agents */
-	unsigned int doubtful;    /* receives that may be lost: a QP kept them when its client broke off */
+	unsigned int doubtful;    /* receives that may be lost: see our_put_pool */
 	bool retired;             /* ... so many that new clients get a new pool */
 	uint32_t posted;          /* receives posted, less those whose completions were found */
 	struct ibv_recv_wr *free; /* those that are not posted: a chain, for one call, */
 	uint32_t n_free;          /* its length */
-	uint32_t batch;           /* the chain is posted when it has this length, or the pool is low */
+	uint32_t batch;           /* the chain is posted when it has this length */
 	bool low;
 };
 

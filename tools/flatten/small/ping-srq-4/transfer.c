@@ -76,8 +76,8 @@ err_free:
 }
 
 /*
- * Completions of receives that the QP has taken, and that were not polled. Before the QP is destroyed, because
- * a device may then drop its completions.
+ * Completions of receives that the QP has taken, and that were not polled. Before the QP is destroyed,
+ * because a device may then drop its completions.
  */
 static void give_back_unseen(struct our_control *agent)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a side of a flattened conversation needs before it is connected: three pieces of memory, each registered
- * with the access that it needs.
+ * What a side of a flattened conversation needs before it is connected: three pieces of memory, each
+ * registered with the access that it needs.
  */
 #include <errno.h>
 #include <stdlib.h>
