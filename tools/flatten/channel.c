@@ -142,16 +142,12 @@ int our_cm_end(struct our_control *control)
 
 int our_keep_waiting(struct our_control *control)
 {
-	uint64_t now_ns;
-	int ret;
+	int ret = our_stop_requested() ? EINTR : our_cm_end(control);
 
-	if (our_stop_requested())
-		return EINTR;
-	ret = our_cm_end(control);
 	if (ret)
 		return ret;
-	now_ns = our_now_ns();
-	return now_ns > control->wait_until_ns ? ETIMEDOUT : our_keep_alive(control, now_ns);
+	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT
+						     : our_keep_alive(control, our_now_ns());
 }
 
 /* Sleeps until the CQ, which is armed, makes its event, or there is something else to look at. */
@@ -169,6 +165,7 @@ static int await_notification(struct our_control *control)
 		return our_keep_waiting(control);
 	if (ibv_get_cq_event(control->cq->channel, &cq, &context))
 		return our_report_error("ibv_get_cq_event", errno, NULL);
+	control->completions->armed = false;
 	ibv_ack_cq_events(cq, 1); /* ibv_destroy_cq waits for that */
 	return 0;
 }

@@ -16,6 +16,7 @@
 
 struct our_completions {
 	struct our_spin spin;
+	bool armed; /* the next completion makes an event, or has made one that is not read yet */
 };
 
 int our_create_cq(struct our_control *control)
@@ -62,6 +63,7 @@ static int arm_cq(struct our_control *control)
 {
 	int ret = ibv_req_notify_cq(control->cq, 0);
 
+	control->completions->armed = !ret;
 	return ret ? our_report_error("ibv_req_notify_cq", ret, NULL) : 0;
 }
 
@@ -72,7 +74,7 @@ static int arm_cq(struct our_control *control)
 int our_await_completion(struct our_control *control, struct our_completion *completion)
 {
 	struct our_spin *spin = &control->completions->spin;
-	bool armed = false, slept = false;
+	bool slept = false;
 	int polled, ret = 0;
 	struct ibv_wc wc;
 
@@ -88,10 +90,9 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 		if (!slept && our_look_again(spin, control->wait_until_ns))
 			continue;
 		slept = true;
-		ret = armed ? await_notification(control) : arm_cq(control);
+		ret = control->completions->armed ? await_notification(control) : arm_cq(control);
 		if (ret)
 			break;
-		armed = !armed;
 	}
 	our_end_look(spin, slept);
 	if (ret)

@@ -139,7 +139,8 @@ static int read_events(struct ibv_context *verbs)
 			pool = event.element.srq->srq_context;
 			pool->low = true;
 			ret = our_refill_pool(pool);
-		} else {
+		} else if (event.event_type != IBV_EVENT_QP_LAST_WQE_REACHED &&
+			   event.event_type != IBV_EVENT_COMM_EST) { /* they end nothing */
 			our_report_sentence("%s: %s", ibv_get_device_name(verbs->device),
 					    ibv_event_type_str(event.event_type));
 		}

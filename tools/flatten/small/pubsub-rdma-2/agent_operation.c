@@ -50,10 +50,11 @@ static int write_records(struct our_control *agent, const uint8_t *record)
 {
 	int ret = 0;
 
+	(void)record;
 	while (!ret && !our_agent_is_done(agent)) {
 		ret = await_and_react(agent, our_now_ns() + our_publication_period_ns());
 		if (ret == EAGAIN)
-			ret = write_record(agent, record);
+			ret = write_record(agent, (const uint8_t *)published.record);
 	}
 	return ret;
 }
