@@ -39,7 +39,7 @@ int our_create_cq(struct our_control *control)
 		ret = our_report_no_queue(control, "ibv_create_cq", errno);
 		goto err_destroy_comp_channel;
 	}
-	ret = IS_CLIENT ? arm_cq(control) : 0; /* the server arms it with its first look */
+	ret = IS_CLIENT ? arm_cq(control) : 0;
 	if (ret)
 		goto err_destroy_cq;
 	return 0;
