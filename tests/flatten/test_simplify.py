@@ -100,6 +100,14 @@ class Whole(unittest.TestCase):
         lines = ["a((uint32_t)64);", "return f((uint64_t)64 << 32);"]
         self.check(lines, ["a(64);", "return f((uint64_t)64 << 32);"])
 
+    def test_a_time_that_never_comes_is_before_no_other(self) -> None:
+        lines = ["uint64_t due_ns = f();", "", "if (UINT64_MAX < due_ns)", "\ta();", "b(due_ns);", "c(due_ns);", "return 0;"]
+        self.check(lines, ["uint64_t due_ns = f();", "b(due_ns);", "c(due_ns);", "return 0;"])
+
+    def test_a_function_that_returns_a_variable_is_that_variable(self) -> None:
+        types = OPTIONS + "static int fd = -1;\n\nint stop_fd(void)\n{\n\treturn fd;\n}\n\n"
+        self.check(["a(stop_fd());", "fd = g();", "return f(stop_fd());"], ["a(fd);", "fd = g();", "return f(fd);"], types)
+
     def test_what_is_set_from_without_is_not(self) -> None:
         lines = ["if (options->size)", "\ta();", "return b();"]
         self.check(lines, [line.strip() for line in lines])
