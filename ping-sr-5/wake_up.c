@@ -20,7 +20,7 @@
 #define ROUNDS   11
 #define PAUSE_NS 300000 /* until the other thread sleeps, and its CPU, too */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards measured_ns */
 static uint64_t measured_ns;                             /* 0: not yet */
 
 struct sleeper {

@@ -34,7 +34,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_
 		cq->held = fake_allocate((size_t)entries * sizeof(*cq->held));
 		cq->channel = channel ? fake_of(struct fake_comp_channel, channel) : NULL;
 		if (channel && fake_use(&cq->channel->object, "ibv_create_cq"))
-			cq->channel->object.users++;
+			channel->refcnt = (int)++cq->channel->object.users;
 		cq->pub.context = context;
 		cq->pub.cq_context = cq_context;
 		cq->pub.channel = channel;
@@ -102,7 +102,7 @@ int ibv_destroy_cq(struct ibv_cq *pub)
 	LIST_REMOVE(cq, next);
 	if (cq->channel) {
 		drop_events(cq);
-		cq->channel->object.users--;
+		cq->channel->pub.refcnt = (int)--cq->channel->object.users;
 	}
 	free(cq->ring);
 	free(cq->held);
@@ -220,7 +220,7 @@ int fake_poll_cq(struct ibv_cq *pub, int wanted, struct ibv_wc *wc)
 	if (!taken)
 		looked_in_vain(cq);
 	fake_note_look(taken, wc);
-	if (taken && cq->channel && fake_chance(8)) {
+	if (taken && cq->channel && fake_chance(8) && cq->channel->n < FAKE_MAX_WR / 2) {
 		fake_report->spurious_events++;
 		add_event(cq); /* an event for a completion that has been polled, for example */
 	}

@@ -6,6 +6,7 @@
 #ifndef FAKE_STATE_H
 #define FAKE_STATE_H
 
+#include <poll.h>
 #include <stddef.h>
 #include <sys/queue.h>
 #include <time.h>
@@ -219,10 +220,14 @@ struct fake_mr {
 
 struct fake_comp_channel {
 	struct fake_object object;
+	LIST_ENTRY(fake_comp_channel) next;
 	struct fake_cq *events[FAKE_MAX_WR]; /* a ring */
 	unsigned int first, n;
 	struct ibv_comp_channel pub;
 };
+
+/* Whether a completion channel is among the descriptors. */
+bool fake_any_comp_channel(const struct pollfd *fds, nfds_t n);
 
 struct fake_cq {
 	struct fake_object object;

@@ -25,6 +25,8 @@ static struct {
 	struct verbs_context context;
 } devices[FAKE_MAX_DEVICES];
 
+static LIST_HEAD(comp_channel_list, fake_comp_channel) comp_channels;
+
 static const struct ibv_context_ops operations = {
 	.poll_cq = fake_poll_cq,
 	.req_notify_cq = fake_req_notify_cq,
@@ -226,6 +228,21 @@ int ibv_dereg_mr(struct ibv_mr *pub)
 	return fake_end(fault.error);
 }
 
+bool fake_any_comp_channel(const struct pollfd *fds, nfds_t n)
+{
+	const struct fake_comp_channel *channel;
+	bool found = false;
+	nfds_t i;
+
+	fake_lock();
+	for (channel = LIST_FIRST(&comp_channels); channel; channel = LIST_NEXT(channel, next)) {
+		for (i = 0; i < n; i++)
+			found |= fds[i].fd == channel->pub.fd;
+	}
+	fake_unlock();
+	return found;
+}
+
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
 	struct fake_fault fault = fake_begin("ibv_create_comp_channel");
@@ -235,6 +252,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 		channel = fake_new(struct fake_comp_channel, "completion channel");
 		channel->pub.context = context;
 		channel->pub.fd = __real_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+		LIST_INSERT_HEAD(&comp_channels, channel, next);
 	}
 	fake_end(fault.error);
 	return channel ? &channel->pub : NULL;
@@ -246,9 +264,11 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *pub)
 	struct fake_comp_channel *channel = fake_of(struct fake_comp_channel, pub);
 	int fd = channel->object.alive ? pub->fd : -1;
 
-	if (fake_retire(&channel->object, "ibv_destroy_comp_channel"))
+	if (fake_retire(&channel->object, "ibv_destroy_comp_channel")) {
+		LIST_REMOVE(channel, next);
 		close(fd);
-	else
+	} else {
 		fault.error = EBUSY;
+	}
 	return fake_end(fault.error);
 }

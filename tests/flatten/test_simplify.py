@@ -76,6 +76,10 @@ class Whole(unittest.TestCase):
         lines = ["struct options *made = f(), *kept;", "", "g(made);", "kept = made;", "made = f();", "return h(kept, made);"]
         self.check(lines, [line for line in lines if line])
 
+    def test_what_is_0_is_not_made_0(self) -> None:
+        lines = ["int ret = f();", "", "if (!ret)", "\tret = 0;", "if (!ret)", "\tret = g();", "h();", "return ret;"]
+        self.check(lines, ["int ret = f();", "if (!ret)", "ret = g();", "h();", "return ret;"])
+
     def test_the_same_question_is_asked_once(self) -> None:
         lines = ["int ret = f();", "", "if (ret)", "\ta();", "if (ret)", "\treturn ret;", "b();", "return c();"]
         self.check(lines, ["int ret = f();", "if (ret) {", "a();", "return ret;", "}", "b();", "return c();"])
@@ -87,6 +91,22 @@ class Whole(unittest.TestCase):
     def test_what_nobody_sets_is_a_constant(self) -> None:
         lines = ["int ret = a();", "", "if (options->rate)", "\tret = b();", "c();", "c();", "return ret;"]
         self.check(lines, ["int ret = a();", "c();", "c();", "return ret;"])
+
+    def test_a_sum_of_constants_keeps_its_parentheses(self) -> None:
+        lines = ["uint32_t n = a();", "", "if (n == (64 + 3) / 4)", "\tb();", "return (f() + 1) * 2;"]
+        self.check(lines, [line.strip() for line in lines if line])
+
+    def test_a_constant_that_is_counted_with_in_64_bits_keeps_its_cast(self) -> None:
+        lines = ["a((uint32_t)64);", "return f((uint64_t)64 << 32);"]
+        self.check(lines, ["a(64);", "return f((uint64_t)64 << 32);"])
+
+    def test_a_time_that_never_comes_is_before_no_other(self) -> None:
+        lines = ["uint64_t due_ns = f();", "", "if (UINT64_MAX < due_ns)", "\ta();", "b(due_ns);", "c(due_ns);", "return 0;"]
+        self.check(lines, ["uint64_t due_ns = f();", "b(due_ns);", "c(due_ns);", "return 0;"])
+
+    def test_a_function_that_returns_a_variable_is_that_variable(self) -> None:
+        types = OPTIONS + "static int fd = -1;\n\nint stop_fd(void)\n{\n\treturn fd;\n}\n\n"
+        self.check(["a(stop_fd());", "fd = g();", "return f(stop_fd());"], ["a(fd);", "fd = g();", "return f(fd);"], types)
 
     def test_what_is_set_from_without_is_not(self) -> None:
         lines = ["if (options->size)", "\ta();", "return b();"]

@@ -103,7 +103,8 @@ class Calls:
                 one.kind == "call" and one.parts[0].text == function.name for one in node.walk()
             ):
                 continue
-            if len(self.calls[function.name]) == 1 or self.is_plain_call(node, function):
+            is_variable = node.kind == "name" and not function.parameters
+            if len(self.calls[function.name]) == 1 or is_variable or self.is_plain_call(node, function):
                 found[function.name] = (function, node)
         return found
 

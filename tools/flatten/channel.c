@@ -11,11 +11,11 @@
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/stage.h"
+#include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/keepalive.h"
-#include "ping-sr-3/comp_channel.h"
 #include "program/report.h"
 #include "program/stop.h"
 
@@ -48,7 +48,7 @@ void our_stop_watching(struct our_control *control)
 {
 }
 
-/* Gives an id from a connect request to `agent`, with whose channel its events come from here on. */
+/* From the listener's channel to the agent's: there the id's events come from here on. */
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
@@ -58,7 +58,6 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 		rdma_destroy_id(cm_id);
 		return ret;
 	}
-	our_adopt_id(agent, cm_id);
 	return 0;
 }
 
@@ -117,12 +116,19 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
+	const struct our_cm_event *event = &control->cm_event;
 	int ret;
 
 	if (called || control->ended) /* then nothing more comes */
 		return called;
 	ret = await_next_event(control, our_end_of_cm_wait(control, expected));
-	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
+	if (ret || event->type == expected)
+		return ret;
+	if (control->ended)
+		return control->ended;
+	return event->type == RDMA_CM_EVENT_REJECTED ? ECONNREFUSED
+	       : event->status < 0                   ? -event->status
+						     : EPROTO;
 }
 
 int our_cm_end(struct our_control *control)
@@ -136,23 +142,19 @@ int our_cm_end(struct our_control *control)
 
 int our_keep_waiting(struct our_control *control)
 {
-	uint64_t now_ns;
-	int ret;
+	int ret = our_stop_requested() ? EINTR : our_cm_end(control);
 
-	if (our_stop_requested())
-		return EINTR;
-	ret = our_cm_end(control);
 	if (ret)
 		return ret;
-	now_ns = our_now_ns();
-	return now_ns > control->wait_until_ns ? ETIMEDOUT : our_keep_alive(control, now_ns);
+	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT
+						     : our_keep_alive(control, our_now_ns());
 }
 
-/* Sleeps until an armed CQ makes its event, or there is something else to look at. */
-static int await_cq_event(struct our_control *control, struct ibv_comp_channel *channel)
+/* Sleeps until the CQ, which is armed, makes its event, or there is something else to look at. */
+static int await_notification(struct our_control *control)
 {
 	struct pollfd fds[] = {
-		{ .fd = channel->fd, .events = POLLIN },
+		{ .fd = control->cq->channel->fd, .events = POLLIN },
 		{ .fd = control->cm_channel->fd, .events = POLLIN },
 		{ .fd = our_stop_fd(), .events = POLLIN },
 	};
@@ -161,33 +163,24 @@ static int await_cq_event(struct our_control *control, struct ibv_comp_channel *
 
 	if (poll(fds, 3, our_ms_until(our_wake_up_ns(control))) <= 0 || !fds[0].revents)
 		return our_keep_waiting(control);
-	if (ibv_get_cq_event(channel, &cq, &context))
+	if (ibv_get_cq_event(control->cq->channel, &cq, &context))
 		return our_report_error("ibv_get_cq_event", errno, NULL);
+	control->completions->armed = false;
 	ibv_ack_cq_events(cq, 1); /* ibv_destroy_cq waits for that */
 	return 0;
 }
 
-/* ping-sr-3: the CQ is armed. */
-static int await_notification(struct our_control *control)
+/* Only the client's disconnect says that it has received everything. */
+static int await_disconnect(struct our_control *agent)
 {
-	return await_cq_event(control, control->cq->channel);
-}
-
-/* ping-sr-5 */
-int our_wait_for_notification(struct our_control *control, struct our_comp_channel *channel)
-{
-	channel->armed = false;
-	return await_cq_event(control, channel->channel);
-}
-
-int our_await_disconnect(struct our_control *control, uint64_t limit_s)
-{
-	uint64_t until_ns = our_end_of_wait(limit_s);
+	uint64_t until_ns = our_end_of_wait(agent->options->timeout_s);
 	int ret = 0;
 
-	while (!ret && !control->ended)
-		ret = await_next_event(control, until_ns);
-	return ret;
+	while (!ret && !agent->ended)
+		ret = await_next_event(agent, until_ns);
+	if (!ret && agent->ended != ECONNRESET)
+		ret = agent->ended;
+	return ret ? our_judge_end(agent, ret, agent->count) : 0;
 }
 
 void our_disconnect(struct our_control *control)

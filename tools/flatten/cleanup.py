@@ -85,6 +85,8 @@ def straightened(body: list[Statement], knowledge: Knowledge, is_void: bool, dep
             continue
         if stored_name(one) and one.nodes[0] and show(one.nodes[0].parts[1]) == stored_name(one):
             continue  # "ret = ret;"
+        if is_zero_anyway(one):
+            continue
         last = result[-1] if result else None
         if last and asks_again(last, one):
             last.body += one.body
@@ -145,6 +147,12 @@ def drop_lost(function: Function, knowledge: Knowledge) -> None:
                 if at + 1 < len(body) and body[at].above and not body[at + 1].above:
                     body[at + 1].above = body[at].above
                 del body[at]
+
+
+def is_zero_anyway(one: Statement) -> bool:
+    """Whether it is "if (!ret) ret = 0;"."""
+    name = stored_name(one.body[0]) if one.kind == "if" and len(one.body) == 1 and not one.other else ""
+    return name != "" and returned(one) == f"!{name}" and show(one.body[0].nodes[0].parts[1]) == "0"  # type: ignore[union-attr]
 
 
 def is_zero_already(one: Statement, before: list[Statement]) -> bool:

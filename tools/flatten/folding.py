@@ -14,7 +14,7 @@ WORDS: dict[str, int] = {
     "NULL": 0, "false": 0, "true": 1, "UINT64_MAX": 2**64 - 1, "UINT32_MAX": 2**32 - 1, "INT32_MAX": 2**31 - 1,
 }  # fmt: skip
 ZERO, ONE = Node("number", "0"), Node("number", "1")
-INTEGER = re.compile(r"int|unsigned int|u?int(?:8|16|32|64)_t|size_t")
+NARROW = re.compile(r"int|unsigned int|u?int(?:8|16|32)_t")  # not those in which more bits are counted with
 EVENTS = "RDMA_CM_EVENT_"
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
@@ -24,7 +24,7 @@ ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b, "*": lambda a, b: a * b, "<<": lambda a, b: a << b,
 }  # fmt: skip
 # Functions of the libraries, and of ours that do more than read, whose result alone matters.
-READERS = {"strcmp", "our_now_ns", "strerror", "ibv_get_device_name", "rdma_event_str", "be32toh", "get_be"}
+READERS = {"strcmp", "our_now_ns", "strerror", "ibv_get_device_name", "rdma_event_str", "be32toh", "be64toh"}
 
 
 def is_moment(node: Node) -> bool:
@@ -100,11 +100,13 @@ class Knowledge:
             return node if truth is None else ZERO if truth else ONE
         if node.kind == "call":
             return self.call(node)
-        if node.kind == "cast" and INTEGER.fullmatch(node.text) and node.parts[0].kind in ("number", "name"):
+        if node.kind == "cast" and NARROW.fullmatch(node.text) and node.parts[0].kind in ("number", "name"):
             value = self.value(node.parts[0])
             return node.parts[0] if isinstance(value, int) and 0 <= value < 2**31 else node
-        if node.kind == "parentheses" and (is_tight(node.parts[0]) or self.value(node.parts[0]) is not None):
-            return node.parts[0]
+        if node.kind == "parentheses":
+            inner = node.parts[0]
+            is_constant = inner.kind != "binary" and self.value(inner) is not None  # "(64 + 3) / 4" needs them
+            return inner if is_tight(inner) or is_constant else node
         return node
 
     def choice(self, node: Node) -> Node:
@@ -197,6 +199,8 @@ class Knowledge:
             return ONE if COMPARISONS[node.text](one, other) else ZERO
         if other == 2**64 - 1 and node.text in ("<", ">") and is_moment(left):
             return ONE if node.text == "<" else ZERO
+        if one == 2**64 - 1 and node.text in ("<", ">=") and is_moment(right):
+            return ZERO if node.text == "<" else ONE
         if (one == 0 and node.text == ">" and self.is_unsigned(right)) or (
             other == 0 and node.text == "<" and self.is_unsigned(left)
         ):

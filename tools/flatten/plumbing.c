@@ -42,16 +42,18 @@ static void wake_all(void)
 	errno = saved_errno;
 }
 
-/* A signal just before a call blocks does not end it: the alarm does, a second later. */
+/*
+ * Who sleeps in poll(2) looks at the descriptor, too. A signal just before another call blocks does
+ * not end it: the alarm does, a second later.
+ */
 static void handle_signal(int signal_number)
 {
-	if (signal_number != SIGALRM)
+	if (USES_our_stop_fd || signal_number != SIGALRM)
 		__atomic_store_n(&stop_requested, true, __ATOMIC_RELAXED);
-	if (our_stop_requested()) {
+	if (USES_our_stop_fd)
+		wake_all();
+	else if (our_stop_requested())
 		alarm(1);
-		if (USES_our_stop_fd)
-			wake_all();
-	}
 }
 
 /* Without SA_RESTART: a call that blocks returns EINTR. */
@@ -67,8 +69,8 @@ int our_catch_signals(void)
 	signal(SIGPIPE, SIG_IGN); /* a driver may write to a connection that is gone */
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = handle_signal;
-	if (sigaction(SIGALRM, &action, NULL) || sigaction(SIGINT, &action, NULL) ||
-	    sigaction(SIGTERM, &action, NULL))
+	if ((!USES_our_stop_fd && sigaction(SIGALRM, &action, NULL)) ||
+	    sigaction(SIGINT, &action, NULL) || sigaction(SIGTERM, &action, NULL))
 		return our_report_error("sigaction", errno, NULL);
 	return 0;
 }

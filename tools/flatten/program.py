@@ -25,6 +25,9 @@ INSTEAD: dict[str, list[str]] = {
     "ping-sr-2/cm_event_thread.c": [],
 }
 
+# What these post in any case fails if the peer's host is gone.
+WITHOUT_KEEPALIVE = ("pubsub-rdma-2 server", "talk-rdma-0 client", "talk-rdma-0 server")
+
 # What a role never meets.
 IMPOSSIBLE = {"client": {"type": {"RDMA_CM_EVENT_CONNECT_REQUEST"}}}
 
@@ -32,9 +35,10 @@ IMPOSSIBLE = {"client": {"type": {"RDMA_CM_EVENT_CONNECT_REQUEST"}}}
 class Program:
     """Collects what a role's main needs, and prints it."""
 
-    def __init__(self, root: Path, parts: Iterable[str], without: Iterable[str], role: str) -> None:
+    def __init__(self, root: Path, parts: Iterable[str], without: Iterable[str], stage: str, role: str) -> None:
         self.root = root
         self.role = role
+        self.has_keepalive = f"{stage} {role}" not in WITHOUT_KEEPALIVE
         common = sorted(str(path.relative_to(root)) for path in root.glob("common/*.c"))
         common = [name for name in common if name not in without]
         names = [name for name in PLUMBING + common + list(parts) if not name.startswith(LEFT_OUT)]
@@ -65,10 +69,11 @@ class Program:
         self.items += self.questions()
 
     def questions(self) -> list[Item]:
-        """What our own sources ask: IS_CLIENT, and USES_f, whether some part calls the function f."""
+        """What our own sources ask: IS_CLIENT, HAS_KEEPALIVE, and USES_f, whether some part calls the function f."""
         called = {name for item in self.items if item.path != PLUMBING[0] for name in item.calls}
         asked = {name for item in self.items for name in item.calls if name.startswith("USES_")}
-        answers = {"IS_CLIENT": self.role == "client"} | {name: name[len("USES_"):] in called for name in asked}
+        answers = {"IS_CLIENT": self.role == "client", "HAS_KEEPALIVE": self.has_keepalive}
+        answers |= {name: name[len("USES_"):] in called for name in asked}
         return [
             Item("define", [name], "", f"#define {name} {int(answer)}", "tools/flatten")
             for name, answer in answers.items()
@@ -229,7 +234,7 @@ def flatten(
 ) -> str:
     if stage not in WITH_THREAD:
         parts = [other for part in parts for other in INSTEAD.get(part, [part])]
-    program = Program(root, parts, without, role)
+    program = Program(root, parts, without, stage, role)
     program.read_options()
     program.simplify()
     return program.write(stage, role, libs)

@@ -24,6 +24,7 @@ int our_create_control_struct(const struct our_options *options, const char *rol
 	new_control->inline_wanted = OUR_INLINE_WANTED;
 	new_control->give_up_ns = UINT64_MAX;
 	new_control->wait_until_ns = UINT64_MAX;
-	new_control->keepalive.due_ns = UINT64_MAX;
+	if (HAS_KEEPALIVE)
+		new_control->keepalive.due_ns = UINT64_MAX;
 	return 0;
 }

@@ -2,7 +2,9 @@
 /*
  * The message buffers of a flattened program.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
@@ -21,6 +23,19 @@ void our_dealloc_pd(struct our_control *control)
 static int report_reg_mr(int error, size_t length)
 {
 	return our_report_error("ibv_reg_mr", error, "%zu bytes: see ulimit -l", length);
+}
+
+static int allocate_buffers(struct our_control *control, uint32_t n, size_t length)
+{
+	control->buffers = calloc(n, sizeof(*control->buffers));
+	if (!control->buffers)
+		return our_report_error("calloc", ENOMEM, NULL);
+	if (posix_memalign((void **)&control->data, OUR_CACHE_LINE, length)) {
+		free(control->buffers);
+		return our_report_error("posix_memalign", ENOMEM, "%zu bytes", length);
+	}
+	memset(control->data, 0, length);
+	return 0;
 }
 
 int our_setup_buffers(struct our_control *control, uint32_t n, int access)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "common/device.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"
@@ -37,6 +38,11 @@ int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
 		completion->immediate = be32toh(wc->imm_data);
 	}
 	return our_check_completion_status(wc);
+}
+
+bool our_client_may_have_left(const struct our_control *control)
+{
+	return !IS_CLIENT && our_is_iwarp(control);
 }
 
 int our_check_length(const struct our_control *control, const struct our_completion *completion)

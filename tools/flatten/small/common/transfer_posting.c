@@ -14,10 +14,22 @@ int our_setup_rnr_timer(struct our_control *control)
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr);
 
 /* Posts the send of a buffer. */
-int our_post_send(struct our_control *control, uint32_t index);
+int our_post_send(struct our_control *control, uint32_t index)
+{
+	struct ibv_send_wr *bad_wr;
+	int ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);
+
+	return ret ? our_judge_post(control, "ibv_post_send", ret) : 0;
+}
 
 /* Posts the receive of a buffer. */
-int our_post_recv(struct our_control *control, uint32_t index);
+int our_post_recv(struct our_control *control, uint32_t index)
+{
+	struct ibv_recv_wr *bad_wr;
+	int ret = ibv_post_recv(control->qp, &control->buffers[index].recv_wr, &bad_wr);
+
+	return ret ? our_judge_post(control, "ibv_post_recv", ret) : 0;
+}
 
 void our_setup_send_wr(struct our_control *control, uint32_t index)
 {

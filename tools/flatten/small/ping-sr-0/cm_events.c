@@ -98,7 +98,6 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	int ret = 0;
 
-	our_adopt_id(agent, cm_id);
 	/* To a channel of its own. EINVAL: it has one, as it came from a listener without one. */
 	if (rdma_migrate_id(cm_id, NULL) && errno != EINVAL) {
 		ret = our_report_error("rdma_migrate_id", errno, NULL);

@@ -143,7 +143,6 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 		rdma_destroy_id(cm_id);
 		return ret;
 	}
-	our_adopt_id(agent, cm_id);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Asking a silent peer's host, in a flattened program: with a WRITE on every transport.
+ * Asking a silent peer's host, in a flattened program: with a WRITE on every transport. HAS_KEEPALIVE:
+ * see program.py.
  */
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
@@ -10,6 +11,8 @@
 
 void our_start_keepalive(struct our_control *control)
 {
+	if (!HAS_KEEPALIVE)
+		return;
 	control->keepalive.due_ns = 0;
 	control->keepalive.max_send_wr = 1;
 }
@@ -29,7 +32,7 @@ int our_keep_alive(struct our_control *control, uint64_t now_ns)
 	};
 	int ret;
 
-	if (now_ns < keepalive->due_ns)
+	if (!HAS_KEEPALIVE || now_ns < keepalive->due_ns)
 		return 0;
 	keepalive->heard = false;
 	keepalive->due_ns = now_ns + KEEPALIVE_NS;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 
 #include "common/device.h"
 #include "common/stage.h"
@@ -12,33 +13,45 @@
 #include "measure/clock.h"
 #include "program/report.h"
 
+struct our_completions {
+	bool armed; /* the next completion makes an event, or has made one that is not read yet */
+};
+
 int our_create_cq(struct our_control *control)
 {
 	int depth = (int)(control->max_send_wr + control->max_recv_wr), ret;
-	struct ibv_comp_channel *channel = ibv_create_comp_channel(control->verbs);
+	struct ibv_comp_channel *channel;
 
-	if (!channel)
-		return our_report_error("ibv_create_comp_channel", errno, NULL);
+	control->completions = calloc(1, sizeof(*control->completions));
+	if (!control->completions)
+		return our_report_error("calloc", ENOMEM, NULL);
+	channel = ibv_create_comp_channel(control->verbs);
+	if (!channel) {
+		ret = our_report_error("ibv_create_comp_channel", errno, NULL);
+		goto err_free_completions;
+	}
 	errno = 0;
 	control->cq = ibv_create_cq(control->verbs, depth, control, channel, 0);
-	if (control->cq)
-		return 0;
-	ret = our_report_no_queue(control, "ibv_create_cq", errno);
+	if (!control->cq) {
+		ret = our_report_no_queue(control, "ibv_create_cq", errno);
+		goto err_destroy_comp_channel;
+	}
+	return 0;
+
+err_destroy_comp_channel:
 	ibv_destroy_comp_channel(channel);
+err_free_completions:
+	free(control->completions);
 	return ret;
 }
 
 void our_destroy_cq(struct our_control *control)
 {
 	struct ibv_comp_channel *channel = control->cq->channel;
-	int ret;
 
-	ret = ibv_destroy_cq(control->cq);
-	if (ret)
-		our_report_error("ibv_destroy_cq", ret, NULL);
-	ret = ibv_destroy_comp_channel(channel);
-	if (ret)
-		our_report_error("ibv_destroy_comp_channel", ret, NULL);
+	report_end("ibv_destroy_cq", ibv_destroy_cq(control->cq));
+	report_end("ibv_destroy_comp_channel", ibv_destroy_comp_channel(channel));
+	free(control->completions);
 }
 
 /* Sleeps until the CQ, which is armed, makes its event, or there is something else to look at. */
@@ -55,6 +68,7 @@ static int await_notification(struct our_control *control)
 		return our_keep_waiting(control);
 	if (ibv_get_cq_event(control->cq->channel, &cq, &context))
 		return our_report_error("ibv_get_cq_event", errno, NULL);
+	control->completions->armed = false;
 	ibv_ack_cq_events(cq, 1); /* ibv_destroy_cq waits for that */
 	return 0;
 }
@@ -63,6 +77,7 @@ static int arm_cq(struct our_control *control)
 {
 	int ret = ibv_req_notify_cq(control->cq, 0);
 
+	control->completions->armed = !ret;
 	return ret ? our_report_error("ibv_req_notify_cq", ret, NULL) : 0;
 }
 
@@ -72,7 +87,6 @@ static int arm_cq(struct our_control *control)
  */
 int our_await_completion(struct our_control *control, struct our_completion *completion)
 {
-	bool armed = false;
 	struct ibv_wc wc;
 	int polled, ret;
 
@@ -84,13 +98,9 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 			polled = our_take_out_keepalive(control, &wc, polled);
 		if (polled > 0)
 			break;
-		if (armed)
-			ret = await_notification(control);
-		else
-			ret = arm_cq(control);
+		ret = control->completions->armed ? await_notification(control) : arm_cq(control);
 		if (ret)
 			return ret;
-		armed = !armed;
 	}
 	control->keepalive.heard = true;
 	return our_take_wc(control, &wc, completion);

@@ -8,21 +8,20 @@
 #include "common/stage.h"
 #include "ping-sr-4/agents.h"
 
-/* Reacts to the completions that there are. */
+/* Arms the CQ, after each of its events, and reacts to the completions that there are. */
 int our_drain_agent(struct our_agent *agent)
 {
 	struct our_completion completion;
-	int ret;
+	int ret = arm_cq(agent->control);
 
-	for (;;) {
+	while (!ret) {
 		ret = our_take_completion(agent->control, &completion);
 		if (ret == EAGAIN)
 			return 0;
 		if (ret)
-			return ret;
+			break;
 		agent->control->connected = true; /* the event that says so may be on its way */
 		ret = our_agent_react(agent->control, &completion);
-		if (ret)
-			return ret;
 	}
+	return ret;
 }

@@ -48,10 +48,7 @@ static int get_comp_channel(struct our_comp_channels *channels, struct ibv_conte
 
 static void destroy_comp_channel(struct ibv_comp_channel *channel)
 {
-	int ret = ibv_destroy_comp_channel(channel);
-
-	if (ret)
-		our_report_error("ibv_destroy_comp_channel", ret, NULL);
+	report_end("ibv_destroy_comp_channel", ibv_destroy_comp_channel(channel));
 }
 
 /* A CQ of it has been destroyed. */

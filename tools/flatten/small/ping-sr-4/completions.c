@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Waiting for completions together with all else, in a flattened program: one at a time.
+ * Waiting for completions together with all else, in a flattened program: one at a time. A CQ is armed once
+ * at first, and again after each event. So it never has more than one event that is not read, and who has
+ * taken all completions after that may sleep.
  */
 #include <errno.h>
 
@@ -11,6 +13,14 @@
 #include "ping-sr-4/channels.h"
 #include "program/report.h"
 #include "program/stop.h"
+
+/* The next completion makes an event. */
+static int arm_cq(struct our_control *control)
+{
+	int ret = ibv_req_notify_cq(control->cq, 0);
+
+	return ret ? our_report_error("ibv_req_notify_cq", ret, NULL) : 0;
+}
 
 int our_create_cq(struct our_control *control)
 {
@@ -25,9 +35,18 @@ int our_create_cq(struct our_control *control)
 		return ret;
 	errno = 0;
 	control->cq = ibv_create_cq(control->verbs, depth, control, channel, 0);
-	if (control->cq)
-		return 0;
-	ret = our_report_no_queue(control, "ibv_create_cq", errno);
+	if (!control->cq) {
+		ret = our_report_no_queue(control, "ibv_create_cq", errno);
+		goto err_destroy_comp_channel;
+	}
+	ret = IS_CLIENT ? arm_cq(control) : 0;
+	if (ret)
+		goto err_destroy_cq;
+	return 0;
+
+err_destroy_cq:
+	ibv_destroy_cq(control->cq);
+err_destroy_comp_channel:
 	if (IS_CLIENT)
 		destroy_comp_channel(channel);
 	else
@@ -38,43 +57,26 @@ int our_create_cq(struct our_control *control)
 void our_destroy_cq(struct our_control *control)
 {
 	struct ibv_comp_channel *channel = control->cq->channel;
-	int ret = ibv_destroy_cq(control->cq);
 
-	if (ret)
-		our_report_error("ibv_destroy_cq", ret, NULL);
+	report_end("ibv_destroy_cq", ibv_destroy_cq(control->cq));
 	if (IS_CLIENT)
 		destroy_comp_channel(channel);
 	else
 		put_comp_channel(control->comp_channels, channel);
 }
 
-/* Takes the next completion; EAGAIN: there is none, and the next will make an event. */
+/* Takes the next completion; EAGAIN: there is none. */
 int our_take_completion(struct our_control *control, struct our_completion *completion)
 {
-	bool armed = false;
 	struct ibv_wc wc;
-	int polled, ret;
+	int polled = ibv_poll_cq(control->cq, 1, &wc);
 
-	for (;;) {
-		polled = ibv_poll_cq(control->cq, 1, &wc);
-		if (polled < 0) {
-			our_report_error("ibv_poll_cq", EIO, NULL);
-			return EIO;
-		}
-		if (control->keepalive.under_way)
-			polled = our_take_out_keepalive(control, &wc, polled);
-		if (polled > 0)
-			break;
-		if (armed)
-			return EAGAIN;
-		/* What comes before the CQ is armed makes no event: look once more. */
-		ret = ibv_req_notify_cq(control->cq, 0);
-		if (ret) {
-			our_report_error("ibv_req_notify_cq", ret, NULL);
-			return ret;
-		}
-		armed = true;
-	}
+	if (polled < 0)
+		return our_report_error("ibv_poll_cq", EIO, NULL);
+	if (control->keepalive.under_way)
+		polled = our_take_out_keepalive(control, &wc, polled);
+	if (!polled)
+		return EAGAIN;
 	control->keepalive.heard = true;
 	return our_take_wc(control, &wc, completion);
 }
@@ -95,6 +97,8 @@ static int our_wait_for_notification(struct our_control *control)
 	if (!fds[0].revents)
 		return our_keep_waiting(control);
 	ret = take_cq_event_of(control->cq->channel, &same);
+	if (!ret)
+		return arm_cq(control);
 	return ret == EAGAIN ? 0 : ret;
 }
 

@@ -13,6 +13,11 @@
 #include "pubsub-rdma-1/publication.h"
 #include "pubsub-rdma-2/written.h"
 
+void our_begin_agent_operation(struct our_control *agent)
+{
+	agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */
+}
+
 /* Waits for a completion until our_now_ns is `until_ns`; EAGAIN: there was none. */
 static int await_and_react(struct our_control *agent, uint64_t until_ns)
 {
@@ -38,17 +43,18 @@ static int meet_subscriber(struct our_control *agent)
 	our_statistics_start(&agent->statistics);
 	our_limit_wait(agent, our_now_ns());
 	return our_tell_buffer(agent, exchange, agent->buffers[OUR_AGENT_BUFFER].data,
-			       agent->data_size, agent->transfer->open);
+			       agent->data_size, agent->data_mr);
 }
 
 static int write_records(struct our_control *agent, const uint8_t *record)
 {
 	int ret = 0;
 
+	(void)record;
 	while (!ret && !our_agent_is_done(agent)) {
 		ret = await_and_react(agent, our_now_ns() + our_publication_period_ns());
 		if (ret == EAGAIN)
-			ret = write_record(agent, record);
+			ret = write_record(agent, (const uint8_t *)published.record);
 	}
 	return ret;
 }
