@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from sieges.judge import BESIEGED, ENDED, RELIEVED, Honest, Seen
+from sieges.judge import BESIEGED, ENDED, RELIEVED, Honest, Seen, is_surprise
 from sieges.ways import ONE, Way, Where, ways_to
 
 PATIENCE_S = 120  # of anything that has to come; the kernel may take a minute to destroy an id
@@ -79,6 +79,7 @@ class Siege:
         self.lock = threading.Lock()
         self.threads: list[threading.Thread] = []
         self.before = ""
+        self.heard = 0  # bytes of what the server has said
 
     def open_server(self) -> bool:
         """Starts it; whether it serves an honest client by now."""
@@ -231,9 +232,14 @@ class Siege:
         seen.until = RELIEVED
 
     def listen(self) -> None:
-        """What the server has said so far."""
-        said = (self.scratch / "server").read_text(encoding="utf-8", errors="replace")
-        self.seen.said = [line.split(": ", 1)[-1] for line in said.splitlines()]
+        """Takes in what the server has said since the last time: of thousands of lines, the surprising ones."""
+        with open(self.scratch / "server", "rb") as log:
+            log.seek(self.heard)
+            said = log.read()
+        whole = said[: said.rfind(b"\n") + 1]
+        self.heard += len(whole)
+        lines = whole.decode("utf-8", "replace").splitlines()
+        self.seen.said += filter(is_surprise, (line.split(": ", 1)[-1] for line in lines))
 
     def close(self) -> Seen:
         """How the server ends."""

@@ -65,7 +65,7 @@ class Seen:
     stuck: int = 0  # of those: the kernel did not let them end when they were killed
     kib: list[int] = field(default_factory=list)  # resident: before, at half time, at the end
     held: list[str] = field(default_factory=list)  # descriptors and objects: before, at the end
-    said: list[str] = field(default_factory=list)  # on stderr
+    said: list[str] = field(default_factory=list)  # on stderr; surprises at least
     status: int = 0
     hung: bool = False  # it did not end on SIGTERM
     ended_early: bool = False
@@ -94,10 +94,17 @@ class Seen:
         return seen
 
 
+KNOWN = re.compile("|".join(f"(?:{line})" for line in EXPECTED))
+
+
+def is_surprise(line: str) -> bool:
+    """Whether no hostile client explains what a server says."""
+    return not KNOWN.fullmatch(line)
+
+
 def surprises(said: list[str]) -> Counter[str]:
     """Lines that no hostile client explains, with N for each number."""
-    known = re.compile("|".join(f"(?:{line})" for line in EXPECTED))
-    return Counter(re.sub(r"\b(0x[0-9a-f]+|[0-9]+)\b", "N", line) for line in said if not known.fullmatch(line))
+    return Counter(re.sub(r"\b(0x[0-9a-f]+|[0-9]+)\b", "N", line) for line in said if is_surprise(line))
 
 
 def faults(seen: Seen) -> list[str]:

@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 from random import Random
 
+from sieges.besieged import Siege
 from sieges.judge import (
     BESIEGED,
     GROWN_KIB,
@@ -167,6 +168,22 @@ class Judge(unittest.TestCase):
         again = Seen.read(json.loads(json.dumps(dataclasses.asdict(seen))))
         self.assertEqual(table([again]), table([seen]))
         self.assertEqual(again.honest, seen.honest)
+
+
+class Listening(unittest.TestCase):
+    """What is taken in of what a server says."""
+
+    def test_only_surprises_once_and_whole(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            siege = Siege(Where("ping-sr-3", "RoCE", "192.0.2.1", 21000), "1", Path(folder), [])
+            log = Path(folder) / "server"
+            log.write_text(f"server: {LEFT}\nserver: what is this?\nserver: ha", encoding="ascii")
+            siege.listen()
+            siege.listen()
+            self.assertEqual(siege.seen.said, ["what is this?"])
+            log.write_text(log.read_text() + "lf a line\n", encoding="ascii")
+            siege.listen()
+            self.assertEqual(siege.seen.said, ["what is this?", "half a line"])
 
 
 class Results(unittest.TestCase):
