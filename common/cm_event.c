@@ -23,11 +23,13 @@ void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *ev
 		memcpy(copy->private_data, conn->private_data, conn->private_data_len);
 }
 
-int our_end_by_cm_event(const struct our_cm_event *event)
+int our_end_by_cm_event(const struct our_cm_event *event, bool connected)
 {
 	switch (event->type) {
 	case RDMA_CM_EVENT_DISCONNECTED:
 		return ECONNRESET;
+	case RDMA_CM_EVENT_REJECTED:
+		return connected ? ECONNRESET : 0;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		return ENODEV;
 	case RDMA_CM_EVENT_UNREACHABLE:
@@ -73,10 +75,11 @@ enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 
 enum our_cm_meaning our_note_cm_event(struct our_control *control)
 {
-	enum our_cm_meaning meaning = our_classify_cm_event(control, &control->cm_event);
+	const struct our_cm_event *event = &control->cm_event;
+	enum our_cm_meaning meaning = our_classify_cm_event(control, event);
 
 	if (meaning == OUR_CM_FATAL && !control->ended)
-		control->ended = our_end_by_cm_event(&control->cm_event);
+		control->ended = our_end_by_cm_event(event, control->connected);
 	return meaning;
 }
 

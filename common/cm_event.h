@@ -35,11 +35,12 @@ enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 enum our_cm_meaning our_note_cm_event(struct our_control *control);
 
 /*
- * How an event ends an established connection: ECONNRESET, the peer has disconnected; ENODEV, the
- * device was removed; EHOSTUNREACH, the peer is no longer reachable; 0: it does not end it. Any
- * thread.
+ * How an event ends a connection: ECONNRESET, the peer has disconnected; ENODEV, the device was
+ * removed; EHOSTUNREACH, the peer is no longer reachable; 0: it does not end it. `connected`: whether
+ * it is established for this side. Then a rejection ends it, too: the peer has given up before it
+ * learned that its offer was accepted. Any thread.
  */
-int our_end_by_cm_event(const struct our_cm_event *event);
+int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
 
 /*
  * Compares `event` with the one that was expected. Returns 0 if it is that one; ECONNREFUSED for a

@@ -35,6 +35,7 @@ static void report_disconnect(int error)
 	case 0:
 	case EINVAL:
 	case EINTR:
+	case ECONNREFUSED:
 	case ECONNRESET:
 	case ETIMEDOUT:
 	case ENODEV:

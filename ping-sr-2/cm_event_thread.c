@@ -31,7 +31,7 @@ static void disconnect_now(struct our_control *control)
 static void handle_event(struct our_control *control, struct our_queued_event *queued)
 {
 	struct our_cm_events *events = control->cm_events;
-	int end = our_end_by_cm_event(&queued->event);
+	int end = our_end_by_cm_event(&queued->event, events->connected);
 
 	if (queued->event.type == RDMA_CM_EVENT_ESTABLISHED)
 		events->connected = !events->unwatched;

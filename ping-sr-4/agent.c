@@ -110,6 +110,7 @@ bool our_end_agent(struct our_agent *agent, int ret)
 	agent->ended = ret ? ret : shown;
 	answers = our_start_disconnect(control);
 	control->wait_until_ns = our_end_of_wait(our_disconnect_limit_s(control));
+	agent->more = false; /* of no interest any more */
 	our_unsetup_transfer(control);
 	return answers;
 }

@@ -14,8 +14,9 @@ struct our_agent {
 	LIST_ENTRY(our_agent) next;
 	struct our_control *control;
 	int flushed; /* ECONNRESET or EPIPE: a work request was flushed or not sent; not known yet why */
-	bool more; /* it has not polled all completions yet */
-	int ended; /* how serving it ended, once it is leaving: an errno value or 0 */
+	bool more;            /* it has not polled all completions yet */
+	unsigned int overdue; /* CM events that were taken since its time was over */
+	int ended;            /* how serving it ended, once it is leaving: an errno value or 0 */
 };
 
 LIST_HEAD(our_agent_list, our_agent);

@@ -31,7 +31,8 @@ int our_serve_until_done(struct our_server *server)
 		our_write_output(fds + 2);
 		for (i = 0; !ret && i < channels; i++)
 			ret = comp_fds[i].revents ? our_handle_completions(server) : 0;
-		if (!ret && fds[0].revents)
+		server->cm_unread = fds[0].revents;
+		if (!ret && server->cm_unread)
 			ret = our_handle_cm_event(server);
 		until_ns = our_look_after_agents(server);
 	}

@@ -41,7 +41,8 @@ static void await_answers(struct our_server *server)
 
 	while (!ret && !fds[1].revents && !LIST_EMPTY(&server->agents)) {
 		ret = our_poll(fds, 2, until_ns);
-		if (!ret && fds[0].revents)
+		server->cm_unread = fds[0].revents;
+		if (!ret && server->cm_unread)
 			ret = our_handle_cm_event(server);
 		until_ns = our_look_after_agents(server);
 	}

@@ -13,6 +13,8 @@ struct our_server {
 	struct our_agent_list agents; /* also those that only wait for their client's answer */
 	struct our_comp_channels comp_channels; /* of all agents */
 	bool closed;                            /* no more clients */
+	bool cm_unread;     /* the last poll found CM events; one of them has been taken since */
+	uint64_t polled_ns; /* before the last poll: see our_look_after_agents */
 };
 
 /* Whether there are clients, or some may still come. */
@@ -36,6 +38,9 @@ int our_handle_completions(struct our_server *server);
 /*
  * Looks after all agents: continues those that have not polled all completions yet, and ends those
  * whose clients have been silent for --timeout, whose hosts are dead, or whose answers are overdue.
+ * Silent or overdue is who was so when the last poll began: what it found has been handled. The time
+ * since then the server may have spent itself, with the request of another client.
+ *
  * Returns the time, by our_now_ns, at which this must be done again; UINT64_MAX: never.
  */
 uint64_t our_look_after_agents(struct our_server *server);

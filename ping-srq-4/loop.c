@@ -70,7 +70,8 @@ int our_serve_until_done(struct our_server *server)
 		for (i = channels; !ret && i < channels + devices; i++)
 			ret = comp_fds[i].revents ? our_hear_of_pools() : 0;
 		end_holders(server);
-		if (!ret && fds[0].revents)
+		server->cm_unread = fds[0].revents;
+		if (!ret && server->cm_unread)
 			ret = our_handle_cm_event(server);
 		until_ns = our_look_after_agents(server);
 		if (our_a_pool_is_low() && until_ns > our_end_of_wait(1))

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "measure/clock.h"
 #include "tests/fake/faults.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
@@ -164,6 +165,12 @@ static bool choose_fault(const char *call, struct fake_fault *fault)
 	       fake_choose_fault(call, fake_config->fault_choice, fault);
 }
 
+static void pass_slowly(const char *call)
+{
+	if (fake_config->slow_call && !strcmp(call, fake_config->slow_call))
+		fake_report->skipped_ns += fake_config->slow_s * OUR_NS_PER_S;
+}
+
 struct fake_fault fake_begin(const char *call)
 {
 	struct fake_fault fault = { 0 };
@@ -171,6 +178,7 @@ struct fake_fault fake_begin(const char *call)
 	fake_lock();
 	note(call);
 	fake_pass_call_time(call);
+	pass_slowly(call);
 	if (++fake_report->calls == fake_config->stop_call)
 		fake_stop_program();
 	if (fake_report->calls == fake_config->stray_call)

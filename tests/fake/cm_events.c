@@ -131,6 +131,8 @@ static void take(struct fake_channel *channel, struct fake_event *event)
 		take_request(event);
 	if (event->pub.event == RDMA_CM_EVENT_ESTABLISHED && event->id->peer)
 		event->id->peer->accepted = true; /* as seen by the program */
+	if (event->id->taken_back && event->pub.event == RDMA_CM_EVENT_REJECTED)
+		fake_flush(fake_qp_of(event->id));
 }
 
 int fake_wait_event(struct fake_channel *channel, struct fake_event **event)

@@ -143,6 +143,20 @@ static void set_connected(struct fake_id *id)
 		qp->pub.state = IBV_QPS_RTS;
 }
 
+/*
+ * The server gives up before it learns that the client has accepted. The kernel then has no
+ * connection any more; librdmacm flushes the QP when the program gets the event.
+ */
+static void take_back(struct fake_id *id)
+{
+	if (!fake_config->takes_back)
+		return;
+	id->taken_back = id->told_gone = true;
+	id->state = FAKE_PEER_LEFT;
+	id->peer->left = true;
+	fake_send_event(id, RDMA_CM_EVENT_REJECTED, 28, NULL, 0);
+}
+
 int rdma_connect(struct rdma_cm_id *pub, struct rdma_conn_param *param)
 {
 	struct fake_fault fault = fake_begin("rdma_connect");
@@ -158,6 +172,7 @@ int rdma_connect(struct rdma_cm_id *pub, struct rdma_conn_param *param)
 		set_connected(id);
 		fake_server_answers(id, param);
 		lose_peer(id, &fault);
+		take_back(id);
 	}
 	return fake_end_rdma(fake_wait_if_sync(id));
 }
@@ -250,6 +265,8 @@ static int disconnect(struct fake_id *id)
 
 	if (id->device_gone)
 		return ENXIO;
+	if (id->taken_back)
+		return EINVAL;
 	/* On RoCE a second call is no error in the kernel. */
 	if (id->disconnected && !fake_config->iwarp)
 		return 0;

@@ -70,6 +70,8 @@ struct fake_config {
 	bool one_file;    /* a program of one file: its alarm(2) takes a hundredth of its time */
 	uint64_t tick_us; /* the time that reading the clock takes */
 	bool hurried;     /* an empty poll of a CQ takes a millisecond of the program's clock */
+	const char *slow_call; /* each call with this name takes slow_s seconds of it; NULL: none */
+	unsigned int slow_s;
 	/* Clocks that the test controls: known_time.c. Only what is listed here takes time. */
 	uint64_t known_us;     /* a message from a peer; 0: the clocks are real */
 	uint64_t spread_us;    /* ... and a random time less than this more; 0: none */
@@ -99,17 +101,18 @@ struct fake_config {
 	uint64_t quits_after;  /* ... a client leaves, before it is done; */
 	uint64_t stops_after;  /* ... a signal tells the program to stop */
 	uint64_t garbles;      /* the message, from 1, that a server sends back changed; 0: none */
-	bool deaf;             /* a server does not answer a connect request */
-	bool mute;             /* no peer answers a disconnect request */
-	bool returns_rest;     /* a server returns the rest of its credits if no message comes */
-	bool withholds;        /* a server returns all credits at once, when it has all messages */
-	uint32_t ahead;        /* a client sends this many messages before it waits for an answer */
-	bool short_pool;       /* a message may find no receive, and then waits for one */
-	bool unlimited;        /* a client does not say how many messages it will send, */
-	bool one_more;         /* or sends one more than it said, */
-	bool lingers;          /* or stays connected when it has everything */
-	bool uneven;           /* each client sends ten messages more than the one before */
-	bool stranger;         /* without the suite's extension, and slow: strangers.c */
+	bool deaf;             /* a server does not answer a connect request, */
+	bool takes_back;   /* or takes its answer back: the rejection comes when it is accepted */
+	bool mute;         /* no peer answers a disconnect request */
+	bool returns_rest; /* a server returns the rest of its credits if no message comes */
+	bool withholds;    /* a server returns all credits at once, when it has all messages */
+	uint32_t ahead;    /* a client sends this many messages before it waits for an answer */
+	bool short_pool;   /* a message may find no receive, and then waits for one */
+	bool unlimited;    /* a client does not say how many messages it will send, */
+	bool one_more;     /* or sends one more than it said, */
+	bool lingers;      /* or stays connected when it has everything */
+	bool uneven;       /* each client sends ten messages more than the one before */
+	bool stranger;     /* without the suite's extension, and slow: strangers.c */
 	/* What they send when a connection is made: connect_data.c. All in hexadecimal. */
 	const char *extension;            /* of a client, instead of the suite's; */
 	bool cut_short;                   /* the data of a client ends after cut_at bytes */

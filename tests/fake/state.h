@@ -161,6 +161,7 @@ struct fake_id {
 	bool gone_late;    /* ... is not yet, but will be */
 	bool device_gone;  /* DEVICE_REMOVAL is in the queue */
 	bool disconnected; /* by the program */
+	bool taken_back;   /* by the peer: REJECTED is in the queue */
 	unsigned int unacked;
 	bool by_hand;           /* stands for a QP that is connected without the CM, */
 	bool listens_by_tcp;    /* or for a TCP socket */

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from sieges.judge import Honest, Seen
+from sieges.judge import BESIEGED, ENDED, RELIEVED, Honest, Seen, is_surprise
 from sieges.ways import ONE, Way, Where, ways_to
 
 PATIENCE_S = 120  # of anything that has to come; the kernel may take a minute to destroy an id
@@ -67,16 +67,19 @@ class Watch:
 class Siege:
     """One server and all that is done to it."""
 
-    def __init__(self, where: Where, seed: str, scratch: Path) -> None:
+    def __init__(self, where: Where, seed: str, scratch: Path, kinds: list[str]) -> None:
         self.where = where
         self.seed = seed
         self.scratch = scratch
-        self.seen = Seen(where.name, where.transport)
+        self.ways = {name: way for name, way in ways_to(where).items() if name in kinds}
+        self.seen = Seen(where.name, where.transport, until=BESIEGED)
+        self.seen.about["kernel"] = f"Linux {os.uname().release} ({os.uname().version})"
         self.over = threading.Event()  # for the hostile
         self.running: set[subprocess.Popen[str]] = set()
         self.lock = threading.Lock()
         self.threads: list[threading.Thread] = []
         self.before = ""
+        self.heard = 0  # bytes of what the server has said
 
     def open_server(self) -> bool:
         """Starts it; whether it serves an honest client by now."""
@@ -111,14 +114,14 @@ class Siege:
 
     def begin(self) -> None:
         """Lets the hostile ones come: each kind by itself, or one after the other where one is served at a time."""
-        ways = ways_to(self.where)
+        ways = list(self.ways)
         self.seen.hostile = dict.fromkeys(ways, 0)
         groups = [[name] for name in ways]
         if self.where.stage.serves == ONE:
             groups = [[name for name in ways if name == "nonsense"], [name for name in ways if name != "nonsense"]]
         for names in filter(None, groups):
             rng = Random(f"{self.seed} {self.where.name} {self.where.transport} {names}")
-            turns = {name: ways[name] for name in names}
+            turns = {name: self.ways[name] for name in names}
             self.threads.append(threading.Thread(target=self.go_on, args=(turns, rng)))
             self.threads[-1].start()
 
@@ -213,24 +216,42 @@ class Siege:
         for thread in self.threads:
             thread.join()
 
-    def close(self) -> Seen:
-        """What is left after it, and how the server ends."""
+    def look(self) -> None:
+        """What is left after it, while the server still runs."""
         seen = self.seen
         self.relieve()
         if self.server.poll() is None:
             seen.after = self.honest()
             self.await_(lambda: holds(self.server.pid) == self.before)
+        if self.server.poll() is None:
             seen.held = [self.before, holds(self.server.pid)]
             seen.kib.append(memory_kib(self.server.pid))
+        else:
+            seen.ended_early = True
+        self.listen()
+        seen.until = RELIEVED
+
+    def listen(self) -> None:
+        """Takes in what the server has said since the last time: of thousands of lines, the surprising ones."""
+        with open(self.scratch / "server", "rb") as log:
+            log.seek(self.heard)
+            said = log.read()
+        whole = said[: said.rfind(b"\n") + 1]
+        self.heard += len(whole)
+        lines = whole.decode("utf-8", "replace").splitlines()
+        self.seen.said += filter(is_surprise, (line.split(": ", 1)[-1] for line in lines))
+
+    def close(self) -> Seen:
+        """How the server ends."""
+        seen = self.seen
+        if self.server.poll() is None:
             self.server.terminate()
             try:
                 self.server.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 self.server.kill()
                 seen.hung = True
-        else:
-            seen.ended_early = True
         seen.status = self.server.poll() or 0
-        said = (self.scratch / "server").read_text(encoding="utf-8", errors="replace")
-        seen.said = [line.split(": ", 1)[-1] for line in said.splitlines()]
+        self.listen()
+        seen.until = ENDED
         return seen

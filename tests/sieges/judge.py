@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 # What a server's memory may grow by, KiB: malloc(3) keeps an arena for each thread that there has been, up to
@@ -14,6 +13,9 @@ from typing import Any
 GROWN_KIB = 16384
 
 RECOVERY_S = 30  # after the machine has stood still
+
+# How far a server has been seen: its siege is going on; it is over, and the server still runs; it has ended.
+BESIEGED, RELIEVED, ENDED = "besieged", "relieved", "ended"
 
 # What a server says of clients that do what ways.py lists. Anything else is a surprise.
 LEFT = r"most likely the client has left meanwhile"
@@ -63,12 +65,15 @@ class Seen:
     stuck: int = 0  # of those: the kernel did not let them end when they were killed
     kib: list[int] = field(default_factory=list)  # resident: before, at half time, at the end
     held: list[str] = field(default_factory=list)  # descriptors and objects: before, at the end
-    said: list[str] = field(default_factory=list)  # on stderr
+    said: list[str] = field(default_factory=list)  # on stderr; surprises at least
     status: int = 0
     hung: bool = False  # it did not end on SIGTERM
     ended_early: bool = False
     left: str = ""  # on the devices, when all servers had ended
     lost: str = ""  # why there is nothing to see
+    until: str = ENDED  # how far it was seen,
+    cut: str = ""  # and why no further: the machine has not lasted, which is no fault of the server
+    about: dict[str, str] = field(default_factory=dict)  # date, versions, and how it was besieged
     # From when to when the machine itself stood still, with all limits on silence going on: the honest clients
     # of these moments, and those that came before the server had recovered, do not count.
     pauses: list[tuple[float, float]] = field(default_factory=list)
@@ -89,10 +94,17 @@ class Seen:
         return seen
 
 
+KNOWN = re.compile("|".join(f"(?:{line})" for line in EXPECTED))
+
+
+def is_surprise(line: str) -> bool:
+    """Whether no hostile client explains what a server says."""
+    return not KNOWN.fullmatch(line)
+
+
 def surprises(said: list[str]) -> Counter[str]:
     """Lines that no hostile client explains, with N for each number."""
-    known = re.compile("|".join(f"(?:{line})" for line in EXPECTED))
-    return Counter(re.sub(r"\b(0x[0-9a-f]+|[0-9]+)\b", "N", line) for line in said if not known.fullmatch(line))
+    return Counter(re.sub(r"\b(0x[0-9a-f]+|[0-9]+)\b", "N", line) for line in said if is_surprise(line))
 
 
 def faults(seen: Seen) -> list[str]:
@@ -100,6 +112,7 @@ def faults(seen: Seen) -> list[str]:
     found = []
     if seen.lost:
         return [seen.lost]
+    relieved, ended = seen.until != BESIEGED, seen.until == ENDED
     honest = seen.counted()
     failed = [each for each in honest if each.status]
     if failed:
@@ -108,15 +121,15 @@ def faults(seen: Seen) -> list[str]:
         found.append("no honest client came")
     if seen.ended_early:
         found.append("the server ended in the siege")
-    elif seen.after.status:
+    elif relieved and seen.after.status:
         found.append(f"an honest client fails after the siege: {seen.after.said}")
-    if seen.hung:
+    if ended and seen.hung:
         found.append("the server did not end on SIGTERM")
-    elif seen.status:
+    elif ended and seen.status:
         found.append(f"the server's exit status is {seen.status}")
     if len(seen.held) == 2 and seen.held[0] != seen.held[1]:
         found.append(f"the server held {seen.held[0]}, and holds {seen.held[1]}")
-    if len(seen.kib) > 1 and seen.kib[-1] - seen.kib[0] > GROWN_KIB:
+    if relieved and len(seen.kib) > 1 and seen.kib[-1] - seen.kib[0] > GROWN_KIB:
         found.append(f"the server has grown: {', '.join(map(str, seen.kib))} KiB")
     if seen.left:
         found.append(f"left on the devices: {seen.left}")
@@ -125,28 +138,29 @@ def faults(seen: Seen) -> list[str]:
     return found
 
 
-HEAD = """| server | driver | honest clients | median, longest (s) | requests of crowds | other hostile clients \
-| grew by (KiB) | |
-|---|---|---|---|---|---|---|---|
-"""
-MANY_REQUESTS = ("nonsense", "claims", "silent", "half")
+# What the kernel says on its console when it dies, and a function of a module in the trace before that.
+PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
+COMPLAINT = re.compile(r"\] (list_\w+ corruption.*|BUG: .*|general protection fault.*)")
+FRAME = re.compile(r"\]  (?:\? )?(\w+)\+0x[0-9a-f]+/0x[0-9a-f]+ \[(\w+)\]")
 
 
-def row(seen: Seen) -> str:
-    """Its row of the table."""
-    honest = seen.counted()
-    times = [each.ended - each.begun for each in honest] or [0.0]
-    served = sum(not each.status for each in honest)
-    others = sum(number for name, number in seen.hostile.items() if name not in MANY_REQUESTS)
-    grown = seen.kib[-1] - seen.kib[0] if seen.kib else 0
-    cells = [
-        seen.name, "soft-RoCE" if seen.transport == "RoCE" else "soft-iWARP", f"{served} of {len(honest)}",
-        f"{median(times):.1f}, {max(times):.1f}", f"{seen.requests:,}", f"{others:,}", f"{grown:,}",
-        "**BAD**" if faults(seen) else "held",
-    ]  # fmt: skip
-    return f"| {' | '.join(cells)} |\n"
+def cause_of_death(console: str, status: int) -> str:
+    """Why a machine ended that has not finished its work, with that exit status."""
+    panic = PANIC.search(console)
+    if not panic:
+        return f"the machine ended with status {status}"
+    last = ([panic] + [found for found in COMPLAINT.finditer(console) if found.start() < panic.start()])[-1]
+    frame = FRAME.search(console, last.start(), panic.start())
+    text = f"the kernel panicked ({last[1].strip()})"
+    return text + (f" in {frame[1]} of {frame[2]}" if frame else "")
 
 
-def table(all_seen: list[Seen]) -> str:
-    """The table for docs/reliability.md."""
-    return HEAD + "".join(map(row, all_seen))
+def verdict(seen: Seen) -> str:
+    """One of: it has held out, as far as it was seen; it has not; nothing was seen."""
+    if seen.lost:
+        return "**not seen**"
+    if faults(seen):
+        return "**BAD**"
+    if not seen.cut:
+        return "held"
+    return "held" + (" to the end of the siege" if seen.until == RELIEVED else "") + f", then {seen.cut}"

@@ -5,13 +5,38 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
 import unittest
+from pathlib import Path
 from random import Random
 
-from sieges.judge import GROWN_KIB, RECOVERY_S, Honest, Seen, faults, table
+from sieges.besieged import Siege
+from sieges.judge import (
+    BESIEGED,
+    GROWN_KIB,
+    RECOVERY_S,
+    RELIEVED,
+    Honest,
+    Seen,
+    cause_of_death,
+    faults,
+    verdict,
+)
+from sieges.results import conditions, keep, kept, table
 from sieges.ways import MAX_PRIVATE, STAGES, WAYS, Where, ways_to, wrong_private
 
 LEFT = "the client left after 17 messages"
+# Shortened from what Linux 6.1 printed.
+CONSOLE = """[   12.000001] BUG: another one, which was survived
+[   12.000002]  rxe_poll+0x4f/0x1a0 [rdma_rxe]
+[  760.637526] list_del corruption, f300->next is LIST_POISON1 (dead)
+[  760.638145] kernel BUG at lib/list_debug.c:53!
+[  760.639143] RIP: 0010:__list_del_entry_valid.cold+0x5c/0x6f
+[  760.640394] Call Trace:
+[  760.640472]  siw_destroy_listen+0x4f/0x1a0 [siw]
+[  760.640562]  destroy_cm_id+0x9f/0x230 [iw_cm]
+[  760.646219] Kernel panic - not syncing: Fatal exception
+"""
 
 
 def held() -> Seen:
@@ -30,7 +55,7 @@ class Judge(unittest.TestCase):
         """The one fault, and the table says so."""
         self.assertEqual(len(faults(seen)), 1, faults(seen))
         self.assertIn(part, faults(seen)[0])
-        self.assertIn("**BAD**", table([seen]))
+        self.assertIn("**not seen**" if seen.lost else "**BAD**", table([seen]))
 
     def test_held(self) -> None:
         self.assertEqual(faults(held()), [])
@@ -97,6 +122,36 @@ class Judge(unittest.TestCase):
     def test_lost(self) -> None:
         self.check(Seen("ping-sr-3", "RoCE", lost="the machine ended with status 125"), "status 125")
 
+    def test_the_machine_did_not_last(self) -> None:
+        seen = held()
+        seen.until, seen.cut = RELIEVED, "the kernel panicked"
+        seen.status, seen.hung = -9, True  # not known by then
+        self.assertEqual(faults(seen), [])
+        self.assertEqual(verdict(seen), "held to the end of the siege, then the kernel panicked")
+        seen.kib[-1] = seen.kib[0] + GROWN_KIB + 1
+        self.check(seen, "has grown")
+
+    def test_the_machine_did_not_last_to_the_end_of_the_siege(self) -> None:
+        seen = held()
+        seen.until, seen.cut = BESIEGED, "the kernel panicked"
+        seen.kib[-1] = seen.kib[0] + GROWN_KIB + 1  # at half time it may hold what clients have claimed
+        seen.held = []
+        self.assertEqual(faults(seen), [])
+        self.assertEqual(verdict(seen), "held, then the kernel panicked")
+        seen.honest[1].status = 1
+        self.check(seen, "1 of 3 honest clients failed")
+
+    def test_cause_of_death(self) -> None:
+        self.assertEqual(
+            cause_of_death(CONSOLE, 125),
+            "the kernel panicked (list_del corruption, f300->next is LIST_POISON1 (dead)) in siw_destroy_listen of siw",
+        )
+        self.assertEqual(
+            cause_of_death("[ 1.0] Kernel panic - not syncing: Out of memory\r\n", 125),
+            "the kernel panicked (Out of memory)",
+        )
+        self.assertEqual(cause_of_death("[ 1.0] all is well\n", 124), "the machine ended with status 124")
+
     def test_the_machine_stood_still(self) -> None:
         seen = held()
         seen.honest[0].status = 1
@@ -113,6 +168,38 @@ class Judge(unittest.TestCase):
         again = Seen.read(json.loads(json.dumps(dataclasses.asdict(seen))))
         self.assertEqual(table([again]), table([seen]))
         self.assertEqual(again.honest, seen.honest)
+
+
+class Listening(unittest.TestCase):
+    """What is taken in of what a server says."""
+
+    def test_only_surprises_once_and_whole(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            siege = Siege(Where("ping-sr-3", "RoCE", "192.0.2.1", 21000), "1", Path(folder), [])
+            log = Path(folder) / "server"
+            log.write_text(f"server: {LEFT}\nserver: what is this?\nserver: ha", encoding="ascii")
+            siege.listen()
+            siege.listen()
+            self.assertEqual(siege.seen.said, ["what is this?"])
+            log.write_text(log.read_text() + "lf a line\n", encoding="ascii")
+            siege.listen()
+            self.assertEqual(siege.seen.said, ["what is this?", "half a line"])
+
+
+class Results(unittest.TestCase):
+    """What is kept from one run to the next."""
+
+    def test_the_newest_run_of_each(self) -> None:
+        first, second, again = held(), held(), held()
+        second.transport = "iWARP"
+        again.about = {"minutes": "10", "date": "2026-11-23", "command": "tests/siege"}
+        with tempfile.TemporaryDirectory() as folder:
+            keep(Path(folder), [first, second])
+            keep(Path(folder), [again])
+            self.assertEqual(kept(Path(folder)), [again, second])
+            self.assertEqual(kept(Path(folder) / "nothing"), [])
+        self.assertIn("| ping-sr-3 | soft-RoCE | 10 | 3 of 3 |", table([again]))
+        self.assertEqual(conditions([again, second]), "ping-sr-3 RoCE: 2026-11-23; tests/siege\n")
 
 
 class Ways(unittest.TestCase):

@@ -358,6 +358,21 @@ START_TEST(what_an_event_is_to_its_connection)
 }
 END_TEST
 
+/* The peer gave up before it learned that this side had accepted its offer. */
+START_TEST(a_rejection_ends_a_connection_that_is_established)
+{
+	struct our_control connection = {
+		.role = "client",
+		.connected = true,
+		.cm_id = &own_id,
+		.cm_event = { .type = RDMA_CM_EVENT_REJECTED, .status = 28, .cm_id = &own_id },
+	};
+
+	ck_assert_int_eq(our_note_cm_event(&connection), OUR_CM_FATAL);
+	ck_assert_int_eq(connection.ended, ECONNRESET);
+}
+END_TEST
+
 START_TEST(an_event_is_named_if_the_error_came_from_it)
 {
 	struct our_control connection = {
@@ -416,6 +431,7 @@ Suite *transfers_suite(void)
 	tcase_add_loop_test(tcase, what_an_event_means_to_who_awaits_a_connection, 0,
 			    UNIT_LENGTH(events));
 	tcase_add_loop_test(tcase, what_an_event_is_to_its_connection, 0, UNIT_LENGTH(meanings));
+	tcase_add_test(tcase, a_rejection_ends_a_connection_that_is_established);
 	tcase_add_test(tcase, an_event_is_named_if_the_error_came_from_it);
 	tcase_add_loop_test(tcase, a_wait_for_a_time_ends_with_it_or_with_a_completion, 0,
 			    UNIT_LENGTH(waits));

@@ -65,7 +65,7 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 static bool note_event(struct our_control *control)
 {
 	const struct our_cm_event *event = &control->cm_event;
-	int end = our_end_by_cm_event(event);
+	int end = our_end_by_cm_event(event, control->connected);
 
 	if (!IS_CLIENT && event->type == RDMA_CM_EVENT_CONNECT_REQUEST) /* its id is a new one */
 		return true;

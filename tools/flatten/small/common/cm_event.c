@@ -10,7 +10,7 @@
 enum our_cm_meaning our_note_cm_event(struct our_control *control)
 {
 	const struct our_cm_event *event = &control->cm_event;
-	int end = our_end_by_cm_event(event);
+	int end = our_end_by_cm_event(event, control->connected);
 
 	if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) /* its id is a new one */
 		return OUR_CM_MINE;
@@ -24,7 +24,7 @@ enum our_cm_meaning our_note_cm_event(struct our_control *control)
 
 int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected)
 {
-	int end = our_end_by_cm_event(event);
+	int end = our_end_by_cm_event(event, false);
 
 	if (event->type == expected)
 		return 0;

@@ -85,7 +85,7 @@ static int take_end(struct our_control *control)
 			       : our_report_error("rdma_get_cm_event", errno, NULL);
 	our_copy_cm_event(&control->cm_event, event);
 	rdma_ack_cm_event(event);
-	return our_end_by_cm_event(&control->cm_event);
+	return our_end_by_cm_event(&control->cm_event, true);
 }
 
 int our_cm_end(struct our_control *control)

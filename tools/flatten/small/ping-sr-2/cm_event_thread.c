@@ -30,7 +30,7 @@ static int take_event(struct our_control *control)
 	}
 	our_copy_cm_event(&copy, event);
 	rdma_ack_cm_event(event); /* from here on its private data is gone */
-	end = our_end_by_cm_event(&copy);
+	end = our_end_by_cm_event(&copy, false);
 	if (end && !our_ended(control))
 		__atomic_store_n(&events->ended, end, __ATOMIC_RELAXED);
 	if (copy.type == RDMA_CM_EVENT_ADDR_CHANGE || copy.type == RDMA_CM_EVENT_TIMEWAIT_EXIT)
