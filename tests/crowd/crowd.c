@@ -31,6 +31,7 @@ enum way {
 struct crowd {
 	enum way way;
 	uint32_t count, window, begun, under_way, connected, refused, failed, size, buffers;
+	uint32_t qp_num; /* of the next one without a QP of its own */
 	struct sockaddr_storage to;
 	struct rdma_event_channel *channel;
 	struct ibv_pd *pd;
@@ -83,7 +84,6 @@ static void create_qp(struct crowd *crowd, struct rdma_cm_id *id)
 
 static void ask(struct crowd *crowd, struct rdma_cm_id *id)
 {
-	static uint32_t qp_num = 0x1000; /* of two with the same one, a device refuses the second */
 	/* Count, size and buffers, as docs/protocol.md has them; or noise. */
 	uint64_t data[] = { htobe64(1000000), htobe64(crowd->size), htobe64(crowd->buffers) };
 	struct rdma_conn_param param = {
@@ -93,10 +93,9 @@ static void ask(struct crowd *crowd, struct rdma_cm_id *id)
 		.initiator_depth = 1,
 		.retry_count = 6,
 		.rnr_retry_count = 7,
-		.qp_num = qp_num,
+		.qp_num = crowd->qp_num++,
 	};
 
-	qp_num++;
 	if (crowd->way == NONSENSE)
 		memset(data, 0xa5, sizeof(data));
 	/* Of an id without a QP of its own librdmacm leaves it to us to finish the handshake. */
@@ -182,6 +181,16 @@ static uint32_t number(const char *text)
 	return (uint32_t)value;
 }
 
+/*
+ * If two clients of a host name the same QP, the kernel's CM takes the first one for stale and
+ * disconnects it. So these are numbers that soft-RoCE gives to no QP, for up to 16384 requests, and
+ * others in another process.
+ */
+static uint32_t first_qp_num(void)
+{
+	return 0x200000 + (uint32_t)getpid() % 768 * 0x4000;
+}
+
 static void read_arguments(struct crowd *crowd, int argc, char **argv)
 {
 	static const char *const ways[] = { "nonsense", "silent", "half" };
@@ -195,6 +204,7 @@ static void read_arguments(struct crowd *crowd, int argc, char **argv)
 		usage();
 	memcpy(&crowd->to, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
+	crowd->qp_num = first_qp_num();
 	crowd->count = number(argv[4]);
 	crowd->window = number(argv[5]);
 	crowd->size = argc > 6 ? number(argv[6]) : 64;
