@@ -27,8 +27,9 @@ void our_report_wc_status(const struct ibv_wc *wc);
 int our_check_completion_status(const struct ibv_wc *wc);
 
 /*
- * Whether a send that the device could not make may mean that the client has left: on iWARP, where TCP
- * could not send. Often the CM reports this later. `control` may be a client: then it does not.
+ * Whether a send that the device could not make may mean that the client has left. True for an agent
+ * on iWARP: TCP could not send, and often the CM reports the disconnect later. False for a client.
+ * Any thread.
  */
 bool our_client_may_have_left(const struct our_control *control);
 

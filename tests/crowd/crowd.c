@@ -182,9 +182,9 @@ static uint32_t number(const char *text)
 }
 
 /*
- * If two clients of a host name the same QP, the kernel's CM takes the first one for stale and
- * disconnects it. So these are numbers that soft-RoCE gives to no QP, for up to 16384 requests, and
- * others in another process.
+ * If two clients of a host name the same QP, the kernel's CM (cm_match_req) takes the first one for
+ * stale and disconnects it. So these are numbers that soft-RoCE gives to no QP, for up to 16384
+ * requests, and others in another process.
  */
 static uint32_t first_qp_num(void)
 {
