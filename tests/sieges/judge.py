@@ -23,6 +23,7 @@ EXPECTED = (
     r"listening on .*",
     r"client refused: it wants to send [0-9]+ messages, and 1 to [0-9]+ are allowed \(--max-count\)",
     r"client refused: its messages have [0-9]+ bytes, and 1 to [0-9]+ are allowed \(--max-size\)",
+    r"client refused: its messages have [0-9]+ bytes, and a receive of the pool [0-9]+ \(--buffer\)",
     r"client refused: it wants [0-9]+ buffers, and 1 to [0-9]+ are allowed \(--max-buffers\)",
     r"client refused: its private data \([0-9]+ bytes\) make no sense; is it a client of ping-sr-1 or later\?",
     r"client refused: it would take [0-9]+ bytes of memory, and [0-9]+ of [0-9]+ are left "
@@ -31,6 +32,10 @@ EXPECTED = (
     rf"rdma_create_qp: Invalid argument \(22\): {LEFT}",
     rf"rdma_accept: Invalid argument \(22\): {LEFT}",
     rf"rdma_accept: Connection refused \(111\): {LEFT} \(RDMA_CM_EVENT_REJECTED\)",
+    # A handshake that was never finished.
+    rf"rdma_accept: Connection timed out \(110\): {LEFT}( \(RDMA_CM_EVENT_UNREACHABLE\))?",
+    # A client of a one-sided stage that was interrupted tells how far it came.
+    r"the client says that it is done after [0-9]+ messages, and 1000000000 were due",
     r"the client left after [0-9]+ messages(; what was sent to it last failed \(local QP operation error\))?",
     r"the client said nothing for [0-9]+ s, after [0-9]+ messages",
     r"the client sent more than the [0-9]+ messages due",
