@@ -63,7 +63,8 @@ struct fake_config {
 	bool recv_first;      /* a receive completes before the send that it answers */
 	unsigned int clients; /* of a server; one that is not accepted is replaced */
 	unsigned int enough;  /* ... but the server wants only this many; 0: all */
-	bool no_other;        /* clients that are not accepted are not replaced */
+	bool no_other;        /* clients that are not accepted are not replaced, */
+	bool flood;           /* or each of them is, at once, for ever */
 	uint64_t count;       /* messages that each client sends, */
 	uint32_t size;        /* and their length in bytes */
 	uint32_t buffers;     /* of each side of a stream */

@@ -318,8 +318,9 @@ static void arrive(struct fake_id *listener)
 }
 
 /*
- * A request has ended and was not accepted. If the server then lacks clients, another one comes,
- * but only once; the next time a signal tells the server to stop.
+ * A request has ended and was not accepted. In a flood of requests the next one is there already.
+ * Otherwise, if the server then lacks clients, another one comes, but only once; the next time a
+ * signal tells the server to stop.
  */
 void fake_request_ends(struct fake_peer *peer)
 {
@@ -329,6 +330,10 @@ void fake_request_ends(struct fake_peer *peer)
 
 	if (peer->accepted || !first_listener->object.alive)
 		return;
+	if (fake_config->flood) {
+		arrive(first_listener);
+		return;
+	}
 	for (other = LIST_FIRST(&peers); other; other = LIST_NEXT(other, all))
 		enough -= other != peer && (other->accepted || !other->left) && enough;
 	if (!enough)
