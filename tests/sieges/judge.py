@@ -21,6 +21,8 @@ BESIEGED, RELIEVED, ENDED = "besieged", "relieved", "ended"
 LEFT = r"most likely the client has left meanwhile"
 EXPECTED = (
     r"listening on .*",
+    # count-atomic-1, after each client
+    r"counted to [0-9]+, and the clients' counts add up to [0-9]+(, without those who left early)?",
     r"client refused: it wants to send [0-9]+ messages, and 1 to [0-9]+ are allowed \(--max-count\)",
     r"client refused: its messages have [0-9]+ bytes, and 1 to [0-9]+ are allowed \(--max-size\)",
     r"client refused: its messages have [0-9]+ bytes, and a receive of the pool [0-9]+ \(--buffer\)",
