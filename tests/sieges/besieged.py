@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from sieges.judge import BESIEGED, ENDED, RELIEVED, Honest, Seen, is_surprise
+from sieges.judge import BESIEGED, ENDED, RELIEVED, Honest, Seen, driver_hangs, is_surprise
 from sieges.ways import ONE, Way, Where, ways_to
 
 PATIENCE_S = 120  # of anything that has to come; the kernel may take a minute to destroy an id
@@ -45,6 +45,18 @@ def memory_kib(pid: int) -> int:
     """Its resident memory."""
     found = re.search(r"^VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="ascii"), re.MULTILINE)
     return int(found[1]) if found else 0
+
+
+def stacks(pid: int) -> list[str]:
+    """In which functions of the kernel a process' threads wait, the innermost first."""
+    found = []
+    for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
+        try:
+            frames = (task / "stack").read_text(encoding="ascii").splitlines()
+        except OSError:  # it has ended, or this kernel does not tell
+            continue
+        found.append(" < ".join(re.sub(r"^\S+ |\+0x.*", "", frame) for frame in frames))
+    return found
 
 
 class Watch:
@@ -190,8 +202,10 @@ class Siege:
         try:
             _, said = process.communicate(self.where.stage.typed, timeout=CLIENT_S)
         except subprocess.TimeoutExpired:
+            waits = stacks(self.server.pid)
+            said = f"did not end in {CLIENT_S} s; the server's threads wait in: {'; '.join(waits)}"
+            self.seen.driver = driver_hangs(waits)
             process.kill()
-            said = f"did not end in {CLIENT_S} s"
             self.bury(process)
         with self.lock:
             self.running.discard(process)
@@ -201,7 +215,7 @@ class Siege:
     def beside(self, watch: Watch) -> None:
         """Honest clients until it is over, and a look at the memory at half time."""
         half = (watch.begun + watch.end) / 2
-        while time.monotonic() < watch.end and self.server.poll() is None:
+        while time.monotonic() < watch.end and self.server.poll() is None and not self.seen.driver:
             if len(self.seen.kib) == 1 and time.monotonic() > half:
                 self.seen.kib.append(memory_kib(self.server.pid))
             self.seen.honest.append(self.honest())
@@ -220,6 +234,8 @@ class Siege:
         """What is left after it, while the server still runs."""
         seen = self.seen
         self.relieve()
+        if seen.driver:  # nothing ends it
+            return self.listen()
         if self.server.poll() is None:
             seen.after = self.honest()
             self.await_(lambda: holds(self.server.pid) == self.before)
@@ -244,6 +260,9 @@ class Siege:
     def close(self) -> Seen:
         """How the server ends."""
         seen = self.seen
+        if seen.driver:
+            self.server.kill()
+            return seen
         if self.server.poll() is None:
             self.server.terminate()
             try:

@@ -21,7 +21,8 @@ BESIEGED, RELIEVED, ENDED = "besieged", "relieved", "ended"
 LEFT = r"most likely the client has left meanwhile"
 EXPECTED = (
     r"listening on .*",
-    # count-atomic-1, after each client
+    # talk-rdma-0 and count-atomic-1, after each client
+    r"[0-9]+ lines said, [0-9]+ heard",
     r"counted to [0-9]+, and the clients' counts add up to [0-9]+(, without those who left early)?",
     r"client refused: it wants to send [0-9]+ messages, and 1 to [0-9]+ are allowed \(--max-count\)",
     r"client refused: its messages have [0-9]+ bytes, and 1 to [0-9]+ are allowed \(--max-size\)",
@@ -78,6 +79,7 @@ class Seen:
     ended_early: bool = False
     left: str = ""  # on the devices, when all servers had ended
     lost: str = ""  # why there is nothing to see
+    driver: str = ""  # in which call of the kernel the server hangs, which nothing ends
     until: str = ENDED  # how far it was seen,
     cut: str = ""  # and why no further: the machine has not lasted, which is no fault of the server
     about: dict[str, str] = field(default_factory=dict)  # date, versions, and how it was besieged
@@ -87,10 +89,18 @@ class Seen:
 
     def counted(self) -> list[Honest]:
         """The honest clients that count."""
+        whole = self.honest[:-1] if self.driver else self.honest  # the last one found the server hanging
         return [
-            each for each in self.honest
+            each for each in whole
             if not any(each.begun < to + RECOVERY_S and each.ended > since for since, to in self.pauses)
         ]  # fmt: skip
+
+    def why_cut(self) -> str:
+        """Why a siege was not to its end, if the server hangs in the kernel."""
+        if not self.driver:
+            return ""
+        minutes = (self.honest[-1].begun - self.honest[0].begun) / 60
+        return f"after {minutes:.1f} minutes, the server hangs in the kernel's {self.driver}, which nothing ends"
 
     @staticmethod
     def read(record: dict[str, Any]) -> Seen:
@@ -99,6 +109,16 @@ class Seen:
         seen.honest = [Honest(**each) for each in record["honest"]]
         seen.after = Honest(**record["after"])
         return seen
+
+
+# What destroys an id waits for ever if the driver has lost a reference to it; SIGKILL does not end it.
+HANGS = re.compile(r"\b(cm_destroy_id)\b")
+
+
+def driver_hangs(stacks: list[str]) -> str:
+    """The call of the kernel in which one of a server's threads waits for ever, or nothing."""
+    found = [match[1] for match in map(HANGS.search, stacks) if match]
+    return found[0] if found else ""
 
 
 KNOWN = re.compile("|".join(f"(?:{line})" for line in EXPECTED))

@@ -19,6 +19,7 @@ from sieges.judge import (
     Honest,
     Seen,
     cause_of_death,
+    driver_hangs,
     faults,
     verdict,
 )
@@ -161,6 +162,20 @@ class Judge(unittest.TestCase):
         self.assertIn("| 1 of 1 | 7.0, 7.0 |", table([seen]))
         seen.honest[2].status = 1
         self.check(seen, "1 of 1 honest clients failed")
+
+    def test_driver_that_hangs(self) -> None:
+        seen = held()
+        stack = "wait_for_completion_timeout < cm_destroy_id < rdma_destroy_id < ucma_destroy_private_ctx"
+        self.assertEqual(driver_hangs(["ep_poll", stack]), "cm_destroy_id")
+        self.assertEqual(driver_hangs(["futex_wait", "cm_destroy_id_wait < x"]), "")
+        seen.driver, seen.until = driver_hangs([stack]), BESIEGED
+        seen.honest = [Honest(0, "", 60, 61), Honest(0, "", 300, 310), Honest(-9, "did not end in 120 s", 360, 480)]
+        seen.cut = seen.why_cut()
+        self.assertEqual(faults(seen), [])
+        self.assertIn("held, then after 5.0 minutes, the server hangs in the kernel's cm_destroy_id", table([seen]))
+        self.assertIn("| 2 of 2 |", table([seen]))
+        seen.driver = ""
+        self.check(seen, "1 of 3 honest clients failed")
 
     def test_through_json(self) -> None:
         seen = held()
