@@ -110,7 +110,8 @@ class Siege:
             self.server.wait()
             self.seen.lost = f"no beginning: {first.said or 'no client is served'}; {log.read_text(errors='replace')}"
             return False
-        self.before = holds(self.server.pid)
+        # The server may still be closing what the first one used.
+        self.await_(self.rests)
         self.seen.kib = [memory_kib(self.server.pid)]
         return True
 
@@ -123,6 +124,12 @@ class Siege:
                 return False
             time.sleep(0.1)
         return True
+
+    def rests(self) -> bool:
+        """Whether the server holds what it held a second ago."""
+        self.before = holds(self.server.pid)
+        time.sleep(1)
+        return holds(self.server.pid) == self.before
 
     def begin(self) -> None:
         """Lets the hostile ones come: each kind by itself, or one after the other where one is served at a time."""
