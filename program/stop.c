@@ -49,10 +49,9 @@ static void handle_signal(int signal_number)
 
 	if (signal_number != SIGALRM)
 		note_request();
-	if (atomic_load(&stop_requested)) {
-		alarm(1);
+	alarm(1); /* again, in case the call does not block yet */
+	if (atomic_load(&stop_requested))
 		make_readable(stop_fd);
-	}
 	if (atomic_load(&leave_requested))
 		make_readable(leave_fd);
 	errno = saved_errno;

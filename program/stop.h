@@ -11,9 +11,9 @@
 /*
  * Installs the handlers of SIGINT, SIGTERM and SIGALRM, without SA_RESTART: a blocking call that is
  * under way returns EINTR. A signal that comes just before the call blocks would be missed.
- * Therefore, once the program was asked to stop, alarm(2) is armed again and again, and interrupts
- * the call a second later. Before that, a stage may use alarm(2) to limit a call: then EINTR does
- * not mean that the program was asked to stop.
+ * Therefore each signal arms alarm(2) again, which interrupts the call a second later. A stage may
+ * also use alarm(2) to limit a call: then EINTR does not mean that the program was asked to stop,
+ * and after the call alarm(0) ends the alarms, unless it was.
  *
  * SIGPIPE is ignored: the failed write reports the error.
  *

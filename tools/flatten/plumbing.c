@@ -52,7 +52,7 @@ static void handle_signal(int signal_number)
 		__atomic_store_n(&stop_requested, true, __ATOMIC_RELAXED);
 	if (USES_our_stop_fd)
 		wake_all();
-	else if (our_stop_requested())
+	else
 		alarm(1);
 }
 
