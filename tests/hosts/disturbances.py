@@ -8,11 +8,18 @@ test_disturbances.py. Servers run on host 1, clients on host 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 
 STAGES = (
     "ping-sr-0", "ping-sr-1", "ping-sr-2e", "ping-sr-2",
     "ping-sr-3", "ping-sr-4", "ping-sr-5", "blast-sr-2",
+    "ping-srq-4", "ping-rdma-1", "ping-rdma-2", "ping-rdma-3",
+    "blast-rdma-1", "pubsub-rdma-1", "pubsub-rdma-2", "count-atomic-1",
 )  # fmt: skip
+ONLY_ROCE = ("count-atomic-1",)
+# These servers do not notice what their clients write and read: --timeout limits a whole run.
+REACHED = ("ping-rdma-1", "ping-rdma-2", "blast-rdma-1", "pubsub-rdma-1", "pubsub-rdma-2", "count-atomic-1")
+TOGETHER = 8  # stages: more are too many for two emulated processors
 DEVICES = {"rxe0": "soft-RoCE", "siw0": "soft-iWARP"}
 
 # What a program may give as the reason, by what it means.
@@ -33,6 +40,7 @@ HINT = r"IBV_EVENT_(GID_CHANGE|LID_CHANGE|PKEY_CHANGE|PORT_ACTIVE|PORT_ERR)"
 RATE = 10  # messages a second of a run that something happens to
 PATIENCE_S = 20  # --timeout of both sides: after a cut of 5 s TCP may take 13 s to try again, soft-RoCE 8
 SETTLE_S = 8  # of messages before and after
+RUN_S = 80  # the longest run, and more
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,7 @@ class Disturbance:
     freeze: bool = False  # the hosts are frozen, and there is nothing to apply
     removes: bool = False  # the device goes: its host's servers cannot go on
     few: bool = False  # each message may take seconds
+    lasts_s: int = 0  # what it takes to apply it
 
     @property
     def kind(self) -> str:
@@ -64,12 +73,16 @@ class Disturbance:
             return RATE * 2 * SETTLE_S  # enough until the last client of all stages is in mid-run
         if self.phase != "transfer":
             return 10 if self.few else 40
-        return RATE * ((PATIENCE_S if self.hold_s is None else self.hold_s) + SETTLE_S)
+        return RATE * ((PATIENCE_S if self.hold_s is None else self.hold_s) + self.lasts_s + SETTLE_S)
 
     @property
     def timeout_s(self) -> int:
         """--timeout of both sides: an idle client is no dead one."""
         return 60 if self.phase == "idle" else PATIENCE_S
+
+    def server_timeout_s(self, stage: str) -> int:
+        """--timeout of a server."""
+        return RUN_S if stage in REACHED else self.timeout_s
 
 
 def netem(name: str, what: str, parameters: str, harmless: bool, few: bool = False) -> Disturbance:
@@ -98,6 +111,18 @@ def cut(seconds: int, phase: str) -> Disturbance:
     return Disturbance(
         f"cut-{seconds}-{phase}", f"cut for {seconds} s, {phase}", forget + CUT, MEND,
         phase=PHASES[phase], hold_s=seconds,
+    )  # fmt: skip
+
+
+def cuts(number: int) -> Disturbance:
+    """A link that is cut at random moments, for random times; the number is the seed."""
+    rng = Random(number)
+    pauses = [rng.uniform(0.2, 4) for _ in range(5)]
+    times = [min(rng.expovariate(1 / 2), 8) for _ in range(5)]
+    steps = [f"sleep {pause:.2f} && {CUT} && sleep {time:.2f} && {MEND}" for pause, time in zip(pauses, times)]
+    return Disturbance(
+        f"cuts-{number}", f"cut 5 times at random, for up to {max(times):.1f} s", " && ".join(steps), ":",
+        hold_s=1, lasts_s=int(sum(pauses + times)),
     )  # fmt: skip
 
 
@@ -154,6 +179,7 @@ TABLE: tuple[Disturbance, ...] = (
     netem("corrupt-1", "corruption, a bit in 1 %", "corrupt 1%", True),
     netem("corrupt-5", "corruption, a bit in 5 %", "corrupt 5%", False),
     *(cut(seconds, phase) for phase in PHASES for seconds in (1, 5, 30)),
+    *(cuts(number) for number in range(1, 6)),
     *on_each(
         "mtu", "MTU 1500 to 600 for 5 s", "ip link set {net} mtu 600",
         "ip link set {net} mtu 1500; ip route flush cache",  # the route keeps its MTU: docs/drivers.md
@@ -175,6 +201,11 @@ TABLE: tuple[Disturbance, ...] = (
     clock("clock-forwards", "clocks set an hour ahead for 5 s", 3600),
     clock("clock-backwards", "clocks set an hour back for 5 s", -3600),
 )  # fmt: skip
+
+
+def stages_on(device: str, stages: list[str]) -> list[str]:
+    """Those of the stages that this device can run."""
+    return [stage for stage in stages if DEVICES[device] == "soft-RoCE" or stage not in ONLY_ROCE]
 
 
 def chosen(words: list[str]) -> list[Disturbance]:

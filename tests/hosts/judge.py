@@ -74,9 +74,13 @@ def of_result(stage: str, out: str, count: int) -> list[str]:
     return faults
 
 
+# What a server announces, and what count-atomic-1's says after each client.
+NEWS = re.compile(r"listening on |counted to \d+, and the clients' counts add up to ")
+
+
 def sentences(said: list[str]) -> list[str]:
-    """What was said but for the announcement of a server."""
-    return [line.split(": ", 1)[1] for line in said if "listening on" not in line]
+    """What was said but for news that are no complaint."""
+    return [line.split(": ", 1)[1] for line in said if not NEWS.search(line)]
 
 
 def of_reason(who: str, lines: list[str], row: Disturbance) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hosts.disturbances import DEVICES, STAGES, Disturbance
+from hosts.disturbances import DEVICES, STAGES, Disturbance, stages_on
 from hosts.judge import BAD, NOT_RUN, Verdict
 
 
@@ -25,7 +25,7 @@ class Result:
 
 def cases_of(rows: list[Disturbance], devices: list[str], stages: list[str]) -> int:
     """How many there are."""
-    return len(rows) * len(devices) * len(stages)
+    return len(rows) * sum(len(stages_on(device, stages)) for device in devices)
 
 
 def short(sentence: str) -> str:
@@ -57,7 +57,7 @@ def markdown(results: list[Result], where: list[str]) -> str:
     for r in results:
         seen.setdefault(r.row.what, {}).setdefault(r.device, {})[r.stage] = r.verdict.word
     for what, words in seen.items():
-        cells = [cell(words.get(device, {}), stages) for device in devices]
+        cells = [cell(words.get(device, {}), stages_on(device, stages)) for device in devices]
         lines.append(f"| {what} | " + " | ".join(cells) + " |")
     return "\n".join(lines + sayings(results) + faults(results)) + "\n"
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import unittest
 
-from hosts.disturbances import PATIENCE_S, RATE, TABLE, chosen
+from hosts.disturbances import CUT, MEND, PATIENCE_S, RATE, TABLE, chosen, stages_on
 
 
 class Table(unittest.TestCase):
@@ -29,7 +29,22 @@ class Table(unittest.TestCase):
     def test_messages_outlast_it(self) -> None:
         for row in TABLE:
             if row.phase == "transfer":
-                self.assertGreater(row.count, RATE * (row.hold_s or PATIENCE_S), row.name)
+                self.assertGreater(row.count, RATE * ((row.hold_s or PATIENCE_S) + row.lasts_s), row.name)
+
+    def test_a_server_that_notices_nothing_waits_for_the_whole_run(self) -> None:
+        for row in TABLE:
+            self.assertGreater(row.server_timeout_s("ping-rdma-1"), row.count / RATE + (row.hold_s or 0), row.name)
+            self.assertEqual(row.server_timeout_s("ping-sr-3"), row.timeout_s)
+
+    def test_a_link_that_was_cut_is_mended(self) -> None:
+        for row in chosen(["cuts"]):
+            self.assertEqual(row.apply.count(CUT), 5)
+            self.assertEqual(row.apply.count(MEND), 5)
+            self.assertTrue(row.apply.endswith(MEND))
+
+    def test_stages_on(self) -> None:
+        self.assertEqual(stages_on("siw0", ["ping-sr-0", "count-atomic-1"]), ["ping-sr-0"])
+        self.assertEqual(stages_on("rxe0", ["ping-sr-0", "count-atomic-1"]), ["ping-sr-0", "count-atomic-1"])
 
     def test_a_frozen_host_is_one(self) -> None:
         for row in TABLE:

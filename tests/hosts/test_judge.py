@@ -81,6 +81,13 @@ class Judge(unittest.TestCase):
         self.check(self.client(1, hint, SILENT), TOLD)
         self.check(self.client(1, hint), BAD, "another cause")
 
+    def test_news_are_no_complaint(self) -> None:
+        seen = good(CUT)
+        seen.server.said.append("count-atomic-1/server: counted to 40, and the clients' counts add up to 40")
+        self.check(seen, DONE)
+        seen.server.said.append("count-atomic-1/server: counted to 40, but the clients' counts add up to 39")
+        self.check(seen, BAD, "another cause")
+
     def test_a_listener_and_a_connection_are_two(self) -> None:
         seen = good(DELETE)
         lost = "ping-sr-3/server: {}: No such device (19) (RDMA_CM_EVENT_DEVICE_REMOVAL)"

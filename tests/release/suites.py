@@ -60,6 +60,13 @@ SUITES = {
         "lab/run -- tests/strangers 20 2",
         "floods, silence and claims, all stages",
     ),
+    "siege": Suite(
+        4,
+        "tests/siege --roce --minutes 1"
+        " --stages ping-sr-1,ping-sr-2,ping-sr-3,ping-sr-4,ping-srq-4,blast-sr-2,ping-rdma-1,pubsub-rdma-2",
+        "tests/siege --roce --minutes 0.2 --stages ping-sr-4",
+        "hostile clients of all kinds at once, and honest ones beside; all servers, longer, by tests/siege",
+    ),
     "sweep": Suite(
         15,
         "tests/sweep --stage ping-sr-2,ping-sr-4 --budget 15"

@@ -37,6 +37,9 @@ EXPECTED = (
     r"the client said nothing for [0-9]+ s, after [0-9]+ messages",
     r"the client sent more than the [0-9]+ messages due",
     r"received a message of [0-9]+ bytes where [0-9]+ were expected: were both sides started with the same -s\?",
+    # soft-RoCE, seen rarely: most likely a client was killed, and its memory was gone before its QP
+    r"completion of the send, write or read with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: remote operation error "
+    r"\(status [0-9]+, vendor 0x[0-9a-f]+\): the peer could not take it: .*",
     # soft-RoCE, of a message that is too long
     r"completion of the receive with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: local QP operation error "
     r"\(status 2, vendor 0x[0-9a-f]+\): most likely the message is longer than the buffer of the receive it met: "
