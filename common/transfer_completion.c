@@ -27,9 +27,13 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 {
 	bool refused = wc->status == IBV_WC_REM_INV_REQ_ERR || wc->status == IBV_WC_REM_OP_ERR ||
 		       wc->status == IBV_WC_REM_ACCESS_ERR;
+	bool confused = wc->status == IBV_WC_LOC_PROT_ERR || wc->status == IBV_WC_GENERAL_ERR;
 
 	if (refused && wc->wr_id == OUR_WR_ID_KEEPALIVE)
 		return "the peer lets nobody write to it, not even nothing: do without, by --keepalive 0";
+	if (confused && wc->wr_id == OUR_WR_ID_KEEPALIVE)
+		return "most likely the peer was sending: then soft-iWARP gives a wrong answer to a "
+		       "keepalive (docs/drivers.md); do without, by --keepalive 0";
 	switch (wc->status) {
 	case IBV_WC_LOC_QP_OP_ERR:
 		if (!our_is_recv(wc->wr_id))

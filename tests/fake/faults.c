@@ -164,6 +164,7 @@ static const struct row rows[] = {
 	{ "ibv_post_send", PEERS_WC(RETRY_EXC_ERR) },
 	{ "ibv_post_send", PEERS_WC(REM_OP_ERR) },
 	{ "ibv_post_send", PEERS_WC(RNR_RETRY_EXC_ERR) },
+	{ "ibv_post_send", WC(LOC_PROT_ERR) },
 	{ "ibv_post_send", WC(WR_FLUSH_ERR) },
 	{ "ibv_post_send", PEER_LEAVES },
 	{ "ibv_post_send", DEVICE_LEAVES },

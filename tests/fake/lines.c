@@ -18,6 +18,8 @@ bool line_is_for(unsigned int who, const struct test *test)
 
 	bool reads = test->one_sided && !test->spins && !test->only_writes && !test->pushes &&
 		     !(test->talks && test->server);
+	bool reached = test->one_sided && !test->spins && !test->talks &&
+		       (test->pushes ? !test->server : test->server);
 
 	is |= our_server_options == our_message_options ? BELIEVING : REFUSING;
 	is |= test->watches ? WATCHING : BLIND;
@@ -26,9 +28,7 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->alone ? ALONE : THREADED;
 	is |= test->spins ? SPINNING : 0;
 	is |= reads ? READING : 0;
-	is |= test->one_sided && test->server && !test->spins && !test->pushes && !test->talks
-		      ? REACHED
-		      : ASKING;
+	is |= reached ? REACHED : ASKING;
 	is |= test->pooled ? POOLED : OWN_RECEIVES;
 	is |= test->counts || test->talks || (test->publishes && test->server) ? 0 : SIZED;
 	is |= test->talks ? TALKING : COUNTED | CROWDED;

@@ -37,6 +37,9 @@ EXPECTED = (
     r"the client said nothing for [0-9]+ s, after [0-9]+ messages",
     r"the client sent more than the [0-9]+ messages due",
     r"received a message of [0-9]+ bytes where [0-9]+ were expected: were both sides started with the same -s\?",
+    # ping-rc-0, of what came by TCP
+    r"recv: Connection reset by peer \(104\): the client at .* ended the exchange: its own messages say why",
+    r"recv: Protocol error \(71\): the client at .* did not say LID:QPN:PSN:GID, or done, .*",
     # soft-RoCE, seen rarely: most likely a client was killed, and its memory was gone before its QP
     r"completion of the send, write or read with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: remote operation error "
     r"\(status [0-9]+, vendor 0x[0-9a-f]+\): the peer could not take it: .*",
