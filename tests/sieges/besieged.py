@@ -248,6 +248,7 @@ class Siege:
             self.await_(lambda: holds(self.server.pid) == self.before)
         if self.server.poll() is None:
             seen.held = [self.before, holds(self.server.pid)]
+            seen.driver = driver_hangs(stacks(self.server.pid)) if seen.held[0] != seen.held[1] else ""
             seen.kib.append(memory_kib(self.server.pid))
         else:
             seen.ended_early = True

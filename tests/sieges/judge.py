@@ -89,7 +89,8 @@ class Seen:
 
     def counted(self) -> list[Honest]:
         """The honest clients that count."""
-        whole = self.honest[:-1] if self.driver else self.honest  # the last one found the server hanging
+        found_it = self.driver and self.until == BESIEGED  # the last one has found that the server hangs
+        whole = self.honest[:-1] if found_it else self.honest
         return [
             each for each in whole
             if not any(each.begun < to + RECOVERY_S and each.ended > since for since, to in self.pauses)
@@ -99,8 +100,10 @@ class Seen:
         """Why a siege was not to its end, if the server hangs in the kernel."""
         if not self.driver:
             return ""
-        minutes = (self.honest[-1].begun - self.honest[0].begun) / 60
-        return f"after {minutes:.1f} minutes, the server hangs in the kernel's {self.driver}, which nothing ends"
+        hangs = f"a thread of the server hangs in the kernel's {self.driver}, which nothing ends"
+        if self.until != BESIEGED:
+            return hangs
+        return f"after {(self.honest[-1].begun - self.honest[0].begun) / 60:.1f} minutes, {hangs}"
 
     @staticmethod
     def read(record: dict[str, Any]) -> Seen:
@@ -154,7 +157,7 @@ def faults(seen: Seen) -> list[str]:
         found.append("the server did not end on SIGTERM")
     elif ended and seen.status:
         found.append(f"the server's exit status is {seen.status}")
-    if len(seen.held) == 2 and seen.held[0] != seen.held[1]:
+    if len(seen.held) == 2 and seen.held[0] != seen.held[1] and not seen.driver:
         found.append(f"the server held {seen.held[0]}, and holds {seen.held[1]}")
     if relieved and len(seen.kib) > 1 and seen.kib[-1] - seen.kib[0] > GROWN_KIB:
         found.append(f"the server has grown: {', '.join(map(str, seen.kib))} KiB")

@@ -172,10 +172,19 @@ class Judge(unittest.TestCase):
         seen.honest = [Honest(0, "", 60, 61), Honest(0, "", 300, 310), Honest(-9, "did not end in 120 s", 360, 480)]
         seen.cut = seen.why_cut()
         self.assertEqual(faults(seen), [])
-        self.assertIn("held, then after 5.0 minutes, the server hangs in the kernel's cm_destroy_id", table([seen]))
+        why = "a thread of the server hangs in the kernel's cm_destroy_id"
+        self.assertIn(f"held, then after 5.0 minutes, {why}", table([seen]))
         self.assertIn("| 2 of 2 |", table([seen]))
         seen.driver = ""
         self.check(seen, "1 of 3 honest clients failed")
+
+    def test_driver_that_hangs_afterwards(self) -> None:
+        seen = held()
+        seen.driver, seen.until, seen.held = "cm_destroy_id", RELIEVED, ["fd 10", "fd 16"]
+        seen.cut = seen.why_cut()
+        self.assertEqual(faults(seen), [])
+        self.assertIn("held to the end of the siege, then a thread of the server hangs in", table([seen]))
+        self.assertIn("| 3 of 3 |", table([seen]))
 
     def test_through_json(self) -> None:
         seen = held()
