@@ -66,7 +66,8 @@ struct fake_config {
 	bool no_other;        /* clients that are not accepted are not replaced */
 	uint64_t count;       /* messages that each client sends, */
 	uint32_t size;        /* and their length in bytes */
-	uint32_t buffers;     /* of each side of a stream */
+	uint32_t buffers;     /* of each side of a stream, */
+	uint32_t chain;       /* and how many messages the program posts at once; 0: its default */
 	bool one_file;    /* a program of one file: its alarm(2) takes a hundredth of its time */
 	uint64_t tick_us; /* the time that reading the clock takes */
 	bool hurried;     /* an empty poll of a CQ takes a millisecond of the program's clock */
@@ -94,6 +95,7 @@ struct fake_config {
 	/* Peers that misbehave. */
 	uint64_t silent_after; /* after receiving this many messages they send nothing more */
 	bool dead;             /* ... and their host has died one message earlier */
+	uint32_t short_by;     /* bytes that a one-sided peer's memory lacks */
 	bool no_reads;         /* RDMA READs were not agreed upon */
 	bool has_async;        /* when one becomes silent, this asynchronous event comes: */
 	int async_event;       /* enum ibv_event_type */
@@ -101,6 +103,8 @@ struct fake_config {
 	uint64_t quits_after;  /* ... a client leaves, before it is done; */
 	uint64_t stops_after;  /* ... a signal tells the program to stop */
 	uint64_t garbles;      /* the message, from 1, that a server sends back changed; 0: none */
+	bool garbles_first;    /* ... in its first byte, not in its last */
+	bool idle;             /* a client sends none, and says so */
 	bool deaf;             /* a server does not answer a connect request, */
 	bool takes_back;   /* or takes its answer back: the rejection comes when it is accepted */
 	bool mute;         /* no peer answers a disconnect request */

@@ -60,7 +60,7 @@ static const char *judge_report(const struct fake_report *report, const struct l
 
 	if (line->config.fault_name && !report->hit)
 		return "the call that was to fail was not made";
-	if (line->config.stop_name && !report->stopped)
+	if ((line->config.stop_name || line->config.stops_after) && !report->stopped)
 		return "it was never told to stop";
 	if (line->done && report->done != line->done)
 		return "not as many peers as should be got all they wanted";
