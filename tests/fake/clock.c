@@ -91,6 +91,10 @@ static bool interrupted(const char *call)
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 {
 	(void)left;
+	if (pause->tv_sec < 0 || pause->tv_nsec < 0 || pause->tv_nsec >= (long)OUR_NS_PER_S) {
+		errno = EINVAL;
+		return -1;
+	}
 	if (interrupted("nanosleep")) {
 		errno = EINTR;
 		return -1;

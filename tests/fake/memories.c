@@ -194,8 +194,9 @@ static const struct line lines[] = {
 	  .words = { WORK, "-q" } },
 	{ .what = "tells the right count when its time is over and WRITEs are under way",
 	  .who = CLIENT | RDMA | STREAMING,
-	  .config = { .count = 1000000000, .delivery = FAKE_WILD, .seed = 3, .hurried = true },
-	  .words = { ADDRESS, "-q", "-c", "1000000000", "-s", "200", "-b", "7", "-D", "1" } },
+	  .config = { .count = 1000000000, .known_us = 1000 },
+	  .words = { ADDRESS, "-q", "-c", "1000000000", "-s", "200", "-b", "7", "--chain", "2",
+		     "-D", "1" } },
 
 	/* a counter, and a lock */
 	{ .what = "counts with the lock",

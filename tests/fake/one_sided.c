@@ -64,8 +64,8 @@ static void answer_read(struct fake_qp *qp, const struct fake_wr *wr, const uint
 
 	memcpy(copy, from, wr->length);
 	peer->received++;
-	copy[fake_config->garbles_first ? 0 : wr->length - 1] ^=
-		peer->received == fake_config->garbles;
+	copy[fake_config->garbles_first ? 0 : wr->length - 1] ^= peer->received ==
+								 fake_config->garbles;
 	fake_scatter(wr, copy, wr->length);
 	free(copy);
 	fake_may_stop_program(peer);
@@ -108,8 +108,7 @@ static void check_lock(const struct fake_peer *peer, const struct fake_wr *wr, c
 {
 	const uint64_t *words = (const uint64_t *)(const void *)peer->memory;
 
-	if (word == words + GUARDED && words[LOCK] != PEER_RKEY &&
-	    fake_config->lock != FAKE_STOLEN)
+	if (word == words + GUARDED && words[LOCK] != PEER_RKEY && fake_config->lock != FAKE_STOLEN)
 		fake_complain("the program reaches for what the lock guards, and has no lock");
 	if (word == words + LOCK && wr->swap && wr->swap != PEER_RKEY)
 		fake_complain("the lock is to say 0x%llx, which is not the rkey of this client",

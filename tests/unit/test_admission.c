@@ -149,7 +149,7 @@ static const struct {
 	uint64_t wanted, clients;
 } crowds[] = {
 	{ 32 + 100, 1000, 25 }, { 32 + 103, 1000, 25 }, { 32 + 100, 25, 25 },
-	{ 32 + 100, 10, 10 },	{ 32 + 1, 1000, 1 },	{ 31, 1000, 1 },
+	{ 32 + 100, 10, 10 },   { 32 + 1, 1000, 1 },    { 31, 1000, 1 },
 };
 
 /* The limit that the process begins with can be raised. */
@@ -163,7 +163,8 @@ START_TEST(no_more_clients_than_descriptors)
 	our_limit_clients(&admission, DESCRIPTORS_A_CLIENT, false);
 	ck_assert_uint_eq(admission.max_clients, crowds[_i].clients);
 	if (crowds[_i].clients < crowds[_i].wanted)
-		assert_holds(captured_stderr(), ": there are descriptors for no more (ulimit -Hn)\n");
+		assert_holds(captured_stderr(),
+			     ": there are descriptors for no more (ulimit -Hn)\n");
 	else
 		ck_assert_str_eq(captured_stderr(), "");
 	ck_assert_int_eq(prlimit(0, RLIMIT_NOFILE, NULL, &limit), 0);

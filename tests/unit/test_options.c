@@ -210,7 +210,9 @@ static const struct {
 	const char *said;
 } refused[] = {
 	{ &test_client, { CLIENT, "extra" }, "no argument belongs here: extra; see --help\n" },
-	{ &test_client, { "more", CLIENT, "extra" }, "no argument belongs here: more; see --help\n" },
+	{ &test_client,
+	  { "more", CLIENT, "extra" },
+	  "no argument belongs here: more; see --help\n" },
 	{ &test_client, { CLIENT, "--", "-q" }, "no argument belongs here: -q; see --help\n" },
 	{ &test_client, { "-q" }, "-a is required: " },
 	{ &test_client, { CLIENT, "-c" }, "missing value after -c; see --help\n" },
