@@ -59,6 +59,9 @@ struct fake_config {
 	uint32_t words;       /* ... and the server has this many; 0: three */
 	bool bad_mark;        /* with talks: the peer's first line does not fit; it takes no line */
 	bool talks;           /* with one_sided: both write lines, and read them back */
+	bool piecemeal;       /* with talks: a line feed on stdin comes after what is before it */
+	bool full_stdout;     /* nothing can be written to the program's stdout */
+	uint64_t period_ns;   /* with publishes: of the changes of the program's record; 0: any */
 	bool program_serves;  /* with one_sided: the program is a server */
 	bool recv_first;      /* a receive completes before the send that it answers */
 	unsigned int clients; /* of a server; one that is not accepted is replaced */
@@ -186,6 +189,7 @@ struct fake_report {
 	unsigned int low_events;       /* of SRQs */
 	unsigned int armed_early;      /* with fewer receives than twice the limit */
 	unsigned int asked;            /* requests that move no byte */
+	unsigned int periods;          /* between changes of the program's record */
 	_Atomic uint64_t skipped_ns;   /* by which the program's clock was advanced */
 	unsigned int waits_for_thread; /* empty polls that took real time, see fake_hurry */
 	/* With known_us */

@@ -78,6 +78,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "not as often as should be it asked whether the peer's host is there";
 	if (line->most_asked && report->asked > line->most_asked)
 		return "it asked more often than it should whether the peer's host is there";
+	if (line->config.period_ns && !report->periods)
+		return "its record did not change at all";
 	if (line->low && !report->low_events)
 		return "no shared receive queue was low";
 	if (line->low && report->armed_early)

@@ -481,6 +481,8 @@ void fake_publishers_move(void);
 extern const struct fake_wire fake_talk_wire;
 
 void fake_talkers_move(void); /* after an empty poll of the program */
+/* The program closes memory that its peer could write to. */
+void fake_slot_closes(const struct fake_mr *mr);
 
 /* ---- async.c ---- */
 
