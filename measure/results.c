@@ -72,8 +72,15 @@ static void write_cpu(struct our_json *json, const char *name, uint64_t user_us,
 	our_json_close(json);
 }
 
-static void write_machine(struct our_json *json, const struct our_cpu_use *used)
+/* A run that measured nothing has zeros here, too. */
+static void write_machine(struct our_json *json, const struct our_statistics *statistics)
 {
+	const struct our_cpu_use *used = &statistics->used;
+
+	if (statistics->started_ns && !used->machine_is_known) {
+		our_json_null(json, "machine_cpu");
+		return;
+	}
 	our_json_open(json, "machine_cpu");
 	our_json_number(json, "user_seconds", (double)used->machine_user_us / 1e6, 6);
 	our_json_number(json, "system_seconds", (double)used->machine_system_us / 1e6, 6);
@@ -87,7 +94,7 @@ static void write_counters(struct our_json *json, const struct our_statistics *s
 	const struct our_cpu_use *used = &statistics->used;
 
 	write_cpu(json, "process_cpu", used->process_user_us, used->process_system_us);
-	write_machine(json, used);
+	write_machine(json, statistics);
 	our_json_open(json, "context_switches");
 	our_json_integer(json, "voluntary", used->voluntary_switches);
 	our_json_integer(json, "involuntary", used->involuntary_switches);
@@ -216,6 +223,8 @@ static void show_block(const struct our_run *run, const struct our_statistics *s
 	our_report_string("CPU, process", "%.3f s user, %.3f s system, in %.3f s",
 			  (double)used->process_user_us / 1e6,
 			  (double)used->process_system_us / 1e6, seconds);
+	if (!used->machine_is_known)
+		return;
 	our_report_string("CPU, machine", "%.3f s busy; at the ticks %.3f s user, %.3f s system",
 			  (double)used->machine_busy_us / 1e6, (double)used->machine_user_us / 1e6,
 			  (double)used->machine_system_us / 1e6);

@@ -182,7 +182,6 @@ static int await_memory(struct our_control *control)
 		if (ret)
 			return ret;
 	}
-	control->keepalive.heard = true;
 	return 0;
 }
 

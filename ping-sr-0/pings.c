@@ -68,6 +68,8 @@ int our_run_pings(struct our_control *client, uint64_t *messages)
 		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
 
 	for (message = 0; message < client->count && now_ns < deadline_ns; message++) {
+		if (our_stop_requested())
+			break;
 		if (message == statistics->warm_up)
 			our_statistics_start(statistics);
 		if (client->options->verify)
@@ -80,7 +82,7 @@ int our_run_pings(struct our_control *client, uint64_t *messages)
 			ret = our_verify_data(client, OUR_RECV_BUFFER, message);
 		if (!ret)
 			ret = our_prepare_for_next(client);
-		if (ret || our_stop_requested())
+		if (ret)
 			break;
 		our_statistics_progress(statistics, now_ns);
 	}

@@ -43,7 +43,8 @@ def figures(told: outputs.Figures, client: dict[str, Any], server: dict[str, Any
     result = {name: told[name] for name in ("rate", "mb_per_second", "p50_us", "mean_us", "p99_us", "max_us") if name in told}
     if client and server:
         result["client_cpus"], result["server_cpus"] = cpus(client), cpus(server)
-        result["machine_cpus"] = sum(one["machine_cpu"]["busy_seconds"] / one["seconds"] for one in (client, server))
+        if all(one["machine_cpu"] for one in (client, server)):
+            result["machine_cpus"] = sum(one["machine_cpu"]["busy_seconds"] / one["seconds"] for one in (client, server))
         result["error_cpus"] = sum(0.02 / one["seconds"] for one in (client, server))
         for one in (client, server):
             switches = one["context_switches"]

@@ -91,6 +91,10 @@ static bool interrupted(const char *call)
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 {
 	(void)left;
+	if (pause->tv_sec < 0 || pause->tv_nsec < 0 || pause->tv_nsec >= (long)OUR_NS_PER_S) {
+		errno = EINVAL;
+		return -1;
+	}
 	if (interrupted("nanosleep")) {
 		errno = EINTR;
 		return -1;
@@ -114,6 +118,7 @@ bool fake_insist(void)
 }
 
 #define SHORT_NS 10000000
+#define LONG_NS  (OUR_NS_PER_S / 2)
 
 /* The end of a wait: when the timer expires, if that is soon; otherwise in a second. */
 static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
@@ -122,6 +127,30 @@ static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 
 	return (struct timespec){ .tv_sec = (time_t)(ns / OUR_NS_PER_S),
 				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
+}
+
+/*
+ * A thread that changes a record waits for moments that are one period apart, whatever each change
+ * takes. Others wait for seconds.
+ */
+static void check_period(const struct timespec *end)
+{
+	static uint64_t last_ns;
+	uint64_t end_ns = to_ns(end);
+	struct timespec now;
+
+	if (!fake_report || !fake_config->period_ns)
+		return;
+	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
+	if (end_ns > to_ns(&now) + LONG_NS)
+		return;
+	fake_lock();
+	if (last_ns && end_ns != last_ns && end_ns != last_ns + fake_config->period_ns)
+		fake_complain("a change is due %lld ns after the one before",
+			      (long long)(end_ns - last_ns));
+	fake_report->periods += last_ns && end_ns != last_ns;
+	last_ns = end_ns;
+	fake_unlock();
 }
 
 /* If another thread is going to signal, it does so within a second. */
@@ -135,6 +164,7 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 		fake_begin_sure("pthread_cond_clockwait");
 		fake_end(0);
 	}
+	check_period(end);
 	fake_tell_late();
 	fake_insist();
 	if (!fake_skips_waits())

@@ -59,6 +59,9 @@ struct fake_config {
 	uint32_t words;       /* ... and the server has this many; 0: three */
 	bool bad_mark;        /* with talks: the peer's first line does not fit; it takes no line */
 	bool talks;           /* with one_sided: both write lines, and read them back */
+	bool piecemeal;       /* with talks: a line feed on stdin comes after what is before it */
+	bool full_stdout;     /* nothing can be written to the program's stdout */
+	uint64_t period_ns;   /* with publishes: of the changes of the program's record; 0: any */
 	bool program_serves;  /* with one_sided: the program is a server */
 	bool recv_first;      /* a receive completes before the send that it answers */
 	unsigned int clients; /* of a server; one that is not accepted is replaced */
@@ -67,7 +70,8 @@ struct fake_config {
 	bool flood;           /* or each of them is, at once, for ever */
 	uint64_t count;       /* messages that each client sends, */
 	uint32_t size;        /* and their length in bytes */
-	uint32_t buffers;     /* of each side of a stream */
+	uint32_t buffers;     /* of each side of a stream, */
+	uint32_t chain;       /* and how many messages the program posts at once; 0: its default */
 	bool one_file;    /* a program of one file: its alarm(2) takes a hundredth of its time */
 	uint64_t tick_us; /* the time that reading the clock takes */
 	bool hurried;     /* an empty poll of a CQ takes a millisecond of the program's clock */
@@ -95,6 +99,7 @@ struct fake_config {
 	/* Peers that misbehave. */
 	uint64_t silent_after; /* after receiving this many messages they send nothing more */
 	bool dead;             /* ... and their host has died one message earlier */
+	uint32_t short_by;     /* bytes that a one-sided peer's memory lacks */
 	bool no_reads;         /* RDMA READs were not agreed upon */
 	bool has_async;        /* when one becomes silent, this asynchronous event comes: */
 	int async_event;       /* enum ibv_event_type */
@@ -102,6 +107,8 @@ struct fake_config {
 	uint64_t quits_after;  /* ... a client leaves, before it is done; */
 	uint64_t stops_after;  /* ... a signal tells the program to stop */
 	uint64_t garbles;      /* the message, from 1, that a server sends back changed; 0: none */
+	bool garbles_first;    /* ... in its first byte, not in its last */
+	bool idle;             /* a client sends none, and says so */
 	bool deaf;             /* a server does not answer a connect request, */
 	bool takes_back;   /* or takes its answer back: the rejection comes when it is accepted */
 	bool mute;         /* no peer answers a disconnect request */
@@ -183,6 +190,7 @@ struct fake_report {
 	unsigned int low_events;       /* of SRQs */
 	unsigned int armed_early;      /* with fewer receives than twice the limit */
 	unsigned int asked;            /* requests that move no byte */
+	unsigned int periods;          /* between changes of the program's record */
 	_Atomic uint64_t skipped_ns;   /* by which the program's clock was advanced */
 	unsigned int waits_for_thread; /* empty polls that took real time, see fake_hurry */
 	/* With known_us */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
@@ -50,6 +51,22 @@ int __wrap_fcntl(int fd, int command, ...)
 int __wrap_sigaction(int signal_number, const struct sigaction *action, struct sigaction *old)
 {
 	return fake_counted("sigaction") ? -1 : __real_sigaction(signal_number, action, old);
+}
+
+/* What is typed comes as it is typed, and each line feed by itself: read(2) may return less. */
+ssize_t __wrap_read(int fd, void *buffer, size_t size)
+{
+	ssize_t length = __real_read(fd, buffer, size);
+	const char *end;
+	off_t back;
+
+	if (!fake_config || !fake_config->piecemeal || fd != STDIN_FILENO || length <= 1)
+		return length;
+	end = memchr(buffer, '\n', (size_t)length);
+	if (!end)
+		return length;
+	back = length - (end == buffer ? 1 : end - (const char *)buffer);
+	return lseek(fd, -back, SEEK_CUR) < 0 ? -1 : length - back;
 }
 
 static bool interrupted(const char *call)

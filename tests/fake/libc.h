@@ -48,6 +48,7 @@ int __real_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 int __real_getrusage(int who, struct rusage *usage);
 FILE *__real_fopen(const char *path, const char *mode);
+ssize_t __real_read(int fd, void *buffer, size_t size);
 
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
@@ -70,6 +71,7 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_getrusage(int who, struct rusage *usage);
 FILE *__wrap_fopen(const char *path, const char *mode);
+ssize_t __wrap_read(int fd, void *buffer, size_t size);
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
 
 #endif

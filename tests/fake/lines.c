@@ -60,7 +60,7 @@ static const char *judge_report(const struct fake_report *report, const struct l
 
 	if (line->config.fault_name && !report->hit)
 		return "the call that was to fail was not made";
-	if (line->config.stop_name && !report->stopped)
+	if ((line->config.stop_name || line->config.stops_after) && !report->stopped)
 		return "it was never told to stop";
 	if (line->done && report->done != line->done)
 		return "not as many peers as should be got all they wanted";
@@ -78,6 +78,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "not as often as should be it asked whether the peer's host is there";
 	if (line->most_asked && report->asked > line->most_asked)
 		return "it asked more often than it should whether the peer's host is there";
+	if (line->config.period_ns && !report->periods)
+		return "its record did not change at all";
 	if (line->low && !report->low_events)
 		return "no shared receive queue was low";
 	if (line->low && report->armed_early)

@@ -64,7 +64,8 @@ static void answer_read(struct fake_qp *qp, const struct fake_wr *wr, const uint
 
 	memcpy(copy, from, wr->length);
 	peer->received++;
-	copy[wr->length - 1] ^= peer->received == fake_config->garbles;
+	copy[fake_config->garbles_first ? 0 : wr->length - 1] ^= peer->received ==
+								 fake_config->garbles;
 	fake_scatter(wr, copy, wr->length);
 	free(copy);
 	fake_may_stop_program(peer);
@@ -99,12 +100,28 @@ static void meddle(const struct fake_peer *peer, const struct fake_wr *wr, uint6
 		++*word;
 }
 
+/*
+ * The program takes the lock by a value that no other client has, and touches what it guards only
+ * while it has it, unless it was robbed of it.
+ */
+static void check_lock(const struct fake_peer *peer, const struct fake_wr *wr, const uint64_t *word)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)peer->memory;
+
+	if (word == words + GUARDED && words[LOCK] != PEER_RKEY && fake_config->lock != FAKE_STOLEN)
+		fake_complain("the program reaches for what the lock guards, and has no lock");
+	if (word == words + LOCK && wr->swap && wr->swap != PEER_RKEY)
+		fake_complain("the lock is to say 0x%llx, which is not the rkey of this client",
+			      (unsigned long long)wr->swap);
+}
+
 /* Counting once is one FETCH_AND_ADD, with the lock or without it. */
 static void do_atomic(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *memory)
 {
 	struct fake_peer *peer = qp->id->peer;
 	uint64_t was, is;
 
+	check_lock(peer, wr, (uint64_t *)(void *)memory);
 	if (wr->opcode == IBV_WC_COMP_SWAP)
 		meddle(peer, wr, (uint64_t *)(void *)memory);
 	memcpy(&was, memory, sizeof(was));
@@ -184,7 +201,8 @@ uint8_t *fake_find_in_program(const struct fake_peer *peer, uint32_t length, int
 void fake_tell_buffer(struct fake_peer *peer)
 {
 	uint64_t address = htobe64(PEER_ADDRESS);
-	uint32_t words[] = { htobe32(size_of_memory(peer)), htobe32(PEER_RKEY) };
+	uint32_t length = size_of_memory(peer) - fake_config->short_by;
+	uint32_t words[] = { htobe32(length), htobe32(PEER_RKEY) };
 	uint8_t data[FAKE_BUFFER_MESSAGE];
 
 	if (!peer->memory)
@@ -337,8 +355,8 @@ static void write_message(struct fake_peer *peer)
 	uint64_t message = (peer->is_client ? peer->sent : peer->received) - 1;
 	bool garbled = fake_config->garbles && fake_config->garbles == peer->received;
 
-	if (fake_config->immediate)
-		fake_put_immediate(peer, (uint32_t)message + garbled);
+	if (fake_config->immediate) /* the last byte of the number is right */
+		fake_put_immediate(peer, (uint32_t)message + (garbled ? 256 : 0));
 	else if (fake_time_is_known())
 		fake_put_place(peer);
 	else
@@ -417,7 +435,9 @@ static void message_written(struct fake_peer *peer, const struct fake_wr *wr)
 	} else if (peer->is_client) {
 		client_goes_on(peer);
 	} else if (!is_silent(peer)) {
-		if (peer->received == fake_config->garbles)
+		if (peer->received == fake_config->garbles && fake_config->garbles_first)
+			peer->memory[0] = (uint8_t)(1 + peer->memory[0] % 255);
+		else if (peer->received == fake_config->garbles)
 			peer->memory[peer->size - 1] =
 				(uint8_t)(1 + peer->memory[peer->size - 1] % 255);
 		write_message(peer);
@@ -468,6 +488,12 @@ static void check_words(const struct fake_peer *peer)
 		fake_complain("the client has done, and holds the lock");
 }
 
+static void check_count(const struct fake_peer *peer, const uint8_t *data)
+{
+	if (fake_hear_count(data) != peer->received)
+		fake_complain("the client tells another count than that of its messages");
+}
+
 static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
 	if (!peer->knows_buffer) {
@@ -479,11 +505,16 @@ static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 	}
 	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
 		return;
-	if (fake_hear_count(data) != peer->received)
-		fake_complain("the client tells another count than that of its messages");
+	check_count(peer, data);
 	if (fake_config->counts)
 		check_words(peer);
 	fake_tell_count(peer, fake_config->spins ? peer->received : 0);
+}
+
+static void overhear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (!peer->is_client && peer->knows_buffer && fake_check_length(length, FAKE_COUNT_MESSAGE))
+		check_count(peer, data);
 }
 
 static void begin(struct fake_peer *peer)
@@ -500,4 +531,4 @@ static void hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 		server_hears(peer, data, length);
 }
 
-const struct fake_wire fake_one_sided_wire = { .begin = begin, .hear = hear };
+const struct fake_wire fake_one_sided_wire = { .begin = begin, .hear = hear, .overhear = overhear };

@@ -84,6 +84,7 @@ static void test_wild(const struct test *test)
 		config.iwarp = config.seed % 2;
 		config.clients = 1 + config.seed % 3;
 		config.buffers = 1 + config.seed % 8;
+		config.chain = config.seed % 4;
 		why = run_and_judge(test, &config);
 	}
 	/* Programs that poll memory have few completions. */

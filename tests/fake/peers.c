@@ -278,6 +278,8 @@ static struct fake_peer *new_peer(bool is_client)
 
 	peer->is_client = is_client;
 	peer->count = fake_config->count + (fake_config->uneven ? 10 * fake_report->peers : 0);
+	if (fake_config->idle)
+		peer->count = 0;
 	peer->size = fake_config->size;
 	peer->buffers = fake_config->buffers;
 	peer->initiator_depth = depths[fake_report->peers % 4][0];

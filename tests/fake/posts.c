@@ -11,6 +11,8 @@
 
 #include "tests/fake/state.h"
 
+#define MOST_SUMMED 65536 /* bytes: to add up all of the longest message takes too long */
+
 static struct fake_mr *find_mr(const struct fake_pd *pd, const struct ibv_sge *sge,
 			       const char *call)
 {
@@ -48,6 +50,27 @@ static void find_mrs(const struct fake_pd *pd, struct fake_wr *wr, const char *c
 
 	for (i = 0; i < wr->n_sge; i++)
 		wr->mr = find_mr(pd, &wr->sge[i], call);
+}
+
+/* FNV-1a, and never 0. */
+static uint64_t sum_of(const struct fake_wr *wr)
+{
+	uint64_t sum = 0xcbf29ce484222325u;
+	const uint8_t *data;
+	uint32_t i, at;
+
+	for (i = 0; i < wr->n_sge; i++) {
+		data = (const uint8_t *)(uintptr_t)wr->sge[i].addr;
+		for (at = 0; at < wr->sge[i].length; at++)
+			sum = (sum ^ data[at]) * 0x100000001b3u;
+	}
+	return sum + !sum;
+}
+
+void fake_check_unchanged(const struct fake_wr *wr)
+{
+	if (wr->sum && wr->sum != sum_of(wr))
+		fake_complain("a buffer was written to before its send or WRITE was complete");
 }
 
 static void send_pieces(struct fake_qp *qp, const struct fake_wr *wr)
@@ -224,6 +247,9 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		find_mrs(qp->pd, &wr, "ibv_post_send");
 	if (!take_opcode(qp, &wr, send_wr))
 		return EINVAL;
+	if (!is_inline && (wr.opcode == IBV_WC_SEND || wr.opcode == IBV_WC_RDMA_WRITE) &&
+	    wr.length <= MOST_SUMMED)
+		wr.sum = sum_of(&wr);
 	error = push(&qp->sends, &wr, "ibv_post_send");
 	if (error)
 		return error;

@@ -237,6 +237,8 @@ void fake_flush(struct fake_qp *qp)
 
 void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status)
 {
+	if (qp->sends.n && !status)
+		fake_check_unchanged(&qp->sends.wr[qp->sends.first]);
 	if (qp->sends.n)
 		fake_complete_wr(qp, &qp->sends, status, 0);
 	if (status)

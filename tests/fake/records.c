@@ -327,6 +327,12 @@ static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 	fake_client_is_done(peer);
 }
 
+static void check_count(const struct fake_peer *peer, const uint8_t *data)
+{
+	if (fake_hear_count(data) != peer->received || peer->received > peer->count)
+		fake_complain("the client tells another count than that of its records");
+}
+
 static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
 	if (!peer->knows_buffer) {
@@ -344,10 +350,16 @@ static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t l
 		peer->received = fake_hear_count(data);
 	if (fake_config->pushes && fake_hear_count(data) > peer->number)
 		fake_complain("the client has taken more records than there were");
-	if (fake_hear_count(data) != peer->received || peer->received > peer->count)
-		fake_complain("the client tells another count than that of its records");
+	check_count(peer, data);
 	peer->told = true;
 	fake_tell_count(peer, fake_config->pushes ? peer->sent : 0);
+}
+
+static void overhear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (!fake_config->pushes && !peer->is_client && peer->knows_buffer &&
+	    fake_check_length(length, FAKE_COUNT_MESSAGE))
+		check_count(peer, data);
 }
 
 static void begin(struct fake_peer *peer)
@@ -364,4 +376,9 @@ static void hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 		server_hears(peer, data, length);
 }
 
-const struct fake_wire fake_record_wire = { .begin = begin, .hear = hear, .carry_out = carry_out };
+const struct fake_wire fake_record_wire = {
+	.begin = begin,
+	.hear = hear,
+	.overhear = overhear,
+	.carry_out = carry_out,
+};

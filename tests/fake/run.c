@@ -2,6 +2,7 @@
 /*
  * Place: the fake's tests: one run of the program under test. See run.h.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,10 +80,12 @@ static int open_typed(const struct fake_config *config)
 	return file;
 }
 
-static void be_the_program(const struct fake_config *config, struct fake_report *report,
-			   const int *files, char **arguments)
+static void be_the_program(const struct fake_config *config, struct fake_report *report, int *files,
+			   char **arguments)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (config->full_stdout)
+		files[0] = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	if (dup2(files[0], STDOUT_FILENO) < 0 || dup2(files[1], STDERR_FILENO) < 0)
 		_exit(2);
 	if (config->talks && dup2(open_typed(config), STDIN_FILENO) < 0)

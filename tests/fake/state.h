@@ -254,6 +254,7 @@ struct fake_wr {
 	bool silent;        /* not signaled: it has no completion, unless it fails */
 	struct ibv_sge sge[FAKE_MAX_SGE];
 	uint32_t n_sge, length;
+	uint64_t sum;       /* of the data that is sent; 0: inline, or none is */
 	struct fake_mr *mr; /* NULL: inline */
 	struct fake_fault fault;
 };
@@ -374,6 +375,11 @@ struct fake_wire {
 	void (*begin)(struct fake_peer *peer); /* connected */
 	void (*hear)(struct fake_peer *peer, const uint8_t *data, uint32_t length);
 	/*
+	 * The same of a program that was told to stop: the peer does not answer, but what it is
+	 * told must be true. NULL: nothing is checked
+	 */
+	void (*overhear)(struct fake_peer *peer, const uint8_t *data, uint32_t length);
+	/*
 	 * One-sided: carries out the program's request at `memory` of the peer; `data` is that of a
 	 * WRITE. NULL: as in one_sided.c
 	 */
@@ -459,6 +465,8 @@ void fake_place_message(struct fake_peer *peer);
 bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr);
 /* At the peer's device. Returns false if the request was refused; `data` is that of a WRITE. */
 bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data);
+/* Reports data that has changed while the device may still send it, or send it once more. */
+void fake_check_unchanged(const struct fake_wr *wr);
 void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length);
 
 /* ---- records.c: pubsub-rdma-1 and -2 ---- */
@@ -473,6 +481,8 @@ void fake_publishers_move(void);
 extern const struct fake_wire fake_talk_wire;
 
 void fake_talkers_move(void); /* after an empty poll of the program */
+/* The program closes memory that its peer could write to. */
+void fake_slot_closes(const struct fake_mr *mr);
 
 /* ---- async.c ---- */
 

@@ -57,7 +57,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 {
 	bool iwarp = config->iwarp && !test->bare && !test->counts;
 	struct fake_config its = *config;
-	char count[32], size[32], clients[32], buffers[32];
+	char count[32], size[32], clients[32], buffers[32], chain[32];
 	char *address = iwarp ? "::1" : "127.0.0.1";
 	char *arguments[16] = {
 		test->server ? "server" : "client", "-qja", address, "-c", count, "-s", size,
@@ -80,6 +80,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	snprintf(size, sizeof(size), "%u", its.size);
 	snprintf(clients, sizeof(clients), "%u", its.clients);
 	snprintf(buffers, sizeof(buffers), "%u", its.buffers);
+	snprintf(chain, sizeof(chain), "%u", its.chain);
 	if (test->one_file) {
 		arguments[n] = NULL;
 	} else if (test->server) {
@@ -88,6 +89,10 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	} else if (test->blast || test->only_writes) {
 		arguments[n++] = "-b";
 		arguments[n++] = buffers;
+	}
+	if (config->chain && !test->server && (test->blast || test->only_writes)) {
+		arguments[n++] = "--chain";
+		arguments[n++] = chain;
 	}
 	if (!test->server && !test->blast && !test->one_file && !test->talks)
 		arguments[1] = "-qjva"; /* every byte must come back unchanged */

@@ -282,6 +282,20 @@ void fake_talkers_move(void)
 	}
 }
 
+/* A line that could not be printed has not been taken: its writer must not believe that. */
+void fake_slot_closes(const struct fake_mr *mr)
+{
+	const uint8_t *slot = mr->pub.addr;
+	uint64_t seen;
+
+	if (!fake_config->talks || !fake_config->full_stdout ||
+	    !(mr->access & IBV_ACCESS_REMOTE_READ))
+		return;
+	memcpy(&seen, slot + SEEN, sizeof(seen));
+	if (seen)
+		fake_complain("a line was taken that could not be printed");
+}
+
 /* ---- the exchange before and after ---- */
 
 static void hear_count(struct fake_peer *peer, const uint8_t *data)

@@ -219,6 +219,8 @@ int ibv_dereg_mr(struct ibv_mr *pub)
 	if (mr->object.alive && fake_posted(mr) + fake_posted_to_srqs(mr))
 		fake_complain("ibv_dereg_mr: MR %u is needed by %u posted work requests",
 			      mr->object.number, fake_posted(mr) + fake_posted_to_srqs(mr));
+	if (mr->object.alive)
+		fake_slot_closes(mr);
 	if (fake_retire(&mr->object, "ibv_dereg_mr")) {
 		LIST_REMOVE(mr, next);
 		mr->pd->object.users--;

@@ -214,6 +214,8 @@ static void hand_over(struct delivery *delivery)
 		fake_complete_send(qp, IBV_WC_SUCCESS);
 	if (works(peer))
 		peer->wire->hear(peer, delivery->data, delivery->length);
+	else if (!peer->left && peer->id->object.alive && peer->wire->overhear)
+		peer->wire->overhear(peer, delivery->data, delivery->length);
 	if (recv_first && !fake_config->late_sends)
 		fake_put_ack(qp); /* after the answer, if there is one */
 }

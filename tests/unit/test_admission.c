@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -140,6 +141,50 @@ START_TEST(what_a_client_did_is_not_the_servers_failure)
 }
 END_TEST
 
+#define DESCRIPTORS_A_CLIENT 4
+
+/* Of those that the process may have, the server keeps 32 for itself. */
+static const struct {
+	rlim_t most;
+	uint64_t wanted, clients;
+} crowds[] = {
+	{ 32 + 100, 1000, 25 }, { 32 + 103, 1000, 25 }, { 32 + 100, 25, 25 },
+	{ 32 + 100, 10, 10 },   { 32 + 1, 1000, 1 },    { 31, 1000, 1 },
+};
+
+/* The limit that the process begins with can be raised. */
+START_TEST(no_more_clients_than_descriptors)
+{
+	struct rlimit limit = { 8, crowds[_i].most };
+
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	open_with(0, crowds[_i].wanted, 100);
+	capture_start();
+	our_limit_clients(&admission, DESCRIPTORS_A_CLIENT, false);
+	ck_assert_uint_eq(admission.max_clients, crowds[_i].clients);
+	if (crowds[_i].clients < crowds[_i].wanted)
+		assert_holds(captured_stderr(),
+			     ": there are descriptors for no more (ulimit -Hn)\n");
+	else
+		ck_assert_str_eq(captured_stderr(), "");
+	ck_assert_int_eq(prlimit(0, RLIMIT_NOFILE, NULL, &limit), 0);
+	ck_assert_uint_eq(limit.rlim_cur, crowds[_i].most);
+}
+END_TEST
+
+START_TEST(who_is_quiet_says_nothing_of_descriptors)
+{
+	const struct rlimit limit = { 132, 132 };
+
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	open_with(0, 1000, 100);
+	capture_start();
+	our_limit_clients(&admission, DESCRIPTORS_A_CLIENT, true);
+	ck_assert_uint_eq(admission.max_clients, 25);
+	ck_assert_str_eq(captured_stderr(), "");
+}
+END_TEST
+
 static void *leave(void *error)
 {
 	our_note_leave(&admission, 1, false, *(int *)error);
@@ -173,6 +218,8 @@ Suite *admission_suite(void)
 	tcase_add_test(tcase, memory_is_for_all_together);
 	tcase_add_test(tcase, without_being_told_it_takes_a_quarter_of_the_memory);
 	tcase_add_test(tcase, or_what_may_be_locked_if_that_is_less);
+	tcase_add_loop_test(tcase, no_more_clients_than_descriptors, 0, UNIT_LENGTH(crowds));
+	tcase_add_test(tcase, who_is_quiet_says_nothing_of_descriptors);
 	tcase_add_loop_test(tcase, what_a_client_did_is_not_the_servers_failure, 0,
 			    UNIT_LENGTH(ends));
 	tcase_add_test(tcase, the_end_waits_for_those_who_are_there);

@@ -230,6 +230,32 @@ START_TEST(above_the_last_bucket)
 }
 END_TEST
 
+#define MULTIPLE 5000000ull
+
+/*
+ * As if each value had come so often: more values than 32 bits can count. To add them one by one
+ * would take a minute.
+ */
+static void multiply(void)
+{
+	int bucket;
+
+	histogram.count *= MULTIPLE;
+	for (bucket = 0; bucket < UNIT_LENGTH(histogram.buckets); bucket++)
+		histogram.buckets[bucket] *= MULTIPLE;
+}
+
+START_TEST(percentiles_of_five_billion_values)
+{
+	int permille;
+
+	fill(_i, 1000);
+	multiply();
+	for (permille = 0; permille < UNIT_LENGTH(permilles); permille++)
+		check_percentile(_i, 1000, permilles[permille]);
+}
+END_TEST
+
 START_TEST(reset_forgets)
 {
 	fill(0, 1000);
@@ -254,6 +280,7 @@ Suite *histogram_suite(void)
 	tcase_add_test(tcase, empty);
 	tcase_add_loop_test(tcase, one_value, 0, UNIT_LENGTH(singles));
 	tcase_add_test(tcase, above_the_last_bucket);
+	tcase_add_loop_test(tcase, percentiles_of_five_billion_values, 0, n);
 	tcase_add_test(tcase, reset_forgets);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -219,6 +219,27 @@ START_TEST(people_are_shown_a_stream)
 }
 END_TEST
 
+/* The figures that were read at the start are not those of the run. */
+START_TEST(what_the_machine_used_is_not_shown_if_it_is_not_known)
+{
+	struct json_object *result;
+
+	make_statistics();
+	control.statistics.used.machine_is_known = false;
+	options.json = true;
+	capture_start();
+	ck_assert_int_eq(our_report_results(&control), 0);
+	result = result_json_parse(captured_stdout(), 1, 0);
+	ck_assert_ptr_null(result_json_member(result, "machine_cpu"));
+	options.json = false;
+	ck_assert_int_eq(our_report_results(&control), 0);
+	check_number(result, "process_cpu.user_seconds", 1.5, 0);
+	assert_holds(captured_stdout(), "CPU, process   1.500 s user");
+	ck_assert_ptr_null(strstr(captured_stdout(), "CPU, machine"));
+	json_object_put(result);
+}
+END_TEST
+
 START_TEST(no_device_is_said)
 {
 	struct json_object *result;
@@ -239,7 +260,7 @@ START_TEST(people_get_a_block)
 		"iWARP on made_up0, 192.0.2.9:1000 to [2001:db8::7]:12321",
 		"min 1.0  mean 50.5",
 		"max 100.0 us",
-		"40 messages/s, 0.164 MB/s",
+		"40 messages/s, 0.164 MB/s each way\n",
 		"1.500 s user, 0.250 s system",
 		"3.000 s user, 4.000 s system",
 	};
@@ -302,6 +323,7 @@ Suite *results_suite(void)
 	tcase_add_test(tcase, json_of_a_run_without_a_message);
 	tcase_add_test(tcase, json_of_a_stream);
 	tcase_add_test(tcase, people_are_shown_a_stream);
+	tcase_add_test(tcase, what_the_machine_used_is_not_shown_if_it_is_not_known);
 	tcase_add_test(tcase, no_device_is_said);
 	tcase_add_test(tcase, people_get_a_block);
 	tcase_add_test(tcase, people_get_more_with_stats);

@@ -48,7 +48,8 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *data, size_t length, ui
 
 int getrlimit(__rlimit_resource_t resource, struct rlimit *limit)
 {
-	(void)resource;
+	if (resource != RLIMIT_MEMLOCK)
+		return prlimit(0, resource, NULL, limit);
 	limit->rlim_cur = limit->rlim_max = lockable;
 	return 0;
 }

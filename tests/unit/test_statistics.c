@@ -225,7 +225,71 @@ START_TEST(progress_comes_when_it_is_due)
 }
 END_TEST
 
+START_TEST(progress_shows_round_trips)
+{
+	our_statistics_prepare(&statistics, 10, 64);
+	our_histogram_add(&statistics.round_trips, 2000);
+	our_histogram_add(&statistics.round_trips, 5000);
+	statistics.messages = 2;
+	capture_start();
+	our_statistics_show_progress(&statistics, 1000);
+	assert_holds(captured_stderr(), ": 2 messages, round trip mean 3.5 us, max 5.0 us\n");
+}
+END_TEST
+
 #define SECOND 1000000000ULL
+
+/* From the definition: message number n is due n / rate seconds after the start. */
+static const struct {
+	uint64_t message, rate, after_ns;
+} dues[] = {
+	{ 0, 1, 0 },
+	{ 1, 1, SECOND },
+	{ 1, 3, SECOND / 3 },
+	{ 3000000, 3, 1000000 * SECOND }, /* a third of a second was not rounded each time */
+	{ 7000000001, 7000, 1000000 * SECOND + 142857 },
+	{ 100000000000, 1000000, 100000 * SECOND }, /* a day and more */
+	{ 999999999999, 1000000000, 999999999999 },
+};
+
+START_TEST(a_message_is_due_when_so_many_would_have_been_sent)
+{
+	ck_assert_uint_eq(our_due_ns(5, dues[_i].message, dues[_i].rate), 5 + dues[_i].after_ns);
+}
+END_TEST
+
+/* With no descriptor left, /proc/stat cannot be opened. */
+static void take_descriptors(bool away)
+{
+	static struct rlimit before;
+	struct rlimit none;
+
+	if (away) {
+		ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+		none = (struct rlimit){ 0, before.rlim_max };
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	} else {
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	}
+}
+
+/* _i: bit 0, at the start; bit 1, at the end. */
+START_TEST(the_machines_use_is_known_if_it_was_read_twice)
+{
+	our_statistics_prepare(&statistics, 10, 64);
+	if (_i & 1)
+		take_descriptors(true);
+	our_statistics_start(&statistics);
+	if (_i & 1)
+		take_descriptors(false);
+	if (_i & 2)
+		take_descriptors(true);
+	our_statistics_end(&statistics);
+	if (_i & 2)
+		take_descriptors(false);
+	ck_assert(statistics.used.machine_is_known == !_i);
+}
+END_TEST
 
 START_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 {
@@ -305,6 +369,10 @@ Suite *statistics_suite(void)
 	tcase_add_test(tcase, a_second_end_changes_nothing);
 	tcase_add_test(tcase, no_progress_but_on_a_terminal);
 	tcase_add_test(tcase, progress_comes_when_it_is_due);
+	tcase_add_test(tcase, progress_shows_round_trips);
+	tcase_add_loop_test(tcase, a_message_is_due_when_so_many_would_have_been_sent, 0,
+			    UNIT_LENGTH(dues));
+	tcase_add_loop_test(tcase, the_machines_use_is_known_if_it_was_read_twice, 0, 4);
 	tcase_add_test(tcase, a_streams_rate_is_the_one_since_it_was_last_shown);
 	add_terminal_test(tcase);
 	suite_add_tcase(suite, tcase);

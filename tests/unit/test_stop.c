@@ -6,12 +6,16 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "measure/clock.h"
 #include "program/report.h"
 #include "program/stop.h"
 #include "tests/unit/unit.h"
+
+#define PAIR_NS (OUR_NS_PER_S / 5) /* less than what separates two requests */
 
 static const int stopping[] = { SIGINT, SIGTERM };
 
@@ -108,6 +112,55 @@ START_TEST(a_second_signal_asks_to_leave)
 }
 END_TEST
 
+/* In a process of its own: whether a pair of signals asked to leave; -1: they were far apart. */
+static int leave_after_a_pair(void)
+{
+	uint64_t begun_ns = our_now_ns();
+	int status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		if (our_catch_signals())
+			_exit(3);
+		raise(SIGTERM);
+		raise(SIGTERM);
+		_exit(our_now_ns() - begun_ns > PAIR_NS ? 2 : our_leave_requested());
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) <= 2);
+	return WEXITSTATUS(status) == 2 ? -1 : WEXITSTATUS(status);
+}
+
+START_TEST(a_pair_of_signals_is_one_request)
+{
+	int leaves;
+
+	do
+		leaves = leave_after_a_pair();
+	while (leaves < 0);
+	ck_assert_int_eq(leaves, 0);
+}
+END_TEST
+
+/* Each signal comes soon after the one before it, but the last one long after the first. */
+START_TEST(who_insists_again_and_again_is_heard)
+{
+	struct timespec pause;
+	int i;
+
+	ck_assert_int_eq(our_catch_signals(), 0);
+	for (i = 0; i < 4; i++) {
+		ck_assert_int_eq(raise(SIGINT), 0);
+		alarm(0);
+		pause = (struct timespec){ .tv_nsec = 100000000 };
+		while (nanosleep(&pause, &pause))
+			;
+	}
+	ck_assert(our_leave_requested());
+}
+END_TEST
+
 START_TEST(an_interruption_that_was_wished_for_is_no_error)
 {
 	ck_assert_int_eq(our_catch_signals(), 0);
@@ -133,6 +186,8 @@ Suite *stop_suite(void)
 	tcase_add_test(tcase, a_broken_pipe_ends_nothing);
 	tcase_add_test(tcase, a_call_that_blocks_too_late_is_interrupted);
 	tcase_add_test(tcase, a_second_signal_asks_to_leave);
+	tcase_add_test(tcase, a_pair_of_signals_is_one_request);
+	tcase_add_test(tcase, who_insists_again_and_again_is_heard);
 	tcase_add_test(tcase, an_interruption_that_was_wished_for_is_no_error);
 	suite_add_tcase(suite, tcase);
 	return suite;

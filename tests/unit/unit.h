@@ -42,7 +42,7 @@ void capture_start(void);
 const char *captured_stdout(void);
 const char *captured_stderr(void);
 
-/* Replaces the system's value of a limit: getrlimit(2) returns this from now on. */
+/* Replaces the value of RLIMIT_MEMLOCK: getrlimit(2) returns this from now on. */
 void unit_set_lockable(uint64_t bytes);
 
 /* Fails the test unless `text` contains `part`. */
