@@ -135,15 +135,16 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 		fake_begin_sure("pthread_cond_clockwait");
 		fake_end(0);
 	}
-	fake_tell_late();
+	__wrap_clock_gettime(clock, &now);
+	fake_tell_late(to_ns(end) > to_ns(&now) ? to_ns(end) - to_ns(&now) : 0);
 	fake_insist();
 	if (!fake_skips_waits())
 		return __real_pthread_cond_clockwait(changed, lock, clock, end);
-	__real_clock_gettime(CLOCK_MONOTONIC, &soon);
-	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
+	__real_clock_gettime(clock, &soon);
+	__wrap_clock_gettime(clock, &now);
 	soon = in_a_moment(&soon, to_ns(end) > to_ns(&now) ? to_ns(end) - to_ns(&now) : 0);
 	ret = __real_pthread_cond_clockwait(changed, lock, clock, &soon);
-	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
+	__wrap_clock_gettime(clock, &now);
 	if (ret == ETIMEDOUT && to_ns(end) > to_ns(&now))
 		fake_report->skipped_ns += to_ns(end) - to_ns(&now);
 	return ret;

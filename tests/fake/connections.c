@@ -62,10 +62,7 @@ int rdma_resolve_addr(struct rdma_cm_id *pub, struct sockaddr *from, struct sock
 	       to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 					 : sizeof(struct sockaddr_in));
 	pub->route.addr.src_addr.sa_family = to->sa_family;
-	if (turns_out(id, &fault, RDMA_CM_EVENT_ADDR_RESOLVED)) {
-		id->state = FAKE_ADDR;
-		fake_give_device(id);
-	}
+	turns_out(id, &fault, RDMA_CM_EVENT_ADDR_RESOLVED);
 	return fake_end_rdma(fake_wait_if_sync(id));
 }
 
@@ -79,8 +76,7 @@ int rdma_resolve_route(struct rdma_cm_id *pub, int timeout_ms)
 		fault.error = check_state(id, FAKE_ADDR, "rdma_resolve_route");
 	if (fault.error)
 		return fake_end_rdma(fault.error);
-	if (turns_out(id, &fault, RDMA_CM_EVENT_ROUTE_RESOLVED))
-		id->state = FAKE_ROUTE;
+	turns_out(id, &fault, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	return fake_end_rdma(fake_wait_if_sync(id));
 }
 

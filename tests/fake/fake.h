@@ -62,6 +62,7 @@ struct fake_config {
 	bool program_serves;  /* with one_sided: the program is a server */
 	bool recv_first;      /* a receive completes before the send that it answers */
 	unsigned int clients; /* of a server; one that is not accepted is replaced */
+	bool in_turn;         /* ... and each comes when the one before has everything */
 	unsigned int enough;  /* ... but the server wants only this many; 0: all */
 	bool no_other;        /* clients that are not accepted are not replaced */
 	uint64_t count;       /* messages that each client sends, */
@@ -92,11 +93,14 @@ struct fake_config {
 	bool stop_done;            /* ... but only when all peers have everything */
 	bool insists; /* ... and again while it waits for the answer to its disconnect request */
 	/* Peers that misbehave. */
-	uint64_t silent_after; /* after receiving this many messages they send nothing more */
+	uint64_t silent_after; /* after receiving this many messages they send nothing more; */
+	uint64_t silent_later; /* ... each client so many messages after the one before */
 	bool dead;             /* ... and their host has died one message earlier */
-	bool no_reads;         /* RDMA READs were not agreed upon */
+	bool no_reads;         /* RDMA READs were not agreed upon, */
+	bool only_ours, only_the_peers; /* or only one side's; which one a driver may confuse */
 	bool has_async;        /* when one becomes silent, this asynchronous event comes: */
 	int async_event;       /* enum ibv_event_type */
+	bool drained_first;    /* ... after one that nobody need know */
 	uint64_t leaves_after; /* after this many messages a server leaves; */
 	uint64_t quits_after;  /* ... a client leaves, before it is done; */
 	uint64_t stops_after;  /* ... a signal tells the program to stop */
@@ -122,7 +126,8 @@ struct fake_config {
 	bool late_sends;   /* a send is completed only after an empty poll */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
 	bool cannot_send;  /* sends to a peer that leaves fail, on iWARP */
-	bool late_gone;    /* the event that the peer has left comes late, when the program waits */
+	bool late_gone;    /* the event that the peer has left comes late, when the program waits, */
+	unsigned int late_s; /* ... and has waited for so many seconds */
 	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
 	/* The machine */
 	unsigned int devices; /* each connection is on the next one of them; 0: there is one */
@@ -161,6 +166,7 @@ struct fake_report {
 	bool struck;          /* ... and the program could notice it */
 	bool stopped;         /* the signal was sent: from then on the peers are silent */
 	unsigned int refused; /* why a client was refused: docs/protocol.md; 0: no reason */
+	unsigned int refused_first; /* ... the first that was */
 	bool refused_late;    /* when no other client was connected, or about to be */
 	bool strayed;         /* an id got the stray event */
 	bool disconnects;     /* the program has disconnected one of its ids, */

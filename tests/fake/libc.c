@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "measure/clock.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
@@ -50,6 +51,11 @@ int __wrap_fcntl(int fd, int command, ...)
 int __wrap_sigaction(int signal_number, const struct sigaction *action, struct sigaction *old)
 {
 	return fake_counted("sigaction") ? -1 : __real_sigaction(signal_number, action, old);
+}
+
+static uint64_t to_ns(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * OUR_NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
 static bool interrupted(const char *call)
@@ -122,7 +128,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	if (cries_wolf(fds, n))
 		return 1;
 	if (timeout > 0) {
-		fake_tell_late();
+		fake_tell_late(to_ns(&skipped));
 		if (fake_insist()) {
 			errno = EINTR;
 			return -1;
@@ -181,7 +187,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 	if (!falls_asleep(fds, n))
 		return -1;
 	if (timeout) {
-		fake_tell_late();
+		fake_tell_late(to_ns(timeout));
 		fake_insist();
 	}
 	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) || !fake_skips_waits())

@@ -66,6 +66,8 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "not as many peers as should be got all they wanted";
 	if (line->refused && report->refused != line->refused)
 		return "the client was not refused for the right reason";
+	if (line->refused_first && report->refused_first != line->refused_first)
+		return "the first client that was refused was not refused for the right reason";
 	if (line->config.lingers && line->refused && report->refused_late)
 		return "the client was refused when the other had been served";
 	if (line->limit && report->refused_limit != line->limit)

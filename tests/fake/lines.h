@@ -70,6 +70,7 @@ struct line {
 	bool once;                     /* ... which is the only line there */
 	unsigned int done;             /* peers that get everything; 0: any number */
 	unsigned int refused;          /* why the last client was refused; 0: not checked */
+	unsigned int refused_first;    /* ... and why the first; 0: not checked */
 	uint64_t limit;                /* ... and the limit that it was told; 0: not checked */
 	unsigned int signaled;         /* signaled sends; 0: not checked */
 	unsigned int inlined;          /* inline sends; 0: not checked; NONE_INLINE: none */

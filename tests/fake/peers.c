@@ -24,11 +24,11 @@ static void fill(const struct fake_peer *peer, uint64_t message, uint8_t *data)
 
 void fake_tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
-	uint64_t last = fake_config->silent_after;
+	uint64_t last = peer->silent_after;
 
 	if (!last || peer->received < last)
 		fake_put_message(peer, data, length);
-	else if (fake_config->has_async)
+	else if (fake_config->has_async && last == fake_config->silent_after)
 		fake_raise(peer->id);
 }
 
@@ -41,12 +41,16 @@ void fake_say(struct fake_peer *peer, uint64_t message)
 	free(data);
 }
 
+static void next_arrives(void);
+
 /* A client has received everything. */
 void fake_client_is_done(struct fake_peer *peer)
 {
 	peer->done = true;
 	if (!fake_config->lingers)
 		fake_put_leave(peer);
+	if (fake_config->in_turn)
+		next_arrives();
 }
 
 bool fake_has_quit(const struct fake_peer *peer)
@@ -278,6 +282,8 @@ static struct fake_peer *new_peer(bool is_client)
 
 	peer->is_client = is_client;
 	peer->count = fake_config->count + (fake_config->uneven ? 10 * fake_report->peers : 0);
+	peer->silent_after =
+		fake_config->silent_after + fake_report->peers * fake_config->silent_later;
 	peer->size = fake_config->size;
 	peer->buffers = fake_config->buffers;
 	peer->initiator_depth = depths[fake_report->peers % 4][0];
@@ -301,6 +307,7 @@ struct fake_peer *fake_new_server(void)
 }
 
 static struct fake_id *first_listener;
+static unsigned int arrived; /* clients, but not those that replace others */
 
 static void arrive(struct fake_id *listener)
 {
@@ -315,6 +322,13 @@ static void arrive(struct fake_id *listener)
 	listener->peer = peer;
 	fake_send_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, data, length);
 	listener->peer = NULL;
+}
+
+static void next_arrives(void)
+{
+	if (arrived < fake_config->clients)
+		arrive(first_listener);
+	arrived++;
 }
 
 /*
@@ -346,8 +360,8 @@ void fake_request_ends(struct fake_peer *peer)
  */
 unsigned int fake_clients_arrive(struct fake_id *listener)
 {
-	static unsigned int arrived, listeners;
-	unsigned int wanted = fake_config->clients, before = arrived;
+	unsigned int wanted = fake_config->in_turn ? 1 : fake_config->clients, before = arrived;
+	static unsigned int listeners;
 
 	if (!first_listener)
 		first_listener = listener;

@@ -128,13 +128,15 @@ static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_f
 static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		      const struct fake_fault *fault)
 {
+	bool agreed = !fake_config->no_reads && !fake_config->only_ours &&
+		      !fake_config->only_the_peers;
 	bool read = send_wr->opcode == IBV_WR_RDMA_READ;
 	struct fake_wr wr = { .wr_id = send_wr->wr_id,
 			      .empty = true,
 			      .opcode = read ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE };
 	int error;
 
-	if (qp->pub.state == IBV_QPS_INIT || (read && fake_config->no_reads) ||
+	if (qp->pub.state == IBV_QPS_INIT || (read && !agreed) ||
 	    send_wr->num_sge != read || (read && send_wr->sg_list[0].length) ||
 	    !(send_wr->send_flags & IBV_SEND_SIGNALED)) {
 		fake_complain("ibv_post_send: not connected, or a bad WRITE or READ");

@@ -183,7 +183,8 @@ int ibv_query_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask,
 	memset(attr, 0, sizeof(*attr));
 	if (!fault.error && fake_use(&qp->object, "ibv_query_qp"))
 		attr->qp_state = pub->state;
-	attr->max_rd_atomic = attr->max_dest_rd_atomic = !fake_config->no_reads;
+	attr->max_rd_atomic = !fake_config->no_reads && !fake_config->only_the_peers;
+	attr->max_dest_rd_atomic = !fake_config->no_reads && !fake_config->only_ours;
 	return fake_end(fault.error);
 }
 

@@ -107,7 +107,7 @@ bool fake_wait_for_thread(void);
 void fake_stop_program(void);
 bool fake_has_news(
 	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
-void fake_tell_late(void);        /* the program waits: events that were held back come */
+void fake_tell_late(uint64_t ns); /* the program waits so long: events that were held back come */
 bool fake_insist(void);           /* the program waits: the second signal comes, if due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 
@@ -158,7 +158,7 @@ struct fake_id {
 	bool sync;
 	bool one_family;   /* RDMA_OPTION_ID_AFONLY */
 	bool told_gone;    /* DISCONNECTED is in the queue */
-	bool gone_late;    /* ... is not yet, but will be */
+	bool gone_late;    /* ... is not yet, but will be, config.late_s into a wait */
 	bool device_gone;  /* DEVICE_REMOVAL is in the queue */
 	bool disconnected; /* by the program */
 	bool taken_back;   /* by the peer: REJECTED is in the queue */
@@ -346,7 +346,7 @@ struct fake_peer {
 	bool accepted; /* by the program */
 	bool left;
 	bool done;
-	uint64_t count, sent, received, credits;
+	uint64_t count, sent, received, credits, silent_after;
 	uint32_t size, buffers;
 	/*
 	 * Of a stranger: the credits that have come, the oldest first; and how many receives it has
