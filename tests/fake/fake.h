@@ -62,7 +62,8 @@ struct fake_config {
 	bool program_serves;  /* with one_sided: the program is a server */
 	bool recv_first;      /* a receive completes before the send that it answers */
 	unsigned int clients; /* of a server; one that is not accepted is replaced */
-	bool in_turn;         /* ... and each comes when the one before has everything */
+	unsigned int in_turn; /* ... one, and so many more each time when one of them has ended; 0: all */
+	bool stays;           /* ... the first says nothing, and stays; it does not count for in_turn */
 	unsigned int enough;  /* ... but the server wants only this many; 0: all */
 	bool no_other;        /* clients that are not accepted are not replaced */
 	uint64_t count;       /* messages that each client sends, */
@@ -103,9 +104,11 @@ struct fake_config {
 	bool drained_first;    /* ... after one that nobody need know */
 	uint64_t leaves_after; /* after this many messages a server leaves; */
 	uint64_t quits_after;  /* ... a client leaves, before it is done; */
+	bool keeps_receive;    /* ... in the middle of a message: its QP keeps a receive of the pool */
 	uint64_t stops_after;  /* ... a signal tells the program to stop */
 	uint64_t garbles;      /* the message, from 1, that a server sends back changed; 0: none */
 	bool deaf;             /* a server does not answer a connect request, */
+	bool answers_late; /* ... until the program has given up, and then leaves, */
 	bool takes_back;   /* or takes its answer back: the rejection comes when it is accepted */
 	bool mute;         /* no peer answers a disconnect request */
 	bool returns_rest; /* a server returns the rest of its credits if no message comes */
@@ -115,7 +118,8 @@ struct fake_config {
 	bool unlimited;    /* a client does not say how many messages it will send, */
 	bool one_more;     /* or sends one more than it said, */
 	bool lingers;      /* or stays connected when it has everything */
-	bool uneven;       /* each client sends ten messages more than the one before */
+	bool uneven;       /* each client sends ten messages more than the one before, */
+	uint32_t grows;    /* and its messages are so many bytes longer */
 	bool stranger;     /* without the suite's extension, and slow: strangers.c */
 	/* What they send when a connection is made: connect_data.c. All in hexadecimal. */
 	const char *extension;            /* of a client, instead of the suite's; */
@@ -124,6 +128,8 @@ struct fake_config {
 	const char *refusal;              /* a server refuses, with this data */
 	/* Completions and events that come late, or without need. */
 	bool late_sends;   /* a send is completed only after an empty poll */
+	bool slow_events;  /* an event of a CQ comes one sleep after its completion */
+	bool own_lines;    /* a receive has its cache lines for itself */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
 	bool cannot_send;  /* sends to a peer that leaves fail, on iWARP */
 	bool late_gone;    /* the event that the peer has left comes late, when the program waits, */
@@ -131,6 +137,7 @@ struct fake_config {
 	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
 	/* The machine */
 	unsigned int devices; /* each connection is on the next one of them; 0: there is one */
+	unsigned int descriptors; /* that a process may have, at most; 0: as many as it likes */
 	bool no_device;       /* no device serves the address that a server is to listen on, */
 	bool no_device_first; /* or the first of its addresses */
 	/* The limits of each device: limits.c. 0: more than other tests need. */

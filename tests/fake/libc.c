@@ -162,8 +162,11 @@ static bool falls_asleep(struct pollfd *fds, nfds_t n)
 		fake_let_arrive();
 	if (!fault.error && fake_chance(16))
 		fault.error = EINTR;
+	fake_make_events();
 	if (fake_config->while_asleep)
 		fake_release_completions();
+	if (fake_config->slow_events && !__real_poll(fds, n, 0))
+		fake_make_events(); /* nothing else wakes the program */
 	fake_publishers_move();
 	return !fake_end(fault.error);
 }

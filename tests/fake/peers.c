@@ -26,6 +26,8 @@ void fake_tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
 	uint64_t last = peer->silent_after;
 
+	if (peer->stays)
+		return;
 	if (!last || peer->received < last)
 		fake_put_message(peer, data, length);
 	else if (fake_config->has_async && last == fake_config->silent_after)
@@ -41,16 +43,12 @@ void fake_say(struct fake_peer *peer, uint64_t message)
 	free(data);
 }
 
-static void next_arrives(void);
-
 /* A client has received everything. */
 void fake_client_is_done(struct fake_peer *peer)
 {
 	peer->done = true;
 	if (!fake_config->lingers)
 		fake_put_leave(peer);
-	if (fake_config->in_turn)
-		next_arrives();
 }
 
 bool fake_has_quit(const struct fake_peer *peer)
@@ -282,9 +280,10 @@ static struct fake_peer *new_peer(bool is_client)
 
 	peer->is_client = is_client;
 	peer->count = fake_config->count + (fake_config->uneven ? 10 * fake_report->peers : 0);
+	peer->stays = fake_config->stays && !fake_report->peers;
 	peer->silent_after =
 		fake_config->silent_after + fake_report->peers * fake_config->silent_later;
-	peer->size = fake_config->size;
+	peer->size = fake_config->size + fake_report->peers * fake_config->grows;
 	peer->buffers = fake_config->buffers;
 	peer->initiator_depth = depths[fake_report->peers % 4][0];
 	peer->responder_resources = depths[fake_report->peers % 4][1];
@@ -324,11 +323,13 @@ static void arrive(struct fake_id *listener)
 	listener->peer = NULL;
 }
 
-static void next_arrives(void)
+/* With config.in_turn: others come when one has ended. */
+static void next_arrive(void)
 {
-	if (arrived < fake_config->clients)
+	unsigned int n;
+
+	for (n = fake_config->in_turn; n && arrived < fake_config->clients; n--, arrived++)
 		arrive(first_listener);
-	arrived++;
 }
 
 /*
@@ -341,6 +342,8 @@ void fake_request_ends(struct fake_peer *peer)
 	const struct fake_peer *other;
 	static bool replaced;
 
+	if (first_listener->object.alive)
+		next_arrive();
 	if (peer->accepted || !first_listener->object.alive)
 		return;
 	for (other = LIST_FIRST(&peers); other; other = LIST_NEXT(other, all))
@@ -360,7 +363,8 @@ void fake_request_ends(struct fake_peer *peer)
  */
 unsigned int fake_clients_arrive(struct fake_id *listener)
 {
-	unsigned int wanted = fake_config->in_turn ? 1 : fake_config->clients, before = arrived;
+	unsigned int first = fake_config->in_turn ? 1u + fake_config->stays : fake_config->clients;
+	unsigned int wanted = first, before = arrived;
 	static unsigned int listeners;
 
 	if (!first_listener)

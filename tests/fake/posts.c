@@ -35,6 +35,8 @@ static bool take_pieces(struct fake_wr *wr, const struct ibv_sge *sge, int n, ui
 	}
 	wr->n_sge = (uint32_t)n;
 	for (i = 0; i < n; i++) {
+		if (!sge[i].length) /* in the InfiniBand specification it stands for 2^31 */
+			fake_complain("%s: a piece of 0 bytes", call);
 		wr->sge[i] = sge[i];
 		wr->length += sge[i].length;
 	}
@@ -71,6 +73,35 @@ void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length
 		data += part;
 		length -= part;
 	}
+}
+
+#define CACHE_LINE 64
+
+/* Whether one of the queue's work requests has memory in the lines from `from` to `to`. */
+static bool is_used(const struct fake_queue *queue, uint64_t from, uint64_t to)
+{
+	const struct ibv_sge *sge;
+	unsigned int i;
+
+	for (i = 0; i < queue->n; i++) {
+		sge = &queue->wr[(queue->first + i) % FAKE_MAX_WR].sge[0];
+		if (sge->addr / CACHE_LINE <= to &&
+		    (sge->addr + sge->length - 1) / CACHE_LINE >= from)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The device writes to the memory of a receive while the CPU, or the device, uses other memory: if
+ * both are in one cache line, each waits for the other.
+ */
+static void check_lines(const struct fake_queue *others, const struct ibv_sge *sge, const char *call)
+{
+	uint64_t from = sge->addr / CACHE_LINE, to = (sge->addr + sge->length - 1) / CACHE_LINE;
+
+	if (fake_config->own_lines && is_used(others, from, to))
+		fake_complain("%s: a receive shares a cache line with another work request", call);
 }
 
 static int push(struct fake_queue *queue, const struct fake_wr *wr, const char *call)
@@ -224,6 +255,7 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	fake_report->inlined += is_inline;
 	if (!is_inline)
 		find_mrs(qp->pd, &wr, "ibv_post_send");
+	check_lines(fake_receives_of(qp), send_wr->sg_list, "ibv_post_send");
 	if (!take_opcode(qp, &wr, send_wr))
 		return EINVAL;
 	error = push(&qp->sends, &wr, "ibv_post_send");
@@ -278,6 +310,8 @@ static int post_recv(struct fake_qp *qp, const struct ibv_recv_wr *recv_wr,
 		strike(qp->id->peer);
 		fake_leave(qp->id->peer);
 	}
+	check_lines(&qp->receives, recv_wr->sg_list, "ibv_post_recv");
+	check_lines(&qp->sends, recv_wr->sg_list, "ibv_post_recv");
 	if (fault->peer_has_left)
 		memset(&its, 0, sizeof(its));
 	error = fake_take_recv(&qp->receives, qp->pd, recv_wr, &its, qp->recv_sge, "ibv_post_recv");

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,8 +83,12 @@ static int open_typed(const struct fake_config *config)
 static void be_the_program(const struct fake_config *config, struct fake_report *report,
 			   const int *files, char **arguments)
 {
+	const struct rlimit limit = { config->descriptors, config->descriptors };
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (dup2(files[0], STDOUT_FILENO) < 0 || dup2(files[1], STDERR_FILENO) < 0)
+		_exit(2);
+	if (config->descriptors && setrlimit(RLIMIT_NOFILE, &limit))
 		_exit(2);
 	if (config->talks && dup2(open_typed(config), STDIN_FILENO) < 0)
 		_exit(2);

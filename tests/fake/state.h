@@ -7,6 +7,7 @@
 #define FAKE_STATE_H
 
 #include <poll.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/queue.h>
 #include <time.h>
@@ -162,6 +163,8 @@ struct fake_id {
 	bool device_gone;  /* DEVICE_REMOVAL is in the queue */
 	bool disconnected; /* by the program */
 	bool taken_back;   /* by the peer: REJECTED is in the queue */
+	bool given_up;     /* a thread has put its QP into its error state: */
+	pthread_t its_thread;
 	unsigned int unacked;
 	bool by_hand;           /* stands for a QP that is connected without the CM, */
 	bool listens_by_tcp;    /* or for a TCP socket */
@@ -178,6 +181,7 @@ struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sy
 void fake_end_id(struct fake_id *id, const char *call);
 void fake_give_device(struct fake_id *id);
 void fake_tell_gone(struct fake_id *id);        /* the connection has ended */
+void fake_give_up(struct fake_id *id);          /* the program has put its QP into its error state */
 bool fake_any_other(const struct fake_id *one); /* is connected, or about to be */
 void fake_stray_events(void);                   /* to all ids */
 
@@ -238,6 +242,7 @@ struct fake_cq {
 	unsigned int first, n, n_held, patience;
 	unsigned int work_requests; /* of all QPs that complete to this CQ */
 	bool armed;
+	unsigned int events_due; /* with config.slow_events */
 	unsigned int unacked, unacked_async;
 	struct ibv_cq pub;
 };
@@ -318,6 +323,7 @@ void fake_note_handled(const struct fake_cq *cq); /* and handled what it had pol
 void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc);
 void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num);
 void fake_release_completions(void);                /* those held back, of CQs with a channel */
+void fake_make_events(void);                        /* those that are due, with config.slow_events */
 struct fake_qp *fake_qp_of(struct fake_id *id);     /* NULL: it has none */
 void fake_note_talk(uint32_t qp_num);               /* the program knows that it is connected */
 unsigned int fake_posted(const struct fake_mr *mr); /* to QPs that work */
@@ -346,6 +352,7 @@ struct fake_peer {
 	bool accepted; /* by the program */
 	bool left;
 	bool done;
+	bool stays; /* and says nothing */
 	uint64_t count, sent, received, credits, silent_after;
 	uint32_t size, buffers;
 	/*
