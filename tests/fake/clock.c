@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/time.h>
 
 #include "measure/clock.h"
@@ -150,6 +151,14 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 	return ret;
 }
 
+static atomic_bool alarmed;
+
+void fake_check_alarm(const char *call)
+{
+	if (alarmed && !fake_report->stopped && !fake_report->one_file)
+		fake_complain("%s: the alarm of an earlier call is still to come", call);
+}
+
 /*
  * Also called by the signal handler. If a program is told to stop at each of its calls, one in each
  * run, there are many alarms to wait for.
@@ -160,6 +169,7 @@ unsigned int __wrap_alarm(unsigned int seconds)
 	const struct timeval moment = { .tv_usec = (suseconds_t)seconds * 10000 };
 	const struct itimerval soon = { .it_value = moment, .it_interval = moment };
 
+	alarmed = seconds;
 	if (!fake_report || (!fake_config->one_file && !fake_report->stopped &&
 			     !fake_config->deaf && !fake_config->mute))
 		return __real_alarm(seconds);

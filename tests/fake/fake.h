@@ -192,6 +192,7 @@ struct fake_report {
 	/* What happened to completions and armed CQs, for tests that depend on it. */
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int late_sends, signaled, inlined;
+	unsigned int longest;          /* chain of work requests in one call */
 	unsigned int low_events;       /* of SRQs */
 	unsigned int armed_early;      /* with fewer receives than twice the limit */
 	unsigned int asked;            /* requests that move no byte */

@@ -53,6 +53,7 @@ enum {
 	STREAMING = 1 << 26, /* a stream, of WRITEs, or of READs */
 	MEASURED = 1 << 29,  /* a run without messages lasts as long as the test's clock says */
 	CROWDED = 1 << 27,   /* a server serves many clients at a time */
+	LOOKING = 1 << 30,   /* looks for a while before it sleeps */
 };
 
 #define NONE_INLINE UINT_MAX
@@ -72,6 +73,9 @@ struct line {
 	unsigned int refused;          /* why the last client was refused; 0: not checked */
 	unsigned int refused_first;    /* ... and why the first; 0: not checked */
 	uint64_t limit;                /* ... and the limit that it was told; 0: not checked */
+	unsigned int longest;          /* chain of work requests; 0: not checked */
+	unsigned int least_looks;      /* polls that find nothing */
+	bool never_looks;              /* ... before a sleep only the two that it needs */
 	unsigned int signaled;         /* signaled sends; 0: not checked */
 	unsigned int inlined;          /* inline sends; 0: not checked; NONE_INLINE: none */
 	unsigned int asked;            /* requests that move no byte, at least; NONE: none */

@@ -265,11 +265,23 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	return 0;
 }
 
+static void note_chain(unsigned int length)
+{
+	if (length > fake_report->longest)
+		fake_report->longest = length;
+}
+
 int fake_post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct fake_fault fault = fake_begin("ibv_post_send");
 	struct fake_qp *qp = fake_of(struct fake_qp, pub);
+	const struct ibv_send_wr *one;
+	unsigned int n = 0;
 
+	fake_check_alarm("ibv_post_send");
+	for (one = wr; one; one = one->next)
+		n++;
+	note_chain(n);
 	for (; wr && !fault.error; wr = wr->next) {
 		*bad = wr;
 		if (!fake_use(&qp->object, "ibv_post_send"))
@@ -325,7 +337,12 @@ int fake_post_recv(struct ibv_qp *pub, struct ibv_recv_wr *wr, struct ibv_recv_w
 {
 	struct fake_fault fault = fake_begin("ibv_post_recv");
 	struct fake_qp *qp = fake_of(struct fake_qp, pub);
+	const struct ibv_recv_wr *one;
+	unsigned int n = 0;
 
+	for (one = wr; one; one = one->next)
+		n++;
+	note_chain(n);
 	for (; wr && !fault.error; wr = wr->next) {
 		*bad = wr;
 		if (fake_use(&qp->object, "ibv_post_recv"))
