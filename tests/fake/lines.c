@@ -71,7 +71,7 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "the first client that was refused was not refused for the right reason";
 	if (line->config.lingers && line->refused && report->refused_late)
 		return "the client was refused when the other had been served";
-	if (line->limit && report->refused_limit != line->limit)
+	if (line->limit && report->refused_limit != (line->limit == NO_LIMIT ? 0 : line->limit))
 		return "the client was not told the right limit";
 	if (line->inlined && report->inlined != (line->inlined == NONE_INLINE ? 0 : line->inlined))
 		return "not as many sends as should be were inline";

@@ -16,6 +16,7 @@
 #define LINE_SIZE     200
 #define LINE_BUFFERS  8
 #define NONE          UINT32_MAX
+#define NO_LIMIT      UINT64_MAX
 
 /*
  * The programs that a row is for: one of each of the first two groups, with all further properties
@@ -72,7 +73,7 @@ struct line {
 	unsigned int done;             /* peers that get everything; 0: any number */
 	unsigned int refused;          /* why the last client was refused; 0: not checked */
 	unsigned int refused_first;    /* ... and why the first; 0: not checked */
-	uint64_t limit;                /* ... and the limit that it was told; 0: not checked */
+	uint64_t limit;                /* ... and the limit that it was told; 0: not checked; NO_LIMIT: 0 */
 	unsigned int longest;          /* chain of work requests; 0: not checked */
 	unsigned int least_looks;      /* polls that find nothing */
 	bool never_looks;              /* ... before a sleep only the two that it needs */
