@@ -291,17 +291,17 @@ static int disconnect(struct fake_id *id)
  */
 void fake_give_up(struct fake_id *id)
 {
-	bool hope = true;
+	bool first = !id->given_up, hope = true;
 
 	id->its_thread = pthread_self();
-	if (!id->given_up && fake_config->answers_late) {
+	id->given_up = true;
+	if (first && fake_config->answers_late) {
 		fake_send_event(id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
 		fake_send_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
 		fake_pump();
 		while (hope && (id->unacked || !STAILQ_EMPTY(&id->channel->queue)))
 			hope = fake_await_change();
 	}
-	id->given_up = true;
 }
 
 int rdma_disconnect(struct rdma_cm_id *pub)
@@ -312,7 +312,8 @@ int rdma_disconnect(struct rdma_cm_id *pub)
 
 	/* Who gives up may destroy the id at any time. */
 	if (id->given_up && !pthread_equal(id->its_thread, pthread_self()))
-		fake_complain("rdma_disconnect: another thread has given up id %u", id->object.number);
+		fake_complain("rdma_disconnect: another thread has given up id %u",
+			      id->object.number);
 	if (fake_use(&id->object, "rdma_disconnect"))
 		error = disconnect(id);
 	if (!error && !fault.error)

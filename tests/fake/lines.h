@@ -67,14 +67,14 @@ struct line {
 	unsigned int who;
 	struct fake_config config;
 	int status;
-	bool clients_doing;            /* but a server's status is 0 */
-	const char *said;              /* on stderr; NULL: stderr is empty */
-	bool once;                     /* ... which is the only line there */
-	unsigned int done;             /* peers that get everything; 0: any number */
-	unsigned int refused;          /* why the last client was refused; 0: not checked */
-	unsigned int refused_first;    /* ... and why the first; 0: not checked */
-	uint64_t limit;                /* ... and the limit that it was told; 0: not checked; NO_LIMIT: 0 */
-	unsigned int longest;          /* chain of work requests; 0: not checked */
+	bool clients_doing;         /* but a server's status is 0 */
+	const char *said;           /* on stderr; NULL: stderr is empty */
+	bool once;                  /* ... which is the only line there */
+	unsigned int done;          /* peers that get everything; 0: any number */
+	unsigned int refused;       /* why the last client was refused; 0: not checked */
+	unsigned int refused_first; /* ... and why the first; 0: not checked */
+	uint64_t limit;       /* ... and the limit that it was told; 0: not checked; NO_LIMIT: 0 */
+	unsigned int longest; /* chain of work requests; 0: not checked */
 	unsigned int least_looks;      /* polls that find nothing */
 	bool never_looks;              /* ... before a sleep only the two that it needs */
 	unsigned int signaled;         /* signaled sends; 0: not checked */

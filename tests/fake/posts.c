@@ -96,7 +96,8 @@ static bool is_used(const struct fake_queue *queue, uint64_t from, uint64_t to)
  * The device writes to the memory of a receive while the CPU, or the device, uses other memory: if
  * both are in one cache line, each waits for the other.
  */
-static void check_lines(const struct fake_queue *others, const struct ibv_sge *sge, const char *call)
+static void check_lines(const struct fake_queue *others, const struct ibv_sge *sge,
+			const char *call)
 {
 	uint64_t from = sge->addr / CACHE_LINE, to = (sge->addr + sge->length - 1) / CACHE_LINE;
 
@@ -167,9 +168,8 @@ static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 			      .opcode = read ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE };
 	int error;
 
-	if (qp->pub.state == IBV_QPS_INIT || (read && !agreed) ||
-	    send_wr->num_sge != read || (read && send_wr->sg_list[0].length) ||
-	    !(send_wr->send_flags & IBV_SEND_SIGNALED)) {
+	if (qp->pub.state == IBV_QPS_INIT || (read && !agreed) || send_wr->num_sge != read ||
+	    (read && send_wr->sg_list[0].length) || !(send_wr->send_flags & IBV_SEND_SIGNALED)) {
 		fake_complain("ibv_post_send: not connected, or a bad WRITE or READ");
 		return EINVAL;
 	}

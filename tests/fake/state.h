@@ -109,7 +109,8 @@ void fake_stop_program(void);
 bool fake_has_news(
 	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
 void fake_tell_late(uint64_t ns); /* the program waits so long: events that were held back come */
-void fake_check_alarm(const char *call); /* the program works: no call that may block is under way */
+void fake_check_alarm(
+	const char *call);        /* the program works: no call that may block is under way */
 bool fake_insist(void);           /* the program waits: the second signal comes, if due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 
@@ -181,8 +182,8 @@ void fake_end_channel(struct fake_channel *channel, const char *call);
 struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sync);
 void fake_end_id(struct fake_id *id, const char *call);
 void fake_give_device(struct fake_id *id);
-void fake_tell_gone(struct fake_id *id);        /* the connection has ended */
-void fake_give_up(struct fake_id *id);          /* the program has put its QP into its error state */
+void fake_tell_gone(struct fake_id *id); /* the connection has ended */
+void fake_give_up(struct fake_id *id);   /* the program has put its QP into its error state */
 bool fake_any_other(const struct fake_id *one); /* is connected, or about to be */
 void fake_stray_events(void);                   /* to all ids */
 
@@ -323,10 +324,10 @@ void fake_note_seen(const struct ibv_wc *wc);     /* the program has polled it, 
 void fake_note_handled(const struct fake_cq *cq); /* and handled what it had polled */
 void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc);
 void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num);
-void fake_release_completions(void);                /* those held back, of CQs with a channel */
-void fake_make_events(void);                        /* those that are due, with config.slow_events */
-struct fake_qp *fake_qp_of(struct fake_id *id);     /* NULL: it has none */
-void fake_note_talk(uint32_t qp_num);               /* the program knows that it is connected */
+void fake_release_completions(void);            /* those held back, of CQs with a channel */
+void fake_make_events(void);                    /* those that are due, with config.slow_events */
+struct fake_qp *fake_qp_of(struct fake_id *id); /* NULL: it has none */
+void fake_note_talk(uint32_t qp_num);           /* the program knows that it is connected */
 unsigned int fake_posted(const struct fake_mr *mr); /* to QPs that work */
 /* Completes the oldest work request of one of its queues. */
 void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_status status,
