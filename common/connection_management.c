@@ -28,7 +28,6 @@ int our_create_id(struct our_control *control)
 	/* A client that was refused tries again, with a new id. */
 	control->leaving = false;
 	control->ended = 0;
-	control->async_error = 0;
 	memset(&control->cm_event, 0, sizeof(control->cm_event));
 	ret = rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP) ? errno
 											 : 0;

@@ -149,9 +149,9 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 /*
  * Server: puts the reason for a refusal into control->private_data, for rdma_reject. This is the
  * reason that our_take_connect_info has found, or what `error` means to the client: EUSERS, all
- * clients of -n have come; EBUSY, too many at a time; EDQUOT, no memory is left for it; EMFILE, no
- * descriptor; any other: something else ran out. Returns its length in bytes; 0: this stage gives
- * no reasons.
+ * clients of -n have come; EINTR, we were told to stop; EBUSY, too many at a time; EDQUOT, no memory
+ * is left for it; EMFILE, no descriptor; any other: something else ran out. Returns its length in
+ * bytes; 0: this stage gives no reasons.
  */
 uint8_t our_setup_refusal(struct our_control *control, int error);
 

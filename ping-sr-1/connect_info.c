@@ -122,6 +122,7 @@ static enum our_refusal_reason reason_of(int error)
 {
 	switch (error) {
 	case EUSERS:
+	case EINTR: /* we were told to stop */
 		return OUR_REFUSED_BUSY;
 	case EMSGSIZE: /* our_check_data_size has set the limit */
 		return OUR_REFUSED_SIZE;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -79,6 +80,8 @@ void fake_raise(struct fake_id *id)
 	if (raised || !qp)
 		return;
 	raised = true;
+	if (fake_config->drained_first)
+		fake_raise_of(IBV_EVENT_SQ_DRAINED, &qp->pub);
 	async = add((enum ibv_event_type)fake_config->async_event);
 	if (is_of_qp(async->pub.event_type))
 		async->pub.element.qp = &qp->pub;
@@ -126,6 +129,7 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 	return fake_end_rdma(fault.error);
 }
 
+/* After this another thread may destroy the object: nobody may look for it any more. */
 void ibv_ack_async_event(struct ibv_async_event *event)
 {
 	fake_begin_sure("ibv_ack_async_event");
@@ -133,6 +137,7 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 		fake_complain("ibv_ack_async_event: there is nothing to ack");
 	else
 		--*count_of(event);
+	memset(&event->element, 0, sizeof(event->element));
 	fake_end(0);
 }
 

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/time.h>
 
 #include "measure/clock.h"
@@ -165,18 +166,27 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 		fake_end(0);
 	}
 	check_period(end);
-	fake_tell_late();
+	__wrap_clock_gettime(clock, &now);
+	fake_tell_late(to_ns(end) > to_ns(&now) ? to_ns(end) - to_ns(&now) : 0);
 	fake_insist();
 	if (!fake_skips_waits())
 		return __real_pthread_cond_clockwait(changed, lock, clock, end);
-	__real_clock_gettime(CLOCK_MONOTONIC, &soon);
-	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
+	__real_clock_gettime(clock, &soon);
+	__wrap_clock_gettime(clock, &now);
 	soon = in_a_moment(&soon, to_ns(end) > to_ns(&now) ? to_ns(end) - to_ns(&now) : 0);
 	ret = __real_pthread_cond_clockwait(changed, lock, clock, &soon);
-	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
+	__wrap_clock_gettime(clock, &now);
 	if (ret == ETIMEDOUT && to_ns(end) > to_ns(&now))
 		fake_report->skipped_ns += to_ns(end) - to_ns(&now);
 	return ret;
+}
+
+static atomic_bool alarmed;
+
+void fake_check_alarm(const char *call)
+{
+	if (alarmed && !fake_report->stopped && !fake_report->one_file)
+		fake_complain("%s: the alarm of an earlier call is still to come", call);
 }
 
 /*
@@ -188,6 +198,7 @@ unsigned int __wrap_alarm(unsigned int seconds)
 	const struct timeval moment = { .tv_usec = (suseconds_t)seconds * 10000 };
 	struct itimerval soon = { .it_value = moment };
 
+	alarmed = seconds;
 	if (!fake_report || (!fake_config->one_file && !fake_report->stopped &&
 			     !fake_config->deaf && !fake_config->mute))
 		return __real_alarm(seconds);

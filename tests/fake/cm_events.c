@@ -119,6 +119,20 @@ static void take_request(struct fake_event *event)
 	event->pub.id = &id->pub;
 }
 
+/*
+ * librdmacm asks for the device and the route when the program gets the event. Until then the id
+ * has no verbs, and a program that goes on without the event has not waited for it.
+ */
+static void take_resolved(struct fake_id *id, enum rdma_cm_event_type type)
+{
+	if (type == RDMA_CM_EVENT_ADDR_RESOLVED) {
+		id->state = FAKE_ADDR;
+		fake_give_device(id);
+	}
+	if (type == RDMA_CM_EVENT_ROUTE_RESOLVED)
+		id->state = FAKE_ROUTE;
+}
+
 static void take(struct fake_channel *channel, struct fake_event *event)
 {
 	STAILQ_REMOVE_HEAD(&channel->queue, next);
@@ -129,6 +143,7 @@ static void take(struct fake_channel *channel, struct fake_event *event)
 	event->pub.id = &event->id->pub;
 	if (event->pub.event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		take_request(event);
+	take_resolved(event->id, event->pub.event);
 	if (event->pub.event == RDMA_CM_EVENT_ESTABLISHED && event->id->peer)
 		event->id->peer->accepted = true; /* as seen by the program */
 	if (event->id->taken_back && event->pub.event == RDMA_CM_EVENT_REJECTED)

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "measure/clock.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
@@ -119,16 +120,19 @@ bool fake_has_news(void)
 	return id;
 }
 
-void fake_tell_late(void)
+void fake_tell_late(uint64_t ns)
 {
+	const struct timespec late = { .tv_sec = fake_report ? fake_config->late_s : 0 };
 	struct fake_id *id;
 
-	if (!fake_report || !fake_config->late_gone)
+	if (!fake_report || !fake_config->late_gone || ns < late.tv_sec * OUR_NS_PER_S)
 		return;
 	fake_lock();
 	for (id = LIST_FIRST(&ids); id; id = LIST_NEXT(id, next)) {
-		if (id->gone_late)
-			fake_tell_gone(id);
+		if (!id->gone_late)
+			continue;
+		fake_skip_time(&late);
+		fake_tell_gone(id);
 		id->gone_late = false;
 	}
 	fake_pump();
@@ -141,7 +145,8 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 	struct fake_fault fault = fake_begin("rdma_create_id");
 	struct fake_channel *its = channel ? fake_of(struct fake_channel, channel) : NULL;
 
-	(void)ps;
+	if (ps != RDMA_PS_TCP)
+		fake_complain("rdma_create_id: no port space for reliable connections");
 	if (!fault.error && its && !fake_use(&its->object, "rdma_create_id"))
 		fault.error = EINVAL;
 	if (!fault.error)

@@ -118,4 +118,6 @@ void fake_hear_refusal(const uint8_t *data, size_t length)
 		fake_complain("rdma_reject: the private data have another magic or version");
 	fake_report->refused = be32toh(words[1]) & 0xffff;
 	fake_report->refused_limit = be64toh(limit);
+	if (!fake_report->refused_first)
+		fake_report->refused_first = fake_report->refused;
 }

@@ -62,10 +62,7 @@ int rdma_resolve_addr(struct rdma_cm_id *pub, struct sockaddr *from, struct sock
 	       to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 					 : sizeof(struct sockaddr_in));
 	pub->route.addr.src_addr.sa_family = to->sa_family;
-	if (turns_out(id, &fault, RDMA_CM_EVENT_ADDR_RESOLVED)) {
-		id->state = FAKE_ADDR;
-		fake_give_device(id);
-	}
+	turns_out(id, &fault, RDMA_CM_EVENT_ADDR_RESOLVED);
 	return fake_end_rdma(fake_wait_if_sync(id));
 }
 
@@ -79,8 +76,7 @@ int rdma_resolve_route(struct rdma_cm_id *pub, int timeout_ms)
 		fault.error = check_state(id, FAKE_ADDR, "rdma_resolve_route");
 	if (fault.error)
 		return fake_end_rdma(fault.error);
-	if (turns_out(id, &fault, RDMA_CM_EVENT_ROUTE_RESOLVED))
-		id->state = FAKE_ROUTE;
+	turns_out(id, &fault, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	return fake_end_rdma(fake_wait_if_sync(id));
 }
 
@@ -289,12 +285,35 @@ static int disconnect(struct fake_id *id)
 	return 0;
 }
 
+/*
+ * The peer's answer comes too late, and then its end. A thread that reads the channel takes both
+ * before the program goes on.
+ */
+void fake_give_up(struct fake_id *id)
+{
+	bool first = !id->given_up, hope = true;
+
+	id->its_thread = pthread_self();
+	id->given_up = true;
+	if (first && fake_config->answers_late) {
+		fake_send_event(id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
+		fake_send_event(id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+		fake_pump();
+		while (hope && (id->unacked || !STAILQ_EMPTY(&id->channel->queue)))
+			hope = fake_await_change();
+	}
+}
+
 int rdma_disconnect(struct rdma_cm_id *pub)
 {
 	struct fake_fault fault = fake_begin("rdma_disconnect");
 	struct fake_id *id = fake_of(struct fake_id, pub);
 	int error = EINVAL;
 
+	/* Who gives up may destroy the id at any time. */
+	if (id->given_up && !pthread_equal(id->its_thread, pthread_self()))
+		fake_complain("rdma_disconnect: another thread has given up id %u",
+			      id->object.number);
 	if (fake_use(&id->object, "rdma_disconnect"))
 		error = disconnect(id);
 	if (!error && !fault.error)

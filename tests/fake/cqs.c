@@ -116,7 +116,9 @@ static void insert(struct fake_cq *cq, const struct ibv_wc *wc)
 		return;
 	}
 	cq->ring[(cq->first + cq->n++) % (unsigned int)cq->pub.cqe] = *wc;
-	if (cq->armed)
+	if (cq->armed && fake_config->slow_events)
+		cq->events_due++;
+	else if (cq->armed)
 		add_event(cq);
 	cq->armed = false;
 }
@@ -128,6 +130,16 @@ static void release(struct fake_cq *cq)
 	for (i = 0; i < cq->n_held; i++)
 		insert(cq, &cq->held[i]);
 	cq->n_held = 0;
+}
+
+void fake_make_events(void)
+{
+	struct fake_cq *cq;
+
+	for (cq = LIST_FIRST(&cqs); cq; cq = LIST_NEXT(cq, next)) {
+		for (; cq->events_due; cq->events_due--)
+			add_event(cq);
+	}
 }
 
 void fake_release_completions(void)

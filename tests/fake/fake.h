@@ -65,16 +65,19 @@ struct fake_config {
 	bool program_serves;  /* with one_sided: the program is a server */
 	bool recv_first;      /* a receive completes before the send that it answers */
 	unsigned int clients; /* of a server; one that is not accepted is replaced */
-	unsigned int enough;  /* ... but the server wants only this many; 0: all */
-	bool no_other;        /* clients that are not accepted are not replaced, */
-	bool flood;           /* or each of them is, at once, for ever */
-	uint64_t count;       /* messages that each client sends, */
-	uint32_t size;        /* and their length in bytes */
-	uint32_t buffers;     /* of each side of a stream, */
-	uint32_t chain;       /* and how many messages the program posts at once; 0: its default */
-	bool one_file;    /* a program of one file: its alarm(2) takes a hundredth of its time */
-	uint64_t tick_us; /* the time that reading the clock takes */
-	bool hurried;     /* an empty poll of a CQ takes a millisecond of the program's clock */
+	unsigned int
+		in_turn; /* ... one, and so many more each time when one of them has ended; 0: all */
+	bool stays;      /* ... the first says nothing, and stays; it does not count for in_turn */
+	unsigned int enough; /* ... but the server wants only this many; 0: all */
+	bool no_other;       /* clients that are not accepted are not replaced, */
+	bool flood;          /* or each of them is, at once, for ever */
+	uint64_t count;      /* messages that each client sends, */
+	uint32_t size;       /* and their length in bytes */
+	uint32_t buffers;    /* of each side of a stream, */
+	uint32_t chain;      /* and how many messages the program posts at once; 0: its default */
+	bool one_file;       /* a program of one file: its alarm(2) takes a hundredth of its time */
+	uint64_t tick_us;    /* the time that reading the clock takes */
+	bool hurried;        /* an empty poll of a CQ takes a millisecond of the program's clock */
 	const char *slow_call; /* each call with this name takes slow_s seconds of it; NULL: none */
 	unsigned int slow_s;
 	/* Clocks that the test controls: known_time.c. Only what is listed here takes time. */
@@ -97,19 +100,24 @@ struct fake_config {
 	bool stop_done;            /* ... but only when all peers have everything */
 	bool insists; /* ... and again while it waits for the answer to its disconnect request */
 	/* Peers that misbehave. */
-	uint64_t silent_after; /* after receiving this many messages they send nothing more */
+	uint64_t silent_after; /* after receiving this many messages they send nothing more; */
+	uint64_t silent_later; /* ... each client so many messages after the one before */
 	bool dead;             /* ... and their host has died one message earlier */
 	uint32_t short_by;     /* bytes that a one-sided peer's memory lacks */
-	bool no_reads;         /* RDMA READs were not agreed upon */
+	bool no_reads;         /* RDMA READs were not agreed upon, */
+	bool only_ours, only_the_peers; /* or only one side's; which one a driver may confuse */
 	bool has_async;        /* when one becomes silent, this asynchronous event comes: */
 	int async_event;       /* enum ibv_event_type */
+	bool drained_first;    /* ... after one that nobody need know */
 	uint64_t leaves_after; /* after this many messages a server leaves; */
 	uint64_t quits_after;  /* ... a client leaves, before it is done; */
-	uint64_t stops_after;  /* ... a signal tells the program to stop */
-	uint64_t garbles;      /* the message, from 1, that a server sends back changed; 0: none */
-	bool garbles_first;    /* ... in its first byte, not in its last */
-	bool idle;             /* a client sends none, and says so */
-	bool deaf;             /* a server does not answer a connect request, */
+	bool keeps_receive; /* ... in the middle of a message: its QP keeps a receive of the pool */
+	uint64_t stops_after; /* ... a signal tells the program to stop */
+	uint64_t garbles;     /* the message, from 1, that a server sends back changed; 0: none */
+	bool garbles_first;   /* ... in its first byte, not in its last */
+	bool idle;            /* a client sends none, and says so */
+	bool deaf;            /* a server does not answer a connect request, */
+	bool answers_late;    /* ... until the program has given up, and then leaves, */
 	bool takes_back;   /* or takes its answer back: the rejection comes when it is accepted */
 	bool mute;         /* no peer answers a disconnect request */
 	bool returns_rest; /* a server returns the rest of its credits if no message comes */
@@ -119,7 +127,8 @@ struct fake_config {
 	bool unlimited;    /* a client does not say how many messages it will send, */
 	bool one_more;     /* or sends one more than it said, */
 	bool lingers;      /* or stays connected when it has everything */
-	bool uneven;       /* each client sends ten messages more than the one before */
+	bool uneven;       /* each client sends ten messages more than the one before, */
+	uint32_t grows;    /* and its messages are so many bytes longer */
 	bool stranger;     /* without the suite's extension, and slow: strangers.c */
 	/* What they send when a connection is made: connect_data.c. All in hexadecimal. */
 	const char *extension;            /* of a client, instead of the suite's; */
@@ -128,14 +137,18 @@ struct fake_config {
 	const char *refusal;              /* a server refuses, with this data */
 	/* Completions and events that come late, or without need. */
 	bool late_sends;   /* a send is completed only after an empty poll */
+	bool slow_events;  /* an event of a CQ comes one sleep after its completion */
+	bool own_lines;    /* a receive has its cache lines for itself */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
 	bool cannot_send;  /* sends to a peer that leaves fail, on iWARP */
-	bool late_gone;    /* the event that the peer has left comes late, when the program waits */
-	bool timewait;     /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
+	bool late_gone; /* the event that the peer has left comes late, when the program waits, */
+	unsigned int late_s; /* ... and has waited for so many seconds */
+	bool timewait;       /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
 	/* The machine */
-	unsigned int devices; /* each connection is on the next one of them; 0: there is one */
-	bool no_device;       /* no device serves the address that a server is to listen on, */
-	bool no_device_first; /* or the first of its addresses */
+	unsigned int devices;     /* each connection is on the next one of them; 0: there is one */
+	unsigned int descriptors; /* that a process may have, at most; 0: as many as it likes */
+	bool no_device;           /* no device serves the address that a server is to listen on, */
+	bool no_device_first;     /* or the first of its addresses */
 	/* The limits of each device: limits.c. 0: more than other tests need. */
 	uint32_t max_message, max_inline;
 	unsigned int max_cqe, max_qp_wr, max_sge;
@@ -162,19 +175,20 @@ struct fake_looks {
 #define FAKE_NOTED 1024
 
 struct fake_report {
-	bool one_file;        /* as configured */
-	unsigned int calls;   /* those that can fail */
-	bool hit;             /* the fault_call was reached, and can fail in the chosen way */
-	unsigned int choices; /* the number of ways in which that call can fail */
-	bool struck;          /* ... and the program could notice it */
-	bool stopped;         /* the signal was sent: from then on the peers are silent */
-	unsigned int refused; /* why a client was refused: docs/protocol.md; 0: no reason */
-	bool refused_late;    /* when no other client was connected, or about to be */
-	bool strayed;         /* an id got the stray event */
-	bool disconnects;     /* the program has disconnected one of its ids, */
-	bool insisted;        /* and was told to stop for the second time */
-	bool last_word;       /* ... it could not notice it: this was the last message */
-	bool hit_after;       /* ... after all peers had everything */
+	bool one_file;              /* as configured */
+	unsigned int calls;         /* those that can fail */
+	bool hit;                   /* the fault_call was reached, and can fail in the chosen way */
+	unsigned int choices;       /* the number of ways in which that call can fail */
+	bool struck;                /* ... and the program could notice it */
+	bool stopped;               /* the signal was sent: from then on the peers are silent */
+	unsigned int refused;       /* why a client was refused: docs/protocol.md; 0: no reason */
+	unsigned int refused_first; /* ... the first that was */
+	bool refused_late;          /* when no other client was connected, or about to be */
+	bool strayed;               /* an id got the stray event */
+	bool disconnects;           /* the program has disconnected one of its ids, */
+	bool insisted;              /* and was told to stop for the second time */
+	bool last_word;             /* ... it could not notice it: this was the last message */
+	bool hit_after;             /* ... after all peers had everything */
 	enum fake_expected expected;
 	bool peers_doing;      /* and it is not a failure of the server itself */
 	bool serves;           /* the program is a server: its peers are clients */
@@ -187,6 +201,7 @@ struct fake_report {
 	/* What happened to completions and armed CQs, for tests that depend on it. */
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int late_sends, signaled, inlined;
+	unsigned int longest;          /* chain of work requests in one call */
 	unsigned int low_events;       /* of SRQs */
 	unsigned int armed_early;      /* with fewer receives than twice the limit */
 	unsigned int asked;            /* requests that move no byte */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "measure/clock.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
@@ -67,6 +68,11 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 		return length;
 	back = length - (end == buffer ? 1 : end - (const char *)buffer);
 	return lseek(fd, -back, SEEK_CUR) < 0 ? -1 : length - back;
+}
+
+static uint64_t to_ns(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * OUR_NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
 static bool interrupted(const char *call)
@@ -139,7 +145,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	if (cries_wolf(fds, n))
 		return 1;
 	if (timeout > 0) {
-		fake_tell_late();
+		fake_tell_late(to_ns(&skipped));
 		if (fake_insist()) {
 			errno = EINTR;
 			return -1;
@@ -173,8 +179,11 @@ static bool falls_asleep(struct pollfd *fds, nfds_t n)
 		fake_let_arrive();
 	if (!fault.error && fake_chance(16))
 		fault.error = EINTR;
+	fake_make_events();
 	if (fake_config->while_asleep)
 		fake_release_completions();
+	if (fake_config->slow_events && !__real_poll(fds, n, 0))
+		fake_make_events(); /* nothing else wakes the program */
 	fake_publishers_move();
 	return !fake_end(fault.error);
 }
@@ -198,7 +207,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 	if (!falls_asleep(fds, n))
 		return -1;
 	if (timeout) {
-		fake_tell_late();
+		fake_tell_late(to_ns(timeout));
 		fake_insist();
 	}
 	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) || !fake_skips_waits())

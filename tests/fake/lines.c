@@ -25,6 +25,7 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->watches ? WATCHING : BLIND;
 	is |= test->synchronous ? SYNCHRONOUS : 0;
 	is |= test->sleeps ? SLEEPING : 0;
+	is |= test->looks ? LOOKING : 0;
 	is |= test->alone ? ALONE : THREADED;
 	is |= test->spins ? SPINNING : 0;
 	is |= reads ? READING : 0;
@@ -66,12 +67,20 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "not as many peers as should be got all they wanted";
 	if (line->refused && report->refused != line->refused)
 		return "the client was not refused for the right reason";
+	if (line->refused_first && report->refused_first != line->refused_first)
+		return "the first client that was refused was not refused for the right reason";
 	if (line->config.lingers && line->refused && report->refused_late)
 		return "the client was refused when the other had been served";
-	if (line->limit && report->refused_limit != line->limit)
+	if (line->limit && report->refused_limit != (line->limit == NO_LIMIT ? 0 : line->limit))
 		return "the client was not told the right limit";
 	if (line->inlined && report->inlined != (line->inlined == NONE_INLINE ? 0 : line->inlined))
 		return "not as many sends as should be were inline";
+	if (line->longest && report->longest != line->longest)
+		return "the longest chain of work requests has another length";
+	if (report->looks.empty_polls < line->least_looks)
+		return "it did not look for as long as it should";
+	if (line->never_looks && report->looks.empty_polls > 2 * report->looks.ppolls)
+		return "it looked more often than twice before a sleep";
 	if (line->signaled && report->signaled != line->signaled)
 		return "not as many sends as should be were signaled";
 	if (line->asked == NONE ? report->asked : report->asked < line->asked)

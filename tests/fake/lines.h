@@ -16,6 +16,7 @@
 #define LINE_SIZE     200
 #define LINE_BUFFERS  8
 #define NONE          UINT32_MAX
+#define NO_LIMIT      UINT64_MAX
 
 /*
  * The programs that a row is for: one of each of the first two groups, with all further properties
@@ -53,6 +54,7 @@ enum {
 	STREAMING = 1 << 26, /* a stream, of WRITEs, or of READs */
 	MEASURED = 1 << 29,  /* a run without messages lasts as long as the test's clock says */
 	CROWDED = 1 << 27,   /* a server serves many clients at a time */
+	LOOKING = 1 << 30,   /* looks for a while before it sleeps */
 };
 
 #define NONE_INLINE UINT_MAX
@@ -65,12 +67,16 @@ struct line {
 	unsigned int who;
 	struct fake_config config;
 	int status;
-	bool clients_doing;            /* but a server's status is 0 */
-	const char *said;              /* on stderr; NULL: stderr is empty */
-	bool once;                     /* ... which is the only line there */
-	unsigned int done;             /* peers that get everything; 0: any number */
-	unsigned int refused;          /* why the last client was refused; 0: not checked */
-	uint64_t limit;                /* ... and the limit that it was told; 0: not checked */
+	bool clients_doing;         /* but a server's status is 0 */
+	const char *said;           /* on stderr; NULL: stderr is empty */
+	bool once;                  /* ... which is the only line there */
+	unsigned int done;          /* peers that get everything; 0: any number */
+	unsigned int refused;       /* why the last client was refused; 0: not checked */
+	unsigned int refused_first; /* ... and why the first; 0: not checked */
+	uint64_t limit;       /* ... and the limit that it was told; 0: not checked; NO_LIMIT: 0 */
+	unsigned int longest; /* chain of work requests; 0: not checked */
+	unsigned int least_looks;      /* polls that find nothing */
+	bool never_looks;              /* ... before a sleep only the two that it needs */
 	unsigned int signaled;         /* signaled sends; 0: not checked */
 	unsigned int inlined;          /* inline sends; 0: not checked; NONE_INLINE: none */
 	unsigned int asked;            /* requests that move no byte, at least; NONE: none */

@@ -82,6 +82,7 @@ int main(int argc, char **argv)
 	test.only_writes = strstr(argv[1], "blast-rdma");
 	test.blast = strstr(argv[1], "blast") && !test.one_sided;
 	test.alone = strstr(argv[1], "ping-sr-4") || strstr(argv[1], "ping-srq-4");
+	test.looks = strstr(argv[1], "ping-sr-5");
 	test.pooled = test.server && strstr(argv[1], "ping-srq-4");
 	test.synchronous = strstr(argv[1], "ping-sr-0") || strstr(argv[1], "ping-sr-1");
 	test.bare = strstr(argv[1], "ping-rc-0");

@@ -24,11 +24,13 @@ static void fill(const struct fake_peer *peer, uint64_t message, uint8_t *data)
 
 void fake_tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 {
-	uint64_t last = fake_config->silent_after;
+	uint64_t last = peer->silent_after;
 
+	if (peer->stays)
+		return;
 	if (!last || peer->received < last)
 		fake_put_message(peer, data, length);
-	else if (fake_config->has_async)
+	else if (fake_config->has_async && last == fake_config->silent_after)
 		fake_raise(peer->id);
 }
 
@@ -280,7 +282,10 @@ static struct fake_peer *new_peer(bool is_client)
 	peer->count = fake_config->count + (fake_config->uneven ? 10 * fake_report->peers : 0);
 	if (fake_config->idle)
 		peer->count = 0;
-	peer->size = fake_config->size;
+	peer->stays = fake_config->stays && !fake_report->peers;
+	peer->silent_after =
+		fake_config->silent_after + fake_report->peers * fake_config->silent_later;
+	peer->size = fake_config->size + fake_report->peers * fake_config->grows;
 	peer->buffers = fake_config->buffers;
 	peer->initiator_depth = depths[fake_report->peers % 4][0];
 	peer->responder_resources = depths[fake_report->peers % 4][1];
@@ -303,6 +308,7 @@ struct fake_peer *fake_new_server(void)
 }
 
 static struct fake_id *first_listener;
+static unsigned int arrived; /* clients, but not those that replace others */
 
 static void arrive(struct fake_id *listener)
 {
@@ -319,6 +325,15 @@ static void arrive(struct fake_id *listener)
 	listener->peer = NULL;
 }
 
+/* With config.in_turn: others come when one has ended. */
+static void next_arrive(void)
+{
+	unsigned int n;
+
+	for (n = fake_config->in_turn; n && arrived < fake_config->clients; n--, arrived++)
+		arrive(first_listener);
+}
+
 /*
  * A request has ended and was not accepted. In a flood of requests the next one is there already.
  * Otherwise, if the server then lacks clients, another one comes, but only once; the next time a
@@ -330,6 +345,8 @@ void fake_request_ends(struct fake_peer *peer)
 	const struct fake_peer *other;
 	static bool replaced;
 
+	if (first_listener->object.alive)
+		next_arrive();
 	if (peer->accepted || !first_listener->object.alive)
 		return;
 	if (fake_config->flood) {
@@ -353,8 +370,9 @@ void fake_request_ends(struct fake_peer *peer)
  */
 unsigned int fake_clients_arrive(struct fake_id *listener)
 {
-	static unsigned int arrived, listeners;
-	unsigned int wanted = fake_config->clients, before = arrived;
+	unsigned int first = fake_config->in_turn ? 1u + fake_config->stays : fake_config->clients;
+	unsigned int wanted = first, before = arrived;
+	static unsigned int listeners;
 
 	if (!first_listener)
 		first_listener = listener;

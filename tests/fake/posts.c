@@ -37,6 +37,8 @@ static bool take_pieces(struct fake_wr *wr, const struct ibv_sge *sge, int n, ui
 	}
 	wr->n_sge = (uint32_t)n;
 	for (i = 0; i < n; i++) {
+		if (!sge[i].length) /* in the InfiniBand specification it stands for 2^31 */
+			fake_complain("%s: a piece of 0 bytes", call);
 		wr->sge[i] = sge[i];
 		wr->length += sge[i].length;
 	}
@@ -96,6 +98,36 @@ void fake_scatter(const struct fake_wr *wr, const uint8_t *data, uint32_t length
 	}
 }
 
+#define CACHE_LINE 64
+
+/* Whether one of the queue's work requests has memory in the lines from `from` to `to`. */
+static bool is_used(const struct fake_queue *queue, uint64_t from, uint64_t to)
+{
+	const struct ibv_sge *sge;
+	unsigned int i;
+
+	for (i = 0; i < queue->n; i++) {
+		sge = &queue->wr[(queue->first + i) % FAKE_MAX_WR].sge[0];
+		if (sge->addr / CACHE_LINE <= to &&
+		    (sge->addr + sge->length - 1) / CACHE_LINE >= from)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The device writes to the memory of a receive while the CPU, or the device, uses other memory: if
+ * both are in one cache line, each waits for the other.
+ */
+static void check_lines(const struct fake_queue *others, const struct ibv_sge *sge,
+			const char *call)
+{
+	uint64_t from = sge->addr / CACHE_LINE, to = (sge->addr + sge->length - 1) / CACHE_LINE;
+
+	if (fake_config->own_lines && is_used(others, from, to))
+		fake_complain("%s: a receive shares a cache line with another work request", call);
+}
+
 static int push(struct fake_queue *queue, const struct fake_wr *wr, const char *call)
 {
 	if (queue->n == queue->max) {
@@ -151,15 +183,16 @@ static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_f
 static int post_empty(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 		      const struct fake_fault *fault)
 {
+	bool agreed = !fake_config->no_reads && !fake_config->only_ours &&
+		      !fake_config->only_the_peers;
 	bool read = send_wr->opcode == IBV_WR_RDMA_READ;
 	struct fake_wr wr = { .wr_id = send_wr->wr_id,
 			      .empty = true,
 			      .opcode = read ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE };
 	int error;
 
-	if (qp->pub.state == IBV_QPS_INIT || (read && fake_config->no_reads) ||
-	    send_wr->num_sge != read || (read && send_wr->sg_list[0].length) ||
-	    !(send_wr->send_flags & IBV_SEND_SIGNALED)) {
+	if (qp->pub.state == IBV_QPS_INIT || (read && !agreed) || send_wr->num_sge != read ||
+	    (read && send_wr->sg_list[0].length) || !(send_wr->send_flags & IBV_SEND_SIGNALED)) {
 		fake_complain("ibv_post_send: not connected, or a bad WRITE or READ");
 		return EINVAL;
 	}
@@ -245,6 +278,7 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	fake_report->inlined += is_inline;
 	if (!is_inline)
 		find_mrs(qp->pd, &wr, "ibv_post_send");
+	check_lines(fake_receives_of(qp), send_wr->sg_list, "ibv_post_send");
 	if (!take_opcode(qp, &wr, send_wr))
 		return EINVAL;
 	if (!is_inline && (wr.opcode == IBV_WC_SEND || wr.opcode == IBV_WC_RDMA_WRITE) &&
@@ -257,11 +291,23 @@ static int post_send(struct fake_qp *qp, const struct ibv_send_wr *send_wr,
 	return 0;
 }
 
+static void note_chain(unsigned int length)
+{
+	if (length > fake_report->longest)
+		fake_report->longest = length;
+}
+
 int fake_post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct fake_fault fault = fake_begin("ibv_post_send");
 	struct fake_qp *qp = fake_of(struct fake_qp, pub);
+	const struct ibv_send_wr *one;
+	unsigned int n = 0;
 
+	fake_check_alarm("ibv_post_send");
+	for (one = wr; one; one = one->next)
+		n++;
+	note_chain(n);
 	for (; wr && !fault.error; wr = wr->next) {
 		*bad = wr;
 		if (!fake_use(&qp->object, "ibv_post_send"))
@@ -302,6 +348,8 @@ static int post_recv(struct fake_qp *qp, const struct ibv_recv_wr *recv_wr,
 		strike(qp->id->peer);
 		fake_leave(qp->id->peer);
 	}
+	check_lines(&qp->receives, recv_wr->sg_list, "ibv_post_recv");
+	check_lines(&qp->sends, recv_wr->sg_list, "ibv_post_recv");
 	if (fault->peer_has_left)
 		memset(&its, 0, sizeof(its));
 	error = fake_take_recv(&qp->receives, qp->pd, recv_wr, &its, qp->recv_sge, "ibv_post_recv");
@@ -315,7 +363,12 @@ int fake_post_recv(struct ibv_qp *pub, struct ibv_recv_wr *wr, struct ibv_recv_w
 {
 	struct fake_fault fault = fake_begin("ibv_post_recv");
 	struct fake_qp *qp = fake_of(struct fake_qp, pub);
+	const struct ibv_recv_wr *one;
+	unsigned int n = 0;
 
+	for (one = wr; one; one = one->next)
+		n++;
+	note_chain(n);
 	for (; wr && !fault.error; wr = wr->next) {
 		*bad = wr;
 		if (fake_use(&qp->object, "ibv_post_recv"))

@@ -128,6 +128,8 @@ void fake_end_qp(struct fake_id *id, const char *call)
 	if (qp->srq) {
 		qp->srq->object.users--;
 		qp->srq->unseen -= qp->polled;
+		if (fake_config->keeps_receive && fake_has_quit(qp->id->peer))
+			take(&qp->srq->receives);
 	}
 	fake_forget_completions(qp->send_cq, qp->pub.qp_num);
 	fake_forget_completions(qp->recv_cq, qp->pub.qp_num);
@@ -164,10 +166,12 @@ int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)
 		fake_report->expected = FAKE_TEAR_DOWN;
 	}
 	if (!fault.error && fake_use(&qp->object, "ibv_modify_qp") && mask & IBV_QP_STATE) {
-		if (attr->qp_state == IBV_QPS_ERR)
+		if (attr->qp_state == IBV_QPS_ERR) {
 			fake_flush(qp);
-		else
+			fake_give_up(qp->id);
+		} else {
 			pub->state = attr->qp_state;
+		}
 	}
 	return fake_end(fault.error);
 }
@@ -183,7 +187,8 @@ int ibv_query_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask,
 	memset(attr, 0, sizeof(*attr));
 	if (!fault.error && fake_use(&qp->object, "ibv_query_qp"))
 		attr->qp_state = pub->state;
-	attr->max_rd_atomic = attr->max_dest_rd_atomic = !fake_config->no_reads;
+	attr->max_rd_atomic = !fake_config->no_reads && !fake_config->only_the_peers;
+	attr->max_dest_rd_atomic = !fake_config->no_reads && !fake_config->only_ours;
 	return fake_end(fault.error);
 }
 

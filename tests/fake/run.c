@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,10 +84,14 @@ static int open_typed(const struct fake_config *config)
 static void be_the_program(const struct fake_config *config, struct fake_report *report, int *files,
 			   char **arguments)
 {
+	const struct rlimit limit = { config->descriptors, config->descriptors };
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (config->full_stdout)
 		files[0] = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	if (dup2(files[0], STDOUT_FILENO) < 0 || dup2(files[1], STDERR_FILENO) < 0)
+		_exit(2);
+	if (config->descriptors && setrlimit(RLIMIT_NOFILE, &limit))
 		_exit(2);
 	if (config->talks && dup2(open_typed(config), STDIN_FILENO) < 0)
 		_exit(2);

@@ -7,6 +7,7 @@
 #define FAKE_STATE_H
 
 #include <poll.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/queue.h>
 #include <time.h>
@@ -107,7 +108,9 @@ bool fake_wait_for_thread(void);
 void fake_stop_program(void);
 bool fake_has_news(
 	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
-void fake_tell_late(void);        /* the program waits: events that were held back come */
+void fake_tell_late(uint64_t ns); /* the program waits so long: events that were held back come */
+void fake_check_alarm(
+	const char *call);        /* the program works: no call that may block is under way */
 bool fake_insist(void);           /* the program waits: the second signal comes, if due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 
@@ -158,10 +161,12 @@ struct fake_id {
 	bool sync;
 	bool one_family;   /* RDMA_OPTION_ID_AFONLY */
 	bool told_gone;    /* DISCONNECTED is in the queue */
-	bool gone_late;    /* ... is not yet, but will be */
+	bool gone_late;    /* ... is not yet, but will be, config.late_s into a wait */
 	bool device_gone;  /* DEVICE_REMOVAL is in the queue */
 	bool disconnected; /* by the program */
 	bool taken_back;   /* by the peer: REJECTED is in the queue */
+	bool given_up;     /* a thread has put its QP into its error state: */
+	pthread_t its_thread;
 	unsigned int unacked;
 	bool by_hand;           /* stands for a QP that is connected without the CM, */
 	bool listens_by_tcp;    /* or for a TCP socket */
@@ -177,7 +182,8 @@ void fake_end_channel(struct fake_channel *channel, const char *call);
 struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sync);
 void fake_end_id(struct fake_id *id, const char *call);
 void fake_give_device(struct fake_id *id);
-void fake_tell_gone(struct fake_id *id);        /* the connection has ended */
+void fake_tell_gone(struct fake_id *id); /* the connection has ended */
+void fake_give_up(struct fake_id *id);   /* the program has put its QP into its error state */
 bool fake_any_other(const struct fake_id *one); /* is connected, or about to be */
 void fake_stray_events(void);                   /* to all ids */
 
@@ -238,6 +244,7 @@ struct fake_cq {
 	unsigned int first, n, n_held, patience;
 	unsigned int work_requests; /* of all QPs that complete to this CQ */
 	bool armed;
+	unsigned int events_due; /* with config.slow_events */
 	unsigned int unacked, unacked_async;
 	struct ibv_cq pub;
 };
@@ -318,9 +325,10 @@ void fake_note_seen(const struct ibv_wc *wc);     /* the program has polled it, 
 void fake_note_handled(const struct fake_cq *cq); /* and handled what it had polled */
 void fake_complete(struct fake_qp *qp, struct fake_cq *cq, const struct ibv_wc *wc);
 void fake_forget_completions(struct fake_cq *cq, uint32_t qp_num);
-void fake_release_completions(void);                /* those held back, of CQs with a channel */
-struct fake_qp *fake_qp_of(struct fake_id *id);     /* NULL: it has none */
-void fake_note_talk(uint32_t qp_num);               /* the program knows that it is connected */
+void fake_release_completions(void);            /* those held back, of CQs with a channel */
+void fake_make_events(void);                    /* those that are due, with config.slow_events */
+struct fake_qp *fake_qp_of(struct fake_id *id); /* NULL: it has none */
+void fake_note_talk(uint32_t qp_num);           /* the program knows that it is connected */
 unsigned int fake_posted(const struct fake_mr *mr); /* to QPs that work */
 /* Completes the oldest work request of one of its queues. */
 void fake_complete_wr(struct fake_qp *qp, struct fake_queue *queue, enum ibv_wc_status status,
@@ -347,7 +355,8 @@ struct fake_peer {
 	bool accepted; /* by the program */
 	bool left;
 	bool done;
-	uint64_t count, sent, received, credits;
+	bool stays; /* and says nothing */
+	uint64_t count, sent, received, credits, silent_after;
 	uint32_t size, buffers;
 	/*
 	 * Of a stranger: the credits that have come, the oldest first; and how many receives it has

@@ -21,6 +21,7 @@ struct test {
 	bool synchronous; /* its CM calls block */
 	bool watches;     /* it notices that its peer has left */
 	bool sleeps;      /* while it waits for a completion */
+	bool looks;       /* ... but before that looks for it for a while */
 	bool alone;       /* one thread does all */
 	bool bare;        /* it connects without the CM: over RoCE only */
 	bool one_file;    /* it has few options, and an alarm each second */

@@ -159,6 +159,25 @@ START_TEST(a_qp_for_a_client_that_has_left)
 }
 END_TEST
 
+/* As docs/reliability.md says: whole pages, and a place in the queues for each message. */
+static const struct {
+	uint32_t size, n;
+	uint64_t pages;
+} taken[] = {
+	{ 1, 1, 1 },   { 64, 64, 1 },       { 64, 65, 2 },
+	{ 65, 64, 2 }, { 1 << 20, 3, 768 }, { (1u << 31) - 1, 65536, 1ull << 35 },
+};
+
+START_TEST(the_memory_that_a_client_is_charged_with)
+{
+	struct our_control agent = { .data_size = taken[_i].size };
+
+	ck_assert_uint_eq(our_memory_of_buffers(&agent, taken[_i].n),
+			  taken[_i].pages * 4096 +
+				  taken[_i].n * (uint64_t)(sizeof(struct our_buffer) + 384));
+}
+END_TEST
+
 Suite *shortages_suite(void)
 {
 	Suite *suite = suite_create("shortages");
@@ -168,6 +187,7 @@ Suite *shortages_suite(void)
 	tcase_add_test(tcase, a_qp_for_a_client_that_has_left);
 	tcase_add_loop_test(tcase, memory_that_cannot_be_registered, 0, UNIT_LENGTH(no_memory));
 	tcase_add_test(tcase, what_the_machine_does_cannot_be_read);
+	tcase_add_loop_test(tcase, the_memory_that_a_client_is_charged_with, 0, UNIT_LENGTH(taken));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -417,6 +417,40 @@ START_TEST(an_agent_takes_no_more_read_depth_than_is_offered)
 }
 END_TEST
 
+/* Where the keepalive is among the completions of one poll, and what is left of them. */
+static const struct {
+	uint64_t polled[3], left[3];
+	enum ibv_wc_status status;
+	int n, n_left;
+} keepalives[] = {
+	{ { OUR_WR_ID_KEEPALIVE, 1, 2 }, { 1, 2 }, IBV_WC_SUCCESS, 3, 2 },
+	{ { 1, OUR_WR_ID_KEEPALIVE, 2 }, { 1, 2 }, IBV_WC_SUCCESS, 3, 2 },
+	{ { 1, 2, OUR_WR_ID_KEEPALIVE }, { 1, 2 }, IBV_WC_SUCCESS, 3, 2 },
+	{ { OUR_WR_ID_KEEPALIVE }, { 0 }, IBV_WC_SUCCESS, 1, 0 },
+	{ { 1, 2, 3 }, { 1, 2, 3 }, IBV_WC_SUCCESS, 3, 3 },
+	{ { 0 }, { 0 }, IBV_WC_SUCCESS, 0, 0 },
+	{ { 1, OUR_WR_ID_KEEPALIVE }, { 1, OUR_WR_ID_KEEPALIVE }, IBV_WC_RETRY_EXC_ERR, 2, 2 },
+};
+
+START_TEST(a_keepalive_is_taken_out_and_nothing_else)
+{
+	struct our_control asking = { .keepalive = { .due_ns = 7, .under_way = true } };
+	bool answered = keepalives[_i].n != keepalives[_i].n_left;
+	struct ibv_wc wc[3] = { 0 };
+	int i;
+
+	for (i = 0; i < keepalives[_i].n; i++) {
+		wc[i].wr_id = keepalives[_i].polled[i];
+		wc[i].status = keepalives[_i].status;
+	}
+	ck_assert_int_eq(our_take_out_keepalive(&asking, wc, keepalives[_i].n),
+			 keepalives[_i].n_left);
+	for (i = 0; i < keepalives[_i].n_left; i++)
+		ck_assert_uint_eq(wc[i].wr_id, keepalives[_i].left[i]);
+	ck_assert(asking.keepalive.under_way == !answered);
+}
+END_TEST
+
 Suite *transfers_suite(void)
 {
 	Suite *suite = suite_create("transfers");
@@ -433,6 +467,8 @@ Suite *transfers_suite(void)
 	tcase_add_loop_test(tcase, what_an_event_is_to_its_connection, 0, UNIT_LENGTH(meanings));
 	tcase_add_test(tcase, a_rejection_ends_a_connection_that_is_established);
 	tcase_add_test(tcase, an_event_is_named_if_the_error_came_from_it);
+	tcase_add_loop_test(tcase, a_keepalive_is_taken_out_and_nothing_else, 0,
+			    UNIT_LENGTH(keepalives));
 	tcase_add_loop_test(tcase, a_wait_for_a_time_ends_with_it_or_with_a_completion, 0,
 			    UNIT_LENGTH(waits));
 	tcase_add_loop_test(tcase, an_agent_takes_no_more_read_depth_than_is_offered, 0,
