@@ -29,6 +29,7 @@ EXPECTED = (
     rf"rdma_create_qp: Invalid argument \(22\): {LEFT}",
     rf"rdma_accept: Invalid argument \(22\): {LEFT}",
     rf"rdma_accept: Connection refused \(111\): {LEFT} \(RDMA_CM_EVENT_REJECTED\)",
+    rf"rdma_accept: Connection reset by peer \(104\): {LEFT}( \(RDMA_CM_EVENT_[A-Z_]+\))?",  # soft-iWARP
     # A handshake that was never finished.
     rf"rdma_accept: Connection timed out \(110\): {LEFT}( \(RDMA_CM_EVENT_UNREACHABLE\))?",
     # A client of a one-sided stage that was interrupted tells how far it came.
@@ -43,10 +44,13 @@ EXPECTED = (
     # soft-RoCE, seen rarely: most likely a client was killed, and its memory was gone before its QP
     r"completion of the send, write or read with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: remote operation error "
     r"\(status [0-9]+, vendor 0x[0-9a-f]+\): the peer could not take it: .*",
-    # soft-RoCE, of a message that is too long
-    r"completion of the receive with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: local QP operation error "
-    r"\(status 2, vendor 0x[0-9a-f]+\): most likely the message is longer than the buffer of the receive it met: "
+    # Of a message that is too long: soft-RoCE, soft-iWARP
+    r"completion of the receive with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: local (QP operation|length) error "
+    r"\(status [12], vendor 0x[0-9a-f]+\): most likely the message is longer than the buffer of the receive it met: "
     r"were both sides started with the same -s\?",
+    # soft-iWARP, of an access without the right
+    r"siw0, QP of the connection with .*: the peer (broke the protocol, or asked for what cannot be"
+    r"|asked for memory that it may not reach) \(IBV_EVENT_QP_(REQ|ACCESS)_ERR\)",
 )
 
 

@@ -16,7 +16,8 @@ SIZE = 64
 MANY, ONE = "many", "one"  # clients that a server serves at a time
 MAGIC = 0x4F555231
 MAX_PRIVATE = 56  # bytes that fit into a connect request
-SHORT_S, LONG_S = 5, 20  # limits on silence
+SHORT_S = 5  # a limit on silence;
+LONG_S = 60  # ... of servers that do not notice what clients write and read: on a whole run
 
 
 @dataclass(frozen=True)
