@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,7 +14,13 @@
 #include "program/options.h"
 #include "program/report.h"
 
-#define SHARE_OF_RAM          4  /* a quarter: the kernel and others need memory, too */
+#define SHARE_OF_RAM 4 /* a quarter: the kernel and others need memory, too */
+
+/*
+ * glibc takes memory of this size and more from mmap(2), and returns it to the system when it is freed.
+ * But with each such free(3) it raises this limit, up to 32 MiB, and then keeps what clients used.
+ */
+#define RETURNED_BYTES        (128 * 1024)
 #define DESCRIPTORS_OF_SERVER 32 /* those that are not of one client */
 
 /* Whether RLIMIT_MEMLOCK does not apply: the kernel checks this capability, see ibv_reg_mr(3). */
@@ -39,6 +46,7 @@ static uint64_t default_memory(void)
 
 void our_open_admission(struct our_admission *admission, const struct our_options *options)
 {
+	mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES); /* set, it is not raised */
 	*admission = (struct our_admission){
 		.wanted = options->clients,
 		.max_clients = options->max_clients,

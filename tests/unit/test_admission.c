@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -24,6 +25,23 @@ static void open_with(uint64_t clients, uint64_t max_clients, uint64_t max_memor
 
 	our_open_admission(&admission, &options);
 }
+
+/* glibc counts what it has taken from mmap(2) in hblkhd. */
+START_TEST(memory_of_a_client_goes_back_to_the_system)
+{
+	const size_t size = 8 << 20;
+	void *memory;
+	int client;
+
+	open_with(2, 10, 100);
+	for (client = 0; client < 3; client++) {
+		memory = malloc(size);
+		ck_assert_ptr_nonnull(memory);
+		ck_assert_uint_ge(mallinfo2().hblkhd, size);
+		free(memory);
+	}
+}
+END_TEST
 
 START_TEST(only_clients_that_were_accepted_count)
 {
@@ -213,6 +231,7 @@ Suite *admission_suite(void)
 	Suite *suite = suite_create("admission");
 	TCase *tcase = tcase_create("admission");
 
+	tcase_add_test(tcase, memory_of_a_client_goes_back_to_the_system);
 	tcase_add_test(tcase, only_clients_that_were_accepted_count);
 	tcase_add_test(tcase, so_many_at_a_time);
 	tcase_add_test(tcase, memory_is_for_all_together);
