@@ -33,10 +33,10 @@ static uint32_t size_of_memory(const struct fake_peer *peer)
 	return fake_config->counts && !peer->is_client ? words * sizeof(uint64_t) : peer->size;
 }
 
-/* The data of a stream that is read: that of the first message. */
-static void fill_pattern(uint8_t *data, uint32_t size)
+/* The data of a message of a stream. What is read is that of the first. */
+static void fill_pattern(uint8_t *data, uint32_t size, uint64_t message)
 {
-	uint64_t word = 0x9e3779b97f4a7c15u;
+	uint64_t word = (message + 1) * 0x9e3779b97f4a7c15u;
 	uint32_t i;
 
 	for (i = 0; i < size; i += sizeof(word), word += 0xd1342543de82ef95u)
@@ -70,6 +70,16 @@ static void answer_read(struct fake_qp *qp, const struct fake_wr *wr, const uint
 	free(copy);
 	fake_may_stop_program(peer);
 	fake_server_may_leave(peer);
+}
+
+static void check_pattern(const uint8_t *memory, uint32_t size, uint64_t message)
+{
+	uint8_t *wanted = fake_allocate(size);
+
+	fill_pattern(wanted, size, message);
+	if (memcmp(memory, wanted, size))
+		fake_complain("what is in memory is not message %llu", (unsigned long long)message);
+	free(wanted);
 }
 
 /* A WRITE has no answer. */
@@ -161,7 +171,9 @@ bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t 
 		return true; /* the peer's program does not notice */
 	if (fake_config->spins)
 		message_written(qp->id->peer, wr);
-	else if (fake_config->only_writes)
+	else if (fake_config->only_writes && fake_config->verified)
+		check_pattern(memory, qp->id->peer->size, qp->id->peer->received);
+	if (!fake_config->spins && fake_config->only_writes)
 		note_write(qp->id->peer);
 	return true;
 }
@@ -208,7 +220,7 @@ void fake_tell_buffer(struct fake_peer *peer)
 	if (!peer->memory)
 		peer->memory = fake_allocate(size_of_memory(peer));
 	if (fake_config->reads)
-		fill_pattern(peer->memory, peer->size);
+		fill_pattern(peer->memory, peer->size, 0);
 	memcpy(data, &address, sizeof(address));
 	memcpy(data + sizeof(address), words, sizeof(words));
 	fake_tell(peer, data, sizeof(data));
@@ -255,16 +267,6 @@ static int access_wanted(void)
 	return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 }
 
-static void check_pattern(const uint8_t *memory, uint32_t size)
-{
-	uint8_t *wanted = fake_allocate(size);
-
-	fill_pattern(wanted, size);
-	if (memcmp(memory, wanted, size))
-		fake_complain("what a READ finds is not the first message");
-	free(wanted);
-}
-
 /* A client that counts alone: each step, with the value that it must have found. */
 static void count_in_program(uint64_t *words)
 {
@@ -292,7 +294,7 @@ static bool ping_program(struct fake_peer *peer)
 	if (fake_config->counts)
 		count_in_program((uint64_t *)(void *)memory);
 	else if (fake_config->reads)
-		check_pattern(memory, peer->size);
+		check_pattern(memory, peer->size, 0);
 	else
 		memset(memory, (int)(peer->sent + 1), peer->size);
 	peer->sent++;

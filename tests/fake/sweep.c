@@ -96,6 +96,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	}
 	if (!test->server && !test->blast && !test->one_file && !test->talks)
 		arguments[1] = "-qjva"; /* every byte must come back unchanged */
+	its.verified = !test->server && test->only_writes && !config->reads;
 	if (config->immediate)
 		arguments[n++] = "--immediate";
 	if (config->numbered)
