@@ -119,16 +119,11 @@ static void take_request(struct fake_event *event)
 	event->pub.id = &id->pub;
 }
 
-/*
- * librdmacm asks for the device and the route when the program gets the event. Until then the id
- * has no verbs, and a program that goes on without the event has not waited for it.
- */
+/* Until the program has the event it has not waited for it, and may not go on. */
 static void take_resolved(struct fake_id *id, enum rdma_cm_event_type type)
 {
-	if (type == RDMA_CM_EVENT_ADDR_RESOLVED) {
+	if (type == RDMA_CM_EVENT_ADDR_RESOLVED)
 		id->state = FAKE_ADDR;
-		fake_give_device(id);
-	}
 	if (type == RDMA_CM_EVENT_ROUTE_RESOLVED)
 		id->state = FAKE_ROUTE;
 }

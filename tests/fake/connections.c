@@ -62,7 +62,8 @@ int rdma_resolve_addr(struct rdma_cm_id *pub, struct sockaddr *from, struct sock
 	       to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 					 : sizeof(struct sockaddr_in));
 	pub->route.addr.src_addr.sa_family = to->sa_family;
-	turns_out(id, &fault, RDMA_CM_EVENT_ADDR_RESOLVED);
+	if (turns_out(id, &fault, RDMA_CM_EVENT_ADDR_RESOLVED))
+		fake_give_device(id);
 	return fake_end_rdma(fake_wait_if_sync(id));
 }
 
