@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from sieges.judge import BESIEGED, ENDED, RELIEVED, Honest, Seen, driver_hangs, is_surprise
+from sieges.judge import BESIEGED, ENDED, RELIEVED, Honest, Seen, driver_hangs, driver_is_deaf, is_surprise
 from sieges.ways import ONE, Way, Where, ways_to
 
 PATIENCE_S = 120  # of anything that has to come; the kernel may take a minute to destroy an id
@@ -217,6 +217,9 @@ class Siege:
         with self.lock:
             self.running.discard(process)
         status = -1 if process.returncode is None else process.returncode
+        if status and self.where.transport == "iWARP" and self.server.poll() is None:
+            tcp = Path("/proc/net/tcp").read_text(encoding="ascii")
+            self.seen.driver = self.seen.driver or driver_is_deaf(tcp, self.where.port)
         return Honest(status, said.strip(), begun, time.monotonic())
 
     def beside(self, watch: Watch) -> None:
@@ -241,14 +244,15 @@ class Siege:
         """What is left after it, while the server still runs."""
         seen = self.seen
         self.relieve()
-        if seen.driver:  # nothing ends it
+        if seen.driver:  # there is nothing more to see
             return self.listen()
         if self.server.poll() is None:
             seen.after = self.honest()
             self.await_(lambda: holds(self.server.pid) == self.before)
         if self.server.poll() is None:
             seen.held = [self.before, holds(self.server.pid)]
-            seen.driver = driver_hangs(stacks(self.server.pid)) if seen.held[0] != seen.held[1] else ""
+            if seen.held[0] != seen.held[1]:
+                seen.driver = seen.driver or driver_hangs(stacks(self.server.pid))
             seen.kib.append(memory_kib(self.server.pid))
         else:
             seen.ended_early = True

@@ -83,7 +83,7 @@ class Seen:
     ended_early: bool = False
     left: str = ""  # on the devices, when all servers had ended
     lost: str = ""  # why there is nothing to see
-    driver: str = ""  # in which call of the kernel the server hangs, which nothing ends
+    driver: str = ""  # what the driver has done to the server, which cannot help it
     until: str = ENDED  # how far it was seen,
     cut: str = ""  # and why no further: the machine has not lasted, which is no fault of the server
     about: dict[str, str] = field(default_factory=dict)  # date, versions, and how it was besieged
@@ -101,13 +101,10 @@ class Seen:
         ]  # fmt: skip
 
     def why_cut(self) -> str:
-        """Why a siege was not to its end, if the server hangs in the kernel."""
-        if not self.driver:
-            return ""
-        hangs = f"a thread of the server hangs in the kernel's {self.driver}, which nothing ends"
-        if self.until != BESIEGED:
-            return hangs
-        return f"after {(self.honest[-1].begun - self.honest[0].begun) / 60:.1f} minutes, {hangs}"
+        """Why a siege was not to its end, if that was the driver."""
+        if not self.driver or self.until != BESIEGED:
+            return self.driver
+        return f"after {(self.honest[-1].begun - self.honest[0].begun) / 60:.1f} minutes, {self.driver}"
 
     @staticmethod
     def read(record: dict[str, Any]) -> Seen:
@@ -120,12 +117,21 @@ class Seen:
 
 # What destroys an id waits for ever if the driver has lost a reference to it; SIGKILL does not end it.
 HANGS = re.compile(r"\b(cm_destroy_id)\b")
+LISTENS = "0A"  # the state, in the kernel's list of TCP sockets
 
 
 def driver_hangs(stacks: list[str]) -> str:
-    """The call of the kernel in which one of a server's threads waits for ever, or nothing."""
+    """That one of a server's threads waits for ever in the kernel, or nothing."""
     found = [match[1] for match in map(HANGS.search, stacks) if match]
-    return found[0] if found else ""
+    return f"a thread of the server hangs in the kernel's {found[0]}, which nothing ends" if found else ""
+
+
+def driver_is_deaf(tcp: str, port: int) -> str:
+    """That the driver has closed a listener's socket, by what /proc/net/tcp says; or nothing."""
+    sockets = [line.split() for line in tcp.splitlines()[1:]]
+    if any(words[1].endswith(f":{port:04X}") and words[3] == LISTENS for words in sockets):
+        return ""
+    return "the driver closed the socket of the listener, of which the server is not told"
 
 
 KNOWN = re.compile("|".join(f"(?:{line})" for line in EXPECTED))
@@ -155,7 +161,7 @@ def faults(seen: Seen) -> list[str]:
         found.append("no honest client came")
     if seen.ended_early:
         found.append("the server ended in the siege")
-    elif relieved and seen.after.status:
+    elif relieved and seen.after.status and not seen.driver:
         found.append(f"an honest client fails after the siege: {seen.after.said}")
     if ended and seen.hung:
         found.append("the server did not end on SIGTERM")

@@ -20,6 +20,7 @@ from sieges.judge import (
     Seen,
     cause_of_death,
     driver_hangs,
+    driver_is_deaf,
     faults,
     verdict,
 )
@@ -166,7 +167,7 @@ class Judge(unittest.TestCase):
     def test_driver_that_hangs(self) -> None:
         seen = held()
         stack = "wait_for_completion_timeout < cm_destroy_id < rdma_destroy_id < ucma_destroy_private_ctx"
-        self.assertEqual(driver_hangs(["ep_poll", stack]), "cm_destroy_id")
+        self.assertIn("hangs in the kernel's cm_destroy_id", driver_hangs(["ep_poll", stack]))
         self.assertEqual(driver_hangs(["futex_wait", "cm_destroy_id_wait < x"]), "")
         seen.driver, seen.until = driver_hangs([stack]), BESIEGED
         seen.honest = [Honest(0, "", 60, 61), Honest(0, "", 300, 310), Honest(-9, "did not end in 120 s", 360, 480)]
@@ -180,11 +181,24 @@ class Judge(unittest.TestCase):
 
     def test_driver_that_hangs_afterwards(self) -> None:
         seen = held()
-        seen.driver, seen.until, seen.held = "cm_destroy_id", RELIEVED, ["fd 10", "fd 16"]
+        seen.driver, seen.until, seen.held = driver_hangs(["cm_destroy_id"]), RELIEVED, ["fd 10", "fd 16"]
         seen.cut = seen.why_cut()
         self.assertEqual(faults(seen), [])
         self.assertIn("held to the end of the siege, then a thread of the server hangs in", table([seen]))
         self.assertIn("| 3 of 3 |", table([seen]))
+
+    def test_driver_that_closes_a_listener(self) -> None:
+        tcp = "  sl  local_address rem_address   st\n   0: 016433C6:5208 00000000:0000 0A\n"
+        self.assertEqual(driver_is_deaf(tcp, 21000), "")
+        self.assertIn("closed the socket of the listener", driver_is_deaf(tcp, 21001))
+        self.assertIn("closed the socket of the listener", driver_is_deaf(tcp.replace(" 0A", " 01"), 21000))
+
+    def test_listener_that_is_gone_afterwards(self) -> None:
+        seen = held()
+        seen.after = Honest(1, "nobody listens")
+        self.check(seen, "an honest client fails after the siege: nobody listens")
+        seen.driver = driver_is_deaf("", 21000)
+        self.assertEqual(faults(seen), [])
 
     def test_through_json(self) -> None:
         seen = held()
