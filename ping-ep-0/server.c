@@ -66,7 +66,7 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 		return fail(call, has_event(id, 1000) ? ECONNRESET : EIO, ": it was flushed");
 	SAY("%s: wr_id %" PRIu64 " on QP 0x%x: %s (status %d, vendor 0x%x)\n", call, wc->wr_id,
 	    wc->qp_num, ibv_wc_status_str(wc->status), wc->status, wc->vendor_err);
-	return ECONNRESET;
+	return wc->status == IBV_WC_LOC_PROT_ERR ? EIO : ECONNRESET; /* ours, or the client's */
 }
 
 /* There are two buffers: one is received into while the other is sent from. */

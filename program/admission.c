@@ -67,9 +67,9 @@ void our_limit_clients(struct our_admission *admission, unsigned int descriptors
 	setrlimit(RLIMIT_NOFILE, &limit);
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return;
-	enough = limit.rlim_cur < DESCRIPTORS_OF_SERVER + descriptors
-			 ? 1 /* to try; 0 would mean any number */
-			 : (limit.rlim_cur - DESCRIPTORS_OF_SERVER) / descriptors;
+	enough = 1; /* to try; 0 would mean any number */
+	if (limit.rlim_cur >= DESCRIPTORS_OF_SERVER + descriptors)
+		enough = (limit.rlim_cur - DESCRIPTORS_OF_SERVER) / descriptors;
 	if (enough >= admission->max_clients)
 		return;
 	admission->max_clients = enough;

@@ -145,7 +145,9 @@ int OURS(rdma_resolve_addr)(struct rdma_cm_id *id, struct sockaddr *source,
 	uint64_t since = verbs_trace_now();
 	int ret = REAL(rdma_resolve_addr)(id, source, destination, timeout_ms);
 
-	verbs_trace_device(id->verbs);
+	/* If no event is there, another thread may be about to take it, and this sets id->verbs. */
+	if (!ret && id->event)
+		verbs_trace_device(id->verbs);
 	show(since, "rdma_resolve_addr", ret);
 	return ret;
 }
