@@ -32,16 +32,21 @@ bool fake_skips_waits(void)
 	return fake_report && (fake_config->hurried || fake_config->known_us);
 }
 
-bool fake_wait_for_thread(void)
+void fake_let_others_run(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 
-	if (!fake_threads || fake_report->waits_for_thread == MAX_WAITS || !fake_has_news())
-		return false;
-	fake_report->waits_for_thread++;
 	fake_unlock();
 	__real_nanosleep(&moment, NULL);
 	fake_lock();
+}
+
+bool fake_wait_for_thread(void)
+{
+	if (!fake_threads || fake_report->waits_for_thread == MAX_WAITS || !fake_has_news())
+		return false;
+	fake_report->waits_for_thread++;
+	fake_let_others_run();
 	return true;
 }
 

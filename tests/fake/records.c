@@ -10,9 +10,10 @@
 
 #include "tests/fake/state.h"
 
-#define WORD     sizeof(uint64_t)
-#define MOST     (1u << 16) /* bytes of a record */
-#define PATIENCE 1000000u   /* READs of a record that is changing */
+#define WORD        sizeof(uint64_t)
+#define MOST        (1u << 16) /* bytes of a record */
+#define PATIENCE_MS 5000       /* for the program's thread */
+#define PATIENCE    1000000u   /* READs of a record that is changing */
 
 /* ---- the record ---- */
 
@@ -171,6 +172,12 @@ static bool is_silent(const struct fake_peer *peer)
 /* All READs of a record, or as many as there are before the client leaves or falls silent. */
 static void read_records(struct fake_peer *peer)
 {
+	unsigned int waits;
+
+	/* If the period is judged, the record has to change before this is over. */
+	for (waits = 0; fake_config->period_ns && !fake_report->periods && waits < PATIENCE_MS;
+	     waits++)
+		fake_let_others_run();
 	while (peer->sent < peer->count && !is_silent(peer) && !fake_has_quit(peer)) {
 		if (!read_program(peer))
 			return;

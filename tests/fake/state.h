@@ -105,6 +105,8 @@ bool fake_skips_waits(void); /* waits are skipped: the clock is advanced instead
  * some programs never act.
  */
 bool fake_wait_for_thread(void);
+/* With the lock held: gives it up for a millisecond of real time. */
+void fake_let_others_run(void);
 void fake_stop_program(void);
 bool fake_has_news(
 	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
