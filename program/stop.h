@@ -13,7 +13,7 @@
  * under way returns EINTR. A signal that comes just before the call blocks would be missed.
  * Therefore each signal arms alarm(2) again, which interrupts the call a second later. A stage may
  * also use alarm(2) to limit a call: then EINTR does not mean that the program was asked to stop,
- * and after the call alarm(0) ends the alarms, unless it was.
+ * and after the call alarm(0) ends the alarms, unless the program was asked to stop.
  *
  * SIGPIPE is ignored: the failed write reports the error.
  *

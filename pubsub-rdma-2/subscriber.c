@@ -42,8 +42,8 @@ int our_setup_client_transfer(struct our_control *client)
 	if (!our_is_record_size(client->data_size))
 		return EMSGSIZE;
 	/*
-	 * A keepalive is a READ there, and soft-iWARP confuses it with the publisher's WRITEs: after a
-	 * loss, many of them arrive together (docs/drivers.md).
+	 * On iWARP a keepalive is a READ, and soft-iWARP confuses it with the publisher's WRITEs: after
+	 * a loss, many of them arrive together (docs/drivers.md).
 	 */
 	client->keepalive.asks_nobody = our_is_iwarp(client);
 	return our_setup_open_transfer(client, OUR_PING_BUFFERS, WRITTEN_BUFFER,

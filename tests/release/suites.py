@@ -72,7 +72,7 @@ SUITES = {
         "tests/sweep --stage ping-sr-2,ping-sr-4 --budget 15"
         " --only loss-1,cut-5-transfer,freeze-3-client,delete-server",
         "tests/sweep --stage ping-sr-4 --device rxe0 --only freeze-3-client",
-        "what may happen between two hosts: the rest by tests/sweep, in an hour and a half",
+        "what may happen between two hosts: the rest by tests/sweep, in three hours",
     ),
     "fuzz": Suite(2, "make fuzz FUZZ_SECONDS=15", "make fuzz FUZZ_SECONDS=1", "hostile input, new"),
     "mutants": Suite(
