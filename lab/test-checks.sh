@@ -247,6 +247,14 @@ both_families() {                # both_families OPTION VARIABLE THE_OTHER
 check_roce() { both_families --roce ROCE 'siw0|IWARP'; }
 check_iwarp() { both_families --iwarp IWARP 'rxe0|ROCE'; }
 
+# TCP connections that are closed at once do not end a soft-iWARP listener: see mend_listener in lib/siw.sh.
+check_early_leavers() {
+	expect 0 "$run" --iwarp -- bash -c 'rping -s -a $LAB_IWARP_ADDR -C 5 & server=$!
+		until rdma resource show cm_id | grep -q LISTEN; do sleep 0.1; done
+		for n in {1..100}; do : <>/dev/tcp/$LAB_IWARP_ADDR/7174 || exit 1; done
+		timeout 15 rping -c -a $LAB_IWARP_ADDR -C 5 && wait $server'
+}
+
 # The commands for two hosts. Host 1 serves on each address of $1, and tells host 2 over TCP when it listens, because
 # rping hangs if it is refused. Host 2 connects to each, and then tells host 1 that it is done.
 server='for a in $0; do rping -s -P -a $a & done

@@ -6,6 +6,8 @@
 # made in another directory and then renamed, so it is never incomplete. Its file `manifest` has a sha256 of each file.
 # This file finds and checks entries, lib/fetch makes them, and lib/which.sh chooses the entry for --kernel.
 
+siw_mended=3                     # which mends the module has
+
 # part_ok DIR: true if the part is there and undamaged. Files are hashed again only if their size or time has changed.
 part_ok() {
 	[ -f "$1/manifest" ] || return 1
@@ -27,9 +29,14 @@ seal() {
 	(cd "$1" && sha256sum -- * >.manifest && mv .manifest manifest && part_stamp >checked)
 }
 
+# siw_ok ENTRY: true if its soft-iWARP module is there, undamaged, and mended as lib/siw.sh does it now.
+siw_ok() {
+	part_ok "$1/siw" && [ "$(cat "$1/siw/mended" 2>/dev/null)" = "$siw_mended" ]
+}
+
 # entry_ready NAME WANT_SIW
 entry_ready() {
-	[ -n "$1" ] && part_ok "$cache/kernels/$1/kernel" && { [ "$2" = 0 ] || part_ok "$cache/kernels/$1/siw"; }
+	[ -n "$1" ] && part_ok "$cache/kernels/$1/kernel" && { [ "$2" = 0 ] || siw_ok "$cache/kernels/$1"; }
 }
 
 # look_again: true every 14 days, when it is time to look for a newer kernel of Debian's.

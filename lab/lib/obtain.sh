@@ -4,7 +4,12 @@
 # Read by lib/fetch: obtains a kernel of Debian's, or one that a path names. Both fill the entry $name of the cache and
 # make it the answer to the question (lib/which.sh).
 
-damaged() { [ ! -d "$cache/kernels/$name/$1" ] || say "the cached $2 is damaged: making it again"; }
+# damaged PART WHAT: say why a part that there is has to be made again.
+damaged() {
+	local part=$cache/kernels/$name/$1 why=damaged
+	! part_ok "$part" || why="of an earlier lab"
+	[ ! -d "$part" ] || say "the cached $2 is $why: making it again"
+}
 
 # complete: make the parts that the package's entry lacks. Returns 1 if something could not be downloaded.
 complete() {
@@ -18,7 +23,7 @@ complete() {
 		take_siw
 	fi
 	[ -n "$have" ] || write_index "$name" "$via" || trouble "cannot write the cache"
-	if [ "$want_siw" = 1 ] && ! part_ok "$cache/kernels/$name/siw"; then
+	if [ "$want_siw" = 1 ] && ! siw_ok "$cache/kernels/$name"; then
 		damaged siw "siw module"
 		siw_headers || return 1
 		siw_from_debian || return 1
@@ -85,7 +90,7 @@ obtain_path() {
 	part_ok "$cache/kernels/$name/kernel" || publish kernel
 	take_siw
 	write_index "$name" '' "${watched[@]}" || trouble "cannot write the cache"
-	[ "$want_siw" = 0 ] || part_ok "$cache/kernels/$name/siw" || path_siw
+	[ "$want_siw" = 0 ] || siw_ok "$cache/kernels/$name" || path_siw
 }
 
 path_siw() {

@@ -51,18 +51,47 @@ lend_libraries() {
 	done
 }
 
-# A message may arrive after siw_accept has answered the client, and before the socket's callback is set. The driver then
-# does not see it until more data arrives (docs/drivers.md). So it is made to look once the callback is set. Source that
-# differs is left unchanged.
+# Three faults of the driver are mended, which docs/drivers.md describes. Source that differs is left unchanged. When a
+# mend is changed, siw_mended in kernel.sh has to be, too: then modules in caches are built again.
 mend_siw() {
+	mend_first_message "$1"
+	mend_early_end "$1"
+	mend_accept "$1"
+}
+
+# once FILE FUNCTION TEXT FAULT: true if the function has the text once; otherwise say what this siw may do.
+once() {
+	[ "$(sed -n "$2 p" "$1" | grep -cF "$3")" = 1 ] || {
+		say "unknown version of siw, left unchanged: $4 (docs/drivers.md)"
+		return 1
+	}
+}
+
+# A message may arrive after siw_accept has answered the client, and before the socket's callback is set. Then it is not
+# seen until more data arrives. So the driver is made to look once the callback is set.
+mend_first_message() {
 	local function='/^int siw_accept(/,/^}/' call='rv = siw_cm_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0);'
-	if [ "$(sed -n "$function p" "$1" | grep -cF "$call")" != 1 ]; then
-		say "unknown version of siw, left unchanged: it may overlook a connection's first message (docs/drivers.md)"
-		return
-	fi
+	once "$1" "$function" "$call" "it may overlook a connection's first message" || return 0
 	sed -i -e "$function s/^\(\t*\)$call\$/&\n\1lab_look_once(cep->sock->sk);/" \
 		-e 's/^int siw_accept(/static void lab_look_once(struct sock *sk)\n{\n\tlock_sock(sk);\n'\
 '\tlocal_bh_disable();\n\tsk->sk_data_ready(sk);\n\tlocal_bh_enable();\n\trelease_sock(sk);\n}\n\n&/' "$1"
+}
+
+# Until it is accepted, a TCP connection has the callbacks and the endpoint of its listener. If it ends before that, the
+# driver takes this for the end of the listener. So this is ignored: who accepts the connection sees that it has ended.
+mend_early_end() {
+	local function='/^static void siw_cm_llp_state_change(/,/^}/' label='case TCP_CLOSE_WAIT:'
+	once "$1" "$function" "$label" "a TCP client that leaves early may end a listener" || return 0
+	sed -i "$function s/^\(\t*\)$label\$/&\n\1\tif (cep->state == SIW_EPSTATE_LISTENING)\n\1\t\tbreak;/" "$1"
+}
+
+# The driver accepts one connection for each that it hears of, and it cannot hear of more at a time than the backlog,
+# while one more can wait. So it is made to accept all that wait.
+mend_accept() {
+	local function='/^static void siw_cm_work_handler(/,/^}/' call='siw_accept_newconn(cep);' waits
+	once "$1" "$function" "$call" "a connection may wait until the next one comes" || return 0
+	waits='!reqsk_queue_empty(\&inet_csk(cep->sock->sk)->icsk_accept_queue)'
+	sed -i "$function s/^\(\t*\)$call\$/\1do\n\1\t$call\n\1while (cep->state == SIW_EPSTATE_LISTENING \&\& $waits);/" "$1"
 }
 
 # build_siw BUILD SOURCE: without BTF, which needs another tool and is used only to trace kernels; and with this host's
@@ -88,6 +117,7 @@ publish_siw() {
 	mkdir -p "$work/siw/tree/lab"
 	[ -z "$1" ] || logged strip --strip-debug -o "$work/siw/tree/lab/siw.ko" "$1" || trouble "cannot strip the siw module"
 	printf '%s\n' "$2" >"$work/siw/origin"
+	printf '%s\n' "$siw_mended" >"$work/siw/mended"
 	archive "$work/siw/tree" >"$work/siw/siw.cpio" 2>"$work/log" || trouble "cannot write the siw module"
 	rm -rf "$work/siw/tree"
 	publish siw
