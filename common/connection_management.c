@@ -241,6 +241,11 @@ static int report_connect(const struct our_control *control, int error)
 					"nobody listens on %s: start the server first, or let the "
 					"client wait for it with -w",
 					text);
+	if (error == EADDRINUSE) /* iWARP only: there a connection is one of TCP */
+		return our_report_error("rdma_connect", error,
+					"%s: our own port, which rdma_resolve_addr has chosen, is "
+					"in use by TCP: start the client again for another one",
+					text);
 	if (error == EACCES) {
 		our_explain_refusal(control, reason, sizeof(reason));
 		our_report_sentence("rdma_connect: the server at %s refused us: %s", text, reason);

@@ -74,6 +74,7 @@ static const struct row rows[] = {
 	{ "rdma_migrate_id", FAILS(ENOMEM) },
 	{ "rdma_connect", FAILS(ENOMEM) },
 	{ "rdma_connect", FAILS(ECONNREFUSED) },
+	{ "rdma_connect", FAILS(EADDRINUSE) },
 	{ "rdma_connect", EVENT(REJECTED, 8) },
 	{ "rdma_connect", EVENT(REJECTED, 28) },
 	{ "rdma_connect", EVENT(REJECTED, -ECONNRESET) },
