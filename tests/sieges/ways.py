@@ -176,6 +176,11 @@ def lines(where: Where, rng: Random) -> list[str]:
     return ["bash", "-c", program, "-", f"{rng.random():.2f}"]
 
 
+def leavers(where: Where, rng: Random) -> list[str]:
+    """TCP connections that are reset as soon as they are there."""
+    return ["tests/sieges/leaver", where.address, str(where.port), str(rng.randint(1, 30))]
+
+
 def reaches(where: Where, rng: Random) -> list[str]:
     """Accesses to memory without the right to it."""
     return ["build/tests/trespass", where.address, rng.choice(where.stage.reach), "-p", str(where.port)]
@@ -192,6 +197,7 @@ WAYS = {
     "private": Way("wrong private data", private, fits=lambda w: w.stage.asks),
     "sizes": Way("wrong sizes", sizes, fits=lambda w: w.name.startswith(("ping-sr", "blast-sr"))),
     "lines": Way("wrong lines over TCP", lines, 1, fits=lambda w: w.stage.tcp),
+    "leavers": Way("leaves before it is accepted", leavers, fits=lambda w: w.transport == "iWARP"),
     "reaches": Way("access without the right", reaches, fits=lambda w: bool(w.stage.reach)),
 }
 
