@@ -8,6 +8,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +69,12 @@ static int cancelled(void)
 	return ret == PTHREAD_CANCELED ? 0 : 1;
 }
 
+static atomic_bool has_begun;
+
 static void *terminate(void *main_thread)
 {
+	while (!has_begun)
+		usleep(1000);
 	usleep(1000); /* any time will do: the other is busy all the time */
 	pthread_kill(*(pthread_t *)main_thread, SIGTERM);
 	return NULL;
@@ -80,8 +86,10 @@ static _Noreturn void busy(void)
 	pthread_t id, self = pthread_self();
 
 	pthread_create(&id, NULL, terminate, &self);
-	for (;;)
+	for (;;) {
 		ibv_wc_status_str(IBV_WC_SUCCESS);
+		has_begun = true;
+	}
 }
 
 /* The child frees what its parent has made. */
