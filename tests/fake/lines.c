@@ -55,8 +55,9 @@ static bool said_it(const struct run *run, const struct line *line)
 }
 
 /* Judges whether what the row is about has happened, and its result. NULL: nothing is wrong. */
-static const char *judge_report(const struct fake_report *report, const struct line *line)
+static const char *judge_report(const struct run *run, const struct line *line)
 {
+	const struct fake_report *report = run->report;
 	const char *last = report->last[(report->calls_seen - 1) % FAKE_LAST];
 
 	if (line->config.fault_name && !report->hit)
@@ -97,7 +98,7 @@ static const char *judge_report(const struct fake_report *report, const struct l
 		return "it made far too many calls";
 	if (line->most_s && report->skipped_ns > line->most_s * OUR_NS_PER_S)
 		return "it slept far too long";
-	if (report->skipped_ns < line->least_s * OUR_NS_PER_S)
+	if (report->skipped_ns + run->real_ns < line->least_s * OUR_NS_PER_S)
 		return "it did not wait long enough";
 	if (line->config.insists && !report->insisted)
 		return "it was never told to stop again";
@@ -116,7 +117,7 @@ static const char *judge(const struct run *run, const struct line *line)
 	if (wrong)
 		return wrong;
 	if (status == wanted && said_it(run, line))
-		return judge_report(run->report, line);
+		return judge_report(run, line);
 	snprintf(why, sizeof(why), "exit status %d, not %d with '%s'%s; it said: %.150s", status,
 		 wanted, line->said ? line->said : "", line->once ? " and no more" : "",
 		 run->errors);

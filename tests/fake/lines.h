@@ -84,7 +84,7 @@ struct line {
 	bool low;                      /* an SRQ must be low, and its limit never armed too early */
 	unsigned int most_calls;       /* 0: not checked */
 	unsigned int most_s;           /* seconds that it slept, by its clock; 0: not checked */
-	unsigned int least_s;          /* ... at least; it may be a second more */
+	unsigned int least_s;          /* ... at least, with all other time of its run */
 	const char *last;              /* the program's last call; NULL: not checked */
 	const char *words[LINE_WORDS]; /* those that the program does not accept are left out */
 };

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "measure/clock.h"
 #include "tests/fake/run.h"
 #include "tests/fake/run_end.h"
 
@@ -127,12 +128,14 @@ void run_program(struct run *run, const struct fake_config *config, char **argum
 
 	prepare(run, files);
 	fflush(NULL);
+	run->real_ns = our_now_ns();
 	pid = fork();
 	if (pid < 0)
 		die("fork");
 	if (!pid)
 		be_the_program(config, run->report, files, arguments);
 	run->hung = run_await_end(pid, limit_for(config->count), &run->status);
+	run->real_ns = our_now_ns() - run->real_ns;
 	length = pread(files[0], run->output, RUN_TEXT - 1, 0);
 	if (length < 0 || pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
 		die("pread");

@@ -15,6 +15,7 @@ struct run {
 	struct fake_report *report; /* as the fake wrote it */
 	bool hung;
 	int status;            /* from waitpid(2) */
+	uint64_t real_ns;      /* that it took, besides what its clock was advanced by */
 	char output[RUN_TEXT]; /* its stdout */
 	size_t output_length;
 	char errors[RUN_TEXT]; /* its stderr */
