@@ -315,20 +315,28 @@ static void store(struct fake_peer *peer, uint8_t *memory, uint32_t from, uint32
 		__atomic_store_n(&memory[end], peer->memory[end], __ATOMIC_RELEASE);
 }
 
+static void finish_torn(struct fake_peer *peer)
+{
+	bool ended = peer->left || !fake_qp_of(peer->id);
+	uint8_t *memory = ended ? NULL
+				: fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
+
+	peer->torn = false;
+	if (memory)
+		store(peer, memory, 0, peer->size / 2);
+}
+
+/* Not in the poll that brings the first half: the program is to look at its memory before. */
 void fake_finish_torn(void)
 {
-	struct fake_peer *peer;
-	uint8_t *memory;
+	static unsigned int n_due;
+	unsigned int i;
 
-	while (n_torn) {
-		peer = torn_peers[--n_torn];
-		peer->torn = false;
-		memory = peer->left || !fake_qp_of(peer->id)
-				 ? NULL
-				 : fake_find_in_program(peer, peer->size, IBV_ACCESS_REMOTE_WRITE);
-		if (memory)
-			store(peer, memory, 0, peer->size / 2);
-	}
+	for (i = 0; i < n_due; i++)
+		finish_torn(torn_peers[i]);
+	n_torn -= n_due;
+	memmove(torn_peers, torn_peers + n_due, n_torn * sizeof(torn_peers[0]));
+	n_due = n_torn;
 }
 
 /* Half of the message may come later. */
