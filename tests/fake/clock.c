@@ -54,7 +54,10 @@ void fake_hurry(void)
 {
 	uint64_t look_us = fake_config->look_us ? fake_config->look_us : KNOWN_LOOK_US;
 
-	if (fake_time_is_known() && fake_let_arrive())
+	static unsigned int looks;
+
+	if ((!fake_config->pauses || ++looks % fake_config->pauses == 0) && fake_time_is_known() &&
+	    fake_let_arrive())
 		return;
 	/*
 	 * A program that polls memory polls the CQ rarely, and then many times: only messages take
@@ -187,6 +190,12 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 }
 
 static atomic_bool alarmed;
+static atomic_uint alarm_s;
+
+unsigned int fake_alarm_s(void)
+{
+	return alarm_s;
+}
 
 void fake_check_alarm(const char *call)
 {
@@ -204,12 +213,10 @@ unsigned int __wrap_alarm(unsigned int seconds)
 	struct itimerval soon = { .it_value = moment };
 
 	alarmed = seconds;
+	alarm_s = seconds;
 	if (!fake_report || (!fake_config->one_file && !fake_report->stopped &&
 			     !fake_config->deaf && !fake_config->mute))
 		return __real_alarm(seconds);
-	/* On a busy machine so short a time may be over before the call that it is to limit. */
-	if (fake_config->one_file)
-		soon.it_interval = moment;
 	setitimer(ITIMER_REAL, &soon, NULL);
 	return 0;
 }

@@ -5,6 +5,7 @@
  * that they create as the program's own: it has to destroy them with rdma_destroy_ep.
  */
 #include <errno.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,10 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 
 	if (fault.error)
 		return fake_end_rdma(fault.error);
+	if (node && strstr(node, "no.such")) {
+		fake_end(0);
+		return EAI_NONAME;
+	}
 	info = fake_new(struct fake_info, "address information");
 	info->pub.ai_flags = hints->ai_flags;
 	info->pub.ai_port_space = hints->ai_port_space;
