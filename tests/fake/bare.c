@@ -13,6 +13,10 @@
 #include "tests/fake/machines.h"
 #include "tests/fake/sockets.h"
 
+/* Codes of 0.13 s, more than a busy host takes to answer, and of 4.3 s. */
+#define LEAST_TIMEOUT 15
+#define MOST_TIMEOUT  20
+
 struct device_list {
 	struct fake_object object;
 	struct ibv_device *pub[FAKE_MAX_DEVICES + 1];
@@ -99,7 +103,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 
 	if (flags || size != sizeof(*entries))
 		fake_complain("ibv_query_gid_table: flags, or entries of another size");
-	for (; gid[n].address && n < max; n++) {
+	for (; n < max && gid[n].address; n++) {
 		entries[n] = (struct ibv_gid_entry){ .gid_index = gid[n].index,
 						     .port_num = gid[n].port,
 						     .gid_type = gid[n].type };
@@ -166,7 +170,7 @@ static const char *judge_way(const struct ibv_qp_attr *attr, const struct fake_l
 	const struct fake_way *way = fake_right_way();
 
 	if (address->is_global && memcmp(&address->grh.dgid, &line->gid, 16))
-		return "not the GID that the peer has told";
+		return FAKE_WRONG_GID;
 	if (!address->is_global !=
 	    !(line->gid.global.interface_id || line->gid.global.subnet_prefix))
 		return "a GRH without a GID, or a GID without a GRH";
@@ -176,8 +180,10 @@ static const char *judge_way(const struct ibv_qp_attr *attr, const struct fake_l
 		return "not the GID of RoCE v2 of our address, or that was named";
 	if (address->grh.hop_limit < 2)
 		return "no router would forward its packets";
+	if (!attr->max_dest_rd_atomic)
+		return "some devices refuse a depth of 0";
 	if (attr->rq_psn != line->psn)
-		return "not the PSN that the peer has told";
+		return FAKE_WRONG_PSN;
 	return 128u << attr->path_mtu == way->mtu ? NULL : "a wrong MTU";
 }
 
@@ -193,14 +199,16 @@ static int to_rtr(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		return EINVAL;
 	if (fake_config->rtr_error)
 		return fake_config->rtr_error;
-	if (!line) {
-		fake_complain("QP %u: no peer has told the QP number 0x%x", qp->object.number,
-			      attr->dest_qp_num);
-		return 0;
-	}
-	wrong = judge_way(attr, line);
+	wrong = line ? judge_way(attr, line) : FAKE_NO_SUCH_QPN;
+	/* The program was told to make this mistake: that is enough. */
+	if (fake_config->mistake && wrong && !strcmp(wrong, fake_config->mistake))
+		return EINVAL;
+	if (fake_config->mistake)
+		wrong = "not the mistake that it was told to make";
 	if (wrong)
 		fake_complain("QP %u: %s", qp->object.number, wrong);
+	if (!line)
+		return 0;
 	if (!qp->receives.n)
 		fake_complain("QP %u: no receive is posted before RTR", qp->object.number);
 	line->id = qp->id;
@@ -217,6 +225,9 @@ static int to_rts(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		return EINVAL;
 	if (!attr->timeout || !attr->retry_cnt || attr->retry_cnt > 6 || !attr->rnr_retry)
 		fake_complain("QP %u: waits for ever, or does not try again", qp->object.number);
+	if (attr->timeout < LEAST_TIMEOUT || attr->timeout > MOST_TIMEOUT || !attr->max_rd_atomic)
+		fake_complain("QP %u: sends again too early or too late, or has a depth of 0",
+			      qp->object.number);
 	if (!qp->id->line)
 		return 0; /* already reported */
 	qp->id->state = FAKE_CONNECTED;

@@ -71,6 +71,10 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 	in6 = (struct sockaddr_in6 *)&info->address;
 	info->address.ss_family = node && strchr(node, ':') ? AF_INET6 : AF_INET;
 	in->sin_port = htons((uint16_t)atoi(service));
+	if (fake_config->port && ntohs(in->sin_port) != fake_config->port)
+		fake_complain("rdma_getaddrinfo: another port, %s", service);
+	if (fake_config->ipv6 && info->address.ss_family != AF_INET6)
+		fake_complain("rdma_getaddrinfo: another address");
 	if (info->address.ss_family == AF_INET6)
 		in6->sin6_addr = in6addr_loopback;
 	else

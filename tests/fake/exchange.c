@@ -80,7 +80,7 @@ static void tell(struct fake_line *line, const char *text, const char *instead, 
 		text = instead;
 	if (!line->odd || !nothing)
 		write_to_program(line, text, strlen(text) + 1);
-	if (line->odd && (instead || nothing) && fake_config->hangs_up)
+	if (line->odd && (instead || nothing || fake_config->hurries) && fake_config->hangs_up)
 		fake_hang_up(line);
 }
 

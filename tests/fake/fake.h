@@ -155,7 +155,8 @@ struct fake_config {
 	const char *tells;         /* instead of its line; */
 	const char *confirms;      /* a client, instead of "done"; */
 	bool untold, unconfirmed;  /* it says neither, and stays; */
-	bool hangs_up;             /* ... or closes the connection then */
+	bool hangs_up;             /* ... or closes the connection then, */
+	bool hurries;              /* or as soon as it has told its line */
 	bool capitals;             /* its digits are upper-case */
 	bool no_gid;               /* it tells a GID of zeros, */
 	unsigned int lid;          /* and this LID */
@@ -165,7 +166,9 @@ struct fake_config {
 	unsigned int refused_late; /* so many connections are refused while the program waits */
 	bool remains;              /* of a server's earlier connections, at its port */
 	bool ipv6;                 /* all addresses are */
+	uint16_t port;             /* of the server, which the program has to use; 0: any */
 	int rtr_error;             /* the peer's address cannot be reached */
+	const char *mistake;       /* that the program makes in RTR, which then fails */
 	const struct fake_machine *machine; /* NULL: one device with one port */
 	struct fake_way way;
 	/* Completions and events that come late, or without need. */

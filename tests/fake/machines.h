@@ -12,6 +12,11 @@
 #define FAKE_MOST_GIDS  6
 #define FAKE_MOST_PORTS 2
 
+/* What may be wrong about the peer: config.mistake. */
+#define FAKE_NO_SUCH_QPN "no peer has told this QP number"
+#define FAKE_WRONG_GID   "not the GID that the peer has told"
+#define FAKE_WRONG_PSN   "not the PSN that the peer has told"
+
 struct fake_port {
 	enum ibv_port_state state;
 	enum ibv_mtu mtu;

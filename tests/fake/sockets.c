@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
@@ -138,7 +139,9 @@ int __wrap_listen(int fd, int backlog)
 {
 	struct fake_fault fault = fake_begin("listen");
 
-	(void)backlog;
+	if (backlog < (int)fake_config->clients)
+		fake_complain("listen: of %u clients some would wait for a repeated SYN",
+			      fake_config->clients);
 	if (!fault.error) {
 		listener_fd = fd;
 		listening[fd]->state = FAKE_LISTENING;
@@ -231,6 +234,11 @@ ssize_t __wrap_send(int fd, const void *data, size_t size, int flags)
 	if (fd >= MAX_FD || !lines[fd])
 		return __real_send(fd, data, size, flags);
 	fault = fake_begin("send");
+	if (!fault.error && lines[fd]->peer_fd < 0 && !fake_report->stopped) {
+		fault.error = EPIPE;
+		if (!(flags & MSG_NOSIGNAL))
+			raise(SIGPIPE);
+	}
 	if (!fault.error && !fake_report->stopped) {
 		if (lines[fd]->peer && lines[fd]->peer->is_client)
 			fake_client_hears(lines[fd], data, size);
