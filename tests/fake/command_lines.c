@@ -148,7 +148,7 @@ static const struct line lines[] = {
 	  .once = true,
 	  .words = { WORK, "-q", "-w", "1" } },
 	{ .what = "does not take its own port for the server's",
-	  .who = CLIENT | TWO_SIDED | RDMA,
+	  .who = CLIENT | TWO_SIDED | RDMA | MANAGED,
 	  .config = { .fault_name = "rdma_connect", .fault_nth = 1, .fault_way = "EADDRINUSE" },
 	  .status = 1,
 	  .said = "our own port, which rdma_resolve_addr has chosen, is in use by TCP",
