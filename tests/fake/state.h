@@ -112,7 +112,10 @@ bool fake_has_news(
 	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
 void fake_tell_late(uint64_t ns); /* the program waits so long: events that were held back come */
 void fake_check_alarm(
-	const char *call);        /* the program works: no call that may block is under way */
+	const char *call); /* the program works: no call that may block is under way */
+struct sigaction;
+/* To be called before the program gets a handler: what it gets instead. */
+const struct sigaction *fake_watch_alarm(int number, const struct sigaction *action);
 unsigned int fake_alarm_s(void);  /* for how long the alarm was set last */
 bool fake_insist(void);           /* the program waits: the second signal comes, if due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
