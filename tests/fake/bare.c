@@ -10,7 +10,12 @@
 #include <string.h>
 
 #include "tests/fake/limits.h"
+#include "tests/fake/machines.h"
 #include "tests/fake/sockets.h"
+
+/* Codes of 0.13 s, more than a busy host takes to answer, and of 4.3 s. */
+#define LEAST_TIMEOUT 15
+#define MOST_TIMEOUT  20
 
 struct device_list {
 	struct fake_object object;
@@ -30,11 +35,12 @@ struct ibv_device **ibv_get_device_list(int *n)
 {
 	struct fake_fault fault = fake_begin("ibv_get_device_list");
 	struct device_list *list = fault.error ? NULL : fake_new(struct device_list, "device list");
+	unsigned int i;
 
-	if (list)
-		list->pub[0] = fake_get_device(0)->device;
+	for (i = 0; list && i < fake_count_adapters(); i++)
+		list->pub[i] = fake_get_device(i)->device;
 	if (n)
-		*n = 1;
+		*n = (int)fake_count_adapters();
 	fake_end(fault.error);
 	return list ? list->pub : NULL;
 }
@@ -50,9 +56,12 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	struct fake_fault fault = fake_begin("ibv_open_device");
 	struct opened *opened = fault.error ? NULL : fake_new(struct opened, "open device");
+	unsigned int i = 0;
 
 	if (opened) {
-		opened->context = fake_get_device(0);
+		while (i < fake_count_adapters() - 1 && fake_get_device(i)->device != device)
+			i++;
+		opened->context = fake_get_device(i);
 		if (opened->context->device != device)
 			fake_complain("ibv_open_device: no device of ours");
 		LIST_INSERT_HEAD(&all_opened, opened, next);
@@ -66,7 +75,9 @@ int ibv_close_device(struct ibv_context *context)
 	struct fake_fault fault = fake_begin("ibv_close_device");
 	struct opened *opened = LIST_FIRST(&all_opened);
 
-	if (!opened || opened->context != context) {
+	while (opened && opened->context != context)
+		opened = LIST_NEXT(opened, next);
+	if (!opened) {
 		fake_complain("ibv_close_device: it is not open");
 	} else {
 		LIST_REMOVE(opened, next);
@@ -77,34 +88,31 @@ int ibv_close_device(struct ibv_context *context)
 
 const char *ibv_port_state_str(enum ibv_port_state state)
 {
-	return state == IBV_PORT_ACTIVE ? "active" : "not active";
-}
+	static const char *const names[] = { "PORT_NOP",   "PORT_DOWN",   "PORT_INIT",
+					     "PORT_ARMED", "PORT_ACTIVE", "PORT_ACTIVE_DEFER" };
 
-/* The address that all of the fake's sockets have: 127.0.0.1. */
-void fake_own_gid(union ibv_gid *gid)
-{
-	inet_pton(AF_INET6, "::ffff:127.0.0.1", gid->raw);
+	return names[state];
 }
 
 ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
 			     uint32_t flags, size_t size)
 {
 	struct fake_fault fault = fake_begin("ibv_query_gid_table");
-	const struct ibv_gid_entry all[] = {
-		{ .gid_index = 0, .port_num = 1, .gid_type = IBV_GID_TYPE_ROCE_V2 },
-		{ .gid_index = 1, .port_num = 1, .gid_type = IBV_GID_TYPE_ROCE_V1 },
-		{ .gid_index = FAKE_GID_INDEX, .port_num = 1, .gid_type = IBV_GID_TYPE_ROCE_V2 },
-	};
+	const struct fake_gid *gid = fake_adapter_of(context)->gids;
+	size_t n = 0;
 
-	(void)context;
-	if (max < 3 || flags || size != sizeof(all[0]))
+	if (flags || size != sizeof(*entries))
+		fake_complain("ibv_query_gid_table: flags, or entries of another size");
+	for (; n < max && gid[n].address; n++) {
+		entries[n] = (struct ibv_gid_entry){ .gid_index = gid[n].index,
+						     .port_num = gid[n].port,
+						     .gid_type = gid[n].type };
+		inet_pton(AF_INET6, gid[n].address, entries[n].gid.raw);
+	}
+	if (gid[n].address)
 		fake_complain("ibv_query_gid_table: too little room for the GIDs");
-	memcpy(entries, all, sizeof(all));
-	inet_pton(AF_INET6, "fe80::1", entries[0].gid.raw);
-	fake_own_gid(&entries[1].gid);
-	fake_own_gid(&entries[2].gid);
 	fake_end(fault.error);
-	return fault.error ? -fault.error : 3;
+	return fault.error ? -fault.error : (ssize_t)n;
 }
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pub, struct ibv_qp_init_attr *attr)
@@ -145,32 +153,62 @@ int ibv_destroy_qp(struct ibv_qp *pub)
 static int to_init(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	if (mask != (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ||
-	    attr->port_num != 1)
+	    attr->port_num != fake_right_way()->port)
 		return EINVAL;
+	if (qp->pub.context != fake_get_device(fake_right_way()->device))
+		fake_complain("QP %u: not the device that has our address, or that was named",
+			      qp->object.number);
 	if (attr->qp_access_flags)
 		fake_complain("QP %u: the peer has no business in our memory", qp->object.number);
 	return 0;
 }
 
+/* What is wrong with the way to the peer's port. NULL: nothing. */
+static const char *judge_way(const struct ibv_qp_attr *attr, const struct fake_line *line)
+{
+	const struct ibv_ah_attr *address = &attr->ah_attr;
+	const struct fake_way *way = fake_right_way();
+
+	if (address->is_global && memcmp(&address->grh.dgid, &line->gid, 16))
+		return FAKE_WRONG_GID;
+	if (!address->is_global !=
+	    !(line->gid.global.interface_id || line->gid.global.subnet_prefix))
+		return "a GRH without a GID, or a GID without a GRH";
+	if (address->dlid != line->lid)
+		return "not the LID that the peer has told";
+	if (address->grh.sgid_index != way->gid_index)
+		return "not the GID of RoCE v2 of our address, or that was named";
+	if (address->grh.hop_limit < 2)
+		return "no router would forward its packets";
+	if (!attr->max_dest_rd_atomic)
+		return "some devices refuse a depth of 0";
+	if (attr->rq_psn != line->psn)
+		return FAKE_WRONG_PSN;
+	return 128u << attr->path_mtu == way->mtu ? NULL : "a wrong MTU";
+}
+
 static int to_rtr(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	struct fake_line *line = fake_find_line(attr->dest_qp_num);
+	const char *wrong;
 
 	if (mask != (IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 		     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) ||
-	    !attr->ah_attr.is_global || attr->ah_attr.port_num != 1)
+	    (!attr->ah_attr.is_global && !fake_right_port()->infiniband) ||
+	    attr->ah_attr.port_num != fake_right_way()->port)
 		return EINVAL;
-	if (!line) {
-		fake_complain("QP %u: no peer has told the QP number 0x%x", qp->object.number,
-			      attr->dest_qp_num);
+	if (fake_config->rtr_error)
+		return fake_config->rtr_error;
+	wrong = line ? judge_way(attr, line) : FAKE_NO_SUCH_QPN;
+	/* The program was told to make this mistake: that is enough. */
+	if (fake_config->mistake && wrong && !strcmp(wrong, fake_config->mistake))
+		return EINVAL;
+	if (fake_config->mistake)
+		wrong = "not the mistake that it was told to make";
+	if (wrong)
+		fake_complain("QP %u: %s", qp->object.number, wrong);
+	if (!line)
 		return 0;
-	}
-	if (attr->rq_psn != line->psn || memcmp(&attr->ah_attr.grh.dgid, &line->gid, 16))
-		fake_complain("QP %u: not the PSN or GID that the peer has told",
-			      qp->object.number);
-	if (attr->ah_attr.grh.sgid_index != FAKE_GID_INDEX || attr->path_mtu != IBV_MTU_1024)
-		fake_complain("QP %u: not the GID of RoCE v2 of our address, or a wrong MTU",
-			      qp->object.number);
 	if (!qp->receives.n)
 		fake_complain("QP %u: no receive is posted before RTR", qp->object.number);
 	line->id = qp->id;
@@ -187,12 +225,26 @@ static int to_rts(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		return EINVAL;
 	if (!attr->timeout || !attr->retry_cnt || attr->retry_cnt > 6 || !attr->rnr_retry)
 		fake_complain("QP %u: waits for ever, or does not try again", qp->object.number);
+	if (attr->timeout < LEAST_TIMEOUT || attr->timeout > MOST_TIMEOUT || !attr->max_rd_atomic)
+		fake_complain("QP %u: sends again too early or too late, or has a depth of 0",
+			      qp->object.number);
 	if (!qp->id->line)
 		return 0; /* already reported */
 	qp->id->state = FAKE_CONNECTED;
 	qp->id->line->sq_psn = attr->sq_psn;
 	fake_check_told(qp->id->line);
 	return 0;
+}
+
+/*
+ * The program ends the connection. A client that has closed TCP long ago cannot tell it that it has
+ * the last message: only the completion does.
+ */
+void fake_check_last_send(const struct fake_qp *qp)
+{
+	if (qp->id->by_hand && qp->id->line && qp->id->peer->is_client && fake_config->closes_tcp &&
+	    qp->sends.n && !fake_report->stopped)
+		fake_complain("QP %u: its last message may be lost", qp->object.number);
 }
 
 int fake_modify_by_hand(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)

@@ -54,7 +54,10 @@ void fake_hurry(void)
 {
 	uint64_t look_us = fake_config->look_us ? fake_config->look_us : KNOWN_LOOK_US;
 
-	if (fake_time_is_known() && fake_let_arrive())
+	static unsigned int looks;
+
+	if ((!fake_config->pauses || ++looks % fake_config->pauses == 0) && fake_time_is_known() &&
+	    fake_let_arrive())
 		return;
 	/*
 	 * A program that polls memory polls the CQ rarely, and then many times: only messages take
@@ -187,6 +190,35 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 }
 
 static atomic_bool alarmed;
+static atomic_uint alarm_s;
+
+static volatile sig_atomic_t rings;
+static void (*on_alarm)(int);
+
+static void ring(int number)
+{
+	rings = 1;
+	on_alarm(number);
+	rings = 0;
+}
+
+/* An alarm that its own handler sets again is not what the program has set for its next call. */
+const struct sigaction *fake_watch_alarm(int number, const struct sigaction *action)
+{
+	static struct sigaction watched;
+
+	if (number != SIGALRM || !fake_report || !fake_report->one_file)
+		return action;
+	watched = *action;
+	on_alarm = action->sa_handler;
+	watched.sa_handler = ring;
+	return &watched;
+}
+
+unsigned int fake_alarm_s(void)
+{
+	return alarm_s;
+}
 
 void fake_check_alarm(const char *call)
 {
@@ -204,12 +236,11 @@ unsigned int __wrap_alarm(unsigned int seconds)
 	struct itimerval soon = { .it_value = moment };
 
 	alarmed = seconds;
+	if (!rings)
+		alarm_s = seconds;
 	if (!fake_report || (!fake_config->one_file && !fake_report->stopped &&
 			     !fake_config->deaf && !fake_config->mute))
 		return __real_alarm(seconds);
-	/* On a busy machine so short a time may be over before the call that it is to limit. */
-	if (fake_config->one_file)
-		soon.it_interval = moment;
 	setitimer(ITIMER_REAL, &soon, NULL);
 	return 0;
 }

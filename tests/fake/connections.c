@@ -12,6 +12,7 @@
 #define MAX_CONNECT_DATA 56
 #define MAX_ACCEPT_DATA  196
 #define MAX_REJECT_DATA  148
+#define REPEATED_S       5 /* a lost disconnect request has been repeated by then */
 
 /*
  * Sends the event that the call causes. If config wants another event instead, sends that one and
@@ -315,6 +316,8 @@ int rdma_disconnect(struct rdma_cm_id *pub)
 	if (id->given_up && !pthread_equal(id->its_thread, pthread_self()))
 		fake_complain("rdma_disconnect: another thread has given up id %u",
 			      id->object.number);
+	if (fake_report->one_file && !fake_report->stopped && fake_alarm_s() < REPEATED_S)
+		fake_complain("rdma_disconnect: it gives up before a lost request is repeated");
 	if (fake_use(&id->object, "rdma_disconnect"))
 		error = disconnect(id);
 	if (!error && !fault.error)

@@ -269,6 +269,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **co
 	struct fake_fault fault = fake_begin("ibv_get_cq_event");
 	struct fake_comp_channel *channel = fake_of(struct fake_comp_channel, pub);
 	struct pollfd readable = { .fd = pub->fd, .events = POLLIN };
+	static unsigned int woken; /* one time after the other */
 	struct fake_cq *its;
 
 	if (!fault.error && !fake_use(&channel->object, "ibv_get_cq_event"))
@@ -283,6 +284,9 @@ int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **co
 			fault.error = EINTR;
 		fake_lock();
 	}
+	woken = fault.error == EINTR ? woken + 1 : 0;
+	if (woken > fake_report->woken)
+		fake_report->woken = woken;
 	if (fault.error)
 		return fake_end_rdma(fault.error);
 	its = take_event(channel);

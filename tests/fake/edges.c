@@ -158,7 +158,7 @@ static const struct line lines[] = {
 	  .once = true,
 	  .words = { TWICE, "-s", "200" } },
 	{ .what = "listens on the second address of a name if no device serves the first",
-	  .who = SERVER | TWO_SIDED | RDMA,
+	  .who = SERVER | TWO_SIDED | RDMA | MANAGED,
 	  .config = { .clients = 1, .no_device_first = true },
 	  .said = "127.0.0.1:12321: no RDMA device serves this address",
 	  .once = true,

@@ -5,6 +5,7 @@
  * that they create as the program's own: it has to destroy them with rdma_destroy_ep.
  */
 #include <errno.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,10 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 
 	if (fault.error)
 		return fake_end_rdma(fault.error);
+	if (node && strstr(node, "no.such")) {
+		fake_end(0);
+		return EAI_NONAME;
+	}
 	info = fake_new(struct fake_info, "address information");
 	info->pub.ai_flags = hints->ai_flags;
 	info->pub.ai_port_space = hints->ai_port_space;
@@ -66,6 +71,10 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 	in6 = (struct sockaddr_in6 *)&info->address;
 	info->address.ss_family = node && strchr(node, ':') ? AF_INET6 : AF_INET;
 	in->sin_port = htons((uint16_t)atoi(service));
+	if (fake_config->port && ntohs(in->sin_port) != fake_config->port)
+		fake_complain("rdma_getaddrinfo: another port, %s", service);
+	if (fake_config->ipv6 && info->address.ss_family != AF_INET6)
+		fake_complain("rdma_getaddrinfo: another address");
 	if (info->address.ss_family == AF_INET6)
 		in6->sin6_addr = in6addr_loopback;
 	else

@@ -13,6 +13,11 @@
 
 #define FAKE_TWO_ADDRESSES "two.example" /* a name that has 127.0.0.1 and 127.0.0.2 */
 
+/* The address of a client over TCP, as getpeername(2) tells it. */
+#define FAKE_PEER4     "192.0.2.77"
+#define FAKE_PEER6     "2001:db8::77"
+#define FAKE_PEER_PORT 40123
+
 #define FAKE_EXIT_LEDGER 97 /* exit status if the ledger has complaints */
 
 /* When completions, messages and events reach the program. */
@@ -40,6 +45,13 @@ enum fake_lock {
 	FAKE_IGNORED, /* or counts without it */
 };
 
+/* The device, port and GID that a program without the CM must use, and its MTU: machines.h. */
+struct fake_way {
+	unsigned int device, port, gid_index,
+		mtu; /* bytes; port 0: those that there is no choice of */
+};
+struct fake_machine;
+
 struct fake_config {
 	bool iwarp;       /* exact private data, no RNR timer, a flush when the peer leaves */
 	bool blast;       /* peers that are clients stream; otherwise they ping */
@@ -57,10 +69,10 @@ struct fake_config {
 	bool verified;             /* ... or each WRITE has its own data: the program has -v */
 	bool locks;                /* with counts: a client of the program uses the lock */
 	enum fake_lock lock;
-	uint32_t words;       /* ... and the server has this many; 0: three */
-	bool bad_mark;        /* with talks: the peer's first line does not fit; it takes no line */
-	bool talks;           /* with one_sided: both write lines, and read them back */
-	bool piecemeal;       /* with talks: a line feed on stdin comes after what is before it */
+	uint32_t words; /* ... and the server has this many; 0: three */
+	bool bad_mark;  /* with talks: the peer's first line does not fit; it takes no line */
+	bool talks;     /* with one_sided: both write lines, and read them back */
+	bool piecemeal; /* a line feed on stdin comes after what is before it; TCP, byte by byte */
 	bool full_stdout;     /* nothing can be written to the program's stdout */
 	uint64_t period_ns;   /* with publishes: of the changes of the program's record; 0: any */
 	bool program_serves;  /* with one_sided: the program is a server */
@@ -136,10 +148,34 @@ struct fake_config {
 	bool cut_short;                   /* the data of a client ends after cut_at bytes */
 	unsigned int cut_at, accept_data; /* ... a server sends this many bytes of data */
 	const char *refusal;              /* a server refuses, with this data */
+	/*
+	 * Of peers over TCP, when a program connects without the CM: exchange.c. Of several
+	 * clients, only the first is like that.
+	 */
+	const char *tells;         /* instead of its line; */
+	const char *confirms;      /* a client, instead of "done"; */
+	bool untold, unconfirmed;  /* it says neither, and stays; */
+	bool hangs_up;             /* ... or closes the connection then, */
+	bool hurries;              /* or as soon as it has told its line */
+	bool capitals;             /* its digits are upper-case */
+	bool no_gid;               /* it tells a GID of zeros, */
+	unsigned int lid;          /* and this LID */
+	bool closes_tcp;           /* it closes TCP when both are connected, and goes on; */
+	uint64_t closes_after;     /* ... when it has received so many messages */
+	unsigned int pauses;       /* with known_us: a message takes so many empty polls, too */
+	unsigned int refused_late; /* so many connections are refused while the program waits */
+	bool remains;              /* of a server's earlier connections, at its port */
+	bool ipv6;                 /* all addresses are */
+	uint16_t port;             /* of the server, which the program has to use; 0: any */
+	int rtr_error;             /* the peer's address cannot be reached */
+	const char *mistake;       /* that the program makes in RTR, which then fails */
+	const struct fake_machine *machine; /* NULL: one device with one port */
+	struct fake_way way;
 	/* Completions and events that come late, or without need. */
-	bool late_sends;   /* a send is completed only after an empty poll */
-	bool slow_events;  /* an event of a CQ comes one sleep after its completion */
-	bool own_lines;    /* a receive has its cache lines for itself */
+	bool late_sends;         /* a send is completed only after an empty poll, */
+	unsigned int late_after; /* ... or so many; 0: one */
+	bool slow_events;        /* an event of a CQ comes one sleep after its completion */
+	bool own_lines;          /* a receive has its cache lines for itself */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
 	bool cannot_send;  /* sends to a peer that leaves fail, on iWARP */
 	bool late_gone; /* the event that the peer has left comes late, when the program waits, */
@@ -220,6 +256,7 @@ struct fake_report {
 	char text[FAKE_TEXT];
 	char last[FAKE_LAST][FAKE_NAME]; /* calls: a ring; the newest is calls_seen - 1 */
 	unsigned int calls_seen;
+	unsigned int woken; /* sleeps that a signal ended, until a completion: the most */
 	/*
 	 * What talkers said, as the program has to print it; said_length also counts what does not
 	 * fit.

@@ -21,13 +21,13 @@
 
 static const struct line lines[] = {
 	{ .what = "does not wait for a client that stays when it is to stop",
-	  .who = SERVER | PING | BLAST | WATCHING | THREADED,
+	  .who = SERVER | PING | BLAST | WATCHING | THREADED | MANAGED,
 	  STAYS("pthread_cond_clockwait") },
 	{ .what = "does not wait for a client that stays when it is to stop",
-	  .who = SERVER | PING | BLIND,
+	  .who = SERVER | PING | BLIND | MANAGED,
 	  STAYS("poll") },
 	{ .what = "does not wait for a client that stays when it is to stop",
-	  .who = SERVER | PING | ALONE,
+	  .who = SERVER | PING | ALONE | MANAGED,
 	  STAYS("ppoll") },
 };
 

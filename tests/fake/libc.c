@@ -51,7 +51,9 @@ int __wrap_fcntl(int fd, int command, ...)
 
 int __wrap_sigaction(int signal_number, const struct sigaction *action, struct sigaction *old)
 {
-	return fake_counted("sigaction") ? -1 : __real_sigaction(signal_number, action, old);
+	if (fake_counted("sigaction"))
+		return -1;
+	return __real_sigaction(signal_number, fake_watch_alarm(signal_number, action), old);
 }
 
 /* What is typed comes as it is typed, and each line feed by itself: read(2) may return less. */

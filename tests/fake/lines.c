@@ -27,6 +27,7 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= test->sleeps ? SLEEPING : 0;
 	is |= test->looks ? LOOKING : 0;
 	is |= test->alone ? ALONE : THREADED;
+	is |= test->bare ? 0 : MANAGED;
 	is |= test->spins ? SPINNING : 0;
 	is |= reads ? READING : 0;
 	is |= reached ? REACHED : ASKING;
@@ -100,6 +101,8 @@ static const char *judge_report(const struct run *run, const struct line *line)
 		return "it slept far too long";
 	if (report->skipped_ns + run->real_ns < line->least_s * OUR_NS_PER_S)
 		return "it did not wait long enough";
+	if (line->woken && report->woken != line->woken)
+		return "it did not wait for as many alarms as it should";
 	if (line->config.insists && !report->insisted)
 		return "it was never told to stop again";
 	if (line->last && strcmp(line->last, last))
@@ -116,6 +119,12 @@ static const char *judge(const struct run *run, const struct line *line)
 
 	if (wrong)
 		return wrong;
+	if (status == wanted && said_it(run, line) && line->printed &&
+	    !strstr(run->output, line->printed)) {
+		snprintf(why, sizeof(why), "it printed '%.200s', not '%s'", run->output,
+			 line->printed);
+		return why;
+	}
 	if (status == wanted && said_it(run, line))
 		return judge_report(run, line);
 	snprintf(why, sizeof(why), "exit status %d, not %d with '%s'%s; it said: %.150s", status,
@@ -159,6 +168,8 @@ static void run_line(const struct test *test, const struct line *line)
 		arguments[n++] = storage[i];
 	}
 	run_program(&run, &config, arguments);
+	if (test->one_file && !(line->said && strstr(line->said, "listening on ")))
+		test_drop_greeting(&run);
 	test_result(test, line->what, judge(&run, line));
 }
 
@@ -167,7 +178,8 @@ void run_lines(const struct test *test, const struct line *lines, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (line_is_for(lines[i].who, test) && !(test->counts && lines[i].config.iwarp))
+		if (line_is_for(lines[i].who, test) &&
+		    !((test->counts || test->bare) && lines[i].config.iwarp))
 			run_line(test, &lines[i]);
 	}
 }

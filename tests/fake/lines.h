@@ -33,6 +33,7 @@ enum {
 	REFUSING = 1 << 4,      /* a server that may refuse clients */
 	BELIEVING = 1 << 5,     /* ... or one that is told by its user */
 	WATCHING = 1 << 6,      /* notices that a peer leaves */
+	MANAGED = 1 << 7,       /* connects by the connection manager (CM) */
 	SLEEPING = 1 << 8,      /* while it waits for a completion */
 	ALONE = 1 << 9,         /* has one thread */
 	THREADED = 1 << 10,     /* ... or several */
@@ -70,6 +71,7 @@ struct line {
 	bool clients_doing;         /* but a server's status is 0 */
 	const char *said;           /* on stderr; NULL: stderr is empty */
 	bool once;                  /* ... which is the only line there */
+	const char *printed;        /* on stdout; NULL: not checked */
 	unsigned int done;          /* peers that get everything; 0: any number */
 	unsigned int refused;       /* why the last client was refused; 0: not checked */
 	unsigned int refused_first; /* ... and why the first; 0: not checked */
@@ -85,6 +87,7 @@ struct line {
 	unsigned int most_calls;       /* 0: not checked */
 	unsigned int most_s;           /* seconds that it slept, by its clock; 0: not checked */
 	unsigned int least_s;          /* ... at least, with all other time of its run */
+	unsigned int woken;            /* by its alarm, in one wait; 0: not checked */
 	const char *last;              /* the program's last call; NULL: not checked */
 	const char *words[LINE_WORDS]; /* those that the program does not accept are left out */
 };

@@ -49,6 +49,8 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_figures(test);
 	else if (!strcmp(what, "many") && count)
 		test_many(test, strtoull(count, NULL, 10));
+	else if (!strcmp(what, "lines") && test->one_file)
+		test_one_file(test);
 	else if (!strcmp(what, "lines")) {
 		test_edges(test);
 		test_command_lines(test);
@@ -59,6 +61,7 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_silence(test);
 		test_pools(test);
 		test_memories(test);
+		test_bare(test);
 	} else {
 		return false;
 	}

@@ -104,6 +104,7 @@ static void ping_client_hears(struct fake_peer *peer, const uint8_t *data, uint3
 		return;
 	check_data(peer, peer->received++, data);
 	fake_may_stop_program(peer);
+	fake_may_close_tcp(peer);
 	if (fake_has_quit(peer)) {
 		fake_put_leave(peer);
 		return;
@@ -119,7 +120,7 @@ static void send_back(struct fake_peer *peer, const uint8_t *data, uint32_t leng
 	uint8_t *copy = fake_allocate(length);
 
 	memcpy(copy, data, length);
-	copy[length - 1] ^= peer->received == fake_config->garbles;
+	copy[fake_config->garbles_first ? 0 : length - 1] ^= peer->received == fake_config->garbles;
 	fake_tell(peer, copy, length);
 	free(copy);
 }
@@ -134,6 +135,7 @@ static void ping_hear(struct fake_peer *peer, const uint8_t *data, uint32_t leng
 		return;
 	peer->received++;
 	fake_may_stop_program(peer);
+	fake_may_close_tcp(peer);
 	send_back(peer, data, length);
 	fake_server_may_leave(peer);
 }

@@ -167,6 +167,7 @@ int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int mask)
 	}
 	if (!fault.error && fake_use(&qp->object, "ibv_modify_qp") && mask & IBV_QP_STATE) {
 		if (attr->qp_state == IBV_QPS_ERR) {
+			fake_check_last_send(qp);
 			fake_flush(qp);
 			fake_give_up(qp->id);
 		} else {
@@ -252,8 +253,11 @@ void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status)
 
 void fake_complete_late_sends(const struct fake_cq *cq)
 {
+	static unsigned int looks;
 	struct fake_qp *qp;
 
+	if (fake_config->late_after && ++looks % fake_config->late_after)
+		return;
 	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
 		for (; qp->late && qp->send_cq == cq; qp->late--) {
 			fake_report->late_sends++;

@@ -5,28 +5,29 @@
  * effect as with the kernel's sockets: a connection is one end of a socket pair, a listener is an
  * eventfd. The peer gets what the program sends at once.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "program/addresses.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/sockets.h"
 
-#define MAX_FD    1024
-#define LINE_SIZE 52
-#define MAX_WAIT  64 /* clients that were not accepted yet */
-#define FIRST_QPN 0x400
+#define MAX_FD   1024
+#define MAX_WAIT 64 /* clients that were not accepted yet */
 
 static struct fake_line *lines[MAX_FD];   /* the key is the program's descriptor */
 static struct fake_id *listening[MAX_FD]; /* likewise */
-static LIST_HEAD(line_list, fake_line) all_lines;
+static int types[MAX_FD];                 /* of sockets */
+static bool one_family[MAX_FD], reuses[MAX_FD], refused[MAX_FD];
 static struct fake_peer *waiting[MAX_WAIT];
-static unsigned int n_waiting, n_lines;
+static unsigned int n_waiting;
 static int listener_fd = -1;
 
 int __real_close(int fd);
@@ -47,54 +48,9 @@ int __wrap_shutdown(int fd, int how);
 int __wrap_close(int fd);
 ssize_t __wrap_getrandom(void *data, size_t size, unsigned int flags);
 
-struct fake_line *fake_find_line(uint32_t qp_num)
-{
-	struct fake_line *line = LIST_FIRST(&all_lines);
-
-	while (line && (line->qp_num != qp_num || !line->peer))
-		line = LIST_NEXT(line, next);
-	return line;
-}
-
-void fake_check_told(const struct fake_line *line)
-{
-	if (line->has_told && line->id && line->sq_psn != line->told_psn)
-		fake_complain("the PSN that was told is not the QP's");
-	if (line->has_told && line->id && line->id->pub.qp &&
-	    line->id->pub.qp->qp_num != line->told_qp_num)
-		fake_complain("the QP number that was told is not the QP's");
-}
-
-/* Nothing more comes from the peer over TCP. */
-void fake_hang_up(struct fake_line *line)
-{
-	if (line->peer_fd >= 0)
-		__real_close(line->peer_fd);
-	line->peer_fd = -1;
-}
-
-static void write_to_program(const struct fake_line *line, const char *text, size_t size)
-{
-	if (line->peer_fd >= 0 && !fake_report->stopped &&
-	    __real_send(line->peer_fd, text, size, MSG_NOSIGNAL) < 0)
-		fake_complain("the peer cannot write to the program");
-}
-
-static void tell_line(const struct fake_line *line)
-{
-	char text[LINE_SIZE];
-	int i, length = snprintf(text, sizeof(text), "0000:%06x:%06x:", line->qp_num, line->psn);
-
-	for (i = 0; i < 16; i++)
-		length += snprintf(text + length, sizeof(text) - (size_t)length, "%02x",
-				   line->gid.raw[i]);
-	write_to_program(line, text, sizeof(text));
-}
-
 /* A connection. `fd` is the program's end; if it is negative, a new descriptor is made. */
 static int new_line(int fd, struct fake_peer *peer)
 {
-	struct fake_line *line = fake_allocate(sizeof(*line));
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
@@ -104,37 +60,39 @@ static int new_line(int fd, struct fake_peer *peer)
 		__real_close(ends[0]);
 		ends[0] = fd;
 	}
-	line->program_fd = ends[0];
-	line->peer_fd = ends[1];
-	line->peer = peer;
-	line->qp_num = FIRST_QPN + n_lines++;
-	line->psn = 0x123450 + n_lines;
-	fake_own_gid(&line->gid);
-	line->gid.raw[15] = (uint8_t)(10 + n_lines);
-	lines[ends[0]] = line;
-	LIST_INSERT_HEAD(&all_lines, line, next);
+	lines[ends[0]] = fake_new_line(ends[0], ends[1], peer);
 	return ends[0];
 }
 
 int __wrap_socket(int family, int type, int protocol)
 {
 	struct fake_fault fault = fake_begin("socket");
+	int fd;
 
-	(void)family, (void)type, (void)protocol;
+	(void)family, (void)protocol;
 	if (fake_end(fault.error))
 		return -1;
-	return __real_eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
+	fd = __real_eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
+	if (fd >= 0) {
+		types[fd] = type & SOCK_STREAM;
+		one_family[fd] = reuses[fd] = refused[fd] = false;
+	}
+	return fd;
 }
 
+/* A socket for datagrams only finds out the program's own address. */
 int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
 	struct fake_fault fault = fake_begin("connect");
+	static unsigned int n_refused;
 	int error = fault.error;
-	static unsigned int calls;
 
 	(void)address, (void)length;
-	/* The first socket finds out the own address, by UDP. */
-	if (!error && calls++ % 2) {
+	if (!error && types[fd] == SOCK_STREAM && n_refused < fake_config->refused_late) {
+		n_refused++;
+		refused[fd] = true;
+		error = EINPROGRESS;
+	} else if (!error && types[fd] == SOCK_STREAM) {
 		new_line(fd, NULL);
 		if (fake_chance(2))
 			error = EINPROGRESS;
@@ -142,10 +100,23 @@ int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
 	return fake_end(error) ? -1 : 0;
 }
 
+/* Whether others have the port: an IPv6 socket that is not told otherwise also takes it of IPv4. */
+static bool is_taken(int fd, const struct sockaddr *address)
+{
+	static bool any4;
+	bool taken = address->sa_family == AF_INET6 && any4 && !one_family[fd] &&
+		     our_is_any_address(address);
+
+	any4 |= address->sa_family == AF_INET && our_is_any_address(address);
+	return taken || (fake_config->remains && !reuses[fd]);
+}
+
 int __wrap_bind(int fd, const struct sockaddr *address, socklen_t length)
 {
 	struct fake_fault fault = fake_begin("bind");
 
+	if (!fault.error && is_taken(fd, address))
+		fault.error = EADDRINUSE;
 	if (!fault.error) {
 		listening[fd] = fake_new_id(NULL, NULL, true);
 		listening[fd]->listens_by_tcp = true;
@@ -168,7 +139,9 @@ int __wrap_listen(int fd, int backlog)
 {
 	struct fake_fault fault = fake_begin("listen");
 
-	(void)backlog;
+	if (backlog < (int)fake_config->clients)
+		fake_complain("listen: of %u clients some would wait for a repeated SYN",
+			      fake_config->clients);
 	if (!fault.error) {
 		listener_fd = fd;
 		listening[fd]->state = FAKE_LISTENING;
@@ -189,42 +162,56 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length, int flag
 	if (!error) {
 		accepted = new_line(-1, waiting[0]);
 		memmove(waiting, waiting + 1, --n_waiting * sizeof(*waiting));
-		tell_line(lines[accepted]);
+		fake_tell_line(lines[accepted]);
 	}
 	fake_end(error);
 	return accepted;
 }
 
-static int name_of(const char *call, struct sockaddr *address, socklen_t *length)
+/* As getsockname(2): what has no room is cut off, and the length is that of all of it. */
+static void put_name(const char *host, in_port_t port, struct sockaddr *address, socklen_t *length)
 {
-	struct fake_fault fault = fake_begin(call);
-	const struct sockaddr_in local = { .sin_family = AF_INET,
-					   .sin_port = htons(12321),
-					   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in6 ipv6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	struct sockaddr_in ipv4 = { .sin_family = AF_INET, .sin_port = htons(port) };
+	socklen_t size = fake_config->ipv6 ? sizeof(ipv6) : sizeof(ipv4);
 
-	memcpy(address, &local, sizeof(local));
-	*length = sizeof(local);
-	return fake_end(fault.error) ? -1 : 0;
+	if (fake_config->ipv6)
+		inet_pton(AF_INET6, host, &ipv6.sin6_addr);
+	else
+		inet_pton(AF_INET, host, &ipv4.sin_addr);
+	memcpy(address, fake_config->ipv6 ? (void *)&ipv6 : (void *)&ipv4,
+	       *length < size ? *length : size);
+	*length = size;
 }
 
 int __wrap_getsockname(int fd, struct sockaddr *address, socklen_t *length)
 {
+	struct fake_fault fault = fake_begin("getsockname");
+
 	(void)fd;
-	return name_of("getsockname", address, length);
+	if (!fault.error)
+		put_name(fake_config->ipv6 ? "::1" : "127.0.0.1", 12321, address, length);
+	return fake_end(fault.error) ? -1 : 0;
 }
 
 int __wrap_getpeername(int fd, struct sockaddr *address, socklen_t *length)
 {
+	struct fake_fault fault = fake_begin("getpeername");
+
 	(void)fd;
-	return name_of("getpeername", address, length);
+	if (!fault.error)
+		put_name(fake_config->ipv6 ? FAKE_PEER6 : FAKE_PEER4, FAKE_PEER_PORT, address,
+			 length);
+	return fake_end(fault.error) ? -1 : 0;
 }
 
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
 {
 	struct fake_fault fault = fake_begin("getsockopt");
+	int error = refused[fd] ? ECONNREFUSED : 0;
 
-	(void)fd, (void)level, (void)name;
-	memset(value, 0, *length);
+	(void)level, (void)name;
+	memcpy(value, &error, *length);
 	return fake_end(fault.error) ? -1 : 0;
 }
 
@@ -232,56 +219,12 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t 
 {
 	struct fake_fault fault = fake_begin("setsockopt");
 
-	(void)fd, (void)level, (void)name, (void)value, (void)length;
+	(void)length;
+	if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY)
+		one_family[fd] = *(const int *)value;
+	if (level == SOL_SOCKET && name == SO_REUSEADDR)
+		reuses[fd] = *(const int *)value;
 	return fake_end(fault.error) ? -1 : 0;
-}
-
-static bool take_line(struct fake_line *line, const char *text, size_t size)
-{
-	unsigned int lid;
-
-	if (size != LINE_SIZE || text[size - 1] || strlen(text) != LINE_SIZE - 1 ||
-	    sscanf(text, "%4x:%6x:%6x:", &lid, &line->told_qp_num, &line->told_psn) != 3)
-		return false;
-	line->has_told = true;
-	fake_check_told(line);
-	return strcmp(text + 19, "00000000000000000000ffff7f000001") == 0;
-}
-
-static bool is_ready(const struct fake_line *line)
-{
-	return line->id && line->id->object.alive && line->id->pub.qp &&
-	       line->id->pub.qp->state == IBV_QPS_RTS;
-}
-
-/* The program is the server: its line says that it is ready, and the client is ready, too. */
-static void client_hears(struct fake_line *line, const char *text, size_t size)
-{
-	if (line->has_told || !take_line(line, text, size)) {
-		fake_complain("the server says no line, or too much");
-		return;
-	}
-	if (!is_ready(line))
-		fake_complain("the server answers before its QP can receive");
-	write_to_program(line, "done", 5);
-	if (is_ready(line))
-		fake_put_begin(line->peer);
-}
-
-static void server_hears(struct fake_line *line, const char *text, size_t size)
-{
-	if (!line->has_told) {
-		if (!take_line(line, text, size))
-			fake_complain("the client says no line");
-		line->peer = fake_new_server();
-		tell_line(line);
-		return;
-	}
-	if (line->done || size != 5 || memcmp(text, "done", 5))
-		fake_complain("the client does not say done, once");
-	if (!is_ready(line))
-		fake_complain("the client is done before its QP can receive");
-	line->done = true;
 }
 
 ssize_t __wrap_send(int fd, const void *data, size_t size, int flags)
@@ -291,11 +234,16 @@ ssize_t __wrap_send(int fd, const void *data, size_t size, int flags)
 	if (fd >= MAX_FD || !lines[fd])
 		return __real_send(fd, data, size, flags);
 	fault = fake_begin("send");
+	if (!fault.error && lines[fd]->peer_fd < 0 && !fake_report->stopped) {
+		fault.error = EPIPE;
+		if (!(flags & MSG_NOSIGNAL))
+			raise(SIGPIPE);
+	}
 	if (!fault.error && !fake_report->stopped) {
 		if (lines[fd]->peer && lines[fd]->peer->is_client)
-			client_hears(lines[fd], data, size);
+			fake_client_hears(lines[fd], data, size);
 		else
-			server_hears(lines[fd], data, size);
+			fake_server_hears(lines[fd], data, size);
 	}
 	return fake_end(fault.error) ? -1 : (ssize_t)size;
 }
@@ -310,7 +258,7 @@ ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
 	fault = fake_begin("recv");
 	if (fake_end(fault.error))
 		return -1;
-	got = __real_recv(fd, data, size, flags);
+	got = __real_recv(fd, data, fake_config->piecemeal ? 1 : size, flags);
 	fake_lock();
 	/* That was "done", so the client counts as served. */
 	if (got > 0 && lines[fd]->has_told && lines[fd]->peer->is_client)

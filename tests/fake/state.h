@@ -112,7 +112,11 @@ bool fake_has_news(
 	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
 void fake_tell_late(uint64_t ns); /* the program waits so long: events that were held back come */
 void fake_check_alarm(
-	const char *call);        /* the program works: no call that may block is under way */
+	const char *call); /* the program works: no call that may block is under way */
+struct sigaction;
+/* To be called before the program gets a handler: what it gets instead. */
+const struct sigaction *fake_watch_alarm(int number, const struct sigaction *action);
+unsigned int fake_alarm_s(void);  /* for how long the alarm was set last */
 bool fake_insist(void);           /* the program waits: the second signal comes, if due */
 void *fake_allocate(size_t size); /* zeroed; never fails, is never counted */
 
@@ -434,13 +438,15 @@ void fake_stop_wire(void);
 struct fake_peer *fake_new_server(void);
 struct fake_peer *fake_first_peer(void); /* of the list of all, the newest first; or NULL */
 
-/* ---- bare.c, sockets.c: connections without the CM ---- */
+/* ---- bare.c, sockets.c, exchange.c: connections without the CM ---- */
 
 /* A client has connected to a listening socket. */
 void fake_client_connects(struct fake_peer *peer);
 void fake_hang_up(struct fake_line *line);
 /* ibv_modify_qp of a QP from ibv_create_qp. Returns 0 or an errno value. */
 int fake_modify_by_hand(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask);
+void fake_check_last_send(const struct fake_qp *qp); /* the program puts it into its error state */
+void fake_may_close_tcp(const struct fake_peer *peer); /* it has received one more message */
 /* The connection whose peer has sent that QP number; NULL: there is none. */
 struct fake_line *fake_find_line(uint32_t qp_num);
 /* Compares what the program sends over TCP about its QP with the QP itself, when both are known. */

@@ -25,8 +25,7 @@ struct sweep {
 	unsigned int points, failures, hangs;
 };
 
-/* Removes the first message of a server without -q. */
-static void drop_greeting(struct run *run)
+void test_drop_greeting(struct run *run)
 {
 	const char *end = strchr(run->errors, '\n');
 
@@ -112,7 +111,7 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	}
 	run_program(run, &its, arguments);
 	if (test->one_file)
-		drop_greeting(run);
+		test_drop_greeting(run);
 }
 
 /* One run with one failure. Returns false if there is no such call, or no such way to fail. */

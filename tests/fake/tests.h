@@ -37,7 +37,12 @@ void test_configure(const struct test *test, struct fake_config *config);
 /* Runs the program with `config`, and the command line that belongs to it. */
 void test_run(const struct test *test, const struct fake_config *config, struct run *run);
 
+/* Removes the first message of a server without -q. */
+void test_drop_greeting(struct run *run);
+
 void test_sweep(const struct test *test);
+void test_bare(const struct test *test);     /* rows for ping-rc-0, */
+void test_one_file(const struct test *test); /* and for ping-ep-0 */
 void test_strays(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);

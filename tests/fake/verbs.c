@@ -11,6 +11,7 @@
 
 #include "tests/fake/libc.h"
 #include "tests/fake/limits.h"
+#include "tests/fake/machines.h"
 #include "tests/fake/state.h"
 
 /* verbs.h has macros of these names, which call other functions. */
@@ -39,12 +40,17 @@ struct ibv_context *fake_get_device(unsigned int number)
 {
 	struct ibv_device *device = &devices[number].pub;
 	struct verbs_context *context = &devices[number].context;
-	bool iwarp = fake_config->iwarp;
+	bool iwarp = fake_adapter(number)->iwarp;
 
 	if (!context->sz) {
 		device->node_type = iwarp ? IBV_NODE_RNIC : IBV_NODE_CA;
 		device->transport_type = iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
-		snprintf(device->name, sizeof(device->name), "%s%u", iwarp ? "siw" : "rxe", number);
+		if (fake_config->machine)
+			snprintf(device->name, sizeof(device->name), "%s",
+				 fake_adapter(number)->name);
+		else
+			snprintf(device->name, sizeof(device->name), "%s%u", iwarp ? "siw" : "rxe",
+				 number);
 		context->query_port = query_port;
 		context->sz = sizeof(*context);
 		context->context.device = device;
@@ -69,14 +75,13 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
 	return text;
 }
 
-static int fill_port(struct ibv_port_attr *port)
+static int fill_port(const struct ibv_context *context, uint8_t number, struct ibv_port_attr *port)
 {
 	struct fake_fault fault = fake_begin("ibv_query_port");
 
 	memset(port, 0, sizeof(*port));
-	port->state = IBV_PORT_ACTIVE;
-	port->active_mtu = IBV_MTU_1024;
-	port->link_layer = IBV_LINK_LAYER_ETHERNET;
+	if (!fake_fill_port(context, number, port))
+		fault.error = EINVAL;
 	port->max_msg_sz = fake_max_message();
 	return fake_end(fault.error);
 }
@@ -84,15 +89,14 @@ static int fill_port(struct ibv_port_attr *port)
 static int query_port(struct ibv_context *context, uint8_t port_number, struct ibv_port_attr *port,
 		      size_t size)
 {
-	(void)context, (void)port_number, (void)size;
-	return fill_port(port);
+	(void)size;
+	return fill_port(context, port_number, port);
 }
 
 int ibv_query_port(struct ibv_context *context, uint8_t port_number,
 		   struct _compat_ibv_port_attr *port)
 {
-	(void)context, (void)port_number;
-	return fill_port((struct ibv_port_attr *)port);
+	return fill_port(context, port_number, (struct ibv_port_attr *)port);
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *limits)
