@@ -190,7 +190,8 @@ class Case:
         while True:
             states = self.states(self.server_host, names)
             listing = self.server_host.shell("rdma resource show qp")
-            held = [s for s in self.stages if f"pid {states[f'{s}-server']['pid']} " in listing]
+            makers = set(map(int, re.findall(r" pid (\d+) ", listing)))
+            held = [s for s in self.stages if makers & set(states[f"{s}-server"]["tasks"])]
             empty = 0 if held else empty + 1
             if empty == 2 or time.monotonic() > end:
                 break

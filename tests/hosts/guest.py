@@ -46,11 +46,18 @@ class Started:
         with open(f"{self.path}.{kind}", encoding="utf-8", errors="replace") as file:
             return file.read()
 
+    def tasks(self) -> list[int]:
+        """The ids of its threads: an object of the kernel's has that of the thread that made it."""
+        try:
+            return [int(task) for task in os.listdir(f"/proc/{self.process.pid}/task")]
+        except FileNotFoundError:
+            return []
+
     def state(self) -> dict[str, Any]:
         """All that is known of it."""
         err = self.text("err")
         return {
-            "pid": self.process.pid,
+            "tasks": self.tasks(),
             "status": self.process.poll(),
             "sends": len(TRACE_OF_SEND.findall(err)),
             "said": SENTENCE.findall(err)[:20],

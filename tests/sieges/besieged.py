@@ -16,8 +16,20 @@ import threading
 import time
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from sieges.judge import BESIEGED, ENDED, RELIEVED, Honest, Seen, driver_hangs, driver_is_deaf, is_surprise
+from sieges.judge import (
+    BESIEGED,
+    ENDED,
+    KINDS,
+    RELIEVED,
+    Honest,
+    Seen,
+    driver_hangs,
+    driver_is_deaf,
+    held_by,
+    is_surprise,
+)
 from sieges.ways import ONE, Way, Where, ways_to
 
 PATIENCE_S = 120  # of anything that has to come; the kernel may take a minute to destroy an id
@@ -25,10 +37,9 @@ CLIENT_S = 120  # of an honest client
 STOOD_STILL_S = 5
 KILLED_S = 20  # that a killed program takes to end
 LONGEST_S = 30  # of a hostile program that ends by itself
-KINDS = ("pd", "cq", "qp", "cm_id", "mr")
 
 
-def listed(kind: str) -> list[dict[str, object]]:
+def listed(kind: str) -> list[dict[str, Any]]:
     """The kernel's objects of one kind."""
     text = subprocess.run(["rdma", "-j", "resource", "show", kind], capture_output=True, text=True, check=True)
     return list(json.loads(text.stdout or "[]"))
@@ -37,7 +48,8 @@ def listed(kind: str) -> list[dict[str, object]]:
 def holds(pid: int) -> str:
     """A process' descriptors and RDMA objects."""
     counts = {"fd": len(os.listdir(f"/proc/{pid}/fd"))}
-    counts |= {kind: sum(each.get("pid") == pid for each in listed(kind)) for kind in KINDS}
+    tasks = set(map(int, os.listdir(f"/proc/{pid}/task")))
+    counts |= held_by(tasks, {kind: listed(kind) for kind in ("ctx", *KINDS)})
     return " ".join(f"{kind} {count}" for kind, count in counts.items())
 
 

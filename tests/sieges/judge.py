@@ -120,6 +120,22 @@ HANGS = re.compile(r"\b(cm_destroy_id)\b")
 LISTENS = "0A"  # the state, in the kernel's list of TCP sockets
 
 
+KINDS = ("pd", "cq", "qp", "cm_id", "mr")
+
+
+def held_by(tasks: set[int], listed: dict[str, list[dict[str, Any]]]) -> dict[str, int]:
+    """How many RDMA objects of each kind a process with these threads holds, by what `rdma -j resource show` lists.
+
+    The list has the thread that made an object, which may have ended. So what belongs to the process' contexts counts.
+    """
+    contexts = {(each["ifname"], each["ctxn"]) for each in listed["ctx"] if each.get("pid") in tasks}
+    own = {kind: [e for e in listed[kind] if (e["ifname"], e.get("ctxn")) in contexts] for kind in ("pd", "cq")}
+    domains = {(each["ifname"], each["pdn"]) for each in own["pd"]}
+    own |= {kind: [e for e in listed[kind] if (e["ifname"], e.get("pdn")) in domains] for kind in ("qp", "mr")}
+    own["cm_id"] = [each for each in listed["cm_id"] if each.get("pid") in tasks]
+    return {kind: len(own[kind]) for kind in KINDS}
+
+
 def driver_hangs(stacks: list[str]) -> str:
     """That one of a server's threads waits for ever in the kernel, or nothing."""
     found = [match[1] for match in map(HANGS.search, stacks) if match]

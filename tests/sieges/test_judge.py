@@ -9,6 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from sieges.besieged import Siege
 from sieges.judge import (
@@ -22,6 +23,7 @@ from sieges.judge import (
     driver_hangs,
     driver_is_deaf,
     faults,
+    held_by,
     verdict,
 )
 from sieges.results import conditions, keep, kept, table
@@ -39,6 +41,23 @@ CONSOLE = """[   12.000001] BUG: another one, which was survived
 [  760.640562]  destroy_cm_id+0x9f/0x230 [iw_cm]
 [  760.646219] Kernel panic - not syncing: Fatal exception
 """
+
+# What Linux 6.1 lists of a server of ping-rdma-1 whose main thread is 180 and the thread of its client 187, and of that
+# client; without what does not matter.
+LISTED: dict[str, list[dict[str, Any]]] = {
+    "ctx": [{"ctxn": 0, "pid": 180}, {"ctxn": 1, "pid": 185}],
+    "pd": [
+        {"pdn": 0},  # of the kernel
+        {"pdn": 1, "ctxn": 0, "pid": 180},
+        {"pdn": 2, "ctxn": 1, "pid": 185},
+        {"pdn": 3, "ctxn": 1, "pid": 183},
+        {"pdn": 4, "ctxn": 0, "pid": 187},
+    ],
+    "cq": [{"cqn": 0}, {"cqn": 1, "ctxn": 1, "pid": 183}, {"cqn": 2, "ctxn": 0, "pid": 187}],
+    "qp": [{"lqpn": 17, "pdn": 3, "pid": 183}, {"lqpn": 18, "pdn": 4, "pid": 187}, {"lqpn": 1}],
+    "mr": [{"mrn": n, "pdn": 3 + n // 3, "pid": (183, 187)[n // 3]} for n in range(6)],
+    "cm_id": [{"cm-idn": 0, "pid": 180}, {"cm-idn": 1, "pid": 183}, {"cm-idn": 2, "pid": 180}],
+}
 
 
 def held() -> Seen:
@@ -163,6 +182,14 @@ class Judge(unittest.TestCase):
         self.assertIn("| 1 of 1 | 7.0, 7.0 |", table([seen]))
         seen.honest[2].status = 1
         self.check(seen, "1 of 1 honest clients failed")
+
+    def test_objects_of_threads(self) -> None:
+        """Also of one that has ended, and of no other process or device."""
+        listed = {kind: [each | {"ifname": "rxe0"} for each in LISTED[kind]] for kind in LISTED}
+        listed["pd"] += [{"ifname": "siw0", "pdn": 4, "ctxn": 0, "pid": 7}]
+        for tasks in ({180, 181, 187}, {180, 181}):
+            self.assertEqual(held_by(tasks, listed), {"pd": 2, "cq": 1, "qp": 1, "cm_id": 2, "mr": 3})
+        self.assertEqual(held_by({183, 185}, listed), {"pd": 2, "cq": 1, "qp": 1, "cm_id": 1, "mr": 3})
 
     def test_driver_that_hangs(self) -> None:
         seen = held()
