@@ -121,7 +121,8 @@ def of_server(row: Disturbance, seen: Seen) -> list[str]:
         faults.append(f"server: exit status {seen.server.status}")
     elif seen.server.status == 1 and not lines + sentences(seen.said_later):
         faults.append("server fails without a word")
-    faults += [f"server says later: {line}" for line in sentences(seen.said_later)]
+    later = [line for line in sentences(seen.said_later) if not re.search(HINT, line)]
+    faults += [f"server says later: {line}" for line in later]
     if seen.held:
         faults.append(f"server still holds {seen.held} of a client that has gone")
     if not seen.server_lasted and not (row.removes and 1 in row.hosts):

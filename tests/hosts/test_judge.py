@@ -153,6 +153,11 @@ class Judge(unittest.TestCase):
         seen.said_later = [f"ping-sr-3/server: {SILENT}"]
         self.check(seen, BAD, "says later")
 
+    def test_server_tells_later_what_its_device_says(self) -> None:
+        seen = good(CUT)
+        seen.said_later = ["ping-srq-4/server: siw0, port 1: its link is down (IBV_EVENT_PORT_ERR)"]
+        self.check(seen, DONE)
+
     def test_server_holds(self) -> None:
         seen = good(CUT)
         seen.held = "a QP"
