@@ -61,7 +61,8 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_silence(test);
 		test_pools(test);
 		test_memories(test);
-		test_bare(test);
+		test_bare_devices(test);
+		test_bare_peers(test);
 	} else {
 		return false;
 	}

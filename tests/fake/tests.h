@@ -41,8 +41,9 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 void test_drop_greeting(struct run *run);
 
 void test_sweep(const struct test *test);
-void test_bare(const struct test *test);     /* rows for ping-rc-0, */
-void test_one_file(const struct test *test); /* and for ping-ep-0 */
+void test_bare_devices(const struct test *test); /* rows for ping-rc-0 */
+void test_bare_peers(const struct test *test);
+void test_one_file(const struct test *test); /* rows for ping-ep-0 */
 void test_strays(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
