@@ -219,9 +219,14 @@ static int report_unsent(int ret, uint64_t messages)
 	return ECONNABORTED;
 }
 
+static bool is_agent(const struct our_control *control)
+{
+	return !strcmp(control->role, "agent");
+}
+
 static void report_end(struct our_control *control, int ret, uint64_t messages)
 {
-	const char *peer = strcmp(control->role, "agent") ? "server" : "client";
+	const char *peer = is_agent(control) ? "client" : "server";
 
 	if (ret == ECONNRESET)
 		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
@@ -233,11 +238,13 @@ static void report_end(struct our_control *control, int ret, uint64_t messages)
 				    " messages (%s)",
 				    peer, messages, our_end_name(ret));
 	if (ret == ECANCELED)
-		our_report_sentence(
-			"a work request was flushed after %" PRIu64
-			" messages, although the %s has not disconnected: most likely the device could "
-			"not send, and its driver does not say why: is its link up?",
-			messages, peer);
+		our_report_sentence("a work request was flushed after %" PRIu64
+				    " messages, although the %s has not disconnected: %s could not "
+				    "send, and its driver does not say why: is its link up?",
+				    messages, peer,
+				    is_agent(control)
+					    ? "it asked for what it has no right to, or our device"
+					    : "most likely the device");
 	if (ret == ETIMEDOUT && our_now_ns() >= control->give_up_ns)
 		our_report_sentence("waited in vain for the %s's answer to message %" PRIu64
 				    ", until %u s after the end of -D %" PRIu64
@@ -252,7 +259,7 @@ static void report_end(struct our_control *control, int ret, uint64_t messages)
 
 static int judge_end(struct our_control *control, int ret, uint64_t messages)
 {
-	bool unlimited = !strcmp(control->role, "agent") && control->count == OUR_COUNT_UNLIMITED;
+	bool unlimited = is_agent(control) && control->count == OUR_COUNT_UNLIMITED;
 	bool unsent = ret == EPIPE && our_client_may_have_left(control);
 
 	if ((ret == ECONNRESET || unsent) && !our_stop_requested())
@@ -269,7 +276,8 @@ static int judge_end(struct our_control *control, int ret, uint64_t messages)
 	if (unsent && (ret == ECONNRESET || ret == ECANCELED))
 		return report_unsent(ret, messages);
 	report_end(control, ret, messages);
-	return ret;
+	/* On RoCE each client can make our device flush, by a request that it has no right to. */
+	return ret == ECANCELED && is_agent(control) ? ECONNABORTED : ret;
 }
 
 int our_judge_end(struct our_control *control, int ret, uint64_t messages)

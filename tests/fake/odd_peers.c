@@ -376,7 +376,6 @@ static const struct line lines[] = {
 		      .fault_name = "ibv_post_send",
 		      .fault_nth = 2,
 		      .fault_way = "WR_FLUSH_ERR" },
-	  .status = 1,
 	  .said = "although the client has not disconnected",
 	  .once = true,
 	  .words = { WORK, "-q" } },

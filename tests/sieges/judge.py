@@ -48,6 +48,10 @@ EXPECTED = (
     r"completion of the receive with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: local (QP operation|length) error "
     r"\(status [12], vendor 0x[0-9a-f]+\): most likely the message is longer than the buffer of the receive it met: "
     r"were both sides started with the same -s\?",
+    # soft-RoCE, of an access without the right, when the client's end comes more than a second later
+    r"a work request was flushed after [0-9]+ messages, although the client has not disconnected: "
+    r"it asked for what it has no right to, or our device could not send, and its driver does not say why: is its "
+    r"link up\?",
     # soft-iWARP, of an access without the right
     r"siw0, QP of the connection with .*: the peer (broke the protocol, or asked for what cannot be"
     r"|asked for memory that it may not reach) \(IBV_EVENT_QP_(REQ|ACCESS)_ERR\)",

@@ -212,8 +212,8 @@ static const struct ended {
 	/* A flushed work request alone does not mean that the peer has left. */
 	{ "client", 9, ECONNRESET, 5, false, ECANCELED,
 	  "a work request was flushed after 5 messages, although the server has not", 0 },
-	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECANCELED,
-	  "although the client has not disconnected", 0 },
+	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNABORTED,
+	  "although the client has not disconnected: it asked for what it has no right to", 0 },
 	{ "client", 9, ENODEV, 5, false, ENODEV, NULL, 0 }, /* a post failed and reported it */
 };
 
