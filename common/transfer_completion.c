@@ -261,6 +261,7 @@ static int judge_end(struct our_control *control, int ret, uint64_t messages)
 {
 	bool unlimited = is_agent(control) && control->count == OUR_COUNT_UNLIMITED;
 	bool unsent = ret == EPIPE && our_client_may_have_left(control);
+	int of_device = 0;
 
 	if ((ret == ECONNRESET || unsent) && !our_stop_requested())
 		ret = cause_of_flush(control);
@@ -272,9 +273,11 @@ static int judge_end(struct our_control *control, int ret, uint64_t messages)
 	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
 		return 0;
 	if (ret && ret != EINTR)
-		our_read_async_events(control); /* what the device reports about it */
+		of_device = our_read_async_events(control); /* what it reports about it */
 	if (unsent && (ret == ECONNRESET || ret == ECANCELED))
 		return report_unsent(ret, messages);
+	if (ret == ECANCELED && of_device == EIO) /* reported: the device has failed */
+		return EIO;
 	report_end(control, ret, messages);
 	/* On RoCE each client can make our device flush, by a request that it has no right to. */
 	return ret == ECANCELED && is_agent(control) ? ECONNABORTED : ret;

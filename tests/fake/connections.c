@@ -242,6 +242,12 @@ void fake_device_leaves(struct fake_id *id)
 	id->device_gone = true;
 	id->peer->left = true;
 	fake_send_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+	/*
+	 * Without a CM only the device itself can tell. After its last word a program may say that
+	 * its peer is silent, too.
+	 */
+	if (id->line && !fake_report->last_word)
+		fake_raise_of(IBV_EVENT_DEVICE_FATAL, NULL);
 }
 
 void fake_tell_gone(struct fake_id *id)
