@@ -3,6 +3,7 @@
  * verbs-trace: the lines on stderr. See trace.h.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -11,7 +12,9 @@
 
 static enum verbs_trace_level level; /* written before threads start, then only read */
 static const char *name;
-static unsigned int calls; /* guarded by the lock of stderr */
+/* Held until a line is written: else another thread's could come between a number and its line. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int calls; /* guarded by it */
 
 void verbs_trace_start(enum verbs_trace_level wanted, const char *program)
 {
@@ -55,9 +58,9 @@ void verbs_trace_call(uint64_t since, const char *call, int error, const char *f
 		vsnprintf(text, sizeof(text), format, arguments);
 		va_end(arguments);
 	}
-	flockfile(stderr); /* else another thread's line could come between a number and its line */
+	pthread_mutex_lock(&lock);
 	fprintf(stderr, "%s: %3u. %-26s %-24s %10.1f us\n", name, ++calls, call, text, took_us);
-	funlockfile(stderr);
+	pthread_mutex_unlock(&lock);
 	errno = saved_errno;
 }
 
