@@ -63,7 +63,7 @@ static int await(struct rdma_cm_id *id, int (*get)(struct rdma_cm_id *, struct i
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		ibv_poll_cq(id->send_cq, 1, wc); /* if a send has failed, that is the cause */
 	if (wc->status == IBV_WC_WR_FLUSH_ERR || wc->status == IBV_WC_SUCCESS)
-		return fail(call, has_event(id, 1000) ? ECONNRESET : EIO, ": it was flushed");
+		return fail(call, has_event(id, 1000) ? ECONNRESET : ECONNABORTED, ": flushed");
 	SAY("%s: wr_id %" PRIu64 " on QP 0x%x: %s (status %d, vendor 0x%x)\n", call, wc->wr_id,
 	    wc->qp_num, ibv_wc_status_str(wc->status), wc->status, wc->vendor_err);
 	return wc->status == IBV_WC_LOC_PROT_ERR ? EIO : ECONNRESET; /* ours, or the client's */
@@ -133,7 +133,9 @@ static int serve(struct rdma_cm_id *id)
 	if (mr && rdma_dereg_mr(mr))
 		ret = fail("rdma_dereg_mr", errno, "");
 	free(buffers);
-	return ret == ETIMEDOUT || ret == ECONNRESET || ret == ECONNREFUSED ? 0 : ret;
+	if (ret == ETIMEDOUT || ret == ECONNRESET || ret == ECONNREFUSED || ret == ECONNABORTED)
+		ret = 0;
+	return ret;
 }
 
 static int is_number(const char *text, uint64_t max, uint64_t *value)

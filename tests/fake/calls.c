@@ -84,8 +84,7 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	report->hit_after = FAKE_ALL_DONE;
 	report->expected = fault->expected;
 	/* On iWARP the peer has left; on RoCE it may have asked for what it has no right to. */
-	report->peers_doing = fault->peers_doing || (fault->wc_status == IBV_WC_WR_FLUSH_ERR &&
-						     (fake_config->iwarp || !report->one_file));
+	report->peers_doing = fault->peers_doing || fault->wc_status == IBV_WC_WR_FLUSH_ERR;
 	/* A program of one file does not ask which event has come. */
 	report->peers_doing |= report->one_file && fault->device_leaves;
 	report->wc_status = (int)fault->wc_status;
