@@ -91,5 +91,5 @@ def table(suites: Mapping[str, Suite], results: Mapping[str, Result], about: Map
     every = [results[name] for name in suites if name in results]
     sums = [sum(r.passed for r in every), sum(r.failed for r in every), sum(r.skipped for r in every)]
     took = f"{sum(r.seconds for r in every) / 60:.1f} min"
-    lines.append(f"| all | | {' | '.join(map(str, sums))} | {took} |")
+    lines.append(f"| **total** | | {' | '.join(map(str, sums))} | {took} |")
     return "\n".join(lines) + "\n"

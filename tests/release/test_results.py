@@ -85,7 +85,7 @@ class Table(unittest.TestCase):
         self.assertEqual(lines[4:], [
             "| a | shows | not run | | | |",
             "| b | shows | 3 | 1 | 2 | 1.5 min |",
-            "| all | | 3 | 1 | 2 | 1.5 min |",
+            "| **total** | | 3 | 1 | 2 | 1.5 min |",
         ])
 
 
