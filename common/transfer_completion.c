@@ -46,9 +46,9 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 	case IBV_WC_REM_INV_REQ_ERR:
 		return "the peer refused it: a message longer than its buffer (were both sides started "
 		       "with the same -s?), or an RDMA operation that its QP does not allow";
-	case IBV_WC_REM_OP_ERR: /* soft-RoCE's status for a message that is too long */
-		return "the peer could not take it: a message longer than its buffer (were both sides "
-		       "started with the same -s?), or its QP has failed meanwhile";
+	case IBV_WC_REM_OP_ERR: /* on soft-RoCE for a message that is too long, too */
+		return "the peer could not take it: it was just killed, or the message is longer than "
+		       "its buffer (were both sides started with the same -s?)";
 	case IBV_WC_REM_ACCESS_ERR:
 		return "the peer's memory may not be accessed so: a wrong rkey, an address outside its "
 		       "region, or no IBV_ACCESS_REMOTE_WRITE or _READ on the region";
