@@ -51,7 +51,7 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 		       "its buffer (were both sides started with the same -s?)";
 	case IBV_WC_REM_ACCESS_ERR:
 		return "the peer's memory may not be accessed so: a wrong rkey, an address outside its "
-		       "region, or no IBV_ACCESS_REMOTE_WRITE or _READ on the region";
+		       "region, no IBV_ACCESS_REMOTE_WRITE or _READ on the region, or it was just killed";
 	case IBV_WC_LOC_PROT_ERR:
 		return "a wrong lkey, a buffer outside its memory region, or no IBV_ACCESS_LOCAL_WRITE "
 		       "on one that is to be written to";

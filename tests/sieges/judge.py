@@ -41,9 +41,10 @@ EXPECTED = (
     # ping-rc-0, of what came by TCP
     r"recv: Connection reset by peer \(104\): the client at .* ended the exchange: its own messages say why",
     r"recv: Protocol error \(71\): the client at .* did not say LID:QPN:PSN:GID, or done, .*",
-    # soft-RoCE, seen rarely: most likely a client was killed, and its memory was gone before its QP
-    r"completion of the send, write or read with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: remote operation error "
-    r"\(status [0-9]+, vendor 0x[0-9a-f]+\): the peer could not take it: .*",
+    # soft-RoCE, seen rarely: a client was killed, and its memory was gone before its QP (docs/drivers.md)
+    r"completion of the send, write or read with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: remote (operation|access) error "
+    r"\(status [0-9]+, vendor 0x[0-9a-f]+\): the peer('s memory may not be accessed so| could not take it): "
+    r".*it was just killed.*",
     # Of a message that is too long: soft-RoCE, soft-iWARP
     r"completion of the receive with wr_id 0x[0-9a-f]+ on QP 0x[0-9a-f]+: local (QP operation|length) error "
     r"\(status [12], vendor 0x[0-9a-f]+\): most likely the message is longer than the buffer of the receive it met: "

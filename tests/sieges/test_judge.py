@@ -140,6 +140,14 @@ class Judge(unittest.TestCase):
         seen.said.append(LEFT + " of its own")
         self.check(seen, "the server said")
 
+    def test_a_client_that_was_killed_may_lose_its_memory_first(self) -> None:
+        seen = held()
+        for end in ("operation error (status 11, vendor 0x0): the peer could not take it: it was just killed, or the",
+                    "access error (status 10, vendor 0x0): the peer's memory may not be accessed so: a wrong rkey, or "
+                    "it was just killed"):
+            seen.said.append(f"completion of the send, write or read with wr_id 0x1 on QP 0x9: remote {end}")
+        self.assertEqual(faults(seen), [])
+
     def test_lost(self) -> None:
         self.check(Seen("ping-sr-3", "RoCE", lost="the machine ended with status 125"), "status 125")
 
