@@ -8,6 +8,9 @@
 /* A client that is another program, see strangers.c. */
 #define A_STRANGER .clients = 1, .stranger = true, .hurried = true
 
+/* Memory for a pool on each of many devices: the limit on locked memory may be 8 MiB. */
+#define ENOUGH "--max-memory", "1g"
+
 static const struct line lines[] = {
 	{ .what = "notices a message too many",
 	  .who = SERVER | TWO_SIDED,
@@ -423,7 +426,7 @@ static const struct line lines[] = {
 	  .who = SERVER | TWO_SIDED | RDMA | REFUSING,
 	  .config = { .clients = 4, .devices = 2, .uneven = true, .while_asleep = true },
 	  .done = 4,
-	  .words = { "-q", "-n", "4" } },
+	  .words = { "-q", "-n", "4", ENOUGH } },
 	{ .what = "serves clients on sixteen devices, and refuses one on another",
 	  .who = SERVER | PING | ALONE,
 	  .config = { .clients = 17, .devices = 17 },
@@ -431,7 +434,7 @@ static const struct line lines[] = {
 	  .said = "more than 16 devices",
 	  .once = true,
 	  .done = 16,
-	  .words = { "-q", "-c", "20", "-s", "200", "-n", "17" } },
+	  .words = { "-q", "-c", "20", "-s", "200", "-n", "17", ENOUGH } },
 };
 
 void test_odd_peers(const struct test *test)

@@ -41,8 +41,10 @@ void pair_connect(struct pair *pair, const char *address);
 void pair_disconnect(struct pair *pair);
 
 void post_recv(struct side *side);
-/* A signaled send; with a key that is no region's its completion is in error. */
-void post_send(struct side *side, uint32_t lkey);
+/* A signaled send. */
+void post_send(struct side *side);
+/* A signaled work request whose completion is in error. */
+void post_failing(struct side *side);
 /* Waits for a completion, and returns its status. */
 enum ibv_wc_status poll_one(struct side *side);
 /* The next event of the channel, which is for the caller to ack. */

@@ -10,8 +10,6 @@
 
 #include "tests/tracer/pair.h"
 
-#define NO_KEY 0xdead
-
 static struct pair pair = {
 	.cq_entries = 2 * DEPTH, .receives = 4, .retry_count = 6, .rnr_retry_count = 6
 };
@@ -51,7 +49,7 @@ static void one_by_event(void)
 	void *context;
 
 	must(!ibv_req_notify_cq(pair.server.cq, 0), "ibv_req_notify_cq");
-	post_send(&pair.client, 0);
+	post_send(&pair.client);
 	must(!ibv_get_cq_event(pair.server.channel, &cq, &context), "ibv_get_cq_event");
 }
 
@@ -75,7 +73,7 @@ static void overrun(void)
 	pair_connect(&pair, address);
 	entries = pair.client.cq->cqe;
 	for (i = 0; i < entries + 4; i++)
-		post_send(&pair.client, 0);
+		post_send(&pair.client);
 }
 
 static void async_event(int guilty)
@@ -96,7 +94,7 @@ static void cq_overrun(int guilty)
 
 	if (!guilty) {
 		pair_connect(&pair, address);
-		post_send(&pair.client, 0);
+		post_send(&pair.client);
 		poll_one(&pair.client);
 	} else {
 		overrun();
@@ -114,21 +112,21 @@ static void unseen_error(int guilty)
 
 	pair_connect(&pair, address);
 	must(!ibv_req_notify_cq(pair.client.cq, 0), "ibv_req_notify_cq");
-	post_send(&pair.client, NO_KEY);
+	post_failing(&pair.client);
 	must(!ibv_get_cq_event(pair.client.channel, &cq, &context), "ibv_get_cq_event");
 	ibv_ack_cq_events(cq, 1);
 	if (!guilty)
-		must(poll_one(&pair.client) != IBV_WC_SUCCESS, "a send of no region succeeded");
+		must(poll_one(&pair.client) != IBV_WC_SUCCESS, "what has to fail succeeded");
 	pair_disconnect(&pair);
 }
 
 static void posted_after_error(int guilty)
 {
 	pair_connect(&pair, address);
-	post_send(&pair.client, NO_KEY);
-	must(poll_one(&pair.client) != IBV_WC_SUCCESS, "a send of no region succeeded");
+	post_failing(&pair.client);
+	must(poll_one(&pair.client) != IBV_WC_SUCCESS, "what has to fail succeeded");
 	if (guilty)
-		post_send(&pair.client, 0);
+		post_send(&pair.client);
 	pair_disconnect(&pair);
 }
 
@@ -139,7 +137,7 @@ static void rnr(int guilty)
 	pair.receives = !guilty;
 	pair.rnr_retry_count = 1;
 	pair_connect(&pair, address);
-	post_send(&pair.client, 0);
+	post_send(&pair.client);
 	status = poll_one(&pair.client);
 	must((status == IBV_WC_RNR_RETRY_EXC_ERR) == guilty, ibv_wc_status_str(status));
 	pair_disconnect(&pair);
@@ -165,7 +163,7 @@ static void armed_not_polled(int guilty)
 		must(!ibv_req_notify_cq(pair.server.cq, 0), "ibv_req_notify_cq");
 		if (!guilty)
 			ibv_poll_cq(pair.server.cq, 1, &wc);
-		post_send(&pair.client, 0);
+		post_send(&pair.client);
 		must(!ibv_get_cq_event(pair.server.channel, &(struct ibv_cq *){ 0 },
 				       &(void *){ 0 }),
 		     "ibv_get_cq_event");

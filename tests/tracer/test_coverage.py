@@ -13,6 +13,9 @@ TABLES = TOP / "verbs-trace/tool/calls"
 # What is inline or a table in infiniband/verbs.h, but calls no function of the device.
 MEMBERS_LEFT_OUT = {"priv", "ABI_placeholder1", "ABI_placeholder2", "sz", "context"}
 
+# Debian 12's infiniband/verbs.h does not have it, so we could not be compiled there: docs/verbs-trace.md.
+TOO_NEW = {"wr_flush"}
+
 
 def library(name: str) -> Path:
     """Where the loader finds it."""
@@ -83,4 +86,4 @@ class Coverage(unittest.TestCase):
         """Each, but for what only reads a completion."""
         cq = {m for m in members("ibv_cq_ex") if not m.startswith("read_")}
         self.assertEqual(cq, via("extended.txt", "cq_ex"))
-        self.assertEqual(members("ibv_qp_ex"), via("extended.txt", "qp_ex"))
+        self.assertEqual(members("ibv_qp_ex") - TOO_NEW, via("extended.txt", "qp_ex"))

@@ -16,9 +16,9 @@ DEVICE = os.environ["LAB_ROCE_DEV"]
 class Extended(unittest.TestCase):
     """A program that sends to itself."""
 
-    def traced(self, *options: str, wrong: bool = False) -> Ended:
+    def traced(self, *options: str, fails: bool = False) -> Ended:
         """It ends as it does without."""
-        words = [str(EXTENDED), DEVICE, *(["wrong-key"] if wrong else [])]
+        words = [str(EXTENDED), DEVICE, *(["no-receive"] if fails else [])]
         ended = trace(*options, *words)
         self.assertEqual((run(*words).returncode, ended.returncode), (0, 0), ended.stderr)
         return ended
@@ -44,13 +44,13 @@ class Extended(unittest.TestCase):
 
     def test_error(self) -> None:
         """-k begins with the completion in error."""
-        lines = self.traced("-k", wrong=True).stderr.splitlines()
-        self.assertRegex(lines[0], r"ibv_start_poll\(cq1, \[\{wr_id 0x3, REM_ACCESS_ERR, vendor_err 0x\w+, qp1\}\]\) = 0 <")
+        lines = self.traced("-k", fails=True).stderr.splitlines()
+        self.assertRegex(lines[0], r"ibv_start_poll\(cq1, \[\{wr_id 0x3, RNR_RETRY_EXC_ERR, vendor_err 0x\w+, qp1\}\]\) = 0 <")
         self.assertRegex(lines[1], r"ibv_end_poll\(")
 
     def test_summary(self) -> None:
         """-c counts them, and the error."""
-        told = self.traced("-c", wrong=True).stderr
+        told = self.traced("-c", fails=True).stderr
         for calls, errors, verb in ((1, 0, "ibv_wr_send_imm"), (2, 0, "ibv_wr_set_sge"), (3, 0, "ibv_end_poll")):
             self.assertRegex(told, rf" {calls} +{errors} {verb}\n")
         self.assertRegex(told, r" [1-9]\d* +1 ibv_start_poll\n")
