@@ -45,12 +45,12 @@ class Extended(unittest.TestCase):
     def test_error(self) -> None:
         """-k begins with the completion in error."""
         lines = self.traced("-k", fails=True).stderr.splitlines()
-        self.assertRegex(lines[0], r"ibv_start_poll\(cq1, \[\{wr_id 0x3, RNR_RETRY_EXC_ERR, vendor_err 0x\w+, qp1\}\]\) = 0 <")
+        self.assertRegex(lines[0], r"ibv_start_poll\(cq1, \[\{wr_id 0x4, RNR_RETRY_EXC_ERR, vendor_err 0x\w+, qp1\}\]\) = 0 <")
         self.assertRegex(lines[1], r"ibv_end_poll\(")
 
     def test_summary(self) -> None:
         """-c counts them, and the error."""
         told = self.traced("-c", fails=True).stderr
-        for calls, errors, verb in ((1, 0, "ibv_wr_send_imm"), (2, 0, "ibv_wr_set_sge"), (3, 0, "ibv_end_poll")):
+        for calls, errors, verb in ((1, 0, "ibv_wr_send_imm"), (3, 0, "ibv_wr_set_sge"), (4, 0, "ibv_end_poll")):
             self.assertRegex(told, rf" {calls} +{errors} {verb}\n")
         self.assertRegex(told, r" [1-9]\d* +1 ibv_start_poll\n")
