@@ -109,6 +109,17 @@ static void ask_too_long(struct ends *e, int unused)
 	tell_state(e, &e->server);
 }
 
+/* The region of a receive goes before its QP, as when the kernel destroys what a program has left. */
+static void ask_region_gone(struct ends *e, int unused)
+{
+	(void)unused;
+	told(e, "server: ibv_dereg_mr returns %d", ibv_dereg_mr(e->server.mr));
+	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	watch(e, 2000, 99);
+	tell_state(e, &e->client);
+	tell_state(e, &e->server);
+}
+
 /* A send from memory that its key does not stand for, and a good one behind it. */
 static void ask_bad_key(struct ends *e, int unused)
 {
@@ -210,6 +221,7 @@ static const struct question {
 	{ "retries-7", ask_retries, 60, 1, "[SECONDS] the same with retry_count 7" },
 	{ "solicited", ask_solicited, 0, 0, "which message wakes a CQ armed for which" },
 	{ "too-long", ask_too_long, 0, 2, "a message longer than its receive" },
+	{ "region-gone", ask_region_gone, 0, 2, "a receive whose region was deregistered" },
 	{ "bad-key", ask_bad_key, 0, 2, "a send with a wrong lkey" },
 	{ "rnr", ask_rnr, 0, 0, "[CODE] a message before its receive, min_rnr_timer CODE" },
 	{ "empty", ask_empty, 0, 1, "WRITEs and a READ of no byte, READs allowed" },
