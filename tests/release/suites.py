@@ -16,7 +16,7 @@ class Suite:
     shows: str
 
 
-LIMIT = 4  # a suite that takes this many times its minutes is ended, and has failed
+LIMIT = 2.5  # a suite that takes this many times its minutes is ended, and has failed
 SUITES = {
     "all": Suite(
         40,
