@@ -2,10 +2,10 @@
 /*
  * Place: many hostile clients in one process, for tests/strangers. Shares no code with the programs that
  * it is sent against. Contract: it asks for COUNT connections, WINDOW of them at a time, each with the
- * private data that its way has, and again for one that nobody has answered, unless it was nonsense;
- * prints what has become of them, and, unless all are over, keeps those that stand, silent, until its
- * stdin ends. Exit status 0 once each has been answered, 1 after a
- * sentence on stderr, 2 on wrong usage.
+ * private data that its way has, and again for one that nobody has answered, unless it was nonsense.
+ * It prints how many were connected, refused or failed, and, unless all are over, keeps those that stand,
+ * silent, until its stdin ends. Exit status 0 once each has been answered, 1 after a sentence on stderr,
+ * 2 on wrong usage.
  */
 #include <endian.h>
 #include <errno.h>
