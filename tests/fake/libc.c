@@ -140,7 +140,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	struct timespec skipped = { .tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * 1000000 };
 	int ready;
 
-	if (fake_any_comp_channel(fds, n)) /* as the flattened programs wait for completions */
+	if (fake_any_comp_channel(fds, n)) /* it waits as ppoll(2) does */
 		return __wrap_ppoll(fds, n, timeout < 0 ? NULL : &skipped, NULL);
 	if (interrupted("poll"))
 		return -1;
