@@ -383,10 +383,6 @@ capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its 
 	@$(MAKE) --no-print-directory --silent $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
 	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
 
-flatten: ## STAGE=ping-sr-3: write one C file for the client and one for the server, to copy from
-	$(if $(filter $(STAGES) $(OTHERS),$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS)))
-	@python3 -B -m tools.flatten $(STAGE) $(BUILD)/flat/$(STAGE)
-
 docs: ## build the site, which needs no network to be read: build/site/html/index.html
 	@tools/packages --install tools/packages-build.txt tools/packages-docs.txt
 	@python3 -B -m tools.website $(BUILD)/site
@@ -425,10 +421,6 @@ print-parts:
 print-without:
 	@echo $($(STAGE).without)
 
-# What a stage's programs are linked with.
-print-libs:
-	@echo $(or $($(STAGE).libs),$(LIBS))
-
 clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAMS) $(ONE_FILE) $(DEVICES)
 
@@ -439,8 +431,8 @@ help: ## print this list
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 
 .PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas picture capture flatten docs print-rooms print-traced print-own-objects print-stages print-others \
-	print-before print-aside print-parts print-without print-libs clean help
+	show delta deltas picture capture docs print-rooms print-traced print-own-objects print-stages print-others \
+	print-before print-aside print-parts print-without clean help
 
 # Which object needs which header: of no use to a goal that only prints.
 ifneq ($(filter-out print-%,$(or $(MAKECMDGOALS),all)),)

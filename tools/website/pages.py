@@ -52,7 +52,7 @@ def sections() -> list[Section]:
     """The table of contents, without the front page."""
     concepts = ["primer", "adapters", "objects", "states", "cm-events", "nine", "glossary"]
     reference = ["verbs", "pitfalls", "protocol", "drivers", "reliability", "results"]
-    tools = ["flatten", "compare", "fabric", "capture", "verbs-trace", "verbs-trace-json"]
+    tools = ["compare", "fabric", "capture", "verbs-trace", "verbs-trace-json"]
     return [
         Section("Concepts", [f"docs/{name}.md" for name in concepts]),
         Section("Stages", [f"{stage}/README.md" for stage in stages()]),
