@@ -189,9 +189,9 @@ ROOMS = common measure program
 ROOM_SOURCES = $(wildcard $(ROOMS:=/*.c))
 ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
 
-include verbs-trace/verbs-trace.mk
+include verbs-trace/verbs-trace.mk common-next/library.mk
 
-all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) ## build all programs (the default)
+all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) $(EXAMPLES) ## build all programs (the default)
 
 define room_rules
 $(BUILD)/$(1)/%.o: $(1)/%.c
@@ -426,7 +426,7 @@ clean: ## remove what was built
 
 help: ## print this list
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
-		printf "  make %-10s %s\n", target[1], $$2 }' Makefile course/course.mk
+		printf "  make %-10s %s\n", target[1], $$2 }' Makefile course/course.mk common-next/library.mk
 	@echo "  RDMA_ADDR=address uses the RDMA device of this machine that has the address; LAB=1 uses the VM all the same."
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# libour_control, which any program can link, and the examples that are made of it and nothing else.
+# The stages still stand on common/; when they have moved, this library takes that name.
+
+LIBRARY = $(BUILD)/libour_control.a
+EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+
+$(BUILD)/common-next/%.o: common-next/%.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(COMPILE) -c $< -o $@
+
+$(LIBRARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard common-next/*.c))
+	$(SAY) AR $@
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(EXAMPLES): $(BUILD)/%: %.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -Icommon-next $(CFLAGS) $(WARNINGS) -MMD -MP $(LDFLAGS) $< $(LIBRARY) \
+		-lrdmacm -libverbs -o $@
+
+examples: $(EXAMPLES) ## build the library and the programs to copy: build/libour_control.a, build/examples
+
+.PHONY: examples
