@@ -61,7 +61,7 @@ def sections() -> list[Section]:
         Section("Reference", [f"docs/{name}.md" for name in reference]),
         Section(
             "Tools and machines",
-            ["docs/your-machines.md", "lab/README.md", "devices/README.md", "bench/README.md"]
+            ["examples/README.md", "docs/your-machines.md", "lab/README.md", "devices/README.md", "bench/README.md"]
             + [f"docs/{name}.md" for name in tools],
         ),
         Section("Behind it", ["docs/course-map.md", "tests/README.md", "docs/mutants.md"]),

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A server for hundreds of clients whose memory hardly grows with their number: all of them share
+ * one receive queue, with its buffers, and one completion queue. Serves echo_client.
+ *
+ *     srq_server ADDRESS [PORT [CLIENTS]]
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "our_control.h"
+
+#define RECEIVES 512
+#define SIZE     4096
+#define ECHOES   2   /* under way to one client */
+#define BUDGET   256 /* completions in one turn of the loop */
+
+static struct our_stop *stop; /* for the signal handler */
+static unsigned long messages, n_clients, most_at_once, served;
+
+static void on_signal(int signal_number)
+{
+	(void)signal_number;
+	our_stop_request(stop);
+}
+
+static void report(void *context, const struct our_error *error)
+{
+	char text[600];
+
+	(void)context;
+	fprintf(stderr, "srq_server: %s\n", our_error_text(error, text, sizeof(text)));
+}
+
+static void end_client(struct our_control *agent)
+{
+	our_close(agent); /* its buffers go back to the queue */
+	n_clients--;
+	served++;
+}
+
+static void start_client(struct our_control *listener, struct our_device *device,
+			 unsigned long most)
+{
+	struct our_control *agent;
+	int ret;
+
+	ret = our_create_agent(listener, &agent);
+	if (!ret)
+		ret = n_clients < most ? our_use_device(agent, device) : EBUSY;
+	if (!ret)
+		ret = our_setup_qp(agent, ECHOES, 0); /* its receives are those of the device */
+	if (!ret)
+		ret = our_agent_accept(agent, NULL, 0); /* does not wait */
+	if (ret) {
+		our_close(agent); /* this refuses the client */
+		return;
+	}
+	n_clients++;
+	if (n_clients > most_at_once)
+		most_at_once = n_clients;
+}
+
+/* Returns 0 or an errno value that ends the server. */
+static int handle_cm_event(struct our_control *listener, struct our_device *device,
+			   unsigned long most)
+{
+	struct our_control *about;
+	int ret = our_take_cm_event(listener, &about);
+
+	if (ret == EAGAIN || (!ret && about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED))
+		return 0;
+	if (about != listener) {
+		end_client(about); /* it has left, or could not be connected */
+		return 0;
+	}
+	if (!ret && about->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		start_client(listener, device, most);
+	else
+		ret = ret ? ret : EIO; /* nobody can connect any more */
+	return ret;
+}
+
+/* ---- Messages ---- */
+
+/* Returns 0, when there is more; EAGAIN; or an errno value that ends the server. */
+static int handle_completions(struct our_device *device)
+{
+	struct our_completion completion;
+	struct our_control *agent;
+	int i, ret;
+
+	for (i = 0; i < BUDGET; i++) {
+		ret = our_device_take_completion(device, &agent, &completion);
+		if (ret == EAGAIN || (ret && !agent))
+			return ret;
+		if (!ret) {
+			messages++;
+			ret = our_device_post_send(device, agent,
+						   our_buffer_index(completion.wr_id),
+						   completion.byte_len);
+		}
+		if (ret)
+			end_client(agent);
+	}
+	return 0;
+}
+
+static int serve(struct our_control *listener, struct our_device *device, unsigned long most)
+{
+	struct pollfd fds[] = {
+		{ .fd = our_cm_fd(listener), .events = POLLIN },
+		{ .fd = our_device_completion_fd(device), .events = POLLIN },
+		{ .fd = device->verbs->async_fd, .events = POLLIN },
+		{ .fd = our_stop_fd(stop), .events = POLLIN },
+	};
+	int ret = EAGAIN; /* nothing more to take: sleep */
+
+	for (;;) {
+		ret = handle_completions(device); /* arms the CQ when there are no more */
+		if (ret && ret != EAGAIN)
+			return ret;
+		if (poll(fds, 4, ret ? -1 : 0) < 0 && errno != EINTR)
+			return errno;
+		if (our_stop_requested(stop))
+			return 0;
+		ret = fds[2].revents ? our_device_take_async_events(device) : 0;
+		if (!ret && fds[0].revents)
+			ret = handle_cm_event(listener, device, most);
+		if (ret)
+			return ret;
+	}
+}
+
+static int run(const struct our_config *config, struct sockaddr *address, unsigned long most)
+{
+	struct our_device *device = NULL;
+	struct our_control *listener;
+	int ret;
+
+	ret = our_create_control_struct(config, OUR_LISTENER, &listener);
+	if (!ret)
+		ret = our_create_id(listener);
+	if (!ret)
+		ret = our_listener_bind(listener, address, 128);
+	if (!ret)
+		ret = our_create_device(config, listener->verbs, &device);
+	if (!ret) /* a completion for each receive, and each echo, that can be outstanding */
+		ret = our_device_create_cq(device, RECEIVES + (uint32_t)most * ECHOES);
+	if (!ret)
+		ret = our_device_create_srq(device, RECEIVES, SIZE);
+	if (!ret) {
+		fprintf(stderr, "srq_server: listening\n");
+		ret = serve(listener, device, most);
+	}
+	our_close_device(device); /* with all clients that are left */
+	our_close(listener);
+	printf("%lu messages sent back to %lu clients, %lu at once\n", messages, served + n_clients,
+	       most_at_once);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct our_config config = {
+		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_comp_channel },
+		.report = report,
+	};
+	unsigned long most = argc > 3 ? strtoul(argv[3], NULL, 10) : 256;
+	struct addrinfo hints = { .ai_flags = AI_PASSIVE }, *address;
+	int ret;
+
+	if (argc < 2 || !most || most > 10000) {
+		fprintf(stderr, "usage: srq_server ADDRESS [PORT [CLIENTS]]\n");
+		return 2;
+	}
+	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", &hints, &address);
+	if (ret) {
+		fprintf(stderr, "srq_server: %s: %s\n", argv[1], gai_strerror(ret));
+		return 2;
+	}
+	ret = our_create_stop(&stop);
+	if (ret) {
+		fprintf(stderr, "srq_server: our_create_stop: %s\n", strerror(ret));
+		return 1;
+	}
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+	ret = run(&config, address->ai_addr, most);
+	our_destroy_stop(stop);
+	freeaddrinfo(address);
+	return ret ? 1 : 0;
+}
