@@ -59,6 +59,7 @@ SUITES = {
     "pubsub": Suite(DEVICE, "tests/pubsub", 3600),
     "talk": Suite(DEVICE, "tests/talk", 3600),
     "pools": Suite(DEVICE, "tests/pools", 3600, by_default=False),
+    "examples": Suite(DEVICE, "tests/examples", 3600, 1),
     "ladder": Suite(DEVICE, "tests/ladder", 3600),
     "blast": Suite(DEVICE, "tests/blast", 3600, by_default=False),
     "ep": Suite(DEVICE, "tests/ep", 3600, by_default=False),
