@@ -21,6 +21,7 @@
 
 #define LIBRARY "libverbs-trace.so"
 #define PICTURE "picture/picture.py"
+#define HIGH    1000
 
 static char wanted[PATH_MAX + 1024]; /* the settings, in the form of SETTINGS_VARIABLE */
 
@@ -146,15 +147,25 @@ static int find_ours(const char *name, char *path)
 	return fail(1, "there is no %s beside %s", name, self);
 }
 
+/*
+ * The loader splits LD_PRELOAD at spaces and colons. A library whose path has one is passed as an open
+ * descriptor, under a number that no program expects to get. forget_us in process.c closes it; with -f
+ * it stays open, for the programs that this one executes.
+ */
 static int find_library(char *library)
 {
-	int ret = find_ours(LIBRARY, library);
+	int low, high, ret = find_ours(LIBRARY, library);
 
-	if (!ret && strpbrk(library, " :"))
-		return fail(
-			1, "%s: the dynamic loader cannot load from a path with a space or a colon",
-			library);
-	return ret;
+	if (ret || !strpbrk(library, " :"))
+		return ret;
+	low = open(library, O_RDONLY);
+	if (low < 0)
+		return fail(1, "%s: %s", library, strerror(errno));
+	high = fcntl(low, F_DUPFD, HIGH);
+	if (high >= 0)
+		close(low);
+	snprintf(library, PATH_MAX, DESCRIPTOR_PATH "%d", high >= 0 ? high : low);
+	return 0;
 }
 
 /* With --html OUT.html [--packets FILE] TRACE.json... another program does the work. */

@@ -96,6 +96,11 @@ static void choose_verbs(void)
 /* Without -f, programs that this one starts are not traced. */
 static void forget_us(void)
 {
+	const char *preloaded = getenv("LD_PRELOAD");
+	int fd;
+
+	if (preloaded && sscanf(preloaded, DESCRIPTOR_PATH "%d", &fd) == 1)
+		close(fd);
 	unsetenv("LD_PRELOAD");
 	unsetenv(SETTINGS_VARIABLE);
 	unsetenv(START_VARIABLE);

@@ -14,6 +14,9 @@
 #define SETTINGS_VARIABLE "VERBS_TRACE"
 #define START_VARIABLE    "VERBS_TRACE_START"
 
+/* How LD_PRELOAD names the shared object if its own path has a space or a colon; then a number. */
+#define DESCRIPTOR_PATH "/proc/self/fd/"
+
 struct settings {
 	bool summary;      /* -c */
 	bool follow;       /* -f */
