@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import tempfile
 import unittest
 from pathlib import Path
 
-from tracing import BUILT, Ended, records, run, trace
+from tracing import BUILT, TOOL, Ended, records, run, trace
 
 ODD = BUILT / "odd"
 HOWS = (
@@ -99,6 +100,21 @@ class Harmless(unittest.TestCase):
         self.assertIn("PATH=", told)
         self.assertNotIn("VERBS_TRACE", told)
         self.assertNotIn("LD_PRELOAD", told)
+
+    def test_a_path_with_a_space(self) -> None:
+        """And with a colon: LD_PRELOAD is split at both. The program sees no descriptor of ours."""
+        with tempfile.TemporaryDirectory(suffix=" a:b") as scratch:
+            for name in ("verbs-trace", "libverbs-trace.so"):
+                shutil.copy(Path(TOOL).parent / name, scratch)
+            there = Path(scratch, "verbs-trace")
+            for how in ("status", "forks", "closes"):
+                with self.subTest(how=how):
+                    without, traced = run(ODD, how), run(there, ODD, how)
+                    self.assertEqual((traced.returncode, traced.stdout), (without.returncode, without.stdout))
+                    self.assertIn("ibv_get_device_list(", traced.stderr)
+            executed = run(there, "-f", ODD, "execs").stderr
+            self.assertEqual(executed.count("ibv_get_device_list("), 2)
+            self.assertNotIn(scratch, run(there, "/bin/ls", "-l", "/proc/self/fd").stdout)
 
 
 class Refused(unittest.TestCase):
