@@ -8,6 +8,7 @@
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/summary.h"
 #include "verbs-trace/tool/thread.h"
+#include "verbs-trace/tool/watch.h"
 #include "verbs.h"
 
 bool tracing;
@@ -60,6 +61,7 @@ struct out *call_count_and_show(struct call *call)
 	if (!call->inner)
 		summary_count(call, failed);
 	if (is_wanted(call, failed)) {
+		watch_tell_empty(call->began);
 		call->out = line_begin(call->verb, call->began, call->thread);
 		if (call->inner && call->out->json)
 			out_raw(call->out, "\"depth\":%d,", call->thread->depth - 1);

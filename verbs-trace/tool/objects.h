@@ -88,7 +88,8 @@ struct object {
 	/* Of a CQ: arming and polling. */
 	_Atomic uint64_t armed; /* when */
 	_Atomic bool polled_since_event, polled_since_armed, at_risk;
-	_Atomic uint64_t empty, empty_since, empty_until; /* empty polls */
+	_Atomic uint64_t empty, empty_since, empty_until; /* empty polls that were not shown yet */
+	_Atomic int empty_thread, empty_tid;              /* which thread began them */
 	_Atomic bool told;                                /* only one accusation of each kind */
 
 	_Atomic uint64_t got, acked; /* events */

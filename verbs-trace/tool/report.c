@@ -54,21 +54,14 @@ static void tell_thread(const struct thread *thread)
 		       for_ns % 1000000000 / 1000);
 }
 
-static void tell_empty(struct object *cq, void *argument)
-{
-	watch_tell_empty(cq, argument);
-}
-
 void report_all(bool ended_by_itself)
 {
-	struct thread nobody = { 0 };
-
 	if (!tracing || told)
 		return;
 	told = true;
 	if (!summary_calls())
 		return;
-	objects_each(KIND_CQ, tell_empty, &nobody);
+	watch_tell_empty(call_now());
 	threads_each(tell_thread);
 	tracing = false; /* later calls are made by the libraries' own clean-up */
 	if (settings.summary)

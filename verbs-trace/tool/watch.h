@@ -43,8 +43,14 @@ void accuse_tell(bool ended_by_itself);
 void watch_new_cq(struct object *cq, int entries, struct ibv_comp_channel *channel);
 void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all);
 
-/* Writes the line for the CQ's empty polls that were not shown yet. */
-void watch_tell_empty(struct object *cq, const struct thread *thread);
+/* An empty poll of the CQ: it is shown later, with others. */
+void watch_count_empty(struct call *call, struct object *cq);
+/*
+ * Writes a line for each CQ whose empty polls were not shown yet and began before `until`, the earliest
+ * first. Called before each other line, so that lines are in the order in which their calls began, except
+ * for calls that take long.
+ */
+void watch_tell_empty(uint64_t until);
 /* Takes the completions left in a CQ that the program will not poll again. */
 void watch_drain(struct object *cq);
 /* Takes the asynchronous events that the program has not taken. */

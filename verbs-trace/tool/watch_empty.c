@@ -4,9 +4,11 @@
  * left in it at the end. See watch.h.
  */
 #include <inttypes.h>
+#include <stdatomic.h>
 
 #include "verbs.h"
 #include "verbs-trace/tool/devices.h"
+#include "verbs-trace/tool/relaxed.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/watch.h"
@@ -19,15 +21,32 @@ static bool is_wanted(void)
 	       verbs[VERB_ibv_poll_cq].wanted;
 }
 
-void watch_tell_empty(struct object *cq, const struct thread *thread)
+static _Atomic bool untold; /* whether a CQ may have empty polls that were not shown yet */
+
+void watch_count_empty(struct call *call, struct object *cq)
 {
-	uint64_t times = cq->empty, took = cq->empty_until - cq->empty_since;
+	call->silent = true;
+	if (!call->began || !is_wanted())
+		return; /* no line shows it */
+	if (!atomic_fetch_add_explicit(&cq->empty, 1, memory_order_relaxed)) {
+		cq->empty_since = call->began;
+		cq->empty_thread = call->thread->number;
+		cq->empty_tid = call->thread->tid;
+	}
+	atomic_store_explicit(&cq->empty_until, call->ended, memory_order_relaxed);
+	relaxed_set(&untold, true);
+}
+
+static void tell(struct object *cq)
+{
+	struct thread poller = { .number = cq->empty_thread, .tid = cq->empty_tid };
+	uint64_t since = cq->empty_since, until = cq->empty_until;
+	uint64_t times = atomic_exchange(&cq->empty, 0), took = until > since ? until - since : 0;
 	struct out *out;
 
-	cq->empty = 0;
-	if (!times || !is_wanted())
-		return;
-	out = line_begin(VERB_ibv_poll_cq, cq->empty_since, thread);
+	if (!times)
+		return; /* another thread was faster */
+	out = line_begin(VERB_ibv_poll_cq, since, &poller);
 	if (out->json)
 		out_raw(out,
 			"\"args\":{\"cq\":\"cq%u\"},\"result\":0,\"times\":%" PRIu64
@@ -38,6 +57,37 @@ void watch_tell_empty(struct object *cq, const struct thread *thread)
 			cq->number, times, times == 1 ? "" : "s", took / 1000000000,
 			took % 1000000000 / 1000);
 	line_end(out);
+}
+
+struct search {
+	uint64_t until;
+	struct object *earliest;
+};
+
+static void compare(struct object *cq, void *argument)
+{
+	struct search *search = argument;
+
+	if (!cq->empty)
+		return;
+	relaxed_set(&untold, true);
+	if (cq->empty_since < search->until &&
+	    (!search->earliest || cq->empty_since < search->earliest->empty_since))
+		search->earliest = cq;
+}
+
+void watch_tell_empty(uint64_t until)
+{
+	struct search search = { .until = until };
+
+	while (atomic_exchange(&untold, false)) {
+		search.earliest = NULL;
+		objects_each(KIND_CQ, compare, &search);
+		if (!search.earliest)
+			return;
+		tell(search.earliest);
+		relaxed_set(&untold, true);
+	}
 }
 
 /*

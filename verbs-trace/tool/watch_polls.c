@@ -48,19 +48,6 @@ static inline void see_completion(struct call *call, struct object *cq, const st
 	relaxed_add(wc->opcode & IBV_WC_RECV ? &qp->receives : &qp->outstanding, -1);
 }
 
-static void count_empty(struct call *call, struct object *cq)
-{
-	uint64_t empty = atomic_load_explicit(&cq->empty, memory_order_relaxed);
-
-	call->silent = true;
-	if (!call->began)
-		return; /* with -c no line shows it */
-	if (!empty)
-		cq->empty_since = call->began;
-	atomic_store_explicit(&cq->empty, empty + 1, memory_order_relaxed);
-	atomic_store_explicit(&cq->empty_until, call->ended, memory_order_relaxed);
-}
-
 void after_ibv_poll_cq(struct call *call, struct ibv_cq *cq, int num_entries, struct ibv_wc *wc,
 		       int ret)
 {
@@ -72,13 +59,12 @@ void after_ibv_poll_cq(struct call *call, struct ibv_cq *cq, int num_entries, st
 		return;
 	relaxed_set(&object->polled_since_armed, true);
 	if (!ret) {
-		count_empty(call, object);
+		watch_count_empty(call, object);
 		return;
 	}
 	relaxed_set(&object->polled_since_event, true);
 	for (i = 0; i < ret; i++)
 		see_completion(call, object, &wc[i]);
-	watch_tell_empty(object, call->thread);
 }
 
 /* Whether one of them is in error. */
@@ -123,7 +109,6 @@ static void see_extended(struct call *call, struct ibv_cq_ex *cq, int ret)
 		call->silent = call->verb == VERB_ibv_next_poll;
 		return;
 	}
-	watch_tell_empty(object, call->thread);
 	call->bad = !ret && cq->status != IBV_WC_SUCCESS && cq->status != IBV_WC_WR_FLUSH_ERR;
 }
 
@@ -134,9 +119,8 @@ void after_ibv_start_poll(struct call *call, struct ibv_cq_ex *cq, struct ibv_po
 
 	(void)attr;
 	see_extended(call, cq, ret);
-	if (ret != ENOENT || !object)
-		return;
-	count_empty(call, object);
+	if (ret == ENOENT && object)
+		watch_count_empty(call, object);
 }
 
 void after_ibv_next_poll(struct call *call, struct ibv_cq_ex *cq, int ret)
@@ -150,7 +134,6 @@ void before_ibv_req_notify_cq(struct call *call, struct ibv_cq *cq, int solicite
 
 	if (!object)
 		return;
-	watch_tell_empty(object, call->thread);
 	object->armed = call_moment(call).when;
 	object->polled_since_armed = false;
 	object->at_risk = !solicited_only && object->polled_since_event &&

@@ -127,7 +127,7 @@ void before_ibv_destroy_cq(struct call *call, struct ibv_cq *cq)
 
 	if (!object)
 		return;
-	watch_tell_empty(object, call->thread);
+	watch_tell_empty(call_now());
 	watch_drain(object);
 	if (object->channel)
 		leave_channel(object);
