@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import unittest
@@ -51,6 +52,21 @@ class Output(unittest.TestCase):
         lines = re.findall(r"ibv_poll_cq\((cq\d)\) = 0, \d+ times? <", self.told())
         self.assertLess(len(lines), 10)
         self.assertNotIn("= 0 <0.000000>\n", "".join(x for x in self.told().splitlines() if "poll" in x))
+
+    def test_lines_are_in_order(self) -> None:
+        """Empty polls of one thread come before what other threads did after they began."""
+        address = next(iter(ADDRESSES.values()))
+        with tempfile.TemporaryDirectory() as scratch:
+            told = Path(scratch, "server")
+            server = Server("timeout", "-k", "5", "50", TOOL, "-j", "-o", told, "ping-sr-2/server", "-a", address)
+            server.wait_for("rdma_listen", told)
+            client = trace("ping-sr-2/client", "-a", address, "-c", "30", "--rate", "30", env=dict(os.environ))
+            self.assertEqual((client.returncode, server.end()[0]), (0, 0), client.stderr)
+            calls = [r for r in records(told.read_text()) if "call" in r]
+        self.assertIn(0, [c["result"] for c in calls if c["call"] == "ibv_poll_cq"])
+        for before, after in zip(calls, calls[1:]):
+            if after["call"] == "ibv_poll_cq" and not after["result"]:
+                self.assertLessEqual(before["time_ns"], after["time_ns"], (before, after))
 
     def test_json(self) -> None:
         """The same calls, each with the fields of docs/verbs-trace-json.md."""
