@@ -383,9 +383,9 @@ capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its 
 	@$(MAKE) --no-print-directory --silent $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
 	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
 
-docs: ## build the site, which needs no network to be read: build/site/html/index.html
+docs: ## build the site, which needs no network to be read: build/site/html/index.html (NOTES=1: build/site-notes, for instructors)
 	@tools/packages --install tools/packages-build.txt tools/packages-docs.txt
-	@python3 -B -m tools.website $(BUILD)/site
+	@python3 -B -m tools.website $(if $(NOTES),--notes $(BUILD)/site-notes,$(BUILD)/site)
 
 print-rooms:
 	@echo $(ROOMS)

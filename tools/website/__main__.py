@@ -22,6 +22,7 @@ def parse() -> argparse.Namespace:
     """Reads the command line."""
     parser = argparse.ArgumentParser(prog="python3 -m tools.website", description=__doc__.split("\n")[0])
     parser.add_argument("directory", type=Path, help="where the site goes: DIRECTORY/html/index.html")
+    parser.add_argument("--notes", action="store_true", help="with the notes for instructors, which have the labs' answers")
     return parser.parse_args()
 
 
@@ -51,9 +52,9 @@ def contents(parts: list[Section]) -> str:
     return text
 
 
-def write_pages(destination: Path, html: Path) -> None:
+def write_pages(destination: Path, html: Path, notes: bool) -> None:
     """Writes what Sphinx reads."""
-    parts = sections()
+    parts = sections(notes)
     names = [page for part in parts for page in part.pages]
     pages = Pages(destination, names)
     for page in names:
@@ -69,11 +70,11 @@ def write_pages(destination: Path, html: Path) -> None:
     pages.remove_others(html)
 
 
-def build(directory: Path) -> int:
+def build(directory: Path, notes: bool) -> int:
     """Makes the site. Returns the exit status."""
     source, html = directory / "pages", directory / "html"
     source.mkdir(parents=True, exist_ok=True)
-    write_pages(source, html)
+    write_pages(source, html, notes)
     command = ["sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html"]
     index = html / "searchindex.js"
     if not index.exists():
@@ -94,7 +95,8 @@ def build(directory: Path) -> int:
 
 if __name__ == "__main__":
     try:
-        sys.exit(build(parse().directory))
+        options = parse()
+        sys.exit(build(options.directory, options.notes))
     except NotThere as missing:
         print(f"tools/website: {missing}", file=sys.stderr)
         sys.exit(1)

@@ -48,15 +48,16 @@ def existing(pattern: str) -> list[str]:
     return sorted(str(path.relative_to(TOP)) for path in TOP.glob(pattern))
 
 
-def sections() -> list[Section]:
-    """The table of contents, without the front page."""
+def sections(notes: bool = False) -> list[Section]:
+    """The table of contents, without the front page. The notes for instructors, which have the answers, only if asked for."""
     concepts = ["primer", "adapters", "objects", "states", "cm-events", "nine", "glossary"]
     reference = ["verbs", "pitfalls", "protocol", "drivers", "reliability", "results"]
     tools = ["compare", "fabric", "capture", "verbs-trace", "verbs-trace-json"]
+    instructors = [Section("For instructors", existing("course/labs/*-notes.md"))] if notes else []
     return [
         Section("Concepts", [f"docs/{name}.md" for name in concepts]),
         Section("Stages", [f"{stage}/README.md" for stage in stages()]),
-        Section("Labs", existing("course/README.md") + existing("course/labs/*.md")),
+        Section("Labs", existing("course/README.md") + existing("course/labs/lab-?.md")),
         Section("Exercises and bug labs", ["course/exercises/README.md", *EXERCISE_PAGES, "course/bugs/README.md"]),
         Section("Reference", [f"docs/{name}.md" for name in reference]),
         Section(
@@ -65,4 +66,5 @@ def sections() -> list[Section]:
             + [f"docs/{name}.md" for name in tools],
         ),
         Section("Behind it", ["docs/course-map.md", "tests/README.md", "docs/mutants.md"]),
+        *instructors,
     ]
