@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 import unittest
@@ -10,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tools.website import check, mend, sources  # noqa: E402
+from tools.website import check, mend, pages, sources  # noqa: E402
 from tools.website.markdown import Pages  # noqa: E402
 from tools.website.sources import NotThere  # noqa: E402
 
@@ -56,6 +57,29 @@ class Checks(unittest.TestCase):
         self.assertEqual(mended.count("--a: #131416;"), 2)
         self.assertEqual(mend.also_by_preference(mended), mended)
         self.assertEqual(mend.also_by_preference("p {}"), "p {}")
+
+
+class Notes(unittest.TestCase):
+    """The notes for instructors have the answers."""
+
+    def site(self, notes: bool) -> set[str]:
+        """All pages of the site, and the files of course/ that its pages show."""
+        names = [page for part in pages.sections(notes) for page in part.pages]
+        with tempfile.TemporaryDirectory() as folder:
+            site = Pages(Path(folder), names)
+            for name in names:
+                if name.startswith("course/"):
+                    site.convert(name, (pages.TOP / name).read_text())
+            return {*names, *site.shown}
+
+    def test_students_do_not_see_them(self) -> None:
+        self.assertEqual([name for name in self.site(notes=False) if "notes" in name], [])
+
+    def test_each_lab_has_some(self) -> None:
+        site = self.site(notes=True)
+        labs = [name for name in site if re.fullmatch(r"course/labs/lab-\d\.md", name)]
+        self.assertTrue(labs)
+        self.assertLessEqual({name.replace(".md", "-notes.md") for name in labs}, site)
 
 
 class Markdown(unittest.TestCase):
