@@ -35,14 +35,16 @@ README = """# A bug
 {symptom}
 
 Find the fault, and mend it: a few lines at most are wrong, in one function or in two that belong together. Everything
-else is correct.
+else is correct. Some files have no comments: these would say what is right.
 
     make                         # builds the client and the server
-    lab/run --writable {where} -- bash -c '{where}/server & {where}/client -w 5 -c 100 -v -a $LAB_ROCE_ADDR; wait'
+    lab/run --writable {where} -- bash -c 'timeout 20 {where}/server &
+        timeout 20 {where}/client -w 5 -c 100 -v -a $LAB_ROCE_ADDR; echo "client: exit status $?"; wait $!; echo "server: exit status $?"'
     make bug-hint DIR={where}    # one more hint each time
     make bug-check DIR={where}   # whether it is mended
 
-Type all commands except the first in the project's directory. Only changes in .c files count. If you compare the
+An exit status of 124 means that the program did not end within 20 s, and one above 128 that a signal ended it: 139 is
+SIGSEGV. Type all commands except the first in the project's directory. Only changes in .c files count. If you compare the
 folder with the project's own sources, you find the fault in a second, and learn nothing.
 """
 
@@ -128,10 +130,18 @@ def plant(bug: Bug, tree: Path) -> None:
         path.write_text(edit.replace(path.read_text(), each.function, each.old, each.new))
 
 
+def silence(tree: Path) -> None:
+    """Removes the comments of each file in which some bug is: they say what the original does, and why."""
+    for path in sorted({tree / each.file for bug in every() for each in bug.edits}):
+        if path.exists():
+            path.write_text(edit.without_comments(path.read_text()))
+
+
 def write(bug: Bug, directory: Path) -> None:
     """Writes a student's tree."""
     trees.write(directory, bug.stage, "")
     plant(bug, directory)
+    silence(directory)
     readme = README.format(stage=bug.stage, role=bug.role, symptom=bug.symptom, where=directory)
     (directory / "README.md").write_text(readme)
     (directory / NUMBER).write_text(bug.number + "\n")

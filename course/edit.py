@@ -15,6 +15,9 @@ from . import cut
 COMMENT = r"/\*(?:[^*]|\*(?!/))*\*/"
 TOKEN = re.compile(rf'{COMMENT}|"(?:\\.|[^"\\])*"|\w+|->|[-+*/%<>=!&|^]=|<<|>>|&&|\|\||\+\+|--|\S')
 GAP = rf"(?:\s|{COMMENT})*"
+STRING = r'"(?:\\.|[^"\\\n])*"'
+KEPT = r"^/\* SPDX[^\n]*\n|[ \t]*/\* fall through \*/"  # of comments
+REMOVABLE = re.compile(rf"({STRING}|{KEPT})|^[ \t]*{COMMENT}[ \t]*\n|[ \t]*{COMMENT}", re.MULTILINE)
 
 
 class DoesNotApply(Exception):
@@ -33,6 +36,21 @@ def pattern(old: str) -> re.Pattern[str]:
         else:
             pieces.append(re.escape(token))
     return re.compile(GAP.join(pieces))
+
+
+def without_comments(source: str) -> str:
+    """The source without its comments, except those for a license or for the compiler."""
+    return re.sub(r"\n{3,}", "\n\n", REMOVABLE.sub(lambda found: found[1] or "", source))
+
+
+def _code(source: str) -> list[str]:
+    """The tokens that the compiler sees."""
+    return [token for token in TOKEN.findall(source) if not token.startswith("/*")]
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two sources differ in nothing but comments and layout."""
+    return _code(one) == _code(other)
 
 
 def replace(source: str, function: str, old: str, new: str) -> str:
