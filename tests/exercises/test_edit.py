@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -28,6 +32,17 @@ int f(int a)
 \tclean(a); /* for the last time */
 \treturn 0;
 }
+"""
+
+
+FAKE_LAB = """#!/bin/sh
+while [ "$1" != -- ]; do shift; done
+shift
+exec "$@"
+"""
+FAKE_TIMEOUT = """#!/bin/sh
+shift
+exec /usr/bin/timeout 1 "$@"
 """
 
 
@@ -71,6 +86,35 @@ class Table(unittest.TestCase):
         self.assertEqual({one.level for one in bugs}, {1, 2, 3})
         self.assertGreaterEqual(len({one.topic for one in bugs}), 5)
         self.assertEqual(len({one.number for one in bugs}), len(bugs))
+
+    def test_comments_are_not_what_differs(self) -> None:
+        text = edit.without_comments(SOURCE + 'char *s = "/* no comment */";\n')
+        self.assertNotIn("First", text)
+        self.assertIn("\tclean(a);\n", text)
+        self.assertIn('"/* no comment */"', text)
+        self.assertTrue(edit.same(SOURCE, edit.without_comments(SOURCE)))
+        self.assertFalse(edit.same(SOURCE, SOURCE.replace("first", "First").replace("a b", "a  b")))
+
+    def test_the_command_of_the_readme_ends(self) -> None:
+        """The server crashes, and the client waits forever: both are told, and the command ends."""
+        with tempfile.TemporaryDirectory() as name:
+            tree, project = Path(name, "mine"), Path(name, "project")
+            bug.write(bug.chosen(525, level=2), tree)
+            command = re.search(r"lab/run .*?'.*?'$", (tree / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+            assert command
+            programs = {
+                project / "lab/run": FAKE_LAB,
+                project / "bin/timeout": FAKE_TIMEOUT,
+                tree / "server": "#!/bin/sh\nkill -SEGV $$\n",
+                tree / "client": "#!/bin/sh\nexec sleep 60\n",
+            }
+            for path, text in programs.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+                path.chmod(0o755)
+            environment = {"PATH": f"{project}/bin:{os.environ['PATH']}"}
+            said = subprocess.run(["sh", "-c", command[0]], cwd=project, env=environment, capture_output=True, text=True, timeout=30)
+            self.assertEqual(said.stdout.splitlines()[-2:], ["client: exit status 124", "server: exit status 139"], said.stderr)
 
     def test_a_seed_is_a_bug(self) -> None:
         self.assertEqual(bug.chosen(7), bug.chosen(7))
