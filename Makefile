@@ -7,7 +7,7 @@
 CC ?= cc
 CFLAGS ?= -O2 -g
 LDFLAGS ?=
-CPPFLAGS += -I. -D_GNU_SOURCE
+override CPPFLAGS += -I. -D_GNU_SOURCE
 WARNINGS = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes
 # In CI (CI=true) a warning ends the build; a newer compiler of yours may warn of more.
 WARNINGS += $(if $(CI),-Werror)
@@ -192,6 +192,19 @@ ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
 include verbs-trace/verbs-trace.mk common-next/library.mk
 
 all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) $(EXAMPLES) ## build all programs (the default)
+
+# Tried once, before anything is compiled: whether the compiler finds the headers, of the packages or elsewhere.
+HEADERS_FOUND = $(BUILD)/headers-found
+$(HEADERS_FOUND):
+	@mkdir -p $(@D)
+	@printf '#include <%s>\n' rdma/rdma_cma.h infiniband/verbs.h | $(CC) $(CPPFLAGS) -fsyntax-only -x c - || \
+		{ tools/packages tools/packages-build.txt; exit 1; }
+	@touch $@
+
+OWN_OBJECTS = $(sort $(foreach stage,$(STAGES) $(OTHERS),$(patsubst %.c,$(BUILD)/$(stage)/%.o, \
+	$($(stage).client) $($(stage).server) $($(stage).parts)))) $(ROOM_SOURCES:%.c=$(BUILD)/%.o)
+$(OWN_OBJECTS) $(VERBS_TRACE_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) \
+	$(ONE_FILE): | $(HEADERS_FOUND)
 
 define room_rules
 $(BUILD)/$(1)/%.o: $(1)/%.c
@@ -395,9 +408,7 @@ print-traced:
 
 # The object files of all programs but for verbs-trace/ itself.
 print-own-objects:
-	@echo $(sort $(foreach stage,$(STAGES) $(OTHERS),$(patsubst %.c,$(BUILD)/$(stage)/%.o, \
-		$($(stage).client) $($(stage).server) $($(stage).parts)))) \
-		$(ROOM_SOURCES:%.c=$(BUILD)/%.o)
+	@echo $(OWN_OBJECTS)
 
 print-stages:
 	@echo $(STAGES)
