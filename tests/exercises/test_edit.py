@@ -107,6 +107,7 @@ class Table(unittest.TestCase):
                 project / "bin/timeout": FAKE_TIMEOUT,
                 tree / "server": "#!/bin/sh\nkill -SEGV $$\n",
                 tree / "client": "#!/bin/sh\nexec sleep 60\n",
+                project / "ping-sr-2/client": "#!/bin/sh\nexec sleep 60\n",
             }
             for path, text in programs.items():
                 path.parent.mkdir(parents=True, exist_ok=True)
