@@ -38,8 +38,9 @@ Find the fault, and mend it: a few lines at most are wrong, in one function or i
 else is correct. Some files have no comments: these would say what is right.
 
     make                         # builds the client and the server
-    lab/run --writable {where} -- bash -c 'timeout 20 {where}/server &
-        timeout 20 {where}/client -w 5 -c 100 -v -a $LAB_ROCE_ADDR; echo "client: exit status $?"; wait $!; echo "server: exit status $?"'
+    make {other}    # the other side, without the fault
+    lab/run --writable {where} -- bash -c 'timeout 20 {server} &
+        timeout 20 {client} -w 5 -c 100 -v -a $LAB_ROCE_ADDR; echo "client: exit status $?"; wait $!; echo "server: exit status $?"'
     make bug-hint DIR={where}    # one more hint each time
     make bug-check DIR={where}   # whether it is mended
 
@@ -142,7 +143,9 @@ def write(bug: Bug, directory: Path) -> None:
     trees.write(directory, bug.stage, "")
     plant(bug, directory)
     silence(directory)
-    readme = README.format(stage=bug.stage, role=bug.role, symptom=bug.symptom, where=directory)
+    sides = {role: f"{directory if role == bug.role else bug.stage}/{role}" for role in ("client", "server")}
+    other = sides["client" if bug.role == "server" else "server"]
+    readme = README.format(stage=bug.stage, role=bug.role, symptom=bug.symptom, where=directory, other=other, **sides)
     (directory / "README.md").write_text(readme)
     (directory / NUMBER).write_text(bug.number + "\n")
 
