@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
@@ -31,14 +30,12 @@ void our_destroy_event_channel(struct our_control *control)
 
 void our_start_cm_call(struct our_control *control)
 {
-	unsigned int limit_s = (unsigned int)control->options->timeout_s;
-
 	/* rdma_disconnect waits for the peer, which may be busy for a long time. */
-	if (control->leaving)
-		limit_s = (unsigned int)our_disconnect_limit_s(control);
+	uint64_t limit_s = control->leaving ? our_disconnect_limit_s(control)
+					    : control->options->timeout_s;
+
 	/* The call blocks inside librdmacm; only a signal can interrupt it. */
-	if (limit_s && !our_stop_requested())
-		alarm(limit_s);
+	our_limit_calls((unsigned int)limit_s);
 }
 
 void our_stop_watching(struct our_control *control)
@@ -47,10 +44,9 @@ void our_stop_watching(struct our_control *control)
 }
 
 /* Ends what our_start_cm_call began; `called` is what the call returned. */
-static int end_cm_call(struct our_control *control, int called)
+static int end_cm_call(int called)
 {
-	if ((control->leaving || control->options->timeout_s) && !our_stop_requested())
-		alarm(0);
+	our_limit_calls(0);
 	return called == EINTR && !our_stop_requested() ? ETIMEDOUT : called;
 }
 
@@ -138,7 +134,7 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return await_connect_request(control);
 
-	called = end_cm_call(control, await_own_event(control, called));
+	called = end_cm_call(await_own_event(control, called));
 	/*
 	 * The call has not waited, or a signal has interrupted it, but the request has been sent.
 	 */

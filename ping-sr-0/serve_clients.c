@@ -2,11 +2,10 @@
 /*
  * ping-sr-0: the server hands each client that connects to an agent, one after the other.
  */
-#include <errno.h>
-
 #include "common/connection_management.h"
 #include "common/stage.h"
 #include "program/admission.h"
+#include "program/stop.h"
 
 const struct our_option *const our_serving_options = NULL;
 
@@ -14,17 +13,16 @@ const struct our_option *const our_serving_options = NULL;
 int our_serve_clients(struct our_control *listener)
 {
 	struct our_control *agent;
-	int ret = 0, served = 0;
+	int ret = 0;
 
-	while (served != EINTR && our_await_place(listener->admission)) {
+	while (!our_stop_requested() && our_await_place(listener->admission)) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret) {
 			our_report_no_requests(listener, "rdma_get_request", ret);
 			break;
 		}
-		served = our_admit_client(listener, &agent);
-		if (!served)
-			served = our_agent(agent);
+		if (!our_admit_client(listener, &agent))
+			our_agent(agent);
 	}
 	return our_end_of_admission(listener->admission, ret);
 }

@@ -85,6 +85,14 @@ int our_catch_signals(void)
 	return 0;
 }
 
+void our_limit_calls(unsigned int seconds)
+{
+	alarm(seconds);
+	/* A signal may have come before that: its alarm has just been replaced. */
+	if (our_stop_requested())
+		alarm(1);
+}
+
 int our_stop_fd(void)
 {
 	return stop_fd;

@@ -11,9 +11,8 @@
 /*
  * Installs the handlers of SIGINT, SIGTERM and SIGALRM, without SA_RESTART: a blocking call that is
  * under way returns EINTR. A signal that comes just before the call blocks would be missed.
- * Therefore each signal arms alarm(2) again, which interrupts the call a second later. A stage may
- * also use alarm(2) to limit a call: then EINTR does not mean that the program was asked to stop,
- * and after the call alarm(0) ends the alarms, unless the program was asked to stop.
+ * Therefore each signal arms alarm(2) again, which interrupts the call a second later. No other
+ * function but our_limit_calls may call alarm(2).
  *
  * SIGPIPE is ignored: the failed write reports the error.
  *
@@ -21,6 +20,14 @@
  * main, before any other thread runs.
  */
 int our_catch_signals(void);
+
+/*
+ * Limits calls that nothing but a signal can interrupt: after `seconds`, and then every second, a
+ * call that blocks returns EINTR, which then does not mean that the program was asked to stop. 0
+ * ends the limit. A limit replaces the one before it; none of them delays the alarms of a program
+ * that was asked to stop. One thread at a time.
+ */
+void our_limit_calls(unsigned int seconds);
 
 /* True once a signal has asked the program to stop. Any thread; costs one load. */
 bool our_stop_requested(void);
