@@ -128,7 +128,9 @@ static int connect_and_talk(struct rdma_cm_id *id)
 	param.responder_resources = param.initiator_depth = 1; /* READs; some devices refuse 0 */
 	param.retry_count = 6;                                 /* for soft-RoCE 7 means: for ever */
 	param.rnr_retry_count = 7;                             /* for ever */
-	alarm(stop ? 1 : SILENCE_LIMIT_S);
+	alarm(SILENCE_LIMIT_S);
+	if (stop) /* perhaps just before: then that alarm has been replaced */
+		alarm(1);
 	if (!mr)
 		ret = fail(buffers ? "rdma_reg_msgs" : "calloc", errno, ": see ulimit -l");
 	else if (rdma_post_recv(id, NULL, buffers + size, size, mr))
@@ -195,5 +197,9 @@ int main(int argc, char **argv)
 		       EINTR;
 	ret = connect_and_talk(id);
 	rdma_destroy_ep(id);
+	if (fflush(stdout)) {
+		SAY("stdout: %s\n", strerror(errno));
+		return 1;
+	}
 	return ret && ret != EINTR;
 }

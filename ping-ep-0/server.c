@@ -119,7 +119,9 @@ static int serve(struct rdma_cm_id *id)
 
 	param.responder_resources = id->event->param.conn.responder_resources > 0;
 	param.initiator_depth = id->event->param.conn.initiator_depth > 0; /* of READs */
-	alarm(stop ? 1 : SILENCE_LIMIT_S);
+	alarm(SILENCE_LIMIT_S);
+	if (stop) /* perhaps just before: then that alarm has been replaced */
+		alarm(1);
 	if (!mr)
 		ret = fail(buffers ? "rdma_reg_msgs" : "calloc", errno, ": see ulimit -l");
 	else if (rdma_post_recv(id, NULL, buffers, size, mr))
@@ -186,7 +188,7 @@ int main(int argc, char **argv)
 		return fail("rdma_create_ep", ret, ": port taken? no device there?") != EINTR;
 	ret = rdma_listen(listener, 0) ? fail("rdma_listen", errno, "")
 				       : !SAY("listening on port %s\n", service);
-	while (!ret && !accepted) {
+	while (!ret && !accepted && !stop) {
 		if (!rdma_get_request(listener, &id)) {
 			ret = serve(id);
 			rdma_destroy_ep(id);
@@ -197,5 +199,9 @@ int main(int argc, char **argv)
 	if (listener->event && listener->event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		rdma_destroy_ep(listener->event->id); /* whose QP could not be made */
 	rdma_destroy_ep(listener);
+	if (fflush(stdout)) {
+		SAY("stdout: %s\n", strerror(errno));
+		return 1;
+	}
 	return ret && ret != EINTR;
 }
