@@ -226,15 +226,31 @@ void fake_check_alarm(const char *call)
 		fake_complain("%s: the alarm of an earlier call is still to come", call);
 }
 
+/* Of a program of one file, what is left for the peer's answer: see REPEATED_S. */
+#define ANSWER_S 7
+
+void fake_check_end(void)
+{
+	unsigned int most_s = fake_report->one_file ? ANSWER_S : 1;
+
+	if (fake_report->stopped && (!alarmed || alarm_s > most_s))
+		fake_complain("it was told to stop, and waits for an event without an alarm");
+}
+
 /*
  * Also called by the signal handler. If a program is told to stop at each of its calls, one in each
- * run, there are many alarms to wait for.
+ * run, there are many alarms to wait for. This is one of these calls: the alarm that the handler
+ * sets just before is replaced.
  */
 unsigned int __wrap_alarm(unsigned int seconds)
 {
 	const struct timeval moment = { .tv_usec = (suseconds_t)seconds * 10000 };
 	struct itimerval soon = { .it_value = moment };
 
+	if (fake_report && fake_config->stop_call && !fake_report->stopped && !rings) {
+		fake_begin("alarm");
+		fake_end(0);
+	}
 	alarmed = seconds;
 	if (!rings)
 		alarm_s = seconds;

@@ -158,6 +158,7 @@ int fake_wait_event(struct fake_channel *channel, struct fake_event **event)
 		}
 		if (__real_fcntl(channel->pub.fd, F_GETFL) & O_NONBLOCK)
 			return EAGAIN;
+		fake_check_end();
 		fake_unlock();
 		if (__real_poll(&readable, 1, -1) < 0) {
 			fake_lock();

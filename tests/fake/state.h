@@ -113,6 +113,7 @@ bool fake_has_news(
 void fake_tell_late(uint64_t ns); /* the program waits so long: events that were held back come */
 void fake_check_alarm(
 	const char *call); /* the program works: no call that may block is under way */
+void fake_check_end(void); /* the program blocks: if it was told to stop, an alarm ends that soon */
 struct sigaction;
 /* To be called before the program gets a handler: what it gets instead. */
 const struct sigaction *fake_watch_alarm(int number, const struct sigaction *action);

@@ -17,6 +17,8 @@
 
 #define PAIR_NS (OUR_NS_PER_S / 5) /* less than what separates two requests */
 
+#define LONG_S  1000 /* nothing here waits for it */
+
 static const int stopping[] = { SIGINT, SIGTERM };
 
 START_TEST(a_signal_asks_to_stop)
@@ -54,11 +56,25 @@ START_TEST(an_alarm_does_not)
 
 	ck_assert_int_eq(pipe(pipes), 0);
 	ck_assert_int_eq(our_catch_signals(), 0);
+	our_limit_calls(LONG_S);
 	ck_assert_int_eq(raise(SIGALRM), 0);
 	ck_assert_int_eq(read(pipes[0], &byte, 1), -1); /* a call that blocks after the alarm */
 	ck_assert_int_eq(errno, EINTR);
 	ck_assert(!our_stop_requested());
-	alarm(0);
+	our_limit_calls(0);
+	ck_assert_uint_eq(alarm(0), 0);
+}
+END_TEST
+
+/* The signal comes when the limit is about to begin or to end: its alarm must not be lost. */
+START_TEST(a_limit_does_not_delay_a_stop)
+{
+	ck_assert_int_eq(our_catch_signals(), 0);
+	ck_assert_int_eq(raise(SIGINT), 0);
+	our_limit_calls(LONG_S);
+	ck_assert_uint_eq(alarm(LONG_S), 1);
+	our_limit_calls(0);
+	ck_assert_uint_eq(alarm(0), 1);
 }
 END_TEST
 
@@ -183,6 +199,7 @@ Suite *stop_suite(void)
 	tcase_add_loop_test(tcase, a_signal_asks_to_stop, 0, UNIT_LENGTH(stopping));
 	tcase_add_test(tcase, a_signal_that_cannot_be_counted_asks_to_stop);
 	tcase_add_test(tcase, an_alarm_does_not);
+	tcase_add_test(tcase, a_limit_does_not_delay_a_stop);
 	tcase_add_test(tcase, a_broken_pipe_ends_nothing);
 	tcase_add_test(tcase, a_call_that_blocks_too_late_is_interrupted);
 	tcase_add_test(tcase, a_second_signal_asks_to_leave);
