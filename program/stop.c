@@ -19,6 +19,7 @@
 
 /* Lock-free: for a signal handler and for other threads. */
 static atomic_bool stop_requested, leave_requested;
+static atomic_bool calls_limited;   /* by our_limit_calls */
 static _Atomic uint64_t stopped_ns; /* when the first request came */
 /* Written before the handlers are installed, then only read. */
 static int stop_fd = -1, leave_fd = -1;
@@ -49,7 +50,8 @@ static void handle_signal(int signal_number)
 
 	if (signal_number != SIGALRM)
 		note_request();
-	alarm(1); /* again, in case the call does not block yet */
+	if (atomic_load(&stop_requested) || atomic_load(&calls_limited))
+		alarm(1); /* again, in case the call does not block yet */
 	if (atomic_load(&stop_requested))
 		make_readable(stop_fd);
 	if (atomic_load(&leave_requested))
@@ -87,6 +89,7 @@ int our_catch_signals(void)
 
 void our_limit_calls(unsigned int seconds)
 {
+	atomic_store(&calls_limited, seconds);
 	alarm(seconds);
 	/* A signal may have come before that: its alarm has just been replaced. */
 	if (our_stop_requested())

@@ -11,8 +11,9 @@
 /*
  * Installs the handlers of SIGINT, SIGTERM and SIGALRM, without SA_RESTART: a blocking call that is
  * under way returns EINTR. A signal that comes just before the call blocks would be missed.
- * Therefore each signal arms alarm(2) again, which interrupts the call a second later. No other
- * function but our_limit_calls may call alarm(2).
+ * Therefore each signal arms alarm(2) again, which interrupts the call a second later, as long as
+ * the program has been asked to stop or our_limit_calls is in force. No other function may call
+ * alarm(2).
  *
  * SIGPIPE is ignored: the failed write reports the error.
  *
