@@ -78,6 +78,17 @@ START_TEST(a_limit_does_not_delay_a_stop)
 }
 END_TEST
 
+/* The alarm rings when the limit is about to end. */
+START_TEST(an_alarm_is_not_repeated_after_the_limit)
+{
+	ck_assert_int_eq(our_catch_signals(), 0);
+	our_limit_calls(LONG_S);
+	our_limit_calls(0);
+	ck_assert_int_eq(raise(SIGALRM), 0);
+	ck_assert_uint_eq(alarm(0), 0);
+}
+END_TEST
+
 /* A write to a pipe without a reader fails with EPIPE, and no signal ends the program. */
 START_TEST(a_broken_pipe_ends_nothing)
 {
@@ -200,6 +211,7 @@ Suite *stop_suite(void)
 	tcase_add_test(tcase, a_signal_that_cannot_be_counted_asks_to_stop);
 	tcase_add_test(tcase, an_alarm_does_not);
 	tcase_add_test(tcase, a_limit_does_not_delay_a_stop);
+	tcase_add_test(tcase, an_alarm_is_not_repeated_after_the_limit);
 	tcase_add_test(tcase, a_broken_pipe_ends_nothing);
 	tcase_add_test(tcase, a_call_that_blocks_too_late_is_interrupted);
 	tcase_add_test(tcase, a_second_signal_asks_to_leave);
