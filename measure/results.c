@@ -244,7 +244,10 @@ int our_show_results(const struct our_run *run, const struct our_statistics *sta
 			report_stream(statistics->stream);
 	}
 	funlockfile(stdout);
-	if (fflush(stdout))
-		return our_report_error("writing to stdout", errno, NULL);
-	return 0;
+	if (!fflush(stdout))
+		return 0;
+	if (errno == EAGAIN)
+		return our_report_error("writing to stdout", EAGAIN,
+					"nobody has read it, and a second signal asked to leave");
+	return our_report_error("writing to stdout", errno, NULL);
 }

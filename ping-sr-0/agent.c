@@ -56,7 +56,7 @@ static int serve(struct our_control *agent)
 		ret = check_for_more(agent);
 	shown = our_report_results(agent);
 	our_disconnect(agent);
-	return ret ? ret : shown;
+	return shown ? shown : ret; /* whatever the client does: lost results are our failure */
 }
 
 /* Sets up everything that the connection needs, serves the client, and tears it down again. */

@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 		goto out_destroy_control;
 	ret = our_client_operation(client);
 	shown = our_report_results(client);
-	ret = ret ? ret : shown;
+	ret = shown ? shown : ret; /* EINTR is no failure; results that are lost are */
 	disconnect_from_server(client);
 
 out_destroy_control:

@@ -107,7 +107,7 @@ bool our_end_agent(struct our_agent *agent, int ret)
 		ret = 0;
 	ret = our_end_agent_operation(control, ret);
 	shown = our_report_results(control);
-	agent->ended = ret ? ret : shown;
+	agent->ended = shown ? shown : ret;
 	answers = our_start_disconnect(control);
 	control->wait_until_ns = our_end_of_wait(our_disconnect_limit_s(control));
 	agent->more = false; /* of no interest any more */

@@ -65,5 +65,5 @@ int our_serve_clients(struct our_control *listener)
 	await_answers(&server);
 	written = our_end_output(our_end_of_wait(1));
 	ret = our_end_of_admission(listener->admission, ret);
-	return ret ? ret : written;
+	return written ? written : ret;
 }

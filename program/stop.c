@@ -12,6 +12,7 @@
 
 #include "measure/clock.h"
 #include "program/report.h"
+#include "program/stdout.h"
 #include "program/stop.h"
 
 /* Two signals so close together count as one: timeout(1) sends to a process and its group. */
@@ -84,7 +85,7 @@ int our_catch_signals(void)
 		if (sigaction(signals[i], &action, NULL))
 			return our_report_error("sigaction", errno, NULL);
 	}
-	return 0;
+	return our_guard_stdout();
 }
 
 void our_limit_calls(unsigned int seconds)
