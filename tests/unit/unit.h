@@ -30,6 +30,7 @@ Suite *spin_suite(void);
 Suite *wake_up_suite(void);
 Suite *statistics_suite(void);
 Suite *stop_suite(void);
+Suite *stdout_suite(void);
 Suite *transfers_suite(void);
 Suite *user_data_suite(void);
 Suite *wc_status_suite(void);
