@@ -50,6 +50,7 @@ static int end_with_count(struct our_control *agent)
 	struct our_transfer *transfer = agent->transfer;
 
 	our_close_buffer(&transfer->open);
+	transfer->exchange.count = our_read_count(transfer->exchange.count, agent->count);
 	agent->statistics.messages = transfer->exchange.count;
 	our_statistics_end(&agent->statistics);
 	our_limit_wait(agent, our_now_ns());

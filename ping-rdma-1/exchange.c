@@ -43,6 +43,11 @@ void our_decode_remote_buffer(const uint8_t *data, struct our_remote_buffer *buf
 	buffer->rkey = be32toh(buffer->rkey);
 }
 
+uint64_t our_read_count(uint64_t told, uint64_t due)
+{
+	return told >> 32 == due && (uint32_t)told == 0 ? due : told;
+}
+
 static int post_exchange_recv(struct our_control *control, struct our_exchange *exchange,
 			      unsigned int message)
 {

@@ -89,6 +89,13 @@ int our_take_exchange(struct our_exchange *exchange, const struct our_completion
 int our_await_exchange(struct our_control *control, struct our_exchange *exchange,
 		       enum our_exchange_message message);
 
+/*
+ * Returns the count that the peer has told (`told`), when `due` is expected. A program written
+ * elsewhere may put it into the first four bytes, with zeros behind: see docs/protocol.md. This is
+ * believed only if it is then the count that is due. Any thread.
+ */
+uint64_t our_read_count(uint64_t told, uint64_t due);
+
 /* Writes `buffer` into data[OUR_BUFFER_MESSAGE], or reads it from there. Any thread. */
 void our_encode_remote_buffer(const struct our_remote_buffer *buffer, uint8_t *data);
 void our_decode_remote_buffer(const uint8_t *data, struct our_remote_buffer *buffer);

@@ -124,7 +124,7 @@ bool our_agent_is_done(const struct our_control *agent)
 
 int our_end_agent_operation(struct our_control *agent, int ret)
 {
-	uint64_t taken = agent->transfer->exchange.count;
+	uint64_t taken = our_read_count(agent->transfer->exchange.count, agent->count);
 
 	agent->statistics.messages = agent->transfer->progress->written;
 	our_statistics_end(&agent->statistics);

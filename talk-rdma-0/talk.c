@@ -170,7 +170,7 @@ static int check_count(const struct our_control *control)
 {
 	const struct our_transfer *transfer = control->transfer;
 
-	if (transfer->exchange.count == transfer->heard)
+	if (our_read_count(transfer->exchange.count, transfer->heard) == transfer->heard)
 		return 0;
 	our_report_sentence("the other side has said %llu lines, and %u were heard",
 			    (unsigned long long)transfer->exchange.count, transfer->heard);
