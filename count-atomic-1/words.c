@@ -10,7 +10,6 @@
 #include "count-atomic-1/count_atomic.h"
 #include "count-atomic-1/shared_memory.h"
 #include "ping-rdma-1/ping_rdma.h"
-#include "program/admission.h"
 #include "program/report.h"
 
 /* The devices change them; we look only when no client is there. */
@@ -28,7 +27,10 @@ static void arrive(void)
 	pthread_mutex_unlock(&presence_lock);
 }
 
-/* The last client to leave triggers the check. With presence_lock held. */
+/*
+ * The last client to leave triggers the check. With presence_lock held. Any client can make the two
+ * sums differ, so this is no failure of the server.
+ */
 static void check_sum(struct our_control *agent)
 {
 	uint64_t sum = words[OUR_COUNTER] + words[OUR_GUARDED];
@@ -44,9 +46,10 @@ static void check_sum(struct our_control *agent)
 					    some_died ? ", without those who left early" : "");
 		return;
 	}
-	our_report_sentence("counted to %" PRIu64 ", but the clients' counts add up to %" PRIu64,
+	our_report_sentence("counted to %" PRIu64 ", but the clients' counts add up to %" PRIu64
+			    ": a client's count is false, or counts were lost",
 			    sum, told);
-	our_note_failure(agent->admission, EIO);
+	told = sum; /* reported once */
 }
 
 /* Its QP is destroyed: nothing of it is under way. */
