@@ -139,6 +139,7 @@ struct fake_config {
 	bool short_pool;   /* a message may find no receive, and then waits for one */
 	bool unlimited;    /* a client does not say how many messages it will send, */
 	bool one_more;     /* or sends one more than it said, */
+	bool short_count;  /* one-sided: tells its count in four bytes, with zeros behind */
 	bool lingers;      /* or stays connected when it has everything */
 	bool uneven;       /* each client sends ten messages more than the one before, */
 	uint32_t grows;    /* and its messages are so many bytes longer */

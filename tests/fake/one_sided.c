@@ -244,7 +244,7 @@ void fake_hear_buffer(struct fake_peer *peer, const uint8_t *data)
 
 void fake_tell_count(struct fake_peer *peer, uint64_t count)
 {
-	uint64_t data = htobe64(count);
+	uint64_t data = htobe64(fake_config->short_count ? count << 32 : count);
 
 	fake_tell(peer, (const uint8_t *)&data, sizeof(data));
 }
