@@ -159,7 +159,8 @@ pubsub-rdma-2.server = $(filter-out %/completions.c %/comp_channel.c %/agent_ope
 talk-rdma-0.before = ping-rdma-3
 talk-rdma-0.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-rdma-1.parts)) \
 		     ping-sr-3/completions.c ping-sr-3/comp_channel.c \
-		     talk-rdma-0/sides.c talk-rdma-0/talk.c talk-rdma-0/slot.c talk-rdma-0/typed.c
+		     talk-rdma-0/sides.c talk-rdma-0/talk.c talk-rdma-0/slot.c talk-rdma-0/show.c \
+		     talk-rdma-0/typed.c
 talk-rdma-0.client = ping-sr-0/client.c
 talk-rdma-0.server = ping-sr-0/server.c ping-sr-0/admit.c ping-sr-0/agent.c ping-sr-0/serve_clients.c
 

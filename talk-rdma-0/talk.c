@@ -4,7 +4,6 @@
  * when reading it back shows that. Meanwhile each side looks at its own slot.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/memory_registration.h"
@@ -106,13 +105,13 @@ static int hear(struct our_control *control)
 {
 	struct our_transfer *transfer = control->transfer;
 	uint8_t *slot = control->buffers[OUR_SLOT_BUFFER].data, text[OUR_SLOT_TEXT];
-	int length = our_look_at_slot(slot, transfer->heard + 1, text);
+	int ret, length = our_look_at_slot(slot, transfer->heard + 1, text);
 
 	if (length < 0)
 		return 0;
-	if (fwrite(text, 1, (size_t)length, stdout) != (size_t)length || putchar('\n') == EOF ||
-	    fflush(stdout))
-		return our_report_error("stdout", errno, NULL);
+	ret = our_show_line(text, (size_t)length);
+	if (ret)
+		return ret;
 	our_note_seen(slot, ++transfer->heard);
 	our_limit_wait(control, our_now_ns());
 	return 0;

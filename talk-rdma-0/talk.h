@@ -46,4 +46,11 @@ int our_talk(struct our_control *control);
  */
 int our_take_typed(struct our_transfer *transfer, int limit_ms, uint8_t *text);
 
+/*
+ * Prints a line of the other side on stdout. A terminal gets no control characters, which could
+ * change more than this line: they are printed as \xNN, and so are bytes that are no UTF-8. Anything
+ * else gets the bytes as they came. Returns 0, or an errno value, reported.
+ */
+int our_show_line(const uint8_t *text, size_t length);
+
 #endif
