@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of talk-rdma-0/show.c: a peer's text on a terminal, and elsewhere.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "talk-rdma-0/talk.h"
+#include "tests/unit/unit.h"
+
+static const struct {
+	const char *text;
+	size_t length;
+	const char *shown;
+} lines[] = {
+	{ "plain, with a \\ and a\ttab", 25, "plain, with a \\ and a\ttab" },
+	{ "Zoë: 東京, 🙂", 18, "Zoë: 東京, 🙂" },
+	{ "", 0, "" },
+	{ "\033]0;title\a", 10, "\\x1b]0;title\\x07" },
+	{ "a\rb\vc\x7f", 6, "a\\x0db\\x0bc\\x7f" },
+	{ "a\0b", 3, "a\\x00b" },
+	{ "\xc2\x9b"
+	  "31m",
+	  5, "\\xc2\\x9b31m" },                       /* CSI of C1, in UTF-8 */
+	{ "\x9b\xff.", 3, "\\x9b\\xff." },            /* no UTF-8 */
+	{ "\xc0\x9b.", 3, "\\xc0\\x9b." },            /* an escape, overlong */
+	{ "\xed\xa0\x80", 3, "\\xed\\xa0\\x80" },     /* half of a surrogate pair */
+	{ "\xe6\x9d", 2, "\\xe6\\x9d" },              /* a character that is cut short, */
+	{ "\xe6\x9dZo\xc3\xab", 6, "\\xe6\\x9dZoë" }, /* and one after it */
+};
+
+/* Its slave becomes stdout. Returns the master. */
+static int open_terminal(void)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
+
+	ck_assert_int_ge(master, 0);
+	ck_assert_int_eq(grantpt(master), 0);
+	ck_assert_int_eq(unlockpt(master), 0);
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	ck_assert_int_ge(slave, 0);
+	fflush(stdout);
+	ck_assert_int_eq(dup2(slave, STDOUT_FILENO), STDOUT_FILENO);
+	return master;
+}
+
+START_TEST(a_terminal_gets_what_can_be_printed)
+{
+	char wanted[128], got[128];
+	int master = open_terminal();
+	size_t length = 0;
+	ssize_t part;
+
+	snprintf(wanted, sizeof(wanted), "%s\r\n", lines[_i].shown); /* a terminal adds the CR */
+	ck_assert_int_eq(our_show_line((const uint8_t *)lines[_i].text, lines[_i].length), 0);
+	while (length < strlen(wanted)) {
+		part = read(master, got + length, sizeof(got) - 1 - length);
+		ck_assert_int_gt(part, 0);
+		length += (size_t)part;
+	}
+	got[length] = '\0';
+	ck_assert_str_eq(got, wanted);
+}
+END_TEST
+
+START_TEST(a_file_gets_every_byte)
+{
+	char wanted[128] = { 0 };
+
+	capture_start();
+	memcpy(wanted, lines[_i].text, lines[_i].length);
+	wanted[lines[_i].length] = '\n';
+	ck_assert_int_eq(our_show_line((const uint8_t *)lines[_i].text, lines[_i].length), 0);
+	ck_assert_mem_eq(captured_stdout(), wanted, lines[_i].length + 2);
+}
+END_TEST
+
+Suite *show_suite(void)
+{
+	Suite *suite = suite_create("show");
+	TCase *tcase = tcase_create("show");
+
+	tcase_add_loop_test(tcase, a_terminal_gets_what_can_be_printed, 0, UNIT_LENGTH(lines));
+	tcase_add_loop_test(tcase, a_file_gets_every_byte, 0, UNIT_LENGTH(lines));
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
