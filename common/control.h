@@ -104,6 +104,7 @@ struct our_control {
 	struct our_transfer *transfer;           /* the stage's own, for the data */
 
 	/* Negotiated; in ping-sr-0 taken from the options */
+	bool agreed;        /* each side knows the other's values */
 	uint64_t count;     /* messages the client will send */
 	uint32_t data_size; /* bytes a message */
 	uint8_t read_depth; /* READs and atomic operations under way, each way; 0: one at a time is enough */

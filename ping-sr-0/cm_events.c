@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <string.h>
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
@@ -14,6 +16,8 @@
 #include "measure/clock.h"
 #include "program/report.h"
 #include "program/stop.h"
+
+#define SILENCE_NS (5 * OUR_NS_PER_S)
 
 const struct our_option *const our_watching_options = NULL;
 
@@ -140,7 +144,10 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	 */
 	if (expected == RDMA_CM_EVENT_DISCONNECTED && (called == EAGAIN || called == EINTR))
 		return await_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
-	return called ? called : our_judge_cm_event(&control->cm_event, expected);
+	called = called ? called : our_judge_cm_event(&control->cm_event, expected);
+	if (!called && expected == RDMA_CM_EVENT_ESTABLISHED && !control->agreed)
+		control->keepalive.due_ns = our_now_ns() + SILENCE_NS;
+	return called;
 }
 
 int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
@@ -182,12 +189,38 @@ int our_cm_fd(const struct our_control *control)
 	return -1;
 }
 
+/* Says once what the program waits for, if nothing has come since the last look. */
+static void note_silence(struct our_control *control, uint64_t now_ns)
+{
+	const struct our_statistics *statistics = &control->statistics;
+	uint64_t message = statistics->messages + 1;
+
+	if (control->keepalive.heard) {
+		control->keepalive.heard = false;
+		control->keepalive.due_ns = now_ns + SILENCE_NS;
+		return;
+	}
+	control->keepalive.due_ns = UINT64_MAX;
+	if (statistics->started_ns)
+		message += statistics->warm_up;
+	if (control->options->quiet || control->count == OUR_COUNT_UNLIMITED)
+		return;
+	our_report_sentence("still waiting for message %" PRIu64 " of %" PRIu64 " from the %s: has "
+			    "the other side been started with the same -c and -s?",
+			    message, control->count,
+			    strcmp(control->role, "agent") ? "server" : "client");
+}
+
 /* Nothing reads the channel, so a peer that has gone is not noticed. */
 int our_keep_waiting(struct our_control *control)
 {
+	uint64_t now_ns = our_now_ns();
+
 	if (our_stop_requested())
 		return EINTR;
-	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
+	if (now_ns > control->keepalive.due_ns)
+		note_silence(control, now_ns);
+	return now_ns > control->wait_until_ns ? ETIMEDOUT : 0;
 }
 
 int our_cm_end(struct our_control *control)

@@ -61,6 +61,7 @@ void our_setup_connect_info(struct our_control *control, struct rdma_conn_param 
 	our_encode_connect_info(&info, control->private_data);
 	param->private_data = control->private_data;
 	param->private_data_len = OUR_CONNECT_INFO_LENGTH;
+	control->agreed = true;
 }
 
 /* Keeps the reason for our_setup_refusal, which tells the client. */
@@ -105,6 +106,7 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 	ret = check_connect_info(control, &info);
 	if (ret)
 		return ret;
+	control->agreed = true;
 	control->count = info.count;
 	control->data_size = (uint32_t)info.data_size;
 	/*
