@@ -12,6 +12,34 @@
 #define ENOUGH "--max-memory", "1g"
 
 static const struct line lines[] = {
+	/* Only where the two sides do not tell each other a count: the tenth message has no answer. */
+	{ .what = "says what it is waiting for when no answer comes",
+	  .who = CLIENT | PING | BLIND | BELIEVING | MANAGED,
+	  .config = { .hurried = true, .silent_after = 10 },
+	  .status = 1,
+	  .said = "still waiting for message 10 of 20 from the server: has the other side been "
+		  "started with the same -c and -s?\n",
+	  .words = { WORK, "--timeout", "29" } },
+	{ .what = "says what it is waiting for when no message comes",
+	  .who = SERVER | PING | BLIND | BELIEVING | MANAGED,
+	  .config = { .clients = 1, .hurried = true, .silent_after = 10 },
+	  .said = "still waiting for message 11 of 20 from the client: has the other side been "
+		  "started with the same -c and -s?\n",
+	  .words = { WORK, "--timeout", "29" } },
+	{ .what = "does not say what it is waiting for when it is to be quiet",
+	  .who = CLIENT | PING | BLIND | BELIEVING | MANAGED,
+	  .config = { .hurried = true, .silent_after = 10 },
+	  .status = 1,
+	  .said = "the server said nothing for 29 s, after ",
+	  .once = true,
+	  .words = { WORK, "-q", "--timeout", "29" } },
+	{ .what = "does not ask about counts that both sides know",
+	  .who = CLIENT | PING | BLIND | REFUSING | MANAGED,
+	  .config = { .hurried = true, .silent_after = 10 },
+	  .status = 1,
+	  .said = "the server said nothing for 29 s, after ",
+	  .once = true,
+	  .words = { WORK, "--timeout", "29" } },
 	{ .what = "notices a message too many",
 	  .who = SERVER | TWO_SIDED,
 	  .config = { .clients = 1, .one_more = true },
