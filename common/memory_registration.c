@@ -73,41 +73,50 @@ void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lk
 	sge->lkey = lkey;
 }
 
-static int allocate_buffers(struct our_control *control, uint32_t n, size_t length)
+/* Bytes from one buffer to the next: 64 bits, also where size_t has 32. */
+static uint64_t stride(const struct our_control *control)
 {
+	return (OUR_CACHE_LINE - 1ull + control->data_size) / OUR_CACHE_LINE * OUR_CACHE_LINE;
+}
+
+bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length)
+{
+	return !__builtin_mul_overflow(n, size, length);
+}
+
+static int allocate_buffers(struct our_control *control, uint32_t n, size_t *length)
+{
+	void *data = NULL; /* of that type for posix_memalign: C forbids to cast &control->data */
+
 	control->buffers = calloc(n, sizeof(*control->buffers));
 	if (!control->buffers)
 		return our_report_error("calloc", ENOMEM, NULL);
-	if (posix_memalign((void **)&control->data, OUR_PAGE, length)) {
+	if (!our_fits_in_memory(n, stride(control), length) ||
+	    posix_memalign(&data, OUR_PAGE, *length)) {
 		free(control->buffers);
 		return our_report_error("posix_memalign", ENOMEM, "%u buffers of %u bytes", n,
 					control->data_size);
 	}
-	memset(control->data, 0, length);
+	memset(data, 0, *length);
+	control->data = data;
 	return 0;
-}
-
-/* Bytes from one buffer to the next. */
-static size_t stride(const struct our_control *control)
-{
-	return ((size_t)control->data_size + OUR_CACHE_LINE - 1) / OUR_CACHE_LINE * OUR_CACHE_LINE;
 }
 
 uint64_t our_memory_of_buffers(const struct our_control *control, uint32_t n)
 {
-	uint64_t data = (n * (uint64_t)stride(control) + OUR_PAGE - 1) / OUR_PAGE * OUR_PAGE;
+	uint64_t data = (n * stride(control) + OUR_PAGE - 1) / OUR_PAGE * OUR_PAGE;
 
 	return data + n * (sizeof(*control->buffers) + OUR_QUEUE_ENTRY);
 }
 
 int our_setup_buffers(struct our_control *control, uint32_t n, int access)
 {
-	size_t length = n * stride(control);
 	struct our_buffer *buffer;
+	size_t length = 0;
 	uint32_t i;
 	int ret;
 
-	ret = allocate_buffers(control, n, length);
+	ret = allocate_buffers(control, n, &length);
 	if (ret)
 		return ret;
 	ret = our_setup_mr(control, control->data, length, access, &control->data_mr);

@@ -41,6 +41,12 @@ void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lk
 int our_setup_buffers(struct our_control *control, uint32_t n, int access);
 
 /*
+ * Whether `n` times `size` bytes fit into a size_t, which has 32 bits on some machines; *length is
+ * the product. Any thread.
+ */
+bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
+
+/*
  * How many bytes of memory `n` such buffers will take, including their work requests and an
  * estimate for their places in the queues of QP and CQ. Allocates nothing. Any thread.
  */

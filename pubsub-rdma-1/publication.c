@@ -102,10 +102,12 @@ static void *publish(void *publication)
 
 static int start_publisher(void)
 {
+	void *record;
 	int ret;
 
-	if (posix_memalign((void **)&published.record, PAGE, our_publication_size()))
+	if (posix_memalign(&record, PAGE, our_publication_size()))
 		return our_report_error("posix_memalign", ENOMEM, "the record");
+	published.record = record;
 	our_change_record(published.record, our_publication_size(), ++published.number);
 	published.stopping = false;
 	ret = pthread_create(&published.thread, NULL, publish, NULL);

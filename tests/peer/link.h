@@ -259,6 +259,7 @@ static void set_up_transfer(struct peer *p)
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
 	bool credits = p->blast && p->client;
 	uint64_t recvs;
+	void *memory;
 
 	p->slots = p->blast ? p->n_buf : 2;
 	p->credit_slots = credits && !p->full ? CREDIT_RECVS : p->slots;
@@ -266,8 +267,9 @@ static void set_up_transfer(struct peer *p)
 		p->credit_slots = 8;
 	total = p->slots * stride(p) + p->credit_slots * CREDIT_LEN;
 	recvs = credits ? p->credit_slots : p->slots;
-	if (posix_memalign((void **)&p->mem, 4096, total))
+	if (posix_memalign(&memory, 4096, total))
 		die("no memory for %" PRIu64 " bytes", total);
+	p->mem = memory;
 	memset(p->mem, 0, total);
 	p->pd = ibv_alloc_pd(p->id->verbs);
 	must(p->pd, "ibv_alloc_pd");
