@@ -178,6 +178,31 @@ START_TEST(the_memory_that_a_client_is_charged_with)
 }
 END_TEST
 
+/* The most that a size_t holds, and more, whatever its length is on this machine. */
+static const struct {
+	uint64_t n, size;
+	bool fits;
+} products[] = {
+	{ 0, 64, true },
+	{ 3, 64, true },
+	{ SIZE_MAX, 1, true },
+	{ SIZE_MAX / 64, 64, true },
+	{ (uint64_t)SIZE_MAX / 64 + 1, 64, false },
+	{ (uint64_t)SIZE_MAX / 2 + 1, 2, false },
+	{ SIZE_MAX, SIZE_MAX, false },
+};
+
+START_TEST(buffers_that_no_memory_can_hold)
+{
+	size_t length = 0;
+
+	ck_assert_int_eq(our_fits_in_memory(products[_i].n, products[_i].size, &length),
+			 products[_i].fits);
+	if (products[_i].fits)
+		ck_assert_uint_eq(length / products[_i].size, products[_i].n);
+}
+END_TEST
+
 Suite *shortages_suite(void)
 {
 	Suite *suite = suite_create("shortages");
@@ -188,6 +213,7 @@ Suite *shortages_suite(void)
 	tcase_add_loop_test(tcase, memory_that_cannot_be_registered, 0, UNIT_LENGTH(no_memory));
 	tcase_add_test(tcase, what_the_machine_does_cannot_be_read);
 	tcase_add_loop_test(tcase, the_memory_that_a_client_is_charged_with, 0, UNIT_LENGTH(taken));
+	tcase_add_loop_test(tcase, buffers_that_no_memory_can_hold, 0, UNIT_LENGTH(products));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
