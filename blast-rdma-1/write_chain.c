@@ -11,7 +11,10 @@ static struct ibv_send_wr *write_of(struct our_control *client, uint64_t message
 	return &client->buffers[message % client->n_buffers].send_wr;
 }
 
-/* Requests of one QP complete in order: when the last is done, all before it are. */
+/*
+ * Requests of one QP complete in order: when the last is done, all before it are. A failure ends the
+ * connection, so it does not matter that the requests before *bad_wr are posted.
+ */
 int our_post_write_chain(struct our_control *client, uint64_t n)
 {
 	struct our_progress *progress = client->transfer->progress;

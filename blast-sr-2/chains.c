@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * blast-sr-2: work requests in chains. One call of ibv_post_send or ibv_post_recv takes all that
- * are linked, with one doorbell, which may be a system call. See blast.h.
+ * are linked, with one doorbell, which may be a system call. If a call fails, the work requests before
+ * *bad_wr are posted, and those after it are not. That ends the connection: nothing is posted again,
+ * and *bad_wr is not looked at. See blast.h.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -19,6 +19,15 @@ static int arm(struct our_pool *pool)
 	return 0;
 }
 
+/* Those before `end` are posted and leave the chain; NULL: all are. */
+static void note_posted(struct our_pool *pool, const struct ibv_recv_wr *end)
+{
+	for (; pool->free && pool->free != end; pool->free = pool->free->next) {
+		pool->posted++;
+		pool->n_free--;
+	}
+}
+
 int our_refill_pool(struct our_pool *pool)
 {
 	struct ibv_recv_wr *bad_wr = NULL;
@@ -26,11 +35,10 @@ int our_refill_pool(struct our_pool *pool)
 
 	if (pool->free)
 		ret = ibv_post_srq_recv(pool->store->srq, pool->free, &bad_wr);
+	/* A call that failed has posted those before *bad_wr: twice would be once too often. */
+	note_posted(pool, ret ? bad_wr : NULL);
 	if (ret)
 		return our_judge_post(pool->store, "ibv_post_srq_recv", ret);
-	pool->posted += pool->n_free;
-	pool->free = NULL;
-	pool->n_free = 0;
 	if (pool->low && pool->posted >= 2 * pool->limit)
 		return arm(pool);
 	return 0;
