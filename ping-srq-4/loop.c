@@ -32,7 +32,7 @@ static void end_holders(struct our_server *server)
 		transfer = agent->control->transfer;
 		if (!transfer) /* it only waits for its client's answer */
 			continue;
-		if (atomic_load(&transfer->pool->store->async_error)) { /* reported */
+		if (transfer->pool->failed) { /* reported */
 			our_end_by_itself(agent, EIO);
 			continue;
 		}
@@ -74,8 +74,8 @@ int our_serve_until_done(struct our_server *server)
 		if (!ret && server->cm_unread)
 			ret = our_handle_cm_event(server);
 		until_ns = our_look_after_agents(server);
-		if (our_a_pool_is_low() && until_ns > our_end_of_wait(1))
-			until_ns = our_end_of_wait(1);
+		if (!ret)
+			ret = our_look_after_pools(&until_ns);
 	}
 	return ret;
 }

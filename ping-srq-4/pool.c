@@ -244,33 +244,43 @@ nfds_t our_list_pools(struct pollfd *fds)
 int our_hear_of_pools(void)
 {
 	struct our_pool *pool;
-	int ret = 0;
+	int ret;
 
 	for (pool = SLIST_FIRST(&pools); pool; pool = SLIST_NEXT(pool, next)) {
 		if (atomic_load(&pool->store->async_error))
-			continue; /* reported; its clients end by what they post or wait for */
+			continue; /* reported */
 		ret = our_read_async_events(pool->store);
 		if (ret && !atomic_load(&pool->store->async_error))
 			return ret;
-		pool->retired |= atomic_load(&pool->store->async_error);
-		ret = 0;
-		if (!atomic_exchange(&pool->store->srq_is_low, false))
-			continue;
-		our_note_low(pool);
-		ret = our_refill_pool(pool);
-		if (ret)
-			return ret;
 	}
-	return ret;
+	return 0;
 }
 
-bool our_a_pool_is_low(void)
+/* Lowers *until_ns to `limit_ns`. */
+static void look_by(uint64_t limit_ns, uint64_t *until_ns)
 {
-	const struct our_pool *pool;
+	if (limit_ns < *until_ns)
+		*until_ns = limit_ns;
+}
 
-	for (pool = SLIST_FIRST(&pools); pool; pool = SLIST_NEXT(pool, next)) {
+int our_look_after_pools(uint64_t *until_ns)
+{
+	struct our_pool *pool;
+	int ret = 0;
+
+	for (pool = SLIST_FIRST(&pools); !ret && pool; pool = SLIST_NEXT(pool, next)) {
+		if (atomic_load(&pool->store->async_error)) {
+			if (!pool->failed)
+				look_by(0, until_ns);
+			pool->failed = pool->retired = true;
+			continue;
+		}
+		if (atomic_exchange(&pool->store->srq_is_low, false)) {
+			our_note_low(pool);
+			ret = our_refill_pool(pool);
+		}
 		if (pool->low)
-			return true;
+			look_by(our_end_of_wait(1), until_ns);
 	}
-	return false;
+	return ret;
 }

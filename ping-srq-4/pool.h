@@ -23,6 +23,7 @@ struct our_pool {
 	unsigned int users;        /* agents */
 	unsigned int doubtful;     /* receives that may be lost: see our_put_pool */
 	bool retired;              /* ... so many that new clients get a new pool */
+	bool failed;               /* an asynchronous event has ended it */
 	uint32_t posted;           /* receives posted, less those whose completions were found */
 	struct ibv_recv_wr *free;  /* those that are not posted: a chain, for one call, */
 	uint32_t n_free;           /* its length */
@@ -86,10 +87,21 @@ int our_give_buffer_back(struct our_pool *pool, uint32_t index);
  */
 nfds_t our_list_pools(struct pollfd *fds);
 
-/* Reads the devices' events. Returns 0, or an errno value that ends the server, reported. */
+/*
+ * Reads the devices' events, which says what has happened to which pool, and no more. Returns 0, or
+ * an errno value that ends the server, reported.
+ */
 int our_hear_of_pools(void);
 
-/* Whether some pool is low: then agents must return buffers that they have held for long. */
-bool our_a_pool_is_low(void);
+/*
+ * Does what those events are about: refills pools that are low, and retires those that have failed.
+ * To be called last in each turn of the loop, whether or not the loop has read an event: whoever
+ * waits for a connection reads the same events, and the event of an SRQ's limit comes only once.
+ *
+ * Lowers *until_ns to the time, by our_now_ns, at which the loop must turn again, because agents
+ * must return buffers that they have held for long, or end with their pool. Returns 0, or an errno
+ * value that ends the server, reported.
+ */
+int our_look_after_pools(uint64_t *until_ns);
 
 #endif
