@@ -55,20 +55,14 @@ int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context 
 			 struct our_comp_channel **found);
 void our_put_comp_channel(struct our_comp_channel *channel);
 
-/* Fills in fds[OUR_MAX_DEVICES] for poll(2). Returns how many there are. */
-nfds_t our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);
+/* Fills in fds[OUR_MAX_DEVICES] for poll(2), which ignores those of free places. */
+void our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);
 
 /*
- * Takes the next event from one of the channels. Returns 0 and in *control whose CQ it was, EAGAIN
- * when there is none, or another errno value, reported. See ibv_get_cq_event(3).
+ * Takes the next event from the channel. Returns 0 and in *control whose CQ it was, EAGAIN when
+ * there is none, or another errno value, reported. See ibv_get_cq_event(3).
  */
-int our_take_cq_event(const struct our_comp_channels *channels, struct our_control **control);
-
-/*
- * How many events the channels can have at most: one for each CQ, because a CQ makes no other
- * before it is armed again.
- */
-unsigned int our_max_cq_events(const struct our_comp_channels *channels);
+int our_take_cq_event(const struct our_comp_channel *channel, struct our_control **control);
 
 /* ---- completions.c ---- */
 

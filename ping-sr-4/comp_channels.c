@@ -59,44 +59,30 @@ void our_put_comp_channel(struct our_comp_channel *channel)
 	channel->channel = NULL;
 }
 
-nfds_t our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds)
+void our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds)
 {
-	nfds_t i, n = 0;
+	const struct ibv_comp_channel *channel;
+	size_t i;
 
 	for (i = 0; i < OUR_MAX_DEVICES; i++) {
-		if (channels->of[i].channel)
-			fds[n++] = (struct pollfd){ .fd = channels->of[i].channel->fd,
-						    .events = POLLIN };
+		channel = channels->of[i].channel;
+		fds[i] = (struct pollfd){ .fd = channel ? channel->fd : -1, .events = POLLIN };
 	}
-	return n;
 }
 
-int our_take_cq_event(const struct our_comp_channels *channels, struct our_control **control)
+int our_take_cq_event(const struct our_comp_channel *channel, struct our_control **control)
 {
 	struct ibv_cq *cq;
 	void *context;
-	size_t i;
 
-	for (i = 0; i < OUR_MAX_DEVICES; i++) {
-		if (!channels->of[i].channel)
-			continue;
-		if (!ibv_get_cq_event(channels->of[i].channel, &cq, &context)) {
-			*control = context;
-			our_count_cq_event(*control);
-			return 0;
-		}
-		if (errno != EAGAIN && errno != EINTR)
-			return our_report_error("ibv_get_cq_event", errno, NULL);
+	if (!channel->channel) /* its last CQ has been destroyed */
+		return EAGAIN;
+	if (ibv_get_cq_event(channel->channel, &cq, &context)) {
+		if (errno == EAGAIN || errno == EINTR)
+			return EAGAIN;
+		return our_report_error("ibv_get_cq_event", errno, NULL);
 	}
-	return EAGAIN;
-}
-
-unsigned int our_max_cq_events(const struct our_comp_channels *channels)
-{
-	unsigned int n = 0;
-	size_t i;
-
-	for (i = 0; i < OUR_MAX_DEVICES; i++)
-		n += channels->of[i].users;
-	return n;
+	*control = context;
+	our_count_cq_event(*control);
+	return 0;
 }

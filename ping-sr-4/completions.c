@@ -21,9 +21,8 @@ struct our_completions {
 	struct ibv_wc wc[POLL_BATCH];
 	int next;
 	int polled;
-	struct our_comp_channels own;       /* of a connection that has its own wait */
-	struct our_comp_channels *channels; /* those, or those of the loop that it belongs to */
-	struct our_comp_channel *channel;
+	struct our_comp_channels own;     /* of a connection that has its own wait */
+	struct our_comp_channel *channel; /* one of those, or of the loop that it belongs to */
 	unsigned int events_to_ack;
 	bool armed; /* the next completion will make an event */
 };
@@ -39,8 +38,9 @@ int our_create_cq(struct our_control *control)
 	if (!completions)
 		return our_report_error("calloc", ENOMEM, NULL);
 	control->completions = completions;
-	completions->channels = control->comp_channels ? control->comp_channels : &completions->own;
-	ret = our_get_comp_channel(completions->channels, control->verbs, &completions->channel);
+	ret = our_get_comp_channel(control->comp_channels ? control->comp_channels
+							  : &completions->own,
+				   control->verbs, &completions->channel);
 	if (ret)
 		goto err_free_completions;
 	errno = 0;
@@ -147,7 +147,7 @@ static int our_wait_for_notification(struct our_control *control, bool *woken)
 		return ret;
 	if (!*woken)
 		return our_keep_waiting(control);
-	ret = our_take_cq_event(control->completions->channels, &same);
+	ret = our_take_cq_event(control->completions->channel, &same);
 	return ret == EAGAIN ? 0 : ret;
 }
 

@@ -19,18 +19,18 @@ int our_serve_until_done(struct our_server *server)
 	};
 	struct pollfd *comp_fds = fds + FIXED_FDS;
 	uint64_t until_ns = UINT64_MAX;
-	nfds_t channels, i;
+	size_t i;
 	int ret = 0;
 
 	while (!ret && our_has_work(server)) {
 		our_list_output(fds + 2);
-		channels = our_list_comp_channels(&server->comp_channels, comp_fds);
-		ret = our_poll(fds, FIXED_FDS + channels, until_ns);
+		our_list_comp_channels(&server->comp_channels, comp_fds);
+		ret = our_poll(fds, FIXED_FDS + OUR_MAX_DEVICES, until_ns);
 		if (!ret && fds[1].revents)
 			return EINTR;
 		our_write_output(fds + 2);
-		for (i = 0; !ret && i < channels; i++)
-			ret = comp_fds[i].revents ? our_handle_completions(server) : 0;
+		for (i = 0; !ret && i < OUR_MAX_DEVICES; i++)
+			ret = comp_fds[i].revents ? our_handle_completions(server, i) : 0;
 		server->cm_unread = fds[0].revents;
 		if (!ret && server->cm_unread)
 			ret = our_handle_cm_event(server);

@@ -111,19 +111,21 @@ int our_handle_cm_event(struct our_server *server)
 	return 0;
 }
 
-int our_handle_completions(struct our_server *server)
+int our_handle_completions(struct our_server *server, size_t device)
 {
+	const struct our_comp_channel *channel = &server->comp_channels.of[device];
 	/*
-	 * A fixed number, and not until there is none: with one client this saves a call per
-	 * message.
+	 * The poll found at most one event of each CQ, because a CQ makes no other before it is
+	 * armed again. This number, and not until there is none: with one client that saves a call
+	 * per message.
 	 */
-	unsigned int left = our_max_cq_events(&server->comp_channels);
+	unsigned int left = channel->users;
 	struct our_control *control = NULL;
 	uint64_t before;
 	int ret;
 
 	for (; left; left--) {
-		ret = our_take_cq_event(&server->comp_channels, &control);
+		ret = our_take_cq_event(channel, &control);
 		if (ret)
 			return ret == EAGAIN ? 0 : ret;
 		control->statistics.sleeps++;
@@ -138,8 +140,9 @@ int our_handle_completions(struct our_server *server)
 
 /*
  * Whether an agent's time is over. What its client has done in time may still be unread: completions
- * beyond the budget of a turn, or a CM event behind those of others. In a flood of requests there is
- * always one more, so their number is limited.
+ * beyond the budget of a turn, or a CM event behind those of others. (Of the CQs' events, all that
+ * the poll found have been taken.) In a flood of requests there is always one more, so their number
+ * is limited.
  */
 static bool is_over(const struct our_server *server, struct our_agent *agent)
 {

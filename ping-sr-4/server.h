@@ -29,11 +29,17 @@ bool our_has_work(const struct our_server *server);
 int our_serve_until_done(struct our_server *server);
 
 /*
- * Takes one CM event; or as many completions as there are, up to the budget of one turn. Return 0,
- * or an errno value that ends the server, reported.
+ * Takes one CM event. Returns 0, or an errno value that ends the server, reported.
  */
 int our_handle_cm_event(struct our_server *server);
-int our_handle_completions(struct our_server *server);
+
+/*
+ * Takes the events of one of the completion channels, number `device`: as many as the last poll
+ * could find there, and handles what they announce. Each device has a budget of its own, so no
+ * client waits because those of another device have more and more to say. Returns 0, or an errno
+ * value that ends the server, reported.
+ */
+int our_handle_completions(struct our_server *server, size_t device);
 
 /*
  * Looks after all agents: continues those that have not polled all completions yet, and ends those

@@ -52,23 +52,23 @@ int our_serve_until_done(struct our_server *server)
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
 		{ .fd = our_stop_fd(), .events = POLLIN },
 	};
-	struct pollfd *comp_fds = fds + FIXED_FDS;
+	struct pollfd *comp_fds = fds + FIXED_FDS, *pool_fds = comp_fds + OUR_MAX_DEVICES;
 	uint64_t until_ns = UINT64_MAX;
-	nfds_t channels, devices, i;
+	nfds_t devices, i;
 	int ret = 0;
 
 	while (!ret && our_has_work(server)) {
 		our_list_output(fds + 2);
-		channels = our_list_comp_channels(&server->comp_channels, comp_fds);
-		devices = our_list_pools(comp_fds + channels);
-		ret = our_poll(fds, FIXED_FDS + channels + devices, until_ns);
+		our_list_comp_channels(&server->comp_channels, comp_fds);
+		devices = our_list_pools(pool_fds);
+		ret = our_poll(fds, FIXED_FDS + OUR_MAX_DEVICES + devices, until_ns);
 		if (!ret && fds[1].revents)
 			return EINTR;
 		our_write_output(fds + 2);
-		for (i = 0; !ret && i < channels; i++)
-			ret = comp_fds[i].revents ? our_handle_completions(server) : 0;
-		for (i = channels; !ret && i < channels + devices; i++)
-			ret = comp_fds[i].revents ? our_hear_of_pools() : 0;
+		for (i = 0; !ret && i < OUR_MAX_DEVICES; i++)
+			ret = comp_fds[i].revents ? our_handle_completions(server, i) : 0;
+		for (i = 0; !ret && i < devices; i++)
+			ret = pool_fds[i].revents ? our_hear_of_pools() : 0;
 		end_holders(server);
 		server->cm_unread = fds[0].revents;
 		if (!ret && server->cm_unread)
