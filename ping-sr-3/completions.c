@@ -37,6 +37,7 @@ int our_create_cq(struct our_control *control)
 	if (ret)
 		goto err_free_completions;
 	errno = 0;
+	/* Completion vector 0: with many connections, see the README. */
 	control->cq = ibv_create_cq(control->verbs, depth, control,
 				    control->completions->channel.channel, 0);
 	if (!control->cq) {
@@ -69,14 +70,15 @@ void our_destroy_cq(struct our_control *control)
 /*
  * An event announces only the first completion after the arming. So: drain the CQ, arm it, poll
  * once more for completions that came between the two, and only then sleep. While there is
- * something to do the CQ is not armed, which saves the device an interrupt and us an event.
+ * something to do the CQ is not armed, which saves the device an interrupt and us an event. What the
+ * peer sent before it left may be in the CQ, and its event late: then we poll once more, too.
  */
 static int poll_cq(struct our_control *control)
 {
 	struct our_completions *completions = control->completions;
 	struct our_comp_channel *channel = &completions->channel;
 	bool woken = false;
-	int polled, ret;
+	int polled, ret = 0;
 
 	for (;;) {
 		polled = ibv_poll_cq(control->cq, POLL_BATCH, completions->wc);
@@ -88,11 +90,13 @@ static int poll_cq(struct our_control *control)
 		if (polled > 0)
 			break;
 		control->statistics.cq_empty_polls++;
+		if (ret)
+			return ret;
 		control->statistics.empty_wake_ups += woken;
 		woken = channel->armed;
 		ret = woken ? our_wait_for_notification(control, channel)
 			    : our_arm_cq(control, channel);
-		if (ret)
+		if (ret && ret != ECONNRESET)
 			return ret;
 	}
 	control->statistics.completions += (uint64_t)polled;

@@ -151,19 +151,23 @@ static int our_wait_for_notification(struct our_control *control, bool *woken)
 	return ret == EAGAIN ? 0 : ret;
 }
 
+/* What the peer sent before it left may be in the CQ, and its event late: polls once more. */
 int our_await_completion(struct our_control *control, struct our_completion *completion)
 {
 	bool woken = false;
-	int ret;
+	int ret, end = 0;
 
 	for (;;) {
 		ret = our_take_completion(control, completion);
 		if (ret != EAGAIN)
 			return ret;
+		if (end)
+			return end;
 		control->statistics.empty_wake_ups += woken;
 		ret = our_wait_for_notification(control, &woken);
-		if (ret)
+		if (ret && ret != ECONNRESET)
 			return ret;
+		end = ret;
 	}
 }
 

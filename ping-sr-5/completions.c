@@ -102,7 +102,8 @@ void our_destroy_cq(struct our_control *control)
  * An event announces only the first completion after the arming. So: drain the CQ, arm it, poll
  * once more for completions that came between the two, and only then sleep. While there is
  * something to do, and while we spin, the CQ is not armed, which saves the device an interrupt and
- * us an event.
+ * us an event. What the peer sent before it left may be in the CQ, and its event late: then we poll
+ * once more, too.
  */
 static int poll_cq(struct our_control *control)
 {
@@ -122,6 +123,8 @@ static int poll_cq(struct our_control *control)
 		if (polled > 0)
 			break;
 		control->statistics.cq_empty_polls++;
+		if (ret)
+			break;
 		if (!slept && our_look_again(&completions->spin, control->wait_until_ns))
 			continue;
 		slept = slept || our_now_ns() < control->wait_until_ns;
@@ -132,11 +135,11 @@ static int poll_cq(struct our_control *control)
 		else
 			ret = woken ? our_wait_for_notification(control, channel)
 				    : our_arm_cq(control, channel);
-		if (ret)
+		if (ret && ret != ECONNRESET)
 			break;
 	}
 	our_end_look(&completions->spin, slept);
-	if (ret)
+	if (!polled)
 		return ret;
 	control->statistics.completions += (uint64_t)polled;
 	control->keepalive.heard = true;
