@@ -70,9 +70,15 @@ int our_take_cq_event(const struct our_comp_channel *channel, struct our_control
 void our_count_cq_event(struct our_control *control);
 
 /*
- * Takes the next completion of control's CQ and checks its status. When there is none, arms the CQ
- * and polls once more. Returns 0 and *completion; EAGAIN: none, and the next will make an event;
- * ECONNRESET, ECONNABORTED or EIO as our_await_completion does.
+ * Takes the next completion of control's CQ, which may be a failed one. When there is none, arms the
+ * CQ and polls once more. Returns 0 and *wc, valid until the next call; EAGAIN: none, and the next
+ * will make an event; or another errno value, reported.
+ */
+int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
+
+/*
+ * The same, and checks its status. Returns 0 and *completion; EAGAIN; ECONNRESET, ECONNABORTED or EIO
+ * as our_await_completion does.
  */
 int our_take_completion(struct our_control *control, struct our_completion *completion);
 

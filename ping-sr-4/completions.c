@@ -116,7 +116,7 @@ static int poll_cq(struct our_control *control)
 	return 0;
 }
 
-int our_take_completion(struct our_control *control, struct our_completion *completion)
+int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
 {
 	struct our_completions *completions = control->completions;
 	int ret;
@@ -126,7 +126,16 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 		if (ret)
 			return ret;
 	}
-	return our_take_wc(control, &completions->wc[completions->next++], completion);
+	*wc = &completions->wc[completions->next++];
+	return 0;
+}
+
+int our_take_completion(struct our_control *control, struct our_completion *completion)
+{
+	const struct ibv_wc *wc;
+	int ret = our_take_next_wc(control, &wc);
+
+	return ret ? ret : our_take_wc(control, wc, completion);
 }
 
 /* Sleeps until there is an event of the CQ, or something else to handle. */

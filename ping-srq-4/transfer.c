@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "common/stage.h"
-#include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"
@@ -97,25 +96,23 @@ static void note_connected(struct our_control *agent)
 }
 
 /*
- * Completions of receives that the QP has taken, and that were not polled. Before the QP is
- * destroyed, because a device may then drop the QP's completions that are left in a CQ.
+ * Completions of receives that the QP has taken, and that nobody has looked at, also of those that
+ * failed. Why the connection ended has been reported. Before the QP is destroyed, because a device
+ * may then drop the QP's completions that are left in a CQ.
  */
 static void give_back_unseen(struct our_control *agent)
 {
 	struct our_pool *pool = agent->transfer->pool;
 	uint32_t left = agent->max_send_wr + agent->max_recv_wr;
-	struct our_completion completion;
-	int ret;
+	const struct ibv_wc *wc;
 
-	while (left--) {
-		ret = our_take_completion(agent, &completion);
-		if (ret == EAGAIN || ret == EIO)
-			return;
-		if (ret || !our_is_recv(completion.wr_id))
+	while (left-- && !our_take_next_wc(agent, &wc)) {
+		if (!our_is_recv(wc->wr_id))
 			continue;
-		note_connected(agent);
+		if (wc->status == IBV_WC_SUCCESS)
+			note_connected(agent);
 		our_take_buffer(pool);
-		our_give_buffer_back(pool, our_buffer_index(completion.wr_id));
+		our_give_buffer_back(pool, our_buffer_index(wc->wr_id));
 	}
 }
 
