@@ -105,8 +105,10 @@ static void take_async_event(struct our_control *control, const struct ibv_async
 				    meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
 		atomic_store(&owner->srq_is_low, true);
-	if (meaning.end)
-		atomic_store(&(owner ? owner : control)->async_error, meaning.end);
+	if (meaning.end && owner)
+		atomic_store(&owner->async_error, meaning.end);
+	else if (meaning.end)
+		our_end_all_on_device(control->verbs, meaning.end);
 }
 
 int our_read_async_events(struct our_control *control)

@@ -85,6 +85,7 @@ struct our_control {
 	uint8_t port_num;
 	struct sockaddr_storage local_address;
 	struct sockaddr_storage peer_address;
+	struct our_control *next_on_device; /* with a PD: see our_join_device */
 
 	/* Queue pair */
 	struct ibv_pd *pd;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: queries of the device. See device.h.
+ * Miscellaneous layer: queries of the device, and the connections that share it. See device.h.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "common/device.h"
@@ -102,4 +103,38 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 				"programs together",
 				device, control->max_send_wr, control->max_recv_wr, limits.max_cq,
 				limits.max_cqe, limits.max_qp, limits.max_qp_wr);
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static struct our_control *joined;                       /* a list, of all devices */
+
+void our_join_device(struct our_control *control)
+{
+	pthread_mutex_lock(&lock);
+	control->next_on_device = joined;
+	joined = control;
+	pthread_mutex_unlock(&lock);
+}
+
+void our_leave_device(struct our_control *control)
+{
+	struct our_control **link = &joined;
+
+	pthread_mutex_lock(&lock);
+	while (*link != control)
+		link = &(*link)->next_on_device;
+	*link = control->next_on_device;
+	pthread_mutex_unlock(&lock);
+}
+
+void our_end_all_on_device(const struct ibv_context *verbs, int error)
+{
+	struct our_control *control;
+
+	pthread_mutex_lock(&lock);
+	for (control = joined; control; control = control->next_on_device) {
+		if (control->verbs == verbs)
+			atomic_store(&control->async_error, error);
+	}
+	pthread_mutex_unlock(&lock);
 }

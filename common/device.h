@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Which device a connection uses, and what its limits are.
+ * Which device a connection uses, what its limits are, and which connections share it.
  */
 #ifndef OUR_DEVICE_H
 #define OUR_DEVICE_H
@@ -36,5 +36,20 @@ int our_check_data_size(struct our_control *control);
  * ENOMEM. Returns the errno value.
  */
 int our_report_no_queue(const struct our_control *control, const char *call, int error);
+
+/*
+ * From now on, until our_leave_device, the connection is one of those that our_end_all_on_device
+ * ends. our_alloc_pd and our_dealloc_pd call these; an agent that has no PD of its own does, too.
+ * control->verbs must be set, and must not change in between. Any thread.
+ */
+void our_join_device(struct our_control *control);
+void our_leave_device(struct our_control *control);
+
+/*
+ * An asynchronous event, which has been reported, says that the device has failed: sets
+ * async_error of all its connections to `error`. librdmacm opens each device once in a process, so
+ * the event comes once, and only one connection reads it. Any thread.
+ */
+void our_end_all_on_device(const struct ibv_context *verbs, int error);
 
 #endif

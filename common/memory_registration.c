@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"
@@ -22,6 +23,7 @@ int our_alloc_pd(struct our_control *control)
 	control->pd = ibv_alloc_pd(control->verbs);
 	if (!control->pd)
 		return our_report_error("ibv_alloc_pd", errno, NULL);
+	our_join_device(control);
 	return 0;
 }
 
@@ -29,6 +31,7 @@ void our_dealloc_pd(struct our_control *control)
 {
 	int ret;
 
+	our_leave_device(control);
 	ret = ibv_dealloc_pd(control->pd);
 	if (ret)
 		our_report_error("ibv_dealloc_pd", ret, NULL);

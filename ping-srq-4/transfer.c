@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-1/connect_info.h"
@@ -78,6 +79,7 @@ int our_setup_agent_transfer(struct our_control *agent)
 		goto err_put_pool;
 	agent->buffers = transfer->pool->store->buffers;
 	agent->transfer = transfer;
+	our_join_device(agent); /* it allocates no PD */
 	return 0;
 
 err_put_pool:
@@ -121,6 +123,7 @@ void our_unsetup_transfer(struct our_control *agent)
 	struct our_transfer *transfer = agent->transfer;
 	bool done = our_agent_is_done(agent);
 
+	our_leave_device(agent);
 	give_back_unseen(agent);
 	our_destroy_qp(agent);
 	our_destroy_cq(agent);
