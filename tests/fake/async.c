@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, asynchronous events. Contract: as in ibv_get_async_event(3). All connections
- * of a device share its events. If there is no event, a program that reads one would wait for ever.
+ * to a device share its events. If there is no event, a program that reads one would wait for ever.
  * So would a program that destroys a QP or CQ whose event it has read and not acknowledged. Events
  * that were not read end with their object.
  */
@@ -13,26 +13,31 @@
 #include <unistd.h>
 
 #include "tests/fake/libc.h"
+#include "tests/fake/machines.h"
 #include "tests/fake/state.h"
 
 struct async {
 	STAILQ_ENTRY(async) next;
+	struct ibv_context *context;
 	struct ibv_async_event pub;
 };
 
 static STAILQ_HEAD(asyncs, async) queue = STAILQ_HEAD_INITIALIZER(queue);
-static int fd;
+static int fds[FAKE_MAX_DEVICES];
 static bool raised;
 static unsigned int unacked; /* events of ports and devices */
 
 void fake_open_async(void)
 {
-	fd = __real_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+	unsigned int i, n = fake_count_adapters();
+
+	for (i = 0; i < n || i < fake_config->devices; i++)
+		fds[i] = __real_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 }
 
-int fake_async_fd(void)
+int fake_async_fd(unsigned int device)
 {
-	return fd;
+	return fds[device];
 }
 
 static bool is_of_cq(enum ibv_event_type type)
@@ -51,20 +56,21 @@ static bool is_of_srq(enum ibv_event_type type)
 	return type == IBV_EVENT_SRQ_ERR || type == IBV_EVENT_SRQ_LIMIT_REACHED;
 }
 
-static struct async *add(enum ibv_event_type type)
+static struct async *add(struct ibv_context *context, enum ibv_event_type type)
 {
 	struct async *async = fake_allocate(sizeof(*async));
 
+	async->context = context;
 	async->pub.event_type = type;
 	STAILQ_INSERT_TAIL(&queue, async, next);
-	if (eventfd_write(fd, 1))
+	if (eventfd_write(context->async_fd, 1))
 		fake_complain("the asynchronous events are broken");
 	return async;
 }
 
-void fake_raise_of(enum ibv_event_type type, void *element)
+void fake_raise_of(struct ibv_context *context, enum ibv_event_type type, void *element)
 {
-	struct async *async = add(type);
+	struct async *async = add(context, type);
 
 	if (is_of_srq(type))
 		async->pub.element.srq = element;
@@ -81,8 +87,8 @@ void fake_raise(struct fake_id *id)
 		return;
 	raised = true;
 	if (fake_config->drained_first)
-		fake_raise_of(IBV_EVENT_SQ_DRAINED, &qp->pub);
-	async = add((enum ibv_event_type)fake_config->async_event);
+		fake_raise_of(qp->pub.context, IBV_EVENT_SQ_DRAINED, &qp->pub);
+	async = add(qp->pub.context, (enum ibv_event_type)fake_config->async_event);
 	if (is_of_qp(async->pub.event_type))
 		async->pub.element.qp = &qp->pub;
 	else if (is_of_cq(async->pub.event_type))
@@ -109,23 +115,32 @@ static void take(struct async *async, struct ibv_async_event *event)
 	*event = async->pub;
 	++*count_of(event);
 	STAILQ_REMOVE(&queue, async, async, next);
-	if (eventfd_read(fd, &one))
+	if (eventfd_read(async->context->async_fd, &one))
 		fake_complain("the asynchronous events are broken");
 	free(async);
+}
+
+static struct async *first_of(const struct ibv_context *context)
+{
+	struct async *async = STAILQ_FIRST(&queue);
+
+	while (async && async->context != context)
+		async = STAILQ_NEXT(async, next);
+	return async;
 }
 
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	struct fake_fault fault = fake_begin("ibv_get_async_event");
+	struct async *async = first_of(context);
 
-	(void)context;
-	if (!fault.error && STAILQ_EMPTY(&queue)) {
-		if (!(__real_fcntl(fd, F_GETFL) & O_NONBLOCK))
+	if (!fault.error && !async) {
+		if (!(__real_fcntl(context->async_fd, F_GETFL) & O_NONBLOCK))
 			fake_complain("ibv_get_async_event: there is none: it would wait for ever");
 		fault.error = EAGAIN;
 	}
 	if (!fault.error)
-		take(STAILQ_FIRST(&queue), event);
+		take(async, event);
 	return fake_end_rdma(fault.error);
 }
 

@@ -247,7 +247,7 @@ void fake_device_leaves(struct fake_id *id)
 	 * its peer is silent, too.
 	 */
 	if (id->line && !fake_report->last_word)
-		fake_raise_of(IBV_EVENT_DEVICE_FATAL, NULL);
+		fake_raise_of(id->pub.verbs, IBV_EVENT_DEVICE_FATAL, NULL);
 }
 
 void fake_tell_gone(struct fake_id *id)

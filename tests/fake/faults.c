@@ -24,6 +24,12 @@ struct row {
 	{                                                                   \
 		.name = #error_, .error = (error_), .expected = FAKE_FAILS, \
 	}
+/* Those before it are posted. */
+#define FAILS_AT_LAST(error_)                                                       \
+	{                                                                           \
+		.name = #error_ " at the last", .error = (error_), .at_last = true, \
+		.expected = FAKE_FAILS,                                             \
+	}
 #define RECOVERS(error_)                                                       \
 	{                                                                      \
 		.name = #error_, .error = (error_), .expected = FAKE_RECOVERS, \
@@ -137,6 +143,7 @@ static const struct row rows[] = {
 	{ "ibv_get_cq_event", FAILS(EIO) },
 	{ "ibv_poll_cq", FAILS(EIO) },
 	{ "ibv_post_recv", FAILS(ENOMEM) },
+	{ "ibv_post_recv", FAILS_AT_LAST(ENOMEM) },
 	{ "ibv_post_recv", PEERS_WC(LOC_LEN_ERR) },
 	{ "ibv_post_recv", PEERS_WC(LOC_QP_OP_ERR) },
 	{ "ibv_post_recv", WC(WR_FLUSH_ERR) },
@@ -153,6 +160,7 @@ static const struct row rows[] = {
 	{ "ibv_create_srq", FAILS(ENOMEM) },
 	{ "ibv_modify_srq", FAILS(EINVAL) },
 	{ "ibv_post_srq_recv", FAILS(ENOMEM) },
+	{ "ibv_post_srq_recv", FAILS_AT_LAST(ENOMEM) },
 	{ "ibv_post_srq_recv", PEERS_WC(LOC_LEN_ERR) },
 	{ "ibv_post_srq_recv", PEERS_WC(LOC_QP_OP_ERR) },
 	{ "ibv_post_srq_recv", WC(WR_FLUSH_ERR) },
@@ -162,6 +170,7 @@ static const struct row rows[] = {
 	{ "ibv_post_srq_recv",
 	  { .name = "cut short", .cut = true, .peers_doing = true, .expected = FAKE_FAILS_LATER } },
 	{ "ibv_post_send", FAILS(ENOMEM) },
+	{ "ibv_post_send", FAILS_AT_LAST(ENOMEM) },
 	{ "ibv_post_send", PEERS_WC(RETRY_EXC_ERR) },
 	{ "ibv_post_send", PEERS_WC(REM_OP_ERR) },
 	{ "ibv_post_send", PEERS_WC(RNR_RETRY_EXC_ERR) },

@@ -128,6 +128,23 @@ static void check_lines(const struct fake_queue *others, const struct ibv_sge *s
 		fake_complain("%s: a receive shares a cache line with another work request", call);
 }
 
+/* Two messages would be written to the same memory. */
+static void check_posted_once(const struct fake_queue *queue, const struct fake_wr *wr,
+			      const char *call)
+{
+	const struct ibv_sge *sge = &wr->sge[0], *other;
+	unsigned int i;
+
+	for (i = 0; wr->n_sge && i < queue->n; i++) {
+		other = &queue->wr[(queue->first + i) % FAKE_MAX_WR].sge[0];
+		if (sge->addr < other->addr + other->length &&
+		    other->addr < sge->addr + sge->length) {
+			fake_complain("%s: the memory of a receive that is posted already", call);
+			return;
+		}
+	}
+}
+
 static int push(struct fake_queue *queue, const struct fake_wr *wr, const char *call)
 {
 	if (queue->n == queue->max) {
@@ -159,7 +176,7 @@ static void peer_notices(const struct fake_qp *qp, const struct fake_fault *faul
 /* Completes a send that was posted. */
 static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_fault *fault)
 {
-	if (fault->name)
+	if (fault->name && !fault->error)
 		strike(qp->id->peer);
 	if (qp->pub.state == IBV_QPS_ERR)
 		fake_flush(qp);
@@ -297,37 +314,47 @@ static void note_chain(unsigned int length)
 		fake_report->longest = length;
 }
 
+int fake_refusal_of(const struct fake_fault *fault, bool is_last)
+{
+	return fault->at_last && !is_last ? 0 : fault->error;
+}
+
 int fake_post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct fake_fault fault = fake_begin("ibv_post_send");
 	struct fake_qp *qp = fake_of(struct fake_qp, pub);
 	const struct ibv_send_wr *one;
 	unsigned int n = 0;
+	int error = 0;
 
 	fake_check_alarm("ibv_post_send");
 	for (one = wr; one; one = one->next)
 		n++;
 	note_chain(n);
-	for (; wr && !fault.error; wr = wr->next) {
+	for (; wr && !error; wr = wr->next) {
 		*bad = wr;
-		if (!fake_use(&qp->object, "ibv_post_send"))
+		error = fake_refusal_of(&fault, !wr->next);
+		if (error || !fake_use(&qp->object, "ibv_post_send"))
 			continue;
 		if (wr->opcode != IBV_WR_SEND && (!wr->num_sge || !wr->sg_list[0].length))
-			fault.error = post_empty(qp, wr, &fault);
+			error = post_empty(qp, wr, &fault);
 		else
-			fault.error = post_send(qp, wr, &fault);
+			error = post_send(qp, wr, &fault);
 	}
-	return fake_end(fault.error);
+	return fake_end(error);
 }
 
 int fake_take_recv(struct fake_queue *queue, const struct fake_pd *pd,
 		   const struct ibv_recv_wr *recv_wr, const struct fake_fault *fault,
 		   uint32_t most_pieces, const char *call)
 {
-	struct fake_wr wr = { .wr_id = recv_wr->wr_id, .fault = *fault };
+	struct fake_wr wr = { .wr_id = recv_wr->wr_id };
 
+	if (!fault->error) /* otherwise it is another receive's */
+		wr.fault = *fault;
 	if (!take_pieces(&wr, recv_wr->sg_list, recv_wr->num_sge, most_pieces, call))
 		return EINVAL;
+	check_posted_once(queue, &wr, call);
 	find_mrs(pd, &wr, call);
 	if (wr.mr && !(wr.mr->access & IBV_ACCESS_LOCAL_WRITE))
 		fake_complain("%s: memory that the device may not write to", call);
@@ -365,16 +392,18 @@ int fake_post_recv(struct ibv_qp *pub, struct ibv_recv_wr *wr, struct ibv_recv_w
 	struct fake_qp *qp = fake_of(struct fake_qp, pub);
 	const struct ibv_recv_wr *one;
 	unsigned int n = 0;
+	int error = 0;
 
 	for (one = wr; one; one = one->next)
 		n++;
 	note_chain(n);
-	for (; wr && !fault.error; wr = wr->next) {
+	for (; wr && !error; wr = wr->next) {
 		*bad = wr;
-		if (fake_use(&qp->object, "ibv_post_recv"))
-			fault.error = post_recv(qp, wr, &fault);
+		error = fake_refusal_of(&fault, !wr->next);
+		if (!error && fake_use(&qp->object, "ibv_post_recv"))
+			error = post_recv(qp, wr, &fault);
 	}
-	return fake_end(fault.error);
+	return fake_end(error);
 }
 
 /* A message arrives at a receive that has to fail. */

@@ -233,7 +233,7 @@ void fake_flush(struct fake_qp *qp)
 	if (fake_config->iwarp && qp->pub.state == IBV_QPS_ERR)
 		return;
 	if (qp->srq && qp->pub.state != IBV_QPS_ERR)
-		fake_raise_of(IBV_EVENT_QP_LAST_WQE_REACHED, &qp->pub);
+		fake_raise_of(qp->pub.context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->pub);
 	qp->pub.state = IBV_QPS_ERR;
 	while (qp->sends.n)
 		fake_complete_wr(qp, &qp->sends, IBV_WC_WR_FLUSH_ERR, 0);

@@ -72,7 +72,7 @@ void fake_receive_taken(struct fake_srq *srq)
 		return;
 	srq->limit = 0;
 	fake_report->low_events++;
-	fake_raise_of(IBV_EVENT_SRQ_LIMIT_REACHED, &srq->pub);
+	fake_raise_of(srq->pub.context, IBV_EVENT_SRQ_LIMIT_REACHED, &srq->pub);
 }
 
 /* A fault that shows later belongs to the first receive of the chain. */
@@ -80,18 +80,20 @@ int fake_post_srq_recv(struct ibv_srq *pub, struct ibv_recv_wr *wr, struct ibv_r
 {
 	struct fake_fault fault = fake_begin("ibv_post_srq_recv");
 	struct fake_srq *srq = fake_of(struct fake_srq, pub);
+	int error = 0;
 
-	for (; wr && !fault.error; wr = wr->next) {
+	for (; wr && !error; wr = wr->next) {
 		*bad = wr;
-		if (!fake_use(&srq->object, "ibv_post_srq_recv"))
+		error = fake_refusal_of(&fault, !wr->next);
+		if (error || !fake_use(&srq->object, "ibv_post_srq_recv"))
 			continue;
-		fault.error =
-			fake_take_recv(&srq->receives, srq->pd, wr, &fault, 1, "ibv_post_srq_recv");
-		srq->unseen += !fault.error;
-		memset(&fault, 0, fault.error ? 0 : sizeof(fault));
+		error = fake_take_recv(&srq->receives, srq->pd, wr, &fault, 1, "ibv_post_srq_recv");
+		srq->unseen += !error;
+		if (!fault.error)
+			memset(&fault, 0, sizeof(fault));
 	}
 	fake_retry_messages_of(srq);
-	return fake_end(fault.error);
+	return fake_end(error);
 }
 
 unsigned int fake_posted_to_srqs(const struct fake_mr *mr)

@@ -55,7 +55,8 @@ void fake_judge_ledger(void); /* and when it has ended: reports objects that are
 
 struct fake_fault {
 	const char *name;
-	int error;                     /* the call fails at once */
+	int error;                     /* the call fails at once, */
+	bool at_last;                  /* or at the last work request of its chain */
 	enum rdma_cm_event_type event; /* this event comes instead, if has_event */
 	int status;
 	bool has_event;
@@ -320,6 +321,8 @@ int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr
 int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int fake_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 /* Puts a receive into the queue. Returns 0 or an errno value. */
+/* Why the call refuses a work request, the last one of its chain or not: an errno value, or 0. */
+int fake_refusal_of(const struct fake_fault *fault, bool is_last);
 int fake_take_recv(struct fake_queue *queue, const struct fake_pd *pd,
 		   const struct ibv_recv_wr *recv_wr, const struct fake_fault *fault,
 		   uint32_t most_pieces, const char *call);
@@ -505,9 +508,9 @@ void fake_slot_closes(const struct fake_mr *mr);
 /* ---- async.c ---- */
 
 void fake_open_async(void);
-int fake_async_fd(void);
+int fake_async_fd(unsigned int device);
 void fake_raise(struct fake_id *id); /* config's event, of its QP, CQ, port or device */
-void fake_raise_of(enum ibv_event_type type, void *element);
+void fake_raise_of(struct ibv_context *context, enum ibv_event_type type, void *element);
 void fake_drop_async(const void *element);
 void fake_judge_async(void); /* to be called at the end */
 

@@ -56,7 +56,7 @@ struct ibv_context *fake_get_device(unsigned int number)
 		context->context.device = device;
 		context->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 		context->context.num_comp_vectors = 1;
-		context->context.async_fd = fake_async_fd();
+		context->context.async_fd = fake_async_fd(number);
 		context->context.ops = operations;
 	}
 	return &context->context;

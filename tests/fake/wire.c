@@ -231,7 +231,7 @@ void fake_leave(struct fake_peer *peer)
 	id->state = FAKE_PEER_LEFT;
 	qp = fake_qp_of(id);
 	if (fake_config->cannot_send && qp && qp->sends.n) {
-		fake_raise_of(IBV_EVENT_QP_FATAL, &qp->pub);
+		fake_raise_of(qp->pub.context, IBV_EVENT_QP_FATAL, &qp->pub);
 		fake_complete_send(qp, IBV_WC_LOC_QP_OP_ERR);
 	}
 	if (fake_config->iwarp && qp)
