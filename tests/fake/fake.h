@@ -136,6 +136,7 @@ struct fake_config {
 	bool returns_rest; /* a server returns the rest of its credits if no message comes */
 	bool withholds;    /* a server returns all credits at once, when it has all messages */
 	uint32_t ahead;    /* a client sends this many messages before it waits for an answer */
+	uint32_t overtake; /* so many more arrive after a send has failed, before its QP fails */
 	bool short_pool;   /* a message may find no receive, and then waits for one */
 	bool unlimited;    /* a client does not say how many messages it will send, */
 	bool one_more;     /* or sends one more than it said, */

@@ -43,6 +43,20 @@ void fake_say(struct fake_peer *peer, uint64_t message)
 	free(data);
 }
 
+/* A device can send and receive at the same time: messages arrive while the QP is about to fail. */
+void fake_overtake(struct fake_peer *peer, struct fake_qp *qp)
+{
+	uint8_t *data = fake_allocate(peer->size);
+	uint32_t i;
+
+	for (i = 0; i < fake_config->overtake; i++) {
+		fill(peer, peer->sent++, data);
+		if (!fake_receive(qp, data, peer->size))
+			fake_complain("a message met no receive on QP %u", qp->object.number);
+	}
+	free(data);
+}
+
 /* A client has received everything. */
 void fake_client_is_done(struct fake_peer *peer)
 {

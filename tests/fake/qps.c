@@ -247,6 +247,8 @@ void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status)
 		fake_check_unchanged(&qp->sends.wr[qp->sends.first]);
 	if (qp->sends.n)
 		fake_complete_wr(qp, &qp->sends, status, 0);
+	if (status && qp->pub.state == IBV_QPS_RTS)
+		fake_overtake(qp->id->peer, qp);
 	if (status)
 		fake_flush(qp);
 }

@@ -414,6 +414,7 @@ void fake_count_done(void);
 void fake_return_rest(void);    /* the program has polled and found nothing */
 void fake_strangers_move(void); /* the program has polled and found nothing */
 void fake_say(struct fake_peer *peer, uint64_t message);
+void fake_overtake(struct fake_peer *peer, struct fake_qp *qp); /* a send has failed */
 void fake_take_credits(struct fake_peer *peer, uint64_t credits);
 void fake_tell(struct fake_peer *peer, const uint8_t *data,
 	       uint32_t length); /* unless it is silent */
