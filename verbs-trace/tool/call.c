@@ -2,6 +2,7 @@
 /*
  * verbs-trace, the tool: what happens around each call. See call.h.
  */
+#include <stdatomic.h>
 #include <time.h>
 
 #include "verbs-trace/tool/call.h"
@@ -41,15 +42,37 @@ int error_of_pointer(const void *ret)
 	return errno ? errno : ENOMEM;
 }
 
+/* Of a verb that moves messages, -q shows the first call on each queue. */
+static bool is_first(const struct call *call)
+{
+	struct object *queue = object_of(call->queue_kind, call->queue);
+	uint64_t bit = verbs[call->verb].moves_data;
+
+	return queue && !(atomic_fetch_or(&queue->shown, bit) & bit);
+}
+
+/* Looked for an event on a channel that does not block. */
+static bool found_nothing(const struct call *call)
+{
+	return call->waited &&
+	       (call->verb == VERB_rdma_get_cm_event || call->verb == VERB_ibv_get_cq_event ||
+		call->verb == VERB_ibv_get_async_event);
+}
+
+static bool is_quiet(const struct call *call, bool failed)
+{
+	if (failed)
+		return false;
+	return found_nothing(call) || (verbs[call->verb].moves_data && !is_first(call));
+}
+
 static bool is_wanted(const struct call *call, bool failed)
 {
 	if (settings.summary || call->silent || (call->inner && !settings.nested))
 		return false;
 	if (settings.after_error && !error_seen)
 		return false;
-	if (settings.quiet && verbs[call->verb].moves_data && !failed)
-		return false;
-	return verbs[call->verb].wanted;
+	return verbs[call->verb].wanted && !(settings.quiet && is_quiet(call, failed));
 }
 
 struct out *call_count_and_show(struct call *call)

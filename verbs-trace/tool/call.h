@@ -51,6 +51,9 @@ struct call {
 	bool bad;              /* the call succeeded, but brought an error */
 	bool silent;           /* no line is written now: it is shown later, with others */
 	struct out *out;       /* its line, while one is being written */
+	/* Of a verb that moves messages: its QP, CQ, SRQ or completion channel; -q needs it. */
+	enum kind queue_kind;
+	const void *queue;
 };
 
 /* False in a process that is not traced; then nothing else here may be called. */

@@ -14,7 +14,7 @@ enough, then "=", how the result tells of an error, and ";", what else there is:
     = errno, minus1, index, count, size, polled: an errno value; -1 and errno; a number from 0 up
     = new, pointer        an object of the program's from now on; a pointer; NULL and errno
     = number, hex, text, port, void: no error
-    data                  comes with every message: -q leaves it out
+    data                  comes with every message: with -q only the first on each queue is shown
     counted               counted_VERB is a short way for -c, see counted.h
     before, after         before_VERB and after_VERB are to be called, see hooks.h
     ends ARGUMENT         the object is no more, if the call succeeds
@@ -129,16 +129,18 @@ def write_lists(directory: Path, verbs: list[Verb]) -> None:
     enum = "\n".join(f"\tVERB_{n}," for n in names)
     (directory / "verbs.h").write_text(
         f"{HEAD}#ifndef VERBS_TRACE_TOOL_VERBS_H\n#define VERBS_TRACE_TOOL_VERBS_H\n"
-        f"#include <stdbool.h>\nenum verb {{\n{enum}\n\tN_VERBS,\n}};\n"
-        "/* `version` is NULL of a verb that is inline; `wanted` is what -e leaves. */\n"
-        "struct verb_row {\n\tconst char *name, *version;\n\tbool moves_data, wanted;\n};\n"
+        f"#include <stdbool.h>\n#include <stdint.h>\nenum verb {{\n{enum}\n\tN_VERBS,\n}};\n"
+        "/*\n * `version` is NULL of a verb that is inline; `moves_data` is a bit of its own for each verb that\n"
+        " * comes with every message, otherwise 0; `wanted` is what -e leaves.\n */\n"
+        "struct verb_row {\n\tconst char *name, *version;\n\tuint64_t moves_data;\n\tbool wanted;\n};\n"
         "extern struct verb_row verbs[N_VERBS];\n#endif\n"
     )
     rows = []
+    bits = (f"1ull << {bit}" for bit in range(64))
     for name in names:
         verb = by_name[name]
         version = f'"{verb.section}"' if verb.exported else "NULL"
-        data = "true" if "data" in verb.flags else "false"
+        data = next(bits) if "data" in verb.flags else "0"
         rows.append(f'\t[VERB_{name}] = {{ "{name}", {version}, {data}, true }},')
     lines = "\n".join(rows)
     (directory / "verbs.c").write_text(

@@ -36,10 +36,12 @@ static void usage(FILE *file)
 	      "  -f          also trace child processes, and programs that these execute\n"
 	      "  -j          print JSON, one object on each line (docs/verbs-trace-json.md)\n"
 	      "  -k          print only what follows the first error\n"
+	      "  -l LABEL    begin each line with LABEL and a colon\n"
 	      "  -n          also print the calls that the libraries make to each other, indented\n"
 	      "  -o FILE     write to FILE, which is emptied first\n"
 	      "  -p          decode private data that follows docs/protocol.md\n"
-	      "  -q          print only set-up, tear-down and errors, not each message\n"
+	      "  -q          print set-up, tear-down and errors, and of posting, polling and the like the\n"
+	      "              first call on each queue\n"
 	      "  -s BYTES    print so many bytes of strings and binary data (default 32)\n"
 	      "  -w          also print waits in poll(2), select(2), epoll_wait(2) and the like\n"
 	      "  --html OUT  draw traces of several programs, written with -j, on one HTML page\n"
@@ -104,6 +106,11 @@ static int read_option(int option)
 		if (strlen(optarg) > 200 || strchr(optarg, '\n'))
 			return fail(2, "-e: too long");
 		want('e', optarg);
+		return 0;
+	case 'l':
+		if (strlen(optarg) > 60 || strchr(optarg, '\n'))
+			return fail(2, "-l: too long");
+		want('l', optarg);
 		return 0;
 	case 'o':
 		return want_file(optarg);
@@ -211,7 +218,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "--html"))
 		return draw(argv);
-	while ((option = getopt_long(argc, argv, "+ce:fhjkno:pqs:wV", names, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+ce:fhjkl:no:pqs:wV", names, NULL)) != -1) {
 		status = read_option(option);
 		if (status)
 			return status < 0 ? 0 : status;

@@ -42,7 +42,7 @@ struct out *line_begin(int verb, uint64_t when, const struct thread *thread)
 	}
 	if (settings.follow)
 		out_raw(&line, "[%d] ", (int)getpid());
-	out_raw(&line, "%3" PRIu64 ".%06" PRIu64 " t%d %*s%s", since / 1000000000,
+	out_raw(&line, "%s%3" PRIu64 ".%06" PRIu64 " t%d %*s%s", settings.label, since / 1000000000,
 		since % 1000000000 / 1000, thread->number,
 		thread->depth > 1 ? 4 * (thread->depth - 1) : 0, "", verbs[verb].name);
 	return &line;

@@ -94,6 +94,8 @@ struct object {
 
 	_Atomic uint64_t got, acked; /* events */
 	_Atomic uint64_t got_last;   /* when */
+
+	_Atomic uint64_t shown; /* with -q: the verbs (moves_data) of which a call was shown */
 };
 
 /* A new object, or the known one with this pointer. Returns NULL for NULL. */

@@ -30,6 +30,9 @@ void report(const char *format, ...)
 
 	if (settings.follow && !settings.json)
 		length = snprintf(text, sizeof(text), "[%d] ", report_pid());
+	if (*settings.label && !settings.json) /* indented as the lines of the trace are */
+		length += snprintf(text + length, sizeof(text) - (size_t)length, "%s  ",
+				   settings.label);
 	va_start(arguments, format);
 	more = vsnprintf(text + length, sizeof(text) - (size_t)length - 1, format, arguments);
 	va_end(arguments);

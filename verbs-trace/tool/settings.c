@@ -28,6 +28,9 @@ static void read_one(char letter, const char *value)
 	case 'k':
 		settings.after_error = true;
 		break;
+	case 'l':
+		snprintf(settings.label, sizeof(settings.label), "%s: ", value);
+		break;
 	case 'n':
 		settings.nested = true;
 		break;

@@ -27,6 +27,7 @@ struct settings {
 	bool quiet;        /* -q */
 	bool waits;        /* -w */
 	char only[256];    /* -e */
+	char label[64];    /* -l; empty: none */
 	size_t binary;     /* -s */
 	char output[4096]; /* -o, absolute; empty: stderr */
 };

@@ -201,6 +201,7 @@ class Verb:
         lines.append(f"call_end(&call, {ERRORS.get(self.result, '0').format('ret')});")
         lines += self.makes()
         lines.append(self.hooked("after"))
+        lines += self.on_queue()
         lines.append("if (call_show(&call)) {")
         lines += [a.shown(taken) for a in self.arguments]
         if "completion" in self.flags:
@@ -212,6 +213,11 @@ class Verb:
         if self.returns:
             lines.append("return ret;")
         return [line for line in lines if line]
+
+    def on_queue(self) -> list[str]:
+        """The statements that store the queue of a verb that moves messages."""
+        kind = kind_of(self.arguments[0].ctype) if "data" in self.flags else None
+        return [f"call.queue_kind = KIND_{kind};", f"call.queue = {self.arguments[0].name};"] if kind else []
 
     def makes(self) -> list[str]:
         """The statements that store a new object."""
