@@ -192,7 +192,7 @@ ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
 
 include verbs-trace/verbs-trace.mk common-next/library.mk
 
-all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) $(EXAMPLES) ## build all programs (the default)
+all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) $(EXAMPLES) verbs-trace ## build all programs (the default)
 
 # Tried once, before anything is compiled: whether the compiler finds the headers, of the packages or elsewhere.
 HEADERS_FOUND = $(BUILD)/headers-found
@@ -434,7 +434,7 @@ print-without:
 	@echo $($(STAGE).without)
 
 clean: ## remove what was built
-	rm -rf $(BUILD) $(PROGRAMS) $(ONE_FILE) $(DEVICES)
+	rm -rf $(BUILD) $(PROGRAMS) $(ONE_FILE) $(DEVICES) verbs-trace/verbs-trace verbs-trace/libverbs-trace.so
 
 help: ## print this list
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \

@@ -111,11 +111,11 @@ static int take_special(int letter, const char *argument, struct our_options *op
 		options->port = argument;
 		return our_take_number(&port, argument, &number);
 	case 't':
-		if (options->trace_level < VERBS_TRACE_CALLS)
-			options->trace_level = VERBS_TRACE_CALLS;
+		if (options->trace_level < OUR_TRACE_CALLS)
+			options->trace_level = OUR_TRACE_CALLS;
 		return 0;
 	case 'T':
-		options->trace_level = VERBS_TRACE_MESSAGES;
+		options->trace_level = OUR_TRACE_MESSAGES;
 		return 0;
 	case 'h':
 		show_help(options->program);
@@ -246,7 +246,9 @@ int our_process_options(int argc, char **argv, const struct our_program *program
 		return ret;
 	if (!options->count)
 		options->count = options->duration_s ? OUR_COUNT_UNLIMITED : OUR_DEFAULT_COUNT;
-	verbs_trace_start(options->trace_level, program->name);
+	ret = our_trace(options->trace_level, argc, argv);
+	if (ret)
+		return ret;
 	return our_look_up_addresses(options->address, options->port, &options->addresses);
 }
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "verbs-trace/verbs-trace.h"
+#include "program/trace.h"
 
 struct addrinfo;
 
@@ -102,7 +102,7 @@ struct our_options {
 	uint64_t wait_s;            /* how long a client waits for its server to start */
 	uint64_t rate;              /* messages a second a client sends; 0: as many as it can */
 	uint64_t timeout_s;         /* the limit of a wait for the peer; 0: none */
-	enum verbs_trace_level trace_level;
+	enum our_trace_level trace_level;
 	bool verify;
 	bool stats;
 	bool json;
@@ -114,8 +114,9 @@ void our_add_options(struct our_program *program, const struct our_option *optio
 
 /*
  * Reads the command line into *options and the parts' own variables, looks up the address
- * (getaddrinfo(3)), sets the program's name, and starts the trace for -t or -T. Keeps pointers to
- * argv's strings, does not copy them. our_every_option is added to the program's tables.
+ * (getaddrinfo(3)), sets the program's name, and with -t or -T executes the program again, traced
+ * (trace.h). Keeps pointers to argv's strings, does not copy them. our_every_option is added to the
+ * program's tables.
  *
  * Returns 0: go on, and call our_unprocess_options at the end; ECANCELED: --help or --version has
  * been answered on stdout; EINVAL: wrong usage, reported; EAGAIN: the name service failed,

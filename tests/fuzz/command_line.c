@@ -45,6 +45,15 @@ int __wrap_our_look_up_addresses(const char *address, const char *port, struct a
 	return 0;
 }
 
+/* In place of our_trace: a program that a fuzzer starts cannot be executed again. */
+int __wrap_our_trace(enum our_trace_level level, int argc, char **argv);
+int __wrap_our_trace(enum our_trace_level level, int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	fuzz_claim(level <= OUR_TRACE_MESSAGES);
+	return 0;
+}
+
 static bool is_number(const struct our_option *option)
 {
 	return option->kind == OUR_OPTION_NUMBER || option->kind == OUR_OPTION_BYTES;
@@ -240,7 +249,7 @@ static void type_again(const struct our_options *options, int program, struct wo
 	type_option(words, "port", options->port);
 	if (options->trace_level)
 		type_option(words,
-			    options->trace_level == VERBS_TRACE_CALLS ? "trace" : "trace-messages",
+			    options->trace_level == OUR_TRACE_CALLS ? "trace" : "trace-messages",
 			    NULL);
 	for (i = 0; (option = option_at(program, i)); i++) {
 		if (!is_to_be_typed(options, option, program, i))

@@ -15,7 +15,7 @@ FUZZ_PROGRAMS = ping-sr-1/refusal ping-sr-1/command_line ping-sr-1/numbers \
 # For a compiler without libFuzzer: tests/fuzz/seeds.c in its place.
 FUZZ_MAIN =
 # What a harness has its own of.
-FUZZ_WRAP.command_line = our_look_up_addresses
+FUZZ_WRAP.command_line = our_look_up_addresses our_trace
 
 $(FUZZ)/objects/%.o: %.c
 	@mkdir -p $(@D)

@@ -4,6 +4,7 @@
  */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/command_line.h"
@@ -54,6 +55,7 @@ int process_words(const struct our_program *program, const char *const *words,
 	}
 	optind = 0; /* getopt(3) starts again from the beginning */
 	own = (struct own){ .number = 8, .bytes = 8 };
+	setenv("OUR_TRACED", "1", 1); /* with -t the test itself is not executed again */
 	capture_start();
 	return our_process_options(argc, argv, program, options);
 }

@@ -47,11 +47,11 @@ static const struct {
 	{ &test_client, { CLIENT, "-q" }, FIELD(quiet), true },
 	{ &test_client, { CLIENT, "--quiet" }, FIELD(quiet), true },
 	{ &test_client, { CLIENT, "-qj" }, FIELD(json), true },
-	{ &test_client, { CLIENT, "-t" }, FIELD(trace_level), VERBS_TRACE_CALLS },
-	{ &test_client, { CLIENT, "--trace" }, FIELD(trace_level), VERBS_TRACE_CALLS },
-	{ &test_client, { CLIENT, "-T" }, FIELD(trace_level), VERBS_TRACE_MESSAGES },
-	{ &test_client, { CLIENT, "--trace-messages" }, FIELD(trace_level), VERBS_TRACE_MESSAGES },
-	{ &test_client, { CLIENT, "-Tt" }, FIELD(trace_level), VERBS_TRACE_MESSAGES },
+	{ &test_client, { CLIENT, "-t" }, FIELD(trace_level), OUR_TRACE_CALLS },
+	{ &test_client, { CLIENT, "--trace" }, FIELD(trace_level), OUR_TRACE_CALLS },
+	{ &test_client, { CLIENT, "-T" }, FIELD(trace_level), OUR_TRACE_MESSAGES },
+	{ &test_client, { CLIENT, "--trace-messages" }, FIELD(trace_level), OUR_TRACE_MESSAGES },
+	{ &test_client, { CLIENT, "-Tt" }, FIELD(trace_level), OUR_TRACE_MESSAGES },
 	{ &test_server, { NULL }, FIELD(clients), 1 },
 	{ &test_server, { "-n", "0" }, FIELD(clients), 0 },
 	{ &test_server, { "--clients=9" }, FIELD(clients), 9 },
@@ -97,7 +97,7 @@ START_TEST(has_the_documented_defaults)
 	ck_assert_uint_eq(options.duration_s, 0);
 	ck_assert_uint_eq(options.wait_s, 0);
 	ck_assert_uint_eq(options.timeout_s, 0);
-	ck_assert_int_eq(options.trace_level, VERBS_TRACE_NOTHING);
+	ck_assert_int_eq(options.trace_level, OUR_TRACE_NOTHING);
 	ck_assert(!options.verify && !options.stats && !options.json && !options.quiet);
 	our_unprocess_options(&options);
 	ck_assert_ptr_null(options.addresses);
