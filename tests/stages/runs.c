@@ -78,8 +78,9 @@ void await_listening(struct process *server)
 
 void await_first_attempt(struct setting at, struct process *client)
 {
-	/* With bare verbs it is not a verb that fails. */
-	process_await_text(client, PROCESS_ERR, at.stage->bare ? "ibv_close_device" : "FAILED", 1);
+	/* The last verb of an attempt. */
+	process_await_text(client, PROCESS_ERR,
+			   at.stage->bare ? "ibv_close_device" : "rdma_destroy_id", 1);
 }
 
 void start_long_run(struct setting at, const char *const *own, struct process **server,

@@ -84,7 +84,7 @@ START_TEST(a_silent_client_is_not_taken_for_dead)
 
 	process_await_text(client, PROCESS_ERR, "ibv_post_send", 5);
 	process_signal(client, SIGSTOP);
-	process_await_text(server, PROCESS_ERR, "completed, wr_id 0x4000000000000000", 2);
+	process_await_text(server, PROCESS_ERR, "wr_id 0x4000000000000000, SUCCESS", 2);
 	process_signal(client, SIGCONT);
 	assert_exit(client, 0);
 	assert_exit(server, 0);

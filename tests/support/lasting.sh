@@ -20,7 +20,7 @@ ends_with() {
 
 # said NAME: print a program's output without its trace.
 said() {
-	grep -E '^[^ ]+: [a-z]' "$scratch/$1" | grep -v ': ibv_p' || :
+	grep -E '^[^ ]+: [a-z]' "$scratch/$1" || :
 }
 
 # endless NAME COMMAND...: start a client that does not end by itself in the background; sets endless.

@@ -28,7 +28,7 @@ queued() {
 		>"$scratch/waiting" 2>&1 &
 	waiting=$!
 	started+=("$waiting")
-	await says waiting FAILED || status=1
+	await says waiting rdma_destroy_id || status=1
 	kill -STOP "$(child "$waiting")" || status=1
 	start_server ping-sr-1/server -a "$2" -n 2 || status=1
 	timeout -s KILL "$limit" ping-sr-1/client -a "$2" -p "$port" -c 15 --rate 1 -T \
