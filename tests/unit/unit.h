@@ -35,7 +35,6 @@ Suite *show_suite(void);
 Suite *transfers_suite(void);
 Suite *user_data_suite(void);
 Suite *wc_status_suite(void);
-Suite *verbs_trace_suite(void);
 
 /* Redirects stdout and stderr of this process into memory, from now on. */
 void capture_start(void);
