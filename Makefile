@@ -204,7 +204,7 @@ $(HEADERS_FOUND):
 
 OWN_OBJECTS = $(sort $(foreach stage,$(STAGES) $(OTHERS),$(patsubst %.c,$(BUILD)/$(stage)/%.o, \
 	$($(stage).client) $($(stage).server) $($(stage).parts)))) $(ROOM_SOURCES:%.c=$(BUILD)/%.o)
-$(OWN_OBJECTS) $(VERBS_TRACE_SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) \
+$(OWN_OBJECTS) $(TOOL_OBJECTS) $(patsubst %.c,$(BUILD)/%.o,$(wildcard verbs-trace/tool/*.c devices/*.c)) \
 	$(ONE_FILE): | $(HEADERS_FOUND)
 
 define room_rules
@@ -297,9 +297,9 @@ bench-build: all nine bare-events $(BENCH)
 
 nine: $(NINE_PROGRAMS) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
 
-$(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS): $(VERBS_TRACE_LIB)
+$(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS):
 	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(VERBS_TRACE_WRAP) $(filter %.o,$^) $(ROOM_LIBS) $(VERBS_TRACE_LIB) $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(ROOM_LIBS) $(LIBS) -o $@
 
 -include course/course.mk tests/tests.mk tests/tracer/tracer.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
@@ -404,13 +404,6 @@ docs: ## build the site, which needs no network to be read: build/site/html/inde
 print-rooms:
 	@echo $(ROOMS)
 
-print-traced:
-	@echo $(VERBS_TRACED)
-
-# The object files of all programs but for verbs-trace/ itself.
-print-own-objects:
-	@echo $(OWN_OBJECTS)
-
 print-stages:
 	@echo $(STAGES)
 
@@ -443,7 +436,7 @@ help: ## print this list
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 
 .PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas picture capture docs print-rooms print-traced print-own-objects print-stages print-others \
+	show delta deltas picture capture docs print-rooms print-stages print-others \
 	print-before print-aside print-parts print-without clean help
 
 # Which object needs which header: of no use to a goal that only prints.

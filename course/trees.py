@@ -15,16 +15,18 @@ from functools import cache
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
-ROOMS = ("common", "measure", "program", "verbs-trace")
+ROOMS = ("common", "measure", "program")
 
 MAKEFILE = """# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # Builds the client and the server{purpose}.
 CC ?= cc
 CFLAGS ?= -O2 -g
-FLAGS = -std=c11 -D_GNU_SOURCE -I. -DOUR_STAGE='"{stage}"' -Wall -Wextra -Wshadow $(CFLAGS)
-ROOMS = $(wildcard common/*.c measure/*.c program/*.c verbs-trace/*.c)
+# What shows the verbs, with -t; `make verbs-trace` in the project's directory builds it.
+VERBS_TRACE = {tool}
+FLAGS = -std=c11 -D_GNU_SOURCE -I. -DOUR_STAGE='"{stage}"' -DOUR_VERBS_TRACE='"$(VERBS_TRACE)"' \\
+	-Wall -Wextra -Wshadow $(CFLAGS)
+ROOMS = $(wildcard common/*.c measure/*.c program/*.c)
 PARTS = {parts}
-WRAP = {wrap}
 objects = $(patsubst %.c,build/%.o,$(1))
 
 all: client server
@@ -32,7 +34,7 @@ all: client server
 client: $(call objects,{client} $(PARTS)) build/rooms.a
 server: $(call objects,{server} $(PARTS)) build/rooms.a
 client server:
-	$(CC) $(CFLAGS) $(WRAP) $^ -lrdmacm -libverbs -pthread -o $@
+	$(CC) $(CFLAGS) $^ -lrdmacm -libverbs -pthread -o $@
 
 build/%.o: %.c
 	@mkdir -p $(@D)
@@ -92,7 +94,7 @@ def write(directory: Path, stage: str, purpose: str) -> None:
         "parts": " ".join(parts),
         "client": " ".join(own["client"]),
         "server": " ".join(own["server"]),
-        "wrap": " ".join(f"-Wl,--wrap={verb}" for verb in ask("print-traced")),
+        "tool": str(TOP / "verbs-trace/verbs-trace"),
     }
     makefile = MAKEFILE
     for name, value in values.items():

@@ -32,7 +32,7 @@ $(TESTS)/checked/%.o: %.c
 	$(SAY) CC "$< (checked)"
 	$(Q)$(COMPILE) $(UNDEFINED) -DOUR_STAGE='"unit"' -c $< -o $@
 
-$(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES) $(VERBS_TRACE_SOURCES))
+$(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES))
 	$(SAY) AR $@
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
@@ -42,8 +42,8 @@ $(TESTS)/stage-tests: $(filter-out %/two_hosts.o %/two_hosts_others.o,$(call tes
 $(TESTS)/two-hosts-tests: $(TESTS)/stages/two_hosts.o $(TESTS)/stages/table.o \
 			  $(TESTS)/stages/runs.o $(TESTS)/stages/two_hosts_others.o
 
-$(TESTS)/unit-tests: LDFLAGS += $(UNDEFINED) $(VERBS_TRACE_WRAP)
-$(filter-out %/unit-tests,$(TEST_PROGRAMS)): $(ROOM_LIBS) $(VERBS_TRACE_LIB)
+$(TESTS)/unit-tests: LDFLAGS += $(UNDEFINED)
+$(filter-out %/unit-tests,$(TEST_PROGRAMS)): $(ROOM_LIBS)
 $(TEST_PROGRAMS): $(TEST_SUPPORT)
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) $(LIBS) -o $@

@@ -1,27 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Builds build/libverbs-trace.a, and says which options lead a program's calls through it. A verb
-# that a program calls and that is in no list is found by the test `every verb is traced`.
-
-# The calls, by the functions in cm_calls.c and verbs_calls.c that stand in for them.
-VERBS_TRACED := $(shell sed -n 's/^TRACED(\([a-z_0-9]*\));$$/\1/p' verbs-trace/*_calls.c)
-VERBS_TRACE_WRAP = $(VERBS_TRACED:%=-Wl,--wrap=%)
-VERBS_TRACE_LIB = $(BUILD)/libverbs-trace.a
-VERBS_TRACE_SOURCES = $(wildcard verbs-trace/*.c)
-
-# Prototypes come with each function, by TRACED.
-$(BUILD)/verbs-trace/%.o: verbs-trace/%.c
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(COMPILE) -c $< -o $@
-
-$(VERBS_TRACE_LIB): $(VERBS_TRACE_SOURCES:%.c=$(BUILD)/%.o)
-	$(SAY) AR $@
-	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
-
-# The tool, for any program: verbs-trace/verbs-trace and the shared object that it preloads. Both
-# libraries are linked in, so that the versions of their functions are known.
+# Builds verbs-trace/verbs-trace, the tool for any program and for the option -t of the stages, and the
+# shared object that it preloads. Both libraries are linked in, so that the versions of their functions
+# are known.
 TOOL_BUILD = $(BUILD)/verbs-trace/tool
 TOOL_TABLES = $(wildcard verbs-trace/tool/calls/*.txt)
 TOOL_WRITTEN = $(TOOL_BUILD)/verbs.h

@@ -39,10 +39,10 @@ $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 # fake_program SANITIZER STAGE ROLE
 define fake_program
 $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$($(2).$(3)) $$($(2).parts) \
-		$$(filter-out $$($(2).without),$$(ROOM_SOURCES)) $$(VERBS_TRACE_SOURCES) $$(wildcard tests/fake/*.c))
+		$$(filter-out $$($(2).without),$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
-	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$(VERBS_TRACE_WRAP) $$^ $$(FAKE_LIBS) -pthread -o $$@
+	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ $$(FAKE_LIBS) -pthread -o $$@
 FAKE_PROGRAMS += $(FAKE)/$(1)/$(2)/$(3)
 endef
 # All of them with AddressSanitizer; those whose parts have threads with ThreadSanitizer, too: in make check
@@ -62,10 +62,10 @@ $(foreach role,$(if $(TESTS_ALL),client) server,$(eval $(call fake_program,tsan,
 # Programs of one file take nothing of the suite's; the tests that are linked with them do.
 define fake_one_file
 $(FAKE)/asan/$(1): $$(patsubst %.c,$(FAKE)/asan/%.o,$(1).c ping-sr-0/connect_info.c \
-		$$(filter-out common/%,$$(ROOM_SOURCES)) $$(VERBS_TRACE_SOURCES) $$(wildcard tests/fake/*.c))
+		$$(filter-out common/%,$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
-	$$(Q)$$(CC) $$(FAKE_SANITIZE.asan) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$(VERBS_TRACE_WRAP) $$^ $$(FAKE_LIBS) -pthread -o $$@
+	$$(Q)$$(CC) $$(FAKE_SANITIZE.asan) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ $$(FAKE_LIBS) -pthread -o $$@
 FAKE_PROGRAMS += $(FAKE)/asan/$(1)
 endef
 $(foreach program,$(ONE_FILE),$(eval $(call fake_one_file,$(program))))
@@ -78,14 +78,14 @@ fake-million: fake-build
 
 # For course/, which links them with a student's parts: STAGE, ROLE, SANITIZER.
 print-fake-parts:
-	@echo $(filter-out $($(STAGE).without),$($(STAGE).$(ROLE)) $($(STAGE).parts) $(ROOM_SOURCES) $(VERBS_TRACE_SOURCES)) \
+	@echo $(filter-out $($(STAGE).without),$($(STAGE).$(ROLE)) $($(STAGE).parts) $(ROOM_SOURCES)) \
 		$(wildcard tests/fake/*.c)
 
 print-fake-compile:
 	$(info $(COMPILE) -Wno-missing-prototypes $(FAKE_CFLAGS) $(FAKE_SANITIZE.$(SANITIZER)) -DOUR_STAGE='"fake"' -Dmain=program_main)@:
 
 print-fake-link:
-	$(info $(CC) $(FAKE_SANITIZE.$(SANITIZER)) $(LDFLAGS) $(FAKE_WRAP:%=-Wl,--wrap=%) $(VERBS_TRACE_WRAP))
+	$(info $(CC) $(FAKE_SANITIZE.$(SANITIZER)) $(LDFLAGS) $(FAKE_WRAP:%=-Wl,--wrap=%))
 	$(info $(FAKE_LIBS) -pthread)@:
 
 print-fake:

@@ -26,7 +26,7 @@ $(FUZZ)/objects/%.o: %.c
 # fuzz_program STAGE HARNESS
 define fuzz_program
 $(FUZZ)/$(1)/$(2): $$(patsubst %.c,$(FUZZ)/objects/%.o,tests/fuzz/$(2).c tests/fuzz/fuzz.c $(FUZZ_MAIN) \
-		$$($(1).parts) $$(ROOM_SOURCES) verbs-trace/trace.c)
+		$$($(1).parts) $$(ROOM_SOURCES))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
 	$$(Q)$(FUZZ_CC) $(FUZZ_LDFLAGS) $$(LDFLAGS) $$(FUZZ_WRAP.$(2):%=-Wl,--wrap=%) $$^ $(LIBS) -o $$@
