@@ -68,6 +68,8 @@ void say_private_data(struct out *out, const char *name, const void *data, size_
 void say_qp_of_id(struct out *out, const char *name, const struct ibv_qp_init_attr *attr,
 		  struct rdma_cm_id *id);
 void say_cm_event(struct out *out, const char *name, struct rdma_cm_event *const *event);
+/* What a connect request brought, of an id that rdma_get_request has returned. */
+void say_request(struct out *out, const struct rdma_cm_id *id);
 void say_addrinfo(struct out *out, const char *name, const struct rdma_addrinfo *info);
 void say_option_level(struct out *out, const char *name, int level);
 void say_option(struct out *out, const char *name, int option, int level);

@@ -159,6 +159,15 @@ void say_cm_event(struct out *out, const char *name, struct rdma_cm_event *const
 	out_close(out);
 }
 
+void say_request(struct out *out, const struct rdma_cm_id *id)
+{
+	const struct rdma_cm_event *event = id->event;
+
+	if (event && event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		say_private_data(out, "private_data", event->param.conn.private_data,
+				 event->param.conn.private_data_len);
+}
+
 void say_addrinfo(struct out *out, const char *name, const struct rdma_addrinfo *info)
 {
 	if (!info) {

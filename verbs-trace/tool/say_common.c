@@ -31,6 +31,8 @@ void say_new(struct call *call, const char *name, enum kind kind, const void *po
 		out_raw(call->out, ",\"%s_pointer\":\"%p\"", name, pointer);
 	else if (object)
 		out_raw(call->out, " (%p)", pointer);
+	if (kind == KIND_ID)
+		say_request(call->out, pointer);
 }
 
 void say_labelled(struct out *out, const char *name, enum kind kind, const void *pointer)
