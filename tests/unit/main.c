@@ -14,7 +14,7 @@ int main(void)
 		process_suite(),   transfers_suite(), sequence_suite(),  connect_info_suite(),
 		credits_suite(),   shortages_suite(), spin_suite(),      wc_status_suite(),
 		admission_suite(), output_suite(),    run_end_suite(),   wake_up_suite(),
-		show_suite(),
+		show_suite(),      trace_suite(),
 	};
 
 	return suite_run(suites, UNIT_LENGTH(suites));

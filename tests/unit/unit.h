@@ -32,6 +32,7 @@ Suite *statistics_suite(void);
 Suite *stop_suite(void);
 Suite *stdout_suite(void);
 Suite *show_suite(void);
+Suite *trace_suite(void);
 Suite *transfers_suite(void);
 Suite *user_data_suite(void);
 Suite *wc_status_suite(void);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of program/trace.h: when the program is executed again, and what is reported if
+ * it cannot be. What the tool is told is tested by tests/tracer.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "program/report.h"
+#include "program/trace.h"
+#include "tests/unit/unit.h"
+
+#define EXECUTED 1 /* the exit status of false(1) */
+
+static int trace(enum our_trace_level level, const char *tool)
+{
+	char *argv[] = { (char *)"client", (char *)"-t", NULL };
+
+	our_set_program_name("test/client");
+	ck_assert_int_eq(setenv("VERBS_TRACE_TOOL", tool, 1), 0);
+	capture_start();
+	return our_trace(level, 2, argv);
+}
+
+START_TEST(executes_the_tool)
+{
+	trace(_i ? OUR_TRACE_MESSAGES : OUR_TRACE_CALLS, "/bin/false");
+	exit(0);
+}
+END_TEST
+
+START_TEST(executes_nothing_unless_asked_to)
+{
+	ck_assert_int_eq(trace(OUR_TRACE_NOTHING, "/bin/false"), 0);
+}
+END_TEST
+
+START_TEST(executes_nothing_twice)
+{
+	ck_assert_int_eq(setenv("OUR_TRACED", "1", 1), 0);
+	ck_assert_int_eq(trace(OUR_TRACE_CALLS, "/bin/false"), 0);
+}
+END_TEST
+
+START_TEST(says_which_tool_is_missing)
+{
+	ck_assert_int_eq(trace(OUR_TRACE_CALLS, "/nowhere/tool"), EINVAL);
+	assert_holds(captured_stderr(), "test/client: -t and -T need the program verbs-trace, and "
+					"cannot execute /nowhere/tool: ");
+}
+END_TEST
+
+Suite *trace_suite(void)
+{
+	Suite *suite = suite_create("trace");
+	TCase *tcase = tcase_create("trace");
+
+	tcase_add_loop_exit_test(tcase, executes_the_tool, EXECUTED, 0, 2);
+	tcase_add_test(tcase, executes_nothing_unless_asked_to);
+	tcase_add_test(tcase, executes_nothing_twice);
+	tcase_add_test(tcase, says_which_tool_is_missing);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
