@@ -41,7 +41,7 @@ class Suite:
 # In the order in which they are begun, as far as processors are left: first what takes no time.
 SUITES = {
     "unit": Suite(HERE, "build/tests/unit-tests", 120, 1),
-    "tracer": Suite(HERE, "tests/tracer/run coverage harmless picture", 180, 1),
+    "tracer": Suite(HERE, "tests/tracer/run coverage harmless option picture", 180, 1),
     "page": Suite(HERE, "tests/tracer/run page", 300, 1, by_default=False),
     "captured": Suite(HERE, "tests/captured", 900, 1),
     "python": Suite(HERE, "tests/python", 600, 1),

@@ -84,12 +84,23 @@ class Output(unittest.TestCase):
         """-e, -q and -k."""
         verbs = set(re.findall(r" t1 (\w+)\(", self.told("-e", "create,!channel")))
         self.assertEqual(verbs, {"rdma_create_id", "ibv_create_cq", "rdma_create_qp"})
-        self.assertNotIn("ibv_post_send(", self.told("-q"))
-        self.assertIn("rdma_connect(", self.told("-q"))
+        quiet = self.told("-q")
+        for verb in ("ibv_post_send", "ibv_post_recv", "ibv_poll_cq"):
+            queues = re.findall(rf" t1 {verb}\((\w+), ", self.told())
+            self.assertEqual(re.findall(rf" t1 {verb}\((\w+), ", quiet), list(dict.fromkeys(queues)))
+        self.assertIn("rdma_connect(", quiet)
         self.assertEqual(self.told("-k"), "")
         after = self.told("-k", sin="posted-after-error").splitlines()
         self.assertIn({"RoCE": "REM_ACCESS_ERR", "iWARP": "LOC_QP_OP_ERR"}[next(iter(ADDRESSES))], after[0])
         self.assertIn("rdma_disconnect(", after[1] + after[2])
+
+    def test_label(self) -> None:
+        """-l: each line of the trace and of its report begins with it, but not JSON."""
+        address = next(iter(ADDRESSES.values()))
+        lines = trace("-l", "a/b", SINS, "leak", "guilty", address).stderr.splitlines()
+        self.assertEqual([line for line in lines if not re.match(r"a/b: +\S", line)], [])
+        self.assertIn("a/b:   verbs-trace: 15 accusations", lines)
+        self.assertIn("pid", records(self.told("-l", "a/b", "-j"))[0])
 
     def test_binary_data(self) -> None:
         """-s cuts."""
