@@ -189,10 +189,26 @@ static int draw(char **argv)
 	return fail(126, "--html needs python3: %s", strerror(errno));
 }
 
+/* Puts `first` before the value that a variable has, and `last` behind it, with colons between. */
+static int add_to_variable(const char *name, const char *first, const char *last)
+{
+	const char *others = getenv(name);
+	char *value;
+	int ret;
+
+	if (others && !*others)
+		others = NULL;
+	if (asprintf(&value, "%s%s%s%s%s", first, others && *first ? ":" : "", others ? others : "",
+		     others && *last ? ":" : "", last) < 0)
+		return -1;
+	ret = setenv(name, value, 1);
+	free(value);
+	return ret;
+}
+
 static int set_environment(void)
 {
-	const char *others = getenv("LD_PRELOAD");
-	char library[PATH_MAX], *preload, start[24];
+	char library[PATH_MAX], start[24];
 	struct timespec now;
 	int ret = find_library(library);
 
@@ -201,9 +217,10 @@ static int set_environment(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(start, sizeof(start), "%" PRIu64,
 		 (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
-	if (asprintf(&preload, "%s%s%s", library, others ? ":" : "", others ? others : "") < 0 ||
-	    setenv("LD_PRELOAD", preload, 1) || setenv(SETTINGS_VARIABLE, wanted, 1) ||
-	    setenv(START_VARIABLE, start, 1))
+	/* AddressSanitizer's runtime wants to be the first library, but also works behind ours. */
+	if (add_to_variable("LD_PRELOAD", library, "") ||
+	    add_to_variable("ASAN_OPTIONS", "", "verify_asan_link_order=0") ||
+	    setenv(SETTINGS_VARIABLE, wanted, 1) || setenv(START_VARIABLE, start, 1))
 		return fail(1, "%s", strerror(errno));
 	return 0;
 }
