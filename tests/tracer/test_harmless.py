@@ -40,6 +40,13 @@ class Harmless(unittest.TestCase):
         self.assertEqual(trace(ODD, "killed").returncode, -signal.SIGKILL)
         self.assertEqual(trace(ODD, "terminated").returncode, -signal.SIGTERM)
 
+    def test_address_sanitizer(self) -> None:
+        """Its runtime refuses to start behind another library, unless it is told not to."""
+        program = BUILT / "odd-address"
+        ended = trace(program, "status", env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+        self.assertEqual(ended.returncode, run(program, "status").returncode, ended.stderr)
+        self.assertIn("ibv_get_device_list(", ended.stderr)
+
     def test_report_of_one_that_is_terminated(self) -> None:
         """It comes before the end."""
         self.assertIn("ibv_get_device_list", trace("-c", ODD, "terminated").stderr)

@@ -4,17 +4,18 @@
 
 TRACER = $(BUILD)/tests/tracer
 
-tracer-build: verbs-trace $(TRACER)/sins $(TRACER)/extended $(TRACER)/odd $(TRACER)/static
+tracer-build: verbs-trace $(TRACER)/sins $(TRACER)/extended $(TRACER)/odd $(TRACER)/odd-address $(TRACER)/static
 
 $(TRACER)/sins $(TRACER)/extended: $(TRACER)/%: tests/tracer/%.c tests/tracer/pair.c tests/tracer/pair.h
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -Werror $(filter %.c,$^) $(LIBS) -o $@
 
-$(TRACER)/odd: tests/tracer/odd.c
+$(TRACER)/odd-address: SANITIZE = -fsanitize=address
+$(TRACER)/odd $(TRACER)/odd-address: tests/tracer/odd.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -Werror $< $(LIBS) -o $@
+	$(Q)$(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -Werror $(SANITIZE) $< $(LIBS) -o $@
 
 $(TRACER)/static:
 	@mkdir -p $(@D)
