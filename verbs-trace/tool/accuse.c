@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "verbs.h"
 #include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/guard.h"
-#include "verbs-trace/tool/report.h"
 #include "verbs-trace/tool/settings.h"
+#include "verbs-trace/tool/sink.h"
 #include "verbs-trace/tool/thread.h"
 #include "verbs-trace/tool/watch.h"
 
@@ -109,13 +110,13 @@ static void tell(enum sort sort, const struct accusation *accusation)
 	const char *verb = verbs[accusation->moment.verb].name;
 
 	if (settings.json)
-		report("{\"accusation\":\"%s\",\"pid\":%d,\"call\":\"%s\",\"time_ns\":%" PRIu64
-		       ",\"text\":\"%s\",\"pitfall\":\"%s\"}",
-		       sort_names[sort], report_pid(), verb, since, accusation->text,
-		       pitfalls[sort]);
+		sink_line("{\"accusation\":\"%s\",\"pid\":%d,\"call\":\"%s\",\"time_ns\":%" PRIu64
+			  ",\"text\":\"%s\",\"pitfall\":\"%s\"}",
+			  sort_names[sort], (int)getpid(), verb, since, accusation->text,
+			  pitfalls[sort]);
 	else
-		report("  %s: %s; %s at %" PRIu64 ".%06" PRIu64, sort_names[sort], accusation->text,
-		       verb, since / 1000000000, since % 1000000000 / 1000);
+		sink_line("  %s: %s; %s at %" PRIu64 ".%06" PRIu64, sort_names[sort],
+			  accusation->text, verb, since / 1000000000, since % 1000000000 / 1000);
 }
 
 static void tell_sort(enum sort sort)
@@ -125,9 +126,9 @@ static void tell_sort(enum sort sort)
 	for (i = 0; i < n && i < MANY; i++)
 		tell(sort, &kept[sort][i]);
 	if (n > MANY && !settings.json)
-		report("  %s: and %u more", sort_names[sort], n - MANY);
+		sink_line("  %s: and %u more", sort_names[sort], n - MANY);
 	if (n && !settings.json)
-		report("      see docs/pitfalls.md: \"%s\"", pitfalls[sort]);
+		sink_line("      see docs/pitfalls.md: \"%s\"", pitfalls[sort]);
 }
 
 void accuse_tell(bool ended_by_itself)
@@ -141,7 +142,7 @@ void accuse_tell(bool ended_by_itself)
 	if (!total)
 		return;
 	if (!settings.json)
-		report("verbs-trace: %u accusation%s", total, total == 1 ? "" : "s");
+		sink_line("verbs-trace: %u accusation%s", total, total == 1 ? "" : "s");
 	for (sort = 0; sort < N_SORTS; sort++)
 		tell_sort((enum sort)sort);
 }

@@ -11,11 +11,6 @@
 /* Writes all of it, once in a process; `ended_by_itself` is false if a signal ends it. */
 void report_all(bool ended_by_itself);
 
-/* One line of it. */
-void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-int report_pid(void);
-
 /* In the child of a fork: it has its own report. */
 void report_forked(void);
 

@@ -4,7 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,4 +91,23 @@ void sink_write(const char *text, size_t length)
 		}
 	}
 	errno = saved_errno;
+}
+
+void sink_line(const char *format, ...)
+{
+	char text[2048];
+	int length = 0, more;
+	va_list arguments;
+
+	if (settings.follow && !settings.json)
+		length = snprintf(text, sizeof(text), "[%d] ", (int)getpid());
+	if (*settings.label && !settings.json) /* indented as the lines of the trace are */
+		length += snprintf(text + length, sizeof(text) - (size_t)length, "%s  ",
+				   settings.label);
+	va_start(arguments, format);
+	more = vsnprintf(text + length, sizeof(text) - (size_t)length - 1, format, arguments);
+	va_end(arguments);
+	length += more < (int)sizeof(text) - length - 1 ? more : (int)sizeof(text) - length - 2;
+	text[length++] = '\n';
+	sink_write(text, (size_t)length);
 }

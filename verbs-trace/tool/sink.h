@@ -15,4 +15,7 @@ void sink_open(void);
 /* Writes the whole text, or nothing; errno stays as it is. Any thread. */
 void sink_write(const char *text, size_t length);
 
+/* Writes a line that belongs to no call: of the report at the end. Any thread. */
+void sink_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

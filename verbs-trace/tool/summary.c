@@ -5,10 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "verbs.h"
-#include "verbs-trace/tool/report.h"
 #include "verbs-trace/tool/settings.h"
+#include "verbs-trace/tool/sink.h"
 #include "verbs-trace/tool/summary.h"
 
 #define FIRST 16 /* calls of a verb in a thread that are all timed */
@@ -87,14 +88,15 @@ static void tell_row(int verb, uint64_t all_ns)
 	const struct row *row = &rows[verb];
 
 	if (settings.json)
-		report("{\"summary\":\"%s\",\"pid\":%d,\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
-		       ",\"total_ns\":%" PRIu64 "}",
-		       verbs[verb].name, report_pid(), row->calls, row->errors, row->took_ns);
+		sink_line("{\"summary\":\"%s\",\"pid\":%d,\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
+			  ",\"total_ns\":%" PRIu64 "}",
+			  verbs[verb].name, (int)getpid(), row->calls, row->errors, row->took_ns);
 	else
-		report("%6.2f %12.6f %12.3f %10" PRIu64 " %8" PRIu64 " %s",
-		       all_ns ? 100.0 * (double)row->took_ns / (double)all_ns : 0.0,
-		       (double)row->took_ns / 1e9, (double)row->took_ns / 1e3 / (double)row->calls,
-		       row->calls, row->errors, verbs[verb].name);
+		sink_line("%6.2f %12.6f %12.3f %10" PRIu64 " %8" PRIu64 " %s",
+			  all_ns ? 100.0 * (double)row->took_ns / (double)all_ns : 0.0,
+			  (double)row->took_ns / 1e9,
+			  (double)row->took_ns / 1e3 / (double)row->calls, row->calls, row->errors,
+			  verbs[verb].name);
 }
 
 void summary_tell(void)
@@ -113,8 +115,8 @@ void summary_tell(void)
 	}
 	qsort(order, (size_t)n, sizeof(order[0]), by_time);
 	if (!settings.json)
-		report("%6s %12s %12s %10s %8s %s", "% time", "total (s)", "mean (us)", "calls",
-		       "errors", "verb");
+		sink_line("%6s %12s %12s %10s %8s %s", "% time", "total (s)", "mean (us)", "calls",
+			  "errors", "verb");
 	for (verb = 0; verb < n; verb++)
 		tell_row(order[verb], all_ns);
 }
