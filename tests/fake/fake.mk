@@ -7,7 +7,7 @@ FAKE = $(BUILD)/tests/fake
 # Stages that cannot be run over fake verbs, each with its reason in FAKE_SKIPPED.<stage>.
 FAKE_SKIPPED =
 # Asked only when one is linked, as in tests.mk.
-FAKE_LIBS = $(shell pkg-config --libs json-c)
+FAKE_LIBS = $(shell pkg-config --libs json-c) -lm
 FAKE_CFLAGS = -O1 -g -fno-omit-frame-pointer
 FAKE_SANITIZE.asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 # It knows nothing of fences, and gcc says so: what they are for is atomic here, on either side.
