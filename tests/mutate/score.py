@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What the verdicts mean: the score with its interval, the survivors, the kept results and their page.
+
+Place: the last step of tests/mutate. Contract: counted are mutants that were caught or have survived all tests; not those
+that no test could tell from the program, which equivalent.toml lists with a reason.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from mutate.trial import CAUGHT, PART, SURVIVED
+
+HERE = Path(__file__).resolve().parent
+EQUIVALENT = "equivalent"
+REASONS = (
+    "same object code",
+    "neighbours that do not refer to each other",
+    "an error of the same class to every caller",
+    "code that no program of that stage calls",
+    "an order that this CPU does not weaken",
+)
+BY_FOLDER_FROM = 50
+HEAD = "| | drawn | counted | caught | equivalent | not run in full | score | 95 % interval |\n|---|---|---|---|---|---|---|---|"
+
+
+@dataclass
+class Mutant:
+    """A fault and its verdict."""
+
+    file: str
+    line: int
+    operator: str
+    old: str  # the lines that it changes,
+    new: str  # and what they become
+    verdict: str = ""
+    by: str = ""
+
+    def key(self) -> tuple[str, str, str, str]:
+        """What stays the same when the lines above it change."""
+        return self.file, self.operator, " ".join(self.old.split()), " ".join(self.new.split())
+
+    def diff(self) -> str:
+        """As file:line, operator and diff."""
+        lines = [sign + line for sign, text in (("-", self.old), ("+", self.new)) for line in text.splitlines()]
+        return "\n  ".join([f"{self.file}:{self.line}: {self.operator}", *lines])
+
+
+def wilson(caught: int, counted: int, z: float = 1.96) -> tuple[float, float]:
+    """The score's 95 % interval, by Wilson: shares from 0 to 1."""
+    if not counted:
+        return 0.0, 1.0
+    share, weight = caught / counted, z * z / counted
+    middle, half = share + weight / 2, z * math.sqrt(share * (1 - share) / counted + weight / counted / 4)
+    return (middle - half) / (1 + weight), (middle + half) / (1 + weight)
+
+
+def known_equivalents() -> dict[tuple[str, str, str, str], str]:
+    """The reason of each equivalent mutant. Raises ValueError if it is none of the set."""
+    found = {}
+    for row in tomllib.loads((HERE / "equivalent.toml").read_text()).get("mutant", []):
+        reason = row.pop("reason")
+        if reason not in REASONS:
+            raise ValueError(f"equivalent.toml: no such reason: {reason}")
+        found[Mutant(line=0, **row).key()] = reason
+    return found
+
+
+def sort_out(mutants: list[Mutant]) -> list[Mutant]:
+    """The same, with survivors that are listed as equivalent marked so."""
+    known = known_equivalents()
+    for mutant in mutants:
+        if mutant.verdict == SURVIVED and mutant.key() in known:
+            mutant.verdict, mutant.by = EQUIVALENT, known[mutant.key()]
+    return mutants
+
+
+def _row(name: str, mutants: list[Mutant], at_least: int = 0) -> list[str]:
+    """A line of the table, if enough of them are counted."""
+    verdicts = Counter(mutant.verdict for mutant in mutants)
+    caught, counted = verdicts[CAUGHT], verdicts[CAUGHT] + verdicts[SURVIVED]
+    low, high = wilson(caught, counted)
+    share = f"{caught / counted:.0%}" if counted else "-"
+    cells = (name, len(mutants), counted, caught, verdicts[EQUIVALENT], verdicts[PART], share, f"{low:.0%} to {high:.0%}")
+    return [f"| {' | '.join(map(str, cells))} |"] if counted >= at_least else []
+
+
+def table(name: str, mutants: list[Mutant]) -> str:
+    """All of a measurement, and by folder from 50 counted mutants on."""
+    lines = [HEAD, *_row(name, mutants)]
+    for folder in sorted({Path(mutant.file).parent for mutant in mutants}):
+        lines += _row(f"{folder}/", [mutant for mutant in mutants if Path(mutant.file).parent == folder], BY_FOLDER_FROM)
+    return "\n".join(lines)
+
+
+def save(name: str, what: str, mutants: list[Mutant]) -> None:
+    """Keeps a measurement in results/, a line for each mutant, and writes README.md anew."""
+    (HERE / "results").mkdir(exist_ok=True)
+    rows = ",\n".join(json.dumps(asdict(mutant)) for mutant in mutants)
+    (HERE / f"results/{name}.json").write_text(f'{{"what": {json.dumps(what)}, "mutants": [\n{rows}\n]}}\n')
+    (HERE / "README.md").write_text(page())
+
+
+def page() -> str:
+    """README.md: the text of page.md, and what results/ has."""
+    text = (HERE / "page.md").read_text()
+    for file in sorted((HERE / "results").glob("*.json")):
+        kept = json.loads(file.read_text())
+        mutants = sort_out([Mutant(**row) for row in kept["mutants"]])
+        operators = Counter(mutant.operator for mutant in mutants if mutant.verdict == SURVIVED).most_common()
+        text += f"\n{kept['what']} (`results/{file.name}`):\n\n{table(file.stem, mutants)}\n"
+        text += f"\nSurvivors by operator: {', '.join(f'{name} {n}' for name, n in operators) or 'none'}.\n"
+    return text
