@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Tests of a whole trial, in a project of one program, and of the parts of a measurement."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+from mutate import measure, process, score, tree
+from mutate.build import TOP, Graph, make
+from mutate.record import Record, Test
+from mutate.trial import CAUGHT, PART, REFUSED, SAME, SURVIVED, Trial
+
+MAKEFILE = """build/program: build/sum.o build/main.o
+	$(CC) $^ \\
+		-o $@
+build/%.o: part/%.c
+	$(CC) -I. -c $< -o $@
+"""
+SUM = '#include "sum.h"\nint sum(int n)\n{\n\tint all = 0, unused = 1;\n\n\twhile (n > 0)\n\t\tall += n--;\n\tunused++;\n\treturn all;\n}\n'
+MAIN = '#include "part/sum.h"\nint main(void)\n{\n\treturn sum(3) != 6;\n}\n'
+SOURCES = {"Makefile": MAKEFILE, "part/sum.h": "int sum(int n);\n", "part/sum.c": SUM, "part/main.c": MAIN}
+
+
+class Trials(unittest.TestCase):
+    """A project, whose sum.c is broken."""
+
+    def setUp(self) -> None:
+        """Builds it."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = Path(folder.name)
+        for name, text in SOURCES.items():
+            (self.top / name).parent.mkdir(exist_ok=True)
+            (self.top / name).write_text(text)
+        (self.top / "build").mkdir()
+        make(top=self.top)
+        self.graph = Graph("build/program", top=self.top)
+
+    def verdict(self, old: str, new: str, limit_s: float = 20) -> tuple[str, str]:
+        """What becomes of a fault."""
+        self.assertEqual(SUM.count(old), 1)
+        trial = Trial(self.graph, "part/sum.c", SUM.replace(old, new).encode(), self.top / "trial", threading.Event())
+        return trial.judge([(Test("program", "program"), limit_s)])
+
+    def test_verdicts(self) -> None:
+        """Each of them; and the tree stays as it is."""
+        before = {path: path.stat().st_mtime_ns for path in self.top.rglob("*") if path.is_file()}
+        self.assertEqual(self.verdict("n--", "n--"), (SURVIVED, ""))
+        self.assertEqual(self.verdict("+=", "-="), (CAUGHT, "program: exit status 1"))
+        self.assertEqual(self.verdict("n > 0", "n != 0"), (SURVIVED, ""))
+        self.assertEqual(self.verdict("unused++", ""), (SAME, ""))
+        self.assertEqual(self.verdict("int all", "integer all"), (REFUSED, ""))
+        self.assertEqual({path: path.stat().st_mtime_ns for path in self.top.rglob("*") if path.is_file()}, before)
+
+    def test_a_fault_that_does_not_end(self) -> None:
+        """It is caught, but not if the program without it is late, too."""
+        self.assertEqual(self.verdict("n--", "n", 1), (CAUGHT, "program: does not end"))
+        (self.top / "build/program").write_text("#!/bin/sh\nsleep 60\n")
+        self.assertEqual(self.verdict("n--", "n", 1)[0], PART)
+
+
+class Processes(unittest.TestCase):
+    """Limits, and what is left."""
+
+    def run_script(self, script: str, limit_s: float, stop_after_s: float = 30) -> process.End:
+        """Has bash run it."""
+        stop = threading.Event()
+        timer = threading.Timer(stop_after_s, stop.set)
+        timer.start()
+        self.addCleanup(timer.cancel)
+        return process.run(["bash", "-c", script], dict(os.environ), limit_s, stop.is_set, TOP)
+
+    def test_nothing_is_left(self) -> None:
+        """Not even a child that has a process group of its own."""
+        end = self.run_script("set -m; sleep 1000 & echo $! $$; exit 3", 20)
+        child, session = map(int, end.said.split())
+        self.assertEqual((end.status, end.late), (3, False))
+        self.assertEqual(process.processes(session), [])
+        state = Path(f"/proc/{child}/stat")
+        self.assertTrue(not state.exists() or ") Z" in state.read_text())
+
+    def test_own_time(self) -> None:
+        """It goes on while a program sleeps or runs, but not while it is stopped, as if it had no processor."""
+        self.assertTrue(self.run_script("sleep 1000", 1).late)
+        self.assertTrue(self.run_script("while :; do :; done", 1).late)
+        self.assertFalse(self.run_script("kill -STOP $$", 1, stop_after_s=3).late)
+
+
+class Score(unittest.TestCase):
+    """Figures and texts."""
+
+    def test_wilson(self) -> None:
+        """Examples of R. G. Newcombe, Statistics in Medicine 17 (1998), table I."""
+        for caught, counted, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)):
+            for found, wanted in zip(score.wilson(caught, counted), (low, high)):
+                self.assertAlmostEqual(found, wanted, 4)
+
+    def test_only_verdicts_count(self) -> None:
+        """What was not run in full is in neither number; a folder has a row from 50 on."""
+        verdicts = [CAUGHT] * 45 + [SURVIVED] * 5 + [PART] * 7 + [SAME] * 3
+        mutants = [score.Mutant("a/b.c", 1, "constant", "1", "2", verdict) for verdict in verdicts]
+        self.assertIn("| seed 1 | 60 | 50 | 45 | 0 | 7 | 90% | 79% to 96% |", score.table("seed 1", mutants))
+        self.assertIn("| a/ | 60 | 50 |", score.table("", mutants))
+        self.assertNotIn("| a/ |", score.table("", mutants[1:]))
+
+    def test_equivalents_are_of_this_tree(self) -> None:
+        """Each has a reason of the set, and its old lines are in the file."""
+        for file, _, old, _ in score.known_equivalents():
+            self.assertIn(old, " ".join((TOP / file).read_text().split()))
+
+    def test_the_page_is_written(self) -> None:
+        """README.md is what page.md and results/ make."""
+        self.assertEqual((score.HERE / "README.md").read_text(), score.page())
+
+
+class Drawing(unittest.TestCase):
+    """Which faults, and which tests for them."""
+
+    def test_a_seed_says_all(self) -> None:
+        """More of them begin with the same; another seed draws others."""
+        sites = [tree.Site("a.c", n, "constant", n, n + 1, (b"1", b"2"), (1, 9)) for n in range(500)]
+        drawn = list(measure.draw(sites, 200, 7).values())
+        self.assertEqual(list(measure.draw(sites, 300, 7).values())[:200], drawn)
+        self.assertNotEqual(list(measure.draw(sites, 200, 8).values()), drawn)
+        self.assertEqual(len({site.line for site, _ in drawn}), 200)
+
+    def test_tests_that_run_the_line(self) -> None:
+        """The quickest first; if a line has no code, or none of it was run, those of its function."""
+        known = Record()
+        known.add("slow", 2, {"a.c": {1: True, 2: True, 3: True, 4: False}})
+        known.add("quick", 1, {"a.c": {1: True, 2: False, 3: True}})
+        known.add("other", 0, {"a.c": {9: True}})
+        self.assertEqual(known.reach("a.c", (3, 3), (1, 4)), ["quick", "slow"])
+        self.assertEqual(known.reach("a.c", (2, 2), (1, 4)), ["slow"])
+        for line in (4, 5):
+            self.assertEqual(known.reach("a.c", (line, line), (1, 4)), ["quick", "slow"])
+        self.assertEqual(known.reach("b.c", (1, 1), (1, 4)), [])
+
+    def test_resumed_on_the_same_tree_only(self) -> None:
+        """A line that was not written to its end is no verdict."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "results"
+            row = '{"number": 3, "file": "a.c", "line": 1, "operator": "", "old": "", "new": ""}'
+            file.write_text(f"state\n{row}\n{row[:40]}")
+            self.assertEqual(list(measure.results(file, "state")), [3])
+            self.assertEqual(file.read_text(), f"state\n{row}\n")
+            self.assertEqual(measure.results(file, "another"), {})
+
+
+if __name__ == "__main__":
+    unittest.main()
