@@ -364,10 +364,10 @@ coverage: ## print which lines of the programs are run by the tests that need no
 	@tools/packages --install tools/packages-build.txt tests/packages.txt
 	@tests/coverage
 
-# Slow, hence no part of `make check`; MUTANTS="--only 07" and the like go to the script.
-mutants: ## plant one fault after the other in the programs, and check that a test fails
+# Slow, hence no part of `make check`; MUTANTS="--folders common" and the like go to the script.
+mutants: ## N=50 SEED=1: plant faults at random in the programs, and count those that a test notices
 	@tools/packages --install tools/packages-build.txt tests/packages.txt
-	@tests/mutants/run $(MUTANTS)
+	@tests/mutate/run $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(MUTANTS)
 
 lint: ## check the style of every source and script
 	@tools/packages --install tools/packages-build.txt tools/packages-lint.txt
@@ -441,5 +441,5 @@ help: ## print this list
 
 # Which object needs which header: of no use to a goal that only prints.
 ifneq ($(filter-out print-%,$(or $(MAKECMDGOALS),all)),)
--include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/mutate -prune -o -name '*.d' -print 2>/dev/null)
 endif

@@ -26,13 +26,10 @@ class Result:
 
 
 def count(text: str) -> Result:
-    """Reads a log: the sum of tests/run, TAP, or what unittest, the mutants and the fuzzers print."""
+    """Reads a log: the sum of tests/run, TAP, or what unittest and the fuzzers print."""
     sums = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", text, re.MULTILINE)
     if sums:
         return Result(*map(int, sums[-1]))
-    mutants = re.search(r"^\d+ mutants, (\d+) caught, (\d+) survived$", text, re.MULTILINE)
-    if mutants:
-        return Result(int(mutants[1]), int(mutants[2]))
     units = re.search(r"^Ran (\d+) tests? in", text, re.MULTILINE)
     if units:
         bad = sum(map(int, re.findall(r"(?:failures|errors)=(\d+)", text)))

@@ -75,12 +75,6 @@ SUITES = {
         "what may happen between two hosts: the rest by tests/sweep, in three hours",
     ),
     "fuzz": Suite(2, "make fuzz FUZZ_SECONDS=15", "make fuzz FUZZ_SECONDS=1", "hostile input, new"),
-    "mutants": Suite(
-        5,
-        "tests/mutants/run --sample 10",
-        "tests/mutants/run --only 83",
-        "ten faults, chosen at random, are noticed",
-    ),
     "lab": Suite(
         6, "lab/test --slow", "lab/test two_at_once", "the lab itself: many machines, other kernels"
     ),

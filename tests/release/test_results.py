@@ -22,9 +22,6 @@ class Logs(unittest.TestCase):
     def test_tap(self) -> None:
         self.assertEqual(count("1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c\n"), Result(2, 1))
 
-    def test_mutants(self) -> None:
-        self.assertEqual(count("10 mutants, 9 caught, 1 survived\n"), Result(9, 1))
-
     def test_unittest(self) -> None:
         self.assertEqual(count("Ran 5 tests in 1s\nFAILED (failures=1, errors=2)\n"), Result(2, 3))
 

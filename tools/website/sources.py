@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .pages import ONE_FILE_STAGES, TOP, make
 
-LANGUAGES = {".c": "c", ".h": "c", ".py": "python", ".sh": "bash", ".json": "json", ".patch": "diff"}
+LANGUAGES = {".c": "c", ".h": "c", ".py": "python", ".sh": "bash", ".json": "json"}
 
 
 class NotThere(Exception):
