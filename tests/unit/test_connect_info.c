@@ -168,6 +168,29 @@ START_TEST(limits_are_kept_and_told)
 }
 END_TEST
 
+/* The limits that --help and the README name, if no option sets others. */
+static const struct {
+	uint64_t count, data_size;
+	int ret;
+} by_default[] = {
+	{ 5, 16777216, 0 },
+	{ 5, 16777217, ERANGE },
+	{ 1000000000000, 64, 0 },
+	{ 1000000000001, 64, ERANGE },
+};
+
+START_TEST(limits_are_those_of_the_help)
+{
+	struct our_connect_info info = { by_default[_i].count, by_default[_i].data_size, 1, true };
+	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
+	struct our_control agent = { .options = &options };
+
+	our_encode_connect_info(&info, request.private_data);
+	capture_start();
+	ck_assert_int_eq(our_take_connect_info(&agent, &request), by_default[_i].ret);
+}
+END_TEST
+
 static const struct {
 	int error;
 	enum our_refusal_reason reason;
@@ -214,6 +237,7 @@ Suite *connect_info_suite(void)
 	tcase_add_loop_test(tcase, what_kept_the_server_from_serving_is_told, 0,
 			    UNIT_LENGTH(failures));
 	tcase_add_loop_test(tcase, limits_are_kept_and_told, 0, UNIT_LENGTH(asked));
+	tcase_add_loop_test(tcase, limits_are_those_of_the_help, 0, UNIT_LENGTH(by_default));
 	tcase_add_loop_test(tcase, a_higher_version_is_read_as_far_as_it_is_known, 0,
 			    UNIT_LENGTH(newer));
 	suite_add_tcase(suite, tcase);
