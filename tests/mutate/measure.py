@@ -148,9 +148,11 @@ def run(options: argparse.Namespace) -> int:
         return 0 if sites else 2
     seed = random.randrange(1_000_000) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
+    drawn, file = draw(sites, options.count, seed), results_file(seed, options.folders)
+    made = {out for site, _ in drawn.values() for out in graph.made_of(site.file)}
+    tests = [test for test in tests if f"build/{test.program}" in made]
     make(*record.programs(tests))
     measurement = Measurement(graph, tests, record.record(tests), options.at_once)
-    drawn, file = draw(sites, options.count, seed), results_file(seed, options.folders)
     done = results(file, record.state_of_the_tree())
     if not _measure(measurement, drawn, file, done):
         return 1

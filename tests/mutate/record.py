@@ -101,15 +101,16 @@ class Record:
             self.code.setdefault(file, set()).update(counts)
             self.ran.setdefault(file, {})[test] = {line for line, ran in counts.items() if ran}
 
-    def reach(self, file: str, *areas: tuple[int, int]) -> list[str]:
-        """The tests that run one of the lines of the first area, the quickest first. If it has no code, or none of it was
-        seen to be run: of the next area."""
-        for first, last in areas:
+    def reach(self, file: str, lines: tuple[int, int], function: tuple[int, int] | None) -> list[str]:
+        """The tests that run one of the lines, the quickest first. If these have no code, or none of it was seen to be run:
+        those that run the function. What is in no function is used by all that have the file."""
+        names = list(self.ran.get(file, {}))
+        for first, last in (lines, function) if function else ():
             wanted = set(range(first, last + 1)) & self.code.get(file, set())
             names = [name for name, ran in self.ran.get(file, {}).items() if not ran.isdisjoint(wanted)]
             if names:
-                return sorted(names, key=lambda name: self.seconds[name])
-        return []
+                break
+        return sorted(names, key=lambda name: self.seconds[name])
 
 
 def _recorded(wanted: list[Test]) -> list[Any]:
@@ -128,15 +129,18 @@ def _recorded(wanted: list[Test]) -> list[Any]:
 
 
 def record(wanted: list[Test]) -> Record:
-    """What is known of this state of the tree; recorded first if need be."""
+    """What is known of these tests and this state of the tree; recorded first if need be."""
     file = TOP / f"build/mutate/lines-{state_of_the_tree()}.json"
-    if not file.exists():
-        print("recording which test runs which lines: some minutes, once", flush=True)
+    rows = json.loads(file.read_text()) if file.exists() else []
+    done = {name for name, _, _ in rows}
+    missing = [test for test in wanted if test.name not in done]
+    if missing:
+        print(f"recording which lines {len(missing)} tests run, once", flush=True)
         # In the environment, LDFLAGS does not replace what the makefiles add to it.
-        output("env", "LDFLAGS=--coverage", "make", "-s", f"-j{CPUS}", f"BUILD={BUILD}", *VARIABLES, *programs(wanted, BUILD))
-        rows = _recorded(wanted)
+        output("env", "LDFLAGS=--coverage", "make", "-s", f"-j{CPUS}", f"BUILD={BUILD}", *VARIABLES, *programs(missing, BUILD))
+        rows += _recorded(missing)
         file.write_text(json.dumps(rows))
     known = Record()
-    for test, seconds, lines in json.loads(file.read_text()):
+    for test, seconds, lines in rows:
         known.add(test, seconds, {name: {int(n): ran for n, ran in counts.items()} for name, counts in lines.items()})
     return known

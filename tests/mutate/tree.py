@@ -53,7 +53,7 @@ class Site:
     begin: int
     end: int
     choices: tuple[bytes, ...]
-    scope: tuple[int, int]  # first and last line of its function; of the file, if it is in none
+    scope: tuple[int, int] | None  # first and last line of its function, if it is in one
 
     def planted(self, text: bytes, new: bytes) -> bytes:
         """The file's text with the fault, in as many lines as before."""
@@ -83,7 +83,7 @@ class _File:
         if wrong:
             raise ValueError(f"libclang cannot read {name}: {wrong[0]}")
         self.name, self.text = name, path.read_bytes()
-        self.whole = self.scope = (1, self.text.count(b"\n"))
+        self.scope: tuple[int, int] | None = None
         self.own = [c for c in unit.cursor.get_children() if c.location.file and c.location.file.name == str(path)]
         self.macros = [c for c in self.own if c.kind == KIND.MACRO_INSTANTIATION]
         self.expanded = [_range(c) for c in self.macros]
@@ -103,7 +103,7 @@ class _File:
         for cursor in self.own:
             begin, _ = _range(cursor)
             around = [c.extent for c in functions if _range(c)[0] <= begin < _range(c)[1]]
-            self.scope = (around[0].start.line, around[0].end.line) if around else self.whole
+            self.scope = (around[0].start.line, around[0].end.line) if around else None
             if cursor.kind == KIND.MACRO_DEFINITION:
                 for token in list(cursor.get_tokens())[1:]:
                     yield from self.literal(token)
