@@ -129,7 +129,7 @@ class Drawing(unittest.TestCase):
         self.assertEqual(len({site.line for site, _ in drawn}), 200)
 
     def test_tests_that_run_the_line(self) -> None:
-        """The quickest first; if a line has no code, or none of it was run, those of its function."""
+        """The quickest first; if a line has no code, or none of it was run, those of its function; of a table, all."""
         known = Record()
         known.add("slow", 2, {"a.c": {1: True, 2: True, 3: True, 4: False}})
         known.add("quick", 1, {"a.c": {1: True, 2: False, 3: True}})
@@ -138,7 +138,8 @@ class Drawing(unittest.TestCase):
         self.assertEqual(known.reach("a.c", (2, 2), (1, 4)), ["slow"])
         for line in (4, 5):
             self.assertEqual(known.reach("a.c", (line, line), (1, 4)), ["quick", "slow"])
-        self.assertEqual(known.reach("b.c", (1, 1), (1, 4)), [])
+        self.assertEqual(known.reach("a.c", (7, 7), None), ["other", "quick", "slow"])
+        self.assertEqual(known.reach("b.c", (1, 1), None), [])
 
     def test_resumed_on_the_same_tree_only(self) -> None:
         """A line that was not written to its end is no verdict."""
