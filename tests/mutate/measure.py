@@ -140,8 +140,9 @@ def run(options: argparse.Namespace) -> int:
     WORK.mkdir(parents=True, exist_ok=True)
     tests = record.tests()
     graph = Graph(*record.programs(tests))
-    for source in sorted({*find_sources(Graph("all", "verbs-trace"), options.folders)} - graph.sources()):
-        print(f"not tested here: {source}: no test without a VM runs it")
+    others = {*find_sources(Graph("all", "verbs-trace"), options.folders)} - graph.sources()
+    for folder, n in sorted(Counter(str(Path(source).parent) for source in others).items()):
+        print(f"not tested here: {folder}/, {n} files: no test without a VM runs them")
     sites = find_sites(graph, options.folders)
     print(f"{len(sites)} sites: {dict(Counter(str(Path(site.file).parent) for site in sites))}", flush=True)
     if options.list or not sites:
