@@ -26,6 +26,7 @@ REASONS = (
     "an order that this CPU does not weaken",
 )
 BY_FOLDER_FROM = 50
+HEADING = "\n## Results\n"
 HEAD = "| | drawn | counted | caught | equivalent | not run in full | score | 95 % interval |\n|---|---|---|---|---|---|---|---|"
 
 
@@ -99,7 +100,7 @@ def table(name: str, mutants: list[Mutant]) -> str:
 
 
 def save(name: str, what: str, mutants: list[Mutant]) -> None:
-    """Keeps a measurement in results/, a line for each mutant, and writes README.md anew."""
+    """Keeps a measurement in results/, a line for each mutant, and writes those of README.md anew."""
     (HERE / "results").mkdir(exist_ok=True)
     rows = ",\n".join(json.dumps(asdict(mutant)) for mutant in mutants)
     (HERE / f"results/{name}.json").write_text(f'{{"what": {json.dumps(what)}, "mutants": [\n{rows}\n]}}\n')
@@ -107,8 +108,8 @@ def save(name: str, what: str, mutants: list[Mutant]) -> None:
 
 
 def page() -> str:
-    """README.md: the text of page.md, and what results/ has."""
-    text = (HERE / "page.md").read_text()
+    """README.md: its text, and below its last heading what results/ has."""
+    text = (HERE / "README.md").read_text().split(HEADING)[0] + HEADING
     for file in sorted((HERE / "results").glob("*.json")):
         kept = json.loads(file.read_text())
         mutants = sort_out([Mutant(**row) for row in kept["mutants"]])

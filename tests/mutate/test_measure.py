@@ -113,7 +113,7 @@ class Score(unittest.TestCase):
             self.assertIn(old, " ".join((TOP / file).read_text().split()))
 
     def test_the_page_is_written(self) -> None:
-        """README.md is what page.md and results/ make."""
+        """README.md has what is in results/."""
         self.assertEqual((score.HERE / "README.md").read_text(), score.page())
 
 
