@@ -71,9 +71,10 @@ def described(fault: Fault, verdict: str, by: str) -> score.Mutant:
 class Measurement:
     """Faults, of which some are tried at a time."""
 
-    def __init__(self, graph: Graph, tests: list[record.Test], known: record.Record, at_once: int) -> None:
-        self.graph, self.known, self.at_once = graph, known, at_once
+    def __init__(self, graph: Graph, tests: list[record.Test], known: record.Record, at_once: int, most: int) -> None:
+        self.graph, self.known, self.at_once, self.most = graph, known, at_once, most
         self.tests = {test.name: test for test in tests}
+        self.kinds = {test.name: test.kind for test in tests}
         self.stop = threading.Event()
 
     def _judge(self, number: int, site: tree.Site, new: bytes | None) -> tuple[str, str]:
@@ -81,6 +82,7 @@ class Measurement:
         text = (TOP / site.file).read_bytes()
         last = site.line + text.count(b"\n", site.begin, site.end)
         names = self.known.reach(site.file, (site.line, last), site.scope)
+        names = self.known.alike(names, site.file, site.scope, self.most, self.kinds)
         trial = Trial(self.graph, site.file, text if new is None else site.planted(text, new), WORK / f"trial-{number}", self.stop)
         return trial.judge([(self.tests[name], 30 + 10 * self.known.seconds[name]) for name in names])
 
@@ -153,7 +155,7 @@ def run(options: argparse.Namespace) -> int:
     made = {out for site, _ in drawn.values() for out in graph.made_of(site.file)}
     tests = [test for test in tests if f"build/{test.program}" in made]
     make(*record.programs(tests))
-    measurement = Measurement(graph, tests, record.record(tests), options.at_once)
+    measurement = Measurement(graph, tests, record.record(tests), options.at_once, options.alike)
     done = results(file, record.state_of_the_tree())
     if not _measure(measurement, drawn, file, done):
         return 1

@@ -35,6 +35,7 @@ class Test:
     """A part of a test program that can be run by itself. The program is named within the build's folder."""
 
     name: str
+    kind: str  # what it has in common with tests of other programs
     program: str
     arguments: tuple[str, ...] = ()
     case: str = ""  # of Check
@@ -50,13 +51,14 @@ def tests() -> list[Test]:
     found, unit = [], "tests/unit-tests"
     for line in output("tests/fakes", "--list", EVENTS).splitlines():
         program, *arguments = line.removeprefix("build/").split()
-        name = " ".join([program.removeprefix("tests/fake/"), *arguments[1:]])
-        found.append(Test(name, program, tuple(arguments)))
+        sanitizer, stage, role = program.split("/")[-3:]
+        kind = " ".join([sanitizer, role, *arguments[1:]])
+        found.append(Test(f"{stage}: {kind}", kind, program, tuple(arguments)))
     make(f"build/{unit}")
     with tempfile.NamedTemporaryFile("r") as tap:
         output("env", f"CK_TAP_LOG_FILE_NAME={tap.name}", f"build/{unit}")
         cases = set(re.findall(r"^ok \d+ - [^:]*:([^:]*):", tap.read(), re.MULTILINE))
-    return found + [Test(f"unit: {case}", unit, case=case) for case in sorted(cases)]
+    return found + [Test(f"unit: {case}", case, unit, case=case) for case in sorted(cases)]
 
 
 def programs(of: list[Test], build: str = "build") -> list[str]:
@@ -100,6 +102,15 @@ class Record:
         for file, counts in lines.items():
             self.code.setdefault(file, set()).update(counts)
             self.ran.setdefault(file, {})[test] = {line for line, ran in counts.items() if ran}
+
+    def alike(self, names: list[str], file: str, function: tuple[int, int] | None, most: int, kinds: dict[str, str]) -> list[str]:
+        """Of tests of the same kind that run the same lines of the function, or file, at most some: quick and slow ones."""
+        groups: dict[tuple[str, frozenset[int]], list[str]] = {}
+        for name in names:
+            lines = frozenset(n for n in self.ran[file][name] if not function or function[0] <= n <= function[1])
+            groups.setdefault((kinds[name], lines), []).append(name)
+        kept = {group[(len(group) - 1) * n // max(most - 1, 1)] for group in groups.values() for n in range(most)}
+        return [name for name in names if name in kept]
 
     def reach(self, file: str, lines: tuple[int, int], function: tuple[int, int] | None) -> list[str]:
         """The tests that run one of the lines, the quickest first. If these have no code, or none of it was seen to be run:
