@@ -44,7 +44,7 @@ class Trials(unittest.TestCase):
         """What becomes of a fault."""
         self.assertEqual(SUM.count(old), 1)
         trial = Trial(self.graph, "part/sum.c", SUM.replace(old, new).encode(), self.top / "trial", threading.Event())
-        return trial.judge([(Test("program", "program"), limit_s)])
+        return trial.judge([(Test("program", "", "program"), limit_s)])
 
     def test_verdicts(self) -> None:
         """Each of them; and the tree stays as it is."""
@@ -140,6 +140,10 @@ class Drawing(unittest.TestCase):
             self.assertEqual(known.reach("a.c", (line, line), (1, 4)), ["quick", "slow"])
         self.assertEqual(known.reach("a.c", (7, 7), None), ["other", "quick", "slow"])
         self.assertEqual(known.reach("b.c", (1, 1), None), [])
+        kinds = {"slow": "x", "quick": "x", "other": "y"}
+        self.assertEqual(known.alike(["other", "quick", "slow"], "a.c", (1, 1), 1, kinds), ["other", "quick"])
+        self.assertEqual(known.alike(["other", "quick", "slow"], "a.c", (1, 1), 2, kinds), ["other", "quick", "slow"])
+        self.assertEqual(known.alike(["quick", "slow"], "a.c", (1, 2), 1, kinds), ["quick", "slow"])
 
     def test_resumed_on_the_same_tree_only(self) -> None:
         """A line that was not written to its end is no verdict."""
