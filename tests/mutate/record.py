@@ -152,6 +152,7 @@ def record(wanted: list[Test]) -> Record:
         rows += _recorded(missing)
         file.write_text(json.dumps(rows))
     known = Record()
-    for test, seconds, lines in rows:
+    names = {test.name for test in wanted}
+    for test, seconds, lines in (row for row in rows if row[0] in names):
         known.add(test, seconds, {name: {int(n): ran for n, ran in counts.items()} for name, counts in lines.items()})
     return known
