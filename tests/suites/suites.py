@@ -45,6 +45,7 @@ SUITES = {
     "page": Suite(HERE, "tests/tracer/run page", 300, 1, by_default=False),
     "captured": Suite(HERE, "tests/captured", 900, 1),
     "python": Suite(HERE, "tests/python", 600, 1),
+    "library": Suite(HERE, "tests/library", 60, 1),
     "loops": Suite(HERE, "tests/loops", 120, 1),
     "fuzz": Suite(HERE, "tests/fuzzers", 600, 1),
     "fake": Suite(HERE, "tests/fakes", 1200),
