@@ -14,6 +14,7 @@ static const struct line lines[] = {
 	{ .what = "counts its calls, with limits on its time",
 	  .who = SERVER | TWO_SIDED | RDMA | COUNTED,
 	  .config = { .clients = 1 },
+	  .said = "listening on",
 	  .words = { WORK, "-x", "--timeout", "9" } },
 	{ .what = "sends at a rate",
 	  .who = CLIENT | TWO_SIDED | RDMA | COUNTED,
