@@ -25,7 +25,8 @@ static const char *judge(const struct run *run, const struct figures_row *row, b
 	if (status == row->status &&
 	    (row->said ? !!strstr(run->errors, row->said) : text || !*run->errors))
 		return NULL;
-	snprintf(why, sizeof(why), "exit status %d, not %d with '%s'; it said: %.150s", status,
+	snprintf(why, sizeof(why),
+		 "exit status %d, expected %d with '%s' on stderr; it said: %.150s", status,
 		 row->status, row->said ? row->said : "", run->errors);
 	return why;
 }

@@ -55,6 +55,17 @@ static bool said_it(const struct run *run, const struct line *line)
 	return strstr(run->errors, line->said);
 }
 
+/* Text that is expected on stderr, in quotes. */
+static const char *said(const char *text)
+{
+	static char quoted[256];
+
+	if (!text)
+		return "nothing";
+	snprintf(quoted, sizeof(quoted), "'%.250s'", text);
+	return quoted;
+}
+
 /* Judges whether what the row is about has happened, and its result. NULL: nothing is wrong. */
 static const char *judge_report(const struct run *run, const struct line *line)
 {
@@ -127,9 +138,9 @@ static const char *judge(const struct run *run, const struct line *line)
 	}
 	if (status == wanted && said_it(run, line))
 		return judge_report(run, line);
-	snprintf(why, sizeof(why), "exit status %d, not %d with '%s'%s; it said: %.150s", status,
-		 wanted, line->said ? line->said : "", line->once ? " and no more" : "",
-		 run->errors);
+	snprintf(why, sizeof(why),
+		 "exit status %d, expected %d with %s%s on stderr; it said: %.150s", status, wanted,
+		 line->once ? "one line with " : "", said(line->said), run->errors);
 	return why;
 }
 
