@@ -192,6 +192,7 @@ struct fake_config {
 	uint32_t max_message, max_inline;
 	unsigned int max_cqe, max_qp_wr, max_sge;
 	bool exact_inline; /* a QP is granted as many inline bytes as it asks for; otherwise more */
+	bool no_inline;    /* ... or none, however many it asks for: rdmavt (hfi1, qib) */
 };
 
 /* What the program has to do about a failure. */

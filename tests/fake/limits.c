@@ -60,6 +60,6 @@ int fake_grant(struct ibv_qp_cap *cap)
 	    cap->max_send_sge > max_sge() || cap->max_recv_sge > max_sge() ||
 	    cap->max_inline_data > most)
 		return EINVAL;
-	cap->max_inline_data = granted < most ? granted : most;
+	cap->max_inline_data = fake_config->no_inline ? 0 : granted < most ? granted : most;
 	return 0;
 }
