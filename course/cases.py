@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import judges
-from .judges import Judge, Result
+from .judges import Judge
+from .reasons import Result
 
 SECONDS = 40
 IDLE_SECONDS = 20  # a submission that has used no processor time for this long will not continue

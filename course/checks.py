@@ -26,7 +26,7 @@ def ping_sr_2e() -> list[Check]:
             text = "client: a receive is posted before rdma_connect"
             checks.append(Check(5, text, client.case, judges.receives_first("client", "rdma_connect")))
     text = "client: a server that is not there"
-    checks.append(Check(10, text, case("RoCE", client=side("client", "-c", "1")), judges.refused))
+    checks.append(Check(10, text, case("RoCE", client=side("client", "-c", "1")), judges.complains("connection refused")))
     steps = [["start", "server"], ["listening", "server"], ["interrupt", "server"]]
     run = case("RoCE", server=side("server"), steps=steps)
     checks.append(Check(5, "server: Ctrl-C ends it", run, judges.interrupted("server", "rdma_listen")))
@@ -43,7 +43,7 @@ def signaling() -> list[Check]:
         counted = judges.complete("server", "client", 1000, True)
         checks.append(Check(points, f"{name}: 1000 messages, verified", run, counted, own_word=False))
         if transport == "RoCE":
-            checks.append(Check(10, f"{name}: which sends are signaled", run, judges.signaled(every)))
+            checks.append(Check(10, f"{name}: which sends are signaled", run, judges.signaled(every, 1000)))
     return checks + [innocent(10, "client", checks[0]), over_fakes(5, "blast-sr-2", "client", "orderings")]
 
 
@@ -72,9 +72,9 @@ def inline() -> list[Check]:
     large = messages(10, "client", "RoCE", "ping-sr-1", 100, "-c", "100", "-s", "65")
     return [
         small,
-        Check(25, "client: messages of 64 bytes go inline", small.case, judges.inlined),
+        Check(25, "client: messages of 64 bytes go inline", small.case, judges.inlined(300)),
         large,
-        Check(10, "client: messages of 65 bytes do not", large.case, judges.inlined),
+        Check(10, "client: messages of 65 bytes do not", large.case, judges.inlined(100)),
         messages(10, "server", "iWARP", "ping-sr-1", 300, partners=("-c", "300", "-s", "64")),
         innocent(10, "client", small),
         over_fakes(15, "ping-sr-1", "client", "lines"),
@@ -113,7 +113,7 @@ def srq() -> list[Check]:
         one,
         messages(10, "server", "iWARP", "ping-sr-1", 300, "--pool", "4", partners=("-c", "300")),
         two_at_once(15, "RoCE", "--pool", "8"),
-        Check(10, "server, RoCE: receives are posted in chains", one.case, judges.in_chains),
+        Check(10, "server, RoCE: receives are posted in chains", one.case, judges.in_chains(300, 64)),
         Check(10, "server: the limit is armed", one.case, judges.limited),
         innocent(10, "server", one),
         over_fakes(10, "ping-srq-4", "server", "orderings"),
@@ -133,7 +133,7 @@ def retry() -> list[Check]:
     steps = [["start", "client"], ["traced", "client", '"rdma_connect"', 2], ["interrupt", "client"]]
     left = case("RoCE", client=side("client", "-w", "60"), steps=steps)
     return checks + [
-        Check(15, "nobody comes: it fails when -w is over", case("RoCE", client=side("client", "-w", "1")), judges.refused),
+        Check(15, "nobody comes: it fails when -w is over", case("RoCE", client=side("client", "-w", "1")), judges.complains("connection refused")),
         Check(10, "Ctrl-C ends it while it tries", left, judges.interrupted("client", "rdma_connect")),
         innocent(10, "client", checks[0]),
         over_fakes(20, "ping-sr-1", "client", "lines"),
@@ -147,7 +147,7 @@ def asleep() -> list[Check]:
         client,
         messages(10, "client", "iWARP", "ping-sr-1", 300, "-c", "300"),
         messages(10, "server", "RoCE", "ping-sr-1", 300, partners=("-c", "300")),
-        Check(15, "client: it waits for events, and does not poll", client.case, judges.sleeps),
+        Check(15, "client: it waits for events, and does not poll", client.case, judges.sleeps(300)),
         innocent(10, "client", client),
         over_fakes(15, "ping-sr-3", "client", "orderings"),
         over_fakes(15, "ping-sr-3", "client", "lines"),
@@ -193,7 +193,7 @@ def immediate() -> list[Check]:
         client,
         messages(20, "server", "RoCE", "ping-rdma-3", 200, *both, partners=("-c", "200", *both)),
         messages(10, "client", "RoCE", "ping-rdma-3", 200, "-c", "200"),
-        Check(10, "client: WRITEs with immediate data, numbered", client.case, judges.numbered),
+        Check(10, "client: WRITEs with immediate data, numbered", client.case, judges.numbered(200)),
         innocent(10, "client", client),
         over_fakes(10, "ping-rdma-3", "client", "orderings"),
         over_fakes(10, "ping-rdma-3", "server", "orderings"),

@@ -33,6 +33,11 @@ grade: ## DIR=mine: grade a solution (JSON=file: also as JSON)
 	@$(MAKE) --no-print-directory $(JOBS) course-build
 	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)")
 
+fakes: ## DIR=mine ROLE=client TESTS=lines: run tests over the fake verbs that make grade names, on this machine
+	$(if $(and $(DIR),$(ROLE),$(TESTS)),,$(error Say what to test: DIR=mine ROLE=client TESTS=lines))
+	@tools/packages --install tools/packages-build.txt tests/packages.txt
+	@python3 -B -m course.over_fakes "$(DIR)" "$(ROLE)" "$(TESTS)"
+
 # Built once, and not by each grading.
 grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: limit for each)
 	$(if $(DIR),,$(error Say what to grade: DIR=submissions))
@@ -58,4 +63,4 @@ bug-check: ## DIR=mine: check whether the fault is repaired
 bugs: ## list all bugs with their solutions and a seed for each, for instructors
 	@python3 -B -m course.bug list
 
-.PHONY: course-build exercise grade grade-all bug bug-hint bug-check bugs
+.PHONY: course-build exercise grade fakes grade-all bug bug-hint bug-check bugs

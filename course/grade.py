@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import fakes, make, objects
+from . import fakes, make, objects, reasons
 from .cases import Check
 from .checks import CHECKS
 from .exercises import EXERCISES, TOP, Exercise
@@ -40,6 +40,7 @@ class Mark:
     of: int
     text: str
     reason: str
+    command: str = ""  # shows it; DIR is the submission's folder
 
 
 class Unfit(Exception):
@@ -156,13 +157,14 @@ def in_lab(checks: list[Check], folder: Path) -> list[dict[str, Any]]:
 
 def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
     """The points of each check. The submission's own reports count only if a partner has seen some of it work."""
-    reasons = [check.judge(result) for check, result in zip(checks, results)]
-    seen = any(not check.own_word and not reason for check, reason in zip(checks, reasons))
+    found = [check.judge(result) for check, result in zip(checks, results)]
+    seen = any(not check.own_word and not reason for check, reason in zip(checks, found))
     marks = []
-    for check, reason in zip(checks, reasons):
+    for check, reason in zip(checks, found):
         if check.own_word and not seen:
-            reason = reason or "no partner has seen it work, so its own word does not count"
-        marks.append(Mark(0 if reason else check.points, check.points, check.text, reason))
+            reason = reason or "no partner has seen your program work, so its own word does not count"
+        shown = reasons.command(check.case, check.own_word) if reason else ""
+        marks.append(Mark(0 if reason else check.points, check.points, check.text, reason, shown))
     return marks
 
 
@@ -180,11 +182,13 @@ def grade(directory: Path) -> tuple[Exercise, list[Mark]]:
         return exercise, [built, *marks_of(checks, in_lab(checks, folder))]
 
 
-def lines(exercise: Exercise, marks: list[Mark]) -> list[str]:
+def lines(exercise: Exercise, marks: list[Mark], directory: str = "DIR") -> list[str]:
     """The marks as lines of text."""
     found = []
     for mark in marks:
         found.append(f"{mark.points:4d} of {mark.of:2d}  {mark.text}" + (f": {mark.reason}" if mark.reason else ""))
+        if mark.command:
+            found.append(" " * 12 + "see it: " + re.sub(r"\bDIR\b(?!=)", directory, mark.command))
     total = f"{sum(mark.points for mark in marks):4d} of {sum(mark.of for mark in marks)}  {exercise.name}"
     return [*found, total]
 
@@ -207,7 +211,7 @@ def main() -> int:
     except RuntimeError as failure:
         print(f"make grade: {failure}", file=sys.stderr)
         return 1
-    print("\n".join(lines(exercise, marks)))
+    print("\n".join(lines(exercise, marks, str(options.directory))))
     if options.json:
         total = {"points": sum(mark.points for mark in marks), "of": sum(mark.of for mark in marks)}
         checks = [vars(mark) for mark in marks]

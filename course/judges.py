@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
-from typing import Any
 
-Result = dict[str, Any]
+from .reasons import Result, did, ended, ended_with, last_words
+
 Judge = Callable[[Result], str]
 INLINE_WANTED = 64  # bytes: the value of control->inline_wanted in ping-sr-1
 
@@ -27,46 +28,48 @@ def calls(of: Result) -> list[Result]:
     return found
 
 
-def ended(of: Result, status: int, who: str) -> str:
-    """Empty if a process ended with that exit status."""
-    if of["status"] == status:
-        return ""
-    last = (of["err"].strip().splitlines() or ["nothing"])[-1][:200]
-    if of["status"] == "late":
-        return f"{who} did not end in time; it last said: {last}"
-    return f"{who} ended with exit status {of['status']}, not {status}; it last said: {last}"
-
-
 def complete(partner: str, own: str, count: int, verified: bool) -> Judge:
-    """Both sides ended well, and the partner counted all messages."""
+    """Both sides ended well, and the partner counted exactly that many messages."""
 
     def judge(result: Result) -> str:
-        for reason in (ended(result[partner], 0, f"our {partner}"), ended(result[own], 0, f"your {own}")):
-            if reason:
-                return reason
+        reason = ended_with(result, own, partner, f"{count} messages")
+        if reason:
+            return reason
         try:
             figures = json.loads(result[partner]["out"].splitlines()[-1])
             messages = figures["count"] + figures["warm_up"]
         except (ValueError, KeyError, IndexError):
-            return f"our {partner} had no connection"
+            return f"your {own} exited with status 0 without a connection to our {partner}; expected: {count} messages"
         if messages != count:
-            return f"our {partner} counted {messages} messages, not {count}"
-        return "" if figures["verified"] or not verified else f"our {partner} did not find every byte as it should be"
+            return f"your {own} exchanged {messages} messages with our {partner}; expected: {count}"
+        if verified and not figures["verified"]:
+            return f"your {own} changed a message: our {partner} did not find every byte as it should be"
+        return ""
 
     return judge
 
 
 def innocent(own: str) -> Judge:
-    """verbs-trace reports no fault, and the submission made a connection."""
+    """verbs-trace reports no fault, and the submission made a connection and ended well."""
 
     def judge(result: Result) -> str:
         every = calls(result[own])
-        if not any(call.get("call") in ("rdma_connect", "rdma_accept", "ibv_modify_qp") for call in every):
-            return "no connection was made: there is nothing to judge"
         accused = [f"{call['accusation']}: {call['text']}" for call in every if "accusation" in call]
-        return "; ".join(accused[:3])
+        if accused:
+            return f"verbs-trace reports of your {own}: " + "; ".join(accused[:3])
+        reason = ended(result[own], 0, f"your {own}")
+        if reason or any(call.get("call") in ("rdma_connect", "rdma_accept", "ibv_modify_qp") for call in every):
+            return reason
+        return f"your {own} exited with status 0 and made no connection: there is nothing to judge"
 
     return judge
+
+
+def not_all(of: Result, name: str, posted: int, count: int, what: str = "sends") -> str:
+    """Empty if exactly that many work requests were posted."""
+    if posted == count:
+        return ""
+    return ended(of, 0, f"your {name}") or f"your {name} posted {posted} {what}; expected: {count}"
 
 
 def receives_first(own: str, call: str) -> Judge:
@@ -75,8 +78,10 @@ def receives_first(own: str, call: str) -> Judge:
     def judge(result: Result) -> str:
         names = [each.get("call") for each in calls(result[own])]
         if call not in names or "ibv_post_recv" not in names:
-            return f"no {call} after an ibv_post_recv: no connection was made"
-        return "" if names.index("ibv_post_recv") < names.index(call) else f"the first receive is posted after {call}"
+            none = f"your {own} exited with status 0; expected: ibv_post_recv, then {call}"
+            return ended(result[own], 0, f"your {own}") or none
+        early = names.index("ibv_post_recv") < names.index(call)
+        return "" if early else f"your {own} posted its first receive after {call}; expected: before it"
 
     return judge
 
@@ -86,7 +91,9 @@ def complains(words: str) -> Judge:
 
     def judge(result: Result) -> str:
         reason = ended(result["client"], 1, "your client")
-        return reason or ("" if words in result["client"]["err"] else f"it failed, but did not say '{words}'")
+        if reason or words.lower() in result["client"]["err"].lower():
+            return reason
+        return f"your client exited with status 1; expected: '{words}' in its message; {last_words(result['client'])}"
 
     return judge
 
@@ -96,15 +103,16 @@ def own_channel(result: Result) -> str:
     every = calls(result["client"])
     names = [call.get("call") for call in every]
     if "rdma_create_event_channel" not in names:
-        return "no rdma_create_event_channel was called"
+        return ended(result["client"], 0, "your client") or "your client did not call rdma_create_event_channel"
     ids = [call for call in every if call.get("call") == "rdma_create_id"]
     if any(not str(call["args"].get("channel", "")).startswith("event_channel") for call in ids):
-        return "an id was made without the channel: its calls are synchronous"
+        return "your client called rdma_create_id without the channel: the calls with that id are synchronous"
     got = sum(1 for call in every if call.get("call") == "rdma_get_cm_event" and call.get("result") == 0)
     acked = names.count("rdma_ack_cm_event")
     if got < 4:
-        return f"{got} events were read; addresses, route, connection and its end make 4"
-    return "" if got == acked else f"{got} events were read, and {acked} acked"
+        few = f"your client read {got} events; expected: at least 4 (address, route, connection, end)"
+        return ended(result["client"], 0, "your client") or few
+    return "" if got == acked else f"your client read {got} events and acked {acked}; expected: each is acked once"
 
 
 def interrupted(own: str, call: str) -> Judge:
@@ -112,52 +120,8 @@ def interrupted(own: str, call: str) -> Judge:
 
     def judge(result: Result) -> str:
         if not any(each.get("call") == call for each in calls(result[own])):
-            return f"your {own} did not call {call}"
-        return ended(result[own], 0, f"your {own}")
-
-    return judge
-
-
-def refused(result: Result) -> str:
-    """If no server listens, the client fails and its message says so."""
-    reason = ended(result["client"], 1, "your client, with no server there,")
-    if reason:
-        return reason
-    return "" if "onnection refused" in result["client"]["err"] else "the message does not say that it was refused"
-
-
-def signaled(every: int) -> Judge:
-    """In each group of `every` sends the last one is signaled, and no other."""
-
-    def judge(result: Result) -> str:
-        flags = [
-            "SIGNALED" in request.get("flags", "")
-            for call in calls(result["client"])
-            if call.get("call") == "ibv_post_send"
-            for request in call["args"].get("wr", [])
-            if request.get("opcode") == "SEND"
-        ]
-        if not flags:
-            return "no message was sent"
-        for number, flag in enumerate(flags, 1):
-            if flag != (number % every == 0):
-                return f"--signal-every {every}: send {number} was {'' if flag else 'not '}signaled"
-        return ""
-
-    return judge
-
-
-def finds(message: int, offset: int) -> Judge:
-    """The changed byte is found, and the message names it."""
-
-    def judge(result: Result) -> str:
-        reason = ended(result["client"], 1, f"byte {offset} of message {message} was changed: your client")
-        if reason:
-            return reason
-        words = f"message {message}: byte {offset}"
-        if words in result["client"]["err"]:
-            return ""
-        return f"it failed, but did not say '{words}'"
+            return f"your {own} {did(result[own])}; expected: a call of {call}; {last_words(result[own])}"
+        return ended(result[own], 0, f"your {own}, after Ctrl-C,")
 
     return judge
 
@@ -168,64 +132,114 @@ def work_requests(of: Result, call: str) -> list[Result]:
     return [wr for each in calls(of) if each.get("call") == call for wr in each["args"].get(key, [])]
 
 
-def inlined(result: Result) -> str:
+def sends(of: Result) -> list[Result]:
+    """The messages that were sent, in order."""
+    return [wr for wr in work_requests(of, "ibv_post_send") if wr.get("opcode") == "SEND"]
+
+
+def signaled(every: int, count: int) -> Judge:
+    """In each group of `every` sends the last one is signaled, and no other."""
+
+    def judge(result: Result) -> str:
+        flags = ["SIGNALED" in request.get("flags", "") for request in sends(result["client"])]
+        for number, flag in enumerate(flags, 1):
+            if flag != (number % every == 0):
+                is_not, due = ("", "not signaled") if flag else ("not ", "signaled")
+                return f"send {number} of your client was {is_not}signaled; expected: {due}"
+        return not_all(result["client"], "client", len(flags), count)
+
+    return judge
+
+
+def finds(message: int, offset: int) -> Judge:
+    """The changed byte is found, and the message names it."""
+
+    def judge(result: Result) -> str:
+        what, words = f"byte {offset} of message {message} was changed", f"message {message}: byte {offset}"
+        reason = ended(result["client"], 1, f"{what}: your client")
+        if reason or re.search(rf"\b{words}\b", result["client"]["err"]):
+            return reason
+        return f"{what}: your client exited with status 1; expected: '{words}'; {last_words(result['client'])}"
+
+    return judge
+
+
+def inlined(count: int) -> Judge:
     """A message is sent inline if and only if it fits. In the lab the device grants as much as the program asks for."""
-    granted = [call["args"]["qp_init_attr"]["cap"]["inline"] for call in calls(result["client"])
-               if call.get("call") == "rdma_create_qp" and call.get("result") == 0]  # fmt: skip
-    sends = [wr for wr in work_requests(result["client"], "ibv_post_send") if wr.get("opcode") == "SEND"]
-    if not granted or not sends:
-        return "no message was sent"
-    if granted[-1] < INLINE_WANTED:
-        return f"{granted[-1]} bytes of inline data were granted: rdma_create_qp was not asked for {INLINE_WANTED}"
-    for number, wr in enumerate(sends):
-        length, inline = sum(sge["length"] for sge in wr["sge"]), "INLINE" in wr.get("flags", "")
-        if inline != (length <= INLINE_WANTED):
-            return f"send {number} of {length} bytes was {'' if inline else 'not '}inline"
-    return ""
+
+    def judge(result: Result) -> str:
+        of = result["client"]
+        granted = [call["args"]["qp_init_attr"]["cap"]["inline"] for call in calls(of)
+                   if call.get("call") == "rdma_create_qp" and call.get("result") == 0]  # fmt: skip
+        if granted and granted[-1] != INLINE_WANTED:
+            return f"your client was granted {granted[-1]} bytes of inline data; expected: it asks for {INLINE_WANTED}"
+        for number, wr in enumerate(sends(of)):
+            length, inline = sum(sge["length"] for sge in wr["sge"]), "INLINE" in wr.get("flags", "")
+            if inline != (length <= INLINE_WANTED):
+                is_not, due = ("", "not inline") if inline else ("not ", "inline")
+                return f"send {number} of your client, of {length} bytes, was {is_not}inline; expected: {due}"
+        return not_all(of, "client", len(sends(of)), count)
+
+    return judge
 
 
-def numbered(result: Result) -> str:
+def numbered(count: int) -> Judge:
     """Each message is a WRITE with immediate data, and the numbers in it are 0, 1, 2 and so on."""
-    writes = [wr for wr in work_requests(result["client"], "ibv_post_send") if "RDMA_WRITE" in wr.get("opcode", "")]
-    if not writes:
-        return "nothing was written"
-    for number, wr in enumerate(writes):
-        if wr["opcode"] != "RDMA_WRITE_WITH_IMM":
-            return f"message {number} was written by {wr['opcode']}"
-        if int(wr.get("imm", "-1"), 0) != number:
-            return f"message {number} has the immediate data {wr.get('imm')}"
-    return ""
+
+    def judge(result: Result) -> str:
+        every = work_requests(result["client"], "ibv_post_send")
+        writes = [wr for wr in every if "RDMA_WRITE" in wr.get("opcode", "")]
+        for number, wr in enumerate(writes):
+            if wr["opcode"] != "RDMA_WRITE_WITH_IMM":
+                return f"your client wrote message {number} by {wr['opcode']}; expected: RDMA_WRITE_WITH_IMM"
+            if int(wr.get("imm", "-1"), 0) != number:
+                return f"message {number} of your client has the immediate data {wr.get('imm')}; expected: {number}"
+        return not_all(result["client"], "client", len(writes), count, "WRITEs")
+
+    return judge
 
 
-def sleeps(result: Result) -> str:
+def sleeps(count: int) -> Judge:
     """The program waits for events, and polls the CQ only a few times for each message."""
-    traced = calls(result["client"])
-    names = [call.get("call") for call in traced]
-    sent = names.count("ibv_post_send")
-    polls = sum(call.get("times", 1) for call in traced if call.get("call") == "ibv_poll_cq")  # empty ones share a line
-    if not sent:
-        return "no message was sent"
-    if not names.count("ibv_req_notify_cq") or not names.count("ibv_get_cq_event"):
-        return "no completion was waited for by an event"
-    return "" if polls <= 8 * sent else f"{polls} calls of ibv_poll_cq for {sent} messages: that is polling"
+
+    def judge(result: Result) -> str:
+        traced = calls(result["client"])
+        names = [call.get("call") for call in traced]
+        polls = sum(call.get("times", 1) for call in traced if call.get("call") == "ibv_poll_cq")  # empty: one line
+        reason = not_all(result["client"], "client", len(sends(result["client"])), count)
+        if reason:
+            return reason
+        if not names.count("ibv_req_notify_cq") or not names.count("ibv_get_cq_event"):
+            return "your client waited for no completion by an event; expected: ibv_req_notify_cq and ibv_get_cq_event"
+        most = 8 * count
+        return "" if polls <= most else f"your client called ibv_poll_cq {polls} times; expected: at most {most}"
+
+    return judge
 
 
-def in_chains(result: Result) -> str:
-    """Receives are posted to the SRQ several at a time."""
-    posts = [call for call in calls(result["server"]) if call.get("call") == "ibv_post_srq_recv"]
-    receives = len(work_requests(result["server"], "ibv_post_srq_recv"))
-    if receives < 100:
-        return f"{receives} receives were posted to the shared receive queue"
-    return "" if len(posts) <= receives / 4 else f"{len(posts)} calls of ibv_post_srq_recv for {receives} receives"
+def in_chains(count: int, pool: int) -> Judge:
+    """Receives are posted to the SRQ several at a time, and no more of them than there are buffers."""
+
+    def judge(result: Result) -> str:
+        posts = sum(1 for call in calls(result["server"]) if call.get("call") == "ibv_post_srq_recv")
+        receives = len(work_requests(result["server"], "ibv_post_srq_recv"))
+        if not count <= receives <= count + pool:
+            few = f"your server posted {receives} receives; expected: {count} to {count + pool}"
+            return ended(result["server"], 0, "your server") or few
+        most = receives // 4
+        return "" if posts <= most else f"{posts} calls of ibv_post_srq_recv in your server; expected: at most {most}"
+
+    return judge
 
 
 def limited(result: Result) -> str:
     """The limit of the SRQ is armed, never with 0."""
     armed = [call for call in calls(result["server"]) if call.get("call") == "ibv_modify_srq"]
     if not armed:
-        return "ibv_modify_srq was not called: no event will say that the queue is low"
+        none = "your server did not call ibv_modify_srq; expected: it arms the limit"
+        return ended(result["server"], 0, "your server") or none
     if not all(call["args"]["srq_attr"].get("srq_limit") for call in armed):
-        return "the limit was set to 0, which means: no event"
+        return "your server set the limit to 0, which means: no event"
     return ""
 
 
@@ -233,14 +247,14 @@ def over_fakes(stage: str, role: str) -> Judge:
     """The tests over the fake verbs, which the submission is linked to, have all passed."""
 
     def judge(result: Result) -> str:
-        of, prefix = result["client"], f"{stage}/{role} "
+        of, prefix, who = result["client"], f"{stage}/{role} ", f"your {role} over the fake verbs"
         lines: list[str] = of["out"].splitlines()
         for line in lines:
             if line.startswith("not ok " + prefix):
-                return line.removeprefix("not ok " + prefix)[:400]
+                return f"{who} failed a test: {line.removeprefix('not ok ' + prefix)[:400]}"
         if of["status"] == 0 and any(line.startswith("ok " + prefix) for line in lines):
             return ""
-        return ended(of, 0, "the test program") or "no test was run"
+        return ended(of, 0, who) or f"{who} exited with status 0 before its first test"
 
     return judge
 
@@ -255,7 +269,7 @@ def figures(values: list[int]) -> Judge:
     percent."""
 
     def judge(result: Result) -> str:
-        reason = ended(result["client"], 0, "your histogram")
+        reason = ended(result["client"], 0, "the program with your histogram")
         if reason:
             return reason
         try:
@@ -265,13 +279,14 @@ def figures(values: list[int]) -> Judge:
                 exact["min"] = min(values)
             for name, value in exact.items():
                 if abs(said[name] - value) > 1e-6 * value:
-                    return f"{name} of {len(values)} values is {value}, not {said[name]}"
+                    return f"your histogram has {said[name]} as {name} of {len(values)} values; expected: {value:.9g}"
             for percent in (0, 1, 50, 90, 99, 99.9, 100):
                 found, due = said["percentiles"][f"{percent:g}"], percentile(values, percent) if values else 0
                 if abs(found - due) > due / 100:
-                    return f"the {percent:g}th percentile of {len(values)} values is {due}, not {found}"
+                    return f"your histogram has {found} as percentile {percent:g} of {len(values)} values; " \
+                           f"expected: {due}, or at most 1 % from it"  # fmt: skip
         except (ValueError, KeyError, IndexError, TypeError):
-            return "it shows no figures"
+            return "the program with your histogram printed no figures; expected: one line of JSON"
         return ""
 
     return judge

@@ -91,7 +91,7 @@ class Limit:
     has returned the same value for that many seconds."""
 
     def __init__(self, seconds: float, idle: float | None = None, activity: Callable[[], object] = lambda: None) -> None:
-        self.left, self.most_idle, self.activity = seconds, idle, activity
+        self.seconds, self.left, self.most_idle, self.activity = seconds, seconds, idle, activity
         self.idle, self.since_look, self.seen = 0.0, 0.0, activity()
         self.time = time.monotonic()
 
@@ -108,6 +108,11 @@ class Limit:
             self.seen = self.activity()
             self.idle = self.idle if self.seen == before else 0.0
         return self.left < 0 or (self.most_idle is not None and self.idle > self.most_idle)
+
+
+    def reached(self) -> str:
+        """What a process did until the limit was reached."""
+        return f"was still running after {self.seconds:g} s" if self.left < 0 else f"used no CPU for {self.most_idle:g} s"
 
 
 class Side:
@@ -161,8 +166,8 @@ class Side:
             except ProcessLookupError:
                 pass
 
-    def status(self, limit: Limit) -> int | str:
-        """Its exit status, or "late"."""
+    def status(self, limit: Limit, late: str) -> int | str:
+        """Its exit status, or what it did that it had to be ended for: `late`, if the limit does not say it."""
         while not limit.over():
             try:
                 return self.process.wait(TICK_S)
@@ -170,11 +175,11 @@ class Side:
                 pass
         self.process.kill()  # because of --kill-child and the pid namespace, all its descendants end, too
         self.process.wait()
-        return "late"
+        return late or limit.reached()
 
-    def end(self, limit: Limit) -> dict[str, Any]:
+    def end(self, limit: Limit, late: str) -> dict[str, Any]:
         """Waits for its end, at most until the limit. Returns its exit status, outputs and trace."""
-        status = self.status(limit)
+        status = self.status(limit, late)
         result: dict[str, Any] = {"status": status}
         for name, path in (("out", self.out), ("err", self.err)):
             result[name] = path.read_bytes()[:LONGEST].decode(errors="replace")
@@ -197,9 +202,9 @@ class Case:
             if side.get("connects", True):
                 side["arguments"] += ["-a", address, "-p", str(21000 + number)]
 
-    def late(self) -> bool:
-        """Whether a process did not end in time."""
-        return any(result["status"] == "late" for result in self.result.values())
+    def late(self) -> str:
+        """What a process did that did not end in time. The other one, which waits for it, has done the same."""
+        return next((result["status"] for result in self.result.values() if isinstance(result["status"], str)), "")
 
     def activity(self) -> object:
         """A value that changes as long as a program of the submission uses processor time."""
@@ -211,7 +216,7 @@ class Case:
             return
         seconds = self.seconds if not self.result or not self.idle_seconds else self.idle_seconds
         limit = Limit(2 if self.late() else seconds, self.idle_seconds, self.activity)
-        self.result[name] = self.sides[name].end(limit)
+        self.result[name] = self.sides[name].end(limit, self.late())
 
     def step(self, action: str, name: str, *words: Any) -> None:
         """Carries out one step."""
@@ -241,7 +246,8 @@ class Case:
 
 def not_run(case: dict[str, Any]) -> dict[str, Any]:
     """The result of a case that is not run, because too many cases before it were late."""
-    result = {"status": "late", "out": "", "err": "not run, as the cases before did not end", "trace": []}
+    status = f"was not run, because {LATE_CASES} cases before did not end in time"
+    result = {"status": status, "out": "", "err": "", "trace": []}
     return {name: result for name in ("server", "client", "holder") if name in case}
 
 
@@ -260,7 +266,7 @@ def main() -> None:
             continue
         case = Case(what, number, scratch)
         every.append(case.run())
-        late += case.late()
+        late += bool(case.late())
     results.write_text(json.dumps(every))
 
 
