@@ -30,6 +30,7 @@ class Check:
     case: Result
     judge: Judge
     own_word: bool = True
+    needs: str = ""  # the text of a check without which this one is worth nothing: the starting tree passes it, too
 
 
 def side(program: str, *arguments: str, **environment: str) -> Result:
@@ -53,9 +54,7 @@ def messages(points: int, own: str, transport: str, partner: str, count: int, *a
     """A run with a partner, which counts the messages. If the partner is a client, it also compares every byte."""
     role = "server" if own == "client" else "client"
     sides = {own: side(own, *arguments), role: side(f"{partner}/{role}", "-j", *partners)}
-    for name, run in sides.items():
-        if name == "client":
-            run["arguments"] += ["-w", "5", "-v"]
+    sides["client"]["arguments"] += ["-c", str(count), "-w", "5", "-v"]
     run = case(transport, **sides)
     what = " ".join(dict.fromkeys(word for word in arguments + partners if word.startswith("--")))
     text = f"{own}, {transport}{', ' + what if what else ''}: {count} messages"

@@ -1,103 +1,131 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The checks for each exercise, and their points.
 
-Place: between exercises.py and grade.py. Contract: a function for each exercise. The points of its checks and
-grade.BUILD_POINTS add up to 100. The first check relies on what a partner reports.
+Place: between exercises.py and grade.py. Contract: a function for each exercise, which draws counts, sizes and the
+like. Whatever it draws, the same edges are reached. The points of its checks and grade.BUILD_POINTS add up to 100: the
+starting tree has at most 40 of them, and a lazy solution 70. The first check relies on what a partner reports.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
+from dataclasses import replace
+from random import Random
 
 from . import judges
 from .cases import Check, alone, case, innocent, messages, over_fakes, side
 
 
-def ping_sr_2e() -> list[Check]:
+def draw_count(chance: Random, least: int = 200) -> int:
+    """How many messages a run has."""
+    return least + chance.randrange(1, 100)
+
+
+def ping_sr_2e(chance: Random) -> list[Check]:
     """Both roles, over both transports."""
     checks = []
-    for transport, points in (("RoCE", 10), ("iWARP", 5)):
-        client = messages(points, "client", transport, "ping-sr-1", 300, "-c", "300", "-s", "600")
-        server = messages(points, "server", transport, "ping-sr-1", 300, partners=("-c", "300"))
-        checks += [client, innocent(5, "client", client), server, innocent(5, "server", server)]
+    for transport in ("RoCE", "iWARP"):
+        size = str(chance.randrange(300, 1200))
+        client = messages(5, "client", transport, "ping-sr-1", draw_count(chance), "-s", size)
+        server = messages(5, "server", transport, "ping-sr-1", draw_count(chance))
+        checks += [client, server]
         if transport == "RoCE":
+            checks += [innocent(5, "client", client), innocent(5, "server", server)]
             checks.append(Check(10, "client: a channel of its own, every event acked", client.case, judges.own_channel))
             text = "client: a receive is posted before rdma_connect"
             checks.append(Check(5, text, client.case, judges.receives_first("client", "rdma_connect")))
     text = "client: a server that is not there"
-    checks.append(Check(10, text, case("RoCE", client=side("client", "-c", "1")), judges.complains("connection refused")))
+    lost = case("RoCE", client=side("client", "-c", "1"))
+    checks.append(Check(5, text, lost, judges.complains("connection refused")))
     steps = [["start", "server"], ["listening", "server"], ["interrupt", "server"]]
     run = case("RoCE", server=side("server"), steps=steps)
     checks.append(Check(5, "server: Ctrl-C ends it", run, judges.interrupted("server", "rdma_listen")))
-    return checks + [over_fakes(5, "ping-sr-2e", "client", "sweep"), over_fakes(5, "ping-sr-2e", "server", "sweep")]
+    return checks + [
+        over_fakes(15, "ping-sr-2e", "client", "lines"),
+        over_fakes(10, "ping-sr-2e", "client", "sweep"),
+        over_fakes(10, "ping-sr-2e", "server", "sweep"),
+    ]
 
 
-def signaling() -> list[Check]:
-    """A stream, with several values of --signal-every."""
+def signaling(chance: Random) -> list[Check]:
+    """A stream in which the buffers are used again and again, with several values of --signal-every."""
+    buffers = chance.randrange(12, 25)
+    odd = [every for every in range(2, 12) if buffers % every and every % 2]
+    even = [every for every in range(2, 12) if buffers % every and every % 2 == 0]
     checks = []
-    for transport, every, points in (("RoCE", 4, 15), ("RoCE", 1, 10), ("RoCE", 8, 10), ("iWARP", 4, 10)):
-        own = side("client", "-c", "1000", "-b", "16", "--signal-every", str(every), "-w", "5", "-v")
+    for transport, every, seen, said in (("RoCE", chance.choice(odd), 5, 25), ("RoCE", chance.choice(even), 5, 15),
+                                         ("RoCE", 1, 0, 5), ("iWARP", chance.choice(odd), 5, 20)):  # fmt: skip
+        count = chance.choice([n for n in range(700, 800) if n % buffers and (n % every or every == 1)])
+        own = side("client", "-c", str(count), "-b", str(buffers), "--signal-every", str(every), "-w", "5", "-v")
         run = case(transport, server=side("blast-sr-2/server", "-v", "-j"), client=own)
-        name = f"{transport}, --signal-every {every}"
-        counted = judges.complete("server", "client", 1000, True)
-        checks.append(Check(points, f"{name}: 1000 messages, verified", run, counted, own_word=False))
-        if transport == "RoCE":
-            checks.append(Check(10, f"{name}: which sends are signaled", run, judges.signaled(every, 1000)))
-    return checks + [innocent(10, "client", checks[0]), over_fakes(5, "blast-sr-2", "client", "orderings")]
+        name = f"{transport}, {buffers} buffers, --signal-every {every}"
+        if seen:
+            counted = judges.complete("server", "client", count, True)
+            checks.append(Check(seen, f"{name}: {count} messages, verified", run, counted, own_word=False))
+        checks.append(Check(said, f"{name}: which sends are signaled", run, judges.signaled(every, count)))
+    return checks + [innocent(5, "client", checks[0]), over_fakes(5, "blast-sr-2", "client", "orderings")]
 
 
-def verify() -> list[Check]:
+def verify(chance: Random) -> list[Check]:
     """A server that changes one byte of a message, and one that changes none."""
     checks = []
     for transport, points in (("RoCE", 15), ("iWARP", 5)):
-        own = side("client", "-c", "200", "-s", "75", "-v", "-w", "5")
-        run = case(transport, server=side("ping-sr-0/server", "-c", "200", "-s", "75", "-j"), client=own)
+        count, odd_size = draw_count(chance), 8 * chance.randrange(8, 20) + chance.randrange(1, 8)
+        agreed = ("-c", str(count), "-s", str(odd_size))
+        own = side("client", *agreed, "-v", "-w", "5")
+        run = case(transport, server=side("ping-sr-0/server", *agreed, "-j"), client=own)
         text = f"{transport}: what came back whole is found good"
-        checks.append(Check(points, text, run, judges.complete("server", "client", 200, False), own_word=False))
+        checks.append(Check(points, text, run, judges.complete("server", "client", count, False), own_word=False))
     checks.append(innocent(10, "client", checks[0]))
-    for size, message, offset in ((64, 7, 0), (64, 30, 63), (75, 3, 74), (75, 0, 37), (5, 9, 3), (1, 2, 0)):
+    words, rest = 8 * chance.randrange(4, 20), chance.randrange(1, 8)
+    odd_size, middle = words + rest, chance.randrange(9, words - 1)
+    changed = [(words, 0), (words, words - 1), (odd_size, odd_size - 1), (odd_size, middle), (rest, rest - 1), (1, 0)]
+    for (size, offset), message in zip(changed, [0, *chance.sample(range(1, 60), 5)]):
         own = side("client", "-c", "60", "-s", str(size), "-v", "-w", "5")
         bad = side("build/course/corrupt", "-c", "60", "-s", str(size), "--timeout", "5",
                    CORRUPT_MESSAGE=str(message), CORRUPT_BYTE=str(offset))  # fmt: skip
         run = case("RoCE", server=bad, client=own)
-        text = f"byte {offset} of {size} is changed"
-        checks.append(Check(10, text, run, judges.finds(message, offset)))
+        checks.append(Check(10, f"byte {offset} of {size} is changed", run, judges.finds(message, offset)))
     return checks
 
 
-def inline() -> list[Check]:
-    """Small messages and large ones, and a device that grants no inline data."""
-    small = messages(10, "client", "RoCE", "ping-sr-1", 300, "-c", "300", "-s", "64")
-    large = messages(10, "client", "RoCE", "ping-sr-1", 100, "-c", "100", "-s", "65")
+def inline(chance: Random) -> list[Check]:
+    """Small messages and large ones, and devices that grant less inline data, or none."""
+    few, many = draw_count(chance), draw_count(chance)
+    small = messages(5, "client", "RoCE", "ping-sr-1", few, "-s", "64")
+    large = messages(5, "client", "RoCE", "ping-sr-1", many, "-s", "65")
     return [
         small,
-        Check(25, "client: messages of 64 bytes go inline", small.case, judges.inlined(300)),
+        Check(25, "client: messages of 64 bytes go inline", small.case, judges.inlined(few)),
         large,
-        Check(10, "client: messages of 65 bytes do not", large.case, judges.inlined(100)),
-        messages(10, "server", "iWARP", "ping-sr-1", 300, partners=("-c", "300", "-s", "64")),
-        innocent(10, "client", small),
-        over_fakes(15, "ping-sr-1", "client", "lines"),
+        Check(5, "client: messages of 65 bytes do not", large.case, judges.inlined(many)),
+        messages(10, "server", "iWARP", "ping-sr-1", draw_count(chance), partners=("-s", str(chance.randrange(1, 65)))),
+        innocent(5, "client", small),
+        over_fakes(35, "ping-sr-1", "client", "lines"),
     ]
 
 
-def credits_() -> list[Check]:
+def credits_(chance: Random) -> list[Check]:
     """Both roles of a stream, with many buffers and with one."""
     checks = []
-    for transport, points in (("RoCE", 15), ("iWARP", 10)):
-        own = side("client", "-c", "1000", "-b", "16", "-w", "5", "-v")
+    for transport, points in (("RoCE", 10), ("iWARP", 5)):
+        count, buffers = draw_count(chance, 700), str(chance.randrange(12, 25))
+        own = side("client", "-c", str(count), "-b", buffers, "-w", "5", "-v")
         run = case(transport, server=side("blast-sr-2/server", "-v", "-j"), client=own)
-        text = f"client, {transport}: 1000 messages, verified"
-        checks.append(Check(points, text, run, judges.complete("server", "client", 1000, True), own_word=False))
+        text = f"client, {transport}: {count} messages, verified"
+        checks.append(Check(points, text, run, judges.complete("server", "client", count, True), own_word=False))
         run = case(transport, server=side("server"),
-                   client=side("blast-sr-2/client", "-c", "1000", "-b", "16", "-w", "5", "-j"))  # fmt: skip
-        text = f"server, {transport}: 1000 messages"
-        checks.append(Check(points, text, run, judges.complete("client", "server", 1000, False), own_word=False))
-    client, server = side("client", "-c", "200", "-b", "1", "-w", "5"), side("server")
+                   client=side("blast-sr-2/client", "-c", str(count), "-b", buffers, "-w", "5", "-j"))  # fmt: skip
+        text = f"server, {transport}: {count} messages"
+        checks.append(Check(points, text, run, judges.complete("client", "server", count, False), own_word=False))
+    client, server = side("client", "-c", str(draw_count(chance)), "-b", "1", "-w", "5"), side("server")
     run = case("iWARP", server=server, client=client)
     checks.append(Check(5, "your client and your server with one buffer", run, judges.both_well))
-    liar = case("RoCE", server=side("build/course/overcredit"), client=side("client", "-c", "2000", "-b", "16", "-w", "5"))
-    checks.append(Check(10, "client: a server that returns more than it owes", liar, judges.complains("bad credits")))
+    # As many as there are buffers are always too many: at least one message was not credited before.
+    lies = side("build/course/overcredit", OVERCREDIT=buffers)
+    own = side("client", "-c", str(draw_count(chance, 2000)), "-b", buffers, "-w", "5")
+    liar = case("RoCE", server=lies, client=own)
+    checks.append(Check(30, "client: a server that returns more than it owes", liar, judges.complains("bad credits")))
     return checks + [
         innocent(5, "client", checks[0]),
         innocent(5, "server", checks[1]),
@@ -106,139 +134,155 @@ def credits_() -> list[Check]:
     ]
 
 
-def srq() -> list[Check]:
+def srq(chance: Random) -> list[Check]:
     """One client, and two at once."""
-    one = messages(15, "server", "RoCE", "ping-sr-1", 300, partners=("-c", "300"))
+    count, pool = draw_count(chance, 300), chance.randrange(32, 65)
+    one = messages(10, "server", "RoCE", "ping-sr-1", count, "--pool", str(pool))
     return [
         one,
-        messages(10, "server", "iWARP", "ping-sr-1", 300, "--pool", "4", partners=("-c", "300")),
-        two_at_once(15, "RoCE", "--pool", "8"),
-        Check(10, "server, RoCE: receives are posted in chains", one.case, judges.in_chains(300, 64)),
+        messages(5, "server", "iWARP", "ping-sr-1", draw_count(chance), "--pool", str(chance.randrange(4, 9))),
+        two_at_once(chance, 5, "RoCE", "--pool", str(chance.randrange(8, 17))),
+        Check(30, "server, RoCE: receives are posted in chains", one.case, judges.in_chains(count, pool)),
         Check(10, "server: the limit is armed", one.case, judges.limited),
-        innocent(10, "server", one),
-        over_fakes(10, "ping-srq-4", "server", "orderings"),
-        over_fakes(10, "ping-srq-4", "server", "lines"),
+        innocent(5, "server", one),
+        over_fakes(5, "ping-srq-4", "server", "orderings"),
+        over_fakes(20, "ping-srq-4", "server", "lines"),
     ]
 
 
-def retry() -> list[Check]:
+def retry(chance: Random) -> list[Check]:
     """A server that starts late, or never."""
     checks = []
-    for transport, points in (("RoCE", 25), ("iWARP", 10)):
-        steps = [["start", "client"], ["traced", "client", '"rdma_connect"', 2], ["start", "server"]]
-        own = side("client", "-c", "300", "-w", "30", "-v")
+    for transport, points in (("RoCE", 20), ("iWARP", 10)):
+        attempts, count = chance.randrange(2, 5), draw_count(chance)
+        steps = [["start", "client"], ["traced", "client", '"rdma_connect"', attempts], ["start", "server"]]
+        own = side("client", "-c", str(count), "-w", "30", "-v")
         run = case(transport, server=side("ping-sr-1/server", "-j"), client=own, steps=steps)
-        text = f"{transport}: the server comes after the second attempt"
-        checks.append(Check(points, text, run, judges.complete("server", "client", 300, False), own_word=False))
-    steps = [["start", "client"], ["traced", "client", '"rdma_connect"', 2], ["interrupt", "client"]]
+        text = f"{transport}: the server comes after {attempts} attempts"
+        checks.append(Check(points, text, run, judges.complete("server", "client", count, False), own_word=False))
+    steps = [["start", "client"], ["traced", "client", '"rdma_connect"', attempts], ["interrupt", "client"]]
+    nobody = case("RoCE", client=side("client", "-w", "1"))
     left = case("RoCE", client=side("client", "-w", "60"), steps=steps)
     return checks + [
-        Check(15, "nobody comes: it fails when -w is over", case("RoCE", client=side("client", "-w", "1")), judges.complains("connection refused")),
+        Check(15, "nobody comes: it fails when -w is over", nobody, judges.complains("connection refused")),
         Check(10, "Ctrl-C ends it while it tries", left, judges.interrupted("client", "rdma_connect")),
-        innocent(10, "client", checks[0]),
-        over_fakes(20, "ping-sr-1", "client", "lines"),
+        innocent(5, "client", checks[0]),
+        over_fakes(30, "ping-sr-1", "client", "lines"),
     ]
 
 
-def asleep() -> list[Check]:
+def asleep(chance: Random) -> list[Check]:
     """Both roles; whether the program sleeps; and whether each sleep ends."""
-    client = messages(15, "client", "RoCE", "ping-sr-1", 300, "-c", "300")
+    count = draw_count(chance)
+    client = messages(10, "client", "RoCE", "ping-sr-1", count)
     return [
         client,
-        messages(10, "client", "iWARP", "ping-sr-1", 300, "-c", "300"),
-        messages(10, "server", "RoCE", "ping-sr-1", 300, partners=("-c", "300")),
-        Check(15, "client: it waits for events, and does not poll", client.case, judges.sleeps(300)),
-        innocent(10, "client", client),
-        over_fakes(15, "ping-sr-3", "client", "orderings"),
-        over_fakes(15, "ping-sr-3", "client", "lines"),
+        messages(5, "client", "iWARP", "ping-sr-1", draw_count(chance)),
+        messages(5, "server", "RoCE", "ping-sr-1", draw_count(chance)),
+        Check(35, "client: it waits for events, and does not poll", client.case, judges.sleeps(count)),
+        innocent(5, "client", client),
+        over_fakes(10, "ping-sr-3", "client", "orderings"),
+        over_fakes(20, "ping-sr-3", "client", "lines"),
     ]
 
 
-def two_at_once(points: int, transport: str, *arguments: str) -> Check:
+def two_at_once(chance: Random, points: int, transport: str, *arguments: str) -> Check:
     """A client is served while another one, which is connected, stays."""
     steps = [
         ["start", "server"], ["listening", "server"],
         ["start", "holder"], ["said", "holder", "ibv_post_send", 3],  # the server is serving it now
         ["start", "client"], ["end", "client"], ["interrupt", "holder"],
     ]  # fmt: skip
+    count = draw_count(chance, 100)
     run = case(
         transport, steps=steps, server=side("server", "-n", "2", *arguments),
         holder=side("ping-sr-1/client", "-D", "120", "--rate", "20", "-T", "-w", "5"),
-        client=side("ping-sr-1/client", "-c", "100", "-v", "-j", "--timeout", "15"),
+        client=side("ping-sr-1/client", "-c", str(count), "-v", "-j", "--timeout", "15"),
     )  # fmt: skip
     text = f"server, {transport}: a client is served while another one stays"
-    return Check(points, text, run, judges.complete("client", "server", 100, True), own_word=False)
+    return Check(points, text, run, judges.complete("client", "server", count, True), own_word=False)
 
 
-def two_clients() -> list[Check]:
+def two_clients(chance: Random) -> list[Check]:
     """One client, and two at once."""
-    one = messages(10, "server", "RoCE", "ping-sr-1", 300, partners=("-c", "300"))
+    one = messages(5, "server", "RoCE", "ping-sr-1", draw_count(chance))
     steps = [["start", "server"], ["listening", "server"], ["interrupt", "server"]]
     left = case("RoCE", server=side("server", "-n", "0"), steps=steps)
+    both = two_at_once(chance, 25, "RoCE")
     return [
         one,
-        two_at_once(30, "RoCE"),
-        two_at_once(15, "iWARP"),
-        Check(10, "server: Ctrl-C ends it", left, judges.interrupted("server", "rdma_listen")),
-        innocent(10, "server", one),
-        over_fakes(15, "ping-sr-2", "server", "orderings"),
+        both,
+        two_at_once(chance, 15, "iWARP"),
+        Check(5, "server: Ctrl-C ends it", left, judges.interrupted("server", "rdma_listen")),
+        innocent(5, "server", one),
+        over_fakes(5, "ping-sr-2", "server", "orderings"),
+        replace(over_fakes(30, "ping-sr-2", "server", "sweep"), needs=both.text),  # no thread fails if there is none
     ]
 
 
-def immediate() -> list[Check]:
+def immediate(chance: Random) -> list[Check]:
     """Both roles, and the way without immediate data. RoCE only: iWARP has no immediate data."""
-    both = ("--immediate",)
-    client = messages(20, "client", "RoCE", "ping-rdma-3", 200, "-c", "200", *both, partners=both)
+    both, count = ("--immediate",), draw_count(chance)
+    client = messages(15, "client", "RoCE", "ping-rdma-3", count, *both, partners=both)
     return [
         client,
-        messages(20, "server", "RoCE", "ping-rdma-3", 200, *both, partners=("-c", "200", *both)),
-        messages(10, "client", "RoCE", "ping-rdma-3", 200, "-c", "200"),
-        Check(10, "client: WRITEs with immediate data, numbered", client.case, judges.numbered(200)),
-        innocent(10, "client", client),
-        over_fakes(10, "ping-rdma-3", "client", "orderings"),
-        over_fakes(10, "ping-rdma-3", "server", "orderings"),
+        messages(15, "server", "RoCE", "ping-rdma-3", draw_count(chance), *both, partners=both),
+        messages(5, "client", "RoCE", "ping-rdma-3", draw_count(chance)),
+        Check(10, "client: WRITEs with immediate data, numbered", client.case, judges.numbered(count)),
+        innocent(5, "client", client),
+        over_fakes(5, "ping-rdma-3", "client", "orderings"),
+        over_fakes(5, "ping-rdma-3", "server", "orderings"),
+        over_fakes(30, "ping-rdma-3", "client", "lines"),
     ]
 
 
-def statistics() -> list[Check]:
+def statistics(chance: Random) -> list[Check]:
     """Several kinds of values, and what a client prints about a run."""
-    chance = random.SystemRandom()
-    kinds: dict[tuple[int, str], list[int]] = {
-        (20, "small values"): [chance.randrange(200) for _ in range(500)],
-        (20, "values of all magnitudes"): [int(2 ** chance.uniform(0, 39)) for _ in range(1000)],
-        (10, "one value"): [chance.randrange(10**6, 10**7)],
-        (10, "the same value many times, and one far away"): [123457] * 400 + [2**39],
-        (10, "no value at all"): [],
-    }
-    checks = [messages(10, "client", "RoCE", "ping-sr-1", 300, "-c", "300")]
-    for (points, text), values in kinds.items():
+    first, step, one = chance.randrange(1, 6), chance.randrange(1, 4), chance.randrange(10**6, 10**7)
+    times, often = chance.randrange(300, 500), chance.randrange(10**5, 10**6)
+    scales = [range(first * 10**k, first * 10 ** (k + 1), max(1, first * 10**k // 7)) for k in range(11)]
+    seq = " ".join(f"$(seq {values[0]} {values.step} {values[-1]})" for values in scales)
+    small = range(first, 256, step)
+    kinds: list[tuple[int, str, str, list[int]]] = [
+        (20, "small values", f"$(seq {first} {step} {small[-1]})", list(small)),
+        (25, "values of all magnitudes", seq, [value for values in scales for value in values]),
+        (10, "one value", str(one), [one]),
+        (15, "the same value many times, and one far away", f"$(yes {often} | head -n {times}) {2**39}",
+         [often] * times + [2**39]),
+        (5, "no value at all", "", []),
+    ]  # fmt: skip
+    checks = [messages(5, "client", "RoCE", "ping-sr-1", draw_count(chance))]
+    for points, text, shown, values in kinds:
         run = alone("probe-histogram", *map(str, values))
+        run["client"]["shown"] = shown  # in a command: short, and the same values
         checks.append(Check(points, text, run, judges.figures(values)))
     return checks + [over_fakes(10, "ping-sr-1", "client", "figures")]
 
 
-def bare() -> list[Check]:
+def bare(chance: Random) -> list[Check]:
     """Both roles. RoCE only: on iWARP a connection needs the connection manager (CM)."""
-    client = messages(25, "client", "RoCE", "ping-rc-0", 200, "-c", "200", partners=("-c", "200"))
+    of_client, of_server = draw_count(chance), draw_count(chance)
+    client = messages(20, "client", "RoCE", "ping-rc-0", of_client, partners=("-c", str(of_client)))
     return [
         client,
-        messages(25, "server", "RoCE", "ping-rc-0", 200, "-c", "200", partners=("-c", "200")),
+        messages(20, "server", "RoCE", "ping-rc-0", of_server, "-c", str(of_server)),
         innocent(10, "client", client),
-        over_fakes(15, "ping-rc-0", "client", "orderings"),
-        over_fakes(15, "ping-rc-0", "server", "orderings"),
+        over_fakes(20, "ping-rc-0", "client", "orderings"),
+        over_fakes(20, "ping-rc-0", "server", "orderings"),
     ]
 
 
-def private_data() -> list[Check]:
+def private_data(chance: Random) -> list[Check]:
     """Both roles over both transports: RoCE pads private data, iWARP does not."""
     checks = []
     for transport in ("RoCE", "iWARP"):
-        checks.append(messages(15, "client", transport, "ping-sr-1", 300, "-c", "300", "-s", "77"))
-        checks.append(messages(15, "server", transport, "ping-sr-1", 300, partners=("-c", "300", "-s", "77")))
-    return checks + [over_fakes(10, "ping-sr-1", "client", "lines"), over_fakes(20, "ping-sr-1", "server", "lines")]
+        size = str(chance.randrange(65, 1200))
+        checks.append(messages(10, "client", transport, "ping-sr-1", draw_count(chance), "-s", size))
+        checks.append(messages(10, "server", transport, "ping-sr-1", draw_count(chance), partners=("-s", size)))
+    return checks + [over_fakes(15, "ping-sr-1", "client", "lines"), over_fakes(35, "ping-sr-1", "server", "lines")]
 
 
-CHECKS: dict[str, Callable[[], list[Check]]] = {
+CHECKS: dict[str, Callable[[Random], list[Check]]] = {
     "ping-sr-2e": ping_sr_2e,
     "signaling": signaling,
     "verify": verify,

@@ -26,12 +26,12 @@ exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (c
 	@tools/packages --install tools/packages-build.txt
 	@python3 -B -m course.make "$(NAME)" "$(DIR)"
 
-grade: ## DIR=mine: grade a solution (JSON=file: also as JSON)
+grade: ## DIR=mine: grade a solution (JSON=file: also as JSON; SEED=1: draw the same counts and sizes again)
 	$(if $(DIR),,$(error Say what to grade: DIR=mine))
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
 	@python3 -B -m course.grade --fit "$(DIR)"
 	@$(MAKE) --no-print-directory $(JOBS) course-build
-	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)")
+	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)") $(if $(SEED),--seed "$(SEED)")
 
 fakes: ## DIR=mine ROLE=client TESTS=lines: run tests over the fake verbs that make grade names, on this machine
 	$(if $(and $(DIR),$(ROLE),$(TESTS)),,$(error Say what to test: DIR=mine ROLE=client TESTS=lines))
@@ -39,11 +39,11 @@ fakes: ## DIR=mine ROLE=client TESTS=lines: run tests over the fake verbs that m
 	@python3 -B -m course.over_fakes "$(DIR)" "$(ROLE)" "$(TESTS)"
 
 # Built once, and not by each grading.
-grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: limit for each)
+grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: limit for each; SEED=1: see course/README.md)
 	$(if $(DIR),,$(error Say what to grade: DIR=submissions))
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
 	@$(MAKE) --no-print-directory $(JOBS) course-build fake-build
-	@python3 -B -m course.grade_all "$(DIR)" $(if $(CSV),--csv "$(CSV)") $(if $(SECONDS),--seconds "$(SECONDS)")
+	@python3 -B -m course.grade_all "$(DIR)" $(if $(CSV),--csv "$(CSV)") $(if $(SECONDS),--seconds "$(SECONDS)") $(if $(SEED),--seed "$(SEED)")
 
 # What SEED, TOPIC and LEVEL are for is in course/README.md.
 bug: ## DIR=mine: write a program with a fault to find (SEED=1: always the same one; LEVEL=1 to 3; TOPIC=completions)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -160,7 +161,10 @@ def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
     found = [check.judge(result) for check, result in zip(checks, results)]
     seen = any(not check.own_word and not reason for check, reason in zip(checks, found))
     marks = []
+    reasons_of = {check.text: reason for check, reason in zip(checks, found)}
     for check, reason in zip(checks, found):
+        if reasons_of.get(check.needs):
+            reason = reason or f"it counts only together with '{check.needs}'"
         if check.own_word and not seen:
             reason = reason or "no partner has seen your program work, so its own word does not count"
         shown = reasons.command(check.case, check.own_word) if reason else ""
@@ -168,10 +172,10 @@ def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
     return marks
 
 
-def grade(directory: Path) -> tuple[Exercise, list[Mark]]:
-    """The marks of a submission."""
+def grade(directory: Path, seed: int) -> tuple[Exercise, list[Mark]]:
+    """The marks of a submission, with what is drawn from the seed."""
     exercise, source = submitted(directory)
-    checks = CHECKS[exercise.name]()
+    checks = CHECKS[exercise.name](random.Random(seed))
     scratch = TOP / "build/course"
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch) as name:
@@ -182,14 +186,19 @@ def grade(directory: Path) -> tuple[Exercise, list[Mark]]:
         return exercise, [built, *marks_of(checks, in_lab(checks, folder))]
 
 
-def lines(exercise: Exercise, marks: list[Mark], directory: str = "DIR") -> list[str]:
+def new_seed() -> int:
+    """One that nobody knows."""
+    return random.SystemRandom().randrange(1, 100000)
+
+
+def lines(exercise: Exercise, marks: list[Mark], seed: int, directory: str = "DIR") -> list[str]:
     """The marks as lines of text."""
     found = []
     for mark in marks:
         found.append(f"{mark.points:4d} of {mark.of:2d}  {mark.text}" + (f": {mark.reason}" if mark.reason else ""))
         if mark.command:
             found.append(" " * 12 + "see it: " + re.sub(r"\bDIR\b(?!=)", directory, mark.command))
-    total = f"{sum(mark.points for mark in marks):4d} of {sum(mark.of for mark in marks)}  {exercise.name}"
+    total = f"{sum(mark.points for mark in marks):4d} of {sum(mark.of for mark in marks)}  {exercise.name} (SEED={seed})"
     return [*found, total]
 
 
@@ -198,24 +207,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make grade", description="Grades a solution of an exercise.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--seed", type=int, default=new_seed(), help="draw counts, sizes and the like from it")
     parser.add_argument("--fit", action="store_true", help="say whether there is something to grade, and no more")
     options = parser.parse_args()
     try:
         if options.fit:
             submitted(options.directory)
             return 0
-        exercise, marks = grade(options.directory)
+        exercise, marks = grade(options.directory, options.seed)
     except Unfit as unfit:
         print(f"make grade: {unfit}", file=sys.stderr)
         return 2
     except RuntimeError as failure:
         print(f"make grade: {failure}", file=sys.stderr)
         return 1
-    print("\n".join(lines(exercise, marks, str(options.directory))))
+    print("\n".join(lines(exercise, marks, options.seed, str(options.directory))))
     if options.json:
         total = {"points": sum(mark.points for mark in marks), "of": sum(mark.of for mark in marks)}
         checks = [vars(mark) for mark in marks]
-        options.json.write_text(json.dumps({"exercise": exercise.name, **total, "checks": checks}, indent=1) + "\n")
+        found = {"exercise": exercise.name, "seed": options.seed, **total, "checks": checks}
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
     return 0
 
 

@@ -21,6 +21,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from .exercises import TOP
+from .grade import new_seed
 
 GRACE_S = 20  # seconds that the lab needs to end its machine
 
@@ -34,6 +35,7 @@ class Row:
     points: str
     of: str
     seconds: str
+    seed: str
     lost: str  # where points were lost, or why there are no points
 
 
@@ -70,14 +72,14 @@ def plain(text: str) -> str:
     return "'" + text if text[:1] in tuple("=+-@") else text
 
 
-def grade(tree: Path, name: str, limit_s: float) -> tuple[Row, bool]:
+def grade(tree: Path, name: str, limit_s: float, seed: int) -> tuple[Row, bool]:
     """The row of a submission, and whether the grader succeeded."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "points.json"
         begun = time.monotonic()
-        command = [sys.executable, "-B", "-m", "course.grade", str(tree.absolute()), "--json", str(result)]
+        command = [sys.executable, "-B", "-m", "course.grade", str(tree.absolute()), "--json", str(result), "--seed", str(seed)]
         status, said = run(command, limit_s)
-        row = Row(plain(name), "", "0", "100", f"{time.monotonic() - begun:.0f}", "")
+        row = Row(plain(name), "", "0", "100", f"{time.monotonic() - begun:.0f}", str(seed), "")
         if status is None:
             row.points, row.lost = "", f"it was not graded within {limit_s:g} s"
         elif status == 2:
@@ -98,6 +100,7 @@ def main() -> int:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--csv", type=Path, metavar="FILE")
     parser.add_argument("--seconds", type=float, default=1200, help="for each submission")
+    parser.add_argument("--seed", type=int, default=new_seed(), help="the same for all submissions")
     options = parser.parse_args()
     if not options.directory.is_dir():
         print(f"make grade-all: {options.directory} is no folder", file=sys.stderr)
@@ -111,7 +114,7 @@ def main() -> int:
         table = csv.writer(out)
         table.writerow([field.name for field in fields(Row)])
         for tree in trees:
-            row, done = grade(tree, str(tree.relative_to(options.directory)), options.seconds)
+            row, done = grade(tree, str(tree.relative_to(options.directory)), options.seconds, options.seed)
             good = good and done
             table.writerow(astuple(row))
             out.flush()

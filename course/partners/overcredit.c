@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A server's part for the exercise "credits": the third time it returns credits it returns LIE more
- * than it owes. Linked with --wrap=our_return_credits and --wrap=our_post_recv_chain.
+ * A server's part for the exercise "credits": the third time it returns credits it returns
+ * OVERCREDIT (a number in the environment) more than it owes. Linked with
+ * --wrap=our_return_credits and --wrap=our_post_recv_chain.
  */
-#include "blast-sr-2/blast.h"
+#include <stdlib.h>
 
-#define LIE 1000
+#include "blast-sr-2/blast.h"
 
 int __real_our_return_credits(struct our_control *agent);
 int __wrap_our_return_credits(struct our_control *agent);
@@ -19,7 +20,7 @@ int __wrap_our_return_credits(struct our_control *agent)
 	static unsigned int times;
 	int ret;
 
-	lie = ++times == 3 ? LIE : 0;
+	lie = ++times == 3 ? strtoull(getenv("OVERCREDIT"), NULL, 10) : 0;
 	agent->transfer->credited -= lie;
 	ret = __real_our_return_credits(agent);
 	lie = 0;

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -85,17 +86,32 @@ class Points(unittest.TestCase):
     def test_they_make_a_hundred(self) -> None:
         self.assertEqual(set(CHECKS), set(EXERCISES))
         for name, checks in CHECKS.items():
-            self.assertEqual(sum(check.points for check in checks()) + grade.BUILD_POINTS, 100, name)
+            for seed in range(20):
+                self.assertEqual(sum(check.points for check in checks(Random(seed))) + grade.BUILD_POINTS, 100, name)
 
     def test_a_partner_has_to_see_something(self) -> None:
         for name, checks in CHECKS.items():
-            self.assertTrue([check for check in checks() if not check.own_word], name)
+            self.assertTrue([check for check in checks(Random(1)) if not check.own_word], name)
 
     def test_own_words_alone_are_worth_nothing(self) -> None:
         seen = Check(10, "seen", {}, lambda result: str(result["seen"]), own_word=False)
         said = Check(10, "said", {}, lambda _: "")
         self.assertEqual([mark.points for mark in grade.marks_of([seen, said], [{"seen": ""}] * 2)], [10, 10])
         self.assertEqual([mark.points for mark in grade.marks_of([seen, said], [{"seen": "no"}] * 2)], [0, 0])
+
+    def test_what_the_starting_tree_passes_needs_more(self) -> None:
+        seen = Check(10, "seen", {}, lambda _: "", own_word=False)
+        task = Check(10, "task", {}, lambda result: str(result["task"]))
+        tidy = Check(10, "tidy", {}, lambda _: "", needs="task")
+        marks = grade.marks_of([seen, task, tidy], [{"task": "not done"}] * 3)
+        self.assertEqual([mark.points for mark in marks], [10, 0, 0])
+        self.assertIn("'task'", marks[2].reason)
+        self.assertEqual([mark.points for mark in grade.marks_of([seen, task, tidy], [{"task": ""}] * 3)], [10, 10, 10])
+
+    def test_needed_checks_are_there(self) -> None:
+        for name, checks in CHECKS.items():
+            texts = [check.text for check in checks(Random(1))]
+            self.assertLessEqual({check.needs for check in checks(Random(1))}, {"", *texts}, name)
 
 
 if __name__ == "__main__":
