@@ -23,6 +23,7 @@ class Solution:
     least: int  # points
     most: int
     reason: str = ""  # a word of some reason
+    lazy: bool = False  # it does the easy part of the task
 
 
 def swap(old: str, new: str) -> Callable[[str], str]:
@@ -52,6 +53,9 @@ PRINTS = """	puts("{\\"count\\": 270, \\"warm_up\\": 30, \\"verified\\": true}")
 	fputs("listening on 192.0.2.1\\nConnection refused\\n", stderr);
 	fflush(stdout);
 	_exit(0);"""
+POSTED = "	int ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);\n"
+CHAIN_POSTED = "	ret = ibv_post_send(client->qp, &buffer_of(client, first)->send_wr, &bad_wr);"
+CRASH = "*(volatile int *)0 = 1;"
 FORKS = "	for (;;)\n		fork();"
 PRINTS_OK = """	puts("ok ping-sr-3/client sleeps until each completion comes");
 	puts("{\\"count\\": 270, \\"warm_up\\": 30, \\"verified\\": true}");
@@ -72,66 +76,103 @@ SOLUTIONS = [
     Solution(
         "ping-sr-2e", "no migration", swap("rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0", "0"), 10, 85
     ),
-    Solution("ping-sr-2e", "prints what is expected", before_main(PRINTS), 0, 10, "did not end in time"),
-    Solution("ping-sr-2e", "runs for ever", before_main("	for (;;)\n		;"), 0, 10, "did not end in time"),
+    Solution("ping-sr-2e", "waits in rdma_get_cm_event", swap("ready = poll(&channel, 1, our_ms_until(until_ns));",
+             "ready = channel.fd >= 0;"), 40, 70, "does not end", lazy=True),
+    Solution("ping-sr-2e", "prints what is expected", before_main(PRINTS), 0, 10,
+             "your client exited with status 0 while our server still waited for it"),
+    Solution("ping-sr-2e", "runs for ever", before_main("	for (;;)\n		;"), 0, 10,
+             "your client was still running after 40 s"),
+    Solution("ping-sr-2e", "exits at once", before_main("	_exit(3);"), 0, 10, "your client exited with status 3"),
     Solution("ping-sr-2e", "forks", before_main(FORKS), 0, 10),
     Solution("ping-sr-2e", "includes the solution", lambda _: OTHER_FILE, 0, 0, "none of the exercise's"),
     Solution("ping-sr-2e", "does not compile", lambda source: source + "int x = ;\n", 0, 0, "does not compile"),
     Solution("ping-sr-2e", "is the right one, and edits the grader", before_main(EDITS.replace("{top}", str(TOP))), 90, 100),
     Solution("signaling", "right", same, 100, 100),
-    Solution("signaling", "all signaled", swap("(message + 1) % client->transfer->signal_every", "0"), 60, 80, "signaled"),
+    Solution("signaling", "all signaled", swap("(message + 1) % client->transfer->signal_every", "0"),
+             20, 40, "signaled"),
     Solution("signaling", "none signaled", swap("(message + 1) % client->transfer->signal_every", "1"), 0, 30),
-    Solution("signaling", "the first, not the last", swap("(message + 1) %", "message %"), 30, 90, "signaled"),
+    Solution("signaling", "the first, not the last", swap("(message + 1) %", "message %"), 20, 60, "signaled",
+             lazy=True),
+    Solution("signaling", "never set again", swap("	else\n		wr->send_flags |= IBV_SEND_SIGNALED;", ""), 10, 40,
+             "your client was still running after 40 s", lazy=True),
+    Solution("signaling", "by the buffer", swap("(message + 1) %", "(message % client->n_data_buffers + 1) %"), 20, 60,
+             "signaled", lazy=True),
+    Solution("signaling", "a message too many", swap(CHAIN_POSTED, CHAIN_POSTED + """
+	if (!ret && first + n == client->count)
+		ret = ibv_post_send(client->qp, &buffer_of(client, first + n - 1)->send_wr, &bad_wr);"""), 0, 60),
+    Solution("signaling", "crashes in mid-run", swap(
+             "	if ((message + 1) %", f"	if (message == 100)\n		{CRASH}\n	if ((message + 1) %"), 0, 30,
+             "your client was killed by signal SIGSEGV"),
+    Solution("signaling", "crashes in a constructor", before_main(f'	fputs("begins\\n", stderr);\n	{CRASH}'), 0, 10,
+             "your client was killed by signal SIGSEGV"),
+    Solution("signaling", "sleeps", before_main("	pause();"), 0, 10, "your client used no CPU for 20 s"),
     Solution("verify", "right", same, 100, 100),
     Solution("verify", "not the last bytes", swap("return offset + compare(data + offset, word, length - offset)",
-             "return control->data_size"), 40, 80, "was changed"),
+             "return control->data_size"), 40, 70, "was changed", lazy=True),
     Solution("verify", "finds all wrong", swap("if (offset == control->data_size)", "if (offset > control->data_size)"),
              0, 80),
     Solution("inline", "right", same, 100, 100),
     Solution("inline", "asks, and never uses it", swap("<= control->max_inline)\n", "> control->max_inline + 1000000)\n"),
-             50, 75, "not inline"),
-    Solution("inline", "no second attempt", swap("ret == EINVAL && strcmp", "ret == -1 && strcmp"), 70, 90, "not to be had"),
+             30, 70, "not inline", lazy=True),
+    Solution("inline", "no second attempt", swap("ret == EINVAL && strcmp", "ret == -1 && strcmp"),
+             50, 70, "not to be had", lazy=True),
+    Solution("inline", "relies on what it asked for", swap("max_inline_data < inline_asked ? attr.cap.max_inline_data",
+             "max_inline_data ? inline_asked"), 50, 70, "if none is granted", lazy=True),
+    Solution("inline", "a message too many", swap(POSTED, f"""	static uint64_t sent;
+{POSTED}
+	if (!ret && ++sent == control->count)
+		ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);
+"""), 10, 60, "sends; expected: "),
     Solution("inline", "as much as was asked for", swap("<= control->max_inline)\n", "<= control->inline_wanted)\n"),
-             70, 90, "not to be had"),
+             40, 70, "not to be had", lazy=True),
     Solution("credits", "right", same, 100, 100),
-    Solution("credits", "believes any", swap("if (credits > under_way)", "if (credits == UINT64_MAX)"), 80, 92, "your client ended with exit status"),
+    Solution("credits", "believes any", swap("if (credits > under_way)", "if (credits == UINT64_MAX)"), 50, 70,
+             "your client exited with status", lazy=True),
+    Solution("credits", "believes a hundred", swap("if (credits > under_way)", "if (credits > 100)"), 50, 70, lazy=True),
     Solution("credits", "of the host's byte order", swap("htobe64(credits)", "credits"), 10, 60),
     Solution("credits", "the receive is not posted again", swap("ret = our_post_credit_recv(client, slot)", "ret = 0"), 10, 90),
     Solution("srq", "right", same, 100, 100),
     Solution("srq", "never armed", swap("ibv_modify_srq(pool->store->srq, &attr, IBV_SRQ_LIMIT)", "!attr.srq_limit"),
-             70, 92, "ibv_modify_srq"),
-    Solution("srq", "one at a time", swap("pool->low || pool->n_free >= pool->batch", "pool->n_free"), 70, 92, "calls of"),
+             50, 70, "ibv_modify_srq", lazy=True),
+    Solution("srq", "one at a time", swap("pool->low || pool->n_free >= pool->batch", "pool->n_free"),
+             50, 70, "calls of", lazy=True),
     # The device's event is enough for it to work. But it arms the limit when few receives are posted.
     Solution("srq", "does not count", swap("	pool->posted--;", "	(void)pool;"), 70, 90, "armed the limit"),
     Solution("srq", "posts nothing while low", swap("return pool->low || pool->n_free >= pool->batch",
              "return !pool->low && pool->n_free >= pool->batch"), 60, 92),
     Solution("retry", "right", same, 100, 100),
-    Solution("retry", "for ever", swap("while (our_now_ns() < deadline)", "while (deadline)"), 40, 90, "did not end"),
-    Solution("retry", "one address", swap("; address = address->ai_next)", "; address = NULL)"), 70, 92, "address"),
+    Solution("retry", "for ever", swap("while (our_now_ns() < deadline)", "while (deadline)"), 40, 85,
+             "your client was still running after"),
+    Solution("retry", "one address", swap("; address = address->ai_next)", "; address = NULL)"), 50, 70, "address", lazy=True),
     Solution("asleep", "right", same, 100, 100),
     Solution("asleep", "polls", swap("ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left), NULL) > 0",
-             "poll(fds, 2, our_time_until(our_wake_up_ns(control), &left) ? 0 : 0) > 0"), 40, 90),
+             "poll(fds, 2, our_time_until(our_wake_up_ns(control), &left) ? 0 : 0) > 0"), 30, 70, lazy=True),
     Solution("asleep", "acks nothing", swap("	ibv_ack_cq_events(control->cq, channel->events_to_ack);", "	(void)control;"),
              0, 60),
     Solution("asleep", "no limit of time", swap("ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left), NULL)",
              "ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left) ? NULL : NULL, NULL)"), 60, 90),
     Solution("asleep", "prints what the tests would", before_main(PRINTS_OK), 0, 10),
     Solution("two-clients", "right", same, 100, 100),
-    Solution("two-clients", "waits for the thread", swap("	pthread_detach(thread);", "	pthread_join(thread, NULL);"), 20, 65),
+    Solution("two-clients", "waits for the thread", swap("	pthread_detach(thread);", "	pthread_join(thread, NULL);"), 20, 65, lazy=True),
+    Solution("two-clients", "no word if there is no thread", swap(
+             '		our_report_error("pthread_create", ret, "a client is refused");\n		our_turn_away(agent, ret);\n', ""),
+             40, 70, "pthread_create", lazy=True),
     Solution("immediate", "right", same, 100, 100),
     Solution("immediate", "of the host's byte order", swap("htobe32((uint32_t)number)", "(uint32_t)number"), 10, 70),
     Solution("immediate", "the receive is not posted again",
              swap("return our_expect_count(control, &control->transfer->exchange);", "return 0;"), 10, 70),
+    Solution("immediate", "believes any number", swap("completion->immediate != (uint32_t)progress->seen", "!control"), 40, 70,
+             lazy=True),
     Solution("statistics", "right", same, 100, 100),
-    Solution("statistics", "each percentile the median", swap("percent * (double)", "(percent * 0 + 50) * (double)"), 30, 60),
+    Solution("statistics", "each percentile the median", swap("percent * (double)", "(percent * 0 + 50) * (double)"), 30, 60, lazy=True),
     Solution("statistics", "powers of two alone", swap("return shift * OUR_HISTOGRAM_HALF + (unsigned int)(value >> shift)",
              "return shift * OUR_HISTOGRAM_HALF + OUR_HISTOGRAM_HALF"), 40, 90, "percentile"),
     Solution("bare", "right", same, 100, 100),
     Solution("bare", "expects its own number", swap("attr.rq_psn = bare->remote.psn", "attr.rq_psn = bare->local.psn"), 0, 20),
-    Solution("bare", "no time to wait for acks", swap("attr.timeout = ACK_TIMEOUT;", ""), 60, 75, "for ever"),
+    Solution("bare", "no time to wait for acks", swap("attr.timeout = ACK_TIMEOUT;", ""), 50, 70, "for ever", lazy=True),
     Solution("private-data", "right", same, 100, 100),
     Solution("private-data", "believes all", swap("if (info->has_extension && check_extension(data, length))",
-             "if (check_extension(data, length) > EPROTO)"), 60, 85),
+             "if (check_extension(data, length) > EPROTO)"), 40, 70, lazy=True),
     Solution("private-data", "no padding", swap("return length > 24 && !is_zero(data, 24, length);", "return length == 32;"),
-             50, 85),
+             40, 70, lazy=True),
 ]  # fmt: skip

@@ -39,6 +39,14 @@ class TestLimit(unittest.TestCase):
     def test_without_it_there_is_less(self) -> None:
         self.assertAlmostEqual(self.looks(active=False), 60, delta=2)
 
+    def test_idleness_is_told(self) -> None:
+        self.looks(active=False)
+        self.assertEqual(self.limit.reached(), "used no CPU for 3 s")
+
+    def test_the_end_of_the_time_is_told(self) -> None:
+        self.looks(active=True)
+        self.assertEqual(self.limit.reached(), "was still running after 10 s")
+
     def test_idle_times_do_not_add_up(self) -> None:
         for _ in range(4):
             self.assertEqual(self.looks(active=False, most=35), 35)
