@@ -18,7 +18,7 @@ from .reasons import Result
 SECONDS = 40
 IDLE_SECONDS = 20  # a submission that has used no processor time for this long will not continue
 FAKE_SECONDS = 400
-FAKE = {"FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": "20000"}  # the program's own time, in an emulated machine
+FAKE = {"FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": "60000"}  # the program's own time, in an emulated machine
 
 
 @dataclass(frozen=True)
