@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Builds a student's program over the fake verbs of tests/fake, and runs the tests there.
 
-Place: used by bug.py and grade.py. Contract: only sources (.c) of the program are taken from the student's tree. Those
-that differ from the project's are compiled, with the project's headers; all else is the project's.
+Place: used by bug.py, which builds and runs on this machine, and grade.py, which builds in the jail of the lab. Contract:
+only sources (.c) of the program are taken from the student's tree. Those that differ from the project's are compiled,
+with the project's headers; all else is the project's.
 """
 
 from __future__ import annotations
@@ -73,6 +74,21 @@ def build(tree: Path, stage: str, role: str, sanitizer: str, out: Path) -> Path:
     program = out / f"{role}-{sanitizer}"
     _run([*link, *objects, *libraries, "-o", str(program)], COMPILE_LIMIT_S)
     return program
+
+
+def pack(file: str, stage: str, name: str, tree: Path) -> list[list[str]]:
+    """Puts the objects of the project's own parts into a grader's tree. Returns the commands that compile the student's
+    file there and link it with them. The program's name is fake-ROLE-SANITIZER."""
+    _, role, sanitizer = name.split("-")
+    prepare(stage, role, sanitizer)
+    parts = ask("print-fake-parts", STAGE=stage, ROLE=role, SANITIZER=sanitizer)
+    own = f"{sanitizer}.o"
+    kept = [str(FAKE / sanitizer / part.replace(".c", ".o")) for part in parts if part != file]
+    subprocess.run(["ar", "qcs", str(tree / f"{name}.a"), *kept], check=True)
+    compiler = _lines("print-fake-compile", stage, role, sanitizer)[0]
+    link, libraries = _lines("print-fake-link", stage, role, sanitizer)[:2]
+    whole = ["-Wl,--whole-archive", f"{name}.a", "-Wl,--no-whole-archive"]
+    return [[*compiler, "-w", "-c", file, "-o", own], [*link, own, *whole, *libraries, "-o", name]]
 
 
 def run(program: Path, stage: str, role: str, what: str) -> tuple[list[str], str]:

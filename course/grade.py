@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Grades a solution: builds it, runs it in the lab against partners, and prints why points were lost.
+"""Grades a solution: builds it and runs it against partners, in the lab, and prints why points were lost.
 
 Place: `make grade DIR=...` calls it. Contract: from DIR it takes only the name of the exercise and the one file that
-the student writes, and puts them into a tree of its own. Points go to stdout; --json FILE writes them as JSON. Exit
+the student writes, and puts that file into a tree of its own. Nothing of the student's is compiled or run on this
+machine. Points go to stdout; --json FILE writes them as JSON. Exit
 status: 0 it was graded, whatever the points; 2 there is nothing to grade; 1 the grader itself failed.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
 import shutil
@@ -26,11 +28,9 @@ from .checks import CHECKS
 from .exercises import EXERCISES, TOP, Exercise
 
 BUILD_POINTS = 10
-BUILD_LIMIT_S = 300
 LAB_LIMIT_S = 1500
 LONGEST_SOURCE = 200_000
-LIMITED = ["prlimit", "--as=4000000000", "--cpu=240", "--fsize=200000000", "--core=0"]  # for a compiler
-COMPILER = [*LIMITED, "env", "LC_ALL=C", "cc"]
+PART_OF_ANOTHER = re.compile(r"^\s|^make\b|^collect2:|^In file included|: In function |messages:$|^compilation term")
 
 
 @dataclass
@@ -70,90 +70,47 @@ def submitted(directory: Path) -> tuple[Exercise, str]:
     return exercise, path.read_text(errors="replace")
 
 
-def taken_in(exercise: Exercise, tree: Path) -> str:
-    """A file that the source includes, in any way, and that belongs neither to the tree nor to the system."""
-    compiler = [*COMPILER, "-std=c11", "-D_GNU_SOURCE", "-I.", '-DOUR_STAGE="x"', exercise.file]
-    limited = {"cwd": tree, "capture_output": True, "text": True, "errors": "replace", "timeout": 60}
-    rule = subprocess.run([*compiler, "-M"], **limited).stdout  # type: ignore[call-overload]
-    for word in rule.replace("\\\n", " ").split()[1:]:
-        path = (tree / word).resolve()
-        if not path.is_relative_to(tree.resolve()) and not path.is_relative_to("/usr"):
-            return Path(word).name
-    assembly = subprocess.run([*compiler, "-S", "-o", "-"], **limited).stdout  # type: ignore[call-overload]
-    found = re.search(r"\.(incbin|include)\b", assembly)
-    return f"by .{found[1]}" if found else ""
-
-
-def build_programs(exercise: Exercise, tree: Path, programs: Path) -> list[str]:
-    """Builds client and server. Returns what the compiler says; raises DoesNotBuild."""
-    command = [*LIMITED, "make", "-C", str(tree), "--no-print-directory", "-j2"]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=BUILD_LIMIT_S)
-    except subprocess.TimeoutExpired as late:
-        raise fakes.DoesNotBuild(f"it is not built after {BUILD_LIMIT_S} s") from late
-    said = [line for line in result.stderr.splitlines() if "error:" in line or "warning:" in line]
-    said = said or [line for line in result.stderr.splitlines() if "undefined" in line]
-    if result.returncode:
-        raise fakes.DoesNotBuild("it does not compile: " + " / ".join(said[:3])[:400])
-    for name in ("client", "server"):
-        shutil.copy(tree / name, programs)
-    return said
-
-
-def build_others(exercise: Exercise, checks: list[Check], tree: Path, programs: Path) -> None:
-    """Builds the other programs of the cases: over the fake verbs, and the project's with the student's file."""
+def pack(exercise: Exercise, source: str, checks: list[Check], tree: Path) -> tuple[list[list[str]], list[str]]:
+    """Makes a tree with the student's file, and objects of all other files. Returns the commands that build the programs
+    of the cases there, and the names of these programs."""
+    make.write(exercise, tree, solved=True)
+    objects.add(exercise, tree)
+    (tree / exercise.file).write_text(source)
+    variables = [f"{name}={os.environ[name]}" for name in ("CC", "CFLAGS") if name in os.environ]
+    commands, programs = [["make", "-s", "-j2", *variables, "client", "server"]], ["client", "server"]
     for name in sorted({check.case["client"]["program"] for check in checks if "client" in check.case}):
         if name.startswith("fake-"):
-            _, role, sanitizer = name.split("-")
-            fakes.build(tree, exercise.stage, role, sanitizer, programs).rename(programs / name)
+            more = fakes.pack(exercise.file, exercise.stage, name, tree)
+            commands += [command for command in more if command not in commands]
         elif name.startswith("probe-"):
-            part = TOP / f"course/partners/{name.removeprefix('probe-')}.c"
-            command = [*COMPILER, "-std=c11", "-I.", "-O2", str(part), exercise.file, "-o", str(programs / name)]
-            result = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=BUILD_LIMIT_S)
-            if result.returncode:
-                raise fakes.DoesNotBuild(f"it cannot be linked with {part.name}: {result.stderr[-300:]}")
-    for path in programs.glob("*.[od]"):
-        path.unlink()
+            part = Path(shutil.copy(TOP / f"course/partners/{name.removeprefix('probe-')}.c", tree)).name
+            commands.append(["cc", "-std=c11", "-I.", "-O2", part, exercise.file, "-o", name])
+        else:
+            continue
+        programs.append(name)
+    return commands, programs
 
 
-def build(exercise: Exercise, source: str, checks: list[Check], tree: Path, programs: Path) -> Mark:
-    """Builds the programs in a tree of the grader. Nothing of the student's runs while it is compiled."""
-    make.write(exercise, tree, solved=True)
-    (tree / exercise.file).write_text(source)
-    programs.mkdir()
-    text = "it compiles without a warning"
-    try:
-        foreign = taken_in(exercise, tree)
-        if foreign:
-            return Mark(0, BUILD_POINTS, text, f"it takes in a file that is none of the exercise's: {foreign}")
-        kept = objects.place(exercise, tree)
-        reused = objects.take(kept, tree)
-        said = build_programs(exercise, tree, programs)
-        if not reused:
-            objects.keep(kept, exercise, tree)
-        build_others(exercise, checks, tree, programs)
-    except (fakes.DoesNotBuild, subprocess.TimeoutExpired) as reason:
-        return Mark(0, BUILD_POINTS, text, str(reason)[:400])
-    if said:
-        return Mark(BUILD_POINTS // 2, BUILD_POINTS, text, said[0][:200])
-    return Mark(BUILD_POINTS, BUILD_POINTS, text, "")
+def mark_of_build(status: int, said: str) -> Mark:
+    """The points for compiling."""
+    text, lines = "it compiles without a warning", [line for line in said.splitlines() if line]
+    own = [line for line in lines if not PART_OF_ANOTHER.search(line)] or lines
+    if status:
+        return Mark(0, BUILD_POINTS, text, "it does not compile: " + " / ".join(own[:3])[:400])
+    warnings = [line for line in own if "warning:" in line.lower()]
+    return Mark(BUILD_POINTS // 2 if warnings else BUILD_POINTS, BUILD_POINTS, text, "".join(warnings[:1])[:200])
 
 
-def in_lab(checks: list[Check], folder: Path) -> list[dict[str, Any]]:
-    """Runs each case once, in the lab. Returns the result of each check's case."""
-    cases = []
-    for check in checks:
-        if check.case not in cases:
-            cases.append(check.case)
-    (folder / "cases.json").write_text(json.dumps(cases))
-    paths = [str(folder / name) for name in ("cases.json", "programs", "results.json")]
+def in_lab(job: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Builds and runs what the folder has, in the lab. Returns what came of it."""
+    (folder / "job.json").write_text(json.dumps(job))
     command = ["lab/run", "-q", "--writable", str(folder), "--timeout", str(LAB_LIMIT_S), "--",
-               "python3", "-B", str(TOP / "course/run_cases.py"), *paths]  # fmt: skip
+               "python3", "-B", "-m", "course.run_cases", str(folder)]  # fmt: skip
     result = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=LAB_LIMIT_S + 60)
     if result.returncode:
         raise RuntimeError(f"the lab ended with {result.returncode}: {(result.stdout + result.stderr)[-600:]}")
-    results: list[dict[str, Any]] = json.loads((folder / "results.json").read_text())
-    return [results[cases.index(check.case)] for check in checks]
+    results: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    return results
 
 
 def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
@@ -178,12 +135,18 @@ def grade(directory: Path, seed: int) -> tuple[Exercise, list[Mark]]:
     checks = CHECKS[exercise.name](random.Random(seed))
     scratch = TOP / "build/course"
     scratch.mkdir(parents=True, exist_ok=True)
+    cases: list[dict[str, Any]] = []
+    for check in checks:
+        if check.case not in cases:
+            cases.append(check.case)
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         folder = Path(name)
-        built = build(exercise, source, checks, folder / "tree", folder / "programs")
-        if not built.points:
-            return exercise, [built] + [Mark(0, check.points, check.text, "it was not built") for check in checks]
-        return exercise, [built, *marks_of(checks, in_lab(checks, folder))]
+        commands, programs = pack(exercise, source, checks, folder / "tree")
+        found = in_lab({"commands": commands, "programs": programs, "cases": cases}, folder)
+    built = mark_of_build(found["status"], found["said"])
+    if not built.points:
+        return exercise, [built] + [Mark(0, check.points, check.text, "it was not built") for check in checks]
+    return exercise, [built, *marks_of(checks, [found["cases"][cases.index(check.case)] for check in checks])]
 
 
 def new_seed() -> int:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Keeps the object files of the project's own sources, so that a grading compiles only the student's file.
 
-Place: used by grade.py. Contract: a tree gets the kept objects only if all its files except the student's, the compiler
-and its flags are those that the objects were made with. They are in build/course/objects, where no submission can
-write.
+Place: used by grade.py. Contract: they are made of the project's own sources only, on this machine; nothing of a
+submission is. A tree gets the kept objects only if all its files except the student's, the compiler and its flags are
+those that the objects were made with.
 """
 
 from __future__ import annotations
@@ -59,3 +59,13 @@ def keep(kept: Path, exercise: Exercise, tree: Path) -> None:
             copy.rename(kept)
         except OSError:  # another grading has kept them first
             pass
+
+
+def add(exercise: Exercise, tree: Path) -> None:
+    """Puts the objects into a tree whose files are all the project's."""
+    kept = place(exercise, tree)
+    if not take(kept, tree):
+        subprocess.run(["make", "-C", str(tree), "-s", "--no-print-directory", "-j2"], check=True)
+        keep(kept, exercise, tree)
+        subprocess.run(["make", "-C", str(tree), "-s", "--no-print-directory", "clean"], check=True)
+        take(kept, tree)

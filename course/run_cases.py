@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""run_cases.py CASES PROGRAMS RESULTS: runs a submission against partners of the project, in the lab's guest.
+"""run_cases.py FOLDER: builds a submission and runs it against partners of the project, in the lab's guest.
 
-Place: grade.py starts it there, as root. Contract: CASES and RESULTS are JSON files; PROGRAMS is a folder with the
-submission's programs. They run confined: with another root that does not contain the project, as the user nobody, with
-process ids of their own, and with limits on time, processes and files. Their output is stored, and judged elsewhere.
+Place: grade.py starts it there, as root. Contract: FOLDER has job.json and the tree of the submission; results.json is
+written there. What is the submission's is compiled and run in the jail (jail.py), with limits on time. Its output is
+stored, and judged elsewhere.
 """
 
 from __future__ import annotations
@@ -20,59 +19,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from . import jail
+
 TOP = Path(__file__).resolve().parents[1]
-JAIL = Path("/run/submission")
 TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
-NOBODY = "65534:65534"
+BUILD_S = 240
 AWAIT_S = 20
 TICK_S, MOST_TICK_S, LOOK_S = 0.05, 0.5, 1.0
-LONGEST = 2_000_000  # bytes of output that are kept
 LATE_CASES = 3  # after this many late cases the others are not run
-LIMITS = ["--memlock=unlimited", "--nproc=64", "--fsize=50000000", "--core=0"]
 DEFAULT_STEPS = {  # by the sides that a case has
     ("server", "client"): [["start", "server"], ["listening", "server"], ["start", "client"]],
     ("client",): [["start", "client"]],
     ("server",): [["start", "server"], ["listening", "server"]],
 }
-
-
-def command(*words: str) -> None:
-    """Runs a command that has to succeed."""
-    subprocess.run(words, check=True)
-
-
-def prepare(programs: Path) -> None:
-    """Makes another root: the system's programs, read-only, the submission, and a place to write."""
-    JAIL.mkdir()
-    command("mount", "-t", "tmpfs", "-o", "size=300m", "tmpfs", str(JAIL))
-    for name in ("usr", "etc", "sys", "proc", "dev", "bin", "lib", "lib64"):
-        source, target = Path("/") / name, JAIL / name
-        if source.is_symlink():
-            target.symlink_to(os.readlink(source))
-        elif source.is_dir():
-            target.mkdir()
-            command("mount", "--rbind", str(source), str(target))
-            if name in ("usr", "etc"):
-                command("mount", "-o", "remount,bind,ro", str(target))
-    (JAIL / "work").mkdir()
-    (JAIL / "tmp").mkdir()
-    (JAIL / "tmp").chmod(0o1777)
-    for path in [TOP / name for name in TRACER] + list(programs.iterdir()):
-        shutil.copy(path, JAIL / "work" / path.name)
-    for device in Path("/dev/infiniband").iterdir():
-        device.chmod(0o666)
-
-
-def confined(program: str, arguments: list[str], trace: str, settings: dict[str, str]) -> list[str]:
-    """The command that starts a program of the submission. If `trace` is not empty, verbs-trace writes a trace to that
-    file."""
-    tracer = ["/work/verbs-trace", "-j", "-o", f"/tmp/{trace}"] if trace else []
-    return [
-        "choom", "-n", "900", "--", "unshare", "--pid", "--fork", "--kill-child", "prlimit", *LIMITS,
-        "chroot", f"--userspec={NOBODY}", "--groups=", str(JAIL),
-        "/usr/bin/env", "-i", "LANG=C", "PATH=/usr/bin", *[f"{name}={value}" for name, value in settings.items()],
-        *tracer, f"/work/{program}", *arguments,
-    ]  # fmt: skip
 
 
 def cpu_ticks(pid: int) -> int:
@@ -118,52 +77,43 @@ class Limit:
 class Side:
     """One process of a case: the submission's, or a partner."""
 
-    def __init__(self, what: dict[str, Any], name: str, scratch: Path) -> None:
-        program, arguments, settings = what["program"], what["arguments"], what.get("environment", {})
-        self.own = (JAIL / "work" / program).is_file()
-        self.trace = name if program in ("client", "server") else ""
-        run = confined(program, arguments, self.trace, settings) if self.own else [str(TOP / program), *arguments]
-        self.out, self.err = scratch / f"{name}.out", scratch / f"{name}.err"
-        with self.out.open("wb") as out, self.err.open("wb") as err:
-            self.process = subprocess.Popen(
-                run, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env={**os.environ, **settings}, cwd="/"
-            )
+    def __init__(self, what: dict[str, Any], name: str) -> None:
+        program, settings = what["program"], what.get("environment", {})
+        self.own = (jail.ROOT / "work" / program).is_file()
+        self.trace = jail.Trace(name) if self.own and program in ("client", "server") else None
+        if self.own:
+            tracer = ["/work/verbs-trace", "-j", "-o", self.trace.path] if self.trace else []
+            words = [*tracer, f"/work/{program}", *what["arguments"]]
+            run = jail.confined(words, "/", what.get("connects", True), jail.RUNS, **settings)
+        else:
+            run = [str(TOP / program), *what["arguments"]]
+        self.process = subprocess.Popen(
+            run, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **settings}, cwd="/"
+        )
+        self.out, self.err = jail.Stream(self.process.stdout), jail.Stream(self.process.stderr)
 
-    def traced(self) -> bytes:
-        """The trace so far. The submission can write to this file, so it may contain anything."""
-        path = JAIL / "tmp" / self.trace
-        if not self.trace or path.is_symlink() or not path.is_file():
-            return b""
-        return path.read_bytes()
-
-    def wait(self, said: bool, text: str, times: int = 1) -> None:
-        """Waits until stderr, or the trace, contains the text that many times, or the process has ended, or the limit
-        is reached."""
+    def wait(self, stream: jail.Stream | None, text: str, times: int = 1) -> None:
+        """Waits until the stream has the text that many times, or the process has ended, or the limit is reached."""
         limit = Limit(AWAIT_S)
-        while not limit.over() and self.process.poll() is None:
-            seen = self.err.read_bytes() if said else self.traced()
-            if seen.count(text.encode()) >= times:
+        while stream and not limit.over() and self.process.poll() is None:
+            if stream.kept.count(text.encode()) >= times:
                 return
             time.sleep(TICK_S)  # there is no event to wait for
 
     def leaf(self) -> int:
-        """The pid of the program itself: the last one in the chain of children."""
+        """The pid of the program itself: in the jail, the child of the process that waits for it."""
         pid = self.process.pid
-        while True:
-            try:
-                children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-            except (FileNotFoundError, ProcessLookupError):  # it has just ended
-                children = []
-            if not children:
-                return pid
-            pid = int(children[0])
+        if self.own:
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            return int(children[0]) if children else pid
+        return pid
 
     def interrupt(self) -> None:
         """Sends SIGINT, as Ctrl-C does."""
         if self.process.poll() is None:
             try:
                 os.kill(self.leaf(), signal.SIGINT)
-            except ProcessLookupError:
+            except (FileNotFoundError, ProcessLookupError):  # it has just ended
                 pass
 
     def status(self, limit: Limit, late: str) -> int | str:
@@ -180,21 +130,18 @@ class Side:
     def end(self, limit: Limit, late: str) -> dict[str, Any]:
         """Waits for its end, at most until the limit. Returns its exit status, outputs and trace."""
         status = self.status(limit, late)
-        result: dict[str, Any] = {"status": status}
-        for name, path in (("out", self.out), ("err", self.err)):
-            result[name] = path.read_bytes()[:LONGEST].decode(errors="replace")
-        result["trace"] = self.traced().decode(errors="replace").splitlines()
-        return result
+        trace = self.trace.text().splitlines() if self.trace else []
+        return {"status": status, "out": self.out.text(), "err": self.err.text(), "trace": trace}
 
 
 class Case:
     """A case: its sides, and its steps in their order."""
 
-    def __init__(self, case: dict[str, Any], number: int, scratch: Path) -> None:
+    def __init__(self, case: dict[str, Any], number: int) -> None:
         self.what = {name: case[name] for name in ("server", "client", "holder") if name in case}
         self.steps = case.get("steps") or DEFAULT_STEPS[tuple(name for name in ("server", "client") if name in case)]
         self.seconds, self.idle_seconds = case["seconds"], case.get("idle_seconds")
-        self.number, self.scratch = number, scratch
+        self.number = number
         self.sides: dict[str, Side] = {}
         self.result: dict[str, Any] = {}
         address = os.environ["LAB_ROCE_ADDR" if case["transport"] == "RoCE" else "LAB_IWARP_ADDR"]
@@ -221,13 +168,13 @@ class Case:
     def step(self, action: str, name: str, *words: Any) -> None:
         """Carries out one step."""
         if action == "start":
-            self.sides[name] = Side(self.what[name], f"{self.number}-{name}", self.scratch)
+            self.sides[name] = Side(self.what[name], f"{self.number}-{name}")
         elif action == "listening":
-            self.sides[name].wait(True, "listening on")
+            self.sides[name].wait(self.sides[name].err, "listening on")
         elif action == "said":
-            self.sides[name].wait(True, *words)
+            self.sides[name].wait(self.sides[name].err, *words)
         elif action == "traced":
-            self.sides[name].wait(False, *words)
+            self.sides[name].wait(self.sides[name].trace, *words)
         elif action == "interrupt":
             self.sides[name].interrupt()
         elif action == "end":
@@ -251,23 +198,31 @@ def not_run(case: dict[str, Any]) -> dict[str, Any]:
     return {name: result for name in ("server", "client", "holder") if name in case}
 
 
-def main() -> None:
-    """Runs all cases."""
-    # If a submission uses up the memory, the kernel should kill it and not this process.
-    Path("/proc/self/oom_score_adj").write_text("-900")
-    cases, programs, results = (Path(word) for word in sys.argv[1:4])
-    prepare(programs)
-    scratch = Path("/run/results")
-    scratch.mkdir()
+def run_all(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Runs the cases. Returns their results."""
     late, every = 0, []
-    for number, what in enumerate(json.loads(cases.read_text())):
+    for number, what in enumerate(cases):
         if late >= LATE_CASES:
             every.append(not_run(what))
             continue
-        case = Case(what, number, scratch)
+        case = Case(what, number)
         every.append(case.run())
         late += bool(case.late())
-    results.write_text(json.dumps(every))
+    return every
+
+
+def main() -> None:
+    """Builds the programs, and runs all cases."""
+    # If a submission uses up the memory, the kernel should kill it and not this process.
+    Path("/proc/self/oom_score_adj").write_text("-900")
+    folder = Path(sys.argv[1])
+    job = json.loads((folder / "job.json").read_text())
+    jail.prepare()
+    status, said = jail.build(folder / "tree", job["commands"], job["programs"], BUILD_S)
+    for name in TRACER:
+        shutil.copy(TOP / name, jail.ROOT / "work")
+    results = run_all(job["cases"]) if not status else []
+    (folder / "results.json").write_text(json.dumps({"status": status, "said": said, "cases": results}))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The jail: another root, in the lab's guest, in which a submission is compiled and run.
+
+Place: used by run_cases.py, as root. Contract: what runs there is the user nobody. It sees /usr, read-only, and what
+this module puts beside it: the sources while they are compiled, then the programs; devices and what describes them.
+It has process ids and mounts of its own, and limits on processes, files and memory. What it writes to a stream is
+kept as soon as it is written.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+ROOT = Path("/run/submission")
+NOBODY = 65534
+LONGEST = 2_000_000  # bytes of a stream that are kept
+DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/infiniband")
+SHOWN = ("/usr", "/etc/libibverbs.d", "/sys/class/infiniband", "/sys/class/infiniband_verbs",
+         "/sys/class/misc", "/sys/class/net", "/sys/devices/virtual")  # fmt: skip
+GROUP = Path("/sys/fs/cgroup/submission")
+LIMITS = {"memory.max": "600M", "pids.max": "100"}  # of all processes in the jail
+COMPILES = ["--cpu=120", "--fsize=100000000"]
+RUNS = ["--memlock=unlimited", "--fsize=50000000"]
+
+
+def show(source: Path) -> None:
+    """Makes a folder of this machine visible in the jail, read-only."""
+    target = ROOT / source.relative_to("/")
+    target.mkdir(parents=True)
+    subprocess.run(["mount", "--bind", "-o", "ro", str(source), str(target)], check=True)
+
+
+def add_device(path: Path) -> None:
+    """Makes a character device, or each in a folder, usable in the jail."""
+    if path.is_dir():
+        for inner in path.iterdir():
+            add_device(inner)
+        return
+    target = ROOT / path.relative_to("/")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    os.mknod(target, stat.S_IFCHR, path.stat().st_rdev)
+    target.chmod(0o666)
+
+
+def prepare() -> None:
+    """Makes the other root, and the group of processes that has the limits."""
+    (GROUP.parent / "cgroup.subtree_control").write_text("+memory +pids")
+    GROUP.mkdir()
+    for name, limit in LIMITS.items():
+        (GROUP / name).write_text(limit)
+    ROOT.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m,mode=755", "tmpfs", str(ROOT)], check=True)
+    for name in ("bin", "lib", "lib64"):
+        (ROOT / name).symlink_to(os.readlink(f"/{name}"))
+    for shown in SHOWN:
+        show(Path(shown))
+    (ROOT / "etc/alternatives").mkdir()
+    (ROOT / "etc/alternatives/cc").symlink_to(os.path.realpath("/usr/bin/cc"))
+    for device in DEVICES:
+        add_device(Path(device))
+    for name in ("proc", "work"):
+        (ROOT / name).mkdir()
+    (ROOT / "tmp").mkdir()
+    (ROOT / "tmp").chmod(0o1777)
+
+
+def confined(words: Iterable[str], folder: str, network: bool, limits: list[str], **settings: str) -> list[str]:
+    """The command that runs a command in the jail, in one of its folders."""
+    variables = {"LC_ALL": "C", "PATH": "/usr/bin", "CCACHE_DISABLE": "1", **settings}
+    return [
+        "sh", "-c", f'echo $$ >{GROUP}/cgroup.procs && exec "$@"', "sh",
+        "unshare", "--mount", "--ipc", "--pid", *([] if network else ["--net"]), "--fork", "--kill-child",
+        f"--mount-proc={ROOT}/proc", "prlimit", *limits, "--core=0",
+        "chroot", f"--userspec={NOBODY}:{NOBODY}", "--groups=", str(ROOT),
+        "env", "-i", f"--chdir={folder}", *(f"{name}={value}" for name, value in variables.items()), *words,
+    ]  # fmt: skip
+
+
+class Stream(threading.Thread):
+    """Reads a pipe as it is written, so that nobody can change what was written."""
+
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        assert pipe
+        super().__init__(daemon=True)
+        self.pipe, self.kept = pipe, bytearray()
+        self.start()
+
+    def run(self) -> None:
+        """Reads until no writer is left. What is too long is read, too: the writer need not wait."""
+        with self.pipe:
+            while data := os.read(self.pipe.fileno(), 65536):
+                self.kept += data[: LONGEST - len(self.kept)]
+
+    def text(self) -> str:
+        """All that was written, when no writer is left."""
+        self.join()
+        return self.kept.decode(errors="replace")
+
+
+class Trace(Stream):
+    """A named pipe in the jail, to which a program of the submission can only add."""
+
+    def __init__(self, name: str) -> None:
+        self.path = f"/work/{name}"  # in the jail
+        path = ROOT / "work" / name
+        os.mkfifo(path)
+        path.chmod(0o622)
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self.writer = os.open(path, os.O_WRONLY)  # without a writer, the pipe would end at once
+        os.set_blocking(reader, True)
+        super().__init__(open(reader, "rb"))
+
+    def text(self) -> str:
+        """All that was written. To be called once, when the program has ended."""
+        os.close(self.writer)
+        return super().text()
+
+
+def compile_in(folder: Path, commands: list[list[str]], limit_s: float) -> tuple[int, str]:
+    """Runs the commands in a folder of the jail that nobody may write to. Returns the exit status of the last one, and
+    what the compiler said."""
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    end = time.monotonic() + limit_s
+    status, said = 0, ""
+    for words in commands:
+        run = confined(words, f"/{folder.name}", False, COMPILES)
+        process = subprocess.Popen(run, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        stream = Stream(process.stderr)
+        try:
+            status = process.wait(end - time.monotonic())
+        except subprocess.TimeoutExpired:
+            process.kill()
+            status = process.wait()
+            said += f"the compiler was still running after {limit_s:g} s\n"
+        said += stream.text()
+        if status:
+            break
+    return status, said
+
+
+def build(tree: Path, commands: list[list[str]], programs: list[str], limit_s: float) -> tuple[int, str]:
+    """Builds the programs in a copy of the tree, and puts them into /work. Returns an exit status, and what the compiler
+    said."""
+    copy = ROOT / "build"
+    shutil.copytree(tree, copy)
+    status, said = compile_in(copy, commands, limit_s)
+    for name in programs if not status else []:
+        shutil.copy(copy / name, ROOT / "work" / name, follow_symlinks=False)
+    for rest in (copy, *(ROOT / "tmp").iterdir()):
+        shutil.rmtree(rest) if rest.is_dir() else rest.unlink()
+    return status, said
