@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What a case is, and functions that make the cases of all exercises.
 
-Place: between checks.py and run_cases.py. Contract: a check trusts what the partner reports. What the submission itself
-reports (exit status, trace, tests that it is linked into) is marked as `own_word`, and counts only if a partner has
-seen some of it work.
+Place: between checks.py and run_cases.py. Contract: a check trusts what a partner reports and what the kernel saw. What
+the submission itself reports (exit status, trace, tests that it is linked into) counts only if all checks have passed
+that are marked as `key`: they show from outside that the task is done, and the starting tree fails them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import Random
 from typing import Any
 
 from . import judges
@@ -21,6 +22,9 @@ FAKE_SECONDS = 400
 FAKE = {"FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": "60000"}  # the program's own time, in an emulated machine
 
 
+ITSELF, PARTNER, KERNEL = "the submission itself", "a partner", "the kernel"
+
+
 @dataclass(frozen=True)
 class Check:
     """The points for what a case shows."""
@@ -29,8 +33,19 @@ class Check:
     text: str
     case: Result
     judge: Judge
-    own_word: bool = True
+    by: str = ITSELF  # who saw it
+    key: bool = False
     needs: str = ""  # the text of a check without which this one is worth nothing: the starting tree passes it, too
+
+
+def key(check: Check) -> Check:
+    """The same check, without which the submission's own word does not count."""
+    return replace(check, key=True)
+
+
+def draw_count(chance: Random, least: int = 200) -> int:
+    """How many messages a run has."""
+    return least + chance.randrange(1, 100)
 
 
 def side(program: str, *arguments: str, **environment: str) -> Result:
@@ -58,7 +73,7 @@ def messages(points: int, own: str, transport: str, partner: str, count: int, *a
     run = case(transport, **sides)
     what = " ".join(dict.fromkeys(word for word in arguments + partners if word.startswith("--")))
     text = f"{own}, {transport}{', ' + what if what else ''}: {count} messages"
-    return Check(points, text, run, judges.complete(role, own, count, own == "server"), own_word=False)
+    return Check(points, text, run, judges.complete(role, own, count, own == "server"), by=PARTNER)
 
 
 def innocent(points: int, own: str, of: Check) -> Check:

@@ -3,7 +3,7 @@
 
 Place: between exercises.py and grade.py. Contract: a function for each exercise, which draws counts, sizes and the
 like. Whatever it draws, the same edges are reached. The points of its checks and grade.BUILD_POINTS add up to 100: the
-starting tree has at most 40 of them, and a lazy solution 70. The first check relies on what a partner reports.
+starting tree has at most 40 of them, and a lazy solution 70. It passes no check that is marked as key.
 """
 
 from __future__ import annotations
@@ -12,13 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from . import judges
-from .cases import Check, alone, case, innocent, messages, over_fakes, side
-
-
-def draw_count(chance: Random, least: int = 200) -> int:
-    """How many messages a run has."""
-    return least + chance.randrange(1, 100)
+from . import judges, kernel
+from .cases import ITSELF, KERNEL, PARTNER, Check, alone, case, draw_count, innocent, key, messages, over_fakes, side
 
 
 def ping_sr_2e(chance: Random) -> list[Check]:
@@ -26,7 +21,7 @@ def ping_sr_2e(chance: Random) -> list[Check]:
     checks = []
     for transport in ("RoCE", "iWARP"):
         size = str(chance.randrange(300, 1200))
-        client = messages(5, "client", transport, "ping-sr-1", draw_count(chance), "-s", size)
+        client = key(messages(5, "client", transport, "ping-sr-1", draw_count(chance), "-s", size))
         server = messages(5, "server", transport, "ping-sr-1", draw_count(chance))
         checks += [client, server]
         if transport == "RoCE":
@@ -61,8 +56,10 @@ def signaling(chance: Random) -> list[Check]:
         name = f"{transport}, {buffers} buffers, --signal-every {every}"
         if seen:
             counted = judges.complete("server", "client", count, True)
-            checks.append(Check(seen, f"{name}: {count} messages, verified", run, counted, own_word=False))
-        checks.append(Check(said, f"{name}: which sends are signaled", run, judges.signaled(every, count)))
+            checks.append(Check(seen, f"{name}: {count} messages, verified", run, counted, by=PARTNER))
+        by = KERNEL if transport == "RoCE" else ITSELF  # soft-iWARP is not watched
+        signaled = judges.signaled(every, count)
+        checks.append(Check(said, f"{name}: which sends are signaled", run, signaled, by, by == KERNEL and every > 1))
     return checks + [innocent(5, "client", checks[0]), over_fakes(5, "blast-sr-2", "client", "orderings")]
 
 
@@ -75,7 +72,7 @@ def verify(chance: Random) -> list[Check]:
         own = side("client", *agreed, "-v", "-w", "5")
         run = case(transport, server=side("ping-sr-0/server", *agreed, "-j"), client=own)
         text = f"{transport}: what came back whole is found good"
-        checks.append(Check(points, text, run, judges.complete("server", "client", count, False), own_word=False))
+        checks.append(Check(points, text, run, judges.complete("server", "client", count, False), by=PARTNER))
     checks.append(innocent(10, "client", checks[0]))
     words, rest = 8 * chance.randrange(4, 20), chance.randrange(1, 8)
     odd_size, middle = words + rest, chance.randrange(9, words - 1)
@@ -85,7 +82,8 @@ def verify(chance: Random) -> list[Check]:
         bad = side("build/course/corrupt", "-c", "60", "-s", str(size), "--timeout", "5",
                    CORRUPT_MESSAGE=str(message), CORRUPT_BYTE=str(offset))  # fmt: skip
         run = case("RoCE", server=bad, client=own)
-        checks.append(Check(10, f"byte {offset} of {size} is changed", run, judges.finds(message, offset)))
+        finds = judges.finds(message, offset)
+        checks.append(Check(10, f"byte {offset} of {size} is changed", run, finds, PARTNER, key=not message))
     return checks
 
 
@@ -96,9 +94,9 @@ def inline(chance: Random) -> list[Check]:
     large = messages(5, "client", "RoCE", "ping-sr-1", many, "-s", "65")
     return [
         small,
-        Check(25, "client: messages of 64 bytes go inline", small.case, judges.inlined(few)),
+        Check(25, "client: messages of 64 bytes go inline", small.case, judges.inlined(few), KERNEL, key=True),
         large,
-        Check(5, "client: messages of 65 bytes do not", large.case, judges.inlined(many)),
+        Check(5, "client: messages of 65 bytes do not", large.case, judges.inlined(many), KERNEL),
         messages(10, "server", "iWARP", "ping-sr-1", draw_count(chance), partners=("-s", str(chance.randrange(1, 65)))),
         innocent(5, "client", small),
         over_fakes(35, "ping-sr-1", "client", "lines"),
@@ -113,11 +111,11 @@ def credits_(chance: Random) -> list[Check]:
         own = side("client", "-c", str(count), "-b", buffers, "-w", "5", "-v")
         run = case(transport, server=side("blast-sr-2/server", "-v", "-j"), client=own)
         text = f"client, {transport}: {count} messages, verified"
-        checks.append(Check(points, text, run, judges.complete("server", "client", count, True), own_word=False))
+        checks.append(Check(points, text, run, judges.complete("server", "client", count, True), PARTNER, key=True))
         run = case(transport, server=side("server"),
                    client=side("blast-sr-2/client", "-c", str(count), "-b", buffers, "-w", "5", "-j"))  # fmt: skip
         text = f"server, {transport}: {count} messages"
-        checks.append(Check(points, text, run, judges.complete("client", "server", count, False), own_word=False))
+        checks.append(Check(points, text, run, judges.complete("client", "server", count, False), PARTNER, key=True))
     client, server = side("client", "-c", str(draw_count(chance)), "-b", "1", "-w", "5"), side("server")
     run = case("iWARP", server=server, client=client)
     checks.append(Check(5, "your client and your server with one buffer", run, judges.both_well))
@@ -137,13 +135,13 @@ def credits_(chance: Random) -> list[Check]:
 def srq(chance: Random) -> list[Check]:
     """One client, and two at once."""
     count, pool = draw_count(chance, 300), chance.randrange(32, 65)
-    one = messages(10, "server", "RoCE", "ping-sr-1", count, "--pool", str(pool))
+    one = key(messages(10, "server", "RoCE", "ping-sr-1", count, "--pool", str(pool)))
     return [
         one,
         messages(5, "server", "iWARP", "ping-sr-1", draw_count(chance), "--pool", str(chance.randrange(4, 9))),
         two_at_once(chance, 5, "RoCE", "--pool", str(chance.randrange(8, 17))),
         Check(30, "server, RoCE: receives are posted in chains", one.case, judges.in_chains(count, pool)),
-        Check(10, "server: the limit is armed", one.case, judges.limited),
+        Check(10, "server: the limit is armed", one.case, kernel.limited, KERNEL),
         innocent(5, "server", one),
         over_fakes(5, "ping-srq-4", "server", "orderings"),
         over_fakes(20, "ping-srq-4", "server", "lines"),
@@ -155,12 +153,13 @@ def retry(chance: Random) -> list[Check]:
     checks = []
     for transport, points in (("RoCE", 20), ("iWARP", 10)):
         attempts, count = chance.randrange(2, 5), draw_count(chance)
-        steps = [["start", "client"], ["traced", "client", '"rdma_connect"', attempts], ["start", "server"]]
+        steps = [["start", "client"], ["seen", "client", "rdma_connect", attempts], ["start", "server"]]
         own = side("client", "-c", str(count), "-w", "30", "-v")
         run = case(transport, server=side("ping-sr-1/server", "-j"), client=own, steps=steps)
         text = f"{transport}: the server comes after {attempts} attempts"
-        checks.append(Check(points, text, run, judges.complete("server", "client", count, False), own_word=False))
-    steps = [["start", "client"], ["traced", "client", '"rdma_connect"', attempts], ["interrupt", "client"]]
+        complete = judges.complete("server", "client", count, False)
+        checks.append(Check(points, text, run, kernel.tried(attempts + 1, complete), PARTNER, key=True))
+    steps = [["start", "client"], ["seen", "client", "rdma_connect", attempts], ["interrupt", "client"]]
     nobody = case("RoCE", client=side("client", "-w", "1"))
     left = case("RoCE", client=side("client", "-w", "60"), steps=steps)
     return checks + [
@@ -174,12 +173,13 @@ def retry(chance: Random) -> list[Check]:
 def asleep(chance: Random) -> list[Check]:
     """Both roles; whether the program sleeps; and whether each sleep ends."""
     count = draw_count(chance)
-    client = messages(10, "client", "RoCE", "ping-sr-1", count)
+    client = key(messages(10, "client", "RoCE", "ping-sr-1", count))
     return [
         client,
         messages(5, "client", "iWARP", "ping-sr-1", draw_count(chance)),
         messages(5, "server", "RoCE", "ping-sr-1", draw_count(chance)),
-        Check(35, "client: it waits for events, and does not poll", client.case, judges.sleeps(count)),
+        Check(25, "client: it waits for events", client.case, kernel.wakes(count), KERNEL, key=True),
+        Check(10, "client: it does not poll", client.case, judges.sleeps(count)),
         innocent(5, "client", client),
         over_fakes(10, "ping-sr-3", "client", "orderings"),
         over_fakes(20, "ping-sr-3", "client", "lines"),
@@ -200,7 +200,7 @@ def two_at_once(chance: Random, points: int, transport: str, *arguments: str) ->
         client=side("ping-sr-1/client", "-c", str(count), "-v", "-j", "--timeout", "15"),
     )  # fmt: skip
     text = f"server, {transport}: a client is served while another one stays"
-    return Check(points, text, run, judges.complete("client", "server", count, True), own_word=False)
+    return Check(points, text, run, judges.complete("client", "server", count, True), by=PARTNER)
 
 
 def two_clients(chance: Random) -> list[Check]:
@@ -208,7 +208,7 @@ def two_clients(chance: Random) -> list[Check]:
     one = messages(5, "server", "RoCE", "ping-sr-1", draw_count(chance))
     steps = [["start", "server"], ["listening", "server"], ["interrupt", "server"]]
     left = case("RoCE", server=side("server", "-n", "0"), steps=steps)
-    both = two_at_once(chance, 25, "RoCE")
+    both = key(two_at_once(chance, 25, "RoCE"))
     return [
         one,
         both,
@@ -223,12 +223,12 @@ def two_clients(chance: Random) -> list[Check]:
 def immediate(chance: Random) -> list[Check]:
     """Both roles, and the way without immediate data. RoCE only: iWARP has no immediate data."""
     both, count = ("--immediate",), draw_count(chance)
-    client = messages(15, "client", "RoCE", "ping-rdma-3", count, *both, partners=both)
+    client = key(messages(15, "client", "RoCE", "ping-rdma-3", count, *both, partners=both))
     return [
         client,
         messages(15, "server", "RoCE", "ping-rdma-3", draw_count(chance), *both, partners=both),
         messages(5, "client", "RoCE", "ping-rdma-3", draw_count(chance)),
-        Check(10, "client: WRITEs with immediate data, numbered", client.case, judges.numbered(count)),
+        Check(10, "client: WRITEs with immediate data, numbered", client.case, judges.numbered(count), KERNEL),
         innocent(5, "client", client),
         over_fakes(5, "ping-rdma-3", "client", "orderings"),
         over_fakes(5, "ping-rdma-3", "server", "orderings"),
@@ -255,14 +255,14 @@ def statistics(chance: Random) -> list[Check]:
     for points, text, shown, values in kinds:
         run = alone("probe-histogram", *map(str, values))
         run["client"]["shown"] = shown  # in a command: short, and the same values
-        checks.append(Check(points, text, run, judges.figures(values)))
+        checks.append(Check(points, text, run, judges.figures(values), PARTNER, len(values) > 1))
     return checks + [over_fakes(10, "ping-sr-1", "client", "figures")]
 
 
 def bare(chance: Random) -> list[Check]:
     """Both roles. RoCE only: on iWARP a connection needs the connection manager (CM)."""
     of_client, of_server = draw_count(chance), draw_count(chance)
-    client = messages(20, "client", "RoCE", "ping-rc-0", of_client, partners=("-c", str(of_client)))
+    client = key(messages(20, "client", "RoCE", "ping-rc-0", of_client, partners=("-c", str(of_client))))
     return [
         client,
         messages(20, "server", "RoCE", "ping-rc-0", of_server, "-c", str(of_server)),
@@ -277,7 +277,7 @@ def private_data(chance: Random) -> list[Check]:
     checks = []
     for transport in ("RoCE", "iWARP"):
         size = str(chance.randrange(65, 1200))
-        checks.append(messages(10, "client", transport, "ping-sr-1", draw_count(chance), "-s", size))
+        checks.append(key(messages(10, "client", transport, "ping-sr-1", draw_count(chance), "-s", size)))
         checks.append(messages(10, "server", transport, "ping-sr-1", draw_count(chance), partners=("-s", size)))
     return checks + [over_fakes(15, "ping-sr-1", "client", "lines"), over_fakes(35, "ping-sr-1", "server", "lines")]
 

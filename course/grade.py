@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from . import fakes, make, objects, reasons
-from .cases import Check
+from .cases import ITSELF, PARTNER, Check
 from .checks import CHECKS
 from .exercises import EXERCISES, TOP, Exercise
 
@@ -114,17 +114,14 @@ def in_lab(job: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def marks_of(checks: list[Check], results: list[dict[str, Any]]) -> list[Mark]:
-    """The points of each check. The submission's own reports count only if a partner has seen some of it work."""
+    """The points of each check. The submission's own reports count only if those outside of it have seen it work."""
     found = [check.judge(result) for check, result in zip(checks, results)]
-    seen = any(not check.own_word and not reason for check, reason in zip(checks, found))
+    failed = {check.text: check for check, reason in zip(checks, found) if reason}
     marks = []
-    reasons_of = {check.text: reason for check, reason in zip(checks, found)}
     for check, reason in zip(checks, found):
-        if reasons_of.get(check.needs):
-            reason = reason or f"it counts only together with '{check.needs}'"
-        if check.own_word and not seen:
-            reason = reason or "no partner has seen your program work, so its own word does not count"
-        shown = reasons.command(check.case, check.own_word) if reason else ""
+        missing = [text for text, other in failed.items() if text == check.needs or (other.key and check.by == ITSELF)]
+        reason = reason or (f"it counts only together with '{missing[0]}'" if missing else "")
+        shown = reasons.command(check.case, check.by != PARTNER) if reason else ""
         marks.append(Mark(0 if reason else check.points, check.points, check.text, reason, shown))
     return marks
 

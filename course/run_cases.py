@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import jail
+from . import jail, witness
 
 TOP = Path(__file__).resolve().parents[1]
 TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
@@ -92,12 +92,10 @@ class Side:
         )
         self.out, self.err = jail.Stream(self.process.stdout), jail.Stream(self.process.stderr)
 
-    def wait(self, stream: jail.Stream | None, text: str, times: int = 1) -> None:
-        """Waits until the stream has the text that many times, or the process has ended, or the limit is reached."""
+    def wait(self, text: str, times: int = 1) -> None:
+        """Waits until stderr has the text that many times, or the process has ended, or the limit is reached."""
         limit = Limit(AWAIT_S)
-        while stream and not limit.over() and self.process.poll() is None:
-            if stream.kept.count(text.encode()) >= times:
-                return
+        while not limit.over() and self.process.poll() is None and self.err.kept.count(text.encode()) < times:
             time.sleep(TICK_S)  # there is no event to wait for
 
     def leaf(self) -> int:
@@ -157,6 +155,17 @@ class Case:
         """A value that changes as long as a program of the submission uses processor time."""
         return [cpu_ticks(side.process.pid) for side in self.sides.values() if side.own and side.process.poll() is None]
 
+    def seen(self) -> dict[str, Any]:
+        """What the kernel has seen of the submission."""
+        return witness.now([side.process.pid for side in self.sides.values() if not side.own])
+
+    def await_seen(self, name: str, call: str, times: int) -> None:
+        """Waits until the kernel has seen a call of the submission that many times, or a side has ended, or the limit is
+        reached."""
+        limit = Limit(AWAIT_S)
+        while not limit.over() and self.sides[name].process.poll() is None and self.seen()[call] < times:
+            time.sleep(TICK_S)
+
     def end(self, name: str) -> None:
         """Waits for a side's end. When the other side has ended, the wait is shorter."""
         if name not in self.sides or name in self.result:
@@ -170,11 +179,11 @@ class Case:
         if action == "start":
             self.sides[name] = Side(self.what[name], f"{self.number}-{name}")
         elif action == "listening":
-            self.sides[name].wait(self.sides[name].err, "listening on")
+            self.sides[name].wait("listening on")
         elif action == "said":
-            self.sides[name].wait(self.sides[name].err, *words)
-        elif action == "traced":
-            self.sides[name].wait(self.sides[name].trace, *words)
+            self.sides[name].wait(*words)
+        elif action == "seen":
+            self.await_seen(name, *words)
         elif action == "interrupt":
             self.sides[name].interrupt()
         elif action == "end":
@@ -184,10 +193,14 @@ class Case:
 
     def run(self) -> dict[str, Any]:
         """Carries out all steps."""
+        witness.forget()
         for step in self.steps:
             self.step(*step)
         for name in ("client", "holder", "server"):
             self.end(name)
+        for name, side in self.sides.items():
+            if side.own:
+                self.result[name]["kernel"] = self.seen()
         return self.result
 
 
@@ -218,6 +231,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     job = json.loads((folder / "job.json").read_text())
     jail.prepare()
+    witness.prepare()
     status, said = jail.build(folder / "tree", job["commands"], job["programs"], BUILD_S)
     for name in TRACER:
         shutil.copy(TOP / name, jail.ROOT / "work")

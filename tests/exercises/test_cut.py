@@ -12,7 +12,7 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from course import cut, edit, grade, make  # noqa: E402
-from course.cases import Check  # noqa: E402
+from course.cases import ITSELF, KERNEL, PARTNER, Check  # noqa: E402
 from course.checks import CHECKS  # noqa: E402
 from course.exercises import EXERCISES, TOP  # noqa: E402
 
@@ -89,29 +89,20 @@ class Points(unittest.TestCase):
             for seed in range(20):
                 self.assertEqual(sum(check.points for check in checks(Random(seed))) + grade.BUILD_POINTS, 100, name)
 
-    def test_a_partner_has_to_see_something(self) -> None:
+    def test_each_has_a_key(self) -> None:
+        """And none of them is the submission's own word."""
         for name, checks in CHECKS.items():
-            self.assertTrue([check for check in checks(Random(1)) if not check.own_word], name)
+            keys = [check for check in checks(Random(1)) if check.key]
+            self.assertTrue(keys, name)
+            self.assertNotIn(ITSELF, [check.by for check in keys], name)
 
     def test_own_words_alone_are_worth_nothing(self) -> None:
-        seen = Check(10, "seen", {}, lambda result: str(result["seen"]), own_word=False)
+        one = Check(10, "one", {}, lambda result: str(result["seen"]), PARTNER, key=True)
+        two = Check(10, "two", {}, lambda result: str(result["two"]), KERNEL, key=True)
         said = Check(10, "said", {}, lambda _: "")
-        self.assertEqual([mark.points for mark in grade.marks_of([seen, said], [{"seen": ""}] * 2)], [10, 10])
-        self.assertEqual([mark.points for mark in grade.marks_of([seen, said], [{"seen": "no"}] * 2)], [0, 0])
-
-    def test_what_the_starting_tree_passes_needs_more(self) -> None:
-        seen = Check(10, "seen", {}, lambda _: "", own_word=False)
-        task = Check(10, "task", {}, lambda result: str(result["task"]))
-        tidy = Check(10, "tidy", {}, lambda _: "", needs="task")
-        marks = grade.marks_of([seen, task, tidy], [{"task": "not done"}] * 3)
-        self.assertEqual([mark.points for mark in marks], [10, 0, 0])
-        self.assertIn("'task'", marks[2].reason)
-        self.assertEqual([mark.points for mark in grade.marks_of([seen, task, tidy], [{"task": ""}] * 3)], [10, 10, 10])
-
-    def test_needed_checks_are_there(self) -> None:
-        for name, checks in CHECKS.items():
-            texts = [check.text for check in checks(Random(1))]
-            self.assertLessEqual({check.needs for check in checks(Random(1))}, {"", *texts}, name)
+        for first, second, points in (("", "", [10, 10, 10]), ("no", "", [0, 10, 0]), ("", "no", [10, 0, 0])):
+            marks = grade.marks_of([one, two, said], [{"seen": first, "two": second}] * 3)
+            self.assertEqual([mark.points for mark in marks], points)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import unittest
 from collections.abc import Callable
 from random import Random
 
-from course import cases, judges, reasons
+from course import cases, judges, kernel, reasons
 from course.checks import CHECKS
 from course.judges import Judge
 from course.reasons import Result
@@ -80,7 +80,7 @@ class Blame(unittest.TestCase):
         for judge in every:
             self.assertRegex(judge(crashed), r"\byour .* was killed by signal SIGSEGV")
         crashed = {"client": of(), "server": of(-11)}
-        for judge in (judges.in_chains(300, 64), judges.limited):
+        for judge in (judges.in_chains(300, 64), kernel.limited):
             self.assertIn("your server was killed by signal SIGSEGV", judge(crashed))
 
 
@@ -180,7 +180,7 @@ class Commands(unittest.TestCase):
     def test_every_check_has_one(self) -> None:
         for checks in CHECKS.values():
             for check in checks(Random(1)):
-                self.assertIn("DIR", reasons.command(check.case, check.own_word))
+                self.assertIn("DIR", reasons.command(check.case, check.by != cases.PARTNER))
 
     def test_tests_over_fakes(self) -> None:
         run = cases.over_fakes(5, "blast-sr-2", "server", "lines").case

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What the kernel saw of a submission, whatever its own trace says.
+
+Place: used by run_cases.py, as root in the lab's guest. Contract: probes (kprobes) record when a verb enters the kernel
+and when soft-RoCE has carried out a work request. What our partners did is left out.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Container
+from pathlib import Path
+from typing import Any
+
+TRACING = Path("/sys/kernel/debug/tracing")
+# Of a send work request the offsets are those of struct rxe_send_wqe in <rdma/rdma_user_rxe.h>, which does not change.
+PROBES = """
+p:seen/post rdma_rxe:rxe_post_send qp=$arg1:x64 kernel=$arg2:x64
+p:seen/sent rdma_rxe:do_complete qp=$arg1:x64 opcode=+12($arg2):u32 flags=+16($arg2):u32 imm=+20($arg2):u32 length=+184($arg2):u32
+p:seen/modify_srq rdma_rxe:rxe_modify_srq limit=+8($arg2):u32
+r:seen/rdma_connect rdma_ucm:ucma_connect result=$retval:s32
+r:seen/rdma_listen rdma_ucm:ucma_listen result=$retval:s32
+r:seen/get_cq_event ib_uverbs:ib_uverbs_comp_event_read result=$retval:s32
+"""
+# The name of a process may contain anything, but has 16 columns.
+LINE = re.compile(r"^.{16}-\d+ +\( *(\d+|-+)\) \[\d+\] \S+ +[\d.]+: (\w+): \([^)]*\) ?(.*)$")
+OPCODES = ("RDMA_WRITE", "RDMA_WRITE_WITH_IMM", "SEND", "SEND_WITH_IMM", "RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD")
+FLAGS = ("FENCE", "SIGNALED", "SOLICITED", "INLINE")
+
+
+def prepare() -> None:
+    """Sets the probes."""
+    (TRACING / "buffer_size_kb").write_text("8000")
+    (TRACING / "kprobe_events").write_text(PROBES.lstrip())
+    (TRACING / "options/record-tgid").write_text("1")
+    (TRACING / "events/seen/enable").write_text("1")
+
+
+def forget() -> None:
+    """Forgets what was seen so far."""
+    (TRACING / "trace").write_text("")
+
+
+def events(text: str) -> list[tuple[int, str, dict[str, int]]]:
+    """The process, the name and the numbers of each event in a trace of the kernel. The process is 0 if the kernel does
+    not know it."""
+    found = []
+    for match in filter(None, map(LINE.match, text.splitlines())):
+        numbers = {name: int(value, 0) for name, value in (word.split("=") for word in match[3].split())}
+        found.append((int(match[1].strip("-") or 0), match[2], numbers))
+    return found
+
+
+def work_request(numbers: dict[str, int]) -> dict[str, Any]:
+    """A work request in the words of verbs-trace."""
+    names = [name for bit, name in enumerate(FLAGS) if numbers["flags"] >> bit & 1]
+    imm = int.from_bytes(numbers["imm"].to_bytes(4, "little"), "big")
+    opcode = OPCODES[numbers["opcode"]] if numbers["opcode"] < len(OPCODES) else "other"
+    return {"opcode": opcode, "flags": "|".join(names), "imm": hex(imm), "sge": [{"length": numbers["length"]}]}
+
+
+def seen(text: str, partners: Container[int]) -> dict[str, Any]:
+    """What was seen of all processes but the partners: the work requests that soft-RoCE has carried out, in order; the
+    limits that an SRQ was given; and how often a call succeeded, or the peer refused it, which soft-iWARP returns at once."""
+    own = [(name, numbers) for pid, name, numbers in events(text) if pid not in partners]
+    queue_pairs = {numbers["qp"] for name, numbers in own if name == "post" and not numbers["kernel"]}
+    sent = [numbers for _, name, numbers in events(text) if name == "sent"]
+    found: dict[str, Any] = {
+        "sends": [work_request(numbers) for numbers in sent if numbers["qp"] in queue_pairs],
+        "limits": [numbers["limit"] for name, numbers in own if name == "modify_srq"],
+    }
+    for call in ("rdma_connect", "rdma_listen", "get_cq_event"):
+        results = [numbers["result"] for name, numbers in own if name == call]
+        found[call] = sum(1 for result in results if result >= 0 or -result == errno.ECONNREFUSED)
+    return found
+
+
+def now(partners: Container[int]) -> dict[str, Any]:
+    """The same, of what the kernel has seen so far."""
+    return seen((TRACING / "trace").read_text(errors="replace"), partners)
