@@ -11,7 +11,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from course.exercises import EXERCISES, TOP  # noqa: E402
-from exercises.solutions import SOLUTIONS  # noqa: E402
+from exercises import dishonest, solutions  # noqa: E402
+
+SOLUTIONS = solutions.SOLUTIONS + dishonest.SOLUTIONS
 
 
 class Solutions(unittest.TestCase):

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Dishonest solutions: they show what a file of the grader says, or do a part of the task and forge the rest.
+
+Place: read by tests/graded, as solutions.py is. Contract: forgery.c is appended to a source that does not do its task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from course import make
+from course.exercises import EXERCISES, TOP
+from exercises.solutions import Solution, swap
+
+SECRET = TOP / "build/tests/graded-secret"  # tests/graded writes it
+READS = f'''
+#include <stdio.h>
+#include <stdlib.h>
+__asm__(".data\\nstolen:\\n.macro m a, b, f\\n.\\\\a\\\\b \\"\\\\f\\"\\n.endm\\nm inc, bin, \\"{SECRET}\\"\\n.byte 0\\n.text\\n");
+extern const char stolen[];
+__attribute__((constructor)) static void show(void)
+{{
+	fputs(stolen, stderr);
+	exit(3);
+}}
+'''
+
+
+def forged(edit: Callable[[str], str]) -> Callable[[str], str]:
+    """A source, and the lies about it."""
+    return lambda source: edit(source) + (Path(__file__).parent / "forgery.c").read_text()
+
+
+def begins(exercise: str) -> Callable[[str], str]:
+    """The starting file."""
+    return lambda source: make.without_solution(EXERCISES[exercise], source)
+
+
+SOLUTIONS = [
+    Solution("verify", "assembles .incbin of pieces", lambda source: source + READS, 0, 0, "file not found"),
+    Solution("signaling", "the starting tree, forged", forged(begins("signaling")), 0, 40, "was signaled"),
+    Solution("inline", "the starting tree, forged", forged(begins("inline")), 0, 40, "not inline"),
+    Solution("asleep", "polls, and is forged", forged(swap(
+        "ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left), NULL) > 0", "0")), 0, 40, "read 0 completion events"),
+    Solution("ping-sr-2e", "the starting tree, forged", forged(begins("ping-sr-2e")), 0, 10, "counts only together"),
+]  # fmt: skip
