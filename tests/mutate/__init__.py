@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The parts of tests/mutate/run."""

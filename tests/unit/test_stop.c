@@ -17,7 +17,7 @@
 
 #define PAIR_NS (OUR_NS_PER_S / 5) /* less than what separates two requests */
 
-#define LONG_S  1000 /* nothing here waits for it */
+#define LONG_S 1000 /* nothing here waits for it */
 
 static const int stopping[] = { SIGINT, SIGTERM };
 
