@@ -2,6 +2,7 @@
 /*
  * verbs-trace, the tool: the beginning and end of a traced process, and of its children.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -110,7 +111,8 @@ static __attribute__((constructor)) void begin(void)
 {
 	const char *wanted = getenv(SETTINGS_VARIABLE), *start = getenv(START_VARIABLE);
 
-	if (!wanted)
+	/* With --trace-children=yes valgrind executes itself first, and then the program. */
+	if (!wanted || !strncmp(program_invocation_short_name, "valgrind", 8))
 		return;
 	settings_read(wanted);
 	trace_start = start ? strtoull(start, NULL, 10) : call_now();
