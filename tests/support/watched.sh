@@ -8,6 +8,9 @@
 # shellcheck source=tests/support/lasting.sh
 . tests/support/lasting.sh
 limit=300
+# With -T valgrind starts three times: the program, verbs-trace, and the program again.
+# shellcheck disable=SC2034 # await reads it
+[ "$kind" != memcheck ] || patience=150
 
 # watched PROGRAM ARGUMENT...: execute that program of the copy, under the tool.
 watched() {
