@@ -121,7 +121,7 @@ class Side:
                 return self.process.wait(TICK_S)
             except subprocess.TimeoutExpired:
                 pass
-        self.process.kill()  # because of --kill-child and the pid namespace, all its descendants end, too
+        jail.kill(self.process) if self.own else self.process.kill()
         self.process.wait()
         return late or limit.reached()
 
