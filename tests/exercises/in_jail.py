@@ -82,7 +82,7 @@ def main() -> int:
     jail.prepare()
     opened, listed = ran(OPENS.replace("FILE", str(secret))), ran(LISTS)
     warned = compiled("#warning long\n" * 13000 + "int main(void) { return 0; }\n")
-    net, late = command("sh", "-c", "cat /proc/net/dev >&2; exit 3"), command("sleep", "60", limit_s=1)
+    net, late = command("sh", "-c", "cat /proc/net/dev >&2; exit 3"), command("sleep", "10000", limit_s=1)
     found = {
         "the shadow passwords are not there to include": refused('#include "/etc/shadow"\n', "No such file"),
         "nor is a file of the grader": refused(f'#include "{secret}"\n', "No such file"),
