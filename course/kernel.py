@@ -31,10 +31,11 @@ def tried(attempts: int, also: Judge) -> Judge:
 
 
 def wakes(count: int) -> Judge:
-    """The program reads completion events from the kernel: most messages need one."""
+    """The program reads completion events from the kernel. On a machine with other work, many completions are there
+    before a program could sleep; one that polls reads no event at all."""
 
     def judge(result: Result) -> str:
-        events, least = seen(result["client"], "get_cq_event") or 0, count // 2
+        events, least = seen(result["client"], "get_cq_event") or 0, count // 8
         few = f"your client read {events} completion events of the kernel; expected: at least {least}"
         return ended(result["client"], 0, "your client") or (few if events < least else "")
 
