@@ -127,6 +127,7 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 	struct our_cm_event event;
 	int ret;
 
+	*about = control; /* also if the channel cannot be read */
 	for (;;) {
 		ret = get_cm_event(control, &event);
 		if (ret)

@@ -83,8 +83,8 @@ static int accept_clients(struct our_control *listener, struct our_device *devic
 			continue;
 		}
 		type = about->cm_event.type;
-		if (about == listener && type != RDMA_CM_EVENT_CONNECT_REQUEST)
-			return EIO; /* nobody can connect any more */
+		if (about == listener && (ret || type != RDMA_CM_EVENT_CONNECT_REQUEST))
+			return ret ? ret : EIO; /* nobody can connect any more */
 		if (about == listener)
 			start_client(listener, device, where);
 		else if (ret || type != RDMA_CM_EVENT_ESTABLISHED)
