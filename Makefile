@@ -202,17 +202,15 @@ $(HEADERS_FOUND):
 		{ tools/packages tools/packages-build.txt; exit 1; }
 	@touch $@
 
-OWN_OBJECTS = $(sort $(foreach stage,$(STAGES) $(OTHERS),$(patsubst %.c,$(BUILD)/$(stage)/%.o, \
-	$($(stage).client) $($(stage).server) $($(stage).parts)))) $(ROOM_SOURCES:%.c=$(BUILD)/%.o)
-$(OWN_OBJECTS) $(TOOL_OBJECTS) $(patsubst %.c,$(BUILD)/%.o,$(wildcard verbs-trace/tool/*.c devices/*.c)) \
-	$(ONE_FILE): | $(HEADERS_FOUND)
+# Every file is compiled once, for all programs.
+$(BUILD)/%.o: %.c | $(HEADERS_FOUND)
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(COMPILE) -c $< -o $@
+
+$(TOOL_OBJECTS) $(ONE_FILE): | $(HEADERS_FOUND)
 
 define room_rules
-$(BUILD)/$(1)/%.o: $(1)/%.c
-	@mkdir -p $$(@D)
-	$$(SAY) CC $$<
-	$$(Q)$$(COMPILE) -c $$< -o $$@
-
 $(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c))
 	$$(SAY) AR $$@
 	@rm -f $$@
@@ -220,16 +218,16 @@ $(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c))
 endef
 $(foreach room,$(ROOMS),$(eval $(call room_rules,$(room))))
 
-# A part is compiled once for each stage that takes it: it knows the stage's name, no more. Of the rooms
-# the linker takes what no part has.
-define stage_rules
-$(BUILD)/$(1)/%.o: %.c
-	@mkdir -p $$(@D)
-	$$(SAY) CC "$$< ($(1))"
-	$$(Q)$$(COMPILE) -DOUR_STAGE='"$(1)"' -c $$< -o $$@
+# sources STAGE ROLE: those of a program, besides the rooms. Of the rooms the linker takes what no part has.
+sources = $(1)/stage.c $($(1).$(2)) $($(1).parts)
 
-$(1)/client: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).client) $($(1).parts)) $(ROOM_LIBS)
-$(1)/server: $(patsubst %.c,$(BUILD)/$(1)/%.o,$($(1).server) $($(1).parts)) $(ROOM_LIBS)
+# A program's stage: what its stage.c defines, by the name that program/ has for it.
+stage_is = -Wl,--defsym=our_stage=$(subst -,_,$(1))
+
+define stage_rules
+$(1)/client: $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),client)) $(ROOM_LIBS)
+$(1)/server: $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),server)) $(ROOM_LIBS)
+$(1)/client $(1)/server: STAGE_IS = $(call stage_is,$(1))
 $(if $($(1).libs),$(1)/client $(1)/server: LIBS = $($(1).libs))
 endef
 $(foreach stage,$(STAGES) $(OTHERS),$(eval $(call stage_rules,$(stage))))
@@ -238,36 +236,26 @@ $(ONE_FILE): %: %.c
 	$(SAY) CC $<
 	$(Q)$(CC) $(CFLAGS) $(WARNINGS) $(LDFLAGS) $< -lrdmacm -libverbs -o $@
 
-$(BUILD)/devices/%.o: devices/%.c
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(COMPILE) -c $< -o $@
-
 $(DEVICES): $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) $(BUILD)/libmeasure.a $(BUILD)/libprogram.a
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -lm -o $@
 
-# The nine have most of their files in common, and those are compiled once for all.
-NINE_PARTS = $(filter-out %/ping.c %/cm_events.c %/completions.c,$(ping-sr-1.parts))
-$(BUILD)/nine/parts/%.o: %.c
-	@mkdir -p $(@D)
-	$(SAY) CC "$< (nine)"
-	$(Q)$(COMPILE) -DOUR_STAGE='"nine"' -c $< -o $@
-
+NINE_PARTS = $(filter-out %/cm_events.c %/completions.c,$(ping-sr-1.parts))
 # nine_rules CM COMPLETIONS
 define nine_rules
-$(BUILD)/nine/$(1)-$(2)/ping.o: ping-sr-0/ping.c
+$(BUILD)/nine/$(1)-$(2)/stage.o: nine/stage.c
 	@mkdir -p $$(@D)
 	$$(SAY) CC "$$< ($(1)-$(2))"
-	$$(Q)$$(COMPILE) -DOUR_STAGE='"$(1)-$(2)"' -c $$< -o $$@
+	$$(Q)$$(COMPILE) -DOUR_NAME='"$(1)-$(2)"' -c $$< -o $$@
 
-$(BUILD)/nine/$(1)-$(2)/client: $(patsubst %.c,$(BUILD)/nine/parts/%.o,$(sort $(ping-sr-1.client) \
+$(BUILD)/nine/$(1)-$(2)/client: $(patsubst %.c,$(BUILD)/%.o,$(sort $(ping-sr-1.client) \
 		$(NINE_PARTS) $(filter-out %/serve_clients.c,$(NINE_CM.$(1))) $(NINE_COMP.$(2)) ping-sr-4/poll.c))
-$(BUILD)/nine/$(1)-$(2)/server: $(patsubst %.c,$(BUILD)/nine/parts/%.o,$(sort \
+$(BUILD)/nine/$(1)-$(2)/server: $(patsubst %.c,$(BUILD)/%.o,$(sort \
 		$(filter-out %/serve_clients.c,$(ping-sr-1.server)) \
 		$(NINE_PARTS) $(NINE_CM.$(1)) $(NINE_COMP.$(2)) ping-sr-4/poll.c))
 NINE_PROGRAMS += $(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server
-$(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server: $(BUILD)/nine/$(1)-$(2)/ping.o $(ROOM_LIBS)
+$(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server: $(BUILD)/nine/$(1)-$(2)/stage.o $(ROOM_LIBS)
+$(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server: STAGE_IS = $(call stage_is,nine)
 endef
 $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),\
 	$(eval $(call nine_rules,$(cm),$(completions)))))
@@ -275,14 +263,10 @@ $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),\
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
 BARE_EVENTS = $(BUILD)/ping-rc-0-events/client $(BUILD)/ping-rc-0-events/server
 bare_events_parts = $(filter-out %/completions.c,$(ping-rc-0.parts)) $(NINE_COMP.channel)
-$(BUILD)/ping-rc-0-events/parts/%.o: %.c
-	@mkdir -p $(@D)
-	$(SAY) CC "$< (ping-rc-0-events)"
-	$(Q)$(COMPILE) -DOUR_STAGE='"ping-rc-0-events"' -c $< -o $@
-
 $(foreach role,client server,$(eval $(BUILD)/ping-rc-0-events/$(role): \
-	$(patsubst %.c,$(BUILD)/ping-rc-0-events/parts/%.o,$(ping-rc-0.$(role)) $(bare_events_parts)) $(ROOM_LIBS)))
+	$(patsubst %.c,$(BUILD)/%.o,ping-rc-0/stage_events.c $(ping-rc-0.$(role)) $(bare_events_parts)) $(ROOM_LIBS)))
 $(BARE_EVENTS): LIBS = $(ping-rc-0.libs)
+$(BARE_EVENTS): STAGE_IS = $(call stage_is,ping-rc-0-events)
 
 bare-events: $(BARE_EVENTS) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
 
@@ -298,8 +282,9 @@ bench-build: all nine bare-events $(BENCH)
 nine: $(NINE_PROGRAMS) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
 
 $(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS):
+	@mkdir -p $(@D)
 	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(ROOM_LIBS) $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STAGE_IS) $(filter %.o,$^) $(ROOM_LIBS) $(LIBS) -o $@
 
 -include course/course.mk tests/tests.mk tests/tracer/tracer.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 
@@ -420,7 +405,7 @@ print-aside:
 	@echo $($(STAGE).aside)
 
 print-parts:
-	@echo $($(STAGE).$(ROLE)) $($(STAGE).parts)
+	@echo $(call sources,$(STAGE),$(ROLE))
 
 # The files of common/ that a stage has files of its own for.
 print-without:

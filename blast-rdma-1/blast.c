@@ -45,19 +45,13 @@ static const struct our_option verify_options[] = {
 	{ 0 },
 };
 
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
+const struct our_program our_stream_writes_client_program = {
 	.summary = "Writes messages into the server's memory as fast as it can, each over the one "
 		   "before, and shows how fast that is.",
 	.options = { our_client_options, our_message_options, stream_options, read_options },
 };
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_stream_writes_server_program = {
 	.summary = "Lets clients write to its memory, and sleeps meanwhile.",
 	.options = { our_listener_options, verify_options, read_options },
 	.timeout_s = 0, /* a client that writes sends nothing */

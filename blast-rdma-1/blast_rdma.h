@@ -36,4 +36,7 @@ struct our_progress {
  */
 int our_post_write_chain(struct our_control *client, uint64_t n);
 
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_stream_writes_client_program, our_stream_writes_server_program;
+
 #endif

@@ -122,4 +122,7 @@ int our_drain(struct our_control *control, uint64_t until_ns,
 void our_start_counting(struct our_control *control);
 void our_count_messages(struct our_control *control, uint64_t messages);
 
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_blast_client_program, our_blast_server_program;
+
 #endif

@@ -57,20 +57,14 @@ static const struct our_option stream_options[] = {
 	{ 0 },
 };
 
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
+const struct our_program our_blast_client_program = {
 	.summary = "Streams messages to the server as fast as it takes them, and shows how fast "
 		   "that is.",
 	.options = { our_client_options, our_message_options, stream_client_options,
 		     stream_options },
 };
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_blast_server_program = {
 	.summary = "Takes the messages that clients stream to it, and returns credits.",
 	.options = { our_listener_options, stream_server_options, stream_options },
 	.timeout_s = OUR_SERVER_TIMEOUT,

@@ -6,11 +6,6 @@
 LIBRARY = $(BUILD)/libour_control.a
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 
-$(BUILD)/common-next/%.o: common-next/%.c
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(COMPILE) -c $< -o $@
-
 $(LIBRARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard common-next/*.c))
 	$(SAY) AR $@
 	@rm -f $@

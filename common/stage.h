@@ -14,6 +14,17 @@
 
 #include "common/control.h"
 
+/* What its stage.c says of a stage. */
+struct our_stage {
+	const char *name; /* "ping-sr-0": its folder */
+
+	/* What client and server print about themselves, and their options for the data */
+	const struct our_program *client, *server;
+};
+
+/* The stage of this program: each stage.c defines one, and the linker is told which it is. */
+extern const struct our_stage our_stage;
+
 /* ---- cm_events.c: waiting for the connection manager ---- */
 
 /*
@@ -165,9 +176,6 @@ extern const struct our_option *const our_server_options;
 void our_check_server_options(const struct our_options *options);
 
 /* ---- ping.c, blast.c: what moves over the connection ---- */
-
-/* What client and server print about themselves, and the options for the data. */
-extern const struct our_program our_client_program, our_server_program;
 
 /*
  * Sets up everything that moves messages: the QP, the buffers, and the receives, which are posted

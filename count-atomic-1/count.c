@@ -22,20 +22,14 @@ static const struct our_option count_options[] = {
 	{ 0 },
 };
 
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
+const struct our_program our_count_client_program = {
 	.summary = "Counts in the server's memory, together with other clients, and shows how long "
 		   "that took.",
 	.options = { our_client_options, count_options },
 	.needs_atomics = true,
 };
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_count_server_program = {
 	.summary = "Lets clients count in its memory, sleeps meanwhile, and compares the sum.",
 	.options = { our_listener_options },
 	.needs_atomics = true,

@@ -44,4 +44,7 @@ int our_fetch_and_add(struct our_control *client, enum our_word word, uint64_t a
 int our_compare_and_swap(struct our_control *client, enum our_word word, uint64_t expected,
 			 uint64_t desired, uint64_t *was);
 
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_count_client_program, our_count_server_program;
+
 #endif

@@ -2,20 +2,15 @@
 #
 # Exercises: `make exercise`, `make grade`; bugs: `make bug`, `make bug-check`; and the partners of the grader that are no programs of the suite.
 
-$(BUILD)/course/%.o: course/partners/%.c
-	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(COMPILE) -c $< -o $@
-
-$(BUILD)/course/corrupt: $(patsubst %.c,$(BUILD)/ping-sr-0/%.o,$(ping-sr-0.server) $(ping-sr-0.parts)) \
-		$(BUILD)/course/corrupt.o $(ROOM_LIBS)
+$(BUILD)/course/corrupt: $(patsubst %.c,$(BUILD)/%.o,$(call sources,ping-sr-0,server)) \
+		$(BUILD)/course/partners/corrupt.o $(ROOM_LIBS)
 	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--wrap=our_post_send $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(call stage_is,ping-sr-0) -Wl,--wrap=our_post_send $^ $(LIBS) -o $@
 
-$(BUILD)/course/overcredit: $(patsubst %.c,$(BUILD)/blast-sr-2/%.o,$(blast-sr-2.server) $(blast-sr-2.parts)) \
-		$(BUILD)/course/overcredit.o $(ROOM_LIBS)
+$(BUILD)/course/overcredit: $(patsubst %.c,$(BUILD)/%.o,$(call sources,blast-sr-2,server)) \
+		$(BUILD)/course/partners/overcredit.o $(ROOM_LIBS)
 	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--wrap=our_return_credits -Wl,--wrap=our_post_recv_chain \
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(call stage_is,blast-sr-2) -Wl,--wrap=our_return_credits -Wl,--wrap=our_post_recv_chain \
 		$^ $(LIBS) -o $@
 
 course-build: ping-sr-0/server $(foreach stage,ping-sr-1 blast-sr-2 ping-rdma-3 ping-rc-0,$(stage)/client $(stage)/server) \

@@ -23,7 +23,7 @@ CC ?= cc
 CFLAGS ?= -O2 -g
 # What shows the verbs, with -t; `make verbs-trace` in the project's directory builds it.
 VERBS_TRACE = {tool}
-FLAGS = -std=c11 -D_GNU_SOURCE -I. -DOUR_STAGE='"{stage}"' -DOUR_VERBS_TRACE='"$(VERBS_TRACE)"' \\
+FLAGS = -std=c11 -D_GNU_SOURCE -I. -DOUR_VERBS_TRACE='"$(VERBS_TRACE)"' \\
 	-Wall -Wextra -Wshadow $(CFLAGS)
 ROOMS = $(wildcard common/*.c measure/*.c program/*.c)
 PARTS = {parts}
@@ -34,7 +34,7 @@ all: client server
 client: $(call objects,{client} $(PARTS)) build/rooms.a
 server: $(call objects,{server} $(PARTS)) build/rooms.a
 client server:
-	$(CC) $(CFLAGS) $^ -lrdmacm -libverbs -pthread -o $@
+	$(CC) $(CFLAGS) -Wl,--defsym=our_stage={symbol} $^ -lrdmacm -libverbs -pthread -o $@
 
 build/%.o: %.c
 	@mkdir -p $(@D)
@@ -90,7 +90,7 @@ def write(directory: Path, stage: str, purpose: str) -> None:
         shutil.copyfile(TOP / path, directory / path)
     values = {
         "purpose": purpose,
-        "stage": stage,
+        "symbol": stage.replace("-", "_"),
         "parts": " ".join(parts),
         "client": " ".join(own["client"]),
         "server": " ".join(own["server"]),

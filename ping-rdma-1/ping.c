@@ -14,19 +14,13 @@ static const struct our_option ping_options[] = {
 	{ 0 },
 };
 
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
+const struct our_program our_ping_rdma_client_program = {
 	.summary = "Writes messages into the server's memory, reads each back, and shows how long "
 		   "that took.",
 	.options = { our_client_options, our_message_options, ping_options },
 };
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_ping_rdma_server_program = {
 	.summary = "Lets clients write to its memory and read from it, and sleeps meanwhile.",
 	.options = { our_listener_options },
 	.timeout_s = 0, /* a client that writes and reads sends nothing */

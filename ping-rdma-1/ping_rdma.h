@@ -61,4 +61,7 @@ int our_exchange_counts(struct our_control *client, uint64_t count);
  */
 int our_check_told_count(const struct our_control *agent);
 
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_ping_rdma_client_program, our_ping_rdma_server_program;
+
 #endif

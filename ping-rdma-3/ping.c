@@ -16,19 +16,13 @@ static const struct our_option verify_options[] = {
 	{ 0 },
 };
 
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
+const struct our_program our_ping_watch_client_program = {
 	.summary = "Writes messages into the server's memory, waits until the server has written "
 		   "each back, and shows how long that took.",
 	.options = { our_client_options, our_message_options, verify_options, our_watch_options },
 };
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_ping_watch_server_program = {
 	.summary = "Waits for clients, and writes every message that appears in its memory back.",
 	.options = { our_listener_options, our_watch_options },
 	.timeout_s = OUR_SERVER_TIMEOUT,

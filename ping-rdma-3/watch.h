@@ -65,4 +65,7 @@ int our_await_message(struct our_control *control);
 int our_write_message(struct our_control *control, uint64_t number);
 int our_await_written(struct our_control *control);
 
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_ping_watch_client_program, our_ping_watch_server_program;
+
 #endif

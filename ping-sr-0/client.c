@@ -93,11 +93,12 @@ static void disconnect_from_server(struct our_control *client)
 
 int main(int argc, char **argv)
 {
-	struct our_program program = our_client_program;
+	struct our_program program = *our_stage.client;
 	struct our_options options;
 	struct our_control *client;
 	int ret, shown;
 
+	our_name_program(&program, our_stage.name, "client");
 	our_add_options(&program, our_waiting_options);
 	our_add_options(&program, our_watching_options);
 	ret = our_process_options(argc, argv, &program, &options);

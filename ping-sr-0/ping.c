@@ -19,19 +19,13 @@ static const struct our_option ping_options[] = {
 	{ 0 },
 };
 
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
+const struct our_program our_ping_client_program = {
 	.summary = "Sends messages to the server, waits for each to come back, and shows how long "
 		   "that took.",
 	.options = { our_client_options, our_message_options, ping_options },
 };
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_ping_server_program = {
 	.summary = "Waits for clients and sends all their messages back.",
 	.options = { our_listener_options },
 	.timeout_s = OUR_SERVER_TIMEOUT,

@@ -29,4 +29,7 @@ struct our_transfer {
 int our_setup_client_buffers(struct our_control *client);
 int our_setup_agent_buffers(struct our_control *agent);
 
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_ping_client_program, our_ping_server_program;
+
 #endif

@@ -81,12 +81,13 @@ static void stop_listening(struct our_control *listener)
 
 int main(int argc, char **argv)
 {
-	struct our_program program = our_server_program;
+	struct our_program program = *our_stage.server;
 	struct our_admission admission;
 	struct our_options options;
 	struct our_control *listener;
 	int ret;
 
+	our_name_program(&program, our_stage.name, "server");
 	our_add_options(&program, our_server_options);
 	our_add_options(&program, our_serving_options);
 	our_add_options(&program, our_waiting_options);

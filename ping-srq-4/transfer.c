@@ -19,10 +19,7 @@
 #define MAX_SEND       1  /* at a time */
 #define BYTES_OF_ENTRY 64 /* estimated: of a CQ */
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_pool_server_program = {
 	.summary = "Waits for clients and sends all their messages back; the messages arrive "
 		   "in buffers that all clients share.",
 	.options = { our_listener_options, our_pool_options },

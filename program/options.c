@@ -45,6 +45,13 @@ static void list_accepted(const struct our_program *program, struct accepted *ac
 	accept_table(accepted, our_every_option);
 }
 
+void our_name_program(struct our_program *program, const char *stage, const char *role)
+{
+	program->stage = stage;
+	program->role = role;
+	snprintf(program->name, sizeof(program->name), "%s/%s", stage, role);
+}
+
 void our_add_options(struct our_program *program, const struct our_option *options)
 {
 	int i = 0;

@@ -80,7 +80,7 @@ extern const struct our_option our_every_option[];        /* of every program: -
 struct our_program {
 	const char *stage;       /* "ping-sr-0" */
 	const char *role;        /* "client" or "server" */
-	const char *name;        /* "ping-sr-0/client" */
+	char name[64];           /* "ping-sr-0/client" */
 	const char *summary;     /* what it does, for --help: a sentence */
 	bool needs_atomics;      /* of its device */
 	bool results_on_request; /* with -j or -x: stdout is for the messages themselves */
@@ -108,6 +108,9 @@ struct our_options {
 	bool json;
 	bool quiet;
 };
+
+/* Sets stage, role and name. For main, first of all. */
+void our_name_program(struct our_program *program, const char *stage, const char *role);
 
 /* Adds a table to those of a program; NULL adds nothing. For main, before our_process_options. */
 void our_add_options(struct our_program *program, const struct our_option *options);

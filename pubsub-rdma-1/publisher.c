@@ -8,10 +8,7 @@
 #include "ping-rdma-1/ping_rdma.h"
 #include "pubsub-rdma-1/publication.h"
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_pubsub_reads_server_program = {
 	.summary = "Publishes a record that it changes again and again, and lets clients read it.",
 	.options = { our_listener_options, our_publication_options },
 	.timeout_s = 0, /* a subscriber that reads sends nothing */

@@ -17,10 +17,7 @@ static const struct our_option verify_options[] = {
 	{ 0 },
 };
 
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
+const struct our_program our_pubsub_reads_client_program = {
 	.summary = "Reads the server's record -c times, and shows how long each took.",
 	.options = { our_client_options, our_message_options, verify_options, our_record_options },
 };

@@ -11,10 +11,7 @@
 
 #define NO_ACCESS 0
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_pubsub_writes_server_program = {
 	.summary = "Publishes a record that it changes again and again, and writes it into the "
 		   "memory of each client.",
 	.options = { our_listener_options, our_publication_options },

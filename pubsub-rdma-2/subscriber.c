@@ -15,6 +15,7 @@
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 #include "pubsub-rdma-1/record.h"
+#include "pubsub-rdma-2/written.h"
 
 #define LOOK_NS 100000 /* from one look to the next */
 
@@ -28,10 +29,7 @@ static const struct our_option verify_options[] = {
 	{ 0 },
 };
 
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
+const struct our_program our_pubsub_writes_client_program = {
 	.summary = "Lets the server write its record here, takes so many of them (-c), and shows "
 		   "how long it waited for each.",
 	.options = { our_client_options, our_message_options, verify_options, our_record_options },

@@ -8,9 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "program/options.h"
+
 struct our_progress {
 	bool writing;     /* a WRITE has been posted and not completed */
 	uint64_t written; /* records, with that one */
 };
+
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_pubsub_writes_client_program, our_pubsub_writes_server_program;
 
 #endif

@@ -18,20 +18,14 @@
 
 #define REQUESTS 3 /* text, mark, READ */
 
-const struct our_program our_client_program = {
-	.stage = OUR_STAGE,
-	.role = "client",
-	.name = OUR_STAGE "/client",
+const struct our_program our_talk_client_program = {
 	.summary = "Writes each line of stdin into the server's memory, and shows what the server "
 		   "writes here.",
 	.results_on_request = true,
 	.options = { our_client_options },
 };
 
-const struct our_program our_server_program = {
-	.stage = OUR_STAGE,
-	.role = "server",
-	.name = OUR_STAGE "/server",
+const struct our_program our_talk_server_program = {
 	.summary = "Writes each line of stdin into the client's memory, and shows what the client "
 		   "writes here.",
 	.results_on_request = true,
@@ -113,7 +107,7 @@ int our_check_transfer(struct our_control *agent)
 	if (agent->data_size == OUR_SLOT)
 		return 0;
 	our_report_sentence("client refused: its messages have %u bytes: is it %s/client?",
-			    agent->data_size, OUR_STAGE);
+			    agent->data_size, agent->options->program->stage);
 	agent->refusal_reason = OUR_REFUSED_SIZE;
 	agent->refusal_limit = OUR_SLOT;
 	return ERANGE;

@@ -53,4 +53,7 @@ int our_take_typed(struct our_transfer *transfer, int limit_ms, uint8_t *text);
  */
 int our_show_line(const uint8_t *text, size_t length);
 
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_talk_client_program, our_talk_server_program;
+
 #endif

@@ -30,7 +30,7 @@ UNIT_PARTS = $(call checked,ping-sr-0/cm_events.c ping-sr-0/report_results.c pin
 $(TESTS)/checked/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY) CC "$< (checked)"
-	$(Q)$(COMPILE) $(UNDEFINED) -DOUR_STAGE='"unit"' -c $< -o $@
+	$(Q)$(COMPILE) $(UNDEFINED) -c $< -o $@
 
 $(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES))
 	$(SAY) AR $@

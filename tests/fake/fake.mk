@@ -20,7 +20,6 @@ FAKE_WRAP += socket connect bind listen accept4 getsockname getpeername getsocko
 # A program that calls one of these does not link: tests/fake/memory.c would not know of its memory.
 FAKE_WRAP += realloc reallocarray aligned_alloc strdup strndup asprintf vasprintf getline open_memstream
 
-# The parts are compiled once for all stages: of its stage's name a part makes nothing but text.
 # Their main gets another name, as the test program has its own.
 define fake_rules
 $(FAKE)/$(1)/tests/%.o: tests/%.c
@@ -32,17 +31,17 @@ $(FAKE)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(SAY) CC "$$< ($(1))"
 	$$(Q)$$(COMPILE) -Wno-missing-prototypes $$(FAKE_CFLAGS) $$(FAKE_SANITIZE.$(1)) \
-		-DOUR_STAGE='"fake"' -Dmain=program_main -c $$< -o $$@
+		-Dmain=program_main -c $$< -o $$@
 endef
 $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 
 # fake_program SANITIZER STAGE ROLE
 define fake_program
-$(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$($(2).$(3)) $$($(2).parts) \
+$(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$(call sources,$(2),$(3)) \
 		$$(filter-out $$($(2).without),$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
-	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ $$(FAKE_LIBS) -pthread -o $$@
+	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(call stage_is,$(2)) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ $$(FAKE_LIBS) -pthread -o $$@
 FAKE_PROGRAMS += $(FAKE)/$(1)/$(2)/$(3)
 endef
 # All of them with AddressSanitizer; those whose parts have threads with ThreadSanitizer, too: in make check
@@ -78,14 +77,14 @@ fake-million: fake-build
 
 # For course/, which links them with a student's parts: STAGE, ROLE, SANITIZER.
 print-fake-parts:
-	@echo $(filter-out $($(STAGE).without),$($(STAGE).$(ROLE)) $($(STAGE).parts) $(ROOM_SOURCES)) \
+	@echo $(filter-out $($(STAGE).without),$(call sources,$(STAGE),$(ROLE)) $(ROOM_SOURCES)) \
 		$(wildcard tests/fake/*.c)
 
 print-fake-compile:
-	$(info $(COMPILE) -Wno-missing-prototypes $(FAKE_CFLAGS) $(FAKE_SANITIZE.$(SANITIZER)) -DOUR_STAGE='"fake"' -Dmain=program_main)@:
+	$(info $(COMPILE) -Wno-missing-prototypes $(FAKE_CFLAGS) $(FAKE_SANITIZE.$(SANITIZER)) -Dmain=program_main)@:
 
 print-fake-link:
-	$(info $(CC) $(FAKE_SANITIZE.$(SANITIZER)) $(LDFLAGS) $(FAKE_WRAP:%=-Wl,--wrap=%))
+	$(info $(CC) $(FAKE_SANITIZE.$(SANITIZER)) $(LDFLAGS) $(call stage_is,$(STAGE)) $(FAKE_WRAP:%=-Wl,--wrap=%))
 	$(info $(FAKE_LIBS) -pthread)@:
 
 print-fake:

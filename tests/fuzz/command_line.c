@@ -169,8 +169,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 	(void)argc;
 	(void)argv;
-	programs[0] = our_client_program;
-	programs[1] = our_server_program;
+	programs[0] = *our_stage.client;
+	programs[1] = *our_stage.server;
+	our_name_program(&programs[0], our_stage.name, "client");
+	our_name_program(&programs[1], our_stage.name, "server");
 	our_add_options(&programs[1], our_server_options);
 	for (i = 0; i < 2; i++) {
 		our_add_options(&programs[i], our_every_option);

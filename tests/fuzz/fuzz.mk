@@ -21,15 +21,15 @@ $(FUZZ)/objects/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY) CC "$< (fuzz)"
 	$(Q)$(FUZZ_CC) -std=c11 $(CPPFLAGS) $(FUZZ_CFLAGS) $(WARNINGS) $(if $(filter tests/%,$<),-Werror) \
-		-MMD -MP -DOUR_STAGE='"fuzz"' -c $< -o $@
+		-MMD -MP -c $< -o $@
 
 # fuzz_program STAGE HARNESS
 define fuzz_program
 $(FUZZ)/$(1)/$(2): $$(patsubst %.c,$(FUZZ)/objects/%.o,tests/fuzz/$(2).c tests/fuzz/fuzz.c $(FUZZ_MAIN) \
-		$$($(1).parts) $$(ROOM_SOURCES))
+		$(1)/stage.c $$($(1).parts) $$(ROOM_SOURCES))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
-	$$(Q)$(FUZZ_CC) $(FUZZ_LDFLAGS) $$(LDFLAGS) $$(FUZZ_WRAP.$(2):%=-Wl,--wrap=%) $$^ $(LIBS) -o $$@
+	$$(Q)$(FUZZ_CC) $(FUZZ_LDFLAGS) $$(LDFLAGS) $$(call stage_is,$(1)) $$(FUZZ_WRAP.$(2):%=-Wl,--wrap=%) $$^ $(LIBS) -o $$@
 endef
 $(foreach program,$(FUZZ_PROGRAMS),$(eval \
 	$(call fuzz_program,$(patsubst %/,%,$(dir $(program))),$(notdir $(program)))))
