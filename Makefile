@@ -19,161 +19,76 @@ BUILD = build
 Q = $(if $(V),,@)
 SAY = @$(if $(V),:,printf '  %-3s %s\n')
 
-# The one table of the suite: which parts make a stage's programs, and, by their paths, which
-# stage each part comes from. Nothing else knows it.
+# Stages are made of what their stage.c names: the linker takes it from an archive. What still has one
+# name in several stages is listed here, until it is named there, too.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 \
 	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 \
 	 blast-rdma-1 count-atomic-1
 
-ping-sr-0.parts  = ping-sr-0/ping.c ping-sr-0/user_data.c ping-sr-0/report_results.c \
-		   ping-sr-0/cm_events.c ping-sr-0/completions.c ping-sr-0/connect_info.c
-ping-sr-0.client = ping-sr-0/client.c ping-sr-0/client_operation.c ping-sr-0/pings.c
-ping-sr-0.server = ping-sr-0/server.c ping-sr-0/serve_clients.c ping-sr-0/admit.c ping-sr-0/agent.c \
-		   ping-sr-0/agent_operation.c
+# Made as the stages are, but of another shape: what they do is no message to and fro, which the tests
+# that run all stages, and bench/, take for granted. So they are not in STAGES, and have suites of their own.
+OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
 
-ping-sr-1.parts  = $(filter-out %/connect_info.c,$(ping-sr-0.parts)) \
-		   ping-sr-1/connect_info.c ping-sr-1/connect_info_wire.c
-ping-sr-1.client = $(ping-sr-0.client)
-ping-sr-1.server = $(ping-sr-0.server)
+ping.both      = $(addprefix ping-sr-0/,ping.c client_operation.c agent_operation.c user_data.c)
+ping_rdma.both = $(addprefix ping-rdma-1/,transfer.c client_operation.c agent_operation.c)
+
+$(foreach stage,$(filter ping-sr-%,$(STAGES)),$(eval $(stage).both = $(ping.both)))
+blast-sr-2.both = $(addprefix blast-sr-2/,blast.c options.c client_operation.c agent_operation.c) \
+		  ping-sr-0/user_data.c
+# Connections by bare verbs, without the CM: what common/ has for that is not linked, and no more is librdmacm.
+ping-rc-0.both    = $(ping.both) $(addprefix ping-rc-0/,connection_management.c disconnect.c cm_event.c queue_pair.c)
+ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm_event.c common/cm_qp.c
+ping-rdma-1.both  = $(ping_rdma.both) $(addprefix ping-rdma-1/,ping.c round_trip.c account.c) ping-sr-0/user_data.c
+ping-rdma-2.both  = $(patsubst %/round_trip.c,ping-rdma-2/round_trip.c,$(ping-rdma-1.both))
+ping-rdma-3.both  = ping-rdma-1/transfer.c ping-rdma-1/client_operation.c \
+		    $(addprefix ping-rdma-3/,ping.c watch.c user_data.c round_trip.c agent_operation.c)
+blast-rdma-1.both = ping-rdma-1/transfer.c ping-rdma-1/agent_operation.c ping-sr-0/user_data.c \
+		    $(addprefix blast-rdma-1/,blast.c client_operation.c write_chain.c account.c)
+talk-rdma-0.both  = talk-rdma-0/sides.c talk-rdma-0/talk.c
+
+# Of these client and server cannot be in one program yet.
+ping-srq-4.client = $(ping.both)
+ping-srq-4.server = $(addprefix ping-srq-4/,agent_operation.c transfer.c)
+count-atomic-1.client = ping-rdma-1/transfer.c $(addprefix count-atomic-1/,count.c client_operation.c atomics.c)
+count-atomic-1.server = $(addprefix ping-rdma-1/,agent_operation.c account.c) $(addprefix count-atomic-1/,count.c words.c)
+pubsub-rdma-1.client = ping-rdma-1/transfer.c ping-rdma-1/client_operation.c \
+		       $(addprefix pubsub-rdma-1/,subscriber.c reader.c)
+pubsub-rdma-1.server = $(addprefix ping-rdma-1/,agent_operation.c account.c) pubsub-rdma-1/publisher.c
+pubsub-rdma-2.client = ping-rdma-1/transfer.c ping-rdma-1/client_operation.c pubsub-rdma-1/reader.c \
+		       pubsub-rdma-2/subscriber.c
+pubsub-rdma-2.server = ping-rdma-1/transfer.c $(addprefix pubsub-rdma-2/,agent_operation.c publisher.c)
+
+ping-srq-4.server.too = ping-srq-4/loop.c
+count-atomic-1.server.too = ping-sr-2/serve_clients.c
+pubsub-rdma-1.server.too = ping-sr-2/serve_clients.c
+pubsub-rdma-2.server.too = ping-sr-2/serve_clients.c
+
+# The stage whose lesson a stage goes on from: the one before it in the list, unless it says otherwise.
+ping-sr-5.before = ping-sr-3
+blast-sr-2.before = ping-sr-2
+ping-srq-4.before = ping-sr-4
+ping-rc-0.before = ping-sr-0
+ping-rdma-1.before = ping-sr-3
+blast-rdma-1.before = ping-rdma-1
+count-atomic-1.before = ping-rdma-1
+pubsub-rdma-1.before = ping-rdma-1
+pubsub-rdma-2.before = pubsub-rdma-1
+talk-rdma-0.before = ping-rdma-3
 
 # Topics of their own: what the others need of them is in a header. Whoever reads the step from one stage to
 # the next can leave them for later, and `make deltas` counts them by themselves.
 ping-sr-1.aside = ping-sr-1/connect_info_wire.c
 ping-sr-2.aside = ping-sr-2/keepalive.c ping-sr-2/keepalive.h
 
-ping-sr-2e.parts  = $(filter-out %/cm_events.c,$(ping-sr-1.parts)) ping-sr-2e/cm_events.c
-ping-sr-2e.client = $(ping-sr-1.client)
-ping-sr-2e.server = $(ping-sr-1.server)
-
-ping-sr-2.parts  = $(filter-out %/cm_events.c,$(ping-sr-2e.parts)) \
-		   ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/keepalive.c
-ping-sr-2.client = $(ping-sr-2e.client)
-ping-sr-2.server = $(filter-out %/serve_clients.c,$(ping-sr-2e.server)) ping-sr-2/serve_clients.c
-
-ping-sr-3.parts  = $(filter-out %/completions.c,$(ping-sr-2.parts)) \
-		   ping-sr-3/completions.c ping-sr-3/comp_channel.c
-ping-sr-3.client = $(ping-sr-2.client)
-ping-sr-3.server = $(ping-sr-2.server)
-
-ping-sr-4.parts  = $(filter-out %/cm_events.c %/cm_event_thread.c %/completions.c %/comp_channel.c, \
-		     $(ping-sr-3.parts)) \
-		   ping-sr-4/cm_events.c ping-sr-4/completions.c ping-sr-4/comp_channels.c ping-sr-4/poll.c
-ping-sr-4.client = $(ping-sr-3.client)
-ping-sr-4.server = $(filter-out %/serve_clients.c %/agent.c,$(ping-sr-3.server)) \
-		   ping-sr-4/serve_clients.c ping-sr-4/loop.c ping-sr-4/reactions.c ping-sr-4/agent.c
-
-ping-sr-5.before = ping-sr-3
-ping-sr-5.parts  = $(filter-out %/completions.c,$(ping-sr-3.parts)) \
-		   ping-sr-5/completions.c ping-sr-5/spin.c ping-sr-5/wake_up.c
-ping-sr-5.client = $(ping-sr-3.client)
-ping-sr-5.server = $(ping-sr-3.server)
-
-blast-sr-2.before = ping-sr-2
-blast-sr-2.parts  = $(filter-out %/ping.c,$(ping-sr-2.parts)) \
-		    blast-sr-2/blast.c blast-sr-2/chains.c blast-sr-2/credits.c blast-sr-2/drain.c \
-		    blast-sr-2/options.c blast-sr-2/sequence.c
-blast-sr-2.client = ping-sr-0/client.c blast-sr-2/client_operation.c
-blast-sr-2.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) blast-sr-2/agent_operation.c
-
-# Connections by bare verbs, without the CM. What of common/ the stage has files of its own for is not
-# linked, and no more is librdmacm.
-ping-rc-0.before = ping-sr-0
-ping-rc-0.parts  = $(filter-out %/cm_events.c,$(ping-sr-0.parts)) \
-		   ping-rc-0/cm_events.c ping-rc-0/connection_management.c ping-rc-0/disconnect.c \
-		   ping-rc-0/cm_event.c ping-rc-0/queue_pair.c ping-rc-0/device_choice.c \
-		   ping-rc-0/exchange.c ping-rc-0/mistakes.c
-ping-rc-0.client = $(ping-sr-0.client)
-ping-rc-0.server = $(ping-sr-0.server)
-ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm_event.c common/cm_qp.c
-ping-rc-0.libs   = -libverbs -pthread
-
-# One-sided stages: the server's CPU has nothing to do with what moves, and sleeps.
-ping-rdma-1.before = ping-sr-3
-ping-rdma-1.parts  = $(filter-out %/ping.c %/completions.c,$(ping-sr-2.parts)) \
-		     ping-rdma-1/ping.c ping-rdma-1/transfer.c ping-rdma-1/exchange.c \
-		     ping-rdma-1/one_sided.c
-ping-rdma-1.client = ping-sr-0/client.c ping-sr-0/pings.c ping-sr-0/completions.c \
-		     ping-rdma-1/client_operation.c ping-rdma-1/client_exchange.c ping-rdma-1/round_trip.c
-ping-rdma-1.server = $(filter-out %/agent_operation.c,$(ping-sr-2.server)) \
-		     ping-rdma-1/agent_operation.c ping-rdma-1/account.c \
-		     ping-sr-3/completions.c ping-sr-3/comp_channel.c
-
-ping-rdma-2.parts  = $(ping-rdma-1.parts)
-ping-rdma-2.client = $(filter-out %/round_trip.c,$(ping-rdma-1.client)) ping-rdma-2/round_trip.c
-ping-rdma-2.server = $(ping-rdma-1.server)
-
-# Both sides spin, on memory.
-ping-rdma-3.parts  = $(filter-out %/ping.c %/user_data.c,$(ping-rdma-2.parts)) ping-sr-0/completions.c \
-		     ping-rdma-3/ping.c ping-rdma-3/watch.c ping-rdma-3/user_data.c
-ping-rdma-3.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-2.client)) \
-		     ping-rdma-3/round_trip.c
-ping-rdma-3.server = $(filter-out %/agent_operation.c %/account.c %/completions.c %/comp_channel.c, \
-		       $(ping-rdma-2.server)) ping-rdma-3/agent_operation.c
-
-# A stream of WRITEs.
-blast-rdma-1.before = ping-rdma-1
-blast-rdma-1.parts  = $(filter-out %/ping.c,$(ping-rdma-1.parts)) blast-rdma-1/blast.c
-blast-rdma-1.client = ping-sr-0/client.c ping-sr-0/completions.c ping-rdma-1/client_exchange.c \
-		      blast-rdma-1/client_operation.c blast-rdma-1/write_chain.c
-blast-rdma-1.server = $(filter-out %/account.c,$(ping-rdma-1.server)) blast-rdma-1/account.c
-
-# One piece of memory for all clients.
-count-atomic-1.before = ping-rdma-1
-count-atomic-1.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-rdma-1.parts)) \
-			count-atomic-1/count.c
-count-atomic-1.client = $(filter-out %/client_operation.c %/round_trip.c,$(ping-rdma-1.client)) \
-			ping-rdma-1/transfer.c count-atomic-1/client_operation.c count-atomic-1/atomics.c
-count-atomic-1.server = $(ping-rdma-1.server) count-atomic-1/words.c count-atomic-1/shared_memory.c
-
-# What moves is the server's part alone: its client is ping-sr-4's.
-ping-srq-4.before = ping-sr-4
-ping-srq-4.parts  = $(filter-out %/ping.c,$(ping-sr-4.parts))
-ping-srq-4.client = $(ping-sr-4.client) ping-sr-0/ping.c
-ping-srq-4.server = $(filter-out %/loop.c %/agent_operation.c,$(ping-sr-4.server)) \
-		    ping-srq-4/loop.c ping-srq-4/agent_operation.c ping-srq-4/transfer.c ping-srq-4/pool.c ping-srq-4/refill.c
-
-# Made as the stages are, of parts, but of another shape: what they do is no message to and fro, which
-# the tests that run all stages, and bench/, take for granted. So they are not in STAGES, and have suites
-# of their own.
-OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
-
-# The publisher knows nothing of those who read.
-pubsub-rdma-1.before = ping-rdma-1
-pubsub-rdma-1.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-rdma-1.parts))
-pubsub-rdma-1.client = $(filter-out %/round_trip.c,$(ping-rdma-1.client)) ping-rdma-1/transfer.c \
-		       pubsub-rdma-1/subscriber.c pubsub-rdma-1/reader.c pubsub-rdma-1/record.c
-pubsub-rdma-1.server = $(ping-rdma-1.server) pubsub-rdma-1/publisher.c pubsub-rdma-1/publication.c \
-		       pubsub-rdma-1/record.c count-atomic-1/shared_memory.c
-
-# The publisher's agents WRITE; a subscriber sleeps between its looks at memory.
-pubsub-rdma-2.before = pubsub-rdma-1
-pubsub-rdma-2.parts  = $(pubsub-rdma-1.parts) ping-rdma-1/transfer.c pubsub-rdma-1/record.c \
-		       ping-sr-3/completions.c ping-sr-3/comp_channel.c
-pubsub-rdma-2.client = $(filter-out %/completions.c %/round_trip.c,$(ping-rdma-1.client)) \
-		       pubsub-rdma-2/subscriber.c pubsub-rdma-1/reader.c
-pubsub-rdma-2.server = $(filter-out %/completions.c %/comp_channel.c %/agent_operation.c %/account.c, \
-			 $(ping-rdma-1.server)) \
-		       pubsub-rdma-2/agent_operation.c pubsub-rdma-2/publisher.c pubsub-rdma-1/publication.c
-
-# Both sides do the same, and the server with one client after the other: it has one terminal.
-talk-rdma-0.before = ping-rdma-3
-talk-rdma-0.parts  = $(filter-out %/ping.c %/transfer.c %/user_data.c,$(ping-rdma-1.parts)) \
-		     ping-sr-3/completions.c ping-sr-3/comp_channel.c \
-		     talk-rdma-0/sides.c talk-rdma-0/talk.c talk-rdma-0/slot.c talk-rdma-0/show.c \
-		     talk-rdma-0/typed.c
-talk-rdma-0.client = ping-sr-0/client.c
-talk-rdma-0.server = ping-sr-0/server.c ping-sr-0/admit.c ping-sr-0/agent.c ping-sr-0/serve_clients.c
-
-# All nine ways to wait that the course has (page 194): a part for CM events and one for completions,
-# each chosen by itself: no channel, a channel, a channel that does not block.
-NINE_CM.none          = ping-sr-0/cm_events.c ping-sr-0/serve_clients.c
-NINE_CM.channel       = ping-sr-2/cm_events.c ping-sr-2/cm_event_thread.c ping-sr-2/keepalive.c \
-			ping-sr-2/serve_clients.c
-NINE_CM.nonblocking   = ping-sr-4/cm_events.c ping-sr-2/keepalive.c ping-sr-0/serve_clients.c
-NINE_COMP.none        = ping-sr-0/completions.c
-NINE_COMP.channel     = ping-sr-3/completions.c ping-sr-3/comp_channel.c
-NINE_COMP.nonblocking = ping-sr-4/completions.c ping-sr-4/comp_channels.c
+# The nine ways to wait of the course (page 194): one for CM events and one for completions.
 NINE_WAYS = none channel nonblocking
+NINE_CM.none        = -DOUR_CM=our_cm_synchronous -DOUR_SERVE=our_serve_one_by_one -DOUR_OPTIONS=NULL
+NINE_CM.channel     = -DOUR_CM=our_cm_thread -DOUR_SERVE=our_serve_in_threads \
+		      -DOUR_OPTIONS=our_keepalive_options,our_max_clients_options
+NINE_CM.nonblocking = -DOUR_CM=our_cm_nonblocking -DOUR_SERVE=our_serve_one_by_one -DOUR_OPTIONS=our_keepalive_options
+NINE_COMPLETIONS.none        = our_busy_polling
+NINE_COMPLETIONS.channel     = our_comp_channel
+NINE_COMPLETIONS.nonblocking = our_nonblocking_channel
 NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(completions)))
 
 PROGRAMS = $(foreach stage,$(STAGES) $(OTHERS),$(stage)/client $(stage)/server)
@@ -187,8 +102,13 @@ DEVICES = devices/devices
 # The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
 # the left may call those to the right, never the other way round.
 ROOMS = common measure program
-ROOM_SOURCES = $(wildcard $(ROOMS:=/*.c))
-ROOM_LIBS = $(ROOMS:%=$(BUILD)/lib%.a)
+MAINS = program/client_main.c program/server_main.c
+ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
+# What no two stages have a file of their own for.
+SHARED_SOURCES = $(filter-out %/stage.c ping-rc-0/stage_events.c $(foreach stage,$(STAGES) $(OTHERS), \
+		   $($(stage).client) $($(stage).server) $($(stage).both)), \
+		   $(wildcard $(addsuffix /*.c,$(STAGES) $(OTHERS))))
+ROOM_LIBS = $(BUILD)/libstages.a $(ROOMS:%=$(BUILD)/lib%.a)
 
 include verbs-trace/verbs-trace.mk common-next/library.mk
 
@@ -210,16 +130,18 @@ $(BUILD)/%.o: %.c | $(HEADERS_FOUND)
 
 $(TOOL_OBJECTS) $(ONE_FILE): | $(HEADERS_FOUND)
 
-define room_rules
-$(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c))
+# Thin, so that the linker says which file it takes: see print-parts.
+define archive_rules
+$(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(2))
 	$$(SAY) AR $$@
 	@rm -f $$@
-	$$(Q)$$(AR) rcs $$@ $$^
+	$$(Q)$$(AR) rcsT $$@ $$^
 endef
-$(foreach room,$(ROOMS),$(eval $(call room_rules,$(room))))
+$(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room),$(filter $(room)/%,$(ROOM_SOURCES)))))
+$(eval $(call archive_rules,stages,$(SHARED_SOURCES)))
 
-# sources STAGE ROLE: those of a program, besides the rooms. Of the rooms the linker takes what no part has.
-sources = $(1)/stage.c $($(1).$(2)) $($(1).parts)
+# sources STAGE ROLE: those of a program, besides what the linker takes from the archives.
+sources = program/$(2)_main.c $(1)/stage.c $($(1).$(2)) $($(1).$(2).too) $($(1).both)
 
 # A program's stage: what its stage.c defines, by the name that program/ has for it.
 stage_is = -Wl,--defsym=our_stage=$(subst -,_,$(1))
@@ -228,9 +150,9 @@ define stage_rules
 $(1)/client: $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),client)) $(ROOM_LIBS)
 $(1)/server: $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),server)) $(ROOM_LIBS)
 $(1)/client $(1)/server: STAGE_IS = $(call stage_is,$(1))
-$(if $($(1).libs),$(1)/client $(1)/server: LIBS = $($(1).libs))
 endef
 $(foreach stage,$(STAGES) $(OTHERS),$(eval $(call stage_rules,$(stage))))
+ping-rc-0/client ping-rc-0/server: LIBS = -libverbs -pthread
 
 $(ONE_FILE): %: %.c
 	$(SAY) CC $<
@@ -240,32 +162,27 @@ $(DEVICES): $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) $(BUILD)/libmea
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -lm -o $@
 
-NINE_PARTS = $(filter-out %/cm_events.c %/completions.c,$(ping-sr-1.parts))
-# nine_rules CM COMPLETIONS
+# nine_rules CM COMPLETIONS ROLE
 define nine_rules
-$(BUILD)/nine/$(1)-$(2)/stage.o: nine/stage.c
-	@mkdir -p $$(@D)
-	$$(SAY) CC "$$< ($(1)-$(2))"
-	$$(Q)$$(COMPILE) -DOUR_NAME='"$(1)-$(2)"' -c $$< -o $$@
-
-$(BUILD)/nine/$(1)-$(2)/client: $(patsubst %.c,$(BUILD)/%.o,$(sort $(ping-sr-1.client) \
-		$(NINE_PARTS) $(filter-out %/serve_clients.c,$(NINE_CM.$(1))) $(NINE_COMP.$(2)) ping-sr-4/poll.c))
-$(BUILD)/nine/$(1)-$(2)/server: $(patsubst %.c,$(BUILD)/%.o,$(sort \
-		$(filter-out %/serve_clients.c,$(ping-sr-1.server)) \
-		$(NINE_PARTS) $(NINE_CM.$(1)) $(NINE_COMP.$(2)) ping-sr-4/poll.c))
-NINE_PROGRAMS += $(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server
-$(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server: $(BUILD)/nine/$(1)-$(2)/stage.o $(ROOM_LIBS)
-$(BUILD)/nine/$(1)-$(2)/client $(BUILD)/nine/$(1)-$(2)/server: STAGE_IS = $(call stage_is,nine)
+$(BUILD)/nine/$(1)-$(2)/$(3): $(BUILD)/nine/$(1)-$(2)/stage.o $(BUILD)/program/$(3)_main.o \
+		$(ping.both:%.c=$(BUILD)/%.o) $(ROOM_LIBS)
+$(BUILD)/nine/$(1)-$(2)/$(3): STAGE_IS = $(call stage_is,nine)
+NINE_PROGRAMS += $(BUILD)/nine/$(1)-$(2)/$(3)
 endef
-$(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),\
-	$(eval $(call nine_rules,$(cm),$(completions)))))
+$(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(foreach role,client server,\
+	$(eval $(call nine_rules,$(cm),$(completions),$(role))))))
+
+$(BUILD)/nine/%/stage.o: nine/stage.c
+	@mkdir -p $(@D)
+	$(SAY) CC "$< ($*)"
+	$(Q)$(COMPILE) -DOUR_NAME='"$*"' $(NINE_CM.$(firstword $(subst -, ,$*))) \
+		-DOUR_COMPLETIONS=$(NINE_COMPLETIONS.$(lastword $(subst -, ,$*))) -c $< -o $@
 
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
 BARE_EVENTS = $(BUILD)/ping-rc-0-events/client $(BUILD)/ping-rc-0-events/server
-bare_events_parts = $(filter-out %/completions.c,$(ping-rc-0.parts)) $(NINE_COMP.channel)
 $(foreach role,client server,$(eval $(BUILD)/ping-rc-0-events/$(role): \
-	$(patsubst %.c,$(BUILD)/%.o,ping-rc-0/stage_events.c $(ping-rc-0.$(role)) $(bare_events_parts)) $(ROOM_LIBS)))
-$(BARE_EVENTS): LIBS = $(ping-rc-0.libs)
+	$(patsubst %.c,$(BUILD)/%.o,ping-rc-0/stage_events.c program/$(role)_main.c $(ping-rc-0.both)) $(ROOM_LIBS)))
+$(BARE_EVENTS): LIBS = -libverbs -pthread
 $(BARE_EVENTS): STAGE_IS = $(call stage_is,ping-rc-0-events)
 
 bare-events: $(BARE_EVENTS) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
@@ -404,8 +321,12 @@ print-before:
 print-aside:
 	@echo $($(STAGE).aside)
 
+# Those that the linker takes, without the rooms.
 print-parts:
-	@echo $(call sources,$(STAGE),$(ROLE))
+	@$(MAKE) --no-print-directory --silent SAY=@: $(STAGE)/$(ROLE) >&2
+	@$(CC) $(CFLAGS) $(LDFLAGS) $(call stage_is,$(STAGE)) -Wl,--trace $(patsubst %.c,$(BUILD)/%.o, \
+		$(call sources,$(STAGE),$(ROLE))) $(ROOM_LIBS) $(LIBS) -o /dev/null | \
+		sed -n 's|^.*$(BUILD)/\(.*\)\.o)*$$|\1.c|p' | grep -vxF $(ROOM_SOURCES:%=-e %) | sort
 
 # The files of common/ that a stage has files of its own for.
 print-without:

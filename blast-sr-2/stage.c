@@ -2,11 +2,22 @@
 /*
  * What blast-sr-2 is made of. See common/stage.h.
  */
-#include "common/stage.h"
 #include "blast-sr-2/blast.h"
+#include "common/connect_info.h"
+#include "common/stage.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-2/keepalive.h"
 
 const struct our_stage blast_sr_2 = {
 	.name = "blast-sr-2",
 	.client = &our_blast_client_program,
 	.server = &our_blast_server_program,
+	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
+	.serve = our_serve_in_threads, /* ping-sr-2/serve_clients.c */
+	.waiting = {
+		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
+		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
+	},
+	.server_options = { our_client_limits_options, our_max_clients_options },
+	.options = { our_keepalive_options },
 };

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "common/cm_event.h"
+#include "common/connect_info.h"
 #include "common/connection_management.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "common/waiting.h"
 #include "program/addresses.h"
 #include "program/admission.h"
 #include "program/report.h"
@@ -65,6 +67,23 @@ void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	cm_id->context = agent;
 	agent->cm_id = cm_id;
 	our_learn_device(agent);
+}
+
+/*
+ * The id shares the listener's channel. Two threads that read one channel would take each other's
+ * events: the listener's would get this client's disconnect, and ours a request.
+ */
+int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
+
+	if (ret) {
+		our_report_error("rdma_migrate_id", ret, NULL);
+		rdma_destroy_id(cm_id);
+		return ret;
+	}
+	our_adopt_id(agent, cm_id);
+	return 0;
 }
 
 static void destroy_id(struct rdma_cm_id **cm_id)

@@ -15,6 +15,68 @@
 	"is there an RDMA device, and is the module rdma_ucm loaded? Without hardware: lab/run, " \
 	"see lab/README.md"
 
+/*
+ * Creates what this connection waits with for CM events: control->cm_channel (NULL if CM calls are
+ * synchronous) and control->cm_state. To be called before our_create_id or our_migrate_id.
+ *
+ * Returns 0 or an errno value, reported. our_destroy_event_channel undoes it, after our_destroy_id;
+ * see rdma_create_event_channel(3).
+ */
+int our_create_event_channel(struct our_control *control);
+void our_destroy_event_channel(struct our_control *control);
+
+/*
+ * To be called just before a CM call whose event will be awaited: starts the time of --timeout,
+ * which also limits a call that blocks.
+ */
+void our_start_cm_call(struct our_control *control);
+
+/*
+ * Ends the watch over the connection: from here on only the caller touches the QP. This is the
+ * first step of a tear-down, whether the connection was made or not.
+ */
+void our_stop_watching(struct our_control *control);
+
+/*
+ * Waits for the CM event `expected`, copies it into control->cm_event and acks it. `called` is the
+ * result of the CM call that causes the event, as an errno value. If CM calls are synchronous, the
+ * call has already waited, and only the event has to be examined.
+ *
+ * On a listener, RDMA_CM_EVENT_CONNECT_REQUEST gives a new id in control->cm_event.cm_id. It
+ * belongs to the caller, who gives it to our_migrate_id or destroys it.
+ *
+ * Returns 0; `called` if that is an error; the errno value that the event carries (ECONNREFUSED for
+ * a rejection); EINTR when the program was asked to stop; ETIMEDOUT when --timeout is over;
+ * ECONNRESET when the peer disconnected instead. Ignores an event that is a hint (see cm_event.h).
+ * Reports nothing: the caller knows what it asked for.
+ */
+int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called);
+
+/*
+ * Gives an id from a connect request to `agent`, and moves it to the agent's own event channel. As
+ * long as it shares the listener's channel, the thread that reads this channel gets the events of
+ * both.
+ *
+ * Returns 0, with agent->cm_id set (to be destroyed with our_destroy_id); or an errno value,
+ * reported, and the id has been destroyed, which refuses the client. See rdma_migrate_id(3).
+ */
+int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id);
+
+/*
+ * Waits until the peer disconnects, when this side has nothing more to send. Returns 0, EINTR when
+ * the program was asked to stop, or ETIMEDOUT when `limit_s` seconds are over (0: never), none of
+ * them reported; or another errno value, reported.
+ */
+int our_await_disconnect(struct our_control *control, uint64_t limit_s);
+
+/*
+ * How the connection has ended, as far as the CM can tell without waiting: 0: it has not;
+ * ECONNRESET: the peer has disconnected; ENODEV: the device was removed; EHOSTUNREACH: the peer is
+ * no longer reachable; or an errno value, reported. Costs a system call if the table does not watch:
+ * see waiting.h.
+ */
+int our_cm_end(struct our_control *control);
+
 /* Reports why there is no event channel. Returns `error`. */
 int our_report_no_channel(int error);
 

@@ -9,7 +9,7 @@
 #include "program/report.h"
 
 int our_create_control_struct(const struct our_options *options, const char *role,
-			      struct our_control **control)
+			      const struct our_waiting *waiting, struct our_control **control)
 {
 	struct our_control *new_control = calloc(1, sizeof(*new_control));
 
@@ -18,6 +18,7 @@ int our_create_control_struct(const struct our_options *options, const char *rol
 		return our_report_error("calloc", ENOMEM, NULL);
 	new_control->options = options;
 	new_control->role = role;
+	new_control->waiting = *waiting;
 	new_control->count = options->count;
 	new_control->data_size = (uint32_t)options->data_size;
 	new_control->n_sge = 1;

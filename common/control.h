@@ -44,6 +44,20 @@ struct our_completion {
 	uint32_t immediate;
 };
 
+/* How a connection waits: see waiting.h. */
+struct our_waiting {
+	const struct our_cm_ops *cm;
+	const struct our_completion_ops *completions;
+};
+
+#define OUR_POLL_BATCH 16
+
+/* Completions that were taken from the CQ, and not yet handed out. */
+struct our_batch {
+	struct ibv_wc wc[OUR_POLL_BATCH];
+	int next, polled;
+};
+
 /* One message buffer, with its SGE and work requests, which are made once. */
 struct our_buffer {
 	uint8_t *data;
@@ -68,13 +82,15 @@ struct our_keepalive {
 struct our_control {
 	const struct our_options *options; /* what the user typed; shared */
 	const char *role;                  /* "client", "listener" or "agent" */
+	struct our_waiting waiting;
+	const struct our_connect_info_ops *connect_info; /* NULL: nothing is told */
 
 	/* Connection management */
 	struct rdma_event_channel *cm_channel; /* NULL: the CM calls are synchronous */
 	struct rdma_cm_id *cm_id;
 	struct rdma_cm_id *second_cm_id; /* of a listener on any address: IPv4 and IPv6 */
 	struct our_cm_event cm_event;    /* the last one awaited */
-	struct our_cm_events *cm_events; /* the stage's own, for waiting: see stage.h */
+	void *cm_state;                  /* of the way to wait for CM events */
 	bool connected;
 	bool accepted; /* of an agent: was connected, and counts for -n */
 	bool leaving;  /* the tear-down has begun */
@@ -99,7 +115,8 @@ struct our_control {
 	uint32_t max_inline;     /* if the QP was granted that many */
 	uint32_t n_sge;          /* of each work request, at most; 1 unless the workload sets it */
 	_Atomic int async_error; /* an asynchronous event has ended the connection; any thread */
-	struct our_completions *completions;     /* the stage's own, for waiting: see stage.h */
+	struct our_batch batch;
+	void *completion_state;                  /* of the way to wait for completions */
 	struct our_comp_channels *comp_channels; /* shared with others, if one loop serves all */
 	struct our_agent *agent;                 /* the stage's own, if agents react */
 	struct our_transfer *transfer;           /* the stage's own, for the data */
@@ -132,8 +149,9 @@ struct our_control {
 };
 
 /*
- * Allocates a control structure. Everything in it is zero, except options, role and the negotiated
- * values, which start as the options say. `role` and `options` must outlive it.
+ * Allocates a control structure. Everything in it is zero, except options, role, how it waits (a
+ * copy of `waiting`) and the negotiated values, which start as the options say. `role` and `options`
+ * must outlive it.
  *
  * Returns 0 and *control, or ENOMEM, reported, and *control is NULL. The caller frees it with
  * our_destroy_control_struct, after everything that was set up in it has been torn down. Any
@@ -141,7 +159,7 @@ struct our_control {
  * guards.
  */
 int our_create_control_struct(const struct our_options *options, const char *role,
-			      struct our_control **control);
+			      const struct our_waiting *waiting, struct our_control **control);
 void our_destroy_control_struct(struct our_control *control);
 
 /*

@@ -8,6 +8,41 @@
 #include "common/control.h"
 
 /*
+ * Creates control->cq and what this connection waits with for its completions: see waiting.h.
+ * Returns 0 or an errno value, reported. our_destroy_cq undoes it, after the QP has been destroyed.
+ */
+int our_create_cq(struct our_control *control);
+void our_destroy_cq(struct our_control *control);
+
+/*
+ * Waits for the next completion, send or receive, whichever comes first, and checks its status.
+ * Calls our_keep_waiting while there is none.
+ *
+ * Returns 0 and *completion; what our_keep_waiting returned; ECONNRESET when the work request was
+ * flushed; for any other completion in error, reported, ECONNABORTED, EPIPE or EIO as
+ * our_check_completion_status does; EIO, reported, for a CQ that cannot be polled.
+ */
+int our_await_completion(struct our_control *control, struct our_completion *completion);
+
+/*
+ * The same without waiting, for loops. EAGAIN: there is none, and the next one makes an event. Only
+ * for ways to wait that can do so: see waiting.h.
+ */
+int our_take_completion(struct our_control *control, struct our_completion *completion);
+
+/*
+ * The same without checking the status. Returns 0 and *wc, valid until the next call; EAGAIN; or
+ * another errno value, reported.
+ */
+int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
+
+/*
+ * How many completions have been taken from the CQ and not yet been handed out: that many calls of
+ * our_await_completion will not wait. To be called by the connection's own thread.
+ */
+int our_completions_at_hand(const struct our_control *control);
+
+/*
  * Reports a work completion that failed: its status in words and as a number, the work request
  * (from wr_id, see transfer_posting.h), the QP, and the usual cause. Reads only what is valid in a
  * failed completion: status, wr_id, qp_num and vendor_err (ibv_poll_cq(3)).

@@ -40,12 +40,12 @@ EXERCISES = {
             "ping-sr-2e/cm_events.c",
             ("await_channel", "take_event", "await_next_event"),
             (
-                "our_create_event_channel",
-                "our_destroy_event_channel",
-                "our_await_cm_event",
-                "our_migrate_id",
-                "our_await_disconnect",
-                "our_cm_end",
+                "create",
+                "destroy",
+                "await",
+                "migrate",
+                "await_end",
+                "ended",
             ),
         ),
         Exercise("signaling", "blast-sr-2", "blast-sr-2/chains.c", (), ("signal_some",)),
@@ -120,7 +120,7 @@ EXERCISES = {
         Exercise(
             "asleep",
             "ping-sr-3",
-            "ping-sr-3/comp_channel.c",
+            "ping-sr-3/completions.c",
             ("take_cq_event",),
             (
                 "our_create_comp_channel",

@@ -25,7 +25,7 @@ CFLAGS ?= -O2 -g
 VERBS_TRACE = {tool}
 FLAGS = -std=c11 -D_GNU_SOURCE -I. -DOUR_VERBS_TRACE='"$(VERBS_TRACE)"' \\
 	-Wall -Wextra -Wshadow $(CFLAGS)
-ROOMS = $(wildcard common/*.c measure/*.c program/*.c)
+ROOMS = $(filter-out %_main.c,$(wildcard common/*.c measure/*.c program/*.c))
 PARTS = {parts}
 objects = $(patsubst %.c,build/%.o,$(1))
 
@@ -84,7 +84,7 @@ def write(directory: Path, stage: str, purpose: str) -> None:
     of_role = {role: ask("print-parts", STAGE=stage, ROLE=role) for role in ("client", "server")}
     parts = [path for path in of_role["client"] if path in of_role["server"]]
     own = {role: [path for path in of_role[role] if path not in parts] for role in of_role}
-    rooms = [f"{room}/{path.name}" for room in ROOMS for path in sorted((TOP / room).glob("*.c"))]
+    rooms = [f"{room}/{path.name}" for room in ROOMS for path in sorted((TOP / room).glob("*.c")) if not path.name.endswith("_main.c")]
     for path in needed(parts + own["client"] + own["server"] + rooms):
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(TOP / path, directory / path)

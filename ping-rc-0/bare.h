@@ -23,8 +23,8 @@ enum our_watch {
 	OUR_UNWATCHED, /* the peer has closed it, and goes on: it shows nothing more */
 };
 
-/* In control->cm_events. The connection's own thread. */
-struct our_cm_events {
+/* In control->cm_state. The connection's own thread. */
+struct our_bare {
 	int socket;        /* of the connection, or the listener's; -1: none */
 	int second_socket; /* of a listener on any address; -1: none */
 	enum our_watch watch;
@@ -37,11 +37,16 @@ struct our_cm_events {
 	struct our_bare_end local, remote;
 };
 
+static inline struct our_bare *our_bare_of(const struct our_control *control)
+{
+	return control->cm_state;
+}
+
 /* ---- device_choice.c: which device, which port of it, which GID ---- */
 
 /*
  * Opens the device that serves control->local_address, or that the options name, and chooses port,
- * GID and MTU: sets control->verbs, port_num, and the fields of control->cm_events for them.
+ * GID and MTU: sets control->verbs, port_num, and the fields of our_bare_of(control) for them.
  *
  * Returns 0 or an errno value, reported. our_close_device undoes it.
  */

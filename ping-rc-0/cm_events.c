@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-rc-0: there is no connection manager. A server waits for a TCP connection. As long as the
- * peer keeps this connection open, its end shows that the peer has gone. What a stage provides: see
- * common/stage.h.
+ * peer keeps this connection open, its end shows that the peer has gone.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,40 +26,28 @@
 #define QUIET_NS     OUR_NS_PER_S         /* until then a peer that has closed TCP must send */
 #define START_NS     (5 * OUR_NS_PER_S)   /* the same before its first message */
 
-const struct our_option *const our_watching_options = our_bare_options;
-
-int our_create_event_channel(struct our_control *control)
+static int create(struct our_control *control)
 {
-	control->cm_events = calloc(1, sizeof(*control->cm_events));
-	if (!control->cm_events)
+	control->cm_state = calloc(1, sizeof(*our_bare_of(control)));
+	if (!our_bare_of(control))
 		return our_report_error("calloc", ENOMEM, NULL);
-	control->cm_events->socket = -1;
-	control->cm_events->second_socket = -1;
+	our_bare_of(control)->socket = -1;
+	our_bare_of(control)->second_socket = -1;
 	return 0;
 }
 
-void our_destroy_event_channel(struct our_control *control)
+static void destroy(struct our_control *control)
 {
-	free(control->cm_events);
-	control->cm_events = NULL;
-}
-
-void our_start_cm_call(struct our_control *control)
-{
-	(void)control; /* each wait has its own limit */
-}
-
-void our_stop_watching(struct our_control *control)
-{
-	(void)control; /* only a wait looks at the socket */
+	free(our_bare_of(control));
+	control->cm_state = NULL;
 }
 
 /* accept(2) on either socket of a listener. */
 static int await_connect_request(struct our_control *listener)
 {
 	struct pollfd fds[] = {
-		{ .fd = listener->cm_events->socket, .events = POLLIN },
-		{ .fd = listener->cm_events->second_socket, .events = POLLIN },
+		{ .fd = our_bare_of(listener)->socket, .events = POLLIN },
+		{ .fd = our_bare_of(listener)->second_socket, .events = POLLIN },
 		{ .fd = our_stop_fd(), .events = POLLIN },
 	};
 	int fd;
@@ -84,7 +71,7 @@ static int await_connect_request(struct our_control *listener)
 	return 0;
 }
 
-int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+static int await(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return await_connect_request(control);
@@ -102,7 +89,7 @@ static bool is_ipv4(const union ibv_gid *gid)
 static int check_remote(const struct our_control *agent)
 {
 	static const union ibv_gid none;
-	const struct our_cm_events *bare = agent->cm_events;
+	const struct our_bare *bare = our_bare_of(agent);
 	bool ipv4 = is_ipv4(&bare->local.gid);
 
 	if (!bare->is_ethernet)
@@ -124,7 +111,7 @@ static int check_remote(const struct our_control *agent)
 static int learn_addresses(struct our_control *agent)
 {
 	socklen_t local = sizeof(agent->local_address), peer = sizeof(agent->peer_address);
-	int fd = agent->cm_events->socket;
+	int fd = our_bare_of(agent)->socket;
 
 	if (getsockname(fd, (struct sockaddr *)&agent->local_address, &local))
 		return our_report_error("getsockname", errno, NULL);
@@ -141,7 +128,7 @@ static int take_request(struct our_control *agent)
 	ret = learn_addresses(agent);
 	if (ret)
 		return ret;
-	ret = our_receive_end(agent, &agent->cm_events->remote, our_end_of_wait(LINE_LIMIT_S));
+	ret = our_receive_end(agent, &our_bare_of(agent)->remote, our_end_of_wait(LINE_LIMIT_S));
 	if (ret)
 		return our_report_exchange(agent, "recv", ret);
 	ret = our_choose_device(agent);
@@ -151,12 +138,12 @@ static int take_request(struct our_control *agent)
 	return ret ? ret : our_check_data_size(agent);
 }
 
-int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	int ret;
 
 	our_adopt_id(agent, cm_id);
-	agent->cm_events->socket = agent->cm_event.socket;
+	our_bare_of(agent)->socket = agent->cm_event.socket;
 	ret = take_request(agent);
 	if (ret)
 		our_destroy_id(agent);
@@ -166,7 +153,7 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 /* The peer goes on, although it has closed the socket. */
 static void end_watch(struct our_control *control)
 {
-	control->cm_events->watch = OUR_UNWATCHED;
+	our_bare_of(control)->watch = OUR_UNWATCHED;
 	control->keepalive.due_ns = UINT64_MAX;
 	if (!control->options->quiet)
 		our_report_sentence(
@@ -179,7 +166,7 @@ static void end_watch(struct our_control *control)
 static bool has_shut(struct our_control *control)
 {
 	char waste[256];
-	ssize_t n = recv(control->cm_events->socket, waste, sizeof(waste), MSG_DONTWAIT);
+	ssize_t n = recv(our_bare_of(control)->socket, waste, sizeof(waste), MSG_DONTWAIT);
 
 	return !n || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
@@ -190,7 +177,7 @@ static bool has_shut(struct our_control *control)
  */
 static void look(struct our_control *control, uint64_t now_ns)
 {
-	struct our_cm_events *bare = control->cm_events;
+	struct our_bare *bare = our_bare_of(control);
 	struct our_keepalive *keepalive = &control->keepalive;
 
 	bare->look_ns = now_ns + LOOK_NS;
@@ -208,25 +195,19 @@ static void look(struct our_control *control, uint64_t now_ns)
 	}
 }
 
-int our_cm_fd(const struct our_control *control)
+static int fd(const struct our_control *control)
 {
-	return control->cm_events->watch == OUR_WATCHED ? control->cm_events->socket : -1;
+	return our_bare_of(control)->watch == OUR_WATCHED ? our_bare_of(control)->socket : -1;
 }
 
-int our_keep_waiting(struct our_control *control)
+static int idle(struct our_control *control, uint64_t now_ns)
 {
-	uint64_t now_ns = our_now_ns();
-
-	if (our_stop_requested())
-		return EINTR;
-	if (now_ns >= control->cm_events->look_ns)
+	if (now_ns >= our_bare_of(control)->look_ns)
 		look(control, now_ns);
-	if (control->ended)
-		return control->ended;
-	return now_ns > control->wait_until_ns ? ETIMEDOUT : 0;
+	return control->ended;
 }
 
-int our_cm_end(struct our_control *control)
+static int ended(struct our_control *control)
 {
 	look(control, our_now_ns());
 	return control->ended;
@@ -271,19 +252,31 @@ static int await_last_send(struct our_control *agent, uint64_t until_ns)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control, uint64_t limit_s)
+static int await_end(struct our_control *control, uint64_t until_ns)
 {
-	uint64_t until_ns = our_end_of_wait(limit_s);
 	int ret = 0;
 
 	if (control->transfer)
 		ret = await_last_send(control, until_ns);
-	while (!ret && control->cm_events->watch == OUR_WATCHED) {
-		ret = our_await_socket(control->cm_events->socket, POLLIN, until_ns);
+	while (!ret && our_bare_of(control)->watch == OUR_WATCHED) {
+		ret = our_await_socket(our_bare_of(control)->socket, POLLIN, until_ns);
 		if (!ret && has_shut(control))
-			control->cm_events->watch = OUR_SHUT;
+			our_bare_of(control)->watch = OUR_SHUT;
 	}
 	if (!ret)
 		control->ended = ECONNRESET; /* it closed it long ago: as far as we know */
 	return ret;
 }
+
+const struct our_cm_ops our_cm_bare = {
+	.name = "no connection manager",
+	.create = create,
+	.destroy = destroy,
+	.await = await,
+	.migrate = migrate,
+	.await_end = await_end,
+	.ended = ended,
+	.watches = false,
+	.idle = idle,
+	.fd = fd,
+};

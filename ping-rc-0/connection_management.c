@@ -25,7 +25,7 @@ int our_create_id(struct our_control *control)
 	/* A client that was refused tries again. */
 	control->leaving = false;
 	control->ended = 0;
-	control->cm_events->watch = OUR_WATCHED;
+	our_bare_of(control)->watch = OUR_WATCHED;
 	return 0;
 }
 
@@ -38,8 +38,8 @@ static void close_socket(int *fd)
 
 void our_destroy_id(struct our_control *control)
 {
-	close_socket(&control->cm_events->second_socket);
-	close_socket(&control->cm_events->socket);
+	close_socket(&our_bare_of(control)->second_socket);
+	close_socket(&our_bare_of(control)->socket);
 	our_close_device(control);
 }
 
@@ -153,7 +153,7 @@ static int listen_on_socket(int *listening, const struct sockaddr *address, int 
 
 int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog)
 {
-	int ret = listen_on_socket(&control->cm_events->socket, address, backlog);
+	int ret = listen_on_socket(&our_bare_of(control)->socket, address, backlog);
 
 	if (ret)
 		return ret;
@@ -164,7 +164,7 @@ int our_listener_bind(struct our_control *control, struct sockaddr *address, int
 
 int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog)
 {
-	return listen_on_socket(&control->cm_events->second_socket, address, backlog);
+	return listen_on_socket(&our_bare_of(control)->second_socket, address, backlog);
 }
 
 void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
@@ -178,7 +178,7 @@ void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
  */
 static int setup_own_end(struct our_control *control)
 {
-	struct our_bare_end *local = &control->cm_events->local;
+	struct our_bare_end *local = &our_bare_of(control)->local;
 
 	local->qp_num = control->qp->qp_num;
 	if (getrandom(&local->psn, sizeof(local->psn), 0) != sizeof(local->psn))
@@ -192,7 +192,7 @@ static int connect_socket(struct our_control *control, uint64_t until_ns, const 
 {
 	const struct sockaddr *address = (const struct sockaddr *)&control->peer_address;
 	socklen_t length = sizeof(control->local_address), error_length = sizeof(int);
-	int *fd = &control->cm_events->socket, error = 0, ret;
+	int *fd = &our_bare_of(control)->socket, error = 0, ret;
 
 	*call = "socket";
 	*fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -219,10 +219,10 @@ static int exchange_with_server(struct our_control *control, uint64_t until_ns)
 {
 	int ret;
 
-	ret = our_send_end(control, &control->cm_events->local);
+	ret = our_send_end(control, &our_bare_of(control)->local);
 	if (ret)
 		return our_report_exchange(control, "send", ret);
-	ret = our_receive_end(control, &control->cm_events->remote, until_ns);
+	ret = our_receive_end(control, &our_bare_of(control)->remote, until_ns);
 	if (ret)
 		return our_report_exchange(control, "recv", ret);
 	ret = our_connect_qp(control);
@@ -273,7 +273,7 @@ int our_agent_connect(struct our_control *control)
 	ret = our_connect_qp(control);
 	if (ret) /* the client named an address to which there is no route */
 		return ret == ENETUNREACH ? EHOSTUNREACH : ret;
-	ret = our_send_end(control, &control->cm_events->local);
+	ret = our_send_end(control, &our_bare_of(control)->local);
 	if (ret)
 		return our_report_exchange(control, "send", ret);
 	ret = our_receive_done(control, our_end_of_wait(EXCHANGE_LIMIT_S));

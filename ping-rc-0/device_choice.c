@@ -109,15 +109,15 @@ static int choose_gid(struct our_control *control, struct ibv_context *verbs,
 			"--gid-index: port %d of %s has no GID there: `ibv_devinfo -v` lists those "
 			"that it has",
 			control->port_num, ibv_get_device_name(verbs->device));
-	control->cm_events->gid_index = (uint8_t)chosen->gid_index;
-	control->cm_events->local.gid = chosen->gid;
+	our_bare_of(control)->gid_index = (uint8_t)chosen->gid_index;
+	our_bare_of(control)->local.gid = chosen->gid;
 	return 0;
 }
 
 /* What depends on the port. */
 static int setup_port(struct our_control *control, struct ibv_context *verbs)
 {
-	struct our_cm_events *bare = control->cm_events;
+	struct our_bare *bare = our_bare_of(control);
 	struct ibv_port_attr port;
 	int ret;
 

@@ -18,7 +18,7 @@ void our_disconnect(struct our_control *control)
 	our_stop_watching(control);
 	control->connected = false;
 	our_flush_qp(control); /* the buffers are ours again */
-	shutdown(control->cm_events->socket, SHUT_RDWR);
+	shutdown(our_bare_of(control)->socket, SHUT_RDWR);
 }
 
 bool our_must_not_wait(const struct our_control *control)

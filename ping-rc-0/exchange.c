@@ -122,26 +122,26 @@ int our_send_end(struct our_control *control, const struct our_bare_end *end)
 	for (i = 0; i < DIGITS / 2; i++)
 		length += snprintf(line + length, sizeof(line) - (size_t)length, "%02x",
 				   end->gid.raw[i]);
-	return send_text(control->cm_events->socket, line, sizeof(line));
+	return send_text(our_bare_of(control)->socket, line, sizeof(line));
 }
 
 int our_receive_end(struct our_control *control, struct our_bare_end *end, uint64_t until_ns)
 {
 	char line[sizeof(LINE)];
-	int ret = receive_text(control->cm_events->socket, line, sizeof(line), until_ns);
+	int ret = receive_text(our_bare_of(control)->socket, line, sizeof(line), until_ns);
 
 	return ret ? ret : parse_line(line, end);
 }
 
 int our_send_done(struct our_control *control)
 {
-	return send_text(control->cm_events->socket, DONE, sizeof(DONE));
+	return send_text(our_bare_of(control)->socket, DONE, sizeof(DONE));
 }
 
 int our_receive_done(struct our_control *control, uint64_t until_ns)
 {
 	char word[sizeof(DONE)];
-	int ret = receive_text(control->cm_events->socket, word, sizeof(word), until_ns);
+	int ret = receive_text(our_bare_of(control)->socket, word, sizeof(word), until_ns);
 
 	return !ret && memcmp(word, DONE, sizeof(DONE)) ? EPROTO : ret;
 }

@@ -38,7 +38,7 @@ static int to_init(struct our_control *control)
  */
 static void setup_address(const struct our_control *control, struct ibv_ah_attr *address)
 {
-	const struct our_cm_events *bare = control->cm_events;
+	const struct our_bare *bare = our_bare_of(control);
 
 	address->port_num = control->port_num;
 	address->dlid = bare->remote.lid;
@@ -53,7 +53,7 @@ static void setup_address(const struct our_control *control, struct ibv_ah_attr 
  */
 static int to_rtr(struct our_control *control)
 {
-	const struct our_cm_events *bare = control->cm_events;
+	const struct our_bare *bare = our_bare_of(control);
 	struct ibv_qp_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
@@ -78,7 +78,7 @@ static int to_rts(struct our_control *control)
 
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_RTS;
-	attr.sq_psn = control->cm_events->local.psn;
+	attr.sq_psn = our_bare_of(control)->local.psn;
 	attr.timeout = ACK_TIMEOUT;
 	attr.retry_cnt = RETRY_COUNT;
 	attr.rnr_retry = RNR_RETRY_COUNT;

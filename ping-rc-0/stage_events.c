@@ -3,10 +3,18 @@
  * ping-rc-0 asleep until there is a completion: for bench/. See common/stage.h.
  */
 #include "common/stage.h"
+#include "ping-rc-0/bare.h"
 #include "ping-sr-0/ping.h"
 
 const struct our_stage ping_rc_0_events = {
 	.name = "ping-rc-0-events",
 	.client = &our_ping_client_program,
 	.server = &our_ping_server_program,
+	.serve = our_serve_one_by_one, /* ping-sr-0/serve_clients.c */
+	.waiting = {
+		.cm = &our_cm_bare,               /* ping-rc-0/cm_events.c */
+		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
+	},
+	.server_options = { our_message_options },
+	.options = { our_bare_options },
 };

@@ -98,7 +98,7 @@ static int end_with_counts(struct our_control *agent)
 
 int our_agent_react(struct our_control *agent, const struct our_completion *completion)
 {
-	return our_take_completion(agent, completion);
+	return our_take_watched_completion(agent, completion);
 }
 
 bool our_agent_is_done(const struct our_control *agent)

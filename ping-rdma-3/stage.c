@@ -2,11 +2,22 @@
 /*
  * What ping-rdma-3 is made of. See common/stage.h.
  */
+#include "common/connect_info.h"
 #include "common/stage.h"
 #include "ping-rdma-3/watch.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-2/keepalive.h"
 
 const struct our_stage ping_rdma_3 = {
 	.name = "ping-rdma-3",
 	.client = &our_ping_watch_client_program,
 	.server = &our_ping_watch_server_program,
+	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
+	.serve = our_serve_in_threads, /* ping-sr-2/serve_clients.c */
+	.waiting = {
+		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
+		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
+	},
+	.server_options = { our_client_limits_options, our_max_clients_options },
+	.options = { our_keepalive_options },
 };

@@ -112,7 +112,8 @@ static int take_immediate(struct our_control *control, const struct our_completi
 	return our_expect_count(control, &control->transfer->exchange);
 }
 
-int our_take_completion(struct our_control *control, const struct our_completion *completion)
+int our_take_watched_completion(struct our_control *control,
+				const struct our_completion *completion)
 {
 	if (immediate && completion->has_immediate)
 		return take_immediate(control, completion);
@@ -129,7 +130,7 @@ static int look_around(struct our_control *control)
 	int ret = our_await_time(control, 1, &completion); /* the time is over: it does not wait */
 
 	if (!ret)
-		ret = our_take_completion(control, &completion);
+		ret = our_take_watched_completion(control, &completion);
 	if (ret && ret != EAGAIN)
 		return ret;
 	if (control->transfer->exchange.received[OUR_COUNT_TOLD])
@@ -161,7 +162,7 @@ static int await_immediate(struct our_control *control)
 			return ENODATA;
 		ret = our_await_completion(control, &completion);
 		if (!ret)
-			ret = our_take_completion(control, &completion);
+			ret = our_take_watched_completion(control, &completion);
 	}
 	transfer->progress->arrived = false;
 	return ret == ETIMEDOUT ? explain_silence(control) : ret;
@@ -219,7 +220,7 @@ int our_await_written(struct our_control *control)
 	while (!ret && control->transfer->progress->writing) {
 		ret = our_await_completion(control, &completion);
 		if (!ret)
-			ret = our_take_completion(control, &completion);
+			ret = our_take_watched_completion(control, &completion);
 	}
 	return ret;
 }

@@ -45,7 +45,8 @@ void our_clear_memory(struct our_control *control);
  * Takes any completion: of the exchange, of our WRITE, or of one of the peer's with immediate data.
  * Never waits. Returns 0; EPROTO, reported; or what our_judge_post returns.
  */
-int our_take_completion(struct our_control *control, const struct our_completion *completion);
+int our_take_watched_completion(struct our_control *control,
+				const struct our_completion *completion);
 
 /*
  * Waits until OUR_RECV_BUFFER, which has been cleared, holds a message, and counts it in

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "common/connect_info.h"
 #include "common/connection_management.h"
 #include "common/device.h"
 #include "common/stage.h"
@@ -36,7 +37,7 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_control_struct(listener->options, "agent", &agent);
+	ret = our_create_control_struct(listener->options, "agent", &listener->waiting, &agent);
 	if (ret) {
 		/*
 		 * The client is refused without a reason: the listener's private data may be in
@@ -46,6 +47,7 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 		our_note_failure(listener->admission, ret);
 		return ret;
 	}
+	agent->connect_info = listener->connect_info;
 	agent->admission = listener->admission;
 	agent->cm_event = listener->cm_event;
 	our_adopt_id(agent, cm_id);

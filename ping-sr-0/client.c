@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The client: connects, moves messages, and leaves. client_operation.c decides which messages and
- * how. Read main first, then connect_to, which sets up what the last lines of main tear down.
+ * how. Read our_run_client first, then connect_to, which sets up what disconnect_from_server tears
+ * down.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -91,37 +92,15 @@ static void disconnect_from_server(struct our_control *client)
 	our_destroy_event_channel(client);
 }
 
-int main(int argc, char **argv)
+int our_run_client(struct our_control *client)
 {
-	struct our_program program = *our_stage.client;
-	struct our_options options;
-	struct our_control *client;
 	int ret, shown;
-
-	our_name_program(&program, our_stage.name, "client");
-	our_add_options(&program, our_waiting_options);
-	our_add_options(&program, our_watching_options);
-	ret = our_process_options(argc, argv, &program, &options);
-	if (ret)
-		return our_options_exit_status(ret);
-	ret = our_catch_signals();
-	if (ret)
-		goto out_unprocess_options;
-	ret = our_create_control_struct(&options, "client", &client);
-	if (ret)
-		goto out_unprocess_options;
 
 	ret = connect_to_server(client);
 	if (ret)
-		goto out_destroy_control;
+		return ret;
 	ret = our_client_operation(client);
 	shown = our_report_results(client);
-	ret = shown ? shown : ret; /* EINTR is no failure; results that are lost are */
 	disconnect_from_server(client);
-
-out_destroy_control:
-	our_destroy_control_struct(client);
-out_unprocess_options:
-	our_unprocess_options(&options);
-	return our_exit_status(ret);
+	return shown ? shown : ret; /* EINTR is no failure; results that are lost are */
 }

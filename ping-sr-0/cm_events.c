@@ -2,7 +2,7 @@
 /*
  * ping-sr-0: the simplest way to wait for the connection manager: the calls wait. An id that is
  * created without an event channel is synchronous: each CM call blocks until its event is there,
- * and leaves that event in cm_id->event. What a stage provides: see common/stage.h.
+ * and leaves that event in cm_id->event.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,20 +19,18 @@
 
 #define SILENCE_NS (5 * OUR_NS_PER_S)
 
-const struct our_option *const our_watching_options = NULL;
-
-int our_create_event_channel(struct our_control *control)
+static int create(struct our_control *control)
 {
 	control->cm_channel = NULL; /* librdmacm gives each id its own channel */
 	return 0;
 }
 
-void our_destroy_event_channel(struct our_control *control)
+static void destroy(struct our_control *control)
 {
 	(void)control;
 }
 
-void our_start_cm_call(struct our_control *control)
+static void start_call(struct our_control *control)
 {
 	/* rdma_disconnect waits for the peer, which may be busy for a long time. */
 	uint64_t limit_s = control->leaving ? our_disconnect_limit_s(control)
@@ -40,11 +38,6 @@ void our_start_cm_call(struct our_control *control)
 
 	/* The call blocks inside librdmacm; only a signal can interrupt it. */
 	our_limit_calls((unsigned int)limit_s);
-}
-
-void our_stop_watching(struct our_control *control)
-{
-	(void)control; /* no thread watches */
 }
 
 /* Ends what our_start_cm_call began; `called` is what the call returned. */
@@ -116,7 +109,7 @@ static int take_event(struct our_control *control)
 }
 
 /* Waits until the connection has ended, or our_now_ns is `until_ns`. */
-static int await_end(struct our_control *control, uint64_t until_ns)
+static int wait_for_end(struct our_control *control, uint64_t until_ns)
 {
 	struct pollfd channel = { .fd = control->cm_id->channel->fd, .events = POLLIN };
 	int ready, ret = 0;
@@ -133,7 +126,7 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 	return control->ended && ret == EAGAIN ? 0 : ret;
 }
 
-int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+static int await(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return await_connect_request(control);
@@ -143,14 +136,14 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	 * The call has not waited, or a signal has interrupted it, but the request has been sent.
 	 */
 	if (expected == RDMA_CM_EVENT_DISCONNECTED && (called == EAGAIN || called == EINTR))
-		return await_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
+		return wait_for_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
 	called = called ? called : our_judge_cm_event(&control->cm_event, expected);
 	if (!called && expected == RDMA_CM_EVENT_ESTABLISHED && !control->agreed)
 		control->keepalive.due_ns = our_now_ns() + SILENCE_NS;
 	return called;
 }
 
-int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	int ret = 0;
 
@@ -171,61 +164,54 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
  * The same for a side that has not called rdma_disconnect. It may take the event that the call
  * would wait for, so from now on the call must not block.
  */
-static int look_for_end(struct our_control *control, uint64_t until_ns)
+static int await_end(struct our_control *control, uint64_t until_ns)
 {
 	if (fcntl(control->cm_id->channel->fd, F_SETFL, O_NONBLOCK))
 		return our_report_error("fcntl", errno, NULL);
-	return await_end(control, until_ns);
-}
-
-int our_await_disconnect(struct our_control *control, uint64_t limit_s)
-{
-	return look_for_end(control, our_end_of_wait(limit_s));
-}
-
-int our_cm_fd(const struct our_control *control)
-{
-	(void)control;
-	return -1;
+	return wait_for_end(control, until_ns);
 }
 
 /* Says once what the program waits for, if nothing has come since the last look. */
-static void note_silence(struct our_control *control, uint64_t now_ns)
+static int idle(struct our_control *control, uint64_t now_ns)
 {
 	const struct our_statistics *statistics = &control->statistics;
 	uint64_t message = statistics->messages + 1;
 
+	if (now_ns <= control->keepalive.due_ns)
+		return 0;
 	if (control->keepalive.heard) {
 		control->keepalive.heard = false;
 		control->keepalive.due_ns = now_ns + SILENCE_NS;
-		return;
+		return 0;
 	}
 	control->keepalive.due_ns = UINT64_MAX;
 	if (statistics->started_ns)
 		message += statistics->warm_up;
 	if (control->options->quiet || control->count == OUR_COUNT_UNLIMITED)
-		return;
+		return 0;
 	our_report_sentence("still waiting for message %" PRIu64 " of %" PRIu64 " from the %s: has "
 			    "the other side been started with the same -c and -s?",
 			    message, control->count,
 			    strcmp(control->role, "agent") ? "server" : "client");
+	return 0;
 }
 
-/* Nothing reads the channel, so a peer that has gone is not noticed. */
-int our_keep_waiting(struct our_control *control)
+static int ended(struct our_control *control)
 {
-	uint64_t now_ns = our_now_ns();
-
-	if (our_stop_requested())
-		return EINTR;
-	if (now_ns > control->keepalive.due_ns)
-		note_silence(control, now_ns);
-	return now_ns > control->wait_until_ns ? ETIMEDOUT : 0;
-}
-
-int our_cm_end(struct our_control *control)
-{
-	int ret = control->ended ? 0 : look_for_end(control, our_now_ns());
+	int ret = control->ended ? 0 : await_end(control, our_now_ns());
 
 	return ret && ret != ETIMEDOUT ? ret : control->ended;
 }
+
+const struct our_cm_ops our_cm_synchronous = {
+	.name = "synchronous CM calls",
+	.create = create,
+	.destroy = destroy,
+	.start_call = start_call,
+	.await = await,
+	.migrate = migrate,
+	.await_end = await_end,
+	.ended = ended,
+	.watches = false,
+	.idle = idle,
+};

@@ -7,10 +7,8 @@
 #include "program/admission.h"
 #include "program/stop.h"
 
-const struct our_option *const our_serving_options = NULL;
-
 /* If one client is refused, or fails, the next is still served. */
-int our_serve_clients(struct our_control *listener)
+int our_serve_one_by_one(struct our_control *listener)
 {
 	struct our_control *agent;
 	int ret = 0;

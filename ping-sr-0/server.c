@@ -10,9 +10,7 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "program/addresses.h"
-#include "program/admission.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 #define BACKLOG 1024 /* clients that wait while others are served; the kernel takes no more */
 
@@ -79,41 +77,13 @@ static void stop_listening(struct our_control *listener)
 	our_destroy_event_channel(listener);
 }
 
-int main(int argc, char **argv)
+int our_run_server(struct our_control *listener)
 {
-	struct our_program program = *our_stage.server;
-	struct our_admission admission;
-	struct our_options options;
-	struct our_control *listener;
-	int ret;
+	int ret = start_listening(listener);
 
-	our_name_program(&program, our_stage.name, "server");
-	our_add_options(&program, our_server_options);
-	our_add_options(&program, our_serving_options);
-	our_add_options(&program, our_waiting_options);
-	our_add_options(&program, our_watching_options);
-	ret = our_process_options(argc, argv, &program, &options);
 	if (ret)
-		return our_options_exit_status(ret);
-	our_check_server_options(&options);
-	ret = our_catch_signals();
-	if (ret)
-		goto out_unprocess_options;
-	ret = our_create_control_struct(&options, "listener", &listener);
-	if (ret)
-		goto out_unprocess_options;
-	our_open_admission(&admission, &options);
-	listener->admission = &admission;
-
-	ret = start_listening(listener);
-	if (ret)
-		goto out_destroy_control;
-	ret = our_serve_clients(listener);
+		return ret;
+	ret = our_stage.serve(listener);
 	stop_listening(listener);
-
-out_destroy_control:
-	our_destroy_control_struct(listener);
-out_unprocess_options:
-	our_unprocess_options(&options);
-	return our_exit_status(ret);
+	return ret;
 }

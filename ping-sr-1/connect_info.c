@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-1: the client tells the server, in the private data of its connect request, how many
- * messages of what size it will send. The server checks all of it before it uses it. What a stage
- * provides: see common/stage.h.
+ * messages of what size it will send. The server checks all of it before it uses it.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/connect_info.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/admission.h"
@@ -23,7 +23,7 @@ static struct {
 	uint64_t count, duration_s, data_size; /* 0: not given */
 } ignored;
 
-static const struct our_option server_options[] = {
+const struct our_option our_client_limits_options[] = {
 	{ "count", 'c', "N", "has no effect: each client sends its own",
 	  OUR_OWN_NUMBER(ignored.count, 1, OUR_COUNT_UNLIMITED - 1) },
 	{ "duration", 'D', "SECONDS", "has no effect: each client sends its own",
@@ -40,16 +40,14 @@ static const struct our_option server_options[] = {
 	{ 0 },
 };
 
-const struct our_option *const our_server_options = server_options;
-
-void our_check_server_options(const struct our_options *options)
+static void check_options(const struct our_options *options)
 {
 	if (!options->quiet && (ignored.count || ignored.duration_s || ignored.data_size))
 		our_report_sentence("-c, -s and -D do not matter here: each client says what it is "
 				    "going to send");
 }
 
-void our_setup_connect_info(struct our_control *control, struct rdma_conn_param *param)
+static void tell(struct our_control *control, struct rdma_conn_param *param)
 {
 	const struct our_connect_info info = {
 		.count = control->count,
@@ -64,8 +62,8 @@ void our_setup_connect_info(struct our_control *control, struct rdma_conn_param 
 	control->agreed = true;
 }
 
-/* Keeps the reason for our_setup_refusal, which tells the client. */
-static int refuse(struct our_control *control, enum our_refusal_reason reason, uint64_t limit)
+/* Keeps the reason for `refuse`, which tells the client. */
+static int refuse_for(struct our_control *control, enum our_refusal_reason reason, uint64_t limit)
 {
 	control->refusal_reason = reason;
 	control->refusal_limit = limit;
@@ -80,18 +78,18 @@ static int check_connect_info(struct our_control *control, const struct our_conn
 		our_report_sentence("client refused: it wants to send %" PRIu64
 				    " messages, and 1 to %" PRIu64 " are allowed (--max-count)",
 				    info->count, limits->max_count);
-		return refuse(control, OUR_REFUSED_COUNT, limits->max_count);
+		return refuse_for(control, OUR_REFUSED_COUNT, limits->max_count);
 	}
 	if (info->data_size == 0 || info->data_size > limits->max_size) {
 		our_report_sentence("client refused: its messages have %" PRIu64
 				    " bytes, and 1 to %" PRIu64 " are allowed (--max-size)",
 				    info->data_size, limits->max_size);
-		return refuse(control, OUR_REFUSED_SIZE, limits->max_size);
+		return refuse_for(control, OUR_REFUSED_SIZE, limits->max_size);
 	}
 	return 0;
 }
 
-int our_take_connect_info(struct our_control *control, const struct our_cm_event *request)
+static int take(struct our_control *control, const struct our_cm_event *request)
 {
 	struct our_connect_info info;
 	int ret;
@@ -101,7 +99,7 @@ int our_take_connect_info(struct our_control *control, const struct our_cm_event
 		our_report_sentence("client refused: its private data (%u bytes) make no sense; is "
 				    "it a client of ping-sr-1 or later?",
 				    request->private_data_length);
-		return refuse(control, OUR_REFUSED_NO_SENSE, 0);
+		return refuse_for(control, OUR_REFUSED_NO_SENSE, 0);
 	}
 	ret = check_connect_info(control, &info);
 	if (ret)
@@ -140,7 +138,7 @@ static enum our_refusal_reason reason_of(int error)
 	}
 }
 
-uint8_t our_setup_refusal(struct our_control *control, int error)
+static uint8_t refuse(struct our_control *control, int error)
 {
 	struct our_refusal refusal = {
 		.reason = (enum our_refusal_reason)control->refusal_reason,
@@ -159,7 +157,7 @@ uint8_t our_setup_refusal(struct our_control *control, int error)
 	return OUR_REFUSAL_LENGTH;
 }
 
-void our_explain_refusal(const struct our_control *control, char *text, size_t size)
+static void explain(const struct our_control *control, char *text, size_t size)
 {
 	const struct our_cm_event *event = &control->cm_event;
 	struct our_refusal refusal;
@@ -213,3 +211,11 @@ void our_explain_refusal(const struct our_control *control, char *text, size_t s
 		break;
 	}
 }
+
+const struct our_connect_info_ops our_private_data = {
+	.tell = tell,
+	.take = take,
+	.refuse = refuse,
+	.explain = explain,
+	.check_options = check_options,
+};

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/options.h"
+
 #define OUR_CONNECT_INFO_MAGIC   0x4f555231u /* "OUR1" */
 #define OUR_CONNECT_INFO_VERSION 1
 #define OUR_CONNECT_INFO_LENGTH  32
@@ -23,6 +25,9 @@ extern struct our_client_limits {
 	uint64_t max_count;
 	uint64_t max_size;
 } our_client_limits;
+
+/* The options for these, and those that have no effect. */
+extern const struct our_option our_client_limits_options[];
 
 /* Client to server, with rdma_connect. */
 struct our_connect_info {

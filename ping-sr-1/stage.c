@@ -2,11 +2,20 @@
 /*
  * What ping-sr-1 is made of. See common/stage.h.
  */
+#include "common/connect_info.h"
 #include "common/stage.h"
 #include "ping-sr-0/ping.h"
+#include "ping-sr-1/connect_info.h"
 
 const struct our_stage ping_sr_1 = {
 	.name = "ping-sr-1",
 	.client = &our_ping_client_program,
 	.server = &our_ping_server_program,
+	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
+	.serve = our_serve_one_by_one, /* ping-sr-0/serve_clients.c */
+	.waiting = {
+		.cm = &our_cm_synchronous,        /* ping-sr-0/cm_events.c */
+		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
+	},
+	.server_options = { our_client_limits_options },
 };

@@ -19,9 +19,9 @@
 /* With the lock held: puts the QP into its error state, so that posted work is flushed. */
 static void disconnect_now(struct our_control *control)
 {
-	if (control->cm_events->connected)
+	if (our_cm_events_of(control)->connected)
 		rdma_disconnect(control->cm_id); /* EINVAL: the peer was first */
-	control->cm_events->connected = false;
+	our_cm_events_of(control)->connected = false;
 }
 
 /*
@@ -30,7 +30,7 @@ static void disconnect_now(struct our_control *control)
  */
 static void handle_event(struct our_control *control, struct our_queued_event *queued)
 {
-	struct our_cm_events *events = control->cm_events;
+	struct our_cm_events *events = our_cm_events_of(control);
 	int end = our_end_by_cm_event(&queued->event, events->connected);
 
 	if (queued->event.type == RDMA_CM_EVENT_ESTABLISHED)
@@ -55,7 +55,7 @@ static void handle_event(struct our_control *control, struct our_queued_event *q
 /* Returns 0 or an errno value, reported. */
 static int take_event(struct our_control *control)
 {
-	struct our_cm_events *events = control->cm_events;
+	struct our_cm_events *events = our_cm_events_of(control);
 	struct our_queued_event *queued = malloc(sizeof(*queued));
 	struct rdma_cm_event *event;
 	int ret = 0;
@@ -84,7 +84,7 @@ static int take_event(struct our_control *control)
  */
 static void pass_on_stop(struct our_control *control)
 {
-	struct our_cm_events *events = control->cm_events;
+	struct our_cm_events *events = our_cm_events_of(control);
 
 	pthread_mutex_lock(&events->lock);
 	disconnect_now(control);
@@ -108,7 +108,7 @@ static void *our_cm_event_thread(void *argument)
 	struct our_control *control = argument;
 	struct pollfd fds[] = {
 		{ .fd = control->cm_channel->fd, .events = POLLIN },
-		{ .fd = control->cm_events->quit_fd, .events = POLLIN },
+		{ .fd = our_cm_events_of(control)->quit_fd, .events = POLLIN },
 		{ .fd = our_stop_fd(), .events = POLLIN },
 	};
 	int ret = 0;
@@ -126,13 +126,13 @@ static void *our_cm_event_thread(void *argument)
 		if (fds[0].revents)
 			ret = take_event(control);
 	}
-	give_up(control->cm_events, ret);
+	give_up(our_cm_events_of(control), ret);
 	return NULL;
 }
 
 int our_create_cm_event_thread(struct our_control *control)
 {
-	struct our_cm_events *events = control->cm_events;
+	struct our_cm_events *events = our_cm_events_of(control);
 	int ret;
 
 	events->quit_fd = eventfd(0, EFD_CLOEXEC);
@@ -159,7 +159,7 @@ err_close_quit_fd:
 
 void our_end_cm_event_thread(struct our_control *control)
 {
-	struct our_cm_events *events = control->cm_events;
+	struct our_cm_events *events = our_cm_events_of(control);
 
 	eventfd_write(events->quit_fd, 1);
 	pthread_join(events->thread, NULL);

@@ -2,7 +2,7 @@
 /*
  * ping-sr-2: waits for the connection manager with an event channel of our own, which a thread
  * reads all the time (cm_event_thread.c). The CM calls return at once; a caller that needs the
- * result waits until the thread has the event. What a stage provides: see common/stage.h.
+ * result waits until the thread has the event.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,26 +17,24 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-const struct our_option *const our_watching_options = our_keepalive_options;
-
 static void free_events(struct our_control *control)
 {
-	pthread_cond_destroy(&control->cm_events->changed);
-	pthread_mutex_destroy(&control->cm_events->lock);
-	free(control->cm_events);
-	control->cm_events = NULL;
+	pthread_cond_destroy(&our_cm_events_of(control)->changed);
+	pthread_mutex_destroy(&our_cm_events_of(control)->lock);
+	free(our_cm_events_of(control));
+	control->cm_state = NULL;
 }
 
-int our_create_event_channel(struct our_control *control)
+static int create(struct our_control *control)
 {
 	int ret;
 
-	control->cm_events = calloc(1, sizeof(*control->cm_events));
-	if (!control->cm_events)
+	control->cm_state = calloc(1, sizeof(*our_cm_events_of(control)));
+	if (!our_cm_events_of(control))
 		return our_report_error("calloc", ENOMEM, NULL);
-	STAILQ_INIT(&control->cm_events->queue);
-	pthread_mutex_init(&control->cm_events->lock, NULL);
-	pthread_cond_init(&control->cm_events->changed, NULL);
+	STAILQ_INIT(&our_cm_events_of(control)->queue);
+	pthread_mutex_init(&our_cm_events_of(control)->lock, NULL);
+	pthread_cond_init(&our_cm_events_of(control)->changed, NULL);
 
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel) {
@@ -67,7 +65,7 @@ err_free_events:
 /* Empties the queue. A request that was not taken is refused. */
 static void drop_events(struct our_control *control)
 {
-	struct our_event_queue *queue = &control->cm_events->queue;
+	struct our_event_queue *queue = &our_cm_events_of(control)->queue;
 	struct our_queued_event *queued;
 
 	while ((queued = STAILQ_FIRST(queue))) {
@@ -76,18 +74,18 @@ static void drop_events(struct our_control *control)
 			our_refuse_request(control, queued->event.cm_id, EUSERS);
 		free(queued);
 	}
-	control->cm_events->requests = 0;
+	our_cm_events_of(control)->requests = 0;
 }
 
 void our_refuse_requests(struct our_control *listener)
 {
-	pthread_mutex_lock(&listener->cm_events->lock);
-	listener->cm_events->refusing = true;
+	pthread_mutex_lock(&our_cm_events_of(listener)->lock);
+	our_cm_events_of(listener)->refusing = true;
 	drop_events(listener);
-	pthread_mutex_unlock(&listener->cm_events->lock);
+	pthread_mutex_unlock(&our_cm_events_of(listener)->lock);
 }
 
-void our_destroy_event_channel(struct our_control *control)
+static void destroy(struct our_control *control)
 {
 	our_end_cm_event_thread(control);
 	drop_events(control);
@@ -96,17 +94,12 @@ void our_destroy_event_channel(struct our_control *control)
 	free_events(control);
 }
 
-void our_start_cm_call(struct our_control *control)
+static void stop_watching(struct our_control *control)
 {
-	(void)control; /* the call returns at once; the wait for its event has the limit */
-}
-
-void our_stop_watching(struct our_control *control)
-{
-	pthread_mutex_lock(&control->cm_events->lock);
-	control->cm_events->connected = false;
-	control->cm_events->unwatched = true;
-	pthread_mutex_unlock(&control->cm_events->lock);
+	pthread_mutex_lock(&our_cm_events_of(control)->lock);
+	our_cm_events_of(control)->connected = false;
+	our_cm_events_of(control)->unwatched = true;
+	pthread_mutex_unlock(&our_cm_events_of(control)->lock);
 }
 
 /* With the lock held: waits for a change until our_now_ns is `until_ns`: then returns ETIMEDOUT. */
@@ -122,7 +115,7 @@ static int await_change(struct our_cm_events *events, uint64_t until_ns)
 /* Waits until the thread has an event for us, and takes it into control->cm_event. */
 static int await_next_event(struct our_control *control, uint64_t until_ns)
 {
-	struct our_cm_events *events = control->cm_events;
+	struct our_cm_events *events = our_cm_events_of(control);
 	struct our_queued_event *queued = NULL;
 	int ret = 0;
 
@@ -145,7 +138,7 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 	return ret;
 }
 
-int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+static int await(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
 	uint64_t until_ns = our_end_of_cm_wait(control, expected);
 	enum our_cm_meaning meaning;
@@ -160,27 +153,9 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
-int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+static int await_end(struct our_control *control, uint64_t until_ns)
 {
-	/*
-	 * The id shares the listener's channel. Two threads that read one channel would take each
-	 * other's events: the listener's would get this client's disconnect, and ours a request.
-	 */
-	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
-
-	if (ret) {
-		our_report_error("rdma_migrate_id", ret, NULL);
-		rdma_destroy_id(cm_id);
-		return ret;
-	}
-	our_adopt_id(agent, cm_id);
-	return 0;
-}
-
-int our_await_disconnect(struct our_control *control, uint64_t limit_s)
-{
-	struct our_cm_events *events = control->cm_events;
-	uint64_t until_ns = our_end_of_wait(limit_s);
+	struct our_cm_events *events = our_cm_events_of(control);
 	int ret = 0;
 
 	pthread_mutex_lock(&events->lock);
@@ -190,24 +165,26 @@ int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 	return ret;
 }
 
-int our_cm_fd(const struct our_control *control)
+static int fd(const struct our_control *control)
 {
-	return control->cm_events->end_fd;
+	return our_cm_events_of(control)->end_fd;
 }
 
-int our_keep_waiting(struct our_control *control)
-{
-	uint64_t now_ns;
-
-	if (our_stop_requested())
-		return EINTR;
-	if (our_ended(control))
-		return our_ended(control);
-	now_ns = our_now_ns();
-	return now_ns > control->wait_until_ns ? ETIMEDOUT : our_keep_alive(control, now_ns);
-}
-
-int our_cm_end(struct our_control *control)
+static int ended(struct our_control *control)
 {
 	return our_ended(control);
 }
+
+const struct our_cm_ops our_cm_thread = {
+	.name = "an event channel, and a thread that reads it",
+	.create = create,
+	.destroy = destroy,
+	.stop_watching = stop_watching,
+	.await = await,
+	.migrate = our_migrate_to_channel,
+	.await_end = await_end,
+	.ended = ended,
+	.watches = true,
+	.idle = our_keep_alive,
+	.fd = fd,
+};

@@ -41,6 +41,11 @@ struct our_cm_events {
 int our_create_cm_event_thread(struct our_control *control);
 void our_end_cm_event_thread(struct our_control *control);
 
+static inline struct our_cm_events *our_cm_events_of(const struct our_control *control)
+{
+	return control->cm_state;
+}
+
 #define OUR_MAX_REQUESTS 64 /* waiting to be taken: the thread refuses further ones */
 
 /*
@@ -52,7 +57,7 @@ void our_refuse_requests(struct our_control *listener);
 /* How the connection has ended, as an errno value; 0: it has not. Any thread; costs one load. */
 static inline int our_ended(const struct our_control *control)
 {
-	return atomic_load_explicit(&control->cm_events->ended, memory_order_relaxed);
+	return atomic_load_explicit(&our_cm_events_of(control)->ended, memory_order_relaxed);
 }
 
 #endif

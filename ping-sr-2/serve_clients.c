@@ -15,8 +15,6 @@
 /* A client takes an event channel, two eventfds and, in later stages, a completion channel. */
 #define DESCRIPTORS_OF_A_CLIENT 4
 
-const struct our_option *const our_serving_options = our_max_clients_options;
-
 static void *agent_thread(void *agent)
 {
 	our_agent(agent);
@@ -37,7 +35,7 @@ static void start_agent(struct our_control *agent)
 }
 
 /* If one client fails, the others are still served. */
-int our_serve_clients(struct our_control *listener)
+int our_serve_in_threads(struct our_control *listener)
 {
 	struct our_control *agent;
 	int ret = 0;

@@ -2,7 +2,7 @@
 /*
  * ping-sr-2e: waits for the connection manager with an event channel of our own. Each CM call
  * returns at once, and its result comes later as an event, which is awaited right after the call.
- * Between the calls the channel is not read. What a stage provides: see common/stage.h.
+ * Between the calls the channel is not read.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,9 +14,7 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-const struct our_option *const our_watching_options = NULL;
-
-int our_create_event_channel(struct our_control *control)
+static int create(struct our_control *control)
 {
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel)
@@ -24,20 +22,10 @@ int our_create_event_channel(struct our_control *control)
 	return 0;
 }
 
-void our_destroy_event_channel(struct our_control *control)
+static void destroy(struct our_control *control)
 {
 	rdma_destroy_event_channel(control->cm_channel);
 	control->cm_channel = NULL;
-}
-
-void our_start_cm_call(struct our_control *control)
-{
-	(void)control; /* the call returns at once; the wait for its event has the limit */
-}
-
-void our_stop_watching(struct our_control *control)
-{
-	(void)control; /* no thread watches */
 }
 
 /* Waits until the channel has an event, or our_now_ns is `until_ns`. */
@@ -91,7 +79,7 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 	return ret;
 }
 
-int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+static int await(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
 	int ret;
 
@@ -101,7 +89,7 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
-int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	/*
 	 * The id shares the listener's channel. There the listener would get this client's
@@ -118,9 +106,8 @@ int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return 0;
 }
 
-int our_await_disconnect(struct our_control *control, uint64_t limit_s)
+static int await_end(struct our_control *control, uint64_t until_ns)
 {
-	uint64_t until_ns = our_end_of_wait(limit_s);
 	int ret = 0;
 
 	while (!ret && !control->ended)
@@ -128,21 +115,7 @@ int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 	return ret;
 }
 
-int our_cm_fd(const struct our_control *control)
-{
-	(void)control;
-	return -1;
-}
-
-/* Nothing reads the channel, so a peer that has gone is not noticed. */
-int our_keep_waiting(struct our_control *control)
-{
-	if (our_stop_requested())
-		return EINTR;
-	return our_now_ns() > control->wait_until_ns ? ETIMEDOUT : 0;
-}
-
-int our_cm_end(struct our_control *control)
+static int ended(struct our_control *control)
 {
 	struct pollfd channel = { .fd = control->cm_channel->fd, .events = POLLIN };
 	int ret = 0;
@@ -151,3 +124,14 @@ int our_cm_end(struct our_control *control)
 		ret = take_event(control);
 	return ret && ret != EAGAIN ? ret : control->ended;
 }
+
+const struct our_cm_ops our_cm_one_by_one = {
+	.name = "an event channel, read after each call",
+	.create = create,
+	.destroy = destroy,
+	.await = await,
+	.migrate = migrate,
+	.await_end = await_end,
+	.ended = ended,
+	.watches = false,
+};

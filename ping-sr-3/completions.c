@@ -1,70 +1,118 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-3: sleeps until there is a completion. A completion channel reports when there is
- * something in the CQ; until then other programs can use the CPU. What a stage provides: see
- * common/stage.h.
+ * something in the CQ; until then other programs can use the CPU.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <time.h>
 
-#include "common/device.h"
 #include "common/stage.h"
-#include "common/transfer_completion.h"
+#include "measure/clock.h"
 #include "ping-sr-3/comp_channel.h"
 #include "program/report.h"
 
-#define POLL_BATCH 16
+#define ACK_BATCH 64 /* an ack takes a lock: one for many events */
 
-/* Completions are taken from the CQ in batches and handed out one by one. */
-struct our_completions {
-	struct ibv_wc wc[POLL_BATCH];
-	int next;
-	int polled;
-	struct our_comp_channel channel;
-};
-
-const struct our_option *const our_waiting_options = NULL;
-
-int our_create_cq(struct our_control *control)
+int our_create_comp_channel(struct our_control *control, struct our_comp_channel *channel)
 {
-	int depth = (int)(control->max_send_wr + control->max_recv_wr);
+	channel->channel = ibv_create_comp_channel(control->verbs);
+	if (!channel->channel)
+		return our_report_error("ibv_create_comp_channel", errno, NULL);
+	return 0;
+}
+
+void our_destroy_comp_channel(struct our_comp_channel *channel)
+{
 	int ret;
 
-	control->completions = calloc(1, sizeof(*control->completions));
-	if (!control->completions)
-		return our_report_error("calloc", ENOMEM, NULL);
-	ret = our_create_comp_channel(control, &control->completions->channel);
+	ret = ibv_destroy_comp_channel(channel->channel);
 	if (ret)
-		goto err_free_completions;
-	errno = 0;
-	/* Completion vector 0: with many connections, see the README. */
-	control->cq = ibv_create_cq(control->verbs, depth, control,
-				    control->completions->channel.channel, 0);
-	if (!control->cq) {
-		ret = our_report_no_queue(control, "ibv_create_cq", errno);
-		goto err_destroy_comp_channel;
+		our_report_error("ibv_destroy_comp_channel", ret, NULL);
+}
+
+void our_ack_events(struct our_control *control, struct our_comp_channel *channel)
+{
+	ibv_ack_cq_events(control->cq, channel->events_to_ack);
+	channel->events_to_ack = 0;
+}
+
+int our_arm_cq(struct our_control *control, struct our_comp_channel *channel)
+{
+	int ret = ibv_req_notify_cq(control->cq, 0);
+
+	if (ret)
+		return our_report_error("ibv_req_notify_cq", ret, NULL);
+	channel->armed = true;
+	return 0;
+}
+
+static int take_cq_event(struct our_comp_channel *channel)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	if (ibv_get_cq_event(channel->channel, &cq, &context))
+		return our_report_error("ibv_get_cq_event", errno, NULL);
+	channel->armed = false;
+	if (++channel->events_to_ack == ACK_BATCH) {
+		ibv_ack_cq_events(cq, channel->events_to_ack);
+		channel->events_to_ack = 0;
 	}
+	return 0;
+}
+
+/*
+ * ibv_get_cq_event alone would sleep, too, and save a call. But when the peer is lost it wakes up
+ * only if posted work is flushed, and soft-iWARP does not flush what is posted after the loss.
+ */
+int our_wait_for_notification(struct our_control *control, struct our_comp_channel *channel)
+{
+	struct pollfd fds[] = {
+		{ .fd = channel->channel->fd, .events = POLLIN },
+		{ .fd = our_cm_fd(control), .events = POLLIN },
+	};
+	struct timespec left;
+
+	control->statistics.sleeps++;
+	if (ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left), NULL) > 0 &&
+	    fds[0].revents)
+		return take_cq_event(channel);
+	return our_keep_waiting(control);
+}
+
+static int create_cq(struct our_control *control)
+{
+	struct our_comp_channel *channel = calloc(1, sizeof(*channel));
+	int ret;
+
+	if (!channel)
+		return our_report_error("calloc", ENOMEM, NULL);
+	ret = our_create_comp_channel(control, channel); /* ibv_create_comp_channel */
+	if (ret)
+		goto err_free;
+	ret = our_make_cq(control, channel->channel); /* ibv_create_cq */
+	if (ret)
+		goto err_destroy_comp_channel;
+	control->completion_state = channel;
 	return 0;
 
 err_destroy_comp_channel:
-	our_destroy_comp_channel(&control->completions->channel);
-err_free_completions:
-	free(control->completions);
+	our_destroy_comp_channel(channel);
+err_free:
+	free(channel);
 	return ret;
 }
 
-void our_destroy_cq(struct our_control *control)
+static void destroy_cq(struct our_control *control)
 {
-	int ret;
+	struct our_comp_channel *channel = control->completion_state;
 
-	our_ack_events(control, &control->completions->channel);
-	ret = ibv_destroy_cq(control->cq);
-	if (ret)
-		our_report_error("ibv_destroy_cq", ret, NULL);
-	control->cq = NULL;
-	our_destroy_comp_channel(&control->completions->channel);
-	free(control->completions);
-	control->completions = NULL;
+	our_ack_events(control, channel); /* ibv_ack_cq_events */
+	our_free_cq(control);             /* ibv_destroy_cq */
+	our_destroy_comp_channel(channel);
+	free(channel);
 }
 
 /*
@@ -73,53 +121,38 @@ void our_destroy_cq(struct our_control *control)
  * something to do the CQ is not armed, which saves the device an interrupt and us an event. What the
  * peer sent before it left may be in the CQ, and its event late: then we poll once more, too.
  */
-static int poll_cq(struct our_control *control)
+static int await(struct our_control *control)
 {
-	struct our_completions *completions = control->completions;
-	struct our_comp_channel *channel = &completions->channel;
+	struct our_comp_channel *channel = control->completion_state;
 	bool woken = false;
 	int polled, ret = 0;
 
 	for (;;) {
-		polled = ibv_poll_cq(control->cq, POLL_BATCH, completions->wc);
-		control->statistics.cq_polls++;
-		if (polled < 0)
-			return our_report_error("ibv_poll_cq", EIO, NULL);
-		if (control->keepalive.under_way)
-			polled = our_take_out_keepalive(control, completions->wc, polled);
-		if (polled > 0)
+		polled = our_poll_cq(control); /* ibv_poll_cq: drain */
+		if (polled || ret)
 			break;
-		control->statistics.cq_empty_polls++;
-		if (ret)
-			return ret;
 		control->statistics.empty_wake_ups += woken;
-		woken = channel->armed;
-		ret = woken ? our_wait_for_notification(control, channel)
-			    : our_arm_cq(control, channel);
+		if (!channel->armed) {
+			ret = our_arm_cq(control, channel); /* ibv_req_notify_cq */
+			if (ret)
+				return ret;
+			polled = our_poll_cq(control); /* ibv_poll_cq: once more */
+			if (polled)
+				break;
+		}
+		ret = our_wait_for_notification(control, channel); /* ibv_get_cq_event: sleep */
 		if (ret && ret != ECONNRESET)
 			return ret;
+		woken = true;
 	}
-	control->statistics.completions += (uint64_t)polled;
-	control->keepalive.heard = true;
-	completions->polled = polled;
-	completions->next = 0;
-	return 0;
+	if (!polled)
+		return ret;
+	return polled > 0 ? 0 : -polled;
 }
 
-int our_await_completion(struct our_control *control, struct our_completion *completion)
-{
-	struct our_completions *completions = control->completions;
-	int ret;
-
-	if (completions->next == completions->polled) {
-		ret = poll_cq(control);
-		if (ret)
-			return ret;
-	}
-	return our_take_wc(control, &completions->wc[completions->next++], completion);
-}
-
-int our_completions_at_hand(const struct our_control *control)
-{
-	return control->completions->polled - control->completions->next;
-}
+const struct our_completion_ops our_comp_channel = {
+	.name = "completion channel",
+	.create_cq = create_cq,
+	.destroy_cq = destroy_cq,
+	.await = await,
+};

@@ -34,7 +34,7 @@ int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event
 #define OUR_MAX_DEVICES 16 /* in one set of completion channels */
 
 /* The completion channel of a device, shared by all CQs on it: each event names its CQ. */
-struct our_comp_channel {
+struct our_shared_channel {
 	struct ibv_comp_channel *channel; /* NULL: this place is free */
 	unsigned int users;               /* CQs */
 };
@@ -44,7 +44,7 @@ struct our_comp_channel {
  * there is none yet.
  */
 struct our_comp_channels {
-	struct our_comp_channel of[OUR_MAX_DEVICES];
+	struct our_shared_channel of[OUR_MAX_DEVICES];
 };
 
 /*
@@ -52,8 +52,8 @@ struct our_comp_channels {
  * our_put_comp_channel after the CQ is destroyed; or an errno value, reported.
  */
 int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context *verbs,
-			 struct our_comp_channel **found);
-void our_put_comp_channel(struct our_comp_channel *channel);
+			 struct our_shared_channel **found);
+void our_put_comp_channel(struct our_shared_channel *channel);
 
 /* Fills in fds[OUR_MAX_DEVICES] for poll(2), which ignores those of free places. */
 void our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);
@@ -62,24 +62,11 @@ void our_list_comp_channels(const struct our_comp_channels *channels, struct pol
  * Takes the next event from the channel. Returns 0 and in *control whose CQ it was, EAGAIN when
  * there is none, or another errno value, reported. See ibv_get_cq_event(3).
  */
-int our_take_cq_event(const struct our_comp_channel *channel, struct our_control **control);
+int our_take_cq_event(const struct our_shared_channel *channel, struct our_control **control);
 
 /* ---- completions.c ---- */
 
 /* The CQ has made its event: it is no longer armed, and the event must be acked. */
 void our_count_cq_event(struct our_control *control);
-
-/*
- * Takes the next completion of control's CQ, which may be a failed one. When there is none, arms the
- * CQ and polls once more. Returns 0 and *wc, valid until the next call; EAGAIN: none, and the next
- * will make an event; or another errno value, reported.
- */
-int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
-
-/*
- * The same, and checks its status. Returns 0 and *completion; EAGAIN; ECONNRESET, ECONNABORTED or EIO
- * as our_await_completion does.
- */
-int our_take_completion(struct our_control *control, struct our_completion *completion);
 
 #endif

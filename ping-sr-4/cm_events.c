@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-4: waits for the connection manager with a non-blocking event channel of our own, and
- * without a thread: every wait, for whatever it is, also reads the channel. What a stage provides:
- * see common/stage.h.
+ * without a thread: every wait, for whatever it is, also reads the channel.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +15,7 @@
 #include "program/report.h"
 #include "program/stop.h"
 
-const struct our_option *const our_watching_options = our_keepalive_options;
-
-int our_create_event_channel(struct our_control *control)
+static int create(struct our_control *control)
 {
 	int ret = 0;
 
@@ -33,20 +30,10 @@ int our_create_event_channel(struct our_control *control)
 	return ret;
 }
 
-void our_destroy_event_channel(struct our_control *control)
+static void destroy(struct our_control *control)
 {
 	rdma_destroy_event_channel(control->cm_channel);
 	control->cm_channel = NULL;
-}
-
-void our_start_cm_call(struct our_control *control)
-{
-	(void)control; /* the call returns at once; the wait for its event has the limit */
-}
-
-void our_stop_watching(struct our_control *control)
-{
-	(void)control; /* there is only one thread */
 }
 
 int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event *copy)
@@ -103,7 +90,7 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 	}
 }
 
-int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+static int await(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
 	int ret;
 
@@ -113,22 +100,8 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
 }
 
-int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+static int await_end(struct our_control *control, uint64_t until_ns)
 {
-	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
-
-	if (ret) {
-		our_report_error("rdma_migrate_id", ret, NULL);
-		rdma_destroy_id(cm_id);
-		return ret;
-	}
-	our_adopt_id(agent, cm_id);
-	return 0;
-}
-
-int our_await_disconnect(struct our_control *control, uint64_t limit_s)
-{
-	uint64_t until_ns = our_end_of_wait(limit_s);
 	int ret = control->cm_channel ? 0 : ETIMEDOUT; /* an agent's server has waited for it */
 
 	while (!ret && !control->ended)
@@ -136,26 +109,12 @@ int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 	return ret;
 }
 
-int our_cm_fd(const struct our_control *control)
+static int fd(const struct our_control *control)
 {
 	return control->cm_channel->fd;
 }
 
-int our_keep_waiting(struct our_control *control)
-{
-	uint64_t now_ns;
-	int ret;
-
-	if (our_stop_requested())
-		return EINTR;
-	ret = our_cm_end(control);
-	if (ret)
-		return ret;
-	now_ns = our_now_ns();
-	return now_ns > control->wait_until_ns ? ETIMEDOUT : our_keep_alive(control, now_ns);
-}
-
-int our_cm_end(struct our_control *control)
+static int ended(struct our_control *control)
 {
 	int ret = control->cm_channel ? 0 : EAGAIN; /* the server takes an agent's events */
 
@@ -163,3 +122,16 @@ int our_cm_end(struct our_control *control)
 		ret = take_event(control);
 	return ret && ret != EAGAIN ? ret : control->ended;
 }
+
+const struct our_cm_ops our_cm_nonblocking = {
+	.name = "an event channel that does not block",
+	.create = create,
+	.destroy = destroy,
+	.await = await,
+	.migrate = our_migrate_to_channel,
+	.await_end = await_end,
+	.ended = ended,
+	.watches = true,
+	.idle = our_keep_alive,
+	.fd = fd,
+};

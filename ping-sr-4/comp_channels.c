@@ -25,9 +25,9 @@ static int create_comp_channel(struct ibv_context *verbs, struct ibv_comp_channe
 }
 
 int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context *verbs,
-			 struct our_comp_channel **found)
+			 struct our_shared_channel **found)
 {
-	struct our_comp_channel *one, *end = channels->of + OUR_MAX_DEVICES;
+	struct our_shared_channel *one, *end = channels->of + OUR_MAX_DEVICES;
 	int ret = 0;
 
 	*found = NULL;
@@ -47,7 +47,7 @@ int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context 
 	return ret;
 }
 
-void our_put_comp_channel(struct our_comp_channel *channel)
+void our_put_comp_channel(struct our_shared_channel *channel)
 {
 	int ret;
 
@@ -70,7 +70,7 @@ void our_list_comp_channels(const struct our_comp_channels *channels, struct pol
 	}
 }
 
-int our_take_cq_event(const struct our_comp_channel *channel, struct our_control **control)
+int our_take_cq_event(const struct our_shared_channel *channel, struct our_control **control)
 {
 	struct ibv_cq *cq;
 	void *context;

@@ -113,7 +113,7 @@ int our_handle_cm_event(struct our_server *server)
 
 int our_handle_completions(struct our_server *server, size_t device)
 {
-	const struct our_comp_channel *channel = &server->comp_channels.of[device];
+	const struct our_shared_channel *channel = &server->comp_channels.of[device];
 	/*
 	 * The poll found at most one event of each CQ, because a CQ makes no other before it is
 	 * armed again. This number, and not until there is none: with one client that saves a call

@@ -11,8 +11,6 @@
 #include "program/output.h"
 #include "program/stop.h"
 
-const struct our_option *const our_serving_options = our_max_clients_options;
-
 bool our_has_work(const struct our_server *server)
 {
 	return !our_all_places_taken(server->listener->admission) || !LIST_EMPTY(&server->agents);
@@ -50,7 +48,7 @@ static void await_answers(struct our_server *server)
 		our_end_and_forget(LIST_FIRST(&server->agents), ret);
 }
 
-int our_serve_clients(struct our_control *listener)
+int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *server))
 {
 	struct our_server server = { .listener = listener };
 	int ret, written;
@@ -59,11 +57,16 @@ int our_serve_clients(struct our_control *listener)
 	ret = our_start_output();
 	if (ret)
 		return ret;
-	ret = our_serve_until_done(&server);
+	ret = loop(&server);
 	server.closed = true;
 	end_agents(&server, ret);
 	await_answers(&server);
 	written = our_end_output(our_end_of_wait(1));
 	ret = our_end_of_admission(listener->admission, ret);
 	return written ? written : ret;
+}
+
+int our_serve_in_a_loop(struct our_control *listener)
+{
+	return our_serve_with(listener, our_serve_until_done);
 }

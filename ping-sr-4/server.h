@@ -29,6 +29,11 @@ bool our_has_work(const struct our_server *server);
 int our_serve_until_done(struct our_server *server);
 
 /*
+ * Serves the clients of `listener` with such a loop, from the first to the last: see struct our_stage.
+ */
+int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *server));
+
+/*
  * Takes one CM event. Returns 0, or an errno value that ends the server, reported.
  */
 int our_handle_cm_event(struct our_server *server);

@@ -2,11 +2,22 @@
 /*
  * What ping-sr-4 is made of. See common/stage.h.
  */
+#include "common/connect_info.h"
 #include "common/stage.h"
 #include "ping-sr-0/ping.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-2/keepalive.h"
 
 const struct our_stage ping_sr_4 = {
 	.name = "ping-sr-4",
 	.client = &our_ping_client_program,
 	.server = &our_ping_server_program,
+	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
+	.serve = our_serve_in_a_loop, /* ping-sr-4/serve_clients.c */
+	.waiting = {
+		.cm = &our_cm_nonblocking,               /* ping-sr-4/cm_events.c */
+		.completions = &our_nonblocking_channel, /* ping-sr-4/completions.c */
+	},
+	.server_options = { our_client_limits_options, our_max_clients_options },
+	.options = { our_keepalive_options },
 };

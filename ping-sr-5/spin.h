@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "program/options.h"
+
+extern const struct our_option our_spin_options[]; /* --spin */
+
 struct our_spin {
 	uint64_t budget_ns;  /* how long to spin before a sleep; 0: not at all */
 	uint64_t wake_up_ns; /* what it costs to sleep and be woken */

@@ -46,7 +46,7 @@ static void end_holders(struct our_server *server)
 	}
 }
 
-int our_serve_until_done(struct our_server *server)
+static int serve_until_done(struct our_server *server)
 {
 	struct pollfd fds[MAX_FDS] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
@@ -78,4 +78,9 @@ int our_serve_until_done(struct our_server *server)
 			ret = our_look_after_pools(&until_ns);
 	}
 	return ret;
+}
+
+int our_serve_with_pools(struct our_control *listener)
+{
+	return our_serve_with(listener, serve_until_done);
 }

@@ -59,6 +59,9 @@ int our_get_pool(struct our_control *agent, struct our_pool **pool);
  */
 void our_put_pool(struct our_pool *pool, bool broke_off);
 
+/* Serves clients in a loop that also looks after the pools: see struct our_stage. loop.c. */
+int our_serve_with_pools(struct our_control *listener);
+
 /* ---- refill.c ---- */
 
 /* A buffer waits for its receive to be posted by the next our_refill_pool. */

@@ -2,15 +2,31 @@
 /*
  * What pubsub-rdma-1 is made of. See common/stage.h.
  */
+#include "common/connect_info.h"
 #include "common/stage.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-2/keepalive.h"
 #include "pubsub-rdma-1/record.h"
 
-/* Each program links its own of the two. */
+/* Each program links its own of these. */
 extern const struct our_program our_pubsub_reads_client_program __attribute__((weak));
 extern const struct our_program our_pubsub_reads_server_program __attribute__((weak));
+int our_serve_in_threads(struct our_control *listener) __attribute__((weak));
 
 const struct our_stage pubsub_rdma_1 = {
 	.name = "pubsub-rdma-1",
 	.client = &our_pubsub_reads_client_program,
 	.server = &our_pubsub_reads_server_program,
+	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
+	.serve = our_serve_in_threads, /* ping-sr-2/serve_clients.c */
+	.waiting = {
+		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
+		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
+	},
+	.client_waiting = {
+		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
+		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
+	},
+	.server_options = { our_client_limits_options, our_max_clients_options },
+	.options = { our_keepalive_options },
 };

@@ -2,11 +2,22 @@
 /*
  * What talk-rdma-0 is made of. See common/stage.h.
  */
+#include "common/connect_info.h"
 #include "common/stage.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-2/keepalive.h"
 #include "talk-rdma-0/talk.h"
 
 const struct our_stage talk_rdma_0 = {
 	.name = "talk-rdma-0",
 	.client = &our_talk_client_program,
 	.server = &our_talk_server_program,
+	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
+	.serve = our_serve_one_by_one, /* ping-sr-0/serve_clients.c */
+	.waiting = {
+		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
+		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
+	},
+	.server_options = { our_client_limits_options },
+	.options = { our_keepalive_options },
 };

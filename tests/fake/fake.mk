@@ -32,13 +32,18 @@ $(FAKE)/$(1)/%.o: %.c
 	$$(SAY) CC "$$< ($(1))"
 	$$(Q)$$(COMPILE) -Wno-missing-prototypes $$(FAKE_CFLAGS) $$(FAKE_SANITIZE.$(1)) \
 		-Dmain=program_main -c $$< -o $$@
+
+$(FAKE)/$(1)/libstages.a: $$(SHARED_SOURCES:%.c=$(FAKE)/$(1)/%.o)
+	$$(SAY) AR $$@
+	@rm -f $$@
+	$$(Q)$$(AR) rcsT $$@ $$^
 endef
 $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 
 # fake_program SANITIZER STAGE ROLE
 define fake_program
 $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$(call sources,$(2),$(3)) \
-		$$(filter-out $$($(2).without),$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c))
+		$$(filter-out $$($(2).without),$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c)) $(FAKE)/$(1)/libstages.a
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
 	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(call stage_is,$(2)) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ $$(FAKE_LIBS) -pthread -o $$@
@@ -49,8 +54,7 @@ endef
 FAKE_STAGES = $(filter-out $(FAKE_SKIPPED),$(STAGES) $(OTHERS))
 FAKE_THREADS_ELSEWHERE = $(if $(TESTS_ALL),,ping-sr-2e ping-sr-5 ping-rdma-1 ping-rdma-2 \
 			 ping-rdma-3 blast-rdma-1 count-atomic-1 pubsub-rdma-2 talk-rdma-0)
-threaded = $(shell grep -l pthread_create $($(1).client) $($(1).server) $($(1).parts) 2>/dev/null)
-FAKE_THREADED := $(foreach stage,$(FAKE_STAGES),$(if $(call threaded,$(stage)),$(stage)))
+FAKE_THREADED := $(filter $(FAKE_STAGES),$(patsubst %/stage.c,%,$(shell grep -l our_cm_thread */stage.c)))
 fake_programs = $(foreach stage,$(2),$(foreach role,client server,\
 	$(eval $(call fake_program,$(1),$(stage),$(role)))))
 $(call fake_programs,asan,$(FAKE_STAGES))
@@ -60,7 +64,7 @@ $(foreach role,$(if $(TESTS_ALL),client) server,$(eval $(call fake_program,tsan,
 
 # Programs of one file take nothing of the suite's; the tests that are linked with them do.
 define fake_one_file
-$(FAKE)/asan/$(1): $$(patsubst %.c,$(FAKE)/asan/%.o,$(1).c ping-sr-0/connect_info.c \
+$(FAKE)/asan/$(1): $$(patsubst %.c,$(FAKE)/asan/%.o,$(1).c \
 		$$(filter-out common/%,$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
@@ -77,8 +81,8 @@ fake-million: fake-build
 
 # For course/, which links them with a student's parts: STAGE, ROLE, SANITIZER.
 print-fake-parts:
-	@echo $(filter-out $($(STAGE).without),$(call sources,$(STAGE),$(ROLE)) $(ROOM_SOURCES)) \
-		$(wildcard tests/fake/*.c)
+	@$(MAKE) --no-print-directory --silent print-parts
+	@echo $(filter-out $($(STAGE).without),$(ROOM_SOURCES)) $(wildcard tests/fake/*.c)
 
 print-fake-compile:
 	$(info $(COMPILE) -Wno-missing-prototypes $(FAKE_CFLAGS) $(FAKE_SANITIZE.$(SANITIZER)) -Dmain=program_main)@:

@@ -92,6 +92,9 @@ struct line {
 	const char *words[LINE_WORDS]; /* those that the program does not accept are left out */
 };
 
+/* Whether the server believes that its clients were started as itself: nothing tells it otherwise. */
+bool fake_believes(void);
+
 /* Whether a row for `who` is for this program. */
 bool line_is_for(unsigned int who, const struct test *test);
 

@@ -173,7 +173,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	programs[1] = *our_stage.server;
 	our_name_program(&programs[0], our_stage.name, "client");
 	our_name_program(&programs[1], our_stage.name, "server");
-	our_add_options(&programs[1], our_server_options);
+	our_add_options(&programs[1], our_stage.server_options[0]);
 	for (i = 0; i < 2; i++) {
 		our_add_options(&programs[i], our_every_option);
 		note_own(i, own_defaults[i]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/connect_info.h"
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
@@ -64,7 +65,7 @@ static void check_refusal(struct our_control *agent, int ret)
 	struct our_refusal refusal;
 
 	fuzz_claim_one_line();
-	fuzz_claim(our_setup_refusal(agent, 0) == OUR_REFUSAL_LENGTH);
+	fuzz_claim(our_private_data.refuse(agent, 0) == OUR_REFUSAL_LENGTH);
 	fuzz_claim(!our_decode_refusal(agent->private_data, OUR_REFUSAL_LENGTH, &refusal));
 	fuzz_claim(ret == (refusal.reason == OUR_REFUSED_NO_SENSE ? EPROTO : ERANGE));
 	switch (refusal.reason) {
@@ -109,7 +110,7 @@ static int take(struct our_control *agent, const uint8_t *data, size_t length, i
 	memcpy(request.private_data, data, length);
 	*agent = (struct our_control){ .options = &options };
 	fuzz_listen();
-	ret = our_take_connect_info(agent, &request);
+	ret = our_private_data.take(agent, &request);
 	/* What was not taken is not there; of buffers the workload has the last word. */
 	if (ret && agent->refusal_reason != OUR_REFUSED_BUFFERS)
 		fuzz_claim(!agent->count && !agent->data_size && !agent->n_data_buffers);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/connect_info.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
 #include "tests/fuzz/fuzz.h"
@@ -55,7 +56,7 @@ static char *explain(const uint8_t *data, size_t length, int behind, size_t room
 	memset(client.cm_event.private_data, behind, sizeof(client.cm_event.private_data));
 	memcpy(client.cm_event.private_data, data, length);
 	client.cm_event.private_data_length = (uint8_t)length;
-	our_explain_refusal(&client, text, room);
+	our_private_data.explain(&client, text, room);
 	fuzz_claim(memchr(text, '\0', room));
 	return text;
 }

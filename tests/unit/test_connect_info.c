@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/connect_info.h"
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
@@ -39,7 +40,7 @@ START_TEST(a_client_sends_all_of_them)
 	struct our_control client = { .count = 5, .data_size = 64, .n_data_buffers = 3 };
 	struct rdma_conn_param param = { .private_data_len = 0 };
 
-	our_setup_connect_info(&client, &param);
+	our_private_data.tell(&client, &param);
 	ck_assert_int_eq(param.private_data_len, sizeof(honest_bytes));
 	ck_assert_mem_eq(param.private_data, honest_bytes, sizeof(honest_bytes));
 }
@@ -138,7 +139,7 @@ static int take(struct our_control *agent, const struct our_cm_event *request)
 	our_client_limits.max_count = LIMIT_COUNT;
 	our_client_limits.max_size = LIMIT_SIZE;
 	our_blast_options.max_buffers = LIMIT_BUFFERS;
-	return our_take_connect_info(agent, request);
+	return our_private_data.take(agent, request);
 }
 
 START_TEST(limits_are_kept_and_told)
@@ -161,7 +162,7 @@ START_TEST(limits_are_kept_and_told)
 		return;
 	}
 	assert_holds(captured_stderr(), "client refused");
-	ck_assert_int_eq(our_setup_refusal(&agent, 0), OUR_REFUSAL_LENGTH);
+	ck_assert_int_eq(our_private_data.refuse(&agent, 0), OUR_REFUSAL_LENGTH);
 	ck_assert_int_eq(our_decode_refusal(agent.private_data, OUR_REFUSAL_LENGTH, &refusal), 0);
 	ck_assert_int_eq(refusal.reason, one->reason);
 	ck_assert_uint_eq(refusal.limit, one->limit);
@@ -187,7 +188,7 @@ START_TEST(limits_are_those_of_the_help)
 
 	our_encode_connect_info(&info, request.private_data);
 	capture_start();
-	ck_assert_int_eq(our_take_connect_info(&agent, &request), by_default[_i].ret);
+	ck_assert_int_eq(our_private_data.take(&agent, &request), by_default[_i].ret);
 }
 END_TEST
 
@@ -215,13 +216,13 @@ START_TEST(what_kept_the_server_from_serving_is_told)
 
 	our_open_admission(&admission, &three);
 	ck_assert_int_eq(our_admit(&admission, 5), 0);
-	ck_assert_int_eq(our_setup_refusal(&server, failures[_i].error), OUR_REFUSAL_LENGTH);
+	ck_assert_int_eq(our_private_data.refuse(&server, failures[_i].error), OUR_REFUSAL_LENGTH);
 	ck_assert_int_eq(our_decode_refusal(server.private_data, OUR_REFUSAL_LENGTH, &refusal), 0);
 	ck_assert_int_eq(refusal.reason, failures[_i].reason);
 	ck_assert_uint_eq(refusal.limit, failures[_i].limit);
 	client.cm_event.private_data_length = OUR_REFUSAL_LENGTH;
 	memcpy(client.cm_event.private_data, server.private_data, OUR_REFUSAL_LENGTH);
-	our_explain_refusal(&client, text, sizeof(text));
+	our_private_data.explain(&client, text, sizeof(text));
 	assert_holds(text, failures[_i].told);
 }
 END_TEST

@@ -18,34 +18,20 @@
 #include "program/stop.h"
 #include "tests/unit/unit.h"
 
-/* Functions that a stage provides. These tests need no CQ. */
-int our_create_cq(struct our_control *no_control)
-{
-	(void)no_control;
-	return ENOSYS;
-}
-
-void our_destroy_cq(struct our_control *no_control)
-{
-	(void)no_control;
-}
-
 /* The time until which the function under test waits, and what the wait returns. */
 static uint64_t waited_until_ns;
 static int wait_returns;
 
-int our_await_completion(struct our_control *waiting, struct our_completion *completion)
+static int note_wait(struct our_control *waiting)
 {
 	waited_until_ns = waiting->wait_until_ns;
-	*completion = (struct our_completion){ .wr_id = 7, .byte_len = 8 };
+	waiting->batch.wc[0] = (struct ibv_wc){ .wr_id = 7 };
+	waiting->batch.next = 0;
+	waiting->batch.polled = 1;
 	return wait_returns;
 }
 
-int our_completions_at_hand(const struct our_control *no_control)
-{
-	(void)no_control;
-	return 0;
-}
+static const struct our_completion_ops noted = { .await = note_wait };
 
 static const struct {
 	uint64_t limit_ns, until_ns;
@@ -62,7 +48,9 @@ static const struct {
 
 START_TEST(a_wait_for_a_time_ends_with_it_or_with_a_completion)
 {
-	struct our_control waiting = { .wait_until_ns = waits[_i].limit_ns };
+	struct our_control waiting = { .role = "client",
+				       .waiting.completions = &noted,
+				       .wait_until_ns = waits[_i].limit_ns };
 	struct our_completion completion = { 0 };
 
 	wait_returns = waits[_i].wait_returns;
@@ -70,7 +58,7 @@ START_TEST(a_wait_for_a_time_ends_with_it_or_with_a_completion)
 			 waits[_i].returns);
 	ck_assert_uint_eq(waited_until_ns, waits[_i].waits_until_ns);
 	ck_assert_uint_eq(waiting.wait_until_ns, waits[_i].limit_ns);
-	ck_assert_uint_eq(completion.wr_id, 7);
+	ck_assert_uint_eq(completion.wr_id, wait_returns ? 0 : 7);
 }
 END_TEST
 
@@ -98,7 +86,11 @@ static struct ibv_context context = {
 };
 static struct ibv_qp qp = { .context = &context };
 static struct our_buffer buffer;
-static struct our_control control = { .qp = &qp, .buffers = &buffer };
+static struct our_control control = {
+	.waiting.cm = &our_cm_synchronous,
+	.qp = &qp,
+	.buffers = &buffer,
+};
 
 static const struct refused {
 	int returns, error;

@@ -113,7 +113,7 @@ class Markdown(unittest.TestCase):
 
     def test_a_declaration_is_no_function(self) -> None:
         with self.assertRaises(NotThere):
-            sources.function("common/stage.h", "our_await_completion")
+            sources.function("common/transfer_completion.h", "our_await_completion")
 
     def test_a_figure_without_words(self) -> None:
         with self.assertRaises(NotThere):

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Waiting for the connection manager, however its events arrive. See waiting.h and
+ * connection_management.h.
+ */
+#include <errno.h>
+
+#include "common/connection_management.h"
+#include "common/waiting.h"
+#include "measure/clock.h"
+#include "program/stop.h"
+
+int our_create_event_channel(struct our_control *control)
+{
+	return control->waiting.cm->create(control);
+}
+
+void our_destroy_event_channel(struct our_control *control)
+{
+	control->waiting.cm->destroy(control);
+}
+
+void our_start_cm_call(struct our_control *control)
+{
+	if (control->waiting.cm->start_call)
+		control->waiting.cm->start_call(control);
+}
+
+void our_stop_watching(struct our_control *control)
+{
+	if (control->waiting.cm->stop_watching)
+		control->waiting.cm->stop_watching(control);
+}
+
+int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
+{
+	return control->waiting.cm->await(control, expected, called);
+}
+
+int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	return agent->waiting.cm->migrate(agent, cm_id);
+}
+
+int our_await_disconnect(struct our_control *control, uint64_t limit_s)
+{
+	return control->waiting.cm->await_end(control, our_end_of_wait(limit_s));
+}
+
+int our_cm_end(struct our_control *control)
+{
+	return control->waiting.cm->ended(control);
+}
+
+int our_cm_fd(const struct our_control *control)
+{
+	return control->waiting.cm->fd ? control->waiting.cm->fd(control) : -1;
+}
+
+int our_keep_waiting(struct our_control *control)
+{
+	const struct our_cm_ops *cm = control->waiting.cm;
+	uint64_t now_ns;
+	int ret;
+
+	if (our_stop_requested())
+		return EINTR;
+	ret = cm->watches ? cm->ended(control) : 0;
+	if (ret)
+		return ret;
+	now_ns = our_now_ns();
+	if (now_ns > control->wait_until_ns)
+		return ETIMEDOUT;
+	return cm->idle ? cm->idle(control, now_ns) : 0;
+}

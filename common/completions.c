@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Completions, however they are waited for: polling the CQ, and handing out what was found, one by
+ * one. See waiting.h and transfer_completion.h.
+ */
+#include <errno.h>
+
+#include "common/device.h"
+#include "common/transfer_completion.h"
+#include "common/waiting.h"
+#include "program/report.h"
+
+int our_create_cq(struct our_control *control)
+{
+	return control->waiting.completions->create_cq(control);
+}
+
+void our_destroy_cq(struct our_control *control)
+{
+	control->waiting.completions->destroy_cq(control);
+}
+
+int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
+{
+	int depth = (int)(control->max_send_wr + control->max_recv_wr);
+
+	control->batch.next = control->batch.polled = 0;
+	errno = 0;
+	/* Completion vector 0: with many connections, see the README of ping-sr-3. */
+	control->cq = ibv_create_cq(control->verbs, depth, control, channel, 0);
+	return control->cq ? 0 : our_report_no_queue(control, "ibv_create_cq", errno);
+}
+
+void our_free_cq(struct our_control *control)
+{
+	int ret = ibv_destroy_cq(control->cq);
+
+	if (ret)
+		our_report_error("ibv_destroy_cq", ret, NULL);
+	control->cq = NULL;
+}
+
+int our_poll_cq(struct our_control *control)
+{
+	struct our_batch *batch = &control->batch;
+	int polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
+
+	control->statistics.cq_polls++;
+	if (polled < 0)
+		return -our_report_error("ibv_poll_cq", EIO, NULL);
+	if (control->keepalive.under_way)
+		polled = our_take_out_keepalive(control, batch->wc, polled);
+	if (!polled) {
+		control->statistics.cq_empty_polls++;
+		return 0;
+	}
+	control->statistics.completions += (uint64_t)polled;
+	control->keepalive.heard = true;
+	batch->next = 0;
+	batch->polled = polled;
+	return polled;
+}
+
+int our_await_completion(struct our_control *control, struct our_completion *completion)
+{
+	struct our_batch *batch = &control->batch;
+	int ret;
+
+	if (batch->next == batch->polled) {
+		ret = control->waiting.completions->await(control);
+		if (ret)
+			return ret;
+	}
+	return our_take_wc(control, &batch->wc[batch->next++], completion);
+}
+
+int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
+{
+	struct our_batch *batch = &control->batch;
+	int ret;
+
+	if (batch->next == batch->polled) {
+		ret = control->waiting.completions->take(control);
+		if (ret)
+			return ret;
+	}
+	*wc = &batch->wc[batch->next++];
+	return 0;
+}
+
+int our_take_completion(struct our_control *control, struct our_completion *completion)
+{
+	const struct ibv_wc *wc;
+	int ret = our_take_next_wc(control, &wc);
+
+	return ret ? ret : our_take_wc(control, wc, completion);
+}
+
+int our_completions_at_hand(const struct our_control *control)
+{
+	return control->batch.polled - control->batch.next;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * main of every client: reads the command line, and runs the stage's client. See common/stage.h.
+ */
+#include "common/stage.h"
+#include "program/stop.h"
+
+int main(int argc, char **argv)
+{
+	const struct our_waiting *waiting = our_stage.client_waiting.completions
+						    ? &our_stage.client_waiting
+						    : &our_stage.waiting;
+	struct our_program program = *our_stage.client;
+	struct our_options options;
+	struct our_control *client;
+	int ret;
+
+	our_name_program(&program, our_stage.name, "client");
+	our_add_options(&program, our_stage.options[0]);
+	our_add_options(&program, our_stage.options[1]);
+	ret = our_process_options(argc, argv, &program, &options);
+	if (ret)
+		return our_options_exit_status(ret);
+	ret = our_catch_signals();
+	if (ret)
+		goto out_unprocess_options;
+	ret = our_create_control_struct(&options, "client", waiting, &client);
+	if (ret)
+		goto out_unprocess_options;
+
+	client->connect_info = our_stage.connect_info;
+	ret = our_run_client(client);
+	our_destroy_control_struct(client);
+out_unprocess_options:
+	our_unprocess_options(&options);
+	return our_exit_status(ret);
+}
