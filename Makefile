@@ -29,39 +29,33 @@ STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 
 # that run all stages, and bench/, take for granted. So they are not in STAGES, and have suites of their own.
 OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
 
-ping.both      = $(addprefix ping-sr-0/,ping.c client_operation.c agent_operation.c user_data.c)
-ping_rdma.both = $(addprefix ping-rdma-1/,transfer.c client_operation.c agent_operation.c)
+legacy = ping-sr-0/legacy_client.c ping-sr-0/legacy_agent.c
+ping_rdma.both = $(legacy) $(addprefix ping-rdma-1/,transfer.c client_operation.c agent_operation.c)
 
-$(foreach stage,$(filter ping-sr-%,$(STAGES)),$(eval $(stage).both = $(ping.both)))
-blast-sr-2.both = $(addprefix blast-sr-2/,blast.c options.c client_operation.c agent_operation.c) \
+$(foreach stage,$(filter ping-sr-%,$(STAGES)),$(eval $(stage).both = ping-sr-0/user_data.c))
+ping-srq-4.both = ping-sr-0/user_data.c
+blast-sr-2.both = $(legacy) $(addprefix blast-sr-2/,blast.c options.c client_operation.c agent_operation.c) \
 		  ping-sr-0/user_data.c
 # Connections by bare verbs, without the CM: what common/ has for that is not linked, and no more is librdmacm.
-ping-rc-0.both    = $(ping.both) $(addprefix ping-rc-0/,connection_management.c disconnect.c cm_event.c queue_pair.c)
+ping-rc-0.both    = ping-sr-0/user_data.c $(addprefix ping-rc-0/,connection_management.c disconnect.c cm_event.c queue_pair.c)
 ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm_event.c common/cm_qp.c
 ping-rdma-1.both  = $(ping_rdma.both) $(addprefix ping-rdma-1/,ping.c round_trip.c account.c) ping-sr-0/user_data.c
 ping-rdma-2.both  = $(patsubst %/round_trip.c,ping-rdma-2/round_trip.c,$(ping-rdma-1.both))
-ping-rdma-3.both  = ping-rdma-1/transfer.c ping-rdma-1/client_operation.c \
+ping-rdma-3.both  = $(legacy) ping-rdma-1/transfer.c ping-rdma-1/client_operation.c \
 		    $(addprefix ping-rdma-3/,ping.c watch.c user_data.c round_trip.c agent_operation.c)
-blast-rdma-1.both = ping-rdma-1/transfer.c ping-rdma-1/agent_operation.c ping-sr-0/user_data.c \
+blast-rdma-1.both = $(legacy) ping-rdma-1/transfer.c ping-rdma-1/agent_operation.c ping-sr-0/user_data.c \
 		    $(addprefix blast-rdma-1/,blast.c client_operation.c write_chain.c account.c)
-talk-rdma-0.both  = talk-rdma-0/sides.c talk-rdma-0/talk.c
+talk-rdma-0.both  = $(legacy) talk-rdma-0/sides.c talk-rdma-0/talk.c
 
 # Of these client and server cannot be in one program yet.
-ping-srq-4.client = $(ping.both)
-ping-srq-4.server = $(addprefix ping-srq-4/,agent_operation.c transfer.c)
-count-atomic-1.client = ping-rdma-1/transfer.c $(addprefix count-atomic-1/,count.c client_operation.c atomics.c)
-count-atomic-1.server = $(addprefix ping-rdma-1/,agent_operation.c account.c) $(addprefix count-atomic-1/,count.c words.c)
-pubsub-rdma-1.client = ping-rdma-1/transfer.c ping-rdma-1/client_operation.c \
+count-atomic-1.client = ping-sr-0/legacy_client.c ping-rdma-1/transfer.c $(addprefix count-atomic-1/,count.c client_operation.c atomics.c)
+count-atomic-1.server = ping-sr-0/legacy_agent.c $(addprefix ping-rdma-1/,agent_operation.c account.c) $(addprefix count-atomic-1/,count.c words.c)
+pubsub-rdma-1.client = ping-sr-0/legacy_client.c ping-rdma-1/transfer.c ping-rdma-1/client_operation.c \
 		       $(addprefix pubsub-rdma-1/,subscriber.c reader.c)
-pubsub-rdma-1.server = $(addprefix ping-rdma-1/,agent_operation.c account.c) pubsub-rdma-1/publisher.c
-pubsub-rdma-2.client = ping-rdma-1/transfer.c ping-rdma-1/client_operation.c pubsub-rdma-1/reader.c \
+pubsub-rdma-1.server = ping-sr-0/legacy_agent.c $(addprefix ping-rdma-1/,agent_operation.c account.c) pubsub-rdma-1/publisher.c
+pubsub-rdma-2.client = ping-sr-0/legacy_client.c ping-rdma-1/transfer.c ping-rdma-1/client_operation.c pubsub-rdma-1/reader.c \
 		       pubsub-rdma-2/subscriber.c
-pubsub-rdma-2.server = ping-rdma-1/transfer.c $(addprefix pubsub-rdma-2/,agent_operation.c publisher.c)
-
-ping-srq-4.server.too = ping-srq-4/loop.c
-count-atomic-1.server.too = ping-sr-2/serve_clients.c
-pubsub-rdma-1.server.too = ping-sr-2/serve_clients.c
-pubsub-rdma-2.server.too = ping-sr-2/serve_clients.c
+pubsub-rdma-2.server = ping-sr-0/legacy_agent.c ping-rdma-1/transfer.c $(addprefix pubsub-rdma-2/,agent_operation.c publisher.c)
 
 # The stage whose lesson a stage goes on from: the one before it in the list, unless it says otherwise.
 ping-sr-5.before = ping-sr-3
@@ -82,10 +76,10 @@ ping-sr-2.aside = ping-sr-2/keepalive.c ping-sr-2/keepalive.h
 
 # The nine ways to wait of the course (page 194): one for CM events and one for completions.
 NINE_WAYS = none channel nonblocking
-NINE_CM.none        = -DOUR_CM=our_cm_synchronous -DOUR_SERVE=our_serve_one_by_one -DOUR_OPTIONS=NULL
-NINE_CM.channel     = -DOUR_CM=our_cm_thread -DOUR_SERVE=our_serve_in_threads \
+NINE_CM.none        = -DOUR_CM=our_cm_synchronous -DOUR_LISTENER=our_listener -DOUR_OPTIONS=NULL
+NINE_CM.channel     = -DOUR_CM=our_cm_thread -DOUR_LISTENER=our_threaded_listener \
 		      -DOUR_OPTIONS=our_keepalive_options,our_max_clients_options
-NINE_CM.nonblocking = -DOUR_CM=our_cm_nonblocking -DOUR_SERVE=our_serve_one_by_one -DOUR_OPTIONS=our_keepalive_options
+NINE_CM.nonblocking = -DOUR_CM=our_cm_nonblocking -DOUR_LISTENER=our_listener -DOUR_OPTIONS=our_keepalive_options
 NINE_COMPLETIONS.none        = our_busy_polling
 NINE_COMPLETIONS.channel     = our_comp_channel
 NINE_COMPLETIONS.nonblocking = our_nonblocking_channel
@@ -112,7 +106,13 @@ ROOM_LIBS = $(BUILD)/libstages.a $(ROOMS:%=$(BUILD)/lib%.a)
 
 include verbs-trace/verbs-trace.mk common-next/library.mk
 
-all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) $(EXAMPLES) verbs-trace ## build all programs (the default)
+all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) $(EXAMPLES) verbs-trace compile_commands.json ## build all programs (the default)
+
+# For editors: see tools/compile-commands.
+compile_commands.json: Makefile $(wildcard */*.mk) tools/compile-commands
+	@env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1 \
+		CC="$(CC)" CFLAGS="$(CFLAGS)" $(PROGRAMS) $(EXAMPLES) | tools/compile-commands > $@.new
+	@mv $@.new $@
 
 # Tried once, before anything is compiled: whether the compiler finds the headers, of the packages or elsewhere.
 HEADERS_FOUND = $(BUILD)/headers-found
@@ -132,16 +132,16 @@ $(TOOL_OBJECTS) $(ONE_FILE): | $(HEADERS_FOUND)
 
 # Thin, so that the linker says which file it takes: see print-parts.
 define archive_rules
-$(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(2))
+$(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(2)) Makefile
 	$$(SAY) AR $$@
 	@rm -f $$@
-	$$(Q)$$(AR) rcsT $$@ $$^
+	$$(Q)$$(AR) rcsT $$@ $$(filter %.o,$$^)
 endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room),$(filter $(room)/%,$(ROOM_SOURCES)))))
 $(eval $(call archive_rules,stages,$(SHARED_SOURCES)))
 
 # sources STAGE ROLE: those of a program, besides what the linker takes from the archives.
-sources = program/$(2)_main.c $(1)/stage.c $($(1).$(2)) $($(1).$(2).too) $($(1).both)
+sources = program/$(2)_main.c $(1)/stage.c $($(1).$(2)) $($(1).both)
 
 # A program's stage: what its stage.c defines, by the name that program/ has for it.
 stage_is = -Wl,--defsym=our_stage=$(subst -,_,$(1))
@@ -165,7 +165,7 @@ $(DEVICES): $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) $(BUILD)/libmea
 # nine_rules CM COMPLETIONS ROLE
 define nine_rules
 $(BUILD)/nine/$(1)-$(2)/$(3): $(BUILD)/nine/$(1)-$(2)/stage.o $(BUILD)/program/$(3)_main.o \
-		$(ping.both:%.c=$(BUILD)/%.o) $(ROOM_LIBS)
+		$(BUILD)/ping-sr-0/user_data.o $(ROOM_LIBS)
 $(BUILD)/nine/$(1)-$(2)/$(3): STAGE_IS = $(call stage_is,nine)
 NINE_PROGRAMS += $(BUILD)/nine/$(1)-$(2)/$(3)
 endef
@@ -333,7 +333,7 @@ print-without:
 	@echo $($(STAGE).without)
 
 clean: ## remove what was built
-	rm -rf $(BUILD) $(PROGRAMS) $(ONE_FILE) $(DEVICES) verbs-trace/verbs-trace verbs-trace/libverbs-trace.so
+	rm -rf $(BUILD) compile_commands.json $(PROGRAMS) $(ONE_FILE) $(DEVICES) verbs-trace/verbs-trace verbs-trace/libverbs-trace.so
 
 help: ## print this list
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \

@@ -4,7 +4,7 @@
  * client sends, and by the last message, which is in the buffer. See common/stage.h.
  */
 #include "blast-rdma-1/blast_rdma.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "ping-sr-0/user_data.h"

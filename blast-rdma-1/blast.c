@@ -8,7 +8,7 @@
 #include "blast-rdma-1/blast_rdma.h"
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "ping-rdma-1/one_sided.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "ping-sr-0/user_data.h"

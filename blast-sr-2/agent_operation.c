@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"

@@ -9,7 +9,7 @@
 #include "blast-sr-2/blast.h"
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"

@@ -4,7 +4,7 @@
  * blast.h.
  */
 #include "blast-sr-2/blast.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 
 int our_drain(struct our_control *control, uint64_t until_ns,

@@ -8,7 +8,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 

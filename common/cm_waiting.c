@@ -12,12 +12,17 @@
 
 int our_create_event_channel(struct our_control *control)
 {
-	return control->waiting.cm->create(control);
+	int ret = control->waiting.cm->create ? control->waiting.cm->create(control) : 0;
+
+	control->has_channel = !ret;
+	return ret;
 }
 
 void our_destroy_event_channel(struct our_control *control)
 {
-	control->waiting.cm->destroy(control);
+	if (control->has_channel && control->waiting.cm->destroy)
+		control->waiting.cm->destroy(control);
+	control->has_channel = false;
 }
 
 void our_start_cm_call(struct our_control *control)
@@ -37,9 +42,20 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	return control->waiting.cm->await(control, expected, called);
 }
 
-int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+int our_migrate_id(struct our_control *agent)
 {
-	return agent->waiting.cm->migrate(agent, cm_id);
+	struct rdma_cm_id *cm_id = agent->cm_id;
+	int ret = our_create_event_channel(agent);
+
+	if (ret) {
+		our_refuse_request(agent, cm_id, ret);
+		agent->cm_id = NULL;
+		return ret;
+	}
+	ret = agent->waiting.cm->migrate(agent, cm_id);
+	if (ret)
+		our_destroy_event_channel(agent);
+	return ret;
 }
 
 int our_await_disconnect(struct our_control *control, uint64_t limit_s)

@@ -31,11 +31,16 @@ int our_create_id(struct our_control *control)
 	control->leaving = false;
 	control->ended = 0;
 	memset(&control->cm_event, 0, sizeof(control->cm_event));
+	ret = our_create_event_channel(control);
+	if (ret)
+		return ret;
 	ret = rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP) ? errno
 											 : 0;
-	if (ret)
-		return our_report_error("rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
-	return 0;
+	if (!ret)
+		return 0;
+	our_report_error("rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
+	our_destroy_event_channel(control);
+	return ret;
 }
 
 int our_report_no_channel(int error)
@@ -98,6 +103,7 @@ void our_destroy_id(struct our_control *control)
 	if (control->second_cm_id)
 		destroy_id(&control->second_cm_id);
 	destroy_id(&control->cm_id);
+	our_destroy_event_channel(control);
 }
 
 /* `event`: the name of the event that brought the error; "": none. */
@@ -274,7 +280,7 @@ static int report_connect(const struct our_control *control, int error)
 			      our_cm_event_name(control, error));
 }
 
-int our_client_connect(struct our_control *control, bool quietly)
+int our_client_connect(struct our_control *control)
 {
 	struct rdma_conn_param param;
 	int ret;
@@ -286,11 +292,12 @@ int our_client_connect(struct our_control *control, bool quietly)
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret == ECONNREFUSED && !nobody_listens(&control->cm_event))
 		ret = EACCES;
-	if (ret == ECONNREFUSED && quietly)
+	if (ret == ECONNREFUSED && control->quietly)
 		return ret;
 	if (ret)
 		return report_connect(control, ret);
 	control->connected = true;
+	control->accepted = true;
 	if (control->options->duration_s)
 		control->give_up_ns = our_end_of_wait(control->options->duration_s + OUR_GRACE_S);
 	return our_setup_rnr_timer(control);
@@ -351,6 +358,8 @@ static void reject(struct our_control *control, struct rdma_cm_id *cm_id, int er
 
 void our_agent_reject(struct our_control *control, int error)
 {
+	if (control->accepted || control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return;
 	reject(control, control->cm_id, error);
 }
 

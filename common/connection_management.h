@@ -53,14 +53,13 @@ void our_stop_watching(struct our_control *control);
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called);
 
 /*
- * Gives an id from a connect request to `agent`, and moves it to the agent's own event channel. As
- * long as it shares the listener's channel, the thread that reads this channel gets the events of
- * both.
+ * Agent: moves its id, which came with a connect request, to an event channel of its own. As long as it
+ * shares the listener's channel, the thread that reads this channel gets the events of both.
  *
- * Returns 0, with agent->cm_id set (to be destroyed with our_destroy_id); or an errno value,
- * reported, and the id has been destroyed, which refuses the client. See rdma_migrate_id(3).
+ * Returns 0; or an errno value, reported, and the id has been destroyed, which refuses the client. See
+ * rdma_migrate_id(3).
  */
-int our_migrate_id(struct our_control *agent, struct rdma_cm_id *cm_id);
+int our_migrate_id(struct our_control *agent);
 
 /*
  * Waits until the peer disconnects, when this side has nothing more to send. Returns 0, EINTR when
@@ -133,7 +132,7 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
  * `quietly` (for -w, which tries again); EACCES when the server refuses us; all others are
  * reported.
  */
-int our_client_connect(struct our_control *control, bool quietly);
+int our_client_connect(struct our_control *control);
 
 /*
  * Reports why the client could not be accepted, or a listener cannot go on. Returns `error`; for a

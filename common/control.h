@@ -91,8 +91,10 @@ struct our_control {
 	struct rdma_cm_id *second_cm_id; /* of a listener on any address: IPv4 and IPv6 */
 	struct our_cm_event cm_event;    /* the last one awaited */
 	void *cm_state;                  /* of the way to wait for CM events */
+	bool has_channel;                /* these two are its own, not its listener's */
 	bool connected;
-	bool accepted; /* of an agent: was connected, and counts for -n */
+	bool accepted; /* was connected; an agent also counts for -n */
+	bool quietly;  /* client: does not report that nobody listens, as it tries again */
 	bool leaving;  /* the tear-down has begun */
 	int ended;     /* how the connection has ended, by CM events so far: see our_cm_end */
 

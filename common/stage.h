@@ -12,10 +12,39 @@
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H
 
+#include "common/connect_info.h"
 #include "common/connection_management.h"
 #include "common/control.h"
 #include "common/transfer_completion.h"
 #include "common/waiting.h"
+
+/*
+ * An agent as reactions, none of which waits: for a loop that serves several connections. `state` is of
+ * state_size bytes, zero at first.
+ */
+struct our_agent_ops {
+	size_t state_size;
+
+	/* Sets up all that the connection needs, before it is accepted, and undoes it after its end. */
+	int (*start)(struct our_control *agent, void *state);
+	void (*stop)(struct our_control *agent, void *state);
+
+	/* Prepares the statistics. To be called before the connection is established. */
+	void (*begin)(struct our_control *agent);
+
+	/*
+	 * Does what a completion requires: takes the message, and answers it. Returns 0, or an errno
+	 * value, which is reported unless it is ECONNRESET.
+	 */
+	int (*react)(struct our_control *agent, void *state,
+		     const struct our_completion *completion);
+
+	/* Whether every expected message has been answered. */
+	bool (*is_done)(const struct our_control *agent, const void *state);
+
+	/* Ends the measurement, and judges `ret`, the result of the operation: see our_judge_end. */
+	int (*end)(struct our_control *agent, const void *state, int ret);
+};
 
 /* What its stage.c says of a stage. */
 struct our_stage {
@@ -32,97 +61,72 @@ struct our_stage {
 	const struct our_option *server_options[2]; /* of the server alone */
 
 	/*
-	 * Server: serves the clients that connect to `listener`, as many as listener->admission says.
-	 * Returns 0; EINTR when the program was asked to stop; or the errno value, reported, with
-	 * which listening failed, or serving a client failed for a reason of the server's own.
+	 * The roles: each is one function, from its first verb to its last. They return 0; EINTR when the
+	 * program was asked to stop; or another errno value, reported. A client that was connected has
+	 * client->accepted set. A listener serves as many clients as listener->admission says, and fails
+	 * with what listening failed with, or serving a client, for a reason of the server's own.
 	 */
-	int (*serve)(struct our_control *listener);
+	int (*run_client)(struct our_control *client, struct sockaddr *server);
+	int (*run_agent)(struct our_control *agent);
+	int (*run_listener)(struct our_control *listener);
+	const struct our_agent_ops
+		*reactions; /* of an agent, for a listener with a loop; else NULL */
+
+	/*
+	 * Agent: checks what the client asked for against the limits of the workload, and sets
+	 * agent->memory to the number of bytes that it will take. Count and size have been checked.
+	 * Returns 0; or ERANGE, reported, and the reason for the refusal is set.
+	 */
+	int (*check)(struct our_control *agent);
 };
 
 /* The stage of this program: each stage.c defines one, and the linker is told which it is. */
 extern const struct our_stage our_stage;
 
-/*
- * What main does with the stage (ping-sr-0/client.c, server.c): from the first verb to the last. Return
- * 0 or an errno value, reported; EINTR: asked to stop.
- */
+/* Client: runs it with an address of its server, and tries again (-w): ping-sr-0/retry.c. As run_client. */
 int our_run_client(struct our_control *client);
-int our_run_server(struct our_control *listener);
 
-/* ---- ping.c, blast.c: what moves over the connection ---- */
+/* ---- Roles that several stages have ---- */
 
-/*
- * Sets up everything that moves messages: the QP, the buffers, and the receives, which are posted
- * before the connection can bring a message. The id is bound to a device; count and data_size, and
- * for an agent everything that the client asked for, are in `control`.
- *
- * Returns 0; or an errno value, reported, and nothing is set up. our_unsetup_transfer undoes it,
- * after our_disconnect.
- */
-int our_setup_client_transfer(struct our_control *client);
-int our_setup_agent_transfer(struct our_control *agent);
-
-/*
- * Agent: checks what the client asked for against the limits of the workload, and sets
- * agent->memory to the number of bytes that our_setup_agent_transfer will take. Count and size have
- * been checked.
- *
- * Returns 0; or ERANGE, reported, and the reason for the refusal is set.
- */
-int our_check_transfer(struct our_control *agent);
-
-void our_unsetup_transfer(struct our_control *control);
-
-/*
- * Client: moves client->count messages (or for options->duration_s seconds), and measures. Returns
- * 0 or an errno value, reported (EINTR: asked to stop); the statistics are valid in any case.
- */
-int our_client_operation(struct our_control *client);
-
-/*
- * Agent: answers each of agent->count messages, and measures. Returns as our_client_operation does.
- * It consists of the following functions, which are separate for a loop that serves several
- * connections.
- */
-int our_agent_operation(struct our_control *agent);
-
-/* Agent: prepares the statistics. To be called before the connection is established. */
-void our_begin_agent_operation(struct our_control *agent);
-
-/*
- * Agent: does what a completion requires: takes the message, and answers it. Never waits. Returns
- * 0, or an errno value, which is reported unless it is ECONNRESET.
- */
-int our_agent_react(struct our_control *agent, const struct our_completion *completion);
-
-/* Agent: whether every expected message has been answered. */
-bool our_agent_is_done(const struct our_control *agent);
-
-/* Agent: ends the measurement, and judges `ret`, the result of the operation: see our_judge_end. */
-int our_end_agent_operation(struct our_control *agent, int ret);
+int our_listener(struct our_control *listener); /* ping-sr-0/server.c: one client at a time */
+int our_threaded_listener(struct our_control *listener); /* ping-sr-2/server.c */
+int our_looping_listener(struct our_control *listener);  /* ping-sr-4/server.c */
 
 /* ---- report_results.c: what the connection measured ---- */
 
 /*
  * Prints control->statistics on stdout, as the options say. To be called while the device is open,
- * after our_statistics_end. Returns 0, or the errno value of a stdout that cannot be written to,
- * reported. Any thread.
+ * after our_statistics_end. Returns the errno value of a stdout that cannot be written to, reported; or
+ * `ret`, how the run has ended. Any thread.
  */
-int our_report_results(const struct our_control *control);
+int our_report_results(const struct our_control *control, int ret);
 
-/* ---- serve_clients.c, admit.c, agent.c: a server and its clients ---- */
+/* ---- listen.c, admit.c, end.c: a server and its clients ---- */
 
-/* The three ways to serve them: see struct our_stage. */
-int our_serve_one_by_one(struct our_control *listener); /* ping-sr-0/serve_clients.c */
-int our_serve_in_threads(struct our_control *listener); /* ping-sr-2/serve_clients.c */
-int our_serve_in_a_loop(struct our_control *listener);  /* ping-sr-4/serve_clients.c */
+/*
+ * Listener: listens on the address of the options, the first of its name that works; on any address of
+ * IPv4 and of IPv6 if there is none. Returns 0 or an errno value, reported. our_destroy_id undoes it.
+ */
+int our_listen(struct our_control *listener);
+
+/*
+ * Agent: waits until the client disconnects: only that says that it has received everything. Returns 0
+ * or an errno value, reported.
+ */
+int our_await_client(struct our_control *agent);
+
+/*
+ * Agent: after the last message a receive is still posted. Returns 0; EPROTO, reported, if the client has
+ * used it; or another errno value, reported.
+ */
+int our_check_for_more(struct our_control *agent);
 
 /*
  * Server: makes an agent for the client whose connect request is in listener->cm_event. Checks what
  * the client asks for, and admits it (our_admit_client). The agent has no QP and no channel of its
  * own yet.
  *
- * Returns 0 and *agent, to be given to our_agent or our_turn_away; or an errno value, reported: the
+ * Returns 0 and *agent, to be given to our_serve_client or our_turn_away; or an errno value, reported: the
  * client has been refused, and nothing is left of it. The listener's thread.
  */
 int our_admit_client(struct our_control *listener, struct our_control **agent);
@@ -141,10 +145,8 @@ void our_turn_away(struct our_control *agent, int error);
 void our_dismiss(struct our_control *agent, int error);
 
 /*
- * Server: serves an admitted client, from set-up to tear-down, prints the results, and frees the
- * agent. Returns 0 or an errno value, reported (EINTR: asked to stop). Any thread, for its own
- * agent.
+ * Server: runs the agent of an admitted client, and frees it. The agent's thread.
  */
-int our_agent(struct our_control *agent);
+void our_serve_client(struct our_control *agent);
 
 #endif

@@ -13,7 +13,7 @@
 struct our_cm_ops {
 	const char *name;
 
-	/* Before there is an id: control->cm_channel and cm_state. And after it is gone. */
+	/* Before there is an id: control->cm_channel and cm_state. And after it is gone. May be NULL. */
 	int (*create)(struct our_control *control);
 	void (*destroy)(struct our_control *control);
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "count-atomic-1/count_atomic.h"
 #include "ping-rdma-1/ping_rdma.h"

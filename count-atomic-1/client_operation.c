@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "count-atomic-1/count_atomic.h"
 #include "measure/clock.h"

@@ -3,7 +3,7 @@
  * What makes client and server a counter: their command lines. What a stage provides: see common/stage.h.
  */
 #include "common/memory_registration.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "count-atomic-1/count_atomic.h"
 
 struct our_count_options our_count_options;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "count-atomic-1/count_atomic.h"
 #include "count-atomic-1/shared_memory.h"
 #include "ping-rdma-1/ping_rdma.h"

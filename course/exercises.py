@@ -109,12 +109,12 @@ EXERCISES = {
         Exercise(
             "retry",
             "ping-sr-1",
-            "ping-sr-0/client.c",
+            "ping-sr-0/retry.c",
             (),
-            ("connect_to_any", "connect_to_server"),
+            ("run_with_any", "our_run_client"),
             {
-                "connect_to_any": "connect_to(client, client->options->addresses->ai_addr, quietly)",
-                "connect_to_server": "connect_to_any(client, false)",
+                "run_with_any": "our_stage.run_client(client, client->options->addresses->ai_addr)",
+                "our_run_client": "run_with_any(client, false)",
             },
         ),
         Exercise(
@@ -133,7 +133,7 @@ EXERCISES = {
         Exercise(
             "two-clients",
             "ping-sr-2",
-            "ping-sr-2/serve_clients.c",
+            "ping-sr-2/server.c",
             ("agent_thread",),
             (),
             replaced=(
@@ -142,7 +142,7 @@ EXERCISES = {
                     """pthread_t thread; int ret = pthread_create(&thread, NULL, agent_thread, agent);
                     if (ret) { our_report_error("pthread_create", ret, "a client is refused");
                     our_turn_away(agent, ret); return; } pthread_detach(thread);""",
-                    "our_agent(agent); /* EXERCISE: nobody else is served meanwhile. */",
+                    "our_serve_client(agent); /* EXERCISE: nobody else is served meanwhile. */",
                 ),
             ),
         ),

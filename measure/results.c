@@ -112,7 +112,7 @@ static void write_counters(struct our_json *json, const struct our_statistics *s
 	our_json_close(json);
 }
 
-void our_write_json(const struct our_run *run, const struct our_statistics *statistics, FILE *file)
+void our_write_json(const struct our_measured *run, const struct our_statistics *statistics, FILE *file)
 {
 	double seconds = our_statistics_seconds(statistics);
 	double rate = ratio((double)statistics->messages, seconds);
@@ -202,7 +202,7 @@ static void report_counters(const struct our_statistics *statistics)
 			  used->voluntary_switches, used->involuntary_switches);
 }
 
-static void show_block(const struct our_run *run, const struct our_statistics *statistics)
+static void show_block(const struct our_measured *run, const struct our_statistics *statistics)
 {
 	const struct our_cpu_use *used = &statistics->used;
 	double seconds = our_statistics_seconds(statistics);
@@ -230,7 +230,7 @@ static void show_block(const struct our_run *run, const struct our_statistics *s
 			  (double)used->machine_system_us / 1e6);
 }
 
-int our_show_results(const struct our_run *run, const struct our_statistics *statistics,
+int our_show_results(const struct our_measured *run, const struct our_statistics *statistics,
 		     enum our_results_form form)
 {
 	flockfile(stdout); /* several agents may print results at the same time */

@@ -12,7 +12,7 @@
 #define OUR_JSON_SCHEMA 1
 
 /* Which run it was, which the statistics do not know. The strings belong to the caller. */
-struct our_run {
+struct our_measured {
 	const char *stage;   /* "ping-sr-0" */
 	const char *program; /* "ping-sr-0/client" */
 	const char *role;    /* "client" or "agent" */
@@ -34,10 +34,10 @@ enum our_results_form {
  * our_statistics_end. Returns 0, or the errno value of a stdout that cannot be written to,
  * reported. Any thread: the results of different runs are not mixed.
  */
-int our_show_results(const struct our_run *run, const struct our_statistics *statistics,
+int our_show_results(const struct our_measured *run, const struct our_statistics *statistics,
 		     enum our_results_form form);
 
 /* The JSON object alone, with its newline, to `file`. */
-void our_write_json(const struct our_run *run, const struct our_statistics *statistics, FILE *file);
+void our_write_json(const struct our_measured *run, const struct our_statistics *statistics, FILE *file);
 
 #endif

@@ -13,7 +13,7 @@
 #define OUR_NAME        "nine"
 #define OUR_CM          our_cm_synchronous
 #define OUR_COMPLETIONS our_busy_polling
-#define OUR_SERVE       our_serve_one_by_one
+#define OUR_LISTENER    our_listener
 #define OUR_OPTIONS     NULL, NULL
 #endif
 
@@ -22,7 +22,10 @@ const struct our_stage nine = {
 	.client = &our_ping_client_program,
 	.server = &our_ping_server_program,
 	.connect_info = &our_private_data,
-	.serve = OUR_SERVE,
+	.run_client = our_ping_client,
+	.run_agent = our_ping_agent,
+	.run_listener = OUR_LISTENER,
+	.check = our_ping_check,
 	.waiting = { .cm = &OUR_CM, .completions = &OUR_COMPLETIONS },
 	.options = { OUR_OPTIONS },
 	.server_options = { our_client_limits_options },

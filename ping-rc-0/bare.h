@@ -6,7 +6,7 @@
 #ifndef OUR_BARE_H
 #define OUR_BARE_H
 
-#include "common/control.h"
+#include "common/stage.h"
 
 /* What one end has to know about the other's QP. */
 struct our_bare_end {
@@ -41,6 +41,9 @@ static inline struct our_bare *our_bare_of(const struct our_control *control)
 {
 	return control->cm_state;
 }
+
+/* The agent: see struct our_stage. agent.c. */
+int our_bare_agent(struct our_control *agent);
 
 /* ---- device_choice.c: which device, which port of it, which GID ---- */
 

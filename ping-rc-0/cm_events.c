@@ -213,51 +213,10 @@ static int ended(struct our_control *control)
 	return control->ended;
 }
 
-static int report_one_more(const struct our_control *agent)
-{
-	our_report_sentence("the client sent more than the %" PRIu64 " messages due", agent->count);
-	return EPROTO;
-}
-
-/*
- * The agent's last message must reach the client before the QP is destroyed, and a client that
- * closed the socket long ago does not report it. The completion of the send does; or its failure,
- * which is possible if the client has the message and is gone.
- */
-static int await_last_send(struct our_control *agent, uint64_t until_ns)
-{
-	struct our_completion completion;
-	struct ibv_wc wc;
-	int polled, ret;
-
-	while (agent->transfer->sending && our_now_ns() < until_ns) {
-		if (our_completions_at_hand(agent)) {
-			ret = our_await_completion(agent, &completion);
-			if (ret)
-				return ret;
-			wc = (struct ibv_wc){ .wr_id = completion.wr_id };
-			polled = 1;
-		} else {
-			polled = ibv_poll_cq(agent->cq, 1, &wc);
-		}
-		if (polled < 0)
-			return our_report_error("ibv_poll_cq", EIO, NULL);
-		if (polled && our_is_recv(wc.wr_id) && wc.status == IBV_WC_SUCCESS)
-			return report_one_more(agent);
-		if (polled && !our_is_recv(wc.wr_id))
-			agent->transfer->sending = false;
-		if (our_stop_requested())
-			return EINTR;
-	}
-	return 0;
-}
-
 static int await_end(struct our_control *control, uint64_t until_ns)
 {
 	int ret = 0;
 
-	if (control->transfer)
-		ret = await_last_send(control, until_ns);
 	while (!ret && our_bare_of(control)->watch == OUR_WATCHED) {
 		ret = our_await_socket(our_bare_of(control)->socket, POLLIN, until_ns);
 		if (!ret && has_shut(control))

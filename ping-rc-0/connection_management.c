@@ -22,6 +22,10 @@
 
 int our_create_id(struct our_control *control)
 {
+	int ret = our_create_event_channel(control);
+
+	if (ret)
+		return ret;
 	/* A client that was refused tries again. */
 	control->leaving = false;
 	control->ended = 0;
@@ -41,6 +45,7 @@ void our_destroy_id(struct our_control *control)
 	close_socket(&our_bare_of(control)->second_socket);
 	close_socket(&our_bare_of(control)->socket);
 	our_close_device(control);
+	our_destroy_event_channel(control);
 }
 
 static socklen_t length_of(const struct sockaddr *address)
@@ -232,7 +237,7 @@ static int exchange_with_server(struct our_control *control, uint64_t until_ns)
 	return ret ? our_report_exchange(control, "send", ret) : 0;
 }
 
-int our_client_connect(struct our_control *control, bool quietly)
+int our_client_connect(struct our_control *control)
 {
 	uint64_t until_ns = our_end_of_wait(control->options->timeout_s);
 	const char *call;
@@ -242,7 +247,7 @@ int our_client_connect(struct our_control *control, bool quietly)
 	if (ret)
 		return ret;
 	ret = connect_socket(control, until_ns, &call);
-	if (ret == ECONNREFUSED && quietly)
+	if (ret == ECONNREFUSED && control->quietly)
 		return ret;
 	if (ret)
 		return report_socket(call, ret, (const struct sockaddr *)&control->peer_address);
@@ -250,6 +255,7 @@ int our_client_connect(struct our_control *control, bool quietly)
 	if (ret)
 		return ret;
 	control->connected = true;
+	control->accepted = true;
 	if (control->options->duration_s)
 		control->give_up_ns = our_end_of_wait(control->options->duration_s + OUR_GRACE_S);
 	return 0;

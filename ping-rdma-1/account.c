@@ -2,7 +2,7 @@
 /*
  * ping-rdma-1: how the agent judges a client whose requests it has not seen. See common/stage.h.
  */
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "ping-rdma-1/ping_rdma.h"
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "common/device.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "measure/clock.h"
 #include "ping-rdma-1/one_sided.h"

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "ping-rdma-1/one_sided.h"

@@ -3,7 +3,7 @@
  * What the client does once it is connected. client_exchange.c has what the two sides tell each
  * other before the pings and after them, round_trip.c has the pings themselves.
  */
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "ping-rdma-1/one_sided.h"
 #include "ping-rdma-1/ping_rdma.h"

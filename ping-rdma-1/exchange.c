@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/memory_registration.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/exchange.h"
 #include "program/report.h"

@@ -4,7 +4,7 @@
  * before it is connected. What a stage provides: see common/stage.h.
  */
 #include "common/memory_registration.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "ping-rdma-1/one_sided.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "ping-sr-0/user_data.h"

@@ -3,7 +3,7 @@
  * ping-rdma-1: a message there and back. The client writes it into the agent's memory, and then
  * reads it back from there; the agent's program takes no part.
  */
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/ping_rdma.h"
 

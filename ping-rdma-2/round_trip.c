@@ -3,7 +3,7 @@
  * ping-rdma-2: a message there and back. The client posts the WRITE and the READ with one call, and
  * waits once: when the READ is done, the WRITE before it is done, too.
  */
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/ping_rdma.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/memory_registration.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "ping-rdma-1/one_sided.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "ping-rdma-3/watch.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/device.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/ping_rdma.h"

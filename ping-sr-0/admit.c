@@ -52,6 +52,8 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 	agent->cm_event = listener->cm_event;
 	our_adopt_id(agent, cm_id);
 	ret = our_take_connect_info(agent, &agent->cm_event);
+	if (!ret && agent->connect_info)
+		ret = our_stage.check(agent);
 	if (!ret)
 		ret = our_check_data_size(agent);
 	if (!ret)
@@ -66,6 +68,11 @@ err_refuse:
 	our_destroy_control_struct(agent);
 	our_note_failure(listener->admission, ret);
 	return ret;
+}
+
+void our_serve_client(struct our_control *agent)
+{
+	our_dismiss(agent, our_stage.run_agent(agent));
 }
 
 void our_turn_away(struct our_control *agent, int error)

@@ -1,106 +1,113 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client: connects, moves messages, and leaves. client_operation.c decides which messages and
- * how. Read our_run_client first, then connect_to, which sets up what disconnect_from_server tears
- * down.
+ * The client of a ping-pong. Read this file first: our_ping_client is a connection's life, from its
+ * first verb to its last, with the verbs behind each call; our_client_operation is what it does while it
+ * is connected. The program (program/client_main.c) has read the options and calls our_ping_client, by
+ * way of retry.c. run.c counts the messages and takes their times. To copy, see examples/.
  */
-#include <errno.h>
-#include <netdb.h>
-#include <time.h>
-
-#include "common/connection_management.h"
 #include "common/device.h"
+#include "common/memory_registration.h"
 #include "common/stage.h"
-#include "measure/clock.h"
-#include "program/report.h"
-#include "program/stop.h"
+#include "common/transfer_posting.h"
+#include "ping-sr-0/ping.h"
+#include "ping-sr-0/run.h"
+#include "ping-sr-0/user_data.h"
 
-static int connect_to(struct our_control *client, struct sockaddr *address, bool quietly)
+/* Waits until the message is sent and has come back; either may complete first. */
+static int await_send_and_recv(struct our_control *client)
 {
+	bool sent = false, received = false;
+	struct our_completion completion;
 	int ret;
 
-	ret = our_create_event_channel(client);
-	if (ret)
-		return ret;
-	ret = our_create_id(client);
-	if (ret)
-		goto err_destroy_event_channel;
-	ret = our_client_bind(client, address);
-	if (ret)
-		goto err_destroy_id;
-	ret = our_check_data_size(client);
-	if (ret)
-		goto err_destroy_id;
-	ret = our_setup_client_transfer(client);
-	if (ret)
-		goto err_destroy_id;
-	ret = our_client_connect(client, quietly);
-	if (ret)
-		goto err_disconnect;
+	while (!sent || !received) {
+		ret = our_await_completion(client, &completion); /* ibv_poll_cq: completions.c */
+		if (ret)
+			return ret;
+		if (our_is_recv(completion.wr_id)) {
+			received = true;
+			ret = our_check_length(client, &completion);
+			if (ret)
+				return ret;
+		} else {
+			sent = true;
+		}
+	}
 	return 0;
-
-err_disconnect:
-	our_disconnect(client);
-	our_unsetup_transfer(client);
-err_destroy_id:
-	our_destroy_id(client);
-err_destroy_event_channel:
-	our_destroy_event_channel(client);
-	return ret;
 }
 
-/* Tries each address of the server's name until one works. */
-static int connect_to_any(struct our_control *client, bool quietly)
+/* The first receive was posted before the connection, so there is always one for the next message. */
+static int our_client_operation(struct our_control *client)
 {
-	struct addrinfo *address;
+	struct our_run run;
 	int ret = 0;
 
-	for (address = client->options->addresses; address; address = address->ai_next) {
-		ret = connect_to(client, address->ai_addr, quietly);
-		if (!ret || ret == EINTR || ret == EMSGSIZE)
+	our_begin_run(&run, client);
+	while (!ret && our_wants_message(&run)) { /* -c, -D, Ctrl-C */
+		if (client->options->verify)
+			our_setup_user_data(client, OUR_SEND_BUFFER,
+					    run.message); /* the contents */
+		ret = our_await_turn(&run);               /* --rate */
+		if (ret)
 			break;
-		if (address->ai_next && !quietly)
-			our_report_sentence("trying the next address of %s",
-					    client->options->address);
+		our_start_clock(&run);
+		ret = our_post_send(client, OUR_SEND_BUFFER); /* ibv_post_send */
+		if (ret)
+			break;
+		ret = await_send_and_recv(client);
+		if (ret)
+			break;
+		our_stop_clock(&run);
+		if (client->options->verify)
+			ret = our_verify_data(client, OUR_RECV_BUFFER, run.message);
+		if (!ret)
+			ret = our_post_recv(client, OUR_RECV_BUFFER); /* ibv_post_recv: the next */
 	}
-	return ret;
+	return our_end_run(&run, ret);
 }
 
-/* With -w, tries again until the server is up or the time is over. */
-static int connect_to_server(struct our_control *client)
+int our_ping_client(struct our_control *client, struct sockaddr *server)
 {
-	const struct timespec pause = { .tv_nsec = 100000000 };
-	uint64_t deadline = our_now_ns() + client->options->wait_s * OUR_NS_PER_S;
 	int ret;
 
-	while (our_now_ns() < deadline) {
-		ret = connect_to_any(client, true);
-		if (ret != ECONNREFUSED)
-			return ret;
-		nanosleep(&pause, NULL);
-		if (our_stop_requested())
-			return EINTR;
-	}
-	return connect_to_any(client, false);
-}
-
-static void disconnect_from_server(struct our_control *client)
-{
-	our_disconnect(client);
-	our_unsetup_transfer(client);
-	our_destroy_id(client);
-	our_destroy_event_channel(client);
-}
-
-int our_run_client(struct our_control *client)
-{
-	int ret, shown;
-
-	ret = connect_to_server(client);
+	ret = our_create_id(client); /* rdma_create_id */
 	if (ret)
 		return ret;
+	ret = our_client_bind(client, server); /* rdma_resolve_addr, rdma_resolve_route */
+	if (ret)
+		goto out_destroy_id;
+	ret = our_check_data_size(client); /* ibv_query_port */
+	if (ret)
+		goto out_destroy_id;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp */
+	ret = our_setup_qp(client, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
+	if (ret)
+		goto out_destroy_id;
+	ret = our_setup_buffers(client, OUR_PING_BUFFERS, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
+	if (ret)
+		goto out_unsetup_qp;
+	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
+	/*
+	 * ibv_post_recv, before the connection: a message that finds no receive is refused (RoCE:
+	 * RNR) or ends the connection (iWARP).
+	 */
+	ret = our_post_recv(client, OUR_RECV_BUFFER);
+	if (ret)
+		goto out_unsetup_buffers;
+	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	if (ret)
+		goto out_disconnect;
+
 	ret = our_client_operation(client);
-	shown = our_report_results(client);
-	disconnect_from_server(client);
-	return shown ? shown : ret; /* EINTR is no failure; results that are lost are */
+	ret = our_report_results(client, ret);
+
+out_disconnect:
+	our_disconnect(client); /* rdma_disconnect */
+out_unsetup_buffers:
+	our_unsetup_buffers(client); /* ibv_dereg_mr */
+out_unsetup_qp:
+	our_unsetup_qp(client); /* rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+out_destroy_id:
+	our_destroy_id(client); /* rdma_destroy_id */
+	return ret;
 }

@@ -5,8 +5,7 @@
 #ifndef OUR_PING_H
 #define OUR_PING_H
 
-#include "common/control.h"
-#include "ping-sr-0/pings.h"
+#include "common/stage.h"
 
 /* At any time at most one send and one receive are outstanding. */
 #define OUR_PING_MAX_SEND 1
@@ -15,19 +14,36 @@
 #define OUR_PING_NO_BUFFER (-1)
 
 /* The state of an agent; only the connection's own thread uses it. */
-struct our_transfer {
+struct our_echo {
 	uint64_t echoed;  /* messages */
 	uint64_t sent_ns; /* when the last echo was posted; 0: none yet */
 	int received;     /* the buffer with the message to be echoed, or OUR_PING_NO_BUFFER */
 	bool sending;     /* the last echo's send has not completed */
 };
 
+/* Two buffers, so that no message arrives in one that is still being sent. */
+enum our_ping_buffer {
+	OUR_SEND_BUFFER, /* of the client; the agent uses the two in turn */
+	OUR_RECV_BUFFER,
+	OUR_PING_BUFFERS,
+};
+
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, ping.c. */
+int our_ping_client(struct our_control *client, struct sockaddr *server);
+int our_ping_agent(struct our_control *agent);
+int our_ping_check(struct our_control *agent);
+
 /*
- * The buffers of client and agent, all zero except for what the client sends first. Return as
- * our_setup_buffers does; our_unsetup_buffers undoes either.
+ * Agent: our_await_completion, but if the client said only how long it will run (-D), looks for its end
+ * after each second of silence. Returns as our_await_completion does. end.c.
  */
-int our_setup_client_buffers(struct our_control *client);
-int our_setup_agent_buffers(struct our_control *agent);
+int our_await_client_message(struct our_control *agent, struct our_completion *completion);
+
+/* The agent's reactions: see struct our_agent_ops. react.c. */
+extern const struct our_agent_ops our_echoes;
+void our_begin_echoes(struct our_control *agent);
+int our_ping_react(struct our_control *agent, void *echo, const struct our_completion *completion);
+int our_end_echoes(struct our_control *agent, const void *echo, int ret);
 
 /* What client and server print about themselves, and their options for the data. */
 extern const struct our_program our_ping_client_program, our_ping_server_program;

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "measure/clock.h"
+#include "ping-sr-0/legacy.h"
 #include "ping-sr-0/pings.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"

@@ -6,14 +6,7 @@
 #ifndef OUR_PINGS_H
 #define OUR_PINGS_H
 
-#include "common/control.h"
-
-/* Two buffers, so that no message arrives in one that is still being sent. */
-enum our_ping_buffer {
-	OUR_SEND_BUFFER, /* of the client; the agent of ping-sr-0 uses the two in turn */
-	OUR_RECV_BUFFER,
-	OUR_PING_BUFFERS,
-};
+#include "ping-sr-0/ping.h"
 
 /*
  * Makes client->count pings, or as many as --duration allows; with --verify fills each message and

@@ -24,10 +24,10 @@ static const char *address_text(const struct sockaddr_storage *address, char *te
 	return our_address_text((const struct sockaddr *)address, text);
 }
 
-int our_report_results(const struct our_control *control)
+int our_report_results(const struct our_control *control, int ret)
 {
 	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
-	const struct our_run run = {
+	const struct our_measured run = {
 		.stage = control->options->program->stage,
 		.program = control->options->program->name,
 		.role = control->role,
@@ -37,5 +37,7 @@ int our_report_results(const struct our_control *control)
 		.peer_address = address_text(&control->peer_address, peer),
 	};
 
-	return our_show_results(&run, &control->statistics, wanted_form(control->options));
+	int shown = our_show_results(&run, &control->statistics, wanted_form(control->options));
+
+	return shown ? shown : ret; /* EINTR is no failure; results that are lost are */
 }

@@ -1,89 +1,33 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The server: listens, serves the clients that connect, and ends.
+ * The server: its listener waits for clients, and hands each to an agent, one after the other. The
+ * program (program/server_main.c) has read the options and calls our_listener. To copy, see examples/.
  */
-#include <errno.h>
-#include <netdb.h>
-#include <stdio.h>
-
-#include "common/connection_management.h"
-#include "common/device.h"
 #include "common/stage.h"
-#include "program/addresses.h"
-#include "program/report.h"
+#include "program/admission.h"
+#include "program/stop.h"
 
-#define BACKLOG 1024 /* clients that wait while others are served; the kernel takes no more */
-
-static int listen_on(struct our_control *listener, struct sockaddr *address)
+/* If one client is refused, or fails, the next is still served. */
+int our_listener(struct our_control *listener)
 {
-	char text[OUR_ADDRESS_TEXT];
+	struct our_control *agent;
 	int ret;
 
-	ret = our_listener_bind(listener, address, BACKLOG);
+	ret = our_listen(listener); /* rdma_create_id, rdma_bind_addr, rdma_listen: listen.c */
 	if (ret)
 		return ret;
-	ret = our_check_data_size(listener);
-	if (ret)
-		return ret;
-	if (!listener->options->quiet)
-		our_report_sentence("listening on %s", our_address_text(address, text));
-	return 0;
-}
 
-/* Tries each address of a name, each with a new id, until one works. */
-static int listen_on_one(struct our_control *listener, struct addrinfo **address)
-{
-	int ret;
-
-	for (;;) {
-		ret = our_create_id(listener);
-		if (ret)
-			return ret;
-		ret = listen_on(listener, (*address)->ai_addr);
-		if (!ret)
-			return 0;
-		our_destroy_id(listener);
-		if (ret == EMSGSIZE || ret == EADDRINUSE || !(*address)->ai_next)
-			return ret;
-		*address = (*address)->ai_next;
+	while (!our_stop_requested() && our_await_place(listener->admission)) { /* -n */
+		/* rdma_get_request */
+		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+		if (ret) {
+			our_report_no_requests(listener, "rdma_get_request", ret);
+			break;
+		}
+		if (!our_admit_client(listener, &agent)) /* limits, its private data: admit.c */
+			our_serve_client(agent);         /* our_ping_agent: agent.c */
 	}
-}
-
-static int start_listening(struct our_control *listener)
-{
-	struct addrinfo *address = listener->options->addresses;
-	bool any = !listener->options->address;
-	int ret;
-
-	ret = our_create_event_channel(listener);
-	if (ret)
-		return ret;
-	ret = listen_on_one(listener, &address);
-	if (ret)
-		goto err_destroy_event_channel;
-	/* "Any" is two addresses, one of IPv4 and one of IPv6: it listens on both. */
-	if (any && address->ai_next)
-		our_listener_bind_also(listener, address->ai_next->ai_addr, BACKLOG);
-	return 0;
-
-err_destroy_event_channel:
-	our_destroy_event_channel(listener);
-	return ret;
-}
-
-static void stop_listening(struct our_control *listener)
-{
-	our_destroy_id(listener);
-	our_destroy_event_channel(listener);
-}
-
-int our_run_server(struct our_control *listener)
-{
-	int ret = start_listening(listener);
-
-	if (ret)
-		return ret;
-	ret = our_stage.serve(listener);
-	stop_listening(listener);
+	ret = our_end_of_admission(listener->admission, ret);
+	our_destroy_id(listener); /* rdma_destroy_id */
 	return ret;
 }

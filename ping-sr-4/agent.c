@@ -15,17 +15,17 @@
 #include "program/report.h"
 
 /* Everything that the connection needs, up to the accept; the client's answer comes as an event. */
-static int setup_and_accept(struct our_control *control)
+static int setup_and_accept(struct our_control *control, void *state)
 {
 	int ret;
 
-	ret = our_setup_agent_transfer(control);
+	ret = our_stage.reactions->start(control, state);
 	if (ret)
 		return ret;
 	ret = our_agent_accept(control);
 	if (ret) {
 		ret = our_report_no_client(control, ret);
-		our_unsetup_transfer(control);
+		our_stage.reactions->stop(control, state);
 		return ret;
 	}
 	return 0;
@@ -34,7 +34,7 @@ static int setup_and_accept(struct our_control *control)
 int our_start_agent(struct our_control *control, struct our_comp_channels *channels,
 		    struct our_agent **created)
 {
-	struct our_agent *agent = calloc(1, sizeof(*agent));
+	struct our_agent *agent = calloc(1, sizeof(*agent) + our_stage.reactions->state_size);
 	int ret;
 
 	if (!agent) {
@@ -46,13 +46,14 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 	 * event is.
 	 */
 	agent->control = control;
+	agent->state = agent + 1;
 	control->agent = agent;
 	control->comp_channels = channels;
 	our_start_keepalive(control);
-	ret = setup_and_accept(control);
+	ret = setup_and_accept(control, agent->state);
 	if (ret)
 		goto err_free_agent;
-	our_begin_agent_operation(control);
+	our_stage.reactions->begin(control);
 	*created = agent;
 	return 0;
 
@@ -77,7 +78,7 @@ int our_drain_agent(struct our_agent *agent)
 		if (!ret && !agent->control->accepted) /* the event for that is on its way */
 			ret = our_note_accepted(agent->control);
 		if (!ret)
-			ret = our_agent_react(agent->control, &completion);
+			ret = our_stage.reactions->react(agent->control, agent->state, &completion);
 		if (ret)
 			return ret;
 	}
@@ -95,7 +96,6 @@ bool our_end_agent(struct our_agent *agent, int ret)
 {
 	struct our_control *control = agent->control;
 	bool answers;
-	int shown;
 
 	/* A client leaves when it has everything, or when its time (-D) is over. */
 	if (!ret || ret == ECONNRESET)
@@ -103,15 +103,15 @@ bool our_end_agent(struct our_agent *agent, int ret)
 	/*
 	 * A client that has everything, and has gone, need not have acknowledged the last message.
 	 */
-	if (our_agent_is_done(control) && has_gone(control, ret))
+	if (our_stage.reactions->is_done(control, agent->state) && has_gone(control, ret))
 		ret = 0;
-	ret = our_end_agent_operation(control, ret);
-	shown = our_report_results(control);
-	agent->ended = shown ? shown : ret;
+	ret = our_stage.reactions->end(control, agent->state, ret);
+	agent->ended = our_report_results(control, ret);
 	answers = our_start_disconnect(control);
 	control->wait_until_ns = our_end_of_wait(our_disconnect_limit_s(control));
 	agent->more = false; /* of no interest any more */
-	our_unsetup_transfer(control);
+	our_stage.reactions->stop(control, agent->state);
+	agent->state = NULL;
 	return answers;
 }
 

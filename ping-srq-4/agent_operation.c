@@ -13,7 +13,7 @@
 #include "ping-srq-4/pool.h"
 #include "program/report.h"
 
-void our_begin_agent_operation(struct our_control *agent)
+static void begin(struct our_control *agent)
 {
 	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
 	if (!agent->statistics.warm_up)
@@ -22,10 +22,9 @@ void our_begin_agent_operation(struct our_control *agent)
 }
 
 /* The client sends a message only after the one before it has come back. */
-static int check_message(struct our_control *agent, const struct our_completion *completion)
+static int check_message(struct our_control *agent, struct our_pooled *transfer,
+			 const struct our_completion *completion)
 {
-	struct our_transfer *transfer = agent->transfer;
-
 	if (transfer->echoed == agent->count) {
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
 				    agent->count);
@@ -41,11 +40,11 @@ static int check_message(struct our_control *agent, const struct our_completion 
 	return our_check_length(agent, completion);
 }
 
-static int take_message(struct our_control *agent, const struct our_completion *completion)
+static int take_message(struct our_control *agent, struct our_pooled *transfer,
+			const struct our_completion *completion)
 {
-	struct our_transfer *transfer = agent->transfer;
 	uint32_t buffer = our_buffer_index(completion->wr_id);
-	int ret = check_message(agent, completion);
+	int ret = check_message(agent, transfer, completion);
 
 	our_take_buffer(transfer->pool);
 	if (ret)
@@ -55,7 +54,7 @@ static int take_message(struct our_control *agent, const struct our_completion *
 	return ret;
 }
 
-static int end_of_echo(struct our_transfer *transfer, const struct our_completion *completion)
+static int end_of_echo(struct our_pooled *transfer, const struct our_completion *completion)
 {
 	transfer->sending = OUR_NO_BUFFER;
 	return our_give_buffer_back(transfer->pool, our_buffer_index(completion->wr_id));
@@ -73,10 +72,9 @@ static void prepare_echo(struct our_control *agent, uint32_t index)
 }
 
 /* Sends the message back from the buffer that it came in. */
-static int echo(struct our_control *agent)
+static int echo(struct our_control *agent, struct our_pooled *transfer)
 {
 	struct our_statistics *statistics = &agent->statistics;
-	struct our_transfer *transfer = agent->transfer;
 	uint32_t buffer = (uint32_t)transfer->received;
 	uint64_t now_ns = our_now_ns();
 	int ret;
@@ -103,27 +101,37 @@ static int echo(struct our_control *agent)
  * completion may come first. The agent does not wait for the send of the last message. The client
  * disconnects once it has everything, and this says more than the completion would.
  */
-int our_agent_react(struct our_control *agent, const struct our_completion *completion)
+static int react(struct our_control *agent, void *state, const struct our_completion *completion)
 {
-	struct our_transfer *transfer = agent->transfer;
+	struct our_pooled *transfer = state;
 	int ret;
 
 	if (our_is_recv(completion->wr_id))
-		ret = take_message(agent, completion);
+		ret = take_message(agent, transfer, completion);
 	else
 		ret = end_of_echo(transfer, completion);
 	if (!ret && transfer->received != OUR_NO_BUFFER && transfer->sending == OUR_NO_BUFFER)
-		ret = echo(agent);
+		ret = echo(agent, transfer);
 	return ret;
 }
 
-bool our_agent_is_done(const struct our_control *agent)
+static bool is_done(const struct our_control *agent, const void *state)
 {
-	return agent->transfer->echoed == agent->count;
+	return ((const struct our_pooled *)state)->echoed == agent->count;
 }
 
-int our_end_agent_operation(struct our_control *agent, int ret)
+static int end(struct our_control *agent, const void *state, int ret)
 {
 	our_statistics_end(&agent->statistics);
-	return our_judge_end(agent, ret, agent->transfer->echoed);
+	return our_judge_end(agent, ret, ((const struct our_pooled *)state)->echoed);
 }
+
+const struct our_agent_ops our_pooled_echoes = {
+	.state_size = sizeof(struct our_pooled),
+	.start = our_start_pooled,
+	.begin = begin,
+	.react = react,
+	.is_done = is_done,
+	.end = end,
+	.stop = our_stop_pooled,
+};

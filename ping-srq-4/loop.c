@@ -25,11 +25,11 @@ static void end_holders(struct our_server *server)
 {
 	uint64_t now_ns = our_now_ns();
 	struct our_agent *agent, *next;
-	struct our_transfer *transfer;
+	struct our_pooled *transfer;
 
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
-		transfer = agent->control->transfer;
+		transfer = agent->state;
 		if (!transfer) /* it only waits for its client's answer */
 			continue;
 		if (transfer->pool->failed) { /* reported */
@@ -80,7 +80,7 @@ static int serve_until_done(struct our_server *server)
 	return ret;
 }
 
-int our_serve_with_pools(struct our_control *listener)
+int our_pooling_listener(struct our_control *listener)
 {
 	return our_serve_with(listener, serve_until_done);
 }

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <sys/queue.h>
 
-#include "common/control.h"
+#include "common/stage.h"
 
 #define OUR_NO_BUFFER (-1)
 #define OUR_SHARE     2 /* buffers that a client has at a time: one arrives, one is sent back */
@@ -34,13 +34,20 @@ struct our_pool {
 };
 
 /* The state of an agent. */
-struct our_transfer {
+struct our_pooled {
 	struct our_pool *pool;
 	uint64_t echoed;  /* messages */
 	uint64_t sent_ns; /* when the last echo was posted; 0: none yet */
 	int received;     /* the buffer with the message to be echoed, or OUR_NO_BUFFER */
 	int sending;      /* the one whose echo is under way, or OUR_NO_BUFFER */
 };
+
+/* The agent: see struct our_stage and struct our_agent_ops. transfer.c, agent_operation.c. */
+extern const struct our_program our_pool_server_program;
+extern const struct our_agent_ops our_pooled_echoes;
+int our_pool_check(struct our_control *agent);
+int our_start_pooled(struct our_control *agent, void *state);
+void our_stop_pooled(struct our_control *agent, void *state);
 
 /* What the options say: receives in a pool, and bytes of each. */
 uint32_t our_pool_receives(void);
@@ -60,7 +67,7 @@ int our_get_pool(struct our_control *agent, struct our_pool **pool);
 void our_put_pool(struct our_pool *pool, bool broke_off);
 
 /* Serves clients in a loop that also looks after the pools: see struct our_stage. loop.c. */
-int our_serve_with_pools(struct our_control *listener);
+int our_pooling_listener(struct our_control *listener);
 
 /* ---- refill.c ---- */
 

@@ -26,9 +26,9 @@ const struct our_program our_pool_server_program = {
 	.timeout_s = OUR_SERVER_TIMEOUT,
 };
 
-int our_check_transfer(struct our_control *agent)
+int our_pool_check(struct our_control *agent)
 {
-	agent->memory = sizeof(*agent->transfer) +
+	agent->memory = sizeof(struct our_pooled) +
 			(our_pool_receives() + MAX_SEND) * (uint64_t)BYTES_OF_ENTRY;
 	if (agent->data_size <= our_pool_buffer())
 		return 0;
@@ -60,29 +60,24 @@ static int setup_qp(struct our_control *agent, struct our_control *store)
 	return ret;
 }
 
-int our_setup_agent_transfer(struct our_control *agent)
+int our_start_pooled(struct our_control *agent, void *state)
 {
-	struct our_transfer *transfer = calloc(1, sizeof(*transfer));
+	struct our_pooled *transfer = state;
 	int ret;
 
-	if (!transfer)
-		return our_report_error("calloc", ENOMEM, NULL);
 	transfer->received = transfer->sending = OUR_NO_BUFFER;
 	ret = our_get_pool(agent, &transfer->pool);
 	if (ret)
-		goto err_free;
+		return ret;
 	ret = setup_qp(agent, transfer->pool->store);
 	if (ret)
 		goto err_put_pool;
 	agent->buffers = transfer->pool->store->buffers;
-	agent->transfer = transfer;
 	our_join_device(agent); /* it allocates no PD */
 	return 0;
 
 err_put_pool:
 	our_put_pool(transfer->pool, false);
-err_free:
-	free(transfer);
 	return ret;
 }
 
@@ -99,9 +94,8 @@ static void note_connected(struct our_control *agent)
  * failed. Why the connection ended has been reported. Before the QP is destroyed, because a device
  * may then drop the QP's completions that are left in a CQ.
  */
-static void give_back_unseen(struct our_control *agent)
+static void give_back_unseen(struct our_control *agent, struct our_pool *pool)
 {
-	struct our_pool *pool = agent->transfer->pool;
 	uint32_t left = agent->max_send_wr + agent->max_recv_wr;
 	const struct ibv_wc *wc;
 
@@ -115,13 +109,13 @@ static void give_back_unseen(struct our_control *agent)
 	}
 }
 
-void our_unsetup_transfer(struct our_control *agent)
+void our_stop_pooled(struct our_control *agent, void *state)
 {
-	struct our_transfer *transfer = agent->transfer;
-	bool done = our_agent_is_done(agent);
+	struct our_pooled *transfer = state;
+	bool done = transfer->echoed == agent->count;
 
 	our_leave_device(agent);
-	give_back_unseen(agent);
+	give_back_unseen(agent, transfer->pool);
 	our_destroy_qp(agent);
 	our_destroy_cq(agent);
 	if (transfer->received != OUR_NO_BUFFER)
@@ -132,6 +126,4 @@ void our_unsetup_transfer(struct our_control *agent)
 	agent->buffers = NULL; /* the pool's, as are these: */
 	agent->srq = NULL;
 	agent->pd = NULL;
-	free(transfer);
-	agent->transfer = NULL;
 }

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	listener->admission = &admission;
 	listener->connect_info = our_stage.connect_info;
 
-	ret = our_run_server(listener);
+	ret = our_stage.run_listener(listener);
 	our_destroy_control_struct(listener);
 out_unprocess_options:
 	our_unprocess_options(&options);

@@ -3,7 +3,7 @@
  * pubsub-rdma-1: the server's command line, and what its agents need for a subscriber: the right to
  * READ the record, and no more. What a stage provides: see common/stage.h.
  */
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "count-atomic-1/shared_memory.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "pubsub-rdma-1/publication.h"

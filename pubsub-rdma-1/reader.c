@@ -3,7 +3,7 @@
  * pubsub-rdma-1: functions that a client that only takes records leaves empty: it sends nothing,
  * prepares nothing, and gives no access. What a stage provides: see common/stage.h.
  */
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "ping-sr-0/user_data.h"
 

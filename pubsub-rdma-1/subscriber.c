@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/one_sided.h"
 #include "ping-rdma-1/ping_rdma.h"

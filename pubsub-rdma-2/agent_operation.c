@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"

@@ -4,7 +4,7 @@
  * the record, from which the device takes its bytes. What a stage provides: see common/stage.h.
  */
 #include "common/memory_registration.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "ping-rdma-1/ping_rdma.h"
 #include "pubsub-rdma-1/publication.h"
 #include "pubsub-rdma-2/written.h"

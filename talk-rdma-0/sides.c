@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/memory_registration.h"
-#include "common/stage.h"
+#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"

@@ -33,10 +33,10 @@ $(FAKE)/$(1)/%.o: %.c
 	$$(Q)$$(COMPILE) -Wno-missing-prototypes $$(FAKE_CFLAGS) $$(FAKE_SANITIZE.$(1)) \
 		-Dmain=program_main -c $$< -o $$@
 
-$(FAKE)/$(1)/libstages.a: $$(SHARED_SOURCES:%.c=$(FAKE)/$(1)/%.o)
+$(FAKE)/$(1)/libstages.a: $$(SHARED_SOURCES:%.c=$(FAKE)/$(1)/%.o) Makefile
 	$$(SAY) AR $$@
 	@rm -f $$@
-	$$(Q)$$(AR) rcsT $$@ $$^
+	$$(Q)$$(AR) rcsT $$@ $$(filter %.o,$$^)
 endef
 $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/connect_info.h"
+#include "ping-sr-0/legacy.h"
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
@@ -111,6 +112,8 @@ static int take(struct our_control *agent, const uint8_t *data, size_t length, i
 	*agent = (struct our_control){ .options = &options };
 	fuzz_listen();
 	ret = our_private_data.take(agent, &request);
+	if (!ret)
+		ret = our_check_transfer(agent);
 	/* What was not taken is not there; of buffers the workload has the last word. */
 	if (ret && agent->refusal_reason != OUR_REFUSED_BUFFERS)
 		fuzz_claim(!agent->count && !agent->data_size && !agent->n_data_buffers);

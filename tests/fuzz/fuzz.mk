@@ -23,9 +23,9 @@ $(FUZZ)/objects/%.o: %.c
 	$(Q)$(FUZZ_CC) -std=c11 $(CPPFLAGS) $(FUZZ_CFLAGS) $(WARNINGS) $(if $(filter tests/%,$<),-Werror) \
 		-MMD -MP -c $< -o $@
 
-$(FUZZ)/libstages.a: $(SHARED_SOURCES:%.c=$(FUZZ)/objects/%.o)
+$(FUZZ)/libstages.a: $(SHARED_SOURCES:%.c=$(FUZZ)/objects/%.o) Makefile
 	@rm -f $@
-	$(Q)$(AR) rcsT $@ $^
+	$(Q)$(AR) rcsT $@ $(filter %.o,$^)
 
 # fuzz_program STAGE HARNESS
 define fuzz_program

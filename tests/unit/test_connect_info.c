@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/connect_info.h"
+#include "ping-sr-0/legacy.h"
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
@@ -136,10 +137,13 @@ static const struct asked {
 /* Checks the limits as the agent of a streaming stage does, which also has a limit on buffers. */
 static int take(struct our_control *agent, const struct our_cm_event *request)
 {
+	int ret;
+
 	our_client_limits.max_count = LIMIT_COUNT;
 	our_client_limits.max_size = LIMIT_SIZE;
 	our_blast_options.max_buffers = LIMIT_BUFFERS;
-	return our_private_data.take(agent, request);
+	ret = our_private_data.take(agent, request);
+	return ret ? ret : our_check_transfer(agent);
 }
 
 START_TEST(limits_are_kept_and_told)

@@ -77,7 +77,7 @@ static struct json_object *write_and_parse(void)
 
 	options.json = true;
 	capture_start();
-	ck_assert_int_eq(our_report_results(&control), 0);
+	ck_assert_int_eq(our_report_results(&control, 0), 0);
 	result = result_json_parse(captured_stdout(), 1, 0);
 	options.json = false;
 	result_json_check_schema(result);
@@ -210,7 +210,7 @@ START_TEST(people_are_shown_a_stream)
 	make_stream();
 	options.stats = true;
 	capture_start();
-	our_report_results(&control);
+	our_report_results(&control, 0);
 	assert_holds(captured_stdout(), "40 messages/s, 0.164 MB/s\n");
 	assert_holds(captured_stdout(), "WRs a post     mean 10.5  p50 10  p99 20  max 20");
 	assert_holds(captured_stdout(), "WCs a poll     mean 5.0  p50 5  p99 5  max 5");
@@ -228,11 +228,11 @@ START_TEST(what_the_machine_used_is_not_shown_if_it_is_not_known)
 	control.statistics.used.machine_is_known = false;
 	options.json = true;
 	capture_start();
-	ck_assert_int_eq(our_report_results(&control), 0);
+	ck_assert_int_eq(our_report_results(&control, 0), 0);
 	result = result_json_parse(captured_stdout(), 1, 0);
 	ck_assert_ptr_null(result_json_member(result, "machine_cpu"));
 	options.json = false;
-	ck_assert_int_eq(our_report_results(&control), 0);
+	ck_assert_int_eq(our_report_results(&control, 0), 0);
 	check_number(result, "process_cpu.user_seconds", 1.5, 0);
 	assert_holds(captured_stdout(), "CPU, process   1.500 s user");
 	ck_assert_ptr_null(strstr(captured_stdout(), "CPU, machine"));
@@ -268,7 +268,7 @@ START_TEST(people_get_a_block)
 
 	make_statistics();
 	capture_start();
-	our_report_results(&control);
+	our_report_results(&control, 0);
 	for (i = 0; i < UNIT_LENGTH(wanted); i++)
 		assert_holds(captured_stdout(), wanted[i]);
 	ck_assert_msg(!strstr(captured_stdout(), "CQ polls"), "not without -x");
@@ -282,7 +282,7 @@ START_TEST(people_get_more_with_stats)
 	options.stats = true;
 	control.statistics.complete = false;
 	capture_start();
-	our_report_results(&control);
+	our_report_results(&control, 0);
 	assert_holds(captured_stdout(), "1000, of which 850 empty");
 	assert_holds(captured_stdout(), "17 voluntary, 23 involuntary");
 	assert_holds(captured_stdout(), "run not completed");
@@ -294,10 +294,10 @@ START_TEST(quiet_is_quiet)
 	make_statistics();
 	options.quiet = true;
 	capture_start();
-	our_report_results(&control);
+	our_report_results(&control, 0);
 	ck_assert_str_eq(captured_stdout(), "");
 	options.json = true; /* -q with -j leaves only JSON */
-	our_report_results(&control);
+	our_report_results(&control, 0);
 	json_object_put(result_json_parse(captured_stdout(), 1, 0));
 	ck_assert_str_eq(captured_stderr(), "");
 }
@@ -308,7 +308,7 @@ START_TEST(a_full_disk_is_reported)
 	make_statistics();
 	capture_start();
 	ck_assert_ptr_nonnull(freopen("/dev/full", "w", stdout));
-	our_report_results(&control);
+	our_report_results(&control, 0);
 	assert_holds(captured_stderr(), "stdout");
 }
 END_TEST

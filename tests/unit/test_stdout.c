@@ -20,7 +20,7 @@
 #define PIPE_SIZE 4096
 #define SLEEPS    3 /* in poll(2): a signal has ended all but the last */
 
-static const struct our_run run = {
+static const struct our_measured run = {
 	.stage = "stage",
 	.program = "stage/client",
 	.role = "client",

@@ -54,19 +54,25 @@ int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *
 	int ret, written;
 
 	LIST_INIT(&server.agents);
-	ret = our_start_output();
+	ret = our_listen(listener); /* rdma_create_id, rdma_bind_addr, rdma_listen */
 	if (ret)
 		return ret;
+	ret = our_start_output();
+	if (ret)
+		goto out_destroy_id;
 	ret = loop(&server);
 	server.closed = true;
 	end_agents(&server, ret);
 	await_answers(&server);
 	written = our_end_output(our_end_of_wait(1));
 	ret = our_end_of_admission(listener->admission, ret);
-	return written ? written : ret;
+	ret = written ? written : ret;
+out_destroy_id:
+	our_destroy_id(listener);
+	return ret;
 }
 
-int our_serve_in_a_loop(struct our_control *listener)
+int our_looping_listener(struct our_control *listener)
 {
 	return our_serve_with(listener, our_serve_until_done);
 }

@@ -17,7 +17,7 @@
 
 static void *agent_thread(void *agent)
 {
-	our_agent(agent);
+	our_serve_client(agent);
 	return NULL;
 }
 
@@ -35,12 +35,16 @@ static void start_agent(struct our_control *agent)
 }
 
 /* If one client fails, the others are still served. */
-int our_serve_in_threads(struct our_control *listener)
+int our_threaded_listener(struct our_control *listener)
 {
 	struct our_control *agent;
-	int ret = 0;
+	int ret;
 
+	ret = our_listen(listener); /* rdma_create_id, rdma_bind_addr, rdma_listen */
+	if (ret)
+		return ret;
 	our_limit_clients(listener->admission, DESCRIPTORS_OF_A_CLIENT, listener->options->quiet);
+
 	while (!ret && our_await_place(listener->admission)) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret)
@@ -49,5 +53,7 @@ int our_serve_in_threads(struct our_control *listener)
 			start_agent(agent);
 	}
 	our_refuse_requests(listener); /* new clients need not wait until we end */
-	return our_end_of_admission(listener->admission, ret);
+	ret = our_end_of_admission(listener->admission, ret);
+	our_destroy_id(listener);
+	return ret;
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The end of an agent's run: its client leaves when it has everything or its time is over, and has sent
+ * no more than it had said.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "common/stage.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "ping-sr-0/ping.h"
+#include "program/report.h"
+
+#define QUIET_NS OUR_NS_PER_S
+
+/*
+ * A client that runs for a time (-D) leaves when the time is over. In stages that do not read CM
+ * events while they poll the CQ, the agent checks for that after each second of silence.
+ */
+int our_await_client_message(struct our_control *agent, struct our_completion *completion)
+{
+	int ret, end = 0;
+
+	if (agent->count != OUR_COUNT_UNLIMITED)
+		return our_await_completion(agent, completion);
+	do {
+		ret = our_await_time(agent, our_now_ns() + QUIET_NS, completion);
+		if (ret == EAGAIN)
+			end = our_cm_end(agent);
+	} while (ret == EAGAIN && !end);
+	return ret == EAGAIN ? end : ret;
+}
+
+/*
+ * After the last message a receive is still posted: reports it if the client has used it. All other
+ * completions are of sends, which no longer matter, whatever their status.
+ */
+int our_check_for_more(struct our_control *agent)
+{
+	struct ibv_wc wc;
+	int polled;
+
+	if (agent->count == OUR_COUNT_UNLIMITED)
+		return 0;
+	while ((polled = ibv_poll_cq(agent->cq, 1, &wc)) > 0) {
+		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(wc.wr_id))
+			continue;
+		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
+				    agent->count);
+		agent->statistics.complete = false;
+		return EPROTO;
+	}
+	return polled < 0 ? our_report_error("ibv_poll_cq", EIO, NULL) : 0;
+}
+
+/* Only the client's disconnect says that it has received everything. */
+int our_await_client(struct our_control *agent)
+{
+	int ret = our_await_disconnect(agent, agent->options->timeout_s);
+
+	if (!ret && our_cm_end(agent) != ECONNRESET)
+		ret = our_cm_end(agent);
+	return ret ? our_judge_end(agent, ret, agent->count) : 0;
+}

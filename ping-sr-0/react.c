@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the agent does about a completion: it sends every message back. Nothing here waits, so a loop
+ * that serves many clients (ping-sr-4) has the same reactions as an agent that waits.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "common/memory_registration.h"
+#include "common/stage.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "ping-sr-0/ping.h"
+#include "program/report.h"
+
+static int start_echoes(struct our_control *agent, void *state)
+{
+	struct our_echo *echo = state;
+	int ret;
+
+	echo->received = OUR_PING_NO_BUFFER;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp */
+	ret = our_setup_qp(agent, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
+	if (ret)
+		return ret;
+	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
+	if (ret)
+		goto err_unsetup_qp;
+	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */
+	if (ret)
+		goto err_unsetup_buffers;
+	return 0;
+
+err_unsetup_buffers:
+	our_unsetup_buffers(agent);
+err_unsetup_qp:
+	our_unsetup_qp(agent);
+	return ret;
+}
+
+static void stop_echoes(struct our_control *agent, void *state)
+{
+	(void)state;
+	our_unsetup_buffers(agent);
+	our_unsetup_qp(agent);
+}
+
+void our_begin_echoes(struct our_control *agent)
+{
+	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
+	if (!agent->statistics.warm_up)
+		our_statistics_start(&agent->statistics);
+	our_limit_wait(agent, our_now_ns());
+}
+
+static int take_message(struct our_control *agent, struct our_echo *echo,
+			const struct our_completion *completion)
+{
+	int ret = our_check_length(agent, completion);
+
+	if (ret)
+		return ret;
+	if (echo->echoed == agent->count) {
+		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
+				    agent->count);
+		return EPROTO;
+	}
+	echo->received = (int)our_buffer_index(completion->wr_id);
+	return 0;
+}
+
+/* Sends the message back from the buffer that it came in. */
+static int send_back(struct our_control *agent, struct our_echo *echo)
+{
+	struct our_statistics *statistics = &agent->statistics;
+	uint32_t buffer = (uint32_t)echo->received;
+	uint64_t now_ns = our_now_ns();
+	int ret;
+
+	ret = our_post_recv(agent, !buffer); /* before the client can send again */
+	if (ret)
+		return ret;
+	ret = our_post_send(agent, buffer);
+	if (ret)
+		return ret;
+	if (echo->sent_ns)
+		our_histogram_add(&statistics->round_trips, now_ns - echo->sent_ns);
+	statistics->messages++;
+	echo->received = OUR_PING_NO_BUFFER;
+	echo->sending = true;
+	echo->sent_ns = now_ns;
+	our_limit_wait(agent, now_ns);
+	if (++echo->echoed == statistics->warm_up)
+		our_statistics_start(statistics);
+	our_statistics_progress(statistics, now_ns);
+	return 0;
+}
+
+/*
+ * A message is sent back when it has arrived and the one before it has left its buffer; either
+ * completion may come first. The agent does not wait for the send of the last message. The client
+ * disconnects once it has everything, and this says more than the completion would.
+ */
+int our_ping_react(struct our_control *agent, void *state, const struct our_completion *completion)
+{
+	struct our_echo *echo = state;
+	int ret = 0;
+
+	if (our_is_recv(completion->wr_id))
+		ret = take_message(agent, echo, completion);
+	else
+		echo->sending = false;
+	if (!ret && echo->received != OUR_PING_NO_BUFFER && !echo->sending)
+		ret = send_back(agent, echo);
+	return ret;
+}
+
+static bool is_done(const struct our_control *agent, const void *state)
+{
+	return ((const struct our_echo *)state)->echoed == agent->count;
+}
+
+int our_end_echoes(struct our_control *agent, const void *state, int ret)
+{
+	our_statistics_end(&agent->statistics);
+	return our_judge_end(agent, ret, ((const struct our_echo *)state)->echoed);
+}
+
+const struct our_agent_ops our_echoes = {
+	.state_size = sizeof(struct our_echo),
+	.start = start_echoes,
+	.begin = our_begin_echoes,
+	.react = our_ping_react,
+	.is_done = is_done,
+	.end = our_end_echoes,
+	.stop = stop_echoes,
+};

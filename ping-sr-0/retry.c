@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The client and the addresses of its server: which it tries, and how often (-w). Each try is a whole
+ * connection: see client.c.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <time.h>
+
+#include "common/stage.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/stop.h"
+
+/* Tries each address of the server's name until one works. */
+static int run_with_any(struct our_control *client, bool quietly)
+{
+	struct addrinfo *address;
+	int ret = 0;
+
+	client->quietly = quietly;
+	for (address = client->options->addresses; address; address = address->ai_next) {
+		ret = our_stage.run_client(client, address->ai_addr);
+		if (client->accepted || ret == EINTR || ret == EMSGSIZE)
+			break;
+		if (address->ai_next && !quietly)
+			our_report_sentence("trying the next address of %s",
+					    client->options->address);
+	}
+	return ret;
+}
+
+/* With -w, tries again until the server is up or the time is over. */
+int our_run_client(struct our_control *client)
+{
+	const struct timespec pause = { .tv_nsec = 100000000 };
+	uint64_t deadline = our_now_ns() + client->options->wait_s * OUR_NS_PER_S;
+	int ret;
+
+	while (our_now_ns() < deadline) {
+		ret = run_with_any(client, true);
+		if (ret != ECONNREFUSED)
+			return ret;
+		nanosleep(&pause, NULL);
+		if (our_stop_requested())
+			return EINTR;
+	}
+	return run_with_any(client, false);
+}
