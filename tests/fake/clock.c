@@ -15,8 +15,6 @@
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
-#define MAX_WAITS 2000
-
 static uint64_t to_ns(const struct timespec *time)
 {
 	return (uint64_t)time->tv_sec * OUR_NS_PER_S + (uint64_t)time->tv_nsec;
@@ -41,15 +39,6 @@ void fake_let_others_run(void)
 	fake_lock();
 }
 
-bool fake_wait_for_thread(void)
-{
-	if (!fake_threads || fake_report->waits_for_thread == MAX_WAITS || !fake_has_news())
-		return false;
-	fake_report->waits_for_thread++;
-	fake_let_others_run();
-	return true;
-}
-
 void fake_hurry(void)
 {
 	uint64_t look_us = fake_config->look_us ? fake_config->look_us : KNOWN_LOOK_US;
@@ -65,10 +54,12 @@ void fake_hurry(void)
 	 */
 	if (fake_time_is_known() && fake_config->spins)
 		return;
-	if (fake_time_is_known())
+	if (fake_time_is_known()) {
 		fake_report->skipped_ns += look_us * OUR_NS_PER_US;
-	else if (fake_config->hurried && !fake_config->pushes && !fake_wait_for_thread())
+	} else if (fake_config->hurried && !fake_config->pushes) {
+		fake_note_poll_in_vain();
 		fake_report->skipped_ns += OUR_NS_PER_S / 1000;
+	}
 	fake_return_rest();
 }
 

@@ -105,21 +105,6 @@ bool fake_any_other(const struct fake_id *one)
 	return id;
 }
 
-bool fake_has_news(void)
-{
-	const struct fake_channel *channel;
-	const struct fake_id *id;
-
-	for (channel = LIST_FIRST(&channels); channel; channel = LIST_NEXT(channel, next)) {
-		if (!STAILQ_EMPTY(&channel->queue))
-			return true;
-	}
-	id = LIST_FIRST(&ids);
-	while (id && (id->state != FAKE_PEER_LEFT || !id->told_gone || id->disconnected))
-		id = LIST_NEXT(id, next);
-	return id;
-}
-
 void fake_tell_late(uint64_t ns)
 {
 	const struct timespec late = { .tv_sec = fake_report ? fake_config->late_s : 0 };

@@ -247,7 +247,7 @@ struct fake_report {
 	unsigned int asked;            /* requests that move no byte */
 	unsigned int periods;          /* between changes of the program's record */
 	_Atomic uint64_t skipped_ns;   /* by which the program's clock was advanced */
-	unsigned int waits_for_thread; /* empty polls that took real time, see fake_hurry */
+	unsigned int waits_for_thread; /* milliseconds, see fake_wait_for_thread */
 	/* With known_us */
 	_Atomic uint64_t known_messages,
 		known_calls;    /* what has used CPU time so far: known_time.h */

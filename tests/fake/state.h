@@ -100,17 +100,16 @@ void fake_hurry(void);                            /* a millisecond has passed, i
 void fake_skip_time(const struct timespec *time); /* this time has passed */
 bool fake_skips_waits(void); /* waits are skipped: the clock is advanced instead */
 /*
- * With the lock held. If a thread of the program has an event to read, or has to act because a peer
- * has left, it gets a millisecond of real time to do so, and this returns true: on a busy machine
- * the hurried clock could be a minute ahead of it. The number of these waits is limited, because
- * some programs never act.
+ * threads.c. With the lock held. If another thread of the program has something to do, it gets a
+ * millisecond of real time, and this returns true. The number of these waits is limited, because
+ * some programs never rest.
  */
 bool fake_wait_for_thread(void);
+/* With the lock held, before the clock is advanced for a thread that has polled in vain. */
+void fake_note_poll_in_vain(void);
 /* With the lock held: gives it up for a millisecond of real time. */
 void fake_let_others_run(void);
 void fake_stop_program(void);
-bool fake_has_news(
-	void); /* an event is in a queue, or a peer has left and the program has not disconnected */
 void fake_tell_late(uint64_t ns); /* the program waits so long: events that were held back come */
 void fake_check_alarm(
 	const char *call); /* the program works: no call that may block is under way */
