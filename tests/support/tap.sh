@@ -12,6 +12,7 @@ failed=0
 ended_us=${EPOCHREALTIME/[.,]/} # when the last test ended: how long each takes is on stdout
 server=
 started=()
+unmet=()
 scratch=$(mktemp -d)
 trap 'finish' EXIT
 mkfifo "$scratch/never"
@@ -38,13 +39,22 @@ result() {
 	ended_us=$now_us
 }
 
-# check STATUS NAME FILE...: ok if STATUS is 0, otherwise "not ok" and the contents of the FILEs.
+# must COMMAND...: if it fails, set status to 1; check says which command it was.
+must() {
+	"$@" && return
+	status=1
+	unmet+=("'$*'")
+}
+
+# check STATUS NAME FILE...: ok if STATUS is 0, otherwise "not ok", the commands that must not have failed,
+# and the last lines of each FILE.
 check() {
 	if [ "$1" = 0 ]; then
 		result ok "$2"
 	else
-		result "not ok" "$2: $(cat "${@:3}" | tr '\n' ' ' | cut -c 1-600)"
+		result "not ok" "$2: ${unmet[*]/#/failed: } $(tail -qn 5 "${@:3}" | tr '\n' ' ' | cut -c 1-600)"
 	fi
+	unmet=()
 }
 
 # Write the plan; return the exit status of the script.
