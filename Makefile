@@ -203,7 +203,11 @@ $(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS):
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STAGE_IS) $(filter %.o,$^) $(ROOM_LIBS) $(LIBS) -o $@
 
+# What only prints the table of parts does without them: tools/stage asks for it very often.
+ifneq ($(filter-out print-rooms print-stages print-others print-before print-aside print-parts print-without, \
+	$(or $(MAKECMDGOALS),all)),)
 -include course/course.mk tests/tests.mk tests/tracer/tracer.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
+endif
 
 # The kernel of the VM, for whatever runs in it: lab/run reads this.
 ifeq ($(origin KERNEL),command line)
