@@ -23,8 +23,7 @@ static int our_agent_operation(struct our_control *agent)
 	while (!ret && echo.echoed != agent->count) {
 		ret = our_await_client_message(agent, &completion); /* ibv_poll_cq: completions.c */
 		if (!ret)
-			ret = our_ping_react(agent, &echo,
-					     &completion); /* ibv_post_send: react.c */
+			ret = our_ping_react(agent, &echo, &completion); /* react.c */
 	}
 	ret = our_end_echoes(agent, &echo, ret);
 	if (!ret)
