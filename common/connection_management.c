@@ -10,7 +10,6 @@
 #include "common/cm_event.h"
 #include "common/connect_info.h"
 #include "common/connection_management.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
 #include "program/addresses.h"

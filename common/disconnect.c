@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "common/connection_management.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "common/waiting.h"
 #include "program/report.h"
 #include "program/stop.h"
 

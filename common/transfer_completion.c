@@ -9,8 +9,8 @@
 
 #include "common/async_events.h"
 #include "common/cm_event.h"
+#include "common/connection_management.h"
 #include "common/device.h"
-#include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"

@@ -7,7 +7,6 @@
 
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"

@@ -4,7 +4,7 @@
  * shortest round trip, and takes a whole CPU.
  */
 #include "common/connection_management.h"
-#include "common/stage.h"
+#include "common/waiting.h"
 
 #define POLLS_A_MOMENT 64 /* looking at the clock and the CM costs as much as a few polls */
 

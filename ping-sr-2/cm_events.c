@@ -10,7 +10,7 @@
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
-#include "common/stage.h"
+#include "common/waiting.h"
 #include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/keepalive.h"

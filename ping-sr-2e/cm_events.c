@@ -9,7 +9,7 @@
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
-#include "common/stage.h"
+#include "common/waiting.h"
 #include "measure/clock.h"
 #include "program/report.h"
 #include "program/stop.h"

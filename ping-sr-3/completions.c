@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/stage.h"
+#include "common/waiting.h"
 #include "measure/clock.h"
 #include "ping-sr-3/comp_channel.h"
 #include "program/report.h"

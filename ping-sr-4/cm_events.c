@@ -8,7 +8,7 @@
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
-#include "common/stage.h"
+#include "common/waiting.h"
 #include "measure/clock.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/channels.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/stage.h"
+#include "common/waiting.h"
 #include "ping-sr-4/channels.h"
 #include "program/report.h"
 #include "program/stop.h"

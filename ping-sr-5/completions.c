@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/stage.h"
+#include "common/waiting.h"
 #include "measure/clock.h"
 #include "ping-sr-3/comp_channel.h"
 #include "ping-sr-5/spin.h"

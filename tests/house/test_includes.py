@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Who may include what: python3 -m unittest discover -s tests -t tests"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+
+# What the files of a folder may include, besides those of the folder itself. Stages are in no row.
+ALLOWED: dict[str, set[str]] = {
+    "common-next": set(),
+    "examples": {"common-next"},
+    "program": {"common", "measure"},
+    "measure": {"program"},
+    "common": {"measure", "program"},
+    "verbs-trace": set(),
+    "devices": {"measure", "program"},
+}
+# A way of waiting is not to know what moves over the connection, nor who serves whom.
+WAYS = ("cm_events.c", "cm_event_thread.c", "completions.c")
+OF_WAYS = {"common", "measure", "program"}
+
+
+def tracked() -> list[str]:
+    """All sources and headers."""
+    said = subprocess.run(["git", "ls-files", "*.c", "*.h"], cwd=TOP, check=True, capture_output=True, text=True)
+    return [name for name in said.stdout.split() if (TOP / name).exists()]
+
+
+def included(name: str) -> list[str]:
+    """The project's files that a file includes."""
+    found = re.findall(r'^#include "([^"]+)"', (TOP / name).read_text(), re.MULTILINE)
+    beside = [str(Path(name).parent / one) for one in found]
+    return [one if (TOP / one).exists() else own for one, own in zip(found, beside)]
+
+
+def folder(name: str) -> str:
+    """The first folder of a path."""
+    return name.split("/")[0]
+
+
+class Includes(unittest.TestCase):
+    """The table of rooms, and that nothing is a circle."""
+
+    def test_rooms(self) -> None:
+        for name in tracked():
+            allowed = ALLOWED.get(folder(name))
+            if allowed is not None:
+                others = {folder(one) for one in included(name)} - {folder(name)}
+                self.assertLessEqual(others, allowed, name)
+
+    def test_ways_of_waiting(self) -> None:
+        ways = [name for name in tracked() if Path(name).name in WAYS and folder(name).count("-") == 2]
+        self.assertGreater(len(ways), 8)
+        for name in ways:
+            for one in included(name):
+                self.assertTrue(folder(one) in OF_WAYS or one.endswith(("channel.h", "channels.h", "cm_events.h", "keepalive.h", "spin.h",
+                                                                        "wake_up.h", "bare.h", "ping.h")), f"{name}: {one}")  # fmt: skip
+
+    def test_no_circle(self) -> None:
+        graph = {name: included(name) for name in tracked()}
+        done: set[str] = set()
+
+        def visit(name: str, path: tuple[str, ...]) -> None:
+            self.assertNotIn(name, path)
+            if name not in done:
+                for one in graph.get(name, []):
+                    visit(one, (*path, name))
+                done.add(name)
+
+        for name in graph:
+            visit(name, ())
+
+
+if __name__ == "__main__":
+    unittest.main()
