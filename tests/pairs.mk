@@ -2,7 +2,7 @@
 #
 # Builds what tests/pairs and other suites run against the stages: the independent program, and clients
 # that do wrong.
-pairs-build: $(addprefix $(BUILD)/tests/,peer crowd trespass greedy)
+pairs-build: $(addprefix $(BUILD)/tests/,peer crowd trespass greedy together)
 
 $(BUILD)/tests/crowd: tests/crowd/crowd.c
 	@mkdir -p $(@D)
@@ -23,6 +23,12 @@ $(BUILD)/tests/peer: $(wildcard tests/peer/*.[ch])
 	@mkdir -p $(@D)
 	$(SAY) CC tests/peer/peer.c
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Werror tests/peer/peer.c \
+		-lrdmacm -libverbs -pthread -o $@
+
+$(BUILD)/tests/together: tests/together/together.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -Icommon-next $(CFLAGS) $(WARNINGS) -Werror $< $(LIBRARY) \
 		-lrdmacm -libverbs -pthread -o $@
 
 .PHONY: pairs-build
