@@ -76,13 +76,6 @@ ping-sr-2.aside = ping-sr-2/keepalive.c ping-sr-2/keepalive.h
 
 # The nine ways to wait of the course (page 194): one for CM events and one for completions.
 NINE_WAYS = none channel nonblocking
-NINE_CM.none        = -DOUR_CM=our_cm_synchronous -DOUR_LISTENER=our_listener -DOUR_OPTIONS=NULL
-NINE_CM.channel     = -DOUR_CM=our_cm_thread -DOUR_LISTENER=our_threaded_listener \
-		      -DOUR_OPTIONS=our_keepalive_options,our_max_clients_options
-NINE_CM.nonblocking = -DOUR_CM=our_cm_nonblocking -DOUR_LISTENER=our_listener -DOUR_OPTIONS=our_keepalive_options
-NINE_COMPLETIONS.none        = our_busy_polling
-NINE_COMPLETIONS.channel     = our_comp_channel
-NINE_COMPLETIONS.nonblocking = our_nonblocking_channel
 NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(completions)))
 
 PROGRAMS = $(foreach stage,$(STAGES) $(OTHERS),$(stage)/client $(stage)/server)
@@ -162,21 +155,15 @@ $(DEVICES): $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) $(BUILD)/libmea
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -lm -o $@
 
-# nine_rules CM COMPLETIONS ROLE
-define nine_rules
-$(BUILD)/nine/$(1)-$(2)/$(3): $(BUILD)/nine/$(1)-$(2)/stage.o $(BUILD)/program/$(3)_main.o \
-		$(BUILD)/ping-sr-0/user_data.o $(ROOM_LIBS)
-$(BUILD)/nine/$(1)-$(2)/$(3): STAGE_IS = $(call stage_is,nine)
-NINE_PROGRAMS += $(BUILD)/nine/$(1)-$(2)/$(3)
-endef
-$(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(foreach role,client server,\
-	$(eval $(call nine_rules,$(cm),$(completions),$(role))))))
+NINE_PROGRAMS = $(foreach way,$(NINE),$(BUILD)/nine/$(way)/client $(BUILD)/nine/$(way)/server)
+NINE_ITSELF = $(BUILD)/nine/client $(BUILD)/nine/server
+$(NINE_ITSELF): $(BUILD)/nine/%: $(BUILD)/nine/stage.o $(BUILD)/program/%_main.o $(BUILD)/ping-sr-0/user_data.o $(ROOM_LIBS)
+$(NINE_ITSELF): STAGE_IS = $(call stage_is,nine)
 
-$(BUILD)/nine/%/stage.o: nine/stage.c
+# One program, nine names.
+$(NINE_PROGRAMS): $(NINE_ITSELF)
 	@mkdir -p $(@D)
-	$(SAY) CC "$< ($*)"
-	$(Q)$(COMPILE) -DOUR_NAME='"$*"' $(NINE_CM.$(firstword $(subst -, ,$*))) \
-		-DOUR_COMPLETIONS=$(NINE_COMPLETIONS.$(lastword $(subst -, ,$*))) -c $< -o $@
+	@ln -f $(BUILD)/nine/$(@F) $@
 
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
 BARE_EVENTS = $(BUILD)/ping-rc-0-events/client $(BUILD)/ping-rc-0-events/server
@@ -198,7 +185,7 @@ bench-build: all nine bare-events $(BENCH)
 
 nine: $(NINE_PROGRAMS) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
 
-$(PROGRAMS) $(NINE_PROGRAMS) $(BARE_EVENTS):
+$(PROGRAMS) $(NINE_ITSELF) $(BARE_EVENTS):
 	@mkdir -p $(@D)
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STAGE_IS) $(filter %.o,$^) $(ROOM_LIBS) $(LIBS) -o $@
