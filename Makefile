@@ -17,7 +17,7 @@ BUILD = build
 
 # `make V=1` shows whole commands, else a word and the file.
 Q = $(if $(V),,@)
-SAY = @$(if $(V),:,printf '  %-3s %s\n')
+SAY = @$(if $(V)$(filter print-%,$(MAKECMDGOALS)),:,printf '  %-3s %s\n')
 
 # Stages are made of what their stage.c names: the linker takes it from an archive. What still has one
 # name in several stages is listed here, until it is named there, too.
@@ -186,9 +186,9 @@ bench-build: all nine bare-events $(BENCH)
 nine: $(NINE_PROGRAMS) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
 
 $(PROGRAMS) $(NINE_ITSELF) $(BARE_EVENTS):
-	@mkdir -p $(@D)
+	@mkdir -p $(@D) $(BUILD)/maps/$(@D)
 	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STAGE_IS) $(filter %.o,$^) $(ROOM_LIBS) $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STAGE_IS) -Wl,-Map=$(BUILD)/maps/$@ $(filter %.o,$^) $(ROOM_LIBS) $(LIBS) -o $@
 
 # What only prints the table of parts does without them: tools/stage asks for it very often.
 ifneq ($(filter-out print-rooms print-stages print-others print-before print-aside print-parts print-without, \
@@ -274,6 +274,7 @@ delta: ## STAGE=ping-sr-3: print the diff against the stage before
 	@tools/stage delta $(STAGE)
 
 deltas: ## print how many lines each stage's delta has
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@echo "Lines of code, without comments, that a stage's own files add to the stage whose lesson it goes"
 	@echo "on from, and that are gone with the files that they replace (make delta STAGE=... shows them):"
 	@for stage in $(wordlist 2,99,$(STAGES)) $(OTHERS); do tools/stage size $$stage; done
@@ -312,12 +313,10 @@ print-before:
 print-aside:
 	@echo $($(STAGE).aside)
 
-# Those that the linker takes, without the rooms.
-print-parts:
-	@$(MAKE) --no-print-directory --silent SAY=@: $(STAGE)/$(ROLE) >&2
-	@$(CC) $(CFLAGS) $(LDFLAGS) $(call stage_is,$(STAGE)) -Wl,--trace $(patsubst %.c,$(BUILD)/%.o, \
-		$(call sources,$(STAGE),$(ROLE))) $(ROOM_LIBS) $(LIBS) -o /dev/null | \
-		sed -n 's|^.*$(BUILD)/\(.*\)\.o)*$$|\1.c|p' | grep -vxF $(ROOM_SOURCES:%=-e %) | sort
+# Those that the linker has taken, as its map says, without the rooms.
+print-parts: $(filter $(PROGRAMS),$(STAGE)/$(ROLE))
+	@sed -nE 's|^(LOAD )?$(BUILD)/([^ ]*)\.o( .*)?$$|\2.c|p' $(BUILD)/maps/$(STAGE)/$(ROLE) | \
+		grep -vxF $(ROOM_SOURCES:%=-e %) | sort -u
 
 # The files of common/ that a stage has files of its own for.
 print-without:
