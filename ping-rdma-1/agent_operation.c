@@ -40,8 +40,7 @@ static int admit_to_memory(struct our_control *agent)
 		agent->keepalive.asks_nobody = true;
 	our_statistics_start(&agent->statistics);
 	our_limit_wait(agent, our_now_ns());
-	return our_tell_buffer(agent, &transfer->exchange, transfer->open->addr,
-			       (uint32_t)transfer->open->length, transfer->open);
+	return our_tell_buffer(agent, &transfer->exchange, transfer->open);
 }
 
 /* The client is done: it may no longer access our memory. */

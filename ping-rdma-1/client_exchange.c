@@ -17,8 +17,7 @@ int our_exchange_buffers(struct our_control *client)
 	int ret;
 
 	our_limit_wait(client, our_now_ns());
-	ret = our_tell_buffer(client, &transfer->exchange, transfer->open->addr,
-			      (uint32_t)transfer->open->length, transfer->open);
+	ret = our_tell_buffer(client, &transfer->exchange, transfer->open);
 	if (!ret)
 		ret = our_await_exchange(client, &transfer->exchange, OUR_BUFFER_TOLD);
 	if (!ret)

@@ -122,10 +122,14 @@ void our_unsetup_exchange(struct our_exchange *exchange)
 	free(exchange->messages);
 }
 
-int our_tell_buffer(struct our_control *control, struct our_exchange *exchange, const void *data,
-		    uint32_t length, const struct ibv_mr *mr)
+int our_tell_buffer(struct our_control *control, struct our_exchange *exchange,
+		    const struct ibv_mr *mr)
 {
-	const struct our_remote_buffer buffer = { (uintptr_t)data, length, mr->rkey };
+	const struct our_remote_buffer buffer = {
+		.address = (uintptr_t)mr->addr,
+		.length = (uint32_t)mr->length,
+		.rkey = mr->rkey,
+	};
 
 	our_encode_remote_buffer(&buffer, slot_of(exchange, OUR_BUFFER_TOLD, false));
 	return post_exchange_send(control, exchange, OUR_BUFFER_TOLD);

@@ -60,11 +60,11 @@ int our_setup_exchange(struct our_control *control, struct our_exchange *exchang
 void our_unsetup_exchange(struct our_exchange *exchange);
 
 /*
- * Sends the peer the description of the buffer at `data`, of `length` bytes, with the rkey of `mr`;
- * or the count of what was done. Returns 0, or what our_judge_post returns.
+ * Sends the peer the description of the memory that `mr` is, or the count of what was done. Returns 0,
+ * or what our_judge_post returns.
  */
-int our_tell_buffer(struct our_control *control, struct our_exchange *exchange, const void *data,
-		    uint32_t length, const struct ibv_mr *mr);
+int our_tell_buffer(struct our_control *control, struct our_exchange *exchange,
+		    const struct ibv_mr *mr);
 int our_tell_count(struct our_control *control, struct our_exchange *exchange, uint64_t count);
 
 /*

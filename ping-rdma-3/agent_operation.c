@@ -50,8 +50,7 @@ static int exchange_with_client(struct our_control *agent)
 	our_setup_write_wr(agent, OUR_SEND_BUFFER, &exchange->buffer);
 	if (!agent->statistics.warm_up)
 		our_statistics_start(&agent->statistics);
-	ret = our_tell_buffer(agent, exchange, agent->buffers[OUR_RECV_BUFFER].data,
-			      agent->data_size, agent->transfer->open);
+	ret = our_tell_buffer(agent, exchange, agent->transfer->open);
 	return ret ? ret : await_flag(agent, &exchange->sent[OUR_BUFFER_TOLD]);
 }
 

@@ -44,8 +44,7 @@ static int meet_subscriber(struct our_control *agent)
 	our_setup_write_wr(agent, OUR_AGENT_BUFFER, &exchange->buffer);
 	our_statistics_start(&agent->statistics);
 	our_limit_wait(agent, our_now_ns());
-	return our_tell_buffer(agent, exchange, agent->buffers[OUR_AGENT_BUFFER].data,
-			       agent->data_size, agent->transfer->open);
+	return our_tell_buffer(agent, exchange, agent->transfer->open);
 }
 
 /*

@@ -120,9 +120,7 @@ int our_setup_agent_transfer(struct our_control *agent)
 
 static int tell_slot(struct our_control *control)
 {
-	return our_tell_buffer(control, &control->transfer->exchange,
-			       control->buffers[OUR_SLOT_BUFFER].data, OUR_SLOT,
-			       control->transfer->open);
+	return our_tell_buffer(control, &control->transfer->exchange, control->transfer->open);
 }
 
 int our_end_agent_operation(struct our_control *control, int ret)
