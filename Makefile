@@ -30,7 +30,6 @@ STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 
 OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
 
 legacy = ping-sr-0/legacy_client.c ping-sr-0/legacy_agent.c
-ping_rdma.both = $(legacy) $(addprefix ping-rdma-1/,transfer.c client_operation.c agent_operation.c)
 
 $(foreach stage,$(filter ping-sr-%,$(STAGES)),$(eval $(stage).both = ping-sr-0/user_data.c))
 ping-srq-4.both = ping-sr-0/user_data.c
@@ -39,8 +38,8 @@ blast-sr-2.both = $(legacy) $(addprefix blast-sr-2/,blast.c options.c client_ope
 # Connections by bare verbs, without the CM: what common/ has for that is not linked, and no more is librdmacm.
 ping-rc-0.both    = ping-sr-0/user_data.c $(addprefix ping-rc-0/,connection_management.c disconnect.c cm_event.c queue_pair.c)
 ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm_event.c common/cm_qp.c
-ping-rdma-1.both  = $(ping_rdma.both) $(addprefix ping-rdma-1/,ping.c round_trip.c account.c) ping-sr-0/user_data.c
-ping-rdma-2.both  = $(patsubst %/round_trip.c,ping-rdma-2/round_trip.c,$(ping-rdma-1.both))
+ping-rdma-1.both  = ping-sr-0/user_data.c
+ping-rdma-2.both  = ping-sr-0/user_data.c
 ping-rdma-3.both  = $(legacy) ping-rdma-1/transfer.c ping-rdma-1/client_operation.c \
 		    $(addprefix ping-rdma-3/,ping.c watch.c user_data.c round_trip.c agent_operation.c)
 blast-rdma-1.both = $(legacy) ping-rdma-1/transfer.c ping-rdma-1/agent_operation.c ping-sr-0/user_data.c \

@@ -6,7 +6,7 @@
 #include "blast-rdma-1/blast_rdma.h"
 #include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 

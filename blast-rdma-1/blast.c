@@ -10,7 +10,7 @@
 #include "common/memory_registration.h"
 #include "ping-sr-0/legacy.h"
 #include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 

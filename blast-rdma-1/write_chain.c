@@ -4,7 +4,7 @@
  */
 #include "blast-rdma-1/blast_rdma.h"
 #include "common/transfer_posting.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 
 static struct ibv_send_wr *write_of(struct our_control *client, uint64_t message)
 {

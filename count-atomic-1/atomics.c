@@ -8,7 +8,7 @@
 #include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "count-atomic-1/count_atomic.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 
 #define RESULT 0 /* the buffer into which the device puts the word's old value */
 

@@ -12,7 +12,7 @@
 #include "common/transfer_completion.h"
 #include "count-atomic-1/count_atomic.h"
 #include "measure/clock.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 

@@ -11,7 +11,7 @@
 #include "common/transfer_posting.h"
 #include "count-atomic-1/shared_memory.h"
 #include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "program/report.h"
 
 int our_setup_shared_memory(struct our_control *agent, void *memory, size_t length, int access)

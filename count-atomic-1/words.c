@@ -9,7 +9,7 @@
 #include "ping-sr-0/legacy.h"
 #include "count-atomic-1/count_atomic.h"
 #include "count-atomic-1/shared_memory.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "program/report.h"
 
 /* The devices change them; we look only when no client is there. */

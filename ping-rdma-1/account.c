@@ -4,7 +4,7 @@
  */
 #include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 
 int our_end_agent_operation(struct our_control *agent, int ret)
 {

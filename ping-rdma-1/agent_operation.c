@@ -12,7 +12,7 @@
 #include "common/transfer_completion.h"
 #include "measure/clock.h"
 #include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "program/report.h"
 
 void our_begin_agent_operation(struct our_control *agent)

@@ -9,7 +9,7 @@
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 
 int our_exchange_buffers(struct our_control *client)
 {

@@ -6,7 +6,7 @@
 #include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 
 int our_client_operation(struct our_control *client)
 {

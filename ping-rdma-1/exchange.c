@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/memory_registration.h"
-#include "ping-sr-0/legacy.h"
+#include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/exchange.h"
 #include "program/report.h"
@@ -173,6 +173,20 @@ int our_take_exchange(struct our_exchange *exchange, const struct our_completion
 	}
 	exchange->received[message] = true;
 	return 0;
+}
+
+int our_await_told(struct our_control *control, struct our_exchange *exchange,
+		   enum our_exchange_message message)
+{
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret && !exchange->received[message]) {
+		ret = our_await_completion(control, &completion);
+		if (!ret)
+			ret = our_take_exchange(exchange, &completion);
+	}
+	return ret;
 }
 
 int our_await_exchange(struct our_control *control, struct our_exchange *exchange,

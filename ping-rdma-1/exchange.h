@@ -82,10 +82,13 @@ int our_expect_count(struct our_control *control, struct our_exchange *exchange)
 int our_take_exchange(struct our_exchange *exchange, const struct our_completion *completion);
 
 /*
- * Waits until the message has been sent and the peer's of the same kind has come; no other
- * completion may come meanwhile. Returns 0; EPROTO, reported; or an errno value as
- * our_await_completion does.
+ * Waits until the peer's message has come; no other completion than the exchange's may come meanwhile.
+ * Returns 0; EPROTO, reported; or an errno value as our_await_completion does.
  */
+int our_await_told(struct our_control *control, struct our_exchange *exchange,
+		   enum our_exchange_message message);
+
+/* The same, and until ours of the same kind has been sent. */
 int our_await_exchange(struct our_control *control, struct our_exchange *exchange,
 		       enum our_exchange_message message);
 

@@ -6,9 +6,49 @@
 
 #include "common/device.h"
 #include "common/memory_registration.h"
+#include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "measure/clock.h"
 #include "ping-rdma-1/one_sided.h"
 #include "program/report.h"
+
+int our_setup_one_sided(struct our_control *control, struct our_one_sided *one_sided, uint32_t n,
+			uint32_t open, int access)
+{
+	int ret;
+
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp */
+	ret = our_setup_qp(control, n + OUR_EXCHANGE_WRS, OUR_EXCHANGE_WRS);
+	if (ret)
+		return ret;
+	ret = our_setup_buffers(control, n, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr: for us alone */
+	if (ret)
+		goto err_unsetup_qp;
+	ret = our_open_buffer(control, open, access, &one_sided->open); /* ibv_reg_mr */
+	if (ret)
+		goto err_unsetup_buffers;
+	/* ibv_reg_mr; ibv_post_recv: before the peer can send */
+	ret = our_setup_exchange(control, &one_sided->exchange);
+	if (ret)
+		goto err_close_buffer;
+	return 0;
+
+err_close_buffer:
+	our_close_buffer(&one_sided->open);
+err_unsetup_buffers:
+	our_unsetup_buffers(control);
+err_unsetup_qp:
+	our_unsetup_qp(control);
+	return ret;
+}
+
+void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *one_sided)
+{
+	our_unsetup_exchange(&one_sided->exchange);
+	our_close_buffer(&one_sided->open);
+	our_unsetup_buffers(control);
+	our_unsetup_qp(control);
+}
 
 int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr)
 {
@@ -85,4 +125,47 @@ int our_check_remote_buffer(const struct our_control *control,
 	our_report_sentence("the peer's buffer has %u bytes, and a message has %u (-s)",
 			    remote->length, control->data_size);
 	return EPROTO;
+}
+
+int our_start_exchange(struct our_control *client, struct our_one_sided *one_sided)
+{
+	struct our_exchange *exchange = &one_sided->exchange;
+	int ret;
+
+	our_limit_wait(client, our_now_ns());
+	ret = our_tell_buffer(client, exchange, one_sided->open);
+	if (!ret)
+		ret = our_await_exchange(client, exchange, OUR_BUFFER_TOLD);
+	return ret ? ret : our_check_remote_buffer(client, &exchange->buffer);
+}
+
+int our_await_one_sided(struct our_control *client, struct our_one_sided *one_sided, uint32_t index)
+{
+	struct our_completion completion;
+	int ret;
+
+	for (;;) {
+		ret = our_await_completion(client, &completion);
+		if (ret)
+			return ret;
+		if (!our_is_exchange(completion.wr_id) &&
+		    our_buffer_index(completion.wr_id) == index)
+			return 0;
+		ret = our_take_exchange(&one_sided->exchange, &completion);
+		if (ret)
+			return ret;
+	}
+}
+
+int our_end_exchange(struct our_control *client, struct our_one_sided *one_sided, uint64_t count)
+{
+	struct our_exchange *exchange = &one_sided->exchange;
+	int ret;
+
+	our_limit_wait(client, our_now_ns());
+	ret = our_tell_count(client, exchange, count);
+	if (!ret)
+		ret = our_await_exchange(client, exchange, OUR_COUNT_TOLD);
+	/* An agent that has sent its count may leave before we know that ours was sent. */
+	return ret == ECONNRESET && exchange->received[OUR_COUNT_TOLD] ? 0 : ret;
 }

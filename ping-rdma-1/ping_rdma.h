@@ -1,65 +1,28 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rdma-1: what its client and its agent have in addition to struct our_control. The
- * connection's own thread.
+ * ping-rdma-1: the ping by RDMA WRITE and READ.
  */
 #ifndef OUR_PING_RDMA_H
 #define OUR_PING_RDMA_H
 
-#include "ping-rdma-1/exchange.h"
-#include "ping-sr-0/pings.h"
+#include "common/stage.h"
+#include "ping-rdma-1/one_sided.h"
 
-#define OUR_AGENT_BUFFER  0
-#define OUR_AGENT_BUFFERS 1
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, ping.c. */
+int our_ping_rdma_client(struct our_control *client, struct sockaddr *server);
+int our_ping_rdma_agent(struct our_control *agent);
+int our_ping_rdma_check(struct our_control *agent);
 
-/* What a stage itself counts; each stage that counts defines it. */
-struct our_progress;
-
-struct our_transfer {
-	struct our_exchange exchange;
-	struct ibv_mr *open; /* the buffer that the peer may access; NULL: none, or no longer */
-	bool reads;          /* or does atomic operations: the peer must have agreed */
-	struct our_progress *progress; /* all zero at first; a part of the same allocation */
-};
+/* ping-rdma-2/round_trip.c: the client that posts the WRITE and the READ at once. */
+int our_ping_chain_client(struct our_control *client, struct sockaddr *server);
 
 /*
- * Sets up `n` buffers and what moves them, before the connection can bring a message. The peer may
- * access buffer number `open` with `access`, and no other. Each buffer has at most one request
- * under way. `progress_size` is the size of the stage's struct our_progress in bytes; 0: it has
- * none.
- *
- * Returns 0, or an errno value, reported, with nothing left behind. our_unsetup_transfer undoes it.
+ * The client, but for how a message goes there and back: `round_trip` WRITEs OUR_SEND_BUFFER into the
+ * agent's memory, and READs it from there into OUR_RECV_BUFFER. It returns 0; or an errno value as
+ * our_await_completion and our_judge_post do. client.c.
  */
-int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t open, int access,
-			    size_t progress_size);
-
-/* ---- client_exchange.c ---- */
-
-/*
- * Client: sends the agent the description of the open buffer, and receives the agent's:
- * transfer->exchange.buffer, which has room for a message. If transfer->reads is set, also finds
- * out how many READs may be under way. Nothing else is under way.
- *
- * Returns 0; EPROTO, reported; or an errno value as our_await_completion and our_judge_post do.
- */
-int our_exchange_buffers(struct our_control *client);
-
-/*
- * Client: waits until the request of buffer `index` is done; the agent may have sent its count
- * meanwhile. Returns as our_await_completion does, or EPROTO, reported.
- */
-int our_await_request(struct our_control *client, uint32_t index);
-
-/* Client: sends the agent the number of messages, and awaits its count. Returns likewise. */
-int our_exchange_counts(struct our_control *client, uint64_t count);
-
-/* ---- agent_operation.c ---- */
-
-/*
- * Agent: whether the count that the client has sent is the one it announced; a client that is told
- * to stop sends how far it got. Returns 0 or ECONNABORTED, reported.
- */
-int our_check_told_count(const struct our_control *agent);
+int our_write_and_read(struct our_control *client, struct sockaddr *server,
+		       int (*round_trip)(struct our_control *, struct our_one_sided *));
 
 /* What client and server print about themselves, and their options for the data. */
 extern const struct our_program our_ping_rdma_client_program, our_ping_rdma_server_program;

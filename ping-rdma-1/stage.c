@@ -5,7 +5,6 @@
 #include "common/connect_info.h"
 #include "common/stage.h"
 #include "ping-rdma-1/ping_rdma.h"
-#include "ping-sr-0/legacy.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
 
@@ -14,10 +13,10 @@ const struct our_stage ping_rdma_1 = {
 	.client = &our_ping_rdma_client_program,
 	.server = &our_ping_rdma_server_program,
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_legacy_client,       /* ping-sr-0/legacy_client.c */
-	.run_agent = our_legacy_agent,         /* ping-sr-0/legacy_agent.c */
+	.run_client = our_ping_rdma_client, /* ping-rdma-1/client.c */
+	.run_agent = our_ping_rdma_agent, /* ping-rdma-1/agent.c */
 	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_check_transfer,           /* ping-rdma-1/ping.c */
+	.check = our_ping_rdma_check, /* ping-rdma-1/ping.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */

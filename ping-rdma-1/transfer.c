@@ -10,7 +10,7 @@
 #include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "program/report.h"
 
 int our_setup_open_transfer(struct our_control *control, uint32_t n, uint32_t open, int access,

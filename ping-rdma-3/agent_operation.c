@@ -10,7 +10,7 @@
 #include "common/transfer_completion.h"
 #include "measure/clock.h"
 #include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "ping-rdma-3/watch.h"
 #include "program/report.h"
 

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "ping-rdma-3/watch.h"
 #include "program/report.h"
 

@@ -10,7 +10,7 @@
 #include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "ping-rdma-3/watch.h"
 #include "program/report.h"
 

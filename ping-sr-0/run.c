@@ -15,15 +15,21 @@ void our_begin_run(struct our_run *run, struct our_control *client)
 	our_statistics_prepare(&client->statistics, client->count, client->data_size);
 	our_statistics_want_progress(&client->statistics, client->options->quiet);
 	*run = (struct our_run){ .client = client, .deadline_ns = UINT64_MAX };
+}
+
+static void start_time(struct our_run *run)
+{
 	run->started_ns = run->now_ns = our_now_ns();
-	if (client->options->duration_s)
-		run->deadline_ns = run->now_ns + client->options->duration_s * OUR_NS_PER_S;
+	if (run->client->options->duration_s)
+		run->deadline_ns = run->now_ns + run->client->options->duration_s * OUR_NS_PER_S;
 }
 
 bool our_wants_message(struct our_run *run)
 {
 	struct our_control *client = run->client;
 
+	if (!run->started_ns)
+		start_time(run);
 	if (run->under_way) {
 		our_statistics_progress(&client->statistics, run->now_ns);
 		run->message++;

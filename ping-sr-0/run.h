@@ -11,19 +11,19 @@
 struct our_run {
 	struct our_control *client;
 	uint64_t message;     /* the one under way, from 0; afterwards, how many there were */
-	uint64_t started_ns;  /* the run */
+	uint64_t started_ns;  /* the run; 0: not yet */
 	uint64_t deadline_ns; /* of --duration; UINT64_MAX: none */
 	uint64_t now_ns;      /* when the clock was read last */
 	uint64_t sent_ns;     /* this message, or when it was due */
 	bool under_way;       /* sent, and no failure since */
 };
 
-/* Prepares the statistics, and starts. To be called once connected. */
+/* Prepares the statistics. To be called once connected. */
 void our_begin_run(struct our_run *run, struct our_control *client);
 
 /*
- * Counts the message before, if there was one, as done. Returns whether there is another one to send: not
- * after Ctrl-C, -c messages, or the time of -D.
+ * Counts the message before, if there was one, as done; the first call starts the time of the run.
+ * Returns whether there is another one to send: not after Ctrl-C, -c messages, or the time of -D.
  */
 bool our_wants_message(struct our_run *run);
 

@@ -5,7 +5,7 @@
  */
 #include "ping-sr-0/legacy.h"
 #include "count-atomic-1/shared_memory.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "pubsub-rdma-1/publication.h"
 
 const struct our_program our_pubsub_reads_server_program = {

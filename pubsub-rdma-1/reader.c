@@ -4,7 +4,7 @@
  * prepares nothing, and gives no access. What a stage provides: see common/stage.h.
  */
 #include "ping-sr-0/legacy.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "ping-sr-0/user_data.h"
 
 /* Of connect_info.c, which servers use, too. */

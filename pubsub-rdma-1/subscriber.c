@@ -8,7 +8,7 @@
 #include "ping-sr-0/legacy.h"
 #include "common/transfer_posting.h"
 #include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "ping-sr-0/user_data.h"
 #include "pubsub-rdma-1/record.h"
 

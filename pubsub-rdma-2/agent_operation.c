@@ -11,7 +11,7 @@
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "pubsub-rdma-1/publication.h"
 #include "pubsub-rdma-1/record.h"
 #include "pubsub-rdma-2/written.h"

@@ -5,7 +5,7 @@
  */
 #include "common/memory_registration.h"
 #include "ping-sr-0/legacy.h"
-#include "ping-rdma-1/ping_rdma.h"
+#include "ping-rdma-1/transfer.h"
 #include "pubsub-rdma-1/publication.h"
 #include "pubsub-rdma-2/written.h"
 
