@@ -5,7 +5,6 @@
 #include "common/connect_info.h"
 #include "common/stage.h"
 #include "ping-rdma-3/watch.h"
-#include "ping-sr-0/legacy.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
 
@@ -14,10 +13,10 @@ const struct our_stage ping_rdma_3 = {
 	.client = &our_ping_watch_client_program,
 	.server = &our_ping_watch_server_program,
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_legacy_client,       /* ping-sr-0/legacy_client.c */
-	.run_agent = our_legacy_agent,         /* ping-sr-0/legacy_agent.c */
+	.run_client = our_ping_watch_client, /* ping-rdma-3/client.c */
+	.run_agent = our_ping_watch_agent, /* ping-rdma-3/agent.c */
 	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_check_transfer,           /* ping-rdma-3/ping.c */
+	.check = our_ping_watch_check, /* ping-rdma-3/ping.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_busy_polling, /* ping-sr-0/completions.c */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-rdma-3: a pattern that has no zero byte, and differs from message to message. See
- * ping-sr-0/user_data.h.
+ * watch.h.
  */
 #include <errno.h>
 #include <inttypes.h>
 
-#include "ping-sr-0/user_data.h"
+#include "ping-rdma-3/watch.h"
 #include "program/report.h"
 
 /* `left`: bytes after it. our_last_byte gives the last one. */
@@ -15,7 +15,7 @@ static uint8_t byte_of(uint64_t message, size_t left)
 	return (uint8_t)(1 + (message + left * 7 + left / 251) % 255);
 }
 
-void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t message)
+void our_setup_nonzero_data(struct our_control *control, uint32_t index, uint64_t message)
 {
 	uint8_t *data = control->buffers[index].data;
 	size_t last = control->data_size - 1, i;
@@ -24,7 +24,7 @@ void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t m
 		data[i] = byte_of(message, last - i);
 }
 
-int our_verify_data(const struct our_control *control, uint32_t index, uint64_t message)
+int our_verify_nonzero_data(const struct our_control *control, uint32_t index, uint64_t message)
 {
 	const uint8_t *data = control->buffers[index].data;
 	size_t last = control->data_size - 1, i = 0;

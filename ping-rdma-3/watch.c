@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "common/device.h"
-#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "ping-rdma-1/transfer.h"
 #include "ping-rdma-3/watch.h"
+#include "ping-sr-0/ping.h"
 #include "program/report.h"
 
 #define LOOKS_A_MOMENT 4096 /* looking at the CQ and the CM takes as long as many looks at memory */
@@ -83,11 +82,11 @@ static size_t find_zero(const uint8_t *data, size_t from, size_t length)
 }
 
 /* Where the message is not there yet; its length: nowhere. `seen` bytes are known to be there. */
-static size_t look(const struct our_control *control, size_t seen)
+static size_t look(const struct our_control *control, const struct our_watch *watch, size_t seen)
 {
 	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
 	size_t last = control->data_size - 1;
-	uint8_t number = our_last_byte(control->transfer->progress->seen);
+	uint8_t number = our_last_byte(watch->seen);
 
 	if (!sequence)
 		return find_zero(data, seen, last + 1);
@@ -95,80 +94,77 @@ static size_t look(const struct our_control *control, size_t seen)
 }
 
 /* The message is in memory. It has taken the receive for the count, which is still to come. */
-static int take_immediate(struct our_control *control, const struct our_completion *completion)
+static int take_immediate(struct our_control *control, struct our_watch *watch,
+			  const struct our_completion *completion)
 {
-	struct our_progress *progress = control->transfer->progress;
-
 	if (completion->byte_len != control->data_size ||
-	    completion->immediate != (uint32_t)progress->seen) {
+	    completion->immediate != (uint32_t)watch->seen) {
 		our_report_sentence(
 			"a WRITE of %u bytes came with the number %u, where message %u of "
 			"%u bytes was due",
-			completion->byte_len, completion->immediate, (uint32_t)progress->seen,
+			completion->byte_len, completion->immediate, (uint32_t)watch->seen,
 			control->data_size);
 		return EPROTO;
 	}
-	progress->arrived = true;
-	return our_expect_count(control, &control->transfer->exchange);
+	watch->arrived = true;
+	return our_expect_count(control, &watch->one_sided.exchange);
 }
 
-int our_take_watched_completion(struct our_control *control,
+int our_take_watched_completion(struct our_control *control, struct our_watch *watch,
 				const struct our_completion *completion)
 {
 	if (immediate && completion->has_immediate)
-		return take_immediate(control, completion);
+		return take_immediate(control, watch, completion);
 	if (our_is_exchange(completion->wr_id))
-		return our_take_exchange(&control->transfer->exchange, completion);
-	control->transfer->progress->writing = false;
+		return our_take_exchange(&watch->one_sided.exchange, completion);
+	watch->writing = false;
 	return 0;
 }
 
 /* The CQ comes first: a WRITE that has failed says more than that the peer has left. */
-static int look_around(struct our_control *control)
+static int look_around(struct our_control *control, struct our_watch *watch)
 {
 	struct our_completion completion;
 	int ret = our_await_time(control, 1, &completion); /* the time is over: it does not wait */
 
 	if (!ret)
-		ret = our_take_watched_completion(control, &completion);
+		ret = our_take_watched_completion(control, watch, &completion);
 	if (ret && ret != EAGAIN)
 		return ret;
-	if (control->transfer->exchange.received[OUR_COUNT_TOLD])
+	if (watch->one_sided.exchange.received[OUR_COUNT_TOLD])
 		return ENODATA;
 	return our_keep_waiting(control);
 }
 
 /* A peer without --immediate writes, too, but there is no completion: silence may mean that. */
-static int explain_silence(const struct our_control *control)
+static int explain_silence(const struct our_control *control, const struct our_watch *watch)
 {
 	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
 
-	if (control->transfer->progress->seen ||
-	    find_zero(data, 0, control->data_size) < control->data_size)
+	if (watch->seen || find_zero(data, 0, control->data_size) < control->data_size)
 		return ETIMEDOUT;
 	our_report_sentence("a message is in memory, and came without immediate data: give "
 			    "--immediate to both sides, or to none");
 	return EPROTO;
 }
 
-static int await_immediate(struct our_control *control)
+static int await_immediate(struct our_control *control, struct our_watch *watch)
 {
-	struct our_transfer *transfer = control->transfer;
 	struct our_completion completion;
 	int ret = 0;
 
-	while (!ret && !transfer->progress->arrived) {
-		if (transfer->exchange.received[OUR_COUNT_TOLD])
+	while (!ret && !watch->arrived) {
+		if (watch->one_sided.exchange.received[OUR_COUNT_TOLD])
 			return ENODATA;
 		ret = our_await_completion(control, &completion);
 		if (!ret)
-			ret = our_take_watched_completion(control, &completion);
+			ret = our_take_watched_completion(control, watch, &completion);
 	}
-	transfer->progress->arrived = false;
-	return ret == ETIMEDOUT ? explain_silence(control) : ret;
+	watch->arrived = false;
+	return ret == ETIMEDOUT ? explain_silence(control, watch) : ret;
 }
 
-static int await_memory(struct our_control *control)
+static int await_memory(struct our_control *control, struct our_watch *watch)
 {
 	size_t length = control->data_size, seen = 0;
 	unsigned int looks = 0;
@@ -176,21 +172,21 @@ static int await_memory(struct our_control *control)
 
 	if (last_byte) /* all but the word that it is in are assumed to be there */
 		seen = (length - 1) & ~(sizeof(uint64_t) - 1);
-	while ((seen = look(control, seen)) < length) {
+	while ((seen = look(control, watch, seen)) < length) {
 		if (++looks % LOOKS_A_MOMENT)
 			continue;
-		ret = look_around(control);
+		ret = look_around(control, watch);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-int our_await_message(struct our_control *control)
+int our_await_message(struct our_control *control, struct our_watch *watch)
 {
-	int ret = immediate ? await_immediate(control) : await_memory(control);
+	int ret = immediate ? await_immediate(control, watch) : await_memory(control, watch);
 
-	control->transfer->progress->seen += !ret;
+	watch->seen += !ret;
 	return ret;
 }
 
@@ -198,7 +194,7 @@ int our_await_message(struct our_control *control)
  * The number is for a peer that wants to know which message this is; a plain WRITE has no field for
  * it.
  */
-int our_write_message(struct our_control *control, uint64_t number)
+int our_write_message(struct our_control *control, struct our_watch *watch, uint64_t number)
 {
 	struct ibv_send_wr *wr = &control->buffers[OUR_SEND_BUFFER].send_wr;
 	int ret;
@@ -208,19 +204,19 @@ int our_write_message(struct our_control *control, uint64_t number)
 		wr->imm_data = htobe32((uint32_t)number);
 	}
 	ret = our_post_send(control, OUR_SEND_BUFFER);
-	control->transfer->progress->writing = !ret;
+	watch->writing = !ret;
 	return ret;
 }
 
-int our_await_written(struct our_control *control)
+int our_await_written(struct our_control *control, struct our_watch *watch)
 {
 	struct our_completion completion;
 	int ret = 0;
 
-	while (!ret && control->transfer->progress->writing) {
+	while (!ret && watch->writing) {
 		ret = our_await_completion(control, &completion);
 		if (!ret)
-			ret = our_take_watched_completion(control, &completion);
+			ret = our_take_watched_completion(control, watch, &completion);
 	}
 	return ret;
 }
