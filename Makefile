@@ -40,8 +40,7 @@ ping-rc-0.both    = ping-sr-0/user_data.c $(addprefix ping-rc-0/,connection_mana
 ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm_event.c common/cm_qp.c
 ping-rdma-1.both  = ping-sr-0/user_data.c
 ping-rdma-2.both  = ping-sr-0/user_data.c
-blast-rdma-1.both = $(legacy) ping-rdma-1/transfer.c ping-rdma-1/agent_operation.c ping-sr-0/user_data.c \
-		    $(addprefix blast-rdma-1/,blast.c client_operation.c write_chain.c account.c)
+blast-rdma-1.both = ping-sr-0/user_data.c
 talk-rdma-0.both  = $(legacy) talk-rdma-0/sides.c talk-rdma-0/talk.c
 
 # Of these client and server cannot be in one program yet.

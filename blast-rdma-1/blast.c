@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What makes client and server a stream of WRITEs: their command lines, and what each needs before it is
- * connected. What a stage provides: see common/stage.h.
+ * What makes client and server a stream of WRITEs besides their roles (client.c, agent.c): their command
+ * lines, what the device must have for them, and the memory that an agent takes.
  */
 #include <errno.h>
 
 #include "blast-rdma-1/blast_rdma.h"
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "ping-sr-0/legacy.h"
-#include "ping-rdma-1/one_sided.h"
-#include "ping-rdma-1/transfer.h"
-#include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
 #define MAX_BUFFERS (1u << 20)
@@ -57,9 +53,9 @@ const struct our_program our_stream_writes_server_program = {
 	.timeout_s = 0, /* a client that writes sends nothing */
 };
 
-/* Compares what is wanted with what the device has: a message now is better than EINVAL later. */
-static int check_device(struct our_control *client, uint64_t buffers)
+int our_check_stream(struct our_control *client)
 {
+	uint64_t buffers = our_write_options.buffers;
 	uint32_t others = OUR_EXCHANGE_WRS + client->keepalive.max_send_wr;
 	struct ibv_device_attr device;
 	int ret, most;
@@ -85,67 +81,8 @@ static int check_device(struct our_control *client, uint64_t buffers)
 	return EMSGSIZE;
 }
 
-/*
- * Without -v all messages are the same, and WRITEs read them from one place, which stays in the
- * cache, because nothing changes it. The server is told of that place with a key that gives no
- * rights. READs bring the same data each time, and all of them to one place.
- */
-int our_setup_client_transfer(struct our_control *client)
-{
-	uint32_t n = (uint32_t)our_write_options.buffers, i;
-	bool read = our_write_options.read;
-	int ret;
-
-	ret = check_device(client, n);
-	if (!ret)
-		ret = our_setup_open_transfer(client, n, 0, read ? our_access_for_reads(client) : 0,
-					      sizeof(struct our_progress));
-	if (ret)
-		return ret;
-	client->transfer->reads = read;
-	if (read)
-		client->buffers[0].sge.lkey = client->transfer->open->lkey;
-	for (i = 1; (read || !client->options->verify) && i < n; i++)
-		client->buffers[i].sge = client->buffers[0].sge;
-	return 0;
-}
-
-int our_check_transfer(struct our_control *agent)
+int our_stream_writes_check(struct our_control *agent)
 {
 	agent->memory = our_memory_of_buffers(agent, OUR_AGENT_BUFFERS);
-	return 0;
-}
-
-/*
- * A depth is what each side can do at most: a limit of the device is no reason to refuse a client.
- */
-static int learn_depth(struct our_control *agent)
-{
-	struct ibv_device_attr device;
-	int ret = ibv_query_device(agent->verbs, &device);
-
-	if (ret)
-		return our_report_error("ibv_query_device", ret, NULL);
-	agent->read_depth = (uint8_t)our_write_options.depth;
-	if (device.max_qp_rd_atom < (int)our_write_options.depth)
-		agent->read_depth = (uint8_t)device.max_qp_rd_atom;
-	return 0;
-}
-
-int our_setup_agent_transfer(struct our_control *agent)
-{
-	bool read = our_write_options.read;
-	int ret;
-
-	ret = learn_depth(agent);
-	if (!ret)
-		ret = our_setup_open_transfer(agent, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
-					      read ? IBV_ACCESS_REMOTE_READ
-						   : IBV_ACCESS_REMOTE_WRITE,
-					      sizeof(struct our_progress));
-	if (ret)
-		return ret;
-	if (read) /* what they bring */
-		our_setup_user_data(agent, OUR_AGENT_BUFFER, 0);
 	return 0;
 }

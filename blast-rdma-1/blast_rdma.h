@@ -5,10 +5,8 @@
 #ifndef OUR_BLAST_RDMA_H
 #define OUR_BLAST_RDMA_H
 
-#include "common/control.h"
-
-#define OUR_AGENT_BUFFER  0
-#define OUR_AGENT_BUFFERS 1
+#include "common/stage.h"
+#include "ping-rdma-1/one_sided.h"
 
 /* Options of this stage only: set by our_process_options, and not changed afterwards. */
 extern struct our_write_options {
@@ -22,7 +20,8 @@ extern struct our_write_options {
  * Messages are numbered from 0; the WRITE of message m has work request m modulo n_buffers. The
  * counters only grow: completed <= posted <= goal, and never is more than n_buffers under way.
  */
-struct our_progress {
+struct our_write_stream {
+	struct our_one_sided one_sided;
 	uint64_t goal; /* how many will be written; falls when -D is over, or we are to stop */
 	uint64_t posted;
 	uint64_t completed; /* signaled or not */
@@ -31,10 +30,15 @@ struct our_progress {
 };
 
 /*
- * Posts the WRITEs of the next `n` messages as one chain whose last is signaled, and counts them in
- * `posted`. Returns 0 or what our_judge_post returns.
+ * Compares what the options want with what the device has: a message now is better than EINVAL later.
+ * Sets client->read_depth. Returns 0; EMSGSIZE, or another errno value, both reported. blast.c.
  */
-int our_post_write_chain(struct our_control *client, uint64_t n);
+int our_check_stream(struct our_control *client);
+
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, blast.c. */
+int our_stream_writes_client(struct our_control *client, struct sockaddr *server);
+int our_stream_writes_agent(struct our_control *agent);
+int our_stream_writes_check(struct our_control *agent);
 
 /* What client and server print about themselves, and their options for the data. */
 extern const struct our_program our_stream_writes_client_program, our_stream_writes_server_program;

@@ -5,7 +5,6 @@
 #include "blast-rdma-1/blast_rdma.h"
 #include "common/connect_info.h"
 #include "common/stage.h"
-#include "ping-sr-0/legacy.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
 
@@ -14,10 +13,10 @@ const struct our_stage blast_rdma_1 = {
 	.client = &our_stream_writes_client_program,
 	.server = &our_stream_writes_server_program,
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_legacy_client,       /* ping-sr-0/legacy_client.c */
-	.run_agent = our_legacy_agent,         /* ping-sr-0/legacy_agent.c */
+	.run_client = our_stream_writes_client, /* blast-rdma-1/client.c */
+	.run_agent = our_stream_writes_agent, /* blast-rdma-1/agent.c */
 	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_check_transfer,           /* blast-rdma-1/blast.c */
+	.check = our_stream_writes_check, /* blast-rdma-1/blast.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
