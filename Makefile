@@ -33,8 +33,7 @@ legacy = ping-sr-0/legacy_client.c ping-sr-0/legacy_agent.c
 
 $(foreach stage,$(filter ping-sr-%,$(STAGES)),$(eval $(stage).both = ping-sr-0/user_data.c))
 ping-srq-4.both = ping-sr-0/user_data.c
-blast-sr-2.both = $(legacy) $(addprefix blast-sr-2/,blast.c options.c client_operation.c agent_operation.c) \
-		  ping-sr-0/user_data.c
+blast-sr-2.both = ping-sr-0/user_data.c
 # Connections by bare verbs, without the CM: what common/ has for that is not linked, and no more is librdmacm.
 ping-rc-0.both    = ping-sr-0/user_data.c $(addprefix ping-rc-0/,connection_management.c disconnect.c cm_event.c queue_pair.c)
 ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm_event.c common/cm_qp.c

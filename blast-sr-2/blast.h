@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-sr-2: the data of one connection: a stream of messages one way, credits the other way. For
- * the client and the agent, for which the counters mean different things; only the connection's own
- * thread uses it.
+ * blast-sr-2: a stream of messages one way, credits the other way: what client and agent share.
  */
 #ifndef OUR_BLAST_H
 #define OUR_BLAST_H
 
-#include "common/control.h"
+#include "common/stage.h"
 
 /* Options of these two programs only: set by our_process_options, and not changed afterwards. */
 extern struct our_blast_options {
@@ -33,11 +31,14 @@ extern struct our_blast_options {
 #define OUR_IDLE_NS (OUR_NS_PER_S / 50)
 
 /*
+ * The state of a client or an agent, for which the counters mean different things; only the connection's
+ * own thread uses it.
+ *
  * Messages are numbered from 0; number m uses buffer m modulo n_data_buffers, at both ends. All
  * counters only grow: client: credited <= posted, completed <= posted, and neither is ever more
  * than n_data_buffers behind it. Agent: credited <= posted <= received + n_data_buffers.
  */
-struct our_transfer {
+struct our_blast {
 	uint64_t goal;      /* client: how many messages it will send; falls when -D is over */
 	uint64_t posted;    /* client: sends posted; agent: receives posted */
 	uint64_t completed; /* client: sends completed, signaled or not; agent: messages received */
@@ -54,47 +55,71 @@ struct our_transfer {
 	struct our_stream_statistics stream;
 };
 
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, options.c. */
+int our_blast_client(struct our_control *client, struct sockaddr *server);
+int our_blast_agent(struct our_control *agent);
+int our_blast_check(struct our_control *agent);
+
+/* ---- limits.c: what the device takes, and in which batches ---- */
+
+/*
+ * Begins a stream of control->n_data_buffers buffers: sets control->n_sge, all counters to 0, and how many
+ * sends are signaled or credits returned at a time. The device is known.
+ *
+ * Returns 0; or an errno value, reported: the device has no queues for so many buffers, or takes fewer
+ * pieces (--sge): EMSGSIZE for a client, ERANGE for an agent, and the reason for the refusal is set. There
+ * is nothing to undo. See ibv_query_device(3).
+ */
+int our_begin_blast(struct our_control *control, bool is_client, struct our_blast *blast);
+
 /* ---- chains.c: several work requests with one call ---- */
 
 /*
  * Client: posts the sends of the next `n` messages, as chains, and counts them in `posted`. Every
  * signal_every'th is signaled. Returns 0 or what our_judge_post returns.
  */
-int our_post_send_chain(struct our_control *client, uint64_t n);
+int our_post_send_chain(struct our_control *client, struct our_blast *blast, uint64_t n);
 
 /* Agent: posts the receives of the next `n` messages in the same way. */
-int our_post_recv_chain(struct our_control *agent, uint64_t n);
+int our_post_recv_chain(struct our_control *agent, struct our_blast *blast, uint64_t n);
 
 /*
  * Gives the work requests of all buffers their scatter/gather elements: n_sge of them, as equal as
  * possible. Returns 0, or an errno value, reported. our_unsetup_pieces undoes it.
  */
-int our_setup_pieces(struct our_control *control);
-void our_unsetup_pieces(struct our_control *control);
+int our_setup_pieces(struct our_control *control, struct our_blast *blast);
+void our_unsetup_pieces(struct our_blast *blast);
 
 /* ---- credits.c ---- */
 
 /*
- * Allocates memory for credit messages. A client posts receives for as many as can ever be on their
- * way: one for each buffer. Returns 0 or an errno value, reported, and there is nothing to undo;
- * our_unsetup_credits undoes it, after the QP is destroyed or flushed.
+ * Allocates memory for credit messages: of `slots` that can be on their way. Returns 0 or an errno value,
+ * reported, and there is nothing to undo; our_unsetup_credits undoes it, after the QP is destroyed or
+ * flushed.
  */
-int our_setup_credits(struct our_control *control, uint32_t slots);
-int our_post_credit_recv(struct our_control *client, uint32_t slot);
-void our_unsetup_credits(struct our_control *control);
+int our_setup_credits(struct our_control *control, struct our_blast *blast, uint32_t slots);
+void our_unsetup_credits(struct our_blast *blast);
+
+/*
+ * Client: posts the receive of a slot; of all of them, for as many credit messages as can ever be on their
+ * way: one for each buffer. Return 0 or a failed post.
+ */
+int our_post_credit_recv(struct our_control *client, const struct our_blast *blast, uint32_t slot);
+int our_post_credit_recvs(struct our_control *client, const struct our_blast *blast);
 
 /*
  * Client: checks and takes the credits of a completed receive, and posts the receive again. Returns
  * 0; EPROTO for credits that cannot be right, reported; or a failed post.
  */
-int our_take_credits(struct our_control *client, const struct our_completion *completion);
+int our_take_credits(struct our_control *client, struct our_blast *blast,
+		     const struct our_completion *completion);
 
 /*
  * Agent: posts the receives of all messages taken so far again, and sends their number to the
  * client; does nothing while OUR_CREDIT_SENDS messages are on their way. Returns 0 or a failed
  * post.
  */
-int our_return_credits(struct our_control *agent);
+int our_return_credits(struct our_control *agent, struct our_blast *blast);
 
 /* ---- sequence.c ---- */
 
@@ -111,15 +136,16 @@ int our_check_sequence(const struct our_control *agent, uint64_t message);
  * passes it and all that came with it to `take`, one by one. Returns 0; EAGAIN: the time has come;
  * or the first error of our_await_completion or `take`.
  */
-int our_drain(struct our_control *control, uint64_t until_ns,
-	      int (*take)(struct our_control *control, const struct our_completion *completion));
+int our_drain(struct our_control *control, struct our_blast *blast, uint64_t until_ns,
+	      int (*take)(struct our_control *control, struct our_blast *blast,
+			  const struct our_completion *completion));
 
 /*
- * The first prepares the statistics; the second counts, after the warm-up: `messages` is how many
+ * The first prepares the statistics, of which a part is in `blast`; the second counts, after the warm-up: `messages` is how many
  * have been moved in all. What was moved together with the last of the warm-up belongs to the
  * warm-up.
  */
-void our_start_counting(struct our_control *control);
+void our_start_counting(struct our_control *control, struct our_blast *blast);
 void our_count_messages(struct our_control *control, uint64_t messages);
 
 /* What client and server print about themselves, and their options for the data. */

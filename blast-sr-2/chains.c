@@ -19,11 +19,11 @@ static struct our_buffer *buffer_of(const struct our_control *control, uint64_t 
 }
 
 /* A signaled send's completion says that all sends before it are done, too. */
-static void signal_some(struct our_control *client, uint64_t message)
+static void signal_some(struct our_control *client, const struct our_blast *blast, uint64_t message)
 {
 	struct ibv_send_wr *wr = &buffer_of(client, message)->send_wr;
 
-	if ((message + 1) % client->transfer->signal_every)
+	if ((message + 1) % blast->signal_every)
 		wr->send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;
 	else
 		wr->send_flags |= IBV_SEND_SIGNALED;
@@ -35,11 +35,9 @@ static int post_sends(struct our_control *client, uint64_t first, uint64_t n)
 	uint64_t message;
 	int ret;
 
-	for (message = first; message < first + n; message++) {
-		signal_some(client, message);
+	for (message = first; message < first + n; message++)
 		buffer_of(client, message)->send_wr.next =
 			message + 1 < first + n ? &buffer_of(client, message + 1)->send_wr : NULL;
-	}
 	ret = ibv_post_send(client->qp, &buffer_of(client, first)->send_wr, &bad_wr);
 	if (ret)
 		return our_judge_post(client, "ibv_post_send", ret);
@@ -62,32 +60,35 @@ static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
 }
 
 /* Posts the next `n` in chains that are no longer than they may be. */
-static int post_chains(struct our_control *control, uint64_t n,
+static int post_chains(struct our_control *control, struct our_blast *blast, uint64_t n,
 		       int (*post)(struct our_control *, uint64_t first, uint64_t n))
 {
-	struct our_transfer *transfer = control->transfer;
 	uint64_t longest = our_blast_options.chain ? our_blast_options.chain : n, length;
 	int ret;
 
 	for (; n; n -= length) {
 		length = n < longest ? n : longest;
-		ret = post(control, transfer->posted, length);
+		ret = post(control, blast->posted, length);
 		if (ret)
 			return ret;
-		transfer->posted += length;
-		our_histogram_add(&transfer->stream.wrs_per_post, length);
+		blast->posted += length;
+		our_histogram_add(&blast->stream.wrs_per_post, length);
 	}
 	return 0;
 }
 
-int our_post_send_chain(struct our_control *client, uint64_t n)
+int our_post_send_chain(struct our_control *client, struct our_blast *blast, uint64_t n)
 {
-	return post_chains(client, n, post_sends);
+	uint64_t message;
+
+	for (message = blast->posted; message < blast->posted + n; message++)
+		signal_some(client, blast, message);
+	return post_chains(client, blast, n, post_sends);
 }
 
-int our_post_recv_chain(struct our_control *agent, uint64_t n)
+int our_post_recv_chain(struct our_control *agent, struct our_blast *blast, uint64_t n)
 {
-	return post_chains(agent, n, post_recvs);
+	return post_chains(agent, blast, n, post_recvs);
 }
 
 /* The first elements are a byte longer if the size cannot be divided. */
@@ -108,22 +109,21 @@ static void setup_pieces_of(struct our_control *control, struct our_buffer *buff
 	buffer->recv_wr.num_sge = (int)control->n_sge;
 }
 
-int our_setup_pieces(struct our_control *control)
+int our_setup_pieces(struct our_control *control, struct our_blast *blast)
 {
-	struct our_transfer *transfer = control->transfer;
 	uint32_t i;
 
-	transfer->sges =
-		calloc((size_t)control->n_data_buffers * control->n_sge, sizeof(*transfer->sges));
-	if (!transfer->sges)
+	blast->sges =
+		calloc((size_t)control->n_data_buffers * control->n_sge, sizeof(*blast->sges));
+	if (!blast->sges)
 		return our_report_error("calloc", ENOMEM, NULL);
 	for (i = 0; i < control->n_data_buffers; i++)
 		setup_pieces_of(control, &control->buffers[i],
-				&transfer->sges[(size_t)i * control->n_sge]);
+				&blast->sges[(size_t)i * control->n_sge]);
 	return 0;
 }
 
-void our_unsetup_pieces(struct our_control *control)
+void our_unsetup_pieces(struct our_blast *blast)
 {
-	free(control->transfer->sges);
+	free(blast->sges);
 }

@@ -14,39 +14,38 @@
 #include "common/transfer_posting.h"
 #include "program/report.h"
 
-int our_setup_credits(struct our_control *control, uint32_t slots)
+int our_setup_credits(struct our_control *control, struct our_blast *blast, uint32_t slots)
 {
-	struct our_transfer *transfer = control->transfer;
 	int ret;
 
-	transfer->credits = calloc(slots, OUR_CREDIT_LENGTH);
-	if (!transfer->credits)
+	blast->credits = calloc(slots, OUR_CREDIT_LENGTH);
+	if (!blast->credits)
 		return our_report_error("calloc", ENOMEM, NULL);
-	ret = our_setup_mr(control, transfer->credits, (size_t)slots * OUR_CREDIT_LENGTH,
-			   IBV_ACCESS_LOCAL_WRITE, &transfer->credit_mr);
+	ret = our_setup_mr(control, blast->credits, (size_t)slots * OUR_CREDIT_LENGTH,
+			   IBV_ACCESS_LOCAL_WRITE, &blast->credit_mr);
 	if (ret)
-		free(transfer->credits);
+		free(blast->credits);
 	return ret;
 }
 
-void our_unsetup_credits(struct our_control *control)
+void our_unsetup_credits(struct our_blast *blast)
 {
-	our_unsetup_mr(control->transfer->credit_mr);
-	free(control->transfer->credits);
+	our_unsetup_mr(blast->credit_mr);
+	free(blast->credits);
 }
 
-static struct ibv_sge sge_of(const struct our_transfer *transfer, uint32_t slot)
+static struct ibv_sge sge_of(const struct our_blast *blast, uint32_t slot)
 {
 	struct ibv_sge sge;
 
-	our_setup_sge(&sge, transfer->credits + (size_t)slot * OUR_CREDIT_LENGTH, OUR_CREDIT_LENGTH,
-		      transfer->credit_mr->lkey);
+	our_setup_sge(&sge, blast->credits + (size_t)slot * OUR_CREDIT_LENGTH, OUR_CREDIT_LENGTH,
+		      blast->credit_mr->lkey);
 	return sge;
 }
 
-int our_post_credit_recv(struct our_control *client, uint32_t slot)
+int our_post_credit_recv(struct our_control *client, const struct our_blast *blast, uint32_t slot)
 {
-	struct ibv_sge sge = sge_of(client->transfer, slot);
+	struct ibv_sge sge = sge_of(blast, slot);
 	struct ibv_recv_wr *bad_wr, wr = {
 		.wr_id = OUR_WR_ID_RECV | slot,
 		.sg_list = &sge,
@@ -57,10 +56,20 @@ int our_post_credit_recv(struct our_control *client, uint32_t slot)
 	return ret ? our_judge_post(client, "ibv_post_recv", ret) : 0;
 }
 
-static int check_credits(const struct our_transfer *transfer,
-			 const struct our_completion *completion, uint64_t credits)
+int our_post_credit_recvs(struct our_control *client, const struct our_blast *blast)
 {
-	uint64_t under_way = transfer->posted - transfer->credited;
+	uint32_t slot;
+	int ret = 0;
+
+	for (slot = 0; !ret && slot < client->n_data_buffers; slot++)
+		ret = our_post_credit_recv(client, blast, slot);
+	return ret;
+}
+
+static int check_credits(const struct our_blast *blast, const struct our_completion *completion,
+			 uint64_t credits)
+{
+	uint64_t under_way = blast->posted - blast->credited;
 
 	if (completion->byte_len != OUR_CREDIT_LENGTH) {
 		our_report_sentence("bad credits: the server's message has %u bytes, not %d",
@@ -76,33 +85,32 @@ static int check_credits(const struct our_transfer *transfer,
 	return 0;
 }
 
-int our_take_credits(struct our_control *client, const struct our_completion *completion)
+int our_take_credits(struct our_control *client, struct our_blast *blast,
+		     const struct our_completion *completion)
 {
-	struct our_transfer *transfer = client->transfer;
 	uint32_t slot = our_buffer_index(completion->wr_id);
 	uint64_t credits;
 	int ret;
 
-	memcpy(&credits, transfer->credits + (size_t)slot * OUR_CREDIT_LENGTH, sizeof(credits));
+	memcpy(&credits, blast->credits + (size_t)slot * OUR_CREDIT_LENGTH, sizeof(credits));
 	credits = be64toh(credits);
-	ret = check_credits(transfer, completion, credits);
+	ret = check_credits(blast, completion, credits);
 	if (ret)
 		return ret;
 	/* Before they are used: the messages sent with them are credited, too. */
-	ret = our_post_credit_recv(client, slot);
+	ret = our_post_credit_recv(client, blast, slot);
 	if (ret)
 		return ret;
-	transfer->credited += credits;
-	transfer->stream.credit_messages++;
+	blast->credited += credits;
+	blast->stream.credit_messages++;
 	return 0;
 }
 
-static int send_credits(struct our_control *agent, uint64_t credits)
+static int send_credits(struct our_control *agent, struct our_blast *blast, uint64_t credits)
 {
-	struct our_transfer *transfer = agent->transfer;
-	struct ibv_sge sge = sge_of(transfer, transfer->next_credit);
+	struct ibv_sge sge = sge_of(blast, blast->next_credit);
 	struct ibv_send_wr *bad_wr, wr = {
-		.wr_id = transfer->next_credit,
+		.wr_id = blast->next_credit,
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
@@ -111,31 +119,30 @@ static int send_credits(struct our_control *agent, uint64_t credits)
 	uint64_t wire = htobe64(credits);
 	int ret;
 
-	memcpy(transfer->credits + (size_t)transfer->next_credit * OUR_CREDIT_LENGTH, &wire,
+	memcpy(blast->credits + (size_t)blast->next_credit * OUR_CREDIT_LENGTH, &wire,
 	       sizeof(wire));
 	if (OUR_CREDIT_LENGTH <= agent->max_inline)
 		wr.send_flags |= IBV_SEND_INLINE;
 	ret = ibv_post_send(agent->qp, &wr, &bad_wr);
 	if (ret)
 		return our_judge_post(agent, "ibv_post_send", ret);
-	transfer->next_credit = (transfer->next_credit + 1) % OUR_CREDIT_SENDS;
-	transfer->credits_on_way++;
-	transfer->stream.credit_messages++;
+	blast->next_credit = (blast->next_credit + 1) % OUR_CREDIT_SENDS;
+	blast->credits_on_way++;
+	blast->stream.credit_messages++;
 	return 0;
 }
 
-int our_return_credits(struct our_control *agent)
+int our_return_credits(struct our_control *agent, struct our_blast *blast)
 {
-	struct our_transfer *transfer = agent->transfer;
-	uint64_t credits = transfer->completed - transfer->credited;
+	uint64_t credits = blast->completed - blast->credited;
 	int ret;
 
-	if (!credits || transfer->credits_on_way == OUR_CREDIT_SENDS)
+	if (!credits || blast->credits_on_way == OUR_CREDIT_SENDS)
 		return 0;
 	/* First the receives, then the message that says that they are posted. */
-	ret = our_post_recv_chain(agent, credits);
+	ret = our_post_recv_chain(agent, blast, credits);
 	if (ret)
 		return ret;
-	transfer->credited += credits;
-	return send_credits(agent, credits);
+	blast->credited += credits;
+	return send_credits(agent, blast, credits);
 }

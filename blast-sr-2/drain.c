@@ -4,13 +4,12 @@
  * blast.h.
  */
 #include "blast-sr-2/blast.h"
-#include "ping-sr-0/legacy.h"
 #include "common/transfer_completion.h"
 
-int our_drain(struct our_control *control, uint64_t until_ns,
-	      int (*take)(struct our_control *control, const struct our_completion *completion))
+int our_drain(struct our_control *control, struct our_blast *blast, uint64_t until_ns,
+	      int (*take)(struct our_control *control, struct our_blast *blast,
+			  const struct our_completion *completion))
 {
-	struct our_stream_statistics *stream = &control->transfer->stream;
 	struct our_completion completion;
 	int ret;
 
@@ -20,23 +19,23 @@ int our_drain(struct our_control *control, uint64_t until_ns,
 		ret = our_await_time(control, until_ns, &completion);
 	if (ret)
 		return ret;
-	our_histogram_add(&stream->completions_per_poll,
+	our_histogram_add(&blast->stream.completions_per_poll,
 			  1 + (uint64_t)our_completions_at_hand(control));
-	ret = take(control, &completion);
+	ret = take(control, blast, &completion);
 	while (!ret && our_completions_at_hand(control)) {
 		ret = our_await_completion(control, &completion);
 		if (!ret)
-			ret = take(control, &completion);
+			ret = take(control, blast, &completion);
 	}
 	return ret;
 }
 
-void our_start_counting(struct our_control *control)
+void our_start_counting(struct our_control *control, struct our_blast *blast)
 {
 	struct our_statistics *statistics = &control->statistics;
 
 	our_statistics_prepare(statistics, control->count, control->data_size);
-	our_statistics_add_stream(statistics, &control->transfer->stream);
+	our_statistics_add_stream(statistics, &blast->stream);
 	our_statistics_want_progress(statistics, control->options->quiet);
 	/* Credits come in batches: in a short run, a warm-up would leave nothing to measure. */
 	if (control->count <= 4 * (uint64_t)control->n_data_buffers)

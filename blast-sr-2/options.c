@@ -8,7 +8,6 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
-#include "ping-sr-0/legacy.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 
@@ -70,7 +69,7 @@ const struct our_program our_blast_server_program = {
 	.timeout_s = OUR_SERVER_TIMEOUT,
 };
 
-int our_check_transfer(struct our_control *agent)
+int our_blast_check(struct our_control *agent)
 {
 	uint64_t most = our_blast_options.max_buffers;
 	uint32_t n = agent->n_data_buffers;

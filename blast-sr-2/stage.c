@@ -5,7 +5,6 @@
 #include "blast-sr-2/blast.h"
 #include "common/connect_info.h"
 #include "common/stage.h"
-#include "ping-sr-0/legacy.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
 
@@ -14,10 +13,10 @@ const struct our_stage blast_sr_2 = {
 	.client = &our_blast_client_program,
 	.server = &our_blast_server_program,
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_legacy_client,       /* ping-sr-0/legacy_client.c */
-	.run_agent = our_legacy_agent,         /* ping-sr-0/legacy_agent.c */
+	.run_client = our_blast_client,        /* blast-sr-2/client.c */
+	.run_agent = our_blast_agent,          /* blast-sr-2/agent.c */
 	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_check_transfer,           /* blast-sr-2/options.c */
+	.check = our_blast_check,              /* blast-sr-2/options.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_busy_polling, /* ping-sr-0/completions.c */

@@ -8,27 +8,27 @@
 
 #include "blast-sr-2/blast.h"
 
-int __real_our_return_credits(struct our_control *agent);
-int __wrap_our_return_credits(struct our_control *agent);
-int __real_our_post_recv_chain(struct our_control *agent, uint64_t n);
-int __wrap_our_post_recv_chain(struct our_control *agent, uint64_t n);
+int __real_our_return_credits(struct our_control *agent, struct our_blast *blast);
+int __wrap_our_return_credits(struct our_control *agent, struct our_blast *blast);
+int __real_our_post_recv_chain(struct our_control *agent, struct our_blast *blast, uint64_t n);
+int __wrap_our_post_recv_chain(struct our_control *agent, struct our_blast *blast, uint64_t n);
 
 static uint64_t lie;
 
-int __wrap_our_return_credits(struct our_control *agent)
+int __wrap_our_return_credits(struct our_control *agent, struct our_blast *blast)
 {
 	static unsigned int times;
 	int ret;
 
 	lie = ++times == 3 ? strtoull(getenv("OVERCREDIT"), NULL, 10) : 0;
-	agent->transfer->credited -= lie;
-	ret = __real_our_return_credits(agent);
+	blast->credited -= lie;
+	ret = __real_our_return_credits(agent, blast);
 	lie = 0;
 	return ret;
 }
 
 /* There are no more receives than there were. */
-int __wrap_our_post_recv_chain(struct our_control *agent, uint64_t n)
+int __wrap_our_post_recv_chain(struct our_control *agent, struct our_blast *blast, uint64_t n)
 {
-	return __real_our_post_recv_chain(agent, n - lie);
+	return __real_our_post_recv_chain(agent, blast, n - lie);
 }

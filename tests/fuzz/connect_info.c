@@ -113,7 +113,7 @@ static int take(struct our_control *agent, const uint8_t *data, size_t length, i
 	fuzz_listen();
 	ret = our_private_data.take(agent, &request);
 	if (!ret)
-		ret = our_check_transfer(agent);
+		ret = our_blast_check(agent);
 	/* What was not taken is not there; of buffers the workload has the last word. */
 	if (ret && agent->refusal_reason != OUR_REFUSED_BUFFERS)
 		fuzz_claim(!agent->count && !agent->data_size && !agent->n_data_buffers);

@@ -26,7 +26,7 @@ enum step {
 
 static struct client {
 	struct our_control control;
-	struct our_transfer transfer;
+	struct our_blast blast;
 	uint8_t *slots;
 	uint32_t slot; /* of the message that is looked at */
 	unsigned int receives;
@@ -56,18 +56,17 @@ static void set_up(struct fuzz_input *input)
 
 	memset(&client, 0, sizeof(client));
 	client.slots = fuzz_copy(zeros, sizeof(zeros));
-	client.transfer.posted = posted % OUR_COUNT_UNLIMITED;
-	client.transfer.credited = credited % (client.transfer.posted + 1);
-	client.transfer.credits = client.slots;
-	client.transfer.credit_mr = &mr;
+	client.blast.posted = posted % OUR_COUNT_UNLIMITED;
+	client.blast.credited = credited % (client.blast.posted + 1);
+	client.blast.credits = client.slots;
+	client.blast.credit_mr = &mr;
 	client.control.qp = &qp;
-	client.control.transfer = &client.transfer;
 }
 
 /* What our_take_credits should make of it. */
 static int expected(const struct our_completion *completion, uint64_t credits)
 {
-	uint64_t under_way = client.transfer.posted - client.transfer.credited;
+	uint64_t under_way = client.blast.posted - client.blast.credited;
 
 	if (completion->byte_len != OUR_CREDIT_LENGTH || credits > under_way)
 		return EPROTO;
@@ -78,7 +77,7 @@ static void take_credits(struct fuzz_input *input, enum step step)
 {
 	struct our_completion completion = { .wr_id = OUR_WR_ID_RECV | client.slot,
 					     .byte_len = OUR_CREDIT_LENGTH };
-	struct our_transfer before = client.transfer;
+	struct our_blast before = client.blast;
 	uint64_t credits, wire;
 	int ret, should;
 
@@ -91,7 +90,7 @@ static void take_credits(struct fuzz_input *input, enum step step)
 	client.receives = 0;
 	should = expected(&completion, credits);
 	fuzz_listen();
-	ret = our_take_credits(&client.control, &completion);
+	ret = our_take_credits(&client.control, &client.blast, &completion);
 	fuzz_claim(ret == should);
 	if (ret)
 		fuzz_claim_one_line();
@@ -100,8 +99,8 @@ static void take_credits(struct fuzz_input *input, enum step step)
 	fuzz_claim(client.receives == (ret != EPROTO));
 	before.credited += ret ? 0 : credits;
 	before.stream.credit_messages += !ret;
-	fuzz_claim(!memcmp(&client.transfer, &before, sizeof(before)));
-	fuzz_claim(client.transfer.credited <= client.transfer.posted);
+	fuzz_claim(!memcmp(&client.blast, &before, sizeof(before)));
+	fuzz_claim(client.blast.credited <= client.blast.posted);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -114,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		byte = (uint8_t)fuzz_take(&input, 1);
 		client.slot = byte >> 2 & (SLOTS - 1);
 		if ((byte & 3) == SEND)
-			client.transfer.posted += fuzz_take(&input, 2);
+			client.blast.posted += fuzz_take(&input, 2);
 		else
 			take_credits(&input, byte & 3);
 	}

@@ -143,7 +143,7 @@ static int take(struct our_control *agent, const struct our_cm_event *request)
 	our_client_limits.max_size = LIMIT_SIZE;
 	our_blast_options.max_buffers = LIMIT_BUFFERS;
 	ret = our_private_data.take(agent, request);
-	return ret ? ret : our_check_transfer(agent);
+	return ret ? ret : our_blast_check(agent);
 }
 
 START_TEST(limits_are_kept_and_told)

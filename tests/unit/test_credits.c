@@ -46,10 +46,10 @@ START_TEST(no_more_than_are_owed)
 	struct ibv_context context = { .ops = { .post_recv = count_recv } };
 	struct ibv_qp qp = { .context = &context };
 	struct ibv_mr mr = { .lkey = 5 };
-	struct our_transfer transfer = {
+	struct our_blast blast = {
 		.posted = POSTED, .credited = CREDITED, .credits = slots, .credit_mr = &mr
 	};
-	struct our_control client = { .qp = &qp, .transfer = &transfer };
+	struct our_control client = { .qp = &qp };
 	const struct returned *one = &returned[_i];
 	struct our_completion completion = { .wr_id = OUR_WR_ID_RECV | SLOT,
 					     .byte_len = one->length };
@@ -57,8 +57,8 @@ START_TEST(no_more_than_are_owed)
 
 	memcpy(slots + SLOT * OUR_CREDIT_LENGTH, &wire, sizeof(wire));
 	capture_start();
-	ck_assert_int_eq(our_take_credits(&client, &completion), one->ret);
-	ck_assert_uint_eq(transfer.credited, CREDITED + (one->ret ? 0 : one->credits));
+	ck_assert_int_eq(our_take_credits(&client, &blast, &completion), one->ret);
+	ck_assert_uint_eq(blast.credited, CREDITED + (one->ret ? 0 : one->credits));
 	ck_assert_uint_eq(receives_posted, !one->ret);
 	if (one->ret)
 		assert_holds(captured_stderr(), "bad credits");

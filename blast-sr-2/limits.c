@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What makes client and server a stream: the limits on what they may ask of the device, and what
- * each sets up before it is connected. What a stage provides: see common/stage.h.
+ * blast-sr-2: what a stream may ask of the device, and in which batches completions and credits come. See
+ * blast.h.
  */
 #include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "blast-sr-2/blast.h"
 #include "common/device.h"
-#include "common/memory_registration.h"
-#include "ping-sr-0/legacy.h"
-#include "common/transfer_posting.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 
@@ -107,97 +104,15 @@ static uint64_t credit_batch(const struct our_control *control)
 	return control->has_extension || wanted > half ? wanted : half;
 }
 
-static int create_transfer(struct our_control *control)
+int our_begin_blast(struct our_control *control, bool is_client, struct our_blast *blast)
 {
-	control->transfer = calloc(1, sizeof(*control->transfer));
-	if (!control->transfer)
-		return our_report_error("calloc", ENOMEM, NULL);
-	control->transfer->goal = control->count;
-	control->transfer->credit_batch = credit_batch(control);
-	control->transfer->signal_every = signal_every(control);
+	int ret = check_device(control, is_client);
+
+	if (ret)
+		return ret;
+	memset(blast, 0, sizeof(*blast));
+	blast->goal = control->count;
+	blast->credit_batch = credit_batch(control);
+	blast->signal_every = signal_every(control);
 	return 0;
-}
-
-static void destroy_transfer(struct our_control *control)
-{
-	control->statistics.stream = NULL;
-	free(control->transfer);
-	control->transfer = NULL;
-}
-
-/* Everything except the receives, of which there is one for each buffer, whatever arrives in it. */
-static int setup_transfer(struct our_control *control, uint32_t max_send_wr, uint32_t credit_slots)
-{
-	int ret;
-
-	ret = create_transfer(control);
-	if (ret)
-		return ret;
-	ret = our_setup_qp(control, max_send_wr, control->n_data_buffers);
-	if (ret)
-		goto err_destroy_transfer;
-	/* Zeros: a client with -v fills them for each message. */
-	ret = our_setup_buffers(control, control->n_data_buffers, IBV_ACCESS_LOCAL_WRITE);
-	if (ret)
-		goto err_unsetup_qp;
-	ret = our_setup_pieces(control);
-	if (ret)
-		goto err_unsetup_buffers;
-	ret = our_setup_credits(control, credit_slots);
-	if (ret)
-		goto err_unsetup_pieces;
-	return 0;
-
-err_unsetup_pieces:
-	our_unsetup_pieces(control);
-err_unsetup_buffers:
-	our_unsetup_buffers(control);
-err_unsetup_qp:
-	our_unsetup_qp(control);
-err_destroy_transfer:
-	destroy_transfer(control);
-	return ret;
-}
-
-void our_unsetup_transfer(struct our_control *control)
-{
-	our_unsetup_credits(control);
-	our_unsetup_pieces(control);
-	our_unsetup_buffers(control);
-	our_unsetup_qp(control);
-	destroy_transfer(control);
-}
-
-int our_setup_client_transfer(struct our_control *client)
-{
-	uint32_t buffers = (uint32_t)our_blast_options.buffers, slot;
-	int ret;
-
-	client->n_data_buffers = buffers;
-	client->inline_wanted = (uint32_t)our_blast_options.inline_size;
-	ret = check_device(client, true);
-	if (!ret)
-		ret = setup_transfer(client, buffers, buffers);
-	if (ret)
-		return ret;
-	for (slot = 0; !ret && slot < buffers; slot++)
-		ret = our_post_credit_recv(client, slot);
-	if (ret)
-		our_unsetup_transfer(client);
-	return ret;
-}
-
-int our_setup_agent_transfer(struct our_control *agent)
-{
-	int ret;
-
-	ret = check_device(agent, false);
-	if (!ret)
-		ret = setup_transfer(agent, OUR_CREDIT_SENDS, OUR_CREDIT_SENDS);
-	if (ret)
-		return ret;
-	ret = our_post_recv_chain(agent, agent->n_data_buffers);
-	if (ret)
-		our_unsetup_transfer(agent);
-	return ret;
 }

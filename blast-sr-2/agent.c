@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The agent of a stream, from its first verb to its last: it takes messages, posts their receives again in
+ * batches, and returns the credits. The listener (ping-sr-2/server.c) has admitted its client and calls
+ * our_blast_agent in a thread. See client.c for the other side.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <time.h>
+
+#include "blast-sr-2/blast.h"
+#include "common/memory_registration.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "program/report.h"
+#include "program/stop.h"
+
+/* A slow receiver, for tests. */
+static void sleep_as_told(void)
+{
+	uint64_t us = our_blast_options.sleep_us;
+	struct timespec pause = {
+		.tv_sec = (time_t)(us / 1000000),
+		.tv_nsec = (long)(us % 1000000) * 1000,
+	};
+
+	if (us)
+		nanosleep(&pause, NULL); /* a signal ends it early, which is fine */
+}
+
+static int take_message(struct our_control *agent, struct our_blast *blast,
+			const struct our_completion *completion)
+{
+	int ret;
+
+	ret = our_check_length(agent, completion);
+	if (!ret && blast->completed == agent->count) {
+		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
+				    agent->count);
+		ret = EPROTO;
+	}
+	if (!ret && agent->options->verify)
+		ret = our_check_sequence(agent, blast->completed);
+	if (ret)
+		return ret;
+	blast->completed++;
+	sleep_as_told();
+	return 0;
+}
+
+/*
+ * Whether an incomplete batch may be returned. For a client without our extension see credit_batch.
+ */
+static bool may_return(const struct our_control *agent, const struct our_blast *blast)
+{
+	if (!agent->has_extension && blast->completed < agent->count)
+		return false;
+	return blast->completed > blast->credited && blast->credits_on_way < OUR_CREDIT_SENDS;
+}
+
+/* Sets the time until which to wait: --timeout after the last message, or until we are idle. */
+static void limit_wait(struct our_control *agent, const struct our_blast *blast, uint64_t heard_ns)
+{
+	our_limit_wait(agent, heard_ns);
+	if (may_return(agent, blast) && heard_ns + OUR_IDLE_NS < agent->wait_until_ns)
+		agent->wait_until_ns = heard_ns + OUR_IDLE_NS;
+}
+
+static bool is_batch(const struct our_control *agent, const struct our_blast *blast)
+{
+	return blast->completed - blast->credited >= blast->credit_batch ||
+	       blast->completed == agent->count;
+}
+
+/* Credits are returned when a batch of them is due, and no other message is ready. */
+static int react(struct our_control *agent, struct our_blast *blast,
+		 const struct our_completion *completion)
+{
+	int ret = 0;
+
+	if (our_is_recv(completion->wr_id))
+		ret = take_message(agent, blast, completion);
+	else
+		blast->credits_on_way--;
+	if (ret || our_completions_at_hand(agent))
+		return ret;
+	our_count_messages(agent, blast->completed);
+	return is_batch(agent, blast) ? our_return_credits(agent, blast) : 0;
+}
+
+static int receive_messages(struct our_control *agent, struct our_blast *blast)
+{
+	uint64_t heard_ns = our_now_ns();
+	int ret;
+
+	while (blast->credited != agent->count) {
+		limit_wait(agent, blast, heard_ns);
+		/* ibv_poll_cq; for a batch ibv_post_recv, and then ibv_post_send: credits.c */
+		ret = our_drain(agent, blast, UINT64_MAX, react);
+		if (!ret)
+			heard_ns = our_now_ns();
+		else if (ret == ETIMEDOUT && may_return(agent, blast))
+			ret = our_return_credits(agent, blast); /* of an incomplete batch */
+		if (ret)
+			return ret;
+		if (our_stop_requested())
+			return EINTR;
+		our_statistics_progress(&agent->statistics, heard_ns);
+	}
+	return 0;
+}
+
+static int our_agent_operation(struct our_control *agent, struct our_blast *blast)
+{
+	int ret;
+
+	our_start_counting(agent, blast);
+	ret = receive_messages(agent, blast);
+	our_count_messages(agent, blast->completed);
+	our_statistics_end(&agent->statistics);
+	ret = our_judge_end(agent, ret, blast->completed);
+	agent->statistics.verified = !ret && agent->options->verify;
+	if (!ret)
+		ret = our_await_client(agent);
+	return ret ? ret : our_check_for_more(agent);
+}
+
+int our_blast_agent(struct our_control *agent)
+{
+	struct our_blast blast;
+	int ret;
+
+	ret = our_migrate_id(agent); /* rdma_migrate_id */
+	if (ret)
+		return ret;
+	ret = our_begin_blast(agent, false, &blast); /* ibv_query_device: limits.c */
+	if (ret)
+		goto out_reject;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp: the sends are of credits */
+	ret = our_setup_qp(agent, OUR_CREDIT_SENDS, agent->n_data_buffers);
+	if (ret)
+		goto out_reject;
+	/* ibv_reg_mr */
+	ret = our_setup_buffers(agent, agent->n_data_buffers, IBV_ACCESS_LOCAL_WRITE);
+	if (ret)
+		goto out_unsetup_qp;
+	ret = our_setup_pieces(agent, &blast); /* the SGEs of all buffers: chains.c */
+	if (ret)
+		goto out_unsetup_buffers;
+	ret = our_setup_credits(agent, &blast, OUR_CREDIT_SENDS); /* ibv_reg_mr: credits.c */
+	if (ret)
+		goto out_unsetup_pieces;
+	/* ibv_post_recv, of each buffer: these are the credits that the client starts with */
+	ret = our_post_recv_chain(agent, &blast, agent->n_data_buffers);
+	if (ret)
+		goto out_unsetup_credits;
+	ret = our_agent_connect(agent); /* rdma_accept */
+	if (ret)
+		goto out_disconnect;
+
+	ret = our_agent_operation(agent, &blast);
+	ret = our_report_results(agent, ret);
+	agent->statistics.stream = NULL; /* it is in `blast` */
+
+out_disconnect:
+	our_disconnect(agent); /* rdma_disconnect */
+out_unsetup_credits:
+	our_unsetup_credits(&blast); /* ibv_dereg_mr */
+out_unsetup_pieces:
+	our_unsetup_pieces(&blast);
+out_unsetup_buffers:
+	our_unsetup_buffers(agent); /* ibv_dereg_mr */
+out_unsetup_qp:
+	our_unsetup_qp(agent); /* rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+out_reject:
+	our_agent_reject(agent, ret); /* rdma_reject, unless it was accepted */
+	our_destroy_id(agent);        /* rdma_destroy_id */
+	return ret;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The client of a stream, from its first verb to its last: it keeps as many messages under way as credits
+ * and free buffers allow, until each has been credited. The program (program/client_main.c) has read the
+ * options and calls our_blast_client, by way of ping-sr-0/retry.c. See agent.c for the other side, and
+ * blast.h for the counters.
+ */
+#include <errno.h>
+
+#include "blast-sr-2/blast.h"
+#include "common/device.h"
+#include "common/memory_registration.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "ping-sr-0/user_data.h"
+#include "program/stop.h"
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Gives the next `n` messages their patterns. */
+static void fill_messages(struct our_control *client, const struct our_blast *blast, uint64_t n)
+{
+	uint64_t message = blast->posted, end = message + n;
+
+	for (; message < end; message++)
+		our_setup_user_data(client, (uint32_t)(message % client->n_data_buffers), message);
+}
+
+/* With --rate: how many messages are due by now. */
+static uint64_t messages_due(const struct our_control *client, const struct our_blast *blast)
+{
+	uint64_t elapsed_ns = our_now_ns() - blast->started_ns;
+	uint64_t rate = client->options->rate;
+
+	return elapsed_ns / OUR_NS_PER_S * rate + elapsed_ns % OUR_NS_PER_S * rate / OUR_NS_PER_S +
+	       1;
+}
+
+static uint64_t free_buffers(const struct our_control *client, const struct our_blast *blast)
+{
+	return client->n_data_buffers - (blast->posted - blast->completed);
+}
+
+/* For how many messages there is room: receives at the agent (credits), and free buffers. */
+static uint64_t room(const struct our_control *client, const struct our_blast *blast)
+{
+	uint64_t credits = client->n_data_buffers - (blast->posted - blast->credited);
+
+	if (our_blast_options.no_credits)
+		return free_buffers(client, blast);
+	return lesser(credits, free_buffers(client, blast));
+}
+
+/*
+ * With --rate: how long to wait for a completion: until the next message is due. If there is no
+ * room for it, or no next message, only a completion can change that.
+ */
+static uint64_t next_due_ns(const struct our_control *client, const struct our_blast *blast)
+{
+	if (blast->posted == blast->goal || !room(client, blast))
+		return UINT64_MAX;
+	return our_due_ns(blast->started_ns, blast->posted, client->options->rate);
+}
+
+/* Posts as much as possible: messages that are left and due, and that there is room for. */
+static int post_messages(struct our_control *client, struct our_blast *blast)
+{
+	uint64_t left = blast->goal - blast->posted, n;
+
+	if (client->options->rate)
+		left = lesser(left, messages_due(client, blast) - blast->posted);
+	n = lesser(left, room(client, blast));
+	if (!n) {
+		blast->stream.credit_stalls += left && free_buffers(client, blast);
+		return 0;
+	}
+	if (client->options->verify)
+		fill_messages(client, blast, n);
+	return our_post_send_chain(client, blast, n);
+}
+
+/* The completion of a signaled send, of buffer `index`, covers all sends before it. */
+static void complete_sends(const struct our_control *client, struct our_blast *blast,
+			   uint32_t index)
+{
+	uint32_t buffers = client->n_data_buffers;
+	uint32_t oldest = (uint32_t)(blast->completed % buffers);
+
+	blast->completed += (index + buffers - oldest) % buffers + 1;
+}
+
+static int take(struct our_control *client, struct our_blast *blast,
+		const struct our_completion *completion)
+{
+	if (our_is_recv(completion->wr_id))
+		return our_take_credits(client, blast, completion);
+	complete_sends(client, blast, our_buffer_index(completion->wr_id));
+	return 0;
+}
+
+/*
+ * With --rate: whether the server has sent something, or need not. Until a batch is full it may
+ * send nothing although messages arrive. If messages are so far apart that it returns the credits
+ * of each (OUR_IDLE_NS), only credits count: the next message being due does not, and neither does
+ * a completed send, which its device acknowledges. If it owes no credits, it has nothing to send.
+ */
+static bool is_heard(const struct our_control *client, struct our_blast *blast)
+{
+	bool has_spoken = blast->credited != blast->heard;
+
+	blast->heard = blast->credited;
+	return OUR_NS_PER_S / client->options->rate <= OUR_IDLE_NS || has_spoken ||
+	       blast->credited == blast->posted;
+}
+
+static int stream(struct our_control *client, struct our_blast *blast, uint64_t deadline_ns)
+{
+	uint64_t now_ns, until_ns = UINT64_MAX;
+	bool heard = true;
+	int ret;
+
+	while (blast->credited < blast->goal) {
+		ret = post_messages(client, blast); /* ibv_post_send: chains.c */
+		if (ret)
+			return ret;
+		if (client->options->rate)
+			until_ns = next_due_ns(client, blast);
+		/* ibv_poll_cq, and for each receive of credits ibv_post_recv: credits.c */
+		ret = our_drain(client, blast, until_ns, take);
+		if (ret == ECONNRESET && blast->credited == blast->goal)
+			return 0; /* the server knew that this was all, and was first */
+		if (ret && ret != EAGAIN)
+			return ret;
+		if (our_stop_requested())
+			return EINTR;
+		our_count_messages(client, blast->credited);
+		now_ns = our_now_ns();
+		if (client->options->rate)
+			heard = is_heard(client, blast);
+		if (heard)
+			our_limit_wait(client, now_ns);
+		if (now_ns >= deadline_ns) /* sends no more, but waits for those under way */
+			blast->goal = blast->posted;
+		our_statistics_progress(&client->statistics, now_ns);
+	}
+	return 0;
+}
+
+static int our_client_operation(struct our_control *client, struct our_blast *blast)
+{
+	uint64_t now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
+	int ret;
+
+	if (client->options->duration_s)
+		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
+	our_limit_wait(client, now_ns);
+	our_start_counting(client, blast);
+	blast->started_ns = now_ns;
+	ret = stream(client, blast, deadline_ns);
+	/* Also those that came just before an error. */
+	our_count_messages(client, blast->credited);
+	our_statistics_end(&client->statistics);
+	return our_judge_end(client, ret, blast->credited);
+}
+
+int our_blast_client(struct our_control *client, struct sockaddr *server)
+{
+	uint32_t buffers = (uint32_t)our_blast_options.buffers;
+	struct our_blast blast;
+	int ret;
+
+	client->n_data_buffers = buffers;
+	client->inline_wanted = (uint32_t)our_blast_options.inline_size;
+	ret = our_create_id(client); /* rdma_create_id */
+	if (ret)
+		return ret;
+	ret = our_client_bind(client, server); /* rdma_resolve_addr, rdma_resolve_route */
+	if (ret)
+		goto out_destroy_id;
+	ret = our_check_data_size(client); /* ibv_query_port */
+	if (ret)
+		goto out_destroy_id;
+	ret = our_begin_blast(client, true, &blast); /* ibv_query_device: limits.c */
+	if (ret)
+		goto out_destroy_id;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp: the receives are for credits */
+	ret = our_setup_qp(client, buffers, buffers);
+	if (ret)
+		goto out_destroy_id;
+	ret = our_setup_buffers(client, buffers, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
+	if (ret)
+		goto out_unsetup_qp;
+	ret = our_setup_pieces(client, &blast); /* the SGEs of all buffers: chains.c */
+	if (ret)
+		goto out_unsetup_buffers;
+	ret = our_setup_credits(client, &blast, buffers); /* ibv_reg_mr: credits.c */
+	if (ret)
+		goto out_unsetup_pieces;
+	ret = our_post_credit_recvs(client, &blast); /* ibv_post_recv */
+	if (ret)
+		goto out_unsetup_credits;
+	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	if (ret)
+		goto out_disconnect;
+
+	ret = our_client_operation(client, &blast);
+	ret = our_report_results(client, ret);
+	client->statistics.stream = NULL; /* it is in `blast` */
+
+out_disconnect:
+	our_disconnect(client); /* rdma_disconnect */
+out_unsetup_credits:
+	our_unsetup_credits(&blast); /* ibv_dereg_mr */
+out_unsetup_pieces:
+	our_unsetup_pieces(&blast);
+out_unsetup_buffers:
+	our_unsetup_buffers(client); /* ibv_dereg_mr */
+out_unsetup_qp:
+	our_unsetup_qp(client); /* rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+out_destroy_id:
+	our_destroy_id(client); /* rdma_destroy_id */
+	return ret;
+}
