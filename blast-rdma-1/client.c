@@ -86,8 +86,8 @@ static struct ibv_send_wr *write_of(struct our_control *client, uint64_t message
 
 /*
  * Posts the WRITEs of the next `n` messages as one chain whose last is signaled, and counts them in
- * `posted`. Requests of one QP complete in order: when the last is done, all before it are. A failure ends the
- * connection, so it does not matter that the requests before *bad_wr are posted.
+ * `posted`. Requests of one QP complete in order: when the last is done, all before it are. A
+ * failure ends the connection, so it does not matter that the requests before *bad_wr are posted.
  */
 static int post_chain(struct our_control *client, struct our_write_stream *stream, uint64_t n)
 {

@@ -141,9 +141,9 @@ int our_drain(struct our_control *control, struct our_blast *blast, uint64_t unt
 			  const struct our_completion *completion));
 
 /*
- * The first prepares the statistics, of which a part is in `blast`; the second counts, after the warm-up: `messages` is how many
- * have been moved in all. What was moved together with the last of the warm-up belongs to the
- * warm-up.
+ * The first prepares the statistics, of which a part is in `blast`; the second counts, after the
+ * warm-up: `messages` is how many have been moved in all. What was moved together with the last of
+ * the warm-up belongs to the warm-up.
  */
 void our_start_counting(struct our_control *control, struct our_blast *blast);
 void our_count_messages(struct our_control *control, uint64_t messages);

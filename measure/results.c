@@ -112,7 +112,8 @@ static void write_counters(struct our_json *json, const struct our_statistics *s
 	our_json_close(json);
 }
 
-void our_write_json(const struct our_measured *run, const struct our_statistics *statistics, FILE *file)
+void our_write_json(const struct our_measured *run, const struct our_statistics *statistics,
+		    FILE *file)
 {
 	double seconds = our_statistics_seconds(statistics);
 	double rate = ratio((double)statistics->messages, seconds);

@@ -38,6 +38,7 @@ int our_show_results(const struct our_measured *run, const struct our_statistics
 		     enum our_results_form form);
 
 /* The JSON object alone, with its newline, to `file`. */
-void our_write_json(const struct our_measured *run, const struct our_statistics *statistics, FILE *file);
+void our_write_json(const struct our_measured *run, const struct our_statistics *statistics,
+		    FILE *file);
 
 #endif

@@ -1,0 +1,1 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
