@@ -43,8 +43,6 @@ blast-rdma-1.both = ping-sr-0/user_data.c
 talk-rdma-0.both  = $(legacy) talk-rdma-0/sides.c talk-rdma-0/talk.c
 
 # Of these client and server cannot be in one program yet.
-count-atomic-1.client = ping-sr-0/legacy_client.c ping-rdma-1/transfer.c $(addprefix count-atomic-1/,count.c client_operation.c atomics.c)
-count-atomic-1.server = ping-sr-0/legacy_agent.c $(addprefix ping-rdma-1/,agent_operation.c account.c) $(addprefix count-atomic-1/,count.c words.c)
 pubsub-rdma-1.client = ping-sr-0/legacy_client.c ping-rdma-1/transfer.c ping-rdma-1/client_operation.c \
 		       $(addprefix pubsub-rdma-1/,subscriber.c reader.c)
 pubsub-rdma-1.server = ping-sr-0/legacy_agent.c $(addprefix ping-rdma-1/,agent_operation.c account.c) pubsub-rdma-1/publisher.c

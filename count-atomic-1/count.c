@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What makes client and server a counter: their command lines. What a stage provides: see common/stage.h.
+ * What makes client and server a counter besides their roles (client.c, agent.c): their command lines,
+ * and the memory that an agent takes.
  */
 #include "common/memory_registration.h"
-#include "ping-sr-0/legacy.h"
 #include "count-atomic-1/count_atomic.h"
 
 struct our_count_options our_count_options;
@@ -37,7 +37,7 @@ const struct our_program our_count_server_program = {
 };
 
 /* All clients have the same words: the only memory that a client takes is its queues. */
-int our_check_transfer(struct our_control *agent)
+int our_count_check(struct our_control *agent)
 {
 	agent->memory = our_memory_of_buffers(agent, 0);
 	return 0;

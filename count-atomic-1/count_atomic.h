@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-#include "common/control.h"
+#include "common/stage.h"
+#include "ping-rdma-1/one_sided.h"
 
 /* In their order in memory: 8 bytes each, in the byte order of the server's machine. */
 enum our_word {
@@ -26,23 +27,22 @@ extern struct our_count_options {
 	uint64_t hold_us; /* ... and hold the lock for this long */
 } our_count_options;
 
-/*
- * Of a client: what the counter was just before it counted, and what it must be at least the next
- * time.
- */
-struct our_progress {
-	uint64_t found;
-	uint64_t least;
-};
+#define OUR_RESULT 0 /* the client's buffer into which the device puts a word's old value */
 
 /*
  * Atomic operations on `word` of the server: FETCH_AND_ADD adds `add` to it; COMPARE_AND_SWAP sets
  * it to `desired` if it is `expected`. Each waits until it is done; *was is the word's value just
  * before. Return 0 or an errno value, as our_await_completion and our_judge_post do.
  */
-int our_fetch_and_add(struct our_control *client, enum our_word word, uint64_t add, uint64_t *was);
-int our_compare_and_swap(struct our_control *client, enum our_word word, uint64_t expected,
-			 uint64_t desired, uint64_t *was);
+int our_fetch_and_add(struct our_control *client, struct our_one_sided *one_sided,
+		      enum our_word word, uint64_t add, uint64_t *was);
+int our_compare_and_swap(struct our_control *client, struct our_one_sided *one_sided,
+			 enum our_word word, uint64_t expected, uint64_t desired, uint64_t *was);
+
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, count.c. */
+int our_count_client(struct our_control *client, struct sockaddr *server);
+int our_count_agent(struct our_control *agent);
+int our_count_check(struct our_control *agent);
 
 /* What client and server print about themselves, and their options for the data. */
 extern const struct our_program our_count_client_program, our_count_server_program;

@@ -5,26 +5,18 @@
 #include "common/connect_info.h"
 #include "common/stage.h"
 #include "count-atomic-1/count_atomic.h"
-#include "ping-sr-0/legacy.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
-
-/* Each program links its own of these. */
-extern const struct our_program our_count_client_program __attribute__((weak));
-extern const struct our_program our_count_server_program __attribute__((weak));
-int our_check_transfer(struct our_control *agent) __attribute__((weak));
-int our_legacy_client(struct our_control *client, struct sockaddr *server) __attribute__((weak));
-int our_legacy_agent(struct our_control *agent) __attribute__((weak));
 
 const struct our_stage count_atomic_1 = {
 	.name = "count-atomic-1",
 	.client = &our_count_client_program,
 	.server = &our_count_server_program,
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_legacy_client,       /* ping-sr-0/legacy_client.c */
-	.run_agent = our_legacy_agent,         /* ping-sr-0/legacy_agent.c */
+	.run_client = our_count_client, /* count-atomic-1/client.c */
+	.run_agent = our_count_agent, /* count-atomic-1/agent.c */
 	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_check_transfer,           /* count-atomic-1/count.c */
+	.check = our_count_check, /* count-atomic-1/count.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */

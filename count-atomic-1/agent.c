@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * count-atomic-1: the server's words, which are the same for all clients; when no client is there,
- * checks that they hold what the clients report. Called by the threads of all agents.
+ * The agent of a shared counter, from its first verb to its last. The server's words are the same for all
+ * clients; when no client is there, an agent checks that they hold what the clients report. Called by
+ * the threads of all agents. Compare ping-rdma-1/agent.c, and see ping-sr-0/agent.c for who calls this.
  */
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "ping-sr-0/legacy.h"
+#include "common/stage.h"
 #include "count-atomic-1/count_atomic.h"
 #include "count-atomic-1/shared_memory.h"
-#include "ping-rdma-1/transfer.h"
 #include "program/report.h"
 
 /* The devices change them; we look only when no client is there. */
@@ -53,11 +53,13 @@ static void check_sum(struct our_control *agent)
 }
 
 /* Its QP is destroyed: nothing of it is under way. */
-static void depart(struct our_control *agent, bool has_told, uint64_t count)
+static void depart(struct our_control *agent, const struct our_exchange *exchange)
 {
+	bool has_told = exchange->received[OUR_COUNT_TOLD] || !agent->accepted;
+
 	pthread_mutex_lock(&presence_lock);
 	if (has_told)
-		told += count;
+		told += exchange->count;
 	else
 		some_died = true;
 	if (!--present)
@@ -65,24 +67,41 @@ static void depart(struct our_control *agent, bool has_told, uint64_t count)
 	pthread_mutex_unlock(&presence_lock);
 }
 
-/* A client has only the right to the words that it needs. */
-int our_setup_agent_transfer(struct our_control *agent)
+int our_count_agent(struct our_control *agent)
 {
+	struct our_one_sided one_sided;
 	int ret;
 
-	ret = our_setup_shared_memory(agent, words, sizeof(words),
+	ret = our_migrate_id(agent); /* rdma_migrate_id */
+	if (ret)
+		return ret;
+	/*
+	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. A client has only the
+	 * right to the words that it needs.
+	 */
+	ret = our_setup_shared_memory(agent, &one_sided, words, sizeof(words),
 				      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+	if (ret)
+		goto out_reject;
+	arrive();
+	ret = our_agent_connect(agent); /* rdma_accept */
+	if (ret)
+		goto out_disconnect;
+
+	ret = our_serve_memory(agent, &one_sided);
 	if (!ret)
-		arrive();
+		ret = our_await_client(agent);
+	if (!ret)
+		ret = our_check_for_more(agent);
+	ret = our_report_results(agent, ret);
+
+out_disconnect:
+	our_disconnect(agent); /* rdma_disconnect */
+	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_shared_memory(agent, &one_sided);
+	depart(agent, &one_sided.exchange);
+out_reject:
+	our_agent_reject(agent, ret); /* rdma_reject, unless it was accepted */
+	our_destroy_id(agent);        /* rdma_destroy_id */
 	return ret;
-}
-
-void our_unsetup_transfer(struct our_control *agent)
-{
-	const struct our_exchange *exchange = &agent->transfer->exchange;
-	bool has_told = exchange->received[OUR_COUNT_TOLD] || !agent->accepted;
-	uint64_t count = exchange->count;
-
-	our_unsetup_shared_memory(agent);
-	depart(agent, has_told, count);
 }
