@@ -42,14 +42,6 @@ ping-rdma-2.both  = ping-sr-0/user_data.c
 blast-rdma-1.both = ping-sr-0/user_data.c
 talk-rdma-0.both  = $(legacy) talk-rdma-0/sides.c talk-rdma-0/talk.c
 
-# Of these client and server cannot be in one program yet.
-pubsub-rdma-1.client = ping-sr-0/legacy_client.c ping-rdma-1/transfer.c ping-rdma-1/client_operation.c \
-		       $(addprefix pubsub-rdma-1/,subscriber.c reader.c)
-pubsub-rdma-1.server = ping-sr-0/legacy_agent.c $(addprefix ping-rdma-1/,agent_operation.c account.c) pubsub-rdma-1/publisher.c
-pubsub-rdma-2.client = ping-sr-0/legacy_client.c ping-rdma-1/transfer.c ping-rdma-1/client_operation.c pubsub-rdma-1/reader.c \
-		       pubsub-rdma-2/subscriber.c
-pubsub-rdma-2.server = ping-sr-0/legacy_agent.c ping-rdma-1/transfer.c $(addprefix pubsub-rdma-2/,agent_operation.c publisher.c)
-
 # The stage whose lesson a stage goes on from: the one before it in the list, unless it says otherwise.
 ping-sr-5.before = ping-sr-3
 blast-sr-2.before = ping-sr-2

@@ -47,7 +47,4 @@ bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size);
  */
 int our_verify_record(const uint8_t *copy, size_t size, uint64_t *newest);
 
-/* What client and server print about themselves, and their options for the data. */
-extern const struct our_program our_pubsub_reads_client_program, our_pubsub_reads_server_program;
-
 #endif

@@ -4,27 +4,19 @@
  */
 #include "common/connect_info.h"
 #include "common/stage.h"
-#include "ping-sr-0/legacy.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
-#include "pubsub-rdma-1/record.h"
-
-/* Each program links its own of these. */
-extern const struct our_program our_pubsub_reads_client_program __attribute__((weak));
-extern const struct our_program our_pubsub_reads_server_program __attribute__((weak));
-int our_check_transfer(struct our_control *agent) __attribute__((weak));
-int our_legacy_client(struct our_control *client, struct sockaddr *server) __attribute__((weak));
-int our_legacy_agent(struct our_control *agent) __attribute__((weak));
+#include "pubsub-rdma-1/pubsub.h"
 
 const struct our_stage pubsub_rdma_1 = {
 	.name = "pubsub-rdma-1",
 	.client = &our_pubsub_reads_client_program,
 	.server = &our_pubsub_reads_server_program,
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_legacy_client,       /* ping-sr-0/legacy_client.c */
-	.run_agent = our_legacy_agent,         /* ping-sr-0/legacy_agent.c */
+	.run_client = our_pubsub_reads_client, /* pubsub-rdma-1/client.c */
+	.run_agent = our_pubsub_reads_agent, /* pubsub-rdma-1/agent.c */
 	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_check_transfer,
+	.check = our_pubsub_reads_check, /* pubsub-rdma-1/agent.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */

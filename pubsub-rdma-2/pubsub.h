@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * pubsub-rdma-2: a publisher that WRITEs a record to its subscribers.
+ */
+#ifndef OUR_PUBSUB_WRITES_H
+#define OUR_PUBSUB_WRITES_H
+
+#include "common/stage.h"
+
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c. */
+int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server);
+int our_pubsub_writes_agent(struct our_control *agent);
+int our_pubsub_writes_check(struct our_control *agent);
+
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_pubsub_writes_client_program, our_pubsub_writes_server_program;
+
+#endif
