@@ -40,7 +40,6 @@ ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm
 ping-rdma-1.both  = ping-sr-0/user_data.c
 ping-rdma-2.both  = ping-sr-0/user_data.c
 blast-rdma-1.both = ping-sr-0/user_data.c
-talk-rdma-0.both  = $(legacy) talk-rdma-0/sides.c talk-rdma-0/talk.c
 
 # The stage whose lesson a stage goes on from: the one before it in the list, unless it says otherwise.
 ping-sr-5.before = ping-sr-3

@@ -4,7 +4,6 @@
  */
 #include "common/connect_info.h"
 #include "common/stage.h"
-#include "ping-sr-0/legacy.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
 #include "talk-rdma-0/talk.h"
@@ -14,10 +13,10 @@ const struct our_stage talk_rdma_0 = {
 	.client = &our_talk_client_program,
 	.server = &our_talk_server_program,
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_legacy_client, /* ping-sr-0/legacy_client.c */
-	.run_agent = our_legacy_agent,   /* ping-sr-0/legacy_agent.c */
-	.run_listener = our_listener,    /* ping-sr-0/server.c */
-	.check = our_check_transfer,     /* talk-rdma-0/sides.c */
+	.run_client = our_talk_client, /* talk-rdma-0/client.c */
+	.run_agent = our_talk_agent, /* talk-rdma-0/agent.c */
+	.run_listener = our_listener, /* ping-sr-0/server.c */
+	.check = our_talk_check, /* talk-rdma-0/sides.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */

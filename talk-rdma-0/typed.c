@@ -25,7 +25,7 @@ static int take_out(uint32_t length, uint32_t with_end, uint8_t *text)
 	return (int)length;
 }
 
-static int take_line(const struct our_transfer *transfer, uint8_t *text)
+static int take_line(const struct our_talk *talk, uint8_t *text)
 {
 	const uint8_t *end = memchr(typed.text, '\n', typed.n);
 	uint32_t length = end ? (uint32_t)(end - typed.text) : typed.n;
@@ -34,22 +34,22 @@ static int take_line(const struct our_transfer *transfer, uint8_t *text)
 		return take_out(length, length + 1, text);
 	if (length > OUR_SLOT_TEXT)
 		return take_out(OUR_SLOT_TEXT, OUR_SLOT_TEXT, text);
-	if (transfer->at_end && length)
+	if (talk->at_end && length)
 		return take_out(length, length, text);
 	return -1;
 }
 
-int our_take_typed(struct our_transfer *transfer, int limit_ms, uint8_t *text)
+int our_take_typed(struct our_talk *talk, int limit_ms, uint8_t *text)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	int length = take_line(transfer, text);
+	int length = take_line(talk, text);
 	ssize_t got;
 
-	if (length >= 0 || transfer->at_end || poll(&input, 1, limit_ms) <= 0)
+	if (length >= 0 || talk->at_end || poll(&input, 1, limit_ms) <= 0)
 		return length;
 	got = read(STDIN_FILENO, typed.text + typed.n, sizeof(typed.text) - typed.n);
 	if (got > 0)
 		typed.n += (uint32_t)got;
-	transfer->at_end = got <= 0;
-	return take_line(transfer, text);
+	talk->at_end = got <= 0;
+	return take_line(talk, text);
 }
