@@ -29,17 +29,9 @@ STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 
 # that run all stages, and bench/, take for granted. So they are not in STAGES, and have suites of their own.
 OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
 
-legacy = ping-sr-0/legacy_client.c ping-sr-0/legacy_agent.c
-
-$(foreach stage,$(filter ping-sr-%,$(STAGES)),$(eval $(stage).both = ping-sr-0/user_data.c))
-ping-srq-4.both = ping-sr-0/user_data.c
-blast-sr-2.both = ping-sr-0/user_data.c
 # Connections by bare verbs, without the CM: what common/ has for that is not linked, and no more is librdmacm.
-ping-rc-0.both    = ping-sr-0/user_data.c $(addprefix ping-rc-0/,connection_management.c disconnect.c cm_event.c queue_pair.c)
+ping-rc-0.both    = $(addprefix ping-rc-0/,connection_management.c disconnect.c cm_event.c queue_pair.c)
 ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm_event.c common/cm_qp.c
-ping-rdma-1.both  = ping-sr-0/user_data.c
-ping-rdma-2.both  = ping-sr-0/user_data.c
-blast-rdma-1.both = ping-sr-0/user_data.c
 
 # The stage whose lesson a stage goes on from: the one before it in the list, unless it says otherwise.
 ping-sr-5.before = ping-sr-3
@@ -141,7 +133,7 @@ $(DEVICES): $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) $(BUILD)/libmea
 
 NINE_PROGRAMS = $(foreach way,$(NINE),$(BUILD)/nine/$(way)/client $(BUILD)/nine/$(way)/server)
 NINE_ITSELF = $(BUILD)/nine/client $(BUILD)/nine/server
-$(NINE_ITSELF): $(BUILD)/nine/%: $(BUILD)/nine/stage.o $(BUILD)/program/%_main.o $(BUILD)/ping-sr-0/user_data.o $(ROOM_LIBS)
+$(NINE_ITSELF): $(BUILD)/nine/%: $(BUILD)/nine/stage.o $(BUILD)/program/%_main.o $(ROOM_LIBS)
 $(NINE_ITSELF): STAGE_IS = $(call stage_is,nine)
 
 # One program, nine names.
