@@ -19,8 +19,7 @@ BUILD = build
 Q = $(if $(V),,@)
 SAY = @$(if $(V)$(filter print-%,$(MAKECMDGOALS)),:,printf '  %-3s %s\n')
 
-# Stages are made of what their stage.c names: the linker takes it from an archive. What still has one
-# name in several stages is listed here, until it is named there, too.
+# A stage is made of what its stage.c names: the linker takes it from an archive of all their files.
 STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 \
 	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 \
 	 blast-rdma-1 count-atomic-1
@@ -28,10 +27,6 @@ STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 
 # Made as the stages are, but of another shape: what they do is no message to and fro, which the tests
 # that run all stages, and bench/, take for granted. So they are not in STAGES, and have suites of their own.
 OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
-
-# Connections by bare verbs, without the CM: what common/ has for that is not linked, and no more is librdmacm.
-ping-rc-0.both    = $(addprefix ping-rc-0/,connection_management.c disconnect.c cm_event.c queue_pair.c)
-ping-rc-0.without = common/connection_management.c common/disconnect.c common/cm_event.c common/cm_qp.c
 
 # The stage whose lesson a stage goes on from: the one before it in the list, unless it says otherwise.
 ping-sr-5.before = ping-sr-3
@@ -67,10 +62,7 @@ DEVICES = devices/devices
 ROOMS = common measure program
 MAINS = program/client_main.c program/server_main.c
 ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
-# What no two stages have a file of their own for.
-SHARED_SOURCES = $(filter-out %/stage.c ping-rc-0/stage_events.c $(foreach stage,$(STAGES) $(OTHERS), \
-		   $($(stage).client) $($(stage).server) $($(stage).both)), \
-		   $(wildcard $(addsuffix /*.c,$(STAGES) $(OTHERS))))
+STAGE_SOURCES = $(filter-out %/stage.c ping-rc-0/stage_events.c,$(wildcard $(addsuffix /*.c,$(STAGES) $(OTHERS))))
 ROOM_LIBS = $(BUILD)/libstages.a $(ROOMS:%=$(BUILD)/lib%.a)
 
 include verbs-trace/verbs-trace.mk common-next/library.mk
@@ -107,10 +99,10 @@ $(BUILD)/lib$(1).a: $(patsubst %.c,$(BUILD)/%.o,$(2)) Makefile
 	$$(Q)$$(AR) rcsT $$@ $$(filter %.o,$$^)
 endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room),$(filter $(room)/%,$(ROOM_SOURCES)))))
-$(eval $(call archive_rules,stages,$(SHARED_SOURCES)))
+$(eval $(call archive_rules,stages,$(STAGE_SOURCES)))
 
 # sources STAGE ROLE: those of a program, besides what the linker takes from the archives.
-sources = program/$(2)_main.c $(1)/stage.c $($(1).$(2)) $($(1).both)
+sources = program/$(2)_main.c $(1)/stage.c
 
 # A program's stage: what its stage.c defines, by the name that program/ has for it.
 stage_is = -Wl,--defsym=our_stage=$(subst -,_,$(1))
@@ -121,6 +113,7 @@ $(1)/server: $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),server)) $(ROOM_LIB
 $(1)/client $(1)/server: STAGE_IS = $(call stage_is,$(1))
 endef
 $(foreach stage,$(STAGES) $(OTHERS),$(eval $(call stage_rules,$(stage))))
+# Connections by bare verbs: nothing that it takes from the archives calls librdmacm.
 ping-rc-0/client ping-rc-0/server: LIBS = -libverbs -pthread
 
 $(ONE_FILE): %: %.c
@@ -144,7 +137,7 @@ $(NINE_PROGRAMS): $(NINE_ITSELF)
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
 BARE_EVENTS = $(BUILD)/ping-rc-0-events/client $(BUILD)/ping-rc-0-events/server
 $(foreach role,client server,$(eval $(BUILD)/ping-rc-0-events/$(role): \
-	$(patsubst %.c,$(BUILD)/%.o,ping-rc-0/stage_events.c program/$(role)_main.c $(ping-rc-0.both)) $(ROOM_LIBS)))
+	$(patsubst %.c,$(BUILD)/%.o,ping-rc-0/stage_events.c program/$(role)_main.c) $(ROOM_LIBS)))
 $(BARE_EVENTS): LIBS = -libverbs -pthread
 $(BARE_EVENTS): STAGE_IS = $(call stage_is,ping-rc-0-events)
 
@@ -167,7 +160,7 @@ $(PROGRAMS) $(NINE_ITSELF) $(BARE_EVENTS):
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STAGE_IS) -Wl,-Map=$(BUILD)/maps/$@ $(filter %.o,$^) $(ROOM_LIBS) $(LIBS) -o $@
 
 # What only prints the table of parts does without them: tools/stage asks for it very often.
-ifneq ($(filter-out print-rooms print-stages print-others print-before print-aside print-parts print-without, \
+ifneq ($(filter-out print-rooms print-stages print-others print-before print-aside print-parts, \
 	$(or $(MAKECMDGOALS),all)),)
 -include course/course.mk tests/tests.mk tests/tracer/tracer.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 endif
@@ -294,10 +287,6 @@ print-parts: $(filter $(PROGRAMS),$(STAGE)/$(ROLE))
 	@sed -nE 's|^(LOAD )?$(BUILD)/([^ ]*)\.o( .*)?$$|\2.c|p' $(BUILD)/maps/$(STAGE)/$(ROLE) | \
 		grep -vxF $(ROOM_SOURCES:%=-e %) | sort -u
 
-# The files of common/ that a stage has files of its own for.
-print-without:
-	@echo $($(STAGE).without)
-
 clean: ## remove what was built
 	rm -rf $(BUILD) compile_commands.json $(PROGRAMS) $(ONE_FILE) $(DEVICES) verbs-trace/verbs-trace verbs-trace/libverbs-trace.so
 
@@ -309,7 +298,7 @@ help: ## print this list
 
 .PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas picture capture docs print-rooms print-stages print-others \
-	print-before print-aside print-parts print-without clean help
+	print-before print-aside print-parts clean help
 
 # Which object needs which header: of no use to a goal that only prints.
 ifneq ($(filter-out print-%,$(or $(MAKECMDGOALS),all)),)

@@ -39,13 +39,6 @@ int our_end_by_cm_event(const struct our_cm_event *event, bool connected)
 	}
 }
 
-const char *our_end_name(int end)
-{
-	return rdma_event_str(end == ENODEV         ? RDMA_CM_EVENT_DEVICE_REMOVAL
-			      : end == EHOSTUNREACH ? RDMA_CM_EVENT_UNREACHABLE
-						    : RDMA_CM_EVENT_DISCONNECTED);
-}
-
 enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 					  const struct our_cm_event *event)
 {

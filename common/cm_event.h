@@ -51,12 +51,6 @@ int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
 int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
 
 /*
- * The name of the event for which our_end_by_cm_event returns `end`: "RDMA_CM_EVENT_...". Any
- * thread.
- */
-const char *our_end_name(int end);
-
-/*
  * The name of control->cm_event, by which a call has failed, for the message: "
  * (RDMA_CM_EVENT_...)"; "" if `error` did not come from it. Valid until the thread's next call.
  */

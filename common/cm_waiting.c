@@ -42,22 +42,6 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 	return control->waiting.cm->await(control, expected, called);
 }
 
-int our_migrate_id(struct our_control *agent)
-{
-	struct rdma_cm_id *cm_id = agent->cm_id;
-	int ret = our_create_event_channel(agent);
-
-	if (ret) {
-		our_refuse_request(agent, cm_id, ret);
-		agent->cm_id = NULL;
-		return ret;
-	}
-	ret = agent->waiting.cm->migrate(agent, cm_id);
-	if (ret)
-		our_destroy_event_channel(agent);
-	return ret;
-}
-
 int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
 	return control->waiting.cm->await_end(control, our_end_of_wait(limit_s));

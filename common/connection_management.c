@@ -90,6 +90,22 @@ int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id)
 	return 0;
 }
 
+int our_migrate_id(struct our_control *agent)
+{
+	struct rdma_cm_id *cm_id = agent->cm_id;
+	int ret = our_create_event_channel(agent);
+
+	if (ret) {
+		our_refuse_request(agent, cm_id, ret);
+		agent->cm_id = NULL;
+		return ret;
+	}
+	ret = agent->waiting.cm->migrate(agent, cm_id);
+	if (ret)
+		our_destroy_event_channel(agent);
+	return ret;
+}
+
 static void destroy_id(struct rdma_cm_id **cm_id)
 {
 	if (rdma_destroy_id(*cm_id))

@@ -25,8 +25,7 @@
 struct our_cm_event {
 	enum rdma_cm_event_type type;
 	int status;                  /* 0, -errno or a transport's reason: rdma_get_cm_event(3) */
-	struct rdma_cm_id *cm_id;    /* of a CONNECT_REQUEST: the new id, now ours; */
-	int socket;                  /* or, without the CM, the client's socket */
+	struct rdma_cm_id *cm_id;    /* of a CONNECT_REQUEST: the new id, now ours */
 	uint8_t responder_resources; /* of ours, which the peer would use */
 	uint8_t initiator_depth;     /* of ours, which the peer can serve */
 	uint8_t private_data_length; /* may include padding */

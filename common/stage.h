@@ -6,8 +6,7 @@
  *
  * These functions were enough for a workload that no stage has, a ping by RDMA WRITE that polls
  * memory and calls our_await_time: common/ did not have to change. ping-rc-0, whose QPs are
- * connected over a TCP socket, has files in place of connection_management.c, disconnect.c,
- * cm_event.c and cm_qp.c.
+ * connected over a TCP socket, has functions of its own in place of connection_management.h.
  */
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H

@@ -231,12 +231,13 @@ static void report_end(struct our_control *control, int ret, uint64_t messages)
 	if (ret == ECONNRESET)
 		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
 	if (ret == ENODEV && ret == our_cm_end(control))
-		our_report_sentence("the RDMA device was removed after %" PRIu64 " messages (%s)",
-				    messages, our_end_name(ret));
+		our_report_sentence("the RDMA device was removed after %" PRIu64
+				    " messages (RDMA_CM_EVENT_DEVICE_REMOVAL)",
+				    messages);
 	if (ret == EHOSTUNREACH && ret == our_cm_end(control))
 		our_report_sentence("the %s cannot be reached any more, after %" PRIu64
-				    " messages (%s)",
-				    peer, messages, our_end_name(ret));
+				    " messages (RDMA_CM_EVENT_UNREACHABLE)",
+				    peer, messages);
 	if (ret == ECANCELED)
 		our_report_sentence("a work request was flushed after %" PRIu64
 				    " messages, although the %s has not disconnected: %s could not "

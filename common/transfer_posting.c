@@ -9,6 +9,7 @@
 #include "common/memory_registration.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "common/waiting.h"
 #include "program/report.h"
 
 #define OUR_RNR_TIMER 12 /* 0.64 ms: the InfiniBand specification has the codes */
@@ -26,6 +27,16 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
 	attr->cap.max_send_sge = control->n_sge;
 	attr->cap.max_recv_sge = control->srq ? 0 : control->n_sge;
 	attr->cap.max_inline_data = control->inline_wanted;
+}
+
+int our_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)
+{
+	return control->waiting.cm->make_qp(control, attr, call);
+}
+
+void our_destroy_qp(struct our_control *control)
+{
+	control->waiting.cm->destroy_qp(control);
 }
 
 int our_create_qp(struct our_control *control)

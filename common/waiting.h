@@ -23,7 +23,7 @@ struct our_cm_ops {
 	/* The tear-down begins: from here on only the caller touches the QP. May be NULL. */
 	void (*stop_watching)(struct our_control *control);
 
-	/* See our_await_cm_event, our_migrate_id. */
+	/* See our_await_cm_event, our_migrate_id. Never called if the connection is made without the CM. */
 	int (*await)(struct our_control *control, enum rdma_cm_event_type expected, int called);
 	int (*migrate)(struct our_control *agent, struct rdma_cm_id *cm_id);
 
@@ -42,6 +42,11 @@ struct our_cm_ops {
 
 	/* A descriptor that is readable when there are CM events to take; -1: there is none. May be NULL. */
 	int (*fd)(const struct our_control *control);
+
+	/* How a QP is made: see our_make_qp. With rdma_cm, its id does it: our_cm_make_qp. */
+	int (*make_qp)(struct our_control *control, struct ibv_qp_init_attr *attr,
+		       const char **call);
+	void (*destroy_qp)(struct our_control *control);
 };
 
 extern const struct our_cm_ops our_cm_synchronous; /* ping-sr-0/cm_events.c */
@@ -50,6 +55,10 @@ extern const struct our_cm_ops
 extern const struct our_cm_ops our_cm_thread; /* ping-sr-2/cm_events.c */
 extern const struct our_cm_ops our_cm_nonblocking; /* ping-sr-4/cm_events.c */
 extern const struct our_cm_ops our_cm_bare;        /* ping-rc-0/cm_events.c: no CM */
+
+/* For the tables of rdma_cm: cm_qp.c. See rdma_create_qp(3). */
+int our_cm_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call);
+void our_cm_destroy_qp(struct our_control *control);
 
 /*
  * Whether to go on waiting for a completion: to be called when the CQ is empty.

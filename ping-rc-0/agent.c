@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The agent of a connection without a connection manager, from its first verb to its last: ping-sr-0's,
- * but for its end.
+ * but for how the connection is made and how it ends. The listener (server.c) has accepted its TCP
+ * connection and calls our_bare_agent. See client.c for the other side.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -81,20 +82,21 @@ int our_bare_agent(struct our_control *agent)
 {
 	int ret;
 
-	ret = our_migrate_id(agent); /* takes the socket, and the client's line */
+	ret = our_bare_take_request(agent); /* the client's line; the device: device_choice.c */
 	if (ret)
-		return ret;
-	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp */
+		goto out_close;
+	/* ibv_alloc_pd, ibv_create_cq, ibv_create_qp; ibv_modify_qp: INIT (queue_pair.c) */
 	ret = our_setup_qp(agent, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
 	if (ret)
-		goto out_reject;
+		goto out_close;
 	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
 	if (ret)
 		goto out_unsetup_qp;
 	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */
 	if (ret)
 		goto out_unsetup_buffers;
-	ret = our_agent_connect(agent); /* rdma_accept */
+	/* ibv_modify_qp: RTR, then RTS (queue_pair.c); our line, and the client's "done" (exchange.c) */
+	ret = our_bare_accept(agent);
 	if (ret)
 		goto out_disconnect;
 
@@ -102,13 +104,12 @@ int our_bare_agent(struct our_control *agent)
 	ret = our_report_results(agent, ret);
 
 out_disconnect:
-	our_disconnect(agent); /* rdma_disconnect */
+	our_bare_disconnect(agent); /* ibv_modify_qp: ERR; shutdown(2) */
 out_unsetup_buffers:
 	our_unsetup_buffers(agent); /* ibv_dereg_mr */
 out_unsetup_qp:
-	our_unsetup_qp(agent); /* rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
-out_reject:
-	our_agent_reject(agent, ret); /* rdma_reject, unless it was accepted */
-	our_destroy_id(agent);        /* rdma_destroy_id */
+	our_unsetup_qp(agent); /* ibv_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+out_close:
+	our_bare_close(agent); /* close(2): all that a refused client sees; ibv_close_device */
 	return ret;
 }

@@ -6,7 +6,10 @@
 #ifndef OUR_BARE_H
 #define OUR_BARE_H
 
+#include <netinet/in.h>
+
 #include "common/stage.h"
+#include "common/waiting.h"
 
 /* What one end has to know about the other's QP. */
 struct our_bare_end {
@@ -42,8 +45,58 @@ static inline struct our_bare *our_bare_of(const struct our_control *control)
 	return control->cm_state;
 }
 
-/* The agent: see struct our_stage. agent.c. */
+static inline socklen_t our_address_length(const struct sockaddr *address)
+{
+	return address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					      : sizeof(struct sockaddr_in);
+}
+
+/* The roles: see struct our_stage. client.c, agent.c, server.c. */
+int our_bare_client(struct our_control *client, struct sockaddr *server);
 int our_bare_agent(struct our_control *agent);
+int our_bare_listener(struct our_control *listener);
+
+/* ---- connection.c: from a TCP socket to a connection and back ---- */
+
+/*
+ * Allocates our_bare_of(control), without a socket and a device. Returns 0 or ENOMEM, reported.
+ * our_bare_close undoes it: closes both, too, which also refuses a client. The QP must be destroyed.
+ */
+int our_bare_open(struct our_control *control);
+void our_bare_close(struct our_control *control);
+
+/*
+ * Client: finds our own address towards the server, and with it the device. Returns 0 or an errno value,
+ * reported.
+ */
+int our_bare_bind(struct our_control *client, const struct sockaddr *server);
+
+/*
+ * Client: connects a TCP socket to the server, exchanges lines with it, and takes the QP to RTS. The first
+ * receive must be posted already. Returns as our_client_connect does.
+ */
+int our_bare_connect(struct our_control *client);
+
+/*
+ * Agent: reads the client's line from our_bare_of(agent)->socket, and finds the device at which it is to be
+ * served; nothing of that has been set up. Returns 0 or an errno value, reported.
+ */
+int our_bare_take_request(struct our_control *agent);
+
+/*
+ * Agent: takes the QP to RTS, and then sends our line: now the client can send. The first receive must be
+ * posted already. Counts the client as accepted. Returns 0 or an errno value, reported.
+ */
+int our_bare_accept(struct our_control *agent);
+
+/*
+ * Ends the connection, whether it was made or not: flushes what is posted, and shuts the socket down. The
+ * QP must exist.
+ */
+void our_bare_disconnect(struct our_control *control);
+
+/* Reports that `call`, on a socket for `address`, has failed with `error`. Returns it. */
+int our_report_socket(const char *call, int error, const struct sockaddr *address);
 
 /* ---- device_choice.c: which device, which port of it, which GID ---- */
 
@@ -66,6 +119,10 @@ extern const struct our_option our_bare_options[];
  * it). Returns 0 or an errno value, reported. See ibv_modify_qp(3).
  */
 int our_connect_qp(struct our_control *control);
+
+/* See struct our_cm_ops. */
+int our_bare_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call);
+void our_bare_destroy_qp(struct our_control *control);
 
 /* ---- exchange.c: the lines of text over TCP ---- */
 

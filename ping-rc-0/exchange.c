@@ -13,6 +13,8 @@
 
 #include "measure/clock.h"
 #include "ping-rc-0/bare.h"
+#include "program/addresses.h"
+#include "program/report.h"
 #include "program/stop.h"
 
 /* Each with its final zero byte, which is sent, too. */
@@ -144,4 +146,29 @@ int our_receive_done(struct our_control *control, uint64_t until_ns)
 	int ret = receive_text(our_bare_of(control)->socket, word, sizeof(word), until_ns);
 
 	return !ret && memcmp(word, DONE, sizeof(DONE)) ? EPROTO : ret;
+}
+
+int our_report_exchange(const struct our_control *control, const char *call, int error)
+{
+	const char *peer = strcmp(control->role, "agent") ? "server" : "client";
+	char text[OUR_ADDRESS_TEXT];
+
+	our_address_text((const struct sockaddr *)&control->peer_address, text);
+	switch (error) {
+	case ECONNRESET:
+		return our_report_error(call, error,
+					"the %s at %s ended the exchange: its own messages say why",
+					peer, text);
+	case ETIMEDOUT:
+		return our_report_error(call, error, "the %s at %s said nothing of its QP", peer,
+					text);
+	case EPROTO:
+		return our_report_error(
+			call, error,
+			"the %s at %s did not say LID:QPN:PSN:GID, or done, as this "
+			"program and ibv_rc_pingpong do",
+			peer, text);
+	default:
+		return our_report_error(call, error, "from the %s at %s", peer, text);
+	}
 }

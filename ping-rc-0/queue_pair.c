@@ -2,7 +2,7 @@
 /*
  * ping-rc-0: the queue pair, and its way through the states INIT, RTR (ready to receive) and RTS
  * (ready to send), which rdma_cm otherwise does for us. Each attribute that a step needs is set
- * here; README.md has them in a table. Replaces common/cm_qp.c; see common/transfer_posting.h.
+ * here; README.md has them in a table. See common/waiting.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -117,7 +117,7 @@ int our_connect_qp(struct our_control *control)
 	return 0;
 }
 
-int our_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)
+int our_bare_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)
 {
 	int ret;
 
@@ -129,11 +129,11 @@ int our_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, cons
 	*call = "ibv_modify_qp";
 	ret = to_init(control); /* from INIT on, receives can be posted */
 	if (ret)
-		our_destroy_qp(control);
+		our_bare_destroy_qp(control);
 	return ret;
 }
 
-void our_destroy_qp(struct our_control *control)
+void our_bare_destroy_qp(struct our_control *control)
 {
 	int ret = ibv_destroy_qp(control->qp);
 

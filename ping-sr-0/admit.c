@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Admission: a connect request becomes an agent, or is refused, before anything except the control
- * structure is allocated for it. When an agent has ended, what it was admitted with is returned.
+ * structure is allocated for it. end.c returns what an agent was admitted with.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -70,23 +70,8 @@ err_refuse:
 	return ret;
 }
 
-void our_serve_client(struct our_control *agent)
-{
-	our_dismiss(agent, our_stage.run_agent(agent));
-}
-
 void our_turn_away(struct our_control *agent, int error)
 {
 	our_refuse_request(agent, agent->cm_id, error);
 	our_dismiss(agent, error);
-}
-
-void our_dismiss(struct our_control *agent, int error)
-{
-	struct our_admission *admission = agent->admission;
-	uint64_t memory = agent->memory;
-	bool accepted = agent->accepted;
-
-	our_destroy_control_struct(agent);
-	our_note_leave(admission, memory, accepted, error); /* last: the server may end now */
 }

@@ -214,4 +214,6 @@ const struct our_cm_ops our_cm_synchronous = {
 	.ended = ended,
 	.watches = false,
 	.idle = idle,
+	.make_qp = our_cm_make_qp,
+	.destroy_qp = our_cm_destroy_qp,
 };

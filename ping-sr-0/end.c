@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The end of an agent's run: its client leaves when it has everything or its time is over, and has sent
- * no more than it had said.
+ * no more than it had said. What it was admitted with is returned.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "ping-sr-0/ping.h"
+#include "program/admission.h"
 #include "program/report.h"
 
 #define QUIET_NS OUR_NS_PER_S
@@ -62,4 +63,19 @@ int our_await_client(struct our_control *agent)
 	if (!ret && our_cm_end(agent) != ECONNRESET)
 		ret = our_cm_end(agent);
 	return ret ? our_judge_end(agent, ret, agent->count) : 0;
+}
+
+void our_dismiss(struct our_control *agent, int error)
+{
+	struct our_admission *admission = agent->admission;
+	uint64_t memory = agent->memory;
+	bool accepted = agent->accepted;
+
+	our_destroy_control_struct(agent);
+	our_note_leave(admission, memory, accepted, error); /* last: the server may end now */
+}
+
+void our_serve_client(struct our_control *agent)
+{
+	our_dismiss(agent, our_stage.run_agent(agent));
 }

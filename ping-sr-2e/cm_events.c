@@ -134,4 +134,6 @@ const struct our_cm_ops our_cm_one_by_one = {
 	.await_end = await_end,
 	.ended = ended,
 	.watches = false,
+	.make_qp = our_cm_make_qp,
+	.destroy_qp = our_cm_destroy_qp,
 };

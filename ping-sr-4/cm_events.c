@@ -134,4 +134,6 @@ const struct our_cm_ops our_cm_nonblocking = {
 	.watches = true,
 	.idle = our_keep_alive,
 	.fd = fd,
+	.make_qp = our_cm_make_qp,
+	.destroy_qp = our_cm_destroy_qp,
 };

@@ -33,7 +33,7 @@ $(FAKE)/$(1)/%.o: %.c
 	$$(Q)$$(COMPILE) -Wno-missing-prototypes $$(FAKE_CFLAGS) $$(FAKE_SANITIZE.$(1)) \
 		-Dmain=program_main -c $$< -o $$@
 
-$(FAKE)/$(1)/libstages.a: $$(SHARED_SOURCES:%.c=$(FAKE)/$(1)/%.o) Makefile
+$(FAKE)/$(1)/libstages.a: $$(STAGE_SOURCES:%.c=$(FAKE)/$(1)/%.o) Makefile
 	$$(SAY) AR $$@
 	@rm -f $$@
 	$$(Q)$$(AR) rcsT $$@ $$(filter %.o,$$^)
@@ -43,7 +43,7 @@ $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 # fake_program SANITIZER STAGE ROLE
 define fake_program
 $(FAKE)/$(1)/$(2)/$(3): $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$(call sources,$(2),$(3)) \
-		$$(filter-out $$($(2).without),$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c)) $(FAKE)/$(1)/libstages.a
+		$$(ROOM_SOURCES) $$(wildcard tests/fake/*.c)) $(FAKE)/$(1)/libstages.a
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
 	$$(Q)$$(CC) $$(FAKE_SANITIZE.$(1)) $$(LDFLAGS) $$(call stage_is,$(2)) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ $$(FAKE_LIBS) -pthread -o $$@
@@ -82,7 +82,7 @@ fake-million: fake-build
 # For course/, which links them with a student's parts: STAGE, ROLE, SANITIZER.
 print-fake-parts:
 	@$(MAKE) --no-print-directory --silent print-parts
-	@echo $(filter-out $($(STAGE).without),$(ROOM_SOURCES)) $(wildcard tests/fake/*.c)
+	@echo $(ROOM_SOURCES) $(wildcard tests/fake/*.c)
 
 print-fake-compile:
 	$(info $(COMPILE) -Wno-missing-prototypes $(FAKE_CFLAGS) $(FAKE_SANITIZE.$(SANITIZER)) -Dmain=program_main)@:

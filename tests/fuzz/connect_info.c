@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/connect_info.h"
-#include "ping-sr-0/legacy.h"
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
 #include "ping-sr-1/connect_info.h"

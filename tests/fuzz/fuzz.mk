@@ -23,14 +23,14 @@ $(FUZZ)/objects/%.o: %.c
 	$(Q)$(FUZZ_CC) -std=c11 $(CPPFLAGS) $(FUZZ_CFLAGS) $(WARNINGS) $(if $(filter tests/%,$<),-Werror) \
 		-MMD -MP -c $< -o $@
 
-$(FUZZ)/libstages.a: $(SHARED_SOURCES:%.c=$(FUZZ)/objects/%.o) Makefile
+$(FUZZ)/libstages.a: $(STAGE_SOURCES:%.c=$(FUZZ)/objects/%.o) Makefile
 	@rm -f $@
 	$(Q)$(AR) rcsT $@ $(filter %.o,$^)
 
 # fuzz_program STAGE HARNESS
 define fuzz_program
 $(FUZZ)/$(1)/$(2): $$(patsubst %.c,$(FUZZ)/objects/%.o,tests/fuzz/$(2).c tests/fuzz/fuzz.c $(FUZZ_MAIN) \
-		$(1)/stage.c $$($(1).both) $$(ROOM_SOURCES)) $(FUZZ)/libstages.a
+		$(1)/stage.c $$(ROOM_SOURCES)) $(FUZZ)/libstages.a
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
 	$$(Q)$(FUZZ_CC) $(FUZZ_LDFLAGS) $$(LDFLAGS) $$(call stage_is,$(1)) $$(FUZZ_WRAP.$(2):%=-Wl,--wrap=%) $$^ $(LIBS) -o $$@
