@@ -110,7 +110,7 @@ int our_connect_qp(struct our_control *control)
 
 	ret = to_rtr(control);
 	if (ret)
-		return our_report_error("ibv_modify_qp", ret, advice_for_rtr(ret));
+		return our_report_error("ibv_modify_qp", ret, "%s", advice_for_rtr(ret));
 	ret = to_rts(control);
 	if (ret)
 		return our_report_error("ibv_modify_qp", ret, "to RTS");
