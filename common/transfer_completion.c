@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/async_events.h"
-#include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/device.h"
 #include "common/transfer_completion.h"

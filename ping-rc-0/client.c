@@ -44,9 +44,8 @@ static int our_client_operation(struct our_control *client)
 	our_begin_run(&run, client);
 	while (!ret && our_wants_message(&run)) { /* -c, -D, Ctrl-C */
 		if (client->options->verify)
-			our_setup_user_data(client, OUR_SEND_BUFFER,
-					    run.message); /* the contents */
-		ret = our_await_turn(&run);               /* --rate */
+			our_setup_user_data(client, OUR_SEND_BUFFER, run.message);
+		ret = our_await_turn(&run); /* --rate */
 		if (ret)
 			break;
 		our_start_clock(&run);
