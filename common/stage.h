@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a stage provides: the functions that the common parts call and do not define. Every stage
- * links its own version of them, under the same names; how a program waits is always a lesson. (The
- * table in the Makefile says which files a stage takes from which folder.)
+ * What a stage is made of: roles, and ways to wait. Each stage has a stage.c, which names them in a
+ * struct our_stage, and the linker takes their files from the archives.
  *
- * These functions were enough for a workload that no stage has, a ping by RDMA WRITE that polls
- * memory and calls our_await_time: common/ did not have to change. ping-rc-0, whose QPs are
- * connected over a TCP socket, has functions of its own in place of connection_management.h.
+ * Another way to move data takes two roles, and no change of common/: this was tried with a ping by
+ * RDMA WRITE that polls memory and calls our_await_time. ping-rc-0, whose QPs are connected over a TCP
+ * socket, has functions of its own in place of connection_management.h.
  */
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H
