@@ -83,6 +83,14 @@ class Processes(unittest.TestCase):
         state = Path(f"/proc/{child}/stat")
         self.assertTrue(not state.exists() or ") Z" in state.read_text())
 
+    def test_a_failure_by_chance(self) -> None:
+        """A test that fails is run once more."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "program"
+            program.write_text(f"#!/bin/sh\n[ -e {folder}/twice ] || {{ touch {folder}/twice; exit 1; }}\n")
+            program.chmod(0o755)
+            self.assertEqual(Test("", "", "").run(program, 20, lambda: False).status, 0)
+
     def test_own_time(self) -> None:
         """It goes on while a program sleeps or runs, but not while it is stopped, as if it had no processor."""
         self.assertTrue(self.run_script("sleep 1000", 1).late)
