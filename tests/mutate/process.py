@@ -30,6 +30,14 @@ class End:
     said: str
 
 
+def _asleep(process: Path) -> bool:
+    """Whether all threads of a process sleep: none of them runs or waits for a processor."""
+    try:
+        return all(path.read_text().rsplit(")", 1)[1].split()[0] == "S" for path in process.glob("task/*/stat"))
+    except OSError:  # it has ended
+        return True
+
+
 def processes(session: int) -> list[tuple[int, float, bool]]:
     """Of a session's living processes: number, seconds of processor time, those of ended children included, and whether
     they sleep."""
@@ -40,7 +48,7 @@ def processes(session: int) -> list[tuple[int, float, bool]]:
         except OSError:  # it has ended
             continue
         if int(fields[3]) == session and fields[0] not in "ZX":
-            found.append((int(path.parent.name), sum(map(int, fields[11:15])) / HERTZ, fields[0] == "S"))
+            found.append((int(path.parent.name), sum(map(int, fields[11:15])) / HERTZ, _asleep(path.parent)))
     return found
 
 
