@@ -16,7 +16,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mutate import process
 from mutate.build import CPUS, ENVIRONMENT, TOP, make, output
@@ -28,6 +27,7 @@ VARIABLES = (f"C{FLAGS}", f"FAKE_C{FLAGS}", "FAKE_SANITIZE.asan=", "FAKE_SANITIZ
 # A run over the fake takes milliseconds. Check's limits are by the clock: there is another one here.
 SETTINGS = {"FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": "5000", "CK_TIMEOUT_MULTIPLIER": "1000"}
 LONGEST_S = 600.0
+ALIKE = 4
 
 
 @dataclass(frozen=True)
@@ -77,85 +77,68 @@ def state_of_the_tree() -> str:
     return digest.hexdigest()[:16]
 
 
-def _lines(folder: Path) -> dict[str, dict[int, bool]]:
-    """From what gcov's runtime has left in a folder: of each file the lines that have code, and whether they were run."""
-    found: dict[str, dict[int, bool]] = {}
+def _lines(folder: Path) -> dict[str, list[int]]:
+    """From what gcov's runtime has left in a folder: of each file of the programs, the lines that were run."""
+    found: dict[str, set[int]] = {}
     data = list(folder.rglob("*.gcda"))
     for path in data:
         path.with_suffix(".gcno").symlink_to("/" / path.relative_to(folder).with_suffix(".gcno"))
     for said in output("gcov", "--json-format", "--stdout", *map(str, data)).splitlines():
         for file in json.loads(said)["files"]:
-            lines = found.setdefault(file["file"], {})
-            for one in file["lines"]:
-                lines[one["line_number"]] = lines.get(one["line_number"], False) or one["count"] > 0
-    return {file: lines for file, lines in found.items() if not file.startswith(("/", "tests/"))}
+            ran = {line["line_number"] for line in file["lines"] if line["count"]}
+            found.setdefault(file["file"], set()).update(ran)
+    return {file: sorted(lines) for file, lines in found.items() if not file.startswith(("/", "tests/"))}
 
 
 class Record:
     """What each test runs, and how many seconds it takes."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.code: dict[str, set[int]] = {}  # lines of each file that have code
-        self.ran: dict[str, dict[str, set[int]]] = {}  # lines of each file that each test has run
+        self.seconds: dict[Test, float] = {}
+        self.ran: dict[str, dict[Test, set[int]]] = {}  # by file
 
-    def add(self, test: str, seconds: float, lines: dict[str, dict[int, bool]]) -> None:
-        """What one test has run."""
+    def add(self, test: Test, seconds: float, files: dict[str, list[int]]) -> None:
+        """What one test has run. It has run no line of some files of its program."""
         self.seconds[test] = seconds
-        for file, counts in lines.items():
-            self.code.setdefault(file, set()).update(counts)
-            self.ran.setdefault(file, {})[test] = {line for line, ran in counts.items() if ran}
+        for file, lines in files.items():
+            self.ran.setdefault(file, {})[test] = set(lines)
 
-    def alike(self, names: list[str], file: str, function: tuple[int, int] | None, most: int, kinds: dict[str, str]) -> list[str]:
-        """Of tests of the same kind that run the same lines of the function, or file, at most some: quick and slow ones."""
-        groups: dict[tuple[str, frozenset[int]], list[str]] = {}
-        for name in names:
-            lines = frozenset(n for n in self.ran[file][name] if not function or function[0] <= n <= function[1])
-            groups.setdefault((kinds[name], lines), []).append(name)
-        kept = {group[(len(group) - 1) * n // max(most - 1, 1)] for group in groups.values() for n in range(most)}
-        return [name for name in names if name in kept]
-
-    def reach(self, file: str, lines: tuple[int, int], function: tuple[int, int] | None) -> list[str]:
-        """The tests that run one of the lines, the quickest first. If these have no code, or none of it was seen to be run:
-        those that run the function. What is in no function is used by all that have the file."""
-        names = list(self.ran.get(file, {}))
-        for first, last in (lines, function) if function else ():
-            wanted = set(range(first, last + 1)) & self.code.get(file, set())
-            names = [name for name, ran in self.ran.get(file, {}).items() if not ran.isdisjoint(wanted)]
-            if names:
-                break
-        return sorted(names, key=lambda name: self.seconds[name])
+    def reach(self, file: str, lines: range, function: range) -> list[Test]:
+        """The tests that run one of the lines, the quickest first; if there is none, those that run the function. What is
+        in no function is used by all that have the file. Of tests of one kind that run the same lines of the function,
+        some are enough: quick and slow ones."""
+        ran = self.ran.get(file, {})
+        found = [test for test in ran if not function or ran[test] & {*lines}] or [t for t in ran if ran[t] & {*function}]
+        groups: dict[tuple[str, frozenset[int]], list[Test]] = {}
+        for test in sorted(found, key=lambda test: self.seconds[test]):
+            groups.setdefault((test.kind, frozenset(ran[test] & {*function} if function else ran[test])), []).append(test)
+        kept = {group[(len(group) - 1) * n // (ALIKE - 1)] for group in groups.values() for n in range(ALIKE)}
+        return sorted(kept, key=lambda test: self.seconds[test])
 
 
-def _recorded(wanted: list[Test]) -> list[Any]:
-    """Runs each test once."""
-
-    def one(test: Test) -> tuple[str, float, dict[str, dict[int, bool]]]:
-        with tempfile.TemporaryDirectory(dir=TOP / "build/mutate") as folder:
-            begun = time.monotonic()
-            end = test.run(TOP / BUILD / test.program, LONGEST_S, lambda: False, GCOV_PREFIX=folder)
-            if end.status:
-                raise RuntimeError(f"{test.name} fails without a fault: {end.said[-500:]}")
-            return test.name, time.monotonic() - begun, _lines(Path(folder))
-
-    with ThreadPoolExecutor(2 * CPUS) as pool:
-        return list(pool.map(one, wanted))
+def _recorded(test: Test) -> tuple[str, float, dict[str, list[int]]]:
+    """Runs a test once."""
+    with tempfile.TemporaryDirectory(dir=TOP / "build/mutate") as folder:
+        begun = time.monotonic()
+        end = test.run(TOP / BUILD / test.program, LONGEST_S, lambda: False, GCOV_PREFIX=folder)
+        if end.status:
+            raise RuntimeError(f"{test.name} fails without a fault: {end.said[-500:]}")
+        return test.name, time.monotonic() - begun, _lines(Path(folder))
 
 
 def record(wanted: list[Test]) -> Record:
     """What is known of these tests and this state of the tree; recorded first if need be."""
     file = TOP / f"build/mutate/lines-{state_of_the_tree()}.json"
-    rows = json.loads(file.read_text()) if file.exists() else []
-    done = {name for name, _, _ in rows}
-    missing = [test for test in wanted if test.name not in done]
+    rows = json.loads(file.read_text()) if file.exists() else {}
+    missing = [test for test in wanted if test.name not in rows]
     if missing:
         print(f"recording which lines {len(missing)} tests run, once", flush=True)
         # In the environment, LDFLAGS does not replace what the makefiles add to it.
         output("env", "LDFLAGS=--coverage", "make", "-s", f"-j{CPUS}", f"BUILD={BUILD}", *VARIABLES, *programs(missing, BUILD))
-        rows += _recorded(missing)
+        with ThreadPoolExecutor(2 * CPUS) as pool:
+            rows |= {name: rest for name, *rest in pool.map(_recorded, missing)}
         file.write_text(json.dumps(rows))
     known = Record()
-    names = {test.name for test in wanted}
-    for test, seconds, lines in (row for row in rows if row[0] in names):
-        known.add(test, seconds, {name: {int(n): ran for n, ran in counts.items()} for name, counts in lines.items()})
+    for test in wanted:
+        known.add(test, *rows[test.name])
     return known

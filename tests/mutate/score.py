@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What the verdicts mean: the score with its interval, the survivors, the kept results and their page.
 
-Place: the last step of tests/mutate. Contract: counted are mutants that were caught or have survived all tests; not those
-that no test could tell from the program, which equivalent.toml lists with a reason.
+Place: the last step of tests/mutate. Contract: counted are mutants that were caught or have survived all tests; not
+those that no test could tell from the program, which equivalent.toml lists with a reason.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import json
 import math
 import tomllib
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from mutate.trial import CAUGHT, PART, SURVIVED
@@ -34,6 +35,7 @@ HEAD = "| | drawn | counted | caught | equivalent | not run in full | score | 95
 class Mutant:
     """A fault and its verdict."""
 
+    number: int
     file: str
     line: int
     operator: str
@@ -41,6 +43,7 @@ class Mutant:
     new: str  # and what they become
     verdict: str = ""
     by: str = ""
+    lab: str = ""  # the verdict of suites that need a VM
 
     def key(self) -> tuple[str, str, str, str]:
         """What stays the same when the lines above it change."""
@@ -50,6 +53,33 @@ class Mutant:
         """As file:line, operator and diff."""
         lines = [sign + line for sign, text in (("-", self.old), ("+", self.new)) for line in text.splitlines()]
         return "\n  ".join([f"{self.file}:{self.line}: {self.operator}", *lines])
+
+
+def _write(file: Path, head: str, mutants: Iterable[Mutant]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in (head, *map(asdict, mutants))))
+
+
+def _read(file: Path) -> tuple[str, dict[int, Mutant]]:
+    """A line that was not written to its end is left out."""
+    lines = file.read_text().splitlines(keepends=True)
+    head, *rows = (json.loads(line) for line in lines if line.endswith("\n"))
+    return head, {row["number"]: Mutant(**row) for row in rows}
+
+
+class Results:
+    """Those of one measurement, by number, in a file to which each is added as soon as it is there."""
+
+    def __init__(self, file: Path, state: str) -> None:
+        """Has those of an interrupted run, if it was on the same state of the tree."""
+        before, mutants = _read(file) if file.exists() else ("", {})
+        self.file, self.mutants = file, mutants if before == state else {}
+        _write(file, state, self.mutants.values())
+
+    def add(self, mutant: Mutant) -> None:
+        """Adds or replaces one."""
+        self.mutants[mutant.number] = mutant
+        with self.file.open("a") as out:
+            out.write(json.dumps(asdict(mutant)) + "\n")
 
 
 def wilson(caught: int, counted: int, z: float = 1.96) -> tuple[float, float]:
@@ -68,17 +98,15 @@ def known_equivalents() -> dict[tuple[str, str, str, str], str]:
         reason = row.pop("reason")
         if reason not in REASONS:
             raise ValueError(f"equivalent.toml: no such reason: {reason}")
-        found[Mutant(line=0, **row).key()] = reason
+        found[Mutant(number=0, line=0, **row).key()] = reason
     return found
 
 
-def sort_out(mutants: list[Mutant]) -> list[Mutant]:
+def sort_out(mutants: Iterable[Mutant]) -> list[Mutant]:
     """The same, with survivors that are listed as equivalent marked so."""
     known = known_equivalents()
-    for mutant in mutants:
-        if mutant.verdict == SURVIVED and mutant.key() in known:
-            mutant.verdict, mutant.by = EQUIVALENT, known[mutant.key()]
-    return mutants
+    listed = [mutant.verdict == SURVIVED and mutant.key() in known for mutant in mutants]
+    return [replace(m, verdict=EQUIVALENT, by=known[m.key()]) if same else m for m, same in zip(mutants, listed)]
 
 
 def _row(name: str, mutants: list[Mutant], at_least: int = 0) -> list[str]:
@@ -99,21 +127,19 @@ def table(name: str, mutants: list[Mutant]) -> str:
     return "\n".join(lines)
 
 
-def save(name: str, what: str, mutants: list[Mutant]) -> None:
-    """Keeps a measurement in results/, a line for each mutant, and writes those of README.md anew."""
-    (HERE / "results").mkdir(exist_ok=True)
-    rows = ",\n".join(json.dumps(asdict(mutant)) for mutant in mutants)
-    (HERE / f"results/{name}.json").write_text(f'{{"what": {json.dumps(what)}, "mutants": [\n{rows}\n]}}\n')
-    (HERE / "README.md").write_text(page())
-
-
 def page() -> str:
     """README.md: its text, and below its last heading what results/ has."""
     text = (HERE / "README.md").read_text().split(HEADING)[0] + HEADING
-    for file in sorted((HERE / "results").glob("*.json")):
-        kept = json.loads(file.read_text())
-        mutants = sort_out([Mutant(**row) for row in kept["mutants"]])
-        operators = Counter(mutant.operator for mutant in mutants if mutant.verdict == SURVIVED).most_common()
-        text += f"\n{kept['what']} (`results/{file.name}`):\n\n{table(file.stem, mutants)}\n"
-        text += f"\nSurvivors by operator: {', '.join(f'{name} {n}' for name, n in operators) or 'none'}.\n"
+    for file in sorted((HERE / "results").glob("*.jsonl")):
+        what, mutants = _read(file)
+        text += f"\n{what} (`results/{file.name}`):\n\n{table(file.stem, sort_out(mutants.values()))}\n"
+        lab = Counter(mutant.lab for mutant in mutants.values() if mutant.lab)
+        text += "".join(f"\nSurvivors in VMs, suites {said}: {n}.\n" for said, n in sorted(lab.items()))
     return text
+
+
+def keep(name: str, what: str, mutants: list[Mutant]) -> None:
+    """Keeps a measurement in results/, and writes README.md anew."""
+    (HERE / "results").mkdir(exist_ok=True)
+    _write(HERE / f"results/{name}.jsonl", what, mutants)
+    (HERE / "README.md").write_text(page())

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -91,6 +94,20 @@ class Processes(unittest.TestCase):
             program.chmod(0o755)
             self.assertEqual(Test("", "", "").run(program, 20, lambda: False).status, 0)
 
+    def test_a_thread_that_runs(self) -> None:
+        """A process of which only the first thread sleeps does not sleep: the others may wait for a processor."""
+        script = "import threading, time\ndef spin():\n while True: pass\nthreading.Thread(target=spin).start()\n"
+        for first, sleeps in ((script, False), ("import time\n", True)):
+            command = [sys.executable, "-c", f"{first}print(flush=True)\ntime.sleep(1000)"]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as started:
+                assert started.stdout
+                started.stdout.readline()
+                while Path(f"/proc/{started.pid}/stat").read_text().split()[2] != "S":
+                    time.sleep(0.01)  # until its first thread sleeps
+                found = process.processes(started.pid)
+                started.kill()
+            self.assertEqual([asleep for _, _, asleep in found], [sleeps])
+
     def test_own_time(self) -> None:
         """It goes on while a program sleeps or runs, but not while it is stopped, as if it had no processor."""
         self.assertTrue(self.run_script("sleep 1000", 1).late)
@@ -110,7 +127,7 @@ class Score(unittest.TestCase):
     def test_only_verdicts_count(self) -> None:
         """What was not run in full is in neither number; a folder has a row from 50 on."""
         verdicts = [CAUGHT] * 45 + [SURVIVED] * 5 + [PART] * 7 + [SAME] * 3
-        mutants = [score.Mutant("a/b.c", 1, "constant", "1", "2", verdict) for verdict in verdicts]
+        mutants = [score.Mutant(0, "a/b.c", 1, "constant", "1", "2", verdict) for verdict in verdicts]
         self.assertIn("| seed 1 | 60 | 50 | 45 | 0 | 7 | 90% | 79% to 96% |", score.table("seed 1", mutants))
         self.assertIn("| a/ | 60 | 50 |", score.table("", mutants))
         self.assertNotIn("| a/ |", score.table("", mutants[1:]))
@@ -130,38 +147,44 @@ class Drawing(unittest.TestCase):
 
     def test_a_seed_says_all(self) -> None:
         """More of them begin with the same; another seed draws others."""
-        sites = [tree.Site("a.c", n, "constant", n, n + 1, (b"1", b"2"), (1, 9)) for n in range(500)]
+        sites = [tree.Site("a.c", n, "constant", n, n + 1, (b"1", b"2"), range(0)) for n in range(500)]
         drawn = list(measure.draw(sites, 200, 7).values())
         self.assertEqual(list(measure.draw(sites, 300, 7).values())[:200], drawn)
         self.assertNotEqual(list(measure.draw(sites, 200, 8).values()), drawn)
         self.assertEqual(len({site.line for site, _ in drawn}), 200)
 
     def test_tests_that_run_the_line(self) -> None:
-        """The quickest first; if a line has no code, or none of it was run, those of its function; of a table, all."""
-        known = Record()
-        known.add("slow", 2, {"a.c": {1: True, 2: True, 3: True, 4: False}})
-        known.add("quick", 1, {"a.c": {1: True, 2: False, 3: True}})
-        known.add("other", 0, {"a.c": {9: True}})
-        self.assertEqual(known.reach("a.c", (3, 3), (1, 4)), ["quick", "slow"])
-        self.assertEqual(known.reach("a.c", (2, 2), (1, 4)), ["slow"])
-        for line in (4, 5):
-            self.assertEqual(known.reach("a.c", (line, line), (1, 4)), ["quick", "slow"])
-        self.assertEqual(known.reach("a.c", (7, 7), None), ["other", "quick", "slow"])
-        self.assertEqual(known.reach("b.c", (1, 1), None), [])
-        kinds = {"slow": "x", "quick": "x", "other": "y"}
-        self.assertEqual(known.alike(["other", "quick", "slow"], "a.c", (1, 1), 1, kinds), ["other", "quick"])
-        self.assertEqual(known.alike(["other", "quick", "slow"], "a.c", (1, 1), 2, kinds), ["other", "quick", "slow"])
-        self.assertEqual(known.alike(["quick", "slow"], "a.c", (1, 2), 1, kinds), ["quick", "slow"])
+        """The quickest first; if no test runs it, those that run its function; of a table, all."""
+        slow, quick, other = (Test(name, name[0], "") for name in ("slow", "quick", "other"))
+        known, function = Record(), range(1, 5)
+        known.add(slow, 2, {"a.c": [1, 2, 3]})
+        known.add(quick, 1, {"a.c": [1, 3]})
+        known.add(other, 0, {"a.c": []})
+        self.assertEqual(known.reach("a.c", range(3, 4), function), [quick, slow])
+        self.assertEqual(known.reach("a.c", range(2, 4), function), [quick, slow])
+        self.assertEqual(known.reach("a.c", range(2, 3), function), [slow])
+        self.assertEqual(known.reach("a.c", range(4, 5), function), [quick, slow])
+        self.assertEqual(known.reach("a.c", range(7, 8), range(0)), [other, quick, slow])
+        self.assertEqual(known.reach("b.c", range(1, 2), range(0)), [])
+
+    def test_alike(self) -> None:
+        """Four of a kind, if they run the same lines of the function: quick and slow ones."""
+        known, ten = Record(), [Test(str(n), "kind", "") for n in range(10)]
+        for n, test in enumerate(ten):
+            known.add(test, n, {"a.c": [1, 2] if n < 9 else [1]})
+        self.assertEqual(known.reach("a.c", range(1, 2), range(1, 2)), [ten[n] for n in (0, 3, 6, 9)])
+        self.assertEqual(known.reach("a.c", range(1, 2), range(1, 3)), [ten[n] for n in (0, 2, 5, 8, 9)])
 
     def test_resumed_on_the_same_tree_only(self) -> None:
-        """A line that was not written to its end is no verdict."""
+        """A line that was not written to its end is no result."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "results"
-            row = '{"number": 3, "file": "a.c", "line": 1, "operator": "", "old": "", "new": ""}'
-            file.write_text(f"state\n{row}\n{row[:40]}")
-            self.assertEqual(list(measure.results(file, "state")), [3])
-            self.assertEqual(file.read_text(), f"state\n{row}\n")
-            self.assertEqual(measure.results(file, "another"), {})
+            for number in (3, 4):
+                score.Results(file, "state").add(score.Mutant(number, "a.c", 1, "", "", ""))
+            file.write_text(file.read_text()[:-5])
+            self.assertEqual(list(score.Results(file, "state").mutants), [3])
+            self.assertEqual(score.Results(file, "another").mutants, {})
+            self.assertEqual(score.Results(file, "state").mutants, {})
 
 
 if __name__ == "__main__":

@@ -78,10 +78,10 @@ class Operators(unittest.TestCase):
         self.assertIn("#define LIMIT 17", [line for _, line in faults("#define LIMIT 16")])
 
     def test_line_counts_are_kept(self) -> None:
-        """faults() looks at that; the scope is the function."""
+        """faults() looks at that; it knows the function's lines."""
         found = faults("if (a) {\n\ttake(a);\n\ttake(b);\n}")
         self.assertIn("statement dropped", {site.operator for site, _ in found})
-        self.assertEqual({site.scope for site, _ in found}, {(9, 16)})
+        self.assertEqual({site.function for site, _ in found}, {range(9, 17)})
 
     def test_what_does_not_compile_is_an_error(self) -> None:
         """A header that is not there would hide sites."""

@@ -53,7 +53,7 @@ class Site:
     begin: int
     end: int
     choices: tuple[bytes, ...]
-    scope: tuple[int, int] | None  # first and last line of its function, if it is in one
+    function: range  # its lines; none if it is in no function
 
     def planted(self, text: bytes, new: bytes) -> bytes:
         """The file's text with the fault, in as many lines as before."""
@@ -83,7 +83,7 @@ class _File:
         if wrong:
             raise ValueError(f"libclang cannot read {name}: {wrong[0]}")
         self.name, self.text = name, path.read_bytes()
-        self.scope: tuple[int, int] | None = None
+        self.function = range(0)
         self.own = [c for c in unit.cursor.get_children() if c.location.file and c.location.file.name == str(path)]
         self.macros = [c for c in self.own if c.kind == KIND.MACRO_INSTANTIATION]
         self.expanded = [_range(c) for c in self.macros]
@@ -95,7 +95,7 @@ class _File:
     def site(self, operator: str, begin: int, end: int, *choices: bytes) -> Iterator[Site]:
         """A site, unless it begins, ends or lies within a call of a macro."""
         if not any(a < end and begin < b and not (begin <= a and b <= end) for a, b in self.expanded):
-            yield Site(self.name, self.text.count(b"\n", 0, begin) + 1, operator, begin, end, choices, self.scope)
+            yield Site(self.name, self.text.count(b"\n", 0, begin) + 1, operator, begin, end, choices, self.function)
 
     def all(self) -> Iterator[Site]:
         """Those of each function, variable and macro."""
@@ -103,7 +103,7 @@ class _File:
         for cursor in self.own:
             begin, _ = _range(cursor)
             around = [c.extent for c in functions if _range(c)[0] <= begin < _range(c)[1]]
-            self.scope = (around[0].start.line, around[0].end.line) if around else None
+            self.function = range(around[0].start.line, around[0].end.line + 1) if around else range(0)
             if cursor.kind == KIND.MACRO_DEFINITION:
                 for token in list(cursor.get_tokens())[1:]:
                     yield from self.literal(token)

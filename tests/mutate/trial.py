@@ -10,7 +10,6 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from mutate.build import DoesNotBuild, Graph
@@ -19,8 +18,7 @@ from mutate.record import Test
 
 CAUGHT, SURVIVED, PART = "caught", "survived", "not run in full"
 SAME, REFUSED = "same object code", "does not compile"
-AT_ONCE = 3  # tests of one mutant: they also sleep
-LONGEST_S = 600.0  # for all tests of a mutant, by the clock
+LONGEST_S = 1800.0  # for all tests of a mutant, by the clock
 
 
 def _first_failure(end: End) -> str:
@@ -33,12 +31,8 @@ class Trial:
     """One mutant, in a folder of its own. With the file's own text, all tests have to pass."""
 
     def __init__(self, graph: Graph, file: str, text: bytes, folder: Path, stop: threading.Event) -> None:
-        self.graph, self.file, self.text, self.folder = graph, file, text, folder
+        self.graph, self.file, self.text, self.folder, self.stop = graph, file, text, folder, stop
         self.original = (graph.top / file).read_bytes()
-        self.stop, self.lock = stop, threading.Lock()
-        self.why = ""
-        self.in_full = True
-        self.until = time.monotonic() + LONGEST_S
 
     def judge(self, tests: list[tuple[Test, float]]) -> tuple[str, str]:
         """Runs the tests, each with its limit. Returns the verdict, and by what it was caught."""
@@ -46,13 +40,11 @@ class Trial:
             if self.text != self.original and self._object(self.text) == self._object(self.original):
                 return SAME, ""
             self._write(self.text)
-            with ThreadPoolExecutor(AT_ONCE) as pool:
-                list(pool.map(lambda test: self._try(*test), tests))
+            return self._judge(tests)
         except DoesNotBuild:
             return REFUSED, ""
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
-        return (CAUGHT if self.why else SURVIVED if self.in_full else PART), self.why
 
     def _write(self, text: bytes) -> None:
         path = self.folder / self.file
@@ -63,19 +55,16 @@ class Trial:
         self._write(text)
         return self.graph.object_code(self.file, self.folder)
 
-    def _done(self) -> bool:
-        return bool(self.why) or self.stop.is_set()
-
-    def _try(self, test: Test, limit_s: float) -> None:
-        """Runs one test, unless another has noticed the fault."""
-        self.in_full &= time.monotonic() < self.until
-        if self._done() or not self.in_full:
-            return
-        with self.lock:
-            program = self.graph.build(f"build/{test.program}", self.file, self.folder)
-        end = test.run(program, limit_s, self._done)
-        if end.late and test.run(self.graph.top / f"build/{test.program}", limit_s, self._done).late:
-            self.in_full = False
-        elif end.late or end.status not in (0, None):
-            with self.lock:
-                self.why = self.why or f"{test.name}: {'does not end' if end.late else _first_failure(end)}"
+    def _judge(self, tests: list[tuple[Test, float]]) -> tuple[str, str]:
+        verdict, until = SURVIVED, time.monotonic() + LONGEST_S
+        for test, limit_s in tests:
+            if self.stop.is_set() or time.monotonic() > until:
+                return PART, ""
+            end = test.run(self.graph.build(f"build/{test.program}", self.file, self.folder), limit_s, self.stop.is_set)
+            if end.status:
+                return CAUGHT, f"{test.name}: {_first_failure(end)}"
+            if end.late:
+                if not test.run(self.graph.top / f"build/{test.program}", limit_s, self.stop.is_set).late:
+                    return CAUGHT, f"{test.name}: does not end"
+                verdict = PART
+        return verdict, ""
