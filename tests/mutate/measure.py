@@ -26,6 +26,7 @@ from mutate.trial import SURVIVED, Trial
 WORK = TOP / "build/mutate"
 AT_ONCE = 3 * CPUS  # faults: their tests also sleep
 UNCHANGED = 10  # trials without a fault
+LIMIT_S = 120.0  # of a test, besides ten times what it took: ThreadSanitizer sleeps a second at the end of each run
 NO_PROGRAM = ("tests/", "bench/", "course/")  # what is no part of the programs
 Fault = tuple[tree.Site, bytes]
 
@@ -72,7 +73,7 @@ def tried(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> Itera
         lines = range(site.line, site.line + text.count(b"\n", site.begin, site.end) + 1)
         tests = known.reach(site.file, lines, site.function)
         trial = Trial(graph, site.file, site.planted(text, new), WORK / f"trial-{number}", stop)
-        return number, *trial.judge([(test, 30 + 10 * known.seconds[test]) for test in tests])
+        return number, *trial.judge([(test, LIMIT_S + 10 * known.seconds[test]) for test in tests])
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         jobs = [pool.submit(one, number) for number in faults]
