@@ -242,6 +242,7 @@ struct fake_report {
 	unsigned int completions, received_first, held, armed, before_arming, spurious_events;
 	unsigned int late_sends, signaled, inlined;
 	unsigned int longest;          /* chain of work requests in one call */
+	unsigned int pieces;           /* of a message, at most */
 	unsigned int low_events;       /* of SRQs */
 	unsigned int armed_early;      /* with fewer receives than twice the limit */
 	unsigned int asked;            /* requests that move no byte */

@@ -98,6 +98,8 @@ static const char *judge_report(const struct run *run, const struct line *line)
 		return "not as many sends as should be were inline";
 	if (line->longest && report->longest != line->longest)
 		return "the longest chain of work requests has another length";
+	if (line->pieces && report->pieces != line->pieces)
+		return "its messages have another number of pieces";
 	if (report->looks.empty_polls < line->least_looks)
 		return "it did not look for as long as it should";
 	if (line->never_looks && report->looks.empty_polls > 2 * report->looks.ppolls)

@@ -77,6 +77,7 @@ struct line {
 	unsigned int refused_first; /* ... and why the first; 0: not checked */
 	uint64_t limit;       /* ... and the limit that it was told; 0: not checked; NO_LIMIT: 0 */
 	unsigned int longest; /* chain of work requests; 0: not checked */
+	unsigned int pieces;  /* of a message; 0: not checked */
 	unsigned int least_looks;      /* polls that find nothing */
 	bool never_looks;              /* ... before a sleep only the two that it needs */
 	unsigned int signaled;         /* signaled sends; 0: not checked */

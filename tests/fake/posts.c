@@ -36,6 +36,8 @@ static bool take_pieces(struct fake_wr *wr, const struct ibv_sge *sge, int n, ui
 		return false;
 	}
 	wr->n_sge = (uint32_t)n;
+	if (wr->n_sge > fake_report->pieces)
+		fake_report->pieces = wr->n_sge;
 	for (i = 0; i < n; i++) {
 		if (!sge[i].length) /* in the InfiniBand specification it stands for 2^31 */
 			fake_complain("%s: a piece of 0 bytes", call);
