@@ -90,6 +90,9 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	report->wc_status = (int)fault->wc_status;
 	snprintf(report->call, FAKE_NAME, "%s", call);
 	snprintf(report->fault, FAKE_NAME, "%s", fault->name);
+	if (fault->error && fault->expected == FAKE_FAILS)
+		snprintf(report->says, FAKE_NAME, "%s",
+			 strerror(fault->says && !report->one_file ? fault->says : fault->error));
 	/*
 	 * A flush is normal: the message has to name what caused it, if a CM event tells the cause.
 	 */

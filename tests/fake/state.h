@@ -56,6 +56,7 @@ void fake_judge_ledger(void); /* and when it has ended: reports objects that are
 struct fake_fault {
 	const char *name;
 	int error;                     /* the call fails at once, */
+	int says;                      /* ... and the message has another error; 0: this one */
 	bool at_last;                  /* or at the last work request of its chain */
 	enum rdma_cm_event_type event; /* this event comes instead, if has_event */
 	int status;
