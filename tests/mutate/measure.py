@@ -26,7 +26,7 @@ from mutate.trial import SURVIVED, Trial
 WORK = TOP / "build/mutate"
 AT_ONCE = 3 * CPUS  # faults: their tests also sleep
 UNCHANGED = 10  # trials without a fault
-LIMIT_S = 120.0  # of a test, besides ten times what it took: ThreadSanitizer sleeps a second at the end of each run
+LIMIT_S = 120.0  # of a test, besides ten times what it took without sanitizers
 NO_PROGRAM = ("tests/", "bench/", "course/")  # what is no part of the programs
 Fault = tuple[tree.Site, bytes]
 

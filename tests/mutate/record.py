@@ -25,7 +25,12 @@ BUILD = "build/mutate/lines"
 FLAGS = "FLAGS=-O0 -g --coverage -fprofile-update=atomic"
 VARIABLES = (f"C{FLAGS}", f"FAKE_C{FLAGS}", "FAKE_SANITIZE.asan=", "FAKE_SANITIZE.tsan=")
 # A run over the fake takes milliseconds. Check's limits are by the clock: there is another one here.
-SETTINGS = {"FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": "5000", "CK_TIMEOUT_MULTIPLIER": "1000"}
+SETTINGS = {
+    "FAKE_FIRST_ONLY": "1",
+    "FAKE_LIMIT_MS": "5000",
+    "CK_TIMEOUT_MULTIPLIER": "1000",
+    "TSAN_OPTIONS": "atexit_sleep_ms=100",  # a second otherwise, at the end of each run
+}
 LONGEST_S = 600.0
 ALIKE = 4
 
