@@ -21,7 +21,7 @@ from pathlib import Path
 
 from mutate import lab, record, score, tree
 from mutate.build import CPUS, TOP, Graph, make
-from mutate.trial import SURVIVED, Trial
+from mutate.trial import PART, SURVIVED, Trial
 
 WORK = TOP / "build/mutate"
 AT_ONCE = 3 * CPUS  # faults: their tests also sleep
@@ -98,8 +98,9 @@ def passes_unchanged(graph: Graph, known: record.Record, faults: dict[int, Fault
 
 
 def measure(graph: Graph, known: record.Record, drawn: dict[int, Fault], kept: score.Results) -> bool:
-    """Adds to the results what they do not have yet. Returns False if a test fails without a fault."""
-    left = {number: fault for number, fault in drawn.items() if number not in kept.mutants}
+    """Adds to the results what they do not have in full yet. Returns False if a test fails without a fault."""
+    done = {number for number, mutant in kept.mutants.items() if mutant.verdict != PART}
+    left = {number: fault for number, fault in drawn.items() if number not in done}
     if left and not passes_unchanged(graph, known, left):
         return False
     begun = time.monotonic()
