@@ -93,6 +93,8 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	if (fault->error && fault->expected == FAKE_FAILS)
 		snprintf(report->says, FAKE_NAME, "%s",
 			 strerror(fault->says && !report->one_file ? fault->says : fault->error));
+	if (fault->has_event && fault->event == RDMA_CM_EVENT_DEVICE_REMOVAL && !report->one_file)
+		snprintf(report->says, FAKE_NAME, "the RDMA device was removed");
 	/*
 	 * A flush is normal: the message has to name what caused it, if a CM event tells the cause.
 	 */
