@@ -2,11 +2,13 @@
 """Runs the survivors of a measurement against suites that need a VM.
 
 Place: the last step of tests/mutate/measure.py, with --lab. Contract: these suites run the programs of a tree, so it is
-a copy, in build/mutate/lab, that is changed, built and restored. A suite is run whole: minutes for each survivor.
+a copy, in build/mutate/lab, that is changed, built and restored. A suite is run whole, or the case that CK_RUN_CASE
+names: minutes for each survivor.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 from dataclasses import replace
 
@@ -37,11 +39,12 @@ def passes(suites: list[str]) -> bool:
 
 def run(suites: str, drawn: dict[int, tuple[Site, bytes]], kept: score.Results) -> bool:
     """Adds to the results what the suites say of the survivors. Returns False if they fail without a fault."""
+    named = f"{suites} {os.environ.get('CK_RUN_CASE', '')}".strip()
     mutants = score.sort_out([kept.mutants[number] for number in drawn])
     survivors = [mutant for mutant in mutants if mutant.verdict == SURVIVED and not mutant.lab]
     copy()
     if survivors and not passes(suites.split()):
-        print(f"without a fault, a test of {suites} fails: nothing counts")
+        print(f"without a fault, a test of {named} fails: nothing counts")
         return False
     for mutant in survivors:
         site, new = drawn[mutant.number]
@@ -51,6 +54,6 @@ def run(suites: str, drawn: dict[int, tuple[Site, bytes]], kept: score.Results) 
             verdict = SURVIVED if passes(suites.split()) or passes(suites.split()) else CAUGHT
         finally:
             (COPY / site.file).write_bytes(text)
-        kept.add(replace(mutant, lab=f"{suites}: {verdict}"))
-        print(f"{suites}: {verdict}: {mutant.diff()}", flush=True)
+        kept.add(replace(mutant, lab=f"{named}: {verdict}"))
+        print(f"{named}: {verdict}: {mutant.diff()}", flush=True)
     return True
