@@ -140,11 +140,12 @@ def run(options: argparse.Namespace) -> int:
     kept = score.Results(WORK / name, record.state_of_the_tree())
     if not measure(graph, record.record(tests), drawn, kept):
         return 1
-    mutants = [kept.mutants[number] for number in drawn]
     if options.lab and not lab.run(options.lab, drawn, kept):
         return 1
-    survivors = [mutant.diff() for mutant in score.sort_out(mutants) if mutant.verdict == SURVIVED]
-    print("\n\n".join(["", *survivors, score.table(f"seed {seed}", mutants)]))
+    mutants = [kept.mutants[number] for number in drawn]
+    judged = score.sort_out(mutants)
+    survivors = [mutant.diff() for mutant in judged if mutant.verdict == SURVIVED]
+    print("\n\n".join(["", *survivors, score.table(f"seed {seed}", judged)]))
     if options.keep:
         score.keep(options.keep, what, mutants)
     return 0

@@ -102,11 +102,11 @@ def known_equivalents() -> dict[tuple[str, str, str, str], str]:
     return found
 
 
-def sort_out(mutants: Iterable[Mutant]) -> list[Mutant]:
+def sort_out(mutants: list[Mutant]) -> list[Mutant]:
     """The same, with survivors that are listed as equivalent marked so."""
     known = known_equivalents()
-    listed = [mutant.verdict == SURVIVED and mutant.key() in known for mutant in mutants]
-    return [replace(m, verdict=EQUIVALENT, by=known[m.key()]) if same else m for m, same in zip(mutants, listed)]
+    reasons = {mutant.number: known.get(mutant.key(), "") for mutant in mutants if mutant.verdict == SURVIVED}
+    return [replace(m, verdict=EQUIVALENT, by=reasons[m.number]) if reasons.get(m.number) else m for m in mutants]
 
 
 def _row(name: str, mutants: list[Mutant], at_least: int = 0) -> list[str]:
@@ -132,7 +132,7 @@ def page() -> str:
     text = (HERE / "README.md").read_text().split(HEADING)[0] + HEADING
     for file in sorted((HERE / "results").glob("*.jsonl")):
         what, mutants = _read(file)
-        text += f"\n{what} (`results/{file.name}`):\n\n{table(file.stem, sort_out(mutants.values()))}\n"
+        text += f"\n{what} (`results/{file.name}`):\n\n{table(file.stem, sort_out([*mutants.values()]))}\n"
         lab = Counter(mutant.lab for mutant in mutants.values() if mutant.lab)
         text += "".join(f"\nSurvivors in VMs, suites {said}: {n}.\n" for said, n in sorted(lab.items()))
     return text

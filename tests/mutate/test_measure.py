@@ -132,6 +132,14 @@ class Score(unittest.TestCase):
         self.assertIn("| a/ | 60 | 50 |", score.table("", mutants))
         self.assertNotIn("| a/ |", score.table("", mutants[1:]))
 
+    def test_equivalents_are_sorted_out(self) -> None:
+        """They are known by their lines, wherever these are, and do not count."""
+        file, operator, old, new = next(iter(score.known_equivalents()))
+        known = score.Mutant(0, file, 7, operator, f"\t{old}", f"\t{new}", SURVIVED)
+        other = score.Mutant(1, file, 7, operator, old, old, SURVIVED)
+        self.assertEqual([m.verdict for m in score.sort_out([known, other])], [score.EQUIVALENT, SURVIVED])
+        self.assertIn("| s | 2 | 1 | 0 | 1 |", score.table("s", score.sort_out([known, other])))
+
     def test_equivalents_are_of_this_tree(self) -> None:
         """Each has a reason of the set, and its old lines are in the file."""
         for file, _, old, _ in score.known_equivalents():
