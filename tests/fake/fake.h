@@ -66,8 +66,8 @@ struct fake_config {
 	bool pushes;      /* ... or the first WRITEs it to the other */
 	enum fake_records records; /* with publishes: the records of a server */
 	bool reads;                /* with only_writes: it READs instead */
-	bool verified;             /* ... or each WRITE has its own data: the program has -v */
-	bool locks;                /* with counts: a client of the program uses the lock */
+	bool verified; /* ... or with blast: each message has its own data: the program has -v */
+	bool locks;    /* with counts: a client of the program uses the lock */
 	enum fake_lock lock;
 	uint32_t words; /* ... and the server has this many; 0: three */
 	bool bad_mark;  /* with talks: the peer's first line does not fit; it takes no line */

@@ -72,12 +72,12 @@ static void answer_read(struct fake_qp *qp, const struct fake_wr *wr, const uint
 	fake_server_may_leave(peer);
 }
 
-static void check_pattern(const uint8_t *memory, uint32_t size, uint64_t message)
+void fake_check_pattern(const uint8_t *data, uint32_t size, uint64_t message)
 {
 	uint8_t *wanted = fake_allocate(size);
 
 	fill_pattern(wanted, size, message);
-	if (memcmp(memory, wanted, size))
+	if (memcmp(data, wanted, size))
 		fake_complain("what is in memory is not message %llu", (unsigned long long)message);
 	free(wanted);
 }
@@ -172,7 +172,7 @@ bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t 
 	if (fake_config->spins)
 		message_written(qp->id->peer, wr);
 	else if (fake_config->only_writes && fake_config->verified)
-		check_pattern(memory, qp->id->peer->size, qp->id->peer->received);
+		fake_check_pattern(memory, qp->id->peer->size, qp->id->peer->received);
 	if (!fake_config->spins && fake_config->only_writes)
 		note_write(qp->id->peer);
 	return true;
@@ -294,7 +294,7 @@ static bool ping_program(struct fake_peer *peer)
 	if (fake_config->counts)
 		count_in_program((uint64_t *)(void *)memory);
 	else if (fake_config->reads)
-		check_pattern(memory, peer->size, 0);
+		fake_check_pattern(memory, peer->size, 0);
 	else
 		memset(memory, (int)(peer->sent + 1), peer->size);
 	peer->sent++;

@@ -272,6 +272,8 @@ static void blast_hear(struct fake_peer *peer, const uint8_t *data, uint32_t len
 	}
 	if (!fake_check_length(length, peer->size))
 		return;
+	if (fake_config->verified)
+		fake_check_pattern(data, peer->size, peer->received);
 	peer->received++;
 	fake_may_stop_program(peer);
 	if (!fake_config->withholds)

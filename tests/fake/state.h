@@ -485,6 +485,8 @@ void fake_write_now(struct fake_peer *peer);
 void fake_place_message(struct fake_peer *peer);
 /* To be called when the request is posted: checks what is known then, and reports it. */
 bool fake_check_request(const struct fake_qp *qp, const struct fake_wr *wr);
+/* Reports an error unless this is message number `message` of a stream whose program has -v. */
+void fake_check_pattern(const uint8_t *data, uint32_t size, uint64_t message);
 /* At the peer's device. Returns false if the request was refused; `data` is that of a WRITE. */
 bool fake_carry_out(struct fake_qp *qp, const struct fake_wr *wr, const uint8_t *data);
 /* Reports data that has changed while the device may still send it, or send it once more. */
