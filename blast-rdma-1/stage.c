@@ -10,13 +10,11 @@
 
 const struct our_stage blast_rdma_1 = {
 	.name = "blast-rdma-1",
-	.client = &our_stream_writes_client_program,
-	.server = &our_stream_writes_server_program,
-	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_stream_writes_client, /* blast-rdma-1/client.c */
-	.run_agent = our_stream_writes_agent, /* blast-rdma-1/agent.c */
-	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_stream_writes_check, /* blast-rdma-1/blast.c */
+	.client = our_stream_writes_client, /* blast-rdma-1/client.c */
+	.agent = our_stream_writes_agent,   /* blast-rdma-1/agent.c */
+	.listener = our_threaded_listener,  /* ping-sr-2/server.c */
+	.check = our_stream_writes_check,   /* blast-rdma-1/blast.c */
+	.connect_info = &our_private_data,  /* ping-sr-1/connect_info.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
@@ -25,6 +23,8 @@ const struct our_stage blast_rdma_1 = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
 	},
-	.server_options = { our_client_limits_options, our_max_clients_options },
+	.client_program = &our_stream_writes_client_program,
+	.server_program = &our_stream_writes_server_program,
 	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
 };

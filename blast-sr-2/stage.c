@@ -10,17 +10,17 @@
 
 const struct our_stage blast_sr_2 = {
 	.name = "blast-sr-2",
-	.client = &our_blast_client_program,
-	.server = &our_blast_server_program,
+	.client = our_blast_client,        /* blast-sr-2/client.c */
+	.agent = our_blast_agent,          /* blast-sr-2/agent.c */
+	.listener = our_threaded_listener, /* ping-sr-2/server.c */
+	.check = our_blast_check,          /* blast-sr-2/options.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_blast_client,        /* blast-sr-2/client.c */
-	.run_agent = our_blast_agent,          /* blast-sr-2/agent.c */
-	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_blast_check,              /* blast-sr-2/options.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
 	},
-	.server_options = { our_client_limits_options, our_max_clients_options },
+	.client_program = &our_blast_client_program,
+	.server_program = &our_blast_server_program,
 	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
 };

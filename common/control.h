@@ -120,7 +120,6 @@ struct our_control {
 	void *completion_state;                  /* of the way to wait for completions */
 	struct our_comp_channels *comp_channels; /* shared with others, if one loop serves all */
 	struct our_agent *agent;                 /* the stage's own, if agents react */
-	struct our_transfer *transfer;           /* the stage's own, for the data */
 
 	/* Negotiated; in ping-sr-0 taken from the options */
 	bool agreed;        /* each side knows the other's values */

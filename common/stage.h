@@ -48,27 +48,17 @@ struct our_agent_ops {
 struct our_stage {
 	const char *name; /* "ping-sr-0": its folder */
 
-	/* What client and server print about themselves, and their options for the data */
-	const struct our_program *client, *server;
-
-	const struct our_connect_info_ops
-		*connect_info; /* NULL: the two sides tell each other nothing */
-	struct our_waiting waiting;
-	struct our_waiting client_waiting;   /* NULL: as the server */
-	const struct our_option *options[2]; /* of both sides, for how they wait; NULL: none */
-	const struct our_option *server_options[2]; /* of the server alone */
-
 	/*
 	 * The roles: each is one function, from its first verb to its last. They return 0; EINTR when the
 	 * program was asked to stop; or another errno value, reported. A client that was connected has
 	 * client->accepted set. A listener serves as many clients as listener->admission says, and fails
 	 * with what listening failed with, or serving a client, for a reason of the server's own.
 	 */
-	int (*run_client)(struct our_control *client, struct sockaddr *server);
-	int (*run_agent)(struct our_control *agent);
-	int (*run_listener)(struct our_control *listener);
+	int (*client)(struct our_control *client, struct sockaddr *server);
+	int (*agent)(struct our_control *agent);
+	int (*listener)(struct our_control *listener);
 	const struct our_agent_ops
-		*reactions; /* of an agent, for a listener with a loop; else NULL */
+		*reactions; /* of an agent, if the listener has a loop; else NULL */
 
 	/*
 	 * Agent: checks what the client asked for against the limits of the workload, and sets
@@ -76,12 +66,21 @@ struct our_stage {
 	 * Returns 0; or ERANGE, reported, and the reason for the refusal is set.
 	 */
 	int (*check)(struct our_control *agent);
+
+	const struct our_connect_info_ops *connect_info; /* NULL: nothing is told on connecting */
+	struct our_waiting waiting;
+	struct our_waiting client_waiting; /* NULL: as the server */
+
+	/* What client and server print about themselves, and their options */
+	const struct our_program *client_program, *server_program;
+	const struct our_option *options[2]; /* of both sides, for how they wait; NULL: none */
+	const struct our_option *server_options[2]; /* of the server alone */
 };
 
 /* The stage of this program: each stage.c defines one, and the linker is told which it is. */
 extern const struct our_stage our_stage;
 
-/* Client: runs it with an address of its server, and tries again (-w): ping-sr-0/retry.c. As run_client. */
+/* Client: runs it with an address of its server, and tries again (-w): ping-sr-0/retry.c. As client above. */
 int our_run_client(struct our_control *client);
 
 /* ---- Roles that several stages have ---- */

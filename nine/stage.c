@@ -20,7 +20,7 @@ static const struct {
 	const char *name;
 	const struct our_cm_ops *cm;
 	const struct our_completion_ops *completions;
-	int (*run_listener)(struct our_control *listener);
+	int (*listener)(struct our_control *listener);
 } ways[] = {
 	{ "none", &our_cm_synchronous, &our_busy_polling, our_listener },
 	{ "channel", &our_cm_thread, &our_comp_channel, our_threaded_listener },
@@ -28,14 +28,14 @@ static const struct {
 };
 
 struct our_stage nine = {
-	.client = &our_ping_client_program,
-	.server = &our_ping_server_program,
-	.connect_info = &our_private_data,
-	.run_client = our_ping_client,
-	.run_agent = our_ping_agent,
+	.client = our_ping_client,
+	.agent = our_ping_agent,
 	.check = our_ping_check,
-	.server_options = { our_client_limits_options, our_max_clients_options },
+	.connect_info = &our_private_data,
+	.client_program = &our_ping_client_program,
+	.server_program = &our_ping_server_program,
 	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
 };
 
 /* Before main: from the path of the program, of which `name` becomes the folder. */
@@ -52,7 +52,7 @@ __attribute__((constructor)) static void choose(void)
 		length = strlen(ways[i].name);
 		if (!strncmp(name, ways[i].name, length) && name[length] == '-') {
 			nine.waiting.cm = ways[i].cm;
-			nine.run_listener = ways[i].run_listener;
+			nine.listener = ways[i].listener;
 		}
 		if (strchr(name, '-') && !strcmp(strchr(name, '-') + 1, ways[i].name))
 			nine.waiting.completions = ways[i].completions;

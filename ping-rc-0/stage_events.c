@@ -8,15 +8,15 @@
 
 const struct our_stage ping_rc_0_events = {
 	.name = "ping-rc-0-events",
-	.client = &our_ping_client_program,
-	.server = &our_ping_server_program,
-	.run_client = our_bare_client,     /* ping-rc-0/client.c */
-	.run_agent = our_bare_agent,       /* ping-rc-0/agent.c */
-	.run_listener = our_bare_listener, /* ping-rc-0/server.c */
+	.client = our_bare_client,     /* ping-rc-0/client.c */
+	.agent = our_bare_agent,       /* ping-rc-0/agent.c */
+	.listener = our_bare_listener, /* ping-rc-0/server.c */
 	.waiting = {
 		.cm = &our_cm_bare,               /* ping-rc-0/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
 	},
-	.server_options = { our_message_options },
+	.client_program = &our_ping_client_program,
+	.server_program = &our_ping_server_program,
 	.options = { our_bare_options },
+	.server_options = { our_message_options },
 };

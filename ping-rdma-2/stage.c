@@ -10,13 +10,11 @@
 
 const struct our_stage ping_rdma_2 = {
 	.name = "ping-rdma-2",
-	.client = &our_ping_rdma_client_program,
-	.server = &our_ping_rdma_server_program,
+	.client = our_ping_chain_client,   /* ping-rdma-2/round_trip.c */
+	.agent = our_ping_rdma_agent,      /* ping-rdma-1/agent.c */
+	.listener = our_threaded_listener, /* ping-sr-2/server.c */
+	.check = our_ping_rdma_check,      /* ping-rdma-1/ping.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_ping_chain_client, /* ping-rdma-2/round_trip.c */
-	.run_agent = our_ping_rdma_agent, /* ping-rdma-1/agent.c */
-	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_ping_rdma_check, /* ping-rdma-1/ping.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
@@ -25,6 +23,8 @@ const struct our_stage ping_rdma_2 = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
 	},
-	.server_options = { our_client_limits_options, our_max_clients_options },
+	.client_program = &our_ping_rdma_client_program,
+	.server_program = &our_ping_rdma_server_program,
 	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
 };

@@ -10,17 +10,17 @@
 
 const struct our_stage ping_rdma_3 = {
 	.name = "ping-rdma-3",
-	.client = &our_ping_watch_client_program,
-	.server = &our_ping_watch_server_program,
+	.client = our_ping_watch_client,   /* ping-rdma-3/client.c */
+	.agent = our_ping_watch_agent,     /* ping-rdma-3/agent.c */
+	.listener = our_threaded_listener, /* ping-sr-2/server.c */
+	.check = our_ping_watch_check,     /* ping-rdma-3/ping.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_ping_watch_client, /* ping-rdma-3/client.c */
-	.run_agent = our_ping_watch_agent, /* ping-rdma-3/agent.c */
-	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_ping_watch_check, /* ping-rdma-3/ping.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
 	},
-	.server_options = { our_client_limits_options, our_max_clients_options },
+	.client_program = &our_ping_watch_client_program,
+	.server_program = &our_ping_watch_server_program,
 	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
 };

@@ -77,5 +77,5 @@ void our_dismiss(struct our_control *agent, int error)
 
 void our_serve_client(struct our_control *agent)
 {
-	our_dismiss(agent, our_stage.run_agent(agent));
+	our_dismiss(agent, our_stage.agent(agent));
 }

@@ -20,7 +20,7 @@ static int run_with_any(struct our_control *client, bool quietly)
 
 	client->quietly = quietly;
 	for (address = client->options->addresses; address; address = address->ai_next) {
-		ret = our_stage.run_client(client, address->ai_addr);
+		ret = our_stage.client(client, address->ai_addr);
 		if (client->accepted || ret == EINTR || ret == EMSGSIZE)
 			break;
 		if (address->ai_next && !quietly)

@@ -9,16 +9,16 @@
 
 const struct our_stage ping_sr_2e = {
 	.name = "ping-sr-2e",
-	.client = &our_ping_client_program,
-	.server = &our_ping_server_program,
+	.client = our_ping_client,         /* ping-sr-0/client.c */
+	.agent = our_ping_agent,           /* ping-sr-0/agent.c */
+	.listener = our_listener,          /* ping-sr-0/server.c */
+	.check = our_ping_check,           /* ping-sr-0/ping.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_ping_client, /* ping-sr-0/client.c */
-	.run_agent = our_ping_agent,   /* ping-sr-0/agent.c */
-	.run_listener = our_listener,  /* ping-sr-0/server.c */
-	.check = our_ping_check,       /* ping-sr-0/ping.c */
 	.waiting = {
 		.cm = &our_cm_one_by_one,         /* ping-sr-2e/cm_events.c */
 		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
 	},
+	.client_program = &our_ping_client_program,
+	.server_program = &our_ping_server_program,
 	.server_options = { our_client_limits_options },
 };

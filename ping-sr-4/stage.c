@@ -10,17 +10,17 @@
 
 const struct our_stage ping_sr_4 = {
 	.name = "ping-sr-4",
-	.client = &our_ping_client_program,
-	.server = &our_ping_server_program,
+	.client = our_ping_client,         /* ping-sr-0/client.c */
+	.reactions = &our_echoes,          /* ping-sr-0/react.c */
+	.listener = our_looping_listener,  /* ping-sr-4/server.c */
+	.check = our_ping_check,           /* ping-sr-0/ping.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_ping_client,        /* ping-sr-0/client.c */
-	.reactions = &our_echoes,             /* ping-sr-0/react.c */
-	.run_listener = our_looping_listener, /* ping-sr-4/server.c */
-	.check = our_ping_check,              /* ping-sr-0/ping.c */
 	.waiting = {
 		.cm = &our_cm_nonblocking,               /* ping-sr-4/cm_events.c */
 		.completions = &our_nonblocking_channel, /* ping-sr-4/completions.c */
 	},
-	.server_options = { our_client_limits_options, our_max_clients_options },
+	.client_program = &our_ping_client_program,
+	.server_program = &our_ping_server_program,
 	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
 };

@@ -11,17 +11,17 @@
 
 const struct our_stage ping_srq_4 = {
 	.name = "ping-srq-4",
-	.client = &our_ping_client_program,
-	.server = &our_pool_server_program,
+	.client = our_ping_client,         /* ping-sr-0/client.c */
+	.reactions = &our_pooled_echoes,   /* ping-srq-4/agent_operation.c */
+	.listener = our_pooling_listener,  /* ping-srq-4/loop.c */
+	.check = our_pool_check,           /* ping-srq-4/transfer.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_ping_client,        /* ping-sr-0/client.c */
-	.reactions = &our_pooled_echoes,      /* ping-srq-4/agent_operation.c */
-	.run_listener = our_pooling_listener, /* ping-srq-4/loop.c */
-	.check = our_pool_check,              /* ping-srq-4/transfer.c */
 	.waiting = {
 		.cm = &our_cm_nonblocking,               /* ping-sr-4/cm_events.c */
 		.completions = &our_nonblocking_channel, /* ping-sr-4/completions.c */
 	},
-	.server_options = { our_client_limits_options, our_max_clients_options },
+	.client_program = &our_ping_client_program,
+	.server_program = &our_pool_server_program,
 	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
 };

@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 	const struct our_waiting *waiting = our_stage.client_waiting.completions
 						    ? &our_stage.client_waiting
 						    : &our_stage.waiting;
-	struct our_program program = *our_stage.client;
+	struct our_program program = *our_stage.client_program;
 	struct our_options options;
 	struct our_control *client;
 	int ret;

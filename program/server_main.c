@@ -9,7 +9,7 @@
 
 int main(int argc, char **argv)
 {
-	struct our_program program = *our_stage.server;
+	struct our_program program = *our_stage.server_program;
 	struct our_admission admission;
 	struct our_options options;
 	struct our_control *listener;
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	listener->admission = &admission;
 	listener->connect_info = our_stage.connect_info;
 
-	ret = our_stage.run_listener(listener);
+	ret = our_stage.listener(listener);
 	our_destroy_control_struct(listener);
 out_unprocess_options:
 	our_unprocess_options(&options);

@@ -10,17 +10,17 @@
 
 const struct our_stage pubsub_rdma_2 = {
 	.name = "pubsub-rdma-2",
-	.client = &our_pubsub_writes_client_program,
-	.server = &our_pubsub_writes_server_program,
-	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_pubsub_writes_client, /* pubsub-rdma-2/client.c */
-	.run_agent = our_pubsub_writes_agent, /* pubsub-rdma-2/agent.c */
-	.run_listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_pubsub_writes_check, /* pubsub-rdma-2/agent.c */
+	.client = our_pubsub_writes_client, /* pubsub-rdma-2/client.c */
+	.agent = our_pubsub_writes_agent,   /* pubsub-rdma-2/agent.c */
+	.listener = our_threaded_listener,  /* ping-sr-2/server.c */
+	.check = our_pubsub_writes_check,   /* pubsub-rdma-2/agent.c */
+	.connect_info = &our_private_data,  /* ping-sr-1/connect_info.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
 	},
-	.server_options = { our_client_limits_options, our_max_clients_options },
+	.client_program = &our_pubsub_writes_client_program,
+	.server_program = &our_pubsub_writes_server_program,
 	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
 };

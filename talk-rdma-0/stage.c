@@ -10,17 +10,17 @@
 
 const struct our_stage talk_rdma_0 = {
 	.name = "talk-rdma-0",
-	.client = &our_talk_client_program,
-	.server = &our_talk_server_program,
+	.client = our_talk_client,         /* talk-rdma-0/client.c */
+	.agent = our_talk_agent,           /* talk-rdma-0/agent.c */
+	.listener = our_listener,          /* ping-sr-0/server.c */
+	.check = our_talk_check,           /* talk-rdma-0/sides.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
-	.run_client = our_talk_client, /* talk-rdma-0/client.c */
-	.run_agent = our_talk_agent, /* talk-rdma-0/agent.c */
-	.run_listener = our_listener, /* ping-sr-0/server.c */
-	.check = our_talk_check, /* talk-rdma-0/sides.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
 		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
 	},
-	.server_options = { our_client_limits_options },
+	.client_program = &our_talk_client_program,
+	.server_program = &our_talk_server_program,
 	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options },
 };

@@ -169,8 +169,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 	(void)argc;
 	(void)argv;
-	programs[0] = *our_stage.client;
-	programs[1] = *our_stage.server;
+	programs[0] = *our_stage.client_program;
+	programs[1] = *our_stage.server_program;
 	our_name_program(&programs[0], our_stage.name, "client");
 	our_name_program(&programs[1], our_stage.name, "server");
 	our_add_options(&programs[1], our_stage.server_options[0]);
