@@ -26,8 +26,8 @@ HERE, DEVICE, GUEST, TWO_HOSTS, LAB = "here", "device", "guest", "two hosts", "l
 @dataclass(frozen=True)
 class Suite:
     """Where a suite is run (HERE: needs no device; GUEST: on the lab's device alone), its program with its
-    arguments, its limit in seconds, and how many processors it is given: two if it keeps both of them busy all
-    the time, one if it waits for much of its time, or keeps one busy."""
+    arguments, its limit in seconds, and how many processors it keeps busy: programs that poll, in a VM of
+    two processors, take both."""
 
     where: str
     program: str
@@ -38,10 +38,8 @@ class Suite:
     by_default: bool = True  # in make check; the others are for make check-long
 
 
-# In the order in which they are begun, as far as processors are left: first the longest of those that take one,
-# then what takes no time.
+# In the order in which they are begun, as far as processors are left: first what takes no time.
 SUITES = {
-    "ladder": Suite(DEVICE, "tests/ladder", 3600, 1),
     "unit": Suite(HERE, "build/tests/unit-tests", 120, 1),
     "tracer": Suite(HERE, "tests/tracer/run coverage harmless option picture", 180, 1),
     "page": Suite(HERE, "tests/tracer/run page", 300, 1, by_default=False),
@@ -54,22 +52,23 @@ SUITES = {
     "bugs": Suite(HERE, "tests/bugs", 3600, 1),
     "graded": Suite(HERE, "tests/graded", 10800, by_default=False),
     "lab": Suite(LAB, "lab/test --quick", 2400, 1, by_default=False),
-    "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600, 1),
+    "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600),
     "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
     "pairs": Suite(DEVICE, "tests/pairs", 3600),
-    "rights": Suite(DEVICE, "tests/rights", 3600, 1),
-    "pubsub": Suite(DEVICE, "tests/pubsub", 3600, 1),
-    "talk": Suite(DEVICE, "tests/talk", 3600, 1),
+    "rights": Suite(DEVICE, "tests/rights", 3600),
+    "pubsub": Suite(DEVICE, "tests/pubsub", 3600),
+    "talk": Suite(DEVICE, "tests/talk", 3600),
     "pools": Suite(DEVICE, "tests/pools", 3600, by_default=False),
     "examples": Suite(DEVICE, "tests/examples", 3600, 1),
+    "ladder": Suite(DEVICE, "tests/ladder", 3600),
     "blast": Suite(DEVICE, "tests/blast", 3600, by_default=False),
     "ep": Suite(DEVICE, "tests/ep", 3600, by_default=False),
     "devices": Suite(GUEST, "tests/devices", 3600, by_default=False),
     "symptoms": Suite(GUEST, "tests/symptoms", 3600, by_default=False),
     "quoted": Suite(HERE, "tests/quoted", 3600, by_default=False),
     "fabric": Suite(GUEST, "tests/fabric", 3600, by_default=False),
-    "strangers": Suite(DEVICE, "tests/strangers", 3600, 1),
-    "two-hosts": Suite(TWO_HOSTS, "build/tests/two-hosts-tests", 1800, 1, options=("--loss", "1")),
+    "strangers": Suite(DEVICE, "tests/strangers", 3600),
+    "two-hosts": Suite(TWO_HOSTS, "build/tests/two-hosts-tests", 1800, options=("--loss", "1")),
     "lost": Suite(TWO_HOSTS, "tests/two-hosts-lost", 1800, by_default=False),
     "cut": Suite(TWO_HOSTS, "tests/two-hosts-cut", 1800, by_default=False),
     "nine": Suite(
