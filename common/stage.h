@@ -80,7 +80,10 @@ struct our_stage {
 /* The stage of this program: each stage.c defines one, and the linker is told which it is. */
 extern const struct our_stage our_stage;
 
-/* Client: runs it with an address of its server, and tries again (-w): ping-sr-0/retry.c. As client above. */
+/*
+ * Client: runs the stage's client with an address of its server, and tries again (-w): see
+ * ping-sr-0/retry.c. Returns as that does.
+ */
 int our_run_client(struct our_control *client);
 
 /* ---- Roles that several stages have ---- */
