@@ -107,16 +107,19 @@ END_TEST
 
 /*
  * The bare stage has no --keepalive. On iWARP, a server whose memory is written and read sends
- * none. Stages that wait in another way, or stream, take it from ping-sr-2.
+ * none. Stages that wait in another way, or stream, take it from ping-sr-2. On iWARP, where a
+ * keepalive is the same READ for all, it takes three times as long: the loop's is enough.
  */
 static bool shows_keepalive(struct setting at)
 {
+	bool iwarp = !strcmp(at.target->transport, "iWARP");
 	const struct stage *stage = at.stage;
 
-	if (stage->bare ||
-	    (stage->one_sided && !stage->agent_sees && !strcmp(at.target->transport, "iWARP")))
+	if (stage->bare || (stage->one_sided && !stage->agent_sees && iwarp))
 		return false;
-	return getenv("TESTS_ALL") || (!stage->only_waits && !stage->streams);
+	if (getenv("TESTS_ALL"))
+		return true;
+	return !stage->only_waits && !stage->streams && (!iwarp || stage->ids_come_as_events);
 }
 
 void add_keepalive_tests(TCase *tcase, int setting)
