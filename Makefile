@@ -284,6 +284,7 @@ print-aside:
 
 # Those that the linker has taken, as its map says, without the rooms.
 print-parts: $(filter $(PROGRAMS),$(STAGE)/$(ROLE))
+	@test -f $(BUILD)/maps/$(STAGE)/$(ROLE)
 	@sed -nE 's|^(LOAD )?$(BUILD)/([^ ]*)\.o( .*)?$$|\2.c|p' $(BUILD)/maps/$(STAGE)/$(ROLE) | \
 		grep -vxF $(ROOM_SOURCES:%=-e %) | sort -u
 
