@@ -18,8 +18,8 @@
 #include "program/stop.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
-#define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "for ever" */
-#define RNR_RETRY_COUNT    7 /* means "for ever" */
+#define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "forever" */
+#define RNR_RETRY_COUNT    7 /* means "forever" */
 #define READ_DEPTH         1 /* also for a side that sends no RDMA READs: some devices refuse 0 */
 
 int our_create_id(struct our_control *control)

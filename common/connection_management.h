@@ -201,7 +201,7 @@ uint64_t our_disconnect_limit_s(const struct our_control *control);
 
 /*
  * The latest time, by our_now_ns, until which a stage waits for the CM event `expected`; UINT64_MAX:
- * for ever. A connect request may come at any time; a disconnect is awaited for
+ * forever. A connect request may come at any time; a disconnect is awaited for
  * our_disconnect_limit_s, and everything else for --timeout. To be called when the wait begins, by
  * the connection's own thread.
  */

@@ -11,8 +11,8 @@
 #include "ping-rc-0/bare.h"
 #include "program/report.h"
 
-#define RETRY_COUNT     6  /* three bits, but soft-RoCE takes 7 for "for ever" */
-#define RNR_RETRY_COUNT 7  /* means "for ever" */
+#define RETRY_COUNT     6  /* three bits, but soft-RoCE takes 7 for "forever" */
+#define RNR_RETRY_COUNT 7  /* means "forever" */
 #define RNR_TIMER       12 /* 0.64 ms: the InfiniBand specification has the codes */
 #define ACK_TIMEOUT     17 /* 4.096 us * 2^17 = 0.54 s */
 #define READ_DEPTH      1  /* we send no RDMA READs, but some devices refuse 0 */

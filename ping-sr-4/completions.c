@@ -48,7 +48,7 @@ static void destroy_cq(struct our_control *control)
 {
 	struct nonblocking *state = control->completion_state;
 
-	/* ibv_destroy_cq would wait for ever for events that are not acked. */
+	/* ibv_destroy_cq would wait forever for events that are not acked. */
 	ibv_ack_cq_events(control->cq, state->events_to_ack);
 	our_free_cq(control);
 	our_put_comp_channel(state->channel);
