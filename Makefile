@@ -49,10 +49,14 @@ ping-sr-2.aside = ping-sr-2/keepalive.c ping-sr-2/keepalive.h
 NINE_WAYS = none channel nonblocking
 NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(completions)))
 
-PROGRAMS = $(foreach stage,$(STAGES) $(OTHERS),$(stage)/client $(stage)/server)
+# The folder of a stage: its name, and for those beside the ladder beyond/ before it.
+folder = $(or $(wildcard beyond/$(1)),$(1))
+FOLDERS = $(foreach stage,$(STAGES) $(OTHERS),$(call folder,$(stage)))
+
+PROGRAMS = $(foreach folder,$(FOLDERS),$(folder)/client $(folder)/server)
 
 # Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
-ONE_FILE = ping-ep-0/client ping-ep-0/server
+ONE_FILE = beyond/ping-ep-0/client beyond/ping-ep-0/server
 
 # Looks at devices, and stands beside the stages: of the suite it takes what any program needs.
 DEVICES = devices/devices
@@ -62,7 +66,7 @@ DEVICES = devices/devices
 ROOMS = common measure program
 MAINS = program/client_main.c program/server_main.c
 ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
-STAGE_SOURCES = $(filter-out %/stage.c ping-rc-0/stage_events.c,$(wildcard $(addsuffix /*.c,$(STAGES) $(OTHERS))))
+STAGE_SOURCES = $(filter-out %/stage.c beyond/ping-rc-0/stage_events.c,$(wildcard $(FOLDERS:=/*.c)))
 ROOM_LIBS = $(BUILD)/libstages.a $(ROOMS:%=$(BUILD)/lib%.a)
 
 include verbs-trace/verbs-trace.mk common-next/library.mk
@@ -102,19 +106,19 @@ $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room),$(filter $(room)/%,$
 $(eval $(call archive_rules,stages,$(STAGE_SOURCES)))
 
 # sources STAGE ROLE: those of a program, besides what the linker takes from the archives.
-sources = program/$(2)_main.c $(1)/stage.c
+sources = program/$(2)_main.c $(call folder,$(1))/stage.c
 
 # A program's stage: what its stage.c defines, by the name that program/ has for it.
 stage_is = -Wl,--defsym=our_stage=$(subst -,_,$(1))
 
 define stage_rules
-$(1)/client: $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),client)) $(ROOM_LIBS)
-$(1)/server: $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),server)) $(ROOM_LIBS)
-$(1)/client $(1)/server: STAGE_IS = $(call stage_is,$(1))
+$(2)/client: $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),client)) $(ROOM_LIBS)
+$(2)/server: $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1),server)) $(ROOM_LIBS)
+$(2)/client $(2)/server: STAGE_IS = $(call stage_is,$(1))
 endef
-$(foreach stage,$(STAGES) $(OTHERS),$(eval $(call stage_rules,$(stage))))
+$(foreach stage,$(STAGES) $(OTHERS),$(eval $(call stage_rules,$(stage),$(call folder,$(stage)))))
 # Connections by bare verbs: nothing that it takes from the archives calls librdmacm.
-ping-rc-0/client ping-rc-0/server: LIBS = -libverbs -pthread
+beyond/ping-rc-0/client beyond/ping-rc-0/server: LIBS = -libverbs -pthread
 
 $(ONE_FILE): %: %.c
 	$(SAY) CC $<
@@ -137,7 +141,7 @@ $(NINE_PROGRAMS): $(NINE_ITSELF)
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
 BARE_EVENTS = $(BUILD)/ping-rc-0-events/client $(BUILD)/ping-rc-0-events/server
 $(foreach role,client server,$(eval $(BUILD)/ping-rc-0-events/$(role): \
-	$(patsubst %.c,$(BUILD)/%.o,ping-rc-0/stage_events.c program/$(role)_main.c) $(ROOM_LIBS)))
+	$(patsubst %.c,$(BUILD)/%.o,beyond/ping-rc-0/stage_events.c program/$(role)_main.c) $(ROOM_LIBS)))
 $(BARE_EVENTS): LIBS = -libverbs -pthread
 $(BARE_EVENTS): STAGE_IS = $(call stage_is,ping-rc-0-events)
 
@@ -250,14 +254,14 @@ deltas: ## print how many lines each stage's delta has
 
 picture: ## STAGE=ping-sr-3: run it, and draw its trace: build/picture/STAGE.html
 	$(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
-	@$(MAKE) --no-print-directory $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
+	@$(MAKE) --no-print-directory $(JOBS) verbs-trace $(addprefix $(call folder,$(STAGE))/,client server)
 	@tools/picture $(STAGE)
 
 # CAPTURE="--iwarp --loss 5" and the like go to the program.
 capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its packets as a ladder
 	@tools/packages --install tools/packages-build.txt lab/packages.txt tools/packages-capture.txt
 	$(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
-	@$(MAKE) --no-print-directory --silent $(JOBS) verbs-trace $(STAGE)/client $(STAGE)/server
+	@$(MAKE) --no-print-directory --silent $(JOBS) verbs-trace $(addprefix $(call folder,$(STAGE))/,client server)
 	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
 
 docs: ## build the site, which needs no network to be read: build/site/html/index.html (NOTES=1: build/site-notes, for instructors)
@@ -283,9 +287,9 @@ print-aside:
 	@echo $($(STAGE).aside)
 
 # Those that the linker has taken, as its map says, without the rooms.
-print-parts: $(filter $(PROGRAMS),$(STAGE)/$(ROLE))
-	@test -f $(BUILD)/maps/$(STAGE)/$(ROLE)
-	@sed -nE 's|^(LOAD )?$(BUILD)/([^ ]*)\.o( .*)?$$|\2.c|p' $(BUILD)/maps/$(STAGE)/$(ROLE) | \
+print-parts: $(filter $(PROGRAMS),$(call folder,$(STAGE))/$(ROLE))
+	@test -f $(BUILD)/maps/$(call folder,$(STAGE))/$(ROLE)
+	@sed -nE 's|^(LOAD )?$(BUILD)/([^ ]*)\.o( .*)?$$|\2.c|p' $(BUILD)/maps/$(call folder,$(STAGE))/$(ROLE) | \
 		grep -vxF $(ROOM_SOURCES:%=-e %) | sort -u
 
 clean: ## remove what was built

@@ -13,7 +13,7 @@
 /*
  * The wr_id says which buffer it is, and whether it was a receive. In a completion in error only
  * the wr_id can tell (the opcode is not valid). A workload with work requests of another kind marks
- * them by a bit below these: see OUR_WR_ID_EXCHANGE in ping-rdma-1/exchange.h.
+ * them by a bit below these: see OUR_WR_ID_EXCHANGE in beyond/ping-rdma-1/exchange.h.
  */
 #define OUR_WR_ID_RECV      (1ull << 63)
 #define OUR_WR_ID_KEEPALIVE (1ull << 62) /* no buffer: see ping-sr-2/keepalive.h */

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from tools.folders import folder
+
 from . import judges
 from .judges import Judge
 from .reasons import Result
@@ -68,7 +70,7 @@ def messages(points: int, own: str, transport: str, partner: str, count: int, *a
              partners: tuple[str, ...] = ()) -> Check:  # fmt: skip
     """A run with a partner, which counts the messages. If the partner is a client, it also compares every byte."""
     role = "server" if own == "client" else "client"
-    sides = {own: side(own, *arguments), role: side(f"{partner}/{role}", "-j", *partners)}
+    sides = {own: side(own, *arguments), role: side(f"{folder(partner)}/{role}", "-j", *partners)}
     sides["client"]["arguments"] += ["-c", str(count), "-w", "5", "-v"]
     run = case(transport, **sides)
     what = " ".join(dict.fromkeys(word for word in arguments + partners if word.startswith("--")))

@@ -13,7 +13,7 @@ $(BUILD)/course/overcredit: $(patsubst %.c,$(BUILD)/%.o,$(call sources,blast-sr-
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(call stage_is,blast-sr-2) -Wl,--wrap=our_return_credits -Wl,--wrap=our_post_recv_chain \
 		$^ $(LIBS) -o $@
 
-course-build: ping-sr-0/server $(foreach stage,ping-sr-1 blast-sr-2 ping-rdma-3 ping-rc-0,$(stage)/client $(stage)/server) \
+course-build: ping-sr-0/server $(foreach stage,ping-sr-1 blast-sr-2 ping-rdma-3 ping-rc-0,$(addprefix $(call folder,$(stage))/,client server)) \
 	      $(BUILD)/course/corrupt $(BUILD)/course/overcredit verbs-trace
 
 exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (course/README.md lists them)

@@ -102,7 +102,7 @@ EXERCISES = {
         Exercise(
             "srq",
             "ping-srq-4",
-            "ping-srq-4/refill.c",
+            "beyond/ping-srq-4/refill.c",
             ("arm",),
             ("our_refill_pool", "our_note_low", "our_give_buffer_back", "our_take_buffer"),
         ),
@@ -149,7 +149,7 @@ EXERCISES = {
         Exercise(
             "immediate",
             "ping-rdma-3",
-            "ping-rdma-3/watch.c",
+            "beyond/ping-rdma-3/watch.c",
             ("explain_silence",),
             ("take_immediate", "await_immediate"),
             replaced=(
@@ -169,7 +169,7 @@ EXERCISES = {
             ("our_histogram_add", "our_histogram_mean", "our_histogram_percentile"),
             {"our_histogram_mean": "0", "our_histogram_percentile": "0"},
         ),
-        Exercise("bare", "ping-rc-0", "ping-rc-0/queue_pair.c", ("setup_address",), ("to_init", "to_rtr", "to_rts")),
+        Exercise("bare", "ping-rc-0", "beyond/ping-rc-0/queue_pair.c", ("setup_address",), ("to_init", "to_rtr", "to_rts")),
         Exercise(
             "private-data",
             "ping-sr-1",

@@ -22,7 +22,7 @@
 /* Relative to the directory of the program. */
 static const char *const places[] = {
 	"../verbs-trace/verbs-trace",       /* of ping-sr-0/client */
-	"../../verbs-trace/verbs-trace",    /* of build/ping-rc-0-events/client */
+	"../../verbs-trace/verbs-trace",    /* of beyond/ping-rdma-1/client */
 	"../../../verbs-trace/verbs-trace", /* of build/nine/none-none/client */
 	"verbs-trace",                      /* beside the program: both are installed */
 };

@@ -11,6 +11,8 @@ import os
 import shutil
 from dataclasses import dataclass
 
+from tools.folders import folder
+
 POLLS, SLEEPS, BOTH, ONE_SIDED = "polls", "sleeps", "polls, then sleeps", "one-sided"
 MANY = 1_000_000_000  # messages: practically without end
 UNTOLD = ("ping-sr-0", "ping-rc-0", "ping-rc-0-events")  # messages, if the server is not told how many there will be
@@ -133,7 +135,7 @@ def commands(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
 
 def stage(name: str, waits: str, stream: bool = False, roce_only: bool = False) -> Way:
     """A stage under its own name."""
-    return Way(name, waits, name, stream=stream, roce_only=roce_only)
+    return Way(name, waits, folder(name), stream=stream, roce_only=roce_only)
 
 
 NINE_WAITS = {"none": POLLS, "channel": SLEEPS, "nonblocking": SLEEPS}
@@ -171,8 +173,8 @@ WAYS = {
         stage("blast-sr-2", POLLS, stream=True),
         Way("blast-sr-2 -v", POLLS, "blast-sr-2", "ours", ("-v",), stream=True),
         stage("blast-rdma-1", ONE_SIDED, stream=True),
-        Way("blast-rdma-1 --read", ONE_SIDED, "blast-rdma-1", "ours", ("--read", "--depth", "16"), stream=True),
-        Way("count-atomic-1", ONE_SIDED, "count-atomic-1", roce_only=True, sized=False),
+        Way("blast-rdma-1 --read", ONE_SIDED, folder("blast-rdma-1"), "ours", ("--read", "--depth", "16"), stream=True),
+        Way("count-atomic-1", ONE_SIDED, folder("count-atomic-1"), roce_only=True, sized=False),
         *(blast_part(name, off) for name, off in PARTS.items()),
         Way("ib_send_lat", POLLS, "ib_send_lat", "perftest"),
         Way("ib_send_lat -e", SLEEPS, "ib_send_lat", "perftest", ("-e",)),

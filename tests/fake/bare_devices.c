@@ -2,7 +2,7 @@
 /*
  * Place: the fake's tests: a program that connects without the connection manager (CM). Contract: a
  * row for each machine among whose devices, ports and GIDs it has to choose. What must come of it is
- * in ping-rc-0/README.md. See lines.h.
+ * in beyond/ping-rc-0/README.md. See lines.h.
  */
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /*
  * Place: the fake's tests: a program that connects without the connection manager (CM). Contract: a
  * row for each peer that says something else over TCP, or nothing, or hangs up. What must come of it
- * is in ping-rc-0/README.md and docs/protocol.md. See lines.h.
+ * is in beyond/ping-rc-0/README.md and docs/protocol.md. See lines.h.
  */
 #include <errno.h>
 

@@ -54,7 +54,7 @@ endef
 FAKE_STAGES = $(filter-out $(FAKE_SKIPPED),$(STAGES) $(OTHERS))
 FAKE_THREADS_ELSEWHERE = $(if $(TESTS_ALL),,ping-sr-2e ping-sr-5 ping-rdma-1 ping-rdma-2 \
 			 ping-rdma-3 blast-rdma-1 count-atomic-1 pubsub-rdma-2 talk-rdma-0)
-FAKE_THREADED := $(filter $(FAKE_STAGES),$(patsubst %/stage.c,%,$(shell grep -l our_cm_thread */stage.c)))
+FAKE_THREADED := $(filter $(FAKE_STAGES),$(notdir $(patsubst %/stage.c,%,$(shell grep -l our_cm_thread */stage.c beyond/*/stage.c))))
 fake_programs = $(foreach stage,$(2),$(foreach role,client server,\
 	$(eval $(call fake_program,$(1),$(stage),$(role)))))
 $(call fake_programs,asan,$(FAKE_STAGES))
@@ -64,14 +64,14 @@ $(foreach role,$(if $(TESTS_ALL),client) server,$(eval $(call fake_program,tsan,
 
 # Programs of one file take nothing of the suite's; the tests that are linked with them do.
 define fake_one_file
-$(FAKE)/asan/$(1): $$(patsubst %.c,$(FAKE)/asan/%.o,$(1).c \
+$(FAKE)/asan/$(2): $$(patsubst %.c,$(FAKE)/asan/%.o,$(1).c \
 		$$(filter-out common/%,$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
 	$$(Q)$$(CC) $$(FAKE_SANITIZE.asan) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ $$(FAKE_LIBS) -pthread -o $$@
-FAKE_PROGRAMS += $(FAKE)/asan/$(1)
+FAKE_PROGRAMS += $(FAKE)/asan/$(2)
 endef
-$(foreach program,$(ONE_FILE),$(eval $(call fake_one_file,$(program))))
+$(foreach program,$(ONE_FILE),$(eval $(call fake_one_file,$(program),$(program:beyond/%=%))))
 
 fake-build: $(FAKE_PROGRAMS) ## build the programs over fake verbs
 

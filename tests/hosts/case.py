@@ -16,6 +16,7 @@ from hosts.disturbances import RATE, Disturbance
 from hosts.judge import Seen, Side
 from hosts.pair import TOP, Host, Pair
 from suites.verdict import COMPLAINT
+from tools.folders import folder
 
 SIZE = "4k"
 END_S = 90  # for what has to end by itself, once the disturbance is over
@@ -88,7 +89,7 @@ class Case:
         """Each stage's server, until it listens."""
         requests = []
         for stage in stages:
-            argv = [f"{stage}/server", "-a", f"{self.network}.1", "-p", str(self.ports[stage])]
+            argv = [f"{folder(stage)}/server", "-a", f"{self.network}.1", "-p", str(self.ports[stage])]
             argv += ["-n", "0", "-j", "--timeout", str(self.row.server_timeout_s(stage))]
             if stage == "ping-sr-0":
                 argv += ["-c", str(self.row.count), "-s", SIZE]
@@ -105,7 +106,7 @@ class Case:
         """Each stage's client."""
         requests = []
         for stage in self.stages:
-            argv = [f"{stage}/client", "-a", f"{self.network}.1", "-p", str(self.ports[stage])]
+            argv = [f"{folder(stage)}/client", "-a", f"{self.network}.1", "-p", str(self.ports[stage])]
             argv += ["-c", str(self.row.count), "-v", "-j", "--timeout", str(self.row.timeout_s)]
             argv += ["-s", SIZE] if not stage.startswith("count") else []
             if disturbed and self.row.phase in ("transfer", "idle"):

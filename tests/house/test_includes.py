@@ -40,8 +40,8 @@ def included(name: str) -> list[str]:
 
 
 def folder(name: str) -> str:
-    """The first folder of a path."""
-    return name.split("/")[0]
+    """The first folder of a path, or, in beyond/, the stage's."""
+    return name.removeprefix("beyond/").split("/")[0]
 
 
 class Includes(unittest.TestCase):

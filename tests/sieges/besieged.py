@@ -31,6 +31,7 @@ from sieges.judge import (
     is_surprise,
 )
 from sieges.ways import ONE, Way, Where, ways_to
+from tools.folders import folder
 
 PATIENCE_S = 120  # of anything that has to come; the kernel may take a minute to destroy an id
 CLIENT_S = 120  # of an honest client
@@ -109,7 +110,7 @@ class Siege:
         """Starts it; whether it serves an honest client by now."""
         stage = self.where.stage
         log = self.scratch / "server"
-        words = [f"{self.where.name}/server", "-a", self.where.address, "-p", str(self.where.port), "-n", "0"]
+        words = [f"{folder(self.where.name)}/server", "-a", self.where.address, "-p", str(self.where.port), "-n", "0"]
         words += ["--timeout", str(stage.silence_s), *stage.server]
         if stage.asks:
             words += ["--max-memory", "100m"]

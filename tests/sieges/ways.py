@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Callable
 
+from tools.folders import folder
+
 SIZE = 64
 MANY, ONE = "many", "one"  # clients that a server serves at a time
 MAGIC = 0x4F555231
@@ -87,7 +89,7 @@ class Where:
 
     def client(self, *words: str) -> list[str]:
         """A command of the stage's own client."""
-        return [f"{self.name}/client", "-a", self.address, "-p", str(self.port), *words]
+        return [f"{folder(self.name)}/client", "-a", self.address, "-p", str(self.port), *words]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,10 @@
 #include "tests/stages/table.h"
 #include "tests/support/suite.h"
 
-#define STAGE(folder) .name = (folder), .client = folder "/client", .server = folder "/server"
+#define STAGE_IN(folder, stage) \
+	.name = (stage), .client = folder stage "/client", .server = folder stage "/server"
+#define STAGE(stage)  STAGE_IN("", stage)
+#define BEYOND(stage) STAGE_IN("beyond/", stage)
 
 static const struct stage ladder[] = {
 	{ STAGE("ping-sr-0") },
@@ -24,18 +27,18 @@ static const struct stage ladder[] = {
 	  .ids_come_as_events = true },
 	{ STAGE("ping-sr-5"), .negotiates = true, .notices_peer_death = true, .only_waits = true },
 	{ STAGE("blast-sr-2"), .negotiates = true, .notices_peer_death = true, .streams = true },
-	{ STAGE("ping-rc-0"), .notices_peer_death = true, .beside = true, .bare = true },
-	{ STAGE("ping-rdma-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	{ BEYOND("ping-rc-0"), .notices_peer_death = true, .beside = true, .bare = true },
+	{ BEYOND("ping-rdma-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
 	  .one_sided = 2 },
-	{ STAGE("ping-rdma-2"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	{ BEYOND("ping-rdma-2"), .negotiates = true, .notices_peer_death = true, .beside = true,
 	  .one_sided = 1, .only_waits = true },
-	{ STAGE("ping-rdma-3"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	{ BEYOND("ping-rdma-3"), .negotiates = true, .notices_peer_death = true, .beside = true,
 	  .one_sided = 1, .agent_sees = true },
-	{ STAGE("blast-rdma-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	{ BEYOND("blast-rdma-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
 	  .one_sided = 1, .only_writes = true },
-	{ STAGE("count-atomic-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
+	{ BEYOND("count-atomic-1"), .negotiates = true, .notices_peer_death = true, .beside = true,
 	  .one_sided = 1, .counts = true },
-	{ STAGE("ping-srq-4"), .negotiates = true, .notices_peer_death = true,
+	{ BEYOND("ping-srq-4"), .negotiates = true, .notices_peer_death = true,
 	  .ids_come_as_events = true, .shares_receives = true, .beside = true },
 };
 

@@ -17,8 +17,10 @@
 #define LINES      20
 #define RECORD     4096
 #define FIRST_PORT 17600
-#define STAGE(folder) \
-	.stage = { .name = (folder), .client = folder "/client", .server = folder "/server" }
+#define BEYOND(stage_name)                                   \
+	.stage = { .name = (stage_name),                     \
+		   .client = "beyond/" stage_name "/client", \
+		   .server = "beyond/" stage_name "/server" }
 
 struct other {
 	struct stage stage;
@@ -30,13 +32,13 @@ struct other {
 };
 
 static const struct other others[] = {
-	{ STAGE("count-atomic-1"), .counts = true, .size = 8,
+	{ BEYOND("count-atomic-1"), .counts = true, .size = 8,
 	  .client = { "-c", "20", "-v", "--lock" } },
-	{ STAGE("pubsub-rdma-1"), .size = RECORD, .server = { "--record", "4k" },
+	{ BEYOND("pubsub-rdma-1"), .size = RECORD, .server = { "--record", "4k" },
 	  .client = { "-c", "20", "-v", "-s", "4k" } },
-	{ STAGE("pubsub-rdma-2"), .size = RECORD, .pushes = true, .server = { "--record", "4k" },
+	{ BEYOND("pubsub-rdma-2"), .size = RECORD, .pushes = true, .server = { "--record", "4k" },
 	  .client = { "-c", "20", "-v", "-s", "4k" } },
-	{ STAGE("talk-rdma-0"), .talks = true },
+	{ BEYOND("talk-rdma-0"), .talks = true },
 };
 
 static const struct other *other_of(int number)

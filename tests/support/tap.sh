@@ -100,6 +100,11 @@ end_server() {
 	return $status
 }
 
+# folder_of STAGE: print where its programs are.
+folder_of() {
+	if [ -d "beyond/$1" ]; then echo "beyond/$1"; else echo "$1"; fi
+}
+
 # child PID: print the process id of the program that the timeout(1) with that process id has started.
 child() {
 	local children=

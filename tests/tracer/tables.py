@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from tools.folders import folder
 from tracing import TOP
 
 VERB = re.compile(r"\b(?:rdma|ibv)_[a-z0-9_]+\b")
@@ -47,7 +48,7 @@ def _before(stage: str) -> str:
 
 def named(stage: str) -> set[str]:
     """The verbs in the stage's table of what is new; none if it has no such table."""
-    text = (TOP / stage / "README.md").read_text()
+    text = (TOP / folder(stage) / "README.md").read_text()
     if stage == "ping-ep-0":  # all of it is of other functions
         return set(VERB.findall(text))
     section = TABLE.search(text)

@@ -14,6 +14,7 @@ import unittest
 from pathlib import Path
 
 from tables import differences
+from tools.folders import folder
 from tracing import ADDRESSES, TOOL, TOP, Server, records, trace
 
 FEW = ("ping-sr-3", "ping-sr-4")
@@ -41,9 +42,9 @@ class Stages(unittest.TestCase):
         with tempfile.TemporaryDirectory() as scratch:
             told = [Path(scratch, side) for side in ("server", "client")]
             limited = ("timeout", "-k", "5", "50", TOOL, "-j", "-o", told[0])
-            server = Server(*limited, f"{stage}/server", "-a", address, "-c", "20")
+            server = Server(*limited, f"{folder(stage)}/server", "-a", address, "-c", "20")
             server.wait_for("ibv_query_gid" if stage == "ping-rc-0" else "rdma_listen", told[0])
-            client = trace("-j", "-o", told[1], f"{stage}/client", "-a", address, "-c", "20")
+            client = trace("-j", "-o", told[1], f"{folder(stage)}/client", "-a", address, "-c", "20")
             status, said = server.end()
             self.assertEqual((status, client.returncode), (0, 0), said[-300:] + client.stderr[-300:])
             called: set[str] = set()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of talk-rdma-0/show.c: a peer's text on a terminal, and elsewhere.
+ * Place: unit tests of beyond/talk-rdma-0/show.c: a peer's text on a terminal, and elsewhere.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "talk-rdma-0/talk.h"
+#include "beyond/talk-rdma-0/talk.h"
 #include "tests/unit/unit.h"
 
 static const struct {

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.folders import folder
+
 from .conversation import Conversation, read
 from .frames import NoFrames, frames
 from .ladder import lines
@@ -54,8 +56,8 @@ def parse(words: list[str]) -> argparse.Namespace:
         parser.error("say which stage to run, or --read a capture")
     if options.picture and not options.stage:
         parser.error("--picture needs a run: the programs are traced in it")
-    if options.stage and not (TOP / options.stage / "server").exists():
-        parser.error(f"there is no {options.stage}/server: is that a stage, and has it been built?")
+    if options.stage and not (TOP / folder(options.stage) / "server").exists():
+        parser.error(f"there is no {folder(options.stage)}/server: is that a stage, and has it been built?")
     if not 0 <= options.loss < 100 or options.count < 1:
         parser.error("--loss is from 0 to less than 100, --count at least 1")
     return options

@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.folders import folder
+
 from . import check, mend, practice, sources
 from .markdown import FRONT, Pages
 from .pages import EXERCISE_PAGES, TOP, Section, sections, stages
@@ -56,12 +58,12 @@ def write_pages(destination: Path, html: Path, notes: bool) -> None:
     """Writes what Sphinx reads."""
     parts = sections(notes)
     names = [page for part in parts for page in part.pages]
+    of_stages = {f"{folder(stage)}/README.md": stage for stage in stages()}
     pages = Pages(destination, names)
     for page in names:
         text = pages.convert(page, (TOP / page).read_text())
-        folder, _, name = page.partition("/")
-        if name == "README.md" and folder in stages():
-            text += of_stage(folder)
+        if page in of_stages:
+            text += of_stage(of_stages[page])
         if page in EXERCISE_PAGES:
             text += practice.commands(page)
         pages.write(page, text)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course.exercises import EXERCISES
+from tools.folders import folder
 
 TOP = Path(__file__).resolve().parents[2]
 ONE_FILE_STAGES = ["ping-ep-0"]
@@ -56,7 +57,7 @@ def sections(notes: bool = False) -> list[Section]:
     instructors = [Section("For instructors", existing("course/labs/*-notes.md"))] if notes else []
     return [
         Section("Concepts", [f"docs/{name}.md" for name in concepts]),
-        Section("Stages", [f"{stage}/README.md" for stage in stages()]),
+        Section("Stages", [f"{folder(stage)}/README.md" for stage in stages()]),
         Section("Labs", existing("course/README.md") + existing("course/labs/lab-?.md")),
         Section("Exercises and bug labs", ["course/exercises/README.md", *EXERCISE_PAGES, "course/bugs/README.md"]),
         Section("Reference", [f"docs/{name}.md" for name in reference]),

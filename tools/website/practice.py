@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from course import bug
 from course.exercises import EXERCISES
+from tools.folders import folder
 
 from .pages import EXERCISE_PAGES
 from .sources import NotThere
@@ -44,7 +45,7 @@ def exercises() -> str:
     """A row for each exercise."""
     rows = ["| NAME | about | you write | stage |", "|---|---|---|---|"]
     for one in EXERCISES.values():
-        stage = f"[{one.stage}](../../{one.stage}/README.md)"
+        stage = f"[{one.stage}](../../{folder(one.stage)}/README.md)"
         rows.append(f"| [{one.name}]({one.name}.md) | {title(one.name)} | `{one.file}` | {stage} |")
     return "\n".join(rows) + "\n"
 

@@ -10,6 +10,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from tools.folders import folder
+
 from .pages import ONE_FILE_STAGES, TOP, make
 
 LANGUAGES = {".c": "c", ".h": "c", ".py": "python", ".sh": "bash", ".json": "json"}
@@ -69,5 +71,5 @@ def delta(stage: str) -> str:
 
 def own_files(stage: str) -> list[str]:
     """The sources in a stage's folder."""
-    folder = TOP / stage
-    return sorted(str(path.relative_to(TOP)) for path in folder.iterdir() if path.suffix in (".c", ".h"))
+    own = (TOP / folder(stage)).iterdir()
+    return sorted(str(path.relative_to(TOP)) for path in own if path.suffix in (".c", ".h"))

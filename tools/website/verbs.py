@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
+from tools.folders import folder
+
 from .pages import TOP, make, stages
 
 CALL = re.compile(r"\b((?:rdma|ibv)_[a-z_0-9]+)\(")
@@ -19,10 +21,10 @@ ROW = re.compile(r"^\| `((?:rdma|ibv)_\w+)` \|.*\| ([^|]*) \|$", re.MULTILINE)
 def used() -> dict[str, set[str]]:
     """The folders in which each verb is called."""
     result: dict[str, set[str]] = defaultdict(set)
-    for folder in [*make("print-rooms"), *stages(), "devices"]:
-        for path in (TOP / folder).glob("*.[ch]"):
+    for name in [*make("print-rooms"), *stages(), "devices"]:
+        for path in (TOP / folder(name)).glob("*.[ch]"):
             for verb in CALL.findall(COMMENT.sub("", path.read_text())):
-                result[verb].add(folder)
+                result[verb].add(name)
     return dict(result)
 
 

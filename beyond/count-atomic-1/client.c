@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The client of a shared counter, from its first verb to its last: it counts, either in one step, or in
+ * two while it holds the lock. Compare beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls
+ * this.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <time.h>
+
+#include "beyond/count-atomic-1/count_atomic.h"
+#include "common/device.h"
+#include "common/stage.h"
+#include "ping-sr-0/run.h"
+#include "program/report.h"
+
+static uint64_t own_name(const struct our_one_sided *one_sided)
+{
+	return one_sided->exchange.buffer.rkey;
+}
+
+/* While another client has it, it tries again and again. */
+static int take_lock(struct our_control *client, struct our_one_sided *one_sided)
+{
+	uint64_t holder = 0;
+	int ret;
+
+	do {
+		ret = our_compare_and_swap(client, one_sided, OUR_LOCK, 0, own_name(one_sided),
+					   &holder);
+		if (!ret && holder)
+			ret = our_keep_waiting(client);
+	} while (!ret && holder);
+	if (ret != ETIMEDOUT || !holder)
+		return ret;
+	our_report_sentence("waited in vain for the lock: 0x%" PRIx64 " holds it", holder);
+	return EBUSY;
+}
+
+static int release_lock(struct our_control *client, struct our_one_sided *one_sided)
+{
+	uint64_t holder;
+	int ret;
+
+	ret = our_compare_and_swap(client, one_sided, OUR_LOCK, own_name(one_sided), 0, &holder);
+	if (ret || holder == own_name(one_sided))
+		return ret;
+	our_report_sentence("the lock was ours, and now it says 0x%" PRIx64, holder);
+	return EPROTO;
+}
+
+static void hold_as_told(void)
+{
+	uint64_t us = our_count_options.hold_us;
+	struct timespec pause = {
+		.tv_sec = (time_t)(us / 1000000),
+		.tv_nsec = (long)(us % 1000000) * 1000,
+	};
+
+	if (us)
+		nanosleep(&pause, NULL);
+}
+
+/*
+ * Reads, and writes one more: no other client may write in between. The second operation shows
+ * whether one did.
+ */
+static int count_guarded(struct our_control *client, struct our_one_sided *one_sided, uint64_t *was)
+{
+	uint64_t then;
+	int ret;
+
+	ret = our_fetch_and_add(client, one_sided, OUR_GUARDED, 0, was);
+	if (ret)
+		return ret;
+	hold_as_told();
+	ret = our_compare_and_swap(client, one_sided, OUR_GUARDED, *was, *was + 1, &then);
+	if (ret || then == *was)
+		return ret;
+	our_report_sentence("what the lock guards went from %" PRIu64 " to %" PRIu64
+			    " while we held the lock",
+			    *was, then);
+	return EPROTO;
+}
+
+static int count_with_lock(struct our_control *client, struct our_one_sided *one_sided,
+			   uint64_t *was)
+{
+	int ret;
+
+	ret = take_lock(client, one_sided);
+	if (!ret)
+		ret = count_guarded(client, one_sided, was);
+	return ret ? ret : release_lock(client, one_sided);
+}
+
+/* Others count, too, but our own count is part of it: the counter is `least` or more. */
+static int check_found(uint64_t message, uint64_t found, uint64_t *least)
+{
+	if (found < *least) {
+		our_report_sentence("message %" PRIu64 ": the counter was %" PRIu64
+				    ", and had been %" PRIu64 " before",
+				    message, found, *least);
+		return EBADMSG;
+	}
+	*least = found + 1;
+	return 0;
+}
+
+static int check_words(const struct our_remote_buffer *words)
+{
+	uint32_t needed = (our_count_options.lock ? OUR_WORDS : 1) * OUR_WORD_SIZE;
+
+	if (words->length >= needed && words->address % OUR_WORD_SIZE == 0)
+		return 0;
+	our_report_sentence("the server's counter is in %u bytes at 0x%" PRIx64
+			    ", but must be in %u at a multiple of 8",
+			    words->length, words->address, needed);
+	return EPROTO;
+}
+
+static int our_client_operation(struct our_control *client, struct our_one_sided *one_sided)
+{
+	uint64_t found = 0, least = 0;
+	struct our_run run;
+	int ret;
+
+	our_begin_run(&run, client);
+	ret = our_start_exchange(client, one_sided); /* where the server's words are */
+	if (!ret)
+		ret = our_learn_read_depth(client); /* ibv_query_qp */
+	if (!ret)
+		ret = check_words(&one_sided->exchange.buffer);
+	while (!ret && our_wants_message(&run)) { /* -c, -D, Ctrl-C */
+		ret = our_await_turn(&run);
+		if (ret)
+			break;
+		our_start_clock(&run);
+		if (our_count_options.lock)
+			ret = count_with_lock(client, one_sided, &found);
+		else
+			ret = our_fetch_and_add(client, one_sided, OUR_COUNTER, 1, &found);
+		if (ret)
+			break;
+		our_stop_clock(&run);
+		if (client->options->verify)
+			ret = check_found(run.message, found, &least);
+	}
+	our_statistics_end(&client->statistics);
+	if (!ret)
+		ret = our_end_exchange(client, one_sided, run.message); /* how often it counted */
+	return our_end_run(&run, ret);
+}
+
+int our_count_client(struct our_control *client, struct sockaddr *server)
+{
+	struct our_one_sided one_sided;
+	int ret;
+
+	ret = our_create_id(client); /* rdma_create_id */
+	if (ret)
+		return ret;
+	ret = our_client_bind(client, server); /* rdma_resolve_addr, rdma_resolve_route */
+	if (ret)
+		goto out_destroy_id;
+	ret = our_check_data_size(client); /* ibv_query_port */
+	if (ret)
+		goto out_destroy_id;
+	client->data_size = OUR_WORD_SIZE;
+	/*
+	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. The server is told of
+	 * the buffer for results, with a key that gives no rights.
+	 */
+	ret = our_setup_one_sided(client, &one_sided, 1, OUR_RESULT, 0);
+	if (ret)
+		goto out_destroy_id;
+	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	if (ret)
+		goto out_disconnect;
+
+	ret = our_client_operation(client, &one_sided);
+	ret = our_report_results(client, ret);
+
+out_disconnect:
+	our_disconnect(client); /* rdma_disconnect */
+	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_one_sided(client, &one_sided);
+out_destroy_id:
+	our_destroy_id(client); /* rdma_destroy_id */
+	return ret;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-rc-0: there is no connection manager, and there are no events of it. As long as the peer keeps
+ * the TCP connection open, its end shows that the peer has gone.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "beyond/ping-rc-0/bare.h"
+#include "common/waiting.h"
+#include "measure/clock.h"
+#include "program/report.h"
+
+#define LOOK_NS  (OUR_NS_PER_S / 100) /* a look costs a system call */
+#define QUIET_NS OUR_NS_PER_S         /* until then a peer that has closed TCP must send */
+#define START_NS (5 * OUR_NS_PER_S)   /* the same before its first message */
+
+/* The peer goes on, although it has closed the socket. */
+static void end_watch(struct our_control *control)
+{
+	our_bare_of(control)->watch = OUR_UNWATCHED;
+	control->keepalive.due_ns = UINT64_MAX;
+	if (!control->options->quiet)
+		our_report_sentence(
+			"the %s has closed its TCP connection and goes on, as ibv_rc_pingpong does: "
+			"from here on only --timeout tells whether it is still there",
+			strcmp(control->role, "agent") ? "server" : "client");
+}
+
+/* Whether the peer has closed the socket. Data on it is ignored. */
+static bool has_shut(struct our_control *control)
+{
+	char waste[256];
+	ssize_t n = recv(our_bare_of(control)->socket, waste, sizeof(waste), MSG_DONTWAIT);
+
+	return !n || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+/*
+ * ibv_rc_pingpong closes the socket when it has what it needs; so does a process that ends or dies.
+ * Whether messages still come from its QP tells the two apart.
+ */
+static void look(struct our_control *control, uint64_t now_ns)
+{
+	struct our_bare *bare = our_bare_of(control);
+	struct our_keepalive *keepalive = &control->keepalive;
+
+	bare->look_ns = now_ns + LOOK_NS;
+	if (control->ended)
+		return;
+	if (bare->watch == OUR_WATCHED && has_shut(control)) {
+		bare->watch = OUR_SHUT;
+		bare->leave_ns = now_ns + (keepalive->heard ? QUIET_NS : START_NS);
+		keepalive->heard = false;
+		keepalive->due_ns = bare->leave_ns; /* wakes a sleeping program then */
+	} else if (bare->watch == OUR_SHUT && keepalive->heard) {
+		end_watch(control);
+	} else if (bare->watch == OUR_SHUT && now_ns >= bare->leave_ns) {
+		control->ended = ECONNRESET;
+	}
+}
+
+static int fd(const struct our_control *control)
+{
+	return our_bare_of(control)->watch == OUR_WATCHED ? our_bare_of(control)->socket : -1;
+}
+
+static int idle(struct our_control *control, uint64_t now_ns)
+{
+	if (now_ns >= our_bare_of(control)->look_ns)
+		look(control, now_ns);
+	return control->ended;
+}
+
+static int ended(struct our_control *control)
+{
+	look(control, our_now_ns());
+	return control->ended;
+}
+
+static int await_end(struct our_control *control, uint64_t until_ns)
+{
+	int ret = 0;
+
+	while (!ret && our_bare_of(control)->watch == OUR_WATCHED) {
+		ret = our_await_socket(our_bare_of(control)->socket, POLLIN, until_ns);
+		if (!ret && has_shut(control))
+			our_bare_of(control)->watch = OUR_SHUT;
+	}
+	if (!ret)
+		control->ended = ECONNRESET; /* it closed it long ago: as far as we know */
+	return ret;
+}
+
+const struct our_cm_ops our_cm_bare = {
+	.name = "no connection manager",
+	.make_qp = our_bare_make_qp,       /* queue_pair.c */
+	.destroy_qp = our_bare_destroy_qp, /* queue_pair.c */
+	.await_end = await_end,
+	.ended = ended,
+	.watches = false,
+	.idle = idle,
+	.fd = fd,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-rc-0 asleep until there is a completion: for bench/. See common/stage.h.
+ */
+#include "beyond/ping-rc-0/bare.h"
+#include "common/stage.h"
+#include "ping-sr-0/ping.h"
+
+const struct our_stage ping_rc_0_events = {
+	.name = "ping-rc-0-events",
+	.client = our_bare_client,     /* beyond/ping-rc-0/client.c */
+	.agent = our_bare_agent,       /* beyond/ping-rc-0/agent.c */
+	.listener = our_bare_listener, /* beyond/ping-rc-0/server.c */
+	.waiting = {
+		.cm = &our_cm_bare,               /* beyond/ping-rc-0/cm_events.c */
+		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
+	},
+	.client_program = &our_ping_client_program,
+	.server_program = &our_ping_server_program,
+	.options = { our_bare_options },
+	.server_options = { our_message_options },
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The agent of a ping by RDMA WRITE and READ, from its first verb to its last: it describes its buffer
+ * to the client, and sleeps. Its device does the rest, without a completion here, until the client sends
+ * its count. Compare ping-sr-0/agent.c, and see there who calls this.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "beyond/ping-rdma-1/ping_rdma.h"
+#include "common/device.h"
+#include "common/stage.h"
+#include "measure/clock.h"
+#include "program/report.h"
+
+/*
+ * From here on the client may write and read. Its silence means nothing, unless the user says so
+ * with --timeout. If its program dies, the CM reports it; if its host dies, a keepalive does, but
+ * not on iWARP (docs/drivers.md).
+ */
+static int admit_to_memory(struct our_control *agent, struct our_one_sided *one_sided)
+{
+	/*
+	 * A keepalive is a READ there, and soft-iWARP confuses it with the peer's WRITEs and READs.
+	 */
+	if (our_is_iwarp(agent))
+		agent->keepalive.asks_nobody = true;
+	our_statistics_start(&agent->statistics);
+	our_limit_wait(agent, our_now_ns());
+	return our_tell_buffer(agent, &one_sided->exchange, one_sided->open); /* ibv_post_send */
+}
+
+/* The client is done: it may no longer access our memory. */
+static int end_with_count(struct our_control *agent, struct our_one_sided *one_sided)
+{
+	struct our_exchange *exchange = &one_sided->exchange;
+
+	our_close_buffer(&one_sided->open); /* ibv_dereg_mr */
+	exchange->count = our_read_count(exchange->count, agent->count);
+	agent->statistics.messages = exchange->count;
+	our_statistics_end(&agent->statistics);
+	our_limit_wait(agent, our_now_ns());
+	return our_tell_count(agent, exchange, 0); /* of WRITEs and READs, none */
+}
+
+/* A client that is told to stop sends how far it got. */
+static int check_count(const struct our_control *agent, uint64_t count)
+{
+	if (agent->count == OUR_COUNT_UNLIMITED || count == agent->count)
+		return 0;
+	our_report_sentence("the client says that it is done after %" PRIu64
+			    " messages, and %" PRIu64 " were due",
+			    count, agent->count);
+	return ECONNABORTED;
+}
+
+int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided)
+{
+	struct our_exchange *exchange = &one_sided->exchange;
+	int ret;
+
+	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
+	agent->statistics.warm_up = 0; /* it does not see what the client does */
+	our_limit_wait(agent, our_now_ns());
+	if (agent->wait_until_ns == UINT64_MAX)
+		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its start */
+
+	ret = our_await_told(agent, exchange, OUR_BUFFER_TOLD); /* ibv_get_cq_event, ibv_poll_cq */
+	if (!ret)
+		ret = admit_to_memory(agent, one_sided);
+	if (!ret)
+		ret = our_await_told(agent, exchange, OUR_COUNT_TOLD);
+	if (!ret)
+		ret = end_with_count(agent, one_sided);
+	our_statistics_end(&agent->statistics);
+	ret = our_judge_end(agent, ret, exchange->count);
+	if (!ret)
+		ret = check_count(agent, exchange->count);
+	agent->statistics.complete = !ret;
+	return ret;
+}
+
+int our_ping_rdma_agent(struct our_control *agent)
+{
+	struct our_one_sided one_sided;
+	int ret;
+
+	ret = our_migrate_id(agent); /* rdma_migrate_id */
+	if (ret)
+		return ret;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
+	ret = our_setup_one_sided(agent, &one_sided, OUR_AGENT_BUFFERS, OUR_AGENT_BUFFER,
+				  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	if (ret)
+		goto out_reject;
+	ret = our_agent_connect(agent); /* rdma_accept */
+	if (ret)
+		goto out_disconnect;
+
+	ret = our_serve_memory(agent, &one_sided);
+	if (!ret)
+		ret = our_await_client(agent);
+	if (!ret)
+		ret = our_check_for_more(agent);
+	ret = our_report_results(agent, ret);
+
+out_disconnect:
+	our_disconnect(agent); /* rdma_disconnect */
+	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_one_sided(agent, &one_sided);
+out_reject:
+	our_agent_reject(agent, ret); /* rdma_reject, unless it was accepted */
+	our_destroy_id(agent);        /* rdma_destroy_id */
+	return ret;
+}

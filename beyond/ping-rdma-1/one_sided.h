@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-rdma-1: memory that a peer may access, the work requests that access a peer's memory, and what
+ * the two sides tell each other about it. The connection's own thread.
+ */
+#ifndef OUR_ONE_SIDED_H
+#define OUR_ONE_SIDED_H
+
+#include "beyond/ping-rdma-1/exchange.h"
+#include "common/control.h"
+
+/* An agent has one buffer, or none. */
+#define OUR_AGENT_BUFFER  0
+#define OUR_AGENT_BUFFERS 1
+
+/* What a client or an agent has in addition to struct our_control. */
+struct our_one_sided {
+	struct our_exchange exchange;
+	struct ibv_mr *open; /* the buffer that the peer may access; NULL: none, or no longer */
+};
+
+/*
+ * Sets up a QP, `n` buffers, and the exchange's receives, before the connection can bring a message. The
+ * peer may access buffer number `open` with `access` (see our_open_buffer), and no other. Each buffer has
+ * at most one request under way.
+ *
+ * Returns 0, or an errno value, reported, with nothing left behind. our_unsetup_one_sided undoes it,
+ * after our_disconnect.
+ */
+int our_setup_one_sided(struct our_control *control, struct our_one_sided *one_sided, uint32_t n,
+			uint32_t open, int access);
+void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *one_sided);
+
+/*
+ * Registers buffer `index` once more, alone, as *mr: with the `access` for the peer that
+ * ibv_reg_mr(3) lists, and IBV_ACCESS_LOCAL_WRITE. The rest of our memory stays closed to the peer.
+ * To be called after our_setup_buffers; the peer is sent the rkey of this region.
+ *
+ * Returns 0 or an errno value, reported. our_close_buffer ends the peer's access; it does nothing
+ * if the buffer is not open (NULL).
+ */
+int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr);
+void our_close_buffer(struct ibv_mr **mr);
+
+/*
+ * The access that a buffer needs so that our READ can put data there. On iWARP that is
+ * REMOTE_WRITE: the peer's device writes the data, to an address and key that it was sent.
+ */
+int our_access_for_reads(const struct our_control *control);
+
+/*
+ * Makes the send work request of buffer `index` a WRITE to, or a READ from, the start of `remote`.
+ * A WRITE is inline if a message would be; a READ never is. For our_post_send. Cannot fail.
+ */
+void our_setup_write_wr(struct our_control *control, uint32_t index,
+			const struct our_remote_buffer *remote);
+void our_setup_read_wr(struct our_control *control, uint32_t index,
+		       const struct our_remote_buffer *remote);
+
+/*
+ * Sets control->read_depth to the agreed number of our READs and atomic operations that may be
+ * under way. If it is 0, a device never carries out the first one. To be called when connected.
+ * Returns 0; EPROTO: none may, or another errno value, both reported.
+ */
+int our_learn_read_depth(struct our_control *control);
+
+/*
+ * Checks that the peer's buffer has room for a message of data_size bytes.
+ * Returns 0, or EPROTO, reported.
+ */
+int our_check_remote_buffer(const struct our_control *control,
+			    const struct our_remote_buffer *remote);
+
+/*
+ * Client: sends the agent the description of the open buffer, and receives the agent's:
+ * one_sided->exchange.buffer, which has room for a message. Nothing else is under way.
+ *
+ * Returns 0; EPROTO, reported; or an errno value as our_await_completion and our_judge_post do.
+ */
+int our_start_exchange(struct our_control *client, struct our_one_sided *one_sided);
+
+/*
+ * Client: waits until the request of buffer `index` is done; the agent may have sent its count
+ * meanwhile. Returns as our_await_completion does, or EPROTO, reported.
+ */
+int our_await_one_sided(struct our_control *client, struct our_one_sided *one_sided,
+			uint32_t index);
+
+/*
+ * Client: the agent has not seen the messages, so it sends it their number, and awaits its count.
+ * Returns as our_start_exchange does.
+ */
+int our_end_exchange(struct our_control *client, struct our_one_sided *one_sided, uint64_t count);
+
+/*
+ * Agent: lets the client access the open buffer until it has sent its count, and judges how that has
+ * ended: our_judge_end, and whether the count is the one that the client had announced. Sleeps
+ * meanwhile: the device does the rest, without a completion here. Afterwards exchange.count is the
+ * client's count. Returns as our_judge_end does, or ECONNABORTED, reported. agent.c.
+ */
+int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided);
+
+#endif

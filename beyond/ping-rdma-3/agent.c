@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The agent of a ping by RDMA WRITE alone, from its first verb to its last: it looks at its memory until
+ * a message is there, and writes it back. No completion reports a message. See client.c for the other
+ * side, and ping-sr-0/agent.c for who calls this.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "beyond/ping-rdma-3/watch.h"
+#include "common/stage.h"
+#include "measure/clock.h"
+#include "ping-sr-0/ping.h"
+
+/* Waits until a completion has set *flag. */
+static int await_flag(struct our_control *agent, struct our_watch *watch, const bool *flag)
+{
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret && !*flag) {
+		ret = our_await_completion(agent, &completion); /* ibv_poll_cq */
+		if (!ret)
+			ret = our_take_watched_completion(agent, watch, &completion);
+	}
+	return ret;
+}
+
+/*
+ * Each learns where the other's buffer is. The client may write before we know that it has our
+ * description, so what is measured from the first message on begins before that is sent.
+ */
+static int exchange_with_client(struct our_control *agent, struct our_watch *watch)
+{
+	struct our_exchange *exchange = &watch->one_sided.exchange;
+	int ret = await_flag(agent, watch, &exchange->received[OUR_BUFFER_TOLD]);
+
+	if (!ret)
+		ret = our_check_remote_buffer(agent, &exchange->buffer);
+	if (ret)
+		return ret;
+	our_setup_write_wr(agent, OUR_SEND_BUFFER, &exchange->buffer);
+	if (!agent->statistics.warm_up)
+		our_statistics_start(&agent->statistics);
+	ret = our_tell_buffer(agent, exchange, watch->one_sided.open); /* ibv_post_send */
+	return ret ? ret : await_flag(agent, watch, &exchange->sent[OUR_BUFFER_TOLD]);
+}
+
+/* Room for the next message comes first: the client may send it as soon as it has this one. */
+static int write_back(struct our_control *agent, struct our_watch *watch)
+{
+	int ret = our_await_written(agent, watch); /* ibv_poll_cq: of the message before */
+
+	if (ret)
+		return ret;
+	memcpy(agent->buffers[OUR_SEND_BUFFER].data, agent->buffers[OUR_RECV_BUFFER].data,
+	       agent->data_size);
+	our_clear_memory(agent);
+	return our_write_message(agent, watch, watch->seen - 1); /* ibv_post_send */
+}
+
+static void count_echo(struct our_control *agent, uint64_t *echoed, uint64_t *sent_ns)
+{
+	struct our_statistics *statistics = &agent->statistics;
+	uint64_t now_ns = our_now_ns();
+
+	if (*sent_ns)
+		our_histogram_add(&statistics->round_trips, now_ns - *sent_ns);
+	statistics->messages++;
+	*sent_ns = now_ns;
+	our_limit_wait(agent, now_ns);
+	if (++*echoed == statistics->warm_up)
+		our_statistics_start(statistics);
+	our_statistics_progress(statistics, now_ns);
+}
+
+/* The WRITE of the last one must be done, too, or the client could not send its count. */
+static int end_with_counts(struct our_control *agent, struct our_watch *watch, uint64_t echoed)
+{
+	struct our_one_sided *one_sided = &watch->one_sided;
+	int ret = our_await_written(agent, watch);
+
+	if (!ret)
+		ret = await_flag(agent, watch, &one_sided->exchange.received[OUR_COUNT_TOLD]);
+	our_close_buffer(&one_sided->open); /* ibv_dereg_mr */
+	return ret ? ret : our_tell_count(agent, &one_sided->exchange, echoed);
+}
+
+static int our_agent_operation(struct our_control *agent, struct our_watch *watch)
+{
+	uint64_t echoed = 0, sent_ns = 0;
+	int ret;
+
+	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
+	our_limit_wait(agent, our_now_ns());
+	our_statistics_want_progress(&agent->statistics, agent->options->quiet);
+	ret = exchange_with_client(agent, watch);
+	while (!ret && echoed < agent->count) {
+		ret = our_await_message(agent, watch); /* no verb: it looks at its memory */
+		if (!ret)
+			ret = write_back(agent, watch);
+		if (!ret)
+			count_echo(agent, &echoed, &sent_ns);
+	}
+	our_statistics_end(&agent->statistics);
+	if (!ret || ret == ENODATA) /* the client has sent its count */
+		ret = end_with_counts(agent, watch, echoed);
+	if (!ret && agent->count != OUR_COUNT_UNLIMITED && echoed != agent->count)
+		ret = ECONNRESET; /* it said so before it leaves */
+	return our_judge_end(agent, ret, echoed);
+}
+
+int our_ping_watch_agent(struct our_control *agent)
+{
+	struct our_watch watch = { 0 };
+	int ret;
+
+	ret = our_migrate_id(agent); /* rdma_migrate_id */
+	if (ret)
+		return ret;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
+	ret = our_setup_one_sided(agent, &watch.one_sided, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
+				  IBV_ACCESS_REMOTE_WRITE);
+	if (ret)
+		goto out_reject;
+	ret = our_agent_connect(agent); /* rdma_accept */
+	if (ret)
+		goto out_disconnect;
+
+	ret = our_agent_operation(agent, &watch);
+	if (!ret)
+		ret = our_await_client(agent);
+	if (!ret)
+		ret = our_check_for_more(agent);
+	ret = our_report_results(agent, ret);
+
+out_disconnect:
+	our_disconnect(agent); /* rdma_disconnect */
+	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_one_sided(agent, &watch.one_sided);
+out_reject:
+	our_agent_reject(agent, ret); /* rdma_reject, unless it was accepted */
+	our_destroy_id(agent);        /* rdma_destroy_id */
+	return ret;
+}

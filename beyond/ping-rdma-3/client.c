@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The client of a ping by RDMA WRITE alone, from its first verb to its last: it writes each message into
+ * the agent's memory, and looks at its own until the agent has written the message back there. Compare
+ * beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls this.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "beyond/ping-rdma-3/watch.h"
+#include "common/device.h"
+#include "common/stage.h"
+#include "ping-sr-0/ping.h"
+#include "ping-sr-0/run.h"
+#include "program/report.h"
+
+static int round_trip(struct our_control *client, struct our_watch *watch)
+{
+	uint64_t number = watch->seen;
+	int ret;
+
+	our_number_message(client, number);
+	ret = our_write_message(client, watch, number); /* ibv_post_send */
+	if (ret)
+		return ret;
+	ret = our_await_message(client, watch); /* no verb: it looks at its memory */
+	if (ret == ENODATA) {
+		our_report_sentence("the server has told its count, and a message is not back");
+		return EPROTO;
+	}
+	return ret ? ret : our_await_written(client, watch); /* ibv_poll_cq */
+}
+
+static int our_client_operation(struct our_control *client, struct our_watch *watch)
+{
+	struct our_run run;
+	int ret;
+
+	our_begin_run(&run, client);
+	ret = our_start_exchange(client, &watch->one_sided); /* where the agent's buffer is */
+	our_setup_write_wr(client, OUR_SEND_BUFFER, &watch->one_sided.exchange.buffer);
+	while (!ret && our_wants_message(&run)) { /* -c, -D, Ctrl-C */
+		if (client->options->verify)
+			our_setup_nonzero_data(client, OUR_SEND_BUFFER, run.message);
+		ret = our_await_turn(&run); /* --rate */
+		if (ret)
+			break;
+		our_start_clock(&run);
+		ret = round_trip(client, watch);
+		if (ret)
+			break;
+		our_stop_clock(&run);
+		if (client->options->verify)
+			ret = our_verify_nonzero_data(client, OUR_RECV_BUFFER, run.message);
+		if (!ret)
+			our_clear_memory(client); /* for the next message */
+	}
+	our_statistics_end(&client->statistics);
+	if (!ret)
+		ret = our_end_exchange(client, &watch->one_sided, run.message);
+	return our_end_run(&run, ret);
+}
+
+int our_ping_watch_client(struct our_control *client, struct sockaddr *server)
+{
+	struct our_watch watch = { 0 };
+	int ret;
+
+	ret = our_create_id(client); /* rdma_create_id */
+	if (ret)
+		return ret;
+	ret = our_client_bind(client, server); /* rdma_resolve_addr, rdma_resolve_route */
+	if (ret)
+		goto out_destroy_id;
+	ret = our_check_data_size(client); /* ibv_query_port */
+	if (ret)
+		goto out_destroy_id;
+	ret = our_check_watch(client);
+	if (ret)
+		goto out_destroy_id;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
+	ret = our_setup_one_sided(client, &watch.one_sided, OUR_PING_BUFFERS, OUR_RECV_BUFFER,
+				  IBV_ACCESS_REMOTE_WRITE);
+	if (ret)
+		goto out_destroy_id;
+	memset(client->buffers[OUR_SEND_BUFFER].data, 1, client->data_size); /* no zero byte */
+	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	if (ret)
+		goto out_disconnect;
+
+	ret = our_client_operation(client, &watch);
+	ret = our_report_results(client, ret);
+
+out_disconnect:
+	our_disconnect(client); /* rdma_disconnect */
+	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_one_sided(client, &watch.one_sided);
+out_destroy_id:
+	our_destroy_id(client); /* rdma_destroy_id */
+	return ret;
+}

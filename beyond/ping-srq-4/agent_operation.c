@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-srq-4: what the agent does about a completion: it sends every message back, from the buffer
+ * of the pool in which it arrived, and then returns that buffer. It never waits.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "beyond/ping-srq-4/pool.h"
+#include "common/stage.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "program/report.h"
+
+static void begin(struct our_control *agent)
+{
+	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
+	if (!agent->statistics.warm_up)
+		our_statistics_start(&agent->statistics);
+	our_limit_wait(agent, our_now_ns());
+}
+
+/* The client sends a message only after the one before it has come back. */
+static int check_message(struct our_control *agent, struct our_pooled *transfer,
+			 const struct our_completion *completion)
+{
+	if (transfer->echoed == agent->count) {
+		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
+				    agent->count);
+		return EPROTO;
+	}
+	if (transfer->received != OUR_NO_BUFFER) {
+		our_report_sentence("the client sent message %" PRIu64
+				    " before the one before it had come back: it would take more "
+				    "than its share of the pool, %d receives",
+				    transfer->echoed + 2, OUR_SHARE);
+		return EPROTO;
+	}
+	return our_check_length(agent, completion);
+}
+
+static int take_message(struct our_control *agent, struct our_pooled *transfer,
+			const struct our_completion *completion)
+{
+	uint32_t buffer = our_buffer_index(completion->wr_id);
+	int ret = check_message(agent, transfer, completion);
+
+	our_take_buffer(transfer->pool);
+	if (ret)
+		our_give_buffer_back(transfer->pool, buffer);
+	else
+		transfer->received = (int)buffer;
+	return ret;
+}
+
+static int end_of_echo(struct our_pooled *transfer, const struct our_completion *completion)
+{
+	transfer->sending = OUR_NO_BUFFER;
+	return our_give_buffer_back(transfer->pool, our_buffer_index(completion->wr_id));
+}
+
+/* The receive's work request is for the whole buffer, the send's for what arrived. */
+static void prepare_echo(struct our_control *agent, uint32_t index)
+{
+	struct our_buffer *buffer = &agent->buffers[index];
+
+	buffer->sge.length = agent->data_size;
+	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
+	if (agent->data_size <= agent->max_inline)
+		buffer->send_wr.send_flags |= IBV_SEND_INLINE;
+}
+
+/* Sends the message back from the buffer that it came in. */
+static int echo(struct our_control *agent, struct our_pooled *transfer)
+{
+	struct our_statistics *statistics = &agent->statistics;
+	uint32_t buffer = (uint32_t)transfer->received;
+	uint64_t now_ns = our_now_ns();
+	int ret;
+
+	prepare_echo(agent, buffer);
+	ret = our_post_send(agent, buffer);
+	if (ret)
+		return ret;
+	if (transfer->sent_ns)
+		our_histogram_add(&statistics->round_trips, now_ns - transfer->sent_ns);
+	statistics->messages++;
+	transfer->received = OUR_NO_BUFFER;
+	transfer->sending = (int)buffer;
+	transfer->sent_ns = now_ns;
+	our_limit_wait(agent, now_ns);
+	if (++transfer->echoed == statistics->warm_up)
+		our_statistics_start(statistics);
+	our_statistics_progress(statistics, now_ns);
+	return 0;
+}
+
+/*
+ * A message is sent back when it has arrived and the one before it has left its buffer; either
+ * completion may come first. The agent does not wait for the send of the last message. The client
+ * disconnects once it has everything, and this says more than the completion would.
+ */
+static int react(struct our_control *agent, void *state, const struct our_completion *completion)
+{
+	struct our_pooled *transfer = state;
+	int ret;
+
+	if (our_is_recv(completion->wr_id))
+		ret = take_message(agent, transfer, completion);
+	else
+		ret = end_of_echo(transfer, completion);
+	if (!ret && transfer->received != OUR_NO_BUFFER && transfer->sending == OUR_NO_BUFFER)
+		ret = echo(agent, transfer);
+	return ret;
+}
+
+static bool is_done(const struct our_control *agent, const void *state)
+{
+	return ((const struct our_pooled *)state)->echoed == agent->count;
+}
+
+static int end(struct our_control *agent, const void *state, int ret)
+{
+	our_statistics_end(&agent->statistics);
+	return our_judge_end(agent, ret, ((const struct our_pooled *)state)->echoed);
+}
+
+const struct our_agent_ops our_pooled_echoes = {
+	.state_size = sizeof(struct our_pooled),
+	.start = our_start_pooled,
+	.begin = begin,
+	.react = react,
+	.is_done = is_done,
+	.end = end,
+	.stop = our_stop_pooled,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-srq-4: the receives of a pool: which are posted, which wait for that, and when there are too
+ * few. See pool.h.
+ */
+#include "beyond/ping-srq-4/pool.h"
+#include "common/transfer_posting.h"
+#include "program/report.h"
+
+/* When fewer than the limit are left, an asynchronous event comes: once for each call. */
+static int arm(struct our_pool *pool)
+{
+	struct ibv_srq_attr attr = { .srq_limit = pool->limit };
+	int ret = ibv_modify_srq(pool->store->srq, &attr, IBV_SRQ_LIMIT);
+
+	if (ret)
+		return our_report_error("ibv_modify_srq", ret, NULL);
+	pool->low = false;
+	return 0;
+}
+
+/* Those before `end` are posted and leave the chain; NULL: all are. */
+static void note_posted(struct our_pool *pool, const struct ibv_recv_wr *end)
+{
+	for (; pool->free && pool->free != end; pool->free = pool->free->next) {
+		pool->posted++;
+		pool->n_free--;
+	}
+}
+
+int our_refill_pool(struct our_pool *pool)
+{
+	struct ibv_recv_wr *bad_wr = NULL;
+	int ret = 0;
+
+	if (pool->free)
+		ret = ibv_post_srq_recv(pool->store->srq, pool->free, &bad_wr);
+	/* A call that failed has posted those before *bad_wr: twice would be once too often. */
+	note_posted(pool, ret ? bad_wr : NULL);
+	if (ret)
+		return our_judge_post(pool->store, "ibv_post_srq_recv", ret);
+	if (pool->low && pool->posted >= 2 * pool->limit)
+		return arm(pool);
+	return 0;
+}
+
+void our_note_low(struct our_pool *pool)
+{
+	if (!pool->low)
+		pool->times_low++;
+	pool->low = true;
+}
+
+void our_put_into_chain(struct our_pool *pool, uint32_t index)
+{
+	struct our_buffer *buffer = &pool->store->buffers[index];
+
+	buffer->sge.length = pool->store->data_size; /* the echo was shorter */
+	buffer->recv_wr.next = pool->free;
+	pool->free = &buffer->recv_wr;
+	pool->n_free++;
+}
+
+int our_give_buffer_back(struct our_pool *pool, uint32_t index)
+{
+	our_put_into_chain(pool, index);
+	if (pool->posted < pool->limit)
+		our_note_low(pool);
+	return pool->low || pool->n_free >= pool->batch ? our_refill_pool(pool) : 0;
+}
+
+void our_take_buffer(struct our_pool *pool)
+{
+	pool->posted--;
+}

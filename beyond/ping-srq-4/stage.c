@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What ping-srq-4 is made of. See common/stage.h.
+ */
+#include "beyond/ping-srq-4/pool.h"
+#include "common/connect_info.h"
+#include "common/stage.h"
+#include "ping-sr-0/ping.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-2/keepalive.h"
+
+const struct our_stage ping_srq_4 = {
+	.name = "ping-srq-4",
+	.client = our_ping_client,         /* ping-sr-0/client.c */
+	.reactions = &our_pooled_echoes,   /* beyond/ping-srq-4/agent_operation.c */
+	.listener = our_pooling_listener,  /* beyond/ping-srq-4/loop.c */
+	.check = our_pool_check,           /* beyond/ping-srq-4/transfer.c */
+	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
+	.waiting = {
+		.cm = &our_cm_nonblocking,               /* ping-sr-4/cm_events.c */
+		.completions = &our_nonblocking_channel, /* ping-sr-4/completions.c */
+	},
+	.client_program = &our_ping_client_program,
+	.server_program = &our_pool_server_program,
+	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * ping-srq-4: the server of a ping-pong, and what an agent needs before it is connected: a QP that
+ * takes its receives from the pool, and no buffers of its own. What a stage provides: see
+ * common/stage.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "beyond/ping-srq-4/pool.h"
+#include "common/device.h"
+#include "common/stage.h"
+#include "common/transfer_posting.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-4/channels.h"
+#include "program/admission.h"
+#include "program/report.h"
+
+#define MAX_SEND       1  /* at a time */
+#define BYTES_OF_ENTRY 64 /* estimated: of a CQ */
+
+const struct our_program our_pool_server_program = {
+	.summary = "Waits for clients and sends all their messages back; the messages arrive "
+		   "in buffers that all clients share.",
+	.options = { our_listener_options, our_pool_options },
+	.timeout_s = OUR_SERVER_TIMEOUT,
+};
+
+int our_pool_check(struct our_control *agent)
+{
+	agent->memory = sizeof(struct our_pooled) +
+			(our_pool_receives() + MAX_SEND) * (uint64_t)BYTES_OF_ENTRY;
+	if (agent->data_size <= our_pool_buffer())
+		return 0;
+	our_report_sentence("client refused: its messages have %u bytes, and a receive of the pool "
+			    "%u (--buffer)",
+			    agent->data_size, our_pool_buffer());
+	agent->refusal_reason = OUR_REFUSED_SIZE;
+	agent->refusal_limit = our_pool_buffer();
+	return ERANGE;
+}
+
+/*
+ * Any client may use any of the pool's receives, even all of them: its CQ has room for that many.
+ */
+static int setup_qp(struct our_control *agent, struct our_control *store)
+{
+	int ret;
+
+	agent->pd = store->pd;
+	agent->srq = store->srq;
+	agent->max_send_wr = MAX_SEND + agent->keepalive.max_send_wr;
+	agent->max_recv_wr = store->n_buffers;
+	ret = our_create_cq(agent);
+	if (ret)
+		return ret;
+	ret = our_create_qp(agent);
+	if (ret)
+		our_destroy_cq(agent);
+	return ret;
+}
+
+int our_start_pooled(struct our_control *agent, void *state)
+{
+	struct our_pooled *transfer = state;
+	int ret;
+
+	transfer->received = transfer->sending = OUR_NO_BUFFER;
+	ret = our_get_pool(agent, &transfer->pool);
+	if (ret)
+		return ret;
+	ret = setup_qp(agent, transfer->pool->store);
+	if (ret)
+		goto err_put_pool;
+	agent->buffers = transfer->pool->store->buffers;
+	our_join_device(agent); /* it allocates no PD */
+	return 0;
+
+err_put_pool:
+	our_put_pool(transfer->pool, false);
+	return ret;
+}
+
+/* An arrived message proves it, if no event has. */
+static void note_connected(struct our_control *agent)
+{
+	if (!agent->accepted)
+		our_note_acceptance(agent->admission);
+	agent->accepted = true;
+}
+
+/*
+ * Completions of receives that the QP has taken, and that nobody has looked at, also of those that
+ * failed. Why the connection ended has been reported. Before the QP is destroyed, because a device
+ * may then drop the QP's completions that are left in a CQ.
+ */
+static void give_back_unseen(struct our_control *agent, struct our_pool *pool)
+{
+	uint32_t left = agent->max_send_wr + agent->max_recv_wr;
+	const struct ibv_wc *wc;
+
+	while (left-- && !our_take_next_wc(agent, &wc)) {
+		if (!our_is_recv(wc->wr_id))
+			continue;
+		if (wc->status == IBV_WC_SUCCESS)
+			note_connected(agent);
+		our_take_buffer(pool);
+		our_give_buffer_back(pool, our_buffer_index(wc->wr_id));
+	}
+}
+
+void our_stop_pooled(struct our_control *agent, void *state)
+{
+	struct our_pooled *transfer = state;
+	bool done = transfer->echoed == agent->count;
+
+	our_leave_device(agent);
+	give_back_unseen(agent, transfer->pool);
+	our_destroy_qp(agent);
+	our_destroy_cq(agent);
+	if (transfer->received != OUR_NO_BUFFER)
+		our_give_buffer_back(transfer->pool, (uint32_t)transfer->received);
+	if (transfer->sending != OUR_NO_BUFFER)
+		our_give_buffer_back(transfer->pool, (uint32_t)transfer->sending);
+	our_put_pool(transfer->pool, !done);
+	agent->buffers = NULL; /* the pool's, as are these: */
+	agent->srq = NULL;
+	agent->pd = NULL;
+}

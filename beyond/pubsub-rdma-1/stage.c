@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What pubsub-rdma-1 is made of. See common/stage.h.
+ */
+#include "beyond/pubsub-rdma-1/pubsub.h"
+#include "common/connect_info.h"
+#include "common/stage.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-2/keepalive.h"
+
+const struct our_stage pubsub_rdma_1 = {
+	.name = "pubsub-rdma-1",
+	.client = our_pubsub_reads_client, /* beyond/pubsub-rdma-1/client.c */
+	.agent = our_pubsub_reads_agent,   /* beyond/pubsub-rdma-1/agent.c */
+	.listener = our_threaded_listener, /* ping-sr-2/server.c */
+	.check = our_pubsub_reads_check,   /* beyond/pubsub-rdma-1/agent.c */
+	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
+	.waiting = {
+		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
+		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
+	},
+	.client_waiting = {
+		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
+		.completions = &our_busy_polling, /* ping-sr-0/completions.c */
+	},
+	.client_program = &our_pubsub_reads_client_program,
+	.server_program = &our_pubsub_reads_server_program,
+	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options, our_max_clients_options },
+};

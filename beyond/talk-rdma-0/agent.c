@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The agent of a conversation, from its first verb to its last. See client.c for the other side, and
+ * ping-sr-0/agent.c for who calls this.
+ */
+#include "beyond/talk-rdma-0/talk.h"
+#include "common/stage.h"
+
+/* It describes its slot when it knows the client's. */
+static int our_agent_operation(struct our_control *agent, struct our_talk *talk)
+{
+	int ret;
+
+	our_begin_talk(agent);
+	ret = our_await_told(agent, &talk->exchange, OUR_BUFFER_TOLD);
+	if (!ret)
+		ret = our_check_slot(agent, talk);
+	if (!ret)
+		ret = our_tell_buffer(agent, &talk->exchange, talk->open); /* ibv_post_send */
+	if (!ret)
+		ret = our_talk(agent, talk);
+	return our_end_talk(agent, talk, ret);
+}
+
+int our_talk_agent(struct our_control *agent)
+{
+	struct our_talk talk = { 0 };
+	int ret;
+
+	ret = our_migrate_id(agent); /* rdma_migrate_id */
+	if (ret)
+		return ret;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
+	ret = our_setup_talk(agent, &talk);
+	if (ret)
+		goto out_reject;
+	ret = our_agent_connect(agent); /* rdma_accept */
+	if (ret)
+		goto out_disconnect;
+
+	ret = our_agent_operation(agent, &talk);
+	if (!ret)
+		ret = our_await_client(agent);
+	if (!ret)
+		ret = our_check_for_more(agent);
+	ret = our_report_results(agent, ret);
+
+out_disconnect:
+	our_disconnect(agent); /* rdma_disconnect */
+	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_talk(agent, &talk);
+out_reject:
+	our_agent_reject(agent, ret); /* rdma_reject, unless it was accepted */
+	our_destroy_id(agent);        /* rdma_destroy_id */
+	return ret;
+}

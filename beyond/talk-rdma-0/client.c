@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The client of a conversation, from its first verb to its last. Once both sides know the other's slot,
+ * they do the same: talk.c. See ping-sr-0/client.c for who calls this.
+ */
+#include "beyond/talk-rdma-0/talk.h"
+#include "common/device.h"
+#include "common/stage.h"
+
+/* The client describes its slot first. */
+static int our_client_operation(struct our_control *client, struct our_talk *talk)
+{
+	int ret;
+
+	our_begin_talk(client);
+	ret = our_tell_buffer(client, &talk->exchange, talk->open); /* ibv_post_send */
+	if (!ret)
+		ret = our_await_exchange(client, &talk->exchange, OUR_BUFFER_TOLD);
+	if (!ret)
+		ret = our_check_slot(client, talk);
+	if (!ret)
+		ret = our_talk(client, talk);
+	return our_end_talk(client, talk, ret);
+}
+
+int our_talk_client(struct our_control *client, struct sockaddr *server)
+{
+	struct our_talk talk = { 0 };
+	int ret;
+
+	ret = our_create_id(client); /* rdma_create_id */
+	if (ret)
+		return ret;
+	ret = our_client_bind(client, server); /* rdma_resolve_addr, rdma_resolve_route */
+	if (ret)
+		goto out_destroy_id;
+	ret = our_check_data_size(client); /* ibv_query_port */
+	if (ret)
+		goto out_destroy_id;
+	client->count = OUR_COUNT_UNLIMITED;
+	client->data_size = OUR_SLOT;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
+	ret = our_setup_talk(client, &talk);
+	if (ret)
+		goto out_destroy_id;
+	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	if (ret)
+		goto out_disconnect;
+
+	ret = our_client_operation(client, &talk);
+	ret = our_report_results(client, ret);
+
+out_disconnect:
+	our_disconnect(client); /* rdma_disconnect */
+	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+	our_unsetup_talk(client, &talk);
+out_destroy_id:
+	our_destroy_id(client); /* rdma_destroy_id */
+	return ret;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What talk-rdma-0 is made of. See common/stage.h.
+ */
+#include "beyond/talk-rdma-0/talk.h"
+#include "common/connect_info.h"
+#include "common/stage.h"
+#include "ping-sr-1/connect_info.h"
+#include "ping-sr-2/keepalive.h"
+
+const struct our_stage talk_rdma_0 = {
+	.name = "talk-rdma-0",
+	.client = our_talk_client,         /* beyond/talk-rdma-0/client.c */
+	.agent = our_talk_agent,           /* beyond/talk-rdma-0/agent.c */
+	.listener = our_listener,          /* ping-sr-0/server.c */
+	.check = our_talk_check,           /* beyond/talk-rdma-0/sides.c */
+	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
+	.waiting = {
+		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
+		.completions = &our_comp_channel, /* ping-sr-3/completions.c */
+	},
+	.client_program = &our_talk_client_program,
+	.server_program = &our_talk_server_program,
+	.options = { our_keepalive_options },
+	.server_options = { our_client_limits_options },
+};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * talk-rdma-0: the conversation. A line is written into the other side's slot; it has been taken
+ * when reading it back shows that. Meanwhile each side looks at its own slot.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "beyond/ping-rdma-1/one_sided.h"
+#include "beyond/talk-rdma-0/talk.h"
+#include "common/memory_registration.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "measure/clock.h"
+#include "program/report.h"
+
+#define TURN_MS 10
+#define TURN_NS (TURN_MS * (OUR_NS_PER_S / 1000))
+
+/*
+ * The text first, the mark after it, and after both the READ, whose completion covers the WRITEs.
+ */
+static void setup_requests(struct our_control *control, struct our_talk *talk)
+{
+	struct our_buffer *line = &control->buffers[OUR_LINE_BUFFER];
+
+	our_setup_write_wr(control, OUR_LINE_BUFFER, &talk->exchange.buffer);
+	our_setup_read_wr(control, OUR_BACK_BUFFER, &talk->exchange.buffer);
+	control->buffers[OUR_BACK_BUFFER].sge.lkey = talk->sink->lkey;
+	talk->text_wr = line->send_wr;
+	talk->text_wr.send_flags = 0;
+	talk->text_wr.sg_list = &talk->text_sge;
+	talk->text_wr.next = &talk->mark_wr;
+	talk->mark_wr = talk->text_wr;
+	talk->mark_wr.sg_list = &talk->mark_sge;
+	talk->mark_wr.wr.rdma.remote_addr += OUR_SLOT_MARK;
+	talk->mark_wr.next = &control->buffers[OUR_BACK_BUFFER].send_wr;
+}
+
+static int say(struct our_control *control, struct our_talk *talk, const uint8_t *text,
+	       uint16_t length)
+{
+	uint8_t *line = control->buffers[OUR_LINE_BUFFER].data;
+	uint64_t mark = our_make_mark(talk->said + 1, text, length);
+	uint32_t lkey = control->data_mr->lkey;
+	struct ibv_send_wr *bad_wr;
+	int ret;
+
+	memcpy(line, text, length);
+	memcpy(line + OUR_SLOT_MARK, &mark, sizeof(mark));
+	our_setup_sge(&talk->text_sge, line, length, lkey);
+	our_setup_sge(&talk->mark_sge, line + OUR_SLOT_MARK, sizeof(mark), lkey);
+	talk->said_ns = our_now_ns();
+	ret = ibv_post_send(control->qp, length ? &talk->text_wr : &talk->mark_wr, &bad_wr);
+	if (ret)
+		return our_judge_post(control, "ibv_post_send", ret);
+	talk->saying = talk->reading = true;
+	return 0;
+}
+
+/* Checks that what has been read back is what we wrote, and whether it has been taken. */
+static int look_back(struct our_control *control, struct our_talk *talk)
+{
+	const uint8_t *back = control->buffers[OUR_BACK_BUFFER].data;
+	const uint8_t *line = control->buffers[OUR_LINE_BUFFER].data;
+	uint64_t now_ns = our_now_ns();
+
+	talk->reading = false;
+	talk->look_ns = now_ns + TURN_NS;
+	if (memcmp(back, line, talk->text_sge.length) ||
+	    memcmp(back + OUR_SLOT_MARK, line + OUR_SLOT_MARK, sizeof(uint64_t))) {
+		our_report_sentence("line %u is not in the other side's memory as it was written",
+				    talk->said + 1);
+		return EBADMSG;
+	}
+	if (our_seen(back) == talk->said + 1) {
+		talk->said++;
+		talk->saying = false;
+		control->statistics.messages++;
+		our_histogram_add(&control->statistics.round_trips, now_ns - talk->said_ns);
+		our_limit_wait(control, now_ns);
+	}
+	return 0;
+}
+
+static int react(struct our_control *control, struct our_talk *talk,
+		 const struct our_completion *completion)
+{
+	struct our_exchange *exchange = &talk->exchange;
+	int ret;
+
+	if (!our_is_exchange(completion->wr_id))
+		return look_back(control, talk);
+	ret = our_take_exchange(exchange, completion);
+	if (!ret && our_is_recv(completion->wr_id) && exchange->received[OUR_COUNT_TOLD] &&
+	    !talk->told && !control->options->quiet)
+		our_report_sentence("the other side has no more to say; Ctrl-D ends this one");
+	return ret;
+}
+
+/* Prints what the other side has said, and only then says that it may be overwritten. */
+static int hear(struct our_control *control, struct our_talk *talk)
+{
+	uint8_t *slot = control->buffers[OUR_SLOT_BUFFER].data, text[OUR_SLOT_TEXT];
+	int ret, length = our_look_at_slot(slot, talk->heard + 1, text);
+
+	if (length < 0)
+		return 0;
+	ret = our_show_line(text, (size_t)length);
+	if (ret)
+		return ret;
+	our_note_seen(slot, ++talk->heard);
+	our_limit_wait(control, our_now_ns());
+	return 0;
+}
+
+/* Our next step: a new line, a look at the last one, or the message that there are no more. */
+static int go_on(struct our_control *control, struct our_talk *talk, int limit_ms)
+{
+	uint8_t text[OUR_SLOT_TEXT];
+	int length, ret;
+
+	if (talk->saying) {
+		if (talk->reading || our_now_ns() < talk->look_ns)
+			return 0;
+		ret = our_post_send(control, OUR_BACK_BUFFER);
+		talk->reading = !ret;
+		return ret;
+	}
+	length = our_take_typed(talk, limit_ms, text);
+	if (length >= 0)
+		return say(control, talk, text, (uint16_t)length);
+	if (!talk->at_end || talk->told)
+		return 0;
+	talk->told = true;
+	return our_tell_count(control, &talk->exchange, talk->said);
+}
+
+/* One turn: takes a completion, or waits for one; if it waits for stdin, it has already waited. */
+static int take_turn(struct our_control *control, struct our_talk *talk)
+{
+	bool typing = !talk->saying && !talk->at_end;
+	struct our_completion completion;
+	int ret = go_on(control, talk, TURN_MS);
+	uint64_t until_ns = typing ? 1 : our_now_ns() + TURN_NS;
+
+	if (!ret)
+		ret = our_await_time(control, until_ns, &completion);
+	if (!ret)
+		ret = react(control, talk, &completion);
+	return ret == EAGAIN ? our_keep_waiting(control) : ret;
+}
+
+static bool is_done(const struct our_talk *talk)
+{
+	return talk->exchange.received[OUR_COUNT_TOLD] && talk->exchange.sent[OUR_COUNT_TOLD];
+}
+
+/* A side that has sent its count has nothing more in our slot: each line was taken before. */
+static int check_count(const struct our_talk *talk)
+{
+	if (our_read_count(talk->exchange.count, talk->heard) == talk->heard)
+		return 0;
+	our_report_sentence("the other side has said %llu lines, and %u were heard",
+			    (unsigned long long)talk->exchange.count, talk->heard);
+	return EPROTO;
+}
+
+/* We may know that it has left before we have taken its count, which came first. */
+static int take_last_words(struct our_control *control, struct our_talk *talk, int end)
+{
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret && !our_await_time(control, 1, &completion))
+		ret = react(control, talk, &completion);
+	return ret ? ret : end;
+}
+
+int our_talk(struct our_control *control, struct our_talk *talk)
+{
+	int ret = 0;
+
+	setup_requests(control, talk);
+	our_statistics_start(&control->statistics);
+	our_limit_wait(control, our_now_ns());
+	while (!ret && !is_done(talk)) {
+		ret = take_turn(control, talk);
+		if (!ret)
+			ret = hear(control, talk);
+	}
+	if (ret == ECONNRESET)
+		ret = take_last_words(control, talk, ret);
+	/* The other side may leave as soon as it has our count, before we know that it was sent. */
+	if (ret == ECONNRESET && talk->told && talk->exchange.received[OUR_COUNT_TOLD])
+		ret = 0;
+	our_close_buffer(&talk->open);
+	return ret ? ret : check_count(talk);
+}

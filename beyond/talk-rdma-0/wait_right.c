@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: to be compiled and looked at, next to wait_broken.c; no program contains it. Contract: the
+ * loop looks at memory each time around.
+ */
+#include "beyond/talk-rdma-0/watch.h"
+
+void wait_right(const uint64_t *word);
+
+void wait_right(const uint64_t *word)
+{
+	while (!our_look(word))
+		;
+}
