@@ -57,7 +57,7 @@ def sections(notes: bool = False) -> list[Section]:
     instructors = [Section("For instructors", existing("course/labs/*-notes.md"))] if notes else []
     return [
         Section("Concepts", [f"docs/{name}.md" for name in concepts]),
-        Section("Stages", [f"{folder(stage)}/README.md" for stage in stages()]),
+        Section("Stages", [*(f"{folder(stage)}/README.md" for stage in stages()), "beyond/README.md"]),
         Section("Labs", existing("course/README.md") + existing("course/labs/lab-?.md")),
         Section("Exercises and bug labs", ["course/exercises/README.md", *EXERCISE_PAGES, "course/bugs/README.md"]),
         Section("Reference", [f"docs/{name}.md" for name in reference]),
