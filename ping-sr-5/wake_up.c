@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-5: measures the cost of a wake-up, with a thread that sleeps until another writes into a
- * pipe. There is a pause before each write, so that the CPU sleeps, too, as it does while the
- * program waits for messages. See wake_up.h.
+ * ping-sr-5: measures the cost of a wake-up, with a thread that sleeps until another writes to it.
+ * There is a pause before each write, so that the CPU sleeps, too, as it does while the program
+ * waits for messages. See spin.h.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "measure/clock.h"
-#include "ping-sr-5/wake_up.h"
+#include "ping-sr-5/spin.h"
 #include "program/report.h"
 
 #define ROUNDS   11
@@ -23,30 +22,21 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards measured_ns */
 static uint64_t measured_ns;                             /* 0: not yet */
 
-struct sleeper {
-	int fds[2];       /* of a pipe */
-	sem_t awake;      /* posted for each byte that was read */
-	uint64_t rung_ns; /* when the last byte was written */
-	uint64_t wake_ups_ns[ROUNDS];
-};
-
-/* Sleeps as a connection does, in poll(2), and notes how long after the byte it is awake. */
-static void *sleep_and_wake(void *argument)
+/* Sleeps as a connection does, in poll(2), and answers how long ago it was woken. */
+static void *sleep_and_answer(void *argument)
 {
-	struct sleeper *sleeper = argument;
-	struct pollfd pipe = { .fd = sleeper->fds[0], .events = POLLIN };
-	char byte;
-	int i = 0;
+	struct pollfd fd = { .fd = *(const int *)argument, .events = POLLIN };
+	uint64_t ns;
 
-	while (i < ROUNDS) {
-		if (poll(&pipe, 1, -1) != 1)
+	for (;;) {
+		if (poll(&fd, 1, -1) != 1)
 			continue; /* a signal */
-		if (read(pipe.fd, &byte, 1) != 1)
-			break;
-		sleeper->wake_ups_ns[i++] = our_now_ns() - sleeper->rung_ns;
-		sem_post(&sleeper->awake);
+		if (read(fd.fd, &ns, sizeof(ns)) != sizeof(ns))
+			return NULL; /* there is nothing more to measure */
+		ns = our_now_ns() - ns;
+		if (write(fd.fd, &ns, sizeof(ns)) != sizeof(ns))
+			return NULL;
 	}
-	return NULL;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -58,46 +48,44 @@ static int compare_times(const void *a, const void *b)
 
 /*
  * The program may start beside others that keep all CPUs busy. A thread that then waits for a CPU
- * has not become more expensive to wake. So each byte is written only after the last one was read,
- * or one long wait would count for all bytes; and the result is not what most wake-ups took, but
- * what the fastest quarter did not exceed.
+ * has not become more expensive to wake. So each time is written only after the last one was
+ * answered, or one long wait would count for all; and the result is not what most wake-ups took,
+ * but what the fastest quarter did not exceed.
  */
-static int measure(struct sleeper *sleeper)
+static uint64_t measure(int fd)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
-	pthread_t thread;
-	int i, ret = pthread_create(&thread, NULL, sleep_and_wake, sleeper);
+	uint64_t took_ns[ROUNDS] = { 0 };
+	uint64_t now_ns;
+	int i;
 
-	if (ret)
-		return our_report_error("pthread_create", ret, NULL);
 	for (i = 0; i < ROUNDS; i++) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-		sleeper->rung_ns = our_now_ns();
-		if (write(sleeper->fds[1], "", 1) != 1)
+		now_ns = our_now_ns();
+		if (write(fd, &now_ns, sizeof(now_ns)) != sizeof(now_ns) ||
+		    read(fd, &took_ns[i], sizeof(took_ns[i])) != sizeof(took_ns[i]))
 			break;
-		while (sem_wait(&sleeper->awake)) /* a signal */
-			;
 	}
-	close(sleeper->fds[1]);
-	pthread_join(thread, NULL);
-	qsort(sleeper->wake_ups_ns, ROUNDS, sizeof(sleeper->wake_ups_ns[0]), compare_times);
-	measured_ns = sleeper->wake_ups_ns[ROUNDS / 4] + 1;
-	return 0;
+	qsort(took_ns, ROUNDS, sizeof(took_ns[0]), compare_times);
+	return took_ns[ROUNDS / 4] + 1;
 }
 
-static int open_and_measure(void)
+static int start_and_measure(void)
 {
-	struct sleeper sleeper = { 0 };
-	int ret;
+	pthread_t thread;
+	int fds[2], ret;
 
-	if (pipe2(sleeper.fds, O_CLOEXEC))
-		return our_report_error("pipe2", errno, NULL);
-	sem_init(&sleeper.awake, 0, 0);
-	ret = measure(&sleeper);
-	sem_destroy(&sleeper.awake);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return our_report_error("socketpair", errno, NULL);
+	ret = pthread_create(&thread, NULL, sleep_and_answer, &fds[1]);
 	if (ret)
-		close(sleeper.fds[1]);
-	close(sleeper.fds[0]);
+		our_report_error("pthread_create", ret, NULL);
+	else
+		measured_ns = measure(fds[0]);
+	close(fds[0]); /* ends the thread */
+	if (!ret)
+		pthread_join(thread, NULL);
+	close(fds[1]);
 	return ret;
 }
 
@@ -107,7 +95,7 @@ int our_measure_wake_up(uint64_t *wake_up_ns)
 
 	pthread_mutex_lock(&lock);
 	if (!measured_ns)
-		ret = open_and_measure();
+		ret = start_and_measure();
 	*wake_up_ns = measured_ns;
 	pthread_mutex_unlock(&lock);
 	return ret;

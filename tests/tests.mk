@@ -24,7 +24,7 @@ UNDEFINED = -fsanitize=undefined,bounds-strict -fno-sanitize-recover=all
 checked = $(patsubst %.c,$(TESTS)/checked/%.o,$(1))
 UNIT_PARTS = $(call checked,ping-sr-0/cm_events.c ping-sr-0/report_results.c ping-sr-0/user_data.c \
 	       blast-sr-2/sequence.c blast-sr-2/credits.c blast-sr-2/chains.c blast-sr-2/options.c \
-	       ping-sr-1/connect_info.c ping-sr-1/connect_info_wire.c ping-sr-5/spin.c ping-sr-5/wake_up.c \
+	       ping-sr-1/connect_info.c ping-sr-1/connect_info_wire.c ping-sr-5/wake_up.c \
 	       beyond/talk-rdma-0/show.c tests/fake/run_end.c)
 
 $(TESTS)/checked/%.o: %.c

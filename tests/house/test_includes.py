@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
 # A way of waiting is not to know what moves over the connection, nor who serves whom.
 WAYS = ("cm_events.c", "cm_event_thread.c", "completions.c")
 OF_WAYS = {"common", "measure", "program"}
-OF_OTHER_WAYS = {"comp_channel.h", "channels.h", "cm_events.h", "keepalive.h", "spin.h", "wake_up.h", "bare.h", "ping.h"}
+OF_OTHER_WAYS = {"comp_channel.h", "channels.h", "cm_events.h", "keepalive.h", "spin.h", "bare.h", "ping.h"}
 
 
 def tracked() -> list[str]:

@@ -8,13 +8,13 @@
 int main(void)
 {
 	Suite *const suites[] = {
-		numbers_suite(),   options_suite(),   refusals_suite(),  addresses_suite(),
-		json_suite(),      results_suite(),   histogram_suite(), statistics_suite(),
-		report_suite(),    user_data_suite(), stop_suite(),      stdout_suite(),
-		process_suite(),   transfers_suite(), sequence_suite(),  connect_info_suite(),
-		credits_suite(),   shortages_suite(), spin_suite(),      wc_status_suite(),
-		admission_suite(), output_suite(),    run_end_suite(),   wake_up_suite(),
-		show_suite(),      trace_suite(),
+		numbers_suite(), options_suite(),   refusals_suite(),  addresses_suite(),
+		json_suite(),    results_suite(),   histogram_suite(), statistics_suite(),
+		report_suite(),  user_data_suite(), stop_suite(),      stdout_suite(),
+		process_suite(), transfers_suite(), sequence_suite(),  connect_info_suite(),
+		credits_suite(), shortages_suite(), wc_status_suite(), admission_suite(),
+		output_suite(),  run_end_suite(),   wake_up_suite(),   show_suite(),
+		trace_suite(),
 	};
 
 	return suite_run(suites, UNIT_LENGTH(suites));

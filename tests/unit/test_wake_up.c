@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of ping-sr-5/wake_up.h: what a wake-up costs is measured beside other programs,
+ * Place: unit tests of ping-sr-5/spin.h: what a wake-up costs is measured beside other programs,
  * too. Here most wake-ups are late, as they are while others use the CPUs.
  */
 #include <poll.h>
 #include <time.h>
 
 #include "measure/clock.h"
-#include "ping-sr-5/wake_up.h"
+#include "ping-sr-5/spin.h"
 #include "tests/unit/unit.h"
 
 #define LATE_NS UINT64_C(100000000)

@@ -26,7 +26,6 @@ Suite *results_suite(void);
 Suite *run_end_suite(void);
 Suite *sequence_suite(void);
 Suite *shortages_suite(void);
-Suite *spin_suite(void);
 Suite *wake_up_suite(void);
 Suite *statistics_suite(void);
 Suite *stop_suite(void);
