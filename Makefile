@@ -63,7 +63,7 @@ DEVICES = devices/devices
 
 # The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
 # the left may call those to the right, never the other way round.
-ROOMS = common measure program
+ROOMS = measure common program
 MAINS = program/client_main.c program/server_main.c
 ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
 STAGE_SOURCES = $(filter-out %/stage.c beyond/ping-rc-0/stage_events.c,$(wildcard $(FOLDERS:=/*.c)))

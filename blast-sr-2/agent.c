@@ -12,6 +12,7 @@
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "program/report.h"
 #include "program/stop.h"
 
@@ -84,7 +85,7 @@ static int react(struct our_control *agent, struct our_blast *blast,
 		blast->credits_on_way--;
 	if (ret || our_completions_at_hand(agent))
 		return ret;
-	our_count_messages(agent, blast->completed);
+	our_count_messages(our_run_of(agent), blast->completed);
 	return is_batch(agent, blast) ? our_return_credits(agent, blast) : 0;
 }
 
@@ -105,21 +106,23 @@ static int receive_messages(struct our_control *agent, struct our_blast *blast)
 			return ret;
 		if (our_stop_requested())
 			return EINTR;
-		our_statistics_progress(&agent->statistics, heard_ns);
+		our_statistics_progress(&our_run_of(agent)->statistics, heard_ns);
 	}
 	return 0;
 }
 
 static int our_agent_operation(struct our_control *agent, struct our_blast *blast)
 {
+	struct our_run *run = our_run_of(agent);
 	int ret;
 
-	our_start_counting(agent, blast);
+	our_begin_stream(run, 4 * (uint64_t)agent->n_data_buffers);
+	our_count_messages(run, 0);
 	ret = receive_messages(agent, blast);
-	our_count_messages(agent, blast->completed);
-	our_statistics_end(&agent->statistics);
+	our_count_messages(run, blast->completed);
+	our_statistics_end(&run->statistics);
 	ret = our_judge_end(agent, ret, blast->completed);
-	agent->statistics.verified = !ret && agent->options->verify;
+	run->statistics.verified = !ret && agent->options->verify;
 	if (!ret)
 		ret = our_await_client(agent);
 	return ret ? ret : our_check_for_more(agent);
@@ -160,7 +163,6 @@ int our_blast_agent(struct our_control *agent)
 
 	ret = our_agent_operation(agent, &blast);
 	ret = our_report_results(agent, ret);
-	agent->statistics.stream = NULL; /* it is in `blast` */
 
 out_disconnect:
 	our_disconnect(agent); /* rdma_disconnect */

@@ -52,7 +52,6 @@ struct our_blast {
 	struct ibv_sge *sges;     /* n_sge for each buffer */
 	uint8_t *credits;         /* slots of OUR_CREDIT_LENGTH: to receive, or to send */
 	struct ibv_mr *credit_mr; /* of all slots */
-	struct our_stream_statistics stream;
 };
 
 /* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, options.c. */
@@ -139,14 +138,6 @@ int our_check_sequence(const struct our_control *agent, uint64_t message);
 int our_drain(struct our_control *control, struct our_blast *blast, uint64_t until_ns,
 	      int (*take)(struct our_control *control, struct our_blast *blast,
 			  const struct our_completion *completion));
-
-/*
- * The first prepares the statistics, of which a part is in `blast`; the second counts, after the
- * warm-up: `messages` is how many have been moved in all. What was moved together with the last of
- * the warm-up belongs to the warm-up.
- */
-void our_start_counting(struct our_control *control, struct our_blast *blast);
-void our_count_messages(struct our_control *control, uint64_t messages);
 
 /* What client and server print about themselves, and their options for the data. */
 extern const struct our_program our_blast_client_program, our_blast_server_program;

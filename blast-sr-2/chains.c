@@ -11,6 +11,7 @@
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "program/report.h"
 
 static struct our_buffer *buffer_of(const struct our_control *control, uint64_t message)
@@ -72,7 +73,7 @@ static int post_chains(struct our_control *control, struct our_blast *blast, uin
 		if (ret)
 			return ret;
 		blast->posted += length;
-		our_histogram_add(&blast->stream.wrs_per_post, length);
+		our_histogram_add(&our_run_of(control)->stream.wrs_per_post, length);
 	}
 	return 0;
 }

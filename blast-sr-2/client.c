@@ -12,6 +12,7 @@
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/stop.h"
 
@@ -74,7 +75,7 @@ static int post_messages(struct our_control *client, struct our_blast *blast)
 		left = lesser(left, messages_due(client, blast) - blast->posted);
 	n = lesser(left, room(client, blast));
 	if (!n) {
-		blast->stream.credit_stalls += left && free_buffers(client, blast);
+		our_run_of(client)->stream.credit_stalls += left && free_buffers(client, blast);
 		return 0;
 	}
 	if (client->options->verify)
@@ -118,6 +119,7 @@ static bool is_heard(const struct our_control *client, struct our_blast *blast)
 
 static int stream(struct our_control *client, struct our_blast *blast, uint64_t deadline_ns)
 {
+	struct our_run *run = our_run_of(client);
 	uint64_t now_ns, until_ns = UINT64_MAX;
 	bool heard = true;
 	int ret;
@@ -136,7 +138,7 @@ static int stream(struct our_control *client, struct our_blast *blast, uint64_t 
 			return ret;
 		if (our_stop_requested())
 			return EINTR;
-		our_count_messages(client, blast->credited);
+		our_count_messages(run, blast->credited);
 		now_ns = our_now_ns();
 		if (client->options->rate)
 			heard = is_heard(client, blast);
@@ -144,25 +146,27 @@ static int stream(struct our_control *client, struct our_blast *blast, uint64_t 
 			our_limit_wait(client, now_ns);
 		if (now_ns >= deadline_ns) /* sends no more, but waits for those under way */
 			blast->goal = blast->posted;
-		our_statistics_progress(&client->statistics, now_ns);
+		our_statistics_progress(&run->statistics, now_ns);
 	}
 	return 0;
 }
 
 static int our_client_operation(struct our_control *client, struct our_blast *blast)
 {
+	struct our_run *run = our_run_of(client);
 	uint64_t now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
 	int ret;
 
 	if (client->options->duration_s)
 		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
 	our_limit_wait(client, now_ns);
-	our_start_counting(client, blast);
+	our_begin_stream(run, 4 * (uint64_t)client->n_data_buffers);
+	our_count_messages(run, 0);
 	blast->started_ns = now_ns;
 	ret = stream(client, blast, deadline_ns);
 	/* Also those that came just before an error. */
-	our_count_messages(client, blast->credited);
-	our_statistics_end(&client->statistics);
+	our_count_messages(run, blast->credited);
+	our_statistics_end(&run->statistics);
 	return our_judge_end(client, ret, blast->credited);
 }
 
@@ -208,7 +212,6 @@ int our_blast_client(struct our_control *client, struct sockaddr *server)
 
 	ret = our_client_operation(client, &blast);
 	ret = our_report_results(client, ret);
-	client->statistics.stream = NULL; /* it is in `blast` */
 
 out_disconnect:
 	our_disconnect(client); /* rdma_disconnect */

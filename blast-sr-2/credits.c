@@ -12,6 +12,7 @@
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "program/report.h"
 
 int our_setup_credits(struct our_control *control, struct our_blast *blast, uint32_t slots)
@@ -102,7 +103,7 @@ int our_take_credits(struct our_control *client, struct our_blast *blast,
 	if (ret)
 		return ret;
 	blast->credited += credits;
-	blast->stream.credit_messages++;
+	our_run_of(client)->stream.credit_messages++;
 	return 0;
 }
 
@@ -128,7 +129,7 @@ static int send_credits(struct our_control *agent, struct our_blast *blast, uint
 		return our_judge_post(agent, "ibv_post_send", ret);
 	blast->next_credit = (blast->next_credit + 1) % OUR_CREDIT_SENDS;
 	blast->credits_on_way++;
-	blast->stream.credit_messages++;
+	our_run_of(agent)->stream.credit_messages++;
 	return 0;
 }
 

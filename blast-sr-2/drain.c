@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * blast-sr-2: shared by client and agent: takes completions in batches, and counts messages. See
- * blast.h.
+ * blast-sr-2: shared by client and agent: takes completions in batches. See blast.h.
  */
 #include "blast-sr-2/blast.h"
 #include "common/transfer_completion.h"
+#include "measure/run.h"
 
 int our_drain(struct our_control *control, struct our_blast *blast, uint64_t until_ns,
 	      int (*take)(struct our_control *control, struct our_blast *blast,
@@ -19,7 +19,7 @@ int our_drain(struct our_control *control, struct our_blast *blast, uint64_t unt
 		ret = our_await_time(control, until_ns, &completion);
 	if (ret)
 		return ret;
-	our_histogram_add(&blast->stream.completions_per_poll,
+	our_histogram_add(&our_run_of(control)->stream.completions_per_poll,
 			  1 + (uint64_t)our_completions_at_hand(control));
 	ret = take(control, blast, &completion);
 	while (!ret && our_completions_at_hand(control)) {
@@ -28,29 +28,4 @@ int our_drain(struct our_control *control, struct our_blast *blast, uint64_t unt
 			ret = take(control, blast, &completion);
 	}
 	return ret;
-}
-
-void our_start_counting(struct our_control *control, struct our_blast *blast)
-{
-	struct our_statistics *statistics = &control->statistics;
-
-	our_statistics_prepare(statistics, control->count, control->data_size);
-	our_statistics_add_stream(statistics, &blast->stream);
-	our_statistics_want_progress(statistics, control->options->quiet);
-	/* Credits come in batches: in a short run, a warm-up would leave nothing to measure. */
-	if (control->count <= 4 * (uint64_t)control->n_data_buffers)
-		statistics->warm_up = 0;
-	our_count_messages(control, 0);
-}
-
-void our_count_messages(struct our_control *control, uint64_t messages)
-{
-	struct our_statistics *statistics = &control->statistics;
-
-	if (!statistics->started_ns && messages >= statistics->warm_up) {
-		statistics->warm_up = messages;
-		our_statistics_start(statistics);
-	}
-	if (statistics->started_ns)
-		statistics->messages = messages - statistics->warm_up;
 }

@@ -45,16 +45,16 @@ int our_poll_cq(struct our_control *control)
 	struct our_batch *batch = &control->batch;
 	int polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
 
-	control->statistics.cq_polls++;
+	control->counters.polls++;
 	if (polled < 0)
 		return -our_report_error("ibv_poll_cq", EIO, NULL);
 	if (control->keepalive.under_way)
 		polled = our_take_out_keepalive(control, batch->wc, polled);
 	if (!polled) {
-		control->statistics.cq_empty_polls++;
+		control->counters.empty_polls++;
 		return 0;
 	}
-	control->statistics.completions += (uint64_t)polled;
+	control->counters.completions += (uint64_t)polled;
 	control->keepalive.heard = true;
 	batch->next = 0;
 	batch->polled = polled;

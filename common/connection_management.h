@@ -195,7 +195,7 @@ bool our_start_disconnect(struct our_control *control);
  * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. If the id is
  * destroyed earlier, a lost request is not repeated, and the peer never learns of it. Returns
  * seconds, never 0: long enough for a request to be repeated once, and longer after a complete run
- * (statistics.complete). To be called by the connection's own thread. See rdma_disconnect(3).
+ * (control->complete). To be called by the connection's own thread. See rdma_disconnect(3).
  */
 uint64_t our_disconnect_limit_s(const struct our_control *control);
 

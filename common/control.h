@@ -14,7 +14,6 @@
 #include <rdma/rdma_cma.h>
 
 #include "measure/clock.h"
-#include "measure/statistics.h"
 #include "program/options.h"
 
 #define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
@@ -82,6 +81,7 @@ struct our_control {
 	const struct our_options *options; /* what the user typed; shared */
 	const char *role;                  /* "client", "listener" or "agent" */
 	struct our_waiting waiting;
+	void *user; /* may be set: the library does not look at it */
 	const struct our_connect_info_ops *connect_info; /* NULL: nothing is told */
 
 	/* Connection management */
@@ -95,6 +95,7 @@ struct our_control {
 	bool accepted; /* was connected; an agent also counts for -n */
 	bool quietly;  /* client: does not report that nobody listens, as it tries again */
 	bool leaving;  /* the tear-down has begun */
+	bool complete; /* may be set: all went as planned, so the peer will answer a disconnect */
 	int ended;     /* how the connection has ended, by CM events so far: see our_cm_end */
 
 	/* The device and both addresses, once they are known: see our_learn_device */
@@ -145,7 +146,10 @@ struct our_control {
 	uint32_t n_buffers;
 	struct our_buffer *buffers;
 
-	struct our_statistics statistics;
+	/* What waiting has cost so far */
+	struct our_counters {
+		uint64_t polls, empty_polls, completions, sleeps, empty_wake_ups;
+	} counters;
 };
 
 /*

@@ -75,7 +75,7 @@ uint64_t our_disconnect_limit_s(const struct our_control *control)
 	 * soft-RoCE repeats the request after 5 or 6 s (docs/drivers.md). Two requests are enough
 	 * for a peer that may be dead, or when we were told to stop and should not stay long.
 	 */
-	return control->statistics.complete && !our_stop_requested() ? 20 : 7;
+	return control->complete && !our_stop_requested() ? 20 : 7;
 }
 
 uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_event_type expected)

@@ -27,21 +27,12 @@ struct our_agent_ops {
 	int (*start)(struct our_control *agent, void *state);
 	void (*stop)(struct our_control *agent, void *state);
 
-	/* Prepares the statistics. To be called before the connection is established. */
-	void (*begin)(struct our_control *agent);
-
 	/*
-	 * Does what a completion requires: takes the message, and answers it. Returns 0, or an errno
-	 * value, which is reported unless it is ECONNRESET.
+	 * Does what a completion requires: takes the message, and answers it, which it counts in the
+	 * agent's run (our_count_answer). Returns 0, or an errno value, which is reported unless it is ECONNRESET.
 	 */
 	int (*react)(struct our_control *agent, void *state,
 		     const struct our_completion *completion);
-
-	/* Whether every expected message has been answered. */
-	bool (*is_done)(const struct our_control *agent, const void *state);
-
-	/* Ends the measurement, and judges `ret`, the result of the operation: see our_judge_end. */
-	int (*end)(struct our_control *agent, const void *state, int ret);
 };
 
 /* What its stage.c says of a stage. */
@@ -95,7 +86,7 @@ int our_looping_listener(struct our_control *listener);  /* ping-sr-4/server.c *
 /* ---- report_results.c: what the connection measured ---- */
 
 /*
- * Prints control->statistics on stdout, as the options say. To be called while the device is open,
+ * Prints the statistics of its run on stdout, as the options say. To be called while the device is open,
  * after our_statistics_end. Returns the errno value of a stdout that cannot be written to, reported; or
  * `ret`, how the run has ended. Any thread.
  */

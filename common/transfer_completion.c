@@ -286,6 +286,6 @@ static int judge_end(struct our_control *control, int ret, uint64_t messages)
 int our_judge_end(struct our_control *control, int ret, uint64_t messages)
 {
 	ret = judge_end(control, ret, messages);
-	control->statistics.complete = !ret;
+	control->complete = !ret;
 	return ret;
 }

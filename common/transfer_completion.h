@@ -116,7 +116,7 @@ bool our_flush_may_be_early(const struct our_control *control);
  * CM said so, for which it may wait a little: a flush alone may have another cause.
  *
  * Returns 0; EINTR when the program was asked to stop, and nothing worse happened; otherwise `ret`,
- * reported by now. Sets statistics.complete. To be called by the connection's own thread.
+ * reported by now. Sets control->complete. To be called by the connection's own thread.
  */
 int our_judge_end(struct our_control *control, int ret, uint64_t messages);
 

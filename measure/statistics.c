@@ -86,11 +86,6 @@ static void forget_warm_up(struct our_statistics *statistics)
 		reset_stream(statistics->stream);
 	our_histogram_reset(&statistics->round_trips);
 	statistics->messages = 0;
-	statistics->cq_polls = 0;
-	statistics->cq_empty_polls = 0;
-	statistics->completions = 0;
-	statistics->sleeps = 0;
-	statistics->empty_wake_ups = 0;
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "common/connection_management.h"
 #include "common/device.h"
 #include "common/stage.h"
+#include "measure/run.h"
 #include "program/admission.h"
 #include "program/report.h"
 
@@ -37,7 +38,7 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_control_struct(listener->options, "agent", &listener->waiting, &agent);
+	ret = our_create_run(listener->options, "agent", &listener->waiting, &agent);
 	if (ret) {
 		/*
 		 * The client is refused without a reason: the listener's private data may be in
@@ -65,7 +66,7 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 
 err_refuse:
 	our_refuse_request(agent, cm_id, ret);
-	our_destroy_control_struct(agent);
+	our_destroy_run(agent);
 	our_note_failure(listener->admission, ret);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include "common/memory_registration.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 
 /*
@@ -15,17 +16,18 @@
 static int our_agent_operation(struct our_control *agent)
 {
 	struct our_echo echo = { .received = OUR_PING_NO_BUFFER };
+	struct our_run *run = our_run_of(agent);
 	struct our_completion completion;
 	int ret = 0;
 
-	our_begin_echoes(agent);
-	our_statistics_want_progress(&agent->statistics, agent->options->quiet);
-	while (!ret && echo.echoed != agent->count) {
+	our_begin_answers(run);
+	our_statistics_want_progress(&run->statistics, agent->options->quiet);
+	while (!ret && run->message != agent->count) {
 		ret = our_await_client_message(agent, &completion); /* ibv_poll_cq: completions.c */
 		if (!ret)
 			ret = our_ping_react(agent, &echo, &completion); /* react.c */
 	}
-	ret = our_end_echoes(agent, &echo, ret);
+	ret = our_end_run(run, ret);
 	if (!ret)
 		ret = our_await_client(agent);
 	return ret ? ret : our_check_for_more(agent);

@@ -14,6 +14,7 @@
 #include "common/connection_management.h"
 #include "common/waiting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "program/report.h"
 #include "program/stop.h"
 
@@ -174,7 +175,7 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 /* Says once what the program waits for, if nothing has come since the last look. */
 static int idle(struct our_control *control, uint64_t now_ns)
 {
-	const struct our_statistics *statistics = &control->statistics;
+	const struct our_statistics *statistics = &our_run_of(control)->statistics;
 	uint64_t message = statistics->messages + 1;
 
 	if (now_ns <= control->keepalive.due_ns)

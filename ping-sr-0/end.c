@@ -9,6 +9,7 @@
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/admission.h"
 #include "program/report.h"
@@ -49,7 +50,7 @@ int our_check_for_more(struct our_control *agent)
 			continue;
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
 				    agent->count);
-		agent->statistics.complete = false;
+		agent->complete = false;
 		return EPROTO;
 	}
 	return polled < 0 ? our_report_error("ibv_poll_cq", EIO, NULL) : 0;
@@ -71,7 +72,7 @@ void our_dismiss(struct our_control *agent, int error)
 	uint64_t memory = agent->memory;
 	bool accepted = agent->accepted;
 
-	our_destroy_control_struct(agent);
+	our_destroy_run(agent);
 	our_note_leave(admission, memory, accepted, error); /* last: the server may end now */
 }
 

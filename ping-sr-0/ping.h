@@ -15,10 +15,8 @@
 
 /* The state of an agent; only the connection's own thread uses it. */
 struct our_echo {
-	uint64_t echoed;  /* messages */
-	uint64_t sent_ns; /* when the last echo was posted; 0: none yet */
-	int received;     /* the buffer with the message to be echoed, or OUR_PING_NO_BUFFER */
-	bool sending;     /* the last echo's send has not completed */
+	int received; /* the buffer with the message to be echoed, or OUR_PING_NO_BUFFER */
+	bool sending; /* the last echo's send has not completed */
 };
 
 /* Two buffers, so that no message arrives in one that is still being sent. */
@@ -41,9 +39,7 @@ int our_await_client_message(struct our_control *agent, struct our_completion *c
 
 /* The agent's reactions: see struct our_agent_ops. react.c. */
 extern const struct our_agent_ops our_echoes;
-void our_begin_echoes(struct our_control *agent);
 int our_ping_react(struct our_control *agent, void *echo, const struct our_completion *completion);
-int our_end_echoes(struct our_control *agent, const void *echo, int ret);
 
 /* What client and server print about themselves, and their options for the data. */
 extern const struct our_program our_ping_client_program, our_ping_server_program;

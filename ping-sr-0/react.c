@@ -10,6 +10,7 @@
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 
@@ -45,14 +46,6 @@ static void stop_echoes(struct our_control *agent, void *state)
 	our_unsetup_qp(agent);
 }
 
-void our_begin_echoes(struct our_control *agent)
-{
-	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
-	if (!agent->statistics.warm_up)
-		our_statistics_start(&agent->statistics);
-	our_limit_wait(agent, our_now_ns());
-}
-
 static int take_message(struct our_control *agent, struct our_echo *echo,
 			const struct our_completion *completion)
 {
@@ -60,7 +53,7 @@ static int take_message(struct our_control *agent, struct our_echo *echo,
 
 	if (ret)
 		return ret;
-	if (echo->echoed == agent->count) {
+	if (our_run_of(agent)->message == agent->count) {
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
 				    agent->count);
 		return EPROTO;
@@ -72,7 +65,6 @@ static int take_message(struct our_control *agent, struct our_echo *echo,
 /* Sends the message back from the buffer that it came in. */
 static int send_back(struct our_control *agent, struct our_echo *echo)
 {
-	struct our_statistics *statistics = &agent->statistics;
 	uint32_t buffer = (uint32_t)echo->received;
 	uint64_t now_ns = our_now_ns();
 	int ret;
@@ -83,16 +75,9 @@ static int send_back(struct our_control *agent, struct our_echo *echo)
 	ret = our_post_send(agent, buffer);
 	if (ret)
 		return ret;
-	if (echo->sent_ns)
-		our_histogram_add(&statistics->round_trips, now_ns - echo->sent_ns);
-	statistics->messages++;
 	echo->received = OUR_PING_NO_BUFFER;
 	echo->sending = true;
-	echo->sent_ns = now_ns;
-	our_limit_wait(agent, now_ns);
-	if (++echo->echoed == statistics->warm_up)
-		our_statistics_start(statistics);
-	our_statistics_progress(statistics, now_ns);
+	our_count_answer(our_run_of(agent), now_ns);
 	return 0;
 }
 
@@ -115,23 +100,9 @@ int our_ping_react(struct our_control *agent, void *state, const struct our_comp
 	return ret;
 }
 
-static bool is_done(const struct our_control *agent, const void *state)
-{
-	return ((const struct our_echo *)state)->echoed == agent->count;
-}
-
-int our_end_echoes(struct our_control *agent, const void *state, int ret)
-{
-	our_statistics_end(&agent->statistics);
-	return our_judge_end(agent, ret, ((const struct our_echo *)state)->echoed);
-}
-
 const struct our_agent_ops our_echoes = {
 	.state_size = sizeof(struct our_echo),
 	.start = start_echoes,
-	.begin = our_begin_echoes,
 	.react = our_ping_react,
-	.is_done = is_done,
-	.end = our_end_echoes,
 	.stop = stop_echoes,
 };

@@ -6,6 +6,7 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "measure/results.h"
+#include "measure/run.h"
 #include "program/addresses.h"
 
 static enum our_results_form wanted_form(const struct our_options *options)
@@ -27,7 +28,8 @@ static const char *address_text(const struct sockaddr_storage *address, char *te
 int our_report_results(const struct our_control *control, int ret)
 {
 	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
-	const struct our_measured run = {
+	struct our_run *run = our_run_of(control);
+	const struct our_measured measured = {
 		.stage = control->options->program->stage,
 		.program = control->options->program->name,
 		.role = control->role,
@@ -36,8 +38,10 @@ int our_report_results(const struct our_control *control, int ret)
 		.local_address = address_text(&control->local_address, local),
 		.peer_address = address_text(&control->peer_address, peer),
 	};
+	int shown;
 
-	int shown = our_show_results(&run, &control->statistics, wanted_form(control->options));
-
+	our_take_counters(run);
+	run->statistics.complete = control->complete;
+	shown = our_show_results(&measured, &run->statistics, wanted_form(control->options));
 	return shown ? shown : ret; /* EINTR is no failure; results that are lost are */
 }

@@ -75,7 +75,7 @@ int our_wait_for_notification(struct our_control *control, struct our_comp_chann
 	};
 	struct timespec left;
 
-	control->statistics.sleeps++;
+	control->counters.sleeps++;
 	if (ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left), NULL) > 0 &&
 	    fds[0].revents)
 		return take_cq_event(channel);
@@ -131,7 +131,7 @@ static int await(struct our_control *control)
 		polled = our_poll_cq(control); /* ibv_poll_cq: drain */
 		if (polled || ret)
 			break;
-		control->statistics.empty_wake_ups += woken;
+		control->counters.empty_wake_ups += woken;
 		if (!channel->armed) {
 			ret = our_arm_cq(control, channel); /* ibv_req_notify_cq */
 			if (ret)

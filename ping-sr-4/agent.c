@@ -10,6 +10,7 @@
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"
 #include "program/report.h"
@@ -53,7 +54,7 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 	ret = setup_and_accept(control, agent->state);
 	if (ret)
 		goto err_free_agent;
-	our_stage.reactions->begin(control);
+	our_begin_answers(our_run_of(control));
 	*created = agent;
 	return 0;
 
@@ -95,6 +96,7 @@ static bool has_gone(const struct our_control *control, int ret)
 bool our_end_agent(struct our_agent *agent, int ret)
 {
 	struct our_control *control = agent->control;
+	struct our_run *run = our_run_of(control);
 	bool answers;
 
 	/* A client leaves when it has everything, or when its time (-D) is over. */
@@ -103,9 +105,9 @@ bool our_end_agent(struct our_agent *agent, int ret)
 	/*
 	 * A client that has everything, and has gone, need not have acknowledged the last message.
 	 */
-	if (our_stage.reactions->is_done(control, agent->state) && has_gone(control, ret))
+	if (run->message == control->count && has_gone(control, ret))
 		ret = 0;
-	ret = our_stage.reactions->end(control, agent->state, ret);
+	ret = our_end_run(run, ret);
 	agent->ended = our_report_results(control, ret);
 	answers = our_start_disconnect(control);
 	control->wait_until_ns = our_end_of_wait(our_disconnect_limit_s(control));

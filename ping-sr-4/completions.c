@@ -97,7 +97,7 @@ static int wait_for_notification(struct our_control *control, bool *woken)
 	struct our_control *same; /* the channel has only this CQ */
 	int ret;
 
-	control->statistics.sleeps++;
+	control->counters.sleeps++;
 	ret = our_poll(fds, 3, our_wake_up_ns(control));
 	*woken = fds[0].revents;
 	if (ret)
@@ -120,7 +120,7 @@ static int await(struct our_control *control)
 			return ret;
 		if (end)
 			return end;
-		control->statistics.empty_wake_ups += woken;
+		control->counters.empty_wake_ups += woken;
 		ret = wait_for_notification(control, &woken);
 		if (ret && ret != ECONNRESET)
 			return ret;

@@ -128,10 +128,10 @@ int our_handle_completions(struct our_server *server, size_t device)
 		ret = our_take_cq_event(channel, &control);
 		if (ret)
 			return ret == EAGAIN ? 0 : ret;
-		control->statistics.sleeps++;
-		before = control->statistics.completions;
+		control->counters.sleeps++;
+		before = control->counters.completions;
 		ret = our_drain_agent(control->agent);
-		control->statistics.empty_wake_ups += control->statistics.completions == before;
+		control->counters.empty_wake_ups += control->counters.completions == before;
 		if (ret)
 			our_end_by_itself(control->agent, ret);
 	}

@@ -3,6 +3,7 @@
  * main of every client: reads the command line, and runs the stage's client. See common/stage.h.
  */
 #include "common/stage.h"
+#include "measure/run.h"
 #include "program/stop.h"
 
 int main(int argc, char **argv)
@@ -24,13 +25,13 @@ int main(int argc, char **argv)
 	ret = our_catch_signals();
 	if (ret)
 		goto out_unprocess_options;
-	ret = our_create_control_struct(&options, "client", waiting, &client);
+	ret = our_create_run(&options, "client", waiting, &client);
 	if (ret)
 		goto out_unprocess_options;
 
 	client->connect_info = our_stage.connect_info;
 	ret = our_run_client(client);
-	our_destroy_control_struct(client);
+	our_destroy_run(client);
 out_unprocess_options:
 	our_unprocess_options(&options);
 	return our_exit_status(ret);

@@ -4,6 +4,7 @@
  */
 #include "common/connect_info.h"
 #include "common/stage.h"
+#include "measure/run.h"
 #include "program/admission.h"
 #include "program/stop.h"
 
@@ -28,7 +29,7 @@ int main(int argc, char **argv)
 	ret = our_catch_signals();
 	if (ret)
 		goto out_unprocess_options;
-	ret = our_create_control_struct(&options, "listener", &our_stage.waiting, &listener);
+	ret = our_create_run(&options, "listener", &our_stage.waiting, &listener);
 	if (ret)
 		goto out_unprocess_options;
 	our_open_admission(&admission, &options);
@@ -36,7 +37,7 @@ int main(int argc, char **argv)
 	listener->connect_info = our_stage.connect_info;
 
 	ret = our_stage.listener(listener);
-	our_destroy_control_struct(listener);
+	our_destroy_run(listener);
 out_unprocess_options:
 	our_unprocess_options(&options);
 	return our_exit_status(ret);

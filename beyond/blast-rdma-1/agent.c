@@ -6,6 +6,7 @@
  */
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "common/stage.h"
+#include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
@@ -41,15 +42,15 @@ static int check_last_message(const struct our_control *agent, uint64_t count)
 	return ret;
 }
 
-static int our_agent_operation(struct our_control *agent, struct our_one_sided *one_sided,
-			       struct our_stream_statistics *stream)
+static int our_agent_operation(struct our_control *agent, struct our_one_sided *one_sided)
 {
+	struct our_run *run = our_run_of(agent);
 	int ret = our_serve_memory(agent, one_sided);
 
-	our_statistics_add_stream(&agent->statistics, stream);
+	our_statistics_add_stream(&run->statistics, &run->stream);
 	if (!ret)
 		ret = check_last_message(agent, one_sided->exchange.count);
-	agent->statistics.complete = !ret;
+	agent->complete = !ret;
 	if (!ret)
 		ret = our_await_client(agent);
 	return ret ? ret : our_check_for_more(agent);
@@ -58,7 +59,6 @@ static int our_agent_operation(struct our_control *agent, struct our_one_sided *
 int our_stream_writes_agent(struct our_control *agent)
 {
 	bool read = our_write_options.read;
-	struct our_stream_statistics stream;
 	struct our_one_sided one_sided;
 	int ret;
 
@@ -79,9 +79,8 @@ int our_stream_writes_agent(struct our_control *agent)
 	if (ret)
 		goto out_disconnect;
 
-	ret = our_agent_operation(agent, &one_sided, &stream);
+	ret = our_agent_operation(agent, &one_sided);
 	ret = our_report_results(agent, ret);
-	agent->statistics.stream = NULL; /* it ends with this function */
 
 out_disconnect:
 	our_disconnect(agent); /* rdma_disconnect */

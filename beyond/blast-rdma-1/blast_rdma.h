@@ -26,7 +26,6 @@ struct our_write_stream {
 	uint64_t posted;
 	uint64_t completed; /* signaled or not */
 	uint64_t started_ns;
-	struct our_stream_statistics statistics;
 };
 
 /*

@@ -11,6 +11,7 @@
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 #include "program/stop.h"
@@ -21,34 +22,6 @@
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-static void start_counting(struct our_control *client, struct our_write_stream *stream)
-{
-	struct our_statistics *statistics = &client->statistics;
-
-	stream->goal = client->count;
-	our_statistics_prepare(statistics, client->count, client->data_size);
-	our_statistics_add_stream(statistics, &stream->statistics);
-	our_statistics_want_progress(statistics, client->options->quiet);
-	/*
-	 * Completions come for whole chains: in a short run, a warm-up would leave nothing to
-	 * measure.
-	 */
-	if (client->count <= 4 * (uint64_t)client->n_buffers)
-		statistics->warm_up = 0;
-}
-
-static void count_messages(struct our_control *client, uint64_t messages)
-{
-	struct our_statistics *statistics = &client->statistics;
-
-	if (!statistics->started_ns && messages >= statistics->warm_up) {
-		statistics->warm_up = messages;
-		our_statistics_start(statistics);
-	}
-	if (statistics->started_ns)
-		statistics->messages = messages - statistics->warm_up;
 }
 
 /*
@@ -105,7 +78,7 @@ static int post_chain(struct our_control *client, struct our_write_stream *strea
 	if (ret)
 		return our_judge_post(client, "ibv_post_send", ret);
 	stream->posted += n;
-	our_histogram_add(&stream->statistics.wrs_per_post, n);
+	our_histogram_add(&our_run_of(client)->stream.wrs_per_post, n);
 	return 0;
 }
 
@@ -153,7 +126,7 @@ static int take_completions(struct our_control *client, struct our_write_stream 
 		ret = our_await_completion(client, &completion);
 	if (ret)
 		return ret == EAGAIN ? 0 : ret;
-	our_histogram_add(&stream->statistics.completions_per_poll,
+	our_histogram_add(&our_run_of(client)->stream.completions_per_poll,
 			  1 + (uint64_t)our_completions_at_hand(client));
 	ret = take(client, stream, &completion);
 	while (!ret && our_completions_at_hand(client)) {
@@ -166,6 +139,7 @@ static int take_completions(struct our_control *client, struct our_write_stream 
 
 static int move_messages(struct our_control *client, struct our_write_stream *stream)
 {
+	struct our_run *run = our_run_of(client);
 	uint64_t now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
 	int ret = 0;
 
@@ -173,12 +147,12 @@ static int move_messages(struct our_control *client, struct our_write_stream *st
 		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
 	stream->started_ns = now_ns;
 	our_limit_wait(client, now_ns);
-	count_messages(client, stream->completed);
+	our_count_messages(run, stream->completed);
 	while (!ret && stream->completed < stream->goal) {
 		ret = post_chains(client, stream);
 		if (!ret)
 			ret = take_completions(client, stream);
-		count_messages(client, stream->completed);
+		our_count_messages(run, stream->completed);
 		now_ns = our_now_ns();
 		/*
 		 * Sends no more, but waits for those under way, because the agent is told their
@@ -186,7 +160,7 @@ static int move_messages(struct our_control *client, struct our_write_stream *st
 		 */
 		if (now_ns >= deadline_ns || our_stop_requested())
 			stream->goal = stream->posted;
-		our_statistics_progress(&client->statistics, now_ns);
+		our_statistics_progress(&run->statistics, now_ns);
 	}
 	return ret;
 }
@@ -212,10 +186,12 @@ static void setup_requests(struct our_control *client, const struct our_remote_b
 
 static int our_client_operation(struct our_control *client, struct our_write_stream *stream)
 {
+	struct our_run *run = our_run_of(client);
 	struct our_one_sided *one_sided = &stream->one_sided;
 	int ret;
 
-	start_counting(client, stream);
+	stream->goal = client->count;
+	our_begin_stream(run, 4 * (uint64_t)client->n_buffers);
 	ret = our_start_exchange(client, one_sided); /* where the agent's buffer is */
 	if (!ret && our_write_options.read)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
@@ -232,7 +208,7 @@ static int our_client_operation(struct our_control *client, struct our_write_str
 	 */
 	if (!ret)
 		ret = our_end_exchange(client, one_sided, stream->completed);
-	our_statistics_end(&client->statistics);
+	our_statistics_end(&run->statistics);
 	return our_judge_end(client, ret, stream->completed);
 }
 
@@ -284,7 +260,6 @@ int our_stream_writes_client(struct our_control *client, struct sockaddr *server
 
 	ret = our_client_operation(client, &stream);
 	ret = our_report_results(client, ret);
-	client->statistics.stream = NULL; /* it ends with this function */
 
 out_disconnect:
 	our_disconnect(client); /* rdma_disconnect */

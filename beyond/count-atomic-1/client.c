@@ -11,7 +11,7 @@
 #include "beyond/count-atomic-1/count_atomic.h"
 #include "common/device.h"
 #include "common/stage.h"
-#include "ping-sr-0/run.h"
+#include "measure/run.h"
 #include "program/report.h"
 
 static uint64_t own_name(const struct our_one_sided *one_sided)
@@ -122,34 +122,34 @@ static int check_words(const struct our_remote_buffer *words)
 static int our_client_operation(struct our_control *client, struct our_one_sided *one_sided)
 {
 	uint64_t found = 0, least = 0;
-	struct our_run run;
+	struct our_run *run = our_run_of(client);
 	int ret;
 
-	our_begin_run(&run, client);
+	our_begin_run(run);
 	ret = our_start_exchange(client, one_sided); /* where the server's words are */
 	if (!ret)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	if (!ret)
 		ret = check_words(&one_sided->exchange.buffer);
-	while (!ret && our_wants_message(&run)) { /* -c, -D, Ctrl-C */
-		ret = our_await_turn(&run);
+	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
+		ret = our_await_turn(run);
 		if (ret)
 			break;
-		our_start_clock(&run);
+		our_start_clock(run);
 		if (our_count_options.lock)
 			ret = count_with_lock(client, one_sided, &found);
 		else
 			ret = our_fetch_and_add(client, one_sided, OUR_COUNTER, 1, &found);
 		if (ret)
 			break;
-		our_stop_clock(&run);
+		our_stop_clock(run);
 		if (client->options->verify)
-			ret = check_found(run.message, found, &least);
+			ret = check_found(run->message, found, &least);
 	}
-	our_statistics_end(&client->statistics);
+	our_statistics_end(&run->statistics);
 	if (!ret)
-		ret = our_end_exchange(client, one_sided, run.message); /* how often it counted */
-	return our_end_run(&run, ret);
+		ret = our_end_exchange(client, one_sided, run->message); /* how often it counted */
+	return our_end_run(run, ret);
 }
 
 int our_count_client(struct our_control *client, struct sockaddr *server)

@@ -12,6 +12,7 @@
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 #include "program/stop.h"
@@ -59,18 +60,19 @@ static int await_last_send(struct our_control *agent, struct our_echo *echo)
 static int our_agent_operation(struct our_control *agent)
 {
 	struct our_echo echo = { .received = OUR_PING_NO_BUFFER };
+	struct our_run *run = our_run_of(agent);
 	struct our_completion completion;
 	int ret = 0;
 
-	our_begin_echoes(agent);
-	our_statistics_want_progress(&agent->statistics, agent->options->quiet);
-	while (!ret && echo.echoed != agent->count) {
+	our_begin_answers(run);
+	our_statistics_want_progress(&run->statistics, agent->options->quiet);
+	while (!ret && run->message != agent->count) {
 		ret = our_await_client_message(agent, &completion); /* ibv_poll_cq: completions.c */
 		if (!ret)
 			ret = our_ping_react(agent, &echo,
 					     &completion); /* ibv_post_send: react.c */
 	}
-	ret = our_end_echoes(agent, &echo, ret);
+	ret = our_end_run(run, ret);
 	if (!ret)
 		ret = await_last_send(agent, &echo);
 	if (!ret)

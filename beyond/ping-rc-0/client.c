@@ -8,8 +8,8 @@
 #include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/run.h"
 #include "ping-sr-0/user_data.h"
 
 /* Waits until the message is sent and has come back; either may complete first. */
@@ -38,30 +38,30 @@ static int await_send_and_recv(struct our_control *client)
 /* The first receive was posted before the connection, so there is always one for the next message. */
 static int our_client_operation(struct our_control *client)
 {
-	struct our_run run;
+	struct our_run *run = our_run_of(client);
 	int ret = 0;
 
-	our_begin_run(&run, client);
-	while (!ret && our_wants_message(&run)) { /* -c, -D, Ctrl-C */
+	our_begin_run(run);
+	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
 		if (client->options->verify)
-			our_setup_user_data(client, OUR_SEND_BUFFER, run.message);
-		ret = our_await_turn(&run); /* --rate */
+			our_setup_user_data(client, OUR_SEND_BUFFER, run->message);
+		ret = our_await_turn(run); /* --rate */
 		if (ret)
 			break;
-		our_start_clock(&run);
+		our_start_clock(run);
 		ret = our_post_send(client, OUR_SEND_BUFFER); /* ibv_post_send */
 		if (ret)
 			break;
 		ret = await_send_and_recv(client);
 		if (ret)
 			break;
-		our_stop_clock(&run);
+		our_stop_clock(run);
 		if (client->options->verify)
-			ret = our_verify_data(client, OUR_RECV_BUFFER, run.message);
+			ret = our_verify_data(client, OUR_RECV_BUFFER, run->message);
 		if (!ret)
 			ret = our_post_recv(client, OUR_RECV_BUFFER); /* ibv_post_recv: the next */
 	}
-	return our_end_run(&run, ret);
+	return our_end_run(run, ret);
 }
 
 int our_bare_client(struct our_control *client, struct sockaddr *server)

@@ -14,6 +14,7 @@
 
 #include "beyond/ping-rc-0/bare.h"
 #include "common/device.h"
+#include "measure/run.h"
 #include "program/addresses.h"
 #include "program/admission.h"
 #include "program/report.h"
@@ -115,7 +116,7 @@ static int make_agent(struct our_control *listener, int client, struct our_contr
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_control_struct(listener->options, "agent", &listener->waiting, &agent);
+	ret = our_create_run(listener->options, "agent", &listener->waiting, &agent);
 	if (ret)
 		goto err_close;
 	agent->admission = listener->admission;
@@ -134,7 +135,7 @@ err_dismiss:
 	our_dismiss(agent, ret);
 	return ret;
 err_destroy_control_struct:
-	our_destroy_control_struct(agent);
+	our_destroy_run(agent);
 err_close:
 	close(client);
 	our_note_failure(listener->admission, ret);

@@ -11,6 +11,7 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "program/report.h"
 
 /*
@@ -25,7 +26,7 @@ static int admit_to_memory(struct our_control *agent, struct our_one_sided *one_
 	 */
 	if (our_is_iwarp(agent))
 		agent->keepalive.asks_nobody = true;
-	our_statistics_start(&agent->statistics);
+	our_start_measuring(our_run_of(agent));
 	our_limit_wait(agent, our_now_ns());
 	return our_tell_buffer(agent, &one_sided->exchange, one_sided->open); /* ibv_post_send */
 }
@@ -33,12 +34,13 @@ static int admit_to_memory(struct our_control *agent, struct our_one_sided *one_
 /* The client is done: it may no longer access our memory. */
 static int end_with_count(struct our_control *agent, struct our_one_sided *one_sided)
 {
+	struct our_run *run = our_run_of(agent);
 	struct our_exchange *exchange = &one_sided->exchange;
 
 	our_close_buffer(&one_sided->open); /* ibv_dereg_mr */
 	exchange->count = our_read_count(exchange->count, agent->count);
-	agent->statistics.messages = exchange->count;
-	our_statistics_end(&agent->statistics);
+	run->statistics.messages = exchange->count;
+	our_statistics_end(&run->statistics);
 	our_limit_wait(agent, our_now_ns());
 	return our_tell_count(agent, exchange, 0); /* of WRITEs and READs, none */
 }
@@ -56,11 +58,12 @@ static int check_count(const struct our_control *agent, uint64_t count)
 
 int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided)
 {
+	struct our_run *run = our_run_of(agent);
 	struct our_exchange *exchange = &one_sided->exchange;
 	int ret;
 
-	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
-	agent->statistics.warm_up = 0; /* it does not see what the client does */
+	our_prepare_statistics(run);
+	run->statistics.warm_up = 0; /* it does not see what the client does */
 	our_limit_wait(agent, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
 		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its start */
@@ -72,11 +75,11 @@ int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided)
 		ret = our_await_told(agent, exchange, OUR_COUNT_TOLD);
 	if (!ret)
 		ret = end_with_count(agent, one_sided);
-	our_statistics_end(&agent->statistics);
+	our_statistics_end(&run->statistics);
 	ret = our_judge_end(agent, ret, exchange->count);
 	if (!ret)
 		ret = check_count(agent, exchange->count);
-	agent->statistics.complete = !ret;
+	agent->complete = !ret;
 	return ret;
 }
 

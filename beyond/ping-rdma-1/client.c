@@ -8,8 +8,8 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/run.h"
 #include "ping-sr-0/user_data.h"
 
 static int write_then_read(struct our_control *client, struct our_one_sided *one_sided)
@@ -33,33 +33,33 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 				int (*round_trip)(struct our_control *, struct our_one_sided *))
 {
 	const struct our_remote_buffer *remote = &one_sided->exchange.buffer;
-	struct our_run run;
+	struct our_run *run = our_run_of(client);
 	int ret;
 
-	our_begin_run(&run, client);
+	our_begin_run(run);
 	ret = our_start_exchange(client, one_sided); /* where the agent's buffer is */
 	if (!ret)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	our_setup_write_wr(client, OUR_SEND_BUFFER, remote);
 	our_setup_read_wr(client, OUR_RECV_BUFFER, remote);
-	while (!ret && our_wants_message(&run)) { /* -c, -D, Ctrl-C */
+	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
 		if (client->options->verify)
-			our_setup_user_data(client, OUR_SEND_BUFFER, run.message);
-		ret = our_await_turn(&run); /* --rate */
+			our_setup_user_data(client, OUR_SEND_BUFFER, run->message);
+		ret = our_await_turn(run); /* --rate */
 		if (ret)
 			break;
-		our_start_clock(&run);
+		our_start_clock(run);
 		ret = round_trip(client, one_sided);
 		if (ret)
 			break;
-		our_stop_clock(&run);
+		our_stop_clock(run);
 		if (client->options->verify)
-			ret = our_verify_data(client, OUR_RECV_BUFFER, run.message);
+			ret = our_verify_data(client, OUR_RECV_BUFFER, run->message);
 	}
-	our_statistics_end(&client->statistics);
+	our_statistics_end(&run->statistics);
 	if (!ret)
-		ret = our_end_exchange(client, one_sided, run.message); /* how many there were */
-	return our_end_run(&run, ret);
+		ret = our_end_exchange(client, one_sided, run->message); /* how many there were */
+	return our_end_run(run, ret);
 }
 
 int our_write_and_read(struct our_control *client, struct sockaddr *server,

@@ -10,6 +10,7 @@
 #include "beyond/ping-rdma-3/watch.h"
 #include "common/stage.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 
 /* Waits until a completion has set *flag. */
@@ -32,6 +33,7 @@ static int await_flag(struct our_control *agent, struct our_watch *watch, const 
  */
 static int exchange_with_client(struct our_control *agent, struct our_watch *watch)
 {
+	struct our_run *run = our_run_of(agent);
 	struct our_exchange *exchange = &watch->one_sided.exchange;
 	int ret = await_flag(agent, watch, &exchange->received[OUR_BUFFER_TOLD]);
 
@@ -40,8 +42,8 @@ static int exchange_with_client(struct our_control *agent, struct our_watch *wat
 	if (ret)
 		return ret;
 	our_setup_write_wr(agent, OUR_SEND_BUFFER, &exchange->buffer);
-	if (!agent->statistics.warm_up)
-		our_statistics_start(&agent->statistics);
+	if (!run->statistics.warm_up)
+		our_start_measuring(run);
 	ret = our_tell_buffer(agent, exchange, watch->one_sided.open); /* ibv_post_send */
 	return ret ? ret : await_flag(agent, watch, &exchange->sent[OUR_BUFFER_TOLD]);
 }
@@ -59,21 +61,6 @@ static int write_back(struct our_control *agent, struct our_watch *watch)
 	return our_write_message(agent, watch, watch->seen - 1); /* ibv_post_send */
 }
 
-static void count_echo(struct our_control *agent, uint64_t *echoed, uint64_t *sent_ns)
-{
-	struct our_statistics *statistics = &agent->statistics;
-	uint64_t now_ns = our_now_ns();
-
-	if (*sent_ns)
-		our_histogram_add(&statistics->round_trips, now_ns - *sent_ns);
-	statistics->messages++;
-	*sent_ns = now_ns;
-	our_limit_wait(agent, now_ns);
-	if (++*echoed == statistics->warm_up)
-		our_statistics_start(statistics);
-	our_statistics_progress(statistics, now_ns);
-}
-
 /* The WRITE of the last one must be done, too, or the client could not send its count. */
 static int end_with_counts(struct our_control *agent, struct our_watch *watch, uint64_t echoed)
 {
@@ -88,26 +75,26 @@ static int end_with_counts(struct our_control *agent, struct our_watch *watch, u
 
 static int our_agent_operation(struct our_control *agent, struct our_watch *watch)
 {
-	uint64_t echoed = 0, sent_ns = 0;
+	struct our_run *run = our_run_of(agent);
 	int ret;
 
-	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
+	our_prepare_statistics(run);
 	our_limit_wait(agent, our_now_ns());
-	our_statistics_want_progress(&agent->statistics, agent->options->quiet);
+	our_statistics_want_progress(&run->statistics, agent->options->quiet);
 	ret = exchange_with_client(agent, watch);
-	while (!ret && echoed < agent->count) {
+	while (!ret && run->message < agent->count) {
 		ret = our_await_message(agent, watch); /* no verb: it looks at its memory */
 		if (!ret)
 			ret = write_back(agent, watch);
 		if (!ret)
-			count_echo(agent, &echoed, &sent_ns);
+			our_count_answer(run, our_now_ns());
 	}
-	our_statistics_end(&agent->statistics);
+	our_statistics_end(&run->statistics);
 	if (!ret || ret == ENODATA) /* the client has sent its count */
-		ret = end_with_counts(agent, watch, echoed);
-	if (!ret && agent->count != OUR_COUNT_UNLIMITED && echoed != agent->count)
+		ret = end_with_counts(agent, watch, run->message);
+	if (!ret && agent->count != OUR_COUNT_UNLIMITED && run->message != agent->count)
 		ret = ECONNRESET; /* it said so before it leaves */
-	return our_judge_end(agent, ret, echoed);
+	return our_end_run(run, ret);
 }
 
 int our_ping_watch_agent(struct our_control *agent)

@@ -10,8 +10,8 @@
 #include "beyond/ping-rdma-3/watch.h"
 #include "common/device.h"
 #include "common/stage.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/run.h"
 #include "program/report.h"
 
 static int round_trip(struct our_control *client, struct our_watch *watch)
@@ -33,32 +33,32 @@ static int round_trip(struct our_control *client, struct our_watch *watch)
 
 static int our_client_operation(struct our_control *client, struct our_watch *watch)
 {
-	struct our_run run;
+	struct our_run *run = our_run_of(client);
 	int ret;
 
-	our_begin_run(&run, client);
+	our_begin_run(run);
 	ret = our_start_exchange(client, &watch->one_sided); /* where the agent's buffer is */
 	our_setup_write_wr(client, OUR_SEND_BUFFER, &watch->one_sided.exchange.buffer);
-	while (!ret && our_wants_message(&run)) { /* -c, -D, Ctrl-C */
+	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
 		if (client->options->verify)
-			our_setup_nonzero_data(client, OUR_SEND_BUFFER, run.message);
-		ret = our_await_turn(&run); /* --rate */
+			our_setup_nonzero_data(client, OUR_SEND_BUFFER, run->message);
+		ret = our_await_turn(run); /* --rate */
 		if (ret)
 			break;
-		our_start_clock(&run);
+		our_start_clock(run);
 		ret = round_trip(client, watch);
 		if (ret)
 			break;
-		our_stop_clock(&run);
+		our_stop_clock(run);
 		if (client->options->verify)
-			ret = our_verify_nonzero_data(client, OUR_RECV_BUFFER, run.message);
+			ret = our_verify_nonzero_data(client, OUR_RECV_BUFFER, run->message);
 		if (!ret)
 			our_clear_memory(client); /* for the next message */
 	}
-	our_statistics_end(&client->statistics);
+	our_statistics_end(&run->statistics);
 	if (!ret)
-		ret = our_end_exchange(client, &watch->one_sided, run.message);
-	return our_end_run(&run, ret);
+		ret = our_end_exchange(client, &watch->one_sided, run->message);
+	return our_end_run(run, ret);
 }
 
 int our_ping_watch_client(struct our_control *client, struct sockaddr *server)

@@ -11,21 +11,16 @@
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "program/report.h"
-
-static void begin(struct our_control *agent)
-{
-	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
-	if (!agent->statistics.warm_up)
-		our_statistics_start(&agent->statistics);
-	our_limit_wait(agent, our_now_ns());
-}
 
 /* The client sends a message only after the one before it has come back. */
 static int check_message(struct our_control *agent, struct our_pooled *transfer,
 			 const struct our_completion *completion)
 {
-	if (transfer->echoed == agent->count) {
+	uint64_t echoed = our_run_of(agent)->message;
+
+	if (echoed == agent->count) {
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
 				    agent->count);
 		return EPROTO;
@@ -34,7 +29,7 @@ static int check_message(struct our_control *agent, struct our_pooled *transfer,
 		our_report_sentence("the client sent message %" PRIu64
 				    " before the one before it had come back: it would take more "
 				    "than its share of the pool, %d receives",
-				    transfer->echoed + 2, OUR_SHARE);
+				    echoed + 2, OUR_SHARE);
 		return EPROTO;
 	}
 	return our_check_length(agent, completion);
@@ -74,7 +69,6 @@ static void prepare_echo(struct our_control *agent, uint32_t index)
 /* Sends the message back from the buffer that it came in. */
 static int echo(struct our_control *agent, struct our_pooled *transfer)
 {
-	struct our_statistics *statistics = &agent->statistics;
 	uint32_t buffer = (uint32_t)transfer->received;
 	uint64_t now_ns = our_now_ns();
 	int ret;
@@ -83,16 +77,9 @@ static int echo(struct our_control *agent, struct our_pooled *transfer)
 	ret = our_post_send(agent, buffer);
 	if (ret)
 		return ret;
-	if (transfer->sent_ns)
-		our_histogram_add(&statistics->round_trips, now_ns - transfer->sent_ns);
-	statistics->messages++;
 	transfer->received = OUR_NO_BUFFER;
 	transfer->sending = (int)buffer;
-	transfer->sent_ns = now_ns;
-	our_limit_wait(agent, now_ns);
-	if (++transfer->echoed == statistics->warm_up)
-		our_statistics_start(statistics);
-	our_statistics_progress(statistics, now_ns);
+	our_count_answer(our_run_of(agent), now_ns);
 	return 0;
 }
 
@@ -115,23 +102,9 @@ static int react(struct our_control *agent, void *state, const struct our_comple
 	return ret;
 }
 
-static bool is_done(const struct our_control *agent, const void *state)
-{
-	return ((const struct our_pooled *)state)->echoed == agent->count;
-}
-
-static int end(struct our_control *agent, const void *state, int ret)
-{
-	our_statistics_end(&agent->statistics);
-	return our_judge_end(agent, ret, ((const struct our_pooled *)state)->echoed);
-}
-
 const struct our_agent_ops our_pooled_echoes = {
 	.state_size = sizeof(struct our_pooled),
 	.start = our_start_pooled,
-	.begin = begin,
 	.react = react,
-	.is_done = is_done,
-	.end = end,
 	.stop = our_stop_pooled,
 };

@@ -7,6 +7,7 @@
 
 #include "beyond/ping-srq-4/pool.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-4/server.h"
 #include "program/output.h"
 #include "program/report.h"
@@ -37,7 +38,7 @@ static void end_holders(struct our_server *server)
 			continue;
 		}
 		if (transfer->sending == OUR_NO_BUFFER || !transfer->pool->low ||
-		    now_ns < transfer->sent_ns + HOLD_S * OUR_NS_PER_S)
+		    now_ns < our_run_of(agent->control)->sent_ns + HOLD_S * OUR_NS_PER_S)
 			continue;
 		our_report_sentence("the client has not taken its message back for %d s, and the "
 				    "pool needs the buffer: it is given up",

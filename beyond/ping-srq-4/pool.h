@@ -36,10 +36,8 @@ struct our_pool {
 /* The state of an agent. */
 struct our_pooled {
 	struct our_pool *pool;
-	uint64_t echoed;  /* messages */
-	uint64_t sent_ns; /* when the last echo was posted; 0: none yet */
-	int received;     /* the buffer with the message to be echoed, or OUR_NO_BUFFER */
-	int sending;      /* the one whose echo is under way, or OUR_NO_BUFFER */
+	int received; /* the buffer with the message to be echoed, or OUR_NO_BUFFER */
+	int sending;  /* the one whose echo is under way, or OUR_NO_BUFFER */
 };
 
 /* The agent: see struct our_stage and struct our_agent_ops. transfer.c, agent_operation.c. */

@@ -11,6 +11,7 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"
 #include "program/admission.h"
@@ -112,7 +113,7 @@ static void give_back_unseen(struct our_control *agent, struct our_pool *pool)
 void our_stop_pooled(struct our_control *agent, void *state)
 {
 	struct our_pooled *transfer = state;
-	bool done = transfer->echoed == agent->count;
+	bool done = our_run_of(agent)->message == agent->count;
 
 	our_leave_device(agent);
 	give_back_unseen(agent, transfer->pool);

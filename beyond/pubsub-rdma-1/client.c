@@ -11,8 +11,8 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/run.h"
 
 static const struct our_option verify_options[] = {
 	{ "verify", 'v', NULL, "look at every word of a record", OUR_FLAG(verify) },
@@ -46,32 +46,32 @@ static int read_record(struct our_control *client, struct our_one_sided *one_sid
 /* The next record overwrites the one before it. */
 static int our_client_operation(struct our_control *client, struct our_one_sided *one_sided)
 {
-	struct our_run run;
+	struct our_run *run = our_run_of(client);
 	uint64_t newest = 0;
 	int ret;
 
-	our_begin_run(&run, client);
+	our_begin_run(run);
 	ret = our_start_exchange(client, one_sided); /* where the record is */
 	if (!ret)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	our_setup_read_wr(client, OUR_RECV_BUFFER, &one_sided->exchange.buffer);
-	while (!ret && our_wants_message(&run)) { /* -c, -D, Ctrl-C */
-		ret = our_await_turn(&run);       /* --rate */
+	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
+		ret = our_await_turn(run);       /* --rate */
 		if (ret)
 			break;
-		our_start_clock(&run);
+		our_start_clock(run);
 		ret = read_record(client, one_sided);
 		if (ret)
 			break;
-		our_stop_clock(&run);
+		our_stop_clock(run);
 		if (client->options->verify)
 			ret = our_verify_record(client->buffers[OUR_RECV_BUFFER].data,
 						client->data_size, &newest);
 	}
-	our_statistics_end(&client->statistics);
+	our_statistics_end(&run->statistics);
 	if (!ret)
-		ret = our_end_exchange(client, one_sided, run.message); /* how many it took */
-	return our_end_run(&run, ret);
+		ret = our_end_exchange(client, one_sided, run->message); /* how many it took */
+	return our_end_run(run, ret);
 }
 
 int our_pubsub_reads_client(struct our_control *client, struct sockaddr *server)

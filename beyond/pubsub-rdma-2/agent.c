@@ -15,6 +15,7 @@
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 
 #define NO_ACCESS 0
 
@@ -57,7 +58,7 @@ static int meet_subscriber(struct our_control *agent, struct our_one_sided *one_
 	if (ret)
 		return ret;
 	our_setup_write_wr(agent, OUR_AGENT_BUFFER, &exchange->buffer);
-	our_statistics_start(&agent->statistics);
+	our_start_measuring(our_run_of(agent));
 	our_limit_wait(agent, our_now_ns());
 	return our_tell_buffer(agent, exchange, one_sided->open); /* ibv_post_send */
 }
@@ -128,10 +129,11 @@ static int end_with_count(struct our_control *agent, struct subscription *subscr
 
 static int judge(struct our_control *agent, const struct subscription *subscription, int ret)
 {
+	struct our_run *run = our_run_of(agent);
 	uint64_t taken = our_read_count(subscription->one_sided.exchange.count, agent->count);
 
-	agent->statistics.messages = subscription->written;
-	our_statistics_end(&agent->statistics);
+	run->statistics.messages = subscription->written;
+	our_statistics_end(&run->statistics);
 	if (agent->count == OUR_COUNT_UNLIMITED)
 		agent->count = taken; /* ... and sends that: leaving without a count is an error */
 	if (!ret && taken != agent->count)
@@ -141,14 +143,15 @@ static int judge(struct our_control *agent, const struct subscription *subscript
 
 static int our_agent_operation(struct our_control *agent, struct subscription *subscription)
 {
+	struct our_run *run = our_run_of(agent);
 	uint8_t *record;
 	int ret;
 
 	ret = our_open_publication(&record); /* the first subscriber starts its thread */
 	if (ret)
 		return ret;
-	our_statistics_prepare(&agent->statistics, agent->count, agent->data_size);
-	agent->statistics.warm_up = 0; /* it does not see what the subscriber takes */
+	our_prepare_statistics(run);
+	run->statistics.warm_up = 0; /* it does not see what the subscriber takes */
 	our_limit_wait(agent, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
 		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */

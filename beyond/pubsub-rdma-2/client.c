@@ -12,8 +12,8 @@
 #include "common/device.h"
 #include "common/stage.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/run.h"
 #include "program/report.h"
 
 #define LOOK_NS 100000 /* from one look to the next */
@@ -65,29 +65,29 @@ static int await_look(struct our_control *client, struct our_exchange *exchange)
 static int our_client_operation(struct our_control *client, struct our_one_sided *one_sided)
 {
 	uint64_t newest = 0, verified = 0;
-	struct our_run run;
+	struct our_run *run = our_run_of(client);
 	int ret;
 
-	our_begin_run(&run, client);
+	our_begin_run(run);
 	ret = our_start_exchange(client, one_sided); /* where to write */
-	while (!ret && our_wants_message(&run)) {    /* -c, -D, Ctrl-C */
-		ret = our_await_turn(&run);          /* --rate */
+	while (!ret && our_wants_message(run)) {     /* -c, -D, Ctrl-C */
+		ret = our_await_turn(run);           /* --rate */
 		if (ret)
 			break;
-		our_start_clock(&run);
+		our_start_clock(run);
 		while (!ret && !take_record(client, &newest)) /* no verb: looks at its memory */
 			ret = await_look(client, &one_sided->exchange);
 		if (ret)
 			break;
-		our_stop_clock(&run);
+		our_stop_clock(run);
 		if (client->options->verify)
 			ret = our_verify_record(client->buffers[COPY_BUFFER].data,
 						client->data_size, &verified);
 	}
-	our_statistics_end(&client->statistics);
+	our_statistics_end(&run->statistics);
 	if (!ret)
-		ret = our_end_exchange(client, one_sided, run.message); /* how many it took */
-	return our_end_run(&run, ret);
+		ret = our_end_exchange(client, one_sided, run->message); /* how many it took */
+	return our_end_run(run, ret);
 }
 
 int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server)

@@ -11,6 +11,7 @@
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 
@@ -98,7 +99,8 @@ int our_talk_check(struct our_control *agent)
 
 void our_begin_talk(struct our_control *control)
 {
-	our_statistics_prepare(&control->statistics, 0, control->data_size); /* no warm-up */
+	our_prepare_statistics(our_run_of(control));
+	our_run_of(control)->statistics.warm_up = 0; /* of a conversation nothing is repeated */
 	control->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
 }
 
@@ -111,7 +113,7 @@ int our_check_slot(struct our_control *control, const struct our_talk *talk)
 
 int our_end_talk(struct our_control *control, const struct our_talk *talk, int ret)
 {
-	our_statistics_end(&control->statistics);
+	our_statistics_end(&our_run_of(control)->statistics);
 	if (!control->options->quiet)
 		our_report_sentence("%u lines said, %u heard", talk->said, talk->heard);
 	/*

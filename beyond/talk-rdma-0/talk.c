@@ -12,6 +12,7 @@
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "program/report.h"
 
 #define TURN_MS 10
@@ -61,6 +62,7 @@ static int say(struct our_control *control, struct our_talk *talk, const uint8_t
 /* Checks that what has been read back is what we wrote, and whether it has been taken. */
 static int look_back(struct our_control *control, struct our_talk *talk)
 {
+	struct our_run *run = our_run_of(control);
 	const uint8_t *back = control->buffers[OUR_BACK_BUFFER].data;
 	const uint8_t *line = control->buffers[OUR_LINE_BUFFER].data;
 	uint64_t now_ns = our_now_ns();
@@ -76,8 +78,8 @@ static int look_back(struct our_control *control, struct our_talk *talk)
 	if (our_seen(back) == talk->said + 1) {
 		talk->said++;
 		talk->saying = false;
-		control->statistics.messages++;
-		our_histogram_add(&control->statistics.round_trips, now_ns - talk->said_ns);
+		run->statistics.messages++;
+		our_histogram_add(&run->statistics.round_trips, now_ns - talk->said_ns);
 		our_limit_wait(control, now_ns);
 	}
 	return 0;
@@ -182,7 +184,7 @@ int our_talk(struct our_control *control, struct our_talk *talk)
 	int ret = 0;
 
 	setup_requests(control, talk);
-	our_statistics_start(&control->statistics);
+	our_start_measuring(our_run_of(control));
 	our_limit_wait(control, our_now_ns());
 	while (!ret && !is_done(talk)) {
 		ret = take_turn(control, talk);

@@ -65,7 +65,7 @@ $(foreach role,$(if $(TESTS_ALL),client) server,$(eval $(call fake_program,tsan,
 # Programs of one file take nothing of the suite's; the tests that are linked with them do.
 define fake_one_file
 $(FAKE)/asan/$(2): $$(patsubst %.c,$(FAKE)/asan/%.o,$(1).c \
-		$$(filter-out common/%,$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c))
+		$$(filter-out common/% measure/run%,$$(ROOM_SOURCES)) $$(wildcard tests/fake/*.c))
 	@mkdir -p $$(@D)
 	$$(SAY) LD $$@
 	$$(Q)$$(CC) $$(FAKE_SANITIZE.asan) $$(LDFLAGS) $$(FAKE_WRAP:%=-Wl,--wrap=%) $$^ $$(FAKE_LIBS) -pthread -o $$@

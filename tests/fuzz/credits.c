@@ -11,6 +11,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SLOTS 4 /* receives for credit messages */
@@ -26,6 +27,7 @@ enum step {
 
 static struct client {
 	struct our_control control;
+	struct our_run run;
 	struct our_blast blast;
 	uint8_t *slots;
 	uint32_t slot; /* of the message that is looked at */
@@ -61,6 +63,7 @@ static void set_up(struct fuzz_input *input)
 	client.blast.credits = client.slots;
 	client.blast.credit_mr = &mr;
 	client.control.qp = &qp;
+	client.control.user = &client.run;
 }
 
 /* What our_take_credits should make of it. */
@@ -78,7 +81,7 @@ static void take_credits(struct fuzz_input *input, enum step step)
 	struct our_completion completion = { .wr_id = OUR_WR_ID_RECV | client.slot,
 					     .byte_len = OUR_CREDIT_LENGTH };
 	struct our_blast before = client.blast;
-	uint64_t credits, wire;
+	uint64_t messages = client.run.stream.credit_messages, credits, wire;
 	int ret, should;
 
 	if (step == ODD_LENGTH)
@@ -98,7 +101,7 @@ static void take_credits(struct fuzz_input *input, enum step step)
 		fuzz_claim(!*fuzz_stderr());
 	fuzz_claim(client.receives == (ret != EPROTO));
 	before.credited += ret ? 0 : credits;
-	before.stream.credit_messages += !ret;
+	fuzz_claim(client.run.stream.credit_messages == messages + !ret);
 	fuzz_claim(!memcmp(&client.blast, &before, sizeof(before)));
 	fuzz_claim(client.blast.credited <= client.blast.posted);
 }

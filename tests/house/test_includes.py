@@ -15,7 +15,7 @@ ALLOWED: dict[str, set[str]] = {
     "common-next": set(),
     "examples": {"common-next"},
     "program": {"common", "measure"},
-    "measure": {"program"},
+    "measure": {"common", "program"},
     "common": {"measure", "program"},
     "verbs-trace": set(),
     "devices": {"measure", "program"},

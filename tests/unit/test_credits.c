@@ -9,6 +9,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "tests/unit/unit.h"
 
 #define POSTED   10
@@ -49,7 +50,8 @@ START_TEST(no_more_than_are_owed)
 	struct our_blast blast = {
 		.posted = POSTED, .credited = CREDITED, .credits = slots, .credit_mr = &mr
 	};
-	struct our_control client = { .qp = &qp };
+	static struct our_run run;
+	struct our_control client = { .qp = &qp, .user = &run };
 	const struct returned *one = &returned[_i];
 	struct our_completion completion = { .wr_id = OUR_WR_ID_RECV | SLOT,
 					     .byte_len = one->length };
@@ -59,6 +61,7 @@ START_TEST(no_more_than_are_owed)
 	capture_start();
 	ck_assert_int_eq(our_take_credits(&client, &blast, &completion), one->ret);
 	ck_assert_uint_eq(blast.credited, CREDITED + (one->ret ? 0 : one->credits));
+	ck_assert_uint_eq(run.stream.credit_messages, !one->ret);
 	ck_assert_uint_eq(receives_posted, !one->ret);
 	if (one->ret)
 		assert_holds(captured_stderr(), "bad credits");

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/stage.h"
+#include "measure/run.h"
 #include "program/report.h"
 #include "tests/support/result_json.h"
 #include "tests/unit/unit.h"
@@ -24,8 +25,10 @@ static const struct our_program program = {
 static struct ibv_device device = { .transport_type = IBV_TRANSPORT_IWARP };
 static struct ibv_context verbs = { .device = &device };
 static struct our_options options = { .program = &program };
+static struct our_run run;
 static struct our_control control = {
 	.options = &options,
+	.user = &run,
 	.role = "client",
 	.verbs = &verbs,
 	.port_num = 1,
@@ -43,13 +46,14 @@ static void make_control(void)
 	peer->sin6_family = AF_INET6;
 	peer->sin6_port = htons(12321);
 	inet_pton(AF_INET6, "2001:db8::7", &peer->sin6_addr);
-	our_histogram_reset(&control.statistics.round_trips);
+	run.control = &control;
+	our_histogram_reset(&run.statistics.round_trips);
 }
 
 /* 1 to 100 microseconds, each once, so that every percentile is known. */
 static void make_statistics(void)
 {
-	struct our_statistics *statistics = &control.statistics;
+	struct our_statistics *statistics = &run.statistics;
 	uint64_t us;
 
 	make_control();
@@ -60,15 +64,12 @@ static void make_statistics(void)
 	statistics->message_size = 4096;
 	statistics->started_ns = 5000000000;
 	statistics->ended_ns = 7500000000;
-	statistics->cq_polls = 1000;
-	statistics->cq_empty_polls = 850;
-	statistics->completions = 200;
-	statistics->sleeps = 160;
-	statistics->empty_wake_ups = 9;
+	run.before = (struct our_counters){ 70, 60, 10, 8, 1 };
+	control.counters = (struct our_counters){ 1070, 910, 210, 168, 10 };
 	statistics->used = (struct our_cpu_use){ 1500000, 250000,  3000000, 4000000, 17,
 						 23,      1750000, 3250000, 0,       true };
 	statistics->verified = true;
-	statistics->complete = true;
+	control.complete = true;
 }
 
 static struct json_object *write_and_parse(void)
@@ -176,7 +177,7 @@ static void make_stream(void)
 	uint64_t n;
 
 	make_statistics();
-	our_histogram_reset(&control.statistics.round_trips);
+	our_histogram_reset(&run.statistics.round_trips);
 	our_histogram_reset(&stream.wrs_per_post);
 	our_histogram_reset(&stream.completions_per_poll);
 	for (n = 1; n <= 20; n++)
@@ -184,7 +185,7 @@ static void make_stream(void)
 	our_histogram_add(&stream.completions_per_poll, 5);
 	stream.credit_messages = 7;
 	stream.credit_stalls = 3;
-	control.statistics.stream = &stream;
+	run.statistics.stream = &stream;
 }
 
 START_TEST(json_of_a_stream)
@@ -225,7 +226,7 @@ START_TEST(what_the_machine_used_is_not_shown_if_it_is_not_known)
 	struct json_object *result;
 
 	make_statistics();
-	control.statistics.used.machine_is_known = false;
+	run.statistics.used.machine_is_known = false;
 	options.json = true;
 	capture_start();
 	ck_assert_int_eq(our_report_results(&control, 0), 0);
@@ -280,7 +281,7 @@ START_TEST(people_get_more_with_stats)
 {
 	make_statistics();
 	options.stats = true;
-	control.statistics.complete = false;
+	control.complete = false;
 	capture_start();
 	our_report_results(&control, 0);
 	assert_holds(captured_stdout(), "1000, of which 850 empty");

@@ -275,7 +275,7 @@ START_TEST(how_a_run_has_ended)
 	alarm(0);
 	capture_start();
 	ck_assert_int_eq(our_judge_end(&control, end->ret, end->messages), end->expected);
-	ck_assert(control.statistics.complete == !end->expected);
+	ck_assert(control.complete == !end->expected);
 	if (end->said)
 		assert_holds(captured_stderr(), end->said);
 	else

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * One run of messages. See run.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/connection_management.h"
+#include "common/stage.h"
+#include "measure/clock.h"
+#include "measure/run.h"
+#include "program/report.h"
+#include "program/stop.h"
+
+int our_create_run(const struct our_options *options, const char *role,
+		   const struct our_waiting *waiting, struct our_control **control)
+{
+	struct our_run *run;
+	int ret;
+
+	ret = our_create_control_struct(options, role, waiting, control);
+	if (ret)
+		return ret;
+	run = calloc(1, sizeof(*run));
+	if (!run) {
+		our_destroy_control_struct(*control);
+		*control = NULL;
+		return our_report_error("calloc", ENOMEM, NULL);
+	}
+	run->control = *control;
+	(*control)->user = run;
+	return 0;
+}
+
+void our_destroy_run(struct our_control *control)
+{
+	free(our_run_of(control));
+	our_destroy_control_struct(control);
+}
+
+void our_prepare_statistics(struct our_run *run)
+{
+	our_statistics_prepare(&run->statistics, run->control->count, run->control->data_size);
+}
+
+void our_start_measuring(struct our_run *run)
+{
+	run->before = run->control->counters;
+	our_statistics_start(&run->statistics);
+}
+
+void our_take_counters(struct our_run *run)
+{
+	const struct our_counters *now = &run->control->counters, *before = &run->before;
+	struct our_statistics *statistics = &run->statistics;
+
+	if (!statistics->started_ns)
+		return;
+	statistics->cq_polls = now->polls - before->polls;
+	statistics->cq_empty_polls = now->empty_polls - before->empty_polls;
+	statistics->completions = now->completions - before->completions;
+	statistics->sleeps = now->sleeps - before->sleeps;
+	statistics->empty_wake_ups = now->empty_wake_ups - before->empty_wake_ups;
+}
+
+void our_begin_run(struct our_run *run)
+{
+	our_prepare_statistics(run);
+	our_statistics_want_progress(&run->statistics, run->control->options->quiet);
+	run->message = run->started_ns = 0;
+	run->deadline_ns = UINT64_MAX;
+	run->under_way = false;
+}
+
+static void start_time(struct our_run *run)
+{
+	uint64_t duration_s = run->control->options->duration_s;
+
+	run->started_ns = run->now_ns = our_now_ns();
+	if (duration_s)
+		run->deadline_ns = run->now_ns + duration_s * OUR_NS_PER_S;
+}
+
+bool our_wants_message(struct our_run *run)
+{
+	if (!run->started_ns)
+		start_time(run);
+	if (run->under_way) {
+		our_statistics_progress(&run->statistics, run->now_ns);
+		run->message++;
+	}
+	run->under_way = false;
+	if (run->message >= run->control->count || run->now_ns >= run->deadline_ns ||
+	    our_stop_requested())
+		return false;
+	if (run->message == run->statistics.warm_up)
+		our_start_measuring(run);
+	return true;
+}
+
+int our_await_turn(struct our_run *run)
+{
+	uint64_t due_ns, rate = run->control->options->rate;
+	struct our_completion completion;
+	int ret;
+
+	run->sent_ns = 0;
+	if (!rate)
+		return 0;
+	due_ns = our_due_ns(run->started_ns, run->message, rate);
+	if (run->message && our_now_ns() > due_ns) {
+		run->sent_ns = due_ns;
+		return 0;
+	}
+	run->control->wait_until_ns = UINT64_MAX;
+	ret = our_await_time(run->control, due_ns, &completion);
+	if (!ret) {
+		our_report_sentence("the server sent a message that nobody had asked for");
+		return EPROTO;
+	}
+	return ret == EAGAIN ? 0 : ret;
+}
+
+void our_start_clock(struct our_run *run)
+{
+	uint64_t now_ns = our_now_ns();
+
+	our_limit_wait(run->control, now_ns);
+	if (!run->sent_ns)
+		run->sent_ns = now_ns;
+	run->under_way = true;
+}
+
+void our_stop_clock(struct our_run *run)
+{
+	run->now_ns = our_now_ns();
+	our_histogram_add(&run->statistics.round_trips, run->now_ns - run->sent_ns);
+	run->statistics.messages++;
+}
+
+void our_begin_answers(struct our_run *run)
+{
+	our_prepare_statistics(run);
+	if (!run->statistics.warm_up)
+		our_start_measuring(run);
+	our_limit_wait(run->control, our_now_ns());
+}
+
+void our_count_answer(struct our_run *run, uint64_t now_ns)
+{
+	if (run->sent_ns)
+		our_histogram_add(&run->statistics.round_trips, now_ns - run->sent_ns);
+	run->statistics.messages++;
+	run->sent_ns = now_ns;
+	our_limit_wait(run->control, now_ns);
+	if (++run->message == run->statistics.warm_up)
+		our_start_measuring(run);
+	our_statistics_progress(&run->statistics, now_ns);
+}
+
+void our_begin_stream(struct our_run *run, uint64_t least)
+{
+	our_prepare_statistics(run);
+	our_statistics_add_stream(&run->statistics, &run->stream);
+	our_statistics_want_progress(&run->statistics, run->control->options->quiet);
+	if (run->control->count <= least)
+		run->statistics.warm_up = 0;
+}
+
+void our_count_messages(struct our_run *run, uint64_t messages)
+{
+	struct our_statistics *statistics = &run->statistics;
+
+	if (!statistics->started_ns && messages >= statistics->warm_up) {
+		statistics->warm_up = messages;
+		our_start_measuring(run);
+	}
+	if (statistics->started_ns)
+		statistics->messages = messages - statistics->warm_up;
+}
+
+int our_end_run(struct our_run *run, int ret)
+{
+	our_statistics_end(&run->statistics);
+	ret = our_judge_end(run->control, ret, run->message);
+	run->statistics.verified = !ret && run->control->options->verify;
+	return ret;
+}

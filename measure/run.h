@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * One run of messages over one connection: how many, when, and what was measured. It is what these
+ * programs know of a connection, and the library does not. Nothing here depends on the verbs that
+ * move a message. The connection's own thread.
+ */
+#ifndef OUR_RUN_H
+#define OUR_RUN_H
+
+#include "common/control.h"
+#include "measure/statistics.h"
+
+struct our_run {
+	struct our_control *control;
+
+	struct our_statistics statistics;
+	struct our_stream_statistics stream; /* a part of those, if this is a stream */
+	struct our_counters before; /* the connection's, when the measured interval began */
+
+	/* Messages that go one after the other: the client's, or the agent's answers */
+	uint64_t message;     /* the one under way, from 0; afterwards, how many there were */
+	uint64_t sent_ns;     /* this message, or when it was due; the last answer; 0: none yet */
+	uint64_t started_ns;  /* client: the run; 0: not yet */
+	uint64_t deadline_ns; /* client: of --duration; UINT64_MAX: none */
+	uint64_t now_ns;      /* client: when the clock was read last */
+	bool under_way;       /* client: sent, and no failure since */
+};
+
+static inline struct our_run *our_run_of(const struct our_control *control)
+{
+	return control->user;
+}
+
+/*
+ * Allocates a control structure, as our_create_control_struct does, and its run, which is all zero
+ * but for what the options say. Returns 0 and *control, or ENOMEM, reported. our_destroy_run frees
+ * both.
+ */
+int our_create_run(const struct our_options *options, const char *role,
+		   const struct our_waiting *waiting, struct our_control **control);
+void our_destroy_run(struct our_control *control);
+
+/* Prepares the statistics, of our_statistics_prepare. To be called before the first message. */
+void our_prepare_statistics(struct our_run *run);
+
+/* The warm-up is over: what is measured begins here. See our_statistics_start. */
+void our_start_measuring(struct our_run *run);
+
+/* Puts what waiting has cost since then into the statistics. */
+void our_take_counters(struct our_run *run);
+
+/*
+ * Client: prepares the statistics, and a run of messages that go one after the other. To be called
+ * once connected.
+ */
+void our_begin_run(struct our_run *run);
+
+/*
+ * Counts the message before, if there was one, as done; the first call starts the time of the run.
+ * Returns whether there is another one to send: not after Ctrl-C, -c messages, or the time of -D.
+ */
+bool our_wants_message(struct our_run *run);
+
+/*
+ * With --rate: waits until the message is due. Meanwhile nothing is under way, and nothing may arrive.
+ * Returns 0; EPROTO, reported; or an errno value as our_await_completion does.
+ */
+int our_await_turn(struct our_run *run);
+
+/*
+ * The message is about to be sent; it has come back. One that was due while the message before it was
+ * still under way counts from when it was due, because at a fixed rate it was waiting, too.
+ */
+void our_start_clock(struct our_run *run);
+void our_stop_clock(struct our_run *run);
+
+/*
+ * Agent: prepares the statistics, and measures from here on if there is no warm-up; limits the wait
+ * for the first message. To be called before the connection is established.
+ */
+void our_begin_answers(struct our_run *run);
+
+/* Agent: a message has been answered, at `now_ns`. Limits the wait for the next one. */
+void our_count_answer(struct our_run *run, uint64_t now_ns);
+
+/*
+ * A stream, at either side: prepares the statistics. If there are at most `least` messages, there is no warm-up: completions and credits come in
+ * batches, and it would leave nothing to measure.
+ */
+void our_begin_stream(struct our_run *run, uint64_t least);
+
+/*
+ * A stream: `messages` have been moved so far. What was moved together with the last message of the
+ * warm-up belongs to the warm-up.
+ */
+void our_count_messages(struct our_run *run, uint64_t messages);
+
+/*
+ * Ends the statistics, and judges how the run has ended: with `ret`, an errno value or 0. Returns as
+ * our_judge_end does.
+ */
+int our_end_run(struct our_run *run, int ret);
+
+#endif
