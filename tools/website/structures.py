@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The fields of the structures on docs/structures.md: those of the installed headers, and the files that use each.
+
+Place: for the test of that page. Run as a program (python3 -B -m tools.website.structures), it corrects the page's last
+column. Contract: all that is said of C comes from libclang, which reads each file once.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .pages import TOP
+
+sys.path.append("/usr/lib/python3/dist-packages")  # where Debian has it: it fits any other python3, too
+from clang import cindex  # type: ignore # noqa: E402
+
+PAGE = TOP / "docs/structures.md"
+HEADERS = "#include <infiniband/verbs.h>\n#include <rdma/rdma_cma.h>\n"
+HEADING = re.compile(r"^### `struct (\w+)`$")
+ROW = re.compile(r"^(\| `([\w.]+)`(?: \(since rdma-core (\d+)\))? \|.*\|) ([^|]*) \|$")
+LINK = re.compile(r"^\[(\S+)\]\(\.\./\1\)$")
+NOT_USED = "not used"
+MEMBERS = (cindex.CursorKind.MEMBER_REF_EXPR, cindex.CursorKind.MEMBER_REF)
+# Where a reader looks, in this order: the code of all stages, the ladder, the other stages; last, what only shows fields.
+ORDER = ("common/", "ping-", "blast-", "beyond/", "common-next/", "examples/", "devices/", "")
+
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A field as the page has it."""
+
+    structure: str
+    field: str
+    since: int  # the release of rdma-core that brought it; 0: an old one
+    used_in: str  # a file, or ""
+
+
+def _place(cursor: Any) -> Place:
+    """Which declaration a cursor is."""
+    return str(cursor.location.file), int(cursor.location.offset)
+
+
+def _fields(record: Any, prefix: str = "") -> Iterator[tuple[str, Place]]:
+    """The fields of a type, with those of structures and unions that have no name in their place."""
+    for field in record.get_fields():
+        name = prefix + str(field.spelling)
+        inner = field.type.get_declaration()
+        if inner.is_anonymous():
+            yield from _fields(field.type, f"{name}." if field.spelling else prefix)
+        else:
+            yield name, _place(field)
+
+
+@functools.cache
+def declared() -> dict[str, dict[str, Place]]:
+    """The fields of each structure of the headers."""
+    unit = cindex.Index.create().parse("headers.c", unsaved_files=[("headers.c", HEADERS)])
+    records = [c for c in unit.cursor.get_children() if c.kind == cindex.CursorKind.STRUCT_DECL and c.is_definition()]
+    return {str(record.spelling): dict(_fields(record.type)) for record in records}
+
+
+@functools.cache
+def used_in(path: str) -> set[Place]:
+    """The fields that a C file of the tree uses."""
+    folders = {str(header.parent) for header in TOP.glob("*/our_control.h")}
+    unit = cindex.Index.create().parse(str(TOP / path), [f"-I{TOP}", *(f"-I{folder}" for folder in folders), "-D_GNU_SOURCE"])
+    own = [cursor for cursor in unit.cursor.get_children() if str(cursor.location.file) == str(TOP / path)]
+    found = (each for cursor in own for each in cursor.walk_preorder() if each.kind in MEMBERS)
+    return {_place(each.referenced) for each in found if each.referenced and each.referenced.location.file}
+
+
+@functools.cache
+def sources() -> dict[str, str]:
+    """The C files of the programs, without tests, course and bench, and their texts; those to be read first come first."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.c"]
+    names = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout.split()
+    names = [name for name in names if not name.startswith(("tests/", "course/", "bench/")) and (TOP / name).is_file()]
+    ranks = {name: min(rank for rank, start in enumerate(ORDER) if name.startswith(start)) for name in names}
+    return {name: (TOP / name).read_text() for name in sorted(names, key=lambda name: (ranks[name], name))}
+
+
+def users(structure: str, field: str) -> Iterator[str]:
+    """The files that use a field of a structure."""
+    member = re.compile(rf"\b{re.escape(field.rsplit('.', 1)[-1])}\b")
+    for path, text in sources().items():
+        if member.search(text) and declared()[structure][field] in used_in(path):
+            yield path
+
+
+def rows() -> list[Row]:
+    """All rows of the page."""
+    found, structure = [], ""
+    for line in PAGE.read_text().splitlines():
+        if heading := HEADING.match(line):
+            structure = heading[1]
+        elif row := ROW.match(line):
+            link = LINK.match(row[4])
+            if not link and row[4] != NOT_USED:
+                raise ValueError(f"{PAGE.name}: `{row[2]}` of {structure} is used in '{row[4]}', which is no link to a file")
+            found.append(Row(structure, row[2], int(row[3] or 0), link[1] if link else ""))
+    return found
+
+
+def _corrected(structure: str, line: str) -> str:
+    """A line of the page with a file that does use the field."""
+    row = ROW.match(line)
+    if not row or row[2] not in declared()[structure]:
+        return line
+    link = LINK.match(row[4])
+    if link and link[1] in sources() and declared()[structure][row[2]] in used_in(link[1]):
+        return line
+    path = next(users(structure, row[2]), "")
+    return f"{row[1]} {f'[{path}](../{path})' if path else NOT_USED} |"
+
+
+def correct() -> None:
+    """Puts a file that uses the field into each row that names none, or a wrong one."""
+    lines, structure = [], ""
+    for line in PAGE.read_text().splitlines():
+        heading = HEADING.match(line)
+        structure = heading[1] if heading else structure
+        lines.append(_corrected(structure, line))
+    PAGE.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    correct()
