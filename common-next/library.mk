@@ -4,14 +4,21 @@
 # The stages still stand on common/; when they have moved, this library takes that name.
 
 LIBRARY = $(BUILD)/libour_control.a
-EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+PLAIN = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
+EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) $(PLAIN)
 
 $(LIBRARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard common-next/*.c))
 	$(SAY) AR $@
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(EXAMPLES): $(BUILD)/%: %.c $(LIBRARY)
+# Those are made of librdmacm and libibverbs alone.
+$(PLAIN): $(BUILD)/%: %.c
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) $(LDFLAGS) $< -lrdmacm -libverbs -o $@
+
+$(filter-out $(PLAIN),$(EXAMPLES)): $(BUILD)/%: %.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -Icommon-next $(CFLAGS) $(WARNINGS) -MMD -MP $(LDFLAGS) $< $(LIBRARY) \

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A whole server on librdmacm and libibverbs alone: sends back each message of its client, and
+ * serves one client after the other until Ctrl-C or SIGTERM. It sleeps in poll(2), on the channel
+ * for events of the connection manager (CM), the one for completions, and a signalfd(2). Read `run`
+ * and `serve` first: the lives of the listener and of one connection, verb by verb.
+ *
+ *     echo_server ADDRESS [PORT]
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#define SIZE       65536 /* of the longest message, in bytes */
+#define BACKLOG    16    /* connect requests that wait in the kernel */
+#define TIMEOUT_MS 10000 /* of each wait for a client that has connected */
+#define N_WR       2     /* outstanding at most: a send and a receive */
+#define N_BUFFERS  2     /* one to receive into while the other is sent */
+
+enum wr_id {
+	SEND,
+	RECEIVE
+};
+
+/* The server's side of one connection. */
+struct agent {
+	struct rdma_event_channel *cm_channel;
+	struct rdma_cm_id *id; /* with the QP: id->qp */
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *comp_channel;
+	struct ibv_cq *cq;
+	bool armed;          /* the next completion will make an event */
+	unsigned int events; /* got from comp_channel, and to be acked */
+	uint8_t *buffers;    /* N_BUFFERS of SIZE bytes */
+	struct ibv_mr *mr;
+	uint64_t messages; /* sent back */
+};
+
+static int stop_fd; /* readable when the program was told to stop */
+
+/* Reports what has failed, and returns the errno value. */
+static int failed(const char *call, int error)
+{
+	fprintf(stderr, "echo_server: %s: %s (%d)\n", call, strerror(error), error);
+	return error;
+}
+
+/* ---- Waiting ---- */
+
+/*
+ * Sleeps until a descriptor is readable. Returns 0 or an errno value, reported: ETIMEDOUT; or EINTR,
+ * not reported, if the program was told to stop. timeout_ms -1: no limit.
+ */
+static int await_readable(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+	fds[n - 1] = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
+	if (poll(fds, n, timeout_ms) <= 0)
+		return failed("the client is silent", ETIMEDOUT);
+	return fds[n - 1].revents ? EINTR : 0;
+}
+
+/*
+ * Waits for an event. Returns 0, and the caller acks it; or what await_readable returns. Destroying
+ * an id discards its events, so that a readable channel may turn out empty: here no id is destroyed
+ * while another one uses its channel.
+ */
+static int await_cm_event(struct rdma_event_channel *channel, int timeout_ms,
+			  struct rdma_cm_event **event)
+{
+	struct pollfd fds[2] = { { .fd = channel->fd, .events = POLLIN } };
+	int ret = await_readable(fds, 2, timeout_ms);
+
+	if (ret)
+		return ret;
+	return rdma_get_cm_event(channel, event) ? failed("rdma_get_cm_event", errno) : 0;
+}
+
+/* Waits for the event that the last CM call causes. */
+static int await_expected(struct agent *agent, enum rdma_cm_event_type expected)
+{
+	struct rdma_cm_event *event;
+	int ret = await_cm_event(agent->cm_channel, TIMEOUT_MS, &event);
+
+	if (ret)
+		return ret;
+	if (event->event != expected)
+		ret = failed(rdma_event_str(event->event), ECONNABORTED);
+	rdma_ack_cm_event(event); /* frees the event */
+	return ret;
+}
+
+/* From now on the next completion makes an event, once. */
+static int arm(struct agent *agent)
+{
+	int ret = ibv_req_notify_cq(agent->cq, 0);
+
+	if (ret)
+		return failed("ibv_req_notify_cq", ret);
+	agent->armed = true;
+	return 0;
+}
+
+/* Sleeps until there is an event on one of the two channels. ECONNRESET: the client has left. */
+static int sleep_until_event(struct agent *agent)
+{
+	struct pollfd fds[3] = {
+		{ .fd = agent->comp_channel->fd, .events = POLLIN },
+		{ .fd = agent->cm_channel->fd, .events = POLLIN },
+	};
+	struct ibv_cq *cq;
+	void *context;
+	int ret = await_readable(fds, 3, TIMEOUT_MS);
+
+	if (ret)
+		return ret;
+	/* While the connection stands, the only CM event to expect is its end. */
+	if (fds[1].revents)
+		return ECONNRESET;
+	if (ibv_get_cq_event(agent->comp_channel, &cq, &context))
+		return failed("ibv_get_cq_event", errno);
+	agent->events++;
+	agent->armed = false;
+	return 0;
+}
+
+/*
+ * Waits for the next completion. An event announces only the first completion after the arming, so
+ * the CQ is polled once more between the arming and the sleep.
+ */
+static int await_completion(struct agent *agent, struct ibv_wc *wc)
+{
+	int polled, ret = 0;
+
+	while (!(polled = ibv_poll_cq(agent->cq, 1, wc)) && !ret)
+		ret = agent->armed ? sleep_until_event(agent) : arm(agent);
+	if (polled < 0)
+		return failed("ibv_poll_cq", EIO);
+	if (!polled)
+		return ret;
+	if (wc->status == IBV_WC_SUCCESS) /* on error only status and wr_id are valid */
+		return 0;
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return ECONNRESET;
+	fprintf(stderr, "echo_server: %s: %s\n", wc->wr_id == SEND ? "send" : "receive",
+		ibv_wc_status_str(wc->status));
+	return EIO;
+}
+
+/* ---- Work requests ---- */
+
+static int post_recv(struct agent *agent, int buffer)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)(agent->buffers + buffer * SIZE),
+		.length = SIZE,
+		.lkey = agent->mr->lkey,
+	};
+	struct ibv_recv_wr wr = { .wr_id = RECEIVE, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad_wr;
+	int ret = ibv_post_recv(agent->id->qp, &wr, &bad_wr);
+
+	return ret ? failed("ibv_post_recv", ret) : 0;
+}
+
+static int post_send(struct agent *agent, int buffer, uint32_t length)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)(agent->buffers + buffer * SIZE),
+		.length = length,
+		.lkey = agent->mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.wr_id = SEND,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+	struct ibv_send_wr *bad_wr;
+	int ret = ibv_post_send(agent->id->qp, &wr, &bad_wr);
+
+	return ret ? failed("ibv_post_send", ret) : 0;
+}
+
+/*
+ * Sends back each message, until the client has left. The next receive is posted before the answer
+ * is sent, because the client may send again as soon as it has the answer.
+ */
+static int echo(struct agent *agent)
+{
+	bool received = false, sending = false;
+	uint32_t length = 0;
+	struct ibv_wc wc;
+	int buffer = 0, ret;
+
+	for (;;) {
+		ret = await_completion(agent, &wc);
+		if (ret)
+			return ret == ECONNRESET ? 0 : ret;
+		if (wc.wr_id == SEND) {
+			sending = false;
+		} else {
+			received = true;
+			length = wc.byte_len;
+		}
+		if (!received || sending)
+			continue;
+		ret = post_recv(agent, !buffer);
+		if (!ret)
+			ret = post_send(agent, buffer, length);
+		if (ret)
+			return ret;
+		buffer = !buffer;
+		received = false;
+		sending = true;
+		agent->messages++;
+	}
+}
+
+/* ---- The life of one connection ---- */
+
+static int setup_buffers(struct agent *agent)
+{
+	agent->buffers = calloc(N_BUFFERS, SIZE);
+	if (!agent->buffers)
+		return failed("calloc", ENOMEM);
+	agent->mr = ibv_reg_mr(agent->pd, agent->buffers, N_BUFFERS * SIZE, IBV_ACCESS_LOCAL_WRITE);
+	if (!agent->mr) {
+		free(agent->buffers);
+		return failed("ibv_reg_mr (limit on locked memory: ulimit -l)", errno);
+	}
+	return 0;
+}
+
+static void unsetup_buffers(struct agent *agent)
+{
+	ibv_dereg_mr(agent->mr);
+	free(agent->buffers);
+}
+
+static int create_cq(struct agent *agent)
+{
+	agent->comp_channel = ibv_create_comp_channel(agent->id->verbs);
+	if (!agent->comp_channel)
+		return failed("ibv_create_comp_channel", errno);
+	agent->cq = ibv_create_cq(agent->id->verbs, N_WR, NULL, agent->comp_channel, 0);
+	if (!agent->cq) {
+		ibv_destroy_comp_channel(agent->comp_channel);
+		return failed("ibv_create_cq", errno);
+	}
+	return 0;
+}
+
+static void destroy_cq(struct agent *agent)
+{
+	ibv_ack_cq_events(agent->cq, agent->events); /* ibv_destroy_cq waits for the acks */
+	ibv_destroy_cq(agent->cq);
+	ibv_destroy_comp_channel(agent->comp_channel);
+}
+
+static int create_qp(struct agent *agent)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = agent->cq,
+		.recv_cq = agent->cq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	return rdma_create_qp(agent->id, agent->pd, &attr) ? failed("rdma_create_qp", errno) : 0;
+}
+
+static int accept_client(struct agent *agent)
+{
+	struct rdma_conn_param param = {
+		.responder_resources = 1, /* READs each way: some devices refuse 0 */
+		.initiator_depth = 1,
+		.rnr_retry_count = 7, /* of a message that finds no receive posted; 7: forever */
+	};
+
+	if (rdma_accept(agent->id, &param))
+		return failed("rdma_accept", errno);
+	return await_expected(agent, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+/*
+ * Flushes what is posted, and stays until the client has answered, or has left by itself; not after
+ * the program was told to stop.
+ */
+static void disconnect(struct agent *agent)
+{
+	rdma_disconnect(agent->id); /* fails if the client has left: its event is there, then */
+	await_expected(agent, RDMA_CM_EVENT_DISCONNECTED);
+}
+
+/*
+ * Serves one client; `id` is its connect request's, and is destroyed here. The id moves to a channel
+ * of its own, so that the requests of the next clients stay on the listener's. Returns 0, EINTR, or
+ * another errno value, which concerns this client alone.
+ */
+static int serve(struct rdma_cm_id *id)
+{
+	struct agent agent = { .id = id };
+	int ret;
+
+	agent.cm_channel = rdma_create_event_channel();
+	if (!agent.cm_channel) {
+		ret = failed("rdma_create_event_channel", errno);
+		goto out_destroy_id;
+	}
+	if (rdma_migrate_id(id, agent.cm_channel)) {
+		ret = failed("rdma_migrate_id", errno);
+		goto out_destroy_id;
+	}
+	agent.pd = ibv_alloc_pd(id->verbs);
+	if (!agent.pd) {
+		ret = failed("ibv_alloc_pd", errno);
+		goto out_destroy_id;
+	}
+	ret = setup_buffers(&agent); /* ibv_reg_mr */
+	if (ret)
+		goto out_dealloc_pd;
+	ret = create_cq(&agent); /* ibv_create_comp_channel, ibv_create_cq */
+	if (ret)
+		goto out_unsetup_buffers;
+	ret = create_qp(&agent); /* rdma_create_qp */
+	if (ret)
+		goto out_destroy_cq;
+	ret = post_recv(&agent, 0); /* ibv_post_recv: before the client can send */
+	if (ret)
+		goto out_destroy_qp;
+	ret = accept_client(&agent); /* rdma_accept */
+	if (ret)
+		goto out_destroy_qp;
+	ret = echo(&agent); /* ibv_poll_cq, ibv_post_recv, ibv_post_send, ... */
+	printf("%" PRIu64 " messages sent back\n", agent.messages);
+	disconnect(&agent); /* rdma_disconnect */
+
+out_destroy_qp:
+	rdma_destroy_qp(id); /* from now on the device does not use the memory */
+out_destroy_cq:
+	destroy_cq(&agent); /* ibv_destroy_cq, ibv_destroy_comp_channel */
+out_unsetup_buffers:
+	unsetup_buffers(&agent); /* ibv_dereg_mr */
+out_dealloc_pd:
+	ibv_dealloc_pd(agent.pd);
+out_destroy_id:
+	rdma_destroy_id(id); /* an id that was not accepted: refuses the client */
+	if (agent.cm_channel)
+		rdma_destroy_event_channel(agent.cm_channel);
+	return ret;
+}
+
+/* ---- The listener's life ---- */
+
+/* Waits for a client. Returns 0 and the id of its connect request, EINTR, or another errno value. */
+static int get_request(struct rdma_event_channel *channel, struct rdma_cm_id **id)
+{
+	struct rdma_cm_event *event;
+	int ret;
+
+	do {
+		ret = await_cm_event(channel, -1, &event);
+		if (ret)
+			return ret;
+		*id = event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? event->id : NULL;
+		if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+			ret = failed("the device was removed", ENODEV);
+		rdma_ack_cm_event(event);
+	} while (!ret && !*id);
+	return ret;
+}
+
+static int run(struct sockaddr *address)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener, *id;
+	int ret;
+
+	channel = rdma_create_event_channel();
+	if (!channel)
+		return failed("rdma_create_event_channel", errno);
+	if (rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP)) {
+		ret = failed("rdma_create_id", errno);
+		goto out_destroy_channel;
+	}
+	if (rdma_bind_addr(listener, address)) {
+		ret = failed("rdma_bind_addr", errno);
+		goto out_destroy_id;
+	}
+	if (rdma_listen(listener, BACKLOG)) {
+		ret = failed("rdma_listen", errno);
+		goto out_destroy_id;
+	}
+	fprintf(stderr, "echo_server: listening\n");
+	do {
+		ret = get_request(channel, &id);
+		if (!ret && serve(id) == EINTR) /* other errors end this client only */
+			ret = EINTR;
+	} while (!ret);
+out_destroy_id:
+	rdma_destroy_id(listener);
+out_destroy_channel:
+	rdma_destroy_event_channel(channel);
+	return ret == EINTR ? 0 : ret; /* told to stop */
+}
+
+int main(int argc, char **argv)
+{
+	struct addrinfo hints = { .ai_flags = AI_PASSIVE }, *address;
+	sigset_t signals;
+	int ret;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: echo_server ADDRESS [PORT]\n");
+		return 2;
+	}
+	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", &hints, &address);
+	if (ret) {
+		fprintf(stderr, "echo_server: %s: %s\n", argv[1], gai_strerror(ret));
+		return 2;
+	}
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL); /* from now on they make stop_fd readable */
+	stop_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+	ret = stop_fd < 0 ? failed("signalfd", errno) : run(address->ai_addr);
+	close(stop_fd);
+	freeaddrinfo(address);
+	return ret ? 1 : 0;
+}
