@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The pages whose quoted outputs tests/quoted compares with real ones.
 
-Place: between tests/quoted and page.py. Contract: paths relative to the top of the tree. docs/pitfalls.md is not among
+Place: between tests/quoted and page.py. Contract: paths relative to the top of the tree. docs/symptoms.md is not among
 them: tests/symptoms runs its commands.
 """
 

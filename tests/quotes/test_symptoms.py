@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Tests how tests/symptoms reads docs/pitfalls.md: python3 -m unittest discover -s tests -t tests"""
+"""Tests how tests/symptoms reads docs/symptoms.md: python3 -m unittest discover -s tests -t tests"""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Symptoms(unittest.TestCase):
         self.assertEqual(self.expected("6.12.95+deb12-amd64"), due)
 
     def test_the_page(self) -> None:
-        text = (TOP / "docs/pitfalls.md").read_text()
+        text = (TOP / "docs/symptoms.md").read_text()
         old, new = symptoms.symptoms(text, "6.1.0"), symptoms.symptoms(text, "6.12.0")
         self.assertGreaterEqual(len(old), 30)
         self.assertTrue(all(one.quoted for one in old + new))
