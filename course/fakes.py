@@ -34,12 +34,11 @@ def _lines(question: str, stage: str, role: str, sanitizer: str) -> list[list[st
     return [shlex.split(line) for line in said.splitlines()]
 
 
-def prepare(stage: str, role: str, sanitizer: str) -> None:
+def prepare(sanitizer: str) -> None:
     """Builds the project's own parts, if they are not there yet."""
-    target = f"build/tests/fake/{sanitizer}/{stage}/{role}"
     unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
-    environment["TESTS_ALL"] = "1"  # without it some programs are not known with each sanitizer
+    target = f"build/tests/fake/{sanitizer}/programs"
     jobs = f"-j{os.cpu_count() or 1}"
     subprocess.run(["make", "--no-print-directory", "-s", jobs, target], cwd=TOP, env=environment, check=True)
 
@@ -57,7 +56,7 @@ def _run(command: list[str], limit_s: int) -> None:
 
 def build(tree: Path, stage: str, role: str, sanitizer: str, out: Path) -> Path:
     """Builds the test program of the tree's program in the folder `out`. Raises DoesNotBuild."""
-    prepare(stage, role, sanitizer)
+    prepare(sanitizer)
     parts = ask("print-fake-parts", STAGE=stage, ROLE=role, SANITIZER=sanitizer)
     compiler = _lines("print-fake-compile", stage, role, sanitizer)[0]
     link, libraries = _lines("print-fake-link", stage, role, sanitizer)[:2]
@@ -80,7 +79,7 @@ def pack(file: str, stage: str, name: str, tree: Path) -> list[list[str]]:
     """Puts the objects of the project's own parts into a grader's tree. Returns the commands that compile the student's
     file there and link it with them. The program's name is fake-ROLE-SANITIZER."""
     _, role, sanitizer = name.split("-")
-    prepare(stage, role, sanitizer)
+    prepare(sanitizer)
     parts = ask("print-fake-parts", STAGE=stage, ROLE=role, SANITIZER=sanitizer)
     own = f"{sanitizer}.o"
     kept = [str(FAKE / sanitizer / part.replace(".c", ".o")) for part in parts if part != file]

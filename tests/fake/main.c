@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests, of one program of one stage, which is linked into this one. Contract:
- * see usage. Prints a line "ok NAME" or "not ok NAME: why" for each test; exit status 1 if a test
- * failed. With FAKE_FIRST_ONLY in the environment, the first test that fails ends the program.
+ * Place: the fake's tests, of one program of one stage, which programs.c finds. Contract: see usage.
+ * Prints a line "ok NAME" or "not ok NAME: why" for each test; exit status 1 if a test failed. With FAKE_FIRST_ONLY in the environment, the first test that fails ends the program.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ void test_result(const struct test *test, const char *what, const char *why)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: PROGRAM-tests STAGE/client|STAGE/server sweep|stops|strays|orderings|lines|figures|many COUNT\n");
+		"usage: programs STAGE/client|STAGE/server sweep|stops|strays|orderings|lines|figures|many COUNT\n");
 	return 2;
 }
 
@@ -94,7 +93,7 @@ int main(int argc, char **argv)
 	test.sleeps = strstr(argv[1], "ping-sr-3") || strstr(argv[1], "ping-sr-5") || test.alone ||
 		      (test.one_sided && test.server && !test.spins) || test.pushes || test.talks;
 	test.one_file = strstr(argv[1], "ping-ep");
-	if (!run_what(&test, argv[2], argv[3]))
+	if (!program_choose(argv[1]) || !run_what(&test, argv[2], argv[3]))
 		return usage();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

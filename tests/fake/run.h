@@ -21,7 +21,13 @@ struct run {
 	char errors[RUN_TEXT]; /* its stderr */
 };
 
-/* The program's main, under another name. */
+/*
+ * Chooses the program under test by its name, "ping-sr-3/server", once. Returns false if there is none
+ * of that name.
+ */
+bool program_choose(const char *name);
+
+/* The main of the program that was chosen. */
 int program_main(int argc, char **argv);
 
 /* Runs the program. `run` is valid until the next call. */

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from mutate import process
@@ -31,6 +32,7 @@ SETTINGS = {
     "CK_TIMEOUT_MULTIPLIER": "1000",
     "TSAN_OPTIONS": "atexit_sleep_ms=100",  # a second otherwise, at the end of each run
 }
+ROOMS = ("common/", "measure/", "program/")
 LONGEST_S = 600.0
 ALIKE = 4
 
@@ -59,7 +61,7 @@ def tests() -> list[Test]:
     found, unit = [], "tests/unit-tests"
     for line in output("tests/fakes", "--list", EVENTS).splitlines():
         program, *arguments = line.removeprefix("build/").split()
-        sanitizer, stage, role = program.split("/")[-3:]
+        sanitizer, (stage, role) = program.split("/")[-2], arguments[0].split("/")
         kind = " ".join([sanitizer, role, *arguments[1:]])
         found.append(Test(f"{stage}: {kind}", kind, program, tuple(arguments)))
     make(f"build/{unit}")
@@ -82,10 +84,25 @@ def state_of_the_tree() -> str:
     return digest.hexdigest()[:16]
 
 
-def _lines(folder: Path) -> dict[str, list[int]]:
-    """From what gcov's runtime has left in a folder: of each file of the programs, the lines that were run."""
+@cache
+def _parts(program: str) -> set[str]:
+    """The sources of a client or server, "ping-sr-3/client", without the rooms."""
+    stage, role = program.split("/")
+    if stage == "ping-ep-0":
+        return {f"beyond/{program}.c"}
+    return {*output("make", "-s", "print-parts", f"STAGE={stage}", f"ROLE={role}").split()}
+
+
+def _is_of(test: Test, data: Path) -> bool:
+    """Whether a file of gcov's is of the program that is tested: over fakes, all others are linked with it."""
+    source = re.sub(r".*/tests/fake/[^/]*/(.*)\.gcda$", r"\1.c", str(data))
+    return bool(test.case) or source.startswith(ROOMS) or source in _parts(test.arguments[0])
+
+
+def _lines(folder: Path, test: Test) -> dict[str, list[int]]:
+    """From what gcov's runtime has left in a folder: of each file of the program, the lines that were run."""
     found: dict[str, set[int]] = {}
-    data = list(folder.rglob("*.gcda"))
+    data = [path for path in folder.rglob("*.gcda") if _is_of(test, path)]
     for path in data:
         path.with_suffix(".gcno").symlink_to("/" / path.relative_to(folder).with_suffix(".gcno"))
     for said in output("gcov", "--json-format", "--stdout", *map(str, data)).splitlines():
@@ -128,7 +145,7 @@ def _recorded(test: Test) -> tuple[str, float, dict[str, list[int]]]:
         end = test.run(TOP / BUILD / test.program, LONGEST_S, lambda: False, GCOV_PREFIX=folder)
         if end.status:
             raise RuntimeError(f"{test.name} fails without a fault: {end.said[-500:]}")
-        return test.name, time.monotonic() - begun, _lines(Path(folder))
+        return test.name, time.monotonic() - begun, _lines(Path(folder), test)
 
 
 def record(wanted: list[Test]) -> Record:
