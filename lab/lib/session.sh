@@ -68,9 +68,9 @@ clock_runs_fast() {              # clock_runs_fast UPTIME-SECONDS ELAPSED-MS
 	[ $((10#$ms)) -gt $(($2 + 500)) ]
 }
 
-# boot_again N WHAT: start lab/run again with the same arguments, because of WHAT, which is printed
+# boot_again N WHAT: start lab/run again with the same arguments, because of WHAT, which is printed. Nothing has been
+# read from standard input yet.
 boot_again() {
-	[ "$stdin" = 0 ] || give_up "$2, and standard input was read already: try again" "$1"
 	[ "${LAB_BOOTS:-1}" -lt 5 ] || give_up "$2, in 5 boots" "$1"
 	note "$2: booting again"
 	export LAB_BOOTS=$((${LAB_BOOTS:-1} + 1))
@@ -88,6 +88,7 @@ handle() {                       # handle EVENT N VALUE
 		[ "$ready" = "$hosts" ] || return 0
 		command_ms=$(now_ms)
 		[ "$tty" = 0 ] || enter_terminal
+		[ "$stdin" = 0 ] || start_stdin
 		local n
 		for ((n = 1; n <= hosts; n++)); do tell "$n" GO; done
 		;;
@@ -169,7 +170,6 @@ run_session() {
 		start_vm "$n"
 		start_helpers "$n"
 	done
-	[ "$stdin" = 0 ] || start_stdin
 	until all_done; do
 		next_event 0.25 || true
 		check_time
