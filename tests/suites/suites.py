@@ -14,13 +14,14 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from suites.verdict import Verdict, of_kernel, of_lab, of_tap, of_two
+from suites.verdict import Verdict, of_junit, of_kernel, of_lab, of_tap, of_two
 
 TOP = Path(__file__).resolve().parents[2]
 LOGS = Path("build/tests")
 # What chooses tests inside of a suite, and is passed on to the lab.
 CHOICES = ("TESTS_ALL", "CK_RUN_CASE", "CK_RUN_SUITE", "CK_TIMEOUT_MULTIPLIER")
-HERE, DEVICE, GUEST, TWO_HOSTS, LAB = "here", "device", "guest", "two hosts", "lab"
+HERE, DEVICE, GUEST, TWO_HOSTS, LAB, PYTEST = "here", "device", "guest", "two hosts", "lab", "pytest"
+DEBIANS_PYTHON = "/usr/bin/python3"  # which has Debian's pytest
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ SUITES = {
     "bugs": Suite(HERE, "tests/bugs", 3600, 1),
     "graded": Suite(HERE, "tests/graded", 10800, by_default=False),
     "lab": Suite(LAB, "lab/test --quick", 2400, 1, by_default=False),
+    "live": Suite(PYTEST, "tests/live", 3600),
     "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600),
     "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
     "pairs": Suite(DEVICE, "tests/pairs", 3600),
@@ -90,7 +92,7 @@ def on_host() -> bool:
 
 def shares_a_device(name: str) -> bool:
     """Whether nothing else may be run beside it: both would look at what is left on the device."""
-    return SUITES[name].where == DEVICE and on_host()
+    return SUITES[name].where in (DEVICE, PYTEST) and on_host()
 
 
 def stop() -> None:
@@ -163,6 +165,16 @@ def _run_two_hosts(name: str, suite: Suite) -> list[Verdict]:
     return verdicts + [_judge_kernel(n) for n in names]
 
 
+def _run_pytest(name: str, suite: Suite) -> list[Verdict]:
+    """It brings its own guests, and has an eye on their kernels."""
+    junit, log = LOGS / f"{name}.xml", LOGS / f"{name}.log"
+    junit.unlink(missing_ok=True)
+    command = [DEBIANS_PYTHON, "-m", "pytest", suite.program, f"--junitxml={junit}"]
+    command += ["-m", ""] if os.environ.get("TESTS_ALL") else []
+    command += ["-k", os.environ["CK_RUN_CASE"]] if "CK_RUN_CASE" in os.environ else []
+    return [of_junit(name, _start(command, log, suite.limit_s), _read(junit), _read(log))]
+
+
 def run(name: str) -> list[Verdict]:
     """Runs a suite. Returns a verdict for each program of it, and for each kernel under it."""
     suite = SUITES[name]
@@ -171,6 +183,8 @@ def run(name: str) -> list[Verdict]:
         return _skip(name, "RDMA_ADDR names one machine; the lab has two: LAB=1")
     if suite.where == GUEST and on_host():
         return _skip(name, "it takes devices away: LAB=1")
+    if suite.where == PYTEST:
+        return _run_pytest(name, suite)
     if suite.where == TWO_HOSTS:
         return _run_two_hosts(name, suite)
     if suite.where == LAB:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import unittest
 
-from suites.verdict import of_kernel, of_lab, of_tap, of_two
+from suites.verdict import of_junit, of_kernel, of_lab, of_tap, of_two
 
 GOOD = "1..2\nok 1 - a\nok 2 - b\n"
 BAD = "1..2\nok 1 - a\nnot ok 2 - b: why\n"
@@ -45,6 +45,30 @@ class Tap(unittest.TestCase):
 
     def test_an_exit_status_that_does_not_fit(self) -> None:
         self.assertEqual(self.counts(124, GOOD), "2 passed, 1 failed, 0 skipped")
+
+
+class Junit(unittest.TestCase):
+    def counts(self, status: int, *cases: str) -> str:
+        junit = "<testsuites><testsuite>" + "".join(cases) + "</testsuite></testsuites>"
+        return of_junit("s", status, junit if cases else "", "said\n").counts()
+
+    good = '<testcase classname="t" name="a"/>'
+    bad = '<testcase classname="t" name="b"><failure message="why"/></testcase>'
+    broken = '<testcase classname="t" name="b"><error message="why"/></testcase>'
+    left_out = '<testcase classname="t" name="c"><skipped message="why"/></testcase>'
+
+    def test_each_is_counted(self) -> None:
+        self.assertEqual(self.counts(0, self.good, self.good), "2 passed, 0 failed, 0 skipped")
+        self.assertEqual(self.counts(1, self.good, self.bad), "1 passed, 1 failed, 0 skipped")
+        self.assertEqual(self.counts(1, self.broken), "0 passed, 1 failed, 0 skipped")
+        self.assertEqual(self.counts(0, self.good, self.left_out), "1 passed, 0 failed, 1 skipped")
+
+    def test_no_result_no_pass(self) -> None:
+        self.assertEqual(self.counts(0), "0 passed, 1 failed, 0 skipped")
+        self.assertEqual(self.counts(0, self.left_out), "0 passed, 1 failed, 1 skipped")
+
+    def test_an_exit_status_that_does_not_fit(self) -> None:
+        self.assertEqual(self.counts(3, self.good), "1 passed, 1 failed, 0 skipped")
 
 
 class Lab(unittest.TestCase):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from xml.etree import ElementTree
 
 # What a kernel says when something went wrong inside it. An oops ends the VM, and so its suite.
 COMPLAINT = re.compile(
@@ -56,6 +57,23 @@ def of_tap(name: str, status: int, tap: str, skipped: str, log: str) -> Verdict:
         verdict.fail(f"{text}; the last that it said:", log)
     elif not bad and status:
         verdict.fail(f"{name}: no test failed, yet the exit status is {status}", log)
+    return verdict
+
+
+def of_junit(name: str, status: int, junit: str, log: str) -> Verdict:
+    """Of pytest: `junit` is the file of --junitxml, which is written at the end; `log` is all that it said."""
+    verdict = Verdict(name)
+    for case in ElementTree.fromstring(junit).iter("testcase") if junit else ():
+        title = f"{case.get('classname')}::{case.get('name')}"
+        bad = [*case.iter("failure"), *case.iter("error")]
+        reasons = [skipped.get("message") for skipped in case.iter("skipped")]
+        verdict.passed += not bad and not reasons
+        for why in bad[:1]:
+            verdict.fail(f"{title}: {why.get('message')}"[:LONGEST])
+        verdict.skipped += len(reasons)
+        verdict.lines += [f"  skipped {title}: {reason}" for reason in reasons]
+    if not verdict.failed and (status or not verdict.passed):
+        verdict.fail(f"{name}: exit status {status}, though no test failed; the last that it said:", log)
     return verdict
 
 

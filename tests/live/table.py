@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The tables over which tests are parametrized: stages with their traits, and links.
+
+Place: to add a stage to the tests, add a row to STAGES. Contract: `each` is the one line above a test that says for
+which stages and links it runs, and which of these `make check` runs.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A folder with a server and a client. The traits are what tests ask for."""
+
+    name: str
+    notices_death: bool = True  # ends without --timeout if its peer leaves or dies
+    serves_many: bool = False  # clients at the same time
+    sleeps: bool = False  # while it waits; the others poll
+    roce_only: bool = False  # no connection manager, or atomic operations: not over soft-iWARP
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def folder(self) -> str:
+        """Where its programs are, from the top of the tree."""
+        return f"beyond/{self.name}" if (TOP / "beyond" / self.name).is_dir() else self.name
+
+
+STAGES = (
+    Stage("ping-sr-0", notices_death=False),
+    Stage("ping-sr-1", notices_death=False),
+    Stage("ping-sr-2e", notices_death=False),
+    Stage("ping-sr-2", serves_many=True),
+    Stage("ping-sr-3", serves_many=True, sleeps=True),
+    Stage("ping-sr-4", serves_many=True, sleeps=True),
+    Stage("ping-sr-5", serves_many=True, sleeps=True),
+    Stage("blast-sr-2", serves_many=True),
+    Stage("ping-srq-4", serves_many=True, sleeps=True),
+    Stage("ping-ep-0"),
+    Stage("ping-rdma-1", sleeps=True),
+    Stage("ping-rdma-3", sleeps=True),
+    Stage("blast-rdma-1", sleeps=True),
+    Stage("count-atomic-1", sleeps=True, roce_only=True),
+    Stage("pubsub-rdma-1", serves_many=True, sleeps=True),
+    Stage("pubsub-rdma-2", serves_many=True, sleeps=True),
+    Stage("talk-rdma-0"),
+)
+
+
+@dataclass(frozen=True)
+class Link:
+    """An RDMA device of this machine, with one of its addresses."""
+
+    transport: str  # as in the programs' results
+    family: int  # 4 or 6
+    device: str
+    netdev: str
+    address: str
+
+    def __str__(self) -> str:
+        return f"{self.transport}{'6' if self.family == 6 else ''}"
+
+
+# As in lab/README.md.
+LAB = (
+    Link("RoCE", 4, "rxe0", "roce0", "192.0.2.1"),
+    Link("iWARP", 4, "siw0", "iwarp0", "198.51.100.1"),
+    Link("RoCE", 6, "rxe0", "roce0", "2001:db8:1::1"),
+    Link("iWARP", 6, "siw0", "iwarp0", "2001:db8:2::1"),
+)
+IN_GUEST = "LAB_GUEST" in os.environ
+ON_DEVICE = bool(os.environ.get("RDMA_ADDR")) and not IN_GUEST and os.environ.get("LAB") != "1"
+
+
+def _link_of(address: str) -> Link:
+    """The link of this machine that has the address."""
+    for device in Path("/sys/class/infiniband").glob("*"):
+        netdev = (device / "ports/1/gid_attrs/ndevs/0").read_text().strip()
+        shown = subprocess.run(["ip", "-o", "addr", "show", "dev", netdev], capture_output=True, text=True, check=True)
+        if f" {address}/" in shown.stdout:
+            ethernet = (device / "ports/1/link_layer").read_text().startswith("Ethernet")
+            iwarp = "RNIC" in (device / "node_type").read_text()
+            transport = "iWARP" if iwarp else "RoCE" if ethernet else "InfiniBand"
+            return Link(transport, 6 if ":" in address else 4, device.name, netdev, address)
+    raise pytest.UsageError(f"no RDMA device of this machine has the address {address} (RDMA_ADDR)")
+
+
+def _links() -> tuple[Link, ...]:
+    if ON_DEVICE:
+        return (_link_of(os.environ["RDMA_ADDR"]),)
+    kinds = {"RoCE": "LAB_ROCE_ADDR", "iWARP": "LAB_IWARP_ADDR"}  # lab/run --roce has only one
+    return tuple(link for link in LAB if not IN_GUEST or kinds[link.transport] in os.environ)
+
+
+LINKS = _links()
+NEVER: Mapping[str, str] = {}
+Choice = Callable[[Stage, Link], bool]
+
+
+def each(
+    stages: str | Callable[[Stage], bool],
+    check: Mapping[str, str] | Choice | None = None,
+    links: Callable[[Link], bool] = lambda link: link.family == 4,
+) -> pytest.MarkDecorator:
+    """Runs a test for each of the stages, over each of the links. `stages`: names, or a condition. `check`: which of
+    them `make check` runs, as names by transport, {"RoCE": "ping-sr-2 ping-sr-4"}, or as a condition of stage and
+    link; the others are marked long. Without it all are run."""
+    if isinstance(stages, str):
+        unknown = set(stages.split()) - {stage.name for stage in STAGES}
+        assert not unknown, f"not in STAGES: {unknown}"
+    rows = []
+    for link in filter(links, LINKS):
+        for stage in STAGES:
+            wanted = stage.name in stages.split() if isinstance(stages, str) else stages(stage)
+            if not wanted or (stage.roce_only and link.transport == "iWARP"):
+                continue
+            if isinstance(check, Mapping):
+                short = stage.name in check.get(link.transport, "").split()
+            else:
+                short = check is None or check(stage, link)
+            marks = () if short else (pytest.mark.long,)
+            rows.append(pytest.param(stage, link, id=f"{stage}-{link}", marks=marks))
+    return pytest.mark.parametrize("stage, link", rows)
