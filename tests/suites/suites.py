@@ -57,7 +57,6 @@ SUITES = {
     "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600),
     "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
     "pairs": Suite(DEVICE, "tests/pairs", 3600),
-    "rights": Suite(DEVICE, "tests/rights", 3600),
     "pools": Suite(DEVICE, "tests/pools", 3600, by_default=False),
     "examples": Suite(DEVICE, "tests/examples", 3600, 1),
     "ladder": Suite(DEVICE, "tests/ladder", 3600),
