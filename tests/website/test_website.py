@@ -117,7 +117,7 @@ class Markdown(unittest.TestCase):
 
     def test_a_figure_without_words(self) -> None:
         with self.assertRaises(NotThere):
-            self.convert("![short](figures/objects.svg)")
+            self.convert("![short](figures/pyramid.svg)")
 
 
 if __name__ == "__main__":
