@@ -51,7 +51,7 @@ def existing(pattern: str) -> list[str]:
 
 def sections(notes: bool = False) -> list[Section]:
     """The table of contents, without the front page. The notes for instructors, which have the answers, only if asked for."""
-    concepts = ["primer", "adapters", "objects", "states", "cm-events", "nine", "glossary"]
+    concepts = ["primer", "adapters", "objects", "states", "nine", "glossary"]
     reference = ["verbs", "structures", "work-requests", "symptoms", "pitfalls", "protocol", "drivers", "reliability", "results"]
     tools = ["compare", "fabric", "capture", "verbs-trace", "verbs-trace-json"]
     instructors = [Section("For instructors", existing("course/labs/*-notes.md"))] if notes else []
