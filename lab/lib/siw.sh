@@ -51,7 +51,7 @@ lend_libraries() {
 	done
 }
 
-# Three faults of the driver are mended, which docs/drivers.md describes. Source that differs is left unchanged. When a
+# Three faults of the driver are fixed, which tests/drivers.md describes. Source that differs is left unchanged. When a
 # mend is changed, siw_mended in kernel.sh has to be, too: then modules in caches are built again.
 mend_siw() {
 	mend_first_message "$1"
