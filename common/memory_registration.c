@@ -16,7 +16,7 @@
 #define OUR_CACHE_LINE \
 	64 /* and each on a cache line: the CPU writes one while the device reads another */
 
-#define OUR_QUEUE_ENTRY 384 /* bytes: a work request and its completion (docs/reliability.md) */
+#define OUR_QUEUE_ENTRY 384 /* bytes: a work request and its completion (tests/evidence.md) */
 
 int our_alloc_pd(struct our_control *control)
 {

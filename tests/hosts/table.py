@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The results of a sweep as Markdown, for docs/reliability.md.
+"""The results of a sweep as Markdown, for tests/evidence.md.
 
 Nothing here runs anything: see test_table.py.
 """

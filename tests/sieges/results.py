@@ -73,5 +73,5 @@ def conditions(all_seen: Iterable[Seen]) -> str:
 
 
 def table(all_seen: list[Seen]) -> str:
-    """The table for docs/reliability.md."""
+    """The table for tests/evidence.md."""
     return HEAD + "".join(map(row, all_seen))

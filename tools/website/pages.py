@@ -66,6 +66,6 @@ def sections(notes: bool = False) -> list[Section]:
             ["examples/README.md", "docs/your-machines.md", "lab/README.md", "devices/README.md", "bench/README.md"]
             + [f"docs/{name}.md" for name in tools],
         ),
-        Section("Behind it", ["docs/course-map.md", "tests/README.md", "tests/drivers.md", "tests/mutate/README.md"]),
+        Section("Behind it", ["docs/course-map.md", "tests/README.md", "tests/evidence.md", "tests/drivers.md", "tests/mutate/README.md"]),
         *instructors,
     ]
