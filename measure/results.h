@@ -25,7 +25,7 @@ struct our_measured {
 enum our_results_form {
 	OUR_RESULTS_BLOCK, /* lines for people */
 	OUR_RESULTS_STATS, /* more of them: polls, completions, switches */
-	OUR_RESULTS_JSON,  /* one object on one line; docs/results.md describes every field */
+	OUR_RESULTS_JSON,  /* one object on one line; bench/results.md describes every field */
 	OUR_RESULTS_NONE,
 };
 

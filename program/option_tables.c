@@ -57,7 +57,7 @@ const struct our_option our_every_option[] = {
 	{ "trace", 't', NULL, "show each verb called, its result and its time", SPECIAL },
 	{ "trace-messages", 'T', NULL, "show each message, too", SPECIAL },
 	{ "stats", 'x', NULL, "more statistics: polls, completions, switches", OUR_FLAG(stats) },
-	{ "json", 'j', NULL, "results as one line of JSON (docs/results.md)", OUR_FLAG(json) },
+	{ "json", 'j', NULL, "results as one line of JSON (bench/results.md)", OUR_FLAG(json) },
 	{ "quiet", 'q', NULL, "errors only; with -j, JSON and errors only", OUR_FLAG(quiet) },
 	{ "help", 'h', NULL, "show this and exit", SPECIAL },
 	{ "version", 'V', NULL, "show the version and exit", SPECIAL },

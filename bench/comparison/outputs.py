@@ -25,7 +25,7 @@ def percentiles(result: dict[str, Any]) -> Figures:
 
 
 def ours(text: str) -> Figures:
-    """A result in one line of JSON, see docs/results.md; bench/tcp_ping prints it, too."""
+    """A result in one line of JSON, see bench/results.md; bench/tcp_ping prints it, too."""
     try:
         result = json.loads(text.splitlines()[0])
         count, seconds = float(result["count"]), float(result["seconds"])

@@ -2,8 +2,8 @@
 """Results in files: while measuring, a line of JSON for each event; at the end, one JSON file and one CSV file.
 
 Place: below measure.py and report.py. Contract: each line is appended and flushed at once, so nothing that was
-measured is lost. If the last line is incomplete, it is left out, and the report says so. docs/compare.md and
-docs/compare.schema.json describe the file.
+measured is lost. If the last line is incomplete, it is left out, and the report says so. bench/compare.md and
+bench/compare.schema.json describe the file.
 """
 
 from __future__ import annotations

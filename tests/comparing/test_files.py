@@ -91,7 +91,7 @@ class Store(Folder):
                 store.load(file)
 
     def test_the_schema_knows_all_that_is_written(self) -> None:
-        schema = json.loads((Path(__file__).parent.parent.parent / "docs/compare.schema.json").read_text())
+        schema = json.loads((Path(__file__).parent.parent.parent / "bench/compare.schema.json").read_text())
         file = self.folder / "results.json"
         store.write(results(rounds=1), file)
         value = json.loads(file.read_text())

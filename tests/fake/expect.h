@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: the figures that a program must report. Contract: they are computed from
- * the definitions in docs/results.md and from the way in which the test advances the clocks
+ * the definitions in bench/results.md and from the way in which the test advances the clocks
  * (known_time.h), never from the program.
  */
 #ifndef FAKE_EXPECT_H

@@ -13,7 +13,7 @@
 #define CLIENT_WAIT    "60"
 #define NEXT_SIGNAL_MS 400  /* program/stop.c treats two signals within 250 ms as one */
 #define LONGEST_SHARED "8m" /* longer than any message that a test here sends */
-#define WARM_UP        100  /* docs/results.md: a tenth of the messages, but not more than this */
+#define WARM_UP        100  /* bench/results.md: a tenth of the messages, but not more than this */
 
 static void before_test(void)
 {

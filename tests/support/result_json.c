@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: support for tests that read the programs' JSON. See result_json.h. The table below has the
- * fields of docs/results.md.
+ * fields of bench/results.md.
  */
 #include <check.h>
 #include <math.h>

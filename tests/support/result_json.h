@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: support for tests that read the programs' JSON. Contract: all fields of docs/results.md
+ * Place: support for tests that read the programs' JSON. Contract: all fields of bench/results.md
  * are there, have the right type and plausible values, and there are no others; any deviation fails
  * the Check test.
  */

@@ -52,11 +52,11 @@ def existing(pattern: str) -> list[str]:
 def sections(notes: bool = False) -> list[Section]:
     """The table of contents, without the front page. The notes for instructors, which have the answers, only if asked for."""
     concepts = ["primer", "adapters", "objects", "states", "nine", "glossary"]
-    reference = ["verbs", "structures", "work-requests", "symptoms", "pitfalls", "protocol", "drivers", "reliability", "results"]
-    tools = ["compare", "fabric", "capture", "verbs-trace", "verbs-trace-json"]
+    reference = ["verbs", "structures", "work-requests", "symptoms", "pitfalls", "protocol", "drivers", "reliability"]
+    tools = ["capture", "verbs-trace", "verbs-trace-json"]
     instructors = [Section("For instructors", existing("course/labs/*-notes.md"))] if notes else []
     return [
-        Section("Concepts", [f"docs/{name}.md" for name in concepts]),
+        Section("Concepts", ["docs/README.md", *(f"docs/{name}.md" for name in concepts)]),
         Section("Stages", [*(f"{folder(stage)}/README.md" for stage in stages()), "beyond/README.md"]),
         Section("Labs", existing("course/README.md") + existing("course/labs/lab-?.md")),
         Section("Exercises and bug labs", ["course/exercises/README.md", *EXERCISE_PAGES, "course/bugs/README.md"]),
@@ -64,6 +64,7 @@ def sections(notes: bool = False) -> list[Section]:
         Section(
             "Tools and machines",
             ["examples/README.md", "docs/your-machines.md", "lab/README.md", "devices/README.md", "bench/README.md"]
+            + [f"bench/{name}.md" for name in ("results", "compare", "fabric")]
             + [f"docs/{name}.md" for name in tools],
         ),
         Section("Behind it", ["docs/course-map.md", "tests/README.md", "tests/evidence.md", "tests/drivers.md", "tests/mutate/README.md"]),
