@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "measure/results.h"
+#include "program/stdout.h"
 #include "program/stop.h"
 #include "tests/unit/unit.h"
 
@@ -149,7 +151,22 @@ START_TEST(whoever_insists_need_not_wait)
 	status = exit_status(pid);
 	ck_assert_str_eq(read_all(), "");
 	ck_assert_int_eq(status, 1);
-	assert_holds(captured_stderr(), "writing to stdout: ");
+	assert_holds(captured_stderr(), "nobody has read it, and a second signal asked to leave");
+}
+END_TEST
+
+START_TEST(it_is_written_in_parts)
+{
+	static char text[PIPE_BUF + 1], found[2 * sizeof(text)];
+
+	memset(text, 'a', sizeof(text));
+	ck_assert_int_eq(pipe(out), 0);
+	ck_assert_int_ge(dup2(out[1], STDOUT_FILENO), 0);
+	ck_assert_int_eq(our_guard_stdout(), 0);
+	ck_assert_uint_eq(fwrite(text, 1, sizeof(text), stdout), sizeof(text));
+	ck_assert_int_eq(fflush(stdout), 0);
+	ck_assert_int_eq(read(out[0], found, sizeof(found)), sizeof(text));
+	ck_assert_mem_eq(found, text, sizeof(text));
 }
 END_TEST
 
@@ -161,6 +178,7 @@ Suite *stdout_suite(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, results_wait_for_their_reader, 0, 2);
 	tcase_add_test(tcase, whoever_insists_need_not_wait);
+	tcase_add_test(tcase, it_is_written_in_parts);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

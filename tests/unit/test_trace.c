@@ -8,6 +8,7 @@
 
 #include "program/report.h"
 #include "program/trace.h"
+#include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"
 
 #define EXECUTED 1 /* the exit status of false(1) */
@@ -50,6 +51,19 @@ START_TEST(says_which_tool_is_missing)
 }
 END_TEST
 
+START_TEST(an_option_asks_for_it)
+{
+	char *argv[] = { (char *)"client", (char *)"-a127.0.0.1", (char *)(_i ? "-T" : "-t"),
+			 NULL };
+	struct our_options options;
+
+	ck_assert_int_eq(setenv("VERBS_TRACE_TOOL", "/nowhere/tool", 1), 0);
+	capture_start();
+	ck_assert_int_eq(our_process_options(3, argv, &test_client, &options), EINVAL);
+	assert_holds(captured_stderr(), "cannot execute /nowhere/tool: ");
+}
+END_TEST
+
 Suite *trace_suite(void)
 {
 	Suite *suite = suite_create("trace");
@@ -59,6 +73,7 @@ Suite *trace_suite(void)
 	tcase_add_test(tcase, executes_nothing_unless_asked_to);
 	tcase_add_test(tcase, executes_nothing_twice);
 	tcase_add_test(tcase, says_which_tool_is_missing);
+	tcase_add_loop_test(tcase, an_option_asks_for_it, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -23,8 +23,15 @@ static const struct {
 	{ IBV_WC_LOC_PROT_ERR, OUR_WR_ID_RECV, "of the receive ", "IBV_ACCESS_LOCAL_WRITE" },
 	{ IBV_WC_LOC_QP_OP_ERR, 1, "of the send, write or read", "the device could not send it" },
 	{ IBV_WC_LOC_QP_OP_ERR, OUR_WR_ID_RECV, "of the receive ", "longer than the buffer" },
+	{ IBV_WC_LOC_LEN_ERR, OUR_WR_ID_RECV, "of the receive ", "longer than the buffer" },
 	{ IBV_WC_RETRY_EXC_ERR, 1, "of the send, write or read", "does not answer" },
+	{ IBV_WC_RNR_RETRY_EXC_ERR, 1, "of the send, write or read", "no receive posted" },
 	{ IBV_WC_GENERAL_ERR, 1, "of the send, write or read", "ibv_poll_cq(3)" },
+	{ IBV_WC_GENERAL_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "the peer was sending" },
+	{ IBV_WC_LOC_PROT_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "the peer was sending" },
+	{ IBV_WC_REM_ACCESS_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "nobody write to it" },
+	{ IBV_WC_REM_INV_REQ_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "nobody write to it" },
+	{ IBV_WC_REM_OP_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "nobody write to it" },
 };
 
 START_TEST(a_failed_completion_is_explained_in_one_line)
