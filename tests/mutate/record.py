@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from mutate import process
@@ -32,7 +31,6 @@ SETTINGS = {
     "CK_TIMEOUT_MULTIPLIER": "1000",
     "TSAN_OPTIONS": "atexit_sleep_ms=100",  # a second otherwise, at the end of each run
 }
-ROOMS = ("common/", "measure/", "program/")
 LONGEST_S = 600.0
 ALIKE = 4
 
@@ -84,31 +82,16 @@ def state_of_the_tree() -> str:
     return digest.hexdigest()[:16]
 
 
-@cache
-def _parts(program: str) -> set[str]:
-    """The sources of a client or server, "ping-sr-3/client", without the rooms."""
-    stage, role = program.split("/")
-    if stage == "ping-ep-0":
-        return {f"beyond/{program}.c"}
-    return {*output("make", "-s", "print-parts", f"STAGE={stage}", f"ROLE={role}").split()}
-
-
-def _is_of(test: Test, data: Path) -> bool:
-    """Whether a file of gcov's is of the program that is tested: over fakes, all others are linked with it."""
-    source = re.sub(r".*/tests/fake/[^/]*/(.*)\.gcda$", r"\1.c", str(data))
-    return bool(test.case) or source.startswith(ROOMS) or source in _parts(test.arguments[0])
-
-
-def _lines(folder: Path, test: Test) -> dict[str, list[int]]:
-    """From what gcov's runtime has left in a folder: of each file of the program, the lines that were run."""
+def _lines(folder: Path) -> dict[str, list[int]]:
+    """From what gcov's runtime has left in a folder: the lines that were run, of each file that has some."""
     found: dict[str, set[int]] = {}
-    data = [path for path in folder.rglob("*.gcda") if _is_of(test, path)]
+    data = [*folder.rglob("*.gcda")]
     for path in data:
         path.with_suffix(".gcno").symlink_to("/" / path.relative_to(folder).with_suffix(".gcno"))
     for said in output("gcov", "--json-format", "--stdout", *map(str, data)).splitlines():
         for file in json.loads(said)["files"]:
-            ran = {line["line_number"] for line in file["lines"] if line["count"]}
-            found.setdefault(file["file"], set()).update(ran)
+            if ran := {line["line_number"] for line in file["lines"] if line["count"]}:
+                found.setdefault(file["file"], set()).update(ran)
     return {file: sorted(lines) for file, lines in found.items() if not file.startswith(("/", "tests/"))}
 
 
@@ -120,16 +103,26 @@ class Record:
         self.ran: dict[str, dict[Test, set[int]]] = {}  # by file
 
     def add(self, test: Test, seconds: float, files: dict[str, list[int]]) -> None:
-        """What one test has run. It has run no line of some files of its program."""
+        """What one test has run."""
         self.seconds[test] = seconds
         for file, lines in files.items():
             self.ran.setdefault(file, {})[test] = set(lines)
 
+    def _ran(self, file: str) -> dict[Test, set[int]]:
+        """The lines that each test runs. gcov does not know a file without a function: then, those of all its folder."""
+        if file in self.ran:
+            return self.ran[file]
+        found: dict[Test, set[int]] = {}
+        for other, tests in self.ran.items():
+            for test, lines in tests.items() if Path(other).parent == Path(file).parent else ():
+                found[test] = found.get(test, set()) | lines
+        return found
+
     def reach(self, file: str, lines: range, function: range) -> list[Test]:
         """The tests that run one of the lines, the quickest first; if there is none, those that run the function. What is
-        in no function is used by all that have the file. Of tests of one kind that run the same lines of the function,
-        some are enough: quick and slow ones."""
-        ran = self.ran.get(file, {})
+        in no function, a table, is used by all that run the file. Of tests of one kind that run the same lines of the
+        function, some are enough: quick and slow ones."""
+        ran = self._ran(file)
         found = [test for test in ran if not function or ran[test] & {*lines}] or [t for t in ran if ran[t] & {*function}]
         groups: dict[tuple[str, frozenset[int]], list[Test]] = {}
         for test in sorted(found, key=lambda test: self.seconds[test]):
@@ -145,7 +138,7 @@ def _recorded(test: Test) -> tuple[str, float, dict[str, list[int]]]:
         end = test.run(TOP / BUILD / test.program, LONGEST_S, lambda: False, GCOV_PREFIX=folder)
         if end.status:
             raise RuntimeError(f"{test.name} fails without a fault: {end.said[-500:]}")
-        return test.name, time.monotonic() - begun, _lines(Path(folder), test)
+        return test.name, time.monotonic() - begun, _lines(Path(folder))
 
 
 def record(wanted: list[Test]) -> Record:

@@ -18,6 +18,7 @@ from pathlib import Path
 from mutate.trial import CAUGHT, PART, SURVIVED
 
 HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
 EQUIVALENT = "equivalent"
 REASONS = (
     "same object code",
@@ -59,8 +60,8 @@ def _write(file: Path, head: str, mutants: Iterable[Mutant]) -> None:
     file.write_text("".join(json.dumps(row) + "\n" for row in (head, *map(asdict, mutants))))
 
 
-def _read(file: Path) -> tuple[str, dict[int, Mutant]]:
-    """A line that was not written to its end is left out."""
+def read(file: Path) -> tuple[str, dict[int, Mutant]]:
+    """A file's first line, and its mutants by number. A line that was not written to its end is left out."""
     lines = file.read_text().splitlines(keepends=True)
     head, *rows = (json.loads(line) for line in lines if line.endswith("\n"))
     return head, {row["number"]: Mutant(**row) for row in rows}
@@ -71,7 +72,7 @@ class Results:
 
     def __init__(self, file: Path, state: str) -> None:
         """Has those of an interrupted run, if it was on the same state of the tree."""
-        before, mutants = _read(file) if file.exists() else ("", {})
+        before, mutants = read(file) if file.exists() else ("", {})
         self.file, self.mutants = file, mutants if before == state else {}
         _write(file, state, self.mutants.values())
 
@@ -130,8 +131,8 @@ def table(name: str, mutants: list[Mutant]) -> str:
 def page() -> str:
     """README.md: its text, and below its last heading what results/ has."""
     text = (HERE / "README.md").read_text().split(HEADING)[0] + HEADING
-    for file in sorted((HERE / "results").glob("*.jsonl")):
-        what, mutants = _read(file)
+    for file in sorted(RESULTS.glob("*.jsonl")):
+        what, mutants = read(file)
         text += f"\n{what} (`results/{file.name}`):\n\n{table(file.stem, sort_out([*mutants.values()]))}\n"
         lab = Counter(mutant.lab for mutant in mutants.values() if mutant.lab)
         text += "".join(f"\nSurvivors in VMs, suites {said}: {n}.\n" for said, n in sorted(lab.items()))
@@ -140,6 +141,6 @@ def page() -> str:
 
 def keep(name: str, what: str, mutants: list[Mutant]) -> None:
     """Keeps a measurement in results/, and writes README.md anew."""
-    (HERE / "results").mkdir(exist_ok=True)
-    _write(HERE / f"results/{name}.jsonl", what, mutants)
+    RESULTS.mkdir(exist_ok=True)
+    _write(RESULTS / f"{name}.jsonl", what, mutants)
     (HERE / "README.md").write_text(page())
