@@ -16,7 +16,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from fnmatch import fnmatch
 from pathlib import Path
 
 from mutate import lab, record, score, tree
@@ -32,9 +31,9 @@ Fault = tuple[tree.Site, bytes]
 
 
 def find_sources(graph: Graph, folders: str) -> list[str]:
-    """The programs' sources in the folders that are named."""
+    """The programs' sources in the folders that are named, by path or by their last names."""
     sources = sorted(source for source in graph.sources() if not source.startswith(NO_PROGRAM))
-    return [source for source in sources if any(fnmatch(str(Path(source).parent), name) for name in folders.split())]
+    return [source for source in sources if any(Path(source).parent.match(name) for name in folders.split())]
 
 
 def find_sites(graph: Graph, folders: str) -> list[tree.Site]:
@@ -121,6 +120,7 @@ def run(options: argparse.Namespace) -> int:
     """Measures. Returns the exit status."""
     signal.signal(signal.SIGTERM, _interrupted)
     WORK.mkdir(parents=True, exist_ok=True)
+    print("building the tests", flush=True)
     tests = record.tests()
     graph = Graph(*record.programs(tests))
     others = {*find_sources(Graph("all", "verbs-trace"), options.folders)} - graph.sources()
@@ -130,6 +130,7 @@ def run(options: argparse.Namespace) -> int:
     seed = random.randrange(1_000_000) if options.seed is None else options.seed
     print(f"seed {seed}, {len(sites)} sites: {dict(Counter(str(Path(site.file).parent) for site in sites))}", flush=True)
     if not sites:
+        print(f"no folder that is tested here is one of: {options.folders}")
         return 2
     drawn = draw(sites, options.count, seed)
     made = {out for site, _ in drawn.values() for out in graph.made_of(site.file)}

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mutate import process
 from mutate.build import CPUS, ENVIRONMENT, TOP, make, output
@@ -131,7 +132,7 @@ class Record:
         return sorted(kept, key=lambda test: self.seconds[test])
 
 
-def _recorded(test: Test) -> tuple[str, float, dict[str, list[int]]]:
+def _recorded(test: Test) -> tuple[Any, ...]:
     """Runs a test once."""
     with tempfile.TemporaryDirectory(dir=TOP / "build/mutate") as folder:
         begun = time.monotonic()
@@ -141,19 +142,29 @@ def _recorded(test: Test) -> tuple[str, float, dict[str, list[int]]]:
         return test.name, time.monotonic() - begun, _lines(Path(folder))
 
 
+def rows(file: Path) -> list[Any]:
+    """What a file has in its lines. One that was not written to its end is left out."""
+    lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
 def record(wanted: list[Test]) -> Record:
-    """What is known of these tests and this state of the tree; recorded first if need be."""
-    file = TOP / f"build/mutate/lines-{state_of_the_tree()}.json"
-    rows = json.loads(file.read_text()) if file.exists() else {}
-    missing = [test for test in wanted if test.name not in rows]
+    """What is known of these tests and this state of the tree; the rest is recorded first."""
+    file = TOP / f"build/mutate/lines-{state_of_the_tree()}.jsonl"
+    found = {name: rest for name, *rest in rows(file)}
+    missing = [test for test in wanted if test.name not in found]
     if missing:
         print(f"recording which lines {len(missing)} tests run, once", flush=True)
         # In the environment, LDFLAGS does not replace what the makefiles add to it.
         output("env", "LDFLAGS=--coverage", "make", "-s", f"-j{CPUS}", f"BUILD={BUILD}", *VARIABLES, *programs(missing, BUILD))
-        with ThreadPoolExecutor(2 * CPUS) as pool:
-            rows |= {name: rest for name, *rest in pool.map(_recorded, missing)}
-        file.write_text(json.dumps(rows))
+        file.write_text("".join(json.dumps([name, *rest]) + "\n" for name, rest in found.items()))
+        with ThreadPoolExecutor(2 * CPUS) as pool, file.open("a") as out:
+            for n, (name, *rest) in enumerate(pool.map(_recorded, missing), 1):
+                print(f"[{n}/{len(missing)}] {name}: {rest[0]:.0f} s", flush=True)
+                found[name] = rest
+                out.write(json.dumps([name, *rest]) + "\n")
+                out.flush()
     known = Record()
     for test in wanted:
-        known.add(test, *rows[test.name])
+        known.add(test, *found[test.name])
     return known

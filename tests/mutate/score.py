@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from mutate import record
 from mutate.trial import CAUGHT, PART, SURVIVED
 
 HERE = Path(__file__).resolve().parent
@@ -61,10 +62,9 @@ def _write(file: Path, head: str, mutants: Iterable[Mutant]) -> None:
 
 
 def read(file: Path) -> tuple[str, dict[int, Mutant]]:
-    """A file's first line, and its mutants by number. A line that was not written to its end is left out."""
-    lines = file.read_text().splitlines(keepends=True)
-    head, *rows = (json.loads(line) for line in lines if line.endswith("\n"))
-    return head, {row["number"]: Mutant(**row) for row in rows}
+    """A file's first line, and its mutants by number."""
+    head, *found = record.rows(file) or [""]
+    return head, {row["number"]: Mutant(**row) for row in found}
 
 
 class Results:
@@ -72,7 +72,7 @@ class Results:
 
     def __init__(self, file: Path, state: str) -> None:
         """Has those of an interrupted run, if it was on the same state of the tree."""
-        before, mutants = read(file) if file.exists() else ("", {})
+        before, mutants = read(file)
         self.file, self.mutants = file, mutants if before == state else {}
         _write(file, state, self.mutants.values())
 
