@@ -11,14 +11,13 @@ import argparse
 import os
 import random
 import signal
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from mutate import lab, record, score, tree
+from mutate import lab, process, record, score, tree
 from mutate.build import CPUS, TOP, Graph, make
 from mutate.trial import PART, SURVIVED, Trial
 
@@ -64,9 +63,8 @@ def described(number: int, fault: Fault, verdict: str, by: str) -> score.Mutant:
 
 def tried(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> Iterator[tuple[int, str, str]]:
     """The number of each fault, the verdict of the tests that run its lines, and by what, as they end."""
-    stop = threading.Event()
 
-    def one(number: int) -> tuple[int, str, str]:
+    def one(number: int, stop: process.Stop) -> tuple[int, str, str]:
         site, new = faults[number]
         text = (TOP / site.file).read_bytes()
         lines = range(site.line, site.line + text.count(b"\n", site.begin, site.end) + 1)
@@ -74,15 +72,7 @@ def tried(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> Itera
         trial = Trial(graph, site.file, site.planted(text, new), WORK / f"trial-{number}", stop)
         return number, *trial.judge([(test, LIMIT_S + 10 * known.seconds[test]) for test in tests])
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        jobs = [pool.submit(one, number) for number in faults]
-        try:
-            for job in as_completed(jobs):
-                yield job.result()
-        except (KeyboardInterrupt, GeneratorExit):
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    return process.each(one, faults, AT_ONCE)
 
 
 def passes_unchanged(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> bool:

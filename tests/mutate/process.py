@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Runs a test program within a limit on its own time, and leaves nothing of it behind.
 
-Place: used by tests/mutate/record.py. Contract: a program's own time is that in which it runs or sleeps, not that in which it
-waits for a processor: on a busy machine it has the same limit. All that it started is killed when it ends, by session:
-process groups are not enough, as Check makes one for each test.
+Place: below record.py and measure.py. Contract: a program's own time is that in which it runs or sleeps, not that in
+which it waits for a processor: on a busy machine it has the same limit. All that it started is killed when it ends, by
+session: process groups are not enough, as Check makes one for each test.
 """
 
 from __future__ import annotations
@@ -12,13 +12,19 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 TICK_S = 0.5
 HERTZ = os.sysconf("SC_CLK_TCK")
+Stop = Callable[[], bool]  # whether to end early
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -63,7 +69,7 @@ def _kill(session: int) -> None:
         time.sleep(0.01)
 
 
-def _late(process: subprocess.Popen[bytes], limit_s: float, stop: Callable[[], bool]) -> bool:
+def _late(process: subprocess.Popen[bytes], limit_s: float, stop: Stop) -> bool:
     """Waits for the end, or until `stop` is true. Returns whether the limit was reached before."""
     own = used = 0.0
     while own < limit_s and not stop():
@@ -77,7 +83,7 @@ def _late(process: subprocess.Popen[bytes], limit_s: float, stop: Callable[[], b
     return own >= limit_s
 
 
-def run(command: list[str], environment: dict[str, str], limit_s: float, stop: Callable[[], bool], top: Path) -> End:
+def run(command: list[str], environment: dict[str, str], limit_s: float, stop: Stop, top: Path) -> End:
     """Runs a command in `top`. Ends it when its own time exceeds limit_s, or `stop` becomes true."""
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen(
@@ -91,3 +97,17 @@ def run(command: list[str], environment: dict[str, str], limit_s: float, stop: C
             process.wait()
         out.seek(0)
         return End(status, late, out.read().decode(errors="replace"))
+
+
+def each(work: Callable[[Item, Stop], Result], items: Iterable[Item], at_once: int) -> Iterator[Result]:
+    """The results of work for each of the items, as they end. If this is interrupted, work is told to stop."""
+    stop = threading.Event()
+    with ThreadPoolExecutor(at_once) as pool:
+        jobs = [pool.submit(work, item, stop.is_set) for item in items]
+        try:
+            for job in as_completed(jobs):
+                yield job.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise

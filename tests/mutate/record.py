@@ -12,8 +12,6 @@ import json
 import re
 import tempfile
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +44,7 @@ class Test:
     arguments: tuple[str, ...] = ()
     case: str = ""  # of Check
 
-    def run(self, program: Path, limit_s: float, stop: Callable[[], bool], **more: str) -> process.End:
+    def run(self, program: Path, limit_s: float, stop: process.Stop, **more: str) -> process.End:
         """Runs it; see process.run."""
         settings = {"CK_RUN_CASE": self.case} if self.case else {}
         command, environment = [str(program), *self.arguments], ENVIRONMENT | SETTINGS | settings | more
@@ -132,13 +130,13 @@ class Record:
         return sorted(kept, key=lambda test: self.seconds[test])
 
 
-def _recorded(test: Test) -> tuple[Any, ...]:
+def _recorded(test: Test, stop: process.Stop) -> tuple[Any, ...]:
     """Runs a test once."""
     with tempfile.TemporaryDirectory(dir=TOP / "build/mutate") as folder:
         begun = time.monotonic()
-        end = test.run(TOP / BUILD / test.program, LONGEST_S, lambda: False, GCOV_PREFIX=folder)
-        if end.status:
-            raise RuntimeError(f"{test.name} fails without a fault: {end.said[-500:]}")
+        end = test.run(TOP / BUILD / test.program, LONGEST_S, stop, GCOV_PREFIX=folder)
+        if end.status != 0:
+            raise RuntimeError(f"{test.name} fails without a fault, or does not end: {end.said[-500:]}")
         return test.name, time.monotonic() - begun, _lines(Path(folder))
 
 
@@ -158,8 +156,8 @@ def record(wanted: list[Test]) -> Record:
         # In the environment, LDFLAGS does not replace what the makefiles add to it.
         output("env", "LDFLAGS=--coverage", "make", "-s", f"-j{CPUS}", f"BUILD={BUILD}", *VARIABLES, *programs(missing, BUILD))
         file.write_text("".join(json.dumps([name, *rest]) + "\n" for name, rest in found.items()))
-        with ThreadPoolExecutor(2 * CPUS) as pool, file.open("a") as out:
-            for n, (name, *rest) in enumerate(pool.map(_recorded, missing), 1):
+        with file.open("a") as out:
+            for n, (name, *rest) in enumerate(process.each(_recorded, missing, 2 * CPUS), 1):
                 print(f"[{n}/{len(missing)}] {name}: {rest[0]:.0f} s", flush=True)
                 found[name] = rest
                 out.write(json.dumps([name, *rest]) + "\n")

@@ -46,7 +46,7 @@ class Trials(unittest.TestCase):
     def verdict(self, old: str, new: str, limit_s: float = 20) -> tuple[str, str]:
         """What becomes of a fault."""
         self.assertEqual(SUM.count(old), 1)
-        trial = Trial(self.graph, "part/sum.c", SUM.replace(old, new).encode(), self.top / "trial", threading.Event())
+        trial = Trial(self.graph, "part/sum.c", SUM.replace(old, new).encode(), self.top / "trial", lambda: False)
         return trial.judge([(Test("program", "", "program"), limit_s)])
 
     def test_verdicts(self) -> None:

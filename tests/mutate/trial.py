@@ -8,12 +8,11 @@ counts only if the program without the fault ends beside it.
 from __future__ import annotations
 
 import shutil
-import threading
 import time
 from pathlib import Path
 
 from mutate.build import DoesNotBuild, Graph
-from mutate.process import End
+from mutate.process import End, Stop
 from mutate.record import Test
 
 CAUGHT, SURVIVED, PART = "caught", "survived", "not run in full"
@@ -30,7 +29,7 @@ def _first_failure(end: End) -> str:
 class Trial:
     """One mutant, in a folder of its own. With the file's own text, all tests have to pass."""
 
-    def __init__(self, graph: Graph, file: str, text: bytes, folder: Path, stop: threading.Event) -> None:
+    def __init__(self, graph: Graph, file: str, text: bytes, folder: Path, stop: Stop) -> None:
         self.graph, self.file, self.text, self.folder, self.stop = graph, file, text, folder, stop
         self.original = (graph.top / file).read_bytes()
 
@@ -58,13 +57,13 @@ class Trial:
     def _judge(self, tests: list[tuple[Test, float]]) -> tuple[str, str]:
         verdict, until = SURVIVED, time.monotonic() + LONGEST_S
         for test, limit_s in tests:
-            if self.stop.is_set() or time.monotonic() > until:
+            if self.stop() or time.monotonic() > until:
                 return PART, ""
-            end = test.run(self.graph.build(f"build/{test.program}", self.file, self.folder), limit_s, self.stop.is_set)
+            end = test.run(self.graph.build(f"build/{test.program}", self.file, self.folder), limit_s, self.stop)
             if end.status:
                 return CAUGHT, f"{test.name}: {_first_failure(end)}"
             if end.late:
-                if not test.run(self.graph.top / f"build/{test.program}", limit_s, self.stop.is_set).late:
+                if not test.run(self.graph.top / f"build/{test.program}", limit_s, self.stop).late:
                     return CAUGHT, f"{test.name}: does not end"
                 verdict = PART
         return verdict, ""
