@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .conclusions import FEW, break_even, restless, say_break_even, shown
+from .conclusions import break_even, restless, say_break_even, shown
 from .statistics import Estimate, ratios, verdict
 from .store import Results
+from .words import FEW
 
 DEFINITE = ("less", "more", "the same")
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The command line of bench/compare: measures in the VM or on this machine, then writes the report.
 
-Place: called by bench/compare. Contract: exit status 0 if everything was measured, whatever the results; 1 if a program
-failed, nothing was measured, or a --fail-if is true; 2 for wrong usage; 130 after an interrupt, with a report of what
+Place: called by bench/compare. Contract: exit status 0 if something was measured, whatever the results; 1 if nothing
+was measured, or a --fail-if is true; 2 for wrong usage; 130 after an interrupt, with a report of what
 was measured.
 """
 

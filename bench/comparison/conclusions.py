@@ -9,18 +9,16 @@ interval allows no conclusion, the sentence says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
-from .plan import IDLE, Point
-from .statistics import (Estimate, a_message, bootstrap, cpu_us, estimate, kept, net_cpus, plain, ratio, series,
-                         verdict)  # fmt: skip
-from .store import Results, Sample
+from .plan import Point
+from .statistics import Estimate, bootstrap, cpu_us, estimate, kept, plain, ratio, series
+from .store import Results
+from .words import FEW
 
 POLLING, SLEEPING, LOOKING = "ping-sr-2", "ping-sr-3", "ping-sr-5"
 RESTLESS = 1.5
-FEW = 3  # rounds; with fewer there is no conclusion
 
 
 def number(value: float) -> str:
@@ -116,69 +114,6 @@ def ways_of(results: Results, link: str) -> list[str]:
     return list(dict.fromkeys(one.point.way for one in results.samples if one.link == link))
 
 
-@dataclass(frozen=True)
-class Column:
-    """One cell of the table at the top of the report: a figure at one load."""
-
-    title: str
-    load: int
-    figure: Callable[[Sample], float | None]
-
-
-def columns(results: Results) -> list[Column]:
-    """The columns of that table."""
-    each, net = cpu_us(results), net_cpus(results)
-    return [
-        Column("round trip flat out, us (p50)", 0, plain("p50_us")),
-        Column("round trip at 1,000/s", 1000, plain("p50_us")),
-        Column("messages/s flat out", 0, plain("rate")),
-        Column("us of CPU a message flat out", 0, each),
-        Column("the same at 1,000/s", 1000, each),
-        Column("CPUs that an idle connection takes", IDLE, net),
-        Column("wake-ups of the client a message at 1,000/s", 1000, a_message(plain("client_sleeps"))),
-        Column("context switches of both a message at 1,000/s", 1000, a_message(plain("switches"))),
-    ]
-
-
-def headline(results: Results, link: str) -> list[list[str]]:
-    """A row for each way, with messages of 64 bytes and one client; the first row has the titles."""
-    wanted = columns(results)
-    rows = []
-    for way in ways_of(results, link):
-        found = [estimate(results, link, Point(way, column.load), column.figure) for column in wanted]
-        if any(found):
-            rows.append([way, *(shown(one) if one else "-" for one in found)])
-    return [["way to wait", *(column.title for column in wanted)], *rows]
-
-
-def say_choice(results: Results, link: str, even: BreakEven) -> list[str]:
-    """Says which way to choose when. A sentence about latency needs measured latencies."""
-    told = []
-    busy = ratio(
-        series(results, link, Point(SLEEPING), plain("p50_us")), series(results, link, Point(POLLING), plain("p50_us"))
-    )
-    if busy is not None:
-        word = verdict(busy, "shorter", "longer")
-        told.append(f"Round trip flat out: sleeping ({SLEEPING}) is {shown(busy)} times polling ({POLLING}): {word}.")
-    if even.kind == "crossed" and even.load and even.load.rounds >= FEW:
-        told.append(
-            f"Choose sleeping ({SLEEPING}, or ping-sr-4 for many clients) below some {number(even.load.low)} messages a "
-            f"second or where CPUs are shared, polling ({POLLING}) above some {number(even.load.high)} or where the "
-            "round trip is all that counts and a CPU for each end is free."
-        )
-    mixed = [ratio(series(results, link, Point(LOOKING, load), cpu_us(results)),
-                   series(results, link, Point(POLLING, load), cpu_us(results))) for load in (IDLE, 0)]  # fmt: skip
-    if mixed[0] and mixed[1] and min(one.rounds for one in mixed if one) >= FEW:
-        advice = "Choose it where the load is not known." if mixed[0].high < 1 and mixed[1].high < 2 else ""
-        if verdict(mixed[1]) == "too noisy to tell":
-            advice = "Whether that makes it the right choice where the load is not known is too noisy to tell."
-        told.append(
-            f"{LOOKING} looks for a while, then sleeps: beside polling it costs {shown(mixed[0])} times the CPU when nearly "
-            f"nothing is sent, and {shown(mixed[1])} times flat out. {advice}".rstrip()
-        )
-    return told
-
-
 def losses(results: Results, link: str) -> list[str]:
     """The points that did not reach the offered rate: their CPU is that of a lower rate."""
     found = []
@@ -192,7 +127,7 @@ def losses(results: Results, link: str) -> list[str]:
 def say_link(results: Results, link: str) -> list[str]:
     """All sentences of one link."""
     even = break_even(results, link)
-    told = [say_break_even(even), *say_choice(results, link, even)]
+    told = [say_break_even(even)]
     if restless(results):
         about = f" What was measured: {told[0]}" if even.kind == "crossed" else ""
         told = [f"Too noisy to tell which way is cheaper when: the machine was not quiet.{about}"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The report as one HTML file: conclusions, curves, tables, environment, every sample.
+"""The report as one HTML file: the answer on the first screen; tables, conclusions, environment, every sample folded.
 
 Place: below report.py. Contract: the page loads nothing and needs no script; text from programs and files is escaped.
 """
@@ -10,78 +10,42 @@ import json
 from html import escape
 from typing import Any
 
+from . import answers, picture
 from .agreement import compare, say
-from .conclusions import conclusions, headline, number, restless, ways_of
+from .answers import Answer, cell_text
+from .clauses import WAYS, caveat, failed
+from .conclusions import conclusions, number, restless
 from .limits import describe_target, targets
-from .plan import IDLE, Point
-from .plot import STYLE as PLOT_STYLE
-from .plot import Curve, Drawing, Mark, draw, mark
+from .plan import IDLE
 from .statistics import (a_message, cpu_us, estimate, net_cpus, plain, ratio, reference, series, verdict)  # fmt: skip
 from .store import Results
+from .words import CANNOT, Figure
 
-STYLE = """:root{color-scheme:light dark;--paper:#fff;--ink:#1b1b1b;--faint:#666;--line:#ccc;--note:#fff3cd}
-@media(prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e6e6e6;--faint:#a0a0a0;--line:#444;--note:#4a3b00}}
-body{background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1rem}
-h1{font-size:1.5rem}h2{border-top:1px solid var(--line);padding-top:1rem}figure{margin:1.5rem 0}svg{width:100%;min-width:36rem;height:auto}
-.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem}td,th{border-bottom:1px solid var(--line);padding:.25rem .5rem;
-text-align:right;white-space:nowrap}.head th{white-space:normal;min-width:5rem}td:first-child,th:first-child{text-align:left}.note{background:var(--note);padding:.75rem 1rem;
-border-radius:.4rem}small,figcaption{color:var(--faint)}pre{overflow-x:auto;font-size:.8rem}li{overflow-wrap:anywhere}
-@media print{:root{--paper:#fff;--ink:#000}body{max-width:none}figure,tr{break-inside:avoid}details{display:none}}
+STYLE = f""":root{{color-scheme:light dark}}{picture.VARIABLES}{picture.STYLE}
+body{{background:var(--paper);color:var(--ink);font:16px/1.45 system-ui,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;margin:0 auto;
+max-width:62rem;padding:1rem 1.25rem 3rem}}body.several{{max-width:none}}.several main{{display:grid;gap:2rem;
+grid-template-columns:repeat(auto-fit,minmax(min(30rem,100%),1fr))}}article{{min-width:0}}
+h1{{font-size:clamp(1.3rem,1rem + 1vw,1.6rem);line-height:1.25;text-wrap:balance;margin:.2rem 0 .5rem}}
+.over,figcaption{{color:var(--faint);font-size:.9rem;margin:0}}.caveat{{color:var(--faint);font-size:.9rem;margin:0}}
+.note{{border-left:5px solid var(--b);background:var(--wash);padding:.5rem .8rem;margin:.6rem 0}}
+.t{{border-collapse:collapse;width:100%;margin:.8rem 0}}.t th,.t td{{padding:.35rem .7rem .35rem 0;text-align:left;vertical-align:top;
+border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}}.t thead th{{color:var(--faint);font-weight:400;font-size:.85rem;
+line-height:1.25;vertical-align:bottom}}.t tbody th{{white-space:nowrap}}.t .w{{font-size:.9rem;line-height:1.3;max-width:13rem}}
+.best{{font-weight:700}}.no{{color:var(--faint);font-style:italic}}.bar{{display:block;height:5px;margin-top:.25rem;border-radius:1px}}
+figure{{margin:.6rem 0}}figure svg{{display:block;width:100%;height:auto}}figure .small{{display:none}}
+details{{border-top:1px solid var(--line);padding:.4rem 0}}summary{{cursor:pointer}}.wide{{overflow-x:auto}}
+details table{{border-collapse:collapse;font-size:.8rem}}details td,details th{{padding:.2rem .5rem;border-bottom:1px solid var(--line);
+text-align:left}}small{{color:var(--faint)}}pre{{overflow-x:auto;font-size:.8rem}}li{{overflow-wrap:anywhere}}
+@media(max-width:34rem){{body{{padding:.75rem .8rem 2rem}}figure .large{{display:none}}figure .small{{display:block}}
+.t thead{{display:none}}.t,.t tbody,.t tr,.t td,.t th{{display:block;border:0}}.t tr{{border-bottom:1px solid var(--line);padding:.4rem 0}}
+.t td,.t th,.t .w{{padding:.1rem 0;font-size:.9rem;max-width:none}}.t td::before{{content:attr(title) ": ";color:var(--faint)}}}}
+@media print{{:root{{--paper:#fff;--ink:#000}}body{{max-width:none}}figure,tr{{break-inside:avoid}}}}
 """
 
 
 def label(results: Results) -> str:
     """The label of a file of results."""
     return str(results.environment.get("label", ""))
-
-
-def curve_points(results: Results, link: str, way: str) -> list[Point]:
-    """The points with one client and 64 bytes, by offered load; those without a limit come last."""
-    found = {one.point for one in results.samples if one.link == link and one.point.way == way}
-    return sorted((one for one in found if one.size == 64 and one.clients == 1), key=lambda one: one.load or float("inf"))
-
-
-def marks_of(results: Results, link: str, way: str) -> list[list[Mark]]:
-    """The marks of a way in the three drawings. A load is drawn where it was offered. A point without a limit is drawn
-    at the rate that was reached, if that is to the right of all loads."""
-    found: list[list[Mark]] = [[], [], []]
-    last = 0.0
-    for point in curve_points(results, link, way):
-        wanted = (plain("rate"), net_cpus(results), cpu_us(results), plain("p50_us"))
-        rate, cpus, each, trip = (estimate(results, link, point, figure) for figure in wanted)
-        if not rate or not cpus or not each:
-            continue
-        at, x = f"{point.name}, {number(rate.value)} messages/s", float(point.load or rate.value)
-        if x > last:
-            found[0].append(mark(x, cpus.value, cpus.low, cpus.high, at, "CPUs"))
-            found[1].append(mark(x, each.value, each.low, each.high, at, "us of CPU"))
-        last = max(last, x)
-        if trip:
-            found[2].append(mark(each.value, trip.value, trip.low, trip.high, at, "us round trip"))
-    return found
-
-
-def drawings(all_results: list[Results], link: str) -> list[Drawing]:
-    """Three drawings: CPU by load, CPU per message by load, and round trip by CPU per message."""
-    curves: list[list[Curve]] = [[], [], []]
-    for results in all_results:
-        for way in ways_of(results, link):
-            name = f"{way} ({label(results)})" if len(all_results) > 1 else way
-            for one, marks in zip(curves, marks_of(results, link, way)):
-                if marks:
-                    one.append(Curve(name, marks))
-    load = "messages a second offered"
-    wanted = [
-        Drawing(f"{link}-cpu", "CPU of the machine by load", load, "CPUs busy", many(curves[0])),
-        Drawing(f"{link}-cpu-message", "CPU a message by load", load, "us of CPU a message", many(curves[1])),
-        Drawing(f"{link}-round-trip", "Round trip by CPU a message", "us of CPU a message", "us round trip (p50)", curves[2]),
-    ]
-    return [one for one in wanted if one.curves]
-
-
-def many(curves: list[Curve]) -> list[Curve]:
-    """The curves with more than one mark; if there are none, all curves."""
-    return [curve for curve in curves if len(curve.marks) > 1] or curves
 
 
 def row(*cells: object, head: bool = False) -> str:
@@ -148,7 +112,7 @@ HOW = (
     "Each figure is the median over the rounds; beside it the interval in which 95 % of the medians of other draws from "
     "the same rounds lie. Ratios are made round by round. No sample is left out. CPU is that of the whole machine, "
     "measured as the time of all CPUs less their idle time, within 20 ms of each window, less what the machine does by "
-    f"itself. 'Idle' is {IDLE} message a second. A load stands where it was offered; what was reached is shown on hover."
+    f"itself. 'Idle' is {IDLE} message a second. A point stands at the rate that was reached; an offered rate that was not kept has none."
 )
 
 
@@ -160,24 +124,82 @@ def banner(results: Results) -> str:
     return "".join(f'<p class="note">{note}</p>' for note in notes)
 
 
-def section(results: Results, links: list[str], alone: bool) -> str:
-    """The page's part about one file of results."""
-    name = "" if alone else f"<h2>{escape(label(results))}</h2>"
+def bar(cell_: Figure | str | None, most: float, colour: str) -> str:
+    """A bar as long as the figure, beside the largest one of its column; the last part of it is uncertain."""
+    if not isinstance(cell_, Figure) or cell_.text == CANNOT or not most:
+        return ""
+    whole, solid = min(cell_.one.high, most), max(0.0, cell_.one.value)
+    width, part = 100 * max(whole, solid) / most, 100 * solid / max(whole, solid, 1e-12)
+    fade = f"linear-gradient(90deg,{colour} {part:.0f}%,color-mix(in srgb,{colour} 30%,transparent) 0)"
+    return f'<span class="bar" style="width:{max(0.5, width):.1f}%;background:{fade}"></span>'
+
+
+def answer_table(answer: Answer) -> str:
+    """The table of the first screen. Bold: none of the column is less for sure."""
+    colours = dict(zip(WAYS.values(), picture.COLOURS))
+    head = "".join(f"<th>{escape(title)}</th>" for title in [answer.what, *answer.columns])
+    body, flags = "", answers.marks(answer) if answer.bounds else []
+    most = [max((cells[n].one.value for _, cells in answer.rows if isinstance(cells[n], Figure)), default=0.0)  # type: ignore[union-attr]
+            for n in range(len(answer.columns))]  # fmt: skip
+    for at, (name, cells) in enumerate(answer.rows):
+        colour = colours.get(name, "var(--b)")
+        told = f'<th style="color:{colour}">{escape(name)}</th>'
+        for n, one in enumerate(cells):
+            said = cell_text(one)
+            kind = "w" if isinstance(one, str) else "best" if flags and flags[at][n] else ""
+            kind += " no" if said == CANNOT or said.startswith("perhaps") else ""
+            told += f'<td class="{kind}" title="{escape(answer.columns[n])}">{escape(said)}{bar(one, most[n], colour)}</td>'
+        body += f"<tr>{told}</tr>"
+    return f'<table class="t"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def drawn(results: Results, link: str, answer: Answer) -> str:
+    """The picture, large and for a phone, with what its signs mean."""
+    large = picture.draw(results, link, answer) if answer.bounds else ""
+    if not large:
+        return ""
+    small = picture.draw(results, link, answer, width=340, height=300).replace('"hatch"', '"hatch2"').replace("#hatch", "#hatch2")
+    note = (
+        "A point is the median of the rounds, the bar on it where the median of other rounds would lie (95 %). Hatched: cannot "
+        "tell. A line ends where the connection carries no more."
+    )
+    return f'<figure><div class="large">{large}</div><div class="small">{small}</div><figcaption>{note}</figcaption></figure>'
+
+
+def first_screen(results: Results, link: str, answer: Answer, alone: bool) -> str:
+    """The answer, what it rests on, a table, a picture."""
+    where = "" if alone else f"{label(results)} {link}: "
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in answer.notes)
+    parts = [f'<p class="over">{escape(where + answer.about)}</p><h1>{escape(answer.title)}</h1>{notes}']
+    parts.append(f'<p class="caveat">{escape(caveat(results, link))}</p>{answer_table(answer)}{drawn(results, link, answer)}')
+    return f"<article>{''.join(parts)}</article>"
+
+
+def fold(title: str, body: str) -> str:
+    """Something that the reader can open."""
+    return f"<details><summary>{escape(title)}</summary>{body}</details>" if body else ""
+
+
+def folded(results: Results, links: list[str], alone: bool) -> str:
+    """All that is not on the first screen, of one file of results."""
+    of = "" if alone else f" ({label(results)})"
     told = conclusions(results)
-    parts = [name, banner(results)]
-    aims = targets(results)
+    lines, aims = "", targets(results)
     for link in [*links, "machine"]:
-        lines = "".join(f"<li>{escape(line)}</li>" for line in told.get(link, []))
-        if lines:
-            parts.append(f"<h3>{'This machine' if link == 'machine' else escape(link)}</h3><ul>{lines}</ul>")
-        rows = headline(results, link) if link in links else []
-        if len(rows) > 1:
-            told_rows = "".join(row(*cells, head=cells is rows[0]) for cells in rows)
-            parts.append(f'<div class="wide"><table class="head">{told_rows}</table></div>')
-        mine = "".join(f"<li>{escape(describe_target(one))}</li>" for one in aims if one.link == link)
-        if mine:
-            parts.append(f"<details><summary>Our targets beside other programs</summary><ul>{mine}</ul></details>")
-    return "".join(parts)
+        items = [*told.get(link, []), *(describe_target(one) for one in aims if one.link == link)]
+        listed = "".join(f"<li>{escape(line)}</li>" for line in items)
+        lines += f"<h3>{'This machine' if link == 'machine' else escape(link)}</h3><ul>{listed}</ul>" if listed else ""
+    tables = "".join(f"<h3>{escape(link)}</h3>{table(results, link)}" for link in links)
+    why = failed(results)
+    return "".join(
+        [
+            f'<p class="caveat">{escape(why)}</p>' if why else "",
+            fold(f"Every load and every program, with intervals{of}", tables),
+            fold(f"All conclusions, and what a wake-up costs here{of}", banner(results) + lines),
+            fold(f"Machine, versions, command lines, failures{of}", environment(results)),
+            samples(results),
+        ]
+    )
 
 
 def agreements(all_results: list[Results]) -> list[str]:
@@ -188,46 +210,36 @@ def agreements(all_results: list[Results]) -> list[str]:
 
 def page(all_results: list[Results]) -> str:
     """The page as HTML."""
-    links = list(dict.fromkeys(one.link for results in all_results for one in results.samples))
-    alone = len(all_results) == 1
-    body = ["<h1>What each way of waiting costs, and what it gives</h1>"]
-    if not alone:
-        body.append("<ul>" + "".join(f"<li>{escape(line)}</li>" for line in agreements(all_results)) + "</ul>")
-    body += [section(results, links, alone) for results in all_results]
-    for link in links:
-        body.append(f"<h2>Curves: {escape(link)}</h2>")
-        for one in drawings(all_results, link):
-            note = f"{escape(one.title)}. Point at a mark for its values."
-            body.append(f'<figure><div class="wide">{draw(one)}</div><figcaption>{note}</figcaption></figure>')
-        for results in all_results:
-            body.append(f"<h2>Table: {escape(link)} {escape(label(results))}</h2>{table(results, link)}")
-    body.append(f"<p><small>{escape(HOW)}</small></p>")
+    screens = [
+        (results, link, answer)
+        for results in all_results
+        for link in dict.fromkeys(one.link for one in results.samples)
+        for answer in answers.answers(results, link)
+    ]
+    alone = len(screens) == 1
+    body = "".join(first_screen(*screen, alone) for screen in screens) or "<h1>Nothing was measured.</h1>"
+    body = f"<main>{body}</main>"
+    if len(all_results) > 1:
+        body += "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in agreements(all_results)) + "</ul>"
     for results in all_results:
-        body.append(f"<h2>Where, and how {escape(label(results))}</h2>{environment(results)}{samples(results)}")
+        links = list(dict.fromkeys(one.link for one in results.samples))
+        body += folded(results, links, len(all_results) == 1)
+    body += fold("How it was measured", f"<p>{escape(HOW)}</p>")
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    title = "<title>The comparison of ways to wait</title>"
-    style = f"<style>{STYLE}{PLOT_STYLE.replace('svg{', 'svg{display:block;').replace('color:#222', 'color:inherit')}</style>"
-    return f'<!DOCTYPE html><html lang="en"><head>{head}{title}{style}</head><body>{"".join(body)}</body></html>\n'
-
-
-def text_table(rows: list[list[str]]) -> list[str]:
-    """A table for the terminal. Its titles are long, so they are a list of numbered columns."""
-    told = [f"  ({n}) {title}" for n, title in enumerate(rows[0][1:], 1)]
-    cells = [[rows[0][0], *(f"({n})" for n in range(1, len(rows[0])))]]
-    cells += [[line[0], *(one.partition(" (")[0] for one in line[1:])] for line in rows[1:]]
-    widths = [max(len(line[n]) for line in cells) for n in range(len(cells[0]))]
-    for line in cells:
-        told.append("  " + line[0].ljust(widths[0]) + "".join("  " + one.rjust(width) for one, width in zip(line[1:], widths[1:])))
-    return told
+    title = screens[0][2].title if screens else "Nothing was measured"
+    kind = "" if alone else ' class="several"'
+    return (
+        f'<!DOCTYPE html><html lang="en"><head>{head}<title>{escape(title)}</title><style>{STYLE}</style></head>'
+        f"<body{kind}>{body}</body></html>\n"
+    )
 
 
 def summary(results: Results) -> str:
     """The summary for the terminal."""
     lines = []
-    for link, told in conclusions(results).items():
-        lines += [f"{link}:", *(f"  {line}" for line in told)]
-        lines += text_table(headline(results, link)) if link != "machine" else []
+    for link in dict.fromkeys(one.link for one in results.samples):
+        for answer in answers.answers(results, link):
+            lines += [f"{link}: {answer.about}", *(f"  {line}" for line in answers.text(answer, results, link))]
         lines += [f"  {describe_target(one)}" for one in targets(results) if one.link == link]
-    if results.environment.get("emulated"):
-        lines.append(f"Absolute times mean nothing elsewhere: {results.environment['emulated']}.")
-    return "\n".join(lines)
+    lines += conclusions(results)["machine"]
+    return "\n".join([*lines, *([failed(results)] if failed(results) else [])])

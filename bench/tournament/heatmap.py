@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """A figure of all pairs as an SVG of coloured cells: clients in rows, servers in columns.
 
-Place: below page.py. Contract: as bench/comparison/plot.py: no script, loads nothing, the value on hover. A pair that
+Place: below page.py. Contract: as bench/comparison/picture.py: no script, loads nothing, the value on hover. A pair that
 was measured in one direction only has its colour in both cells.
 """
 
@@ -11,12 +11,12 @@ import math
 from html import escape
 
 from bench.comparison.conclusions import number, shown
-from bench.comparison.plot import STYLE
 from .odd import Map, Odd
 
 SMALL, LARGE = 16, 52  # sides of a cell
 WORDS = 12  # with at most this many hosts the values are written into the cells
 BETTER, SAME, WORSE = (33, 102, 172), (240, 240, 240), (179, 88, 6)  # colours that colour-blind people can distinguish
+STYLE = "svg{font:13px system-ui,sans-serif}svg text{fill:currentColor}.mark:hover{stroke:currentColor;stroke-width:3}"
 NOTE = 26  # below the cells: the scale
 DARK = 120  # of 255; on a darker cell the text is white
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from bench.comparison import store
 from bench.comparison.page import STYLE, banner, environment, samples
-from bench.comparison.plot import STYLE as PLOT_STYLE
 from . import heatmap
 from .odd import conclusions, maps, odd
 
@@ -48,7 +47,7 @@ def page(results: store.Results) -> str:
         body.append(f'<h2>{escape(one.title)}</h2><figure><div class="wide">{drawn}</div><figcaption>{caption}</figcaption></figure>')
     body.append(f"<p><small>{escape(HOW)}</small></p><h2>Where, and how</h2>{environment(results)}{samples(results)}")
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    style = f"<style>{STYLE}{PLOT_STYLE.replace('svg{', 'svg{display:block;').replace('color:#222', 'color:inherit')}{MORE_STYLE}</style>"
+    style = f"<style>{STYLE}{heatmap.STYLE}{MORE_STYLE}</style>"
     return f'<!DOCTYPE html><html lang="en"><head>{head}<title>The fabric</title>{style}</head><body>{"".join(body)}</body></html>\n'
 
 

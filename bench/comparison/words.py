@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Figures as words: two digits, and no more certainty than the rounds allow.
+
+Place: below answers.py and picture.py. Contract: text from numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .statistics import Estimate
+
+FEW = 3  # rounds; with fewer there is no conclusion
+SURE, WIDE = 1.25, 3.0  # an interval up to so many times its low end shows its median; its range; nothing
+NOTHING = 0.01  # CPUs: no need to know it better
+CANNOT = "cannot tell"
+
+
+def two(value: float) -> str:
+    """Two digits, and thousands with commas."""
+    if not value or not math.isfinite(value):
+        return "0"
+    digits = 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, digits)
+    digits = 1 - math.floor(math.log10(abs(rounded)))  # 9.96 is 10, not 10.0
+    return f"{rounded:,.{max(0, digits)}f}"
+
+
+def time(us: float) -> str:
+    """Microseconds, with the unit that makes them short."""
+    return f"{two(us / 1000)} ms" if us >= 9950 else f"{two(us)} µs"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What an estimate allows to say; unit: 'µs', or the empty text."""
+
+    one: Estimate
+    unit: str = ""
+    most: float = 0.0  # of CPU use, which lies between 0 and this: 'under' its high end says something
+
+    def show(self, value: float) -> str:
+        """A value with its unit."""
+        return time(value) if self.unit else two(value)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the median stands for all of the interval."""
+        return self.one.rounds >= FEW and 0 < self.one.high <= SURE * self.one.low
+
+    @property
+    def text(self) -> str:
+        """The words."""
+        if self.one.rounds < FEW:
+            return f"perhaps {self.show(self.one.value)}"
+        if self.most and self.one.high < NOTHING:
+            return f"under {NOTHING}"
+        if self.sure:
+            return self.show(self.one.value)
+        if 0 < self.one.high <= WIDE * self.one.low:
+            return f"{self.show(self.one.low)} to {self.show(self.one.high)}"
+        return f"under {self.show(self.one.high)}" if self.one.high < self.most else CANNOT
+
+
+def best(figures: list[Figure | None]) -> list[bool]:
+    """Which of them may be the least: no other one lies wholly below it."""
+    known = [figure.one for figure in figures if figure and figure.one.rounds >= FEW]
+    least = min((one.high for one in known), default=0.0)
+    return [bool(figure and figure.one in known and figure.one.low <= least and figure.text != CANNOT) for figure in figures]
