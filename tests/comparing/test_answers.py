@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Place: tests of the report's first screen: answers.py, clauses.py, words.py. The figures are made up so that the answers follow."""
+
+from __future__ import annotations
+
+import unittest
+
+from comparing.made_up import results
+from bench.comparison import answers, clauses
+from bench.comparison.plan import Point
+from bench.comparison.statistics import Estimate
+from bench.comparison.store import Results, Sample
+from bench.comparison.words import Figure, best, two
+
+WILD = (0.2, 5.0, 0.3, 3.0, 1.0)
+
+
+def carried(made: Results, load: int, rate: float, way: str = "ping-sr-3") -> Results:
+    """The same, if a way reaches only `rate` of a load."""
+    for one in made.samples:
+        if one.point == Point(way, load):
+            one.figures["rate"] = rate
+    return made
+
+
+class Words(unittest.TestCase):
+    """Figures as words."""
+
+    def test_two_digits(self) -> None:
+        for value, text in ((0, "0"), (0.672, "0.67"), (1.98, "2.0"), (9.96, "10"), (29.3, "29"), (348, "350"), (4321, "4,300")):
+            self.assertEqual(two(value), text)
+
+    def test_an_interval_decides_what_is_shown(self) -> None:
+        for low, high, rounds, text in (
+            (100, 125, 3, "110 µs"), (100, 126, 3, "100 µs to 130 µs"), (100, 300, 3, "100 µs to 300 µs"),
+            (100, 301, 3, "cannot tell"), (0, 301, 3, "cannot tell"), (100, 101, 2, "perhaps 110 µs"),
+        ):  # fmt: skip
+            self.assertEqual(Figure(Estimate(110.0, low, high, rounds), "µs").text, text)
+        self.assertEqual(Figure(Estimate(20000.0, 19900, 20100, 3), "µs").text, "20 ms")
+
+    def test_of_cpu_use_an_upper_bound_says_something(self) -> None:
+        self.assertEqual(Figure(Estimate(0.1, 0, 0.51, 3), most=2).text, "under 0.51")
+        self.assertEqual(Figure(Estimate(0.1, 0, 9.26, 3), most=2).text, "cannot tell")
+        self.assertEqual(Figure(Estimate(0.001, 0.0009, 0.0011, 3), most=2).text, "under 0.01")
+
+    def test_the_best_are_those_below_which_no_other_lies(self) -> None:
+        figures = [Figure(Estimate(v, v - 1, v + 1, 3)) for v in (10, 11, 20)]
+        self.assertEqual(best([*figures, None]), [True, True, False, False])
+
+
+class Waits(unittest.TestCase):
+    """made_up: polling takes 2 CPUs, sleeping 400 us a message, so both cost the same at 5,000 messages a second. One
+    sleeping connection carries 3,000; its round trips take 300 us, those of polling 30."""
+
+    def title(self, made: Results) -> str:
+        return answers.answers(made, "RoCE")[0].title
+
+    def test_the_break_even_is_beyond_what_a_connection_carries(self) -> None:
+        title = self.title(results())
+        self.assertIn("Up to 3,000 messages a second, all that one sleeping connection carries, sleeping costs less CPU", title)
+        self.assertIn("polling keeps 2 CPUs busy but answers 10 times as fast", title)
+
+    def test_the_break_even_is_within_what_a_connection_carries(self) -> None:
+        made = carried(results(), 0, 9000.0)
+        self.assertRegex(self.title(made), "^Below (4,9|5,0)00 messages a second sleeping costs less CPU;")
+        found = clauses.bounds(made, "RoCE")
+        assert found.low and found.high
+        self.assertTrue(1000 < found.low <= 5060 and 4940 <= found.high < 10000, found)
+
+    def test_the_tests_at_the_loads_bound_it_if_rounds_differ(self) -> None:
+        found = clauses.bounds(results(noise=WILD), "RoCE")
+        self.assertTrue(found.low is None or found.low <= 1000)
+
+    def test_two_rounds_conclude_nothing(self) -> None:
+        answer = answers.answers(results(rounds=2), "RoCE")[0]
+        self.assertEqual(answer.title, "This run cannot tell which way of waiting costs less CPU.")
+        self.assertIn("Only 2 rounds", answer.notes[0])
+        self.assertTrue(all(cell.text.startswith("perhaps") for _, cells in answer.rows for cell in cells if isinstance(cell, Figure)))
+
+    def test_beyond_the_tested_loads_nothing_is_said(self) -> None:
+        made = results()
+        for one in made.samples:
+            if one.point.load == 10000:
+                one.figures["machine_cpus"] = 2.0 * (0.3, 3.0, 0.5, 2.0, 1.0)[one.round - 1]
+        self.assertIn("Up to 1,000 messages a second sleeping costs less CPU than polling; above that", self.title(made))
+
+    def test_what_was_not_measured_is_not_there(self) -> None:
+        answer = answers.answers(results(), "RoCE")[0]
+        self.assertEqual([name for name, _ in answer.rows], ["polls", "sleeps"])
+        made = results()
+        made.samples = [one for one in made.samples if one.point.load]
+        columns = answers.answers(made, "RoCE")[0].columns
+        self.assertNotIn("round trip flat out", columns)
+        self.assertIn("CPUs busy at 1,000/s", columns)
+
+    def test_a_load_that_was_not_kept_is_no_column(self) -> None:
+        columns = answers.answers(carried(results(), 1000, 700.0), "RoCE")[0].columns
+        self.assertIn("round trip at 100/s", columns)
+        self.assertNotIn("round trip at 1,000/s", columns)
+
+    def test_a_disturbed_machine_is_noticed_by_what_no_program_carried(self) -> None:
+        made = carried(results(), 1000, 700.0)
+        self.assertEqual(clauses.disturbed(made, "RoCE"), "")  # polling still carried it
+        note = clauses.disturbed(carried(made, 1000, 900.0, "ping-sr-2"), "RoCE")
+        self.assertIn("of 1,000 messages a second no program carried all (polls 900, sleeps 700)", note)
+
+    def test_a_run_that_failed_is_a_line(self) -> None:
+        made = results()
+        self.assertEqual(clauses.failed(made), "")
+        made.failures = [{"point": "qperf", "link": "RoCE", "round": n, "why": "it hangs"} for n in (1, 2)]
+        runs = len(made.samples) + 2
+        self.assertEqual(clauses.failed(made), f"2 of {runs} runs failed, and are in no figure: qperf: it hangs (2x).")
+
+
+def crowd(rounds: int, slow_us: float) -> Results:
+    """One client: 300 us of CPU a message. Sixteen: 200 us."""
+    made = Results(environment={"cpus": 2})
+    for number in range(1, rounds + 1):
+        for clients, cpus, p99 in ((1, 0.9, 500.0), (16, 0.6, slow_us)):
+            figures = {"rate": 3000.0, "machine_cpus": cpus, "p50_us": 250.0, "p99_us": p99}
+            made.samples.append(Sample("RoCE", Point("ping-sr-4", 0, 64, clients), number, figures))
+    return made
+
+
+class Others(unittest.TestCase):
+    """The first screens of --only."""
+
+    def test_a_crowd_is_shown_by_clients(self) -> None:
+        answer = answers.answers(crowd(3, 40000.0), "RoCE")[0]
+        self.assertEqual(
+            answer.title,
+            "With 16 clients a message costs less CPU than with 1, but the slowest round trip in a hundred takes 40 ms "
+            "instead of 500 µs.",
+        )
+        self.assertEqual([[name, *map(answers.cell_text, cells)] for name, cells in answer.rows],
+                         [["1", "300 µs", "0.90", "3,000", "250 µs", "500 µs"], ["16", "200 µs", "0.60", "3,000", "250 µs", "40 ms"]])  # fmt: skip
+
+    def test_a_clause_that_no_test_supports_is_left_out(self) -> None:
+        self.assertEqual(answers.answers(crowd(3, 500.0), "RoCE")[0].title, "With 16 clients a message costs less CPU than with 1.")
+        self.assertIn("cannot tell", answers.answers(crowd(2, 40000.0), "RoCE")[0].title)
+
+    def test_a_stream_is_shown_by_throughput(self) -> None:
+        made = Results()
+        for number in (1, 2, 3):
+            for way, moved in (("blast-sr-2", 500.0), ("ib_send_bw", 400.0)):
+                made.samples.append(Sample("RoCE", Point(way, 0, 4096), number, {"rate": 1000.0, "mb_per_second": moved}))
+        answer = answers.answers(made, "RoCE")[0]
+        self.assertEqual(answer.title, "blast-sr-2 moves the most: 500 MB/s with messages of 4 KiB.")
+        self.assertEqual(answer.columns, ["MB/s, 4 KiB"])
+
+    def test_the_terminal_says_the_same(self) -> None:
+        made = crowd(3, 40000.0)
+        answer = answers.answers(made, "RoCE")[0]
+        lines = answers.text(answer, made, "RoCE")
+        self.assertEqual(lines[0], answer.title)
+        self.assertEqual(len({line.index("40 ms") for line in lines if "40 ms" in line and line != lines[0]}), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
