@@ -52,7 +52,7 @@ def existing(pattern: str) -> list[str]:
 def sections(notes: bool = False) -> list[Section]:
     """The table of contents, without the front page. The notes for instructors, which have the answers, only if asked for."""
     concepts = ["primer", "adapters", "objects", "states", "nine", "glossary"]
-    reference = ["verbs", "structures", "work-requests", "symptoms", "pitfalls", "protocol", "drivers", "reliability"]
+    reference = ["verbs", "structures", "work-requests", "wc-status", "symptoms", "pitfalls", "protocol", "drivers", "reliability"]
     tools = ["capture", "verbs-trace", "verbs-trace-json"]
     instructors = [Section("For instructors", existing("course/labs/*-notes.md"))] if notes else []
     return [

@@ -60,10 +60,22 @@ def _fields(record: Any, prefix: str = "") -> Iterator[tuple[str, Place]]:
 
 
 @functools.cache
+def _headers() -> list[Any]:
+    """What the headers declare."""
+    unit = cindex.Index.create().parse("headers.c", unsaved_files=[("headers.c", HEADERS)])
+    return list(unit.cursor.get_children())
+
+
+def constants(enumeration: str) -> list[str]:
+    """The names of an enumeration of the headers, in their order."""
+    found = [c for c in _headers() if c.kind == cindex.CursorKind.ENUM_DECL and c.spelling == enumeration]
+    return [str(constant.spelling) for constant in found[0].get_children()]
+
+
+@functools.cache
 def declared() -> dict[str, dict[str, Place]]:
     """The fields of each structure of the headers."""
-    unit = cindex.Index.create().parse("headers.c", unsaved_files=[("headers.c", HEADERS)])
-    records = [c for c in unit.cursor.get_children() if c.kind == cindex.CursorKind.STRUCT_DECL and c.is_definition()]
+    records = [c for c in _headers() if c.kind == cindex.CursorKind.STRUCT_DECL and c.is_definition()]
     return {str(record.spelling): dict(_fields(record.type)) for record in records}
 
 
