@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import unittest
@@ -47,6 +48,11 @@ class Structures(unittest.TestCase):
         for row in structures.rows():
             if not row.used_in and row.field in declared[row.structure]:
                 self.assertEqual(list(structures.users(row.structure, row.field)), [], f"{row}: {CORRECT}")
+
+    def test_statuses(self) -> None:
+        page = structures.PAGE.with_name("wc-status.md").read_text()
+        documented = [f"IBV_WC_{name}" for name in re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)]
+        self.assertEqual(documented, structures.constants("ibv_wc_status"))
 
     def test_a_use_is_found(self) -> None:
         for structure, field in (("ibv_send_wr", "wr.rdma.rkey"), ("ibv_wc", "imm_data"), ("rdma_cm_event", "param.conn")):
