@@ -97,15 +97,13 @@ def _lines(folder: Path) -> dict[str, list[int]]:
 class Record:
     """What each test runs, and how many seconds it takes."""
 
-    def __init__(self) -> None:
-        self.seconds: dict[Test, float] = {}
+    def __init__(self, tests: dict[Test, tuple[float, dict[str, list[int]]]]) -> None:
+        """Of each test: the seconds, and the lines of each file."""
+        self.seconds = {test: seconds for test, (seconds, _) in tests.items()}
         self.ran: dict[str, dict[Test, set[int]]] = {}  # by file
-
-    def add(self, test: Test, seconds: float, files: dict[str, list[int]]) -> None:
-        """What one test has run."""
-        self.seconds[test] = seconds
-        for file, lines in files.items():
-            self.ran.setdefault(file, {})[test] = set(lines)
+        for test, (_, files) in tests.items():
+            for file, lines in files.items():
+                self.ran.setdefault(file, {})[test] = set(lines)
 
     def _ran(self, file: str) -> dict[Test, set[int]]:
         """The lines that each test runs. gcov does not know a file without a function: then, those of all its folder."""
@@ -162,7 +160,4 @@ def record(wanted: list[Test]) -> Record:
                 found[name] = rest
                 out.write(json.dumps([name, *rest]) + "\n")
                 out.flush()
-    known = Record()
-    for test in wanted:
-        known.add(test, *found[test.name])
-    return known
+    return Record({test: found[test.name] for test in wanted})

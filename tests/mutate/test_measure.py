@@ -165,9 +165,7 @@ class Drawing(unittest.TestCase):
     def test_tests_that_run_the_line(self) -> None:
         """The quickest first; if no test runs it, those that run its function; of a table, all."""
         slow, quick = (Test(name, name[0], "") for name in ("slow", "quick"))
-        known, function = Record(), range(1, 5)
-        known.add(slow, 2, {"a.c": [1, 2, 3]})
-        known.add(quick, 1, {"a.c": [1, 3]})
+        known, function = Record({slow: (2, {"a.c": [1, 2, 3]}), quick: (1, {"a.c": [1, 3]})}), range(1, 5)
         self.assertEqual(known.reach("a.c", range(3, 4), function), [quick, slow])
         self.assertEqual(known.reach("a.c", range(2, 4), function), [quick, slow])
         self.assertEqual(known.reach("a.c", range(2, 3), function), [slow])
@@ -178,9 +176,8 @@ class Drawing(unittest.TestCase):
 
     def test_alike(self) -> None:
         """Four of a kind, if they run the same lines of the function: quick and slow ones."""
-        known, ten = Record(), [Test(str(n), "kind", "") for n in range(10)]
-        for n, test in enumerate(ten):
-            known.add(test, n, {"a.c": [1, 2] if n < 9 else [1]})
+        ten = [Test(str(n), "kind", "") for n in range(10)]
+        known = Record({test: (n, {"a.c": [1, 2] if n < 9 else [1]}) for n, test in enumerate(ten)})
         self.assertEqual(known.reach("a.c", range(1, 2), range(1, 2)), [ten[n] for n in (0, 3, 6, 9)])
         self.assertEqual(known.reach("a.c", range(1, 2), range(1, 3)), [ten[n] for n in (0, 2, 5, 8, 9)])
 
