@@ -166,7 +166,7 @@ $(PROGRAMS) $(NINE_ITSELF) $(BARE_EVENTS):
 # What only prints the table of parts does without them: tools/stage asks for it very often.
 ifneq ($(filter-out print-rooms print-stages print-others print-before print-aside print-parts, \
 	$(or $(MAKECMDGOALS),all)),)
--include course/course.mk tests/tests.mk tests/tracer/tracer.mk tests/pairs.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
+-include course/course.mk tests/tests.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 endif
 
 # The kernel of the VM, for whatever runs in it: lab/run reads this.

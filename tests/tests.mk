@@ -53,4 +53,30 @@ $(TESTS)/gate.so $(TESTS)/gids.so: $(TESTS)/%.so: tests/support/%.c
 	$(SAY) CC $<
 	$(Q)$(COMPILE) -Werror -fPIC -shared $< -ldl -o $@
 
-.PHONY: tests-build
+# Programs that take nothing of the suite: the independent one that tests/pairs runs against the stages, clients
+# that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe; no test runs it.
+AGAINST = peer crowd trespass greedy together
+TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
+pairs-build: $(AGAINST:%=$(TESTS)/%)
+tracer-build: verbs-trace $(TRACED) $(TESTS)/tracer/static
+probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
+
+$(foreach name,$(AGAINST) probe,$(eval $(TESTS)/$(name): $(wildcard tests/$(name)/*.[ch])))
+$(TESTS)/together: $(LIBRARY)
+$(TESTS)/together: ALONE = -Icommon-next
+$(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/tracer/pair.c tests/tracer/pair.h
+$(TESTS)/tracer/sins $(TESTS)/tracer/extended: ALONE = -I.
+$(TESTS)/tracer/odd $(TESTS)/tracer/odd-address: tests/tracer/odd.c
+$(TESTS)/tracer/odd-address: ALONE = -fsanitize=address
+
+$(TRACED) $(patsubst %,$(TESTS)/%,$(AGAINST) probe):
+	@mkdir -p $(@D)
+	$(SAY) CC $@
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Werror $(ALONE) $(filter %.c %.a,$^) $(LIBS) -o $@
+
+$(TESTS)/tracer/static:
+	@mkdir -p $(@D)
+	$(SAY) CC $@
+	$(Q)echo 'int main(void) { return 0; }' | $(CC) -static -x c - -o $@
+
+.PHONY: tests-build pairs-build tracer-build probe
