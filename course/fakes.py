@@ -38,6 +38,7 @@ def prepare(sanitizer: str) -> None:
     """Builds the project's own parts, if they are not there yet."""
     unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment["TESTS_ALL"] = "1"  # without it ThreadSanitizer's has not all stages
     target = f"build/tests/fake/{sanitizer}/programs"
     jobs = f"-j{os.cpu_count() or 1}"
     subprocess.run(["make", "--no-print-directory", "-s", jobs, target], cwd=TOP, env=environment, check=True)
