@@ -264,6 +264,10 @@ capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its 
 	@$(MAKE) --no-print-directory --silent $(JOBS) verbs-trace $(addprefix $(call folder,$(STAGE))/,client server)
 	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
 
+fill: ## write what Markdown files show of the code and of tables, and the figures of docs/
+	@python3 -B -m tools.figures
+	@python3 -B -m tools.website.fill
+
 docs: ## build the site, which needs no network to be read: build/site/html/index.html (NOTES=1: build/site-notes, for instructors)
 	@tools/packages --install tools/packages-build.txt tools/packages-docs.txt
 	@python3 -B -m tools.website $(if $(NOTES),--notes $(BUILD)/site-notes,$(BUILD)/site)
@@ -302,7 +306,7 @@ help: ## print this list
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 
 .PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
-	show delta deltas picture capture docs print-rooms print-stages print-others \
+	show delta deltas picture capture fill docs print-rooms print-stages print-others \
 	print-before print-aside print-parts clean help
 
 # Which object needs which header: of no use to a goal that only prints.

@@ -24,5 +24,5 @@ if __name__ == "__main__":
                 path.write_text(svg)
     if only_check:
         for path in old:
-            print(f"{path} is not what tools/figures draws: python3 -B -m tools.figures", file=sys.stderr)
+            print(f"{path} is not what tools/figures draws: run `make fill`", file=sys.stderr)
         sys.exit(1 if old else 0)

@@ -236,7 +236,63 @@ def disconnect() -> Drawing:
     return figure
 
 
+def qp_states() -> Drawing:
+    """The states of a queue pair."""
+    figure = Drawing("The states of a queue pair", 760, 440)
+    reset = figure.box(10, 150, 80, 44, "RESET", "memory")
+    init = figure.box(200, 150, 70, 44, "INIT", "memory")
+    rtr = figure.box(390, 150, 120, 44, "RTR\nready to receive", "memory")
+    rts = figure.box(640, 150, 110, 44, "RTS\nready to send", "program")
+    drained = figure.box(620, 15, 130, 44, "SQD\nsend queue drained", "event")
+    failed = figure.box(620, 255, 130, 44, "SQE\nsend queue error", "event")
+    error = figure.box(380, 350, 140, 44, "ERR\nall work is flushed", "device")
+    figure.arrow(reset.right(), init.left(), words="port, P_Key,\naccess flags")
+    figure.arrow(init.right(), rtr.left(), words="peer's QP number,\naddress, PSN, MTU")
+    figure.arrow(rtr.right(0.3), rts.left(0.3), words="own PSN, retries,\ntimeouts")
+    figure.arrow((665, 150), (665, 59))
+    figure.text(658, 82, "ibv_modify_qp; on iWARP\nrdma_disconnect", "end")
+    figure.arrow((725, 59), (725, 150))
+    figure.arrow((665, 194), (665, 255))
+    figure.arrow((725, 255), (725, 194))
+    figure.text(658, 224, "UC, UD:\na failed send", "end")
+    figure.arrow(init.bottom(), (235, 361), error.left(0.25))
+    figure.arrow(rtr.bottom(), error.top())
+    figure.arrow(rts.left(0.85), (575, 187), (575, 361), error.right(0.25))
+    figure.text(568, 296, "an error, or\nrdma_disconnect", "end")
+    figure.arrow(failed.bottom(), (685, 383), error.right(0.75))
+    figure.arrow(drained.right(0.5), (756, 37), (756, 390), error.right(40 / 44))
+    figure.arrow(error.left(0.8), (50, error.left(0.8)[1]), reset.bottom(), words="ibv_modify_qp", dashed=True)
+    figure.text(10, 422, "SQE goes back to RTS by ibv_modify_qp; reliable connections never see it.", "start")
+    return figure
+
+
+def cm_states() -> Drawing:
+    """The states of a connection, on both sides."""
+    figure = Drawing("The states of a connection", 760, 450)
+    step = 62
+    client = [figure.box(20, 34 + step * row, 170, 30, words, "program") for row, words in enumerate(
+        ("id created", "device known", "route known", "request sent", "connected", "disconnected"))]
+    server = [figure.box(460, 34 + step * row, 175, 30, words, "memory") for row, words in enumerate(
+        ("listener: id created", "address bound", "listening", "new id, to be answered", "accepted", "connected", "disconnected"))]
+    figure.text(105, 16, "client", kind="title")
+    figure.text(547, 16, "server", kind="title")
+    end = "rdma_disconnect or the peer's\nDISCONNECTED"
+    for column, labels in (
+        (client, ("rdma_resolve_addr\nADDR_RESOLVED", "rdma_resolve_route\nROUTE_RESOLVED", "rdma_connect", "ESTABLISHED", end)),
+        (server, ("rdma_bind_addr", "rdma_listen", "CONNECT_REQUEST", "rdma_accept", "ESTABLISHED", end)),
+    ):
+        for above, below, words in zip(column, column[1:], labels):
+            figure.arrow(above.bottom(), below.top(), words=words, side="right")
+    again = "REJECTED,\nUNREACHABLE:\nbegin again with\na new id"
+    figure.arrow(client[3].right(), (320, client[3].right()[1]), (320, 49), client[0].right(), words=again, dashed=True, side="right")
+    left = server[3].left()[1], server[6].left()[1]
+    figure.arrow(server[3].left(), (450, left[0]), (450, left[1]), server[6].left(), words="rdma_reject", dashed=True, side="left")
+    return figure
+
+
 FIGURES: dict[str, Callable[[], Drawing]] = {
+    "qp-states": qp_states,
+    "cm-states": cm_states,
     "tcp-and-rdma": tcp_and_rdma,
     "posted-operation": posted_operation,
     "pyramid": pyramid,

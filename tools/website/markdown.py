@@ -3,8 +3,7 @@
 
 Place: between tools/website/__main__.py and sources.py. Contract: the page stays where the file is, relative to
 the top, so that links between pages hold as they are. A link to any other file of the tree leads to a page
-that shows that file. A line `<!-- code: FILE FUNCTION -->` is followed by that function as it is now; for a line
-`<!-- table: NAME -->` see practice.py.
+that shows that file. What the markers of fill.py ask for is shown as it is now, whatever the file has.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ import html
 import os
 import posixpath
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from . import practice, sources
+from .fill import unfilled
 from .pages import TOP
 from .sources import NotThere, fence
 
@@ -38,18 +37,6 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
         result += change(text[end : block.start()]) + block.group(0)
         end = block.end()
     return result + change(text[end:])
-
-
-def drawn(dot: Path) -> str:
-    """A figure, drawn by graphviz, in the colours of the page."""
-    command = ["dot", "-Tsvg", "-Gbgcolor=transparent", "-Nfontname=sans-serif", "-Efontname=sans-serif", str(dot)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode or result.stderr.strip():
-        raise NotThere(f"dot {dot}: {result.stderr.strip()}")
-    svg = result.stdout[result.stdout.index("<svg") :]
-    svg = svg.replace('"black"', '"currentColor"').replace("<text ", '<text fill="currentColor" ')
-    svg = re.sub(r"<!--.*?-->\n?|<title>.*?</title>\n?", "", svg, flags=re.DOTALL)
-    return re.sub(r"\n\s*\n", "\n", svg)
 
 
 def shown(path: Path) -> str:
@@ -93,7 +80,7 @@ class Pages:
             return TARGET.sub(lambda found: f"]({self._link(page, found.group(1))})", part)
 
         def code(found: re.Match[str]) -> str:
-            path, name = found.groups()
+            path, name = sources.home(*found.groups()), found.group(2)
             text = sources.function(path, name)
             self.shown.add(path)
             shown = os.path.relpath(f"sources/{path}.md", posixpath.dirname(page) or ".")
@@ -105,13 +92,12 @@ class Pages:
                 raise NotThere(f"{page}: the figure {name} needs words for those who cannot see it")
             label = html.escape(alt, quote=True)
             plot = TOP / posixpath.dirname(page) / f"{name}.svg"
-            if plot.exists():  # measured, not drawn from a text; its own style is for it alone
-                data = base64.b64encode(plot.read_bytes()).decode()
-                return f'```{{raw}} html\n<img alt="{label}" src="data:image/svg+xml;base64,{data}">\n```'
-            svg = drawn(plot.with_suffix(".dot"))
-            svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-            return f'```{{raw}} html\n<figure class="drawn">\n{svg}</figure>\n```'
+            if not plot.exists():
+                raise NotThere(f"{page}: there is no figure {name}.svg")
+            data = base64.b64encode(plot.read_bytes()).decode()  # its own style is for it alone
+            return f'```{{raw}} html\n<img alt="{label}" src="data:image/svg+xml;base64,{data}">\n```'
 
+        text = unfilled(text)
         figures = [figure(found) for found in FIGURE.finditer(text)]
         text = FIGURE.sub("@FIGURE@", text)
         text = TABLE.sub(lambda found: practice.table(found.group(1)), text)

@@ -39,6 +39,25 @@ def fence(text: str, lang: str) -> str:
     return f"~~~~~~{lang}\n{text.rstrip()}\n~~~~~~\n"
 
 
+def home(path: str, name: str) -> str:
+    """The file that has a function now: `path`, or where it has moved to."""
+    try:
+        function(path, name)
+        return path
+    except NotThere as missing:
+        command = ["git", "grep", "-lw", name, "--", "*.c"]
+        found = []
+        for other in subprocess.run(command, cwd=TOP, capture_output=True, text=True).stdout.split():
+            try:
+                function(other, name)
+                found.append(other)
+            except NotThere:
+                pass
+        if len(found) != 1:
+            raise NotThere(f"{missing}; files that have one: {', '.join(found) or 'none'}") from missing
+        return found[0]
+
+
 def function(path: str, name: str) -> str:
     """A C function of a file at the top level, with the comment above it."""
     if not (TOP / path).is_file():

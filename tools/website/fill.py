@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Fills the Markdown files of the tree with what they show of it, so that a clone or a forge shows it, too.
+
+Place: beside tools/website/markdown.py. Run as a program (python3 -B -m tools.website.fill), it writes what follows
+`<!-- code: FILE FUNCTION -->` and `<!-- table: NAME -->`, up to `<!-- end -->`; with --check it writes nothing, and
+exits with status 1 if a file is not current. A function that has moved gets its new FILE.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from . import practice, sources
+from .pages import TOP
+from .sources import NotThere
+
+MARKER = re.compile(r"^<!-- (code|table): (.+) -->\n(?:\n(?:(?!<!-- (?:code|table): ).*\n)*?<!-- end -->\n)?", re.MULTILINE)
+
+
+def unfilled(text: str) -> str:
+    """A page with its markers alone."""
+    return MARKER.sub(lambda found: f"<!-- {found[1]}: {found[2]} -->\n", text)
+
+
+def filled(text: str, folder: str) -> str:
+    """A page of a folder with what its markers ask for."""
+
+    def block(found: re.Match[str]) -> str:
+        kind, what = found.group(1), found.group(2)
+        if kind == "table":
+            return f"<!-- table: {what} -->\n\n{practice.table(what).strip()}\n\n<!-- end -->\n"
+        path, name = what.split()
+        path = sources.home(path, name)
+        link = f"[{path}]({os.path.relpath(path, folder)}):"
+        code = f"```c\n{sources.function(path, name)}\n```"
+        return f"<!-- code: {path} {name} -->\n\n{link}\n\n{code}\n\n<!-- end -->\n"
+
+    return MARKER.sub(block, text)
+
+
+def pages() -> list[Path]:
+    """The Markdown files that have a marker."""
+    command = ["git", "grep", "-lE", "^<!-- (code|table): ", "--", "*.md"]
+    return [TOP / name for name in subprocess.run(command, cwd=TOP, capture_output=True, text=True).stdout.split()]
+
+
+def main() -> int:
+    """Fills or checks all pages. Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python3 -B -m tools.website.fill", description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 if a file is not current")
+    check, failed = parser.parse_args().check, 0
+    for path in pages():
+        old = path.read_text()
+        try:
+            new = filled(old, str(path.parent.relative_to(TOP)))
+        except NotThere as missing:
+            print(f"{path.relative_to(TOP)}: {missing}", file=sys.stderr)
+            failed = 1
+            continue
+        if new != old and check:
+            print(f"{path.relative_to(TOP)} does not show the code as it is now: run `make fill`", file=sys.stderr)
+            failed = 1
+        elif new != old:
+            path.write_text(new)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
