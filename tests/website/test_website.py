@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tools.website import check, mend, pages, sources  # noqa: E402
+from tools.website import check, fill, mend, pages, sources  # noqa: E402
 from tools.website.markdown import Pages  # noqa: E402
 from tools.website.sources import NotThere  # noqa: E402
 
@@ -110,6 +110,17 @@ class Markdown(unittest.TestCase):
         for marker in ("ping-sr-0/client.c no_such_function", "ping-sr-0/none.c main"):
             with self.assertRaises(NotThere):
                 self.convert(f"<!-- code: {marker} -->")
+
+    def test_filled_again(self) -> None:
+        once = fill.filled("<!-- code: ping-sr-0/retry.c our_run_client -->\ntext\n<!-- table: exercises -->\n", "docs")
+        self.assertIn("](../ping-sr-0/retry.c):\n\n```c\n", once)
+        self.assertEqual(fill.filled(once, "docs"), once)
+        self.assertEqual(fill.filled(once.replace("int our_run_client", "int other"), "docs"), once)
+        self.assertNotIn("```", fill.unfilled(once))
+        self.assertIn("\ntext\n", fill.unfilled(once))
+
+    def test_code_that_has_moved(self) -> None:
+        self.assertIn("code: ping-sr-0/retry.c our_run_client", fill.filled("<!-- code: a/b.c our_run_client -->\n", "docs"))
 
     def test_a_declaration_is_no_function(self) -> None:
         with self.assertRaises(NotThere):
