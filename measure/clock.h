@@ -25,7 +25,7 @@ static inline uint64_t our_now_ns(void)
 	return (uint64_t)now.tv_sec * OUR_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* How long poll(2) may wait until our_now_ns is `until_ns`; UINT64_MAX: for ever. */
+/* How long poll(2) may wait until our_now_ns is `until_ns`; UINT64_MAX: forever. */
 static inline int our_ms_until(uint64_t until_ns)
 {
 	uint64_t now_ns;
@@ -43,7 +43,7 @@ static inline struct timespec our_timespec(uint64_t ns)
 				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
 }
 
-/* How long ppoll(2) may sleep until our_now_ns is `until_ns`: *left; UINT64_MAX: for ever, NULL. */
+/* How long ppoll(2) may sleep until our_now_ns is `until_ns`: *left; UINT64_MAX: forever, NULL. */
 static inline const struct timespec *our_time_until(uint64_t until_ns, struct timespec *left)
 {
 	uint64_t now_ns;

@@ -126,8 +126,8 @@ static int connect_and_talk(struct rdma_cm_id *id)
 	int ret;
 
 	param.responder_resources = param.initiator_depth = 1; /* READs; some devices refuse 0 */
-	param.retry_count = 6;                                 /* for soft-RoCE 7 means: for ever */
-	param.rnr_retry_count = 7;                             /* for ever */
+	param.retry_count = 6;                                 /* for soft-RoCE 7 means: forever */
+	param.rnr_retry_count = 7;                             /* forever */
 	alarm(SILENCE_LIMIT_S);
 	if (stop) /* perhaps just before: then that alarm has been replaced */
 		alarm(1);

@@ -112,7 +112,7 @@ static int talk(struct rdma_cm_id *id, struct ibv_mr *mr, uint8_t *buffers)
 /* Memory, a receive for the first message, the exchange. A client's mistake is not our failure. */
 static int serve(struct rdma_cm_id *id)
 {
-	struct rdma_conn_param param = { .rnr_retry_count = 7 }; /* for ever */
+	struct rdma_conn_param param = { .rnr_retry_count = 7 }; /* forever */
 	uint8_t *buffers = calloc(2, size);
 	struct ibv_mr *mr = buffers ? rdma_reg_msgs(id, buffers, 2 * size) : NULL;
 	int ret;

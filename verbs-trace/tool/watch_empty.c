@@ -13,7 +13,7 @@
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/watch.h"
 
-#define MOST 65536 /* completions taken from a CQ, to which a thread may add for ever */
+#define MOST 65536 /* completions taken from a CQ, to which a thread may add forever */
 
 static bool is_wanted(void)
 {
