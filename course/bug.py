@@ -34,7 +34,7 @@ README = """# A bug
 
 {symptom}
 
-Find the fault, and mend it: a few lines at most are wrong, in one function or in two that belong together. Everything
+Find the fault, and fix it: a few lines at most are wrong, in one function or in two that belong together. Everything
 else is correct. Some files have no comments: these would say what is right.
 
     make                         # builds the client and the server
@@ -42,7 +42,7 @@ else is correct. Some files have no comments: these would say what is right.
     lab/run --writable {where} -- bash -c 'timeout 20 {server} &
         timeout 20 {client} -w 5 -c 100 -v -a $LAB_ROCE_ADDR; echo "client: exit status $?"; wait $!; echo "server: exit status $?"'
     make bug-hint DIR={where}    # one more hint each time
-    make bug-check DIR={where}   # whether it is mended
+    make bug-check DIR={where}   # whether it is fixed
 
 An exit status of 124 means that the program did not end within 20 s, and one above 128 that a signal ended it: 139 is
 SIGSEGV. Type all commands except the first in the project's directory. Only changes in .c files count. If you compare the
@@ -188,7 +188,7 @@ def make(options: argparse.Namespace) -> int:
     bug = chosen(seed, options.topic, options.level)
     write(bug, options.directory)
     print(f"{options.directory}: {bug.stage}, level {bug.level} of 3, topic {bug.topic} (SEED={seed})\n\n{bug.symptom}\n")
-    print(f"Find it and mend it; {options.directory}/README.md says how.")
+    print(f"Find it and fix it; {options.directory}/README.md says how.")
     return 0
 
 
@@ -220,9 +220,9 @@ def judge(options: argparse.Namespace) -> int:
     bug = bug_of(options.directory)
     why = check(bug, options.directory)
     if why:
-        print(f"not mended. {readable(bug, why)}")
+        print(f"not fixed. {readable(bug, why)}")
         return 1
-    print(f"mended. {bug.lesson}")
+    print(f"fixed. {bug.lesson}")
     return 0
 
 
