@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The table of the test suites, and how one is run: as a process here, or in VMs of the lab.
+"""The table of the test suites, and how they are run: as a process here, or in VMs of the lab.
 
-Place: between tests/run and the test programs. Contract: run() ends within the suite's limit, or soon after it; stop()
-ends what run() has started in other threads. Logs are in build/tests/.
+Place: between tests/run and the test programs. Contract: run() ends within the limits of its suites, or soon after
+them; stop() ends what run() has started in other threads. Logs are in build/tests/.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import os
 import signal
 import subprocess
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +62,6 @@ SUITES = {
     "pairs": Suite(DEVICE, "tests/pairs", 3600),
     "pools": Suite(DEVICE, "tests/pools", 3600, by_default=False),
     "examples": Suite(DEVICE, "tests/examples", 3600, 1),
-    "ladder": Suite(DEVICE, "tests/ladder", 3600),
     "blast": Suite(DEVICE, "tests/blast", 3600, by_default=False),
     "ep": Suite(DEVICE, "tests/ep", 3600, by_default=False),
     "devices": Suite(GUEST, "tests/devices", 3600, by_default=False),
@@ -67,6 +69,8 @@ SUITES = {
     "quoted": Suite(HERE, "tests/quoted", 3600, by_default=False),
     "fabric": Suite(GUEST, "tests/fabric", 3600, by_default=False),
     "strangers": Suite(DEVICE, "tests/strangers", 3600),
+    # Last of those that share a guest: at its end it removes the devices, and makes them again.
+    "ladder": Suite(DEVICE, "tests/ladder", 3600),
     "two-hosts": Suite(TWO_HOSTS, "build/tests/two-hosts-tests", 1800, options=("--loss", "1")),
     "lost": Suite(TWO_HOSTS, "tests/two-hosts-lost", 1800, by_default=False),
     "cut": Suite(TWO_HOSTS, "tests/two-hosts-cut", 1800, by_default=False),
@@ -92,6 +96,21 @@ def shares_a_device(name: str) -> bool:
     return SUITES[name].where in (DEVICE, PYTEST) and on_host()
 
 
+def groups(names: list[str]) -> list[list[str]]:
+    """The suites, in their order. Those in one list take turns in one guest, as each boot takes seconds; of all rows each
+    has a guest of its own."""
+    found: list[list[str]] = []
+    shared: list[str] = []
+    for name in names:
+        if SUITES[name].where != DEVICE or on_host() or os.environ.get("TESTS_ALL") == "1":
+            found.append([name])
+            continue
+        if not shared:
+            found.append(shared)
+        shared.append(name)
+    return found
+
+
 def stop() -> None:
     """Ends all that is running."""
     with _lock:
@@ -103,18 +122,27 @@ def _read(path: Path) -> str:
     return path.read_text(errors="replace") if path.exists() else ""
 
 
-def _start(command: list[str], log: Path, limit_s: int) -> int:
-    """Runs the command in a process group of its own. Returns its exit status."""
+@contextmanager
+def _started(command: list[str], log: Path, limit_s: int, stdout: int | None = None) -> Iterator[subprocess.Popen[str]]:
+    """A command that runs in a process group of its own."""
     limited = ["timeout", "-k", "30", str(limit_s), *command]
-    with log.open("wb") as out, _lock:
+    with log.open("w") as said, _lock:
         process = subprocess.Popen(
-            limited, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+            limited, stdin=subprocess.DEVNULL, stdout=stdout or said, stderr=said, text=True, start_new_session=True
         )
         _running.add(process.pid)
-    status = process.wait()
-    with _lock:
-        _running.discard(process.pid)
-    return status
+    try:
+        yield process
+    finally:
+        process.wait()
+        with _lock:
+            _running.discard(process.pid)
+
+
+def _start(command: list[str], log: Path, limit_s: int) -> int:
+    """Runs the command. Returns its exit status."""
+    with _started(command, log, limit_s) as process:
+        return process.wait()
 
 
 def _settings(suite: Suite, name: str) -> list[str]:
@@ -125,13 +153,17 @@ def _settings(suite: Suite, name: str) -> list[str]:
     return ["env", f"CK_TAP_LOG_FILE_NAME={tap}", f"TESTS_SKIPPED={skipped}", *suite.settings]
 
 
+def _command(name: str) -> list[str]:
+    return [*_settings(SUITES[name], name), *SUITES[name].program.split()]
+
+
 def _watched(name: str) -> list[str]:
     return ["tests/support/watched-kernel", str(LOGS / f"{name}.kernel")]
 
 
-def _in_lab(suite: Suite) -> list[str]:
+def _in_lab(suite: Suite, limit_s: int) -> list[str]:
     passed_on = [word for choice in CHOICES for word in ("--env", choice)]
-    return ["lab/run", *passed_on, *suite.options, "--timeout", str(suite.limit_s), "--"]
+    return ["lab/run", *passed_on, *suite.options, "--timeout", str(limit_s), "--"]
 
 
 def _judge(name: str, status: int, log: Path) -> Verdict:
@@ -152,7 +184,7 @@ def _run_two_hosts(name: str, suite: Suite) -> list[Verdict]:
     """Both hosts run the program, and each knows its part."""
     names = [f"{name}-1", f"{name}-2"]
     one, two = ([*_watched(n), *_settings(suite, n), *suite.program.split()] for n in names)
-    command = [*_in_lab(suite), *one, ":::", *two]
+    command = [*_in_lab(suite, suite.limit_s), *one, ":::", *two]
     command[1:1] = ["--hosts", "2"]
     log = LOGS / f"{names[0]}.log"
     status = _start(command, log, suite.limit_s + 60)
@@ -172,8 +204,37 @@ def _run_pytest(name: str, suite: Suite) -> list[Verdict]:
     return [of_junit(name, _start(command, log, suite.limit_s), _read(junit), _read(log))]
 
 
-def run(name: str) -> list[Verdict]:
-    """Runs a suite. Returns a verdict for each program of it, and for each kernel under it."""
+def _in_turn(names: list[str]) -> Iterator[tuple[list[Verdict], float]]:
+    """Runs suites in one guest; if it dies in one of them, those after it in another guest."""
+    while names:
+        turns = [[":::", name, str(SUITES[name].limit_s), *_command(name)] for name in names]
+        limit_s = sum(SUITES[name].limit_s for name in names)
+        command = [*_in_lab(SUITES[names[0]], limit_s), "tests/support/in-turn", *sum(turns, [])]
+        begun = time.monotonic()
+        with _started(command, LOGS / "guest.log", limit_s + 60, subprocess.PIPE) as process:
+            assert process.stdout
+            for line in process.stdout:
+                name, status = line.split()
+                yield [_judge(name, int(status), LOGS / f"{name}.log"), _judge_kernel(name)], time.monotonic() - begun
+                names, begun = names[1:], time.monotonic()
+            ended = process.wait()
+        if names:
+            yield [_judge(names[0], ended, LOGS / "guest.log"), _judge_kernel(names[0])], time.monotonic() - begun
+            names = names[1:]
+
+
+def run(names: list[str]) -> Iterator[tuple[list[Verdict], float]]:
+    """Runs a list of groups(). As each suite ends: a verdict for each program of it, and for each kernel under it; and how
+    many seconds it took."""
+    if SUITES[names[0]].where in (DEVICE, GUEST) and not on_host():
+        yield from _in_turn(names)
+        return
+    begun = time.monotonic()
+    yield _run_one(names[0]), time.monotonic() - begun
+
+
+def _run_one(name: str) -> list[Verdict]:
+    """Runs a suite here, or in VMs that it has for itself."""
     suite = SUITES[name]
     log = LOGS / f"{name}.log"
     if suite.where in (TWO_HOSTS, LAB) and on_host():
@@ -193,9 +254,4 @@ def run(name: str) -> list[Verdict]:
         missing = subprocess.run(["tests/fuzzers", "--missing", fuzz_cc], capture_output=True, text=True)
         if missing.returncode:
             return _skip(name, missing.stdout.strip())
-    command = [*_settings(suite, name), *suite.program.split()]
-    if suite.where == HERE or on_host():
-        return [_judge(name, _start(command, log, suite.limit_s), log)]
-    command = [*_in_lab(suite), *_watched(name), *command]
-    status = _start(command, log, suite.limit_s + 60)
-    return [_judge(name, status, log), _judge_kernel(name)]
+    return [_judge(name, _start(_command(name), log, suite.limit_s), log)]
