@@ -31,12 +31,6 @@ PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the gue
 # ---- Where tests run, and which ---------------------------------------------------------------------------
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Numbers of hostile clients."""
-    parser.addoption("--requests", type=int, default=200, help="that make no sense, of a flood of them")
-    parser.addoption("--silent", type=int, default=24, help="clients that say nothing, at once")
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Marks. A test that is named is run, long or not."""
     config.addinivalue_line("markers", "long: only make check-long runs it")

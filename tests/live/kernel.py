@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the kernel knows: the RDMA objects of each device and process, and its log.
+"""What the kernel knows: how many RDMA objects each device has, and its log.
 
 Contract: objects are asked for by netlink, as rdma(8) does, which takes an emulated guest too long to start.
 """
@@ -11,9 +11,6 @@ import re
 import socket
 import struct
 from collections.abc import Iterator
-from pathlib import Path
-
-from processes import Process
 
 COMPLAINT = re.compile(
     "BUG|WARNING|Oops|Call Trace|lockup|refcount|blocked for more than|stall on CPU|"
@@ -22,12 +19,8 @@ COMPLAINT = re.compile(
 
 # rdma/rdma_netlink.h: the family, its client with the operations in the upper bits, attributes.
 _NETLINK_RDMA, _NLDEV, _REQUEST_DUMP = 20, 5 << 10, 0x301
-_DEVICE_GET, _RESOURCE_GET = 1, 9
-_DEV_INDEX, _DEV_NAME, _STATE, _PID = 1, 2, 27, 28
-_SUMMARY, _SUMMARY_ENTRY, _SUMMARY_NAME, _SUMMARY_COUNT = 15, 16, 17, 18
-_CONNECT = b"\5"  # enum rdma_cm_state
-# Of each kind of object: the operation that lists them, the attribute with the list, that of an entry.
-_LISTS = {"qp": (10, 19, 20), "cm_id": (11, 30, 31), "cq": (12, 35, 36), "mr": (13, 40, 41), "pd": (14, 46, 47)}
+_RESOURCE_GET = 9
+_DEV_NAME, _SUMMARY, _SUMMARY_ENTRY, _SUMMARY_NAME, _SUMMARY_COUNT = 2, 15, 16, 17, 18
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -39,11 +32,10 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         data = data[(length + 3) & ~3 :]
 
 
-def _dump(operation: int, attributes: bytes = b"") -> Iterator[dict[int, bytes]]:
+def _dump(operation: int) -> Iterator[dict[int, bytes]]:
     """The messages that answer a request."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_RDMA) as sock:
-        header = struct.pack("IHHII", 16 + len(attributes), _NLDEV + operation, _REQUEST_DUMP, 0, 0)
-        sock.send(header + attributes)
+        sock.send(struct.pack("IHHII", 16, _NLDEV + operation, _REQUEST_DUMP, 0, 0))
         while True:
             data = sock.recv(1 << 17)
             while len(data) >= 16:
@@ -62,34 +54,6 @@ def objects() -> dict[str, dict[str, int]]:
         counts = {e[_SUMMARY_NAME][:-1].decode(): int.from_bytes(e[_SUMMARY_COUNT], "little") for e in entries}
         found[message[_DEV_NAME][:-1].decode()] = counts
     return found
-
-
-def _entries(kind: str) -> Iterator[dict[int, bytes]]:
-    """What is known of each object of a kind, on all devices."""
-    operation, table, entry = _LISTS[kind]
-    for device in list(_dump(_DEVICE_GET)):
-        for message in _dump(operation, struct.pack("HH", 8, _DEV_INDEX) + device[_DEV_INDEX]):
-            for of, data in _attributes(message.get(table, b"")):
-                if of == entry:
-                    yield dict(_attributes(data))
-
-
-def holds(process: Process) -> dict[str, int]:
-    """How many descriptors a process has, and how many objects of each kind its threads have made."""
-    threads = {struct.pack("I", thread) for thread in process.threads()}
-    counts = {kind: sum(entry.get(_PID) in threads for entry in _entries(kind)) for kind in _LISTS}
-    return {"descriptors": len(os.listdir(f"/proc/{process.pid}/fd")), **counts}
-
-
-def connected_ids() -> int:
-    """How many ids of the connection manager are connected."""
-    return sum(entry.get(_STATE) == _CONNECT for entry in _entries("cm_id"))
-
-
-def rnr_naks() -> int | None:
-    """How many receiver-not-ready NAKs the devices have sent; None if they do not count them."""
-    files = list(Path("/sys/class/infiniband").glob("*/ports/*/hw_counters/send_rnr_err"))
-    return sum(int(file.read_text()) for file in files) if files else None
 
 
 class Log:
