@@ -43,6 +43,7 @@ class Session:
     def __init__(self, plan: Plan, links: list[place.Link], runner: Runner, file: Path) -> None:
         self.plan, self.links, self.runner, self.file = plan, links, runner, file
         self.begun = time.monotonic()
+        self.told = float("inf")  # seconds left, as the user was told; it never grows
         self.failed: Counter[tuple[str, Point]] = Counter()
         self.cost: dict[tuple[str, Point], float] = {}
         self.results = store.collect(file) if file.exists() else store.Results()
@@ -122,8 +123,8 @@ class Session:
             if self.over(number):
                 return False
             rest = self.expected(todo, done)
-            total = max(rest, self.left()) if self.first_round + self.plan.least > number else rest
-            say(f"round {number}, {done + 1} of {len(todo)}, {clock(max(0, total))} left: {point.name}, {link.name}")
+            self.told = min(self.told, max(rest, self.left(), 0))
+            say(f"round {number}, {done + 1} of {len(todo)}, {clock(self.told)} left: {point.name}, {link.name}")
             self.one(link, point, number)
         return True
 
