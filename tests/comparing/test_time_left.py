@@ -23,16 +23,15 @@ class TimeLeft(unittest.TestCase):
             runner = Runner(Path(folder), 1.0, 10.0)
             session = measure.Session(plan.Plan(points, 1.0, 3, 6, 2.0), [link], runner, Path(folder) / "samples.jsonl")
             session.cost = {("RoCE", point): 20.0 for point in points}
-            told: list[float] = []
             with (
                 patch.object(session, "machine"), patch.object(session, "one"), patch.object(measure, "say"),
-                patch.object(measure, "clock", side_effect=lambda seconds: str(told.append(seconds))),
+                patch.object(measure, "clock", return_value="") as clock,
                 patch.object(session, "left", side_effect=[120, 100, 80, 60, 60, 60, 40, 1, 1, 1, -1, -1, -9, -9]),
                 patch.object(session, "over", return_value=False),
             ):  # fmt: skip
                 for number in (1, 2, 3, 4):
                     session.one_round(number, [(link, point) for point in points])
-        self.assertEqual(told, [120, 100, 80, 60, 60, 60, 60, 40, 20, 20, 20, 20])
+        self.assertEqual([call.args[0] for call in clock.call_args_list], [120, 100, 80, 60, 60, 60, 60, 40, 20, 20, 20, 20])
 
 
 if __name__ == "__main__":
