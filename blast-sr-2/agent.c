@@ -13,6 +13,7 @@
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
+#include "ping-sr-0/user_data.h"
 #include "program/report.h"
 #include "program/stop.h"
 
@@ -32,12 +33,13 @@ static void sleep_as_told(void)
 static int take_message(struct our_control *agent, struct our_blast *blast,
 			const struct our_completion *completion)
 {
+	struct our_run *run = our_run_of(agent);
 	int ret;
 
 	ret = our_check_length(agent, completion);
-	if (!ret && blast->completed == agent->count) {
+	if (!ret && blast->completed == run->count) {
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
-				    agent->count);
+				    run->count);
 		ret = EPROTO;
 	}
 	if (!ret && agent->options->verify)
@@ -54,7 +56,8 @@ static int take_message(struct our_control *agent, struct our_blast *blast,
  */
 static bool may_return(const struct our_control *agent, const struct our_blast *blast)
 {
-	if (!agent->has_extension && blast->completed < agent->count)
+	const struct our_run *run = our_run_of(agent);
+	if (!run->has_extension && blast->completed < run->count)
 		return false;
 	return blast->completed > blast->credited && blast->credits_on_way < OUR_CREDIT_SENDS;
 }
@@ -62,7 +65,7 @@ static bool may_return(const struct our_control *agent, const struct our_blast *
 /* Sets the time until which to wait: --timeout after the last message, or until we are idle. */
 static void limit_wait(struct our_control *agent, const struct our_blast *blast, uint64_t heard_ns)
 {
-	our_limit_wait(agent, heard_ns);
+	our_limit_wait(our_run_of(agent), heard_ns);
 	if (may_return(agent, blast) && heard_ns + OUR_IDLE_NS < agent->wait_until_ns)
 		agent->wait_until_ns = heard_ns + OUR_IDLE_NS;
 }
@@ -70,7 +73,7 @@ static void limit_wait(struct our_control *agent, const struct our_blast *blast,
 static bool is_batch(const struct our_control *agent, const struct our_blast *blast)
 {
 	return blast->completed - blast->credited >= blast->credit_batch ||
-	       blast->completed == agent->count;
+	       blast->completed == our_run_of(agent)->count;
 }
 
 /* Credits are returned when a batch of them is due, and no other message is ready. */
@@ -91,10 +94,11 @@ static int react(struct our_control *agent, struct our_blast *blast,
 
 static int receive_messages(struct our_control *agent, struct our_blast *blast)
 {
+	struct our_run *run = our_run_of(agent);
 	uint64_t heard_ns = our_now_ns();
 	int ret;
 
-	while (blast->credited != agent->count) {
+	while (blast->credited != run->count) {
 		limit_wait(agent, blast, heard_ns);
 		/* ibv_poll_cq; for a batch ibv_post_recv, and then ibv_post_send: credits.c */
 		ret = our_drain(agent, blast, UINT64_MAX, react);
@@ -106,7 +110,7 @@ static int receive_messages(struct our_control *agent, struct our_blast *blast)
 			return ret;
 		if (our_stop_requested())
 			return EINTR;
-		our_statistics_progress(&our_run_of(agent)->statistics, heard_ns);
+		our_statistics_progress(&run->statistics, heard_ns);
 	}
 	return 0;
 }
@@ -116,12 +120,12 @@ static int our_agent_operation(struct our_control *agent, struct our_blast *blas
 	struct our_run *run = our_run_of(agent);
 	int ret;
 
-	our_begin_stream(run, 4 * (uint64_t)agent->n_data_buffers);
+	our_begin_stream(run, 4 * (uint64_t)run->n_data_buffers);
 	our_count_messages(run, 0);
 	ret = receive_messages(agent, blast);
 	our_count_messages(run, blast->completed);
 	our_statistics_end(&run->statistics);
-	ret = our_judge_end(agent, ret, blast->completed);
+	ret = our_judge_end(run, ret, blast->completed);
 	run->statistics.verified = !ret && agent->options->verify;
 	if (!ret)
 		ret = our_await_client(agent);
@@ -130,6 +134,7 @@ static int our_agent_operation(struct our_control *agent, struct our_blast *blas
 
 int our_blast_agent(struct our_control *agent)
 {
+	struct our_run *run = our_run_of(agent);
 	struct our_blast blast;
 	int ret;
 
@@ -140,11 +145,11 @@ int our_blast_agent(struct our_control *agent)
 	if (ret)
 		goto out_reject;
 	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp: the sends are of credits */
-	ret = our_setup_qp(agent, OUR_CREDIT_SENDS, agent->n_data_buffers);
+	ret = our_setup_qp(agent, OUR_CREDIT_SENDS, run->n_data_buffers);
 	if (ret)
 		goto out_reject;
 	/* ibv_reg_mr */
-	ret = our_setup_buffers(agent, agent->n_data_buffers, IBV_ACCESS_LOCAL_WRITE);
+	ret = our_setup_buffers(agent, run->n_data_buffers, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto out_unsetup_qp;
 	ret = our_setup_pieces(agent, &blast); /* the SGEs of all buffers: chains.c */
@@ -154,7 +159,7 @@ int our_blast_agent(struct our_control *agent)
 	if (ret)
 		goto out_unsetup_pieces;
 	/* ibv_post_recv, of each buffer: these are the credits that the client starts with */
-	ret = our_post_recv_chain(agent, &blast, agent->n_data_buffers);
+	ret = our_post_recv_chain(agent, &blast, run->n_data_buffers);
 	if (ret)
 		goto out_unsetup_credits;
 	ret = our_agent_connect(agent); /* rdma_accept */

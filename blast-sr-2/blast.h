@@ -62,7 +62,7 @@ int our_blast_check(struct our_control *agent);
 /* ---- limits.c: what the device takes, and in which batches ---- */
 
 /*
- * Begins a stream of control->n_data_buffers buffers: sets control->n_sge, all counters to 0, and how many
+ * Begins a stream of run->n_data_buffers buffers: sets control->n_sge, all counters to 0, and how many
  * sends are signaled or credits returned at a time. The device is known.
  *
  * Returns 0; or an errno value, reported: the device has no queues for so many buffers, or takes fewer

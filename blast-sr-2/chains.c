@@ -16,7 +16,7 @@
 
 static struct our_buffer *buffer_of(const struct our_control *control, uint64_t message)
 {
-	return &control->buffers[message % control->n_data_buffers];
+	return &control->buffers[message % our_run_of(control)->n_data_buffers];
 }
 
 /* A signaled send's completion says that all sends before it are done, too. */
@@ -96,8 +96,9 @@ int our_post_recv_chain(struct our_control *agent, struct our_blast *blast, uint
 static void setup_pieces_of(struct our_control *control, struct our_buffer *buffer,
 			    struct ibv_sge *sges)
 {
-	uint32_t length = control->data_size / control->n_sge;
-	uint32_t longer = control->data_size % control->n_sge, i;
+	struct our_run *run = our_run_of(control);
+	uint32_t length = run->data_size / control->n_sge;
+	uint32_t longer = run->data_size % control->n_sge, i;
 	uint8_t *data = buffer->data;
 
 	for (i = 0; i < control->n_sge; i++) {
@@ -112,13 +113,13 @@ static void setup_pieces_of(struct our_control *control, struct our_buffer *buff
 
 int our_setup_pieces(struct our_control *control, struct our_blast *blast)
 {
+	struct our_run *run = our_run_of(control);
 	uint32_t i;
 
-	blast->sges =
-		calloc((size_t)control->n_data_buffers * control->n_sge, sizeof(*blast->sges));
+	blast->sges = calloc((size_t)run->n_data_buffers * control->n_sge, sizeof(*blast->sges));
 	if (!blast->sges)
 		return our_report_error("calloc", ENOMEM, NULL);
-	for (i = 0; i < control->n_data_buffers; i++)
+	for (i = 0; i < run->n_data_buffers; i++)
 		setup_pieces_of(control, &control->buffers[i],
 				&blast->sges[(size_t)i * control->n_sge]);
 	return 0;

@@ -8,11 +8,11 @@
 #include <errno.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/user_data.h"
 #include "program/stop.h"
 
@@ -24,10 +24,11 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 /* Gives the next `n` messages their patterns. */
 static void fill_messages(struct our_control *client, const struct our_blast *blast, uint64_t n)
 {
+	uint32_t buffers = our_run_of(client)->n_data_buffers;
 	uint64_t message = blast->posted, end = message + n;
 
 	for (; message < end; message++)
-		our_setup_user_data(client, (uint32_t)(message % client->n_data_buffers), message);
+		our_setup_user_data(client, (uint32_t)(message % buffers), message);
 }
 
 /* With --rate: how many messages are due by now. */
@@ -42,13 +43,14 @@ static uint64_t messages_due(const struct our_control *client, const struct our_
 
 static uint64_t free_buffers(const struct our_control *client, const struct our_blast *blast)
 {
-	return client->n_data_buffers - (blast->posted - blast->completed);
+	return our_run_of(client)->n_data_buffers - (blast->posted - blast->completed);
 }
 
 /* For how many messages there is room: receives at the agent (credits), and free buffers. */
 static uint64_t room(const struct our_control *client, const struct our_blast *blast)
 {
-	uint64_t credits = client->n_data_buffers - (blast->posted - blast->credited);
+	const struct our_run *run = our_run_of(client);
+	uint64_t credits = run->n_data_buffers - (blast->posted - blast->credited);
 
 	if (our_blast_options.no_credits)
 		return free_buffers(client, blast);
@@ -87,7 +89,7 @@ static int post_messages(struct our_control *client, struct our_blast *blast)
 static void complete_sends(const struct our_control *client, struct our_blast *blast,
 			   uint32_t index)
 {
-	uint32_t buffers = client->n_data_buffers;
+	uint32_t buffers = our_run_of(client)->n_data_buffers;
 	uint32_t oldest = (uint32_t)(blast->completed % buffers);
 
 	blast->completed += (index + buffers - oldest) % buffers + 1;
@@ -143,7 +145,7 @@ static int stream(struct our_control *client, struct our_blast *blast, uint64_t 
 		if (client->options->rate)
 			heard = is_heard(client, blast);
 		if (heard)
-			our_limit_wait(client, now_ns);
+			our_limit_wait(run, now_ns);
 		if (now_ns >= deadline_ns) /* sends no more, but waits for those under way */
 			blast->goal = blast->posted;
 		our_statistics_progress(&run->statistics, now_ns);
@@ -159,24 +161,25 @@ static int our_client_operation(struct our_control *client, struct our_blast *bl
 
 	if (client->options->duration_s)
 		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
-	our_limit_wait(client, now_ns);
-	our_begin_stream(run, 4 * (uint64_t)client->n_data_buffers);
+	our_begin_stream(run, 4 * (uint64_t)run->n_data_buffers);
 	our_count_messages(run, 0);
+	our_limit_wait(run, now_ns);
 	blast->started_ns = now_ns;
 	ret = stream(client, blast, deadline_ns);
 	/* Also those that came just before an error. */
 	our_count_messages(run, blast->credited);
 	our_statistics_end(&run->statistics);
-	return our_judge_end(client, ret, blast->credited);
+	return our_judge_end(run, ret, blast->credited);
 }
 
 int our_blast_client(struct our_control *client, struct sockaddr *server)
 {
+	struct our_run *run = our_run_of(client);
 	uint32_t buffers = (uint32_t)our_blast_options.buffers;
 	struct our_blast blast;
 	int ret;
 
-	client->n_data_buffers = buffers;
+	run->n_data_buffers = buffers;
 	client->inline_wanted = (uint32_t)our_blast_options.inline_size;
 	ret = our_create_id(client); /* rdma_create_id */
 	if (ret)
@@ -194,7 +197,8 @@ int our_blast_client(struct our_control *client, struct sockaddr *server)
 	ret = our_setup_qp(client, buffers, buffers);
 	if (ret)
 		goto out_destroy_id;
-	ret = our_setup_buffers(client, buffers, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
+	/* ibv_reg_mr */
+	ret = our_setup_buffers(client, buffers, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto out_unsetup_qp;
 	ret = our_setup_pieces(client, &blast); /* the SGEs of all buffers: chains.c */

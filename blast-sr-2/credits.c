@@ -62,7 +62,7 @@ int our_post_credit_recvs(struct our_control *client, const struct our_blast *bl
 	uint32_t slot;
 	int ret = 0;
 
-	for (slot = 0; !ret && slot < client->n_data_buffers; slot++)
+	for (slot = 0; !ret && slot < our_run_of(client)->n_data_buffers; slot++)
 		ret = our_post_credit_recv(client, blast, slot);
 	return ret;
 }

@@ -8,6 +8,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/device.h"
+#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 
@@ -33,6 +34,7 @@ static uint32_t most_buffers(const struct ibv_device_attr *device, bool is_clien
 /* Compares what is wanted with what the device has: a message now is better than EINVAL later. */
 static int check_device(struct our_control *control, bool is_client)
 {
+	struct our_run *run = our_run_of(control);
 	struct ibv_device_attr device;
 	uint32_t most;
 	int ret;
@@ -41,16 +43,16 @@ static int check_device(struct our_control *control, bool is_client)
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
 	most = most_buffers(&device, is_client, control->keepalive.max_send_wr);
-	if (control->n_data_buffers > most) {
+	if (run->n_data_buffers > most) {
 		our_report_sentence("%u buffers (-b) are more than %s takes: %u, because it has "
 				    "at most %d work requests a queue and %d entries a CQ",
-				    control->n_data_buffers, our_device_name(control), most,
+				    run->n_data_buffers, our_device_name(control), most,
 				    device.max_qp_wr, device.max_cqe);
 		control->refusal_reason = OUR_REFUSED_BUFFERS;
 		control->refusal_limit = most;
 		return is_client ? EMSGSIZE : ERANGE;
 	}
-	control->n_sge = smaller((uint32_t)our_blast_options.sge, control->data_size);
+	control->n_sge = smaller((uint32_t)our_blast_options.sge, run->data_size);
 	if (control->n_sge > (uint32_t)device.max_sge) {
 		our_report_sentence("--sge %u is more than %s takes: %d", control->n_sge,
 				    our_device_name(control), device.max_sge);
@@ -73,11 +75,12 @@ static uint64_t batch(uint64_t wanted, uint32_t buffers)
  */
 static uint64_t signal_every(const struct our_control *control)
 {
+	const struct our_run *run = our_run_of(control);
 	uint64_t wanted = our_blast_options.signal_every;
 
-	if (!wanted && control->data_size >= LARGE_SIZE)
+	if (!wanted && run->data_size >= LARGE_SIZE)
 		wanted = 1;
-	return batch(wanted, control->n_data_buffers);
+	return batch(wanted, run->n_data_buffers);
 }
 
 /*
@@ -98,10 +101,11 @@ static uint64_t signal_every(const struct our_control *control)
  */
 static uint64_t credit_batch(const struct our_control *control)
 {
-	uint64_t wanted = batch(our_blast_options.credit_batch, control->n_data_buffers);
-	uint64_t half = ((uint64_t)control->n_data_buffers + 1) / 2;
+	const struct our_run *run = our_run_of(control);
+	uint64_t wanted = batch(our_blast_options.credit_batch, run->n_data_buffers);
+	uint64_t half = ((uint64_t)run->n_data_buffers + 1) / 2;
 
-	return control->has_extension || wanted > half ? wanted : half;
+	return run->has_extension || wanted > half ? wanted : half;
 }
 
 int our_begin_blast(struct our_control *control, bool is_client, struct our_blast *blast)
@@ -111,7 +115,7 @@ int our_begin_blast(struct our_control *control, bool is_client, struct our_blas
 	if (ret)
 		return ret;
 	memset(blast, 0, sizeof(*blast));
-	blast->goal = control->count;
+	blast->goal = our_run_of(control)->count;
 	blast->credit_batch = credit_batch(control);
 	blast->signal_every = signal_every(control);
 	return 0;

@@ -8,6 +8,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
+#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 
@@ -71,8 +72,9 @@ const struct our_program our_blast_server_program = {
 
 int our_blast_check(struct our_control *agent)
 {
+	struct our_run *run = our_run_of(agent);
 	uint64_t most = our_blast_options.max_buffers;
-	uint32_t n = agent->n_data_buffers;
+	uint32_t n = run->n_data_buffers;
 
 	if (!n || n > most) {
 		our_report_sentence("client refused: it wants %u buffers, and 1 to %" PRIu64
@@ -82,7 +84,7 @@ int our_blast_check(struct our_control *agent)
 		agent->refusal_limit = most;
 		return ERANGE;
 	}
-	agent->memory = our_memory_of_buffers(agent, n) +
+	agent->memory = our_memory_of_buffers(n, run->data_size) +
 			n * our_blast_options.sge * sizeof(struct ibv_sge);
 	return 0;
 }

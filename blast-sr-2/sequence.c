@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "blast-sr-2/blast.h"
+#include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
@@ -15,7 +16,7 @@
 /* Whether the message in the buffer is number `message`, from its first byte to its last. */
 static bool is_whole(const struct our_control *agent, uint32_t index, uint64_t message)
 {
-	return our_find_difference(agent, index, message) == agent->data_size;
+	return our_find_difference(agent, index, message) == our_run_of(agent)->data_size;
 }
 
 static void name_fault(const struct our_control *agent, uint32_t index, uint64_t due, size_t offset)
@@ -26,7 +27,7 @@ static void name_fault(const struct our_control *agent, uint32_t index, uint64_t
 		our_report_sentence("message %" PRIu64 " is torn: right up to byte %zu, where "
 				    "something else begins",
 				    due, offset);
-	else if (!is_whole(agent, index, number) || number >= agent->count)
+	else if (!is_whole(agent, index, number) || number >= our_run_of(agent)->count)
 		our_report_sentence("message %" PRIu64 " is garbled from byte %zu on: was the "
 				    "client started with -v, too?",
 				    due, offset);
@@ -42,12 +43,13 @@ static void name_fault(const struct our_control *agent, uint32_t index, uint64_t
 
 int our_check_sequence(const struct our_control *agent, uint64_t message)
 {
-	uint32_t index = (uint32_t)(message % agent->n_data_buffers);
+	const struct our_run *run = our_run_of(agent);
+	uint32_t index = (uint32_t)(message % run->n_data_buffers);
 	size_t offset = our_find_difference(agent, index, message);
 
-	if (offset == agent->data_size)
+	if (offset == run->data_size)
 		return 0;
-	if (agent->data_size >= NUMBER_LENGTH)
+	if (run->data_size >= NUMBER_LENGTH)
 		name_fault(agent, index, message, offset);
 	else
 		our_report_sentence("message %" PRIu64 " is not what came: too short for a "

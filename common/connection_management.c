@@ -313,8 +313,6 @@ int our_client_connect(struct our_control *control)
 		return report_connect(control, ret);
 	control->connected = true;
 	control->accepted = true;
-	if (control->options->duration_s)
-		control->give_up_ns = our_end_of_wait(control->options->duration_s + OUR_GRACE_S);
 	return our_setup_rnr_timer(control);
 }
 

@@ -126,7 +126,7 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
 
 /*
  * Client: connects, with the stage's private data, and sets the QP's RNR timer. The first receive
- * must be posted already. The time of -D begins here; after it the client gives up.
+ * must be posted already.
  *
  * Returns 0 or an errno value: ECONNREFUSED when no server listens, which is reported unless
  * `quietly` (for -w, which tries again); EACCES when the server refuses us; all others are

@@ -19,11 +19,8 @@ int our_create_control_struct(const struct our_options *options, const char *rol
 	new_control->options = options;
 	new_control->role = role;
 	new_control->waiting = *waiting;
-	new_control->count = options->count;
-	new_control->data_size = (uint32_t)options->data_size;
 	new_control->n_sge = 1;
 	new_control->inline_wanted = OUR_INLINE_WANTED;
-	new_control->give_up_ns = UINT64_MAX;
 	new_control->wait_until_ns = UINT64_MAX;
 	new_control->keepalive.due_ns = UINT64_MAX;
 	*control = new_control;

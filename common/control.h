@@ -18,7 +18,6 @@
 
 #define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
 #define OUR_INLINE_WANTED    64  /* bytes: most devices take this many */
-#define OUR_GRACE_S          5   /* after -D: for the answer to the last message */
 
 /* A CM event, copied before the ack, which frees the event and its private data. */
 struct our_cm_event {
@@ -122,20 +121,12 @@ struct our_control {
 	struct our_comp_channels *comp_channels; /* shared with others, if one loop serves all */
 	struct our_agent *agent;                 /* the stage's own, if agents react */
 
-	/* Negotiated; in ping-sr-0 taken from the options */
-	bool agreed;        /* each side knows the other's values */
-	uint64_t count;     /* messages the client will send */
-	uint32_t data_size; /* bytes a message */
 	uint8_t read_depth; /* READs and atomic operations under way, each way; 0: one at a time is enough */
-	uint32_t n_data_buffers; /* of a stream: how many messages may be under way; otherwise 0 */
-	bool has_extension;      /* agent: the client sent our extension: docs/protocol.md */
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, to be sent to the peer */
 	struct our_admission *admission; /* listener and agent: the limits for clients; shared */
 	uint64_t memory;                 /* agent: bytes that it was admitted with */
 	int refusal_reason; /* why we refuse it, as the stage counts reasons; 0: no refusal */
 	uint64_t refusal_limit;
-	uint64_t
-		give_up_ns; /* a client's -D is over, and the grace that follows; UINT64_MAX: no -D */
 	uint64_t wait_until_ns; /* the limit of a wait for a completion; UINT64_MAX: none */
 
 	struct our_keepalive keepalive;
@@ -165,18 +156,6 @@ struct our_control {
 int our_create_control_struct(const struct our_options *options, const char *role,
 			      const struct our_waiting *waiting, struct our_control **control);
 void our_destroy_control_struct(struct our_control *control);
-
-/*
- * Limits the next wait for a completion to --timeout seconds from now_ns, or to the time when a run
- * with -D is given up. Without either there is no limit.
- */
-static inline void our_limit_wait(struct our_control *control, uint64_t now_ns)
-{
-	uint64_t timeout_s = control->options->timeout_s;
-	uint64_t until_ns = timeout_s ? now_ns + timeout_s * OUR_NS_PER_S : UINT64_MAX;
-
-	control->wait_until_ns = until_ns < control->give_up_ns ? until_ns : control->give_up_ns;
-}
 
 /* The latest time at which a sleeping program must call our_keep_waiting. */
 static inline uint64_t our_wake_up_ns(const struct our_control *control)

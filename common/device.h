@@ -20,17 +20,6 @@ bool our_is_iwarp(const struct our_control *control);
 const char *our_transport_name(const struct our_control *control);
 
 /*
- * Checks control->data_size against the longest message that the port takes, and, if the program
- * needs atomic operations, that the device has them. A listener without a device passes, because
- * each connection is checked again.
- *
- * Returns 0; EOPNOTSUPP (no atomic operations); EMSGSIZE (too long: wrong usage, or a client to be
- * refused, with the limit in control->refusal_limit); or another errno value; all are reported. See
- * ibv_query_port(3). Any thread.
- */
-int our_check_data_size(struct our_control *control);
-
-/*
  * Reports that `call` (ibv_create_cq, rdma_create_qp) could not create another queue, with the
  * device's known limits. Some drivers do not set errno when they fail: `error` 0 is taken for
  * ENOMEM. Returns the errno value.

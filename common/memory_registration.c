@@ -77,9 +77,9 @@ void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lk
 }
 
 /* Bytes from one buffer to the next: 64 bits, also where size_t has 32. */
-static uint64_t stride(const struct our_control *control)
+static uint64_t stride(uint32_t size)
 {
-	return (OUR_CACHE_LINE - 1ull + control->data_size) / OUR_CACHE_LINE * OUR_CACHE_LINE;
+	return (OUR_CACHE_LINE - 1ull + size) / OUR_CACHE_LINE * OUR_CACHE_LINE;
 }
 
 bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length)
@@ -87,39 +87,39 @@ bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length)
 	return !__builtin_mul_overflow(n, size, length);
 }
 
-static int allocate_buffers(struct our_control *control, uint32_t n, size_t *length)
+static int allocate_buffers(struct our_control *control, uint32_t n, uint32_t size, size_t *length)
 {
 	void *data = NULL; /* of that type for posix_memalign: C forbids to cast &control->data */
 
 	control->buffers = calloc(n, sizeof(*control->buffers));
 	if (!control->buffers)
 		return our_report_error("calloc", ENOMEM, NULL);
-	if (!our_fits_in_memory(n, stride(control), length) ||
+	if (!our_fits_in_memory(n, stride(size), length) ||
 	    posix_memalign(&data, OUR_PAGE, *length)) {
 		free(control->buffers);
 		return our_report_error("posix_memalign", ENOMEM, "%u buffers of %u bytes", n,
-					control->data_size);
+					size);
 	}
 	memset(data, 0, *length);
 	control->data = data;
 	return 0;
 }
 
-uint64_t our_memory_of_buffers(const struct our_control *control, uint32_t n)
+uint64_t our_memory_of_buffers(uint32_t n, uint32_t size)
 {
-	uint64_t data = (n * stride(control) + OUR_PAGE - 1) / OUR_PAGE * OUR_PAGE;
+	uint64_t data = (n * stride(size) + OUR_PAGE - 1) / OUR_PAGE * OUR_PAGE;
 
-	return data + n * (sizeof(*control->buffers) + OUR_QUEUE_ENTRY);
+	return data + n * (sizeof(struct our_buffer) + OUR_QUEUE_ENTRY);
 }
 
-int our_setup_buffers(struct our_control *control, uint32_t n, int access)
+int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access)
 {
 	struct our_buffer *buffer;
 	size_t length = 0;
 	uint32_t i;
 	int ret;
 
-	ret = allocate_buffers(control, n, &length);
+	ret = allocate_buffers(control, n, size, &length);
 	if (ret)
 		return ret;
 	ret = our_setup_mr(control, control->data, length, access, &control->data_mr);
@@ -128,9 +128,8 @@ int our_setup_buffers(struct our_control *control, uint32_t n, int access)
 	control->n_buffers = n;
 	for (i = 0; i < n; i++) {
 		buffer = &control->buffers[i];
-		buffer->data = control->data + i * stride(control);
-		our_setup_sge(&buffer->sge, buffer->data, control->data_size,
-			      control->data_mr->lkey);
+		buffer->data = control->data + i * stride(size);
+		our_setup_sge(&buffer->sge, buffer->data, size, control->data_mr->lkey);
 		our_setup_send_wr(control, i);
 		our_setup_recv_wr(control, i);
 	}

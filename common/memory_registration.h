@@ -32,14 +32,14 @@ void our_unsetup_mr(struct ibv_mr *mr);
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
 /*
- * Allocates `n` buffers of control->data_size bytes, each in cache lines of its own and all zero,
+ * Allocates `n` buffers of `size` bytes, each in cache lines of its own and all zero,
  * registers them as one MR with the `access` that ibv_reg_mr(3) lists, and prepares the work
  * requests of each. To be called after our_setup_qp.
  *
  * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_buffers undoes it,
  * after the QP has been destroyed or is in its error state, and before the PD is freed. One thread.
  */
-int our_setup_buffers(struct our_control *control, uint32_t n, int access);
+int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access);
 
 /*
  * Whether `n` times `size` bytes fit into a size_t, which has 32 bits on some machines; *length is
@@ -48,10 +48,10 @@ int our_setup_buffers(struct our_control *control, uint32_t n, int access);
 bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
 
 /*
- * How many bytes of memory `n` such buffers will take, including their work requests and an
+ * How many bytes of memory `n` buffers of `size` bytes will take, including their work requests and an
  * estimate for their places in the queues of QP and CQ. Allocates nothing. Any thread.
  */
-uint64_t our_memory_of_buffers(const struct our_control *control, uint32_t n);
+uint64_t our_memory_of_buffers(uint32_t n, uint32_t size);
 
 void our_unsetup_buffers(struct our_control *control);
 

@@ -94,12 +94,6 @@ int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int p
 int our_await_time(struct our_control *control, uint64_t until_ns,
 		   struct our_completion *completion);
 
-/*
- * Checks that the completion of a receive brought control->data_size bytes.
- * Returns 0, or EPROTO, reported. Any thread.
- */
-int our_check_length(const struct our_control *control, const struct our_completion *completion);
-
 #define OUR_FLUSH_LIMIT_S 5 /* until the CM reports a disconnect that has flushed something */
 
 /*
@@ -108,16 +102,5 @@ int our_check_length(const struct our_control *control, const struct our_complet
  * reported it. On iWARP the end of TCP flushes, and the event comes before or after that.
  */
 bool our_flush_may_be_early(const struct our_control *control);
-
-/*
- * Judges how a run of messages has ended: with `ret`, the result of the stage's way of waiting,
- * after `messages` of them. Reports when the peer left or fell silent too early; this is not an
- * error for an agent whose client had announced no number (-D). Says that the peer left only if the
- * CM said so, for which it may wait a little: a flush alone may have another cause.
- *
- * Returns 0; EINTR when the program was asked to stop, and nothing worse happened; otherwise `ret`,
- * reported by now. Sets control->complete. To be called by the connection's own thread.
- */
-int our_judge_end(struct our_control *control, int ret, uint64_t messages);
 
 #endif

@@ -55,7 +55,7 @@ EXERCISES = {
             "ping-sr-0/user_data.c",
             ("compare",),
             ("our_find_difference", "our_verify_data"),
-            {"our_find_difference": "control->data_size", "our_verify_data": "0"},
+            {"our_find_difference": "our_run_of(control)->data_size", "our_verify_data": "0"},
         ),
         Exercise(
             "inline",

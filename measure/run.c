@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/connection_management.h"
 #include "common/stage.h"
@@ -28,6 +29,9 @@ int our_create_run(const struct our_options *options, const char *role,
 		return our_report_error("calloc", ENOMEM, NULL);
 	}
 	run->control = *control;
+	run->count = options->count;
+	run->data_size = (uint32_t)options->data_size;
+	run->give_up_ns = UINT64_MAX;
 	(*control)->user = run;
 	return 0;
 }
@@ -38,9 +42,21 @@ void our_destroy_run(struct our_control *control)
 	our_destroy_control_struct(control);
 }
 
-void our_prepare_statistics(struct our_run *run)
+void our_limit_wait(struct our_run *run, uint64_t now_ns)
 {
-	our_statistics_prepare(&run->statistics, run->control->count, run->control->data_size);
+	uint64_t timeout_s = run->control->options->timeout_s;
+	uint64_t until_ns = timeout_s ? now_ns + timeout_s * OUR_NS_PER_S : UINT64_MAX;
+
+	run->control->wait_until_ns = until_ns < run->give_up_ns ? until_ns : run->give_up_ns;
+}
+
+void our_prepare_run(struct our_run *run)
+{
+	uint64_t duration_s = run->control->options->duration_s;
+
+	our_statistics_prepare(&run->statistics, run->count, run->data_size);
+	if (duration_s && !strcmp(run->control->role, "client"))
+		run->give_up_ns = our_end_of_wait(duration_s + OUR_GRACE_S);
 }
 
 void our_start_measuring(struct our_run *run)
@@ -65,7 +81,7 @@ void our_take_counters(struct our_run *run)
 
 void our_begin_run(struct our_run *run)
 {
-	our_prepare_statistics(run);
+	our_prepare_run(run);
 	our_statistics_want_progress(&run->statistics, run->control->options->quiet);
 	run->message = run->started_ns = 0;
 	run->deadline_ns = UINT64_MAX;
@@ -90,8 +106,7 @@ bool our_wants_message(struct our_run *run)
 		run->message++;
 	}
 	run->under_way = false;
-	if (run->message >= run->control->count || run->now_ns >= run->deadline_ns ||
-	    our_stop_requested())
+	if (run->message >= run->count || run->now_ns >= run->deadline_ns || our_stop_requested())
 		return false;
 	if (run->message == run->statistics.warm_up)
 		our_start_measuring(run);
@@ -125,7 +140,7 @@ void our_start_clock(struct our_run *run)
 {
 	uint64_t now_ns = our_now_ns();
 
-	our_limit_wait(run->control, now_ns);
+	our_limit_wait(run, now_ns);
 	if (!run->sent_ns)
 		run->sent_ns = now_ns;
 	run->under_way = true;
@@ -140,10 +155,10 @@ void our_stop_clock(struct our_run *run)
 
 void our_begin_answers(struct our_run *run)
 {
-	our_prepare_statistics(run);
+	our_prepare_run(run);
 	if (!run->statistics.warm_up)
 		our_start_measuring(run);
-	our_limit_wait(run->control, our_now_ns());
+	our_limit_wait(run, our_now_ns());
 }
 
 void our_count_answer(struct our_run *run, uint64_t now_ns)
@@ -152,7 +167,7 @@ void our_count_answer(struct our_run *run, uint64_t now_ns)
 		our_histogram_add(&run->statistics.round_trips, now_ns - run->sent_ns);
 	run->statistics.messages++;
 	run->sent_ns = now_ns;
-	our_limit_wait(run->control, now_ns);
+	our_limit_wait(run, now_ns);
 	if (++run->message == run->statistics.warm_up)
 		our_start_measuring(run);
 	our_statistics_progress(&run->statistics, now_ns);
@@ -160,10 +175,10 @@ void our_count_answer(struct our_run *run, uint64_t now_ns)
 
 void our_begin_stream(struct our_run *run, uint64_t least)
 {
-	our_prepare_statistics(run);
+	our_prepare_run(run);
 	our_statistics_add_stream(&run->statistics, &run->stream);
 	our_statistics_want_progress(&run->statistics, run->control->options->quiet);
-	if (run->control->count <= least)
+	if (run->count <= least)
 		run->statistics.warm_up = 0;
 }
 
@@ -182,7 +197,7 @@ void our_count_messages(struct our_run *run, uint64_t messages)
 int our_end_run(struct our_run *run, int ret)
 {
 	our_statistics_end(&run->statistics);
-	ret = our_judge_end(run->control, ret, run->message);
+	ret = our_judge_end(run, ret, run->message);
 	run->statistics.verified = !ret && run->control->options->verify;
 	return ret;
 }

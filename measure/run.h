@@ -10,8 +10,17 @@
 #include "common/control.h"
 #include "measure/statistics.h"
 
+#define OUR_GRACE_S 5 /* after -D: for the answer to the last message */
+
 struct our_run {
 	struct our_control *control;
+
+	/* Agreed on by both sides; in ping-sr-0 taken from the options */
+	bool agreed;             /* each side knows the other's values */
+	uint64_t count;          /* messages the client will send */
+	uint32_t data_size;      /* bytes a message */
+	uint32_t n_data_buffers; /* of a stream: how many messages may be under way; otherwise 0 */
+	bool has_extension;      /* agent: the client sent our extension: docs/protocol.md */
 
 	struct our_statistics statistics;
 	struct our_stream_statistics stream; /* a part of those, if this is a stream */
@@ -23,7 +32,8 @@ struct our_run {
 	uint64_t started_ns;  /* client: the run; 0: not yet */
 	uint64_t deadline_ns; /* client: of --duration; UINT64_MAX: none */
 	uint64_t now_ns;      /* client: when the clock was read last */
-	bool under_way;       /* client: sent, and no failure since */
+	uint64_t give_up_ns; /* client: -D is over, and the grace that follows; UINT64_MAX: no -D */
+	bool under_way;      /* client: sent, and no failure since */
 };
 
 static inline struct our_run *our_run_of(const struct our_control *control)
@@ -40,8 +50,17 @@ int our_create_run(const struct our_options *options, const char *role,
 		   const struct our_waiting *waiting, struct our_control **control);
 void our_destroy_run(struct our_control *control);
 
-/* Prepares the statistics, of our_statistics_prepare. To be called before the first message. */
-void our_prepare_statistics(struct our_run *run);
+/*
+ * Limits the next wait for a completion to --timeout seconds from now_ns, or to the time when a run
+ * with -D is given up. Without either there is no limit.
+ */
+void our_limit_wait(struct our_run *run, uint64_t now_ns);
+
+/*
+ * Prepares the statistics: see our_statistics_prepare. To be called before the first message; by a
+ * client when it is connected, because the time of -D begins here, after which it gives up.
+ */
+void our_prepare_run(struct our_run *run);
 
 /* The warm-up is over: what is measured begins here. See our_statistics_start. */
 void our_start_measuring(struct our_run *run);
@@ -100,5 +119,16 @@ void our_count_messages(struct our_run *run, uint64_t messages);
  * our_judge_end does.
  */
 int our_end_run(struct our_run *run, int ret);
+
+/*
+ * Judges how a run of messages has ended: with `ret`, the result of the stage's way of waiting,
+ * after `messages` of them. Reports when the peer left or fell silent too early; this is not an
+ * error for an agent whose client had announced no number (-D). Says that the peer left only if the
+ * CM said so, for which it may wait a little: a flush alone may have another cause.
+ *
+ * Returns 0; EINTR when the program was asked to stop, and nothing worse happened; otherwise `ret`,
+ * reported by now. Sets control->complete. To be called by the connection's own thread.
+ */
+int our_judge_end(struct our_run *run, int ret, uint64_t messages);
 
 #endif

@@ -8,9 +8,9 @@
 
 #include "common/connect_info.h"
 #include "common/connection_management.h"
-#include "common/device.h"
 #include "common/stage.h"
 #include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 #include "program/admission.h"
 #include "program/report.h"
 

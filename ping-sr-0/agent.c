@@ -22,7 +22,7 @@ static int our_agent_operation(struct our_control *agent)
 
 	our_begin_answers(run);
 	our_statistics_want_progress(&run->statistics, agent->options->quiet);
-	while (!ret && run->message != agent->count) {
+	while (!ret && run->message != run->count) {
 		ret = our_await_client_message(agent, &completion); /* ibv_poll_cq: completions.c */
 		if (!ret)
 			ret = our_ping_react(agent, &echo, &completion); /* react.c */
@@ -35,6 +35,7 @@ static int our_agent_operation(struct our_control *agent)
 
 int our_ping_agent(struct our_control *agent)
 {
+	struct our_run *run = our_run_of(agent);
 	int ret;
 
 	ret = our_migrate_id(agent); /* rdma_migrate_id */
@@ -44,7 +45,8 @@ int our_ping_agent(struct our_control *agent)
 	ret = our_setup_qp(agent, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
 	if (ret)
 		goto out_reject;
-	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
+	/* ibv_reg_mr */
+	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto out_unsetup_qp;
 	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */

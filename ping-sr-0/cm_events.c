@@ -139,7 +139,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 	if (expected == RDMA_CM_EVENT_DISCONNECTED && (called == EAGAIN || called == EINTR))
 		return wait_for_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
 	called = called ? called : our_judge_cm_event(&control->cm_event, expected);
-	if (!called && expected == RDMA_CM_EVENT_ESTABLISHED && !control->agreed)
+	if (!called && expected == RDMA_CM_EVENT_ESTABLISHED && !our_run_of(control)->agreed)
 		control->keepalive.due_ns = our_now_ns() + SILENCE_NS;
 	return called;
 }
@@ -175,7 +175,8 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 /* Says once what the program waits for, if nothing has come since the last look. */
 static int idle(struct our_control *control, uint64_t now_ns)
 {
-	const struct our_statistics *statistics = &our_run_of(control)->statistics;
+	struct our_run *run = our_run_of(control);
+	const struct our_statistics *statistics = &run->statistics;
 	uint64_t message = statistics->messages + 1;
 
 	if (now_ns <= control->keepalive.due_ns)
@@ -188,11 +189,11 @@ static int idle(struct our_control *control, uint64_t now_ns)
 	control->keepalive.due_ns = UINT64_MAX;
 	if (statistics->started_ns)
 		message += statistics->warm_up;
-	if (control->options->quiet || control->count == OUR_COUNT_UNLIMITED)
+	if (control->options->quiet || run->count == OUR_COUNT_UNLIMITED)
 		return 0;
 	our_report_sentence("still waiting for message %" PRIu64 " of %" PRIu64 " from the %s: has "
 			    "the other side been started with the same -c and -s?",
-			    message, control->count,
+			    message, run->count,
 			    strcmp(control->role, "agent") ? "server" : "client");
 	return 0;
 }

@@ -24,7 +24,7 @@ int our_await_client_message(struct our_control *agent, struct our_completion *c
 {
 	int ret, end = 0;
 
-	if (agent->count != OUR_COUNT_UNLIMITED)
+	if (our_run_of(agent)->count != OUR_COUNT_UNLIMITED)
 		return our_await_completion(agent, completion);
 	do {
 		ret = our_await_time(agent, our_now_ns() + QUIET_NS, completion);
@@ -40,16 +40,17 @@ int our_await_client_message(struct our_control *agent, struct our_completion *c
  */
 int our_check_for_more(struct our_control *agent)
 {
+	struct our_run *run = our_run_of(agent);
 	struct ibv_wc wc;
 	int polled;
 
-	if (agent->count == OUR_COUNT_UNLIMITED)
+	if (run->count == OUR_COUNT_UNLIMITED)
 		return 0;
 	while ((polled = ibv_poll_cq(agent->cq, 1, &wc)) > 0) {
 		if (wc.status != IBV_WC_SUCCESS || !our_is_recv(wc.wr_id))
 			continue;
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
-				    agent->count);
+				    run->count);
 		agent->complete = false;
 		return EPROTO;
 	}
@@ -59,11 +60,12 @@ int our_check_for_more(struct our_control *agent)
 /* Only the client's disconnect says that it has received everything. */
 int our_await_client(struct our_control *agent)
 {
+	struct our_run *run = our_run_of(agent);
 	int ret = our_await_disconnect(agent, agent->options->timeout_s);
 
 	if (!ret && our_cm_end(agent) != ECONNRESET)
 		ret = our_cm_end(agent);
-	return ret ? our_judge_end(agent, ret, agent->count) : 0;
+	return ret ? our_judge_end(run, ret, run->count) : 0;
 }
 
 void our_dismiss(struct our_control *agent, int error)

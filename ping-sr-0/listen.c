@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <netdb.h>
 
-#include "common/device.h"
 #include "common/stage.h"
+#include "ping-sr-0/device_check.h"
 #include "program/addresses.h"
 #include "program/report.h"
 

@@ -5,6 +5,7 @@
  */
 #include "common/memory_registration.h"
 #include "common/stage.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 
 static const struct our_option ping_options[] = {
@@ -26,6 +27,6 @@ const struct our_program our_ping_server_program = {
 
 int our_ping_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(agent, OUR_PING_BUFFERS);
+	agent->memory = our_memory_of_buffers(OUR_PING_BUFFERS, our_run_of(agent)->data_size);
 	return 0;
 }

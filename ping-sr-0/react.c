@@ -12,10 +12,12 @@
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
+#include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
 static int start_echoes(struct our_control *agent, void *state)
 {
+	struct our_run *run = our_run_of(agent);
 	struct our_echo *echo = state;
 	int ret;
 
@@ -24,7 +26,8 @@ static int start_echoes(struct our_control *agent, void *state)
 	ret = our_setup_qp(agent, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
 	if (ret)
 		return ret;
-	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
+	/* ibv_reg_mr */
+	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto err_unsetup_qp;
 	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */
@@ -49,13 +52,14 @@ static void stop_echoes(struct our_control *agent, void *state)
 static int take_message(struct our_control *agent, struct our_echo *echo,
 			const struct our_completion *completion)
 {
+	struct our_run *run = our_run_of(agent);
 	int ret = our_check_length(agent, completion);
 
 	if (ret)
 		return ret;
-	if (our_run_of(agent)->message == agent->count) {
+	if (run->message == run->count) {
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
-				    agent->count);
+				    run->count);
 		return EPROTO;
 	}
 	echo->received = (int)our_buffer_index(completion->wr_id);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
@@ -25,7 +26,7 @@ void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t m
 {
 	uint8_t *data = control->buffers[index].data;
 	uint64_t word = first_word(message);
-	size_t left = control->data_size;
+	size_t left = our_run_of(control)->data_size;
 
 	for (; left >= sizeof(word); left -= sizeof(word), data += sizeof(word)) {
 		memcpy(data, &word, sizeof(word));
@@ -53,7 +54,7 @@ size_t our_find_difference(const struct our_control *control, uint32_t index, ui
 {
 	const uint8_t *data = control->buffers[index].data;
 	uint64_t word = first_word(message);
-	size_t offset, length = control->data_size;
+	size_t offset, length = our_run_of(control)->data_size;
 
 	for (offset = 0; offset + sizeof(word) <= length; offset += sizeof(word)) {
 		if (memcmp(data + offset, &word, sizeof(word)))
@@ -69,13 +70,25 @@ int our_verify_data(const struct our_control *control, uint32_t index, uint64_t 
 	uint64_t word = first_word(message) + offset / sizeof(word) * WORD_STEP;
 	uint8_t wanted[sizeof(word)];
 
-	if (offset == control->data_size)
+	if (offset == our_run_of(control)->data_size)
 		return 0;
 	memcpy(wanted, &word, sizeof(word));
 	our_report_sentence("message %" PRIu64 ": byte %zu is 0x%02x, should be 0x%02x", message,
 			    offset, control->buffers[index].data[offset],
 			    wanted[offset % sizeof(word)]);
 	return EBADMSG;
+}
+
+int our_check_length(const struct our_control *control, const struct our_completion *completion)
+{
+	const struct our_run *run = our_run_of(control);
+	if (completion->byte_len == run->data_size)
+		return 0;
+	our_report_sentence(
+		"received a message of %u bytes where %u were expected: were both sides "
+		"started with the same -s?",
+		completion->byte_len, run->data_size);
+	return EPROTO;
 }
 
 /*

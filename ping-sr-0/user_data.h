@@ -29,4 +29,10 @@ size_t our_find_difference(const struct our_control *control, uint32_t index, ui
  */
 uint64_t our_message_number(const uint8_t *data);
 
+/*
+ * Checks that the completion of a receive brought as many bytes as a message has.
+ * Returns 0, or EPROTO, reported. Any thread.
+ */
+int our_check_length(const struct our_control *control, const struct our_completion *completion);
+
 #endif

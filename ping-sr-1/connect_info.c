@@ -9,6 +9,7 @@
 
 #include "common/connect_info.h"
 #include "common/stage.h"
+#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/admission.h"
 #include "program/report.h"
@@ -49,17 +50,18 @@ static void check_options(const struct our_options *options)
 
 static void tell(struct our_control *control, struct rdma_conn_param *param)
 {
+	struct our_run *run = our_run_of(control);
 	const struct our_connect_info info = {
-		.count = control->count,
-		.data_size = control->data_size,
-		.n_data_buffers = control->n_data_buffers,
+		.count = run->count,
+		.data_size = run->data_size,
+		.n_data_buffers = run->n_data_buffers,
 	};
 
 	/* The private data must outlive the call: the CM may have to send the request again. */
 	our_encode_connect_info(&info, control->private_data);
 	param->private_data = control->private_data;
 	param->private_data_len = OUR_CONNECT_INFO_LENGTH;
-	control->agreed = true;
+	run->agreed = true;
 }
 
 /* Keeps the reason for `refuse`, which tells the client. */
@@ -91,6 +93,7 @@ static int check_connect_info(struct our_control *control, const struct our_conn
 
 static int take(struct our_control *control, const struct our_cm_event *request)
 {
+	struct our_run *run = our_run_of(control);
 	struct our_connect_info info;
 	int ret;
 
@@ -104,16 +107,16 @@ static int take(struct our_control *control, const struct our_cm_event *request)
 	ret = check_connect_info(control, &info);
 	if (ret)
 		return ret;
-	control->agreed = true;
-	control->count = info.count;
-	control->data_size = (uint32_t)info.data_size;
+	run->agreed = true;
+	run->count = info.count;
+	run->data_size = (uint32_t)info.data_size;
 	/*
 	 * Only a stream has buffers, and checks them: a number that does not fit here is more than
 	 * it takes.
 	 */
-	control->n_data_buffers = info.n_data_buffers < UINT32_MAX ? (uint32_t)info.n_data_buffers
-								   : UINT32_MAX;
-	control->has_extension = info.has_extension;
+	run->n_data_buffers = info.n_data_buffers < UINT32_MAX ? (uint32_t)info.n_data_buffers
+							       : UINT32_MAX;
+	run->has_extension = info.has_extension;
 	return 0;
 }
 

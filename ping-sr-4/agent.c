@@ -105,7 +105,7 @@ bool our_end_agent(struct our_agent *agent, int ret)
 	/*
 	 * A client that has everything, and has gone, need not have acknowledged the last message.
 	 */
-	if (run->message == control->count && has_gone(control, ret))
+	if (run->message == run->count && has_gone(control, ret))
 		ret = 0;
 	ret = our_end_run(run, ret);
 	agent->ended = our_report_results(control, ret);

@@ -8,6 +8,7 @@
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "common/device.h"
 #include "common/memory_registration.h"
+#include "measure/run.h"
 #include "program/report.h"
 
 #define MAX_BUFFERS (1u << 20)
@@ -83,6 +84,6 @@ int our_check_stream(struct our_control *client)
 
 int our_stream_writes_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(agent, OUR_AGENT_BUFFERS);
+	agent->memory = our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
 	return 0;
 }

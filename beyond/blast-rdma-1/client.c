@@ -7,11 +7,11 @@
 #include <errno.h>
 
 #include "beyond/blast-rdma-1/blast_rdma.h"
-#include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 #include "program/stop.h"
@@ -32,7 +32,7 @@ static uint64_t longest_chain(const struct our_control *client)
 {
 	if (our_write_options.chain)
 		return our_write_options.chain;
-	return client->data_size > LONG_MESSAGE ? 1 : CHAIN;
+	return our_run_of(client)->data_size > LONG_MESSAGE ? 1 : CHAIN;
 }
 
 /*
@@ -107,7 +107,7 @@ static int take(struct our_control *client, struct our_write_stream *stream,
 	if (our_is_exchange(completion->wr_id))
 		return our_take_exchange(&stream->one_sided.exchange, completion);
 	stream->completed += (index + client->n_buffers - oldest) % client->n_buffers + 1;
-	our_limit_wait(client, our_now_ns());
+	our_limit_wait(our_run_of(client), our_now_ns());
 	return 0;
 }
 
@@ -146,7 +146,7 @@ static int move_messages(struct our_control *client, struct our_write_stream *st
 	if (client->options->duration_s)
 		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
 	stream->started_ns = now_ns;
-	our_limit_wait(client, now_ns);
+	our_limit_wait(run, now_ns);
 	our_count_messages(run, stream->completed);
 	while (!ret && stream->completed < stream->goal) {
 		ret = post_chains(client, stream);
@@ -190,7 +190,7 @@ static int our_client_operation(struct our_control *client, struct our_write_str
 	struct our_one_sided *one_sided = &stream->one_sided;
 	int ret;
 
-	stream->goal = client->count;
+	stream->goal = run->count;
 	our_begin_stream(run, 4 * (uint64_t)client->n_buffers);
 	ret = our_start_exchange(client, one_sided); /* where the agent's buffer is */
 	if (!ret && our_write_options.read)
@@ -209,7 +209,7 @@ static int our_client_operation(struct our_control *client, struct our_write_str
 	if (!ret)
 		ret = our_end_exchange(client, one_sided, stream->completed);
 	our_statistics_end(&run->statistics);
-	return our_judge_end(client, ret, stream->completed);
+	return our_judge_end(run, ret, stream->completed);
 }
 
 /*

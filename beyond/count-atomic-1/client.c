@@ -9,9 +9,9 @@
 #include <time.h>
 
 #include "beyond/count-atomic-1/count_atomic.h"
-#include "common/device.h"
 #include "common/stage.h"
 #include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 #include "program/report.h"
 
 static uint64_t own_name(const struct our_one_sided *one_sided)
@@ -166,7 +166,7 @@ int our_count_client(struct our_control *client, struct sockaddr *server)
 	ret = our_check_data_size(client); /* ibv_query_port */
 	if (ret)
 		goto out_destroy_id;
-	client->data_size = OUR_WORD_SIZE;
+	our_run_of(client)->data_size = OUR_WORD_SIZE;
 	/*
 	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. The server is told of
 	 * the buffer for results, with a key that gives no rights.

@@ -19,7 +19,8 @@
 
 static int report_one_more(const struct our_control *agent)
 {
-	our_report_sentence("the client sent more than the %" PRIu64 " messages due", agent->count);
+	our_report_sentence("the client sent more than the %" PRIu64 " messages due",
+			    our_run_of(agent)->count);
 	return EPROTO;
 }
 
@@ -66,7 +67,7 @@ static int our_agent_operation(struct our_control *agent)
 
 	our_begin_answers(run);
 	our_statistics_want_progress(&run->statistics, agent->options->quiet);
-	while (!ret && run->message != agent->count) {
+	while (!ret && run->message != run->count) {
 		ret = our_await_client_message(agent, &completion); /* ibv_poll_cq: completions.c */
 		if (!ret)
 			ret = our_ping_react(agent, &echo,
@@ -82,6 +83,7 @@ static int our_agent_operation(struct our_control *agent)
 
 int our_bare_agent(struct our_control *agent)
 {
+	struct our_run *run = our_run_of(agent);
 	int ret;
 
 	ret = our_bare_take_request(agent); /* the client's line; the device: device_choice.c */
@@ -91,7 +93,8 @@ int our_bare_agent(struct our_control *agent)
 	ret = our_setup_qp(agent, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
 	if (ret)
 		goto out_close;
-	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
+	/* ibv_reg_mr */
+	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto out_unsetup_qp;
 	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */

@@ -5,10 +5,10 @@
  * read the options and calls our_bare_client, by way of ping-sr-0/retry.c. See agent.c for the other side.
  */
 #include "beyond/ping-rc-0/bare.h"
-#include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-0/user_data.h"
 
@@ -66,6 +66,7 @@ static int our_client_operation(struct our_control *client)
 
 int our_bare_client(struct our_control *client, struct sockaddr *server)
 {
+	struct our_run *run = our_run_of(client);
 	int ret;
 
 	ret = our_bare_open(client);
@@ -82,7 +83,8 @@ int our_bare_client(struct our_control *client, struct sockaddr *server)
 	ret = our_setup_qp(client, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
 	if (ret)
 		goto out_close;
-	ret = our_setup_buffers(client, OUR_PING_BUFFERS, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
+	/* ibv_reg_mr */
+	ret = our_setup_buffers(client, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto out_unsetup_qp;
 	our_setup_user_data(client, OUR_SEND_BUFFER, 0);

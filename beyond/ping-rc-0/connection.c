@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/device.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 #include "program/addresses.h"
 #include "program/admission.h"
 #include "program/report.h"
@@ -187,8 +188,6 @@ int our_bare_connect(struct our_control *client)
 		return ret;
 	client->connected = true;
 	client->accepted = true;
-	if (client->options->duration_s)
-		client->give_up_ns = our_end_of_wait(client->options->duration_s + OUR_GRACE_S);
 	return 0;
 }
 

@@ -11,7 +11,6 @@
 
 #include "beyond/ping-rc-0/bare.h"
 #include "common/connection_management.h"
-#include "common/device.h"
 #include "program/options.h"
 #include "program/report.h"
 

@@ -21,13 +21,14 @@
  */
 static int admit_to_memory(struct our_control *agent, struct our_one_sided *one_sided)
 {
+	struct our_run *run = our_run_of(agent);
 	/*
 	 * A keepalive is a READ there, and soft-iWARP confuses it with the peer's WRITEs and READs.
 	 */
 	if (our_is_iwarp(agent))
 		agent->keepalive.asks_nobody = true;
-	our_start_measuring(our_run_of(agent));
-	our_limit_wait(agent, our_now_ns());
+	our_start_measuring(run);
+	our_limit_wait(run, our_now_ns());
 	return our_tell_buffer(agent, &one_sided->exchange, one_sided->open); /* ibv_post_send */
 }
 
@@ -38,21 +39,22 @@ static int end_with_count(struct our_control *agent, struct our_one_sided *one_s
 	struct our_exchange *exchange = &one_sided->exchange;
 
 	our_close_buffer(&one_sided->open); /* ibv_dereg_mr */
-	exchange->count = our_read_count(exchange->count, agent->count);
+	exchange->count = our_read_count(exchange->count, run->count);
 	run->statistics.messages = exchange->count;
 	our_statistics_end(&run->statistics);
-	our_limit_wait(agent, our_now_ns());
+	our_limit_wait(run, our_now_ns());
 	return our_tell_count(agent, exchange, 0); /* of WRITEs and READs, none */
 }
 
 /* A client that is told to stop sends how far it got. */
 static int check_count(const struct our_control *agent, uint64_t count)
 {
-	if (agent->count == OUR_COUNT_UNLIMITED || count == agent->count)
+	const struct our_run *run = our_run_of(agent);
+	if (run->count == OUR_COUNT_UNLIMITED || count == run->count)
 		return 0;
 	our_report_sentence("the client says that it is done after %" PRIu64
 			    " messages, and %" PRIu64 " were due",
-			    count, agent->count);
+			    count, run->count);
 	return ECONNABORTED;
 }
 
@@ -62,9 +64,9 @@ int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided)
 	struct our_exchange *exchange = &one_sided->exchange;
 	int ret;
 
-	our_prepare_statistics(run);
+	our_prepare_run(run);
 	run->statistics.warm_up = 0; /* it does not see what the client does */
-	our_limit_wait(agent, our_now_ns());
+	our_limit_wait(run, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
 		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its start */
 
@@ -76,7 +78,7 @@ int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided)
 	if (!ret)
 		ret = end_with_count(agent, one_sided);
 	our_statistics_end(&run->statistics);
-	ret = our_judge_end(agent, ret, exchange->count);
+	ret = our_judge_end(run, ret, exchange->count);
 	if (!ret)
 		ret = check_count(agent, exchange->count);
 	agent->complete = !ret;

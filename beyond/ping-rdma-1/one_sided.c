@@ -10,18 +10,21 @@
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "program/report.h"
 
 int our_setup_one_sided(struct our_control *control, struct our_one_sided *one_sided, uint32_t n,
 			uint32_t open, int access)
 {
+	struct our_run *run = our_run_of(control);
 	int ret;
 
 	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp */
 	ret = our_setup_qp(control, n + OUR_EXCHANGE_WRS, OUR_EXCHANGE_WRS);
 	if (ret)
 		return ret;
-	ret = our_setup_buffers(control, n, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr: for us alone */
+	/* ibv_reg_mr: for us alone */
+	ret = our_setup_buffers(control, n, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto err_unsetup_qp;
 	ret = our_open_buffer(control, open, access, &one_sided->open); /* ibv_reg_mr */
@@ -52,7 +55,7 @@ void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *on
 
 int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr)
 {
-	return our_setup_mr(control, control->buffers[index].data, control->data_size,
+	return our_setup_mr(control, control->buffers[index].data, our_run_of(control)->data_size,
 			    IBV_ACCESS_LOCAL_WRITE | access, mr);
 }
 
@@ -120,10 +123,11 @@ int our_learn_read_depth(struct our_control *control)
 int our_check_remote_buffer(const struct our_control *control,
 			    const struct our_remote_buffer *remote)
 {
-	if (remote->length >= control->data_size)
+	const struct our_run *run = our_run_of(control);
+	if (remote->length >= run->data_size)
 		return 0;
 	our_report_sentence("the peer's buffer has %u bytes, and a message has %u (-s)",
-			    remote->length, control->data_size);
+			    remote->length, run->data_size);
 	return EPROTO;
 }
 
@@ -132,7 +136,7 @@ int our_start_exchange(struct our_control *client, struct our_one_sided *one_sid
 	struct our_exchange *exchange = &one_sided->exchange;
 	int ret;
 
-	our_limit_wait(client, our_now_ns());
+	our_limit_wait(our_run_of(client), our_now_ns());
 	ret = our_tell_buffer(client, exchange, one_sided->open);
 	if (!ret)
 		ret = our_await_exchange(client, exchange, OUR_BUFFER_TOLD);
@@ -162,7 +166,7 @@ int our_end_exchange(struct our_control *client, struct our_one_sided *one_sided
 	struct our_exchange *exchange = &one_sided->exchange;
 	int ret;
 
-	our_limit_wait(client, our_now_ns());
+	our_limit_wait(our_run_of(client), our_now_ns());
 	ret = our_tell_count(client, exchange, count);
 	if (!ret)
 		ret = our_await_exchange(client, exchange, OUR_COUNT_TOLD);

@@ -5,6 +5,7 @@
  */
 #include "beyond/ping-rdma-1/ping_rdma.h"
 #include "common/memory_registration.h"
+#include "measure/run.h"
 
 static const struct our_option ping_options[] = {
 	{ "verify", 'v', NULL, "compare every byte that is read back", OUR_FLAG(verify) },
@@ -25,6 +26,6 @@ const struct our_program our_ping_rdma_server_program = {
 
 int our_ping_rdma_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(agent, OUR_AGENT_BUFFERS);
+	agent->memory = our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
 	return 0;
 }

@@ -56,7 +56,7 @@ static int write_back(struct our_control *agent, struct our_watch *watch)
 	if (ret)
 		return ret;
 	memcpy(agent->buffers[OUR_SEND_BUFFER].data, agent->buffers[OUR_RECV_BUFFER].data,
-	       agent->data_size);
+	       our_run_of(agent)->data_size);
 	our_clear_memory(agent);
 	return our_write_message(agent, watch, watch->seen - 1); /* ibv_post_send */
 }
@@ -78,11 +78,11 @@ static int our_agent_operation(struct our_control *agent, struct our_watch *watc
 	struct our_run *run = our_run_of(agent);
 	int ret;
 
-	our_prepare_statistics(run);
-	our_limit_wait(agent, our_now_ns());
+	our_prepare_run(run);
+	our_limit_wait(run, our_now_ns());
 	our_statistics_want_progress(&run->statistics, agent->options->quiet);
 	ret = exchange_with_client(agent, watch);
-	while (!ret && run->message < agent->count) {
+	while (!ret && run->message < run->count) {
 		ret = our_await_message(agent, watch); /* no verb: it looks at its memory */
 		if (!ret)
 			ret = write_back(agent, watch);
@@ -92,7 +92,7 @@ static int our_agent_operation(struct our_control *agent, struct our_watch *watc
 	our_statistics_end(&run->statistics);
 	if (!ret || ret == ENODATA) /* the client has sent its count */
 		ret = end_with_counts(agent, watch, run->message);
-	if (!ret && agent->count != OUR_COUNT_UNLIMITED && run->message != agent->count)
+	if (!ret && run->count != OUR_COUNT_UNLIMITED && run->message != run->count)
 		ret = ECONNRESET; /* it said so before it leaves */
 	return our_end_run(run, ret);
 }

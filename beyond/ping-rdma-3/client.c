@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "beyond/ping-rdma-3/watch.h"
-#include "common/device.h"
 #include "common/stage.h"
 #include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 
@@ -83,8 +83,9 @@ int our_ping_watch_client(struct our_control *client, struct sockaddr *server)
 				  IBV_ACCESS_REMOTE_WRITE);
 	if (ret)
 		goto out_destroy_id;
-	memset(client->buffers[OUR_SEND_BUFFER].data, 1, client->data_size); /* no zero byte */
-	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	memset(client->buffers[OUR_SEND_BUFFER].data, 1,
+	       our_run_of(client)->data_size); /* no zero byte */
+	ret = our_client_connect(client);      /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

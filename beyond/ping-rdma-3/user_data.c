@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "beyond/ping-rdma-3/watch.h"
+#include "measure/run.h"
 #include "program/report.h"
 
 /* `left`: bytes after it. our_last_byte gives the last one. */
@@ -18,7 +19,7 @@ static uint8_t byte_of(uint64_t message, size_t left)
 void our_setup_nonzero_data(struct our_control *control, uint32_t index, uint64_t message)
 {
 	uint8_t *data = control->buffers[index].data;
-	size_t last = control->data_size - 1, i;
+	size_t last = our_run_of(control)->data_size - 1, i;
 
 	for (i = 0; i <= last; i++)
 		data[i] = byte_of(message, last - i);
@@ -27,7 +28,7 @@ void our_setup_nonzero_data(struct our_control *control, uint32_t index, uint64_
 int our_verify_nonzero_data(const struct our_control *control, uint32_t index, uint64_t message)
 {
 	const uint8_t *data = control->buffers[index].data;
-	size_t last = control->data_size - 1, i = 0;
+	size_t last = our_run_of(control)->data_size - 1, i = 0;
 
 	while (i <= last && data[i] == byte_of(message, last - i))
 		i++;

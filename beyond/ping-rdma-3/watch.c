@@ -10,6 +10,7 @@
 #include "common/device.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 
@@ -48,12 +49,13 @@ int our_check_watch(const struct our_control *control)
 void our_clear_memory(struct our_control *control)
 {
 	if (!sequence && !immediate)
-		memset(control->buffers[OUR_RECV_BUFFER].data, 0, control->data_size);
+		memset(control->buffers[OUR_RECV_BUFFER].data, 0, our_run_of(control)->data_size);
 }
 
 void our_number_message(struct our_control *client, uint64_t number)
 {
-	client->buffers[OUR_SEND_BUFFER].data[client->data_size - 1] = our_last_byte(number);
+	client->buffers[OUR_SEND_BUFFER].data[our_run_of(client)->data_size - 1] =
+		our_last_byte(number);
 }
 
 static bool has_zero_byte(uint64_t word)
@@ -85,7 +87,7 @@ static size_t find_zero(const uint8_t *data, size_t from, size_t length)
 static size_t look(const struct our_control *control, const struct our_watch *watch, size_t seen)
 {
 	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
-	size_t last = control->data_size - 1;
+	size_t last = our_run_of(control)->data_size - 1;
 	uint8_t number = our_last_byte(watch->seen);
 
 	if (!sequence)
@@ -97,13 +99,14 @@ static size_t look(const struct our_control *control, const struct our_watch *wa
 static int take_immediate(struct our_control *control, struct our_watch *watch,
 			  const struct our_completion *completion)
 {
-	if (completion->byte_len != control->data_size ||
+	struct our_run *run = our_run_of(control);
+	if (completion->byte_len != run->data_size ||
 	    completion->immediate != (uint32_t)watch->seen) {
 		our_report_sentence(
 			"a WRITE of %u bytes came with the number %u, where message %u of "
 			"%u bytes was due",
 			completion->byte_len, completion->immediate, (uint32_t)watch->seen,
-			control->data_size);
+			run->data_size);
 		return EPROTO;
 	}
 	watch->arrived = true;
@@ -139,9 +142,10 @@ static int look_around(struct our_control *control, struct our_watch *watch)
 /* A peer without --immediate writes, too, but there is no completion: silence may mean that. */
 static int explain_silence(const struct our_control *control, const struct our_watch *watch)
 {
+	const struct our_run *run = our_run_of(control);
 	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
 
-	if (watch->seen || find_zero(data, 0, control->data_size) < control->data_size)
+	if (watch->seen || find_zero(data, 0, run->data_size) < run->data_size)
 		return ETIMEDOUT;
 	our_report_sentence("a message is in memory, and came without immediate data: give "
 			    "--immediate to both sides, or to none");
@@ -166,7 +170,7 @@ static int await_immediate(struct our_control *control, struct our_watch *watch)
 
 static int await_memory(struct our_control *control, struct our_watch *watch)
 {
-	size_t length = control->data_size, seen = 0;
+	size_t length = our_run_of(control)->data_size, seen = 0;
 	unsigned int looks = 0;
 	int ret;
 

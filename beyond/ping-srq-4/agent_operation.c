@@ -12,17 +12,19 @@
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
+#include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
 /* The client sends a message only after the one before it has come back. */
 static int check_message(struct our_control *agent, struct our_pooled *transfer,
 			 const struct our_completion *completion)
 {
-	uint64_t echoed = our_run_of(agent)->message;
+	struct our_run *run = our_run_of(agent);
+	uint64_t echoed = run->message;
 
-	if (echoed == agent->count) {
+	if (echoed == run->count) {
 		our_report_sentence("the client sent more than the %" PRIu64 " messages due",
-				    agent->count);
+				    run->count);
 		return EPROTO;
 	}
 	if (transfer->received != OUR_NO_BUFFER) {
@@ -58,11 +60,12 @@ static int end_of_echo(struct our_pooled *transfer, const struct our_completion 
 /* The receive's work request is for the whole buffer, the send's for what arrived. */
 static void prepare_echo(struct our_control *agent, uint32_t index)
 {
+	struct our_run *run = our_run_of(agent);
 	struct our_buffer *buffer = &agent->buffers[index];
 
-	buffer->sge.length = agent->data_size;
+	buffer->sge.length = run->data_size;
 	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
-	if (agent->data_size <= agent->max_inline)
+	if (run->data_size <= agent->max_inline)
 		buffer->send_wr.send_flags |= IBV_SEND_INLINE;
 }
 

@@ -83,7 +83,7 @@ static int fill_pool(struct our_pool *pool)
 	ret = create_srq(store);
 	if (ret)
 		goto err_dealloc_pd;
-	ret = our_setup_buffers(store, n, IBV_ACCESS_LOCAL_WRITE);
+	ret = our_setup_buffers(store, n, our_pool_buffer(), IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto err_destroy_srq;
 	for (i = n; i; i--)
@@ -141,9 +141,8 @@ static int create_pool(struct our_control *agent, struct our_pool **created)
 	pool->store = store;
 	store->admission = agent->admission;
 	store->verbs = agent->verbs;
-	store->data_size = our_pool_buffer();
 	set_limits(pool);
-	pool->memory = our_memory_of_buffers(store, our_pool_receives());
+	pool->memory = our_memory_of_buffers(our_pool_receives(), our_pool_buffer());
 	ret = take_memory(store, pool->memory);
 	if (ret)
 		goto err_destroy_store;

@@ -55,7 +55,7 @@ void our_put_into_chain(struct our_pool *pool, uint32_t index)
 {
 	struct our_buffer *buffer = &pool->store->buffers[index];
 
-	buffer->sge.length = pool->store->data_size; /* the echo was shorter */
+	buffer->sge.length = our_pool_buffer(); /* the echo was shorter */
 	buffer->recv_wr.next = pool->free;
 	pool->free = &buffer->recv_wr;
 	pool->n_free++;

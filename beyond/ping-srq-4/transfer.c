@@ -29,13 +29,14 @@ const struct our_program our_pool_server_program = {
 
 int our_pool_check(struct our_control *agent)
 {
+	struct our_run *run = our_run_of(agent);
 	agent->memory = sizeof(struct our_pooled) +
 			(our_pool_receives() + MAX_SEND) * (uint64_t)BYTES_OF_ENTRY;
-	if (agent->data_size <= our_pool_buffer())
+	if (run->data_size <= our_pool_buffer())
 		return 0;
 	our_report_sentence("client refused: its messages have %u bytes, and a receive of the pool "
 			    "%u (--buffer)",
-			    agent->data_size, our_pool_buffer());
+			    run->data_size, our_pool_buffer());
 	agent->refusal_reason = OUR_REFUSED_SIZE;
 	agent->refusal_limit = our_pool_buffer();
 	return ERANGE;
@@ -112,8 +113,9 @@ static void give_back_unseen(struct our_control *agent, struct our_pool *pool)
 
 void our_stop_pooled(struct our_control *agent, void *state)
 {
+	struct our_run *run = our_run_of(agent);
 	struct our_pooled *transfer = state;
-	bool done = our_run_of(agent)->message == agent->count;
+	bool done = run->message == run->count;
 
 	our_leave_device(agent);
 	give_back_unseen(agent, transfer->pool);

@@ -8,10 +8,10 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/pubsub-rdma-1/pubsub.h"
 #include "beyond/pubsub-rdma-1/record.h"
-#include "common/device.h"
 #include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 
 static const struct our_option verify_options[] = {
@@ -35,7 +35,7 @@ static int read_record(struct our_control *client, struct our_one_sided *one_sid
 		if (ret)
 			return ret;
 		ret = our_await_one_sided(client, one_sided, OUR_RECV_BUFFER); /* ibv_poll_cq */
-		if (ret || our_record_is_whole(copy, client->data_size))
+		if (ret || our_record_is_whole(copy, our_run_of(client)->data_size))
 			return ret;
 		ret = our_keep_waiting(client);
 		if (ret)
@@ -66,7 +66,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 		our_stop_clock(run);
 		if (client->options->verify)
 			ret = our_verify_record(client->buffers[OUR_RECV_BUFFER].data,
-						client->data_size, &newest);
+						run->data_size, &newest);
 	}
 	our_statistics_end(&run->statistics);
 	if (!ret)
@@ -88,7 +88,7 @@ int our_pubsub_reads_client(struct our_control *client, struct sockaddr *server)
 	ret = our_check_data_size(client); /* ibv_query_port */
 	if (ret)
 		goto out_destroy_id;
-	if (!our_is_record_size(client->data_size)) {
+	if (!our_is_record_size(our_run_of(client)->data_size)) {
 		ret = EMSGSIZE;
 		goto out_destroy_id;
 	}

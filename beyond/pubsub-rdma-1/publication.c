@@ -12,6 +12,7 @@
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
 
@@ -60,13 +61,14 @@ uint64_t our_publication_period_ns(void)
 
 int our_check_record_wanted(struct our_control *agent)
 {
+	struct our_run *run = our_run_of(agent);
 	uint32_t size = our_publication_size();
 
-	if (agent->data_size == size)
+	if (run->data_size == size)
 		return 0;
 	our_report_sentence("client refused: it wants a record of %" PRIu32
 			    " bytes, and this one has %" PRIu32 " (--record)",
-			    agent->data_size, size);
+			    run->data_size, size);
 	agent->refusal_reason = OUR_REFUSED_SIZE;
 	agent->refusal_limit = size;
 	return ERANGE;

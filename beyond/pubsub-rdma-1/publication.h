@@ -20,7 +20,7 @@ uint32_t our_publication_size(void);
 uint64_t our_publication_period_ns(void);
 
 /*
- * Checks that the client wants a record of the right size: agent->data_size. Returns 0; or ERANGE,
+ * Checks that the client wants a record of the right size: the data_size of its run. Returns 0; or ERANGE,
  * reported, with the reason for the refusal in `agent`.
  */
 int our_check_record_wanted(struct our_control *agent);

@@ -35,7 +35,7 @@ struct subscription {
 
 int our_pubsub_writes_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(agent, OUR_AGENT_BUFFERS);
+	agent->memory = our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
 	return our_check_record_wanted(agent);
 }
 
@@ -50,6 +50,7 @@ static int take(struct subscription *subscription, const struct our_completion *
 /* Learns where to write. The subscriber may not access the memory that it is told of. */
 static int meet_subscriber(struct our_control *agent, struct our_one_sided *one_sided)
 {
+	struct our_run *run = our_run_of(agent);
 	struct our_exchange *exchange = &one_sided->exchange;
 	int ret = our_await_told(agent, exchange, OUR_BUFFER_TOLD);
 
@@ -58,8 +59,8 @@ static int meet_subscriber(struct our_control *agent, struct our_one_sided *one_
 	if (ret)
 		return ret;
 	our_setup_write_wr(agent, OUR_AGENT_BUFFER, &exchange->buffer);
-	our_start_measuring(our_run_of(agent));
-	our_limit_wait(agent, our_now_ns());
+	our_start_measuring(run);
+	our_limit_wait(run, our_now_ns());
 	return our_tell_buffer(agent, exchange, one_sided->open); /* ibv_post_send */
 }
 
@@ -70,13 +71,14 @@ static int meet_subscriber(struct our_control *agent, struct our_one_sided *one_
 static int write_record(struct our_control *agent, struct subscription *subscription,
 			const uint8_t *record)
 {
+	struct our_run *run = our_run_of(agent);
 	uint8_t *copy = agent->buffers[OUR_AGENT_BUFFER].data;
 	int ret;
 
 	if (subscription->writing || our_record_number(record) == our_record_number(copy))
 		return 0;
-	if (!our_copy_record(copy, record, agent->data_size)) {
-		memset(copy, 0, agent->data_size); /* it is being changed: in the next turn */
+	if (!our_copy_record(copy, record, run->data_size)) {
+		memset(copy, 0, run->data_size); /* it is being changed: in the next turn */
 		return 0;
 	}
 	ret = our_post_send(agent, OUR_AGENT_BUFFER); /* ibv_post_send: the WRITE */
@@ -116,7 +118,7 @@ static int end_with_count(struct our_control *agent, struct subscription *subscr
 	struct our_completion completion;
 	int ret = 0;
 
-	our_limit_wait(agent, our_now_ns());
+	our_limit_wait(our_run_of(agent), our_now_ns());
 	while (!ret && subscription->writing) {
 		ret = our_await_completion(agent, &completion);
 		if (!ret)
@@ -130,15 +132,15 @@ static int end_with_count(struct our_control *agent, struct subscription *subscr
 static int judge(struct our_control *agent, const struct subscription *subscription, int ret)
 {
 	struct our_run *run = our_run_of(agent);
-	uint64_t taken = our_read_count(subscription->one_sided.exchange.count, agent->count);
+	uint64_t taken = our_read_count(subscription->one_sided.exchange.count, run->count);
 
 	run->statistics.messages = subscription->written;
 	our_statistics_end(&run->statistics);
-	if (agent->count == OUR_COUNT_UNLIMITED)
-		agent->count = taken; /* ... and sends that: leaving without a count is an error */
-	if (!ret && taken != agent->count)
+	if (run->count == OUR_COUNT_UNLIMITED)
+		run->count = taken; /* ... and sends that: leaving without a count is an error */
+	if (!ret && taken != run->count)
 		ret = ECONNRESET; /* it said so before it leaves */
-	return our_judge_end(agent, ret, subscription->written);
+	return our_judge_end(run, ret, subscription->written);
 }
 
 static int our_agent_operation(struct our_control *agent, struct subscription *subscription)
@@ -150,9 +152,9 @@ static int our_agent_operation(struct our_control *agent, struct subscription *s
 	ret = our_open_publication(&record); /* the first subscriber starts its thread */
 	if (ret)
 		return ret;
-	our_prepare_statistics(run);
+	our_prepare_run(run);
 	run->statistics.warm_up = 0; /* it does not see what the subscriber takes */
-	our_limit_wait(agent, our_now_ns());
+	our_limit_wait(run, our_now_ns());
 	if (agent->wait_until_ns == UINT64_MAX)
 		agent->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for its first word */
 	ret = meet_subscriber(agent, &subscription->one_sided);

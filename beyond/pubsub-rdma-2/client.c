@@ -13,6 +13,7 @@
 #include "common/stage.h"
 #include "measure/clock.h"
 #include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 
@@ -37,7 +38,8 @@ static bool take_record(struct our_control *client, uint64_t *newest)
 {
 	uint8_t *copy = client->buffers[COPY_BUFFER].data;
 
-	if (!our_copy_record(copy, client->buffers[WRITTEN_BUFFER].data, client->data_size) ||
+	if (!our_copy_record(copy, client->buffers[WRITTEN_BUFFER].data,
+			     our_run_of(client)->data_size) ||
 	    our_record_number(copy) <= *newest)
 		return false;
 	*newest = our_record_number(copy);
@@ -81,8 +83,8 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 			break;
 		our_stop_clock(run);
 		if (client->options->verify)
-			ret = our_verify_record(client->buffers[COPY_BUFFER].data,
-						client->data_size, &verified);
+			ret = our_verify_record(client->buffers[COPY_BUFFER].data, run->data_size,
+						&verified);
 	}
 	our_statistics_end(&run->statistics);
 	if (!ret)
@@ -104,7 +106,7 @@ int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server
 	ret = our_check_data_size(client); /* ibv_query_port */
 	if (ret)
 		goto out_destroy_id;
-	if (!our_is_record_size(client->data_size)) {
+	if (!our_is_record_size(our_run_of(client)->data_size)) {
 		ret = EMSGSIZE;
 		goto out_destroy_id;
 	}

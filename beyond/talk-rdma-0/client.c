@@ -4,8 +4,9 @@
  * they do the same: talk.c. See ping-sr-0/client.c for who calls this.
  */
 #include "beyond/talk-rdma-0/talk.h"
-#include "common/device.h"
 #include "common/stage.h"
+#include "measure/run.h"
+#include "ping-sr-0/device_check.h"
 
 /* The client describes its slot first. */
 static int our_client_operation(struct our_control *client, struct our_talk *talk)
@@ -25,6 +26,7 @@ static int our_client_operation(struct our_control *client, struct our_talk *tal
 
 int our_talk_client(struct our_control *client, struct sockaddr *server)
 {
+	struct our_run *run = our_run_of(client);
 	struct our_talk talk = { 0 };
 	int ret;
 
@@ -37,8 +39,8 @@ int our_talk_client(struct our_control *client, struct sockaddr *server)
 	ret = our_check_data_size(client); /* ibv_query_port */
 	if (ret)
 		goto out_destroy_id;
-	client->count = OUR_COUNT_UNLIMITED;
-	client->data_size = OUR_SLOT;
+	run->count = OUR_COUNT_UNLIMITED;
+	run->data_size = OUR_SLOT;
 	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
 	ret = our_setup_talk(client, &talk);
 	if (ret)

@@ -48,13 +48,15 @@ static int open_buffers(struct our_control *control, struct our_talk *talk)
 
 int our_setup_talk(struct our_control *control, struct our_talk *talk)
 {
+	struct our_run *run = our_run_of(control);
 	int ret;
 
 	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp */
 	ret = our_setup_qp(control, REQUESTS + OUR_EXCHANGE_WRS, OUR_EXCHANGE_WRS);
 	if (ret)
 		return ret;
-	ret = our_setup_buffers(control, OUR_TALK_BUFFERS, IBV_ACCESS_LOCAL_WRITE); /* ibv_reg_mr */
+	/* ibv_reg_mr */
+	ret = our_setup_buffers(control, OUR_TALK_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto err_unsetup_qp;
 	ret = open_buffers(control, talk); /* ibv_reg_mr: the slot, and one to READ into */
@@ -87,11 +89,12 @@ void our_unsetup_talk(struct our_control *control, struct our_talk *talk)
 
 int our_talk_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(agent, OUR_TALK_BUFFERS);
-	if (agent->data_size == OUR_SLOT)
+	struct our_run *run = our_run_of(agent);
+	agent->memory = our_memory_of_buffers(OUR_TALK_BUFFERS, run->data_size);
+	if (run->data_size == OUR_SLOT)
 		return 0;
 	our_report_sentence("client refused: its messages have %u bytes: is it %s/client?",
-			    agent->data_size, agent->options->program->stage);
+			    run->data_size, agent->options->program->stage);
 	agent->refusal_reason = OUR_REFUSED_SIZE;
 	agent->refusal_limit = OUR_SLOT;
 	return ERANGE;
@@ -99,8 +102,9 @@ int our_talk_check(struct our_control *agent)
 
 void our_begin_talk(struct our_control *control)
 {
-	our_prepare_statistics(our_run_of(control));
-	our_run_of(control)->statistics.warm_up = 0; /* of a conversation nothing is repeated */
+	struct our_run *run = our_run_of(control);
+	our_prepare_run(run);
+	run->statistics.warm_up = 0; /* of a conversation nothing is repeated */
 	control->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
 }
 
@@ -113,13 +117,14 @@ int our_check_slot(struct our_control *control, const struct our_talk *talk)
 
 int our_end_talk(struct our_control *control, const struct our_talk *talk, int ret)
 {
-	our_statistics_end(&our_run_of(control)->statistics);
+	struct our_run *run = our_run_of(control);
+	our_statistics_end(&run->statistics);
 	if (!control->options->quiet)
 		our_report_sentence("%u lines said, %u heard", talk->said, talk->heard);
 	/*
 	 * It announces when it has no more to say: leaving without that is not the end of a
 	 * conversation.
 	 */
-	control->count = talk->heard;
-	return our_judge_end(control, ret, talk->heard);
+	run->count = talk->heard;
+	return our_judge_end(run, ret, talk->heard);
 }

@@ -80,7 +80,7 @@ static int look_back(struct our_control *control, struct our_talk *talk)
 		talk->saying = false;
 		run->statistics.messages++;
 		our_histogram_add(&run->statistics.round_trips, now_ns - talk->said_ns);
-		our_limit_wait(control, now_ns);
+		our_limit_wait(run, now_ns);
 	}
 	return 0;
 }
@@ -112,7 +112,7 @@ static int hear(struct our_control *control, struct our_talk *talk)
 	if (ret)
 		return ret;
 	our_note_seen(slot, ++talk->heard);
-	our_limit_wait(control, our_now_ns());
+	our_limit_wait(our_run_of(control), our_now_ns());
 	return 0;
 }
 
@@ -181,11 +181,12 @@ static int take_last_words(struct our_control *control, struct our_talk *talk, i
 
 int our_talk(struct our_control *control, struct our_talk *talk)
 {
+	struct our_run *run = our_run_of(control);
 	int ret = 0;
 
 	setup_requests(control, talk);
-	our_start_measuring(our_run_of(control));
-	our_limit_wait(control, our_now_ns());
+	our_start_measuring(run);
+	our_limit_wait(run, our_now_ns());
 	while (!ret && !is_done(talk)) {
 		ret = take_turn(control, talk);
 		if (!ret)

@@ -22,7 +22,7 @@ int __wrap_our_post_send(struct our_control *control, uint32_t index)
 	static uint64_t messages;
 	uint64_t offset = number("CORRUPT_BYTE");
 
-	if (messages++ == number("CORRUPT_MESSAGE") && offset < control->data_size)
+	if (messages++ == number("CORRUPT_MESSAGE") && offset < control->buffers[index].sge.length)
 		((uint8_t *)control->buffers[index].data)[offset] ^= 0x10;
 	return __real_our_post_send(control, index);
 }

@@ -95,10 +95,10 @@ SOLUTIONS = [
              lazy=True),
     Solution("signaling", "never set again", swap("	else\n		wr->send_flags |= IBV_SEND_SIGNALED;", ""), 10, 40,
              "your client was still running after 40 s", lazy=True),
-    Solution("signaling", "by the buffer", swap("(message + 1) %", "(message % client->n_data_buffers + 1) %"), 20, 60,
+    Solution("signaling", "by the buffer", swap("(message + 1) %", "(message % our_run_of(client)->n_data_buffers + 1) %"), 20, 60,
              "signaled", lazy=True),
     Solution("signaling", "a message too many", swap(CHAIN_POSTED, CHAIN_POSTED + """
-	if (!ret && first + n == client->count)
+	if (!ret && first + n == our_run_of(client)->count)
 		ret = ibv_post_send(client->qp, &buffer_of(client, first + n - 1)->send_wr, &bad_wr);"""), 0, 60),
     Solution("signaling", "crashes in mid-run", swap(
              "	if ((message + 1) %", f"	if (message == 100)\n		{CRASH}\n	if ((message + 1) %"), 0, 30,
@@ -108,8 +108,8 @@ SOLUTIONS = [
     Solution("signaling", "sleeps", before_main("	pause();"), 0, 10, "your client used no CPU for 20 s"),
     Solution("verify", "right", same, 100, 100),
     Solution("verify", "not the last bytes", swap("return offset + compare(data + offset, word, length - offset)",
-             "return control->data_size"), 40, 70, "was changed", lazy=True),
-    Solution("verify", "finds all wrong", swap("if (offset == control->data_size)", "if (offset > control->data_size)"),
+             "return our_run_of(control)->data_size"), 40, 70, "was changed", lazy=True),
+    Solution("verify", "finds all wrong", swap("if (offset == our_run_of", "if (offset > our_run_of"),
              0, 80),
     Solution("inline", "right", same, 100, 100),
     Solution("inline", "asks, and never uses it", swap("<= control->max_inline)\n", "> control->max_inline + 1000000)\n"),
@@ -118,11 +118,11 @@ SOLUTIONS = [
              50, 70, "not to be had", lazy=True),
     Solution("inline", "relies on what it asked for", swap("max_inline_data < inline_asked ? attr.cap.max_inline_data",
              "max_inline_data ? inline_asked"), 50, 70, "if none is granted", lazy=True),
-    Solution("inline", "a message too many", swap(POSTED, f"""	static uint64_t sent;
+    Solution("inline", "a message too many", lambda right: '#include "measure/run.h"\n' + swap(POSTED, f"""	static uint64_t sent;
 {POSTED}
-	if (!ret && ++sent == control->count)
+	if (!ret && ++sent == our_run_of(control)->count)
 		ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);
-"""), 10, 60, "sends; expected: "),
+""")(right), 10, 60, "sends; expected: "),
     Solution("inline", "as much as was asked for", swap("<= control->max_inline)\n", "<= control->inline_wanted)\n"),
              40, 70, "not to be had", lazy=True),
     Solution("credits", "right", same, 100, 100),

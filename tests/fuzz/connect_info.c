@@ -10,6 +10,7 @@
 #include "common/connect_info.h"
 #include "blast-sr-2/blast.h"
 #include "common/stage.h"
+#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -59,6 +60,8 @@ static int check_decoding(const uint8_t *data, size_t length, struct our_connect
 	return 0;
 }
 
+static struct our_run run; /* the agent's */
+
 /* The client is told the reason, and the limit that it was. */
 static void check_refusal(struct our_control *agent, int ret)
 {
@@ -89,12 +92,12 @@ static void check_acceptance(const struct our_control *agent, const struct our_c
 	uint64_t memory;
 
 	fuzz_claim(!*fuzz_stderr() && !agent->refusal_reason);
-	fuzz_claim(agent->count == info->count && agent->data_size == info->data_size);
-	fuzz_claim(agent->has_extension == info->has_extension);
-	fuzz_claim(agent->count && agent->count <= our_client_limits.max_count);
-	fuzz_claim(agent->data_size && agent->data_size <= our_client_limits.max_size);
-	fuzz_claim(agent->n_data_buffers == info->n_data_buffers);
-	fuzz_claim(agent->n_data_buffers && agent->n_data_buffers <= our_blast_options.max_buffers);
+	fuzz_claim(run.count == info->count && run.data_size == info->data_size);
+	fuzz_claim(run.has_extension == info->has_extension);
+	fuzz_claim(run.count && run.count <= our_client_limits.max_count);
+	fuzz_claim(run.data_size && run.data_size <= our_client_limits.max_size);
+	fuzz_claim(run.n_data_buffers == info->n_data_buffers);
+	fuzz_claim(run.n_data_buffers && run.n_data_buffers <= our_blast_options.max_buffers);
 	fuzz_claim(!__builtin_mul_overflow(info->n_data_buffers, info->data_size, &memory));
 	fuzz_claim(agent->memory >= memory); /* what it is charged for is all that it gets */
 }
@@ -108,14 +111,15 @@ static int take(struct our_control *agent, const uint8_t *data, size_t length, i
 
 	memset(request.private_data, behind, sizeof(request.private_data));
 	memcpy(request.private_data, data, length);
-	*agent = (struct our_control){ .options = &options };
+	memset(&run, 0, sizeof(run));
+	*agent = (struct our_control){ .options = &options, .user = &run };
 	fuzz_listen();
 	ret = our_private_data.take(agent, &request);
 	if (!ret)
 		ret = our_blast_check(agent);
 	/* What was not taken is not there; of buffers the workload has the last word. */
 	if (ret && agent->refusal_reason != OUR_REFUSED_BUFFERS)
-		fuzz_claim(!agent->count && !agent->data_size && !agent->n_data_buffers);
+		fuzz_claim(!run.count && !run.data_size && !run.n_data_buffers);
 	return ret;
 }
 

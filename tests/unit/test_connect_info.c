@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/connect_info.h"
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
 #include "common/stage.h"
+#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/admission.h"
 #include "tests/unit/unit.h"
@@ -38,7 +38,8 @@ END_TEST
 
 START_TEST(a_client_sends_all_of_them)
 {
-	struct our_control client = { .count = 5, .data_size = 64, .n_data_buffers = 3 };
+	struct our_run run = { .count = 5, .data_size = 64, .n_data_buffers = 3 };
+	struct our_control client = { .user = &run };
 	struct rdma_conn_param param = { .private_data_len = 0 };
 
 	our_private_data.tell(&client, &param);
@@ -148,7 +149,8 @@ static int take(struct our_control *agent, const struct our_cm_event *request)
 
 START_TEST(limits_are_kept_and_told)
 {
-	struct our_control agent = { .options = &options, .count = 77, .data_size = 77 };
+	struct our_run run = { .count = 77, .data_size = 77 };
+	struct our_control agent = { .options = &options, .user = &run };
 	const struct asked *one = &asked[_i];
 	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
 	struct our_refusal refusal;
@@ -157,13 +159,13 @@ START_TEST(limits_are_kept_and_told)
 	capture_start();
 	ck_assert_int_eq(take(&agent, &request), one->ret);
 	if (!one->ret) {
-		ck_assert_uint_eq(agent.count, one->info.count);
-		ck_assert_uint_eq(agent.data_size, one->info.data_size);
-		ck_assert_uint_eq(agent.n_data_buffers, one->info.n_data_buffers);
-		ck_assert(agent.has_extension);
+		ck_assert_uint_eq(run.count, one->info.count);
+		ck_assert_uint_eq(run.data_size, one->info.data_size);
+		ck_assert_uint_eq(run.n_data_buffers, one->info.n_data_buffers);
+		ck_assert(run.has_extension);
 		ck_assert_uint_eq(agent.memory,
-				  our_memory_of_buffers(&agent, agent.n_data_buffers) +
-					  agent.n_data_buffers * our_blast_options.sge *
+				  our_memory_of_buffers(run.n_data_buffers, run.data_size) +
+					  run.n_data_buffers * our_blast_options.sge *
 						  sizeof(struct ibv_sge));
 		ck_assert_str_eq(captured_stderr(), "");
 		return;
@@ -191,7 +193,8 @@ START_TEST(limits_are_those_of_the_help)
 {
 	struct our_connect_info info = { by_default[_i].count, by_default[_i].data_size, 1, true };
 	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
-	struct our_control agent = { .options = &options };
+	struct our_run run = { .count = 0 };
+	struct our_control agent = { .options = &options, .user = &run };
 
 	our_encode_connect_info(&info, request.private_data);
 	capture_start();

@@ -8,8 +8,9 @@
 
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
+#include "ping-sr-0/user_data.h"
 #include "program/report.h"
-
 #include "tests/unit/unit.h"
 
 START_TEST(an_error_is_named_once)
@@ -90,7 +91,8 @@ END_TEST
 
 START_TEST(length_is_compared)
 {
-	static struct our_control control = { .data_size = 64 };
+	static struct our_run run = { .data_size = 64 };
+	static struct our_control control = { .user = &run };
 	struct our_completion completion = { .wr_id = OUR_WR_ID_RECV, .byte_len = 64 };
 
 	capture_start();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blast-sr-2/blast.h"
+#include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "tests/unit/unit.h"
 
@@ -16,12 +17,8 @@
 
 static uint8_t memory[2][SIZE];
 static struct our_buffer buffers[] = { { .data = memory[0] }, { .data = memory[1] } };
-static struct our_control agent = {
-	.buffers = buffers,
-	.n_data_buffers = 2,
-	.data_size = SIZE,
-	.count = COUNT,
-};
+static struct our_run run = { .n_data_buffers = 2, .data_size = SIZE, .count = COUNT };
+static struct our_control agent = { .buffers = buffers, .user = &run };
 
 static void assert_fault(const char *said)
 {
@@ -80,7 +77,7 @@ END_TEST
 
 START_TEST(one_too_short_for_a_number)
 {
-	agent.data_size = 7;
+	run.data_size = 7;
 	our_setup_user_data(&agent, 1, DUE);
 	ck_assert_int_eq(our_check_sequence(&agent, DUE), 0);
 	our_setup_user_data(&agent, 1, DUE + 2);

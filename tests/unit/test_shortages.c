@@ -170,9 +170,7 @@ static const struct {
 
 START_TEST(the_memory_that_a_client_is_charged_with)
 {
-	struct our_control agent = { .data_size = taken[_i].size };
-
-	ck_assert_uint_eq(our_memory_of_buffers(&agent, taken[_i].n),
+	ck_assert_uint_eq(our_memory_of_buffers(taken[_i].n, taken[_i].size),
 			  taken[_i].pages * 4096 +
 				  taken[_i].n * (uint64_t)(sizeof(struct our_buffer) + 384));
 }

@@ -15,6 +15,7 @@
 #include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "program/stop.h"
 #include "tests/unit/unit.h"
 
@@ -86,6 +87,7 @@ static struct ibv_context context = {
 };
 static struct ibv_qp qp = { .context = &context };
 static struct our_buffer buffer;
+static struct our_run run;
 static struct our_control control = {
 	.waiting.cm = &our_cm_synchronous,
 	.qp = &qp,
@@ -229,6 +231,7 @@ START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	static struct ibv_device iwarp = { .transport_type = IBV_TRANSPORT_IWARP };
 
 	control.options = &options;
+	run.control = &control;
 	control.role = "agent";
 	control.cm_id = &own_id;
 	own_id.channel = &own_channel;
@@ -236,20 +239,20 @@ START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	verbs.async_fd = own_channel.fd;
 	control.verbs = &verbs;
 	ck_assert_int_eq(our_catch_signals(), 0);
-	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), EIO);
+	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), EIO);
 	verbs.device = &iwarp;
-	ck_assert_int_eq(our_judge_end(&control, EIO, 5), EIO);
+	ck_assert_int_eq(our_judge_end(&run, EIO, 5), EIO);
 	control.ended = ECONNRESET;
 	capture_start();
-	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), ECONNRESET);
+	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ECONNRESET);
 	assert_holds(captured_stderr(), "the client left after 5 messages; what was sent to it");
 	control.ended = ENODEV;
 	capture_start();
-	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), ENODEV);
+	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ENODEV);
 	assert_holds(captured_stderr(), "the RDMA device was removed after 5 messages");
 	control.role = "client";
 	capture_start();
-	ck_assert_int_eq(our_judge_end(&control, EPIPE, 5), ECONNABORTED);
+	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ECONNABORTED);
 	ck_assert_str_eq(captured_stderr(), ""); /* it was reported where it happened */
 }
 END_TEST
@@ -260,12 +263,13 @@ START_TEST(how_a_run_has_ended)
 	const struct ended *end = &ends[_i];
 
 	control.options = &options;
+	run.control = &control;
 	control.role = end->role;
-	control.count = end->count;
+	run.count = end->count;
 	control.ended = end->ended;
 	control.cm_id = &own_id;
 	control.verbs = &verbs;
-	control.give_up_ns = UINT64_MAX;
+	run.give_up_ns = UINT64_MAX;
 	own_id.channel = &own_channel;
 	own_channel.fd = eventfd(0, 0); /* nothing will come */
 	verbs.async_fd = own_channel.fd;
@@ -274,7 +278,7 @@ START_TEST(how_a_run_has_ended)
 		ck_assert_int_eq(raise(SIGTERM), 0);
 	alarm(0);
 	capture_start();
-	ck_assert_int_eq(our_judge_end(&control, end->ret, end->messages), end->expected);
+	ck_assert_int_eq(our_judge_end(&run, end->ret, end->messages), end->expected);
 	ck_assert(control.complete == !end->expected);
 	if (end->said)
 		assert_holds(captured_stderr(), end->said);

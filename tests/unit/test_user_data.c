@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "tests/unit/unit.h"
 
@@ -15,12 +16,13 @@
 
 static uint8_t memory[LARGEST + 16];
 static struct our_buffer buffers[] = { { .data = NULL }, { .data = memory } };
-static struct our_control control = { .buffers = buffers, .n_data_buffers = 2 };
+static struct our_run run;
+static struct our_control control = { .buffers = buffers, .user = &run };
 
 static void fill(uint32_t size, uint64_t message)
 {
 	memset(memory, GUARD, sizeof(memory));
-	control.data_size = size;
+	run.data_size = size;
 	our_setup_user_data(&control, 1, message);
 }
 

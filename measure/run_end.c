@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * How a run of messages has ended, and what the user is told of it. See run.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/async_events.h"
+#include "common/connection_management.h"
+#include "common/device.h"
+#include "common/transfer_completion.h"
+#include "measure/clock.h"
+#include "measure/run.h"
+#include "program/report.h"
+#include "program/stop.h"
+
+/*
+ * What has ended a connection on which a work request was flushed, as the CM reports it; ECANCELED:
+ * the CM reports nothing, and the flush has another cause. Returns an errno value, for report_end
+ * or reported.
+ */
+static int cause_of_flush(struct our_control *control)
+{
+	int end = our_cm_end(control), ret = 0;
+
+	if (!end) {
+		/*
+		 * On other transports the cause is the removal of the device, or a thread that has
+		 * not reported yet.
+		 */
+		ret = our_await_disconnect(control,
+					   our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
+		end = our_cm_end(control);
+	}
+	if (ret == EINTR)
+		return ret;
+	return end ? end : ECANCELED;
+}
+
+/* A send to the client has failed, and the CM has said why (ECONNRESET) or not (ECANCELED). */
+static int report_unsent(int ret, uint64_t messages)
+{
+	if (ret == ECONNRESET) {
+		our_report_sentence(
+			"the client left after %" PRIu64
+			" messages; what was sent to it last failed (local QP operation error)",
+			messages);
+		return ret;
+	}
+	our_report_sentence(
+		"after %" PRIu64 " messages the device could not send (local QP operation error, "
+		"IBV_EVENT_QP_FATAL), although the client has not disconnected: is its link up?",
+		messages);
+	return ECONNABORTED;
+}
+
+static bool is_agent(const struct our_control *control)
+{
+	return !strcmp(control->role, "agent");
+}
+
+static void report_end(struct our_run *run, int ret, uint64_t messages)
+{
+	struct our_control *control = run->control;
+	const char *peer = is_agent(control) ? "client" : "server";
+
+	if (ret == ECONNRESET)
+		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
+	if (ret == ENODEV && ret == our_cm_end(control))
+		our_report_sentence("the RDMA device was removed after %" PRIu64
+				    " messages (RDMA_CM_EVENT_DEVICE_REMOVAL)",
+				    messages);
+	if (ret == EHOSTUNREACH && ret == our_cm_end(control))
+		our_report_sentence("the %s cannot be reached any more, after %" PRIu64
+				    " messages (RDMA_CM_EVENT_UNREACHABLE)",
+				    peer, messages);
+	if (ret == ECANCELED)
+		our_report_sentence("a work request was flushed after %" PRIu64
+				    " messages, although the %s has not disconnected: %s could not "
+				    "send, and its driver does not say why: is its link up?",
+				    messages, peer,
+				    is_agent(control)
+					    ? "it asked for what it has no right to, or our device"
+					    : "most likely the device");
+	if (ret == ETIMEDOUT && our_now_ns() >= run->give_up_ns)
+		our_report_sentence("waited in vain for the %s's answer to message %" PRIu64
+				    ", until %u s after the end of -D %" PRIu64
+				    ": is the link up, and the %s still there?",
+				    peer, messages, OUR_GRACE_S, control->options->duration_s,
+				    peer);
+	else if (ret == ETIMEDOUT)
+		our_report_sentence("the %s said nothing for %" PRIu64 " s, after %" PRIu64
+				    " messages",
+				    peer, control->options->timeout_s, messages);
+}
+
+static int judge_end(struct our_run *run, int ret, uint64_t messages)
+{
+	struct our_control *control = run->control;
+	bool unlimited = is_agent(control) && run->count == OUR_COUNT_UNLIMITED;
+	bool unsent = ret == EPIPE && our_client_may_have_left(control);
+	int of_device = 0;
+
+	if ((ret == ECONNRESET || unsent) && !our_stop_requested())
+		ret = cause_of_flush(control);
+	/* On iWARP TCP could not send: the peer, or the way to it, is gone. */
+	if (ret == EPIPE)
+		ret = our_is_iwarp(control) ? ECONNABORTED : EIO;
+	if ((!ret || ret == ECONNRESET || unsent) && our_stop_requested())
+		return EINTR;
+	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
+		return 0;
+	if (ret && ret != EINTR)
+		of_device = our_read_async_events(control); /* what it reports about it */
+	if (unsent && (ret == ECONNRESET || ret == ECANCELED))
+		return report_unsent(ret, messages);
+	if (ret == ECANCELED && of_device == EIO) /* reported: the device has failed */
+		return EIO;
+	report_end(run, ret, messages);
+	/* On RoCE each client can make our device flush, by a request that it has no right to. */
+	return ret == ECANCELED && is_agent(control) ? ECONNABORTED : ret;
+}
+
+int our_judge_end(struct our_run *run, int ret, uint64_t messages)
+{
+	ret = judge_end(run, ret, messages);
+	run->control->complete = !ret;
+	return ret;
+}
