@@ -103,8 +103,8 @@ void our_begin_answers(struct our_run *run);
 void our_count_answer(struct our_run *run, uint64_t now_ns);
 
 /*
- * A stream, at either side: prepares the statistics. If there are at most `least` messages, there is no warm-up: completions and credits come in
- * batches, and it would leave nothing to measure.
+ * A stream, at either side: prepares the statistics. If there are at most `least` messages, there is
+ * no warm-up: completions and credits come in batches, and it would leave nothing to measure.
  */
 void our_begin_stream(struct our_run *run, uint64_t least);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The client of a stream of RDMA WRITEs, from its first verb to its last: it keeps WRITEs under way,
- * chain after chain, and at the end tells the agent how many there were. Compare beyond/ping-rdma-1/client.c,
- * and see ping-sr-0/client.c for who calls this.
+ * chain after chain, and at the end tells the agent how many there were. Compare
+ * beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls this.
  */
 #include <errno.h>
 

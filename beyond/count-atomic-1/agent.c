@@ -2,7 +2,8 @@
 /*
  * The agent of a shared counter, from its first verb to its last. The server's words are the same for all
  * clients; when no client is there, an agent checks that they hold what the clients report. Called by
- * the threads of all agents. Compare beyond/ping-rdma-1/agent.c, and see ping-sr-0/agent.c for who calls this.
+ * the threads of all agents. Compare beyond/ping-rdma-1/agent.c, and see ping-sr-0/agent.c for who
+ * calls this.
  */
 #include <inttypes.h>
 #include <pthread.h>

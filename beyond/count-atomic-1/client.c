@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The client of a shared counter, from its first verb to its last: it counts, either in one step, or in
- * two while it holds the lock. Compare beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls
- * this.
+ * two while it holds the lock. Compare beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who
+ * calls this.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The client that is written to, from its first verb to its last: it looks at its memory now and then,
- * until there is a new record and it is whole. Compare beyond/pubsub-rdma-1/client.c, and see ping-sr-0/client.c
- * for who calls this.
+ * until there is a new record and it is whole. Compare beyond/pubsub-rdma-1/client.c, and see
+ * ping-sr-0/client.c for who calls this.
  */
 #include <errno.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests, of one program of one stage, which programs.c finds. Contract: see usage.
- * Prints a line "ok NAME" or "not ok NAME: why" for each test; exit status 1 if a test failed. With FAKE_FIRST_ONLY in the environment, the first test that fails ends the program.
+ * Prints a line "ok NAME" or "not ok NAME: why" for each test; exit status 1 if a test failed. With
+ * FAKE_FIRST_ONLY in the environment, the first test that fails ends the program.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: the programs under test, all of which are linked into this one. They are found by
- * their symbols, so that there is no table to keep. Contract: see run.h.
+ * Place: the fake's tests: the programs under test, all of which are linked into this one. They are
+ * found by their symbols, so that there is no table to keep. Contract: see run.h.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ struct our_stage fake_stage;
 
 static int (*chosen)(int argc, char **argv);
 
-/* Finds what has a name of a folder or path, with _ for all that no symbol can have. NULL: it is not there. */
+/* Finds what is named after a folder or a path, with _ for what no symbol can have. NULL: nothing is. */
 static void *find(const char *name)
 {
 	char symbol[64];
