@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 
-from .clauses import (WAYS, Bounds, Measure, best_for, bounds, caveat, common_load, disturbed, few_rounds, say_cheaper,
+from .clauses import (WAYS, Bounds, Measure, best_for, bounds, carried, caveat, common_load, disturbed, few_rounds, say_cheaper,
                       say_faster)  # fmt: skip
 from .conclusions import POLLING, SLEEPING
 from .plan import IDLE, Point, size_name
@@ -31,6 +31,7 @@ class Answer:
     rows: list[tuple[str, list[Figure | str | None]]] = field(default_factory=list)
     bounds: Bounds | None = None  # of the picture of ways to wait
     load: int = 0  # the load of its round trips
+    reach: float | None = None  # what one connection that sleeps carries, if sleeping is cheaper as far as that
     what: str = ""  # the title of the first column
 
 
@@ -85,6 +86,9 @@ class Screens:
         clauses = [say_cheaper(self.results, self.link, found), say_faster(self.results, self.link, load)]
         title = "; ".join(clause for clause in clauses if clause) + "."
         answer = Answer("One connection, 64-byte messages there and back", title, self.notes(), bounds=found, load=load)
+        reach = carried(self.results, self.link)
+        if reach and found.low and found.low > reach.high:
+            answer.reach = reach.value
         def at_load(way: str) -> Point:
             return Point(way, load)
 

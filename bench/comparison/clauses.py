@@ -76,7 +76,7 @@ def say_faster(results: Results, link: str, load: int) -> str:
         if one and verdict(one) == "more" and Figure(one).sure:
             times.append(round(one.value))
     cpus = estimate(results, link, Point(POLLING, IDLE), net_cpus(results))
-    if not times or min(times) < 2 or not cpus or not Figure(cpus).sure:
+    if not times or min(times) < 2 or not cpus or not Figure(cpus).sure or disturbed(results, link):
         return ""
     how = f"{min(times)}" if min(times) == max(times) else f"{min(times)} to {max(times)}"
     return f"polling keeps {two(cpus.value).removesuffix('.0')} CPUs busy but answers {how} times as fast"
@@ -98,11 +98,12 @@ def best_for(results: Results, link: str, found: Bounds) -> dict[str, str]:
         return one is not None and one.rounds >= FEW and one.high < than
 
     told: dict[str, list[str]] = {way: [] for way in WAYS}
+    steady = not disturbed(results, link)
     if found.high is not None:
         told[POLLING].append(f"over {two(found.high)}/s")
-    if less(POLLING, SLEEPING, 0, plain("p50_us")):
+    if steady and less(POLLING, SLEEPING, 0, plain("p50_us")):
         told[POLLING].append("the shortest round trips")
-    if less(LOOKING, POLLING, IDLE, net_cpus(results)) and less(LOOKING, SLEEPING, 0, plain("p50_us")):
+    if steady and less(LOOKING, POLLING, IDLE, net_cpus(results)) and less(LOOKING, SLEEPING, 0, plain("p50_us")):
         told[LOOKING].append("a load that varies: idle or busy")
     reach = carried(results, link)
     if found.low is not None:
@@ -158,5 +159,5 @@ def caveat(results: Results, link: str) -> str:
         if text
     )
     if place.get("emulated"):
-        return f"Emulated machine ({machine}): compare the rows, not the microseconds with yours."
+        return f"Emulated machine ({machine}, both ends on it): compare the rows, not the microseconds with yours."
     return f"Measured on {machine}."

@@ -155,13 +155,13 @@ def answer_table(answer: Answer) -> str:
 
 def drawn(results: Results, link: str, answer: Answer) -> str:
     """The picture, large and for a phone, with what its signs mean."""
-    large = picture.draw(results, link, answer) if answer.bounds else ""
+    large = picture.draw(results, link, answer, height=300 if answer.notes else 400) if answer.bounds else ""
     if not large:
         return ""
     small = picture.draw(results, link, answer, width=340, height=300).replace('"hatch"', '"hatch2"').replace("#hatch", "#hatch2")
     note = (
         "A point is the median of the rounds, the bar on it where the median of other rounds would lie (95 %). Hatched: cannot "
-        "tell. A line ends where the connection carries no more."
+        "tell, or more than one sleeping connection carries."
     )
     return f'<figure><div class="large">{large}</div><div class="small">{small}</div><figcaption>{note}</figcaption></figure>'
 

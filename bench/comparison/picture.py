@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from html import escape
 
 from .answers import Answer, Screens
-from .clauses import WAYS
+from .clauses import WAYS, disturbed
+from .conclusions import loads_of
 from .plan import IDLE, Point
 from .statistics import Estimate, estimate, plain
 from .store import Results
@@ -67,10 +68,10 @@ class Frame:
 
 def curve(results: Results, link: str, way: str) -> list[Mark]:
     """The marks of a way, from left to right; what is flat out comes last."""
-    screens = Screens(results, link)
+    screens, unsteady = Screens(results, link), bool(disturbed(results, link))
     found: list[Mark] = []
     for point in sorted(screens.points, key=lambda one: one.load or math.inf):
-        if point != Point(way, point.load):
+        if point != Point(way, point.load) or (unsteady and not point.load):
             continue
         cpus, rate = screens.cpus(point), estimate(results, link, point, plain("rate"))
         at = float(IDLE) if point.load == IDLE else rate.value if rate else 0.0
@@ -107,9 +108,11 @@ def strip(frame: Frame, answer: Answer, last: float) -> list[str]:
     assert known
     low, high = known.low or 1.0, known.high or last
     low = min(low, high)
+    cheaper = min(low, answer.reach or low)
     parts = []
     for begin, end, said, colour in (
-        (1.0, low, "sleeping costs less CPU", "var(--b)"), (low, high, CANNOT, ""), (high, last, "polling costs less", "var(--a)"),
+        (1.0, cheaper, "sleeping costs less CPU", "var(--b)"), (cheaper, low, "too much for it", ""), (low, high, CANNOT, ""),
+        (high, last, "polling costs less", "var(--a)"),
     ):  # fmt: skip
         a, b = frame.x(begin), frame.x(end)
         if b - a < 1:
@@ -175,8 +178,10 @@ def draw_labels(frame: Frame, results: Results, link: str, answer: Answer, curve
         if way == list(WAYS)[0]:
             x, y, anchor = frame.x(12), frame.y(marks[0].cpus.value) + 22, "start"
         else:
-            x, anchor = frame.width - 10.0, "end"
-            y = min(taken - height + 18, frame.y(marks[-1].cpus.value) + 30)
+            x, anchor = frame.x(marks[-1].rate) + 14, "start"
+            if x > frame.width - 190:
+                x, anchor = frame.width - 10.0, "end"
+            y = min(taken - height + 18, frame.y(marks[-1].cpus.value) + 36)
             taken = y - 26
         for n, said in enumerate(lines):
             parts.append(words(x, y + 18 * n, said, anchor, "halo f" if n else "halo b", "" if n else colour))
@@ -190,7 +195,7 @@ def draw(results: Results, link: str, answer: Answer, width: int = 960, height: 
     if not marks:
         return ""
     cpus = max([1.0, *(math.ceil(one.cpus.value - 0.2) for one in marks)])
-    last = max(one.rate for one in marks)
+    last = max([one.rate for one in marks] + [float(load) for way in WAYS for load in loads_of(results, link, way)])
     frame = Frame(width, height, max(1, math.ceil(math.log10(last))), cpus)
     about = f"CPUs busy, of {results.environment['cpus']}" if "cpus" in results.environment else "CPUs busy"
     about += f"; round trips at {answer.load:,}/s" if answer.load else ""

@@ -41,7 +41,7 @@ class Words(unittest.TestCase):
     def test_of_cpu_use_an_upper_bound_says_something(self) -> None:
         self.assertEqual(Figure(Estimate(0.1, 0, 0.51, 3), most=2).text, "under 0.51")
         self.assertEqual(Figure(Estimate(0.1, 0, 9.26, 3), most=2).text, "cannot tell")
-        self.assertEqual(Figure(Estimate(0.001, 0.0009, 0.0011, 3), most=2).text, "under 0.01")
+        self.assertEqual(Figure(Estimate(0.001, 0.0009, 0.0011, 3), most=2).text, "under 0.02")
 
     def test_the_best_are_those_below_which_no_other_lies(self) -> None:
         figures = [Figure(Estimate(v, v - 1, v + 1, 3)) for v in (10, 11, 20)]
