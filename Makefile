@@ -124,7 +124,7 @@ $(ONE_FILE): %: %.c
 	$(SAY) CC $<
 	$(Q)$(CC) $(CFLAGS) $(WARNINGS) $(LDFLAGS) $< -lrdmacm -libverbs -o $@
 
-$(DEVICES): $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) $(BUILD)/libmeasure.a $(BUILD)/libprogram.a
+$(DEVICES): $(patsubst %.c,$(BUILD)/%.o,$(wildcard devices/*.c)) $(BUILD)/libmeasure.a $(BUILD)/libprogram.a $(BUILD)/libcommon.a
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -lm -o $@
 
@@ -149,10 +149,10 @@ bare-events: $(BARE_EVENTS) ## build ping-rc-0 with a completion channel: build/
 
 # What bench/compare starts besides the stages.
 BENCH = $(addprefix $(BUILD)/bench/,tcp_ping wake_up statistics_cost)
-$(BENCH): $(BUILD)/bench/%: bench/%.c $(BUILD)/libmeasure.a $(BUILD)/libprogram.a
+$(BENCH): $(BUILD)/bench/%: bench/%.c $(BUILD)/libmeasure.a $(BUILD)/libprogram.a $(BUILD)/libcommon.a
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(COMPILE) $(LDFLAGS) $< $(BUILD)/libmeasure.a $(BUILD)/libprogram.a $(LIBS) -o $@
+	$(Q)$(COMPILE) $(LDFLAGS) $< $(BUILD)/libmeasure.a $(BUILD)/libprogram.a $(BUILD)/libcommon.a $(LIBS) -o $@
 
 bench-build: all nine bare-events $(BENCH)
 

@@ -15,7 +15,6 @@
 #include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 /* A slow receiver, for tests. */
 static void sleep_as_told(void)
@@ -108,7 +107,7 @@ static int receive_messages(struct our_control *agent, struct our_blast *blast)
 			ret = our_return_credits(agent, blast); /* of an incomplete batch */
 		if (ret)
 			return ret;
-		if (our_stop_requested())
+		if (our_stop_requested(agent->config->stop))
 			return EINTR;
 		our_statistics_progress(&run->statistics, heard_ns);
 	}

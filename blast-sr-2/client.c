@@ -14,7 +14,6 @@
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/user_data.h"
-#include "program/stop.h"
 
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
@@ -138,7 +137,7 @@ static int stream(struct our_control *client, struct our_blast *blast, uint64_t 
 			return 0; /* the server knew that this was all, and was first */
 		if (ret && ret != EAGAIN)
 			return ret;
-		if (our_stop_requested())
+		if (our_stop_requested(client->config->stop))
 			return EINTR;
 		our_count_messages(run, blast->credited);
 		now_ns = our_now_ns();

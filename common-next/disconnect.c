@@ -9,7 +9,7 @@
 uint64_t our_disconnect_limit_s(const struct our_control *control)
 {
 	const struct our_stop *stop = control->config->stop;
-	bool soon = our_private(control)->failed || (stop && our_stop_requested(stop));
+	bool soon = our_private(control)->failed || our_stop_requested(stop);
 
 	/*
 	 * soft-RoCE repeats the request after 5 or 6 s. Two requests are enough for a peer that may
@@ -103,4 +103,19 @@ int our_await_disconnect(struct our_control *control)
 		return 0;
 	return our_report_cm_error(control, NULL, control->ended,
 				   "the connection has ended, and not by the peer's disconnect");
+}
+
+int our_wake_fd(const struct our_control *control)
+{
+	const struct our_stop *stop = control->config->stop;
+
+	return our_wait_state(control)->leaving ? our_leave_fd(stop) : our_stop_fd(stop);
+}
+
+bool our_must_not_wait(const struct our_control *control)
+{
+	const struct our_stop *stop = control->config->stop;
+
+	return our_wait_state(control)->leaving ? our_leave_requested(stop)
+						: our_stop_requested(stop);
 }

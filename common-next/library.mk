@@ -7,7 +7,7 @@ LIBRARY = $(BUILD)/libour_control.a
 PLAIN = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) $(PLAIN)
 
-$(LIBRARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard common-next/*.c))
+$(LIBRARY): $(patsubst %.c,$(BUILD)/%.o,$(wildcard common-next/*.c) common/stop.c)
 	$(SAY) AR $@
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^

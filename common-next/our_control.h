@@ -117,9 +117,15 @@ void our_destroy_stop(struct our_stop *stop);
  */
 void our_stop_request(struct our_stop *stop);
 
-/* A descriptor that poll(2) finds readable once a stop was requested: for loops of one's own. */
-int our_stop_fd(const struct our_stop *stop);
+/*
+ * Whether a stop was requested, or, with a second request, not to wait for the peer either; and
+ * descriptors that poll(2) finds readable from then on, for loops of one's own, not to be read. NULL:
+ * nothing was, and -1. Any thread; the first two cost one load.
+ */
 bool our_stop_requested(const struct our_stop *stop);
+bool our_leave_requested(const struct our_stop *stop);
+int our_stop_fd(const struct our_stop *stop);
+int our_leave_fd(const struct our_stop *stop);
 
 /* ---- A connection ---- */
 

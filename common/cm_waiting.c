@@ -8,11 +8,11 @@
 #include "common/connection_management.h"
 #include "common/waiting.h"
 #include "measure/clock.h"
-#include "program/stop.h"
 
 int our_create_event_channel(struct our_control *control)
 {
-	int ret = control->waiting.cm->create ? control->waiting.cm->create(control) : 0;
+	int ret = control->config->waiting.cm->create ? control->config->waiting.cm->create(control)
+						      : 0;
 
 	control->has_channel = !ret;
 	return ret;
@@ -20,50 +20,50 @@ int our_create_event_channel(struct our_control *control)
 
 void our_destroy_event_channel(struct our_control *control)
 {
-	if (control->has_channel && control->waiting.cm->destroy)
-		control->waiting.cm->destroy(control);
+	if (control->has_channel && control->config->waiting.cm->destroy)
+		control->config->waiting.cm->destroy(control);
 	control->has_channel = false;
 }
 
 void our_start_cm_call(struct our_control *control)
 {
-	if (control->waiting.cm->start_call)
-		control->waiting.cm->start_call(control);
+	if (control->config->waiting.cm->start_call)
+		control->config->waiting.cm->start_call(control);
 }
 
 void our_stop_watching(struct our_control *control)
 {
-	if (control->waiting.cm->stop_watching)
-		control->waiting.cm->stop_watching(control);
+	if (control->config->waiting.cm->stop_watching)
+		control->config->waiting.cm->stop_watching(control);
 }
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
-	return control->waiting.cm->await(control, expected, called);
+	return control->config->waiting.cm->await(control, expected, called);
 }
 
 int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 {
-	return control->waiting.cm->await_end(control, our_end_of_wait(limit_s));
+	return control->config->waiting.cm->await_end(control, our_end_of_wait(limit_s));
 }
 
 int our_cm_end(struct our_control *control)
 {
-	return control->waiting.cm->ended(control);
+	return control->config->waiting.cm->ended(control);
 }
 
 int our_cm_fd(const struct our_control *control)
 {
-	return control->waiting.cm->fd ? control->waiting.cm->fd(control) : -1;
+	return control->config->waiting.cm->fd ? control->config->waiting.cm->fd(control) : -1;
 }
 
 int our_keep_waiting(struct our_control *control)
 {
-	const struct our_cm_ops *cm = control->waiting.cm;
+	const struct our_cm_ops *cm = control->config->waiting.cm;
 	uint64_t now_ns;
 	int ret;
 
-	if (our_stop_requested())
+	if (our_stop_requested(control->config->stop))
 		return EINTR;
 	ret = cm->watches ? cm->ended(control) : 0;
 	if (ret)

@@ -12,12 +12,12 @@
 
 int our_create_cq(struct our_control *control)
 {
-	return control->waiting.completions->create_cq(control);
+	return control->config->waiting.completions->create_cq(control);
 }
 
 void our_destroy_cq(struct our_control *control)
 {
-	control->waiting.completions->destroy_cq(control);
+	control->config->waiting.completions->destroy_cq(control);
 }
 
 int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
@@ -67,7 +67,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 	int ret;
 
 	if (batch->next == batch->polled) {
-		ret = control->waiting.completions->await(control);
+		ret = control->config->waiting.completions->await(control);
 		if (ret)
 			return ret;
 	}
@@ -80,7 +80,7 @@ int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
 	int ret;
 
 	if (batch->next == batch->polled) {
-		ret = control->waiting.completions->take(control);
+		ret = control->config->waiting.completions->take(control);
 		if (ret)
 			return ret;
 	}

@@ -15,7 +15,6 @@
 #include "program/addresses.h"
 #include "program/admission.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
 #define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "forever" */
@@ -100,7 +99,7 @@ int our_migrate_id(struct our_control *agent)
 		agent->cm_id = NULL;
 		return ret;
 	}
-	ret = agent->waiting.cm->migrate(agent, cm_id);
+	ret = agent->config->waiting.cm->migrate(agent, cm_id);
 	if (ret)
 		our_destroy_event_channel(agent);
 	return ret;

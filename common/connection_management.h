@@ -209,8 +209,11 @@ uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_even
 
 /*
  * Whether a signal ends our waiting for the CM. The first signal does. While we are leaving and
- * wait for the answer, it takes a second one (program/stop.h). Any thread that owns its control.
+ * wait for the answer, it takes a second one (our_stop_request). Any thread that owns its control.
  */
 bool our_must_not_wait(const struct our_control *control);
+
+/* A descriptor that poll(2) finds readable when it does; -1: there is none. */
+int our_wake_fd(const struct our_control *control);
 
 #endif

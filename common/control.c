@@ -8,17 +8,17 @@
 #include "common/control.h"
 #include "program/report.h"
 
-int our_create_control_struct(const struct our_options *options, const char *role,
-			      const struct our_waiting *waiting, struct our_control **control)
+int our_create_control_struct(const struct our_config *config, const struct our_options *options,
+			      const char *role, struct our_control **control)
 {
 	struct our_control *new_control = calloc(1, sizeof(*new_control));
 
 	*control = NULL;
 	if (!new_control)
 		return our_report_error("calloc", ENOMEM, NULL);
+	new_control->config = config;
 	new_control->options = options;
 	new_control->role = role;
-	new_control->waiting = *waiting;
 	new_control->n_sge = 1;
 	new_control->inline_wanted = OUR_INLINE_WANTED;
 	new_control->wait_until_ns = UINT64_MAX;

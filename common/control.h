@@ -3,8 +3,8 @@
  * struct our_control: everything that belongs to one connection of a client, a listener or an agent
  * (the server's side of one client's connection). Every other part works on it.
  */
-#ifndef OUR_CONTROL_H
-#define OUR_CONTROL_H
+#ifndef OUR_CONTROL_STRUCT_H
+#define OUR_CONTROL_STRUCT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,39 +13,11 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#include "common/our_control.h"
 #include "measure/clock.h"
 #include "program/options.h"
 
-#define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
-#define OUR_INLINE_WANTED    64  /* bytes: most devices take this many */
-
-/* A CM event, copied before the ack, which frees the event and its private data. */
-struct our_cm_event {
-	enum rdma_cm_event_type type;
-	int status;                  /* 0, -errno or a transport's reason: rdma_get_cm_event(3) */
-	struct rdma_cm_id *cm_id;    /* of a CONNECT_REQUEST: the new id, now ours */
-	uint8_t responder_resources; /* of ours, which the peer would use */
-	uint8_t initiator_depth;     /* of ours, which the peer can serve */
-	uint8_t private_data_length; /* may include padding */
-	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
-};
-
-/*
- * A completed work request: which one, and, if it was a receive, how many bytes arrived. A failed
- * one is never handed out. (Not struct ibv_wc: a stage may learn of a message without a CQ.)
- */
-struct our_completion {
-	uint64_t wr_id;
-	uint32_t byte_len;
-	bool has_immediate; /* a receive with immediate data: this number */
-	uint32_t immediate;
-};
-
-/* How a connection waits: see waiting.h. */
-struct our_waiting {
-	const struct our_cm_ops *cm;
-	const struct our_completion_ops *completions;
-};
+#define OUR_INLINE_WANTED 64 /* bytes: most devices take this many */
 
 #define OUR_POLL_BATCH 16
 
@@ -77,10 +49,10 @@ struct our_keepalive {
 };
 
 struct our_control {
+	const struct our_config *config;   /* shared */
 	const struct our_options *options; /* what the user typed; shared */
 	const char *role;                  /* "client", "listener" or "agent" */
-	struct our_waiting waiting;
-	void *user; /* may be set: the library does not look at it */
+	void *user;                        /* may be set: the library does not look at it */
 	const struct our_connect_info_ops *connect_info; /* NULL: nothing is told */
 
 	/* Connection management */
@@ -144,17 +116,16 @@ struct our_control {
 };
 
 /*
- * Allocates a control structure. Everything in it is zero, except options, role, how it waits (a
- * copy of `waiting`) and the negotiated values, which start as the options say. `role` and `options`
- * must outlive it.
+ * Allocates a control structure. Everything in it is zero, except config, options and role.
+ * `config`, `options` and `role` must outlive it.
  *
  * Returns 0 and *control, or ENOMEM, reported, and *control is NULL. The caller frees it with
  * our_destroy_control_struct, after everything that was set up in it has been torn down. Any
  * thread. Afterwards one thread at a time uses it, except for fields that a stage's own struct
  * guards.
  */
-int our_create_control_struct(const struct our_options *options, const char *role,
-			      const struct our_waiting *waiting, struct our_control **control);
+int our_create_control_struct(const struct our_config *config, const struct our_options *options,
+			      const char *role, struct our_control **control);
 void our_destroy_control_struct(struct our_control *control);
 
 /* The latest time at which a sleeping program must call our_keep_waiting. */

@@ -9,7 +9,6 @@
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 /* Whether there is a connection to end. */
 static bool begin_disconnect(struct our_control *control)
@@ -75,7 +74,7 @@ uint64_t our_disconnect_limit_s(const struct our_control *control)
 	 * soft-RoCE repeats the request after 5 or 6 s (docs/drivers.md). Two requests are enough
 	 * for a peer that may be dead, or when we were told to stop and should not stay long.
 	 */
-	return control->complete && !our_stop_requested() ? 20 : 7;
+	return control->complete && !our_stop_requested(control->config->stop) ? 20 : 7;
 }
 
 uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_event_type expected)
@@ -84,10 +83,19 @@ uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_even
 		return UINT64_MAX;
 	if (expected == RDMA_CM_EVENT_DISCONNECTED)
 		return our_end_of_wait(our_disconnect_limit_s(control));
-	return our_end_of_wait(control->options->timeout_s);
+	return our_end_of_wait(control->config->timeout_s);
 }
 
 bool our_must_not_wait(const struct our_control *control)
 {
-	return control->leaving ? our_leave_requested() : our_stop_requested();
+	const struct our_stop *stop = control->config->stop;
+
+	return control->leaving ? our_leave_requested(stop) : our_stop_requested(stop);
+}
+
+int our_wake_fd(const struct our_control *control)
+{
+	const struct our_stop *stop = control->config->stop;
+
+	return control->leaving ? our_leave_fd(stop) : our_stop_fd(stop);
 }

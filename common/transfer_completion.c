@@ -13,7 +13,6 @@
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 static const char *name_of(const struct ibv_wc *wc)
 {
@@ -90,13 +89,13 @@ static int failure_of(const struct ibv_wc *wc)
 	}
 }
 
-int our_check_completion_status(const struct ibv_wc *wc)
+int our_check_completion_status(const struct our_control *control, const struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return ECONNRESET;
 	if (wc->status != IBV_WC_SUCCESS) {
 		/* We ended the connection ourselves: work under way may fail in any way. */
-		if (our_stop_requested())
+		if (our_stop_requested(control->config->stop))
 			return EINTR;
 		our_report_wc_status(wc);
 		return failure_of(wc);
@@ -111,7 +110,7 @@ int our_check_completion_status(const struct ibv_wc *wc)
 static bool may_be_of_a_client_that_left(const struct our_control *control, const struct ibv_wc *wc)
 {
 	return wc->status == IBV_WC_LOC_QP_OP_ERR && !our_is_recv(wc->wr_id) &&
-	       our_client_may_have_left(control) && !our_stop_requested();
+	       our_client_may_have_left(control) && !our_stop_requested(control->config->stop);
 }
 
 int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
@@ -121,7 +120,7 @@ int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
 
 	if (may_be_of_a_client_that_left(control, wc))
 		return EPIPE;
-	ret = our_check_completion_status(wc);
+	ret = our_check_completion_status(control, wc);
 	if (ret)
 		return ret;
 	*completion = (struct our_completion){ .wr_id = wc->wr_id, .byte_len = wc->byte_len };

@@ -56,10 +56,10 @@ void our_report_wc_status(const struct ibv_wc *wc);
  * Returns 0; for a failed one, reported, ECONNABORTED (the peer has failed), EPIPE (the device
  * could not send: on iWARP the peer has failed, elsewhere we have; our_judge_end knows) or EIO (we
  * have failed); ECONNRESET for one that was flushed, which is normal after a disconnect, so the
- * caller reports it; EINTR for one that failed after our_stop_requested(), when our own disconnect
+ * caller reports it; EINTR for one that failed after a stop was requested, when our own disconnect
  * may be the cause. Any thread.
  */
-int our_check_completion_status(const struct ibv_wc *wc);
+int our_check_completion_status(const struct our_control *control, const struct ibv_wc *wc);
 
 /*
  * Whether a send that the device could not make may mean that the client has left. True for an agent

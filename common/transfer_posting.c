@@ -31,12 +31,12 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
 
 int our_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)
 {
-	return control->waiting.cm->make_qp(control, attr, call);
+	return control->config->waiting.cm->make_qp(control, attr, call);
 }
 
 void our_destroy_qp(struct our_control *control)
 {
-	control->waiting.cm->destroy_qp(control);
+	control->config->waiting.cm->destroy_qp(control);
 }
 
 int our_create_qp(struct our_control *control)

@@ -56,7 +56,7 @@ int our_create_qp(struct our_control *control);
 /*
  * The part that depends on how the connection is made: creates control->qp as `attr` says, in a
  * state in which receives can be posted, and writes the granted values into `attr`; and destroys
- * it. The table control->waiting.cm says how: with rdma_cm the id does both (cm_qp.c).
+ * it. The table control->config->waiting.cm says how: with rdma_cm the id does both (cm_qp.c).
  *
  * Returns 0 or an errno value, not reported, of the verb whose name is in *call.
  */

@@ -58,10 +58,11 @@ static int watch(const struct devices *devices, struct pollfd *fds)
 	size_t i;
 	int ret = 0;
 
-	while (!ret && !our_stop_requested()) {
+	while (!ret && !our_stop_requested(our_program_stop())) {
 		if (poll(fds, devices->n + 1, -1) < 0 && errno != EINTR)
 			return our_report_error("poll", errno, NULL);
-		for (i = 0; i < devices->n && !ret && !our_stop_requested(); i++) {
+		for (i = 0; i < devices->n && !ret && !our_stop_requested(our_program_stop());
+		     i++) {
 			if (fds[i].revents)
 				ret = take_event(&devices->all[i]);
 		}
@@ -80,7 +81,8 @@ int devices_watch(const struct devices *devices)
 	ret = our_catch_signals();
 	for (i = 0; i < devices->n; i++)
 		fds[i] = (struct pollfd){ .fd = devices->all[i].verbs->async_fd, .events = POLLIN };
-	fds[devices->n] = (struct pollfd){ .fd = our_stop_fd(), .events = POLLIN };
+	fds[devices->n] =
+		(struct pollfd){ .fd = our_stop_fd(our_program_stop()), .events = POLLIN };
 	if (!ret) {
 		our_report_sentence("watching %zu device%s; Ctrl-C ends it", devices->n,
 				    devices->n == 1 ? "" : "s");

@@ -11,15 +11,14 @@
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
-#include "program/stop.h"
 
-int our_create_run(const struct our_options *options, const char *role,
-		   const struct our_waiting *waiting, struct our_control **control)
+int our_create_run(const struct our_config *config, const struct our_options *options,
+		   const char *role, struct our_control **control)
 {
 	struct our_run *run;
 	int ret;
 
-	ret = our_create_control_struct(options, role, waiting, control);
+	ret = our_create_control_struct(config, options, role, control);
 	if (ret)
 		return ret;
 	run = calloc(1, sizeof(*run));
@@ -44,7 +43,7 @@ void our_destroy_run(struct our_control *control)
 
 void our_limit_wait(struct our_run *run, uint64_t now_ns)
 {
-	uint64_t timeout_s = run->control->options->timeout_s;
+	uint64_t timeout_s = run->control->config->timeout_s;
 	uint64_t until_ns = timeout_s ? now_ns + timeout_s * OUR_NS_PER_S : UINT64_MAX;
 
 	run->control->wait_until_ns = until_ns < run->give_up_ns ? until_ns : run->give_up_ns;
@@ -106,7 +105,8 @@ bool our_wants_message(struct our_run *run)
 		run->message++;
 	}
 	run->under_way = false;
-	if (run->message >= run->count || run->now_ns >= run->deadline_ns || our_stop_requested())
+	if (run->message >= run->count || run->now_ns >= run->deadline_ns ||
+	    our_stop_requested(run->control->config->stop))
 		return false;
 	if (run->message == run->statistics.warm_up)
 		our_start_measuring(run);

@@ -46,8 +46,8 @@ static inline struct our_run *our_run_of(const struct our_control *control)
  * but for what the options say. Returns 0 and *control, or ENOMEM, reported. our_destroy_run frees
  * both.
  */
-int our_create_run(const struct our_options *options, const char *role,
-		   const struct our_waiting *waiting, struct our_control **control);
+int our_create_run(const struct our_config *config, const struct our_options *options,
+		   const char *role, struct our_control **control);
 void our_destroy_run(struct our_control *control);
 
 /*

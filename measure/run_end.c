@@ -13,7 +13,6 @@
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 /*
  * What has ended a connection on which a work request was flushed, as the CM reports it; ECANCELED:
@@ -102,12 +101,12 @@ static int judge_end(struct our_run *run, int ret, uint64_t messages)
 	bool unsent = ret == EPIPE && our_client_may_have_left(control);
 	int of_device = 0;
 
-	if ((ret == ECONNRESET || unsent) && !our_stop_requested())
+	if ((ret == ECONNRESET || unsent) && !our_stop_requested(control->config->stop))
 		ret = cause_of_flush(control);
 	/* On iWARP TCP could not send: the peer, or the way to it, is gone. */
 	if (ret == EPIPE)
 		ret = our_is_iwarp(control) ? ECONNABORTED : EIO;
-	if ((!ret || ret == ECONNRESET || unsent) && our_stop_requested())
+	if ((!ret || ret == ECONNRESET || unsent) && our_stop_requested(control->config->stop))
 		return EINTR;
 	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
 		return 0;

@@ -38,7 +38,7 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_run(listener->options, "agent", &listener->waiting, &agent);
+	ret = our_create_run(listener->config, listener->options, "agent", &agent);
 	if (ret) {
 		/*
 		 * The client is refused without a reason: the listener's private data may be in

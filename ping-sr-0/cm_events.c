@@ -16,7 +16,6 @@
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 #define SILENCE_NS (5 * OUR_NS_PER_S)
 
@@ -31,21 +30,27 @@ static void destroy(struct our_control *control)
 	(void)control;
 }
 
+/* The calls block inside librdmacm; only a signal can interrupt one. */
+static void limit_call(const struct our_control *control, unsigned int seconds)
+{
+	if (control->config->limit_call)
+		control->config->limit_call(seconds);
+}
+
 static void start_call(struct our_control *control)
 {
 	/* rdma_disconnect waits for the peer, which may be busy for a long time. */
 	uint64_t limit_s = control->leaving ? our_disconnect_limit_s(control)
-					    : control->options->timeout_s;
+					    : control->config->timeout_s;
 
-	/* The call blocks inside librdmacm; only a signal can interrupt it. */
-	our_limit_calls((unsigned int)limit_s);
+	limit_call(control, (unsigned int)limit_s);
 }
 
 /* Ends what our_start_cm_call began; `called` is what the call returned. */
-static int end_cm_call(int called)
+static int end_cm_call(const struct our_control *control, int called)
 {
-	our_limit_calls(0);
-	return called == EINTR && !our_stop_requested() ? ETIMEDOUT : called;
+	limit_call(control, 0);
+	return called == EINTR && !our_stop_requested(control->config->stop) ? ETIMEDOUT : called;
 }
 
 /*
@@ -76,7 +81,7 @@ static int await_connect_request(struct our_control *listener)
 
 	while (rdma_get_request(listener->cm_id, &cm_id)) {
 		error = errno;
-		if (error == EINTR && !our_stop_requested())
+		if (error == EINTR && !our_stop_requested(listener->config->stop))
 			continue;
 		if (!listener->cm_id->event) /* librdmacm leaves other events there */
 			return error;
@@ -132,7 +137,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 	if (expected == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return await_connect_request(control);
 
-	called = end_cm_call(await_own_event(control, called));
+	called = end_cm_call(control, await_own_event(control, called));
 	/*
 	 * The call has not waited, or a signal has interrupted it, but the request has been sent.
 	 */

@@ -10,7 +10,6 @@
 #include "common/stage.h"
 #include "measure/clock.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 /* Tries each address of the server's name until one works. */
 static int run_with_any(struct our_control *client, bool quietly)
@@ -42,7 +41,7 @@ int our_run_client(struct our_control *client)
 		if (ret != ECONNREFUSED)
 			return ret;
 		nanosleep(&pause, NULL);
-		if (our_stop_requested())
+		if (our_stop_requested(client->config->stop))
 			return EINTR;
 	}
 	return run_with_any(client, false);

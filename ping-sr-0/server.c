@@ -5,7 +5,6 @@
  */
 #include "common/stage.h"
 #include "program/admission.h"
-#include "program/stop.h"
 
 /* If one client is refused, or fails, the next is still served. */
 int our_listener(struct our_control *listener)
@@ -17,7 +16,8 @@ int our_listener(struct our_control *listener)
 	if (ret)
 		return ret;
 
-	while (!our_stop_requested() && our_await_place(listener->admission)) { /* -n */
+	while (!our_stop_requested(listener->config->stop) &&
+	       our_await_place(listener->admission)) { /* -n */
 		/* rdma_get_request */
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret) {

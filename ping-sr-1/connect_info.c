@@ -13,7 +13,6 @@
 #include "ping-sr-1/connect_info.h"
 #include "program/admission.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 struct our_client_limits our_client_limits = {
 	.max_count = OUR_COUNT_UNLIMITED,
@@ -151,7 +150,8 @@ static uint8_t refuse(struct our_control *control, int error)
 	if (refusal.reason == OUR_REFUSED_NOT)
 		refusal.reason = reason_of(error);
 	if (refusal.reason == OUR_REFUSED_BUSY)
-		refusal.limit = our_stop_requested() ? 0 : control->options->clients;
+		refusal.limit =
+			our_stop_requested(control->config->stop) ? 0 : control->options->clients;
 	else if (refusal.reason == OUR_REFUSED_MAX_CLIENTS && !refusal.limit)
 		refusal.limit = control->admission->max_clients;
 	else if (refusal.reason == OUR_REFUSED_MEMORY)

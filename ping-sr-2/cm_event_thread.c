@@ -14,7 +14,6 @@
 #include "common/connection_management.h"
 #include "ping-sr-2/cm_events.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 /* With the lock held: puts the QP into its error state, so that posted work is flushed. */
 static void disconnect_now(struct our_control *control)
@@ -106,10 +105,11 @@ static void give_up(struct our_cm_events *events, int error)
 static void *our_cm_event_thread(void *argument)
 {
 	struct our_control *control = argument;
+	const struct our_stop *stop = control->config->stop;
 	struct pollfd fds[] = {
 		{ .fd = control->cm_channel->fd, .events = POLLIN },
 		{ .fd = our_cm_events_of(control)->quit_fd, .events = POLLIN },
-		{ .fd = our_stop_fd(), .events = POLLIN },
+		{ .fd = our_stop_fd(stop), .events = POLLIN },
 	};
 	int ret = 0;
 
@@ -121,7 +121,7 @@ static void *our_cm_event_thread(void *argument)
 		if (fds[2].revents) {
 			pass_on_stop(control);
 			/* A second signal is for threads that are leaving; there is no third. */
-			fds[2].fd = fds[2].fd == our_stop_fd() ? our_leave_fd() : -1;
+			fds[2].fd = fds[2].fd == our_stop_fd(stop) ? our_leave_fd(stop) : -1;
 		}
 		if (fds[0].revents)
 			ret = take_event(control);

@@ -15,7 +15,6 @@
 #include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 static void free_events(struct our_control *control)
 {

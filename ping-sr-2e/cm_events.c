@@ -12,7 +12,6 @@
 #include "common/waiting.h"
 #include "measure/clock.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 static int create(struct our_control *control)
 {

@@ -13,7 +13,6 @@
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/channels.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 static int create(struct our_control *control)
 {
@@ -72,7 +71,7 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = control->cm_channel->fd, .events = POLLIN },
-		{ .fd = control->leaving ? our_leave_fd() : our_stop_fd(), .events = POLLIN },
+		{ .fd = our_wake_fd(control), .events = POLLIN },
 	};
 	int ret;
 

@@ -9,7 +9,6 @@
 #include "common/waiting.h"
 #include "ping-sr-4/channels.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 #define ACK_BATCH 64 /* an ack takes a lock: one for many events */
 
@@ -92,7 +91,7 @@ static int wait_for_notification(struct our_control *control, bool *woken)
 	struct pollfd fds[] = {
 		{ .fd = state->channel->channel->fd, .events = POLLIN },
 		{ .fd = our_cm_fd(control), .events = POLLIN },
-		{ .fd = our_stop_fd(), .events = POLLIN },
+		{ .fd = our_stop_fd(control->config->stop), .events = POLLIN },
 	};
 	struct our_control *same; /* the channel has only this CQ */
 	int ret;

@@ -7,7 +7,6 @@
 #include "common/control.h"
 #include "ping-sr-4/server.h"
 #include "program/output.h"
-#include "program/stop.h"
 
 #define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
 
@@ -15,7 +14,7 @@ int our_serve_until_done(struct our_server *server)
 {
 	struct pollfd fds[FIXED_FDS + OUR_MAX_DEVICES] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
-		{ .fd = our_stop_fd(), .events = POLLIN },
+		{ .fd = our_stop_fd(server->listener->config->stop), .events = POLLIN },
 	};
 	struct pollfd *comp_fds = fds + FIXED_FDS;
 	uint64_t until_ns = UINT64_MAX;

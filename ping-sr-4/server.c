@@ -9,7 +9,6 @@
 #include "ping-sr-4/server.h"
 #include "program/admission.h"
 #include "program/output.h"
-#include "program/stop.h"
 
 bool our_has_work(const struct our_server *server)
 {
@@ -32,7 +31,7 @@ static void await_answers(struct our_server *server)
 {
 	struct pollfd fds[] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
-		{ .fd = our_leave_fd(), .events = POLLIN },
+		{ .fd = our_leave_fd(server->listener->config->stop), .events = POLLIN },
 	};
 	uint64_t until_ns = our_now_ns();
 	int ret = 0;

@@ -4,6 +4,7 @@
  */
 #include "common/stage.h"
 #include "measure/run.h"
+#include "program/config.h"
 #include "program/stop.h"
 
 int main(int argc, char **argv)
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
 						    : &our_stage.waiting;
 	struct our_program program = *our_stage.client_program;
 	struct our_options options;
+	struct our_config config;
 	struct our_control *client;
 	int ret;
 
@@ -25,13 +27,16 @@ int main(int argc, char **argv)
 	ret = our_catch_signals();
 	if (ret)
 		goto out_unprocess_options;
-	ret = our_create_run(&options, "client", waiting, &client);
+	our_setup_config(&config, waiting, &options);
+	ret = our_create_run(&config, &options, "client", &client);
 	if (ret)
-		goto out_unprocess_options;
+		goto out_ignore_signals;
 
 	client->connect_info = our_stage.connect_info;
 	ret = our_run_client(client);
 	our_destroy_run(client);
+out_ignore_signals:
+	our_ignore_signals();
 out_unprocess_options:
 	our_unprocess_options(&options);
 	return our_exit_status(ret);

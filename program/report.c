@@ -28,7 +28,7 @@ int our_report_error(const char *call, int error, const char *advice, ...)
 	char text[512] = "";
 	va_list arguments;
 
-	if (error == EINTR && our_stop_requested())
+	if (error == EINTR && our_stop_requested(our_program_stop()))
 		return error;
 	if (advice) {
 		va_start(arguments, advice);

@@ -21,7 +21,7 @@ const char *our_program_name(void);
  *
  * Returns `error`, or EIO when it is 0, so that a caller can write `return
  * our_report_error("ibv_alloc_pd", errno, NULL);` and never returns success by accident. EINTR
- * after our_stop_requested() is what the user asked for, not an error: nothing is printed.
+ * after a request to stop is what the user asked for, not an error: nothing is printed.
  */
 int our_report_error(const char *call, int error, const char *advice, ...)
 	__attribute__((format(printf, 3, 4)));

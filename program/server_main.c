@@ -6,6 +6,7 @@
 #include "common/stage.h"
 #include "measure/run.h"
 #include "program/admission.h"
+#include "program/config.h"
 #include "program/stop.h"
 
 int main(int argc, char **argv)
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
 	struct our_program program = *our_stage.server_program;
 	struct our_admission admission;
 	struct our_options options;
+	struct our_config config;
 	struct our_control *listener;
 	int i, ret;
 
@@ -29,15 +31,18 @@ int main(int argc, char **argv)
 	ret = our_catch_signals();
 	if (ret)
 		goto out_unprocess_options;
-	ret = our_create_run(&options, "listener", &our_stage.waiting, &listener);
+	our_setup_config(&config, &our_stage.waiting, &options);
+	ret = our_create_run(&config, &options, "listener", &listener);
 	if (ret)
-		goto out_unprocess_options;
+		goto out_ignore_signals;
 	our_open_admission(&admission, &options);
 	listener->admission = &admission;
 	listener->connect_info = our_stage.connect_info;
 
 	ret = our_stage.listener(listener);
 	our_destroy_run(listener);
+out_ignore_signals:
+	our_ignore_signals();
 out_unprocess_options:
 	our_unprocess_options(&options);
 	return our_exit_status(ret);

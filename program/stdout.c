@@ -21,7 +21,7 @@ static bool await_reader(void)
 {
 	struct pollfd fds[] = {
 		{ .fd = STDOUT_FILENO, .events = POLLOUT },
-		{ .fd = our_leave_fd(), .events = POLLIN },
+		{ .fd = our_leave_fd(our_program_stop()), .events = POLLIN },
 	};
 
 	while (poll(fds, 2, -1) < 0 && errno == EINTR)

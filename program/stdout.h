@@ -9,7 +9,7 @@
 
 /*
  * Replaces the stream stdout, which glibc allows: see fopencookie(3). The new one waits for its
- * reader also after a signal, until our_leave_requested: then fflush(3) fails with EAGAIN. Returns
+ * reader also after a signal, until a second one asks to leave: then fflush(3) fails with EAGAIN. Returns
  * 0, or an errno value, reported, and nothing has changed. Called once, by our_catch_signals.
  */
 int our_guard_stdout(void);

@@ -6,7 +6,7 @@
 #ifndef OUR_STOP_H
 #define OUR_STOP_H
 
-#include <stdbool.h>
+#include "common/our_control.h"
 
 /*
  * Installs the handlers of SIGINT, SIGTERM and SIGALRM, without SA_RESTART: a blocking call that is
@@ -18,8 +18,8 @@
  * SIGPIPE is ignored: the failed write reports the error. What is printed to stdout is not lost
  * when a signal interrupts the write: see program/stdout.h.
  *
- * Returns 0 or an errno value of sigaction(2), eventfd(2) or fopencookie(3), reported. To be called
- * once, from main, before any other thread runs.
+ * Returns 0, and our_ignore_signals undoes it; or an errno value of sigaction(2), eventfd(2) or
+ * fopencookie(3), reported. To be called once, from main, before any other thread runs.
  */
 int our_catch_signals(void);
 
@@ -31,24 +31,14 @@ int our_catch_signals(void);
  */
 void our_limit_calls(unsigned int seconds);
 
-/* True once a signal has asked the program to stop. Any thread; costs one load. */
-bool our_stop_requested(void);
-
 /*
- * True once a second signal, clearly later than the first, has asked the program not to wait for
- * its peer. Without it, a program that is leaving waits some seconds for the peer's answer. Any
- * thread; costs one load.
+ * What ends the waits of the program: requested by the first signal, and for the second time by one that
+ * comes clearly later. Without that a program that is leaving waits some seconds for the peer's answer.
+ * NULL before our_catch_signals.
  */
-bool our_leave_requested(void);
+struct our_stop *our_program_stop(void);
 
-/*
- * A file descriptor that becomes readable when the program is asked to stop, and stays readable:
- * for poll(2), together with other descriptors. It is never read. To be called after
- * our_catch_signals.
- */
-int our_stop_fd(void);
-
-/* The same for our_leave_requested. */
-int our_leave_fd(void);
+/* The last thing in main: from now on signals do nothing, and what ended the waits is freed. */
+void our_ignore_signals(void);
 
 #endif

@@ -14,7 +14,6 @@
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 #define LONG_MESSAGE 4096 /* bytes */
 #define CHAIN        16
@@ -158,7 +157,7 @@ static int move_messages(struct our_control *client, struct our_write_stream *st
 		 * Sends no more, but waits for those under way, because the agent is told their
 		 * number.
 		 */
-		if (now_ns >= deadline_ns || our_stop_requested())
+		if (now_ns >= deadline_ns || our_stop_requested(client->config->stop))
 			stream->goal = stream->posted;
 		our_statistics_progress(&run->statistics, now_ns);
 	}

@@ -15,7 +15,6 @@
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 static int report_one_more(const struct our_control *agent)
 {
@@ -52,7 +51,7 @@ static int await_last_send(struct our_control *agent, struct our_echo *echo)
 			return report_one_more(agent);
 		if (polled && !our_is_recv(wc.wr_id))
 			echo->sending = false;
-		if (our_stop_requested())
+		if (our_stop_requested(agent->config->stop))
 			return EINTR;
 	}
 	return 0;

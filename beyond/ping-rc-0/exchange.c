@@ -26,13 +26,13 @@ int our_await_socket(int socket, short events, uint64_t until_ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = socket, .events = events },
-		{ .fd = our_stop_fd(), .events = POLLIN },
+		{ .fd = our_stop_fd(our_program_stop()), .events = POLLIN },
 	};
 	int ready;
 
 	for (;;) {
 		ready = poll(fds, 2, our_ms_until(until_ns));
-		if (our_stop_requested())
+		if (our_stop_requested(our_program_stop()))
 			return EINTR;
 		if (ready > 0)
 			return 0;

@@ -18,7 +18,6 @@
 #include "program/addresses.h"
 #include "program/admission.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 #define BACKLOG 1024 /* clients that wait while others are served */
 
@@ -92,13 +91,13 @@ static int await_client(struct our_control *listener, int *client)
 	struct pollfd fds[] = {
 		{ .fd = our_bare_of(listener)->socket, .events = POLLIN },
 		{ .fd = our_bare_of(listener)->second_socket, .events = POLLIN },
-		{ .fd = our_stop_fd(), .events = POLLIN },
+		{ .fd = our_stop_fd(listener->config->stop), .events = POLLIN },
 	};
 
 	for (;;) {
 		if (poll(fds, 3, -1) < 0 && errno != EINTR)
 			return errno;
-		if (our_stop_requested())
+		if (our_stop_requested(listener->config->stop))
 			return EINTR;
 		*client = accept4(fds[fds[0].revents ? 0 : 1].fd, NULL, NULL,
 				  SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -116,7 +115,7 @@ static int make_agent(struct our_control *listener, int client, struct our_contr
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_run(listener->options, "agent", &listener->waiting, &agent);
+	ret = our_create_run(listener->config, listener->options, "agent", &agent);
 	if (ret)
 		goto err_close;
 	agent->admission = listener->admission;
@@ -152,8 +151,9 @@ int our_bare_listener(struct our_control *listener)
 	if (ret)
 		return ret;
 
-	while (!our_stop_requested() && our_await_place(listener->admission)) { /* -n */
-		ret = await_client(listener, &client);                          /* accept */
+	while (!our_stop_requested(listener->config->stop) &&
+	       our_await_place(listener->admission)) { /* -n */
+		ret = await_client(listener, &client); /* accept */
 		if (ret) {
 			our_report_error("accept", ret, "nobody can connect any more");
 			break;

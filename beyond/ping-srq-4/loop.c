@@ -11,7 +11,6 @@
 #include "ping-sr-4/server.h"
 #include "program/output.h"
 #include "program/report.h"
-#include "program/stop.h"
 
 #define FIXED_FDS (2 + OUR_OUTPUTS) /* of the CM and of signals, and those of the output */
 #define MAX_FDS   (FIXED_FDS + 2 * OUR_MAX_DEVICES)
@@ -51,7 +50,7 @@ static int serve_until_done(struct our_server *server)
 {
 	struct pollfd fds[MAX_FDS] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
-		{ .fd = our_stop_fd(), .events = POLLIN },
+		{ .fd = our_stop_fd(server->listener->config->stop), .events = POLLIN },
 	};
 	struct pollfd *comp_fds = fds + FIXED_FDS, *pool_fds = comp_fds + OUR_MAX_DEVICES;
 	uint64_t until_ns = UINT64_MAX;

@@ -135,7 +135,7 @@ static int create_pool(struct our_control *agent, struct our_pool **created)
 
 	if (!pool)
 		return our_report_error("calloc", ENOMEM, NULL);
-	ret = our_create_control_struct(agent->options, "pool", &agent->waiting, &store);
+	ret = our_create_control_struct(agent->config, agent->options, "pool", &store);
 	if (ret)
 		goto err_free_pool;
 	pool->store = store;

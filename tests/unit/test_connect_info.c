@@ -220,7 +220,12 @@ START_TEST(what_kept_the_server_from_serving_is_told)
 {
 	const struct our_options three = { .clients = 3, .max_clients = 2, .max_memory = 100 };
 	struct our_admission admission;
-	struct our_control server = { .options = &three, .admission = &admission }, client = { 0 };
+	const struct our_config config = { .timeout_s = 1 };
+	struct our_control client = { 0 }, server = {
+		.config = &config,
+		.options = &three,
+		.admission = &admission,
+	};
 	struct our_refusal refusal;
 	char text[128];
 

@@ -33,12 +33,15 @@ START_TEST(a_failure_is_never_success)
 }
 END_TEST
 
+static const struct our_config config;
+static const struct our_control nobody = { .config = &config };
+
 START_TEST(a_good_completion_is_no_news)
 {
 	const struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
 
 	capture_start();
-	ck_assert_int_eq(our_check_completion_status(&wc), 0);
+	ck_assert_int_eq(our_check_completion_status(&nobody, &wc), 0);
 	ck_assert_str_eq(captured_stderr(), "");
 }
 END_TEST
@@ -48,7 +51,7 @@ START_TEST(a_flush_is_the_callers_to_report)
 	const struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
 
 	capture_start();
-	ck_assert_int_eq(our_check_completion_status(&wc), ECONNRESET);
+	ck_assert_int_eq(our_check_completion_status(&nobody, &wc), ECONNRESET);
 	ck_assert_str_eq(captured_stderr(), "");
 }
 END_TEST
@@ -80,7 +83,7 @@ START_TEST(any_other_status_is_an_error)
 	if (_i == IBV_WC_WR_FLUSH_ERR)
 		return;
 	capture_start();
-	ck_assert_int_eq(our_check_completion_status(&wc),
+	ck_assert_int_eq(our_check_completion_status(&nobody, &wc),
 			 is_the_peers(wc.status) ? ECONNABORTED : EIO);
 	assert_holds(captured_stderr(), ibv_wc_status_str(wc.status));
 	assert_holds(captured_stderr(), "receive");

@@ -24,9 +24,9 @@ static const int stopping[] = { SIGINT, SIGTERM };
 START_TEST(a_signal_asks_to_stop)
 {
 	ck_assert_int_eq(our_catch_signals(), 0);
-	ck_assert(!our_stop_requested());
+	ck_assert(!our_stop_requested(our_program_stop()));
 	ck_assert_int_eq(raise(stopping[_i]), 0);
-	ck_assert(our_stop_requested());
+	ck_assert(our_stop_requested(our_program_stop()));
 	ck_assert_uint_ne(alarm(0), 0); /* for a call that blocks just after it */
 }
 END_TEST
@@ -38,13 +38,13 @@ START_TEST(a_signal_that_cannot_be_counted_asks_to_stop)
 	const uint64_t most = UINT64_MAX - 1;
 
 	ck_assert_int_eq(our_catch_signals(), 0);
-	stop.fd = our_stop_fd();
+	stop.fd = our_stop_fd(our_program_stop());
 	ck_assert_int_eq(write(stop.fd, &most, sizeof(most)), sizeof(most));
 	errno = ERANGE;
 	ck_assert_int_eq(raise(SIGTERM), 0);
 	ck_assert_int_eq(errno, ERANGE); /* the interrupted code sees no difference in errno */
 	alarm(0);
-	ck_assert(our_stop_requested());
+	ck_assert(our_stop_requested(our_program_stop()));
 	ck_assert_int_eq(poll(&stop, 1, 0), 1);
 }
 END_TEST
@@ -60,7 +60,7 @@ START_TEST(an_alarm_does_not)
 	ck_assert_int_eq(raise(SIGALRM), 0);
 	ck_assert_int_eq(read(pipes[0], &byte, 1), -1); /* a call that blocks after the alarm */
 	ck_assert_int_eq(errno, EINTR);
-	ck_assert(!our_stop_requested());
+	ck_assert(!our_stop_requested(our_program_stop()));
 	our_limit_calls(0);
 	ck_assert_uint_eq(alarm(0), 0);
 }
@@ -99,7 +99,7 @@ START_TEST(a_broken_pipe_ends_nothing)
 	ck_assert_int_eq(our_catch_signals(), 0);
 	ck_assert_int_eq(write(pipes[1], "", 1), -1);
 	ck_assert_int_eq(errno, EPIPE);
-	ck_assert(!our_stop_requested());
+	ck_assert(!our_stop_requested(our_program_stop()));
 }
 END_TEST
 
@@ -125,16 +125,16 @@ START_TEST(a_second_signal_asks_to_leave)
 	struct pollfd leave = { .events = POLLIN };
 
 	ck_assert_int_eq(our_catch_signals(), 0);
-	leave.fd = our_leave_fd();
+	leave.fd = our_leave_fd(our_program_stop());
 	ck_assert_int_eq(raise(SIGINT), 0);
 	alarm(0);
-	ck_assert(!our_leave_requested());
+	ck_assert(!our_leave_requested(our_program_stop()));
 	ck_assert_int_eq(poll(&leave, 1, 0), 0);
 	while (nanosleep(&pause, &pause))
 		;
 	ck_assert_int_eq(raise(SIGTERM), 0);
 	alarm(0);
-	ck_assert(our_leave_requested());
+	ck_assert(our_leave_requested(our_program_stop()));
 	ck_assert_int_eq(poll(&leave, 1, 0), 1);
 }
 END_TEST
@@ -152,7 +152,8 @@ static int leave_after_a_pair(void)
 			_exit(3);
 		raise(SIGTERM);
 		raise(SIGTERM);
-		_exit(our_now_ns() - begun_ns > PAIR_NS ? 2 : our_leave_requested());
+		_exit(our_now_ns() - begun_ns > PAIR_NS ? 2
+							: our_leave_requested(our_program_stop()));
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) <= 2);
@@ -184,7 +185,7 @@ START_TEST(who_insists_again_and_again_is_heard)
 		while (nanosleep(&pause, &pause))
 			;
 	}
-	ck_assert(our_leave_requested());
+	ck_assert(our_leave_requested(our_program_stop()));
 }
 END_TEST
 

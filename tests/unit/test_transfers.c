@@ -49,8 +49,9 @@ static const struct {
 
 START_TEST(a_wait_for_a_time_ends_with_it_or_with_a_completion)
 {
+	const struct our_config with_notes = { .waiting.completions = &noted };
 	struct our_control waiting = { .role = "client",
-				       .waiting.completions = &noted,
+				       .config = &with_notes,
 				       .wait_until_ns = waits[_i].limit_ns };
 	struct our_completion completion = { 0 };
 
@@ -88,8 +89,9 @@ static struct ibv_context context = {
 static struct ibv_qp qp = { .context = &context };
 static struct our_buffer buffer;
 static struct our_run run;
+static struct our_config config = { .waiting.cm = &our_cm_synchronous };
 static struct our_control control = {
-	.waiting.cm = &our_cm_synchronous,
+	.config = &config,
 	.qp = &qp,
 	.buffers = &buffer,
 };
@@ -146,8 +148,9 @@ START_TEST(a_transfer_that_fails_is_named)
 	struct ibv_wc wc = { .status = IBV_WC_LOC_QP_OP_ERR };
 
 	ck_assert_int_eq(our_catch_signals(), 0);
+	config.stop = our_program_stop();
 	capture_start();
-	ck_assert_int_eq(our_check_completion_status(&wc), EPIPE);
+	ck_assert_int_eq(our_check_completion_status(&control, &wc), EPIPE);
 	assert_holds(captured_stderr(), "local QP operation error");
 }
 END_TEST
@@ -157,10 +160,11 @@ START_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
 	struct ibv_wc wc = { .status = IBV_WC_LOC_QP_OP_ERR };
 
 	ck_assert_int_eq(our_catch_signals(), 0);
+	config.stop = our_program_stop();
 	ck_assert_int_eq(raise(SIGINT), 0);
 	alarm(0);
 	capture_start();
-	ck_assert_int_eq(our_check_completion_status(&wc), EINTR);
+	ck_assert_int_eq(our_check_completion_status(&control, &wc), EINTR);
 	ck_assert_str_eq(captured_stderr(), "");
 }
 END_TEST
@@ -239,6 +243,7 @@ START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	verbs.async_fd = own_channel.fd;
 	control.verbs = &verbs;
 	ck_assert_int_eq(our_catch_signals(), 0);
+	config.stop = our_program_stop();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), EIO);
 	verbs.device = &iwarp;
 	ck_assert_int_eq(our_judge_end(&run, EIO, 5), EIO);
@@ -274,6 +279,7 @@ START_TEST(how_a_run_has_ended)
 	own_channel.fd = eventfd(0, 0); /* nothing will come */
 	verbs.async_fd = own_channel.fd;
 	ck_assert_int_eq(our_catch_signals(), 0);
+	config.stop = our_program_stop();
 	if (end->stop)
 		ck_assert_int_eq(raise(SIGTERM), 0);
 	alarm(0);

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "private.h"
+#include "common/our_control.h"
 
 struct our_stop {
 	atomic_uint requests;
@@ -54,33 +54,32 @@ void our_stop_request(struct our_stop *stop)
 	unsigned int before = atomic_fetch_add(&stop->requests, 1);
 	int saved = errno; /* of whoever the signal interrupted */
 
+	/* It fails if the counter is full, and then the descriptor is readable, too. */
 	eventfd_write(before ? stop->leave_fd : stop->stop_fd, 1);
 	errno = saved;
 }
 
-int our_stop_fd(const struct our_stop *stop)
+static bool has(const struct our_stop *stop, unsigned int requests)
 {
-	return stop->stop_fd;
+	return stop && atomic_load_explicit(&stop->requests, memory_order_relaxed) >= requests;
 }
 
 bool our_stop_requested(const struct our_stop *stop)
 {
-	return atomic_load_explicit(&stop->requests, memory_order_relaxed) > 0;
+	return has(stop, 1);
 }
 
-int our_wake_fd(const struct our_control *control)
+bool our_leave_requested(const struct our_stop *stop)
 {
-	const struct our_stop *stop = control->config->stop;
-
-	if (!stop)
-		return -1;
-	return our_wait_state(control)->leaving ? stop->leave_fd : stop->stop_fd;
+	return has(stop, 2);
 }
 
-bool our_must_not_wait(const struct our_control *control)
+int our_stop_fd(const struct our_stop *stop)
 {
-	const struct our_stop *stop = control->config->stop;
-	unsigned int needed = our_wait_state(control)->leaving ? 2 : 1;
+	return stop ? stop->stop_fd : -1;
+}
 
-	return stop && atomic_load_explicit(&stop->requests, memory_order_relaxed) >= needed;
+int our_leave_fd(const struct our_stop *stop)
+{
+	return stop ? stop->leave_fd : -1;
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What a program tells the library, and what the library tells the program. The rest of what will be
+ * its one public header is in common-next/our_control.h until common/ keeps those promises, too.
+ */
+#ifndef OUR_CONTROL_H
+#define OUR_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+struct our_stop;
+
+#define OUR_MAX_PRIVATE_DATA 256 /* bytes: more than any CM event carries */
+
+/*
+ * An event of the connection manager, copied before the ack, which frees the event and its private
+ * data. See rdma_get_cm_event(3).
+ */
+struct our_cm_event {
+	enum rdma_cm_event_type type;
+	int status;                  /* 0, -errno, or a reason of the transport's */
+	struct rdma_cm_id *cm_id;    /* of a connect request: the new id, now ours */
+	uint8_t responder_resources; /* requests that the peer may have outstanding at us */
+	uint8_t initiator_depth;     /* requests of ours that the peer serves at a time */
+	uint8_t private_data_length; /* bytes; RoCE and InfiniBand pad them with zeros */
+	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
+};
+
+/* A work request that has succeeded. One that fails is reported, and never handed out. */
+struct our_completion {
+	uint64_t wr_id;
+	uint32_t byte_len;  /* of a receive: how many bytes arrived */
+	bool has_immediate; /* of a receive: it came with immediate data, this number */
+	uint32_t immediate;
+};
+
+/* ---- How connections wait ---- */
+
+/*
+ * Two tables of functions, which are chosen independently of each other. waiting.h says what they must
+ * do, and which there are.
+ */
+struct our_waiting {
+	const struct our_cm_ops *cm;
+	const struct our_completion_ops *completions;
+};
+
+/* What is the same for all connections of a kind. It must outlive them. */
+struct our_config {
+	struct our_waiting waiting;
+
+	struct our_stop *stop;  /* ends every wait; NULL: nothing does */
+	unsigned int timeout_s; /* the limit of each wait, in seconds; 0: none */
+
+	/*
+	 * Only for our_cm_synchronous, whose calls block inside librdmacm: lets a signal interrupt a call
+	 * that takes longer than so many seconds, again and again until it is called with 0. NULL: no
+	 * limit.
+	 */
+	void (*limit_call)(unsigned int seconds);
+};
+
+/* ---- Stop: how a signal handler or another thread ends all waits ---- */
+
+/*
+ * Makes an object with which waits are ended. Returns 0 or an errno value. our_destroy_stop frees
+ * it, after everything whose configuration names it.
+ */
+int our_create_stop(struct our_stop **stop);
+void our_destroy_stop(struct our_stop *stop);
+
+/*
+ * From now on a call that would wait returns EINTR instead. A disconnect still waits for the peer's
+ * answer, unless this is the second request. Async-signal-safe; any thread.
+ */
+void our_stop_request(struct our_stop *stop);
+
+/*
+ * Whether a stop was requested, or, with a second request, not to wait for the peer either; and
+ * descriptors that poll(2) finds readable from then on, for loops of one's own, not to be read. NULL:
+ * nothing was, and -1. Any thread; the first two cost one load.
+ */
+bool our_stop_requested(const struct our_stop *stop);
+bool our_leave_requested(const struct our_stop *stop);
+int our_stop_fd(const struct our_stop *stop);
+int our_leave_fd(const struct our_stop *stop);
+
+#endif
