@@ -171,7 +171,7 @@ int our_blast_agent(struct our_control *agent)
 out_disconnect:
 	our_disconnect(agent); /* rdma_disconnect */
 out_unsetup_credits:
-	our_unsetup_credits(&blast); /* ibv_dereg_mr */
+	our_unsetup_credits(agent, &blast); /* ibv_dereg_mr */
 out_unsetup_pieces:
 	our_unsetup_pieces(&blast);
 out_unsetup_buffers:

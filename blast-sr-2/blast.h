@@ -97,7 +97,7 @@ void our_unsetup_pieces(struct our_blast *blast);
  * flushed.
  */
 int our_setup_credits(struct our_control *control, struct our_blast *blast, uint32_t slots);
-void our_unsetup_credits(struct our_blast *blast);
+void our_unsetup_credits(const struct our_control *control, struct our_blast *blast);
 
 /*
  * Client: posts the receive of a slot; of all of them, for as many credit messages as can ever be on their

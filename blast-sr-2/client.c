@@ -219,7 +219,7 @@ int our_blast_client(struct our_control *client, struct sockaddr *server)
 out_disconnect:
 	our_disconnect(client); /* rdma_disconnect */
 out_unsetup_credits:
-	our_unsetup_credits(&blast); /* ibv_dereg_mr */
+	our_unsetup_credits(client, &blast); /* ibv_dereg_mr */
 out_unsetup_pieces:
 	our_unsetup_pieces(&blast);
 out_unsetup_buffers:

@@ -29,9 +29,9 @@ int our_setup_credits(struct our_control *control, struct our_blast *blast, uint
 	return ret;
 }
 
-void our_unsetup_credits(struct our_blast *blast)
+void our_unsetup_credits(const struct our_control *control, struct our_blast *blast)
 {
-	our_unsetup_mr(blast->credit_mr);
+	our_unsetup_mr(control->config, blast->credit_mr);
 	free(blast->credits);
 }
 

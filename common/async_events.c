@@ -8,9 +8,9 @@
 
 #include "common/async_events.h"
 #include "common/device.h"
+#include "common/report.h"
 #include "common/transfer_completion.h"
 #include "program/addresses.h"
-#include "program/report.h"
 
 /* What an event is about, which decides whose it is. */
 enum element {
@@ -101,8 +101,8 @@ static void take_async_event(struct our_control *control, const struct ibv_async
 
 	describe(event, meaning.element, owner, what, sizeof(what));
 	if (meaning.cause && !judged)
-		our_report_sentence("%s%s: %s (%s)", our_device_name(control), what, meaning.cause,
-				    meaning.name);
+		our_tell_error(control->config, NULL, meaning.end, "%s%s: %s (%s)",
+			       our_device_name(control), what, meaning.cause, meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
 		atomic_store(&owner->srq_is_low, true);
 	if (meaning.end && owner)
@@ -120,12 +120,12 @@ int our_read_async_events(struct our_control *control)
 	 * moment ago.
 	 */
 	if (fcntl(control->verbs->async_fd, F_SETFL, O_NONBLOCK))
-		return our_report_error("fcntl", errno, NULL);
+		return our_tell_error(control->config, "fcntl", errno, NULL);
 	while (!ibv_get_async_event(control->verbs, &event)) {
 		take_async_event(control, &event);
 		ibv_ack_async_event(&event);
 	}
 	if (errno != EAGAIN && errno != EINTR)
-		return our_report_error("ibv_get_async_event", errno, NULL);
+		return our_tell_error(control->config, "ibv_get_async_event", errno, NULL);
 	return atomic_load(&control->async_error);
 }

@@ -3,10 +3,11 @@
  * Connection management layer: copying and judging CM events. See cm_event.h.
  */
 #include <errno.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "common/cm_event.h"
+#include "common/report.h"
 
 void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *event)
 {
@@ -100,14 +101,20 @@ int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type
 	}
 }
 
-const char *our_cm_event_name(const struct our_control *control, int error)
+int our_tell_cm_error(const struct our_control *control, const char *call, int error,
+		      const char *text, ...)
 {
-	static _Thread_local char text[64];
-	const struct our_cm_event *event = &control->cm_event;
+	struct our_error what = { .call = call, .error = error };
+	va_list arguments;
+	int ret;
 
-	/* Not expected in any call: only the event's own meaning is left. */
-	if (error != our_judge_cm_event(event, RDMA_CM_EVENT_MULTICAST_JOIN))
-		return "";
-	snprintf(text, sizeof(text), " (%s)", rdma_event_str(event->type));
-	return text;
+	/* EACCES: what the rejection itself says is known to our_client_connect. */
+	if (error == EACCES || error == our_judge_cm_event(&control->cm_event, OUR_NO_CM_EVENT)) {
+		what.event = &control->cm_event;
+		what.event_name = rdma_event_str(what.event->type);
+	}
+	va_start(arguments, text);
+	ret = our_tell(control->config, &what, text, arguments);
+	va_end(arguments);
+	return ret;
 }

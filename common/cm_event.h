@@ -42,6 +42,9 @@ enum our_cm_meaning our_note_cm_event(struct our_control *control);
  */
 int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
 
+/* No call expects this one, so only the event's own meaning is left: for our_judge_cm_event. */
+#define OUR_NO_CM_EVENT RDMA_CM_EVENT_MULTICAST_JOIN
+
 /*
  * Compares `event` with the one that was expected. Returns 0 if it is that one; ECONNREFUSED for a
  * rejection; ECONNRESET for a disconnect; ENODEV for a removed device; otherwise the errno value
@@ -49,11 +52,5 @@ int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
  * other event. Reports nothing. Any thread.
  */
 int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
-
-/*
- * The name of control->cm_event, by which a call has failed, for the message: "
- * (RDMA_CM_EVENT_...)"; "" if `error` did not come from it. Valid until the thread's next call.
- */
-const char *our_cm_event_name(const struct our_control *control, int error);
 
 #endif

@@ -6,9 +6,9 @@
 #include <errno.h>
 
 #include "common/device.h"
+#include "common/report.h"
 #include "common/transfer_completion.h"
 #include "common/waiting.h"
-#include "program/report.h"
 
 int our_create_cq(struct our_control *control)
 {
@@ -36,7 +36,7 @@ void our_free_cq(struct our_control *control)
 	int ret = ibv_destroy_cq(control->cq);
 
 	if (ret)
-		our_report_error("ibv_destroy_cq", ret, NULL);
+		our_tell_error(control->config, "ibv_destroy_cq", ret, NULL);
 	control->cq = NULL;
 }
 
@@ -47,7 +47,7 @@ int our_poll_cq(struct our_control *control)
 
 	control->counters.polls++;
 	if (polled < 0)
-		return -our_report_error("ibv_poll_cq", EIO, NULL);
+		return -our_tell_error(control->config, "ibv_poll_cq", EIO, NULL);
 	if (control->keepalive.under_way)
 		polled = our_take_out_keepalive(control, batch->wc, polled);
 	if (!polled) {

@@ -2,8 +2,6 @@
 /*
  * What the two sides tell each other when they connect, if anything. See connect_info.h.
  */
-#include <stdio.h>
-
 #include "common/connect_info.h"
 
 void our_setup_connect_info(struct our_control *client, struct rdma_conn_param *param)
@@ -20,12 +18,4 @@ int our_take_connect_info(struct our_control *agent, const struct our_cm_event *
 uint8_t our_setup_refusal(struct our_control *control, int error)
 {
 	return control->connect_info ? control->connect_info->refuse(control, error) : 0;
-}
-
-void our_explain_refusal(const struct our_control *client, char *text, size_t size)
-{
-	if (client->connect_info)
-		client->connect_info->explain(client, text, size);
-	else
-		snprintf(text, size, "its own messages say why");
 }

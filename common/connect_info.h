@@ -33,8 +33,8 @@ struct our_connect_info_ops {
 	 */
 	uint8_t (*refuse)(struct our_control *control, int error);
 
-	/* Client: writes into text[size] the server's reason for the refusal in client->cm_event. */
-	void (*explain)(const struct our_control *client, char *text, size_t size);
+	/* Client: writes into text[size] the reason that the server gave with its rejection. */
+	void (*explain)(const struct our_cm_event *rejection, char *text, size_t size);
 
 	/* Server: reports, once, which of the given options have no effect. */
 	void (*check_options)(const struct our_options *options);
@@ -46,6 +46,5 @@ extern const struct our_connect_info_ops our_private_data; /* ping-sr-1/connect_
 void our_setup_connect_info(struct our_control *client, struct rdma_conn_param *param);
 int our_take_connect_info(struct our_control *agent, const struct our_cm_event *request);
 uint8_t our_setup_refusal(struct our_control *control, int error);
-void our_explain_refusal(const struct our_control *client, char *text, size_t size);
 
 #endif

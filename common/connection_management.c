@@ -10,11 +10,11 @@
 #include "common/cm_event.h"
 #include "common/connect_info.h"
 #include "common/connection_management.h"
+#include "common/report.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
 #include "program/addresses.h"
 #include "program/admission.h"
-#include "program/report.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
 #define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "forever" */
@@ -36,18 +36,19 @@ int our_create_id(struct our_control *control)
 											 : 0;
 	if (!ret)
 		return 0;
-	our_report_error("rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
+	our_tell_error(control->config, "rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
 	our_destroy_event_channel(control);
 	return ret;
 }
 
-int our_report_no_channel(int error)
+int our_report_no_channel(const struct our_control *control, int error)
 {
 	if (error == EMFILE)
-		return our_report_error(
-			"rdma_create_event_channel", error,
+		return our_tell_error(
+			control->config, "rdma_create_event_channel", error,
 			"each connection takes descriptors: raise their limit (ulimit -n)");
-	return our_report_error("rdma_create_event_channel", error, OUR_NO_DEVICE_ADVICE);
+	return our_tell_error(control->config, "rdma_create_event_channel", error,
+			      OUR_NO_DEVICE_ADVICE);
 }
 
 static void copy_address(struct sockaddr_storage *copy, const struct sockaddr *address)
@@ -81,7 +82,7 @@ int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id)
 	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
 
 	if (ret) {
-		our_report_error("rdma_migrate_id", ret, NULL);
+		our_tell_error(agent->config, "rdma_migrate_id", ret, NULL);
 		rdma_destroy_id(cm_id);
 		return ret;
 	}
@@ -105,53 +106,52 @@ int our_migrate_id(struct our_control *agent)
 	return ret;
 }
 
-static void destroy_id(struct rdma_cm_id **cm_id)
+static void destroy_id(const struct our_control *control, struct rdma_cm_id **cm_id)
 {
 	if (rdma_destroy_id(*cm_id))
-		our_report_error("rdma_destroy_id", errno, NULL);
+		our_tell_error(control->config, "rdma_destroy_id", errno, NULL);
 	*cm_id = NULL;
 }
 
 void our_destroy_id(struct our_control *control)
 {
 	if (control->second_cm_id)
-		destroy_id(&control->second_cm_id);
-	destroy_id(&control->cm_id);
+		destroy_id(control, &control->second_cm_id);
+	destroy_id(control, &control->cm_id);
 	our_destroy_event_channel(control);
 }
 
-/* `event`: the name of the event that brought the error; "": none. */
-static int report_address(const char *call, int error, const struct sockaddr *address,
-			  const char *event)
+static int report_address(const struct our_control *control, const char *call, int error,
+			  const struct sockaddr *address)
 {
 	char text[OUR_ADDRESS_TEXT];
 
 	our_address_text(address, text);
-	if (*event && error == ENODEV)
-		return our_report_error(call, error, "%s: the RDMA device was removed%s", text,
-					event);
+	if (error == ENODEV && error == our_judge_cm_event(&control->cm_event, OUR_NO_CM_EVENT))
+		return our_tell_cm_error(control, call, error, "%s: the RDMA device was removed",
+					 text);
 	/* The kernel has the same error for "not my address" and "port taken". */
 	if (error == EADDRNOTAVAIL && our_is_local_address(address))
 		error = EADDRINUSE;
 	switch (error) {
 	case EADDRINUSE:
-		return our_report_error(call, error,
-					"%s: another program listens there: stop it, or choose "
-					"another port with -p",
-					text);
+		return our_tell_error(control->config, call, error,
+				      "%s: another program listens there: stop it, or choose "
+				      "another port",
+				      text);
 	case EADDRNOTAVAIL:
 	case ENODEV:
-		return our_report_error(call, error,
-					"%s: no RDMA device serves this address: `rdma link` lists "
-					"the devices, `ip address` the addresses of their netdevs",
-					text);
+		return our_tell_error(control->config, call, error,
+				      "%s: no RDMA device serves this address: `rdma link` lists "
+				      "the devices, `ip address` the addresses of their netdevs",
+				      text);
 	case ETIMEDOUT:
 	case EHOSTUNREACH:
 	case ENETUNREACH:
-		return our_report_error(call, error, "%s: no answer, or no route there%s", text,
-					event);
+		return our_tell_cm_error(control, call, error, "%s: no answer, or no route there",
+					 text);
 	default:
-		return our_report_error(call, error, "%s%s", text, event);
+		return our_tell_cm_error(control, call, error, "%s", text);
 	}
 }
 
@@ -163,15 +163,13 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 	ret = rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
 	if (ret)
-		return report_address("rdma_resolve_addr", ret, address,
-				      our_cm_event_name(control, ret));
+		return report_address(control, "rdma_resolve_addr", ret, address);
 
 	our_start_cm_call(control);
 	ret = rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
 	if (ret)
-		return report_address("rdma_resolve_route", ret, address,
-				      our_cm_event_name(control, ret));
+		return report_address(control, "rdma_resolve_route", ret, address);
 	our_learn_device(control);
 	return 0;
 }
@@ -181,7 +179,8 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
  * address also takes the IPv4 addresses. It is better to need a second id on all devices than on
  * some.
  */
-static int keep_to_family(struct rdma_cm_id *cm_id, const struct sockaddr *address)
+static int keep_to_family(const struct our_control *listener, struct rdma_cm_id *cm_id,
+			  const struct sockaddr *address)
 {
 	int only = 1, ret;
 
@@ -190,14 +189,15 @@ static int keep_to_family(struct rdma_cm_id *cm_id, const struct sockaddr *addre
 	ret = rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
 		      ? errno
 		      : 0;
-	return ret ? report_address("rdma_set_option", ret, address, "") : 0;
+	return ret ? report_address(listener, "rdma_set_option", ret, address) : 0;
 }
 
-static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, int backlog)
+static int bind_and_listen(const struct our_control *listener, struct rdma_cm_id *cm_id,
+			   struct sockaddr *address, int backlog)
 {
 	int ret;
 
-	ret = keep_to_family(cm_id, address);
+	ret = keep_to_family(listener, cm_id, address);
 	if (ret)
 		return ret;
 	ret = rdma_bind_addr(cm_id, address) ? errno : 0;
@@ -208,17 +208,17 @@ static int bind_and_listen(struct rdma_cm_id *cm_id, struct sockaddr *address, i
 	if (!ret && !cm_id->verbs && !our_is_any_address(address))
 		ret = ENODEV;
 	if (ret)
-		return report_address("rdma_bind_addr", ret, address, "");
+		return report_address(listener, "rdma_bind_addr", ret, address);
 
 	ret = rdma_listen(cm_id, backlog) ? errno : 0;
 	if (ret)
-		return report_address("rdma_listen", ret, address, "");
+		return report_address(listener, "rdma_listen", ret, address);
 	return 0;
 }
 
 int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog)
 {
-	int ret = bind_and_listen(control->cm_id, address, backlog);
+	int ret = bind_and_listen(control, control->cm_id, address, backlog);
 
 	if (!ret)
 		our_learn_device(control);
@@ -230,8 +230,8 @@ int our_listener_bind_also(struct our_control *control, struct sockaddr *address
 	struct rdma_event_channel *channel = control->cm_id->channel;
 
 	if (rdma_create_id(channel, &control->second_cm_id, control, RDMA_PS_TCP))
-		return our_report_error("rdma_create_id", errno, NULL);
-	return bind_and_listen(control->second_cm_id, address, backlog);
+		return our_tell_error(control->config, "rdma_create_id", errno, NULL);
+	return bind_and_listen(control, control->second_cm_id, address, backlog);
 }
 
 static uint8_t at_most(uint8_t value, uint8_t limit)
@@ -272,26 +272,21 @@ static bool nobody_listens(const struct our_cm_event *event)
 
 static int report_connect(const struct our_control *control, int error)
 {
-	char text[OUR_ADDRESS_TEXT], reason[128];
+	char text[OUR_ADDRESS_TEXT];
 
 	our_address_text(rdma_get_peer_addr(control->cm_id), text);
 	if (error == ECONNREFUSED)
-		return our_report_error("rdma_connect", error,
-					"nobody listens on %s: start the server first, or let the "
-					"client wait for it with -w",
-					text);
+		return our_tell_error(control->config, "rdma_connect", error,
+				      "nobody listens on %s: start the server first", text);
 	if (error == EADDRINUSE) /* iWARP only: there a connection is one of TCP */
-		return our_report_error("rdma_connect", error,
-					"%s: our own port, which rdma_resolve_addr has chosen, is "
-					"in use by TCP: start the client again for another one",
-					text);
-	if (error == EACCES) {
-		our_explain_refusal(control, reason, sizeof(reason));
-		our_report_sentence("rdma_connect: the server at %s refused us: %s", text, reason);
-		return error;
-	}
-	return report_address("rdma_connect", error, rdma_get_peer_addr(control->cm_id),
-			      our_cm_event_name(control, error));
+		return our_tell_error(control->config, "rdma_connect", error,
+				      "%s: our own port, which rdma_resolve_addr has chosen, is "
+				      "in use by TCP: start the client again for another one",
+				      text);
+	if (error == EACCES)
+		return our_tell_cm_error(control, "rdma_connect", error,
+					 "the server at %s refused us", text);
+	return report_address(control, "rdma_connect", error, rdma_get_peer_addr(control->cm_id));
 }
 
 int our_client_connect(struct our_control *control)
@@ -306,8 +301,6 @@ int our_client_connect(struct our_control *control)
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret == ECONNREFUSED && !nobody_listens(&control->cm_event))
 		ret = EACCES;
-	if (ret == ECONNREFUSED && control->quietly)
-		return ret;
 	if (ret)
 		return report_connect(control, ret);
 	control->connected = true;
@@ -318,18 +311,16 @@ int our_client_connect(struct our_control *control)
 int our_report_no_client(const struct our_control *agent, int error)
 {
 	if (error == ENODEV)
-		return our_report_error("rdma_accept", error, "the RDMA device was removed%s",
-					our_cm_event_name(agent, error));
-	our_report_error("rdma_accept", error, "most likely the client has left meanwhile%s",
-			 our_cm_event_name(agent, error));
+		return our_tell_cm_error(agent, "rdma_accept", error,
+					 "the RDMA device was removed");
+	our_tell_cm_error(agent, "rdma_accept", error, "most likely the client has left meanwhile");
 	/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
 	return error == EINVAL ? ECONNABORTED : error;
 }
 
 int our_report_no_requests(const struct our_control *listener, const char *call, int error)
 {
-	return our_report_error(call, error, "nobody can connect any more%s",
-				our_cm_event_name(listener, error));
+	return our_tell_cm_error(listener, call, error, "nobody can connect any more");
 }
 
 int our_agent_accept(struct our_control *control)

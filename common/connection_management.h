@@ -11,9 +11,7 @@
 #include "common/control.h"
 
 /* The advice if a first CM call fails. */
-#define OUR_NO_DEVICE_ADVICE                                                                      \
-	"is there an RDMA device, and is the module rdma_ucm loaded? Without hardware: lab/run, " \
-	"see lab/README.md"
+#define OUR_NO_DEVICE_ADVICE "is there an RDMA device, and is the module rdma_ucm loaded?"
 
 /*
  * Creates what this connection waits with for CM events: control->cm_channel (NULL if CM calls are
@@ -77,7 +75,7 @@ int our_await_disconnect(struct our_control *control, uint64_t limit_s);
 int our_cm_end(struct our_control *control);
 
 /* Reports why there is no event channel. Returns `error`. */
-int our_report_no_channel(int error);
+int our_report_no_channel(const struct our_control *control, int error);
 
 /*
  * Creates control->cm_id for reliable connections (RDMA_PS_TCP), on control->cm_channel, with
@@ -128,9 +126,8 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
  * Client: connects, with the stage's private data, and sets the QP's RNR timer. The first receive
  * must be posted already.
  *
- * Returns 0 or an errno value: ECONNREFUSED when no server listens, which is reported unless
- * `quietly` (for -w, which tries again); EACCES when the server refuses us; all others are
- * reported.
+ * Returns 0 or an errno value, reported: ECONNREFUSED when no server listens; EACCES when the server
+ * refuses us, for the reason in control->cm_event; ...
  */
 int our_client_connect(struct our_control *control);
 

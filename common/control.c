@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "common/control.h"
-#include "program/report.h"
+#include "common/report.h"
 
 int our_create_control_struct(const struct our_config *config, const struct our_options *options,
 			      const char *role, struct our_control **control)
@@ -15,7 +15,7 @@ int our_create_control_struct(const struct our_config *config, const struct our_
 
 	*control = NULL;
 	if (!new_control)
-		return our_report_error("calloc", ENOMEM, NULL);
+		return our_tell_error(config, "calloc", ENOMEM, NULL);
 	new_control->config = config;
 	new_control->options = options;
 	new_control->role = role;

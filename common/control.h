@@ -64,7 +64,6 @@ struct our_control {
 	bool has_channel;                /* these two are its own, not its listener's */
 	bool connected;
 	bool accepted; /* was connected; an agent also counts for -n */
-	bool quietly;  /* client: does not report that nobody listens, as it tries again */
 	bool leaving;  /* the tear-down has begun */
 	bool complete; /* may be set: all went as planned, so the peer will answer a disconnect */
 	int ended;     /* how the connection has ended, by CM events so far: see our_cm_end */

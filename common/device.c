@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/device.h"
-#include "program/report.h"
+#include "common/report.h"
 
 const char *our_device_name(const struct our_control *control)
 {
@@ -46,24 +46,25 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 		error = ENOMEM;
 	/* Measured with Linux 6.1 and 6.12; see docs/drivers.md. */
 	if (!strncmp(device, "siw", 3) && error == ENOMEM)
-		return our_report_error(call, error,
-					"soft-iWARP maps at most 144 pages of queues into a "
-					"process, and a connection takes at least three");
+		return our_tell_error(control->config, call, error,
+				      "soft-iWARP maps at most 144 pages of queues into a "
+				      "process, and a connection takes at least three");
 	if (!strcmp(call, "ibv_modify_qp") || ibv_query_device(verbs, &limits))
-		return our_report_error(call, error, NULL);
+		return our_tell_error(control->config, call, error, NULL);
 	/*
 	 * If the client has left, librdmacm cannot ask the kernel for the QP's attributes of its
 	 * id.
 	 */
 	if (error == EINVAL && !strcmp(call, "rdma_create_qp") &&
 	    control->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return our_report_error(call, error, "most likely the client has left meanwhile");
-	return our_report_error(call, error,
-				"asked %s for %u sends and %u receives outstanding; it has at most "
-				"%d CQs of %d entries and %d QPs of %d work requests, for all "
-				"programs together",
-				device, control->max_send_wr, control->max_recv_wr, limits.max_cq,
-				limits.max_cqe, limits.max_qp, limits.max_qp_wr);
+		return our_tell_error(control->config, call, error,
+				      "most likely the client has left meanwhile");
+	return our_tell_error(control->config, call, error,
+			      "asked %s for %u sends and %u receives outstanding; it has at most "
+			      "%d CQs of %d entries and %d QPs of %d work requests, for all "
+			      "programs together",
+			      device, control->max_send_wr, control->max_recv_wr, limits.max_cq,
+			      limits.max_cqe, limits.max_qp, limits.max_qp_wr);
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */

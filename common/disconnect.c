@@ -6,9 +6,9 @@
 #include <errno.h>
 
 #include "common/connection_management.h"
+#include "common/report.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
-#include "program/report.h"
 
 /* Whether there is a connection to end. */
 static bool begin_disconnect(struct our_control *control)
@@ -28,7 +28,7 @@ static bool begin_disconnect(struct our_control *control)
  * longer answers, or the device has gone (for which librdmacm has one error and the kernel
  * another).
  */
-static void report_disconnect(int error)
+static void report_disconnect(const struct our_control *control, int error)
 {
 	switch (error) {
 	case 0:
@@ -41,7 +41,7 @@ static void report_disconnect(int error)
 	case ENXIO:
 		return;
 	default:
-		our_report_error("rdma_disconnect", error, NULL);
+		our_tell_error(control->config, "rdma_disconnect", error, NULL);
 	}
 }
 
@@ -53,7 +53,7 @@ bool our_start_disconnect(struct our_control *control)
 		return false;
 	if (!rdma_disconnect(control->cm_id))
 		return !ended;
-	report_disconnect(errno);
+	report_disconnect(control, errno);
 	return false;
 }
 
@@ -65,7 +65,7 @@ void our_disconnect(struct our_control *control)
 		return;
 	our_start_cm_call(control);
 	ret = rdma_disconnect(control->cm_id) ? errno : 0;
-	report_disconnect(our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret));
+	report_disconnect(control, our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret));
 }
 
 uint64_t our_disconnect_limit_s(const struct our_control *control)

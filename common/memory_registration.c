@@ -9,8 +9,8 @@
 
 #include "common/device.h"
 #include "common/memory_registration.h"
+#include "common/report.h"
 #include "common/transfer_posting.h"
-#include "program/report.h"
 
 #define OUR_PAGE 4096 /* the first buffer starts on a page */
 #define OUR_CACHE_LINE \
@@ -22,7 +22,7 @@ int our_alloc_pd(struct our_control *control)
 {
 	control->pd = ibv_alloc_pd(control->verbs);
 	if (!control->pd)
-		return our_report_error("ibv_alloc_pd", errno, NULL);
+		return our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);
 	our_join_device(control);
 	return 0;
 }
@@ -34,21 +34,20 @@ void our_dealloc_pd(struct our_control *control)
 	our_leave_device(control);
 	ret = ibv_dealloc_pd(control->pd);
 	if (ret)
-		our_report_error("ibv_dealloc_pd", ret, NULL);
+		our_tell_error(control->config, "ibv_dealloc_pd", ret, NULL);
 	control->pd = NULL;
 }
 
-static int report_reg_mr(int error, size_t length)
+static int report_reg_mr(const struct our_config *config, int error, size_t length)
 {
 	struct rlimit limit;
 
 	if (error != ENOMEM || getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return our_report_error("ibv_reg_mr", error, "registering %zu bytes", length);
-	return our_report_error(
-		"ibv_reg_mr", error,
-		"%zu bytes are to be locked, and the limit on locked memory is %llu "
-		"bytes: raise it (ulimit -l, or memlock in limits.conf(5))",
-		length, (unsigned long long)limit.rlim_cur);
+		return our_tell_error(config, "ibv_reg_mr", error, "registering %zu bytes", length);
+	return our_tell_error(config, "ibv_reg_mr", error,
+			      "%zu bytes are to be locked, and the limit on locked memory is %llu "
+			      "bytes: raise it (ulimit -l, or memlock in limits.conf(5))",
+			      length, (unsigned long long)limit.rlim_cur);
 }
 
 int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
@@ -56,17 +55,17 @@ int our_setup_mr(struct our_control *control, void *data, size_t length, int acc
 {
 	*mr = ibv_reg_mr(control->pd, data, length, access);
 	if (!*mr)
-		return report_reg_mr(errno, length);
+		return report_reg_mr(control->config, errno, length);
 	return 0;
 }
 
-void our_unsetup_mr(struct ibv_mr *mr)
+void our_unsetup_mr(const struct our_config *config, struct ibv_mr *mr)
 {
 	int ret;
 
 	ret = ibv_dereg_mr(mr);
 	if (ret)
-		our_report_error("ibv_dereg_mr", ret, NULL);
+		our_tell_error(config, "ibv_dereg_mr", ret, NULL);
 }
 
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey)
@@ -93,12 +92,12 @@ static int allocate_buffers(struct our_control *control, uint32_t n, uint32_t si
 
 	control->buffers = calloc(n, sizeof(*control->buffers));
 	if (!control->buffers)
-		return our_report_error("calloc", ENOMEM, NULL);
+		return our_tell_error(control->config, "calloc", ENOMEM, NULL);
 	if (!our_fits_in_memory(n, stride(size), length) ||
 	    posix_memalign(&data, OUR_PAGE, *length)) {
 		free(control->buffers);
-		return our_report_error("posix_memalign", ENOMEM, "%u buffers of %u bytes", n,
-					size);
+		return our_tell_error(control->config, "posix_memalign", ENOMEM,
+				      "%u buffers of %u bytes", n, size);
 	}
 	memset(data, 0, *length);
 	control->data = data;
@@ -143,7 +142,7 @@ err_free_buffers:
 
 void our_unsetup_buffers(struct our_control *control)
 {
-	our_unsetup_mr(control->data_mr);
+	our_unsetup_mr(control->config, control->data_mr);
 	free(control->data);
 	free(control->buffers);
 	control->buffers = NULL;

@@ -26,7 +26,7 @@ void our_dealloc_pd(struct our_control *control);
  */
 int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
 		 struct ibv_mr **mr);
-void our_unsetup_mr(struct ibv_mr *mr);
+void our_unsetup_mr(const struct our_config *config, struct ibv_mr *mr);
 
 /* Fills in the SGE for `length` bytes at `data` in the MR with key `lkey`. */
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);

@@ -30,6 +30,16 @@ struct our_cm_event {
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
 };
 
+/* What has failed: valid, with its strings, until config->report returns. */
+struct our_error {
+	const char *call;                 /* "rdma_connect"; NULL: text says it all */
+	int error;                        /* a positive errno value */
+	const struct ibv_wc *wc;          /* the completion that failed; else NULL */
+	const struct our_cm_event *event; /* the event that brought the error; else NULL */
+	const char *event_name;           /* its name; else NULL */
+	const char *text;                 /* the likely cause and the remedy; "": not known */
+};
+
 /* A work request that has succeeded. One that fails is reported, and never handed out. */
 struct our_completion {
 	uint64_t wr_id;
@@ -52,6 +62,10 @@ struct our_waiting {
 /* What is the same for all connections of a kind. It must outlive them. */
 struct our_config {
 	struct our_waiting waiting;
+
+	/* Called in the thread that called the library. NULL: errors are returned, and not told. */
+	void (*report)(void *context, const struct our_error *error);
+	void *context;
 
 	struct our_stop *stop;  /* ends every wait; NULL: nothing does */
 	unsigned int timeout_s; /* the limit of each wait, in seconds; 0: none */

@@ -4,22 +4,12 @@
  */
 #include <endian.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
-#include "common/async_events.h"
 #include "common/connection_management.h"
 #include "common/device.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "program/report.h"
-
-static const char *name_of(const struct ibv_wc *wc)
-{
-	if (our_is_recv(wc->wr_id))
-		return "receive";
-	return wc->wr_id == OUR_WR_ID_KEEPALIVE ? "keepalive" : "send, write or read";
-}
 
 static const char *wc_status_advice(const struct ibv_wc *wc)
 {
@@ -28,10 +18,10 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 	bool confused = wc->status == IBV_WC_LOC_PROT_ERR || wc->status == IBV_WC_GENERAL_ERR;
 
 	if (refused && wc->wr_id == OUR_WR_ID_KEEPALIVE)
-		return "the peer lets nobody write to it, not even nothing: do without, by --keepalive 0";
+		return "the peer lets nobody write to it, not even nothing: do without";
 	if (confused && wc->wr_id == OUR_WR_ID_KEEPALIVE)
 		return "most likely the peer was sending: then soft-iWARP gives a wrong answer to a "
-		       "keepalive (docs/drivers.md); do without, by --keepalive 0";
+		       "keepalive (docs/drivers.md); do without";
 	switch (wc->status) {
 	case IBV_WC_LOC_QP_OP_ERR:
 		if (!our_is_recv(wc->wr_id))
@@ -39,14 +29,13 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 		/* soft-RoCE reports a receive that is too short like this, too */
 		/* fall through */
 	case IBV_WC_LOC_LEN_ERR:
-		return "most likely the message is longer than the buffer of the receive it met: were both sides "
-		       "started with the same -s?";
+		return "most likely the message is longer than the buffer of the receive it met";
 	case IBV_WC_REM_INV_REQ_ERR:
-		return "the peer refused it: a message longer than its buffer (were both sides started "
-		       "with the same -s?), or an RDMA operation that its QP does not allow";
+		return "the peer refused it: an RDMA operation that its QP does not allow, or a message "
+		       "longer than its buffer";
 	case IBV_WC_REM_OP_ERR: /* on soft-RoCE for a message that is too long, too */
 		return "the peer could not take it: it was just killed, or the message is longer than "
-		       "its buffer (were both sides started with the same -s?)";
+		       "its buffer";
 	case IBV_WC_REM_ACCESS_ERR:
 		return "the peer's memory may not be accessed so: a wrong rkey, an address outside its "
 		       "region, no IBV_ACCESS_REMOTE_WRITE or _READ on the region, or it was just killed";
@@ -58,17 +47,8 @@ static const char *wc_status_advice(const struct ibv_wc *wc)
 	case IBV_WC_RNR_RETRY_EXC_ERR:
 		return "the peer had no receive posted, again and again";
 	default:
-		return "see ibv_poll_cq(3) and docs/pitfalls.md";
+		return "see ibv_poll_cq(3)";
 	}
-}
-
-void our_report_wc_status(const struct ibv_wc *wc)
-{
-	our_report_sentence("completion of the %s with wr_id 0x%" PRIx64
-			    " on QP 0x%x: %s (status %d, "
-			    "vendor 0x%x): %s",
-			    name_of(wc), wc->wr_id, wc->qp_num, ibv_wc_status_str(wc->status),
-			    wc->status, wc->vendor_err, wc_status_advice(wc));
 }
 
 /* Which side has failed. The peer: it is gone, or has sent or posted something invalid. */
@@ -89,6 +69,20 @@ static int failure_of(const struct ibv_wc *wc)
 	}
 }
 
+static int tell_wc(const struct our_config *config, const struct ibv_wc *wc)
+{
+	struct our_error error = {
+		.call = "ibv_poll_cq",
+		.error = failure_of(wc),
+		.wc = wc,
+		.text = wc_status_advice(wc),
+	};
+
+	if (config->report)
+		config->report(config->context, &error);
+	return error.error;
+}
+
 int our_check_completion_status(const struct our_control *control, const struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
@@ -97,8 +91,7 @@ int our_check_completion_status(const struct our_control *control, const struct 
 		/* We ended the connection ourselves: work under way may fail in any way. */
 		if (our_stop_requested(control->config->stop))
 			return EINTR;
-		our_report_wc_status(wc);
-		return failure_of(wc);
+		return tell_wc(control->config, wc);
 	}
 	return 0;
 }

@@ -43,15 +43,8 @@ int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
 int our_completions_at_hand(const struct our_control *control);
 
 /*
- * Reports a work completion that failed: its status in words and as a number, the work request
- * (from wr_id, see transfer_posting.h), the QP, and the usual cause. Reads only what is valid in a
- * failed completion: status, wr_id, qp_num and vendor_err (ibv_poll_cq(3)).
- */
-void our_report_wc_status(const struct ibv_wc *wc);
-
-/*
  * Checks a completion's status, before anything else is read: in a failed one only status, wr_id,
- * qp_num and vendor_err are valid (ibv_poll_cq(3)).
+ * qp_num and vendor_err are valid (ibv_poll_cq(3)). Reports a failed one with its usual cause.
  *
  * Returns 0; for a failed one, reported, ECONNABORTED (the peer has failed), EPIPE (the device
  * could not send: on iWARP the peer has failed, elsewhere we have; our_judge_end knows) or EIO (we

@@ -7,10 +7,10 @@
 
 #include "common/device.h"
 #include "common/memory_registration.h"
+#include "common/report.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
-#include "program/report.h"
 
 #define OUR_RNR_TIMER 12 /* 0.64 ms: the InfiniBand specification has the codes */
 
@@ -118,7 +118,7 @@ int our_setup_rnr_timer(struct our_control *control)
 	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER);
 	/* The peer may leave as soon as it is connected; the next wait will notice that. */
 	if (ret && !has_left_rts(control->qp))
-		return our_report_error("ibv_modify_qp", ret, NULL);
+		return our_tell_error(control->config, "ibv_modify_qp", ret, NULL);
 	return 0;
 }
 
@@ -131,7 +131,7 @@ void our_flush_qp(struct our_control *control)
 	attr.qp_state = IBV_QPS_ERR;
 	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_STATE);
 	if (ret)
-		our_report_error("ibv_modify_qp", ret, NULL);
+		our_tell_error(control->config, "ibv_modify_qp", ret, NULL);
 }
 
 void our_setup_send_wr(struct our_control *control, uint32_t index)
@@ -164,7 +164,7 @@ int our_judge_post(const struct our_control *control, const char *call, int ret)
 		ret = errno;
 	if (ret == ENOTCONN && control->connected)
 		return ECONNRESET;
-	return our_report_error(call, ret < 0 ? -ret : ret, NULL);
+	return our_tell_error(control->config, call, ret < 0 ? -ret : ret, NULL);
 }
 
 int our_post_send(struct our_control *control, uint32_t index)

@@ -12,6 +12,7 @@
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
+#include "common/report.h"
 #include "common/waiting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
@@ -106,7 +107,7 @@ static int take_event(struct our_control *control)
 	if (rdma_get_cm_event(channel, &event)) {
 		if (errno == EINTR || errno == EAGAIN)
 			return EAGAIN;
-		return our_report_error("rdma_get_cm_event", errno, NULL);
+		return our_tell_error(control->config, "rdma_get_cm_event", errno, NULL);
 	}
 	our_copy_cm_event(&control->cm_event, event);
 	rdma_ack_cm_event(event); /* after this its private data is gone */
@@ -160,7 +161,7 @@ static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 	 * The listener's second id is not synchronous, because it shares the first one's channel.
 	 */
 	if (rdma_migrate_id(cm_id, NULL) && errno != EINVAL) {
-		ret = our_report_error("rdma_migrate_id", errno, NULL);
+		ret = our_tell_error(agent->config, "rdma_migrate_id", errno, NULL);
 		rdma_destroy_id(cm_id);
 	}
 	return ret;
@@ -173,7 +174,7 @@ static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 static int await_end(struct our_control *control, uint64_t until_ns)
 {
 	if (fcntl(control->cm_id->channel->fd, F_SETFL, O_NONBLOCK))
-		return our_report_error("fcntl", errno, NULL);
+		return our_tell_error(control->config, "fcntl", errno, NULL);
 	return wait_for_end(control, until_ns);
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/stage.h"
 #include "measure/clock.h"
+#include "program/config.h"
 #include "program/report.h"
 
 /* Tries each address of the server's name until one works. */
@@ -17,7 +18,7 @@ static int run_with_any(struct our_control *client, bool quietly)
 	struct addrinfo *address;
 	int ret = 0;
 
-	client->quietly = quietly;
+	our_program_config_of(client->config)->quietly = quietly;
 	for (address = client->options->addresses; address; address = address->ai_next) {
 		ret = our_stage.client(client, address->ai_addr);
 		if (client->accepted || ret == EINTR || ret == EMSGSIZE)

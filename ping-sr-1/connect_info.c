@@ -160,9 +160,8 @@ static uint8_t refuse(struct our_control *control, int error)
 	return OUR_REFUSAL_LENGTH;
 }
 
-static void explain(const struct our_control *control, char *text, size_t size)
+static void explain(const struct our_cm_event *event, char *text, size_t size)
 {
-	const struct our_cm_event *event = &control->cm_event;
 	struct our_refusal refusal;
 
 	if (our_decode_refusal(event->private_data, event->private_data_length, &refusal)) {

@@ -12,8 +12,8 @@
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
+#include "common/report.h"
 #include "ping-sr-2/cm_events.h"
-#include "program/report.h"
 
 /* With the lock held: puts the QP into its error state, so that posted work is flushed. */
 static void disconnect_now(struct our_control *control)
@@ -60,10 +60,10 @@ static int take_event(struct our_control *control)
 	int ret = 0;
 
 	if (!queued) /* before there is an event, or it would be lost, and its id with it */
-		return our_report_error("malloc", ENOMEM, NULL);
+		return our_tell_error(control->config, "malloc", ENOMEM, NULL);
 	if (rdma_get_cm_event(control->cm_channel, &event)) {
 		if (errno != EINTR && errno != EAGAIN)
-			ret = our_report_error("rdma_get_cm_event", errno, NULL);
+			ret = our_tell_error(control->config, "rdma_get_cm_event", errno, NULL);
 		free(queued);
 		return ret;
 	}
@@ -137,15 +137,15 @@ int our_create_cm_event_thread(struct our_control *control)
 
 	events->quit_fd = eventfd(0, EFD_CLOEXEC);
 	if (events->quit_fd < 0)
-		return our_report_error("eventfd", errno, NULL);
+		return our_tell_error(control->config, "eventfd", errno, NULL);
 	events->end_fd = eventfd(0, EFD_CLOEXEC);
 	if (events->end_fd < 0) {
-		ret = our_report_error("eventfd", errno, NULL);
+		ret = our_tell_error(control->config, "eventfd", errno, NULL);
 		goto err_close_quit_fd;
 	}
 	ret = pthread_create(&events->thread, NULL, our_cm_event_thread, control);
 	if (ret) {
-		our_report_error("pthread_create", ret, NULL);
+		our_tell_error(control->config, "pthread_create", ret, NULL);
 		goto err_close_end_fd;
 	}
 	return 0;

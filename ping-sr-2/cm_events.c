@@ -10,11 +10,11 @@
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
+#include "common/report.h"
 #include "common/waiting.h"
 #include "measure/clock.h"
 #include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/keepalive.h"
-#include "program/report.h"
 
 static void free_events(struct our_control *control)
 {
@@ -30,14 +30,14 @@ static int create(struct our_control *control)
 
 	control->cm_state = calloc(1, sizeof(*our_cm_events_of(control)));
 	if (!our_cm_events_of(control))
-		return our_report_error("calloc", ENOMEM, NULL);
+		return our_tell_error(control->config, "calloc", ENOMEM, NULL);
 	STAILQ_INIT(&our_cm_events_of(control)->queue);
 	pthread_mutex_init(&our_cm_events_of(control)->lock, NULL);
 	pthread_cond_init(&our_cm_events_of(control)->changed, NULL);
 
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel) {
-		ret = our_report_no_channel(errno);
+		ret = our_report_no_channel(control, errno);
 		goto err_free_events;
 	}
 	/*
@@ -45,7 +45,7 @@ static int create(struct our_control *control)
 	 * moment ago.
 	 */
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
-		ret = our_report_error("fcntl", errno, NULL);
+		ret = our_tell_error(control->config, "fcntl", errno, NULL);
 		goto err_destroy_event_channel;
 	}
 	ret = our_create_cm_event_thread(control);

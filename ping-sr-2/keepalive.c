@@ -6,9 +6,9 @@
 
 #include "common/async_events.h"
 #include "common/device.h"
+#include "common/report.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-2/keepalive.h"
-#include "program/report.h"
 
 /*
  * To answer. soft-RoCE itself gives up before, after 16 s (docs/drivers.md), and its message says
@@ -78,12 +78,13 @@ static int post_keepalive(struct our_control *control, enum ibv_wr_opcode opcode
 	return 0;
 }
 
-static int report_unanswered(void)
+static int report_unanswered(const struct our_control *control)
 {
-	our_report_sentence("the peer's host has not answered to a keepalive for %d s: most likely "
-			    "it is dead, or the network between us is cut",
-			    LIMIT_S);
-	return EHOSTUNREACH;
+	return our_tell_error(
+		control->config, NULL, EHOSTUNREACH,
+		"the peer's host has not answered to a keepalive for %d s: most likely "
+		"it is dead, or the network between us is cut",
+		LIMIT_S);
 }
 
 int our_keep_alive(struct our_control *control, uint64_t now_ns)
@@ -104,7 +105,7 @@ int our_keep_alive(struct our_control *control, uint64_t now_ns)
 	if (ret || keepalive->asks_nobody)
 		return ret;
 	if (keepalive->under_way)
-		return report_unanswered();
+		return report_unanswered(control);
 	opcode = choose_opcode(control);
 	if (opcode == IBV_WR_RDMA_READ && keepalive->silences < SILENCES_BEFORE_READ)
 		return 0;

@@ -9,15 +9,15 @@
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
+#include "common/report.h"
 #include "common/waiting.h"
 #include "measure/clock.h"
-#include "program/report.h"
 
 static int create(struct our_control *control)
 {
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel)
-		return our_report_no_channel(errno);
+		return our_report_no_channel(control, errno);
 	return 0;
 }
 
@@ -38,7 +38,7 @@ static int await_channel(struct our_control *control, uint64_t until_ns)
 		if (ready > 0)
 			return 0;
 		if (ready < 0 && errno != EINTR)
-			return our_report_error("poll", errno, NULL);
+			return our_tell_error(control->config, "poll", errno, NULL);
 		if (ready < 0 && our_must_not_wait(control))
 			return EINTR;
 		if (our_now_ns() >= until_ns)
@@ -58,7 +58,7 @@ static int take_event(struct our_control *control)
 	if (rdma_get_cm_event(control->cm_channel, &event)) {
 		if (errno == EINTR)
 			return EAGAIN;
-		return our_report_error("rdma_get_cm_event", errno, NULL);
+		return our_tell_error(control->config, "rdma_get_cm_event", errno, NULL);
 	}
 	our_copy_cm_event(&control->cm_event, event);
 	rdma_ack_cm_event(event); /* after this its private data is gone */
@@ -97,7 +97,7 @@ static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
 
 	if (ret) {
-		our_report_error("rdma_migrate_id", ret, NULL);
+		our_tell_error(agent->config, "rdma_migrate_id", ret, NULL);
 		rdma_destroy_id(cm_id);
 		return ret;
 	}

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "common/report.h"
 #include "common/waiting.h"
 #include "measure/clock.h"
 #include "ping-sr-3/comp_channel.h"
-#include "program/report.h"
 
 #define ACK_BATCH 64 /* an ack takes a lock: one for many events */
 
@@ -19,17 +19,17 @@ int our_create_comp_channel(struct our_control *control, struct our_comp_channel
 {
 	channel->channel = ibv_create_comp_channel(control->verbs);
 	if (!channel->channel)
-		return our_report_error("ibv_create_comp_channel", errno, NULL);
+		return our_tell_error(control->config, "ibv_create_comp_channel", errno, NULL);
 	return 0;
 }
 
-void our_destroy_comp_channel(struct our_comp_channel *channel)
+void our_destroy_comp_channel(const struct our_control *control, struct our_comp_channel *channel)
 {
 	int ret;
 
 	ret = ibv_destroy_comp_channel(channel->channel);
 	if (ret)
-		our_report_error("ibv_destroy_comp_channel", ret, NULL);
+		our_tell_error(control->config, "ibv_destroy_comp_channel", ret, NULL);
 }
 
 void our_ack_events(struct our_control *control, struct our_comp_channel *channel)
@@ -43,18 +43,18 @@ int our_arm_cq(struct our_control *control, struct our_comp_channel *channel)
 	int ret = ibv_req_notify_cq(control->cq, 0);
 
 	if (ret)
-		return our_report_error("ibv_req_notify_cq", ret, NULL);
+		return our_tell_error(control->config, "ibv_req_notify_cq", ret, NULL);
 	channel->armed = true;
 	return 0;
 }
 
-static int take_cq_event(struct our_comp_channel *channel)
+static int take_cq_event(const struct our_control *control, struct our_comp_channel *channel)
 {
 	struct ibv_cq *cq;
 	void *context;
 
 	if (ibv_get_cq_event(channel->channel, &cq, &context))
-		return our_report_error("ibv_get_cq_event", errno, NULL);
+		return our_tell_error(control->config, "ibv_get_cq_event", errno, NULL);
 	channel->armed = false;
 	if (++channel->events_to_ack == ACK_BATCH) {
 		ibv_ack_cq_events(cq, channel->events_to_ack);
@@ -78,7 +78,7 @@ int our_wait_for_notification(struct our_control *control, struct our_comp_chann
 	control->counters.sleeps++;
 	if (ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left), NULL) > 0 &&
 	    fds[0].revents)
-		return take_cq_event(channel);
+		return take_cq_event(control, channel);
 	return our_keep_waiting(control);
 }
 
@@ -88,7 +88,7 @@ static int create_cq(struct our_control *control)
 	int ret;
 
 	if (!channel)
-		return our_report_error("calloc", ENOMEM, NULL);
+		return our_tell_error(control->config, "calloc", ENOMEM, NULL);
 	ret = our_create_comp_channel(control, channel); /* ibv_create_comp_channel */
 	if (ret)
 		goto err_free;
@@ -99,7 +99,7 @@ static int create_cq(struct our_control *control)
 	return 0;
 
 err_destroy_comp_channel:
-	our_destroy_comp_channel(channel);
+	our_destroy_comp_channel(control, channel);
 err_free:
 	free(channel);
 	return ret;
@@ -111,7 +111,7 @@ static void destroy_cq(struct our_control *control)
 
 	our_ack_events(control, channel); /* ibv_ack_cq_events */
 	our_free_cq(control);             /* ibv_destroy_cq */
-	our_destroy_comp_channel(channel);
+	our_destroy_comp_channel(control, channel);
 	free(channel);
 }
 

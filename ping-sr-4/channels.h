@@ -24,10 +24,10 @@ int our_poll(struct pollfd *fds, nfds_t n, uint64_t until_ns);
 /* ---- cm_events.c ---- */
 
 /*
- * Takes the next event from a non-blocking channel: copies it and acks it. Returns 0 and *copy,
- * EAGAIN when there is none, or another errno value, reported. See rdma_get_cm_event(3).
+ * Takes the next event from the non-blocking channel of `control`: copies it and acks it. Returns 0 and
+ * *copy, EAGAIN when there is none, or another errno value, reported. See rdma_get_cm_event(3).
  */
-int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event *copy);
+int our_take_cm_event(const struct our_control *control, struct our_cm_event *copy);
 
 /* ---- comp_channels.c: completion channels ---- */
 
@@ -48,12 +48,12 @@ struct our_comp_channels {
 };
 
 /*
- * Finds or makes the channel for a CQ on the device `verbs`. Returns 0 and *found, to be given to
+ * Finds or makes the channel for a CQ on the device of `control`. Returns 0 and *found, to be given to
  * our_put_comp_channel after the CQ is destroyed; or an errno value, reported.
  */
-int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context *verbs,
+int our_get_comp_channel(struct our_comp_channels *channels, const struct our_control *control,
 			 struct our_shared_channel **found);
-void our_put_comp_channel(struct our_shared_channel *channel);
+void our_put_comp_channel(const struct our_config *config, struct our_shared_channel *channel);
 
 /* Fills in fds[OUR_MAX_DEVICES] for poll(2), which ignores those of free places. */
 void our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);
@@ -62,7 +62,8 @@ void our_list_comp_channels(const struct our_comp_channels *channels, struct pol
  * Takes the next event from the channel. Returns 0 and in *control whose CQ it was, EAGAIN when
  * there is none, or another errno value, reported. See ibv_get_cq_event(3).
  */
-int our_take_cq_event(const struct our_shared_channel *channel, struct our_control **control);
+int our_take_cq_event(const struct our_config *config, const struct our_shared_channel *channel,
+		      struct our_control **control);
 
 /* ---- completions.c ---- */
 

@@ -8,11 +8,11 @@
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
+#include "common/report.h"
 #include "common/waiting.h"
 #include "measure/clock.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/channels.h"
-#include "program/report.h"
 
 static int create(struct our_control *control)
 {
@@ -20,9 +20,9 @@ static int create(struct our_control *control)
 
 	control->cm_channel = rdma_create_event_channel();
 	if (!control->cm_channel)
-		return our_report_no_channel(errno);
+		return our_report_no_channel(control, errno);
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
-		ret = our_report_error("fcntl", errno, NULL);
+		ret = our_tell_error(control->config, "fcntl", errno, NULL);
 		rdma_destroy_event_channel(control->cm_channel);
 	}
 	our_start_keepalive(control);
@@ -35,14 +35,14 @@ static void destroy(struct our_control *control)
 	control->cm_channel = NULL;
 }
 
-int our_take_cm_event(struct rdma_event_channel *cm_channel, struct our_cm_event *copy)
+int our_take_cm_event(const struct our_control *control, struct our_cm_event *copy)
 {
 	struct rdma_cm_event *event;
 
-	if (rdma_get_cm_event(cm_channel, &event)) {
+	if (rdma_get_cm_event(control->cm_channel, &event)) {
 		if (errno == EAGAIN || errno == EINTR)
 			return EAGAIN;
-		return our_report_error("rdma_get_cm_event", errno, NULL);
+		return our_tell_error(control->config, "rdma_get_cm_event", errno, NULL);
 	}
 	our_copy_cm_event(copy, event);
 	rdma_ack_cm_event(event); /* after this its private data is gone */
@@ -59,7 +59,7 @@ static int take_event(struct our_control *control)
 	int ret = 0;
 
 	while (!ret && (meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE)) {
-		ret = our_take_cm_event(control->cm_channel, &control->cm_event);
+		ret = our_take_cm_event(control, &control->cm_event);
 		if (!ret)
 			meaning = our_note_cm_event(control);
 	}

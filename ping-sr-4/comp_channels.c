@@ -6,27 +6,30 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "common/report.h"
 #include "ping-sr-4/channels.h"
-#include "program/report.h"
 
-static int create_comp_channel(struct ibv_context *verbs, struct ibv_comp_channel **created)
+static int create_comp_channel(const struct our_config *config, struct ibv_context *verbs,
+			       struct ibv_comp_channel **created)
 {
 	int ret;
 
 	*created = ibv_create_comp_channel(verbs);
 	if (!*created)
-		return our_report_error("ibv_create_comp_channel", errno, NULL);
+		return our_tell_error(config, "ibv_create_comp_channel", errno, NULL);
 	if (!fcntl((*created)->fd, F_SETFL, O_NONBLOCK))
 		return 0;
-	ret = our_report_error("fcntl", errno, NULL);
+	ret = our_tell_error(config, "fcntl", errno, NULL);
 	ibv_destroy_comp_channel(*created);
 	*created = NULL;
 	return ret;
 }
 
-int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context *verbs,
+int our_get_comp_channel(struct our_comp_channels *channels, const struct our_control *control,
 			 struct our_shared_channel **found)
 {
+	const struct our_config *config = control->config;
+	struct ibv_context *verbs = control->verbs;
 	struct our_shared_channel *one, *end = channels->of + OUR_MAX_DEVICES;
 	int ret = 0;
 
@@ -38,16 +41,16 @@ int our_get_comp_channel(struct our_comp_channels *channels, struct ibv_context 
 			break;
 	}
 	if (!*found)
-		return our_report_error("our_create_cq", ENOSPC, "more than %u devices",
-					OUR_MAX_DEVICES);
+		return our_tell_error(config, "our_create_cq", ENOSPC, "more than %u devices",
+				      OUR_MAX_DEVICES);
 	if (!(*found)->channel)
-		ret = create_comp_channel(verbs, &(*found)->channel);
+		ret = create_comp_channel(config, verbs, &(*found)->channel);
 	if (!ret)
 		(*found)->users++;
 	return ret;
 }
 
-void our_put_comp_channel(struct our_shared_channel *channel)
+void our_put_comp_channel(const struct our_config *config, struct our_shared_channel *channel)
 {
 	int ret;
 
@@ -55,7 +58,7 @@ void our_put_comp_channel(struct our_shared_channel *channel)
 		return;
 	ret = ibv_destroy_comp_channel(channel->channel);
 	if (ret)
-		our_report_error("ibv_destroy_comp_channel", ret, NULL);
+		our_tell_error(config, "ibv_destroy_comp_channel", ret, NULL);
 	channel->channel = NULL;
 }
 
@@ -70,7 +73,8 @@ void our_list_comp_channels(const struct our_comp_channels *channels, struct pol
 	}
 }
 
-int our_take_cq_event(const struct our_shared_channel *channel, struct our_control **control)
+int our_take_cq_event(const struct our_config *config, const struct our_shared_channel *channel,
+		      struct our_control **control)
 {
 	struct ibv_cq *cq;
 	void *context;
@@ -80,7 +84,7 @@ int our_take_cq_event(const struct our_shared_channel *channel, struct our_contr
 	if (ibv_get_cq_event(channel->channel, &cq, &context)) {
 		if (errno == EAGAIN || errno == EINTR)
 			return EAGAIN;
-		return our_report_error("ibv_get_cq_event", errno, NULL);
+		return our_tell_error(config, "ibv_get_cq_event", errno, NULL);
 	}
 	*control = context;
 	our_count_cq_event(*control);

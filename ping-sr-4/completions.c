@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/report.h"
 #include "common/waiting.h"
 #include "ping-sr-4/channels.h"
-#include "program/report.h"
 
 #define ACK_BATCH 64 /* an ack takes a lock: one for many events */
 
@@ -25,9 +25,9 @@ static int create_cq(struct our_control *control)
 	int ret;
 
 	if (!state)
-		return our_report_error("calloc", ENOMEM, NULL);
+		return our_tell_error(control->config, "calloc", ENOMEM, NULL);
 	ret = our_get_comp_channel(control->comp_channels ? control->comp_channels : &state->own,
-				   control->verbs, &state->channel); /* ibv_create_comp_channel */
+				   control, &state->channel); /* ibv_create_comp_channel */
 	if (ret)
 		goto err_free;
 	ret = our_make_cq(control, state->channel->channel); /* ibv_create_cq */
@@ -37,7 +37,7 @@ static int create_cq(struct our_control *control)
 	return 0;
 
 err_put_comp_channel:
-	our_put_comp_channel(state->channel);
+	our_put_comp_channel(control->config, state->channel);
 err_free:
 	free(state);
 	return ret;
@@ -50,7 +50,7 @@ static void destroy_cq(struct our_control *control)
 	/* ibv_destroy_cq would wait forever for events that are not acked. */
 	ibv_ack_cq_events(control->cq, state->events_to_ack);
 	our_free_cq(control);
-	our_put_comp_channel(state->channel);
+	our_put_comp_channel(control->config, state->channel);
 	free(state);
 }
 
@@ -79,7 +79,7 @@ static int take(struct our_control *control)
 			return EAGAIN;
 		ret = ibv_req_notify_cq(control->cq, 0);
 		if (ret)
-			return our_report_error("ibv_req_notify_cq", ret, NULL);
+			return our_tell_error(control->config, "ibv_req_notify_cq", ret, NULL);
 		state->armed = true;
 	}
 }
@@ -103,7 +103,7 @@ static int wait_for_notification(struct our_control *control, bool *woken)
 		return ret;
 	if (!*woken)
 		return our_keep_waiting(control);
-	ret = our_take_cq_event(state->channel, &same);
+	ret = our_take_cq_event(control->config, state->channel, &same);
 	return ret == EAGAIN ? 0 : ret;
 }
 

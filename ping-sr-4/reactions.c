@@ -94,7 +94,7 @@ int our_handle_cm_event(struct our_server *server)
 	struct our_cm_event event;
 	int ret;
 
-	ret = our_take_cm_event(server->listener->cm_channel, &event);
+	ret = our_take_cm_event(server->listener, &event);
 	if (ret)
 		return ret == EAGAIN ? 0 : ret;
 	control = event.cm_id->context; /* a new id has its listener's */
@@ -125,7 +125,7 @@ int our_handle_completions(struct our_server *server, size_t device)
 	int ret;
 
 	for (; left; left--) {
-		ret = our_take_cq_event(channel, &control);
+		ret = our_take_cq_event(server->listener->config, channel, &control);
 		if (ret)
 			return ret == EAGAIN ? 0 : ret;
 		control->counters.sleeps++;

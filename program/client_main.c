@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 						    : &our_stage.waiting;
 	struct our_program program = *our_stage.client_program;
 	struct our_options options;
-	struct our_config config;
+	struct our_program_config config;
 	struct our_control *client;
 	int ret;
 
@@ -27,8 +27,8 @@ int main(int argc, char **argv)
 	ret = our_catch_signals();
 	if (ret)
 		goto out_unprocess_options;
-	our_setup_config(&config, waiting, &options);
-	ret = our_create_run(&config, &options, "client", &client);
+	our_setup_config(&config, waiting, our_stage.connect_info, &options);
+	ret = our_create_run(&config.config, &options, "client", &client);
 	if (ret)
 		goto out_ignore_signals;
 

@@ -1,18 +1,40 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How the programs of the suite use the library: what ends a wait, and after what time.
+ * How the programs of the suite use the library: what ends a wait, and after what time, and what of its
+ * errors is printed.
  */
 #ifndef OUR_CONFIG_H
 #define OUR_CONFIG_H
 
+#include "common/connect_info.h"
 #include "common/our_control.h"
 #include "program/options.h"
+
+#define OUR_NO_HARDWARE_ADVICE "Without hardware: lab/run, see lab/README.md"
+
+/* What the library is told, and what only the printing of its errors needs. It must outlive all of them. */
+struct our_program_config {
+	struct our_config config;
+	const struct our_connect_info_ops
+		*connect_info; /* explains a refusal; NULL: none gives a reason */
+	bool quietly;          /* says nothing if nobody listens, as the client tries again */
+};
 
 /*
  * Fills in what connections that wait as `waiting` says are made with. To be called after
  * our_catch_signals.
  */
-void our_setup_config(struct our_config *config, const struct our_waiting *waiting,
+void our_setup_config(struct our_program_config *config, const struct our_waiting *waiting,
+		      const struct our_connect_info_ops *connect_info,
 		      const struct our_options *options);
+
+/* The whole of which `config` is a part. */
+static inline struct our_program_config *our_program_config_of(const struct our_config *config)
+{
+	return config->context;
+}
+
+/* Prints an error of the library on stderr. For config->report; `context` is the whole. Any thread. */
+void our_print_error(void *context, const struct our_error *error);
 
 #endif

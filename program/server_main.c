@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 	struct our_program program = *our_stage.server_program;
 	struct our_admission admission;
 	struct our_options options;
-	struct our_config config;
+	struct our_program_config config;
 	struct our_control *listener;
 	int i, ret;
 
@@ -31,8 +31,8 @@ int main(int argc, char **argv)
 	ret = our_catch_signals();
 	if (ret)
 		goto out_unprocess_options;
-	our_setup_config(&config, &our_stage.waiting, &options);
-	ret = our_create_run(&config, &options, "listener", &listener);
+	our_setup_config(&config, &our_stage.waiting, our_stage.connect_info, &options);
+	ret = our_create_run(&config.config, &options, "listener", &listener);
 	if (ret)
 		goto out_ignore_signals;
 	our_open_admission(&admission, &options);

@@ -26,7 +26,7 @@ int our_setup_shared_memory(struct our_control *agent, struct our_one_sided *one
 	return 0;
 
 err_close_buffer:
-	our_close_buffer(&one_sided->open);
+	our_close_buffer(agent, &one_sided->open);
 err_unsetup_qp:
 	our_unsetup_qp(agent);
 	return ret;
@@ -34,7 +34,7 @@ err_unsetup_qp:
 
 void our_unsetup_shared_memory(struct our_control *agent, struct our_one_sided *one_sided)
 {
-	our_unsetup_exchange(&one_sided->exchange);
-	our_close_buffer(&one_sided->open);
+	our_unsetup_exchange(agent, &one_sided->exchange);
+	our_close_buffer(agent, &one_sided->open);
 	our_unsetup_qp(agent);
 }

@@ -16,6 +16,7 @@
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/addresses.h"
+#include "program/config.h"
 #include "program/admission.h"
 #include "program/report.h"
 
@@ -179,7 +180,7 @@ int our_bare_connect(struct our_control *client)
 	if (ret)
 		return ret;
 	ret = connect_socket(client, until_ns, &call);
-	if (ret == ECONNREFUSED && client->quietly)
+	if (ret == ECONNREFUSED && our_program_config_of(client->config)->quietly)
 		return ret;
 	if (ret)
 		return our_report_socket(call, ret, (const struct sockaddr *)&client->peer_address);

@@ -12,6 +12,7 @@
 #include "beyond/ping-rc-0/bare.h"
 #include "common/connection_management.h"
 #include "program/options.h"
+#include "program/config.h"
 #include "program/report.h"
 
 #define MAX_GIDS    1024 /* of a device */
@@ -230,7 +231,7 @@ int our_choose_device(struct our_control *control)
 	devices = ibv_get_device_list(NULL);
 	if (!devices)
 		return our_report_error("ibv_get_device_list", errno ? errno : ENOMEM,
-					OUR_NO_DEVICE_ADVICE);
+					OUR_NO_DEVICE_ADVICE " " OUR_NO_HARDWARE_ADVICE);
 	for (device = devices; *device && !control->verbs && !ret; device++) {
 		if (is_candidate(*device))
 			ret = try_device(control, *device);

@@ -38,7 +38,7 @@ static int end_with_count(struct our_control *agent, struct our_one_sided *one_s
 	struct our_run *run = our_run_of(agent);
 	struct our_exchange *exchange = &one_sided->exchange;
 
-	our_close_buffer(&one_sided->open); /* ibv_dereg_mr */
+	our_close_buffer(agent, &one_sided->open); /* ibv_dereg_mr */
 	exchange->count = our_read_count(exchange->count, run->count);
 	run->statistics.messages = exchange->count;
 	our_statistics_end(&run->statistics);

@@ -110,15 +110,15 @@ int our_setup_exchange(struct our_control *control, struct our_exchange *exchang
 	return 0;
 
 err_unsetup_mr:
-	our_unsetup_mr(exchange->mr);
+	our_unsetup_mr(control->config, exchange->mr);
 err_free_messages:
 	free(exchange->messages);
 	return ret;
 }
 
-void our_unsetup_exchange(struct our_exchange *exchange)
+void our_unsetup_exchange(const struct our_control *control, struct our_exchange *exchange)
 {
-	our_unsetup_mr(exchange->mr);
+	our_unsetup_mr(control->config, exchange->mr);
 	free(exchange->messages);
 }
 

@@ -57,7 +57,7 @@ struct our_exchange {
  * it, after the QP is flushed.
  */
 int our_setup_exchange(struct our_control *control, struct our_exchange *exchange);
-void our_unsetup_exchange(struct our_exchange *exchange);
+void our_unsetup_exchange(const struct our_control *control, struct our_exchange *exchange);
 
 /*
  * Sends the peer the description of the memory that `mr` is, or the count of what was done. Returns 0,

@@ -37,7 +37,7 @@ int our_setup_one_sided(struct our_control *control, struct our_one_sided *one_s
 	return 0;
 
 err_close_buffer:
-	our_close_buffer(&one_sided->open);
+	our_close_buffer(control, &one_sided->open);
 err_unsetup_buffers:
 	our_unsetup_buffers(control);
 err_unsetup_qp:
@@ -47,8 +47,8 @@ err_unsetup_qp:
 
 void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *one_sided)
 {
-	our_unsetup_exchange(&one_sided->exchange);
-	our_close_buffer(&one_sided->open);
+	our_unsetup_exchange(control, &one_sided->exchange);
+	our_close_buffer(control, &one_sided->open);
 	our_unsetup_buffers(control);
 	our_unsetup_qp(control);
 }
@@ -59,10 +59,10 @@ int our_open_buffer(struct our_control *control, uint32_t index, int access, str
 			    IBV_ACCESS_LOCAL_WRITE | access, mr);
 }
 
-void our_close_buffer(struct ibv_mr **mr)
+void our_close_buffer(const struct our_control *control, struct ibv_mr **mr)
 {
 	if (*mr)
-		our_unsetup_mr(*mr);
+		our_unsetup_mr(control->config, *mr);
 	*mr = NULL;
 }
 

@@ -40,7 +40,7 @@ void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *on
  * if the buffer is not open (NULL).
  */
 int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr);
-void our_close_buffer(struct ibv_mr **mr);
+void our_close_buffer(const struct our_control *control, struct ibv_mr **mr);
 
 /*
  * The access that a buffer needs so that our READ can put data there. On iWARP that is

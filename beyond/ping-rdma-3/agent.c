@@ -69,7 +69,7 @@ static int end_with_counts(struct our_control *agent, struct our_watch *watch, u
 
 	if (!ret)
 		ret = await_flag(agent, watch, &one_sided->exchange.received[OUR_COUNT_TOLD]);
-	our_close_buffer(&one_sided->open); /* ibv_dereg_mr */
+	our_close_buffer(agent, &one_sided->open); /* ibv_dereg_mr */
 	return ret ? ret : our_tell_count(agent, &one_sided->exchange, echoed);
 }
 

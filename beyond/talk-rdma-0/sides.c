@@ -42,7 +42,7 @@ static int open_buffers(struct our_control *control, struct our_talk *talk)
 		return ret;
 	ret = our_open_buffer(control, OUR_BACK_BUFFER, our_access_for_reads(control), &talk->sink);
 	if (ret)
-		our_close_buffer(&talk->open);
+		our_close_buffer(control, &talk->open);
 	return ret;
 }
 
@@ -69,8 +69,8 @@ int our_setup_talk(struct our_control *control, struct our_talk *talk)
 	return 0;
 
 err_close_buffers:
-	our_close_buffer(&talk->sink);
-	our_close_buffer(&talk->open);
+	our_close_buffer(control, &talk->sink);
+	our_close_buffer(control, &talk->open);
 err_unsetup_buffers:
 	our_unsetup_buffers(control);
 err_unsetup_qp:
@@ -80,9 +80,9 @@ err_unsetup_qp:
 
 void our_unsetup_talk(struct our_control *control, struct our_talk *talk)
 {
-	our_unsetup_exchange(&talk->exchange);
-	our_close_buffer(&talk->sink);
-	our_close_buffer(&talk->open);
+	our_unsetup_exchange(control, &talk->exchange);
+	our_close_buffer(control, &talk->sink);
+	our_close_buffer(control, &talk->open);
 	our_unsetup_buffers(control);
 	our_unsetup_qp(control);
 }

@@ -197,6 +197,6 @@ int our_talk(struct our_control *control, struct our_talk *talk)
 	/* The other side may leave as soon as it has our count, before we know that it was sent. */
 	if (ret == ECONNRESET && talk->told && talk->exchange.received[OUR_COUNT_TOLD])
 		ret = 0;
-	our_close_buffer(&talk->open);
+	our_close_buffer(control, &talk->open);
 	return ret ? ret : check_count(talk);
 }

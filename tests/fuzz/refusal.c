@@ -56,7 +56,7 @@ static char *explain(const uint8_t *data, size_t length, int behind, size_t room
 	memset(client.cm_event.private_data, behind, sizeof(client.cm_event.private_data));
 	memcpy(client.cm_event.private_data, data, length);
 	client.cm_event.private_data_length = (uint8_t)length;
-	our_private_data.explain(&client, text, room);
+	our_private_data.explain(&client.cm_event, text, room);
 	fuzz_claim(memchr(text, '\0', room));
 	return text;
 }

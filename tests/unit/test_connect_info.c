@@ -237,7 +237,7 @@ START_TEST(what_kept_the_server_from_serving_is_told)
 	ck_assert_uint_eq(refusal.limit, failures[_i].limit);
 	client.cm_event.private_data_length = OUR_REFUSAL_LENGTH;
 	memcpy(client.cm_event.private_data, server.private_data, OUR_REFUSAL_LENGTH);
-	our_private_data.explain(&client, text, sizeof(text));
+	our_private_data.explain(&client.cm_event, text, sizeof(text));
 	assert_holds(text, failures[_i].told);
 }
 END_TEST

@@ -10,6 +10,7 @@
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/user_data.h"
+#include "program/config.h"
 #include "program/report.h"
 #include "tests/unit/unit.h"
 
@@ -33,7 +34,7 @@ START_TEST(a_failure_is_never_success)
 }
 END_TEST
 
-static const struct our_config config;
+static const struct our_config config = { .report = our_print_error };
 static const struct our_control nobody = { .config = &config };
 
 START_TEST(a_good_completion_is_no_news)

@@ -10,7 +10,10 @@
 #include "common/device.h"
 #include "common/memory_registration.h"
 #include "measure/statistics.h"
+#include "program/config.h"
 #include "tests/unit/unit.h"
+
+static const struct our_config config = { .report = our_print_error };
 
 /* verbs.h has a macro of this name, which calls one of two functions. */
 #undef ibv_reg_mr
@@ -82,7 +85,9 @@ START_TEST(a_queue_that_is_not_to_be_had)
 	struct ibv_device device = { .name = "" };
 	struct ibv_context verbs = { .device = &device };
 
-	static struct our_control control = { .max_send_wr = 3, .max_recv_wr = 4 };
+	static struct our_control control = { .config = &config,
+					      .max_send_wr = 3,
+					      .max_recv_wr = 4 };
 
 	strcpy(device.name, no_queues[_i].device);
 	control.verbs = &verbs;
@@ -110,7 +115,7 @@ static const struct {
 
 START_TEST(memory_that_cannot_be_registered)
 {
-	static struct our_control control;
+	static struct our_control control = { .config = &config };
 	struct ibv_mr *mr;
 
 	registering_fails = no_memory[_i].error;
@@ -146,7 +151,7 @@ START_TEST(a_qp_for_a_client_that_has_left)
 {
 	struct ibv_device device = { .name = "rxe0" };
 	struct ibv_context verbs = { .device = &device };
-	static struct our_control control;
+	static struct our_control control = { .config = &config };
 
 	control.verbs = &verbs;
 	control.cm_event.type = RDMA_CM_EVENT_CONNECT_REQUEST;

@@ -6,6 +6,7 @@
 
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+#include "program/config.h"
 #include "tests/unit/unit.h"
 
 /*
@@ -34,6 +35,9 @@ static const struct {
 	{ IBV_WC_REM_OP_ERR, OUR_WR_ID_KEEPALIVE, "of the keepalive ", "nobody write to it" },
 };
 
+static const struct our_config config = { .report = our_print_error };
+static const struct our_control control = { .config = &config };
+
 START_TEST(a_failed_completion_is_explained_in_one_line)
 {
 	struct ibv_wc wc = { .status = causes[_i].status, .wr_id = causes[_i].wr_id };
@@ -41,7 +45,7 @@ START_TEST(a_failed_completion_is_explained_in_one_line)
 
 	memset(&wc.opcode, 0xa5, sizeof(wc.opcode));
 	capture_start();
-	our_report_wc_status(&wc);
+	ck_assert_int_ne(our_check_completion_status(&control, &wc), 0);
 	said = captured_stderr();
 	assert_holds(said, causes[_i].which);
 	assert_holds(said, causes[_i].cause);
