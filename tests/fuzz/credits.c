@@ -52,6 +52,7 @@ static void set_up(struct fuzz_input *input)
 {
 	static struct ibv_context context = { .ops = { .post_recv = post_recv } };
 	static struct ibv_qp qp = { .context = &context };
+	static const struct our_config config; /* tells nobody */
 	static struct ibv_mr mr = { .lkey = LKEY };
 	const uint8_t zeros[SLOTS * OUR_CREDIT_LENGTH] = { 0 };
 	uint64_t posted = fuzz_take(input, 8), credited = fuzz_take(input, 8);
@@ -62,6 +63,7 @@ static void set_up(struct fuzz_input *input)
 	client.blast.credited = credited % (client.blast.posted + 1);
 	client.blast.credits = client.slots;
 	client.blast.credit_mr = &mr;
+	client.control.config = &config;
 	client.control.qp = &qp;
 	client.control.user = &client.run;
 }
