@@ -4,7 +4,8 @@
 # into one test program for each sanitizer: build/tests/fake/SANITIZER/programs; `make fake-build`.
 
 FAKE = $(BUILD)/tests/fake
-FAKE_SANITIZERS ?= asan tsan
+# ThreadSanitizer takes as long to compile for as the other, and to run: make check-long has it.
+FAKE_SANITIZERS ?= asan $(if $(TESTS_ALL),tsan)
 # Asked only when one is linked, as in tests.mk.
 FAKE_LIBS = $(shell pkg-config --libs json-c) -lm -pthread
 FAKE_CFLAGS = -O1 -g1 -fno-omit-frame-pointer
@@ -24,11 +25,7 @@ FAKE_COMPILE = $(COMPILE) $(FAKE_CFLAGS) $(FAKE_SANITIZE.$(1)) $(if $(filter tes
 	       -Wno-missing-prototypes -Dmain=$(subst -,_,$(subst /,_,$(2))))
 
 FAKE_OWN = $(ROOM_SOURCES) $(wildcard tests/fake/*.c)
-FAKE_STAGES.asan = %
-# In make check only stages that have threads of their own (see tests/fakes), and those that these stand on.
-FAKE_STAGES.tsan = $(if $(TESTS_ALL),%,$(addsuffix /%,ping-sr-0 ping-sr-1 ping-sr-2 ping-sr-3 blast-sr-2 \
-		   beyond/ping-rdma-1 beyond/count-atomic-1 beyond/pubsub-rdma-1))
-FAKE_SOURCES = $(FAKE_OWN) $(MAINS) $(filter $(FAKE_STAGES.$(1)),$(STAGE_SOURCES) $(FOLDERS:=/stage.c) $(ONE_FILE:=.c))
+FAKE_SOURCES = $(FAKE_OWN) $(MAINS) $(STAGE_SOURCES) $(FOLDERS:=/stage.c) $(ONE_FILE:=.c)
 
 define fake_rules
 $(FAKE)/$(1)/%.o: %.c
@@ -36,7 +33,7 @@ $(FAKE)/$(1)/%.o: %.c
 	$$(SAY) CC "$$< ($(1))"
 	$$(Q)$$(call FAKE_COMPILE,$(1),$$*) -c $$< -o $$@
 
-$(FAKE)/$(1)/programs: $$(patsubst %.c,$(FAKE)/$(1)/%.o,$$(call FAKE_SOURCES,$(1)))
+$(FAKE)/$(1)/programs: $$(patsubst %.c,$(FAKE)/$(1)/%.o,$(FAKE_SOURCES))
 	$$(SAY) LD $$@
 	$$(Q)$$(call FAKE_LINK,$(1)) $$^ $$(FAKE_LIBS) -o $$@
 endef
