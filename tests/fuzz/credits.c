@@ -12,6 +12,7 @@
 #include "blast-sr-2/blast.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
+#include "program/config.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SLOTS 4 /* receives for credit messages */
@@ -52,7 +53,7 @@ static void set_up(struct fuzz_input *input)
 {
 	static struct ibv_context context = { .ops = { .post_recv = post_recv } };
 	static struct ibv_qp qp = { .context = &context };
-	static const struct our_config config; /* tells nobody */
+	static const struct our_config config = { .report = our_print_error };
 	static struct ibv_mr mr = { .lkey = LKEY };
 	const uint8_t zeros[SLOTS * OUR_CREDIT_LENGTH] = { 0 };
 	uint64_t posted = fuzz_take(input, 8), credited = fuzz_take(input, 8);
