@@ -25,8 +25,8 @@ FOLDER = Path("build/report")
 EPILOGUE = f"""Comparisons for --only: {" ".join(plan.GROUPS)}; or programs, such as ping-sr-3.
 The programs run in the virtual machine (VM) of lab/run. With RDMA_ADDR=address in the environment they run
 on this machine, on the RDMA device that has this address; LAB=1 selects the VM all the same. The results are
-in {FOLDER}/: index.html, results.json, results.csv and plots.
-Exit status: 0 if everything was measured, whatever the results; 1 if a program failed or a --fail-if is true;
+in {FOLDER}/: index.html, results.json, results.csv and pictures.
+Exit status: 0 if something was measured, whatever the results; 1 if nothing was, or a --fail-if is true;
 2 for wrong usage; 130 after an interrupt: the report then has what was measured until then.
 """
 

@@ -143,7 +143,7 @@ def restless(results: Results) -> str:
         return ""
     return (
         f"THE MACHINE WAS NOT QUIET: a fixed piece of work took {number(median(results.steadiness))} times as long as at best. "
-        "Whatever polls suffers most from that, and no number of rounds mends it; measure again when nothing else runs, here "
+        "Whatever polls suffers most from that, and more rounds do not help; measure again when nothing else runs, here "
         "or on the host."
     )
 
