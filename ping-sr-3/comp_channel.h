@@ -22,7 +22,7 @@ struct our_comp_channel {
 int our_create_comp_channel(struct our_control *control, struct our_comp_channel *channel);
 void our_destroy_comp_channel(const struct our_control *control, struct our_comp_channel *channel);
 
-/* Acks all events that were taken: ibv_destroy_cq(3) would wait for ever for the others. */
+/* Acks all events that were taken: ibv_destroy_cq(3) would wait forever for the others. */
 void our_ack_events(struct our_control *control, struct our_comp_channel *channel);
 
 /*

@@ -16,7 +16,7 @@
 
 /*
  * Sleeps until one of the `n` descriptors is ready, a signal comes, or our_now_ns is `until_ns`
- * (UINT64_MAX: for ever). Returns 0 or an errno value of ppoll(2), reported; after a signal no
+ * (UINT64_MAX: forever). Returns 0 or an errno value of ppoll(2), reported; after a signal no
  * descriptor is ready.
  */
 int our_poll(struct pollfd *fds, nfds_t n, uint64_t until_ns);
