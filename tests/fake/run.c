@@ -24,6 +24,9 @@
  * The exit status after a report of a sanitizer. The search for leaks begins when main has
  * returned.
  */
+/* See sanitizer/lsan_interface.h: it ends the process if there is a leak. Without LeakSanitizer: NULL. */
+void __lsan_do_leak_check(void) __attribute__((weak));
+
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -82,6 +85,19 @@ static int open_typed(const struct fake_config *config)
 	return file;
 }
 
+/*
+ * Ends the process after the program's own exit handlers, without the destructors of the executable:
+ * AddressSanitizer's would poison each global variable of all stages, which takes a fifth of a run.
+ */
+static void leave(int status, void *unused)
+{
+	(void)unused;
+	fflush(NULL);
+	if (__lsan_do_leak_check)
+		__lsan_do_leak_check();
+	_exit(status);
+}
+
 static void be_the_program(const struct fake_config *config, struct fake_report *report, int *files,
 			   char **arguments)
 {
@@ -95,6 +111,8 @@ static void be_the_program(const struct fake_config *config, struct fake_report 
 	if (config->descriptors && setrlimit(RLIMIT_NOFILE, &limit))
 		_exit(2);
 	if (config->talks && dup2(open_typed(config), STDIN_FILENO) < 0)
+		_exit(2);
+	if (on_exit(leave, NULL))
 		_exit(2);
 	fake_start(config, report);
 	exit(program_main(count(arguments), arguments));
