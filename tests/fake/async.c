@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: fake verbs, asynchronous events. Contract: as in ibv_get_async_event(3). All connections
- * to a device share its events. If there is no event, a program that reads one would wait for ever.
+ * to a device share its events. If there is no event, a program that reads one would wait forever.
  * So would a program that destroys a QP or CQ whose event it has read and not acknowledged. Events
  * that were not read end with their object.
  */
@@ -136,7 +136,7 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 
 	if (!fault.error && !async) {
 		if (!(__real_fcntl(context->async_fd, F_GETFL) & O_NONBLOCK))
-			fake_complain("ibv_get_async_event: there is none: it would wait for ever");
+			fake_complain("ibv_get_async_event: there is none: it would wait forever");
 		fault.error = EAGAIN;
 	}
 	if (!fault.error)

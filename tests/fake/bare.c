@@ -224,7 +224,7 @@ static int to_rts(struct fake_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		     IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC))
 		return EINVAL;
 	if (!attr->timeout || !attr->retry_cnt || attr->retry_cnt > 6 || !attr->rnr_retry)
-		fake_complain("QP %u: waits for ever, or does not try again", qp->object.number);
+		fake_complain("QP %u: waits forever, or does not try again", qp->object.number);
 	if (attr->timeout < LEAST_TIMEOUT || attr->timeout > MOST_TIMEOUT || !attr->max_rd_atomic)
 		fake_complain("QP %u: sends again too early or too late, or has a depth of 0",
 			      qp->object.number);

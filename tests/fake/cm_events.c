@@ -199,7 +199,7 @@ void fake_await_acks(struct fake_id *id, const char *call)
 	while (id->unacked && hope)
 		hope = fake_await_change();
 	if (id->unacked)
-		fake_complain("%s: it would wait for ever: id %u has %u events that are not acked",
+		fake_complain("%s: it would wait forever: id %u has %u events that are not acked",
 			      call, id->object.number, id->unacked);
 }
 

@@ -106,7 +106,7 @@ static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, 
 	if (id->state == FAKE_ROUTE && !param->retry_count)
 		fake_complain("%s: no retries", call);
 	if (param->retry_count > 6)
-		fake_complain("%s: soft-RoCE takes more than 6 retries for ever", call);
+		fake_complain("%s: soft-RoCE takes more than 6 retries forever", call);
 	if (!param->rnr_retry_count)
 		fake_complain("%s: no retries where there is no receive", call);
 	check_depths(id, param, call);

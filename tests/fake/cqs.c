@@ -88,12 +88,12 @@ int ibv_destroy_cq(struct ibv_cq *pub)
 	struct fake_cq *cq = fake_of(struct fake_cq, pub);
 
 	if (cq->unacked)
-		fake_complain("ibv_destroy_cq: it would wait for ever: CQ %u has %u events that "
+		fake_complain("ibv_destroy_cq: it would wait forever: CQ %u has %u events that "
 			      "are not acked",
 			      cq->object.number, cq->unacked);
 	if (cq->unacked_async)
 		fake_complain(
-			"ibv_destroy_cq: it would wait for ever: an asynchronous event of CQ %u "
+			"ibv_destroy_cq: it would wait forever: an asynchronous event of CQ %u "
 			"is not acked",
 			cq->object.number);
 	fake_drop_async(&cq->pub);

@@ -40,7 +40,7 @@ enum fake_records {
 enum fake_lock {
 	FAKE_FREE,
 	FAKE_TAKEN,   /* by another client, for a while; */
-	FAKE_KEPT,    /* ... for ever; a client that counts does not release it */
+	FAKE_KEPT,    /* ... forever; a client that counts does not release it */
 	FAKE_STOLEN,  /* another client takes it while the program has it, */
 	FAKE_IGNORED, /* or counts without it */
 };
@@ -83,7 +83,7 @@ struct fake_config {
 	bool stays;      /* ... the first says nothing, and stays; it does not count for in_turn */
 	unsigned int enough; /* ... but the server wants only this many; 0: all */
 	bool no_other;       /* clients that are not accepted are not replaced, */
-	bool flood;          /* or each of them is, at once, for ever */
+	bool flood;          /* or each of them is, at once, forever */
 	uint64_t count;      /* messages that each client sends, */
 	uint32_t size;       /* and their length in bytes */
 	uint32_t buffers;    /* of each side of a stream, */

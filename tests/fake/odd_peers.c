@@ -250,7 +250,7 @@ static const struct line lines[] = {
 	  .said = "no answer, or no route there",
 	  .once = true,
 	  .words = { WORK, "-q", "--timeout", "1" } },
-	{ .what = "does not wait for ever for a server's answer when it leaves",
+	{ .what = "does not wait forever for a server's answer when it leaves",
 	  .who = CLIENT | TWO_SIDED | RDMA,
 	  .config = { .mute = true, .hurried = true },
 	  .done = 1,

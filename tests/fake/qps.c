@@ -118,7 +118,7 @@ void fake_end_qp(struct fake_id *id, const char *call)
 	fake_check_rnr_timer(qp);
 	if (qp->unacked)
 		fake_complain(
-			"%s: it would wait for ever: an asynchronous event of QP %u is not acked",
+			"%s: it would wait forever: an asynchronous event of QP %u is not acked",
 			call, qp->object.number);
 	fake_drop_async(&qp->pub);
 	while (take(&qp->sends) || take(&qp->receives))

@@ -41,7 +41,7 @@ int ibv_destroy_srq(struct ibv_srq *pub)
 	struct fake_srq *srq = fake_of(struct fake_srq, pub);
 
 	if (srq->unacked)
-		fake_complain("ibv_destroy_srq: it would wait for ever: an event of SRQ %u is not "
+		fake_complain("ibv_destroy_srq: it would wait forever: an event of SRQ %u is not "
 			      "acked",
 			      srq->object.number);
 	fake_drop_async(pub);

@@ -120,7 +120,7 @@ class Seen:
         return seen
 
 
-# What destroys an id waits for ever if the driver has lost a reference to it; SIGKILL does not end it.
+# What destroys an id waits forever if the driver has lost a reference to it; SIGKILL does not end it.
 HANGS = re.compile(r"\b(cm_destroy_id)\b")
 LISTENS = "0A"  # the state, in the kernel's list of TCP sockets
 
@@ -142,7 +142,7 @@ def held_by(tasks: set[int], listed: dict[str, list[dict[str, Any]]]) -> dict[st
 
 
 def driver_hangs(stacks: list[str]) -> str:
-    """That one of a server's threads waits for ever in the kernel, or nothing."""
+    """That one of a server's threads waits forever in the kernel, or nothing."""
     found = [match[1] for match in map(HANGS.search, stacks) if match]
     return f"a thread of the server hangs in the kernel's {found[0]}, which nothing ends" if found else ""
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the stage tests: a peer that is killed. The other side must not wait for ever: it ends
+ * Place: the stage tests: a peer that is killed. The other side must not wait forever: it ends
  * without --timeout if the stage promises to notice, and with --timeout in the other stages.
  */
 #include <signal.h>

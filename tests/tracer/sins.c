@@ -37,7 +37,7 @@ static void cm_event(int guilty)
 	must(!rdma_disconnect(pair.client.id), "rdma_disconnect");
 	event = next_event(&pair, RDMA_CM_EVENT_DISCONNECTED);
 	if (guilty)
-		exit(0); /* rdma_destroy_id would wait for ever */
+		exit(0); /* rdma_destroy_id would wait forever */
 	rdma_ack_cm_event(event);
 	pair_disconnect(&pair);
 }
@@ -58,7 +58,7 @@ static void cq_event(int guilty)
 	pair_connect(&pair, address);
 	one_by_event();
 	if (guilty)
-		exit(0); /* ibv_destroy_cq would wait for ever */
+		exit(0); /* ibv_destroy_cq would wait forever */
 	ibv_ack_cq_events(pair.server.cq, 1);
 	pair_disconnect(&pair);
 }

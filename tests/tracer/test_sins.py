@@ -25,7 +25,7 @@ SINS = (
 )
 NOT_ON = {("iWARP", "rnr")}  # it has no RNR: the connection dies
 ALSO = {"async-event": {"cq-overrun"}}  # how the event is brought about
-# Who has left an event must not destroy what it is of: that would wait for ever.
+# Who has left an event must not destroy what it is of: that would wait forever.
 ALSO_GUILTY = {s: {"leak"} for s in ("cm-event", "cq-event", "async-event", "cq-overrun")}
 
 

@@ -134,7 +134,7 @@ void before_ibv_destroy_cq(struct call *call, struct ibv_cq *cq)
 	if (object->got > object->acked && !call->inner)
 		accuse(SORT_CQ_EVENT, call_moment(call),
 		       "cq%u is destroyed while %d of its %d events are not acked: ibv_destroy_cq waits "
-		       "for them, for ever",
+		       "for them, forever",
 		       object->number, (int)(object->got - object->acked), (int)object->got);
 }
 
