@@ -25,8 +25,8 @@ extern struct our_blast_options {
 #define OUR_CREDIT_SENDS  8 /* the most that an agent has on their way */
 
 /*
- * After this much silence an agent returns the rest of a batch: a client whose time (-D) is over
- * waits for it. Much longer than the pause between messages, or there would be no batches.
+ * After this much silence an agent returns the rest of a batch, for which a client waits when its
+ * time (-D) is over. Much longer than the pause between messages, or there would be no batches.
  */
 #define OUR_IDLE_NS (OUR_NS_PER_S / 50)
 
@@ -100,8 +100,8 @@ int our_setup_credits(struct our_control *control, struct our_blast *blast, uint
 void our_unsetup_credits(const struct our_control *control, struct our_blast *blast);
 
 /*
- * Client: posts the receive of a slot; of all of them, for as many credit messages as can ever be on their
- * way: one for each buffer. Return 0 or a failed post.
+ * Client: posts the receive of a slot; of all slots, one for each buffer. Return 0 or a failed
+ * post.
  */
 int our_post_credit_recv(struct our_control *client, const struct our_blast *blast, uint32_t slot);
 int our_post_credit_recvs(struct our_control *client, const struct our_blast *blast);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * blast-sr-2: work requests in chains. One call of ibv_post_send or ibv_post_recv takes all that
- * are linked, with one doorbell, which may be a system call. If a call fails, the work requests before
- * *bad_wr are posted, and those after it are not. That ends the connection: nothing is posted again,
- * and *bad_wr is not looked at. See blast.h.
+ * are linked, with one doorbell, which may be a system call. If a call fails, the work requests
+ * before *bad_wr are posted, and the rest are not. That ends the connection, so *bad_wr does not
+ * matter. See blast.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ int our_post_recv_chain(struct our_control *agent, struct our_blast *blast, uint
 	return post_chains(agent, blast, n, post_recvs);
 }
 
-/* The first elements are a byte longer if the size cannot be divided. */
+/* The first elements are a byte longer if the size is not a multiple. */
 static void setup_pieces_of(struct our_control *control, struct our_buffer *buffer,
 			    struct ibv_sge *sges)
 {

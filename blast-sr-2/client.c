@@ -104,10 +104,10 @@ static int take(struct our_control *client, struct our_blast *blast,
 }
 
 /*
- * With --rate: whether the server has sent something, or need not. Until a batch is full it may
- * send nothing although messages arrive. If messages are so far apart that it returns the credits
- * of each (OUR_IDLE_NS), only credits count: the next message being due does not, and neither does
- * a completed send, which its device acknowledges. If it owes no credits, it has nothing to send.
+ * With --rate: whether the server has sent something, or need not: until a batch is full, or if it
+ * owes no credits. If messages are so far apart that it returns the credits of each (OUR_IDLE_NS),
+ * only credits count, not that the next message is due or a send has completed, which the server's
+ * device acknowledges.
  */
 static bool is_heard(const struct our_control *client, struct our_blast *blast)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * blast-sr-2: credits. The client may have as many messages under way as the agent has receives
- * posted; the agent says how many it has posted again. What a peer sends is checked. See blast.h.
+ * posted; the agent says how many it has posted again. Checks what a peer sends. See blast.h.
  */
 #include <endian.h>
 #include <errno.h>

@@ -88,7 +88,7 @@ static uint64_t signal_every(const struct our_control *control)
  * only three credit messages, and a fourth that found none would end an iWARP connection. That our
  * send completed does not prove that the client has posted its receive again; what we received from
  * the client does. With batches of at least half the buffers, and a smaller one only for the last
- * message of all (may_return), there are never more than three, and nothing has to be counted:
+ * message of all (may_return), there are never more than three:
  *
  * Let the client have n buffers, and let c be the oldest credit message whose receive it has not
  * posted again. It has taken no message after c, so all that it could send is n, plus the credits

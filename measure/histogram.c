@@ -13,8 +13,8 @@ void our_histogram_reset(struct our_histogram *histogram)
 }
 
 /*
- * A value below 2 * HALF is its own bucket. A larger one is shifted right until it is in HALF .. 2
- * * HALF - 1, and each shift adds HALF buckets.
+ * A value below 2 * HALF is its own bucket. A larger one is shifted right into HALF .. 2 * HALF -
+ * 1, and each shift adds HALF buckets.
  */
 static unsigned int bucket_of(uint64_t value)
 {

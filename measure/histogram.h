@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A histogram of times in fixed memory, for any number of values, each kept to within one percent.
- * Each small value has its own bucket. Above that, each power of two is divided into the same
- * number of equal buckets, so that the relative error is the same everywhere.
+ * Each small value has its own bucket. Above that, each power of two has the same number of equal
+ * buckets, so the relative error is the same everywhere.
  */
 #ifndef OUR_HISTOGRAM_H
 #define OUR_HISTOGRAM_H

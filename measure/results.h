@@ -30,9 +30,9 @@ enum our_results_form {
 };
 
 /*
- * Writes `statistics` of `run` to stdout, in the form wanted. To be called after
- * our_statistics_end. Returns 0, or the errno value of a stdout that cannot be written to,
- * reported. Any thread: the results of different runs are not mixed.
+ * Writes `statistics` of `run` to stdout, in the form wanted, after our_statistics_end. Returns 0,
+ * or the errno value of a stdout that cannot be written to, reported. Any thread: the results of
+ * different runs do not mix.
  */
 int our_show_results(const struct our_measured *run, const struct our_statistics *statistics,
 		     enum our_results_form form);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One run of messages over one connection: how many, when, and what was measured. It is what these
- * programs know of a connection, and the library does not. Nothing here depends on the verbs that
- * move a message. The connection's own thread.
+ * One run of messages over one connection: how many, when, and what was measured. The library does
+ * not know it, and it does not depend on the verbs that move a message. The connection's own
+ * thread.
  */
 #ifndef OUR_RUN_H
 #define OUR_RUN_H
@@ -57,8 +57,8 @@ void our_destroy_run(struct our_control *control);
 void our_limit_wait(struct our_run *run, uint64_t now_ns);
 
 /*
- * Prepares the statistics: see our_statistics_prepare. To be called before the first message; by a
- * client when it is connected, because the time of -D begins here, after which it gives up.
+ * Prepares the statistics: see our_statistics_prepare. Call it before the first message; in a
+ * client when it is connected, because the time of -D, after which it gives up, begins here.
  */
 void our_prepare_run(struct our_run *run);
 
@@ -69,8 +69,8 @@ void our_start_measuring(struct our_run *run);
 void our_take_counters(struct our_run *run);
 
 /*
- * Client: prepares the statistics, and a run of messages that go one after the other. To be called
- * once connected.
+ * Client: prepares the statistics, and a run of messages that go one after the other. Call it when
+ * connected.
  */
 void our_begin_run(struct our_run *run);
 
@@ -87,15 +87,15 @@ bool our_wants_message(struct our_run *run);
 int our_await_turn(struct our_run *run);
 
 /*
- * The message is about to be sent; it has come back. One that was due while the message before it was
- * still under way counts from when it was due, because at a fixed rate it was waiting, too.
+ * The message is about to be sent; it has come back. One that was due while the message before it
+ * was still under way counts from when it was due, because it was waiting, too.
  */
 void our_start_clock(struct our_run *run);
 void our_stop_clock(struct our_run *run);
 
 /*
  * Agent: prepares the statistics, and measures from here on if there is no warm-up; limits the wait
- * for the first message. To be called before the connection is established.
+ * for the first message. Call it before the connection is established.
  */
 void our_begin_answers(struct our_run *run);
 
@@ -127,7 +127,7 @@ int our_end_run(struct our_run *run, int ret);
  * CM said so, for which it may wait a little: a flush alone may have another cause.
  *
  * Returns 0; EINTR when the program was asked to stop, and nothing worse happened; otherwise `ret`,
- * reported by now. Sets control->complete. To be called by the connection's own thread.
+ * reported by now. Sets control->complete.
  */
 int our_judge_end(struct our_run *run, int ret, uint64_t messages);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How a run of messages has ended, and what the user is told of it. See run.h.
+ * How a run of messages has ended, and what to tell the user. See run.h.
  */
 #include <errno.h>
 #include <inttypes.h>

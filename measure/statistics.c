@@ -18,11 +18,10 @@ static uint64_t timeval_us(struct timeval time)
 }
 
 /*
- * Soft-RDMA moves the bytes in softirqs and kernel threads, which are not charged to the process.
- * Only the machine's own count, the first line of /proc/stat (see proc(5)), includes them. Its busy
- * columns are sampled at the tick, and miss work that begins and ends between two ticks. Idle time
- * is counted exactly if the kernel stops the tick of an idle CPU (CONFIG_NO_HZ_IDLE, as in all
- * distributions). So busy is what was not idle.
+ * Soft-RDMA moves the bytes in softirqs and kernel threads, which Linux does not charge to the
+ * process. Only the first line of /proc/stat (see proc(5)) includes them. Its busy columns are
+ * sampled at the tick, and miss work between two ticks. Idle time is exact if the kernel stops the
+ * tick of an idle CPU (CONFIG_NO_HZ_IDLE, as in all distributions). So busy is what was not idle.
  */
 static void read_machine_use(struct our_cpu_use *use)
 {
@@ -89,9 +88,9 @@ static void forget_warm_up(struct our_statistics *statistics)
 }
 
 /*
- * Reading /proc/stat takes long enough to be seen in a short run. Therefore it is read outside of
- * the interval, with a clock of its own. The process's count begins after the interval begins and
- * ends before it ends, so that one thread never has more CPU time than elapsed time.
+ * Reading /proc/stat takes long enough to show in a short run: do it outside of the interval, with
+ * a clock of its own. The process's count lies within the interval, so one thread never has more
+ * CPU time than elapsed time.
  */
 void our_statistics_start(struct our_statistics *statistics)
 {

@@ -62,8 +62,8 @@ struct our_statistics {
 void our_statistics_prepare(struct our_statistics *statistics, uint64_t count, uint64_t size);
 
 /*
- * Also measures a stream. To be called after our_statistics_prepare; `stream` belongs to the
- * caller, and must outlive the last use of `statistics`.
+ * Also measures a stream. Call it after our_statistics_prepare; `stream` belongs to the caller, and
+ * must outlive the last use of `statistics`.
  */
 void our_statistics_add_stream(struct our_statistics *statistics,
 			       struct our_stream_statistics *stream);

@@ -10,8 +10,8 @@
 #include "ping-sr-0/ping.h"
 
 /*
- * Exchanges messages with an accepted client. The client ends the connection when it has everything. If
- * we left first, our last message could be lost on the way to it.
+ * Exchanges messages with an accepted client, which disconnects when it has everything. If we left
+ * first, our last message could be lost.
  */
 static int our_agent_operation(struct our_control *agent)
 {

@@ -89,8 +89,8 @@ int our_ping_client(struct our_control *client, struct sockaddr *server)
 		goto out_unsetup_qp;
 	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
 	/*
-	 * ibv_post_recv, before the connection: a message that finds no receive is refused (RoCE:
-	 * RNR) or ends the connection (iWARP).
+	 * ibv_post_recv, before the connection: a message without a receive is refused (RoCE: RNR)
+	 * or ends the connection (iWARP).
 	 */
 	ret = our_post_recv(client, OUR_RECV_BUFFER);
 	if (ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-0: the simplest way to wait for the connection manager: the calls wait. An id that is
- * created without an event channel is synchronous: each CM call blocks until its event is there,
- * and leaves that event in cm_id->event.
+ * ping-sr-0: the simplest way to wait for the connection manager: the calls wait. An id without an
+ * event channel is synchronous: each CM call blocks until its event comes, and leaves it in
+ * cm_id->event.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,8 +55,8 @@ static int end_cm_call(const struct our_control *control, int called)
 }
 
 /*
- * Looks at the event that ended a call, and waits for the next one as long as it is an event to be
- * ignored. librdmacm acks the last one, at the id's next call or when the id is destroyed.
+ * Looks at the event that ended a call, and waits for the next one while it is one to ignore.
+ * librdmacm acks the last one, at the id's next call or when the id is destroyed.
  */
 static int await_own_event(struct our_control *control, int called)
 {
@@ -168,8 +168,8 @@ static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 }
 
 /*
- * The same for a side that has not called rdma_disconnect. It may take the event that the call
- * would wait for, so from now on the call must not block.
+ * The same for a side that has not called rdma_disconnect. It may take the event that this call
+ * would wait for, so the call must not block afterwards.
  */
 static int await_end(struct our_control *control, uint64_t until_ns)
 {
@@ -178,7 +178,7 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 	return wait_for_end(control, until_ns);
 }
 
-/* Says once what the program waits for, if nothing has come since the last look. */
+/* Reports once what the program waits for, if nothing has come since the last look. */
 static int idle(struct our_control *control, uint64_t now_ns)
 {
 	struct our_run *run = our_run_of(control);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-0: waits for completions by asking the CQ again and again (busy polling). This gives the
- * shortest round trip, and takes a whole CPU.
+ * ping-sr-0: waits for completions by polling the CQ all the time (busy polling): the shortest
+ * round trip, and a whole CPU.
  */
 #include "common/connection_management.h"
 #include "common/waiting.h"

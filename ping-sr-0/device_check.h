@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a device must be able to do for what the user has typed, or a client asks for.
+ * Whether a device can do what the user has typed, or a client asks for.
  */
 #ifndef OUR_DEVICE_CHECK_H
 #define OUR_DEVICE_CHECK_H

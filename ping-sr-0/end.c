@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The end of an agent's run: its client leaves when it has everything or its time is over, and has sent
- * no more than it had said. What it was admitted with is returned.
+ * The end of an agent's run: its client leaves when it has everything or its time is over, having
+ * sent no more than it had said. The agent returns what it was admitted with.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -35,8 +35,8 @@ int our_await_client_message(struct our_control *agent, struct our_completion *c
 }
 
 /*
- * After the last message a receive is still posted: reports it if the client has used it. All other
- * completions are of sends, which no longer matter, whatever their status.
+ * After the last message a receive is still posted: reports it if the client has used it. Sends no
+ * longer matter, whatever their status.
  */
 int our_check_for_more(struct our_control *agent)
 {

@@ -86,9 +86,9 @@ static int send_back(struct our_control *agent, struct our_echo *echo)
 }
 
 /*
- * A message is sent back when it has arrived and the one before it has left its buffer; either
- * completion may come first. The agent does not wait for the send of the last message. The client
- * disconnects once it has everything, and this says more than the completion would.
+ * Sends a message back when it has arrived and the one before it has left its buffer; either
+ * completion may come first. Nobody waits for the last send: the client's disconnect says more than
+ * its completion would.
  */
 int our_ping_react(struct our_control *agent, void *state, const struct our_completion *completion)
 {

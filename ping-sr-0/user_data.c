@@ -10,10 +10,7 @@
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
-/*
- * Odd and irregular, so that words of neighbouring places and messages rarely have a byte in
- * common.
- */
+/* Odd and irregular, so that neighbouring words and messages rarely have a byte in common. */
 #define MESSAGE_STEP 0x9e3779b97f4a7c15ull
 #define WORD_STEP    0xd1342543de82ef95ull
 

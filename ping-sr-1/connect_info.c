@@ -56,7 +56,7 @@ static void tell(struct our_control *control, struct rdma_conn_param *param)
 		.n_data_buffers = run->n_data_buffers,
 	};
 
-	/* The private data must outlive the call: the CM may have to send the request again. */
+	/* The private data must outlive the call: the CM may send the request again. */
 	our_encode_connect_info(&info, control->private_data);
 	param->private_data = control->private_data;
 	param->private_data_len = OUR_CONNECT_INFO_LENGTH;
@@ -110,8 +110,8 @@ static int take(struct our_control *control, const struct our_cm_event *request)
 	run->count = info.count;
 	run->data_size = (uint32_t)info.data_size;
 	/*
-	 * Only a stream has buffers, and checks them: a number that does not fit here is more than
-	 * it takes.
+	 * Only a stream has buffers, and checks them: a number that does not fit here is over its
+	 * limit.
 	 */
 	run->n_data_buffers = info.n_data_buffers < UINT32_MAX ? (uint32_t)info.n_data_buffers
 							       : UINT32_MAX;

@@ -63,8 +63,7 @@ static bool has_extension(const uint8_t *data, size_t length)
 }
 
 /*
- * The rest must be our extension, complete. A higher version has more fields after those that we
- * know, which are ignored.
+ * The rest must be our extension, complete. A higher version has more fields after ours: ignored.
  */
 static int check_extension(const uint8_t *data, size_t length)
 {

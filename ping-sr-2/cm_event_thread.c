@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-2: the thread that waits at the event channel. It copies what is needed of each event,
- * acks the event, and wakes the thread that waits for it. A peer that leaves is noticed although no
- * call asked. See cm_events.h.
+ * ping-sr-2: the thread that reads the event channel. It copies each event, acks it, and wakes the
+ * thread that waits for it. So it notices a peer that leaves although no call asked. See
+ * cm_events.h.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,8 +24,8 @@ static void disconnect_now(struct our_control *control)
 }
 
 /*
- * With the lock held. Does what cannot wait until a thread takes the event off the queue. That
- * thread decides what the event means.
+ * With the lock held: does what cannot wait until a thread takes the event off the queue and
+ * decides what it means.
  */
 static void handle_event(struct our_control *control, struct our_queued_event *queued)
 {

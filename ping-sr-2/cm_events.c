@@ -41,8 +41,8 @@ static int create(struct our_control *control)
 		goto err_free_events;
 	}
 	/*
-	 * An event disappears with its id: the thread must not block for one that was there a
-	 * moment ago.
+	 * Destroying an id discards its events, so a readable channel may turn out empty: never
+	 * block.
 	 */
 	if (fcntl(control->cm_channel->fd, F_SETFL, O_NONBLOCK)) {
 		ret = our_tell_error(control->config, "fcntl", errno, NULL);

@@ -34,9 +34,8 @@ struct our_cm_events {
 };
 
 /*
- * Starts the thread that reads control->cm_channel. Returns 0 or an errno value, reported.
- * our_end_cm_event_thread ends and joins it, at any moment; to be called before the channel is
- * destroyed.
+ * Starts the thread that reads control->cm_channel. Returns 0 or an errno value, reported. Call
+ * our_end_cm_event_thread, which ends and joins it at any moment, before the channel is destroyed.
  */
 int our_create_cm_event_thread(struct our_control *control);
 void our_end_cm_event_thread(struct our_control *control);
@@ -49,8 +48,8 @@ static inline struct our_cm_events *our_cm_events_of(const struct our_control *c
 #define OUR_MAX_REQUESTS 64 /* waiting to be taken: the thread refuses further ones */
 
 /*
- * Listener: refuses all connect requests that were not taken, and all that come from now on,
- * because there are enough clients. The thread does so, and the caller need not wait.
+ * Listener: has the thread refuse all connect requests not yet taken, and all that come from now
+ * on, because there are enough clients. Does not wait.
  */
 void our_refuse_requests(struct our_control *listener);
 

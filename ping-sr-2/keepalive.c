@@ -11,15 +11,14 @@
 #include "ping-sr-2/keepalive.h"
 
 /*
- * To answer. soft-RoCE itself gives up before, after 16 s (docs/drivers.md), and its message says
- * more.
+ * To answer. soft-RoCE gives up earlier, after 16 s (docs/drivers.md), and its message says more.
  */
 #define LIMIT_S 20
 
 /*
  * soft-iWARP ends the connection if a READ of no bytes meets a message of the peer
- * (docs/drivers.md). After a loss both arrive together. With three times the silence, TCP has
- * repeated what was lost, and the peer has been heard, unless the network is down for longer.
+ * (docs/drivers.md). After a loss both arrive together. After three times the silence, TCP has
+ * repeated what was lost, unless the network is down for longer.
  */
 #define SILENCES_BEFORE_READ 3
 

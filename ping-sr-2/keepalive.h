@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-2: a host that dies sends nothing, and a side that waits for it sends nothing either, so
- * it would never notice. Therefore, after a time of silence, the device is given something to send.
- * For implementations of our_keep_waiting; the connection's own thread.
+ * it would never notice. Therefore, after a time of silence, it posts something to send. For
+ * implementations of our_keep_waiting; the connection's own thread.
  */
 #ifndef OUR_KEEPALIVE_H
 #define OUR_KEEPALIVE_H
@@ -12,17 +12,17 @@
 extern const struct our_option our_keepalive_options[]; /* --keepalive */
 
 /*
- * Makes room for a keepalive in the queues, and starts the time. To be called before the QP is set
- * up. Cannot fail.
+ * Makes room for a keepalive in the queues, and starts the time. Call it before the QP is set up.
+ * Cannot fail.
  */
 void our_start_keepalive(struct our_control *control);
 
 /*
- * To be called while nothing arrives. After --keepalive seconds of silence, reads asynchronous
- * events, and posts a request that moves no bytes and that the peer's device answers, whatever the
- * peer's program does; on iWARP after three times as long. At most one is under way. If it fails,
- * its completion shows it (see our_take_out_keepalive); if it is not answered for long, this
- * function returns an error.
+ * Call it while nothing arrives. After --keepalive seconds of silence, reads asynchronous events,
+ * and posts a request that moves no bytes and that the peer's device answers, whatever the peer's
+ * program does; on iWARP after three times as long. At most one is under way. If it fails, its
+ * completion shows it (see our_take_out_keepalive); if it is not answered for long, this function
+ * returns an error.
  *
  * Returns 0; EHOSTUNREACH, the peer's host does not answer; EIO, an asynchronous event has ended
  * the connection; ECONNRESET or another errno value, as our_judge_post does. All except ECONNRESET

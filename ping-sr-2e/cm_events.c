@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-2e: waits for the connection manager with an event channel of our own. Each CM call
- * returns at once, and its result comes later as an event, which is awaited right after the call.
- * Between the calls the channel is not read.
+ * returns at once; the program waits for the event with its result right after the call, and reads
+ * the channel at no other time.
  */
 #include <errno.h>
 #include <poll.h>
@@ -91,8 +91,8 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	/*
-	 * The id shares the listener's channel. There the listener would get this client's
-	 * disconnect while it waits for the next client's request.
+	 * The id shares the listener's channel, where the listener would get this client's
+	 * disconnect while it waits for the next request.
 	 */
 	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-3: sleeps until there is a completion. A completion channel reports when there is
- * something in the CQ; until then other programs can use the CPU.
+ * ping-sr-3: sleeps until a completion channel reports a completion; until then other programs can
+ * use the CPU.
  */
 #include <errno.h>
 #include <poll.h>
@@ -64,8 +64,8 @@ static int take_cq_event(const struct our_control *control, struct our_comp_chan
 }
 
 /*
- * ibv_get_cq_event alone would sleep, too, and save a call. But when the peer is lost it wakes up
- * only if posted work is flushed, and soft-iWARP does not flush what is posted after the loss.
+ * ibv_get_cq_event alone would sleep, too, and save a call. But after the loss of the peer only a
+ * flush wakes it, and soft-iWARP does not flush what is posted later.
  */
 int our_wait_for_notification(struct our_control *control, struct our_comp_channel *channel)
 {
@@ -117,9 +117,9 @@ static void destroy_cq(struct our_control *control)
 
 /*
  * An event announces only the first completion after the arming. So: drain the CQ, arm it, poll
- * once more for completions that came between the two, and only then sleep. While there is
- * something to do the CQ is not armed, which saves the device an interrupt and us an event. What the
- * peer sent before it left may be in the CQ, and its event late: then we poll once more, too.
+ * once more for completions that came between the two, and only then sleep. While busy, do not arm
+ * the CQ: that saves the device an interrupt and us an event. What the peer sent before it left may
+ * be in the CQ, and its event late: then we poll once more, too.
  */
 static int await(struct our_control *control)
 {

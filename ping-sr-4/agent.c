@@ -42,10 +42,7 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 		ret = our_report_error("calloc", ENOMEM, "a client is refused");
 		goto err_turn_away;
 	}
-	/*
-	 * The id stays on the listener's channel: there is only one reader, which knows whose each
-	 * event is.
-	 */
+	/* The id stays on the listener's channel, which has only one reader. */
 	agent->control = control;
 	agent->state = agent + 1;
 	control->agent = agent;

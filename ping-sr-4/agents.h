@@ -34,9 +34,8 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 		    struct our_agent **agent);
 
 /*
- * Reacts to the completions that there are, at most OUR_AGENT_BUDGET of them. Returns 0, when there
- * are no more and the CQ is armed, or agent->more is set; or an errno value that ends the agent,
- * reported unless it is ECONNRESET.
+ * Reacts to at most OUR_AGENT_BUDGET completions. Returns 0, and the CQ is empty and armed, or
+ * agent->more is set; or an errno value that ends the agent, reported unless it is ECONNRESET.
  */
 int our_drain_agent(struct our_agent *agent);
 

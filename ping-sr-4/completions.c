@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-sr-4: waits for completions with a non-blocking completion channel: in one poll() together
- * with everything else.
+ * ping-sr-4: waits for completions with a non-blocking completion channel, in one poll() with
+ * everything else.
  */
 #include <errno.h>
 #include <stdlib.h>

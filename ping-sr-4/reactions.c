@@ -115,9 +115,9 @@ int our_handle_completions(struct our_server *server, size_t device)
 {
 	const struct our_shared_channel *channel = &server->comp_channels.of[device];
 	/*
-	 * The poll found at most one event of each CQ, because a CQ makes no other before it is
-	 * armed again. This number, and not until there is none: with one client that saves a call
-	 * per message.
+	 * The poll found at most one event of each CQ, which makes no other before it is armed
+	 * again. To stop at this number, not at an empty channel, saves a call per message with one
+	 * client.
 	 */
 	unsigned int left = channel->users;
 	struct our_control *control = NULL;

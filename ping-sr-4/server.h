@@ -39,33 +39,32 @@ int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *
 int our_handle_cm_event(struct our_server *server);
 
 /*
- * Takes the events of one of the completion channels, number `device`: as many as the last poll
- * could find there, and handles what they announce. Each device has a budget of its own, so no
- * client waits because those of another device have more and more to say. Returns 0, or an errno
- * value that ends the server, reported.
+ * Takes the events of completion channel number `device`, as many as the last poll could find
+ * there, and handles what they announce. Each device has its own budget, so busy clients of one
+ * device hold up no client of another. Returns 0, or an errno value that ends the server, reported.
  */
 int our_handle_completions(struct our_server *server, size_t device);
 
 /*
  * Looks after all agents: continues those that have not polled all completions yet, and ends those
  * whose clients have been silent for --timeout, whose hosts are dead, or whose answers are overdue.
- * Silent or overdue is who was so when the last poll began: what it found has been handled. The time
- * since then the server may have spent itself, with the request of another client.
+ * Judges as of the beginning of the last poll, whose events have been handled: the server itself
+ * may have spent the time since, with another client's request.
  *
  * Returns the time, by our_now_ns, at which this must be done again; UINT64_MAX: never.
  */
 uint64_t our_look_after_agents(struct our_server *server);
 
 /*
- * Ends an agent, because of `ret`: see our_end_agent. It is freed now, or, if its client has yet to
- * answer, when it is ended for the second time.
+ * Ends an agent, because of `ret`: see our_end_agent. Frees it, or, if its client has yet to
+ * answer, leaves that to the second call.
  */
 void our_end_and_forget(struct our_agent *agent, int ret);
 
 /*
  * An agent has ended by itself, with `ret`. After a flush, the event with the reason may already be
- * in the channel, or, if a flush may be early, on its way. Until it is read it is not known which
- * side has left.
+ * in the channel, or, if a flush may be early, on its way. Until then nobody knows which side has
+ * left.
  */
 void our_end_by_itself(struct our_agent *agent, int ret);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-5: measures the cost of a wake-up, with a thread that sleeps until another writes to it.
- * There is a pause before each write, so that the CPU sleeps, too, as it does while the program
- * waits for messages. See spin.h.
+ * A pause before each write lets the CPU sleep, too, as it does while the program waits for
+ * messages. See spin.h.
  */
 #include <errno.h>
 #include <poll.h>
@@ -47,10 +47,9 @@ static int compare_times(const void *a, const void *b)
 }
 
 /*
- * The program may start beside others that keep all CPUs busy. A thread that then waits for a CPU
- * has not become more expensive to wake. So each time is written only after the last one was
- * answered, or one long wait would count for all; and the result is not what most wake-ups took,
- * but what the fastest quarter did not exceed.
+ * Beside programs that keep all CPUs busy, a thread also waits for a CPU, which does not make it
+ * more expensive to wake. So write only after the last answer, or one long wait would count for
+ * all; and take what the fastest quarter did not exceed.
  */
 static uint64_t measure(int fd)
 {

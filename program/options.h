@@ -124,7 +124,7 @@ void our_add_options(struct our_program *program, const struct our_option *optio
  * Returns 0: go on, and call our_unprocess_options at the end; ECANCELED: --help or --version has
  * been answered on stdout; EINVAL: wrong usage, reported; EAGAIN: the name service failed,
  * reported. In all cases except the first there is nothing to undo: exit with
- * our_options_exit_status. To be called once, from main, before any other thread runs.
+ * our_options_exit_status. Call it once, from main, before any other thread runs.
  */
 int our_process_options(int argc, char **argv, const struct our_program *program,
 			struct our_options *options);

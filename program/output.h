@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Output that never blocks, for a program that serves many clients from one thread and must not
- * wait for a slow reader of its stdout or stderr. What is printed is kept in memory, and written
- * when the reader takes it. Output beyond OUR_OUTPUT_LIMIT is dropped, and counted. One thread.
+ * wait for a slow reader of its stdout or stderr. Keeps what is printed in memory until the reader
+ * takes it; drops and counts what is beyond OUR_OUTPUT_LIMIT. One thread.
  */
 #ifndef OUR_OUTPUT_H
 #define OUR_OUTPUT_H

@@ -9,8 +9,8 @@
 #include <stdarg.h>
 
 /*
- * Sets the name that starts each line on stderr, for example "ping-sr-0/client". The string is
- * kept, not copied. To be called once, first thing in main.
+ * Sets the name that starts each line on stderr, for example "ping-sr-0/client". Keeps the string,
+ * without a copy. Call it once, first thing in main.
  */
 void our_set_program_name(const char *name);
 const char *our_program_name(void);

@@ -15,7 +15,7 @@
 
 /*
  * Waits until write(2) does not block, or fails. Returns false if the program is to leave before.
- * The wait is not one in write(2), because a signal may interrupt another thread than this one.
+ * Does not wait in write(2), because a signal may interrupt another thread than this one.
  */
 static bool await_reader(void)
 {

@@ -15,11 +15,11 @@
  * the program has been asked to stop or our_limit_calls is in force. No other function may call
  * alarm(2).
  *
- * SIGPIPE is ignored: the failed write reports the error. What is printed to stdout is not lost
- * when a signal interrupts the write: see program/stdout.h.
+ * Ignores SIGPIPE: the failed write reports the error. A signal that interrupts a write to stdout
+ * loses nothing: see program/stdout.h.
  *
  * Returns 0, and our_ignore_signals undoes it; or an errno value of sigaction(2), eventfd(2) or
- * fopencookie(3), reported. To be called once, from main, before any other thread runs.
+ * fopencookie(3), reported. Call it once, from main, before any other thread runs.
  */
 int our_catch_signals(void);
 

@@ -14,15 +14,15 @@ enum our_trace_level {
 };
 
 /*
- * Executes this program with the same arguments under verbs-trace, in the same process; each line of
- * the trace begins with our_program_name(). Returns 0 if there is nothing to do, because `level` is
- * OUR_TRACE_NOTHING or because the program has already been executed in this way. Returns EINVAL if
- * verbs-trace cannot be executed, reported with the remedy; ENOMEM, reported. To be called from main,
+ * Executes this program with the same arguments under verbs-trace, in the same process; each line
+ * of the trace begins with our_program_name(). Returns 0 if there is nothing to do, because `level`
+ * is OUR_TRACE_NOTHING or because the program has already been executed in this way. Returns EINVAL
+ * if verbs-trace cannot be executed, reported with the remedy; ENOMEM, reported. Call it from main,
  * before there is another thread or a descriptor.
  *
- * The tool is the file that the environment variable VERBS_TRACE_TOOL names. Without it, it is looked
- * for where it was when the program was built (the macro OUR_VERBS_TRACE), and near the program: in the
- * directory verbs-trace/ of this project, or beside the program.
+ * The tool is the file that the environment variable VERBS_TRACE_TOOL names; otherwise where it was
+ * when the program was built (the macro OUR_VERBS_TRACE), or in the directory verbs-trace/ of this
+ * project, or beside the program.
  */
 int our_trace(enum our_trace_level level, int argc, char **argv);
 

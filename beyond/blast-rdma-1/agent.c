@@ -10,9 +10,7 @@
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
 
-/*
- * A depth is what each side can do at most: a limit of the device is no reason to refuse a client.
- */
+/* A depth is the most that each side can do: the device's limit is no reason to refuse a client. */
 static int learn_depth(struct our_control *agent)
 {
 	struct ibv_device_attr device;

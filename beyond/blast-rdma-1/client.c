@@ -154,7 +154,7 @@ static int move_messages(struct our_control *client, struct our_write_stream *st
 		our_count_messages(run, stream->completed);
 		now_ns = our_now_ns();
 		/*
-		 * Sends no more, but waits for those under way, because the agent is told their
+		 * Sends no more, but waits for those under way, because it tells the agent their
 		 * number.
 		 */
 		if (now_ns >= deadline_ns || our_stop_requested(client->config->stop))
@@ -212,9 +212,9 @@ static int our_client_operation(struct our_control *client, struct our_write_str
 }
 
 /*
- * Without -v all messages are the same, and WRITEs read them from one place, which stays in the
- * cache, because nothing changes it. The server is told of that place with a key that gives no
- * rights. READs bring the same data each time, and all of them to one place.
+ * Without -v all messages are the same, and WRITEs read them from one place, which nothing changes.
+ * The key that the server gets for it gives no rights. READs bring the same data each time, to one
+ * place.
  */
 static int setup_stream(struct our_control *client, struct our_one_sided *one_sided)
 {

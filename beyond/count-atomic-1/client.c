@@ -62,7 +62,7 @@ static void hold_as_told(void)
 }
 
 /*
- * Reads, and writes one more: no other client may write in between. The second operation shows
+ * Reads, and writes one more: no other client may write in between; the second operation shows
  * whether one did.
  */
 static int count_guarded(struct our_control *client, struct our_one_sided *one_sided, uint64_t *was)
@@ -168,8 +168,8 @@ int our_count_client(struct our_control *client, struct sockaddr *server)
 		goto out_destroy_id;
 	our_run_of(client)->data_size = OUR_WORD_SIZE;
 	/*
-	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. The server is told of
-	 * the buffer for results, with a key that gives no rights.
+	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. The key that the
+	 * server gets for the buffer of results gives no rights.
 	 */
 	ret = our_setup_one_sided(client, &one_sided, 1, OUR_RESULT, 0);
 	if (ret)

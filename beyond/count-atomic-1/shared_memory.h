@@ -10,9 +10,9 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 
 /*
- * Sets up an agent for a client that may access the `length` bytes at `memory` with
- * `access`, which ibv_reg_mr(3) lists, and no others. The memory stays the caller's. It is
- * registered again for each client, so that a client's key is invalid after its connection.
+ * Sets up an agent for a client that may access the `length` bytes at `memory` with `access`, which
+ * ibv_reg_mr(3) lists, and no others. The memory stays the caller's. Registers it anew for each
+ * client, so that a client's key is invalid after its connection.
  *
  * Returns 0, or an errno value, reported, with nothing left behind. our_unsetup_shared_memory
  * undoes it.

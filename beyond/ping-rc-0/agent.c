@@ -24,9 +24,9 @@ static int report_one_more(const struct our_control *agent)
 }
 
 /*
- * The agent's last message must reach the client before the QP is destroyed, and a client that
- * closed the socket long ago does not report it. The completion of the send does; or its failure,
- * which is possible if the client has the message and is gone.
+ * The last message must reach the client before the QP is destroyed, and a client that closed the
+ * socket long ago does not report it. The send's completion does, or its failure, if the client has
+ * the message and is gone.
  */
 static int await_last_send(struct our_control *agent, struct our_echo *echo)
 {

@@ -78,8 +78,8 @@ int our_bare_bind(struct our_control *client, const struct sockaddr *server);
 int our_bare_connect(struct our_control *client);
 
 /*
- * Agent: reads the client's line from our_bare_of(agent)->socket, and finds the device at which it is to be
- * served; nothing of that has been set up. Returns 0 or an errno value, reported.
+ * Agent: reads the client's line from our_bare_of(agent)->socket, and finds the device for it; sets
+ * nothing up. Returns 0 or an errno value, reported.
  */
 int our_bare_take_request(struct our_control *agent);
 

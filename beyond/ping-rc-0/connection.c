@@ -110,10 +110,7 @@ int our_bare_bind(struct our_control *client, const struct sockaddr *server)
 	return ret ? ret : our_choose_device(client);
 }
 
-/*
- * What the peer has to know about us. The first packet's number should not be one that was just
- * used.
- */
+/* What the peer has to know about us. The first packet's number should not be one just used. */
 static int setup_own_end(struct our_control *control)
 {
 	struct our_bare_end *local = &our_bare_of(control)->local;
@@ -273,7 +270,9 @@ int our_bare_accept(struct our_control *agent)
 	return 0;
 }
 
-/* The peer's QP is not told that ours is gone; its process sees that the TCP connection has ended. */
+/*
+ * Nobody tells the peer's QP that ours is gone; its process sees that the TCP connection has ended.
+ */
 void our_bare_disconnect(struct our_control *control)
 {
 	control->leaving = true;

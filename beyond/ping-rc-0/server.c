@@ -28,7 +28,7 @@ static int listen_on_socket(int *listening, const struct sockaddr *address)
 	*listening = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (*listening < 0)
 		return our_report_error("socket", errno, NULL);
-	/* Remains of an earlier server's connections do not keep us from its port. */
+	/* Takes the port in spite of an earlier server's remaining connections. */
 	if (setsockopt(*listening, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
 	    (address->sa_family == AF_INET6 &&
 	     setsockopt(*listening, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))))

@@ -15,9 +15,9 @@
 #include "program/report.h"
 
 /*
- * From here on the client may write and read. Its silence means nothing, unless the user says so
- * with --timeout. If its program dies, the CM reports it; if its host dies, a keepalive does, but
- * not on iWARP (docs/drivers.md).
+ * From here on the client may write and read. Its silence means nothing, unless --timeout says so.
+ * If its program dies, the CM reports it; if its host dies, a keepalive does, but not on iWARP
+ * (docs/drivers.md).
  */
 static int admit_to_memory(struct our_control *agent, struct our_one_sided *one_sided)
 {

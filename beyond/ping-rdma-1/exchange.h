@@ -50,8 +50,8 @@ struct our_exchange {
 };
 
 /*
- * Allocates memory for the messages, and posts the receives of both. To be called after the QP is
- * created, and before the connection can bring a message.
+ * Allocates memory for the messages, and posts the receives of both, after the QP is created and
+ * before the connection can bring a message.
  *
  * Returns 0 or an errno value, reported, and there is nothing to undo. our_unsetup_exchange undoes
  * it, after the QP is flushed.
@@ -68,9 +68,8 @@ int our_tell_buffer(struct our_control *control, struct our_exchange *exchange,
 int our_tell_count(struct our_control *control, struct our_exchange *exchange, uint64_t count);
 
 /*
- * Posts the receive for the peer's count once more, because something else has taken it: a WRITE
- * with immediate data takes a receive, and does not change its memory. Returns 0, or what
- * our_judge_post returns.
+ * Posts the receive for the peer's count once more, after a WRITE with immediate data has taken it,
+ * without changing its memory. Returns 0, or what our_judge_post returns.
  */
 int our_expect_count(struct our_control *control, struct our_exchange *exchange);
 
@@ -94,8 +93,8 @@ int our_await_exchange(struct our_control *control, struct our_exchange *exchang
 
 /*
  * Returns the count that the peer has told (`told`), when `due` is expected. A program written
- * elsewhere may put it into the first four bytes, with zeros behind: see docs/protocol.md. This is
- * believed only if it is then the count that is due. Any thread.
+ * elsewhere may put it into the first four bytes, followed by zeros (docs/protocol.md): believes
+ * that only if it is then the count that is due. Any thread.
  */
 uint64_t our_read_count(uint64_t told, uint64_t due);
 

@@ -34,7 +34,7 @@ void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *on
 /*
  * Registers buffer `index` once more, alone, as *mr: with the `access` for the peer that
  * ibv_reg_mr(3) lists, and IBV_ACCESS_LOCAL_WRITE. The rest of our memory stays closed to the peer.
- * To be called after our_setup_buffers; the peer is sent the rkey of this region.
+ * Call it after our_setup_buffers; the peer gets the rkey of this region.
  *
  * Returns 0 or an errno value, reported. our_close_buffer ends the peer's access; it does nothing
  * if the buffer is not open (NULL).
@@ -93,10 +93,10 @@ int our_await_one_sided(struct our_control *client, struct our_one_sided *one_si
 int our_end_exchange(struct our_control *client, struct our_one_sided *one_sided, uint64_t count);
 
 /*
- * Agent: lets the client access the open buffer until it has sent its count, and judges how that has
- * ended: our_judge_end, and whether the count is the one that the client had announced. Sleeps
- * meanwhile: the device does the rest, without a completion here. Afterwards exchange.count is the
- * client's count. Returns as our_judge_end does, or ECONNABORTED, reported. agent.c.
+ * Agent: sleeps while the client accesses the open buffer, until it has sent its count, and judges
+ * how that has ended: our_judge_end, and whether the count is the one that the client had
+ * announced. Afterwards exchange.count is the client's count. Returns as our_judge_end does, or
+ * ECONNABORTED, reported. agent.c.
  */
 int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided);
 

@@ -29,7 +29,7 @@ static int await_flag(struct our_control *agent, struct our_watch *watch, const 
 
 /*
  * Each learns where the other's buffer is. The client may write before we know that it has our
- * description, so what is measured from the first message on begins before that is sent.
+ * description, so the measurement begins before we send that.
  */
 static int exchange_with_client(struct our_control *agent, struct our_watch *watch)
 {

@@ -65,8 +65,8 @@ static bool has_zero_byte(uint64_t word)
 
 /*
  * Where the bytes from `from` on, a multiple of eight, are still zero; `length`: nowhere. The
- * compiler does not know that the device writes them. Each look is an atomic load, so that it is
- * made anew each time, and with acquire, so that what is read after it is not older.
+ * compiler does not know that the device writes them. Each look is an atomic load, made anew each
+ * time, with acquire, so that what is read after it is not older.
  */
 static size_t find_zero(const uint8_t *data, size_t from, size_t length)
 {
@@ -194,10 +194,7 @@ int our_await_message(struct our_control *control, struct our_watch *watch)
 	return ret;
 }
 
-/*
- * The number is for a peer that wants to know which message this is; a plain WRITE has no field for
- * it.
- */
+/* The number tells the peer which message this is; a plain WRITE has no field for it. */
 int our_write_message(struct our_control *control, struct our_watch *watch, uint64_t number)
 {
 	struct ibv_send_wr *wr = &control->buffers[OUR_SEND_BUFFER].send_wr;

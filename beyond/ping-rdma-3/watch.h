@@ -36,8 +36,8 @@ static inline uint8_t our_last_byte(uint64_t number)
 void our_number_message(struct our_control *client, uint64_t number);
 
 /*
- * Makes OUR_RECV_BUFFER ready for the next message: zeros, if a message has none. To be called
- * before the peer can write it.
+ * Makes OUR_RECV_BUFFER ready for the next message: zeros, if a message has none. Call it before
+ * the peer can write.
  */
 void our_clear_memory(struct our_control *control);
 

@@ -17,9 +17,8 @@
 #define HOLD_S    2 /* limit for an echo while the pool is low */
 
 /*
- * A client that has no receive posted, or whose host is dead, does not take its echo, and the
- * buffer is not free. This does not matter until the others need the buffer. A pool that has failed
- * ends all its clients.
+ * A client that has no receive posted, or whose host is dead, does not take its echo, and keeps a
+ * buffer, which matters when the others need it. A pool that has failed ends all its clients.
  */
 static void end_holders(struct our_server *server)
 {

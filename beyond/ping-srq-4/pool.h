@@ -102,13 +102,13 @@ nfds_t our_list_pools(struct pollfd *fds);
 int our_hear_of_pools(void);
 
 /*
- * Does what those events are about: refills pools that are low, and retires those that have failed.
- * To be called last in each turn of the loop, whether or not the loop has read an event: whoever
- * waits for a connection reads the same events, and the event of an SRQ's limit comes only once.
+ * Refills pools that are low, and retires those that have failed. Call it last in each turn of the
+ * loop, whether or not the loop has read an event: whoever waits for a connection reads the same
+ * events, and the event of an SRQ's limit comes only once.
  *
- * Lowers *until_ns to the time, by our_now_ns, at which the loop must turn again, because agents
- * must return buffers that they have held for long, or end with their pool. Returns 0, or an errno
- * value that ends the server, reported.
+ * Lowers *until_ns to the time, by our_now_ns, of the loop's next turn, when agents must return
+ * buffers that they have held for long, or end with their pool. Returns 0, or an errno value that
+ * ends the server, reported.
  */
 int our_look_after_pools(uint64_t *until_ns);
 

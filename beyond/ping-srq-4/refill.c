@@ -35,7 +35,7 @@ int our_refill_pool(struct our_pool *pool)
 
 	if (pool->free)
 		ret = ibv_post_srq_recv(pool->store->srq, pool->free, &bad_wr);
-	/* A call that failed has posted those before *bad_wr: twice would be once too often. */
+	/* A call that failed has posted those before *bad_wr: never post them again. */
 	note_posted(pool, ret ? bad_wr : NULL);
 	if (ret)
 		return our_judge_post(pool->store, "ibv_post_srq_recv", ret);

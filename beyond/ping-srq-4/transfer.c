@@ -92,9 +92,9 @@ static void note_connected(struct our_control *agent)
 }
 
 /*
- * Completions of receives that the QP has taken, and that nobody has looked at, also of those that
- * failed. Why the connection ended has been reported. Before the QP is destroyed, because a device
- * may then drop the QP's completions that are left in a CQ.
+ * Completions of receives that the QP has taken, and that nobody has looked at, even failed ones.
+ * Before the QP is destroyed, because a device may then drop its completions that are left in a CQ.
+ * The end of the connection has been reported.
  */
 static void give_back_unseen(struct our_control *agent, struct our_pool *pool)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The agent of a subscriber that reads, from its first verb to its last: it gives the right to READ the
- * record, and no more. Compare beyond/ping-rdma-1/agent.c, and see ping-sr-0/agent.c for who calls this.
+ * The agent of a subscriber that reads, from its first verb to its last: it gives only the right to
+ * READ the record. Compare beyond/ping-rdma-1/agent.c, and see ping-sr-0/agent.c for who calls
+ * this.
  */
 #include "beyond/count-atomic-1/shared_memory.h"
 #include "beyond/pubsub-rdma-1/publication.h"

@@ -26,7 +26,7 @@ uint64_t our_publication_period_ns(void);
 int our_check_record_wanted(struct our_control *agent);
 
 /*
- * Makes the record, and has it changed from here on, unless another thread has done so already; it
+ * Makes the record and starts the thread that changes it, unless another caller has done so; it
  * stays until all have closed it. Returns 0 and *record, or an errno value, reported.
  */
 int our_open_publication(uint8_t **record);

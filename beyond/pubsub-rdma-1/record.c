@@ -116,9 +116,9 @@ bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size)
 	size_t words = size / WORD, i;
 
 	/*
-	 * The last word first, the first one last. Against a device that writes in ascending order,
-	 * the numbers would prove nothing if they were read in the same order. Our own thread makes
-	 * both odd before it begins.
+	 * The last word first, the first one last: read in ascending order, the numbers would prove
+	 * nothing against a device that writes in the same order. Our own thread makes both odd
+	 * before it begins.
 	 */
 	store(copy, words - 1, load(record, words - 1));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -41,9 +41,8 @@ bool our_record_is_whole(const uint8_t *copy, size_t size);
 bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size);
 
 /*
- * For -v, which does not use --check: whether every word of a copy that was taken for whole belongs
- * to the same record, and this one is not older than *newest, which is set to it. Returns 0, or
- * EBADMSG, reported.
+ * For -v, which does not use --check: whether all words of a copy belong to one record, not older
+ * than *newest, which is set to it. Returns 0, or EBADMSG, reported.
  */
 int our_verify_record(const uint8_t *copy, size_t size, uint64_t *newest);
 

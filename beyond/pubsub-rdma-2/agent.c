@@ -66,7 +66,7 @@ static int meet_subscriber(struct our_control *agent, struct our_one_sided *one_
 
 /*
  * From a copy, which belongs to the device until the WRITE is done. A slow subscriber misses the
- * changes meanwhile, and gets the record as it is afterwards.
+ * changes meanwhile, and gets the record as it is then.
  */
 static int write_record(struct our_control *agent, struct subscription *subscription,
 			const uint8_t *record)

@@ -121,10 +121,7 @@ int our_end_talk(struct our_control *control, const struct our_talk *talk, int r
 	our_statistics_end(&run->statistics);
 	if (!control->options->quiet)
 		our_report_sentence("%u lines said, %u heard", talk->said, talk->heard);
-	/*
-	 * It announces when it has no more to say: leaving without that is not the end of a
-	 * conversation.
-	 */
+	/* It announces that it has no more to say: leaving without that is an error. */
 	run->count = talk->heard;
 	return our_judge_end(run, ret, talk->heard);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * talk-rdma-0: the conversation. A line is written into the other side's slot; it has been taken
- * when reading it back shows that. Meanwhile each side looks at its own slot.
+ * talk-rdma-0: the conversation. Each side WRITEs a line into the other's slot, and READs that back
+ * until it shows that the line was taken. Meanwhile it looks at its own slot.
  */
 #include <errno.h>
 #include <string.h>
