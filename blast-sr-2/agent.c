@@ -41,7 +41,7 @@ static int take_message(struct our_control *agent, struct our_blast *blast,
 				    run->count);
 		ret = EPROTO;
 	}
-	if (!ret && agent->options->verify)
+	if (!ret && run->options->verify)
 		ret = our_check_sequence(agent, blast->completed);
 	if (ret)
 		return ret;
@@ -125,7 +125,7 @@ static int our_agent_operation(struct our_control *agent, struct our_blast *blas
 	our_count_messages(run, blast->completed);
 	our_statistics_end(&run->statistics);
 	ret = our_judge_end(run, ret, blast->completed);
-	run->statistics.verified = !ret && agent->options->verify;
+	run->statistics.verified = !ret && run->options->verify;
 	if (!ret)
 		ret = our_await_client(agent);
 	return ret ? ret : our_check_for_more(agent);
@@ -161,7 +161,7 @@ int our_blast_agent(struct our_control *agent)
 	ret = our_post_recv_chain(agent, &blast, run->n_data_buffers);
 	if (ret)
 		goto out_unsetup_credits;
-	ret = our_agent_connect(agent); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
 

@@ -5,7 +5,8 @@
 #ifndef OUR_BLAST_H
 #define OUR_BLAST_H
 
-#include "common/stage.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 /* Options of these two programs only: set by our_process_options, and not changed afterwards. */
 extern struct our_blast_options {

@@ -34,7 +34,7 @@ static void fill_messages(struct our_control *client, const struct our_blast *bl
 static uint64_t messages_due(const struct our_control *client, const struct our_blast *blast)
 {
 	uint64_t elapsed_ns = our_now_ns() - blast->started_ns;
-	uint64_t rate = client->options->rate;
+	uint64_t rate = our_options_of(client)->rate;
 
 	return elapsed_ns / OUR_NS_PER_S * rate + elapsed_ns % OUR_NS_PER_S * rate / OUR_NS_PER_S +
 	       1;
@@ -64,7 +64,7 @@ static uint64_t next_due_ns(const struct our_control *client, const struct our_b
 {
 	if (blast->posted == blast->goal || !room(client, blast))
 		return UINT64_MAX;
-	return our_due_ns(blast->started_ns, blast->posted, client->options->rate);
+	return our_due_ns(blast->started_ns, blast->posted, our_options_of(client)->rate);
 }
 
 /* Posts as much as possible: messages that are left and due, and that there is room for. */
@@ -72,14 +72,14 @@ static int post_messages(struct our_control *client, struct our_blast *blast)
 {
 	uint64_t left = blast->goal - blast->posted, n;
 
-	if (client->options->rate)
+	if (our_options_of(client)->rate)
 		left = lesser(left, messages_due(client, blast) - blast->posted);
 	n = lesser(left, room(client, blast));
 	if (!n) {
 		our_run_of(client)->stream.credit_stalls += left && free_buffers(client, blast);
 		return 0;
 	}
-	if (client->options->verify)
+	if (our_options_of(client)->verify)
 		fill_messages(client, blast, n);
 	return our_post_send_chain(client, blast, n);
 }
@@ -114,7 +114,7 @@ static bool is_heard(const struct our_control *client, struct our_blast *blast)
 	bool has_spoken = blast->credited != blast->heard;
 
 	blast->heard = blast->credited;
-	return OUR_NS_PER_S / client->options->rate <= OUR_IDLE_NS || has_spoken ||
+	return OUR_NS_PER_S / our_options_of(client)->rate <= OUR_IDLE_NS || has_spoken ||
 	       blast->credited == blast->posted;
 }
 
@@ -129,7 +129,7 @@ static int stream(struct our_control *client, struct our_blast *blast, uint64_t 
 		ret = post_messages(client, blast); /* ibv_post_send: chains.c */
 		if (ret)
 			return ret;
-		if (client->options->rate)
+		if (run->options->rate)
 			until_ns = next_due_ns(client, blast);
 		/* ibv_poll_cq, and for each receive of credits ibv_post_recv: credits.c */
 		ret = our_drain(client, blast, until_ns, take);
@@ -141,7 +141,7 @@ static int stream(struct our_control *client, struct our_blast *blast, uint64_t 
 			return EINTR;
 		our_count_messages(run, blast->credited);
 		now_ns = our_now_ns();
-		if (client->options->rate)
+		if (run->options->rate)
 			heard = is_heard(client, blast);
 		if (heard)
 			our_limit_wait(run, now_ns);
@@ -158,8 +158,8 @@ static int our_client_operation(struct our_control *client, struct our_blast *bl
 	uint64_t now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
 	int ret;
 
-	if (client->options->duration_s)
-		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
+	if (run->options->duration_s)
+		deadline_ns = now_ns + run->options->duration_s * OUR_NS_PER_S;
 	our_begin_stream(run, 4 * (uint64_t)run->n_data_buffers);
 	our_count_messages(run, 0);
 	our_limit_wait(run, now_ns);
@@ -209,7 +209,7 @@ int our_blast_client(struct our_control *client, struct sockaddr *server)
 	ret = our_post_credit_recvs(client, &blast); /* ibv_post_recv */
 	if (ret)
 		goto out_unsetup_credits;
-	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

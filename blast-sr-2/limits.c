@@ -48,8 +48,8 @@ static int check_device(struct our_control *control, bool is_client)
 				    "at most %d work requests a queue and %d entries a CQ",
 				    run->n_data_buffers, our_device_name(control), most,
 				    device.max_qp_wr, device.max_cqe);
-		control->refusal_reason = OUR_REFUSED_BUFFERS;
-		control->refusal_limit = most;
+		run->refusal_reason = OUR_REFUSED_BUFFERS;
+		run->refusal_limit = most;
 		return is_client ? EMSGSIZE : ERANGE;
 	}
 	control->n_sge = smaller((uint32_t)our_blast_options.sge, run->data_size);

@@ -80,11 +80,11 @@ int our_blast_check(struct our_control *agent)
 		our_report_sentence("client refused: it wants %u buffers, and 1 to %" PRIu64
 				    " are allowed (--max-buffers)",
 				    n, most);
-		agent->refusal_reason = OUR_REFUSED_BUFFERS;
-		agent->refusal_limit = most;
+		run->refusal_reason = OUR_REFUSED_BUFFERS;
+		run->refusal_limit = most;
 		return ERANGE;
 	}
-	agent->memory = our_memory_of_buffers(n, run->data_size) +
-			n * our_blast_options.sge * sizeof(struct ibv_sge);
+	run->memory = our_memory_of_buffers(n, run->data_size) +
+		      n * our_blast_options.sge * sizeof(struct ibv_sge);
 	return 0;
 }

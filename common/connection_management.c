@@ -8,13 +8,11 @@
 #include <string.h>
 
 #include "common/cm_event.h"
-#include "common/connect_info.h"
 #include "common/connection_management.h"
 #include "common/report.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
 #include "program/addresses.h"
-#include "program/admission.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
 #define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "forever" */
@@ -289,13 +287,14 @@ static int report_connect(const struct our_control *control, int error)
 	return report_address(control, "rdma_connect", error, rdma_get_peer_addr(control->cm_id));
 }
 
-int our_client_connect(struct our_control *control)
+int our_client_connect(struct our_control *control, const void *private_data, size_t length)
 {
 	struct rdma_conn_param param;
 	int ret;
 
 	our_setup_conn_params(control, &param);
-	our_setup_connect_info(control, &param);
+	param.private_data = private_data;
+	param.private_data_len = (uint8_t)length;
 	our_start_cm_call(control);
 	ret = rdma_connect(control->cm_id, &param) ? errno : 0;
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
@@ -323,18 +322,20 @@ int our_report_no_requests(const struct our_control *listener, const char *call,
 	return our_tell_cm_error(listener, call, error, "nobody can connect any more");
 }
 
-int our_agent_accept(struct our_control *control)
+int our_agent_accept(struct our_control *control, const void *private_data, size_t length)
 {
 	struct rdma_conn_param param;
 
 	our_setup_conn_params(control, &param);
+	param.private_data = private_data;
+	param.private_data_len = (uint8_t)length;
 	our_start_cm_call(control);
 	return rdma_accept(control->cm_id, &param) ? errno : 0;
 }
 
-int our_agent_connect(struct our_control *control)
+int our_agent_connect(struct our_control *control, const void *private_data, size_t length)
 {
-	int ret = our_agent_accept(control);
+	int ret = our_agent_accept(control, private_data, length);
 
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
@@ -344,8 +345,8 @@ int our_agent_connect(struct our_control *control)
 
 int our_note_accepted(struct our_control *control)
 {
-	if (!control->accepted)
-		our_note_acceptance(control->admission);
+	if (!control->accepted && control->config->established)
+		control->config->established(control);
 	control->accepted = true;
 	control->connected = true;
 	return our_setup_rnr_timer(control);
@@ -353,10 +354,11 @@ int our_note_accepted(struct our_control *control)
 
 static void reject(struct our_control *control, struct rdma_cm_id *cm_id, int error)
 {
-	uint8_t length = our_setup_refusal(control, error);
+	uint8_t data[OUR_MAX_PRIVATE_DATA];
+	size_t length = control->config->refuse ? control->config->refuse(control, error, data) : 0;
 
 	/* It fails when the client has left by itself. */
-	rdma_reject(cm_id, length ? control->private_data : NULL, length);
+	rdma_reject(cm_id, length ? data : NULL, (uint8_t)length);
 }
 
 void our_agent_reject(struct our_control *control, int error)
@@ -370,9 +372,4 @@ void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, i
 {
 	reject(control, cm_id, error);
 	rdma_destroy_id(cm_id);
-}
-
-void our_drop_request(const struct our_cm_event *request)
-{
-	rdma_destroy_id(request->cm_id);
 }

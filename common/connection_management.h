@@ -123,13 +123,13 @@ int our_listener_bind_also(struct our_control *control, struct sockaddr *address
 void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param);
 
 /*
- * Client: connects, with the stage's private data, and sets the QP's RNR timer. The first receive
- * must be posted already.
+ * Client: connects, sends up to OUR_MOST_TO_CONNECT bytes of private data with the request (NULL, 0:
+ * none), and sets the QP's RNR timer. The first receive must be posted already.
  *
  * Returns 0 or an errno value, reported: ECONNREFUSED when no server listens; EACCES when the server
  * refuses us, for the reason in control->cm_event; ...
  */
-int our_client_connect(struct our_control *control);
+int our_client_connect(struct our_control *control, const void *private_data, size_t length);
 
 /*
  * Reports why the client could not be accepted, or a listener cannot go on. Returns `error`; for a
@@ -139,41 +139,33 @@ int our_report_no_client(const struct our_control *agent, int error);
 int our_report_no_requests(const struct our_control *listener, const char *call, int error);
 
 /*
- * Agent: accepts the client. The caller waits for RDMA_CM_EVENT_ESTABLISHED. The first receive must
- * be posted already. Returns 0 or an errno value, not reported. See rdma_accept(3).
+ * Agent: accepts the client, with up to OUR_MOST_TO_ACCEPT bytes of private data (NULL, 0: none). The
+ * caller waits for RDMA_CM_EVENT_ESTABLISHED. The first receive must be posted already. Returns 0 or
+ * an errno value, not reported. See rdma_accept(3).
  */
-int our_agent_accept(struct our_control *control);
+int our_agent_accept(struct our_control *control, const void *private_data, size_t length);
 
 /*
- * Agent: to be called after RDMA_CM_EVENT_ESTABLISHED. Counts the client as accepted; sets the QP's
- * RNR timer. Returns 0 or an errno value, reported.
+ * Agent: to be called after RDMA_CM_EVENT_ESTABLISHED. Calls config->established, the first time; sets
+ * the QP's RNR timer. Returns 0 or an errno value, reported.
  */
 int our_note_accepted(struct our_control *control);
 
 /*
- * Agent: accepts the client and waits until the connection is established; sets the QP's RNR timer.
- * The first receive must be posted already. Returns 0 or an errno value, reported.
+ * Agent: accepts the client as our_agent_accept does, and waits until the connection is established;
+ * sets the QP's RNR timer. Returns 0 or an errno value, reported.
  */
-int our_agent_connect(struct our_control *control);
+int our_agent_connect(struct our_control *control, const void *private_data, size_t length);
 
 /*
- * Agent: refuses the client, with the stage's reason, or because serving it has failed with
- * `error`: see our_setup_refusal. A client that has already left is not an error. See
+ * Agent: refuses the client because of `error`, an errno value, unless it was accepted.
+ * config->refuse says what the client is told. A client that has already left is not an error. See
  * rdma_reject(3).
  */
 void our_agent_reject(struct our_control *control, int error);
 
-/*
- * Server: the same for a request without an agent; destroys its id. Uses the private_data of
- * `control`: one thread at a time.
- */
+/* Server: the same for a request without an agent; destroys its id. */
 void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
-
-/*
- * Server: refuses a request without a reason, and frees what came with it. Uses no control
- * structure.
- */
-void our_drop_request(const struct our_cm_event *request);
 
 /*
  * Ends the connection, if there is one, and the watch over it; posted work is flushed. A peer that

@@ -8,8 +8,8 @@
 #include "common/control.h"
 #include "common/report.h"
 
-int our_create_control_struct(const struct our_config *config, const struct our_options *options,
-			      const char *role, struct our_control **control)
+int our_create_control_struct(const struct our_config *config, const char *role,
+			      struct our_control **control)
 {
 	struct our_control *new_control = calloc(1, sizeof(*new_control));
 
@@ -17,7 +17,6 @@ int our_create_control_struct(const struct our_config *config, const struct our_
 	if (!new_control)
 		return our_tell_error(config, "calloc", ENOMEM, NULL);
 	new_control->config = config;
-	new_control->options = options;
 	new_control->role = role;
 	new_control->n_sge = 1;
 	new_control->inline_wanted = OUR_INLINE_WANTED;

@@ -15,7 +15,6 @@
 
 #include "common/our_control.h"
 #include "measure/clock.h"
-#include "program/options.h"
 
 #define OUR_INLINE_WANTED 64 /* bytes: most devices take this many */
 
@@ -49,11 +48,9 @@ struct our_keepalive {
 };
 
 struct our_control {
-	const struct our_config *config;   /* shared */
-	const struct our_options *options; /* what the user typed; shared */
-	const char *role;                  /* "client", "listener" or "agent" */
-	void *user;                        /* may be set: the library does not look at it */
-	const struct our_connect_info_ops *connect_info; /* NULL: nothing is told */
+	const struct our_config *config; /* shared */
+	const char *role;                /* "client", "listener" or "agent" */
+	void *user;                      /* may be set: the library does not look at it */
 
 	/* Connection management */
 	struct rdma_event_channel *cm_channel; /* NULL: the CM calls are synchronous */
@@ -93,11 +90,6 @@ struct our_control {
 	struct our_agent *agent;                 /* the stage's own, if agents react */
 
 	uint8_t read_depth; /* READs and atomic operations under way, each way; 0: one at a time is enough */
-	uint8_t private_data[OUR_MAX_PRIVATE_DATA]; /* ours, to be sent to the peer */
-	struct our_admission *admission; /* listener and agent: the limits for clients; shared */
-	uint64_t memory;                 /* agent: bytes that it was admitted with */
-	int refusal_reason; /* why we refuse it, as the stage counts reasons; 0: no refusal */
-	uint64_t refusal_limit;
 	uint64_t wait_until_ns; /* the limit of a wait for a completion; UINT64_MAX: none */
 
 	struct our_keepalive keepalive;
@@ -115,16 +107,16 @@ struct our_control {
 };
 
 /*
- * Allocates a control structure. Everything in it is zero, except config, options and role.
- * `config`, `options` and `role` must outlive it.
+ * Allocates a control structure. Everything in it is zero, except config, role and some defaults.
+ * `config` and `role` must outlive it.
  *
  * Returns 0 and *control, or ENOMEM, reported, and *control is NULL. The caller frees it with
  * our_destroy_control_struct, after everything that was set up in it has been torn down. Any
  * thread. Afterwards one thread at a time uses it, except for fields that a stage's own struct
  * guards.
  */
-int our_create_control_struct(const struct our_config *config, const struct our_options *options,
-			      const char *role, struct our_control **control);
+int our_create_control_struct(const struct our_config *config, const char *role,
+			      struct our_control **control);
 void our_destroy_control_struct(struct our_control *control);
 
 /* The latest time at which a sleeping program must call our_keep_waiting. */

@@ -13,8 +13,11 @@
 #include <rdma/rdma_cma.h>
 
 struct our_stop;
+struct our_control;
 
 #define OUR_MAX_PRIVATE_DATA 256 /* bytes: more than any CM event carries */
+#define OUR_MOST_TO_CONNECT  56  /* bytes that fit into a connect request on every transport */
+#define OUR_MOST_TO_ACCEPT   196 /* ... and into the answer to it */
 
 /*
  * An event of the connection manager, copied before the ack, which frees the event and its private
@@ -76,6 +79,17 @@ struct our_config {
 	 * limit.
 	 */
 	void (*limit_call)(unsigned int seconds);
+
+	/* Called once for each agent whose connection stands, in its thread. NULL: of no interest. */
+	void (*established)(struct our_control *agent);
+
+	/*
+	 * What a client is told that is refused because of `error`, an errno value: writes it into data,
+	 * of OUR_MAX_PRIVATE_DATA bytes, and returns its length, 148 bytes at most. `control` is the agent;
+	 * or the listener, if there is no agent yet, and then in the thread that reads its events. NULL:
+	 * nothing. See rdma_reject(3).
+	 */
+	size_t (*refuse)(struct our_control *control, int error, uint8_t *data);
 };
 
 /* ---- Stop: how a signal handler or another thread ends all waits ---- */

@@ -57,7 +57,8 @@ int our_create_qp(struct our_control *control)
 	if (ret) {
 		our_report_no_queue(control, call, ret);
 		/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
-		return ret == EINVAL && control->admission && !strcmp(call, "rdma_create_qp")
+		return ret == EINVAL && !strcmp(control->role, "agent") &&
+				       !strcmp(call, "rdma_create_qp")
 			       ? ECONNABORTED
 			       : ret;
 	}

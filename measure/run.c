@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "common/connection_management.h"
-#include "common/stage.h"
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 int our_create_run(const struct our_config *config, const struct our_options *options,
 		   const char *role, struct our_control **control)
@@ -18,7 +18,7 @@ int our_create_run(const struct our_config *config, const struct our_options *op
 	struct our_run *run;
 	int ret;
 
-	ret = our_create_control_struct(config, options, role, control);
+	ret = our_create_control_struct(config, role, control);
 	if (ret)
 		return ret;
 	run = calloc(1, sizeof(*run));
@@ -28,6 +28,7 @@ int our_create_run(const struct our_config *config, const struct our_options *op
 		return our_report_error("calloc", ENOMEM, NULL);
 	}
 	run->control = *control;
+	run->options = options;
 	run->count = options->count;
 	run->data_size = (uint32_t)options->data_size;
 	run->give_up_ns = UINT64_MAX;
@@ -51,7 +52,7 @@ void our_limit_wait(struct our_run *run, uint64_t now_ns)
 
 void our_prepare_run(struct our_run *run)
 {
-	uint64_t duration_s = run->control->options->duration_s;
+	uint64_t duration_s = run->options->duration_s;
 
 	our_statistics_prepare(&run->statistics, run->count, run->data_size);
 	if (duration_s && !strcmp(run->control->role, "client"))
@@ -81,7 +82,7 @@ void our_take_counters(struct our_run *run)
 void our_begin_run(struct our_run *run)
 {
 	our_prepare_run(run);
-	our_statistics_want_progress(&run->statistics, run->control->options->quiet);
+	our_statistics_want_progress(&run->statistics, run->options->quiet);
 	run->message = run->started_ns = 0;
 	run->deadline_ns = UINT64_MAX;
 	run->under_way = false;
@@ -89,7 +90,7 @@ void our_begin_run(struct our_run *run)
 
 static void start_time(struct our_run *run)
 {
-	uint64_t duration_s = run->control->options->duration_s;
+	uint64_t duration_s = run->options->duration_s;
 
 	run->started_ns = run->now_ns = our_now_ns();
 	if (duration_s)
@@ -115,7 +116,7 @@ bool our_wants_message(struct our_run *run)
 
 int our_await_turn(struct our_run *run)
 {
-	uint64_t due_ns, rate = run->control->options->rate;
+	uint64_t due_ns, rate = run->options->rate;
 	struct our_completion completion;
 	int ret;
 
@@ -177,7 +178,7 @@ void our_begin_stream(struct our_run *run, uint64_t least)
 {
 	our_prepare_run(run);
 	our_statistics_add_stream(&run->statistics, &run->stream);
-	our_statistics_want_progress(&run->statistics, run->control->options->quiet);
+	our_statistics_want_progress(&run->statistics, run->options->quiet);
 	if (run->count <= least)
 		run->statistics.warm_up = 0;
 }
@@ -198,6 +199,6 @@ int our_end_run(struct our_run *run, int ret)
 {
 	our_statistics_end(&run->statistics);
 	ret = our_judge_end(run, ret, run->message);
-	run->statistics.verified = !ret && run->control->options->verify;
+	run->statistics.verified = !ret && run->options->verify;
 	return ret;
 }

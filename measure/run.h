@@ -9,11 +9,21 @@
 
 #include "common/control.h"
 #include "measure/statistics.h"
+#include "program/options.h"
+
+struct our_admission;
 
 #define OUR_GRACE_S 5 /* after -D: for the answer to the last message */
 
 struct our_run {
 	struct our_control *control;
+	const struct our_options *options; /* what the user typed; shared */
+
+	/* Of a server: its limits for clients, shared; and for one agent */
+	struct our_admission *admission;
+	uint64_t memory; /* bytes that it was admitted with */
+	int refusal_reason; /* why we refuse its client, as ping-sr-1/connect_info.h counts; 0: no refusal */
+	uint64_t refusal_limit;
 
 	/* Agreed on by both sides; in ping-sr-0 taken from the options */
 	bool agreed;             /* each side knows the other's values */
@@ -39,6 +49,11 @@ struct our_run {
 static inline struct our_run *our_run_of(const struct our_control *control)
 {
 	return control->user;
+}
+
+static inline const struct our_options *our_options_of(const struct our_control *control)
+{
+	return our_run_of(control)->options;
 }
 
 /*

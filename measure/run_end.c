@@ -86,12 +86,11 @@ static void report_end(struct our_run *run, int ret, uint64_t messages)
 		our_report_sentence("waited in vain for the %s's answer to message %" PRIu64
 				    ", until %u s after the end of -D %" PRIu64
 				    ": is the link up, and the %s still there?",
-				    peer, messages, OUR_GRACE_S, control->options->duration_s,
-				    peer);
+				    peer, messages, OUR_GRACE_S, run->options->duration_s, peer);
 	else if (ret == ETIMEDOUT)
 		our_report_sentence("the %s said nothing for %" PRIu64 " s, after %" PRIu64
 				    " messages",
-				    peer, control->options->timeout_s, messages);
+				    peer, run->options->timeout_s, messages);
 }
 
 static int judge_end(struct our_run *run, int ret, uint64_t messages)

@@ -2,7 +2,7 @@
 /*
  * The nine ways to wait of the course (page 194): ping-sr-1 with each way to wait for CM events, and
  * each for completions. It is one program with nine names, build/nine/CM-COMPLETIONS/client and server:
- * its folder's name says which of them it is. See common/stage.h.
+ * its folder's name says which of them it is. See program/stage.h.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/connect_info.h"
-#include "common/stage.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
+#include "program/connect_info.h"
+#include "program/stage.h"
 
 static const struct {
 	const char *name;

@@ -6,55 +6,60 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/connect_info.h"
 #include "common/connection_management.h"
-#include "common/stage.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/admission.h"
+#include "program/connect_info.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 /* Admits the client, or reports why not. */
 static int admit(struct our_control *agent)
 {
-	int ret = our_admit(agent->admission, agent->memory);
+	const struct our_run *run = our_run_of(agent);
+	int ret = our_admit(run->admission, run->memory);
 
 	if (ret == EBUSY)
 		our_report_sentence("client refused: %" PRIu64 " are being served (--max-clients)",
-				    agent->admission->max_clients);
+				    run->admission->max_clients);
 	if (ret == EDQUOT)
-		our_report_sentence("client refused: it would take %" PRIu64
-				    " bytes of memory, and "
-				    "%" PRIu64 " of %" PRIu64 " are left (--max-memory, and "
-				    "ulimit -l)",
-				    agent->memory, our_memory_left(agent->admission),
-				    agent->admission->max_memory);
+		our_report_sentence(
+			"client refused: it would take %" PRIu64 " bytes of memory, and "
+			"%" PRIu64 " of %" PRIu64 " are left (--max-memory, and "
+			"ulimit -l)",
+			run->memory, our_memory_left(run->admission), run->admission->max_memory);
 	return ret;
+}
+
+/* Takes what the client has told, if the stage's clients do, and checks it. */
+static int take_connect_info(struct our_control *agent)
+{
+	int ret;
+
+	if (!our_stage.connect_info)
+		return 0;
+	ret = our_stage.connect_info->take(agent, &agent->cm_event);
+	return ret ? ret : our_stage.check(agent);
 }
 
 int our_admit_client(struct our_control *listener, struct our_control **admitted)
 {
+	const struct our_run *server = our_run_of(listener);
 	struct rdma_cm_id *cm_id = listener->cm_event.cm_id;
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_run(listener->config, listener->options, "agent", &agent);
+	ret = our_create_run(listener->config, server->options, "agent", &agent);
 	if (ret) {
-		/*
-		 * The client is refused without a reason: the listener's private data may be in
-		 * use.
-		 */
-		our_drop_request(&listener->cm_event);
-		our_note_failure(listener->admission, ret);
+		our_refuse_request(listener, cm_id, ret);
+		our_note_failure(server->admission, ret);
 		return ret;
 	}
-	agent->connect_info = listener->connect_info;
-	agent->admission = listener->admission;
+	our_run_of(agent)->admission = server->admission;
 	agent->cm_event = listener->cm_event;
 	our_adopt_id(agent, cm_id);
-	ret = our_take_connect_info(agent, &agent->cm_event);
-	if (!ret && agent->connect_info)
-		ret = our_stage.check(agent);
+	ret = take_connect_info(agent);
 	if (!ret)
 		ret = our_check_data_size(agent);
 	if (!ret)
@@ -67,7 +72,7 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 err_refuse:
 	our_refuse_request(agent, cm_id, ret);
 	our_destroy_run(agent);
-	our_note_failure(listener->admission, ret);
+	our_note_failure(server->admission, ret);
 	return ret;
 }
 

@@ -4,10 +4,10 @@
  * (server.c) has admitted its client and calls our_ping_agent. See client.c for the other side.
  */
 #include "common/memory_registration.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
+#include "program/stage.h"
 
 /*
  * Exchanges messages with an accepted client, which disconnects when it has everything. If we left
@@ -21,7 +21,7 @@ static int our_agent_operation(struct our_control *agent)
 	int ret = 0;
 
 	our_begin_answers(run);
-	our_statistics_want_progress(&run->statistics, agent->options->quiet);
+	our_statistics_want_progress(&run->statistics, run->options->quiet);
 	while (!ret && run->message != run->count) {
 		ret = our_await_client_message(agent, &completion); /* ibv_poll_cq: completions.c */
 		if (!ret)
@@ -52,7 +52,7 @@ int our_ping_agent(struct our_control *agent)
 	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */
 	if (ret)
 		goto out_unsetup_buffers;
-	ret = our_agent_connect(agent); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
 

@@ -6,12 +6,12 @@
  * way of retry.c. `run` (measure/run.h) counts the messages and takes their times. To copy, see examples/.
  */
 #include "common/memory_registration.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-0/user_data.h"
+#include "program/stage.h"
 
 /* Waits until the message is sent and has come back; either may complete first. */
 static int await_send_and_recv(struct our_control *client)
@@ -44,7 +44,7 @@ static int our_client_operation(struct our_control *client)
 
 	our_begin_run(run);
 	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
-		if (client->options->verify)
+		if (run->options->verify)
 			our_setup_user_data(client, OUR_SEND_BUFFER, run->message);
 		ret = our_await_turn(run); /* --rate */
 		if (ret)
@@ -57,7 +57,7 @@ static int our_client_operation(struct our_control *client)
 		if (ret)
 			break;
 		our_stop_clock(run);
-		if (client->options->verify)
+		if (run->options->verify)
 			ret = our_verify_data(client, OUR_RECV_BUFFER, run->message);
 		if (!ret)
 			ret = our_post_recv(client, OUR_RECV_BUFFER); /* ibv_post_recv: the next */
@@ -95,7 +95,7 @@ int our_ping_client(struct our_control *client, struct sockaddr *server)
 	ret = our_post_recv(client, OUR_RECV_BUFFER);
 	if (ret)
 		goto out_unsetup_buffers;
-	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

@@ -195,7 +195,7 @@ static int idle(struct our_control *control, uint64_t now_ns)
 	control->keepalive.due_ns = UINT64_MAX;
 	if (statistics->started_ns)
 		message += statistics->warm_up;
-	if (control->options->quiet || run->count == OUR_COUNT_UNLIMITED)
+	if (run->options->quiet || run->count == OUR_COUNT_UNLIMITED)
 		return 0;
 	our_report_sentence("still waiting for message %" PRIu64 " of %" PRIu64 " from the %s: has "
 			    "the other side been started with the same -c and -s?",

@@ -36,7 +36,7 @@ int our_check_data_size(struct our_control *control)
 
 	if (!verbs)
 		return 0;
-	ret = control->options->program->needs_atomics ? check_atomics(control) : 0;
+	ret = run->options->program->needs_atomics ? check_atomics(control) : 0;
 	if (ret)
 		return ret;
 	ret = ibv_query_port(verbs, control->port_num, &port);
@@ -44,7 +44,7 @@ int our_check_data_size(struct our_control *control)
 		return our_report_error("ibv_query_port", ret, NULL);
 	if (run->data_size <= port.max_msg_sz)
 		return 0;
-	control->refusal_limit = port.max_msg_sz;
+	run->refusal_limit = port.max_msg_sz;
 	our_report_sentence("%s %u is more than %s takes: at most %u bytes a message",
 			    strcmp(control->role, "agent") ? "-s" : "client refused: -s",
 			    run->data_size, our_device_name(control), port.max_msg_sz);

@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/admission.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 #define QUIET_NS OUR_NS_PER_S
 
@@ -61,7 +61,7 @@ int our_check_for_more(struct our_control *agent)
 int our_await_client(struct our_control *agent)
 {
 	struct our_run *run = our_run_of(agent);
-	int ret = our_await_disconnect(agent, agent->options->timeout_s);
+	int ret = our_await_disconnect(agent, run->options->timeout_s);
 
 	if (!ret && our_cm_end(agent) != ECONNRESET)
 		ret = our_cm_end(agent);
@@ -70,8 +70,8 @@ int our_await_client(struct our_control *agent)
 
 void our_dismiss(struct our_control *agent, int error)
 {
-	struct our_admission *admission = agent->admission;
-	uint64_t memory = agent->memory;
+	struct our_admission *admission = our_run_of(agent)->admission;
+	uint64_t memory = our_run_of(agent)->memory;
 	bool accepted = agent->accepted;
 
 	our_destroy_run(agent);

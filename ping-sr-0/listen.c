@@ -5,10 +5,11 @@
 #include <errno.h>
 #include <netdb.h>
 
-#include "common/stage.h"
+#include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/addresses.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 #define BACKLOG 1024 /* clients that wait while others are served; the kernel takes no more */
 
@@ -23,7 +24,7 @@ static int listen_on(struct our_control *listener, struct sockaddr *address)
 	ret = our_check_data_size(listener);
 	if (ret)
 		return ret;
-	if (!listener->options->quiet)
+	if (!our_options_of(listener)->quiet)
 		our_report_sentence("listening on %s", our_address_text(address, text));
 	return 0;
 }
@@ -49,8 +50,8 @@ static int listen_on_one(struct our_control *listener, struct addrinfo **address
 
 int our_listen(struct our_control *listener)
 {
-	struct addrinfo *address = listener->options->addresses;
-	bool any = !listener->options->address;
+	struct addrinfo *address = our_options_of(listener)->addresses;
+	bool any = !our_options_of(listener)->address;
 	int ret;
 
 	ret = listen_on_one(listener, &address);

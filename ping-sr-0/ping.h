@@ -5,7 +5,8 @@
 #ifndef OUR_PING_H
 #define OUR_PING_H
 
-#include "common/stage.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 /* At any time at most one send and one receive are outstanding. */
 #define OUR_PING_MAX_SEND 1

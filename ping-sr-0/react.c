@@ -7,13 +7,13 @@
 #include <inttypes.h>
 
 #include "common/memory_registration.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 static int start_echoes(struct our_control *agent, void *state)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What a connection measured, and between which addresses: from struct our_control to
- * measure/results.h. What a stage provides: see common/stage.h.
+ * measure/results.h. What a stage provides: see program/stage.h.
  */
 #include "common/device.h"
-#include "common/stage.h"
 #include "measure/results.h"
 #include "measure/run.h"
 #include "program/addresses.h"
+#include "program/stage.h"
 
 static enum our_results_form wanted_form(const struct our_options *options)
 {
@@ -30,8 +30,8 @@ int our_report_results(const struct our_control *control, int ret)
 	char local[OUR_ADDRESS_TEXT], peer[OUR_ADDRESS_TEXT];
 	struct our_run *run = our_run_of(control);
 	const struct our_measured measured = {
-		.stage = control->options->program->stage,
-		.program = control->options->program->name,
+		.stage = run->options->program->stage,
+		.program = run->options->program->name,
 		.role = control->role,
 		.device = our_device_name(control),
 		.transport = our_transport_name(control),
@@ -42,6 +42,6 @@ int our_report_results(const struct our_control *control, int ret)
 
 	our_take_counters(run);
 	run->statistics.complete = control->complete;
-	shown = our_show_results(&measured, &run->statistics, wanted_form(control->options));
+	shown = our_show_results(&measured, &run->statistics, wanted_form(run->options));
 	return shown ? shown : ret; /* EINTR is no failure; results that are lost are */
 }

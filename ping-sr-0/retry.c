@@ -7,10 +7,11 @@
 #include <netdb.h>
 #include <time.h>
 
-#include "common/stage.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "program/config.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 /* Tries each address of the server's name until one works. */
 static int run_with_any(struct our_control *client, bool quietly)
@@ -19,13 +20,13 @@ static int run_with_any(struct our_control *client, bool quietly)
 	int ret = 0;
 
 	our_program_config_of(client->config)->quietly = quietly;
-	for (address = client->options->addresses; address; address = address->ai_next) {
+	for (address = our_options_of(client)->addresses; address; address = address->ai_next) {
 		ret = our_stage.client(client, address->ai_addr);
 		if (client->accepted || ret == EINTR || ret == EMSGSIZE)
 			break;
 		if (address->ai_next && !quietly)
 			our_report_sentence("trying the next address of %s",
-					    client->options->address);
+					    our_options_of(client)->address);
 	}
 	return ret;
 }
@@ -34,7 +35,7 @@ static int run_with_any(struct our_control *client, bool quietly)
 int our_run_client(struct our_control *client)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
-	uint64_t deadline = our_now_ns() + client->options->wait_s * OUR_NS_PER_S;
+	uint64_t deadline = our_now_ns() + our_options_of(client)->wait_s * OUR_NS_PER_S;
 	int ret;
 
 	while (our_now_ns() < deadline) {

@@ -3,12 +3,14 @@
  * The server: its listener waits for clients, and hands each to an agent, one after the other. The
  * program (program/server_main.c) has read the options and calls our_listener. To copy, see examples/.
  */
-#include "common/stage.h"
+#include "measure/run.h"
 #include "program/admission.h"
+#include "program/stage.h"
 
 /* If one client is refused, or fails, the next is still served. */
 int our_listener(struct our_control *listener)
 {
+	struct our_admission *admission = our_run_of(listener)->admission;
 	struct our_control *agent;
 	int ret;
 
@@ -16,8 +18,7 @@ int our_listener(struct our_control *listener)
 	if (ret)
 		return ret;
 
-	while (!our_stop_requested(listener->config->stop) &&
-	       our_await_place(listener->admission)) { /* -n */
+	while (!our_stop_requested(listener->config->stop) && our_await_place(admission)) { /* -n */
 		/* rdma_get_request */
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret) {
@@ -27,7 +28,7 @@ int our_listener(struct our_control *listener)
 		if (!our_admit_client(listener, &agent)) /* limits, its private data: admit.c */
 			our_serve_client(agent);         /* our_ping_agent: agent.c */
 	}
-	ret = our_end_of_admission(listener->admission, ret);
+	ret = our_end_of_admission(admission, ret);
 	our_destroy_id(listener); /* rdma_destroy_id */
 	return ret;
 }

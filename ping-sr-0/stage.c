@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-sr-0 is made of. See common/stage.h.
+ * What ping-sr-0 is made of. See program/stage.h.
  */
-#include "common/stage.h"
 #include "ping-sr-0/ping.h"
+#include "program/stage.h"
 
 const struct our_stage ping_sr_0 = {
 	.name = "ping-sr-0",

@@ -7,12 +7,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/connect_info.h"
-#include "common/stage.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/admission.h"
+#include "program/connect_info.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 struct our_client_limits our_client_limits = {
 	.max_count = OUR_COUNT_UNLIMITED,
@@ -47,7 +47,7 @@ static void check_options(const struct our_options *options)
 				    "going to send");
 }
 
-static void tell(struct our_control *control, struct rdma_conn_param *param)
+static size_t tell(struct our_control *control, uint8_t *data)
 {
 	struct our_run *run = our_run_of(control);
 	const struct our_connect_info info = {
@@ -56,22 +56,20 @@ static void tell(struct our_control *control, struct rdma_conn_param *param)
 		.n_data_buffers = run->n_data_buffers,
 	};
 
-	/* The private data must outlive the call: the CM may send the request again. */
-	our_encode_connect_info(&info, control->private_data);
-	param->private_data = control->private_data;
-	param->private_data_len = OUR_CONNECT_INFO_LENGTH;
+	our_encode_connect_info(&info, data);
 	run->agreed = true;
+	return OUR_CONNECT_INFO_LENGTH;
 }
 
 /* Keeps the reason for `refuse`, which tells the client. */
-static int refuse_for(struct our_control *control, enum our_refusal_reason reason, uint64_t limit)
+static int refuse_for(struct our_run *run, enum our_refusal_reason reason, uint64_t limit)
 {
-	control->refusal_reason = reason;
-	control->refusal_limit = limit;
+	run->refusal_reason = reason;
+	run->refusal_limit = limit;
 	return reason == OUR_REFUSED_NO_SENSE ? EPROTO : ERANGE;
 }
 
-static int check_connect_info(struct our_control *control, const struct our_connect_info *info)
+static int check_connect_info(struct our_run *run, const struct our_connect_info *info)
 {
 	const struct our_client_limits *limits = &our_client_limits;
 
@@ -79,13 +77,13 @@ static int check_connect_info(struct our_control *control, const struct our_conn
 		our_report_sentence("client refused: it wants to send %" PRIu64
 				    " messages, and 1 to %" PRIu64 " are allowed (--max-count)",
 				    info->count, limits->max_count);
-		return refuse_for(control, OUR_REFUSED_COUNT, limits->max_count);
+		return refuse_for(run, OUR_REFUSED_COUNT, limits->max_count);
 	}
 	if (info->data_size == 0 || info->data_size > limits->max_size) {
 		our_report_sentence("client refused: its messages have %" PRIu64
 				    " bytes, and 1 to %" PRIu64 " are allowed (--max-size)",
 				    info->data_size, limits->max_size);
-		return refuse_for(control, OUR_REFUSED_SIZE, limits->max_size);
+		return refuse_for(run, OUR_REFUSED_SIZE, limits->max_size);
 	}
 	return 0;
 }
@@ -101,17 +99,17 @@ static int take(struct our_control *control, const struct our_cm_event *request)
 		our_report_sentence("client refused: its private data (%u bytes) make no sense; is "
 				    "it a client of ping-sr-1 or later?",
 				    request->private_data_length);
-		return refuse_for(control, OUR_REFUSED_NO_SENSE, 0);
+		return refuse_for(run, OUR_REFUSED_NO_SENSE, 0);
 	}
-	ret = check_connect_info(control, &info);
+	ret = check_connect_info(run, &info);
 	if (ret)
 		return ret;
 	run->agreed = true;
 	run->count = info.count;
 	run->data_size = (uint32_t)info.data_size;
 	/*
-	 * Only a stream has buffers, and checks them: a number that does not fit here is over its
-	 * limit.
+	 * Only a stream has buffers, and checks them: a number that does not fit here is more than
+	 * it takes.
 	 */
 	run->n_data_buffers = info.n_data_buffers < UINT32_MAX ? (uint32_t)info.n_data_buffers
 							       : UINT32_MAX;
@@ -140,23 +138,24 @@ static enum our_refusal_reason reason_of(int error)
 	}
 }
 
-static uint8_t refuse(struct our_control *control, int error)
+static size_t refuse(struct our_control *control, int error, uint8_t *data)
 {
+	struct our_run *run = our_run_of(control);
 	struct our_refusal refusal = {
-		.reason = (enum our_refusal_reason)control->refusal_reason,
-		.limit = control->refusal_limit,
+		.reason = (enum our_refusal_reason)run->refusal_reason,
+		.limit = run->refusal_limit,
 	};
 
 	if (refusal.reason == OUR_REFUSED_NOT)
 		refusal.reason = reason_of(error);
 	if (refusal.reason == OUR_REFUSED_BUSY)
-		refusal.limit =
-			our_stop_requested(control->config->stop) ? 0 : control->options->clients;
+		refusal.limit = our_stop_requested(control->config->stop) ? 0
+									  : run->options->clients;
 	else if (refusal.reason == OUR_REFUSED_MAX_CLIENTS && !refusal.limit)
-		refusal.limit = control->admission->max_clients;
+		refusal.limit = run->admission->max_clients;
 	else if (refusal.reason == OUR_REFUSED_MEMORY)
-		refusal.limit = our_memory_left(control->admission);
-	our_encode_refusal(&refusal, control->private_data);
+		refusal.limit = our_memory_left(run->admission);
+	our_encode_refusal(&refusal, data);
 	return OUR_REFUSAL_LENGTH;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-sr-1 is made of. See common/stage.h.
+ * What ping-sr-1 is made of. See program/stage.h.
  */
-#include "common/connect_info.h"
-#include "common/stage.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/connect_info.h"
+#include "program/stage.h"
 
 const struct our_stage ping_sr_1 = {
 	.name = "ping-sr-1",

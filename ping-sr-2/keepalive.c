@@ -9,6 +9,7 @@
 #include "common/report.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-2/keepalive.h"
+#include "program/options.h"
 
 /*
  * To answer. soft-RoCE gives up earlier, after 16 s (docs/drivers.md), and its message says more.

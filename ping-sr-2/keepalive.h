@@ -8,6 +8,7 @@
 #define OUR_KEEPALIVE_H
 
 #include "common/control.h"
+#include "program/options.h"
 
 extern const struct our_option our_keepalive_options[]; /* --keepalive */
 

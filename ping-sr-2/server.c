@@ -7,10 +7,11 @@
 #include <pthread.h>
 
 #include "common/connection_management.h"
-#include "common/stage.h"
+#include "measure/run.h"
 #include "ping-sr-2/cm_events.h"
 #include "program/admission.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 /* A client takes an event channel, two eventfds and, in later stages, a completion channel. */
 #define DESCRIPTORS_OF_A_CLIENT 4
@@ -37,15 +38,16 @@ static void start_agent(struct our_control *agent)
 /* If one client fails, the others are still served. */
 int our_threaded_listener(struct our_control *listener)
 {
+	struct our_run *run = our_run_of(listener);
 	struct our_control *agent;
 	int ret;
 
 	ret = our_listen(listener); /* rdma_create_id, rdma_bind_addr, rdma_listen */
 	if (ret)
 		return ret;
-	our_limit_clients(listener->admission, DESCRIPTORS_OF_A_CLIENT, listener->options->quiet);
+	our_limit_clients(run->admission, DESCRIPTORS_OF_A_CLIENT, run->options->quiet);
 
-	while (!ret && our_await_place(listener->admission)) {
+	while (!ret && our_await_place(run->admission)) {
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret)
 			our_report_no_requests(listener, "waiting for clients", ret);
@@ -53,7 +55,7 @@ int our_threaded_listener(struct our_control *listener)
 			start_agent(agent);
 	}
 	our_refuse_requests(listener); /* new clients need not wait until we end */
-	ret = our_end_of_admission(listener->admission, ret);
+	ret = our_end_of_admission(run->admission, ret);
 	our_destroy_id(listener);
 	return ret;
 }

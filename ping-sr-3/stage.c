@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-sr-3 is made of. See common/stage.h.
+ * What ping-sr-3 is made of. See program/stage.h.
  */
-#include "common/connect_info.h"
-#include "common/stage.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
+#include "program/connect_info.h"
+#include "program/stage.h"
 
 const struct our_stage ping_sr_3 = {
 	.name = "ping-sr-3",

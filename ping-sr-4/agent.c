@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "common/connection_management.h"
-#include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
@@ -14,6 +13,7 @@
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 /* Everything that the connection needs, up to the accept; the client's answer comes as an event. */
 static int setup_and_accept(struct our_control *control, void *state)
@@ -23,7 +23,7 @@ static int setup_and_accept(struct our_control *control, void *state)
 	ret = our_stage.reactions->start(control, state);
 	if (ret)
 		return ret;
-	ret = our_agent_accept(control);
+	ret = our_agent_accept(control, NULL, 0);
 	if (ret) {
 		ret = our_report_no_client(control, ret);
 		our_stage.reactions->stop(control, state);

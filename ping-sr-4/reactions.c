@@ -7,13 +7,13 @@
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
-#include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "measure/clock.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/server.h"
 #include "program/admission.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 /* CM events: the kernel keeps 1024 requests for a listener, and 1000 clients have two each. */
 #define MOST_UNREAD 4096

@@ -4,15 +4,17 @@
  */
 #include <sys/queue.h>
 
-#include "common/stage.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "ping-sr-4/server.h"
 #include "program/admission.h"
 #include "program/output.h"
+#include "program/stage.h"
 
 bool our_has_work(const struct our_server *server)
 {
-	return !our_all_places_taken(server->listener->admission) || !LIST_EMPTY(&server->agents);
+	return !our_all_places_taken(our_run_of(server->listener)->admission) ||
+	       !LIST_EMPTY(&server->agents);
 }
 
 static void end_agents(struct our_server *server, int ret)
@@ -64,7 +66,7 @@ int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *
 	end_agents(&server, ret);
 	await_answers(&server);
 	written = our_end_output(our_end_of_wait(1));
-	ret = our_end_of_admission(listener->admission, ret);
+	ret = our_end_of_admission(our_run_of(listener)->admission, ret);
 	ret = written ? written : ret;
 out_destroy_id:
 	our_destroy_id(listener);

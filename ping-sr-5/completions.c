@@ -9,6 +9,7 @@
 #include "measure/clock.h"
 #include "ping-sr-3/comp_channel.h"
 #include "ping-sr-5/spin.h"
+#include "program/options.h"
 
 #define POLLS_A_LOOK 16 /* looking at the clock costs as much as a few polls */
 #define WAKE_UPS     2  /* so that we outlast the wake-up of a peer that sleeps */

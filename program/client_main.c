@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * main of every client: reads the command line, and runs the stage's client. See common/stage.h.
+ * main of every client: reads the command line, and runs the stage's client. See program/stage.h.
  */
-#include "common/stage.h"
 #include "measure/run.h"
 #include "program/config.h"
+#include "program/stage.h"
 #include "program/stop.h"
 
 int main(int argc, char **argv)
@@ -32,7 +32,6 @@ int main(int argc, char **argv)
 	if (ret)
 		goto out_ignore_signals;
 
-	client->connect_info = our_stage.connect_info;
 	ret = our_run_client(client);
 	our_destroy_run(client);
 out_ignore_signals:

@@ -6,8 +6,8 @@
 #ifndef OUR_CONFIG_H
 #define OUR_CONFIG_H
 
-#include "common/connect_info.h"
 #include "common/our_control.h"
+#include "program/connect_info.h"
 #include "program/options.h"
 
 #define OUR_NO_HARDWARE_ADVICE "Without hardware: lab/run, see lab/README.md"

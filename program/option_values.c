@@ -9,6 +9,7 @@
 
 #include "program/numbers.h"
 #include "program/option_values.h"
+#include "program/options.h"
 #include "program/report.h"
 
 const char *our_typed_option(const struct our_option *option, char *typed, size_t size)

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * main of every server: reads the command line, and runs the stage's server. See common/stage.h.
+ * main of every server: reads the command line, and runs the stage's server. See program/stage.h.
  */
-#include "common/connect_info.h"
-#include "common/stage.h"
 #include "measure/run.h"
 #include "program/admission.h"
 #include "program/config.h"
+#include "program/connect_info.h"
+#include "program/stage.h"
 #include "program/stop.h"
+
+static void count_accepted(struct our_control *agent)
+{
+	our_note_acceptance(our_run_of(agent)->admission);
+}
+
+static size_t give_reason(struct our_control *control, int error, uint8_t *data)
+{
+	return our_stage.connect_info ? our_stage.connect_info->refuse(control, error, data) : 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -35,9 +45,10 @@ int main(int argc, char **argv)
 	ret = our_create_run(&config.config, &options, "listener", &listener);
 	if (ret)
 		goto out_ignore_signals;
+	config.config.established = count_accepted;
+	config.config.refuse = give_reason;
 	our_open_admission(&admission, &options);
-	listener->admission = &admission;
-	listener->connect_info = our_stage.connect_info;
+	our_run_of(listener)->admission = &admission;
 
 	ret = our_stage.listener(listener);
 	our_destroy_run(listener);

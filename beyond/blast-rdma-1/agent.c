@@ -5,10 +5,10 @@
  * ping-sr-0/agent.c for who calls this.
  */
 #include "beyond/blast-rdma-1/blast_rdma.h"
-#include "common/stage.h"
 #include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 /* A depth is the most that each side can do: the device's limit is no reason to refuse a client. */
 static int learn_depth(struct our_control *agent)
@@ -32,7 +32,7 @@ static int check_last_message(const struct our_control *agent, uint64_t count)
 {
 	int ret = 0;
 
-	if (agent->options->verify && count && !our_write_options.read)
+	if (our_options_of(agent)->verify && count && !our_write_options.read)
 		ret = our_verify_data(agent, OUR_AGENT_BUFFER, count - 1);
 	if (ret)
 		our_report_sentence("what the last WRITE left is not the last message: was the "
@@ -73,7 +73,7 @@ int our_stream_writes_agent(struct our_control *agent)
 		goto out_reject;
 	if (read) /* what they bring */
 		our_setup_user_data(agent, OUR_AGENT_BUFFER, 0);
-	ret = our_agent_connect(agent); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
 

@@ -84,6 +84,7 @@ int our_check_stream(struct our_control *client)
 
 int our_stream_writes_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
+	our_run_of(agent)->memory =
+		our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
 	return 0;
 }

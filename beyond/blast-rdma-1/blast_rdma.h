@@ -6,7 +6,8 @@
 #define OUR_BLAST_RDMA_H
 
 #include "beyond/ping-rdma-1/one_sided.h"
-#include "common/stage.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 /* Options of this stage only: set by our_process_options, and not changed afterwards. */
 extern struct our_write_options {

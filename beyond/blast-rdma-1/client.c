@@ -7,13 +7,13 @@
 #include <errno.h>
 
 #include "beyond/blast-rdma-1/blast_rdma.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 #define LONG_MESSAGE 4096 /* bytes */
 #define CHAIN        16
@@ -42,7 +42,7 @@ static uint64_t next_chain(const struct our_control *client, const struct our_wr
 {
 	uint64_t free = client->n_buffers - (stream->posted - stream->completed);
 	uint64_t n = lesser(lesser(stream->goal - stream->posted, free), longest_chain(client));
-	uint64_t rate = client->options->rate, now_ns = rate ? our_now_ns() : 0, due = 0;
+	uint64_t rate = our_options_of(client)->rate, now_ns = rate ? our_now_ns() : 0, due = 0;
 
 	if (!rate)
 		return n;
@@ -83,7 +83,7 @@ static int post_chain(struct our_control *client, struct our_write_stream *strea
 
 static int post_chains(struct our_control *client, struct our_write_stream *stream)
 {
-	bool fills = client->options->verify && !our_write_options.read;
+	bool fills = our_options_of(client)->verify && !our_write_options.read;
 	uint64_t n, message;
 	int ret = 0;
 
@@ -113,7 +113,7 @@ static int take(struct our_control *client, struct our_write_stream *stream,
 /* With --rate, a message that is due comes before the completion of those before it. */
 static int take_completions(struct our_control *client, struct our_write_stream *stream)
 {
-	uint64_t rate = client->options->rate;
+	uint64_t rate = our_options_of(client)->rate;
 	struct our_completion completion;
 	int ret;
 
@@ -142,8 +142,8 @@ static int move_messages(struct our_control *client, struct our_write_stream *st
 	uint64_t now_ns = our_now_ns(), deadline_ns = UINT64_MAX;
 	int ret = 0;
 
-	if (client->options->duration_s)
-		deadline_ns = now_ns + client->options->duration_s * OUR_NS_PER_S;
+	if (run->options->duration_s)
+		deadline_ns = now_ns + run->options->duration_s * OUR_NS_PER_S;
 	stream->started_ns = now_ns;
 	our_limit_wait(run, now_ns);
 	our_count_messages(run, stream->completed);
@@ -176,7 +176,7 @@ static void setup_requests(struct our_control *client, const struct our_remote_b
 			our_setup_write_wr(client, i, remote);
 	}
 	if (our_write_options.read && client->read_depth < our_write_options.depth &&
-	    !client->options->quiet)
+	    !our_options_of(client)->quiet)
 		our_report_sentence(
 			"at most %u READs are under way: the server agreed to no more (give it "
 			"--depth, too)",
@@ -199,7 +199,7 @@ static int our_client_operation(struct our_control *client, struct our_write_str
 		ret = move_messages(client, stream);
 	}
 	/* All of them brought the same to the same place. */
-	if (!ret && our_write_options.read && client->options->verify)
+	if (!ret && our_write_options.read && run->options->verify)
 		ret = our_verify_data(client, 0, 0);
 	/*
 	 * They have arrived when the agent's count is here: on iWARP a completion does not prove
@@ -227,7 +227,7 @@ static int setup_stream(struct our_control *client, struct our_one_sided *one_si
 		return ret;
 	if (read)
 		client->buffers[0].sge.lkey = one_sided->open->lkey;
-	for (i = 1; (read || !client->options->verify) && i < n; i++)
+	for (i = 1; (read || !our_options_of(client)->verify) && i < n; i++)
 		client->buffers[i].sge = client->buffers[0].sge;
 	return 0;
 }
@@ -253,7 +253,7 @@ int our_stream_writes_client(struct our_control *client, struct sockaddr *server
 	ret = setup_stream(client, &stream.one_sided);
 	if (ret)
 		goto out_destroy_id;
-	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

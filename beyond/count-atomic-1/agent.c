@@ -10,8 +10,9 @@
 
 #include "beyond/count-atomic-1/count_atomic.h"
 #include "beyond/count-atomic-1/shared_memory.h"
-#include "common/stage.h"
+#include "measure/run.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 /* The devices change them; we look only when no client is there. */
 static uint64_t words[OUR_WORDS];
@@ -40,7 +41,7 @@ static void check_sum(struct our_control *agent)
 		our_report_sentence(
 			"a client has left, and holds the lock: nobody else will get it");
 	if (sum == told || (some_died && sum > told)) {
-		if (!agent->options->quiet)
+		if (!our_options_of(agent)->quiet)
 			our_report_sentence("counted to %" PRIu64 ", and the clients' counts add "
 					    "up to %" PRIu64 "%s",
 					    sum, told,
@@ -85,7 +86,7 @@ int our_count_agent(struct our_control *agent)
 	if (ret)
 		goto out_reject;
 	arrive();
-	ret = our_agent_connect(agent); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
 

@@ -9,10 +9,10 @@
 #include <time.h>
 
 #include "beyond/count-atomic-1/count_atomic.h"
-#include "common/stage.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 static uint64_t own_name(const struct our_one_sided *one_sided)
 {
@@ -143,7 +143,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 		if (ret)
 			break;
 		our_stop_clock(run);
-		if (client->options->verify)
+		if (run->options->verify)
 			ret = check_found(run->message, found, &least);
 	}
 	our_statistics_end(&run->statistics);
@@ -174,7 +174,7 @@ int our_count_client(struct our_control *client, struct sockaddr *server)
 	ret = our_setup_one_sided(client, &one_sided, 1, OUR_RESULT, 0);
 	if (ret)
 		goto out_destroy_id;
-	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

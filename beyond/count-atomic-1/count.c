@@ -40,6 +40,6 @@ const struct our_program our_count_server_program = {
 /* All clients have the same words: the only memory that a client takes is its queues. */
 int our_count_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(0, our_run_of(agent)->data_size);
+	our_run_of(agent)->memory = our_memory_of_buffers(0, our_run_of(agent)->data_size);
 	return 0;
 }

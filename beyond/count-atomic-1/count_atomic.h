@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #include "beyond/ping-rdma-1/one_sided.h"
-#include "common/stage.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 /* In their order in memory: 8 bytes each, in the byte order of the server's machine. */
 enum our_word {

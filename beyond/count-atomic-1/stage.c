@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What count-atomic-1 is made of. See common/stage.h.
+ * What count-atomic-1 is made of. See program/stage.h.
  */
 #include "beyond/count-atomic-1/count_atomic.h"
-#include "common/connect_info.h"
-#include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
+#include "program/connect_info.h"
+#include "program/stage.h"
 
 const struct our_stage count_atomic_1 = {
 	.name = "count-atomic-1",

@@ -9,12 +9,12 @@
 
 #include "beyond/ping-rc-0/bare.h"
 #include "common/memory_registration.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 static int report_one_more(const struct our_control *agent)
 {
@@ -30,7 +30,7 @@ static int report_one_more(const struct our_control *agent)
  */
 static int await_last_send(struct our_control *agent, struct our_echo *echo)
 {
-	uint64_t until_ns = our_end_of_wait(agent->options->timeout_s);
+	uint64_t until_ns = our_end_of_wait(our_options_of(agent)->timeout_s);
 	struct our_completion completion;
 	struct ibv_wc wc;
 	int polled, ret;
@@ -65,7 +65,7 @@ static int our_agent_operation(struct our_control *agent)
 	int ret = 0;
 
 	our_begin_answers(run);
-	our_statistics_want_progress(&run->statistics, agent->options->quiet);
+	our_statistics_want_progress(&run->statistics, run->options->quiet);
 	while (!ret && run->message != run->count) {
 		ret = our_await_client_message(agent, &completion); /* ibv_poll_cq: completions.c */
 		if (!ret)

@@ -8,8 +8,9 @@
 
 #include <netinet/in.h>
 
-#include "common/stage.h"
 #include "common/waiting.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 /* What one end has to know about the other's QP. */
 struct our_bare_end {

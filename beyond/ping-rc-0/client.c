@@ -43,7 +43,7 @@ static int our_client_operation(struct our_control *client)
 
 	our_begin_run(run);
 	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
-		if (client->options->verify)
+		if (run->options->verify)
 			our_setup_user_data(client, OUR_SEND_BUFFER, run->message);
 		ret = our_await_turn(run); /* --rate */
 		if (ret)
@@ -56,7 +56,7 @@ static int our_client_operation(struct our_control *client)
 		if (ret)
 			break;
 		our_stop_clock(run);
-		if (client->options->verify)
+		if (run->options->verify)
 			ret = our_verify_data(client, OUR_RECV_BUFFER, run->message);
 		if (!ret)
 			ret = our_post_recv(client, OUR_RECV_BUFFER); /* ibv_post_recv: the next */

@@ -11,6 +11,7 @@
 #include "beyond/ping-rc-0/bare.h"
 #include "common/waiting.h"
 #include "measure/clock.h"
+#include "measure/run.h"
 #include "program/report.h"
 
 #define LOOK_NS  (OUR_NS_PER_S / 100) /* a look costs a system call */
@@ -22,7 +23,7 @@ static void end_watch(struct our_control *control)
 {
 	our_bare_of(control)->watch = OUR_UNWATCHED;
 	control->keepalive.due_ns = UINT64_MAX;
-	if (!control->options->quiet)
+	if (!our_options_of(control)->quiet)
 		our_report_sentence(
 			"the %s has closed its TCP connection and goes on, as ibv_rc_pingpong does: "
 			"from here on only --timeout tells whether it is still there",

@@ -16,8 +16,8 @@
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/addresses.h"
-#include "program/config.h"
 #include "program/admission.h"
+#include "program/config.h"
 #include "program/report.h"
 
 #define LINE_LIMIT_S     10 /* a client sends its line at once */
@@ -169,7 +169,7 @@ static int exchange_with_server(struct our_control *control, uint64_t until_ns)
 
 int our_bare_connect(struct our_control *client)
 {
-	uint64_t until_ns = our_end_of_wait(client->options->timeout_s);
+	uint64_t until_ns = our_end_of_wait(our_options_of(client)->timeout_s);
 	const char *call;
 	int ret;
 
@@ -264,7 +264,7 @@ int our_bare_accept(struct our_control *agent)
 	ret = our_receive_done(agent, our_end_of_wait(EXCHANGE_LIMIT_S));
 	if (ret)
 		return our_report_exchange(agent, "recv", ret);
-	our_note_acceptance(agent->admission);
+	our_note_acceptance(our_run_of(agent)->admission);
 	agent->accepted = true;
 	agent->connected = true;
 	return 0;

@@ -58,7 +58,7 @@ static int listen_on(struct our_control *listener, const struct sockaddr *addres
 		ret = our_choose_device(listener);
 	if (!ret)
 		ret = our_check_data_size(listener);
-	if (!ret && !listener->options->quiet)
+	if (!ret && !our_options_of(listener)->quiet)
 		our_report_sentence("listening on %s", our_address_text(address, text));
 	return ret;
 }
@@ -66,7 +66,7 @@ static int listen_on(struct our_control *listener, const struct sockaddr *addres
 /* On the first address of the options that works; "any" is two, one of IPv4 and one of IPv6. */
 static int start_listening(struct our_control *listener)
 {
-	struct addrinfo *address = listener->options->addresses;
+	struct addrinfo *address = our_options_of(listener)->addresses;
 	int ret;
 
 	for (;; address = address->ai_next) {
@@ -80,7 +80,7 @@ static int start_listening(struct our_control *listener)
 		if (ret == EMSGSIZE || ret == EADDRINUSE || !address->ai_next)
 			return ret;
 	}
-	if (!listener->options->address && address->ai_next)
+	if (!our_options_of(listener)->address && address->ai_next)
 		listen_on_socket(&our_bare_of(listener)->second_socket, address->ai_next->ai_addr);
 	return 0;
 }
@@ -112,14 +112,15 @@ static int await_client(struct our_control *listener, int *client)
 /* Gives the client's socket to an agent; closes it if there is no memory for one. */
 static int make_agent(struct our_control *listener, int client, struct our_control **made)
 {
+	const struct our_run *server = our_run_of(listener);
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_run(listener->config, listener->options, "agent", &agent);
+	ret = our_create_run(listener->config, server->options, "agent", &agent);
 	if (ret)
 		goto err_close;
-	agent->admission = listener->admission;
-	ret = our_admit(agent->admission, 0);
+	our_run_of(agent)->admission = server->admission;
+	ret = our_admit(server->admission, 0);
 	if (ret)
 		goto err_destroy_control_struct;
 	ret = our_bare_open(agent);
@@ -137,13 +138,14 @@ err_destroy_control_struct:
 	our_destroy_run(agent);
 err_close:
 	close(client);
-	our_note_failure(listener->admission, ret);
+	our_note_failure(server->admission, ret);
 	return ret;
 }
 
 /* If one client is refused, or fails, the next is still served. */
 int our_bare_listener(struct our_control *listener)
 {
+	struct our_admission *admission = our_run_of(listener)->admission;
 	struct our_control *agent;
 	int client = -1, ret;
 
@@ -151,8 +153,7 @@ int our_bare_listener(struct our_control *listener)
 	if (ret)
 		return ret;
 
-	while (!our_stop_requested(listener->config->stop) &&
-	       our_await_place(listener->admission)) { /* -n */
+	while (!our_stop_requested(listener->config->stop) && our_await_place(admission)) { /* -n */
 		ret = await_client(listener, &client); /* accept */
 		if (ret) {
 			our_report_error("accept", ret, "nobody can connect any more");
@@ -161,7 +162,7 @@ int our_bare_listener(struct our_control *listener)
 		if (!make_agent(listener, client, &agent))
 			our_serve_client(agent); /* our_bare_agent: agent.c */
 	}
-	ret = our_end_of_admission(listener->admission, ret);
+	ret = our_end_of_admission(admission, ret);
 	our_bare_close(listener); /* close, ibv_close_device */
 	return ret;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-rc-0 is made of. See common/stage.h.
+ * What ping-rc-0 is made of. See program/stage.h.
  */
 #include "beyond/ping-rc-0/bare.h"
-#include "common/stage.h"
 #include "ping-sr-0/ping.h"
+#include "program/stage.h"
 
 const struct our_stage ping_rc_0 = {
 	.name = "ping-rc-0",

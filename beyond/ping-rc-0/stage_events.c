@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * ping-rc-0 asleep until there is a completion: for bench/. See common/stage.h.
+ * ping-rc-0 asleep until there is a completion: for bench/. See program/stage.h.
  */
 #include "beyond/ping-rc-0/bare.h"
-#include "common/stage.h"
 #include "ping-sr-0/ping.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 const struct our_stage ping_rc_0_events = {
 	.name = "ping-rc-0-events",

@@ -9,10 +9,10 @@
 
 #include "beyond/ping-rdma-1/ping_rdma.h"
 #include "common/device.h"
-#include "common/stage.h"
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 /*
  * From here on the client may write and read. Its silence means nothing, unless --timeout says so.
@@ -98,7 +98,7 @@ int our_ping_rdma_agent(struct our_control *agent)
 				  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 	if (ret)
 		goto out_reject;
-	ret = our_agent_connect(agent); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
 

@@ -5,12 +5,12 @@
  * ping-sr-0/client.c, and see there who calls this.
  */
 #include "beyond/ping-rdma-1/ping_rdma.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-0/user_data.h"
+#include "program/stage.h"
 
 static int write_then_read(struct our_control *client, struct our_one_sided *one_sided)
 {
@@ -43,7 +43,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 	our_setup_write_wr(client, OUR_SEND_BUFFER, remote);
 	our_setup_read_wr(client, OUR_RECV_BUFFER, remote);
 	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
-		if (client->options->verify)
+		if (run->options->verify)
 			our_setup_user_data(client, OUR_SEND_BUFFER, run->message);
 		ret = our_await_turn(run); /* --rate */
 		if (ret)
@@ -53,7 +53,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 		if (ret)
 			break;
 		our_stop_clock(run);
-		if (client->options->verify)
+		if (run->options->verify)
 			ret = our_verify_data(client, OUR_RECV_BUFFER, run->message);
 	}
 	our_statistics_end(&run->statistics);
@@ -84,7 +84,7 @@ int our_write_and_read(struct our_control *client, struct sockaddr *server,
 		goto out_destroy_id;
 	client->buffers[OUR_RECV_BUFFER].sge.lkey = one_sided.open->lkey;
 	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
-	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

@@ -26,6 +26,7 @@ const struct our_program our_ping_rdma_server_program = {
 
 int our_ping_rdma_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
+	our_run_of(agent)->memory =
+		our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
 	return 0;
 }

@@ -6,7 +6,8 @@
 #define OUR_PING_RDMA_H
 
 #include "beyond/ping-rdma-1/one_sided.h"
-#include "common/stage.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 /* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, ping.c. */
 int our_ping_rdma_client(struct our_control *client, struct sockaddr *server);

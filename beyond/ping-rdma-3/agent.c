@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "beyond/ping-rdma-3/watch.h"
-#include "common/stage.h"
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
+#include "program/stage.h"
 
 /* Waits until a completion has set *flag. */
 static int await_flag(struct our_control *agent, struct our_watch *watch, const bool *flag)
@@ -80,7 +80,7 @@ static int our_agent_operation(struct our_control *agent, struct our_watch *watc
 
 	our_prepare_run(run);
 	our_limit_wait(run, our_now_ns());
-	our_statistics_want_progress(&run->statistics, agent->options->quiet);
+	our_statistics_want_progress(&run->statistics, run->options->quiet);
 	ret = exchange_with_client(agent, watch);
 	while (!ret && run->message < run->count) {
 		ret = our_await_message(agent, watch); /* no verb: it looks at its memory */
@@ -110,7 +110,7 @@ int our_ping_watch_agent(struct our_control *agent)
 				  IBV_ACCESS_REMOTE_WRITE);
 	if (ret)
 		goto out_reject;
-	ret = our_agent_connect(agent); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
 

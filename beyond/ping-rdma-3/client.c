@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "beyond/ping-rdma-3/watch.h"
-#include "common/stage.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 static int round_trip(struct our_control *client, struct our_watch *watch)
 {
@@ -40,7 +40,7 @@ static int our_client_operation(struct our_control *client, struct our_watch *wa
 	ret = our_start_exchange(client, &watch->one_sided); /* where the agent's buffer is */
 	our_setup_write_wr(client, OUR_SEND_BUFFER, &watch->one_sided.exchange.buffer);
 	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
-		if (client->options->verify)
+		if (run->options->verify)
 			our_setup_nonzero_data(client, OUR_SEND_BUFFER, run->message);
 		ret = our_await_turn(run); /* --rate */
 		if (ret)
@@ -50,7 +50,7 @@ static int our_client_operation(struct our_control *client, struct our_watch *wa
 		if (ret)
 			break;
 		our_stop_clock(run);
-		if (client->options->verify)
+		if (run->options->verify)
 			ret = our_verify_nonzero_data(client, OUR_RECV_BUFFER, run->message);
 		if (!ret)
 			our_clear_memory(client); /* for the next message */
@@ -85,7 +85,7 @@ int our_ping_watch_client(struct our_control *client, struct sockaddr *server)
 		goto out_destroy_id;
 	memset(client->buffers[OUR_SEND_BUFFER].data, 1,
 	       our_run_of(client)->data_size); /* no zero byte */
-	ret = our_client_connect(client);      /* rdma_connect; ibv_modify_qp: the RNR timer */
+	ret = our_tell_and_connect(client);    /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

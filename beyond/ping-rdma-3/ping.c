@@ -27,6 +27,7 @@ const struct our_program our_ping_watch_server_program = {
 
 int our_ping_watch_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(OUR_PING_BUFFERS, our_run_of(agent)->data_size);
+	our_run_of(agent)->memory =
+		our_memory_of_buffers(OUR_PING_BUFFERS, our_run_of(agent)->data_size);
 	return our_check_watch(agent);
 }

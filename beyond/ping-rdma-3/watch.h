@@ -7,7 +7,8 @@
 #define OUR_WATCH_H
 
 #include "beyond/ping-rdma-1/one_sided.h"
-#include "common/stage.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 /* --last-byte, --sequence, --immediate: how each side recognizes a message */
 extern const struct our_option our_watch_options[];

@@ -7,13 +7,13 @@
 #include <inttypes.h>
 
 #include "beyond/ping-srq-4/pool.h"
-#include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 /* The client sends a message only after the one before it has come back. */
 static int check_message(struct our_control *agent, struct our_pooled *transfer,

@@ -12,9 +12,11 @@
 #include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
+#include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"
 #include "program/admission.h"
+#include "program/options.h"
 #include "program/report.h"
 
 static uint64_t receives = 64, buffer_size = 65536;
@@ -108,14 +110,14 @@ err_dealloc_pd:
 
 static int take_memory(struct our_control *store, uint64_t memory)
 {
-	int ret = our_take_memory(store->admission, memory);
+	int ret = our_take_memory(our_run_of(store)->admission, memory);
 
 	if (ret)
 		our_report_sentence("client refused: the pool would take %" PRIu64
 				    " bytes of memory, and %" PRIu64 " of %" PRIu64
 				    " are left (--pool, --buffer, --max-memory, and ulimit -l)",
-				    memory, our_memory_left(store->admission),
-				    store->admission->max_memory);
+				    memory, our_memory_left(our_run_of(store)->admission),
+				    our_run_of(store)->admission->max_memory);
 	return ret;
 }
 
@@ -135,11 +137,11 @@ static int create_pool(struct our_control *agent, struct our_pool **created)
 
 	if (!pool)
 		return our_report_error("calloc", ENOMEM, NULL);
-	ret = our_create_control_struct(agent->config, agent->options, "pool", &store);
+	ret = our_create_run(agent->config, our_options_of(agent), "pool", &store);
 	if (ret)
 		goto err_free_pool;
 	pool->store = store;
-	store->admission = agent->admission;
+	our_run_of(store)->admission = our_run_of(agent)->admission;
 	store->verbs = agent->verbs;
 	set_limits(pool);
 	pool->memory = our_memory_of_buffers(our_pool_receives(), our_pool_buffer());
@@ -154,9 +156,9 @@ static int create_pool(struct our_control *agent, struct our_pool **created)
 	return 0;
 
 err_give_memory_back:
-	our_give_memory_back(store->admission, pool->memory);
+	our_give_memory_back(our_run_of(store)->admission, pool->memory);
 err_destroy_store:
-	our_destroy_control_struct(store);
+	our_destroy_run(store);
 err_free_pool:
 	free(pool);
 	return ret;
@@ -166,7 +168,7 @@ static void destroy_pool(struct our_pool *pool)
 {
 	struct our_control *store = pool->store;
 
-	if (pool->times_low && !store->options->quiet)
+	if (pool->times_low && !our_options_of(store)->quiet)
 		our_report_sentence("the pool of %u receives on %s was low %" PRIu64
 				    " times (--pool)",
 				    store->n_buffers, our_device_name(store), pool->times_low);
@@ -174,8 +176,8 @@ static void destroy_pool(struct our_pool *pool)
 	destroy_srq(store);
 	our_unsetup_buffers(store);
 	our_dealloc_pd(store);
-	our_give_memory_back(store->admission, pool->memory);
-	our_destroy_control_struct(store);
+	our_give_memory_back(our_run_of(store)->admission, pool->memory);
+	our_destroy_run(store);
 	free(pool);
 }
 
@@ -189,8 +191,8 @@ static int check_room(struct our_control *agent, const struct our_pool *pool)
 	our_report_sentence("client refused: on iWARP each client needs %d receives of the pool, "
 			    "and %u are for %u clients (--pool)",
 			    OUR_SHARE, our_pool_receives(), most);
-	agent->refusal_reason = OUR_REFUSED_MAX_CLIENTS;
-	agent->refusal_limit = most;
+	our_run_of(agent)->refusal_reason = OUR_REFUSED_MAX_CLIENTS;
+	our_run_of(agent)->refusal_limit = most;
 	return EBUSY;
 }
 

@@ -9,7 +9,8 @@
 #include <poll.h>
 #include <sys/queue.h>
 
-#include "common/stage.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 #define OUR_NO_BUFFER (-1)
 #define OUR_SHARE     2 /* buffers that a client has at a time: one arrives, one is sent back */

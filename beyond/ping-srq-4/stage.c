@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ping-srq-4 is made of. See common/stage.h.
+ * What ping-srq-4 is made of. See program/stage.h.
  */
 #include "beyond/ping-srq-4/pool.h"
-#include "common/connect_info.h"
-#include "common/stage.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/keepalive.h"
+#include "program/connect_info.h"
+#include "program/stage.h"
 
 const struct our_stage ping_srq_4 = {
 	.name = "ping-srq-4",

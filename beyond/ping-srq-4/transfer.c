@@ -2,20 +2,20 @@
 /*
  * ping-srq-4: the server of a ping-pong, and what an agent needs before it is connected: a QP that
  * takes its receives from the pool, and no buffers of its own. What a stage provides: see
- * common/stage.h.
+ * program/stage.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "beyond/ping-srq-4/pool.h"
 #include "common/device.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"
 #include "program/admission.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 #define MAX_SEND       1  /* at a time */
 #define BYTES_OF_ENTRY 64 /* estimated: of a CQ */
@@ -30,15 +30,15 @@ const struct our_program our_pool_server_program = {
 int our_pool_check(struct our_control *agent)
 {
 	struct our_run *run = our_run_of(agent);
-	agent->memory = sizeof(struct our_pooled) +
-			(our_pool_receives() + MAX_SEND) * (uint64_t)BYTES_OF_ENTRY;
+	run->memory = sizeof(struct our_pooled) +
+		      (our_pool_receives() + MAX_SEND) * (uint64_t)BYTES_OF_ENTRY;
 	if (run->data_size <= our_pool_buffer())
 		return 0;
 	our_report_sentence("client refused: its messages have %u bytes, and a receive of the pool "
 			    "%u (--buffer)",
 			    run->data_size, our_pool_buffer());
-	agent->refusal_reason = OUR_REFUSED_SIZE;
-	agent->refusal_limit = our_pool_buffer();
+	run->refusal_reason = OUR_REFUSED_SIZE;
+	run->refusal_limit = our_pool_buffer();
 	return ERANGE;
 }
 
@@ -87,7 +87,7 @@ err_put_pool:
 static void note_connected(struct our_control *agent)
 {
 	if (!agent->accepted)
-		our_note_acceptance(agent->admission);
+		our_note_acceptance(our_run_of(agent)->admission);
 	agent->accepted = true;
 }
 

@@ -7,7 +7,9 @@
 #include "beyond/count-atomic-1/shared_memory.h"
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/pubsub.h"
-#include "common/stage.h"
+#include "measure/run.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 const struct our_program our_pubsub_reads_server_program = {
 	.summary = "Publishes a record that it changes again and again, and lets clients read it.",
@@ -17,7 +19,7 @@ const struct our_program our_pubsub_reads_server_program = {
 
 int our_pubsub_reads_check(struct our_control *agent)
 {
-	agent->memory = 0; /* the record is there already, or serves the others, too */
+	our_run_of(agent)->memory = 0; /* the record is there already, or serves the others, too */
 	return our_check_record_wanted(agent);
 }
 
@@ -38,7 +40,7 @@ int our_pubsub_reads_agent(struct our_control *agent)
 				      IBV_ACCESS_REMOTE_READ);
 	if (ret)
 		goto out_close_publication;
-	ret = our_agent_connect(agent); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
 

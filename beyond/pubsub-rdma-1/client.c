@@ -8,11 +8,11 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/pubsub-rdma-1/pubsub.h"
 #include "beyond/pubsub-rdma-1/record.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
+#include "program/stage.h"
 
 static const struct our_option verify_options[] = {
 	{ "verify", 'v', NULL, "look at every word of a record", OUR_FLAG(verify) },
@@ -64,7 +64,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 		if (ret)
 			break;
 		our_stop_clock(run);
-		if (client->options->verify)
+		if (run->options->verify)
 			ret = our_verify_record(client->buffers[OUR_RECV_BUFFER].data,
 						run->data_size, &newest);
 	}
@@ -98,7 +98,7 @@ int our_pubsub_reads_client(struct our_control *client, struct sockaddr *server)
 	if (ret)
 		goto out_destroy_id;
 	client->buffers[OUR_RECV_BUFFER].sge.lkey = one_sided.open->lkey;
-	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

@@ -69,8 +69,8 @@ int our_check_record_wanted(struct our_control *agent)
 	our_report_sentence("client refused: it wants a record of %" PRIu32
 			    " bytes, and this one has %" PRIu32 " (--record)",
 			    run->data_size, size);
-	agent->refusal_reason = OUR_REFUSED_SIZE;
-	agent->refusal_limit = size;
+	run->refusal_reason = OUR_REFUSED_SIZE;
+	run->refusal_limit = size;
 	return ERANGE;
 }
 

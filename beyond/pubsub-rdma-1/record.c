@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "beyond/pubsub-rdma-1/record.h"
+#include "program/options.h"
 #include "program/report.h"
 
 #define WORD sizeof(uint64_t)

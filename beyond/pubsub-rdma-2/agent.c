@@ -12,10 +12,10 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "beyond/pubsub-rdma-2/pubsub.h"
 #include "common/memory_registration.h"
-#include "common/stage.h"
 #include "common/transfer_posting.h"
 #include "measure/clock.h"
 #include "measure/run.h"
+#include "program/stage.h"
 
 #define NO_ACCESS 0
 
@@ -35,7 +35,8 @@ struct subscription {
 
 int our_pubsub_writes_check(struct our_control *agent)
 {
-	agent->memory = our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
+	our_run_of(agent)->memory =
+		our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
 	return our_check_record_wanted(agent);
 }
 
@@ -179,7 +180,7 @@ int our_pubsub_writes_agent(struct our_control *agent)
 				  OUR_AGENT_BUFFER, NO_ACCESS);
 	if (ret)
 		goto out_reject;
-	ret = our_agent_connect(agent); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
 

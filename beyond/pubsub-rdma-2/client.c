@@ -10,12 +10,12 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "beyond/pubsub-rdma-2/pubsub.h"
 #include "common/device.h"
-#include "common/stage.h"
 #include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 #define LOOK_NS 100000 /* from one look to the next */
 
@@ -82,7 +82,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 		if (ret)
 			break;
 		our_stop_clock(run);
-		if (client->options->verify)
+		if (run->options->verify)
 			ret = our_verify_record(client->buffers[COPY_BUFFER].data, run->data_size,
 						&verified);
 	}
@@ -120,7 +120,7 @@ int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server
 				  IBV_ACCESS_REMOTE_WRITE);
 	if (ret)
 		goto out_destroy_id;
-	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

@@ -5,7 +5,8 @@
 #ifndef OUR_PUBSUB_WRITES_H
 #define OUR_PUBSUB_WRITES_H
 
-#include "common/stage.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 /* The roles, and what the agent checks: see struct our_stage. client.c, agent.c. */
 int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server);

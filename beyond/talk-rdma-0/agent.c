@@ -4,7 +4,7 @@
  * ping-sr-0/agent.c for who calls this.
  */
 #include "beyond/talk-rdma-0/talk.h"
-#include "common/stage.h"
+#include "program/stage.h"
 
 /* It describes its slot when it knows the client's. */
 static int our_agent_operation(struct our_control *agent, struct our_talk *talk)
@@ -34,7 +34,7 @@ int our_talk_agent(struct our_control *agent)
 	ret = our_setup_talk(agent, &talk);
 	if (ret)
 		goto out_reject;
-	ret = our_agent_connect(agent); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
 	if (ret)
 		goto out_disconnect;
 

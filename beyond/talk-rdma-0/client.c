@@ -4,9 +4,9 @@
  * they do the same: talk.c. See ping-sr-0/client.c for who calls this.
  */
 #include "beyond/talk-rdma-0/talk.h"
-#include "common/stage.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
+#include "program/stage.h"
 
 /* The client describes its slot first. */
 static int our_client_operation(struct our_control *client, struct our_talk *talk)
@@ -45,7 +45,7 @@ int our_talk_client(struct our_control *client, struct sockaddr *server)
 	ret = our_setup_talk(client, &talk);
 	if (ret)
 		goto out_destroy_id;
-	ret = our_client_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
+	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

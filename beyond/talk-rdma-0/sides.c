@@ -90,13 +90,13 @@ void our_unsetup_talk(struct our_control *control, struct our_talk *talk)
 int our_talk_check(struct our_control *agent)
 {
 	struct our_run *run = our_run_of(agent);
-	agent->memory = our_memory_of_buffers(OUR_TALK_BUFFERS, run->data_size);
+	run->memory = our_memory_of_buffers(OUR_TALK_BUFFERS, run->data_size);
 	if (run->data_size == OUR_SLOT)
 		return 0;
 	our_report_sentence("client refused: its messages have %u bytes: is it %s/client?",
-			    run->data_size, agent->options->program->stage);
-	agent->refusal_reason = OUR_REFUSED_SIZE;
-	agent->refusal_limit = OUR_SLOT;
+			    run->data_size, run->options->program->stage);
+	run->refusal_reason = OUR_REFUSED_SIZE;
+	run->refusal_limit = OUR_SLOT;
 	return ERANGE;
 }
 
@@ -119,7 +119,7 @@ int our_end_talk(struct our_control *control, const struct our_talk *talk, int r
 {
 	struct our_run *run = our_run_of(control);
 	our_statistics_end(&run->statistics);
-	if (!control->options->quiet)
+	if (!run->options->quiet)
 		our_report_sentence("%u lines said, %u heard", talk->said, talk->heard);
 	/* It announces that it has no more to say: leaving without that is an error. */
 	run->count = talk->heard;

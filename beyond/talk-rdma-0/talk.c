@@ -95,7 +95,7 @@ static int react(struct our_control *control, struct our_talk *talk,
 		return look_back(control, talk);
 	ret = our_take_exchange(exchange, completion);
 	if (!ret && our_is_recv(completion->wr_id) && exchange->received[OUR_COUNT_TOLD] &&
-	    !talk->told && !control->options->quiet)
+	    !talk->told && !our_options_of(control)->quiet)
 		our_report_sentence("the other side has no more to say; Ctrl-D ends this one");
 	return ret;
 }

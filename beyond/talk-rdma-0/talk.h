@@ -10,7 +10,8 @@
 
 #include "beyond/ping-rdma-1/exchange.h"
 #include "beyond/talk-rdma-0/slot.h"
-#include "common/stage.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 enum our_talk_buffer {
 	OUR_SLOT_BUFFER, /* the other side writes here, and reads back; */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "common/stage.h"
+#include "program/stage.h"
 #include "tests/fake/expect.h"
 #include "tests/fake/lines.h"
 

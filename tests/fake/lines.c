@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "common/stage.h"
 #include "measure/clock.h"
+#include "program/stage.h"
 #include "tests/fake/lines.h"
 
 bool fake_believes(void)

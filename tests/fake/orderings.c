@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/stage.h"
+#include "program/stage.h"
 #include "tests/fake/tests.h"
 
 #define SEEDS     12

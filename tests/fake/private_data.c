@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "common/stage.h"
+#include "program/stage.h"
 #include "tests/fake/lines.h"
 
 #define CLIENT_SAYS(hex_, iwarp_) .config = { .clients = 1, .extension = (hex_), .iwarp = (iwarp_) }

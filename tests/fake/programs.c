@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/stage.h"
+#include "program/stage.h"
 #include "tests/fake/run.h"
 
 /* The linker gives it the name our_stage. It stays zero for a program of one file. */

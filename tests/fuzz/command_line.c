@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/stage.h"
 #include "program/addresses.h"
+#include "program/stage.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MAX_WORDS 64

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/connect_info.h"
 #include "blast-sr-2/blast.h"
-#include "common/stage.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/connect_info.h"
+#include "program/stage.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SHORTEST    16 /* count and size */
@@ -65,11 +65,12 @@ static struct our_run run; /* the agent's */
 /* The client is told the reason, and the limit that it was. */
 static void check_refusal(struct our_control *agent, int ret)
 {
+	uint8_t told[OUR_MAX_PRIVATE_DATA];
 	struct our_refusal refusal;
 
 	fuzz_claim_one_line();
-	fuzz_claim(our_private_data.refuse(agent, 0) == OUR_REFUSAL_LENGTH);
-	fuzz_claim(!our_decode_refusal(agent->private_data, OUR_REFUSAL_LENGTH, &refusal));
+	fuzz_claim(our_private_data.refuse(agent, 0, told) == OUR_REFUSAL_LENGTH);
+	fuzz_claim(!our_decode_refusal(told, OUR_REFUSAL_LENGTH, &refusal));
 	fuzz_claim(ret == (refusal.reason == OUR_REFUSED_NO_SENSE ? EPROTO : ERANGE));
 	switch (refusal.reason) {
 	case OUR_REFUSED_NO_SENSE:
@@ -87,11 +88,11 @@ static void check_refusal(struct our_control *agent, int ret)
 	}
 }
 
-static void check_acceptance(const struct our_control *agent, const struct our_connect_info *info)
+static void check_acceptance(const struct our_connect_info *info)
 {
 	uint64_t memory;
 
-	fuzz_claim(!*fuzz_stderr() && !agent->refusal_reason);
+	fuzz_claim(!*fuzz_stderr() && !run.refusal_reason);
 	fuzz_claim(run.count == info->count && run.data_size == info->data_size);
 	fuzz_claim(run.has_extension == info->has_extension);
 	fuzz_claim(run.count && run.count <= our_client_limits.max_count);
@@ -99,7 +100,7 @@ static void check_acceptance(const struct our_control *agent, const struct our_c
 	fuzz_claim(run.n_data_buffers == info->n_data_buffers);
 	fuzz_claim(run.n_data_buffers && run.n_data_buffers <= our_blast_options.max_buffers);
 	fuzz_claim(!__builtin_mul_overflow(info->n_data_buffers, info->data_size, &memory));
-	fuzz_claim(agent->memory >= memory); /* what it is charged for is all that it gets */
+	fuzz_claim(run.memory >= memory); /* what it is charged for is all that it gets */
 }
 
 /* Takes it, with `behind` in the memory behind it, which is nobody's to look at. */
@@ -111,14 +112,14 @@ static int take(struct our_control *agent, const uint8_t *data, size_t length, i
 
 	memset(request.private_data, behind, sizeof(request.private_data));
 	memcpy(request.private_data, data, length);
-	memset(&run, 0, sizeof(run));
-	*agent = (struct our_control){ .options = &options, .user = &run };
+	run = (struct our_run){ .options = &options };
+	*agent = (struct our_control){ .user = &run };
 	fuzz_listen();
 	ret = our_private_data.take(agent, &request);
 	if (!ret)
 		ret = our_blast_check(agent);
 	/* What was not taken is not there; of buffers the workload has the last word. */
-	if (ret && agent->refusal_reason != OUR_REFUSED_BUFFERS)
+	if (ret && run.refusal_reason != OUR_REFUSED_BUFFERS)
 		fuzz_claim(!run.count && !run.data_size && !run.n_data_buffers);
 	return ret;
 }
@@ -136,10 +137,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	decoded = check_decoding(data, length, &info);
 	ret = take(&agent, data, length, 0);
 	fuzz_claim(take(&agent, data, length, 0xff) == ret);
-	fuzz_claim((decoded != 0) == (agent.refusal_reason == OUR_REFUSED_NO_SENSE));
+	fuzz_claim((decoded != 0) == (run.refusal_reason == OUR_REFUSED_NO_SENSE));
 	if (ret)
 		check_refusal(&agent, ret);
 	else
-		check_acceptance(&agent, &info);
+		check_acceptance(&info);
 	return 0;
 }

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/connect_info.h"
-#include "common/stage.h"
 #include "ping-sr-1/connect_info.h"
+#include "program/connect_info.h"
+#include "program/stage.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ROOMY 100 /* for any of the texts, whole */

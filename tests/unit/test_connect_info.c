@@ -8,10 +8,10 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/memory_registration.h"
-#include "common/stage.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/admission.h"
+#include "program/stage.h"
 #include "tests/unit/unit.h"
 
 #define LIMIT_COUNT   1000
@@ -40,11 +40,10 @@ START_TEST(a_client_sends_all_of_them)
 {
 	struct our_run run = { .count = 5, .data_size = 64, .n_data_buffers = 3 };
 	struct our_control client = { .user = &run };
-	struct rdma_conn_param param = { .private_data_len = 0 };
+	uint8_t data[OUR_MOST_TO_CONNECT];
 
-	our_private_data.tell(&client, &param);
-	ck_assert_int_eq(param.private_data_len, sizeof(honest_bytes));
-	ck_assert_mem_eq(param.private_data, honest_bytes, sizeof(honest_bytes));
+	ck_assert_uint_eq(our_private_data.tell(&client, data), sizeof(honest_bytes));
+	ck_assert_mem_eq(data, honest_bytes, sizeof(honest_bytes));
 }
 END_TEST
 
@@ -149,8 +148,9 @@ static int take(struct our_control *agent, const struct our_cm_event *request)
 
 START_TEST(limits_are_kept_and_told)
 {
-	struct our_run run = { .count = 77, .data_size = 77 };
-	struct our_control agent = { .options = &options, .user = &run };
+	struct our_run run = { .options = &options, .count = 77, .data_size = 77 };
+	struct our_control agent = { .user = &run };
+	uint8_t told[OUR_MAX_PRIVATE_DATA];
 	const struct asked *one = &asked[_i];
 	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
 	struct our_refusal refusal;
@@ -163,7 +163,7 @@ START_TEST(limits_are_kept_and_told)
 		ck_assert_uint_eq(run.data_size, one->info.data_size);
 		ck_assert_uint_eq(run.n_data_buffers, one->info.n_data_buffers);
 		ck_assert(run.has_extension);
-		ck_assert_uint_eq(agent.memory,
+		ck_assert_uint_eq(run.memory,
 				  our_memory_of_buffers(run.n_data_buffers, run.data_size) +
 					  run.n_data_buffers * our_blast_options.sge *
 						  sizeof(struct ibv_sge));
@@ -171,8 +171,8 @@ START_TEST(limits_are_kept_and_told)
 		return;
 	}
 	assert_holds(captured_stderr(), "client refused");
-	ck_assert_int_eq(our_private_data.refuse(&agent, 0), OUR_REFUSAL_LENGTH);
-	ck_assert_int_eq(our_decode_refusal(agent.private_data, OUR_REFUSAL_LENGTH, &refusal), 0);
+	ck_assert_uint_eq(our_private_data.refuse(&agent, 0, told), OUR_REFUSAL_LENGTH);
+	ck_assert_int_eq(our_decode_refusal(told, OUR_REFUSAL_LENGTH, &refusal), 0);
 	ck_assert_int_eq(refusal.reason, one->reason);
 	ck_assert_uint_eq(refusal.limit, one->limit);
 }
@@ -193,8 +193,8 @@ START_TEST(limits_are_those_of_the_help)
 {
 	struct our_connect_info info = { by_default[_i].count, by_default[_i].data_size, 1, true };
 	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
-	struct our_run run = { .count = 0 };
-	struct our_control agent = { .options = &options, .user = &run };
+	struct our_run run = { .options = &options };
+	struct our_control agent = { .user = &run };
 
 	our_encode_connect_info(&info, request.private_data);
 	capture_start();
@@ -221,22 +221,21 @@ START_TEST(what_kept_the_server_from_serving_is_told)
 	const struct our_options three = { .clients = 3, .max_clients = 2, .max_memory = 100 };
 	struct our_admission admission;
 	const struct our_config config = { .timeout_s = 1 };
-	struct our_control client = { 0 }, server = {
-		.config = &config,
-		.options = &three,
-		.admission = &admission,
-	};
+	struct our_run run = { .options = &three, .admission = &admission };
+	struct our_control client = { 0 }, server = { .config = &config, .user = &run };
+	uint8_t told[OUR_MAX_PRIVATE_DATA];
 	struct our_refusal refusal;
 	char text[128];
 
 	our_open_admission(&admission, &three);
 	ck_assert_int_eq(our_admit(&admission, 5), 0);
-	ck_assert_int_eq(our_private_data.refuse(&server, failures[_i].error), OUR_REFUSAL_LENGTH);
-	ck_assert_int_eq(our_decode_refusal(server.private_data, OUR_REFUSAL_LENGTH, &refusal), 0);
+	ck_assert_uint_eq(our_private_data.refuse(&server, failures[_i].error, told),
+			  OUR_REFUSAL_LENGTH);
+	ck_assert_int_eq(our_decode_refusal(told, OUR_REFUSAL_LENGTH, &refusal), 0);
 	ck_assert_int_eq(refusal.reason, failures[_i].reason);
 	ck_assert_uint_eq(refusal.limit, failures[_i].limit);
 	client.cm_event.private_data_length = OUR_REFUSAL_LENGTH;
-	memcpy(client.cm_event.private_data, server.private_data, OUR_REFUSAL_LENGTH);
+	memcpy(client.cm_event.private_data, told, OUR_REFUSAL_LENGTH);
 	our_private_data.explain(&client.cm_event, text, sizeof(text));
 	assert_holds(text, failures[_i].told);
 }

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/stage.h"
 #include "measure/run.h"
 #include "program/report.h"
+#include "program/stage.h"
 #include "tests/support/result_json.h"
 #include "tests/unit/unit.h"
 
@@ -25,9 +25,8 @@ static const struct our_program program = {
 static struct ibv_device device = { .transport_type = IBV_TRANSPORT_IWARP };
 static struct ibv_context verbs = { .device = &device };
 static struct our_options options = { .program = &program };
-static struct our_run run;
+static struct our_run run = { .options = &options };
 static struct our_control control = {
-	.options = &options,
 	.user = &run,
 	.role = "client",
 	.verbs = &verbs,

@@ -13,11 +13,11 @@
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/report.h"
-#include "common/stage.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "program/config.h"
+#include "program/stage.h"
 #include "program/stop.h"
 #include "tests/unit/unit.h"
 
@@ -239,7 +239,7 @@ START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	static const struct our_options options = { .timeout_s = 3 };
 	static struct ibv_device iwarp = { .transport_type = IBV_TRANSPORT_IWARP };
 
-	control.options = &options;
+	run.options = &options;
 	run.control = &control;
 	control.role = "agent";
 	control.cm_id = &own_id;
@@ -272,7 +272,7 @@ START_TEST(how_a_run_has_ended)
 	static const struct our_options options = { .timeout_s = 3 };
 	const struct ended *end = &ends[_i];
 
-	control.options = &options;
+	run.options = &options;
 	run.control = &control;
 	control.role = end->role;
 	run.count = end->count;

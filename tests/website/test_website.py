@@ -92,7 +92,7 @@ class Markdown(unittest.TestCase):
 
     def test_links(self) -> None:
         self.assertEqual(self.convert("[a](../ping-sr-1)"), "[a](../ping-sr-1/README.md)")
-        self.assertEqual(self.convert("[a](../common/stage.h)"), "[a](../sources/common/stage.h.md)")
+        self.assertEqual(self.convert("[a](../program/stage.h)"), "[a](../sources/program/stage.h.md)")
         self.assertEqual(self.convert("`[a](none)`\n"), "`[a](none)`\n")
         self.assertEqual(self.convert("~~~\n[a](none)\n~~~\n"), "~~~\n[a](none)\n~~~\n")
 

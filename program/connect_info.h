@@ -8,30 +8,30 @@
 
 #include "common/control.h"
 
+struct our_options;
+
 struct our_connect_info_ops {
 	/*
-	 * Client: puts the private data for rdma_connect into `param`. It points into memory of
-	 * `client` that stays until the connection is made. Cannot fail.
+	 * Client: writes the private data for rdma_connect into `data`, of OUR_MOST_TO_CONNECT bytes, and
+	 * returns its length. Cannot fail.
 	 */
-	void (*tell)(struct our_control *client, struct rdma_conn_param *param);
+	size_t (*tell)(struct our_control *client, uint8_t *data);
 
 	/*
 	 * Agent: takes count, size and number of buffers for `agent` from what the client sent (the
-	 * connect request in `request`), and checks them before anything is allocated from them. Sets
-	 * agent->memory to the bytes of memory that they need, as far as the server limits it.
-	 *
+	 * connect request in `request`), and checks them before anything is allocated from them.
 	 * Returns 0; EPROTO (invalid) or ERANGE (over a limit), reported.
 	 */
 	int (*take)(struct our_control *agent, const struct our_cm_event *request);
 
 	/*
-	 * Server: puts the reason for a refusal into control->private_data, for rdma_reject. This is
-	 * the reason that `take` has found, or what `error` means to the client: EUSERS, all clients of
+	 * Server: writes the reason for a refusal into `data`, for rdma_reject: see config->refuse. This
+	 * is the reason that `take` has found, or what `error` means to the client: EUSERS, all clients of
 	 * -n have come; EINTR, we were told to stop; EBUSY, too many at a time; EDQUOT, no memory is
 	 * left for it; EMFILE, no descriptor; any other: something else ran out. Returns its length in
 	 * bytes.
 	 */
-	uint8_t (*refuse)(struct our_control *control, int error);
+	size_t (*refuse)(struct our_control *control, int error, uint8_t *data);
 
 	/* Client: writes into text[size] the reason that the server gave with its rejection. */
 	void (*explain)(const struct our_cm_event *rejection, char *text, size_t size);
@@ -42,9 +42,7 @@ struct our_connect_info_ops {
 
 extern const struct our_connect_info_ops our_private_data; /* ping-sr-1/connect_info.c */
 
-/* The same for any connection. Without a table nothing is told, taken, or checked. */
-void our_setup_connect_info(struct our_control *client, struct rdma_conn_param *param);
-int our_take_connect_info(struct our_control *agent, const struct our_cm_event *request);
-uint8_t our_setup_refusal(struct our_control *control, int error);
+/* Client: tells the server what the stage has to tell, if anything, and connects. Returns as our_client_connect does. */
+int our_tell_and_connect(struct our_control *client);
 
 #endif

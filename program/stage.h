@@ -10,11 +10,12 @@
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H
 
-#include "common/connect_info.h"
 #include "common/connection_management.h"
 #include "common/control.h"
 #include "common/transfer_completion.h"
 #include "common/waiting.h"
+#include "program/connect_info.h"
+#include "program/options.h"
 
 /*
  * An agent as reactions, none of which waits: for a loop that serves several connections. `state` is of
@@ -53,7 +54,7 @@ struct our_stage {
 
 	/*
 	 * Agent: checks what the client asked for against the limits of the workload, and sets
-	 * agent->memory to the number of bytes that it will take. Count and size have been checked.
+	 * run->memory to the number of bytes that it will take. Count and size have been checked.
 	 * Returns 0; or ERANGE, reported, and the reason for the refusal is set.
 	 */
 	int (*check)(struct our_control *agent);
