@@ -42,7 +42,10 @@ struct our_connect_info_ops {
 
 extern const struct our_connect_info_ops our_private_data; /* ping-sr-1/connect_info.c */
 
-/* Client: tells the server what the stage has to tell, if anything, and connects. Returns as our_client_connect does. */
+/*
+ * Client: tells the server what the stage has to tell, if anything, and connects. Returns as
+ * our_client_connect does.
+ */
 int our_tell_and_connect(struct our_control *client);
 
 #endif
