@@ -48,7 +48,9 @@ STAGES = (
     Stage("blast-sr-2", serves_many=True),
     Stage("ping-srq-4", serves_many=True, sleeps=True),
     Stage("ping-ep-0"),
+    Stage("ping-rc-0", roce_only=True),
     Stage("ping-rdma-1", sleeps=True),
+    Stage("ping-rdma-2", sleeps=True),
     Stage("ping-rdma-3", sleeps=True),
     Stage("blast-rdma-1", sleeps=True),
     Stage("count-atomic-1", sleeps=True, roce_only=True),
@@ -132,3 +134,12 @@ def each(
             marks = () if short else (pytest.mark.long,)
             rows.append(pytest.param(stage, link, id=f"{stage}-{link}", marks=marks))
     return pytest.mark.parametrize("stage, link", rows)
+
+
+def over(check: str = "RoCE iWARP", links: Callable[[Link], bool] = lambda link: link.family == 4) -> pytest.MarkDecorator:
+    """Runs a test that is of no stage over each of the links. `check`: over which of them in `make check`."""
+    rows = []
+    for link in filter(links, LINKS):
+        marks = () if link.transport in check.split() else (pytest.mark.long,)
+        rows.append(pytest.param(link, id=str(link), marks=marks))
+    return pytest.mark.parametrize("link", rows)
