@@ -53,7 +53,7 @@ $(TESTS)/gate.so $(TESTS)/gids.so: $(TESTS)/%.so: tests/support/%.c
 	$(SAY) CC $<
 	$(Q)$(COMPILE) -Werror -fPIC -shared $< -ldl -o $@
 
-# Programs that take nothing of the suite: the independent one that tests/pairs runs against the stages, clients
+# Programs that take nothing of the suite: the independent one that tests/live runs against the stages, clients
 # that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe; no test runs it.
 AGAINST = peer crowd trespass greedy together
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)

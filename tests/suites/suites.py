@@ -59,7 +59,6 @@ SUITES = {
     "live": Suite(PYTEST, "tests/live", 3600),
     "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600),
     "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
-    "pairs": Suite(DEVICE, "tests/pairs", 3600),
     "pools": Suite(DEVICE, "tests/pools", 3600, by_default=False),
     "examples": Suite(DEVICE, "tests/examples", 3600, 1),
     "blast": Suite(DEVICE, "tests/blast", 3600, by_default=False),
