@@ -109,7 +109,7 @@ static bool is_used(const struct fake_queue *queue, uint64_t from, uint64_t to)
 	unsigned int i;
 
 	for (i = 0; i < queue->n; i++) {
-		sge = &queue->wr[(queue->first + i) % FAKE_MAX_WR].sge[0];
+		sge = &queue->wr[(queue->first + i) % queue->size].sge[0];
 		if (sge->addr / CACHE_LINE <= to &&
 		    (sge->addr + sge->length - 1) / CACHE_LINE >= from)
 			return true;
@@ -138,7 +138,7 @@ static void check_posted_once(const struct fake_queue *queue, const struct fake_
 	unsigned int i;
 
 	for (i = 0; wr->n_sge && i < queue->n; i++) {
-		other = &queue->wr[(queue->first + i) % FAKE_MAX_WR].sge[0];
+		other = &queue->wr[(queue->first + i) % queue->size].sge[0];
 		if (sge->addr < other->addr + other->length &&
 		    other->addr < sge->addr + sge->length) {
 			fake_complain("%s: the memory of a receive that is posted already", call);
@@ -154,7 +154,7 @@ static int push(struct fake_queue *queue, const struct fake_wr *wr, const char *
 			      queue->max);
 		return ENOMEM;
 	}
-	queue->wr[(queue->first + queue->n++) % FAKE_MAX_WR] = *wr;
+	queue->wr[(queue->first + queue->n++) % queue->size] = *wr;
 	return 0;
 }
 

@@ -37,6 +37,14 @@ static void check_attr(const struct fake_id *id, const struct fake_pd *pd,
 		fake_complain("rdma_create_qp: PD or CQ of another device");
 }
 
+/* No larger than it has to be: AddressSanitizer marks all of it as valid, page by page. */
+void fake_size_queue(struct fake_queue *queue, unsigned int max)
+{
+	queue->max = max;
+	queue->size = max + 1;
+	queue->wr = fake_allocate(queue->size * sizeof(*queue->wr));
+}
+
 /*
  * `attr` has the sizes that the QP gets; the program asked for `inline_wanted` bytes of inline
  * data.
@@ -66,8 +74,8 @@ void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv
 	qp->max_inline = attr->cap.max_inline_data;
 	qp->send_sge = attr->cap.max_send_sge;
 	qp->recv_sge = attr->cap.max_recv_sge;
-	qp->sends.max = attr->cap.max_send_wr;
-	qp->receives.max = attr->cap.max_recv_wr;
+	fake_size_queue(&qp->sends, attr->cap.max_send_wr);
+	fake_size_queue(&qp->receives, attr->cap.max_recv_wr);
 	qp->pub.context = id->pub.verbs;
 	qp->pub.qp_context = attr->qp_context;
 	qp->pub.pd = &pd->pub;
@@ -102,7 +110,7 @@ static const struct fake_wr *take(struct fake_queue *queue)
 
 	if (!queue->n)
 		return NULL;
-	queue->first = (queue->first + 1) % FAKE_MAX_WR;
+	queue->first = (queue->first + 1) % queue->size;
 	queue->n--;
 	return wr;
 }
@@ -273,7 +281,7 @@ unsigned int fake_count_posted(const struct fake_queue *queue, const struct fake
 	unsigned int i, posted = 0;
 
 	for (i = 0; i < queue->n; i++)
-		posted += queue->wr[(queue->first + i) % FAKE_MAX_WR].mr == mr;
+		posted += queue->wr[(queue->first + i) % queue->size].mr == mr;
 	return posted;
 }
 

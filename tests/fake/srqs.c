@@ -25,7 +25,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pub, struct ibv_srq_init_attr *att
 		srq = fake_new(struct fake_srq, "SRQ");
 		srq->pd = pd;
 		pd->object.users++;
-		srq->receives.max = attr->attr.max_wr;
+		fake_size_queue(&srq->receives, attr->attr.max_wr);
 		srq->pub.context = pub->context;
 		srq->pub.srq_context = attr->srq_context;
 		srq->pub.pd = pub;

@@ -275,9 +275,11 @@ struct fake_wr {
 };
 
 struct fake_queue {
-	struct fake_wr wr[FAKE_MAX_WR];
-	unsigned int first, n, max;
+	struct fake_wr *wr; /* a ring of `size`, one more than `max` */
+	unsigned int first, n, max, size;
 };
+
+void fake_size_queue(struct fake_queue *queue, unsigned int max);
 
 struct fake_srq {
 	struct fake_object object;
