@@ -293,6 +293,10 @@ int our_client_connect(struct our_control *control, const void *private_data, si
 	int ret;
 
 	our_setup_conn_params(control, &param);
+	if (length > OUR_MOST_TO_CONNECT)
+		return our_tell_error(control->config, "rdma_connect", EMSGSIZE,
+				      "%zu bytes of private data, and %d fit", length,
+				      OUR_MOST_TO_CONNECT);
 	param.private_data = private_data;
 	param.private_data_len = (uint8_t)length;
 	our_start_cm_call(control);
@@ -312,6 +316,9 @@ int our_report_no_client(const struct our_control *agent, int error)
 	if (error == ENODEV)
 		return our_tell_cm_error(agent, "rdma_accept", error,
 					 "the RDMA device was removed");
+	if (error == EMSGSIZE)
+		return our_tell_error(agent->config, "rdma_accept", error,
+				      "at most %d bytes of private data fit", OUR_MOST_TO_ACCEPT);
 	our_tell_cm_error(agent, "rdma_accept", error, "most likely the client has left meanwhile");
 	/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
 	return error == EINVAL ? ECONNABORTED : error;
@@ -327,6 +334,8 @@ int our_agent_accept(struct our_control *control, const void *private_data, size
 	struct rdma_conn_param param;
 
 	our_setup_conn_params(control, &param);
+	if (length > OUR_MOST_TO_ACCEPT)
+		return EMSGSIZE;
 	param.private_data = private_data;
 	param.private_data_len = (uint8_t)length;
 	our_start_cm_call(control);

@@ -126,8 +126,8 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
  * Client: connects, sends up to OUR_MOST_TO_CONNECT bytes of private data with the request (NULL, 0:
  * none), and sets the QP's RNR timer. The first receive must be posted already.
  *
- * Returns 0 or an errno value, reported: ECONNREFUSED when no server listens; EACCES when the server
- * refuses us, for the reason in control->cm_event; ...
+ * Returns 0 or an errno value, reported: EMSGSIZE for more private data; ECONNREFUSED when no server
+ * listens; EACCES when the server refuses us, for the reason in control->cm_event; ...
  */
 int our_client_connect(struct our_control *control, const void *private_data, size_t length);
 
@@ -141,7 +141,7 @@ int our_report_no_requests(const struct our_control *listener, const char *call,
 /*
  * Agent: accepts the client, with up to OUR_MOST_TO_ACCEPT bytes of private data (NULL, 0: none). The
  * caller waits for RDMA_CM_EVENT_ESTABLISHED. The first receive must be posted already. Returns 0 or
- * an errno value, not reported. See rdma_accept(3).
+ * an errno value, not reported: EMSGSIZE for more private data, ... See rdma_accept(3).
  */
 int our_agent_accept(struct our_control *control, const void *private_data, size_t length);
 

@@ -43,7 +43,7 @@ struct our_stage {
 	/*
 	 * The roles: each is one function, from its first verb to its last. They return 0; EINTR when the
 	 * program was asked to stop; or another errno value, reported. A client that was connected has
-	 * client->accepted set. A listener serves as many clients as listener->admission says, and fails
+	 * client->accepted set. A listener serves as many clients as the limits of its run say, and fails
 	 * with what listening failed with, or serving a client, for a reason of the server's own.
 	 */
 	int (*client)(struct our_control *client, struct sockaddr *server);
