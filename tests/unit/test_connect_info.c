@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blast-sr-2/blast.h"
+#include "common/connection_management.h"
 #include "common/memory_registration.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
@@ -44,6 +45,26 @@ START_TEST(a_client_sends_all_of_them)
 
 	ck_assert_uint_eq(our_private_data.tell(&client, data), sizeof(honest_bytes));
 	ck_assert_mem_eq(data, honest_bytes, sizeof(honest_bytes));
+}
+END_TEST
+
+static void keep_error(void *context, const struct our_error *error)
+{
+	*(int *)context = error->error;
+}
+
+/* One byte more than fits, and a length that a uint8_t would cut to nothing. */
+START_TEST(private_data_that_do_not_fit_are_refused)
+{
+	static const size_t lengths[] = { 57, 256 };
+	int reported = 0;
+	const struct our_config config = { .report = keep_error, .context = &reported };
+	struct our_control control = { .config = &config, .role = "client" };
+	uint8_t data[256] = { 0 };
+
+	ck_assert_int_eq(our_client_connect(&control, data, lengths[_i]), EMSGSIZE);
+	ck_assert_int_eq(reported, EMSGSIZE);
+	ck_assert_int_eq(our_agent_accept(&control, data, lengths[_i] + 140), EMSGSIZE);
 }
 END_TEST
 
@@ -248,6 +269,7 @@ Suite *connect_info_suite(void)
 
 	tcase_add_test(tcase, the_bytes_are_those_of_the_protocol);
 	tcase_add_test(tcase, a_client_sends_all_of_them);
+	tcase_add_loop_test(tcase, private_data_that_do_not_fit_are_refused, 0, 2);
 	tcase_add_loop_test(tcase, strangers_are_told_from_friends, 0, UNIT_LENGTH(received));
 	tcase_add_loop_test(tcase, what_kept_the_server_from_serving_is_told, 0,
 			    UNIT_LENGTH(failures));
