@@ -121,7 +121,7 @@ def run(started: list[Process], no_leftovers: None) -> Iterator[Run]:
 
 
 class Server:
-    """server("-n 2", "-j"): the stage's server, on a port of its own, once it listens. With -q it does not say so."""
+    """server("-n 2", "-j"): the stage's server, on a port of its own, once it listens."""
 
     def __init__(self, run: Run, stage: Stage, link: Link) -> None:
         """Of the test's stage and link."""

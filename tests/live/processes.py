@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import kernel
 import pytest
 
 WAIT_S = 60.0  # for anything that has to come: emulated machines are slow
@@ -98,11 +97,11 @@ class Process:
             pytest.fail(f"{self.name}: {self._outcome()}, not {' or '.join(map(str, statuses))}")
         return self
 
-    def awaits(self, text: str, times: int = 1, within: float = WAIT_S, where: str = "err") -> Process:
-        """Waits until stderr, or "out", has the text so many times, which it must have before the program ends."""
+    def awaits(self, text: str, times: int = 1, within: float = WAIT_S) -> Process:
+        """Waits until stderr has the text so many times, which it must have before the program ends."""
         __tracebackhide__ = True
         end = time.monotonic() + within
-        with self.files[where].open("rb") as file:
+        with self.files["err"].open("rb") as file:
             data = b""
             while True:
                 over = self.has_ended() or time.monotonic() > end  # before the read, which then has all
@@ -125,28 +124,12 @@ class Process:
         __tracebackhide__ = True
         return self.signal("KILL").ends(-signal.SIGKILL)
 
-    def hang_up(self) -> Process:
-        """Ends its stdin, which was a pipe."""
-        if self.popen.stdin:
-            self.popen.stdin.close()
-        return self
-
     def close(self) -> None:
         """Ends it, whatever it does."""
         if not self.has_ended():
             self.signal("CONT", "KILL")
             self.has_ended(WAIT_S)
-        self.hang_up()
         os.close(self.pidfd)
-
-    def memory_kib(self) -> int:
-        """What of its memory is resident."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(status.partition("VmRSS:")[2].split()[0])
-
-    def holds(self) -> tuple[int, dict[str, dict[str, int]]]:
-        """Its descriptors; and what the devices hold, for whoever it is: also for a thread that has ended."""
-        return len(os.listdir(f"/proc/{self.pid}/fd")), kernel.objects()
 
     def _stacks(self) -> str:
         """Where in the kernel each of its threads is."""

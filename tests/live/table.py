@@ -134,12 +134,3 @@ def each(
             marks = () if short else (pytest.mark.long,)
             rows.append(pytest.param(stage, link, id=f"{stage}-{link}", marks=marks))
     return pytest.mark.parametrize("stage, link", rows)
-
-
-def over(check: str = "RoCE iWARP", links: Callable[[Link], bool] = lambda link: link.family == 4) -> pytest.MarkDecorator:
-    """Runs a test that is of no stage over each of the links. `check`: over which of them in `make check`."""
-    rows = []
-    for link in filter(links, LINKS):
-        marks = () if link.transport in check.split() else (pytest.mark.long,)
-        rows.append(pytest.param(link, id=str(link), marks=marks))
-    return pytest.mark.parametrize("link", rows)
