@@ -12,6 +12,7 @@ from course import bug
 from course.exercises import EXERCISES
 from tools.folders import folder
 
+from . import prototypes
 from .pages import EXERCISE_PAGES
 from .sources import NotThere
 
@@ -69,6 +70,8 @@ TABLES: dict[str, Callable[[], str]] = {"exercises": exercises, "bugs": bugs}
 
 def table(name: str) -> str:
     """The table that a page asks for."""
-    if name not in TABLES:
-        raise NotThere(f"there is no table {name}")
-    return TABLES[name]()
+    if name in TABLES:
+        return TABLES[name]()
+    if name in prototypes.parts():
+        return prototypes.block(name)
+    raise NotThere(f"there is no table {name}")

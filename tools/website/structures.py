@@ -21,7 +21,7 @@ sys.path.append("/usr/lib/python3/dist-packages")  # where Debian has it: it fit
 from clang import cindex  # type: ignore # noqa: E402
 
 PAGE = TOP / "docs/structures.md"
-HEADERS = "#include <infiniband/verbs.h>\n#include <rdma/rdma_cma.h>\n"
+HEADERS = "".join(f"#include <{name}>\n" for name in ("infiniband/verbs.h", "rdma/rdma_cma.h", "rdma/rdma_verbs.h"))
 HEADING = re.compile(r"^### `struct (\w+)`$")
 ROW = re.compile(r"^(\| `([\w.]+)`(?: \(since rdma-core (\d+)\))? \|.*\|) ([^|]*) \|$")
 LINK = re.compile(r"^\[(\S+)\]\(\.\./\1\)$")
@@ -70,6 +70,11 @@ def constants(enumeration: str) -> list[str]:
     """The names of an enumeration of the headers, in their order."""
     found = [c for c in _headers() if c.kind == cindex.CursorKind.ENUM_DECL and c.spelling == enumeration]
     return [str(constant.spelling) for constant in found[0].get_children()]
+
+
+def functions() -> list[Any]:
+    """The functions of the headers, those of other headers that they include as well."""
+    return [cursor for cursor in _headers() if cursor.kind == cindex.CursorKind.FUNCTION_DECL]
 
 
 @functools.cache
