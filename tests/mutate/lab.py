@@ -2,15 +2,17 @@
 """Runs the survivors of a measurement against suites that need a VM.
 
 Place: the last step of tests/mutate/measure.py, with --lab. Contract: these suites run the programs of a tree, so it is
-a copy, in build/mutate/lab, that is changed, built and restored. A suite is run whole, or the case that CK_RUN_CASE
-names: minutes for each survivor.
+a copy, in build/mutate/lab, that is changed, built and restored. A survivor is tried with two stages that link its file,
+its own before others; of a suite only the rows of these stages are run.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 from mutate import score
 from mutate.build import ENVIRONMENT, TOP, make, output
@@ -18,42 +20,74 @@ from mutate.tree import Site
 from mutate.trial import CAUGHT, SURVIVED
 
 COPY = TOP / "build/mutate/lab"
+STAGES = 2
+LIMIT_S = 900.0  # of a suite's rows, which take a minute
+CASES = {"stages": "{} rxe0 IPv4"}  # what CK_RUN_CASE is for a stage; for other suites its name
+Row = tuple[str, str]  # a suite, and a stage
 
 
-def copy() -> None:
-    """Brings the copy up to date; what has not changed is not built again."""
-    COPY.mkdir(parents=True, exist_ok=True)
-    output("cp", "--parents", "-u", "-t", str(COPY), *output("git", "ls-files").splitlines())
+def stages(file: str, top: Path = COPY) -> list[str]:
+    """The stages to try a file with. The linker's maps say which of them take it."""
+    maps, part = top / "build/maps", f"build/{file.removesuffix('.c')}.o"
+    folders = {path.parent.relative_to(maps) for path in maps.rglob("client") if part in path.read_text()}
+    folders |= {path.parent.relative_to(maps) for path in maps.rglob("server") if part in path.read_text()}
+    ordered = sorted(folders, key=lambda folder: (folder != Path(file).parent, len(folder.parts), folder))
+    return [folder.name for folder in ordered[:STAGES]] or [Path(file).parent.name]
 
 
-def passes(suites: list[str]) -> bool:
-    """Builds the copy, and runs the suites. A suite that is interrupted ends its VMs."""
+def make_copy() -> None:
+    """Builds the copy as it is; what has not changed is not built again."""
     make("all", "nine", "tests-build", "pairs-build", top=COPY)
-    environment = {name: value for name, value in ENVIRONMENT.items() if name != "TESTS_ALL"}
-    with subprocess.Popen(["tests/run", *suites], cwd=COPY, env=environment, stdout=subprocess.DEVNULL) as process:
+
+
+def passes(row: Row) -> bool:
+    """Runs these tests in the copy, within the limit. If this is interrupted, they end their VMs."""
+    suite, stage = row
+    environment = ENVIRONMENT | {"TESTS_ALL": "", "CK_RUN_CASE": CASES.get(suite, "{}").format(stage)}
+    with subprocess.Popen(["tests/run", suite], cwd=COPY, env=environment, stdout=subprocess.DEVNULL) as process:
         try:
-            return process.wait() == 0
+            return process.wait(LIMIT_S) == 0
+        except subprocess.TimeoutExpired:
+            return False
         finally:
             process.terminate()
 
 
-def run(suites: str, drawn: dict[int, tuple[Site, bytes]], kept: score.Results) -> bool:
-    """Adds to the results what the suites say of the survivors. Returns False if they fail without a fault."""
-    named = f"{suites} {os.environ.get('CK_RUN_CASE', '')}".strip()
-    mutants = score.sort_out([kept.mutants[number] for number in drawn])
-    survivors = [mutant for mutant in mutants if mutant.verdict == SURVIVED and not mutant.lab]
-    copy()
-    if survivors and not passes(suites.split()):
-        print(f"without a fault, a test of {named} fails: nothing counts")
-        return False
-    for mutant in survivors:
+@cache
+def passes_unchanged(row: Row) -> bool:
+    """Whether there are such rows, and they pass without a fault."""
+    passed = passes(row)
+    if not passed:
+        print(f"not run: {' '.join(row)}: without a fault no test passes, or one fails", flush=True)
+    return passed
+
+
+def judge(rows: Iterable[Row]) -> str:
+    """Builds the copy with its fault. Returns the verdict of the rows, which pass without it."""
+    make_copy()
+    for row in rows:
+        if not passes(row) and not passes(row):
+            return f"{CAUGHT} by {' '.join(row)}"
+    return SURVIVED
+
+
+def run(suites: str, drawn: dict[int, tuple[Site, bytes]], kept: score.Results) -> None:
+    """Adds to the results what the suites say of the survivors."""
+    COPY.mkdir(parents=True, exist_ok=True)
+    output("cp", "--parents", "-u", "-t", str(COPY), *output("git", "ls-files").splitlines())
+    make_copy()
+    for mutant in score.sort_out([kept.mutants[number] for number in drawn]):
+        if mutant.verdict != SURVIVED or mutant.lab:
+            continue
         site, new = drawn[mutant.number]
         text = (TOP / site.file).read_bytes()
+        rows = [(suite, stage) for suite in suites.split() for stage in stages(site.file)]
+        rows = [row for row in rows if passes_unchanged(row)]
         try:
             (COPY / site.file).write_bytes(site.planted(text, new))
-            verdict = SURVIVED if passes(suites.split()) or passes(suites.split()) else CAUGHT
+            lab = judge(rows) if rows else "not tested"
         finally:
             (COPY / site.file).write_bytes(text)
-        kept.add(replace(mutant, lab=f"{named}: {verdict}"))
-        print(f"{named}: {verdict}: {mutant.diff()}", flush=True)
-    return True
+            make_copy()
+        kept.add(replace(mutant, lab=lab))
+        print(f"in VMs: {lab}: {mutant.diff()}", flush=True)

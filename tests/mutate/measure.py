@@ -131,8 +131,8 @@ def run(options: argparse.Namespace) -> int:
     kept = score.Results(WORK / name, record.state_of_the_tree())
     if not measure(graph, record.record(tests), drawn, kept):
         return 1
-    if options.lab and not lab.run(options.lab, drawn, kept):
-        return 1
+    if options.lab:
+        lab.run(options.lab, drawn, kept)
     mutants = [kept.mutants[number] for number in drawn]
     judged = score.sort_out(mutants)
     survivors = [mutant.diff() for mutant in judged if mutant.verdict == SURVIVED]

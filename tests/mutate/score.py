@@ -135,7 +135,7 @@ def page() -> str:
         what, mutants = read(file)
         text += f"\n{what} (`results/{file.name}`):\n\n{table(file.stem, sort_out([*mutants.values()]))}\n"
         lab = Counter(mutant.lab for mutant in mutants.values() if mutant.lab)
-        text += "".join(f"\nSurvivors in VMs, suites {said}: {n}.\n" for said, n in sorted(lab.items()))
+        text += "".join(f"\nSurvivors in VMs: {said}: {n}.\n" for said, n in sorted(lab.items()))
     return text
 
 
