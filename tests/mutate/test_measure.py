@@ -12,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from mutate import measure, process, score, tree
+from mutate import lab, measure, process, score, tree
 from mutate.build import TOP, Graph, make
 from mutate.record import Record, Test
 from mutate.trial import CAUGHT, PART, REFUSED, SAME, SURVIVED, Trial
@@ -173,6 +173,18 @@ class Drawing(unittest.TestCase):
         self.assertEqual(known.reach("a.c", range(7, 8), range(0)), [quick, slow])
         self.assertEqual(known.reach("table.c", range(1, 2), range(0)), [quick, slow])
         self.assertEqual(known.reach("b/b.c", range(1, 2), range(0)), [])
+
+    def test_stages_for_the_lab(self) -> None:
+        """Two that link the file, its own first, the ladder before others; if a map knows none, its folder's name."""
+        with tempfile.TemporaryDirectory() as folder:
+            maps = Path(folder) / "build/maps"
+            for stage, parts in (("a-1", "one"), ("a-2", "one two"), ("beyond/a-0", "one two"), ("a-3", "two one")):
+                (maps / stage).mkdir(parents=True)
+                (maps / stage / "client").write_text("".join(f"build/a-2/{part}.o\n" for part in parts.split()))
+            top = Path(folder)
+            self.assertEqual(lab.stages("a-2/one.c", top), ["a-2", "a-1"])
+            self.assertEqual(lab.stages("a-2/two.c", top), ["a-2", "a-3"])
+            self.assertEqual(lab.stages("beyond/a-4/alone.c", top), ["a-4"])
 
     def test_alike(self) -> None:
         """Four of a kind, if they run the same lines of the function: quick and slow ones."""
