@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-# A mutant is compiled once, and may cause a warning. All programs and tests are wanted.
+# A fault may cause a warning. All programs and tests are wanted.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CI")}
-ENVIRONMENT |= {"CCACHE_DISABLE": "1", "LC_ALL": "C", "TESTS_ALL": "1"}
+ENVIRONMENT |= {"LC_ALL": "C", "TESTS_ALL": "1"}
 CPUS = os.cpu_count() or 1
 COMPARED = ("-O2", "-g0", "-fno-sanitize=all")
 
@@ -93,5 +93,6 @@ class Graph:
         if source in words:  # its path may be in its text, and it may include its neighbours
             command[1:1] = ["-iquote", str(Path(source).parent), f"-fmacro-prefix-map={folder}/="]
         out.parent.mkdir(parents=True, exist_ok=True)
-        if subprocess.run(command, cwd=self.top, env=ENVIRONMENT, stderr=subprocess.DEVNULL).returncode:
+        environment = ENVIRONMENT | {"CCACHE_DISABLE": "1"}  # nobody compiles it again
+        if subprocess.run(command, cwd=self.top, env=environment, stderr=subprocess.DEVNULL).returncode:
             raise DoesNotBuild(out.name)

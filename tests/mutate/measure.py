@@ -126,9 +126,8 @@ def run(options: argparse.Namespace) -> int:
     made = {out for site, _ in drawn.values() for out in graph.made_of(site.file)}
     tests = [test for test in tests if f"build/{test.program}" in made]
     make(*record.programs(tests))
-    name = f"{seed} {options.folders.replace('*', '+').replace('/', '-')}.jsonl"
-    what = f"Seed {seed}, {len(drawn)} of {len(sites)} sites in `{options.folders}`"
-    kept = score.Results(WORK / name, record.state_of_the_tree())
+    name = f"{seed} {options.folders.replace('/', '-')} {record.state_of_the_tree()}.jsonl"
+    kept = score.Results(WORK / name)
     if not measure(graph, record.record(tests), drawn, kept):
         return 1
     if options.lab:
@@ -138,5 +137,5 @@ def run(options: argparse.Namespace) -> int:
     survivors = [mutant.diff() for mutant in judged if mutant.verdict == SURVIVED]
     print("\n\n".join(["", *survivors, score.table(f"seed {seed}", judged)]))
     if options.keep:
-        score.keep(options.keep, what, mutants)
+        score.keep(options.keep, f"Seed {seed}, {len(drawn)} of {len(sites)} sites in `{options.folders}`", mutants)
     return 0

@@ -12,6 +12,8 @@ import json
 import re
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,8 +51,8 @@ class Test:
         settings = {"CK_RUN_CASE": self.case} if self.case else {}
         command, environment = [str(program), *self.arguments], ENVIRONMENT | SETTINGS | settings | more
         end = process.run(command, environment, limit_s, stop, TOP)
-        # On a busy machine a test may fail by chance, but hardly twice.
-        return process.run(command, environment, limit_s, stop, TOP) if end.status else end
+        # On a busy machine a test may fail or be late by chance, but hardly twice.
+        return process.run(command, environment, limit_s, stop, TOP) if end.status or end.late else end
 
 
 def tests() -> list[Test]:
@@ -79,6 +81,19 @@ def state_of_the_tree() -> str:
     for name in output("git", "ls-files", "*.c", "*.h", "*.mk", "Makefile", "tests/fakes").splitlines():
         digest.update(name.encode() + (TOP / name).read_bytes() if (TOP / name).exists() else b"")
     return digest.hexdigest()[:16]
+
+
+def append(file: Path, row: object) -> None:
+    """Adds a line of JSON. It begins with the newline: one that was not written to its end spoils none after it."""
+    with file.open("a") as out:
+        out.write("\n" + json.dumps(row))
+
+
+def rows(file: Path) -> Iterator[Any]:
+    """What a file has in its lines, but for those that were not written to their ends."""
+    for line in file.read_text().splitlines() if file.exists() else ():
+        with suppress(ValueError):
+            yield json.loads(line)
 
 
 def _lines(folder: Path) -> dict[str, list[int]]:
@@ -138,12 +153,6 @@ def _recorded(test: Test, stop: process.Stop) -> tuple[Any, ...]:
         return test.name, time.monotonic() - begun, _lines(Path(folder))
 
 
-def rows(file: Path) -> list[Any]:
-    """What a file has in its lines. One that was not written to its end is left out."""
-    lines = file.read_text().splitlines(keepends=True) if file.exists() else []
-    return [json.loads(line) for line in lines if line.endswith("\n")]
-
-
 def record(wanted: list[Test]) -> Record:
     """What is known of these tests and this state of the tree; the rest is recorded first."""
     file = TOP / f"build/mutate/lines-{state_of_the_tree()}.jsonl"
@@ -153,11 +162,8 @@ def record(wanted: list[Test]) -> Record:
         print(f"recording which lines {len(missing)} tests run, once", flush=True)
         # In the environment, LDFLAGS does not replace what the makefiles add to it.
         output("env", "LDFLAGS=--coverage", "make", "-s", f"-j{CPUS}", f"BUILD={BUILD}", *VARIABLES, *programs(missing, BUILD))
-        file.write_text("".join(json.dumps([name, *rest]) + "\n" for name, rest in found.items()))
-        with file.open("a") as out:
-            for n, (name, *rest) in enumerate(process.each(_recorded, missing, 2 * CPUS), 1):
-                print(f"[{n}/{len(missing)}] {name}: {rest[0]:.0f} s", flush=True)
-                found[name] = rest
-                out.write(json.dumps([name, *rest]) + "\n")
-                out.flush()
+        for n, (name, *rest) in enumerate(process.each(_recorded, missing, 2 * CPUS), 1):
+            print(f"[{n}/{len(missing)}] {name}: {rest[0]:.0f} s", flush=True)
+            found[name] = rest
+            append(file, [name, *rest])
     return Record({test: found[test.name] for test in wanted})

@@ -11,7 +11,6 @@ import json
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -57,30 +56,17 @@ class Mutant:
         return "\n  ".join([f"{self.file}:{self.line}: {self.operator}", *lines])
 
 
-def _write(file: Path, head: str, mutants: Iterable[Mutant]) -> None:
-    file.write_text("".join(json.dumps(row) + "\n" for row in (head, *map(asdict, mutants))))
-
-
-def read(file: Path) -> tuple[str, dict[int, Mutant]]:
-    """A file's first line, and its mutants by number."""
-    head, *found = record.rows(file) or [""]
-    return head, {row["number"]: Mutant(**row) for row in found}
-
-
 class Results:
     """Those of one measurement, by number, in a file to which each is added as soon as it is there."""
 
-    def __init__(self, file: Path, state: str) -> None:
-        """Has those of an interrupted run, if it was on the same state of the tree."""
-        before, mutants = read(file)
-        self.file, self.mutants = file, mutants if before == state else {}
-        _write(file, state, self.mutants.values())
+    def __init__(self, file: Path) -> None:
+        """Has those of an interrupted run."""
+        self.file, self.mutants = file, {row["number"]: Mutant(**row) for row in record.rows(file)}
 
     def add(self, mutant: Mutant) -> None:
         """Adds or replaces one."""
         self.mutants[mutant.number] = mutant
-        with self.file.open("a") as out:
-            out.write(json.dumps(asdict(mutant)) + "\n")
+        record.append(self.file, asdict(mutant))
 
 
 def wilson(caught: int, counted: int, z: float = 1.96) -> tuple[float, float]:
@@ -92,22 +78,21 @@ def wilson(caught: int, counted: int, z: float = 1.96) -> tuple[float, float]:
     return (middle - half) / (1 + weight), (middle + half) / (1 + weight)
 
 
-def known_equivalents() -> dict[tuple[str, str, str, str], str]:
-    """The reason of each equivalent mutant. Raises ValueError if it is none of the set."""
-    found = {}
-    for row in tomllib.loads((HERE / "equivalent.toml").read_text()).get("mutant", []):
-        reason = row.pop("reason")
-        if reason not in REASONS:
+def known_equivalents() -> set[tuple[str, str, str, str]]:
+    """The keys of those that equivalent.toml lists. Raises ValueError if a reason is none of the set."""
+    found = set()
+    for row in tomllib.loads((HERE / "equivalent.toml").read_text())["mutant"]:
+        if (reason := row.pop("reason")) not in REASONS:
             raise ValueError(f"equivalent.toml: no such reason: {reason}")
-        found[Mutant(number=0, line=0, **row).key()] = reason
+        found.add(Mutant(number=0, line=0, **row).key())
     return found
 
 
 def sort_out(mutants: list[Mutant]) -> list[Mutant]:
     """The same, with survivors that are listed as equivalent marked so."""
     known = known_equivalents()
-    reasons = {mutant.number: known.get(mutant.key(), "") for mutant in mutants if mutant.verdict == SURVIVED}
-    return [replace(m, verdict=EQUIVALENT, by=reasons[m.number]) if reasons.get(m.number) else m for m in mutants]
+    equivalent = [mutant.verdict == SURVIVED and mutant.key() in known for mutant in mutants]
+    return [replace(m, verdict=EQUIVALENT) if same else m for m, same in zip(mutants, equivalent)]
 
 
 def _row(name: str, mutants: list[Mutant], at_least: int = 0) -> list[str]:
@@ -128,19 +113,24 @@ def table(name: str, mutants: list[Mutant]) -> str:
     return "\n".join(lines)
 
 
+def kept(file: Path) -> tuple[str, list[Mutant]]:
+    """What a file of results/ says of its measurement, and its mutants."""
+    what, *mutants = record.rows(file)
+    return what, [Mutant(**row) for row in mutants]
+
+
 def page() -> str:
     """README.md: its text, and below its last heading what results/ has."""
     text = (HERE / "README.md").read_text().split(HEADING)[0] + HEADING
     for file in sorted(RESULTS.glob("*.jsonl")):
-        what, mutants = read(file)
-        text += f"\n{what} (`results/{file.name}`):\n\n{table(file.stem, sort_out([*mutants.values()]))}\n"
-        lab = Counter(mutant.lab for mutant in mutants.values() if mutant.lab)
+        what, mutants = kept(file)
+        text += f"\n{what} (`results/{file.name}`):\n\n{table(file.stem, sort_out(mutants))}\n"
+        lab = Counter(mutant.lab for mutant in mutants if mutant.lab)
         text += "".join(f"\nSurvivors in VMs: {said}: {n}.\n" for said, n in sorted(lab.items()))
     return text
 
 
 def keep(name: str, what: str, mutants: list[Mutant]) -> None:
     """Keeps a measurement in results/, and writes README.md anew."""
-    RESULTS.mkdir(exist_ok=True)
-    _write(RESULTS / f"{name}.jsonl", what, mutants)
+    (RESULTS / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (what, *map(asdict, mutants))))
     (HERE / "README.md").write_text(page())
