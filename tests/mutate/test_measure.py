@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
-import threading
 import time
 import unittest
 from pathlib import Path
@@ -69,20 +66,16 @@ class Trials(unittest.TestCase):
 class Processes(unittest.TestCase):
     """Limits, and what is left."""
 
-    def run_script(self, script: str, limit_s: float, stop_after_s: float = 30) -> process.End:
+    def run_script(self, script: str, limit_s: float, stop: bool = False) -> process.End:
         """Has bash run it."""
-        stop = threading.Event()
-        timer = threading.Timer(stop_after_s, stop.set)
-        timer.start()
-        self.addCleanup(timer.cancel)
-        return process.run(["bash", "-c", script], dict(os.environ), limit_s, stop.is_set, TOP)
+        return process.run(["bash", "-c", script], dict(os.environ), limit_s, lambda: stop, TOP)
 
     def test_nothing_is_left(self) -> None:
         """Not even a child that has a process group of its own."""
         end = self.run_script("set -m; sleep 1000 & echo $! $$; exit 3", 20)
         child, session = map(int, end.said.split())
         self.assertEqual((end.status, end.late), (3, False))
-        self.assertEqual(process.processes(session), [])
+        self.assertEqual(process.living(session), [])
         state = Path(f"/proc/{child}/stat")
         self.assertTrue(not state.exists() or ") Z" in state.read_text())
 
@@ -94,25 +87,11 @@ class Processes(unittest.TestCase):
             program.chmod(0o755)
             self.assertEqual(Test("", "", "").run(program, 20, lambda: False).status, 0)
 
-    def test_a_thread_that_runs(self) -> None:
-        """A process of which only the first thread sleeps does not sleep: the others may wait for a processor."""
-        script = "import threading, time\ndef spin():\n while True: pass\nthreading.Thread(target=spin).start()\n"
-        for first, sleeps in ((script, False), ("import time\n", True)):
-            command = [sys.executable, "-c", f"{first}print(flush=True)\ntime.sleep(1000)"]
-            with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as started:
-                assert started.stdout
-                started.stdout.readline()
-                while Path(f"/proc/{started.pid}/stat").read_text().split()[2] != "S":
-                    time.sleep(0.01)  # until its first thread sleeps
-                found = process.processes(started.pid)
-                started.kill()
-            self.assertEqual([asleep for _, _, asleep in found], [sleeps])
-
-    def test_own_time(self) -> None:
-        """It goes on while a program sleeps or runs, but not while it is stopped, as if it had no processor."""
+    def test_limits(self) -> None:
+        """What sleeps and what computes are late in the same way; what is stopped is not late."""
         self.assertTrue(self.run_script("sleep 1000", 1).late)
         self.assertTrue(self.run_script("while :; do :; done", 1).late)
-        self.assertFalse(self.run_script("kill -STOP $$", 1, stop_after_s=3).late)
+        self.assertFalse(self.run_script("sleep 1000", 1, stop=True).late)
 
 
 class Score(unittest.TestCase):
@@ -142,7 +121,7 @@ class Score(unittest.TestCase):
 
     def test_equivalents_can_be_met(self) -> None:
         """Each has a reason of the set, and is a mutant that results/ has, or its old lines are in the file."""
-        kept = {m.key() for file in score.RESULTS.glob("*.jsonl") for m in score.read(file)[1].values()}
+        kept = {m.key() for file in score.RESULTS.glob("*.jsonl") for m in score.kept(file)[1]}
         for key in {*score.known_equivalents()} - kept:
             self.assertIn(key[2], " ".join((TOP / key[0]).read_text().split()))
 
@@ -193,16 +172,16 @@ class Drawing(unittest.TestCase):
         self.assertEqual(known.reach("a.c", range(1, 2), range(1, 2)), [ten[n] for n in (0, 3, 6, 9)])
         self.assertEqual(known.reach("a.c", range(1, 2), range(1, 3)), [ten[n] for n in (0, 2, 5, 8, 9)])
 
-    def test_resumed_on_the_same_tree_only(self) -> None:
+    def test_resumed(self) -> None:
         """A line that was not written to its end is no result."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "results"
             for number in (3, 4):
-                score.Results(file, "state").add(score.Mutant(number, "a.c", 1, "", "", ""))
+                score.Results(file).add(score.Mutant(number, "a.c", 1, "", "", ""))
             file.write_text(file.read_text()[:-5])
-            self.assertEqual(list(score.Results(file, "state").mutants), [3])
-            self.assertEqual(score.Results(file, "another").mutants, {})
-            self.assertEqual(score.Results(file, "state").mutants, {})
+            self.assertEqual(list(score.Results(file).mutants), [3])
+            score.Results(file).add(score.Mutant(5, "a.c", 1, "", "", ""))
+            self.assertEqual(list(score.Results(file).mutants), [3, 5])
 
 
 if __name__ == "__main__":
