@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from mutate import lab, process, record, score, tree
-from mutate.build import CPUS, TOP, Graph, make
+from mutate.build import CPUS, TOP, Graph, make, output
 from mutate.trial import PART, SURVIVED, Trial
 
 WORK = TOP / "build/mutate"
@@ -137,5 +137,7 @@ def run(options: argparse.Namespace) -> int:
     survivors = [mutant.diff() for mutant in judged if mutant.verdict == SURVIVED]
     print("\n\n".join(["", *survivors, score.table(f"seed {seed}", judged)]))
     if options.keep:
-        score.keep(options.keep, f"Seed {seed}, {len(drawn)} of {len(sites)} sites in `{options.folders}`", mutants)
+        commit = output("git", "rev-parse", "--short", "HEAD").strip()
+        what = f"Seed {seed}, {len(drawn)} of {len(sites)} sites in `{options.folders}`, at commit {commit}"
+        score.keep(options.keep, what, mutants)
     return 0

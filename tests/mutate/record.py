@@ -150,7 +150,10 @@ def _recorded(test: Test, stop: process.Stop) -> tuple[Any, ...]:
         end = test.run(TOP / BUILD / test.program, LONGEST_S, stop, GCOV_PREFIX=folder)
         if end.status != 0:
             raise RuntimeError(f"{test.name} fails without a fault, or does not end: {end.said[-500:]}")
-        return test.name, time.monotonic() - begun, _lines(Path(folder))
+        seconds, lines = time.monotonic() - begun, _lines(Path(folder))
+        if not any(file.endswith(".c") for file in lines):
+            raise RuntimeError(f"{test.name} has run no line of the programs, says gcov")
+        return test.name, seconds, lines
 
 
 def record(wanted: list[Test]) -> Record:

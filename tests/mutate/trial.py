@@ -56,6 +56,7 @@ class Trial:
 
     def _judge(self, tests: list[tuple[Test, float]]) -> tuple[str, str]:
         verdict, until = SURVIVED, time.monotonic() + LONGEST_S
+        by = "" if tests else "no test runs it"
         for test, limit_s in tests:
             if self.stop() or time.monotonic() > until:
                 return PART, ""
@@ -66,4 +67,4 @@ class Trial:
                 if not test.run(self.graph.top / f"build/{test.program}", limit_s, self.stop).late:
                     return CAUGHT, f"{test.name}: does not end"
                 verdict = PART
-        return verdict, ""
+        return verdict, by
