@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Chromium without a window, controlled over a pipe (--remote-debugging-pipe): a page, its mouse, its console.
 
-Place: used by the test of the page that verbs-trace --html makes. Contract: every wait has a limit; end() leaves no
+Place: used by the tests of pages: that of verbs-trace --html, and the report of bench/compare. Contract: every wait has a limit; end() leaves no
 process. Needs the package chromium.
 """
 
@@ -87,10 +87,16 @@ class Browser:
                 return message["result"]
             self.events.append(message)
 
-    def open(self, path: Path) -> None:
-        """Loads a file, to its end."""
+    def open(self, path: Path, ready: str = "true") -> None:
+        """Loads a file, until this is true of it."""
         self.ask("Page.navigate", url=path.resolve().as_uri())
-        self.until(lambda: self.value("document.readyState") == "complete" and self.value("!!window.picture"))
+        loaded = f"location.href === {json.dumps(path.resolve().as_uri())} && document.readyState === 'complete' && {ready}"
+        self.until(lambda: self.value(loaded))
+
+    def show(self, width: int, height: int, theme: str) -> None:
+        """The size of the window in pixels, and the theme that the reader prefers: light or dark."""
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
 
     def until(self, condition: Callable[[], object]) -> None:
         """Waits for the page."""

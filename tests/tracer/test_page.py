@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from browser import Browser
+from support.browser import Browser
 from scene import FIRST, ROUND, STEP, TRANSFER, packets, ping_pong
 from tracing import LIMIT, TOOL, run
 
@@ -64,7 +64,7 @@ class Page(unittest.TestCase):
     def load(self, name: str = "small") -> None:
         """With nothing to complain of yet."""
         self.browser.events.clear()
-        self.browser.open(Path(self.scratch.name, f"{name}.html"))
+        self.browser.open(Path(self.scratch.name, f"{name}.html"), "!!window.picture")
         self.drawn()
 
     def tearDown(self) -> None:
