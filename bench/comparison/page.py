@@ -38,7 +38,7 @@ details table{{border-collapse:collapse;font-size:.8rem}}details td,details th{{
 text-align:left}}small{{color:var(--faint)}}pre{{overflow-x:auto;font-size:.8rem}}li{{overflow-wrap:anywhere}}
 @media(max-width:34rem){{body{{padding:.75rem .8rem 2rem}}figure .large{{display:none}}figure .small{{display:block}}
 .t thead{{display:none}}.t,.t tbody,.t tr,.t td,.t th{{display:block;border:0}}.t tr{{border-bottom:1px solid var(--line);padding:.4rem 0}}
-.t td,.t th,.t .w{{padding:.1rem 0;font-size:.9rem;max-width:none}}.t td::before{{content:attr(title) ": ";color:var(--faint)}}}}
+.t td,.t th,.t .w{{padding:.1rem 0;font-size:.9rem;max-width:none}}.t [title]::before{{content:attr(title) ": ";color:var(--faint);font-weight:400}}}}
 @media print{{:root{{--paper:#fff;--ink:#000}}body{{max-width:none}}figure,tr{{break-inside:avoid}}}}
 """
 
@@ -143,7 +143,8 @@ def answer_table(answer: Answer) -> str:
             for n in range(len(answer.columns))]  # fmt: skip
     for at, (name, cells) in enumerate(answer.rows):
         colour = colours.get(name, "var(--b)")
-        told = f'<th style="color:{colour}">{escape(name)}</th>'
+        what = f' title="{escape(answer.what)}"' if answer.what else ""
+        told = f'<th style="color:{colour}"{what}>{escape(name)}</th>'
         for n, one in enumerate(cells):
             said = cell_text(one)
             kind = "w" if isinstance(one, str) else "best" if flags and flags[at][n] else ""

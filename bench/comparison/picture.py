@@ -35,6 +35,9 @@ HATCH = (
 )
 
 
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
 @dataclass(frozen=True)
 class Mark:
     """A point of a curve: messages a second, CPUs busy."""
@@ -151,40 +154,54 @@ def draw_marks(frame: Frame, marks: list[Mark], colour: str, dash: str) -> list[
 
 
 def say(results: Results, link: str, way: str, load: int) -> list[str]:
-    """What is written at a curve: its name, its round trip, and what it carries."""
+    """What is written at a curve: its name, its round trip, and what it carries, as far as they are known."""
     screens = Screens(results, link)
     lines = [WAYS[way]]
     for point, name in ((Point(way, load), "a round trip"), (Point(way), "flat out")):
         figure = screens.trip(point) if point.load or name == "flat out" else None
-        if figure:
+        if figure and figure.text != CANNOT:
             rate = estimate(results, link, point, plain("rate"))
             carried = f", {two(rate.value)}/s" if rate and not point.load and Figure(rate).sure else ""
-            lines.append(f"round trip: {CANNOT}" if figure.text == CANNOT else f"{figure.text} {name}{carried}")
+            lines.append(f"{figure.text} {name}{carried}")
     return lines
 
 
+def along(places: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Points of a line, close to one another."""
+    parts = [part / 64 for part in range(65)]
+    return [(a + (c - a) * t, b + (d - b) * t) for (a, b), (c, d) in zip(places, places[1:]) for t in parts] or places
+
+
+def place(frame: Frame, marks: list[Mark], size: tuple[float, float], full: list[Box], lines: list[tuple[float, float]]) -> Box:
+    """Where a label of this size goes: beside one of the marks, the last if possible, where it covers the least."""
+    found: list[tuple[float, Box]] = []
+    for n, one in enumerate(reversed(marks)):
+        at = frame.x(one.rate), frame.y(one.cpus.value)
+        for left in (at[0] + 12, at[0] - size[0] / 2, at[0] - size[0] - 12):
+            for top in (at[1] + 8, at[1] - size[1] - 8):
+                x = min(max(left, frame.left), frame.width - 10 - size[0])
+                y = min(max(top, frame.top), frame.bottom - 4 - size[1])
+                box = (x, y, x + size[0], y + size[1])
+                over = sum(box[0] < c and a < box[2] and box[1] < d and b < box[3] for a, b, c, d in full)
+                covered = sum(box[0] - 6 < a < box[2] + 6 and box[1] - 4 < b < box[3] + 4 for a, b in lines)
+                found.append((1000 * over + covered + n, box))
+    return min(found)[1]
+
+
 def draw_labels(frame: Frame, results: Results, link: str, answer: Answer, curves: dict[str, list[Mark]]) -> list[str]:
-    """A label at each curve: polling's below its line, the others where their lines end, one above the other."""
+    """A label at each curve."""
     parts: list[str] = []
-    taken = frame.bottom - 12.0
-    for way, colour in reversed(list(zip(WAYS, COLOURS))):
-        marks = curves.get(way)
+    full: list[Box] = []
+    lines = [at for marks in curves.values() for at in along([(frame.x(one.rate), frame.y(one.cpus.value)) for one in marks])]
+    for way, colour in zip(WAYS, COLOURS):
+        marks = curves[way]
         if not marks:
             continue
-        lines = say(results, link, way, answer.load)
-        if frame.width < 500:
-            lines = lines[:1]
-        height = 18.0 * len(lines)
-        if way == list(WAYS)[0]:
-            x, y, anchor = frame.x(12), frame.y(marks[0].cpus.value) + 22, "start"
-        else:
-            x, anchor = frame.x(marks[-1].rate) + 14, "start"
-            if x > frame.width - 190:
-                x, anchor = frame.width - 10.0, "end"
-            y = min(taken - height + 18, frame.y(marks[-1].cpus.value) + 36)
-            taken = y - 26
-        for n, said in enumerate(lines):
-            parts.append(words(x, y + 18 * n, said, anchor, "halo f" if n else "halo b", "" if n else colour))
+        said = say(results, link, way, answer.load)[: None if frame.width > 500 else 1]
+        box = place(frame, marks, (max(9.0 * len(said[0]), *(7.8 * len(line) for line in said)), 18.0 * len(said)), full, lines)
+        full.append(box)
+        for n, line in enumerate(said):
+            parts.append(words(box[0], box[1] + 14 + 18 * n, line, "start", "halo f" if n else "halo b", "" if n else colour))
     return parts
 
 
@@ -195,6 +212,7 @@ def draw(results: Results, link: str, answer: Answer, width: int = 960, height: 
     if not marks:
         return ""
     cpus = max([1.0, *(math.ceil(one.cpus.value - 0.2) for one in marks)])
+    cpus = min(cpus, float(results.environment.get("cpus", cpus)))
     last = max([one.rate for one in marks] + [float(load) for way in WAYS for load in loads_of(results, link, way)])
     frame = Frame(width, height, max(1, math.ceil(math.log10(last))), cpus)
     about = f"CPUs busy, of {results.environment['cpus']}" if "cpus" in results.environment else "CPUs busy"

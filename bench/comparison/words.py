@@ -53,14 +53,15 @@ class Figure:
     def text(self) -> str:
         """The words."""
         if self.one.rounds < FEW:
-            return f"perhaps {self.show(self.one.value)}"
+            little = self.most and self.one.value < NOTHING
+            return f"perhaps under {NOTHING}" if little else f"perhaps {self.show(self.one.value)}"
         if self.most and self.one.high < NOTHING:
             return f"under {NOTHING}"
         if self.sure:
             return self.show(self.one.value)
         if 0 < self.one.high <= WIDE * self.one.low:
             return f"{self.show(self.one.low)} to {self.show(self.one.high)}"
-        return f"under {self.show(self.one.high)}" if self.one.high < self.most else CANNOT
+        return f"under {self.show(self.one.high)}" if self.one.high < 0.9 * self.most else CANNOT
 
 
 def best(figures: list[Figure | None]) -> list[bool]:
