@@ -40,11 +40,11 @@ class Trials(unittest.TestCase):
         make(top=self.top)
         self.graph = Graph("build/program", top=self.top)
 
-    def verdict(self, old: str, new: str, limit_s: float = 20) -> tuple[str, str]:
+    def verdict(self, old: str, new: str, limit_s: float = 20, tests: int = 1) -> tuple[str, str]:
         """What becomes of a fault."""
         self.assertEqual(SUM.count(old), 1)
         trial = Trial(self.graph, "part/sum.c", SUM.replace(old, new).encode(), self.top / "trial", lambda: False)
-        return trial.judge([(Test("program", "", "program"), limit_s)])
+        return trial.judge(tests * [(Test("program", "", "program"), limit_s)])
 
     def test_verdicts(self) -> None:
         """Each of them; and the tree stays as it is."""
@@ -52,6 +52,7 @@ class Trials(unittest.TestCase):
         self.assertEqual(self.verdict("n--", "n--"), (SURVIVED, ""))
         self.assertEqual(self.verdict("+=", "-="), (CAUGHT, "program: exit status 1"))
         self.assertEqual(self.verdict("n > 0", "n != 0"), (SURVIVED, ""))
+        self.assertEqual(self.verdict("+=", "-=", tests=0), (SURVIVED, "no test runs it"))
         self.assertEqual(self.verdict("unused++", ""), (SAME, ""))
         self.assertEqual(self.verdict("int all", "integer all"), (REFUSED, ""))
         self.assertEqual({path: path.stat().st_mtime_ns for path in self.top.rglob("*") if path.is_file()}, before)
