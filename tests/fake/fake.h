@@ -176,6 +176,7 @@ struct fake_config {
 	/* Completions and events that come late, or without need. */
 	bool late_sends;         /* a send is completed only after an empty poll, */
 	unsigned int late_after; /* ... or so many; 0: one */
+	bool in_order;           /* the first half of a WRITE comes first, not the last half */
 	bool slow_events;        /* an event of a CQ comes one sleep after its completion */
 	bool own_lines;          /* a receive has its cache lines for itself */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */

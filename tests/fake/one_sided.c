@@ -315,6 +315,14 @@ static void store(struct fake_peer *peer, uint8_t *memory, uint32_t from, uint32
 		__atomic_store_n(&memory[end], peer->memory[end], __ATOMIC_RELEASE);
 }
 
+/* Of a message that comes in two parts. */
+static void store_half(struct fake_peer *peer, uint8_t *memory, bool first)
+{
+	uint32_t middle = peer->size / 2;
+
+	store(peer, memory, first ? 0 : middle, first ? middle : peer->size);
+}
+
 static void finish_torn(struct fake_peer *peer)
 {
 	bool ended = peer->left || !fake_qp_of(peer->id);
@@ -323,7 +331,7 @@ static void finish_torn(struct fake_peer *peer)
 
 	peer->torn = false;
 	if (memory)
-		store(peer, memory, 0, peer->size / 2);
+		store_half(peer, memory, !fake_config->in_order);
 }
 
 /* Not in the poll that brings the first half: the program is to look at its memory before. */
@@ -354,9 +362,12 @@ void fake_write_now(struct fake_peer *peer)
 		}
 	}
 	peer->torn = n_torn < FAKE_MAX_DEVICES && (fake_config->late_sends || fake_chance(2));
-	store(peer, memory, peer->torn ? peer->size / 2 : 0, peer->size);
-	if (peer->torn)
-		torn_peers[n_torn++] = peer;
+	if (!peer->torn) {
+		store(peer, memory, 0, peer->size);
+		return;
+	}
+	store_half(peer, memory, fake_config->in_order);
+	torn_peers[n_torn++] = peer;
 }
 
 /* WRITEs the contents of the peer's own memory. */
