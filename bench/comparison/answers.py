@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 
-from .clauses import (WAYS, Bounds, Measure, best_for, bounds, carried, caveat, common_load, disturbed, few_rounds, say_cheaper,
-                      say_faster)  # fmt: skip
+from .clauses import (WAYS, Bounds, Measure, best_for, beside_polling, bounds, carried, caveat, common_load, disturbed,
+                      few_rounds, say_cheaper, say_faster, say_together)  # fmt: skip
 from .conclusions import POLLING, SLEEPING
 from .plan import IDLE, Point, size_name
 from .statistics import cpu_us, estimate, kept, net_cpus, plain, ratio, series, verdict
@@ -33,6 +33,7 @@ class Answer:
     load: int = 0  # the load of its round trips
     reach: float | None = None  # what one connection that sleeps carries, if sleeping is cheaper as far as that
     what: str = ""  # the title of the first column
+    plots: tuple[int, ...] = ()  # the columns that have a small picture
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,23 @@ class Screens:
             rate, slowest = self.figure(point, plain("rate")), self.figure(point, plain("p99_us"), "µs")
             cells: list[Figure | str | None] = [self.cost(point), self.cpus(point), rate, self.trip(point), slowest]
             answer.rows.append((str(point.clients), cells))
+        answer.plots = (0, 2, 4) if len(points) > 1 else ()
         answer.title = self.say_crowd([point for point in points if self.rounds(point) >= FEW])
+        return answer
+
+    def together(self, points: list[Point]) -> Answer:
+        """Several connections that sleep, beside one that polls, at the same load."""
+        count = points[0].clients
+        sleeping = {point.load * count: point for point in sorted(points) if point.clients == count}
+        title = say_together(beside_polling(self.results, self.link, sleeping), count, max(sleeping))
+        answer = Answer(f"{count} connections that sleep, and one that polls; 64-byte messages", title, self.notes())
+        answer.what = "messages/s together"
+        answer.columns = [f"{who}: {what}" for what in ("CPUs busy", "round trip") for who in ("one polls", f"{count} sleep")]
+        for load, point in sleeping.items():
+            pair, rate = (Point(POLLING, load), point), estimate(self.results, self.link, point, plain("rate"))
+            cells: list[Figure | str | None] = [figure(one) for figure in (self.cpus, self.trip) for one in pair]
+            cells[1] = cells[1] or f"carry {Figure(rate).text}/s" if rate else None
+            answer.rows.append((f"{load:,}", cells))
         return answer
 
     def rounds(self, point: Point) -> int:
@@ -179,9 +196,13 @@ class Screens:
     def answers(self) -> list[Answer]:
         """The first screens, most important first."""
         found = []
-        if any(point.way == way and point.load for point in self.points for way in (POLLING, SLEEPING)):
+        shared = [point for point in self.points if point.load and point.way == SLEEPING and point.clients > 1]
+        alone = {point.way for point in self.points if point.load and point.clients == 1}
+        if SLEEPING in alone or (POLLING in alone and not shared):
             found.append(self.waits())
-        crowds = dict.fromkeys(point.way for point in sorted(self.points) if point.clients > 1)
+        if shared:
+            found.append(self.together(shared))
+        crowds = dict.fromkeys(point.way for point in sorted(self.points) if point.clients > 1 and not point.load)
         found += [self.crowd(way) for way in crowds]
         return found or [self.others()]
 

@@ -29,16 +29,26 @@ class Bounds:
     high: float | None = None
 
 
-def bounds(results: Results, link: str) -> Bounds:
-    """The break-even, by the interval of the crossing and by a test at each load that polling has kept."""
-    words = []
-    for load in loads_of(results, link, SLEEPING):
-        if kept(results, link, Point(POLLING, load)):
-            pair = (series(results, link, Point(way, load), cpu_us(results)) for way in (SLEEPING, POLLING))
-            words.append((load, verdict(ratio(*pair))))
+def tested(words: list[tuple[int, str]]) -> Bounds:
+    """What tests at rising loads bound: each one up to `low` says less, each one from `high` on more."""
     below = [load for n, (load, word) in enumerate(words) if all(w == "less" for _, w in words[: n + 1])]
     above = [load for n, (load, word) in enumerate(words) if all(w == "more" for _, w in words[n:])]
-    found = Bounds(float(below[-1]) if below else None, float(above[0]) if above else None)
+    return Bounds(float(below[-1]) if below else None, float(above[0]) if above else None)
+
+
+def beside_polling(results: Results, link: str, sleeping: dict[int, Point]) -> Bounds:
+    """A test of the CPU a message at each load that polling on one connection has kept."""
+    words = []
+    for load, point in sorted(sleeping.items()):
+        if kept(results, link, Point(POLLING, load)):
+            pair = (series(results, link, one, cpu_us(results)) for one in (point, Point(POLLING, load)))
+            words.append((load, verdict(ratio(*pair))))
+    return tested(words)
+
+
+def bounds(results: Results, link: str) -> Bounds:
+    """The break-even of one connection, by those tests and the interval of the crossing."""
+    found = beside_polling(results, link, {load: Point(SLEEPING, load) for load in loads_of(results, link, SLEEPING)})
     even = break_even(results, link)
     if found.low is not None and found.high is not None and even.load:
         return Bounds(max(found.low, even.load.low), min(found.high, even.load.high))
@@ -65,6 +75,17 @@ def say_cheaper(results: Results, link: str, found: Bounds) -> str:
     if found.high is not None:
         return f"From {two(found.high)} messages a second on polling costs less CPU than sleeping"
     return "This run cannot tell which way of waiting costs less CPU"
+
+
+def say_together(found: Bounds, count: int, most: int) -> str:
+    """Whether `count` sleeping connections cost less CPU than one that polls; most: the highest load."""
+    less = f"{count} sleeping connections together cost less CPU than one that polls"
+    if found.low is None and found.high is None:
+        return f"This run cannot tell whether {less}."
+    if found.low is None:
+        return f"From {two(found.high or 0)} messages a second on {less.replace('less', 'more')}."
+    rest = f"; from {two(found.high)} on, more" if found.high else "; above that, this run cannot tell" if most > found.low else ""
+    return f"Up to {two(found.low)} messages a second {less}{rest}."
 
 
 def say_faster(results: Results, link: str, load: int) -> str:

@@ -10,7 +10,7 @@ import json
 from html import escape
 from typing import Any
 
-from . import answers, picture
+from . import answers, picture, plots
 from .agreement import compare, say
 from .answers import Answer, cell_text
 from .clauses import WAYS, caveat, failed
@@ -32,7 +32,8 @@ h1{{font-size:clamp(1.3rem,1rem + 1vw,1.6rem);line-height:1.25;text-wrap:balance
 border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}}.t thead th{{color:var(--faint);font-weight:400;font-size:.85rem;
 line-height:1.25;vertical-align:bottom}}.t tbody th{{white-space:nowrap}}.t .w{{font-size:.9rem;line-height:1.3;max-width:13rem}}
 .best{{font-weight:700}}.no{{color:var(--faint);font-style:italic}}.bar{{display:block;height:5px;margin-top:.25rem;border-radius:1px}}
-figure{{margin:.6rem 0}}figure svg{{display:block;width:100%;height:auto}}figure .small{{display:none}}
+figure{{margin:.6rem 0}}figure svg{{display:block;width:100%;height:auto}}figure .small{{display:none}}.plots{{display:grid;
+gap:0 1.5rem;grid-template-columns:repeat(auto-fit,minmax(17rem,1fr))}}
 details{{border-top:1px solid var(--line);padding:.4rem 0}}summary{{cursor:pointer}}.wide{{overflow-x:auto}}
 details table{{border-collapse:collapse;font-size:.8rem}}details td,details th{{padding:.2rem .5rem;border-bottom:1px solid var(--line);
 text-align:left}}small{{color:var(--faint)}}pre{{overflow-x:auto;font-size:.8rem}}li{{overflow-wrap:anywhere}}
@@ -155,15 +156,16 @@ def answer_table(answer: Answer) -> str:
 
 
 def drawn(results: Results, link: str, answer: Answer) -> str:
-    """The picture, large and for a phone, with what its signs mean."""
+    """The picture, large and for a phone, or small ones, with what their signs mean."""
+    note = "A point is the median of the rounds, the bar on it where the median of other rounds would lie (95 %). "
+    small = plots.draw(answer)
+    if small:
+        return f'<figure><div class="plots">{small}</div><figcaption>{note}Hollow, with ?: fewer than three rounds.</figcaption></figure>'
     large = picture.draw(results, link, answer, height=300 if answer.notes else 400) if answer.bounds else ""
     if not large:
         return ""
     small = picture.draw(results, link, answer, width=340, height=300).replace('"hatch"', '"hatch2"').replace("#hatch", "#hatch2")
-    note = (
-        "A point is the median of the rounds, the bar on it where the median of other rounds would lie (95 %). Hatched: cannot "
-        "tell, or more than one sleeping connection carries."
-    )
+    note += "Hatched: cannot tell, or more than one sleeping connection carries."
     return f'<figure><div class="large">{large}</div><div class="small">{small}</div><figcaption>{note}</figcaption></figure>'
 
 

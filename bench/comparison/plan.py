@@ -64,6 +64,7 @@ PEERS = ["ib_send_lat", "ib_send_lat -e", "ib_write_lat", "ib_read_lat", "ibv_rc
 TCP = ["tcp polling", "tcp sleeping"]
 SPINS = ["ping-sr-5 spin 20", "ping-sr-5 spin 100", "ping-sr-5 spin 500"]
 STREAMS = ["blast-sr-2", "blast-sr-2 -v", "ib_send_bw", "blast-rdma-1", "ib_write_bw", "blast-rdma-1 --read", "ib_read_bw"]
+TOGETHER = 4  # connections that sleep, and share the load of one that polls
 ATOMIC = grid(["count-atomic-1", "ib_atomic_lat"], (0,), 8)
 
 GROUPS: dict[str, list[Point]] = {
@@ -75,6 +76,8 @@ GROUPS: dict[str, list[Point]] = {
     "round-trip": grid(["ping-sr-0", "ping-sr-1", *LADDER[:3], *PEERS[:2]], (0,)),
     "sizes": [point for size in (4096, 65536, 1 << 20) for point in grid(["ping-sr-2", "ping-sr-3", "tcp sleeping"], (0,), size)],
     "crowd": [point for n in (1, 4, 16, 64) for point in grid(["ping-sr-4"], (0,), 64, n)],
+    "together": [point for load in (2000, 4000, 6000, 8000) for point in (
+        Point("ping-sr-2", load), Point("ping-sr-3", load // TOGETHER, 64, TOGETHER))],
     "stream": [point for size in (4096, 65536) for point in grid(STREAMS, (0,), size)],
     "parts": [point for size in (64, 4096) for point in grid([f"blast-sr-2 {name}" for name in PARTS], (0,), size)],
     "atomic": ATOMIC,
