@@ -7,7 +7,7 @@ import unittest
 
 from comparing.made_up import results
 from bench.comparison import answers, clauses
-from bench.comparison.plan import Point
+from bench.comparison.plan import GROUPS, Point
 from bench.comparison.statistics import Estimate
 from bench.comparison.store import Results, Sample
 from bench.comparison.words import Figure, best, two
@@ -114,6 +114,18 @@ class Waits(unittest.TestCase):
         self.assertEqual(clauses.failed(made), f"2 of {runs} runs failed, and are in no figure: qperf: it hangs (2x).")
 
 
+def together(dear: int, carry: float = 8000.0) -> Results:
+    """One connection that polls takes 2 CPUs. Four that sleep take 1.5 below the load `dear`, 2.2 from there on."""
+    made = Results(environment={"cpus": 2})
+    for number in range(1, 4):
+        for point in GROUPS["together"]:
+            total = point.load * point.clients
+            cpus = 2.0 if point.clients == 1 else 1.5 if total < dear else 2.2
+            figures = {"rate": float(total if point.clients == 1 else min(total, carry)), "machine_cpus": cpus, "p50_us": 300.0}
+            made.samples.append(Sample("RoCE", point, number, figures))
+    return made
+
+
 def crowd(rounds: int, slow_us: float) -> Results:
     """One client: 300 us of CPU a message. Sixteen: 200 us."""
     made = Results(environment={"cpus": 2})
@@ -140,6 +152,19 @@ class Others(unittest.TestCase):
     def test_a_clause_that_no_test_supports_is_left_out(self) -> None:
         self.assertEqual(answers.answers(crowd(3, 500.0), "RoCE")[0].title, "With 16 clients a message costs less CPU than with 1.")
         self.assertIn("cannot tell", answers.answers(crowd(2, 40000.0), "RoCE")[0].title)
+
+    def test_connections_that_sleep_are_compared_together(self) -> None:
+        for dear, carry, title in (
+            (6000, 8000.0, "Up to 4,000 messages a second 4 sleeping connections together cost less CPU than one that polls; "
+             "from 6,000 on, more."),
+            (9000, 8000.0, "Up to 8,000 messages a second 4 sleeping connections together cost less CPU than one that polls."),
+            (1000, 8000.0, "From 2,000 messages a second on 4 sleeping connections together cost more CPU than one that polls."),
+            (9000, 4500.0, "Up to 4,000 messages a second 4 sleeping connections together cost less CPU than one that polls; "
+             "from 8,000 on, more."),
+        ):  # fmt: skip
+            found = answers.answers(together(dear, carry), "RoCE")
+            self.assertEqual([answer.title for answer in found], [title])
+        self.assertEqual([answers.cell_text(cells[1]) for _, cells in found[0].rows], ["1.5", "1.5", "carry 4,500/s", "carry 4,500/s"])
 
     def test_a_stream_is_shown_by_throughput(self) -> None:
         made = Results()

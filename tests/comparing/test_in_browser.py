@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from comparing.made_up import NOISE, OWN, results, sample
-from comparing.test_answers import WILD, carried, crowd
+from comparing.test_answers import WILD, carried, crowd, together
 from bench.comparison import page
 from bench.comparison.plan import Point
 from bench.comparison.store import Results
@@ -85,6 +85,7 @@ PAGES: dict[str, Callable[[], list[Results]]] = {
     "aborted": lambda: [aborted()],
     "empty": lambda: [Results()],
     "crowd": lambda: [crowd(3, 40000.0)],
+    "together": lambda: [together(6000)],
     "several": lambda: [quiet(), noisy()],
 }
 
@@ -162,7 +163,7 @@ class FirstScreen(unittest.TestCase):
     """What is seen without scrolling."""
 
     def test_all_above_the_folds_fits_a_laptop(self) -> None:
-        for name in ("quiet", "noisy", "aborted", "crowd"):
+        for name in ("quiet", "noisy", "aborted", "crowd", "together"):
             with self.subTest(page=name):
                 seen = look(name, 1280, 900, "light")
                 self.assertTrue(seen["table"] and seen["folds"])
