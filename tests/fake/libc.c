@@ -77,13 +77,26 @@ static uint64_t to_ns(const struct timespec *time)
 	return (uint64_t)time->tv_sec * OUR_NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
-static bool interrupted(const char *call)
+/* What comes at such a descriptor would wake nobody: it would wait for the end of the sleep. */
+static void check_events(const struct pollfd *fds, nfds_t n)
+{
+	nfds_t i;
+
+	for (i = 0; i < n; i++) {
+		if (fds[i].fd >= 0 && !fds[i].events)
+			fake_complain("it sleeps, and descriptor %lu of %lu is watched for nothing",
+				      (unsigned long)i + 1, (unsigned long)n);
+	}
+}
+
+static bool interrupted(const char *call, const struct pollfd *fds, nfds_t n)
 {
 	bool yes;
 
 	if (!fake_report)
 		return false;
 	fake_begin_sure(call);
+	check_events(fds, n);
 	yes = fake_chance(16);
 	fake_end(yes ? EINTR : 0);
 	return yes;
@@ -142,7 +155,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 
 	if (fake_any_comp_channel(fds, n)) /* it waits as ppoll(2) does */
 		return __wrap_ppoll(fds, n, timeout < 0 ? NULL : &skipped, NULL);
-	if (interrupted("poll"))
+	if (interrupted("poll", fds, n))
 		return -1;
 	if (cries_wolf(fds, n))
 		return 1;
@@ -177,6 +190,7 @@ static bool falls_asleep(struct pollfd *fds, nfds_t n)
 	struct fake_fault fault = fake_begin("ppoll");
 
 	fake_report->looks.ppolls++;
+	check_events(fds, n);
 	if (fake_time_is_known() && !__real_poll(fds, n, 0))
 		fake_let_arrive();
 	if (!fault.error && fake_chance(16))
