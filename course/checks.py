@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from . import judges, kernel
+from . import judges, kernel, pieces
 from .cases import ITSELF, KERNEL, PARTNER, Check, alone, case, draw_count, innocent, key, messages, over_fakes, side
 
 
@@ -39,6 +39,29 @@ def ping_sr_2e(chance: Random) -> list[Check]:
         over_fakes(15, "ping-sr-2e", "client", "lines"),
         over_fakes(10, "ping-sr-2e", "client", "sweep"),
         over_fakes(10, "ping-sr-2e", "server", "sweep"),
+    ]
+
+
+def echoed(points: int, transport: str, count: int, size: int) -> Check:
+    """A run of a server of ping-sr-0, which has to be told count and size."""
+    agreed = ("-c", str(count), "-s", str(size))
+    run = messages(points, "server", transport, "ping-sr-0", count, *agreed, partners=("-s", str(size)))
+    return replace(run, text=f"server, {transport}: {count} messages of {size} bytes")
+
+
+def header(chance: Random) -> list[Check]:
+    """Messages with a payload, and messages that are only a header."""
+    count, length = draw_count(chance), 16
+    large = echoed(5, "RoCE", count, chance.randrange(100, 2049))
+    text = "server, RoCE: each send is gathered from two regions"
+    return [
+        large,
+        Check(25, text, large.case, pieces.gathered(length, count), KERNEL, key=True),
+        Check(10, "server: each receive is scattered", large.case, pieces.scattered(length, count)),
+        echoed(10, "iWARP", draw_count(chance), chance.randrange(17, 64)),
+        *(replace(echoed(5, "RoCE", draw_count(chance), size), needs=text) for size in (1, chance.randrange(2, length), length)),
+        replace(echoed(20, "iWARP", draw_count(chance), chance.randrange(1, length)), needs=text),
+        innocent(5, "server", large),
     ]
 
 
@@ -284,6 +307,7 @@ def private_data(chance: Random) -> list[Check]:
 
 CHECKS: dict[str, Callable[[Random], list[Check]]] = {
     "ping-sr-2e": ping_sr_2e,
+    "header": header,
     "signaling": signaling,
     "verify": verify,
     "inline": inline,

@@ -62,7 +62,7 @@ def replace(source: str, function: str, old: str, new: str) -> str:
     if len(found) != 1:
         raise DoesNotApply(f"in {function} there is {len(found)} times: {old.strip()}")
     start, end = found[0].span()
-    line = body.rindex("\n", 0, start) + 1
+    line = body.rfind("\n", 0, start) + 1
     rest = re.compile(rf"[ \t]*{COMMENT}(?=\n)").match(body, end)
     end = rest.end() if rest else end
     if not new.strip() and not body[line:start].strip() and body[end] == "\n":

@@ -129,7 +129,7 @@ def interrupted(own: str, call: str) -> Judge:
 
 def work_requests(of: Result, call: str) -> list[Result]:
     """All work requests that these calls posted, in order."""
-    key = {"ibv_post_send": "wr"}.get(call, "recv_wr")
+    key = {"ibv_post_srq_recv": "recv_wr"}.get(call, "wr")
     return [wr for each in calls(of) if each.get("call") == call for wr in each["args"].get(key, [])]
 
 

@@ -16,6 +16,14 @@ from . import cut, edit, trees
 from .exercises import EXERCISES, TOP, Exercise
 
 
+def right(exercise: Exercise) -> str:
+    """The solution: the student's file as it should be at the end."""
+    source = (TOP / exercise.file).read_text()
+    for name, old, new in exercise.added:
+        source = edit.replace(source, name, old, new)
+    return source
+
+
 def without_solution(exercise: Exercise, source: str) -> str:
     """The student's file at the beginning."""
     for name, old, new in exercise.replaced:

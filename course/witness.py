@@ -17,7 +17,7 @@ TRACING = Path("/sys/kernel/debug/tracing")
 # Of a send work request the offsets are those of struct rxe_send_wqe in <rdma/rdma_user_rxe.h>, which does not change.
 PROBES = """
 p:seen/post rdma_rxe:rxe_post_send qp=$arg1:x64 kernel=$arg2:x64
-p:seen/sent rdma_rxe:do_complete qp=$arg1:x64 opcode=+12($arg2):u32 flags=+16($arg2):u32 imm=+20($arg2):u32 length=+184($arg2):u32
+p:seen/sent rdma_rxe:do_complete qp=$arg1:x64 opcode=+12($arg2):u32 flags=+16($arg2):u32 imm=+20($arg2):u32 length=+184($arg2):u32 pieces=+196($arg2):u32 first=+216($arg2):u32 key=+220($arg2):u32 other=+236($arg2):u32
 p:seen/modify_srq rdma_rxe:rxe_modify_srq limit=+8($arg2):u32
 r:seen/rdma_connect rdma_ucm:ucma_connect result=$retval:s32
 r:seen/rdma_listen rdma_ucm:ucma_listen result=$retval:s32
@@ -57,7 +57,11 @@ def work_request(numbers: dict[str, int]) -> dict[str, Any]:
     names = [name for bit, name in enumerate(FLAGS) if numbers["flags"] >> bit & 1]
     imm = int.from_bytes(numbers["imm"].to_bytes(4, "little"), "big")
     opcode = OPCODES[numbers["opcode"]] if numbers["opcode"] < len(OPCODES) else "other"
-    return {"opcode": opcode, "flags": "|".join(names), "imm": hex(imm), "sge": [{"length": numbers["length"]}]}
+    found = {"opcode": opcode, "flags": "|".join(names), "imm": hex(imm), "sge": [{"length": numbers["length"]}]}
+    if numbers["pieces"] == 2 and "INLINE" not in names:  # inline data are where the SGEs would be
+        rest = {"length": numbers["length"] - numbers["first"], "lkey": numbers["other"]}
+        found["sge"] = [{"length": numbers["first"], "lkey": numbers["key"]}, rest]
+    return found
 
 
 def seen(text: str, partners: Container[int]) -> dict[str, Any]:
