@@ -10,7 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from course.exercises import EXERCISES, TOP  # noqa: E402
+from course import make  # noqa: E402
+from course.exercises import EXERCISES  # noqa: E402
 from exercises import dishonest, solutions  # noqa: E402
 
 SOLUTIONS = solutions.SOLUTIONS + dishonest.SOLUTIONS
@@ -21,7 +22,7 @@ class Solutions(unittest.TestCase):
 
     def test_each_edit_changes_the_source(self) -> None:
         for one in SOLUTIONS:
-            right = (TOP / EXERCISES[one.exercise].file).read_text()
+            right = make.right(EXERCISES[one.exercise])
             with self.subTest(f"{one.exercise}, {one.name}"):
                 self.assertEqual(one.edit(right) == right, one.name == "right")
 

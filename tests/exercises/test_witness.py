@@ -26,7 +26,7 @@ def post(process: int, queue_pair: int, kernel: int = 0, thread: int = 0) -> str
 
 def sent(queue_pair: int, flags: int = 2, opcode: int = 2, imm: int = 0) -> str:
     """The driver, in a thread of its own, has carried out a work request."""
-    numbers = f"qp={queue_pair:#x} opcode={opcode} flags={flags} imm={imm} length=64"
+    numbers = f"qp={queue_pair:#x} opcode={opcode} flags={flags} imm={imm} length=64 pieces=2 first=16 key=7 other=9"
     return line(14, f"sent: (do_complete+0x0/0x220 [rdma_rxe]) {numbers}", name="ksoftirqd/0")
 
 
@@ -51,6 +51,12 @@ class Seen(unittest.TestCase):
 
     def test_another_process_of_the_submission_counts(self) -> None:
         self.assertEqual(len(self.flags(post(OWN, 1) + post(300, 3) + post(0, 4, thread=9) + sent(1) + sent(3) + sent(4))), 3)
+
+    def test_two_pieces(self) -> None:
+        """An inline message has its bytes where the pieces would be."""
+        found = witness.seen(post(OWN, 1) + sent(1) + sent(1, flags=8), [])["sends"]
+        self.assertEqual([wr["sge"] for wr in found],
+                         [[{"length": 16, "lkey": 7}, {"length": 48, "lkey": 9}], [{"length": 64}]])
 
     def test_a_name_is_no_event(self) -> None:
         named = line(OWN, "other: (f+0x0/0x1) a=1", name=") [0] d 1: sent:")
