@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from .drawings import FIGURES
+from .lessons import LESSONS
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/figures"
 
@@ -16,7 +17,7 @@ if __name__ == "__main__":
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 if a file is not current")
     only_check = parser.parse_args().check
     old = []
-    for name, figure in FIGURES.items():
+    for name, figure in {**FIGURES, **LESSONS}.items():
         path, svg = FOLDER / f"{name}.svg", figure().svg()
         if not path.exists() or path.read_text() != svg:
             old.append(path)
