@@ -7,7 +7,6 @@ project = "RDMA by example"
 project_copyright = ""
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
-myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 # Code of ours that a highlighter does not know word for word is no mistake of the page.
 suppress_warnings = ["misc.highlighting_failure"]
