@@ -105,7 +105,7 @@ def numbers_of(prose: str) -> frozenset[str]:
     return frozenset(NUMBER.findall(CODE.sub("", HEADING.sub("", prose)).replace(",", "")))
 
 
-def quotes(name: str, text: str, of_one_run: frozenset[str] = frozenset()) -> list[Quote]:
+def quotes(name: str, text: str) -> list[Quote]:
     """The commands of a page, in its order. Those of which nothing is quoted are among them: others may need them."""
     found: list[Quote] = []
     starts = [match.start() for match in HEADING.finditer(text)] or [0]
@@ -113,7 +113,7 @@ def quotes(name: str, text: str, of_one_run: frozenset[str] = frozenset()) -> li
         section = text[start:end]
         heading = HEADING.match(section)
         title = f"{name}: {heading.group(1) if heading else ''}"
-        kept = numbers_of(BLOCK.sub("\n", section)) - of_one_run
+        kept = numbers_of(BLOCK.sub("\n", section))
         lines: list[str] = []
         for block in BLOCK.findall(section):
             lines += [line[4:] for line in block.splitlines()]

@@ -14,10 +14,8 @@ from . import page
 TOP = Path(__file__).resolve().parents[2]
 LABS = sorted(str(path.relative_to(TOP)) for path in TOP.glob("course/labs/lab-[0-9].md"))
 PAGES = [*LABS, "docs/capture.md", "course/README.md"]
-# Numbers that a page asks about, and that are others in each run.
-OF_ONE_RUN = {"course/labs/lab-6.md": {"1222"}}
 
 
 def of(name: str) -> list[page.Quote]:
     """The commands of a page."""
-    return page.quotes(name, (TOP / name).read_text(), frozenset(OF_ONE_RUN.get(name, ())))
+    return page.quotes(name, (TOP / name).read_text())

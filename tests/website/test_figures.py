@@ -12,6 +12,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP))
 
 from tools.figures.drawings import FIGURES  # noqa: E402
+from tools.figures.lessons import LESSONS  # noqa: E402
 from tools.figures.svg import Drawing  # noqa: E402
 
 
@@ -19,13 +20,19 @@ class Figures(unittest.TestCase):
     """What is drawn, and what is in the tree."""
 
     def test_each_is_well_formed(self) -> None:
-        for name, figure in FIGURES.items():
+        for name, figure in {**FIGURES, **LESSONS}.items():
             self.assertEqual(ElementTree.fromstring(figure().svg()).tag, "{http://www.w3.org/2000/svg}svg", name)
 
     def test_each_is_in_the_tree_and_on_one_page(self) -> None:
         self.assertEqual({path.stem for path in (TOP / "docs/figures").glob("*.svg")} & set(FIGURES), set(FIGURES))
         pages = "".join(path.read_text() for path in (TOP / "docs").glob("*.md"))
         self.assertEqual({name: pages.count(f"](figures/{name}.svg)") for name in FIGURES}, dict.fromkeys(FIGURES, 1))
+
+    def test_those_of_lessons_are_in_labs(self) -> None:
+        labs = "".join(path.read_text() for path in (TOP / "course/labs").glob("*.md"))
+        for name in LESSONS:
+            self.assertTrue((TOP / f"docs/figures/{name}.svg").exists(), name)
+            self.assertIn(f"](../../docs/figures/{name}.svg)", labs)
 
     def test_a_text_too_long_for_its_box(self) -> None:
         with self.assertRaises(ValueError):
