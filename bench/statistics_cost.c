@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "common/control.h"
-#include "measure/clock.h"
 #include "measure/statistics.h"
 
 #define BATCHES         11 /* the median is taken: a batch that was preempted does not count */

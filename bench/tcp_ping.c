@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/histogram.h"
 
 #define WARM_UP 100 /* messages; of a slow rate one tenth of a second */

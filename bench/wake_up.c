@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/histogram.h"
 
 #define WARM_UP 50

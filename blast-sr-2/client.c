@@ -8,9 +8,9 @@
 #include <errno.h>
 
 #include "blast-sr-2/blast.h"
+#include "common/clock.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/user_data.h"

@@ -7,12 +7,12 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "common/addresses.h"
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/report.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
-#include "program/addresses.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
 #define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "forever" */

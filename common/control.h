@@ -13,8 +13,8 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#include "common/clock.h"
 #include "common/our_control.h"
-#include "measure/clock.h"
 
 #define OUR_INLINE_WANTED 64 /* bytes: most devices take this many */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "devices/check.h"
-#include "program/addresses.h"
+#include "program/look_up.h"
 
 static const struct step {
 	const char *name;

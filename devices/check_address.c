@@ -12,8 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/addresses.h"
 #include "devices/check.h"
-#include "program/addresses.h"
 
 static socklen_t length_of(const struct sockaddr *address)
 {

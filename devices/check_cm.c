@@ -10,8 +10,8 @@
 
 #include <rdma/rdma_cma.h>
 
+#include "common/addresses.h"
 #include "devices/check.h"
-#include "program/addresses.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
 

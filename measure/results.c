@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/json.h"
 #include "measure/results.h"
 #include "program/report.h"

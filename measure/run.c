@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/connection_management.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "common/async_events.h"
+#include "common/clock.h"
 #include "common/connection_management.h"
 #include "common/device.h"
 #include "common/transfer_completion.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
 

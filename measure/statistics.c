@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/statistics.h"
 #include "program/report.h"
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/clock.h"
 #include "measure/histogram.h"
 
 /* CPU time used, in microseconds, and context switches, since some fixed moment. */
@@ -103,5 +104,14 @@ static inline void our_statistics_progress(struct our_statistics *statistics, ui
 }
 
 /* For all functions: one thread at a time for each struct our_statistics. Nothing here can fail. */
+
+/*
+ * When message number `message`, counted from 0, is due, if `rate` messages a second are sent from
+ * started_ns on.
+ */
+static inline uint64_t our_due_ns(uint64_t started_ns, uint64_t message, uint64_t rate)
+{
+	return started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
+}
 
 #endif

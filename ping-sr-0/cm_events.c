@@ -10,11 +10,11 @@
 #include <poll.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/report.h"
 #include "common/waiting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "common/clock.h"
 #include "common/transfer_posting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/admission.h"

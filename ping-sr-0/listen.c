@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <netdb.h>
 
+#include "common/addresses.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
-#include "program/addresses.h"
 #include "program/report.h"
 #include "program/stage.h"
 

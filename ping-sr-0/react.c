@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "common/clock.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-0/user_data.h"

@@ -3,10 +3,10 @@
  * What a connection measured, and between which addresses: from struct our_control to
  * measure/results.h. What a stage provides: see program/stage.h.
  */
+#include "common/addresses.h"
 #include "common/device.h"
 #include "measure/results.h"
 #include "measure/run.h"
-#include "program/addresses.h"
 #include "program/stage.h"
 
 static enum our_results_form wanted_form(const struct our_options *options)

@@ -7,7 +7,7 @@
 #include <netdb.h>
 #include <time.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/run.h"
 #include "program/config.h"
 #include "program/report.h"

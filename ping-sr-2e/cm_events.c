@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <poll.h>
 
+#include "common/clock.h"
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/report.h"
 #include "common/waiting.h"
-#include "measure/clock.h"
 
 static int create(struct our_control *control)
 {

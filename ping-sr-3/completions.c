@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/report.h"
 #include "common/waiting.h"
-#include "measure/clock.h"
 #include "ping-sr-3/comp_channel.h"
 
 #define ACK_BATCH 64 /* an ack takes a lock: one for many events */

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "common/connection_management.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "common/clock.h"
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/report.h"
 #include "common/waiting.h"
-#include "measure/clock.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/channels.h"
 

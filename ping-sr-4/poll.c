@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "ping-sr-4/channels.h"
 #include "program/report.h"
 

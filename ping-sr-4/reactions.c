@@ -5,10 +5,10 @@
  */
 #include <errno.h>
 
+#include "common/clock.h"
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/transfer_completion.h"
-#include "measure/clock.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/server.h"
 #include "program/admission.h"

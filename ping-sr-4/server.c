@@ -4,7 +4,7 @@
  */
 #include <sys/queue.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/run.h"
 #include "ping-sr-4/server.h"
 #include "program/admission.h"

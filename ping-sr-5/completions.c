@@ -5,8 +5,8 @@
  */
 #include <stdatomic.h>
 
+#include "common/clock.h"
 #include "common/waiting.h"
-#include "measure/clock.h"
 #include "ping-sr-3/comp_channel.h"
 #include "ping-sr-5/spin.h"
 #include "program/options.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "ping-sr-5/spin.h"
 #include "program/report.h"
 

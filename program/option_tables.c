@@ -2,7 +2,7 @@
 /*
  * Miscellaneous layer: the options that more than one part of the suite would declare. See options.h.
  */
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "program/options.h"
 
 #define SPECIAL OUR_OPTION_SPECIAL, NULL, 0, 0, 0

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "program/addresses.h"
+#include "program/look_up.h"
 #include "program/option_values.h"
 #include "program/options.h"
 #include "program/report.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "program/output.h"
 #include "program/report.h"
 

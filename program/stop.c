@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "program/report.h"
 #include "program/stdout.h"
 #include "program/stop.h"

@@ -8,9 +8,9 @@
 #include <inttypes.h>
 
 #include "beyond/ping-rc-0/bare.h"
+#include "common/clock.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"

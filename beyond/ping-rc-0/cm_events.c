@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 
 #include "beyond/ping-rc-0/bare.h"
+#include "common/clock.h"
 #include "common/waiting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
 

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "beyond/ping-rc-0/bare.h"
+#include "common/addresses.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
-#include "program/addresses.h"
 #include "program/admission.h"
 #include "program/config.h"
 #include "program/report.h"

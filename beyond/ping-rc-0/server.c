@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "beyond/ping-rc-0/bare.h"
+#include "common/addresses.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
-#include "program/addresses.h"
 #include "program/admission.h"
 #include "program/report.h"
 

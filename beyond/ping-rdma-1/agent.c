@@ -8,8 +8,8 @@
 #include <inttypes.h>
 
 #include "beyond/ping-rdma-1/ping_rdma.h"
+#include "common/clock.h"
 #include "common/device.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"

@@ -5,11 +5,11 @@
 #include <errno.h>
 
 #include "beyond/ping-rdma-1/one_sided.h"
+#include "common/clock.h"
 #include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "program/report.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "beyond/ping-rdma-3/watch.h"
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"

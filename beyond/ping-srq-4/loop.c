@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "beyond/ping-srq-4/pool.h"
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/run.h"
 #include "ping-sr-4/server.h"
 #include "program/output.h"

@@ -11,7 +11,7 @@
 
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"

@@ -11,9 +11,9 @@
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
 #include "beyond/pubsub-rdma-2/pubsub.h"
+#include "common/clock.h"
 #include "common/memory_registration.h"
 #include "common/transfer_posting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "program/stage.h"
 

@@ -7,10 +7,10 @@
 
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/talk-rdma-0/talk.h"
+#include "common/clock.h"
 #include "common/memory_registration.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
-#include "measure/clock.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <sys/time.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "tests/fake/known_time.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "tests/fake/compare.h"
 
 static char wrong[256]; /* the first figure that differs; empty: none */

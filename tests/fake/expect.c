@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "tests/fake/expect.h"
 #include "tests/fake/known_time.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "tests/fake/known_time.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"

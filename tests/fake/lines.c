@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "program/stage.h"
 #include "tests/fake/lines.h"
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "program/addresses.h"
+#include "common/addresses.h"
 #include "tests/fake/state.h"
 
 #define MAX_BACKLOG 1024 /* the default and the maximum of the module rdma_ucm */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/addresses.h"
+#include "common/addresses.h"
 #include "tests/fake/connect_data.h"
 
 static LIST_HEAD(peer_list, fake_peer) peers;

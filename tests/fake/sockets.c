@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "program/addresses.h"
+#include "common/addresses.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/sockets.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/addresses.h"
+#include "program/look_up.h"
 #include "program/stage.h"
 #include "tests/fuzz/fuzz.h"
 

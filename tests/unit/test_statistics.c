@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "measure/statistics.h"
 #include "tests/support/suite.h"
 #include "tests/unit/unit.h"

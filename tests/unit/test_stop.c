@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "program/report.h"
 #include "program/stop.h"
 #include "tests/unit/unit.h"

@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <time.h>
 
-#include "measure/clock.h"
+#include "common/clock.h"
 #include "ping-sr-5/spin.h"
 #include "tests/unit/unit.h"
 

@@ -1,37 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: looking up and printing addresses. See addresses.h.
+ * Miscellaneous layer: socket addresses. See addresses.h.
  */
-#include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "program/addresses.h"
-#include "program/report.h"
-
-int our_look_up_addresses(const char *address, const char *port, struct addrinfo **addresses)
-{
-	struct addrinfo hints;
-	int ret;
-
-	memset(&hints, 0, sizeof(hints));
-	hints.ai_socktype = SOCK_STREAM; /* one entry an address, rather than one a protocol */
-	hints.ai_flags = AI_NUMERICSERV | (address ? 0 : AI_PASSIVE);
-	ret = getaddrinfo(address, port, &hints, addresses);
-	if (!ret)
-		return 0;
-	our_report_sentence("address '%s': %s", address ? address : "any",
-			    ret == EAI_SYSTEM ? strerror(errno) : gai_strerror(ret));
-	return ret == EAI_NONAME || ret == EAI_NODATA || ret == EAI_ADDRFAMILY ? EINVAL : EAGAIN;
-}
-
-void our_free_addresses(struct addrinfo *addresses)
-{
-	if (addresses)
-		freeaddrinfo(addresses);
-}
+#include "common/addresses.h"
 
 bool our_is_any_address(const struct sockaddr *address)
 {

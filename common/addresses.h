@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Addresses: turns what the user typed into socket addresses, and these into text.
+ * Socket addresses: what an error about one has to know, and their text.
  */
 #ifndef OUR_ADDRESSES_H
 #define OUR_ADDRESSES_H
 
-#include <netdb.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 
 #define OUR_ADDRESS_TEXT 80 /* "[" an IPv6 address with scope "]:65535" and the final 0 */
-
-/*
- * Looks up `address` (IPv4, IPv6 or a name; NULL: any, for a listener) and the decimal `port`.
- *
- * Returns 0 and a list in *addresses, which our_free_addresses frees; EINVAL when there is no such
- * name or address; EAGAIN when the name service failed. Both are reported. See getaddrinfo(3). Any
- * thread.
- */
-int our_look_up_addresses(const char *address, const char *port, struct addrinfo **addresses);
-
-/* Frees such a list; NULL is allowed. */
-void our_free_addresses(struct addrinfo *addresses);
 
 /* True for 0.0.0.0 and ::, which stand for all addresses of the machine. Any thread. */
 bool our_is_any_address(const struct sockaddr *address);

@@ -28,12 +28,15 @@ static inline uint64_t our_now_ns(void)
 /* How long poll(2) may wait until our_now_ns is `until_ns`; UINT64_MAX: forever. */
 static inline int our_ms_until(uint64_t until_ns)
 {
-	uint64_t now_ns;
+	uint64_t now_ns, ms;
 
 	if (until_ns == UINT64_MAX)
 		return -1;
 	now_ns = our_now_ns();
-	return now_ns < until_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
+	if (now_ns >= until_ns)
+		return 0;
+	ms = (until_ns - now_ns) / 1000000 + 1;
+	return ms < INT32_MAX ? (int)ms : INT32_MAX;
 }
 
 /* `ns` in the form that pthread_cond_clockwait(3) and ppoll(2) take. */
@@ -59,15 +62,6 @@ static inline const struct timespec *our_time_until(uint64_t until_ns, struct ti
 static inline uint64_t our_end_of_wait(uint64_t seconds)
 {
 	return seconds ? our_now_ns() + seconds * OUR_NS_PER_S : UINT64_MAX;
-}
-
-/*
- * When message number `message`, counted from 0, is due, if `rate` messages a second are sent from
- * started_ns on.
- */
-static inline uint64_t our_due_ns(uint64_t started_ns, uint64_t message, uint64_t rate)
-{
-	return started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
 }
 
 #endif
