@@ -43,7 +43,7 @@ int our_end_by_cm_event(const struct our_cm_event *event, bool connected)
 enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 					  const struct our_cm_event *event)
 {
-	bool listens = !strcmp(control->role, "listener");
+	bool listens = control->role == OUR_LISTENER;
 
 	if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) /* its id is a new one */
 		return OUR_CM_MINE;

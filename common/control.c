@@ -8,7 +8,7 @@
 #include "common/control.h"
 #include "common/report.h"
 
-int our_create_control_struct(const struct our_config *config, const char *role,
+int our_create_control_struct(const struct our_config *config, enum our_role role,
 			      struct our_control **control)
 {
 	struct our_control *new_control = calloc(1, sizeof(*new_control));

@@ -49,8 +49,8 @@ struct our_keepalive {
 
 struct our_control {
 	const struct our_config *config; /* shared */
-	const char *role;                /* "client", "listener" or "agent" */
-	void *user;                      /* may be set: the library does not look at it */
+	enum our_role role;
+	void *user; /* may be set: the library does not look at it */
 
 	/* Connection management */
 	struct rdma_event_channel *cm_channel; /* NULL: the CM calls are synchronous */
@@ -108,14 +108,14 @@ struct our_control {
 
 /*
  * Allocates a control structure. Everything in it is zero, except config, role and some defaults.
- * `config` and `role` must outlive it.
+ * `config` must outlive it.
  *
  * Returns 0 and *control, or ENOMEM, reported, and *control is NULL. The caller frees it with
  * our_destroy_control_struct, after everything that was set up in it has been torn down. Any
  * thread. Afterwards one thread at a time uses it, except for fields that a stage's own struct
  * guards.
  */
-int our_create_control_struct(const struct our_config *config, const char *role,
+int our_create_control_struct(const struct our_config *config, enum our_role role,
 			      struct our_control **control);
 void our_destroy_control_struct(struct our_control *control);
 

@@ -33,6 +33,12 @@ struct our_cm_event {
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
 };
 
+enum our_role {
+	OUR_CLIENT,
+	OUR_LISTENER,
+	OUR_AGENT, /* the server's side of one connection */
+};
+
 /* What has failed: valid, with its strings, until config->report returns. */
 struct our_error {
 	const char *call;                 /* "rdma_connect"; NULL: text says it all */

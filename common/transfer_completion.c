@@ -151,7 +151,7 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
 
 bool our_client_may_have_left(const struct our_control *control)
 {
-	return !strcmp(control->role, "agent") && our_is_iwarp(control);
+	return control->role == OUR_AGENT && our_is_iwarp(control);
 }
 
 bool our_flush_may_be_early(const struct our_control *control)

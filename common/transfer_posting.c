@@ -57,7 +57,7 @@ int our_create_qp(struct our_control *control)
 	if (ret) {
 		our_report_no_queue(control, call, ret);
 		/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
-		return ret == EINVAL && !strcmp(control->role, "agent") &&
+		return ret == EINVAL && control->role == OUR_AGENT &&
 				       !strcmp(call, "rdma_create_qp")
 			       ? ECONNABORTED
 			       : ret;

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/connection_management.h"
@@ -13,7 +12,7 @@
 #include "program/stage.h"
 
 int our_create_run(const struct our_config *config, const struct our_options *options,
-		   const char *role, struct our_control **control)
+		   enum our_role role, struct our_control **control)
 {
 	struct our_run *run;
 	int ret;
@@ -55,7 +54,7 @@ void our_prepare_run(struct our_run *run)
 	uint64_t duration_s = run->options->duration_s;
 
 	our_statistics_prepare(&run->statistics, run->count, run->data_size);
-	if (duration_s && !strcmp(run->control->role, "client"))
+	if (duration_s && run->control->role == OUR_CLIENT)
 		run->give_up_ns = our_end_of_wait(duration_s + OUR_GRACE_S);
 }
 

@@ -62,7 +62,7 @@ static inline const struct our_options *our_options_of(const struct our_control 
  * both.
  */
 int our_create_run(const struct our_config *config, const struct our_options *options,
-		   const char *role, struct our_control **control);
+		   enum our_role role, struct our_control **control);
 void our_destroy_run(struct our_control *control);
 
 /*

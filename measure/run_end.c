@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/async_events.h"
 #include "common/clock.h"
@@ -56,7 +55,7 @@ static int report_unsent(int ret, uint64_t messages)
 
 static bool is_agent(const struct our_control *control)
 {
-	return !strcmp(control->role, "agent");
+	return control->role == OUR_AGENT;
 }
 
 static void report_end(struct our_run *run, int ret, uint64_t messages)

@@ -50,7 +50,7 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_run(listener->config, server->options, "agent", &agent);
+	ret = our_create_run(listener->config, server->options, OUR_AGENT, &agent);
 	if (ret) {
 		our_refuse_request(listener, cm_id, ret);
 		our_note_failure(server->admission, ret);

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/cm_event.h"
@@ -199,8 +198,7 @@ static int idle(struct our_control *control, uint64_t now_ns)
 		return 0;
 	our_report_sentence("still waiting for message %" PRIu64 " of %" PRIu64 " from the %s: has "
 			    "the other side been started with the same -c and -s?",
-			    message, run->count,
-			    strcmp(control->role, "agent") ? "server" : "client");
+			    message, run->count, control->role == OUR_AGENT ? "client" : "server");
 	return 0;
 }
 

@@ -3,7 +3,6 @@
  * Whether the device can do what the program asks of it. See device_check.h.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "common/device.h"
 #include "measure/run.h"
@@ -46,7 +45,7 @@ int our_check_data_size(struct our_control *control)
 		return 0;
 	run->refusal_limit = port.max_msg_sz;
 	our_report_sentence("%s %u is more than %s takes: at most %u bytes a message",
-			    strcmp(control->role, "agent") ? "-s" : "client refused: -s",
+			    control->role == OUR_AGENT ? "client refused: -s" : "-s",
 			    run->data_size, our_device_name(control), port.max_msg_sz);
 	return EMSGSIZE;
 }

@@ -32,7 +32,7 @@ int our_report_results(const struct our_control *control, int ret)
 	const struct our_measured measured = {
 		.stage = run->options->program->stage,
 		.program = run->options->program->name,
-		.role = control->role,
+		.role = control->role == OUR_AGENT ? "agent" : "client",
 		.device = our_device_name(control),
 		.transport = our_transport_name(control),
 		.local_address = address_text(&control->local_address, local),

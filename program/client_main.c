@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 	if (ret)
 		goto out_unprocess_options;
 	our_setup_config(&config, waiting, our_stage.connect_info, &options);
-	ret = our_create_run(&config.config, &options, "client", &client);
+	ret = our_create_run(&config.config, &options, OUR_CLIENT, &client);
 	if (ret)
 		goto out_ignore_signals;
 

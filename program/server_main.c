@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 	if (ret)
 		goto out_unprocess_options;
 	our_setup_config(&config, &our_stage.waiting, our_stage.connect_info, &options);
-	ret = our_create_run(&config.config, &options, "listener", &listener);
+	ret = our_create_run(&config.config, &options, OUR_LISTENER, &listener);
 	if (ret)
 		goto out_ignore_signals;
 	config.config.established = count_accepted;

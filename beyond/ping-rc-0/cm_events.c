@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "beyond/ping-rc-0/bare.h"
@@ -27,7 +26,7 @@ static void end_watch(struct our_control *control)
 		our_report_sentence(
 			"the %s has closed its TCP connection and goes on, as ibv_rc_pingpong does: "
 			"from here on only --timeout tells whether it is still there",
-			strcmp(control->role, "agent") ? "server" : "client");
+			control->role == OUR_AGENT ? "client" : "server");
 }
 
 /* Whether the peer has closed the socket. Data on it is ignored. */

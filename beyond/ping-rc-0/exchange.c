@@ -150,7 +150,7 @@ int our_receive_done(struct our_control *control, uint64_t until_ns)
 
 int our_report_exchange(const struct our_control *control, const char *call, int error)
 {
-	const char *peer = strcmp(control->role, "agent") ? "server" : "client";
+	const char *peer = control->role == OUR_AGENT ? "client" : "server";
 	char text[OUR_ADDRESS_TEXT];
 
 	our_address_text((const struct sockaddr *)&control->peer_address, text);

@@ -116,7 +116,7 @@ static int make_agent(struct our_control *listener, int client, struct our_contr
 	struct our_control *agent;
 	int ret;
 
-	ret = our_create_run(listener->config, server->options, "agent", &agent);
+	ret = our_create_run(listener->config, server->options, OUR_AGENT, &agent);
 	if (ret)
 		goto err_close;
 	our_run_of(agent)->admission = server->admission;

@@ -137,7 +137,7 @@ static int create_pool(struct our_control *agent, struct our_pool **created)
 
 	if (!pool)
 		return our_report_error("calloc", ENOMEM, NULL);
-	ret = our_create_run(agent->config, our_options_of(agent), "pool", &store);
+	ret = our_create_run(agent->config, our_options_of(agent), OUR_LISTENER, &store);
 	if (ret)
 		goto err_free_pool;
 	pool->store = store;

@@ -59,7 +59,7 @@ START_TEST(private_data_that_do_not_fit_are_refused)
 	static const size_t lengths[] = { 57, 256 };
 	int reported = 0;
 	const struct our_config config = { .report = keep_error, .context = &reported };
-	struct our_control control = { .config = &config, .role = "client" };
+	struct our_control control = { .config = &config, .role = OUR_CLIENT };
 	uint8_t data[256] = { 0 };
 
 	ck_assert_int_eq(our_client_connect(&control, data, lengths[_i]), EMSGSIZE);

@@ -28,7 +28,7 @@ static struct our_options options = { .program = &program };
 static struct our_run run = { .options = &options };
 static struct our_control control = {
 	.user = &run,
-	.role = "client",
+	.role = OUR_CLIENT,
 	.verbs = &verbs,
 	.port_num = 1,
 };

@@ -52,7 +52,7 @@ static const struct {
 START_TEST(a_wait_for_a_time_ends_with_it_or_with_a_completion)
 {
 	const struct our_config with_notes = { .waiting.completions = &noted };
-	struct our_control waiting = { .role = "client",
+	struct our_control waiting = { .role = OUR_CLIENT,
 				       .config = &with_notes,
 				       .wait_until_ns = waits[_i].limit_ns };
 	struct our_completion completion = { 0 };
@@ -175,7 +175,7 @@ START_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
 END_TEST
 
 static const struct ended {
-	const char *role;
+	enum our_role role;
 	uint64_t count;
 	int ret;
 	uint64_t messages;
@@ -184,40 +184,41 @@ static const struct ended {
 	const char *said;
 	int ended; /* the CM has reported the reason */
 } ends[] = {
-	{ "client", 9, 0, 9, false, 0, NULL, 0 },
-	{ "agent", 9, 0, 9, false, 0, NULL, 0 },
-	{ "client", 9, ECONNRESET, 5, false, ECONNRESET, "the server left after 5 messages",
+	{ OUR_CLIENT, 9, 0, 9, false, 0, NULL, 0 },
+	{ OUR_AGENT, 9, 0, 9, false, 0, NULL, 0 },
+	{ OUR_CLIENT, 9, ECONNRESET, 5, false, ECONNRESET, "the server left after 5 messages",
 	  ECONNRESET },
-	{ "agent", 9, ECONNRESET, 5, false, ECONNRESET, "the client left after 5 messages",
+	{ OUR_AGENT, 9, ECONNRESET, 5, false, ECONNRESET, "the client left after 5 messages",
 	  ECONNRESET },
-	{ "client", 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the server said nothing for 3 s, after 5",
+	{ OUR_CLIENT, 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the server said nothing for 3 s, after 5",
 	  0 },
-	{ "agent", 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the client said nothing for 3 s, after 5",
+	{ OUR_AGENT, 9, ETIMEDOUT, 5, false, ETIMEDOUT, "the client said nothing for 3 s, after 5",
 	  0 },
-	{ "client", 9, EIO, 5, false, EIO, NULL, 0 }, /* reported where it happened */
-	{ "client", 9, 0, 5, true, EINTR, NULL, 0 },
-	{ "agent", 9, ECONNRESET, 5, true, EINTR, NULL, 0 },
-	{ "agent", 9, EPROTO, 5, true, EPROTO, NULL, 0 },
+	{ OUR_CLIENT, 9, EIO, 5, false, EIO, NULL, 0 }, /* reported where it happened */
+	{ OUR_CLIENT, 9, 0, 5, true, EINTR, NULL, 0 },
+	{ OUR_AGENT, 9, ECONNRESET, 5, true, EINTR, NULL, 0 },
+	{ OUR_AGENT, 9, EPROTO, 5, true, EPROTO, NULL, 0 },
 	/* with -D a client may leave at any time, a server may not */
-	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, 0, NULL, ECONNRESET },
-	{ "agent", OUR_COUNT_UNLIMITED, ETIMEDOUT, 5, false, 0, NULL, 0 },
-	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 0, false, ECONNRESET, "the client left",
+	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, 0, NULL, ECONNRESET },
+	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ETIMEDOUT, 5, false, 0, NULL, 0 },
+	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ECONNRESET, 0, false, ECONNRESET, "the client left",
 	  ECONNRESET },
-	{ "client", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNRESET, "the server left",
+	{ OUR_CLIENT, OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNRESET, "the server left",
 	  ECONNRESET },
-	{ "client", 9, ENODEV, 5, false, ENODEV,
+	{ OUR_CLIENT, 9, ENODEV, 5, false, ENODEV,
 	  "the RDMA device was removed after 5 messages (RDMA_CM_EVENT_DEVICE_REMOVAL)", ENODEV },
-	{ "agent", 9, ECONNRESET, 5, false, ENODEV, "the RDMA device was removed after 5", ENODEV },
-	{ "agent", OUR_COUNT_UNLIMITED, ENODEV, 5, false, ENODEV, "the RDMA device", ENODEV },
-	{ "agent", 9, EHOSTUNREACH, 5, false, EHOSTUNREACH,
+	{ OUR_AGENT, 9, ECONNRESET, 5, false, ENODEV, "the RDMA device was removed after 5",
+	  ENODEV },
+	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ENODEV, 5, false, ENODEV, "the RDMA device", ENODEV },
+	{ OUR_AGENT, 9, EHOSTUNREACH, 5, false, EHOSTUNREACH,
 	  "the client cannot be reached any more, after 5 messages (RDMA_CM_EVENT_UNREACHABLE)",
 	  EHOSTUNREACH },
 	/* A flushed work request alone does not mean that the peer has left. */
-	{ "client", 9, ECONNRESET, 5, false, ECANCELED,
+	{ OUR_CLIENT, 9, ECONNRESET, 5, false, ECANCELED,
 	  "a work request was flushed after 5 messages, although the server has not", 0 },
-	{ "agent", OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNABORTED,
+	{ OUR_AGENT, OUR_COUNT_UNLIMITED, ECONNRESET, 5, false, ECONNABORTED,
 	  "although the client has not disconnected: it asked for what it has no right to", 0 },
-	{ "client", 9, ENODEV, 5, false, ENODEV, NULL, 0 }, /* a post failed and reported it */
+	{ OUR_CLIENT, 9, ENODEV, 5, false, ENODEV, NULL, 0 }, /* a post failed and reported it */
 };
 
 static struct ibv_device device = { .transport_type = IBV_TRANSPORT_IB };
@@ -241,7 +242,7 @@ START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 
 	run.options = &options;
 	run.control = &control;
-	control.role = "agent";
+	control.role = OUR_AGENT;
 	control.cm_id = &own_id;
 	own_id.channel = &own_channel;
 	own_channel.fd = eventfd(0, 0);
@@ -260,7 +261,7 @@ START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	capture_start();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ENODEV);
 	assert_holds(captured_stderr(), "the RDMA device was removed after 5 messages");
-	control.role = "client";
+	control.role = OUR_CLIENT;
 	capture_start();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ECONNABORTED);
 	ck_assert_str_eq(captured_stderr(), ""); /* it was reported where it happened */
@@ -324,30 +325,30 @@ START_TEST(what_an_event_means_to_who_awaits_a_connection)
 END_TEST
 
 static const struct {
-	const char *role;
+	enum our_role role;
 	bool leaving;
 	enum rdma_cm_event_type type;
 	struct rdma_cm_id *cm_id;
 	enum our_cm_meaning meaning;
 	int ended;
 } meanings[] = {
-	{ "client", false, RDMA_CM_EVENT_ESTABLISHED, &own_id, OUR_CM_MINE, 0 },
-	{ "client", false, RDMA_CM_EVENT_ADDR_CHANGE, &own_id, OUR_CM_HINT, 0 },
-	{ "agent", false, RDMA_CM_EVENT_TIMEWAIT_EXIT, &own_id, OUR_CM_HINT, 0 },
-	{ "agent", false, RDMA_CM_EVENT_DISCONNECTED, &own_id, OUR_CM_FATAL, ECONNRESET },
-	{ "agent", false, RDMA_CM_EVENT_DISCONNECTED, &other_id, OUR_CM_NOT_MINE, 0 },
-	{ "agent", false, RDMA_CM_EVENT_DEVICE_REMOVAL, &own_id, OUR_CM_FATAL, ENODEV },
-	{ "agent", false, RDMA_CM_EVENT_UNREACHABLE, &own_id, OUR_CM_FATAL, EHOSTUNREACH },
-	{ "client", false, RDMA_CM_EVENT_REJECTED, &own_id, OUR_CM_FATAL, 0 },
-	{ "client", false, RDMA_CM_EVENT_MULTICAST_JOIN, &own_id, OUR_CM_FATAL, 0 },
-	{ "client", true, RDMA_CM_EVENT_DISCONNECTED, &own_id, OUR_CM_FATAL, ECONNRESET },
-	{ "client", true, RDMA_CM_EVENT_UNREACHABLE, &own_id, OUR_CM_HINT, 0 },
-	{ "client", true, RDMA_CM_EVENT_ESTABLISHED, &own_id, OUR_CM_HINT, 0 },
-	{ "listener", false, RDMA_CM_EVENT_CONNECT_REQUEST, &other_id, OUR_CM_MINE, 0 },
-	{ "listener", false, RDMA_CM_EVENT_ADDR_CHANGE, &second_id, OUR_CM_HINT, 0 },
-	{ "listener", false, RDMA_CM_EVENT_UNREACHABLE, &own_id, OUR_CM_HINT, 0 },
-	{ "listener", false, RDMA_CM_EVENT_REJECTED, &other_id, OUR_CM_NOT_MINE, 0 },
-	{ "listener", false, RDMA_CM_EVENT_DEVICE_REMOVAL, &second_id, OUR_CM_FATAL, ENODEV },
+	{ OUR_CLIENT, false, RDMA_CM_EVENT_ESTABLISHED, &own_id, OUR_CM_MINE, 0 },
+	{ OUR_CLIENT, false, RDMA_CM_EVENT_ADDR_CHANGE, &own_id, OUR_CM_HINT, 0 },
+	{ OUR_AGENT, false, RDMA_CM_EVENT_TIMEWAIT_EXIT, &own_id, OUR_CM_HINT, 0 },
+	{ OUR_AGENT, false, RDMA_CM_EVENT_DISCONNECTED, &own_id, OUR_CM_FATAL, ECONNRESET },
+	{ OUR_AGENT, false, RDMA_CM_EVENT_DISCONNECTED, &other_id, OUR_CM_NOT_MINE, 0 },
+	{ OUR_AGENT, false, RDMA_CM_EVENT_DEVICE_REMOVAL, &own_id, OUR_CM_FATAL, ENODEV },
+	{ OUR_AGENT, false, RDMA_CM_EVENT_UNREACHABLE, &own_id, OUR_CM_FATAL, EHOSTUNREACH },
+	{ OUR_CLIENT, false, RDMA_CM_EVENT_REJECTED, &own_id, OUR_CM_FATAL, 0 },
+	{ OUR_CLIENT, false, RDMA_CM_EVENT_MULTICAST_JOIN, &own_id, OUR_CM_FATAL, 0 },
+	{ OUR_CLIENT, true, RDMA_CM_EVENT_DISCONNECTED, &own_id, OUR_CM_FATAL, ECONNRESET },
+	{ OUR_CLIENT, true, RDMA_CM_EVENT_UNREACHABLE, &own_id, OUR_CM_HINT, 0 },
+	{ OUR_CLIENT, true, RDMA_CM_EVENT_ESTABLISHED, &own_id, OUR_CM_HINT, 0 },
+	{ OUR_LISTENER, false, RDMA_CM_EVENT_CONNECT_REQUEST, &other_id, OUR_CM_MINE, 0 },
+	{ OUR_LISTENER, false, RDMA_CM_EVENT_ADDR_CHANGE, &second_id, OUR_CM_HINT, 0 },
+	{ OUR_LISTENER, false, RDMA_CM_EVENT_UNREACHABLE, &own_id, OUR_CM_HINT, 0 },
+	{ OUR_LISTENER, false, RDMA_CM_EVENT_REJECTED, &other_id, OUR_CM_NOT_MINE, 0 },
+	{ OUR_LISTENER, false, RDMA_CM_EVENT_DEVICE_REMOVAL, &second_id, OUR_CM_FATAL, ENODEV },
 };
 
 START_TEST(what_an_event_is_to_its_connection)
@@ -369,7 +370,7 @@ END_TEST
 START_TEST(a_rejection_ends_a_connection_that_is_established)
 {
 	struct our_control connection = {
-		.role = "client",
+		.role = OUR_CLIENT,
 		.connected = true,
 		.cm_id = &own_id,
 		.cm_event = { .type = RDMA_CM_EVENT_REJECTED, .status = 28, .cm_id = &own_id },
