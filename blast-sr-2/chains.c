@@ -16,7 +16,7 @@
 
 static struct our_buffer *buffer_of(const struct our_control *control, uint64_t message)
 {
-	return &control->buffers[message % our_run_of(control)->n_data_buffers];
+	return &control->memory.buffers[message % our_run_of(control)->n_data_buffers];
 }
 
 /* A signaled send's completion says that all sends before it are done, too. */
@@ -102,9 +102,10 @@ static void setup_pieces_of(struct our_control *control, struct our_buffer *buff
 	uint8_t *data = buffer->data;
 
 	for (i = 0; i < control->n_sge; i++) {
-		our_setup_sge(&sges[i], data, length + (i < longer), control->data_mr->lkey);
+		our_setup_sge(&sges[i], data, length + (i < longer), control->memory.mr->lkey);
 		data += sges[i].length;
 	}
+	our_set_inline(control, &buffer->send_wr, run->data_size);
 	buffer->send_wr.sg_list = sges;
 	buffer->send_wr.num_sge = (int)control->n_sge;
 	buffer->recv_wr.sg_list = sges;
@@ -120,7 +121,7 @@ int our_setup_pieces(struct our_control *control, struct our_blast *blast)
 	if (!blast->sges)
 		return our_report_error("calloc", ENOMEM, NULL);
 	for (i = 0; i < run->n_data_buffers; i++)
-		setup_pieces_of(control, &control->buffers[i],
+		setup_pieces_of(control, &control->memory.buffers[i],
 				&blast->sges[(size_t)i * control->n_sge]);
 	return 0;
 }

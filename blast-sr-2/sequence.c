@@ -21,7 +21,7 @@ static bool is_whole(const struct our_control *agent, uint32_t index, uint64_t m
 
 static void name_fault(const struct our_control *agent, uint32_t index, uint64_t due, size_t offset)
 {
-	uint64_t number = our_message_number(agent->buffers[index].data);
+	uint64_t number = our_message_number(agent->memory.buffers[index].data);
 
 	if (offset >= NUMBER_LENGTH)
 		our_report_sentence("message %" PRIu64 " is torn: right up to byte %zu, where "

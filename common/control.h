@@ -26,14 +26,6 @@ struct our_batch {
 	int next, polled;
 };
 
-/* One message buffer, with its SGE and work requests, which are made once. */
-struct our_buffer {
-	uint8_t *data;
-	struct ibv_sge sge;
-	struct ibv_send_wr send_wr;
-	struct ibv_recv_wr recv_wr;
-};
-
 /*
  * What a stage needs to find out whether the host of a silent peer still answers: see
  * ping-sr-2/keepalive.h. In stages that do not ask, due_ns is UINT64_MAX and the rest is zero.
@@ -94,11 +86,7 @@ struct our_control {
 
 	struct our_keepalive keepalive;
 
-	/* Memory */
-	uint8_t *data; /* all message buffers in one piece */
-	struct ibv_mr *data_mr;
-	uint32_t n_buffers;
-	struct our_buffer *buffers;
+	struct our_memory memory; /* of our_setup_buffers */
 
 	/* What waiting has cost so far */
 	struct our_counters {

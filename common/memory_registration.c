@@ -50,20 +50,23 @@ static int report_reg_mr(const struct our_config *config, int error, size_t leng
 			      length, (unsigned long long)limit.rlim_cur);
 }
 
+int our_register(const struct our_config *config, struct ibv_pd *pd, void *data, size_t length,
+		 int access, struct ibv_mr **mr)
+{
+	*mr = ibv_reg_mr(pd, data, length, access);
+	return *mr ? 0 : report_reg_mr(config, errno, length);
+}
+
 int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
 		 struct ibv_mr **mr)
 {
-	*mr = ibv_reg_mr(control->pd, data, length, access);
-	if (!*mr)
-		return report_reg_mr(control->config, errno, length);
-	return 0;
+	return our_register(control->config, control->pd, data, length, access, mr);
 }
 
 void our_unsetup_mr(const struct our_config *config, struct ibv_mr *mr)
 {
-	int ret;
+	int ret = ibv_dereg_mr(mr);
 
-	ret = ibv_dereg_mr(mr);
 	if (ret)
 		our_tell_error(config, "ibv_dereg_mr", ret, NULL);
 }
@@ -86,21 +89,23 @@ bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length)
 	return !__builtin_mul_overflow(n, size, length);
 }
 
-static int allocate_buffers(struct our_control *control, uint32_t n, uint32_t size, size_t *length)
+/* Allocates the buffers, all zero, and what describes them. */
+static int allocate(const struct our_config *config, struct our_memory *memory, void **data,
+		    size_t *length)
 {
-	void *data = NULL; /* of that type for posix_memalign: C forbids to cast &control->data */
+	uint32_t n = memory->n_buffers, size = memory->size;
 
-	control->buffers = calloc(n, sizeof(*control->buffers));
-	if (!control->buffers)
-		return our_tell_error(control->config, "calloc", ENOMEM, NULL);
+	memory->buffers = calloc(n, sizeof(*memory->buffers));
+	if (!memory->buffers)
+		return our_tell_error(config, "calloc", ENOMEM, NULL);
 	if (!our_fits_in_memory(n, stride(size), length) ||
-	    posix_memalign(&data, OUR_PAGE, *length)) {
-		free(control->buffers);
-		return our_tell_error(control->config, "posix_memalign", ENOMEM,
-				      "%u buffers of %u bytes", n, size);
+	    posix_memalign(data, OUR_PAGE, *length)) {
+		free(memory->buffers);
+		memory->buffers = NULL;
+		return our_tell_error(config, "posix_memalign", ENOMEM, "%u buffers of %u bytes", n,
+				      size);
 	}
-	memset(data, 0, *length);
-	control->data = data;
+	memset(*data, 0, *length);
 	return 0;
 }
 
@@ -111,40 +116,73 @@ uint64_t our_memory_of_buffers(uint32_t n, uint32_t size)
 	return data + n * (sizeof(struct our_buffer) + OUR_QUEUE_ENTRY);
 }
 
-int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access)
+void our_setup_send_wr(struct our_memory *memory, uint32_t index)
 {
-	struct our_buffer *buffer;
+	struct our_buffer *buffer = &memory->buffers[index];
+
+	our_setup_sge(&buffer->send_sge, buffer->data, memory->size, memory->mr->lkey);
+	buffer->send_wr = (struct ibv_send_wr){
+		.wr_id = index,
+		.sg_list = &buffer->send_sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+}
+
+void our_setup_recv_wr(struct our_memory *memory, uint32_t index)
+{
+	struct our_buffer *buffer = &memory->buffers[index];
+
+	our_setup_sge(&buffer->recv_sge, buffer->data, memory->size, memory->mr->lkey);
+	buffer->recv_wr = (struct ibv_recv_wr){
+		.wr_id = OUR_WR_ID_RECV | index,
+		.sg_list = &buffer->recv_sge,
+		.num_sge = 1,
+	};
+}
+
+int our_make_memory(const struct our_config *config, struct ibv_pd *pd, uint32_t n, uint32_t size,
+		    int access, struct our_memory *memory)
+{
 	size_t length = 0;
+	void *data = NULL;
 	uint32_t i;
 	int ret;
 
-	ret = allocate_buffers(control, n, size, &length);
+	*memory = (struct our_memory){ .n_buffers = n, .size = size };
+	ret = allocate(config, memory, &data, &length);
 	if (ret)
 		return ret;
-	ret = our_setup_mr(control, control->data, length, access, &control->data_mr);
-	if (ret)
-		goto err_free_buffers;
-	control->n_buffers = n;
+	ret = our_register(config, pd, data, length, access, &memory->mr);
+	if (ret) {
+		free(data);
+		free(memory->buffers);
+		memory->buffers = NULL;
+		return ret;
+	}
 	for (i = 0; i < n; i++) {
-		buffer = &control->buffers[i];
-		buffer->data = control->data + i * stride(size);
-		our_setup_sge(&buffer->sge, buffer->data, size, control->data_mr->lkey);
-		our_setup_send_wr(control, i);
-		our_setup_recv_wr(control, i);
+		memory->buffers[i].data = (uint8_t *)data + i * stride(size);
+		our_setup_send_wr(memory, i);
+		our_setup_recv_wr(memory, i);
 	}
 	return 0;
+}
 
-err_free_buffers:
-	free(control->data);
-	free(control->buffers);
-	return ret;
+void our_free_memory(const struct our_config *config, struct our_memory *memory)
+{
+	our_unsetup_mr(config, memory->mr);
+	free(memory->buffers[0].data);
+	free(memory->buffers);
+	memset(memory, 0, sizeof(*memory));
+}
+
+int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access)
+{
+	return our_make_memory(control->config, control->pd, n, size, access, &control->memory);
 }
 
 void our_unsetup_buffers(struct our_control *control)
 {
-	our_unsetup_mr(control->config, control->data_mr);
-	free(control->data);
-	free(control->buffers);
-	control->buffers = NULL;
-	control->data = NULL;
+	our_free_memory(control->config, &control->memory);
 }

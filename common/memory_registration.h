@@ -28,6 +28,10 @@ int our_setup_mr(struct our_control *control, void *data, size_t length, int acc
 		 struct ibv_mr **mr);
 void our_unsetup_mr(const struct our_config *config, struct ibv_mr *mr);
 
+/* The same in any PD, for any owner. */
+int our_register(const struct our_config *config, struct ibv_pd *pd, void *data, size_t length,
+		 int access, struct ibv_mr **mr);
+
 /* Fills in the SGE for `length` bytes at `data` in the MR with key `lkey`. */
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
@@ -40,6 +44,18 @@ void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lk
  * after the QP has been destroyed or is in its error state, and before the PD is freed. One thread.
  */
 int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access);
+
+/* The same for any owner of memory. */
+int our_make_memory(const struct our_config *config, struct ibv_pd *pd, uint32_t n, uint32_t size,
+		    int access, struct our_memory *memory);
+void our_free_memory(const struct our_config *config, struct our_memory *memory);
+
+/*
+ * Makes the work requests of buffer `index`, for the whole buffer; sends are signaled. our_make_memory
+ * calls these. Cannot fail.
+ */
+void our_setup_send_wr(struct our_memory *memory, uint32_t index);
+void our_setup_recv_wr(struct our_memory *memory, uint32_t index);
 
 /*
  * Whether `n` times `size` bytes fit into a size_t, which has 32 bits on some machines; *length is

@@ -57,6 +57,40 @@ struct our_completion {
 	uint32_t immediate;
 };
 
+/*
+ * The wr_id says which buffer it is, and whether it was a receive. In a completion in error only
+ * the wr_id can tell (the opcode is not valid). A workload with work requests of another kind marks
+ * them by a bit below these: see OUR_WR_ID_EXCHANGE in beyond/ping-rdma-1/exchange.h.
+ */
+#define OUR_WR_ID_RECV      (1ull << 63)
+#define OUR_WR_ID_KEEPALIVE (1ull << 62) /* no buffer: see ping-sr-2/keepalive.h */
+
+static inline bool our_is_recv(uint64_t wr_id)
+{
+	return wr_id & OUR_WR_ID_RECV;
+}
+
+static inline uint32_t our_buffer_index(uint64_t wr_id)
+{
+	return (uint32_t)(wr_id & ~OUR_WR_ID_RECV);
+}
+
+/* A buffer for one message, with the work requests that send it and receive into it. */
+struct our_buffer {
+	uint8_t *data;
+	struct ibv_sge send_sge, recv_sge;
+	struct ibv_send_wr send_wr; /* its wr_id is the buffer's index */
+	struct ibv_recv_wr recv_wr; /* ... and this one's is OUR_WR_ID_RECV | index */
+};
+
+/* Some buffers, in one piece of memory that is one MR. */
+struct our_memory {
+	struct our_buffer *buffers;
+	uint32_t n_buffers;
+	uint32_t size; /* of each, in bytes */
+	struct ibv_mr *mr;
+};
+
 /* ---- How connections wait ---- */
 
 /*

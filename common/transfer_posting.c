@@ -135,30 +135,6 @@ void our_flush_qp(struct our_control *control)
 		our_tell_error(control->config, "ibv_modify_qp", ret, NULL);
 }
 
-void our_setup_send_wr(struct our_control *control, uint32_t index)
-{
-	struct our_buffer *buffer = &control->buffers[index];
-
-	memset(&buffer->send_wr, 0, sizeof(buffer->send_wr));
-	buffer->send_wr.wr_id = index;
-	buffer->send_wr.sg_list = &buffer->sge;
-	buffer->send_wr.num_sge = 1;
-	buffer->send_wr.opcode = IBV_WR_SEND;
-	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
-	if (buffer->sge.length <= control->max_inline)
-		buffer->send_wr.send_flags |= IBV_SEND_INLINE;
-}
-
-void our_setup_recv_wr(struct our_control *control, uint32_t index)
-{
-	struct our_buffer *buffer = &control->buffers[index];
-
-	memset(&buffer->recv_wr, 0, sizeof(buffer->recv_wr));
-	buffer->recv_wr.wr_id = OUR_WR_ID_RECV | index;
-	buffer->recv_wr.sg_list = &buffer->sge;
-	buffer->recv_wr.num_sge = 1;
-}
-
 int our_judge_post(const struct our_control *control, const char *call, int ret)
 {
 	if (ret == -1)
@@ -168,23 +144,35 @@ int our_judge_post(const struct our_control *control, const char *call, int ret)
 	return our_tell_error(control->config, call, ret < 0 ? -ret : ret, NULL);
 }
 
-int our_post_send(struct our_control *control, uint32_t index)
+int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	struct ibv_send_wr *bad_wr;
-	int ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);
+	struct ibv_send_wr *bad;
+	int ret = ibv_post_send(control->qp, wr, bad_wr ? bad_wr : &bad);
 
-	if (ret)
-		return our_judge_post(control, "ibv_post_send", ret);
-	return 0;
+	return ret ? our_judge_post(control, "ibv_post_send", ret) : 0;
+}
+
+void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length)
+{
+	wr->send_flags &= ~(unsigned int)IBV_SEND_INLINE;
+	if (length <= control->max_inline)
+		wr->send_flags |= IBV_SEND_INLINE;
+}
+
+int our_post_send(struct our_control *control, uint32_t index, uint32_t length)
+{
+	struct our_buffer *buffer = &control->memory.buffers[index];
+
+	buffer->send_sge.length = length;
+	buffer->send_wr.opcode = IBV_WR_SEND;
+	our_set_inline(control, &buffer->send_wr, length);
+	return our_post(control, &buffer->send_wr, NULL);
 }
 
 int our_post_recv(struct our_control *control, uint32_t index)
 {
 	struct ibv_recv_wr *bad_wr;
-	int ret;
+	int ret = ibv_post_recv(control->qp, &control->memory.buffers[index].recv_wr, &bad_wr);
 
-	ret = ibv_post_recv(control->qp, &control->buffers[index].recv_wr, &bad_wr);
-	if (ret)
-		return our_judge_post(control, "ibv_post_recv", ret);
-	return 0;
+	return ret ? our_judge_post(control, "ibv_post_recv", ret) : 0;
 }

@@ -11,24 +11,6 @@
 #include "common/control.h"
 
 /*
- * The wr_id says which buffer it is, and whether it was a receive. In a completion in error only
- * the wr_id can tell (the opcode is not valid). A workload with work requests of another kind marks
- * them by a bit below these: see OUR_WR_ID_EXCHANGE in beyond/ping-rdma-1/exchange.h.
- */
-#define OUR_WR_ID_RECV      (1ull << 63)
-#define OUR_WR_ID_KEEPALIVE (1ull << 62) /* no buffer: see ping-sr-2/keepalive.h */
-
-static inline bool our_is_recv(uint64_t wr_id)
-{
-	return wr_id & OUR_WR_ID_RECV;
-}
-
-static inline uint32_t our_buffer_index(uint64_t wr_id)
-{
-	return (uint32_t)(wr_id & ~OUR_WR_ID_RECV);
-}
-
-/*
  * Allocates PD, CQ and QP of the connection for at most `max_send_wr` sends and `max_recv_wr`
  * receives outstanding, each with control->n_sge SGEs. There is additional room for
  * control->keepalive.max_send_wr sends.
@@ -79,22 +61,29 @@ int our_setup_rnr_timer(struct our_control *control);
 void our_flush_qp(struct our_control *control);
 
 /*
- * Makes the work requests of buffer `index`: sends are signaled, and inline when the message fits
- * control->max_inline. To be called after our_setup_qp. Cannot fail.
- */
-void our_setup_send_wr(struct our_control *control, uint32_t index);
-void our_setup_recv_wr(struct our_control *control, uint32_t index);
-
-/*
- * Posts the send or receive of buffer `index`. The buffer belongs to the device until the
+ * Posts a send of the first `length` bytes of buffer `index`, signaled, and inline when they fit
+ * control->max_inline; or a receive into the whole buffer, which belongs to the device until the
  * completion.
  *
  * Returns 0; ECONNRESET, not reported, if the connection has ended, which a flushed completion
  * would also say; or another errno value, reported. See ibv_post_send(3), ibv_post_recv(3). One
  * thread.
  */
-int our_post_send(struct our_control *control, uint32_t index);
+int our_post_send(struct our_control *control, uint32_t index, uint32_t length);
 int our_post_recv(struct our_control *control, uint32_t index);
+
+/*
+ * For sends and WRITEs of one's own: carries `length` bytes in the work request if they fit
+ * control->max_inline. The buffer may then be changed at once. Cannot fail.
+ */
+void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length);
+
+/*
+ * Posts work requests of one's own, or those of a buffer as they stand. The caller counts the room in
+ * the queues. If this fails, the requests before *bad_wr have been posted; bad_wr may be NULL. Returns
+ * as our_post_send does.
+ */
+int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 
 /*
  * Judges a post that failed: `ret` is what `call`, ibv_post_send or ibv_post_recv, returned. While

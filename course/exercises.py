@@ -157,8 +157,8 @@ EXERCISES = {
                     "control->max_inline = 0; /* EXERCISE: how many bytes may go inline? */",
                 ),
                 (
-                    "our_setup_send_wr",
-                    "if (buffer->sge.length <= control->max_inline) buffer->send_wr.send_flags |= IBV_SEND_INLINE;",
+                    "our_set_inline",
+                    "if (length <= control->max_inline) wr->send_flags |= IBV_SEND_INLINE;",
                     "/* EXERCISE: should this message go inline? */",
                 ),
             ),

@@ -50,7 +50,7 @@ static int our_client_operation(struct our_control *client)
 		if (ret)
 			break;
 		our_start_clock(run);
-		ret = our_post_send(client, OUR_SEND_BUFFER); /* ibv_post_send */
+		ret = our_post_send(client, OUR_SEND_BUFFER, run->data_size); /* ibv_post_send */
 		if (ret)
 			break;
 		ret = await_send_and_recv(client);

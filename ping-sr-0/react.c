@@ -76,7 +76,7 @@ static int send_back(struct our_control *agent, struct our_echo *echo)
 	ret = our_post_recv(agent, !buffer); /* before the client can send again */
 	if (ret)
 		return ret;
-	ret = our_post_send(agent, buffer);
+	ret = our_post_send(agent, buffer, our_run_of(agent)->data_size);
 	if (ret)
 		return ret;
 	echo->received = OUR_PING_NO_BUFFER;

@@ -21,7 +21,7 @@ static uint64_t first_word(uint64_t message)
 
 void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t message)
 {
-	uint8_t *data = control->buffers[index].data;
+	uint8_t *data = control->memory.buffers[index].data;
 	uint64_t word = first_word(message);
 	size_t left = our_run_of(control)->data_size;
 
@@ -49,7 +49,7 @@ static size_t compare(const uint8_t *data, uint64_t word, size_t length)
 
 size_t our_find_difference(const struct our_control *control, uint32_t index, uint64_t message)
 {
-	const uint8_t *data = control->buffers[index].data;
+	const uint8_t *data = control->memory.buffers[index].data;
 	uint64_t word = first_word(message);
 	size_t offset, length = our_run_of(control)->data_size;
 
@@ -71,7 +71,7 @@ int our_verify_data(const struct our_control *control, uint32_t index, uint64_t 
 		return 0;
 	memcpy(wanted, &word, sizeof(word));
 	our_report_sentence("message %" PRIu64 ": byte %zu is 0x%02x, should be 0x%02x", message,
-			    offset, control->buffers[index].data[offset],
+			    offset, control->memory.buffers[index].data[offset],
 			    wanted[offset % sizeof(word)]);
 	return EBADMSG;
 }

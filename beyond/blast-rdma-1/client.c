@@ -40,7 +40,7 @@ static uint64_t longest_chain(const struct our_control *client)
  */
 static uint64_t next_chain(const struct our_control *client, const struct our_write_stream *stream)
 {
-	uint64_t free = client->n_buffers - (stream->posted - stream->completed);
+	uint64_t free = client->memory.n_buffers - (stream->posted - stream->completed);
 	uint64_t n = lesser(lesser(stream->goal - stream->posted, free), longest_chain(client));
 	uint64_t rate = our_options_of(client)->rate, now_ns = rate ? our_now_ns() : 0, due = 0;
 
@@ -53,7 +53,7 @@ static uint64_t next_chain(const struct our_control *client, const struct our_wr
 
 static struct ibv_send_wr *write_of(struct our_control *client, uint64_t message)
 {
-	return &client->buffers[message % client->n_buffers].send_wr;
+	return &client->memory.buffers[message % client->memory.n_buffers].send_wr;
 }
 
 /*
@@ -89,7 +89,7 @@ static int post_chains(struct our_control *client, struct our_write_stream *stre
 
 	while (!ret && (n = next_chain(client, stream))) {
 		for (message = stream->posted; fills && message < stream->posted + n; message++)
-			our_setup_user_data(client, (uint32_t)(message % client->n_buffers),
+			our_setup_user_data(client, (uint32_t)(message % client->memory.n_buffers),
 					    message);
 		ret = post_chain(client, stream, n);
 	}
@@ -100,12 +100,13 @@ static int post_chains(struct our_control *client, struct our_write_stream *stre
 static int take(struct our_control *client, struct our_write_stream *stream,
 		const struct our_completion *completion)
 {
-	uint32_t oldest = (uint32_t)(stream->completed % client->n_buffers);
+	uint32_t oldest = (uint32_t)(stream->completed % client->memory.n_buffers);
 	uint32_t index = our_buffer_index(completion->wr_id);
 
 	if (our_is_exchange(completion->wr_id))
 		return our_take_exchange(&stream->one_sided.exchange, completion);
-	stream->completed += (index + client->n_buffers - oldest) % client->n_buffers + 1;
+	stream->completed +=
+		(index + client->memory.n_buffers - oldest) % client->memory.n_buffers + 1;
 	our_limit_wait(our_run_of(client), our_now_ns());
 	return 0;
 }
@@ -118,7 +119,7 @@ static int take_completions(struct our_control *client, struct our_write_stream 
 	int ret;
 
 	if (rate && stream->posted < stream->goal &&
-	    stream->posted - stream->completed < client->n_buffers)
+	    stream->posted - stream->completed < client->memory.n_buffers)
 		ret = our_await_time(client, our_due_ns(stream->started_ns, stream->posted, rate),
 				     &completion);
 	else
@@ -169,7 +170,7 @@ static void setup_requests(struct our_control *client, const struct our_remote_b
 {
 	uint32_t i;
 
-	for (i = 0; i < client->n_buffers; i++) {
+	for (i = 0; i < client->memory.n_buffers; i++) {
 		if (our_write_options.read)
 			our_setup_read_wr(client, i, remote);
 		else
@@ -190,7 +191,7 @@ static int our_client_operation(struct our_control *client, struct our_write_str
 	int ret;
 
 	stream->goal = run->count;
-	our_begin_stream(run, 4 * (uint64_t)client->n_buffers);
+	our_begin_stream(run, 4 * (uint64_t)client->memory.n_buffers);
 	ret = our_start_exchange(client, one_sided); /* where the agent's buffer is */
 	if (!ret && our_write_options.read)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
@@ -226,9 +227,9 @@ static int setup_stream(struct our_control *client, struct our_one_sided *one_si
 	if (ret)
 		return ret;
 	if (read)
-		client->buffers[0].sge.lkey = one_sided->open->lkey;
+		client->memory.buffers[0].send_sge.lkey = one_sided->open->lkey;
 	for (i = 1; (read || !our_options_of(client)->verify) && i < n; i++)
-		client->buffers[i].sge = client->buffers[0].sge;
+		client->memory.buffers[i].send_sge = client->memory.buffers[0].send_sge;
 	return 0;
 }
 

@@ -13,7 +13,7 @@ static struct ibv_send_wr *setup_atomic_wr(struct our_control *client,
 					   enum ibv_wr_opcode opcode, enum our_word word)
 {
 	const struct our_remote_buffer *remote = &one_sided->exchange.buffer;
-	struct ibv_send_wr *wr = &client->buffers[OUR_RESULT].send_wr;
+	struct ibv_send_wr *wr = &client->memory.buffers[OUR_RESULT].send_wr;
 
 	wr->opcode = opcode;
 	wr->send_flags = IBV_SEND_SIGNALED;
@@ -26,11 +26,12 @@ static int do_atomic(struct our_control *client, struct our_one_sided *one_sided
 {
 	int ret;
 
-	ret = our_post_send(client, OUR_RESULT); /* ibv_post_send */
+	ret = our_post(client, &client->memory.buffers[OUR_RESULT].send_wr,
+		       NULL); /* ibv_post_send */
 	if (!ret)
 		ret = our_await_one_sided(client, one_sided, OUR_RESULT); /* ibv_poll_cq */
 	if (!ret)
-		memcpy(was, client->buffers[OUR_RESULT].data, sizeof(*was));
+		memcpy(was, client->memory.buffers[OUR_RESULT].data, sizeof(*was));
 	return ret;
 }
 

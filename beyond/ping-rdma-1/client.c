@@ -16,13 +16,15 @@ static int write_then_read(struct our_control *client, struct our_one_sided *one
 {
 	int ret;
 
-	ret = our_post_send(client, OUR_SEND_BUFFER); /* ibv_post_send: the WRITE */
+	ret = our_post(client, &client->memory.buffers[OUR_SEND_BUFFER].send_wr,
+		       NULL); /* ibv_post_send: the WRITE */
 	if (ret)
 		return ret;
 	ret = our_await_one_sided(client, one_sided, OUR_SEND_BUFFER); /* ibv_poll_cq */
 	if (ret)
 		return ret;
-	ret = our_post_send(client, OUR_RECV_BUFFER); /* ibv_post_send: the READ */
+	ret = our_post(client, &client->memory.buffers[OUR_RECV_BUFFER].send_wr,
+		       NULL); /* ibv_post_send: the READ */
 	if (ret)
 		return ret;
 	return our_await_one_sided(client, one_sided, OUR_RECV_BUFFER); /* ibv_poll_cq */
@@ -82,7 +84,7 @@ int our_write_and_read(struct our_control *client, struct sockaddr *server,
 				  our_access_for_reads(client));
 	if (ret)
 		goto out_destroy_id;
-	client->buffers[OUR_RECV_BUFFER].sge.lkey = one_sided.open->lkey;
+	client->memory.buffers[OUR_RECV_BUFFER].send_sge.lkey = one_sided.open->lkey;
 	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
 	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)

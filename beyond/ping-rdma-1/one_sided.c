@@ -55,8 +55,8 @@ void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *on
 
 int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr)
 {
-	return our_setup_mr(control, control->buffers[index].data, our_run_of(control)->data_size,
-			    IBV_ACCESS_LOCAL_WRITE | access, mr);
+	return our_setup_mr(control, control->memory.buffers[index].data,
+			    our_run_of(control)->data_size, IBV_ACCESS_LOCAL_WRITE | access, mr);
 }
 
 void our_close_buffer(const struct our_control *control, struct ibv_mr **mr)
@@ -74,8 +74,9 @@ int our_access_for_reads(const struct our_control *control)
 void our_setup_write_wr(struct our_control *control, uint32_t index,
 			const struct our_remote_buffer *remote)
 {
-	struct ibv_send_wr *wr = &control->buffers[index].send_wr;
+	struct ibv_send_wr *wr = &control->memory.buffers[index].send_wr;
 
+	our_set_inline(control, wr, control->memory.size);
 	wr->opcode = IBV_WR_RDMA_WRITE;
 	wr->wr.rdma.remote_addr = remote->address;
 	wr->wr.rdma.rkey = remote->rkey;
@@ -84,10 +85,9 @@ void our_setup_write_wr(struct our_control *control, uint32_t index,
 void our_setup_read_wr(struct our_control *control, uint32_t index,
 		       const struct our_remote_buffer *remote)
 {
-	struct ibv_send_wr *wr = &control->buffers[index].send_wr;
+	struct ibv_send_wr *wr = &control->memory.buffers[index].send_wr;
 
 	wr->opcode = IBV_WR_RDMA_READ;
-	wr->send_flags &= ~(unsigned int)IBV_SEND_INLINE;
 	wr->wr.rdma.remote_addr = remote->address;
 	wr->wr.rdma.rkey = remote->rkey;
 }

@@ -10,12 +10,12 @@
 
 static int write_and_read(struct our_control *client, struct our_one_sided *one_sided)
 {
-	struct ibv_send_wr *write = &client->buffers[OUR_SEND_BUFFER].send_wr;
+	struct ibv_send_wr *write = &client->memory.buffers[OUR_SEND_BUFFER].send_wr;
 	int ret;
 
-	write->next = &client->buffers[OUR_RECV_BUFFER].send_wr; /* the READ */
+	write->next = &client->memory.buffers[OUR_RECV_BUFFER].send_wr; /* the READ */
 	write->send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;
-	ret = our_post_send(client, OUR_SEND_BUFFER); /* ibv_post_send: both */
+	ret = our_post(client, write, NULL); /* ibv_post_send: both */
 	if (ret)
 		return ret;
 	return our_await_one_sided(client, one_sided, OUR_RECV_BUFFER); /* ibv_poll_cq */

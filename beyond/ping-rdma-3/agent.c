@@ -55,8 +55,8 @@ static int write_back(struct our_control *agent, struct our_watch *watch)
 
 	if (ret)
 		return ret;
-	memcpy(agent->buffers[OUR_SEND_BUFFER].data, agent->buffers[OUR_RECV_BUFFER].data,
-	       our_run_of(agent)->data_size);
+	memcpy(agent->memory.buffers[OUR_SEND_BUFFER].data,
+	       agent->memory.buffers[OUR_RECV_BUFFER].data, our_run_of(agent)->data_size);
 	our_clear_memory(agent);
 	return our_write_message(agent, watch, watch->seen - 1); /* ibv_post_send */
 }

@@ -83,7 +83,7 @@ int our_ping_watch_client(struct our_control *client, struct sockaddr *server)
 				  IBV_ACCESS_REMOTE_WRITE);
 	if (ret)
 		goto out_destroy_id;
-	memset(client->buffers[OUR_SEND_BUFFER].data, 1,
+	memset(client->memory.buffers[OUR_SEND_BUFFER].data, 1,
 	       our_run_of(client)->data_size); /* no zero byte */
 	ret = our_tell_and_connect(client);    /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)

@@ -18,7 +18,7 @@ static uint8_t byte_of(uint64_t message, size_t left)
 
 void our_setup_nonzero_data(struct our_control *control, uint32_t index, uint64_t message)
 {
-	uint8_t *data = control->buffers[index].data;
+	uint8_t *data = control->memory.buffers[index].data;
 	size_t last = our_run_of(control)->data_size - 1, i;
 
 	for (i = 0; i <= last; i++)
@@ -27,7 +27,7 @@ void our_setup_nonzero_data(struct our_control *control, uint32_t index, uint64_
 
 int our_verify_nonzero_data(const struct our_control *control, uint32_t index, uint64_t message)
 {
-	const uint8_t *data = control->buffers[index].data;
+	const uint8_t *data = control->memory.buffers[index].data;
 	size_t last = our_run_of(control)->data_size - 1, i = 0;
 
 	while (i <= last && data[i] == byte_of(message, last - i))

@@ -49,12 +49,13 @@ int our_check_watch(const struct our_control *control)
 void our_clear_memory(struct our_control *control)
 {
 	if (!sequence && !immediate)
-		memset(control->buffers[OUR_RECV_BUFFER].data, 0, our_run_of(control)->data_size);
+		memset(control->memory.buffers[OUR_RECV_BUFFER].data, 0,
+		       our_run_of(control)->data_size);
 }
 
 void our_number_message(struct our_control *client, uint64_t number)
 {
-	client->buffers[OUR_SEND_BUFFER].data[our_run_of(client)->data_size - 1] =
+	client->memory.buffers[OUR_SEND_BUFFER].data[our_run_of(client)->data_size - 1] =
 		our_last_byte(number);
 }
 
@@ -86,7 +87,7 @@ static size_t find_zero(const uint8_t *data, size_t from, size_t length)
 /* Where the message is not there yet; its length: nowhere. `seen` bytes are known to be there. */
 static size_t look(const struct our_control *control, const struct our_watch *watch, size_t seen)
 {
-	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
+	const uint8_t *data = control->memory.buffers[OUR_RECV_BUFFER].data;
 	size_t last = our_run_of(control)->data_size - 1;
 	uint8_t number = our_last_byte(watch->seen);
 
@@ -143,7 +144,7 @@ static int look_around(struct our_control *control, struct our_watch *watch)
 static int explain_silence(const struct our_control *control, const struct our_watch *watch)
 {
 	const struct our_run *run = our_run_of(control);
-	const uint8_t *data = control->buffers[OUR_RECV_BUFFER].data;
+	const uint8_t *data = control->memory.buffers[OUR_RECV_BUFFER].data;
 
 	if (watch->seen || find_zero(data, 0, run->data_size) < run->data_size)
 		return ETIMEDOUT;
@@ -197,14 +198,14 @@ int our_await_message(struct our_control *control, struct our_watch *watch)
 /* The number tells the peer which message this is; a plain WRITE has no field for it. */
 int our_write_message(struct our_control *control, struct our_watch *watch, uint64_t number)
 {
-	struct ibv_send_wr *wr = &control->buffers[OUR_SEND_BUFFER].send_wr;
+	struct ibv_send_wr *wr = &control->memory.buffers[OUR_SEND_BUFFER].send_wr;
 	int ret;
 
 	if (immediate) {
 		wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 		wr->imm_data = htobe32((uint32_t)number);
 	}
-	ret = our_post_send(control, OUR_SEND_BUFFER);
+	ret = our_post(control, wr, NULL);
 	watch->writing = !ret;
 	return ret;
 }

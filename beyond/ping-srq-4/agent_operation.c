@@ -57,18 +57,6 @@ static int end_of_echo(struct our_pooled *transfer, const struct our_completion 
 	return our_give_buffer_back(transfer->pool, our_buffer_index(completion->wr_id));
 }
 
-/* The receive's work request is for the whole buffer, the send's for what arrived. */
-static void prepare_echo(struct our_control *agent, uint32_t index)
-{
-	struct our_run *run = our_run_of(agent);
-	struct our_buffer *buffer = &agent->buffers[index];
-
-	buffer->sge.length = run->data_size;
-	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
-	if (run->data_size <= agent->max_inline)
-		buffer->send_wr.send_flags |= IBV_SEND_INLINE;
-}
-
 /* Sends the message back from the buffer that it came in. */
 static int echo(struct our_control *agent, struct our_pooled *transfer)
 {
@@ -76,8 +64,7 @@ static int echo(struct our_control *agent, struct our_pooled *transfer)
 	uint64_t now_ns = our_now_ns();
 	int ret;
 
-	prepare_echo(agent, buffer);
-	ret = our_post_send(agent, buffer);
+	ret = our_post_send(agent, buffer, our_run_of(agent)->data_size);
 	if (ret)
 		return ret;
 	transfer->received = OUR_NO_BUFFER;

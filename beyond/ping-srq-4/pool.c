@@ -169,9 +169,9 @@ static void destroy_pool(struct our_pool *pool)
 	struct our_control *store = pool->store;
 
 	if (pool->times_low && !our_options_of(store)->quiet)
-		our_report_sentence("the pool of %u receives on %s was low %" PRIu64
-				    " times (--pool)",
-				    store->n_buffers, our_device_name(store), pool->times_low);
+		our_report_sentence(
+			"the pool of %u receives on %s was low %" PRIu64 " times (--pool)",
+			store->memory.n_buffers, our_device_name(store), pool->times_low);
 	SLIST_REMOVE(&pools, pool, our_pool, next);
 	destroy_srq(store);
 	our_unsetup_buffers(store);
@@ -222,7 +222,7 @@ int our_get_pool(struct our_control *agent, struct our_pool **found)
 void our_put_pool(struct our_pool *pool, bool broke_off)
 {
 	pool->doubtful += broke_off;
-	pool->retired |= pool->doubtful > pool->store->n_buffers / 4;
+	pool->retired |= pool->doubtful > pool->store->memory.n_buffers / 4;
 	if (!--pool->users)
 		destroy_pool(pool);
 }

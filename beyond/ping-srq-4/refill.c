@@ -53,9 +53,8 @@ void our_note_low(struct our_pool *pool)
 
 void our_put_into_chain(struct our_pool *pool, uint32_t index)
 {
-	struct our_buffer *buffer = &pool->store->buffers[index];
+	struct our_buffer *buffer = &pool->store->memory.buffers[index];
 
-	buffer->sge.length = our_pool_buffer(); /* the echo was shorter */
 	buffer->recv_wr.next = pool->free;
 	pool->free = &buffer->recv_wr;
 	pool->n_free++;

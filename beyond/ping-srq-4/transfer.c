@@ -52,7 +52,7 @@ static int setup_qp(struct our_control *agent, struct our_control *store)
 	agent->pd = store->pd;
 	agent->srq = store->srq;
 	agent->max_send_wr = MAX_SEND + agent->keepalive.max_send_wr;
-	agent->max_recv_wr = store->n_buffers;
+	agent->max_recv_wr = store->memory.n_buffers;
 	ret = our_create_cq(agent);
 	if (ret)
 		return ret;
@@ -74,7 +74,7 @@ int our_start_pooled(struct our_control *agent, void *state)
 	ret = setup_qp(agent, transfer->pool->store);
 	if (ret)
 		goto err_put_pool;
-	agent->buffers = transfer->pool->store->buffers;
+	agent->memory.buffers = transfer->pool->store->memory.buffers;
 	our_join_device(agent); /* it allocates no PD */
 	return 0;
 
@@ -126,7 +126,7 @@ void our_stop_pooled(struct our_control *agent, void *state)
 	if (transfer->sending != OUR_NO_BUFFER)
 		our_give_buffer_back(transfer->pool, (uint32_t)transfer->sending);
 	our_put_pool(transfer->pool, !done);
-	agent->buffers = NULL; /* the pool's, as are these: */
+	agent->memory.buffers = NULL; /* the pool's, as are these: */
 	agent->srq = NULL;
 	agent->pd = NULL;
 }

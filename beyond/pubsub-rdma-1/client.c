@@ -27,11 +27,12 @@ const struct our_program our_pubsub_reads_client_program = {
 /* A record that was being changed is read again, as often as necessary. */
 static int read_record(struct our_control *client, struct our_one_sided *one_sided)
 {
-	const uint8_t *copy = client->buffers[OUR_RECV_BUFFER].data;
+	const uint8_t *copy = client->memory.buffers[OUR_RECV_BUFFER].data;
 	int ret;
 
 	for (;;) {
-		ret = our_post_send(client, OUR_RECV_BUFFER); /* ibv_post_send: the READ */
+		ret = our_post(client, &client->memory.buffers[OUR_RECV_BUFFER].send_wr,
+			       NULL); /* ibv_post_send: the READ */
 		if (ret)
 			return ret;
 		ret = our_await_one_sided(client, one_sided, OUR_RECV_BUFFER); /* ibv_poll_cq */
@@ -65,7 +66,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 			break;
 		our_stop_clock(run);
 		if (run->options->verify)
-			ret = our_verify_record(client->buffers[OUR_RECV_BUFFER].data,
+			ret = our_verify_record(client->memory.buffers[OUR_RECV_BUFFER].data,
 						run->data_size, &newest);
 	}
 	our_statistics_end(&run->statistics);
@@ -97,7 +98,7 @@ int our_pubsub_reads_client(struct our_control *client, struct sockaddr *server)
 				  our_access_for_reads(client));
 	if (ret)
 		goto out_destroy_id;
-	client->buffers[OUR_RECV_BUFFER].sge.lkey = one_sided.open->lkey;
+	client->memory.buffers[OUR_RECV_BUFFER].send_sge.lkey = one_sided.open->lkey;
 	ret = our_tell_and_connect(client); /* rdma_connect; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;

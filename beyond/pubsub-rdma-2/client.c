@@ -36,9 +36,9 @@ const struct our_program our_pubsub_writes_client_program = {
 /* *newest: number of the record taken last. */
 static bool take_record(struct our_control *client, uint64_t *newest)
 {
-	uint8_t *copy = client->buffers[COPY_BUFFER].data;
+	uint8_t *copy = client->memory.buffers[COPY_BUFFER].data;
 
-	if (!our_copy_record(copy, client->buffers[WRITTEN_BUFFER].data,
+	if (!our_copy_record(copy, client->memory.buffers[WRITTEN_BUFFER].data,
 			     our_run_of(client)->data_size) ||
 	    our_record_number(copy) <= *newest)
 		return false;
@@ -83,8 +83,8 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 			break;
 		our_stop_clock(run);
 		if (run->options->verify)
-			ret = our_verify_record(client->buffers[COPY_BUFFER].data, run->data_size,
-						&verified);
+			ret = our_verify_record(client->memory.buffers[COPY_BUFFER].data,
+						run->data_size, &verified);
 	}
 	our_statistics_end(&run->statistics);
 	if (!ret)

@@ -23,11 +23,11 @@
  */
 static void setup_requests(struct our_control *control, struct our_talk *talk)
 {
-	struct our_buffer *line = &control->buffers[OUR_LINE_BUFFER];
+	struct our_buffer *line = &control->memory.buffers[OUR_LINE_BUFFER];
 
 	our_setup_write_wr(control, OUR_LINE_BUFFER, &talk->exchange.buffer);
 	our_setup_read_wr(control, OUR_BACK_BUFFER, &talk->exchange.buffer);
-	control->buffers[OUR_BACK_BUFFER].sge.lkey = talk->sink->lkey;
+	control->memory.buffers[OUR_BACK_BUFFER].send_sge.lkey = talk->sink->lkey;
 	talk->text_wr = line->send_wr;
 	talk->text_wr.send_flags = 0;
 	talk->text_wr.sg_list = &talk->text_sge;
@@ -35,15 +35,15 @@ static void setup_requests(struct our_control *control, struct our_talk *talk)
 	talk->mark_wr = talk->text_wr;
 	talk->mark_wr.sg_list = &talk->mark_sge;
 	talk->mark_wr.wr.rdma.remote_addr += OUR_SLOT_MARK;
-	talk->mark_wr.next = &control->buffers[OUR_BACK_BUFFER].send_wr;
+	talk->mark_wr.next = &control->memory.buffers[OUR_BACK_BUFFER].send_wr;
 }
 
 static int say(struct our_control *control, struct our_talk *talk, const uint8_t *text,
 	       uint16_t length)
 {
-	uint8_t *line = control->buffers[OUR_LINE_BUFFER].data;
+	uint8_t *line = control->memory.buffers[OUR_LINE_BUFFER].data;
 	uint64_t mark = our_make_mark(talk->said + 1, text, length);
-	uint32_t lkey = control->data_mr->lkey;
+	uint32_t lkey = control->memory.mr->lkey;
 	struct ibv_send_wr *bad_wr;
 	int ret;
 
@@ -63,8 +63,8 @@ static int say(struct our_control *control, struct our_talk *talk, const uint8_t
 static int look_back(struct our_control *control, struct our_talk *talk)
 {
 	struct our_run *run = our_run_of(control);
-	const uint8_t *back = control->buffers[OUR_BACK_BUFFER].data;
-	const uint8_t *line = control->buffers[OUR_LINE_BUFFER].data;
+	const uint8_t *back = control->memory.buffers[OUR_BACK_BUFFER].data;
+	const uint8_t *line = control->memory.buffers[OUR_LINE_BUFFER].data;
 	uint64_t now_ns = our_now_ns();
 
 	talk->reading = false;
@@ -103,7 +103,7 @@ static int react(struct our_control *control, struct our_talk *talk,
 /* Prints what the other side has said, and only then says that it may be overwritten. */
 static int hear(struct our_control *control, struct our_talk *talk)
 {
-	uint8_t *slot = control->buffers[OUR_SLOT_BUFFER].data, text[OUR_SLOT_TEXT];
+	uint8_t *slot = control->memory.buffers[OUR_SLOT_BUFFER].data, text[OUR_SLOT_TEXT];
 	int ret, length = our_look_at_slot(slot, talk->heard + 1, text);
 
 	if (length < 0)
@@ -125,7 +125,7 @@ static int go_on(struct our_control *control, struct our_talk *talk, int limit_m
 	if (talk->saying) {
 		if (talk->reading || our_now_ns() < talk->look_ns)
 			return 0;
-		ret = our_post_send(control, OUR_BACK_BUFFER);
+		ret = our_post(control, &control->memory.buffers[OUR_BACK_BUFFER].send_wr, NULL);
 		talk->reading = !ret;
 		return ret;
 	}

@@ -7,8 +7,8 @@
 
 #include "common/transfer_posting.h"
 
-int __real_our_post_send(struct our_control *control, uint32_t index);
-int __wrap_our_post_send(struct our_control *control, uint32_t index);
+int __real_our_post_send(struct our_control *control, uint32_t index, uint32_t length);
+int __wrap_our_post_send(struct our_control *control, uint32_t index, uint32_t length);
 
 static uint64_t number(const char *name)
 {
@@ -17,12 +17,12 @@ static uint64_t number(const char *name)
 	return text ? strtoull(text, NULL, 10) : UINT64_MAX;
 }
 
-int __wrap_our_post_send(struct our_control *control, uint32_t index)
+int __wrap_our_post_send(struct our_control *control, uint32_t index, uint32_t length)
 {
 	static uint64_t messages;
 	uint64_t offset = number("CORRUPT_BYTE");
 
-	if (messages++ == number("CORRUPT_MESSAGE") && offset < control->buffers[index].sge.length)
-		((uint8_t *)control->buffers[index].data)[offset] ^= 0x10;
-	return __real_our_post_send(control, index);
+	if (messages++ == number("CORRUPT_MESSAGE") && offset < length)
+		((uint8_t *)control->memory.buffers[index].data)[offset] ^= 0x10;
+	return __real_our_post_send(control, index, length);
 }

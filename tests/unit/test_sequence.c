@@ -18,7 +18,7 @@
 static uint8_t memory[2][SIZE];
 static struct our_buffer buffers[] = { { .data = memory[0] }, { .data = memory[1] } };
 static struct our_run run = { .n_data_buffers = 2, .data_size = SIZE, .count = COUNT };
-static struct our_control agent = { .buffers = buffers, .user = &run };
+static struct our_control agent = { .memory.buffers = buffers, .user = &run };
 
 static void assert_fault(const char *said)
 {

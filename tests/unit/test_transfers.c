@@ -98,7 +98,7 @@ static struct our_config config = {
 static struct our_control control = {
 	.config = &config,
 	.qp = &qp,
-	.buffers = &buffer,
+	.memory.buffers = &buffer,
 };
 
 static const struct refused {
@@ -137,7 +137,7 @@ static void refuse(const struct refused *refused)
 START_TEST(a_send_that_is_refused)
 {
 	refuse(&refusals[_i]);
-	check_refusal("ibv_post_send: ", our_post_send(&control, 0), &refusals[_i]);
+	check_refusal("ibv_post_send: ", our_post_send(&control, 0, 8), &refusals[_i]);
 }
 END_TEST
 

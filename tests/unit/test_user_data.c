@@ -17,7 +17,7 @@
 static uint8_t memory[LARGEST + 16];
 static struct our_buffer buffers[] = { { .data = NULL }, { .data = memory } };
 static struct our_run run;
-static struct our_control control = { .buffers = buffers, .user = &run };
+static struct our_control control = { .memory.buffers = buffers, .user = &run };
 
 static void fill(uint32_t size, uint64_t message)
 {
