@@ -104,9 +104,9 @@ static void take_async_event(struct our_control *control, const struct ibv_async
 		our_tell_error(control->config, NULL, meaning.end, "%s%s: %s (%s)",
 			       our_device_name(control), what, meaning.cause, meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
-		atomic_store(&owner->srq_is_low, true);
+		atomic_store(&our_private(owner)->srq_is_low, true);
 	if (meaning.end && owner)
-		atomic_store(&owner->async_error, meaning.end);
+		atomic_store(&our_private(owner)->async_error, meaning.end);
 	else if (meaning.end)
 		our_end_all_on_device(control->verbs, meaning.end);
 }
@@ -127,5 +127,5 @@ int our_read_async_events(struct our_control *control)
 	}
 	if (errno != EAGAIN && errno != EINTR)
 		return our_tell_error(control->config, "ibv_get_async_event", errno, NULL);
-	return atomic_load(&control->async_error);
+	return atomic_load(&our_private(control)->async_error);
 }

@@ -47,7 +47,7 @@ enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 
 	if (event->type == RDMA_CM_EVENT_CONNECT_REQUEST) /* its id is a new one */
 		return OUR_CM_MINE;
-	if (event->cm_id != control->cm_id && event->cm_id != control->second_cm_id)
+	if (event->cm_id != control->cm_id && event->cm_id != our_private(control)->second_cm_id)
 		return OUR_CM_NOT_MINE;
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_CHANGE:
@@ -57,13 +57,13 @@ enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		return OUR_CM_FATAL;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		return listens || control->leaving ? OUR_CM_HINT : OUR_CM_FATAL;
+		return listens || our_private(control)->leaving ? OUR_CM_HINT : OUR_CM_FATAL;
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 	case RDMA_CM_EVENT_ESTABLISHED:
-		return control->leaving ? OUR_CM_HINT : OUR_CM_MINE;
+		return our_private(control)->leaving ? OUR_CM_HINT : OUR_CM_MINE;
 	default:
-		return control->leaving ? OUR_CM_HINT : OUR_CM_FATAL;
+		return our_private(control)->leaving ? OUR_CM_HINT : OUR_CM_FATAL;
 	}
 }
 

@@ -14,15 +14,15 @@ int our_create_event_channel(struct our_control *control)
 	int ret = control->config->waiting.cm->create ? control->config->waiting.cm->create(control)
 						      : 0;
 
-	control->has_channel = !ret;
+	our_private(control)->has_channel = !ret;
 	return ret;
 }
 
 void our_destroy_event_channel(struct our_control *control)
 {
-	if (control->has_channel && control->config->waiting.cm->destroy)
+	if (our_private(control)->has_channel && control->config->waiting.cm->destroy)
 		control->config->waiting.cm->destroy(control);
-	control->has_channel = false;
+	our_private(control)->has_channel = false;
 }
 
 void our_start_cm_call(struct our_control *control)

@@ -24,7 +24,7 @@ int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
 {
 	int depth = (int)(control->max_send_wr + control->max_recv_wr);
 
-	control->batch.next = control->batch.polled = 0;
+	our_private(control)->batch.next = our_private(control)->batch.polled = 0;
 	errno = 0;
 	/* Completion vector 0: with many connections, see the README of ping-sr-3. */
 	control->cq = ibv_create_cq(control->verbs, depth, control, channel, 0);
@@ -42,20 +42,20 @@ void our_free_cq(struct our_control *control)
 
 int our_poll_cq(struct our_control *control)
 {
-	struct our_batch *batch = &control->batch;
+	struct our_batch *batch = &our_private(control)->batch;
 	int polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
 
 	control->counters.polls++;
 	if (polled < 0)
 		return -our_tell_error(control->config, "ibv_poll_cq", EIO, NULL);
-	if (control->keepalive.under_way)
+	if (our_private(control)->keepalive.under_way)
 		polled = our_take_out_keepalive(control, batch->wc, polled);
 	if (!polled) {
 		control->counters.empty_polls++;
 		return 0;
 	}
 	control->counters.completions += (uint64_t)polled;
-	control->keepalive.heard = true;
+	our_private(control)->keepalive.heard = true;
 	batch->next = 0;
 	batch->polled = polled;
 	return polled;
@@ -63,7 +63,7 @@ int our_poll_cq(struct our_control *control)
 
 int our_await_completion(struct our_control *control, struct our_completion *completion)
 {
-	struct our_batch *batch = &control->batch;
+	struct our_batch *batch = &our_private(control)->batch;
 	int ret;
 
 	if (batch->next == batch->polled) {
@@ -76,7 +76,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 
 int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
 {
-	struct our_batch *batch = &control->batch;
+	struct our_batch *batch = &our_private(control)->batch;
 	int ret;
 
 	if (batch->next == batch->polled) {
@@ -98,5 +98,5 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 
 int our_completions_at_hand(const struct our_control *control)
 {
-	return control->batch.polled - control->batch.next;
+	return our_private(control)->batch.polled - our_private(control)->batch.next;
 }

@@ -24,7 +24,7 @@ int our_create_id(struct our_control *control)
 	int ret;
 
 	/* A client that was refused tries again, with a new id. */
-	control->leaving = false;
+	our_private(control)->leaving = false;
 	control->ended = 0;
 	memset(&control->cm_event, 0, sizeof(control->cm_event));
 	ret = our_create_event_channel(control);
@@ -113,8 +113,8 @@ static void destroy_id(const struct our_control *control, struct rdma_cm_id **cm
 
 void our_destroy_id(struct our_control *control)
 {
-	if (control->second_cm_id)
-		destroy_id(control, &control->second_cm_id);
+	if (our_private(control)->second_cm_id)
+		destroy_id(control, &our_private(control)->second_cm_id);
 	destroy_id(control, &control->cm_id);
 	our_destroy_event_channel(control);
 }
@@ -227,9 +227,9 @@ int our_listener_bind_also(struct our_control *control, struct sockaddr *address
 {
 	struct rdma_event_channel *channel = control->cm_id->channel;
 
-	if (rdma_create_id(channel, &control->second_cm_id, control, RDMA_PS_TCP))
+	if (rdma_create_id(channel, &our_private(control)->second_cm_id, control, RDMA_PS_TCP))
 		return our_tell_error(control->config, "rdma_create_id", errno, NULL);
-	return bind_and_listen(control, control->second_cm_id, address, backlog);
+	return bind_and_listen(control, our_private(control)->second_cm_id, address, backlog);
 }
 
 static uint8_t at_most(uint8_t value, uint8_t limit)

@@ -15,7 +15,7 @@
 
 /*
  * Creates what this connection waits with for CM events: control->cm_channel (NULL if CM calls are
- * synchronous) and control->cm_state. To be called before our_create_id or our_migrate_id.
+ * synchronous) and what its way to wait needs. To be called before our_create_id or our_migrate_id.
  *
  * Returns 0 or an errno value, reported. our_destroy_event_channel undoes it, after our_destroy_id;
  * see rdma_create_event_channel(3).

@@ -68,35 +68,37 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
-static struct our_control *joined;                       /* a list, of all devices */
+static struct our_private *joined;                       /* a list, of all devices */
 
 void our_join_device(struct our_control *control)
 {
+	struct our_private *private = our_private(control);
+
 	pthread_mutex_lock(&lock);
-	control->next_on_device = joined;
-	joined = control;
+	private->next_on_device = joined;
+	joined = private;
 	pthread_mutex_unlock(&lock);
 }
 
 void our_leave_device(struct our_control *control)
 {
-	struct our_control **link = &joined;
+	struct our_private *private = our_private(control), **link = &joined;
 
 	pthread_mutex_lock(&lock);
-	while (*link != control)
+	while (*link != private)
 		link = &(*link)->next_on_device;
-	*link = control->next_on_device;
+	*link = private->next_on_device;
 	pthread_mutex_unlock(&lock);
 }
 
 void our_end_all_on_device(const struct ibv_context *verbs, int error)
 {
-	struct our_control *control;
+	struct our_private *private;
 
 	pthread_mutex_lock(&lock);
-	for (control = joined; control; control = control->next_on_device) {
-		if (control->verbs == verbs)
-			atomic_store(&control->async_error, error);
+	for (private = joined; private; private = private->next_on_device) {
+		if (private->head.verbs == verbs)
+			atomic_store(&private->async_error, error);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -15,7 +15,7 @@ static bool begin_disconnect(struct our_control *control)
 {
 	bool connected = control->connected;
 
-	control->leaving = true;
+	our_private(control)->leaving = true;
 	our_stop_watching(control);
 	control->connected = false;
 	if (!connected)
@@ -90,12 +90,12 @@ bool our_must_not_wait(const struct our_control *control)
 {
 	const struct our_stop *stop = control->config->stop;
 
-	return control->leaving ? our_leave_requested(stop) : our_stop_requested(stop);
+	return our_private(control)->leaving ? our_leave_requested(stop) : our_stop_requested(stop);
 }
 
 int our_wake_fd(const struct our_control *control)
 {
 	const struct our_stop *stop = control->config->stop;
 
-	return control->leaving ? our_leave_fd(stop) : our_stop_fd(stop);
+	return our_private(control)->leaving ? our_leave_fd(stop) : our_stop_fd(stop);
 }

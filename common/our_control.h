@@ -91,6 +91,70 @@ struct our_memory {
 	struct ibv_mr *mr;
 };
 
+#define OUR_INLINE_WANTED 64 /* bytes: most devices take this many */
+
+/*
+ * The head of a connection of a client, a listener or an agent, which may be read at any time. Only the
+ * library allocates one. What may be set is marked so; all else belongs to the library.
+ */
+struct our_control {
+	const struct our_config *config;
+	enum our_role role;
+	void *user; /* may be set: the library does not look at it */
+
+	/* Connection management */
+	struct rdma_event_channel
+		*cm_channel; /* NULL: calls wait, or its listener has the events */
+	struct rdma_cm_id *cm_id;
+	struct our_cm_event cm_event; /* the last one; an agent's first is its connect request */
+	bool connected;
+	bool accepted; /* was connected; may be set */
+	bool complete; /* may be set: all went as planned, so the peer will answer a disconnect */
+	int ended;     /* how the connection has ended, by CM events so far: ECONNRESET, ENODEV or
+		    * EHOSTUNREACH; 0: it has not */
+
+	/* The device and both addresses, once they are known */
+	struct ibv_context *verbs; /* NULL: not yet, or a listener that is bound to no device */
+	uint8_t port_num;
+	struct sockaddr_storage local_address, peer_address;
+
+	/* The queue pair; may be set before our_setup_qp: */
+	uint32_t
+		inline_wanted; /* bytes: messages up to this long go inline; else OUR_INLINE_WANTED */
+	uint32_t n_sge;        /* of each work request, at most; else 1 */
+	uint8_t read_depth;    /* READs and atomic operations under way, each way; 0: as 1 */
+	struct ibv_srq *srq;   /* the QP takes its receives from it; NULL: the QP has its own */
+
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	uint32_t max_send_wr, max_recv_wr;
+	uint32_t max_inline; /* bytes, of those wanted, that the device has granted */
+
+	uint64_t
+		wait_until_ns; /* may be set: the limit of waits, by CLOCK_MONOTONIC; UINT64_MAX: none */
+
+	struct our_memory memory; /* of our_setup_buffers */
+
+	/* What waiting has cost so far */
+	struct our_counters {
+		uint64_t polls, empty_polls, completions, sleeps, empty_wake_ups;
+	} counters;
+};
+
+/*
+ * Allocates a control structure. Everything in it is zero, except config, role and some defaults.
+ * `config` must outlive it.
+ *
+ * Returns 0 and *control, or ENOMEM, reported, and *control is NULL. The caller frees it with
+ * our_destroy_control_struct, after everything that was set up in it has been torn down. Any
+ * thread. Afterwards one thread at a time uses it, except for fields that a stage's own struct
+ * guards.
+ */
+int our_create_control_struct(const struct our_config *config, enum our_role role,
+			      struct our_control **control);
+void our_destroy_control_struct(struct our_control *control);
+
 /* ---- How connections wait ---- */
 
 /*

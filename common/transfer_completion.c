@@ -132,8 +132,8 @@ int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int p
 	if (i >= polled || wc[i].status != IBV_WC_SUCCESS)
 		return polled;
 	memmove(&wc[i], &wc[i + 1], (size_t)(polled - i - 1) * sizeof(*wc));
-	control->keepalive.under_way = false;
-	control->keepalive.due_ns = 0; /* the time of silence starts again */
+	our_private(control)->keepalive.under_way = false;
+	our_private(control)->keepalive.due_ns = 0; /* the time of silence starts again */
 	return polled - 1;
 }
 

@@ -72,7 +72,7 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 {
 	int ret;
 
-	control->max_send_wr = max_send_wr + control->keepalive.max_send_wr;
+	control->max_send_wr = max_send_wr + our_private(control)->keepalive.max_send_wr;
 	control->max_recv_wr = max_recv_wr;
 	ret = our_alloc_pd(control);
 	if (ret)

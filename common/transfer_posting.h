@@ -13,7 +13,7 @@
 /*
  * Allocates PD, CQ and QP of the connection for at most `max_send_wr` sends and `max_recv_wr`
  * receives outstanding, each with control->n_sge SGEs. There is additional room for
- * control->keepalive.max_send_wr sends.
+ * a keepalive.
  *
  * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_qp undoes it, and
  * must be called before our_destroy_id. control->verbs must be set. One thread.

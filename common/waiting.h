@@ -82,7 +82,7 @@ int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id);
 struct our_completion_ops {
 	const char *name;
 
-	/* our_make_cq, and what is waited with: control->completion_state. And the other way round. */
+	/* our_make_cq, and what is waited with: completion_state. And the other way round. */
 	int (*create_cq)(struct our_control *control);
 	void (*destroy_cq)(struct our_control *control);
 

@@ -12,6 +12,7 @@
 #include "program/options.h"
 
 struct our_admission;
+struct our_agent;
 
 #define OUR_GRACE_S 5 /* after -D: for the answer to the last message */
 
@@ -21,7 +22,8 @@ struct our_run {
 
 	/* Of a server: its limits for clients, shared; and for one agent */
 	struct our_admission *admission;
-	uint64_t memory; /* bytes that it was admitted with */
+	uint64_t memory;         /* bytes that it was admitted with */
+	struct our_agent *agent; /* in a loop: see ping-sr-4/agents.h */
 	int refusal_reason; /* why we refuse its client, as ping-sr-1/connect_info.h counts; 0: no refusal */
 	uint64_t refusal_limit;
 

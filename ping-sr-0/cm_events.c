@@ -40,8 +40,8 @@ static void limit_call(const struct our_control *control, unsigned int seconds)
 static void start_call(struct our_control *control)
 {
 	/* rdma_disconnect waits for the peer, which may be busy for a long time. */
-	uint64_t limit_s = control->leaving ? our_disconnect_limit_s(control)
-					    : control->config->timeout_s;
+	uint64_t limit_s = our_private(control)->leaving ? our_disconnect_limit_s(control)
+							 : control->config->timeout_s;
 
 	limit_call(control, (unsigned int)limit_s);
 }
@@ -145,7 +145,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 		return wait_for_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
 	called = called ? called : our_judge_cm_event(&control->cm_event, expected);
 	if (!called && expected == RDMA_CM_EVENT_ESTABLISHED && !our_run_of(control)->agreed)
-		control->keepalive.due_ns = our_now_ns() + SILENCE_NS;
+		our_private(control)->keepalive.due_ns = our_now_ns() + SILENCE_NS;
 	return called;
 }
 
@@ -184,14 +184,14 @@ static int idle(struct our_control *control, uint64_t now_ns)
 	const struct our_statistics *statistics = &run->statistics;
 	uint64_t message = statistics->messages + 1;
 
-	if (now_ns <= control->keepalive.due_ns)
+	if (now_ns <= our_private(control)->keepalive.due_ns)
 		return 0;
-	if (control->keepalive.heard) {
-		control->keepalive.heard = false;
-		control->keepalive.due_ns = now_ns + SILENCE_NS;
+	if (our_private(control)->keepalive.heard) {
+		our_private(control)->keepalive.heard = false;
+		our_private(control)->keepalive.due_ns = now_ns + SILENCE_NS;
 		return 0;
 	}
-	control->keepalive.due_ns = UINT64_MAX;
+	our_private(control)->keepalive.due_ns = UINT64_MAX;
 	if (statistics->started_ns)
 		message += statistics->warm_up;
 	if (run->options->quiet || run->count == OUR_COUNT_UNLIMITED)

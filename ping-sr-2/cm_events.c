@@ -21,14 +21,14 @@ static void free_events(struct our_control *control)
 	pthread_cond_destroy(&our_cm_events_of(control)->changed);
 	pthread_mutex_destroy(&our_cm_events_of(control)->lock);
 	free(our_cm_events_of(control));
-	control->cm_state = NULL;
+	our_private(control)->cm_state = NULL;
 }
 
 static int create(struct our_control *control)
 {
 	int ret;
 
-	control->cm_state = calloc(1, sizeof(*our_cm_events_of(control)));
+	our_private(control)->cm_state = calloc(1, sizeof(*our_cm_events_of(control)));
 	if (!our_cm_events_of(control))
 		return our_tell_error(control->config, "calloc", ENOMEM, NULL);
 	STAILQ_INIT(&our_cm_events_of(control)->queue);

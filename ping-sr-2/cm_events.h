@@ -42,7 +42,7 @@ void our_end_cm_event_thread(struct our_control *control);
 
 static inline struct our_cm_events *our_cm_events_of(const struct our_control *control)
 {
-	return control->cm_state;
+	return our_private(control)->cm_state;
 }
 
 #define OUR_MAX_REQUESTS 64 /* waiting to be taken: the thread refuses further ones */

@@ -34,7 +34,7 @@ const struct our_option our_keepalive_options[] = {
 
 void our_start_keepalive(struct our_control *control)
 {
-	control->keepalive = (struct our_keepalive){
+	our_private(control)->keepalive = (struct our_keepalive){
 		.due_ns = keepalive_s ? 0 : UINT64_MAX,
 		.max_send_wr = 1,
 	};
@@ -74,7 +74,7 @@ static int post_keepalive(struct our_control *control, enum ibv_wr_opcode opcode
 	ret = ibv_post_send(control->qp, &wr, &bad_wr);
 	if (ret)
 		return our_judge_post(control, "ibv_post_send", ret);
-	control->keepalive.under_way = true;
+	our_private(control)->keepalive.under_way = true;
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static int report_unanswered(const struct our_control *control)
 
 int our_keep_alive(struct our_control *control, uint64_t now_ns)
 {
-	struct our_keepalive *keepalive = &control->keepalive;
+	struct our_keepalive *keepalive = &our_private(control)->keepalive;
 	bool silent = keepalive->due_ns && !keepalive->heard;
 	enum ibv_wr_opcode opcode;
 	int ret;

@@ -95,7 +95,7 @@ static int create_cq(struct our_control *control)
 	ret = our_make_cq(control, channel->channel); /* ibv_create_cq */
 	if (ret)
 		goto err_destroy_comp_channel;
-	control->completion_state = channel;
+	our_private(control)->completion_state = channel;
 	return 0;
 
 err_destroy_comp_channel:
@@ -107,7 +107,7 @@ err_free:
 
 static void destroy_cq(struct our_control *control)
 {
-	struct our_comp_channel *channel = control->completion_state;
+	struct our_comp_channel *channel = our_private(control)->completion_state;
 
 	our_ack_events(control, channel); /* ibv_ack_cq_events */
 	our_free_cq(control);             /* ibv_destroy_cq */
@@ -123,7 +123,7 @@ static void destroy_cq(struct our_control *control)
  */
 static int await(struct our_control *control)
 {
-	struct our_comp_channel *channel = control->completion_state;
+	struct our_comp_channel *channel = our_private(control)->completion_state;
 	bool woken = false;
 	int polled, ret = 0;
 

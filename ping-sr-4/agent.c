@@ -45,8 +45,8 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 	/* The id stays on the listener's channel, which has only one reader. */
 	agent->control = control;
 	agent->state = agent + 1;
-	control->agent = agent;
-	control->comp_channels = channels;
+	our_run_of(control)->agent = agent;
+	our_private(control)->comp_channels = channels;
 	our_start_keepalive(control);
 	ret = setup_and_accept(control, agent->state);
 	if (ret)

@@ -26,14 +26,16 @@ static int create_cq(struct our_control *control)
 
 	if (!state)
 		return our_tell_error(control->config, "calloc", ENOMEM, NULL);
-	ret = our_get_comp_channel(control->comp_channels ? control->comp_channels : &state->own,
+	ret = our_get_comp_channel(our_private(control)->comp_channels
+					   ? our_private(control)->comp_channels
+					   : &state->own,
 				   control, &state->channel); /* ibv_create_comp_channel */
 	if (ret)
 		goto err_free;
 	ret = our_make_cq(control, state->channel->channel); /* ibv_create_cq */
 	if (ret)
 		goto err_put_comp_channel;
-	control->completion_state = state;
+	our_private(control)->completion_state = state;
 	return 0;
 
 err_put_comp_channel:
@@ -45,7 +47,7 @@ err_free:
 
 static void destroy_cq(struct our_control *control)
 {
-	struct nonblocking *state = control->completion_state;
+	struct nonblocking *state = our_private(control)->completion_state;
 
 	/* ibv_destroy_cq would wait forever for events that are not acked. */
 	ibv_ack_cq_events(control->cq, state->events_to_ack);
@@ -56,7 +58,7 @@ static void destroy_cq(struct our_control *control)
 
 void our_count_cq_event(struct our_control *control)
 {
-	struct nonblocking *state = control->completion_state;
+	struct nonblocking *state = our_private(control)->completion_state;
 
 	state->armed = false;
 	if (++state->events_to_ack == ACK_BATCH) {
@@ -68,7 +70,7 @@ void our_count_cq_event(struct our_control *control)
 /* Drain, arm, poll once more: only then is it safe to wait for the event. */
 static int take(struct our_control *control)
 {
-	struct nonblocking *state = control->completion_state;
+	struct nonblocking *state = our_private(control)->completion_state;
 	int polled, ret;
 
 	for (;;) {
@@ -87,7 +89,7 @@ static int take(struct our_control *control)
 /* Sleeps until there is an event of the CQ, or something else to handle. */
 static int wait_for_notification(struct our_control *control, bool *woken)
 {
-	struct nonblocking *state = control->completion_state;
+	struct nonblocking *state = our_private(control)->completion_state;
 	struct pollfd fds[] = {
 		{ .fd = state->channel->channel->fd, .events = POLLIN },
 		{ .fd = our_cm_fd(control), .events = POLLIN },

@@ -9,6 +9,7 @@
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/transfer_completion.h"
+#include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/server.h"
 #include "program/admission.h"
@@ -21,7 +22,7 @@
 void our_end_and_forget(struct our_agent *agent, int ret)
 {
 	/* The second time its client has answered, or has not. */
-	if (!agent->control->leaving && our_end_agent(agent, ret))
+	if (!our_private(agent->control)->leaving && our_end_agent(agent, ret))
 		return;
 	LIST_REMOVE(agent, next);
 	our_free_agent(agent);
@@ -67,23 +68,24 @@ static void take_request(struct our_server *server, const struct our_cm_event *r
  */
 static int handle_end(struct our_server *server, struct our_control *control)
 {
+	struct our_agent *agent = our_run_of(control)->agent;
 	int ret = our_judge_cm_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
 
 	if (control == server->listener)
 		return our_report_no_requests(control, "rdma_get_cm_event", ret);
-	if (control->leaving) {
+	if (our_private(control)->leaving) {
 		ret = 0; /* the answer */
 	} else if (control->connected || control->ended == ECONNRESET) {
 		do
-			ret = our_drain_agent(control->agent); /* of what came before */
-		while (!ret && control->agent->more);
-		if (control->agent->flushed)
-			ret = control->agent->flushed;
+			ret = our_drain_agent(agent); /* of what came before */
+		while (!ret && agent->more);
+		if (agent->flushed)
+			ret = agent->flushed;
 	} else {
 		our_report_no_client(control, ret);
 		ret = ret == ENODEV ? EIO : ECONNABORTED; /* why has been said */
 	}
-	our_end_and_forget(control->agent, ret);
+	our_end_and_forget(agent, ret);
 	return 0;
 }
 
@@ -107,7 +109,7 @@ int our_handle_cm_event(struct our_server *server)
 	else if (meaning == OUR_CM_MINE)
 		ret = our_note_accepted(control);
 	if (ret)
-		our_end_and_forget(control->agent, ret);
+		our_end_and_forget(our_run_of(control)->agent, ret);
 	return 0;
 }
 
@@ -130,10 +132,10 @@ int our_handle_completions(struct our_server *server, size_t device)
 			return ret == EAGAIN ? 0 : ret;
 		control->counters.sleeps++;
 		before = control->counters.completions;
-		ret = our_drain_agent(control->agent);
+		ret = our_drain_agent(our_run_of(control)->agent);
 		control->counters.empty_wake_ups += control->counters.completions == before;
 		if (ret)
-			our_end_by_itself(control->agent, ret);
+			our_end_by_itself(our_run_of(control)->agent, ret);
 	}
 	return 0;
 }

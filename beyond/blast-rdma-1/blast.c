@@ -57,7 +57,7 @@ const struct our_program our_stream_writes_server_program = {
 int our_check_stream(struct our_control *client)
 {
 	uint64_t buffers = our_write_options.buffers;
-	uint32_t others = OUR_EXCHANGE_WRS + client->keepalive.max_send_wr;
+	uint32_t others = OUR_EXCHANGE_WRS + our_private(client)->keepalive.max_send_wr;
 	struct ibv_device_attr device;
 	int ret, most;
 

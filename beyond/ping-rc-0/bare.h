@@ -27,7 +27,7 @@ enum our_watch {
 	OUR_UNWATCHED, /* the peer has closed it, and goes on: it shows nothing more */
 };
 
-/* In control->cm_state. The connection's own thread. */
+/* In our_private(control)->cm_state. The connection's own thread. */
 struct our_bare {
 	int socket;        /* of the connection, or the listener's; -1: none */
 	int second_socket; /* of a listener on any address; -1: none */
@@ -43,7 +43,7 @@ struct our_bare {
 
 static inline struct our_bare *our_bare_of(const struct our_control *control)
 {
-	return control->cm_state;
+	return our_private(control)->cm_state;
 }
 
 static inline socklen_t our_address_length(const struct sockaddr *address)

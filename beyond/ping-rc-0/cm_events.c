@@ -21,7 +21,7 @@
 static void end_watch(struct our_control *control)
 {
 	our_bare_of(control)->watch = OUR_UNWATCHED;
-	control->keepalive.due_ns = UINT64_MAX;
+	our_private(control)->keepalive.due_ns = UINT64_MAX;
 	if (!our_options_of(control)->quiet)
 		our_report_sentence(
 			"the %s has closed its TCP connection and goes on, as ibv_rc_pingpong does: "
@@ -45,7 +45,7 @@ static bool has_shut(struct our_control *control)
 static void look(struct our_control *control, uint64_t now_ns)
 {
 	struct our_bare *bare = our_bare_of(control);
-	struct our_keepalive *keepalive = &control->keepalive;
+	struct our_keepalive *keepalive = &our_private(control)->keepalive;
 
 	bare->look_ns = now_ns + LOOK_NS;
 	if (control->ended)

@@ -32,9 +32,9 @@ int our_bare_open(struct our_control *control)
 	bare->socket = -1;
 	bare->second_socket = -1;
 	bare->watch = OUR_WATCHED;
-	control->cm_state = bare;
+	our_private(control)->cm_state = bare;
 	/* A client that was refused tries again. */
-	control->leaving = false;
+	our_private(control)->leaving = false;
 	control->ended = 0;
 	return 0;
 }
@@ -51,7 +51,7 @@ void our_bare_close(struct our_control *control)
 	close_socket(our_bare_of(control)->socket);
 	our_close_device(control);
 	free(our_bare_of(control));
-	control->cm_state = NULL;
+	our_private(control)->cm_state = NULL;
 }
 
 int our_report_socket(const char *call, int error, const struct sockaddr *address)
@@ -275,7 +275,7 @@ int our_bare_accept(struct our_control *agent)
  */
 void our_bare_disconnect(struct our_control *control)
 {
-	control->leaving = true;
+	our_private(control)->leaving = true;
 	control->connected = false;
 	our_flush_qp(control); /* the buffers are ours again */
 	shutdown(our_bare_of(control)->socket, SHUT_RDWR);

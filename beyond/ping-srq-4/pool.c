@@ -248,10 +248,10 @@ int our_hear_of_pools(void)
 	int ret;
 
 	for (pool = SLIST_FIRST(&pools); pool; pool = SLIST_NEXT(pool, next)) {
-		if (atomic_load(&pool->store->async_error))
+		if (atomic_load(&our_private(pool->store)->async_error))
 			continue; /* reported */
 		ret = our_read_async_events(pool->store);
-		if (ret && !atomic_load(&pool->store->async_error))
+		if (ret && !atomic_load(&our_private(pool->store)->async_error))
 			return ret;
 	}
 	return 0;
@@ -270,13 +270,13 @@ int our_look_after_pools(uint64_t *until_ns)
 	int ret = 0;
 
 	for (pool = SLIST_FIRST(&pools); !ret && pool; pool = SLIST_NEXT(pool, next)) {
-		if (atomic_load(&pool->store->async_error)) {
+		if (atomic_load(&our_private(pool->store)->async_error)) {
 			if (!pool->failed)
 				look_by(0, until_ns);
 			pool->failed = pool->retired = true;
 			continue;
 		}
-		if (atomic_exchange(&pool->store->srq_is_low, false)) {
+		if (atomic_exchange(&our_private(pool->store)->srq_is_low, false)) {
 			our_note_low(pool);
 			ret = our_refill_pool(pool);
 		}

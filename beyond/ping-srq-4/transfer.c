@@ -51,7 +51,7 @@ static int setup_qp(struct our_control *agent, struct our_control *store)
 
 	agent->pd = store->pd;
 	agent->srq = store->srq;
-	agent->max_send_wr = MAX_SEND + agent->keepalive.max_send_wr;
+	agent->max_send_wr = MAX_SEND + our_private(agent)->keepalive.max_send_wr;
 	agent->max_recv_wr = store->memory.n_buffers;
 	ret = our_create_cq(agent);
 	if (ret)

@@ -44,7 +44,7 @@ static bool take_record(struct our_control *client, uint64_t *newest)
 		return false;
 	*newest = our_record_number(copy);
 	/* The publisher's host is there. */
-	client->keepalive.heard = true;
+	our_private(client)->keepalive.heard = true;
 	return true;
 }
 
@@ -114,7 +114,7 @@ int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server
 	 * On iWARP a keepalive is a READ, and soft-iWARP confuses it with the publisher's WRITEs: after
 	 * a loss, many of them arrive together (docs/drivers.md).
 	 */
-	client->keepalive.asks_nobody = our_is_iwarp(client);
+	our_private(client)->keepalive.asks_nobody = our_is_iwarp(client);
 	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
 	ret = our_setup_one_sided(client, &one_sided, OUR_PING_BUFFERS, WRITTEN_BUFFER,
 				  IBV_ACCESS_REMOTE_WRITE);

@@ -28,9 +28,9 @@ static int wait_returns;
 static int note_wait(struct our_control *waiting)
 {
 	waited_until_ns = waiting->wait_until_ns;
-	waiting->batch.wc[0] = (struct ibv_wc){ .wr_id = 7 };
-	waiting->batch.next = 0;
-	waiting->batch.polled = 1;
+	our_private(waiting)->batch.wc[0] = (struct ibv_wc){ .wr_id = 7 };
+	our_private(waiting)->batch.next = 0;
+	our_private(waiting)->batch.polled = 1;
 	return wait_returns;
 }
 
@@ -52,16 +52,16 @@ static const struct {
 START_TEST(a_wait_for_a_time_ends_with_it_or_with_a_completion)
 {
 	const struct our_config with_notes = { .waiting.completions = &noted };
-	struct our_control waiting = { .role = OUR_CLIENT,
-				       .config = &with_notes,
-				       .wait_until_ns = waits[_i].limit_ns };
+	struct our_private waiting = { .head = { .role = OUR_CLIENT,
+						 .config = &with_notes,
+						 .wait_until_ns = waits[_i].limit_ns } };
 	struct our_completion completion = { 0 };
 
 	wait_returns = waits[_i].wait_returns;
-	ck_assert_int_eq(our_await_time(&waiting, waits[_i].until_ns, &completion),
+	ck_assert_int_eq(our_await_time(&waiting.head, waits[_i].until_ns, &completion),
 			 waits[_i].returns);
 	ck_assert_uint_eq(waited_until_ns, waits[_i].waits_until_ns);
-	ck_assert_uint_eq(waiting.wait_until_ns, waits[_i].limit_ns);
+	ck_assert_uint_eq(waiting.head.wait_until_ns, waits[_i].limit_ns);
 	ck_assert_uint_eq(completion.wr_id, wait_returns ? 0 : 7);
 }
 END_TEST
@@ -95,11 +95,10 @@ static struct our_config config = {
 	.waiting.cm = &our_cm_synchronous,
 	.report = our_print_error,
 };
-static struct our_control control = {
-	.config = &config,
-	.qp = &qp,
-	.memory.buffers = &buffer,
+static struct our_private connection = {
+	.head = { .config = &config, .qp = &qp, .memory.buffers = &buffer },
 };
+static struct our_control *const control = &connection.head;
 
 static const struct refused {
 	int returns, error;
@@ -128,7 +127,7 @@ static void check_refusal(const char *call, int ret, const struct refused *refus
 
 static void refuse(const struct refused *refused)
 {
-	control.connected = refused->connected;
+	control->connected = refused->connected;
 	provider_returns = refused->returns;
 	provider_errno = refused->error;
 	capture_start();
@@ -137,14 +136,14 @@ static void refuse(const struct refused *refused)
 START_TEST(a_send_that_is_refused)
 {
 	refuse(&refusals[_i]);
-	check_refusal("ibv_post_send: ", our_post_send(&control, 0, 8), &refusals[_i]);
+	check_refusal("ibv_post_send: ", our_post_send(control, 0, 8), &refusals[_i]);
 }
 END_TEST
 
 START_TEST(a_receive_that_is_refused)
 {
 	refuse(&refusals[_i]);
-	check_refusal("ibv_post_recv: ", our_post_recv(&control, 0), &refusals[_i]);
+	check_refusal("ibv_post_recv: ", our_post_recv(control, 0), &refusals[_i]);
 }
 END_TEST
 
@@ -155,7 +154,7 @@ START_TEST(a_transfer_that_fails_is_named)
 	ck_assert_int_eq(our_catch_signals(), 0);
 	config.stop = our_program_stop();
 	capture_start();
-	ck_assert_int_eq(our_check_completion_status(&control, &wc), EPIPE);
+	ck_assert_int_eq(our_check_completion_status(control, &wc), EPIPE);
 	assert_holds(captured_stderr(), "local QP operation error");
 }
 END_TEST
@@ -169,7 +168,7 @@ START_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
 	ck_assert_int_eq(raise(SIGINT), 0);
 	alarm(0);
 	capture_start();
-	ck_assert_int_eq(our_check_completion_status(&control, &wc), EINTR);
+	ck_assert_int_eq(our_check_completion_status(control, &wc), EINTR);
 	ck_assert_str_eq(captured_stderr(), "");
 }
 END_TEST
@@ -241,27 +240,27 @@ START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	static struct ibv_device iwarp = { .transport_type = IBV_TRANSPORT_IWARP };
 
 	run.options = &options;
-	run.control = &control;
-	control.role = OUR_AGENT;
-	control.cm_id = &own_id;
+	run.control = control;
+	control->role = OUR_AGENT;
+	control->cm_id = &own_id;
 	own_id.channel = &own_channel;
 	own_channel.fd = eventfd(0, 0);
 	verbs.async_fd = own_channel.fd;
-	control.verbs = &verbs;
+	control->verbs = &verbs;
 	ck_assert_int_eq(our_catch_signals(), 0);
 	config.stop = our_program_stop();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), EIO);
 	verbs.device = &iwarp;
 	ck_assert_int_eq(our_judge_end(&run, EIO, 5), EIO);
-	control.ended = ECONNRESET;
+	control->ended = ECONNRESET;
 	capture_start();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ECONNRESET);
 	assert_holds(captured_stderr(), "the client left after 5 messages; what was sent to it");
-	control.ended = ENODEV;
+	control->ended = ENODEV;
 	capture_start();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ENODEV);
 	assert_holds(captured_stderr(), "the RDMA device was removed after 5 messages");
-	control.role = OUR_CLIENT;
+	control->role = OUR_CLIENT;
 	capture_start();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ECONNABORTED);
 	ck_assert_str_eq(captured_stderr(), ""); /* it was reported where it happened */
@@ -274,12 +273,12 @@ START_TEST(how_a_run_has_ended)
 	const struct ended *end = &ends[_i];
 
 	run.options = &options;
-	run.control = &control;
-	control.role = end->role;
+	run.control = control;
+	control->role = end->role;
 	run.count = end->count;
-	control.ended = end->ended;
-	control.cm_id = &own_id;
-	control.verbs = &verbs;
+	control->ended = end->ended;
+	control->cm_id = &own_id;
+	control->verbs = &verbs;
 	run.give_up_ns = UINT64_MAX;
 	own_id.channel = &own_channel;
 	own_channel.fd = eventfd(0, 0); /* nothing will come */
@@ -291,7 +290,7 @@ START_TEST(how_a_run_has_ended)
 	alarm(0);
 	capture_start();
 	ck_assert_int_eq(our_judge_end(&run, end->ret, end->messages), end->expected);
-	ck_assert(control.complete == !end->expected);
+	ck_assert(control->complete == !end->expected);
 	if (end->said)
 		assert_holds(captured_stderr(), end->said);
 	else
@@ -353,45 +352,49 @@ static const struct {
 
 START_TEST(what_an_event_is_to_its_connection)
 {
-	struct our_control connection = {
-		.role = meanings[_i].role,
-		.leaving = meanings[_i].leaving,
-		.cm_id = &own_id,
-		.second_cm_id = &second_id,
-		.cm_event = { .type = meanings[_i].type, .cm_id = meanings[_i].cm_id },
-	};
+	struct our_private one = { .head = {
+					   .role = meanings[_i].role,
+					   .cm_id = &own_id,
+					   .cm_event = { .type = meanings[_i].type,
+							 .cm_id = meanings[_i].cm_id },
+				   } };
 
-	ck_assert_int_eq(our_note_cm_event(&connection), meanings[_i].meaning);
-	ck_assert_int_eq(connection.ended, meanings[_i].ended);
+	one.leaving = meanings[_i].leaving;
+	one.second_cm_id = &second_id;
+	ck_assert_int_eq(our_note_cm_event(&one.head), meanings[_i].meaning);
+	ck_assert_int_eq(one.head.ended, meanings[_i].ended);
 }
 END_TEST
 
 /* The peer gave up before it learned that this side had accepted its offer. */
 START_TEST(a_rejection_ends_a_connection_that_is_established)
 {
-	struct our_control connection = {
-		.role = OUR_CLIENT,
-		.connected = true,
-		.cm_id = &own_id,
-		.cm_event = { .type = RDMA_CM_EVENT_REJECTED, .status = 28, .cm_id = &own_id },
-	};
+	struct our_private one = { .head = {
+					   .role = OUR_CLIENT,
+					   .connected = true,
+					   .cm_id = &own_id,
+					   .cm_event = { .type = RDMA_CM_EVENT_REJECTED,
+							 .status = 28,
+							 .cm_id = &own_id },
+				   } };
 
-	ck_assert_int_eq(our_note_cm_event(&connection), OUR_CM_FATAL);
-	ck_assert_int_eq(connection.ended, ECONNRESET);
+	ck_assert_int_eq(our_note_cm_event(&one.head), OUR_CM_FATAL);
+	ck_assert_int_eq(one.head.ended, ECONNRESET);
 }
 END_TEST
 
 START_TEST(an_event_is_named_if_the_error_came_from_it)
 {
-	struct our_control connection = {
-		.config = &config,
-		.cm_event = { .type = RDMA_CM_EVENT_UNREACHABLE, .status = -ETIMEDOUT },
-	};
+	struct our_private one = { .head = {
+					   .config = &config,
+					   .cm_event = { .type = RDMA_CM_EVENT_UNREACHABLE,
+							 .status = -ETIMEDOUT },
+				   } };
 
 	capture_start();
-	ck_assert_int_eq(our_tell_cm_error(&connection, "call", ENOMEM, NULL), ENOMEM);
+	ck_assert_int_eq(our_tell_cm_error(&one.head, "call", ENOMEM, NULL), ENOMEM);
 	ck_assert_ptr_null(strstr(captured_stderr(), "RDMA_CM_EVENT"));
-	ck_assert_int_eq(our_tell_cm_error(&connection, "call", ETIMEDOUT, NULL), ETIMEDOUT);
+	ck_assert_int_eq(our_tell_cm_error(&one.head, "call", ETIMEDOUT, NULL), ETIMEDOUT);
 	assert_holds(captured_stderr(), " (RDMA_CM_EVENT_UNREACHABLE)");
 }
 END_TEST
@@ -446,7 +449,7 @@ static const struct {
 
 START_TEST(a_keepalive_is_taken_out_and_nothing_else)
 {
-	struct our_control asking = { .keepalive = { .due_ns = 7, .under_way = true } };
+	struct our_private asking = { .keepalive = { .due_ns = 7, .under_way = true } };
 	bool answered = keepalives[_i].n != keepalives[_i].n_left;
 	struct ibv_wc wc[3] = { 0 };
 	int i;
@@ -455,7 +458,7 @@ START_TEST(a_keepalive_is_taken_out_and_nothing_else)
 		wc[i].wr_id = keepalives[_i].polled[i];
 		wc[i].status = keepalives[_i].status;
 	}
-	ck_assert_int_eq(our_take_out_keepalive(&asking, wc, keepalives[_i].n),
+	ck_assert_int_eq(our_take_out_keepalive(&asking.head, wc, keepalives[_i].n),
 			 keepalives[_i].n_left);
 	for (i = 0; i < keepalives[_i].n_left; i++)
 		ck_assert_uint_eq(wc[i].wr_id, keepalives[_i].left[i]);
