@@ -177,7 +177,7 @@ int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv
 	int ret;
 
 	(void)pd;
-	if (rdma_create_id(NULL, id, NULL, RDMA_PS_TCP))
+	if (rdma_create_id(NULL, id, NULL, (enum rdma_port_space)res->ai_port_space))
 		return -1;
 	ret = make_endpoint(*id, res, attr);
 	if (!ret)
