@@ -53,6 +53,7 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_one_file(test);
 	else if (!strcmp(what, "lines")) {
 		test_edges(test);
+		test_defaults(test);
 		test_command_lines(test);
 		test_private_data(test);
 		test_last_waits(test);

@@ -48,6 +48,7 @@ void test_strays(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
 void test_command_lines(const struct test *test);
+void test_defaults(const struct test *test);
 void test_edges(const struct test *test);
 void test_private_data(const struct test *test);
 void test_last_waits(const struct test *test);
