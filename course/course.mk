@@ -58,4 +58,18 @@ bug-check: ## DIR=mine: check whether the fault is repaired
 bugs: ## list all bugs with their solutions and a seed for each, for instructors
 	@python3 -B -m course.bug list
 
-.PHONY: course-build exercise grade fakes grade-all bug bug-hint bug-check bugs
+SLIDES = $(patsubst course/slides/%.md,$(BUILD)/slides/%.html,$(wildcard course/slides/[0-9]*.md))
+# Of an old pandoc and of a new one: figures in the file itself.
+WHOLE = $(if $(shell pandoc --help 2>&1 | grep embed-resources),--embed-resources --standalone,--self-contained)
+
+$(BUILD)/slides/%.html: course/slides/%.md course/slides/template.html $(wildcard docs/figures/*.svg)
+	@mkdir -p $(@D)
+	$(SAY) DOC $@
+	$(Q)pandoc --to dzslides --slide-level 2 --wrap=none --template course/slides/template.html $(WHOLE) \
+		--resource-path=course/slides --output $@ $<
+
+slides: ## make the slides of the lectures: build/slides/*.html, to be shown, or printed, without a network
+	@tools/packages --install tools/packages-docs.txt
+	@$(MAKE) --no-print-directory $(SLIDES)
+
+.PHONY: slides course-build exercise grade fakes grade-all bug bug-hint bug-check bugs
