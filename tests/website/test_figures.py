@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -33,6 +34,13 @@ class Figures(unittest.TestCase):
         for name in LESSONS:
             self.assertTrue((TOP / f"docs/figures/{name}.svg").exists(), name)
             self.assertIn(f"](../../docs/figures/{name}.svg)", labs)
+
+    def test_slides_have_their_figures(self) -> None:
+        decks = sorted((TOP / "course/slides").glob("[0-9]*.md"))
+        self.assertTrue(decks)
+        for deck in decks:
+            for name in re.findall(r"\]\((.+\.svg)\)", deck.read_text()):
+                self.assertTrue((deck.parent / name).is_file(), f"{deck.name}: {name}")
 
     def test_a_text_too_long_for_its_box(self) -> None:
         with self.assertRaises(ValueError):
