@@ -35,8 +35,18 @@ def stages(file: str, top: Path = COPY) -> list[str]:
     return [folder.name for folder in ordered[:STAGES]] or [Path(file).parent.name]
 
 
+def copy() -> None:
+    """Brings the copy up to date. What has not changed is not built again, and what is no longer in the tree is removed."""
+    COPY.mkdir(parents=True, exist_ok=True)
+    tracked = output("git", "ls-files").splitlines()
+    output("cp", "--parents", "-u", "-t", str(COPY), *tracked)
+    for path in {*COPY.rglob("*.[ch]")} - {COPY / name for name in tracked}:
+        if COPY / "build" not in path.parents:
+            path.unlink()
+
+
 def make_copy() -> None:
-    """Builds the copy as it is; what has not changed is not built again."""
+    """Builds the copy as it is."""
     make("all", "nine", "tests-build", "pairs-build", top=COPY)
 
 
@@ -73,8 +83,7 @@ def judge(rows: Iterable[Row]) -> str:
 
 def run(suites: str, drawn: dict[int, tuple[Site, bytes]], kept: score.Results) -> None:
     """Adds to the results what the suites say of the survivors."""
-    COPY.mkdir(parents=True, exist_ok=True)
-    output("cp", "--parents", "-u", "-t", str(COPY), *output("git", "ls-files").splitlines())
+    copy()
     make_copy()
     for mutant in score.sort_out([kept.mutants[number] for number in drawn]):
         if mutant.verdict != SURVIVED or mutant.lab:

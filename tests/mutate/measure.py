@@ -106,38 +106,42 @@ def _interrupted(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
+def announce(graph: Graph, folders: str, seed: int, sites: list[tree.Site]) -> None:
+    """Says what is drawn from, and what is not."""
+    others = {*find_sources(Graph("all", "verbs-trace"), folders)} - graph.sources()
+    for folder, n in sorted(Counter(str(Path(source).parent) for source in others).items()):
+        print(f"not tested here: {folder}/, {n} files: the suites unit and fake do not run them")
+    print(f"seed {seed}, {len(sites)} sites: {dict(Counter(str(Path(site.file).parent) for site in sites))}", flush=True)
+
+
+def report(options: argparse.Namespace, what: str, mutants: list[score.Mutant]) -> None:
+    """Prints the survivors and the score, and keeps them."""
+    judged = score.sort_out(mutants)
+    survivors = [mutant.diff() for mutant in judged if mutant.verdict == SURVIVED]
+    print("\n\n".join(["", *survivors, score.table("all", judged)]))
+    if options.keep:
+        commit = output("git", "rev-parse", "--short", "HEAD").strip()
+        score.keep(options.keep, f"{what} in `{options.folders}`, at commit {commit}", mutants)
+
+
 def run(options: argparse.Namespace) -> int:
     """Measures. Returns the exit status."""
     signal.signal(signal.SIGTERM, _interrupted)
     WORK.mkdir(parents=True, exist_ok=True)
     print("building the tests", flush=True)
     tests = record.tests()
+    make(*record.programs(tests))
     graph = Graph(*record.programs(tests))
-    others = {*find_sources(Graph("all", "verbs-trace"), options.folders)} - graph.sources()
-    for folder, n in sorted(Counter(str(Path(source).parent) for source in others).items()):
-        print(f"not tested here: {folder}/, {n} files: the suites unit and fake do not run them")
     sites = find_sites(graph, options.folders)
     seed = random.randrange(1_000_000) if options.seed is None else options.seed
-    print(f"seed {seed}, {len(sites)} sites: {dict(Counter(str(Path(site.file).parent) for site in sites))}", flush=True)
+    announce(graph, options.folders, seed, sites)
     if not sites:
-        print(f"no folder that is tested here is one of: {options.folders}")
         return 2
     drawn = draw(sites, options.count, seed)
-    made = {out for site, _ in drawn.values() for out in graph.made_of(site.file)}
-    tests = [test for test in tests if f"build/{test.program}" in made]
-    make(*record.programs(tests))
-    name = f"{seed} {options.folders.replace('/', '-')} {record.state_of_the_tree()}.jsonl"
-    kept = score.Results(WORK / name)
+    kept = score.Results(WORK / f"{seed} {options.folders.replace('/', '-')} {record.state_of_the_tree()}.jsonl")
     if not measure(graph, record.record(tests), drawn, kept):
         return 1
     if options.lab:
         lab.run(options.lab, drawn, kept)
-    mutants = [kept.mutants[number] for number in drawn]
-    judged = score.sort_out(mutants)
-    survivors = [mutant.diff() for mutant in judged if mutant.verdict == SURVIVED]
-    print("\n\n".join(["", *survivors, score.table(f"seed {seed}", judged)]))
-    if options.keep:
-        commit = output("git", "rev-parse", "--short", "HEAD").strip()
-        what = f"Seed {seed}, {len(drawn)} of {len(sites)} sites in `{options.folders}`, at commit {commit}"
-        score.keep(options.keep, what, mutants)
+    report(options, f"Seed {seed}, {len(drawn)} of {len(sites)} sites", [kept.mutants[number] for number in drawn])
     return 0
