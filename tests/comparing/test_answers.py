@@ -8,7 +8,7 @@ import unittest
 from comparing.made_up import results
 from bench.comparison import answers, clauses
 from bench.comparison.plan import GROUPS, Point
-from bench.comparison.statistics import Estimate
+from bench.comparison.statistics import Estimate, kept
 from bench.comparison.store import Results, Sample
 from bench.comparison.words import Figure, best, two
 
@@ -99,6 +99,12 @@ class Waits(unittest.TestCase):
         columns = answers.answers(carried(results(), 1000, 700.0), "RoCE")[0].columns
         self.assertIn("round trip at 100/s", columns)
         self.assertNotIn("round trip at 1,000/s", columns)
+
+    def test_one_message_in_the_window_is_no_lost_load(self) -> None:
+        for load, rate, word in ((10, 9.3, True), (10, 8.0, False), (1000, 930.0, False), (1000, 950.0, True)):
+            point = Point("ping-sr-3", load)
+            made = Results(samples=[Sample("RoCE", point, number, {"rate": rate}) for number in (1, 2, 3)])
+            self.assertEqual(kept(made, "RoCE", point), word, (load, rate))
 
     def test_a_disturbed_machine_is_noticed_by_what_no_program_carried(self) -> None:
         made = carried(results(), 1000, 700.0)
