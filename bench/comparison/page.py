@@ -24,7 +24,7 @@ from .words import CANNOT, Figure
 STYLE = f""":root{{color-scheme:light dark}}{picture.VARIABLES}{picture.STYLE}
 body{{background:var(--paper);color:var(--ink);font:16px/1.45 system-ui,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;margin:0 auto;
 max-width:62rem;padding:1rem 1.25rem 3rem}}body.several{{max-width:none}}.several main{{display:grid;gap:2rem;
-grid-template-columns:repeat(auto-fit,minmax(min(30rem,100%),1fr))}}article{{min-width:0}}
+grid-template-columns:repeat(auto-fit,minmax(min(30rem,100%),1fr))}}article{{min-width:0;container-type:inline-size}}
 h1{{font-size:clamp(1.3rem,1rem + 1vw,1.6rem);line-height:1.25;text-wrap:balance;margin:.2rem 0 .5rem}}
 .over,figcaption{{color:var(--faint);font-size:.9rem;margin:0}}.caveat{{color:var(--faint);font-size:.9rem;margin:0}}
 .note{{border-left:5px solid var(--b);background:var(--wash);padding:.5rem .8rem;margin:.6rem 0}}
@@ -37,7 +37,8 @@ gap:0 1.5rem;grid-template-columns:repeat(auto-fit,minmax(17rem,1fr))}}
 details{{border-top:1px solid var(--line);padding:.4rem 0}}summary{{cursor:pointer}}.wide{{overflow-x:auto}}
 details table{{border-collapse:collapse;font-size:.8rem}}details td,details th{{padding:.2rem .5rem;border-bottom:1px solid var(--line);
 text-align:left}}small{{color:var(--faint)}}pre{{overflow-x:auto;font-size:.8rem}}li{{overflow-wrap:anywhere}}
-@media(max-width:34rem){{body{{padding:.75rem .8rem 2rem}}figure .large{{display:none}}figure .small{{display:block}}
+@container(max-width:42rem){{figure .large{{display:none}}figure .small{{display:block;max-width:30rem}}}}
+@media(max-width:34rem){{body{{padding:.75rem .8rem 2rem}}
 .t thead{{display:none}}.t,.t tbody,.t tr,.t td,.t th{{display:block;border:0}}.t tr{{border-bottom:1px solid var(--line);padding:.4rem 0}}
 .t td,.t th,.t .w{{padding:.1rem 0;font-size:.9rem;max-width:none}}.t [title]::before{{content:attr(title) ": ";color:var(--faint);font-weight:400}}}}
 @media print{{:root{{--paper:#fff;--ink:#000}}body{{max-width:none}}figure,tr{{break-inside:avoid}}}}

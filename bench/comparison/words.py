@@ -60,7 +60,9 @@ class Figure:
         if self.sure:
             return self.show(self.one.value)
         if 0 < self.one.high <= WIDE * self.one.low:
-            return f"{self.show(self.one.low)} to {self.show(self.one.high)}"
+            low, high = self.show(self.one.low), self.show(self.one.high)
+            unit = high[high.index(" ") :] if self.unit else ""
+            return f"{low.removesuffix(unit)} to {high}" if unit else f"{low} to {high}"
         return f"under {self.show(self.one.high)}" if self.one.high < 0.9 * self.most else CANNOT
 
 
