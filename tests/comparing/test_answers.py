@@ -32,8 +32,9 @@ class Words(unittest.TestCase):
 
     def test_an_interval_decides_what_is_shown(self) -> None:
         for low, high, rounds, text in (
-            (100, 125, 3, "110 µs"), (100, 126, 3, "100 µs to 130 µs"), (100, 300, 3, "100 µs to 300 µs"),
+            (100, 125, 3, "110 µs"), (100, 126, 3, "100 to 130 µs"), (100, 300, 3, "100 to 300 µs"),
             (100, 301, 3, "cannot tell"), (0, 301, 3, "cannot tell"), (100, 101, 2, "perhaps 110 µs"),
+            (6000, 12000, 3, "6,000 µs to 12 ms"),
         ):  # fmt: skip
             self.assertEqual(Figure(Estimate(110.0, low, high, rounds), "µs").text, text)
         self.assertEqual(Figure(Estimate(0.0004, 0, 1, 2), most=2).text, "perhaps under 0.02")
