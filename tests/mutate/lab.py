@@ -8,6 +8,7 @@ its own before others; of a suite only the rows of these stages are run.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
@@ -36,13 +37,14 @@ def stages(file: str, top: Path = COPY) -> list[str]:
 
 
 def copy() -> None:
-    """Brings the copy up to date. What has not changed is not built again, and what is no longer in the tree is removed."""
-    COPY.mkdir(parents=True, exist_ok=True)
+    """Brings the copy up to date; makes it anew if files are gone from the tree, as an archive would keep them."""
     tracked = output("git", "ls-files").splitlines()
+    listed = COPY / "build/copied"
+    if listed.exists() and not {*listed.read_text().splitlines()} <= {*tracked}:
+        shutil.rmtree(COPY)
+    listed.parent.mkdir(parents=True, exist_ok=True)
+    listed.write_text("\n".join(tracked))
     output("cp", "--parents", "-u", "-t", str(COPY), *tracked)
-    for path in {*COPY.rglob("*.[ch]")} - {COPY / name for name in tracked}:
-        if COPY / "build" not in path.parents:
-            path.unlink()
 
 
 def make_copy() -> None:
