@@ -110,6 +110,9 @@ static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, 
 	if (!param->rnr_retry_count)
 		fake_complain("%s: no retries where there is no receive", call);
 	check_depths(id, param, call);
+	if (param->private_data_len && !param->private_data)
+		fake_complain("%s: no private data, and their length is %u", call,
+			      param->private_data_len);
 	if (param->private_data_len <= max_data)
 		return 0;
 	fake_complain("%s: %u bytes of private data", call, param->private_data_len);
