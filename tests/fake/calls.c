@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "tests/fake/faults.h"
@@ -209,7 +208,7 @@ int fake_end(int error)
 	return error;
 }
 
-static void finish(void)
+bool fake_stop(void)
 {
 	fake_stop_wire();
 	fake_lock();
@@ -218,10 +217,7 @@ static void finish(void)
 	fake_judge_async();
 	fake_unlock();
 	fake_over = true;
-	if (fake_report->complaints) {
-		fflush(NULL);
-		_exit(FAKE_EXIT_LEDGER);
-	}
+	return !fake_report->complaints;
 }
 
 void fake_start(const struct fake_config *config, struct fake_report *report)
@@ -230,9 +226,9 @@ void fake_start(const struct fake_config *config, struct fake_report *report)
 	fake_report = report;
 	report->one_file = config->one_file;
 	random_state = config->seed;
+	fake_forget_poller();
 	if (config->delivery == FAKE_BY_THREAD)
 		fake_start_wire();
 	fake_open_async();
 	fake_open_ledger();
-	atexit(finish);
 }

@@ -281,4 +281,7 @@ size_t fake_typed(uint64_t lines, char *text, size_t size);
 /* Starts the fake in this process; `config` and `report` still belong to the runner. */
 void fake_start(const struct fake_config *config, struct fake_report *report);
 
+/* To be called when the program has ended, once. Returns false if the ledger has complaints. */
+bool fake_stop(void);
+
 #endif

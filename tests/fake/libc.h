@@ -25,6 +25,9 @@ extern _Atomic bool fake_over;    /* the program has ended: later calls are not 
  */
 int fake_counted(const char *call);
 
+/* Whether the program has freed all that it has allocated; if that was too much to tell, false. */
+bool fake_all_freed(void);
+
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);

@@ -95,8 +95,14 @@ static int open_typed(const struct fake_config *config)
  */
 static void leave(int status, void *unused)
 {
+	bool tidy = fake_stop();
+
 	(void)unused;
 	fflush(NULL);
+	if (!tidy)
+		_exit(FAKE_EXIT_LEDGER);
+	if (!__lsan_do_leak_check)
+		return;
 	__lsan_do_leak_check();
 	_exit(status);
 }
@@ -115,7 +121,7 @@ static void be_the_program(const struct fake_config *config, struct fake_report 
 		_exit(2);
 	if (config->talks && dup2(open_typed(config), STDIN_FILENO) < 0)
 		_exit(2);
-	if (__lsan_do_leak_check && on_exit(leave, NULL))
+	if (on_exit(leave, NULL))
 		_exit(2);
 	fake_start(config, report);
 	exit(program_main(count(arguments), arguments));

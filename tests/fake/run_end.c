@@ -101,17 +101,18 @@ static int64_t cpu_ms(pid_t pid)
 	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-bool run_await_end(pid_t pid, int limit_ms, int *status)
+/*
+ * Waits until the descriptor is ready. Returns false if the process has slept or run for as long as the
+ * limit before.
+ */
+static bool await(pid_t pid, int process, int fd, int limit_ms)
 {
-	struct pollfd process = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-	int64_t used_ms = 0, cpu = 0, before;
+	struct pollfd awaited = { .fd = fd, .events = POLLIN };
+	int64_t used_ms = 0, cpu = cpu_ms(pid), before;
 	int ready = 0;
-	bool late;
 
-	if (process.fd < 0)
-		fail("pidfd_open");
 	while (used_ms < limit_ms && ready <= 0) {
-		ready = poll(&process, 1, TICK_MS);
+		ready = poll(&awaited, 1, TICK_MS);
 		if (ready < 0 && errno != EINTR)
 			fail("poll");
 		if (ready)
@@ -119,16 +120,41 @@ bool run_await_end(pid_t pid, int limit_ms, int *status)
 		before = cpu;
 		cpu = cpu_ms(pid);
 		/* A tick counts as one, however long it took by the clock. */
-		if (all_sleep(process.fd) || cpu - before > TICK_MS)
+		if (all_sleep(process) || cpu - before > TICK_MS)
 			used_ms += TICK_MS;
 		else
 			used_ms += cpu - before;
 	}
-	late = ready <= 0;
+	return ready > 0;
+}
+
+static int open_process(pid_t pid)
+{
+	int process = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (process < 0)
+		fail("pidfd_open");
+	return process;
+}
+
+bool run_await_end(pid_t pid, int limit_ms, int *status)
+{
+	int process = open_process(pid);
+	bool late = !await(pid, process, process, limit_ms);
+
 	if (late)
 		kill(pid, SIGKILL);
 	if (waitpid(pid, status, 0) != pid)
 		fail("waitpid");
-	close(process.fd);
+	close(process);
 	return late;
+}
+
+bool run_await_answer(pid_t pid, int fd, int limit_ms)
+{
+	int process = open_process(pid);
+	bool ready = await(pid, process, fd, limit_ms);
+
+	close(process);
+	return ready;
 }

@@ -106,6 +106,7 @@ bool fake_skips_waits(void); /* waits are skipped: the clock is advanced instead
  * some programs never rest.
  */
 bool fake_wait_for_thread(void);
+void fake_forget_poller(void); /* of this thread: that was in an earlier run */
 /* With the lock held, before the clock is advanced for a thread that has polled in vain. */
 void fake_note_poll_in_vain(void);
 /* With the lock held: gives it up for a millisecond of real time. */

@@ -31,6 +31,11 @@ struct poller {
 static struct poller *pollers; /* guarded by the fake's lock; never freed */
 static _Thread_local struct poller *own;
 
+void fake_forget_poller(void)
+{
+	own = NULL;
+}
+
 /* Its name as /proc knows it, which is not that of gettid(2) in another pid namespace. */
 static void read_name(char *name, size_t size)
 {
