@@ -167,6 +167,7 @@ static void run_line(const struct test *test, const struct line *line)
 {
 	static struct run run;
 	struct fake_config config = line->config;
+	const char *why;
 	char storage[LINE_WORDS][32], *arguments[LINE_WORDS + 2] = { "program" };
 	int i, n = 1;
 
@@ -185,10 +186,13 @@ static void run_line(const struct test *test, const struct line *line)
 		snprintf(storage[i], sizeof(storage[i]), "%s", line->words[i]);
 		arguments[n++] = storage[i];
 	}
-	run_program(&run, &config, arguments);
-	if (test->one_file && !(line->said && strstr(line->said, "listening on ")))
-		test_drop_greeting(&run);
-	test_result(test, line->what, judge(&run, line));
+	do {
+		run_program(&run, &config, arguments);
+		if (test->one_file && !(line->said && strstr(line->said, "listening on ")))
+			test_drop_greeting(&run);
+		why = judge(&run, line);
+	} while (why && run_once_more(&run));
+	test_result(test, line->what, why);
 }
 
 void run_lines(const struct test *test, const struct line *lines, size_t n)

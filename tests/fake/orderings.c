@@ -48,8 +48,10 @@ static const char *run_once(const struct test *test, const struct fake_config *c
 	static char text[2 * RUN_TEXT + 64];
 	const char *why;
 
-	test_run(test, config, &run);
-	why = run_judge(&run);
+	do {
+		test_run(test, config, &run);
+		why = run_judge(&run);
+	} while (why && run_once_more(&run));
 	add_up(run.report);
 	if (why)
 		snprintf(text, sizeof(text), "seed %u%s: %s", config->seed,

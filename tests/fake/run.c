@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "tests/fake/batch.h"
 #include "tests/fake/run.h"
 #include "tests/fake/run_end.h"
 
@@ -143,21 +144,19 @@ static void warm_up(void)
 	}
 }
 
-static void prepare(struct run *run, int *files)
+/* Files for the program's output, and memory for what the fake reports: the same ones for all runs. */
+static int files[2];
+static struct batch *shared;
+
+static void set_up(void)
 {
-	static struct fake_report *report;
 	int i;
 
-	if (!report)
-		warm_up();
-	if (!report)
-		report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (report == MAP_FAILED)
+	warm_up();
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
 		die("mmap");
-	memset(report, 0, sizeof(*report));
-	memset(run, 0, sizeof(*run));
-	run->report = report;
 	for (i = 0; i < 2; i++) {
 		files[i] = memfd_create("output", MFD_CLOEXEC);
 		if (files[i] < 0)
@@ -165,26 +164,64 @@ static void prepare(struct run *run, int *files)
 	}
 }
 
-void run_program(struct run *run, const struct fake_config *config, char **arguments)
+static void prepare(struct run *run)
+{
+	int i;
+
+	if (!shared)
+		set_up();
+	memset(&shared->report, 0, sizeof(shared->report));
+	memset(run, 0, sizeof(*run));
+	run->report = &shared->report;
+	for (i = 0; i < 2; i++) {
+		if (ftruncate(files[i], 0) || lseek(files[i], 0, SEEK_SET))
+			die("ftruncate");
+	}
+	run->real_ns = our_now_ns();
+}
+
+static void finish(struct run *run)
 {
 	ssize_t length;
-	int files[2];
+
+	run->real_ns = our_now_ns() - run->real_ns;
+	length = pread(files[0], run->output, RUN_TEXT - 1, 0);
+	if (length < 0 || pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
+		die("pread");
+	run->output_length = (size_t)length;
+}
+
+static void run_alone(struct run *run, const struct fake_config *config, char **arguments)
+{
 	pid_t pid;
 
-	prepare(run, files);
+	prepare(run);
 	fflush(NULL);
-	run->real_ns = our_now_ns();
 	pid = fork();
 	if (pid < 0)
 		die("fork");
 	if (!pid)
 		be_the_program(config, run->report, files, arguments);
 	run->hung = run_await_end(pid, limit_for(config->count), &run->status);
-	run->real_ns = our_now_ns() - run->real_ns;
-	length = pread(files[0], run->output, RUN_TEXT - 1, 0);
-	if (length < 0 || pread(files[1], run->errors, RUN_TEXT - 1, 0) < 0)
-		die("pread");
-	run->output_length = (size_t)length;
-	close(files[0]);
-	close(files[1]);
+	finish(run);
+}
+
+static bool alone; /* the next run has a process of its own */
+
+void run_program(struct run *run, const struct fake_config *config, char **arguments)
+{
+	prepare(run);
+	run->in_batch = !alone && batch_run(shared, config, arguments, files,
+					    limit_for(config->count), &run->status);
+	alone = false;
+	if (run->in_batch)
+		finish(run);
+	else
+		run_alone(run, config, arguments);
+}
+
+bool run_once_more(const struct run *run)
+{
+	alone = run->in_batch;
+	return alone;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: one run of the program under test. Contract: the program runs in a
+ * Place: the fake's tests: one run of the program under test. Contract: the program runs as in a
  * process of its own, with the fake in place of the RDMA libraries, and ends in bounded time.
  * Everything that it did and printed is judged.
  */
@@ -14,6 +14,7 @@
 struct run {
 	struct fake_report *report; /* as the fake wrote it */
 	bool hung;
+	bool in_batch;         /* not in a process of its own: batch.h */
 	int status;            /* from waitpid(2) */
 	uint64_t real_ns;      /* that it took, besides what its clock was advanced by */
 	char output[RUN_TEXT]; /* its stdout */
@@ -32,6 +33,12 @@ int program_main(int argc, char **argv);
 
 /* Runs the program. `run` is valid until the next call. */
 void run_program(struct run *run, const struct fake_config *config, char **arguments);
+
+/*
+ * To be asked after a run that is not as it should be. True: it was in a batch, so it does not count. The
+ * same run must be made once more: run_program then gives it a process of its own.
+ */
+bool run_once_more(const struct run *run);
 
 /*
  * Returns NULL if the run is as it should be, whether or not a call was made to fail in it;

@@ -14,8 +14,10 @@ static bool stop_at(const struct test *test, const struct fake_config *config, u
 {
 	static struct run run;
 
-	test_run(test, config, &run);
-	*why = run_judge(&run);
+	do {
+		test_run(test, config, &run);
+		*why = run_judge(&run);
+	} while (*why && run_once_more(&run));
 	*stops += run.report->stopped;
 	return run.report->calls >= config->stop_call;
 }

@@ -37,8 +37,10 @@ static void stray_everywhere(const struct test *test, const char *what, struct f
 
 	do {
 		config.stray_call++;
-		test_run(test, &config, &run);
-		why = config.stray_unreachable ? judge_unreachable(&run) : run_judge(&run);
+		do {
+			test_run(test, &config, &run);
+			why = config.stray_unreachable ? judge_unreachable(&run) : run_judge(&run);
+		} while (why && run_once_more(&run));
 		strays += run.report->strayed;
 		if (why && !failures++)
 			snprintf(text, sizeof(text), "at call %u, %s: %.500s; it said: %.200s",

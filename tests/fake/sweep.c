@@ -121,8 +121,10 @@ static bool sweep_point(struct sweep *sweep, unsigned int *choices)
 	char what[256];
 	const char *why;
 
-	test_run(sweep->test, &sweep->config, &run);
-	why = run_judge(&run);
+	do {
+		test_run(sweep->test, &sweep->config, &run);
+		why = run_judge(&run);
+	} while (why && run_once_more(&run));
 	/*
 	 * With threads the n-th call is not the same in each run: all ways of all these calls are
 	 * tried.
