@@ -74,7 +74,7 @@ int __wrap_socket(int family, int type, int protocol)
 		return -1;
 	fd = __real_eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
 	if (fd >= 0) {
-		types[fd] = type & SOCK_STREAM;
+		types[fd] = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
 		one_family[fd] = reuses[fd] = refused[fd] = false;
 	}
 	return fd;
