@@ -4,6 +4,7 @@
  * failed completions.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/transfer_completion.h"
@@ -108,6 +109,43 @@ START_TEST(length_is_compared)
 }
 END_TEST
 
+/* Which options a program has is not the library's to say: after its text the program names the remedy. */
+static const struct {
+	const char *call;
+	int error;
+	const char *text, *remedy;
+} remedies[] = {
+	{ "rdma_bind_addr", EADDRINUSE, "choose another port", " with -p" },
+	{ "rdma_connect", EADDRINUSE, "no port is left", "" },
+	{ "rdma_bind_addr", EACCES, "the port is for root", "" },
+	{ "rdma_connect", ECONNREFUSED, "nobody listens",
+	  ", or let the client wait for it with -w" },
+	{ "rdma_connect", ETIMEDOUT, "no answer", "" },
+	{ "rdma_accept", ECONNREFUSED, "refused", "" },
+	{ "rdma_connect", ECONNREFUSED, "", "" },
+	{ "rdma_create_id", ENODEV, "no device?", " " OUR_NO_HARDWARE_ADVICE },
+	{ "rdma_create_event_channel", ENODEV, "no device?", " " OUR_NO_HARDWARE_ADVICE },
+	{ "rdma_create_id", EMFILE, "no descriptor is left", "" },
+	{ "ibv_alloc_pd", ENODEV, "no device?", "" },
+};
+
+START_TEST(a_remedy_belongs_to_its_error)
+{
+	const struct our_error error = { .call = remedies[_i].call,
+					 .error = remedies[_i].error,
+					 .text = remedies[_i].text };
+	char wanted[128];
+
+	our_set_program_name("p");
+	snprintf(wanted, sizeof(wanted), "p: %s: %s (%d)%s%s%s\n", error.call,
+		 strerror(error.error), error.error, *error.text ? ": " : "", error.text,
+		 remedies[_i].remedy);
+	capture_start();
+	our_print_error(NULL, &error);
+	ck_assert_str_eq(captured_stderr(), wanted);
+}
+END_TEST
+
 Suite *report_suite(void)
 {
 	Suite *suite = suite_create("report");
@@ -120,6 +158,7 @@ Suite *report_suite(void)
 	tcase_add_loop_test(tcase, any_other_status_is_an_error, IBV_WC_LOC_LEN_ERR,
 			    IBV_WC_GENERAL_ERR + 1);
 	tcase_add_test(tcase, length_is_compared);
+	tcase_add_loop_test(tcase, a_remedy_belongs_to_its_error, 0, UNIT_LENGTH(remedies));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
