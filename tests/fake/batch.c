@@ -33,7 +33,7 @@
 extern char __executable_start[], __data_start[], _end[];
 
 /* With gcov, the counters of all runs are among the static variables: NULL without it. */
-void __gcov_dump(void) __attribute__((weak));
+void __gcov_init(void) __attribute__((weak));
 
 /* What a process has besides its static variables. It is on the stack. */
 struct own {
@@ -230,7 +230,7 @@ bool batch_run(struct batch *batch, const struct fake_config *config, char **arg
 {
 	static struct worker worker;
 
-	if (__gcov_dump || !fits(config) || !copy_words(batch, arguments))
+	if (__gcov_init || !fits(config) || !copy_words(batch, arguments))
 		return false;
 	batch->config = *config;
 	if (worker.pid && worker.runs == MOST_RUNS)
