@@ -58,6 +58,29 @@ bug-check: ## DIR=mine: check whether the fault is repaired
 bugs: ## list all bugs with their solutions and a seed for each, for instructors
 	@python3 -B -m course.bug list
 
+# A student's own library, and ours, which shows that its tests can be passed. Not only once: FILE may be another file.
+MINE = $(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(LDFLAGS)
+MINE_LIBS = -Wl,--wrap=ibv_get_cq_event -pthread -lrdmacm -libverbs
+
+mine-check: ## FILE=mine.c: test your own library in the lab (course/mine; SEED=1: other counts; PART=1 to 6)
+	$(if $(FILE),,$(error Say which file: FILE=mine.c))
+	@tools/packages --install tools/packages-build.txt lab/packages.txt
+	@mkdir -p $(BUILD)/mine
+	$(Q)$(MINE) course/mine/check.c "$(FILE)" $(MINE_LIBS) -o $(BUILD)/mine/check
+	@lab/run -q -- sh -c 'status=0; for address in $$LAB_ROCE_ADDR $$LAB_IWARP_ADDR; do echo "# $$address"; \
+		$(BUILD)/mine/check $$address $(or $(SEED),1) $(PART) || status=1; done; exit $$status'
+
+mine-store: ## FILE=mine.c: run the key-value store on your own library, then on ours (COUNT=1000: of gets and puts)
+	$(if $(FILE),,$(error Say which file: FILE=mine.c))
+	@tools/packages --install tools/packages-build.txt lab/packages.txt
+	@mkdir -p $(BUILD)/mine
+	$(Q)$(MINE) course/mine/store.c "$(FILE)" -pthread -lrdmacm -libverbs -o $(BUILD)/mine/store
+	$(Q)$(MINE) course/mine/store.c tests/mine/solution.c -pthread -lrdmacm -libverbs -o $(BUILD)/mine/store-ours
+	@lab/run -q -- bash -c 'for address in $$LAB_ROCE_ADDR $$LAB_IWARP_ADDR; do for store in store store-ours; do \
+		echo "# $$address, $$store"; $(BUILD)/mine/$$store serve $$address & \
+		until rdma resource show cm_id | grep -q LISTEN || ! kill -0 $$!; do sleep .1; done; \
+		$(BUILD)/mine/$$store use $$address $(or $(COUNT),1000) || kill $$!; wait $$!; done; done'
+
 SLIDES = $(patsubst course/slides/%.md,$(BUILD)/slides/%.html,$(wildcard course/slides/[0-9]*.md))
 # Of an old pandoc and of a new one: figures in the file itself.
 WHOLE = $(if $(shell pandoc --help 2>&1 | grep embed-resources),--embed-resources --standalone,--self-contained)
@@ -72,4 +95,4 @@ slides: ## make the slides of the lectures: build/slides/*.html, to be shown, or
 	@tools/packages --install tools/packages-docs.txt
 	@$(MAKE) --no-print-directory $(SLIDES)
 
-.PHONY: slides course-build exercise grade fakes grade-all bug bug-hint bug-check bugs
+.PHONY: mine-check mine-store slides course-build exercise grade fakes grade-all bug bug-hint bug-check bugs
