@@ -66,6 +66,7 @@ SUITES = {
     "devices": Suite(GUEST, "tests/devices", 3600, by_default=False),
     "symptoms": Suite(GUEST, "tests/symptoms", 3600, by_default=False),
     "quoted": Suite(HERE, "tests/quoted", 3600, by_default=False),
+    "mine": Suite(HERE, "tests/mine/run", 3600, by_default=False),
     "fabric": Suite(GUEST, "tests/fabric", 3600, by_default=False),
     "strangers": Suite(DEVICE, "tests/strangers", 3600),
     # Last of those that share a guest: at its end it removes the devices, and makes them again.
