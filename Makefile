@@ -138,6 +138,13 @@ $(NINE_PROGRAMS): $(NINE_ITSELF)
 	@mkdir -p $(@D)
 	@ln -f $(BUILD)/nine/$(@F) $@
 
+# Every way to wait, in one program.
+WAYS = $(BUILD)/ways/client $(BUILD)/ways/server
+$(WAYS): $(BUILD)/ways/%: $(patsubst %.c,$(BUILD)/%.o,$(wildcard ways/*.c)) $(BUILD)/program/%_main.o $(ROOM_LIBS)
+$(WAYS): STAGE_IS = $(call stage_is,ways)
+
+ways: $(WAYS) ## build every way to wait, as one program: build/ways/{client,server}
+
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
 BARE_EVENTS = $(BUILD)/ping-rc-0-events/client $(BUILD)/ping-rc-0-events/server
 $(foreach role,client server,$(eval $(BUILD)/ping-rc-0-events/$(role): \
@@ -154,11 +161,11 @@ $(BENCH): $(BUILD)/bench/%: bench/%.c $(BUILD)/libmeasure.a $(BUILD)/libprogram.
 	$(SAY) CC $<
 	$(Q)$(COMPILE) $(LDFLAGS) $< $(BUILD)/libmeasure.a $(BUILD)/libprogram.a $(BUILD)/libcommon.a $(LIBS) -o $@
 
-bench-build: all nine bare-events $(BENCH)
+bench-build: all nine ways bare-events $(BENCH)
 
 nine: $(NINE_PROGRAMS) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
 
-$(PROGRAMS) $(NINE_ITSELF) $(BARE_EVENTS):
+$(PROGRAMS) $(NINE_ITSELF) $(WAYS) $(BARE_EVENTS):
 	@mkdir -p $(@D) $(BUILD)/maps/$(@D)
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STAGE_IS) -Wl,-Map=$(BUILD)/maps/$@ $(filter %.o,$^) $(ROOM_LIBS) $(LIBS) -o $@
@@ -305,7 +312,7 @@ help: ## print this list
 	@echo "  RDMA_ADDR=address uses the RDMA device of this machine that has the address; LAB=1 uses the VM all the same."
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 
-.PHONY: all verbs-trace nine bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+.PHONY: all verbs-trace nine ways bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
 	show delta deltas picture capture fill docs print-rooms print-stages print-others \
 	print-before print-aside print-parts clean help
 

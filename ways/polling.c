@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Polls, and lets others use the CPU each time that the CQ is empty: with sched_yield(2), which returns
+ * at once if nobody wants it; or with a nap, which costs a timer, and the rest of the nap when a
+ * completion comes.
+ */
+#include <sched.h>
+#include <time.h>
+
+#include "ways/ways.h"
+
+#define NAP_NS 50000 /* and as much again, at most: the kernel's timer slack, prctl(2) */
+
+static int create_cq(struct our_control *control)
+{
+	return our_make_cq(control, NULL); /* ibv_create_cq */
+}
+
+static void destroy_cq(struct our_control *control)
+{
+	our_free_cq(control); /* ibv_destroy_cq */
+}
+
+/* When there is nothing to wait for any more, polls the CQ once more before it says so. */
+static int poll_with(struct our_control *control, void (*pause_once)(void))
+{
+	int polled, ret = 0;
+
+	for (;;) {
+		polled = our_poll_cq(control); /* ibv_poll_cq */
+		if (polled)
+			return polled > 0 ? 0 : -polled;
+		if (ret)
+			return ret;
+		pause_once();
+		ret = our_keep_waiting(control);
+	}
+}
+
+static void yield(void)
+{
+	sched_yield();
+}
+
+static void nap(void)
+{
+	const struct timespec time = { .tv_nsec = NAP_NS };
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL); /* a signal may end it: looked at next */
+}
+
+static int await_yielding(struct our_control *control)
+{
+	return poll_with(control, yield);
+}
+
+static int await_napping(struct our_control *control)
+{
+	return poll_with(control, nap);
+}
+
+const struct our_completion_ops our_polling_yields = {
+	.name = "polling, with sched_yield",
+	.create_cq = create_cq,
+	.destroy_cq = destroy_cq,
+	.await = await_yielding,
+};
+
+const struct our_completion_ops our_polling_naps = {
+	.name = "polling, with naps",
+	.create_cq = create_cq,
+	.destroy_cq = destroy_cq,
+	.await = await_napping,
+};
