@@ -17,6 +17,7 @@ from .conclusions import POLLING, SLEEPING
 from .plan import IDLE, Point, size_name
 from .statistics import cpu_us, estimate, kept, net_cpus, plain, ratio, series, verdict
 from .store import Results
+from .ways import EVERY_WAY
 from .words import FEW, Figure, best, time, two
 
 
@@ -160,6 +161,30 @@ class Screens:
         joined = ", but " if (cost, slow) == ("less", "more") else ", and "
         return f"With {many.clients} clients {joined.join(clauses)}."
 
+    def every_way(self, ways: list[str]) -> Answer:
+        """All ways to wait on one connection; which are the best is told if they are not all."""
+        loads = sorted({point.load for point in self.points if point.way in ways and point.load and point.clients == 1})
+        wanted: list[Column] = []
+        for load in [*loads, 0]:
+
+            def at_load(way: str, load: int = load) -> Point:
+                return Point(way, load)
+
+            where = f"at {load:,}/s" if load else "flat out"
+            wanted.append(Column(f"CPU a message {where}", at_load, self.cost))
+            wanted.append(Column(f"round trip {where}", at_load, self.trip))
+        answer = Answer("Every way to wait, one connection, 64-byte messages", "", self.notes())
+        fill(answer, wanted, {way: way.removeprefix("ways ") for way in ways})
+        clauses = []
+        for n, does in ((answer.columns.index(one), does) for one, does in (
+            ("CPU a message at 1,000/s", "costs the least CPU at 1,000 messages a second"), ("round trip flat out", "answers fastest flat out"),
+        ) if one in answer.columns):  # fmt: skip
+            flags = [row[n] for row in marks(answer)]
+            if any(flags) and not all(flags):
+                clauses.append(f"{' or '.join(name for (name, _), flag in zip(answer.rows, flags) if flag)} {does}")
+        answer.title = f"{'; '.join(clauses)}." if clauses else "This run cannot tell which way of waiting is the best."
+        return answer
+
     def others(self) -> Answer:
         """Programs that are no ladder of loads: which has the shortest round trip, or moves the most."""
         streams = any("mb_per_second" in one.figures and one.figures.get("p50_us") is None for one in self.results.samples)
@@ -202,6 +227,9 @@ class Screens:
             found.append(self.waits())
         if shared:
             found.append(self.together(shared))
+        every = [f"ways {name}" for name in EVERY_WAY if any(point.way == f"ways {name}" for point in self.points)]
+        if every:
+            found.append(self.every_way(every))
         crowds = dict.fromkeys(point.way for point in sorted(self.points) if point.clients > 1 and not point.load)
         found += [self.crowd(way) for way in crowds]
         return found or [self.others()]

@@ -145,6 +145,7 @@ NINE = [
     for completions in NINE_WAITS
 ]
 TCP = "build/bench/tcp_ping"
+EVERY_WAY = {"poll": POLLS, "yield": POLLS, "nap": BOTH, "spin": BOTH, "channel": SLEEPS, "event": SLEEPS}  # --completions
 PARTS = {"none": "111", "chaining": "011", "signaling": "101", "credits": "110", "all": "000"}
 
 
@@ -167,6 +168,7 @@ WAYS = {
         stage("ping-srq-4", SLEEPS),
         *(Way(f"ping-sr-5 spin {us}", BOTH, "ping-sr-5", "ours", ("--spin", us)) for us in ("20", "100", "500")),
         *NINE,
+        *(Way(f"ways {name}", waits, "build/ways", "ours", ("--completions", name)) for name, waits in EVERY_WAY.items()),
         *(stage(f"ping-rdma-{n}", ONE_SIDED) for n in "123"),
         stage("ping-rc-0", POLLS, roce_only=True),
         Way("ping-rc-0-events", SLEEPS, "build/ping-rc-0-events", roce_only=True),
