@@ -12,7 +12,7 @@ test_objects = $(patsubst tests/%.c,$(TESTS)/%.o,$(wildcard $(1)))
 TEST_SUPPORT = $(filter-out %/gate.o %/gids.o,$(call test_objects,tests/support/*.c))
 TEST_PROGRAMS = $(TESTS)/unit-tests $(TESTS)/stage-tests $(TESTS)/two-hosts-tests
 
-tests-build: $(TEST_PROGRAMS) $(TESTS)/gate.so $(TESTS)/gids.so ## build the test programs
+tests-build: $(TEST_PROGRAMS) $(WAYS) $(TESTS)/gate.so $(TESTS)/gids.so ## build the test programs
 
 $(TEST_SUPPORT) $(call test_objects,tests/unit/*.c tests/stages/*.c): $(TESTS)/%.o: tests/%.c
 	@mkdir -p $(@D)

@@ -173,6 +173,18 @@ class Others(unittest.TestCase):
             self.assertEqual([answer.title for answer in found], [title])
         self.assertEqual([answers.cell_text(cells[1]) for _, cells in found[0].rows], ["1.5", "1.5", "carry 4,500/s", "carry 4,500/s"])
 
+    def test_every_way_is_a_row_and_the_best_are_named(self) -> None:
+        made = Results(environment={"cpus": 2})
+        for number in (1, 2, 3):
+            for way, cpus, p50 in (("poll", 2.0, 30.0), ("spin", 0.9, 30.0), ("channel", 0.5, 300.0), ("event", 0.5, 250.0)):
+                for load in (1000, 0):
+                    figures = {"rate": float(load or 3000), "machine_cpus": cpus, "p50_us": p50}
+                    made.samples.append(Sample("RoCE", Point(f"ways {way}", load), number, figures))
+        answer = answers.answers(made, "RoCE")[0]
+        self.assertEqual(answer.title, "channel or event costs the least CPU at 1,000 messages a second; poll or spin answers fastest flat out.")
+        self.assertEqual([name for name, _ in answer.rows], ["poll", "spin", "channel", "event"])
+        self.assertEqual([answers.cell_text(cell) for cell in answer.rows[1][1]], ["900 µs", "30 µs", "300 µs", "30 µs"])
+
     def test_a_stream_is_shown_by_throughput(self) -> None:
         made = Results()
         for number in (1, 2, 3):
