@@ -3,6 +3,7 @@
  * ping-sr-5: polls for a while (spins), and then sleeps as ping-sr-3 does. How long it spins is
  * the spin budget: see the README.
  */
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "common/clock.h"
@@ -46,8 +47,9 @@ static void destroy_cq(struct our_control *control)
 }
 
 /*
- * While we spin, the CQ is not armed, which saves the device an interrupt and us an event. What the
- * peer sent before it left may be in the CQ, and its event late: then we poll once more.
+ * While we spin, the CQ is not armed, which saves the device an interrupt and us an event; and whoever
+ * wants the CPU gets it, perhaps the peer, or the driver: sched_yield(2) returns at once if nobody
+ * does. What the peer sent before it left may be in the CQ, and its event late: then we poll once more.
  */
 static int await(struct our_control *control)
 {
@@ -65,6 +67,7 @@ static int await(struct our_control *control)
 			return ret;
 		if (++polls % POLLS_A_LOOK)
 			continue;
+		sched_yield();
 		now_ns = our_now_ns();
 		if (now_ns >= control->wait_until_ns)
 			ret = our_keep_waiting(control);
