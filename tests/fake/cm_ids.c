@@ -150,6 +150,9 @@ void fake_end_id(struct fake_id *id, const char *call)
 	if (qp)
 		fake_complain("%s: id %u still has QP %u", call, id->object.number,
 			      qp->object.number);
+	if (id->state == FAKE_REQUESTED && id->peer && !id->peer->left && !id->unmoved &&
+	    !fake_report->one_file) /* which leaves it to the kernel */
+		fake_complain("%s: the client of id %u has had no answer", call, id->object.number);
 	if (id->pub.event)
 		fake_ack(fake_of(struct fake_event, id->pub.event), call);
 	fake_drop_events(id);
@@ -200,6 +203,7 @@ int rdma_migrate_id(struct rdma_cm_id *pub, struct rdma_event_channel *channel)
 
 	if (!fault.error && (!fake_use(&id->object, "rdma_migrate_id") || (id->sync && !channel)))
 		fault.error = EINVAL;
+	id->unmoved = fault.error;
 	if (!fault.error)
 		migrate(id,
 			channel ? fake_of(struct fake_channel, channel) : fake_new_channel(true),

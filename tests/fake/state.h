@@ -174,6 +174,7 @@ struct fake_id {
 	bool device_gone;  /* DEVICE_REMOVAL is in the queue */
 	bool disconnected; /* by the program */
 	bool taken_back;   /* by the peer: REJECTED is in the queue */
+	bool unmoved;      /* rdma_migrate_id has failed: its client hears that from the kernel */
 	bool given_up;     /* a thread has put its QP into its error state: */
 	pthread_t its_thread;
 	unsigned int unacked;
