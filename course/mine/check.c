@@ -17,7 +17,7 @@
 
 #define PORT      "12322"
 #define LIMIT_S   60  /* for each case */
-#define QUIET_MS  300 /* how long a sender without credits is watched */
+#define QUIET_MS  300 /* how long one side is watched, or left alone */
 #define MEMORY    (3 * MINE_LONGEST + 100)
 #define WORKS(x)  must((x) == 0, #x " == 0")
 #define IS(x, to) must((x) == (to), #x " == " #to)
@@ -133,6 +133,7 @@ static void leave(struct side *side)
 
 	for (i = 0; i < buffers; i++)
 		send_number(side, i);
+	tell(side);
 	hear(side);
 }
 
@@ -142,12 +143,14 @@ static void die(struct side *side)
 	raise(SIGKILL);
 }
 
-/* Takes everything, also what was sent just before the end. */
+/* Takes everything, also if it looks only when the peer has left. */
 static void be_left(struct side *side)
 {
 	uint32_t i, length;
 
+	hear(side); /* everything is sent */
 	tell(side);
+	poll(NULL, 0, QUIET_MS); /* time to leave */
 	for (i = 0; i < buffers; i++)
 		recv_number(side, i);
 	IS(mine_recv(side->mine, data, &length), ECONNRESET);
