@@ -214,6 +214,7 @@ bool fake_stop(void)
 	fake_lock();
 	fake_count_done();
 	fake_judge_ledger();
+	fake_judge_memory();
 	fake_judge_async();
 	fake_unlock();
 	fake_over = true;

@@ -48,6 +48,7 @@ bool fake_use(const struct fake_object *object, const char *call);
  * it must continue to exist.
  */
 bool fake_retire(struct fake_object *object, const char *call);
+void fake_judge_memory(void); /* memory.c: the same of memory */
 void fake_open_ledger(void);  /* to be called when the program under test starts, */
 void fake_judge_ledger(void); /* and when it has ended: reports objects that are left */
 
