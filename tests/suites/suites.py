@@ -98,11 +98,11 @@ def shares_a_device(name: str) -> bool:
 
 def groups(names: list[str]) -> list[list[str]]:
     """The suites, in their order. Those in one list take turns in one guest, as each boot takes seconds; of all rows each
-    has a guest of its own."""
+    has guests of its own."""
     found: list[list[str]] = []
     shared: list[str] = []
     for name in names:
-        if SUITES[name].where != DEVICE or on_host() or os.environ.get("TESTS_ALL") == "1":
+        if SUITES[name].where not in (DEVICE, PYTEST) or on_host() or os.environ.get("TESTS_ALL") == "1":
             found.append([name])
             continue
         if not shared:
@@ -147,14 +147,21 @@ def _start(command: list[str], log: Path, limit_s: int) -> int:
 
 def _settings(suite: Suite, name: str) -> list[str]:
     """The command that gives a test program called `name` its variables. Forgets its last results."""
-    for kind in ("tap", "skipped", "log", "kernel"):
+    for kind in ("tap", "skipped", "log", "kernel", "xml"):
         (LOGS / f"{name}.{kind}").unlink(missing_ok=True)
     tap, skipped = LOGS / f"{name}.tap", LOGS / f"{name}.skipped"
     return ["env", f"CK_TAP_LOG_FILE_NAME={tap}", f"TESTS_SKIPPED={skipped}", *suite.settings]
 
 
+def _pytest(folder: str, name: str) -> list[str]:
+    command = [DEBIANS_PYTHON, "-m", "pytest", folder, f"--junitxml={LOGS / name}.xml"]
+    command += ["-m", ""] if os.environ.get("TESTS_ALL") else []
+    return command + (["-k", os.environ["CK_RUN_CASE"]] if "CK_RUN_CASE" in os.environ else [])
+
+
 def _command(name: str) -> list[str]:
-    return [*_settings(SUITES[name], name), *SUITES[name].program.split()]
+    suite = SUITES[name]
+    return [*_settings(suite, name), *(_pytest(suite.program, name) if suite.where == PYTEST else suite.program.split())]
 
 
 def _watched(name: str) -> list[str]:
@@ -167,6 +174,8 @@ def _in_lab(suite: Suite, limit_s: int) -> list[str]:
 
 
 def _judge(name: str, status: int, log: Path) -> Verdict:
+    if name in SUITES and SUITES[name].where == PYTEST:
+        return of_junit(name, status, _read(LOGS / f"{name}.xml"), _read(log))
     tap, skipped = _read(LOGS / f"{name}.tap"), _read(LOGS / f"{name}.skipped")
     return of_tap(name, status, tap, skipped, _read(log))
 
@@ -194,16 +203,6 @@ def _run_two_hosts(name: str, suite: Suite) -> list[Verdict]:
     return verdicts + [_judge_kernel(n) for n in names]
 
 
-def _run_pytest(name: str, suite: Suite) -> list[Verdict]:
-    """It brings its own guests, and has an eye on their kernels."""
-    junit, log = LOGS / f"{name}.xml", LOGS / f"{name}.log"
-    junit.unlink(missing_ok=True)
-    command = [DEBIANS_PYTHON, "-m", "pytest", suite.program, f"--junitxml={junit}"]
-    command += ["-m", ""] if os.environ.get("TESTS_ALL") else []
-    command += ["-k", os.environ["CK_RUN_CASE"]] if "CK_RUN_CASE" in os.environ else []
-    return [of_junit(name, _start(command, log, suite.limit_s), _read(junit), _read(log))]
-
-
 def _in_turn(names: list[str]) -> Iterator[tuple[list[Verdict], float]]:
     """Runs suites in one guest; if it dies in one of them, those after it in another guest."""
     while names:
@@ -225,8 +224,8 @@ def _in_turn(names: list[str]) -> Iterator[tuple[list[Verdict], float]]:
 
 def run(names: list[str]) -> Iterator[tuple[list[Verdict], float]]:
     """Runs a list of groups(). As each suite ends: a verdict for each program of it, and for each kernel under it; and how
-    many seconds it took."""
-    if SUITES[names[0]].where in (DEVICE, GUEST) and not on_host():
+    many seconds it took. A PYTEST suite by itself brings its own guests."""
+    if (len(names) > 1 or SUITES[names[0]].where in (DEVICE, GUEST)) and not on_host():
         yield from _in_turn(names)
         return
     begun = time.monotonic()
@@ -241,8 +240,6 @@ def _run_one(name: str) -> list[Verdict]:
         return _skip(name, "RDMA_ADDR names one machine; the lab has two: LAB=1")
     if suite.where == GUEST and on_host():
         return _skip(name, "it takes devices away: LAB=1")
-    if suite.where == PYTEST:
-        return _run_pytest(name, suite)
     if suite.where == TWO_HOSTS:
         return _run_two_hosts(name, suite)
     if suite.where == LAB:
