@@ -11,9 +11,10 @@ from typing import Any
 from unittest.mock import patch
 
 from suites import suites
-from suites.suites import DEVICE, HERE, Suite
+from suites.suites import DEVICE, HERE, PYTEST, Suite
 
 TABLE = {"a": Suite(DEVICE, "a", 60), "x": Suite(HERE, "x", 60), "b": Suite(DEVICE, "b", 60), "c": Suite(DEVICE, "c", 60)}
+TABLE["p"] = Suite(PYTEST, "p", 60)
 # A guest in which every suite ends with 0, and which dies in b.
 GUEST = 'while [ $# != 0 ]; do if [ "$1" = ::: ]; then [ "$2" != b ] || exit 9; echo "$2 0"; fi; shift; done'
 
@@ -34,14 +35,17 @@ class Guests(unittest.TestCase):
 
     def test_who_shares_one(self) -> None:
         self.assertEqual(suites.groups(list("axbc")), [["a", "b", "c"], ["x"]])
+        self.assertEqual(suites.groups(list("pxa")), [["p", "a"], ["x"]])
         with patch.dict(os.environ, {"TESTS_ALL": "1"}):
             self.assertEqual(suites.groups(list("axbc")), [["a"], ["x"], ["b"], ["c"]])
+            self.assertEqual(suites.groups(list("pa")), [["p"], ["a"]])
         with patch.dict(os.environ, {"RDMA_ADDR": "192.0.2.1"}):
             self.assertEqual(suites.groups(list("ab")), [["a"], ["b"]])
 
     def test_one_that_dies(self) -> None:
-        said = {verdicts[0].name: verdicts[0].lines[0] for verdicts, _ in suites.run(list("abc"))}
-        self.assertEqual(list(said), list("abc"))
+        said = {verdicts[0].name: verdicts[0].lines[0] for verdicts, _ in suites.run(list("pabc"))}
+        self.assertEqual(list(said), list("pabc"))
+        self.assertIn("exit status 0, though no test failed", said["p"])
         for name, status in (("a", 0), ("b", 9), ("c", 0)):
             self.assertIn(f"ended (exit status {status})", said[name])
 
