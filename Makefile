@@ -69,7 +69,7 @@ ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
 STAGE_SOURCES = $(filter-out %/stage.c beyond/ping-rc-0/stage_events.c,$(wildcard $(FOLDERS:=/*.c)))
 ROOM_LIBS = $(BUILD)/libstages.a $(ROOMS:%=$(BUILD)/lib%.a)
 
-include verbs-trace/verbs-trace.mk common-next/library.mk
+include verbs-trace/verbs-trace.mk examples/examples.mk
 
 all: $(PROGRAMS) $(ONE_FILE) $(DEVICES) $(EXAMPLES) verbs-trace compile_commands.json ## build all programs (the default)
 
@@ -308,7 +308,7 @@ clean: ## remove what was built
 
 help: ## print this list
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
-		printf "  make %-10s %s\n", target[1], $$2 }' Makefile course/course.mk common-next/library.mk
+		printf "  make %-10s %s\n", target[1], $$2 }' Makefile course/course.mk examples/examples.mk
 	@echo "  RDMA_ADDR=address uses the RDMA device of this machine that has the address; LAB=1 uses the VM all the same."
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 

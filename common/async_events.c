@@ -65,14 +65,22 @@ static struct meaning meaning_of(const struct ibv_async_event *event)
 	return (struct meaning){ .name = "event", .cause = ibv_event_type_str(event->event_type) };
 }
 
-/* Whose connection it is about; NULL: no connection. Valid until the event is acked. */
+/*
+ * Whose connection it is about; NULL: no connection of ours. Valid until the event is acked.
+ * librdmacm opens a device once in a process, so a QP may be somebody else's, whose context means
+ * nothing here.
+ */
 static struct our_control *owner_of(const struct ibv_async_event *event, enum element element)
 {
+	const void *context = NULL;
+
 	if (element == OF_QP)
-		return event->element.qp->qp_context;
+		context = event->element.qp->qp_context;
 	if (element == OF_SRQ)
-		return event->element.srq->srq_context;
-	return element == OF_CQ ? event->element.cq->cq_context : NULL;
+		context = event->element.srq->srq_context;
+	if (element == OF_CQ)
+		context = event->element.cq->cq_context;
+	return our_joined(context);
 }
 
 static void describe(const struct ibv_async_event *event, enum element element,
@@ -92,7 +100,8 @@ static void describe(const struct ibv_async_event *event, enum element element,
 }
 
 /* The event is not acked yet: until then its QP or CQ cannot be destroyed, and its owner stays. */
-static void take_async_event(struct our_control *control, const struct ibv_async_event *event)
+static int take_async_event(const struct our_config *config, struct ibv_context *verbs,
+			    const struct ibv_async_event *event)
 {
 	struct meaning meaning = meaning_of(event);
 	struct our_control *owner = owner_of(event, meaning.element);
@@ -101,31 +110,44 @@ static void take_async_event(struct our_control *control, const struct ibv_async
 
 	describe(event, meaning.element, owner, what, sizeof(what));
 	if (meaning.cause && !judged)
-		our_tell_error(control->config, NULL, meaning.end, "%s%s: %s (%s)",
-			       our_device_name(control), what, meaning.cause, meaning.name);
+		our_tell_error(config, NULL, meaning.end, "%s%s: %s (%s)",
+			       ibv_get_device_name(verbs->device), what, meaning.cause,
+			       meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
 		atomic_store(&our_private(owner)->srq_is_low, true);
 	if (meaning.end && owner)
 		atomic_store(&our_private(owner)->async_error, meaning.end);
-	else if (meaning.end)
-		our_end_all_on_device(control->verbs, meaning.end);
+	if (owner || !meaning.end || meaning.element == OF_QP)
+		return 0;
+	our_end_all_on_device(verbs, meaning.end); /* or a queue that they share */
+	return meaning.end;
 }
 
-int our_read_async_events(struct our_control *control)
+int our_read_async_events_of(const struct our_config *config, struct ibv_context *verbs)
 {
 	struct ibv_async_event event;
+	int end, ret = 0;
 
 	/*
 	 * Another thread may read the events first: no thread may block for one that was there a
 	 * moment ago.
 	 */
-	if (fcntl(control->verbs->async_fd, F_SETFL, O_NONBLOCK))
-		return our_tell_error(control->config, "fcntl", errno, NULL);
-	while (!ibv_get_async_event(control->verbs, &event)) {
-		take_async_event(control, &event);
+	if (fcntl(verbs->async_fd, F_SETFL, O_NONBLOCK))
+		return our_tell_error(config, "fcntl", errno, NULL);
+	while (!ibv_get_async_event(verbs, &event)) {
+		end = take_async_event(config, verbs, &event);
+		ret = ret ? ret : end;
 		ibv_ack_async_event(&event);
 	}
 	if (errno != EAGAIN && errno != EINTR)
-		return our_tell_error(control->config, "ibv_get_async_event", errno, NULL);
-	return atomic_load(&our_private(control)->async_error);
+		return our_tell_error(config, "ibv_get_async_event", errno, NULL);
+	return ret;
+}
+
+int our_read_async_events(struct our_control *control)
+{
+	int ret = our_read_async_events_of(control->config, control->verbs);
+	int ended = atomic_load(&our_private(control)->async_error);
+
+	return ended ? ended : ret;
 }

@@ -21,4 +21,10 @@
  */
 int our_read_async_events(struct our_control *control);
 
+/*
+ * The same for a device. Returns 0; an error that ends all its connections; or another errno
+ * value.
+ */
+int our_read_async_events_of(const struct our_config *config, struct ibv_context *verbs);
+
 #endif

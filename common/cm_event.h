@@ -36,9 +36,9 @@ enum our_cm_meaning our_note_cm_event(struct our_control *control);
 
 /*
  * How an event ends a connection: ECONNRESET, the peer has disconnected; ENODEV, the device was
- * removed; EHOSTUNREACH, the peer is no longer reachable; 0: it does not end it. `connected`: whether
- * it is established for this side. Then a rejection ends it, too: the peer has given up before it
- * learned that its offer was accepted. Any thread.
+ * removed; EHOSTUNREACH, the peer is no longer reachable; 0: it does not end it. `connected`:
+ * whether it is established for this side. Then a rejection ends it, too: the peer has given up
+ * before it learned that its offer was accepted. Any thread.
  */
 int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
 

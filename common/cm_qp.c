@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Connection management layer: the queue pair of a cm_id, for the ways to wait that use rdma_cm. See
- * waiting.h and our_make_qp.
+ * Connection management layer: the queue pair of a cm_id, for the ways to wait that use rdma_cm.
+ * See waiting.h and our_make_qp.
  */
 #include <errno.h>
 

@@ -57,6 +57,26 @@ int our_cm_fd(const struct our_control *control)
 	return control->config->waiting.cm->fd ? control->config->waiting.cm->fd(control) : -1;
 }
 
+/* The limit of a wait starts when there is nothing for the first time. */
+static uint64_t limit_of_wait(struct our_control *control)
+{
+	struct our_private *private = our_private(control);
+
+	if (control->wait_until_ns)
+		return control->wait_until_ns;
+	if (!private->until_ns)
+	private->until_ns = our_end_of_wait(control->config->timeout_s);
+	return private->until_ns;
+}
+
+uint64_t our_wake_up_ns(struct our_control *control)
+{
+	uint64_t due_ns = our_private(control)->keepalive.due_ns;
+	uint64_t limit_ns = limit_of_wait(control);
+
+	return due_ns < limit_ns ? due_ns : limit_ns;
+}
+
 int our_keep_waiting(struct our_control *control)
 {
 	const struct our_cm_ops *cm = control->config->waiting.cm;
@@ -69,7 +89,7 @@ int our_keep_waiting(struct our_control *control)
 	if (ret)
 		return ret;
 	now_ns = our_now_ns();
-	if (now_ns > control->wait_until_ns)
+	if (now_ns > limit_of_wait(control))
 		return ETIMEDOUT;
 	return cm->idle ? cm->idle(control, now_ns) : 0;
 }

@@ -7,17 +7,23 @@
 
 #include "common/device.h"
 #include "common/report.h"
+#include "common/shared_device.h"
 #include "common/transfer_completion.h"
 #include "common/waiting.h"
 
 int our_create_cq(struct our_control *control)
 {
-	return control->config->waiting.completions->create_cq(control);
+	if (!our_shares_cq(control))
+		return control->config->waiting.completions->create_cq(control);
+	control->cq = control->device->cq;
+	return 0;
 }
 
 void our_destroy_cq(struct our_control *control)
 {
-	control->config->waiting.completions->destroy_cq(control);
+	if (!our_shares_cq(control))
+		control->config->waiting.completions->destroy_cq(control);
+	control->cq = NULL;
 }
 
 int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
@@ -67,6 +73,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 	int ret;
 
 	if (batch->next == batch->polled) {
+		our_private(control)->until_ns = 0;
 		ret = control->config->waiting.completions->await(control);
 		if (ret)
 			return ret;
@@ -86,14 +93,6 @@ int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
 	}
 	*wc = &batch->wc[batch->next++];
 	return 0;
-}
-
-int our_take_completion(struct our_control *control, struct our_completion *completion)
-{
-	const struct ibv_wc *wc;
-	int ret = our_take_next_wc(control, &wc);
-
-	return ret ? ret : our_take_wc(control, wc, completion);
 }
 
 int our_completions_at_hand(const struct our_control *control)

@@ -99,8 +99,10 @@ int our_migrate_id(struct our_control *agent)
 		return ret;
 	}
 	ret = agent->config->waiting.cm->migrate(agent, cm_id);
-	if (ret)
+	if (ret) {
+		agent->cm_id = NULL; /* destroyed */
 		our_destroy_event_channel(agent);
+	}
 	return ret;
 }
 
@@ -329,7 +331,7 @@ int our_report_no_requests(const struct our_control *listener, const char *call,
 	return our_tell_cm_error(listener, call, error, "nobody can connect any more");
 }
 
-int our_agent_accept(struct our_control *control, const void *private_data, size_t length)
+static int accept_client(struct our_control *control, const void *private_data, size_t length)
 {
 	struct rdma_conn_param param;
 
@@ -342,9 +344,16 @@ int our_agent_accept(struct our_control *control, const void *private_data, size
 	return rdma_accept(control->cm_id, &param) ? errno : 0;
 }
 
+int our_agent_accept(struct our_control *control, const void *private_data, size_t length)
+{
+	int ret = accept_client(control, private_data, length);
+
+	return ret ? our_report_no_client(control, ret) : 0;
+}
+
 int our_agent_connect(struct our_control *control, const void *private_data, size_t length)
 {
-	int ret = our_agent_accept(control, private_data, length);
+	int ret = accept_client(control, private_data, length);
 
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)

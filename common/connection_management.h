@@ -36,54 +36,15 @@ void our_start_cm_call(struct our_control *control);
 void our_stop_watching(struct our_control *control);
 
 /*
- * Waits for the CM event `expected`, copies it into control->cm_event and acks it. `called` is the
- * result of the CM call that causes the event, as an errno value. If CM calls are synchronous, the
- * call has already waited, and only the event has to be examined.
- *
- * On a listener, RDMA_CM_EVENT_CONNECT_REQUEST gives a new id in control->cm_event.cm_id. It
- * belongs to the caller, who gives it to our_migrate_id or destroys it.
- *
- * Returns 0; `called` if that is an error; the errno value that the event carries (ECONNREFUSED for
- * a rejection); EINTR when the program was asked to stop; ETIMEDOUT when --timeout is over;
- * ECONNRESET when the peer disconnected instead. Ignores an event that is a hint (see cm_event.h).
- * Reports nothing: the caller knows what it asked for.
- */
-int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called);
-
-/*
- * Agent: moves its id, which came with a connect request, to an event channel of its own. As long as it
- * shares the listener's channel, the thread that reads this channel gets the events of both.
- *
- * Returns 0; or an errno value, reported, and the id has been destroyed, which refuses the client. See
- * rdma_migrate_id(3).
- */
-int our_migrate_id(struct our_control *agent);
-
-/*
- * Waits until the peer disconnects, when this side has nothing more to send. Returns 0, EINTR when
- * the program was asked to stop, or ETIMEDOUT when `limit_s` seconds are over (0: never), none of
- * them reported; or another errno value, reported.
- */
-int our_await_disconnect(struct our_control *control, uint64_t limit_s);
-
-/*
  * How the connection has ended, as far as the CM can tell without waiting: 0: it has not;
  * ECONNRESET: the peer has disconnected; ENODEV: the device was removed; EHOSTUNREACH: the peer is
- * no longer reachable; or an errno value, reported. Costs a system call if the table does not watch:
- * see waiting.h.
+ * no longer reachable; or an errno value, reported. Costs a system call if the table does not
+ * watch: see waiting.h.
  */
 int our_cm_end(struct our_control *control);
 
 /* Reports why there is no event channel. Returns `error`. */
 int our_report_no_channel(const struct our_control *control, int error);
-
-/*
- * Creates control->cm_id for reliable connections (RDMA_PS_TCP), on control->cm_channel, with
- * `control` as its context. Returns 0 or an errno value, reported. our_destroy_id undoes it: all
- * events of the id must have been acked, and its QP destroyed. See rdma_create_id(3).
- */
-int our_create_id(struct our_control *control);
-void our_destroy_id(struct our_control *control);
 
 /*
  * Copies device and addresses from control->cm_id into `control`, where the parts that do not know
@@ -93,19 +54,6 @@ void our_learn_device(struct our_control *control);
 
 /* Agent: takes over the id of a connect request, with `agent` as its context. */
 void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id);
-
-/*
- * Client: finds the device and the route to `address`; afterwards control->verbs is set. Returns 0
- * or an errno value, reported (EINTR: asked to stop). See rdma_resolve_addr(3),
- * rdma_resolve_route(3).
- */
-int our_client_bind(struct our_control *control, struct sockaddr *address);
-
-/*
- * Listener: binds to `address` and listens, with room for `backlog` requests that are not yet
- * taken. Returns 0 or an errno value, reported. See rdma_bind_addr(3), rdma_listen(3).
- */
-int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog);
 
 /*
  * Listener: listens on a second `address`, with an id that shares the first one's channel, so that
@@ -123,15 +71,6 @@ int our_listener_bind_also(struct our_control *control, struct sockaddr *address
 void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param);
 
 /*
- * Client: connects, sends up to OUR_MOST_TO_CONNECT bytes of private data with the request (NULL, 0:
- * none), and sets the QP's RNR timer. The first receive must be posted already.
- *
- * Returns 0 or an errno value, reported: EMSGSIZE for more private data; ECONNREFUSED when no server
- * listens; EACCES when the server refuses us, for the reason in control->cm_event; ...
- */
-int our_client_connect(struct our_control *control, const void *private_data, size_t length);
-
-/*
  * Reports why the client could not be accepted, or a listener cannot go on. Returns `error`; for a
  * client that has left, ECONNABORTED instead of EINVAL.
  */
@@ -139,46 +78,13 @@ int our_report_no_client(const struct our_control *agent, int error);
 int our_report_no_requests(const struct our_control *listener, const char *call, int error);
 
 /*
- * Agent: accepts the client, with up to OUR_MOST_TO_ACCEPT bytes of private data (NULL, 0: none). The
- * caller waits for RDMA_CM_EVENT_ESTABLISHED. The first receive must be posted already. Returns 0 or
- * an errno value, not reported: EMSGSIZE for more private data, ... See rdma_accept(3).
- */
-int our_agent_accept(struct our_control *control, const void *private_data, size_t length);
-
-/*
- * Agent: to be called after RDMA_CM_EVENT_ESTABLISHED. Calls config->established, the first time; sets
- * the QP's RNR timer. Returns 0 or an errno value, reported.
+ * Agent: to be called after RDMA_CM_EVENT_ESTABLISHED. Calls config->established, the first time;
+ * sets the QP's RNR timer. Returns 0 or an errno value, reported.
  */
 int our_note_accepted(struct our_control *control);
 
-/*
- * Agent: accepts the client as our_agent_accept does, and waits until the connection is established;
- * sets the QP's RNR timer. Returns 0 or an errno value, reported.
- */
-int our_agent_connect(struct our_control *control, const void *private_data, size_t length);
-
-/*
- * Agent: refuses the client because of `error`, an errno value, unless it was accepted.
- * config->refuse says what the client is told. A client that has already left is not an error. See
- * rdma_reject(3).
- */
-void our_agent_reject(struct our_control *control, int error);
-
 /* Server: the same for a request without an agent; destroys its id. */
 void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
-
-/*
- * Ends the connection, if there is one, and the watch over it; posted work is flushed. A peer that
- * has already left is not an error. The QP must exist. See rdma_disconnect(3).
- */
-void our_disconnect(struct our_control *control);
-
-/*
- * The same for an agent of a loop, which must not wait for the answer because other clients would
- * wait, too. Returns whether there will be an answer, RDMA_CM_EVENT_DISCONNECTED. In that case the
- * id must be kept for our_disconnect_limit_s.
- */
-bool our_start_disconnect(struct our_control *control);
 
 /*
  * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. If the id is
@@ -189,8 +95,8 @@ bool our_start_disconnect(struct our_control *control);
 uint64_t our_disconnect_limit_s(const struct our_control *control);
 
 /*
- * The latest time, by our_now_ns, until which a stage waits for the CM event `expected`; UINT64_MAX:
- * forever. A connect request may come at any time; a disconnect is awaited for
+ * The latest time, by our_now_ns, until which a stage waits for the CM event `expected`;
+ * UINT64_MAX: forever. A connect request may come at any time; a disconnect is awaited for
  * our_disconnect_limit_s, and everything else for --timeout. To be called when the wait begins, by
  * the connection's own thread.
  */

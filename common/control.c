@@ -20,7 +20,6 @@ int our_create_control_struct(const struct our_config *config, enum our_role rol
 	private->head.role = role;
 	private->head.n_sge = 1;
 	private->head.inline_wanted = OUR_INLINE_WANTED;
-	private->head.wait_until_ns = UINT64_MAX;
 	private->keepalive.due_ns = UINT64_MAX;
 	*control = &private->head;
 	return 0;

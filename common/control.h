@@ -6,6 +6,7 @@
 #define OUR_CONTROL_STRUCT_H
 
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "common/clock.h"
 #include "common/our_control.h"
@@ -41,12 +42,17 @@ struct our_private {
 	bool leaving;                    /* the tear-down has begun */
 
 	/* Completions */
-	void *completion_state;                  /* of the way to wait for them */
+	void *completion_state; /* of the way to wait for them */
+	uint64_t until_ns;      /* the limit of this wait, once it is known; 0: not yet */
 	struct our_comp_channels *comp_channels; /* of a loop that serves many; NULL: its own */
 	struct our_batch batch;
 	struct our_keepalive keepalive;
 
-	/* The device: see our_join_device */
+	/*
+	 * The device: see our_join_device; and of one that connections share, those with the same
+	 * bucket
+	 */
+	LIST_ENTRY(our_private) of_device;
 	struct our_private *next_on_device;
 	_Atomic bool srq_is_low; /* an asynchronous event said so; for its owner; any thread */
 	_Atomic int async_error; /* such an event has ended the connection; any thread */
@@ -55,14 +61,6 @@ struct our_private {
 static inline struct our_private *our_private(const struct our_control *control)
 {
 	return (struct our_private *)(uintptr_t)control;
-}
-
-/* The latest time at which a sleeping program must call our_keep_waiting. */
-static inline uint64_t our_wake_up_ns(const struct our_control *control)
-{
-	uint64_t due_ns = our_private(control)->keepalive.due_ns;
-
-	return due_ns < control->wait_until_ns ? due_ns : control->wait_until_ns;
 }
 
 #endif

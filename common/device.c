@@ -91,6 +91,18 @@ void our_leave_device(struct our_control *control)
 	pthread_mutex_unlock(&lock);
 }
 
+struct our_control *our_joined(const void *control)
+{
+	struct our_private *private;
+
+	pthread_mutex_lock(&lock);
+	private = joined;
+	while (private && private != control)
+	private = private->next_on_device;
+	pthread_mutex_unlock(&lock);
+	return private ? &private->head : NULL;
+}
+
 void our_end_all_on_device(const struct ibv_context *verbs, int error)
 {
 	struct our_private *private;

@@ -34,6 +34,9 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 void our_join_device(struct our_control *control);
 void our_leave_device(struct our_control *control);
 
+/* The control at this address, if it has joined a device; else NULL. Any thread. */
+struct our_control *our_joined(const void *control);
+
 /*
  * An asynchronous event, which has been reported, says that the device has failed: sets
  * async_error of all its connections to `error`. librdmacm opens each device once in a process, so

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "common/connection_management.h"
+#include "common/memory_registration.h"
 #include "common/report.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
@@ -66,6 +67,23 @@ void our_disconnect(struct our_control *control)
 	our_start_cm_call(control);
 	ret = rdma_disconnect(control->cm_id) ? errno : 0;
 	report_disconnect(control, our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret));
+}
+
+void our_close(struct our_control *control)
+{
+	if (!control)
+		return;
+	if (control->qp && our_private(control)->has_channel)
+		our_disconnect(control);
+	else if (control->qp)
+		our_start_disconnect(control);
+	if (control->memory.buffers)
+		our_unsetup_buffers(control);
+	if (control->qp)
+		our_unsetup_qp(control);
+	if (control->cm_id)
+		our_destroy_id(control);
+	our_destroy_control_struct(control);
 }
 
 uint64_t our_disconnect_limit_s(const struct our_control *control)

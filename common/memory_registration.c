@@ -20,7 +20,7 @@
 
 int our_alloc_pd(struct our_control *control)
 {
-	control->pd = ibv_alloc_pd(control->verbs);
+	control->pd = control->device ? control->device->pd : ibv_alloc_pd(control->verbs);
 	if (!control->pd)
 		return our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);
 	our_join_device(control);
@@ -32,7 +32,7 @@ void our_dealloc_pd(struct our_control *control)
 	int ret;
 
 	our_leave_device(control);
-	ret = ibv_dealloc_pd(control->pd);
+	ret = control->device ? 0 : ibv_dealloc_pd(control->pd);
 	if (ret)
 		our_tell_error(control->config, "ibv_dealloc_pd", ret, NULL);
 	control->pd = NULL;

@@ -19,16 +19,7 @@
 int our_alloc_pd(struct our_control *control);
 void our_dealloc_pd(struct our_control *control);
 
-/*
- * Registers the `length` bytes at `data` in control->pd, with the `access` that ibv_reg_mr(3)
- * lists, and returns the MR in *mr. Returns 0 or an errno value, reported. The message for ENOMEM
- * names the limit on locked memory, its usual cause. our_unsetup_mr undoes it.
- */
-int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
-		 struct ibv_mr **mr);
-void our_unsetup_mr(const struct our_config *config, struct ibv_mr *mr);
-
-/* The same in any PD, for any owner. */
+/* our_setup_mr in any PD. */
 int our_register(const struct our_config *config, struct ibv_pd *pd, void *data, size_t length,
 		 int access, struct ibv_mr **mr);
 
@@ -36,23 +27,16 @@ int our_register(const struct our_config *config, struct ibv_pd *pd, void *data,
 void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
 
 /*
- * Allocates `n` buffers of `size` bytes, each in cache lines of its own and all zero,
- * registers them as one MR with the `access` that ibv_reg_mr(3) lists, and prepares the work
- * requests of each. To be called after our_setup_qp.
- *
- * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_buffers undoes it,
- * after the QP has been destroyed or is in its error state, and before the PD is freed. One thread.
+ * our_setup_buffers for any owner of memory. Return 0 or an errno value, reported, with nothing
+ * left behind.
  */
-int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access);
-
-/* The same for any owner of memory. */
 int our_make_memory(const struct our_config *config, struct ibv_pd *pd, uint32_t n, uint32_t size,
 		    int access, struct our_memory *memory);
 void our_free_memory(const struct our_config *config, struct our_memory *memory);
 
 /*
- * Makes the work requests of buffer `index`, for the whole buffer; sends are signaled. our_make_memory
- * calls these. Cannot fail.
+ * Makes the work requests of buffer `index`, for the whole buffer; sends are signaled.
+ * our_make_memory calls these. Cannot fail.
  */
 void our_setup_send_wr(struct our_memory *memory, uint32_t index);
 void our_setup_recv_wr(struct our_memory *memory, uint32_t index);
@@ -64,11 +48,9 @@ void our_setup_recv_wr(struct our_memory *memory, uint32_t index);
 bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
 
 /*
- * How many bytes of memory `n` buffers of `size` bytes will take, including their work requests and an
- * estimate for their places in the queues of QP and CQ. Allocates nothing. Any thread.
+ * How many bytes of memory `n` buffers of `size` bytes will take, including their work requests
+ * and an estimate for their places in the queues of QP and CQ. Allocates nothing. Any thread.
  */
 uint64_t our_memory_of_buffers(uint32_t n, uint32_t size);
-
-void our_unsetup_buffers(struct our_control *control);
 
 #endif

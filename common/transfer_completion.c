@@ -97,8 +97,9 @@ int our_check_completion_status(const struct our_control *control, const struct 
 }
 
 /*
- * On iWARP a server's send fails like this if TCP has already lost the client, which is no fault. The
- * CM will tell. A client is told at once: for it the end of the connection is a failure anyway.
+ * On iWARP a server's send fails like this if TCP has already lost the client, which is no fault.
+ * The CM will tell. A client is told at once: for it the end of the connection is a failure
+ * anyway.
  */
 static bool may_be_of_a_client_that_left(const struct our_control *control, const struct ibv_wc *wc)
 {
@@ -140,12 +141,12 @@ int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int p
 int our_await_time(struct our_control *control, uint64_t until_ns,
 		   struct our_completion *completion)
 {
-	uint64_t limit_ns = control->wait_until_ns;
+	uint64_t before_ns = control->wait_until_ns, limit_ns = before_ns ? before_ns : UINT64_MAX;
 	int ret;
 
 	control->wait_until_ns = until_ns < limit_ns ? until_ns : limit_ns;
 	ret = our_await_completion(control, completion);
-	control->wait_until_ns = limit_ns;
+	control->wait_until_ns = before_ns;
 	return ret == ETIMEDOUT && until_ns <= limit_ns ? EAGAIN : ret;
 }
 

@@ -15,22 +15,6 @@ int our_create_cq(struct our_control *control);
 void our_destroy_cq(struct our_control *control);
 
 /*
- * Waits for the next completion, send or receive, whichever comes first, and checks its status.
- * Calls our_keep_waiting while there is none.
- *
- * Returns 0 and *completion; what our_keep_waiting returned; ECONNRESET when the work request was
- * flushed; for any other completion in error, reported, ECONNABORTED, EPIPE or EIO as
- * our_check_completion_status does; EIO, reported, for a CQ that cannot be polled.
- */
-int our_await_completion(struct our_control *control, struct our_completion *completion);
-
-/*
- * The same without waiting, for loops. EAGAIN: there is none, and the next one makes an event. Only
- * for ways to wait that can do so: see waiting.h.
- */
-int our_take_completion(struct our_control *control, struct our_completion *completion);
-
-/*
  * The same without checking the status. Returns 0 and *wc, valid until the next call; EAGAIN; or
  * another errno value, reported.
  */
@@ -55,9 +39,9 @@ int our_completions_at_hand(const struct our_control *control);
 int our_check_completion_status(const struct our_control *control, const struct ibv_wc *wc);
 
 /*
- * Whether a send that the device could not make may mean that the client has left. True for an agent
- * on iWARP: TCP could not send, and often the CM reports the disconnect later. False for a client.
- * Any thread.
+ * Whether a send that the device could not make may mean that the client has left. True for an
+ * agent on iWARP: TCP could not send, and often the CM reports the disconnect later. False for a
+ * client. Any thread.
  */
 bool our_client_may_have_left(const struct our_control *control);
 
@@ -86,6 +70,13 @@ int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int p
  */
 int our_await_time(struct our_control *control, uint64_t until_ns,
 		   struct our_completion *completion);
+
+/*
+ * What has ended a connection on which a work request was flushed, as the CM reports it, for which
+ * this may wait a little. Returns ECONNRESET, ENODEV or EHOSTUNREACH; ECANCELED: the CM reports
+ * nothing, and the flush has another cause; EINTR; or another errno value, reported. end.c.
+ */
+int our_cause_of_flush(struct our_control *control);
 
 #define OUR_FLUSH_LIMIT_S 5 /* until the CM reports a disconnect that has flushed something */
 

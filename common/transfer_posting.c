@@ -8,6 +8,7 @@
 #include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/report.h"
+#include "common/shared_device.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
@@ -83,6 +84,7 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 	ret = our_create_qp(control);
 	if (ret)
 		goto err_destroy_cq;
+	our_add_to_device(control);
 	return 0;
 
 err_destroy_cq:
@@ -94,6 +96,7 @@ err_dealloc_pd:
 
 void our_unsetup_qp(struct our_control *control)
 {
+	our_remove_from_device(control);
 	our_destroy_qp(control);
 	our_destroy_cq(control);
 	our_dealloc_pd(control);
@@ -167,6 +170,33 @@ int our_post_send(struct our_control *control, uint32_t index, uint32_t length)
 	buffer->send_wr.opcode = IBV_WR_SEND;
 	our_set_inline(control, &buffer->send_wr, length);
 	return our_post(control, &buffer->send_wr, NULL);
+}
+
+static int post_one_sided(struct our_control *control, uint32_t index, uint32_t length,
+			  uint64_t address, uint32_t rkey, enum ibv_wr_opcode opcode)
+{
+	struct our_buffer *buffer = &control->memory.buffers[index];
+
+	buffer->send_sge.length = length;
+	buffer->send_wr.wr.rdma.remote_addr = address;
+	buffer->send_wr.wr.rdma.rkey = rkey;
+	buffer->send_wr.opcode = opcode;
+	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
+	if (opcode != IBV_WR_RDMA_READ)
+		our_set_inline(control, &buffer->send_wr, length);
+	return our_post(control, &buffer->send_wr, NULL);
+}
+
+int our_post_read(struct our_control *control, uint32_t index, uint32_t length, uint64_t address,
+		  uint32_t rkey)
+{
+	return post_one_sided(control, index, length, address, rkey, IBV_WR_RDMA_READ);
+}
+
+int our_post_write(struct our_control *control, uint32_t index, uint32_t length, uint64_t address,
+		   uint32_t rkey)
+{
+	return post_one_sided(control, index, length, address, rkey, IBV_WR_RDMA_WRITE);
 }
 
 int our_post_recv(struct our_control *control, uint32_t index)

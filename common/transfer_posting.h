@@ -11,17 +11,6 @@
 #include "common/control.h"
 
 /*
- * Allocates PD, CQ and QP of the connection for at most `max_send_wr` sends and `max_recv_wr`
- * receives outstanding, each with control->n_sge SGEs. There is additional room for
- * a keepalive.
- *
- * Returns 0 or an errno value, reported, with nothing left behind. our_unsetup_qp undoes it, and
- * must be called before our_destroy_id. control->verbs must be set. One thread.
- */
-int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr);
-void our_unsetup_qp(struct our_control *control);
-
-/*
  * Describes the QP we want: RC, both queues on control->cq, sends signaled only on request, inline
  * data for messages that are small enough for most devices. See rdma_create_qp(3).
  */
@@ -61,29 +50,10 @@ int our_setup_rnr_timer(struct our_control *control);
 void our_flush_qp(struct our_control *control);
 
 /*
- * Posts a send of the first `length` bytes of buffer `index`, signaled, and inline when they fit
- * control->max_inline; or a receive into the whole buffer, which belongs to the device until the
- * completion.
- *
- * Returns 0; ECONNRESET, not reported, if the connection has ended, which a flushed completion
- * would also say; or another errno value, reported. See ibv_post_send(3), ibv_post_recv(3). One
- * thread.
- */
-int our_post_send(struct our_control *control, uint32_t index, uint32_t length);
-int our_post_recv(struct our_control *control, uint32_t index);
-
-/*
  * For sends and WRITEs of one's own: carries `length` bytes in the work request if they fit
  * control->max_inline. The buffer may then be changed at once. Cannot fail.
  */
 void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length);
-
-/*
- * Posts work requests of one's own, or those of a buffer as they stand. The caller counts the room in
- * the queues. If this fails, the requests before *bad_wr have been posted; bad_wr may be NULL. Returns
- * as our_post_send does.
- */
-int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 
 /*
  * Judges a post that failed: `ret` is what `call`, ibv_post_send or ibv_post_recv, returned. While

@@ -67,7 +67,7 @@ static int ping_all(struct our_control *client, unsigned long count, uint32_t si
 
 	for (i = 0; i < count; i++) {
 		memset(memory->buffers[SENT].data, (int)i, size);
-		ret = ping(client, size);
+		ret = our_report_end(client, ping(client, size));
 		if (ret == ECONNRESET)
 			fprintf(stderr, "echo_client: the server has left\n");
 		if (ret)
@@ -111,7 +111,7 @@ static int run(const struct our_config *config, struct sockaddr *server, unsigne
 int main(int argc, char **argv)
 {
 	struct our_config config = {
-		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_comp_channel },
+		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
 		.report = report,
 		.timeout_s = 10,
 		.keepalive_s = 5,

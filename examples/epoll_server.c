@@ -240,7 +240,7 @@ static int run(const struct our_config *config, struct sockaddr *address, sigset
 int main(int argc, char **argv)
 {
 	struct our_config config = {
-		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_comp_channel },
+		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
 		.report = report,
 		.keepalive_s = 5,
 	};

@@ -168,7 +168,7 @@ static int run(const struct our_config *config, struct sockaddr *address, unsign
 int main(int argc, char **argv)
 {
 	struct our_config config = {
-		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_comp_channel },
+		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
 		.report = report,
 	};
 	unsigned long most = argc > 3 ? strtoul(argv[3], NULL, 10) : 256;

@@ -128,7 +128,7 @@ static int ask(const struct our_config *config, struct sockaddr *server, unsigne
 	if (!ret)
 		ret = our_client_connect(client, NULL, 0);
 	if (!ret)
-		ret = use(client, key, value);
+		ret = our_report_end(client, use(client, key, value));
 	our_close(client);
 	return ret;
 }

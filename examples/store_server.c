@@ -127,7 +127,7 @@ static int run(const struct our_config *config, struct sockaddr *address)
 int main(int argc, char **argv)
 {
 	struct our_config config = {
-		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_comp_channel },
+		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
 		.report = report,
 	};
 	struct addrinfo *address;

@@ -27,6 +27,7 @@ int our_create_run(const struct our_config *config, const struct our_options *op
 		return our_report_error("calloc", ENOMEM, NULL);
 	}
 	run->control = *control;
+	(*control)->wait_until_ns = UINT64_MAX;
 	run->options = options;
 	run->count = options->count;
 	run->data_size = (uint32_t)options->data_size;

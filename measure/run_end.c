@@ -13,29 +13,6 @@
 #include "measure/run.h"
 #include "program/report.h"
 
-/*
- * What has ended a connection on which a work request was flushed, as the CM reports it; ECANCELED:
- * the CM reports nothing, and the flush has another cause. Returns an errno value, for report_end
- * or reported.
- */
-static int cause_of_flush(struct our_control *control)
-{
-	int end = our_cm_end(control), ret = 0;
-
-	if (!end) {
-		/*
-		 * On other transports the cause is the removal of the device, or a thread that has
-		 * not reported yet.
-		 */
-		ret = our_await_disconnect(control,
-					   our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
-		end = our_cm_end(control);
-	}
-	if (ret == EINTR)
-		return ret;
-	return end ? end : ECANCELED;
-}
-
 /* A send to the client has failed, and the CM has said why (ECONNRESET) or not (ECANCELED). */
 static int report_unsent(int ret, uint64_t messages)
 {
@@ -100,7 +77,7 @@ static int judge_end(struct our_run *run, int ret, uint64_t messages)
 	int of_device = 0;
 
 	if ((ret == ECONNRESET || unsent) && !our_stop_requested(control->config->stop))
-		ret = cause_of_flush(control);
+		ret = our_cause_of_flush(control);
 	/* On iWARP TCP could not send: the peer, or the way to it, is gone. */
 	if (ret == EPIPE)
 		ret = our_is_iwarp(control) ? ECONNABORTED : EIO;

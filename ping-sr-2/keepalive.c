@@ -9,7 +9,6 @@
 #include "common/report.h"
 #include "common/transfer_posting.h"
 #include "ping-sr-2/keepalive.h"
-#include "program/options.h"
 
 /*
  * To answer. soft-RoCE gives up earlier, after 16 s (docs/drivers.md), and its message says more.
@@ -23,19 +22,10 @@
  */
 #define SILENCES_BEFORE_READ 3
 
-static uint64_t keepalive_s = 5;
-
-const struct our_option our_keepalive_options[] = {
-	{ "keepalive", 0, "SECONDS",
-	  "after so much silence, check whether the peer's host still answers (default 5; 0: never)",
-	  OUR_OWN_NUMBER(keepalive_s, 0, UINT32_MAX) },
-	{ 0 },
-};
-
 void our_start_keepalive(struct our_control *control)
 {
 	our_private(control)->keepalive = (struct our_keepalive){
-		.due_ns = keepalive_s ? 0 : UINT64_MAX,
+		.due_ns = control->config->keepalive_s ? 0 : UINT64_MAX,
 		.max_send_wr = 1,
 	};
 }
@@ -97,7 +87,7 @@ int our_keep_alive(struct our_control *control, uint64_t now_ns)
 	if (now_ns < keepalive->due_ns)
 		return 0;
 	keepalive->heard = false;
-	keepalive->due_ns = now_ns + keepalive_s * OUR_NS_PER_S;
+	keepalive->due_ns = now_ns + control->config->keepalive_s * OUR_NS_PER_S;
 	keepalive->silences = silent ? keepalive->silences + 1 : 0;
 	if (!silent)
 		return 0;

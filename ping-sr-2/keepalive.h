@@ -8,9 +8,6 @@
 #define OUR_KEEPALIVE_H
 
 #include "common/control.h"
-#include "program/options.h"
-
-extern const struct our_option our_keepalive_options[]; /* --keepalive */
 
 /*
  * Makes room for a keepalive in the queues, and starts the time. Call it before the QP is set up.
@@ -19,7 +16,7 @@ extern const struct our_option our_keepalive_options[]; /* --keepalive */
 void our_start_keepalive(struct our_control *control);
 
 /*
- * Call it while nothing arrives. After --keepalive seconds of silence, reads asynchronous events,
+ * Call it while nothing arrives. After config->keepalive_s seconds of silence, reads asynchronous events,
  * and posts a request that moves no bytes and that the peer's device answers, whatever the peer's
  * program does; on iWARP after three times as long. At most one is under way. If it fails, its
  * completion shows it (see our_take_out_keepalive); if it is not answered for long, this function

@@ -24,12 +24,9 @@ static int setup_and_accept(struct our_control *control, void *state)
 	if (ret)
 		return ret;
 	ret = our_agent_accept(control, NULL, 0);
-	if (ret) {
-		ret = our_report_no_client(control, ret);
+	if (ret)
 		our_stage.reactions->stop(control, state);
-		return ret;
-	}
-	return 0;
+	return ret;
 }
 
 int our_start_agent(struct our_control *control, struct our_comp_channels *channels,
@@ -73,8 +70,6 @@ int our_drain_agent(struct our_agent *agent)
 		ret = our_take_completion(agent->control, &completion);
 		if (ret == EAGAIN)
 			return 0;
-		if (!ret && !agent->control->accepted) /* the event for that is on its way */
-			ret = our_note_accepted(agent->control);
 		if (!ret)
 			ret = our_stage.reactions->react(agent->control, agent->state, &completion);
 		if (ret)

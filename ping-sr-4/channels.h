@@ -19,7 +19,7 @@
  * (UINT64_MAX: forever). Returns 0 or an errno value of ppoll(2), reported; after a signal no
  * descriptor is ready.
  */
-int our_poll(struct pollfd *fds, nfds_t n, uint64_t until_ns);
+int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint64_t until_ns);
 
 /* ---- cm_events.c ---- */
 
@@ -27,7 +27,7 @@ int our_poll(struct pollfd *fds, nfds_t n, uint64_t until_ns);
  * Takes the next event from the non-blocking channel of `control`: copies it and acks it. Returns 0 and
  * *copy, EAGAIN when there is none, or another errno value, reported. See rdma_get_cm_event(3).
  */
-int our_take_cm_event(const struct our_control *control, struct our_cm_event *copy);
+int our_get_cm_event(const struct our_control *control, struct our_cm_event *copy);
 
 /* ---- comp_channels.c: completion channels ---- */
 

@@ -35,7 +35,7 @@ static void destroy(struct our_control *control)
 	control->cm_channel = NULL;
 }
 
-int our_take_cm_event(const struct our_control *control, struct our_cm_event *copy)
+int our_get_cm_event(const struct our_control *control, struct our_cm_event *copy)
 {
 	struct rdma_cm_event *event;
 
@@ -59,7 +59,7 @@ static int take_event(struct our_control *control)
 	int ret = 0;
 
 	while (!ret && (meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE)) {
-		ret = our_take_cm_event(control, &control->cm_event);
+		ret = our_get_cm_event(control, &control->cm_event);
 		if (!ret)
 			meaning = our_note_cm_event(control);
 	}
@@ -79,7 +79,7 @@ static int await_next_event(struct our_control *control, uint64_t until_ns)
 		ret = take_event(control);
 		if (ret != EAGAIN)
 			return ret;
-		ret = our_poll(fds, 2, until_ns);
+		ret = our_poll(control->config, fds, 2, until_ns);
 		if (ret)
 			return ret;
 		if (fds[1].revents)
@@ -110,7 +110,7 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 
 static int fd(const struct our_control *control)
 {
-	return control->cm_channel->fd;
+	return control->cm_channel ? control->cm_channel->fd : -1;
 }
 
 static int ended(struct our_control *control)
@@ -130,6 +130,8 @@ const struct our_cm_ops our_cm_nonblocking = {
 	.migrate = our_migrate_to_channel,
 	.await_end = await_end,
 	.ended = ended,
+	.take = our_get_cm_event,
+	.share = our_start_keepalive,
 	.watches = true,
 	.idle = our_keep_alive,
 	.fd = fd,

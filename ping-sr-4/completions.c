@@ -99,7 +99,7 @@ static int wait_for_notification(struct our_control *control, bool *woken)
 	int ret;
 
 	control->counters.sleeps++;
-	ret = our_poll(fds, 3, our_wake_up_ns(control));
+	ret = our_poll(control->config, fds, 3, our_wake_up_ns(control));
 	*woken = fds[0].revents;
 	if (ret)
 		return ret;
@@ -129,10 +129,18 @@ static int await(struct our_control *control)
 	}
 }
 
+static int fd(const struct our_control *control)
+{
+	const struct nonblocking *state = our_private(control)->completion_state;
+
+	return state->channel->channel->fd;
+}
+
 const struct our_completion_ops our_nonblocking_channel = {
 	.name = "completion channel that does not block",
 	.create_cq = create_cq,
 	.destroy_cq = destroy_cq,
 	.await = await,
 	.take = take,
+	.fd = fd,
 };

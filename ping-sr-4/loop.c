@@ -24,7 +24,8 @@ int our_serve_until_done(struct our_server *server)
 	while (!ret && our_has_work(server)) {
 		our_list_output(fds + 2);
 		our_list_comp_channels(&server->comp_channels, comp_fds);
-		ret = our_poll(fds, FIXED_FDS + OUR_MAX_DEVICES, until_ns);
+		ret = our_poll(server->listener->config, fds, FIXED_FDS + OUR_MAX_DEVICES,
+			       until_ns);
 		if (!ret && fds[1].revents)
 			return EINTR;
 		our_write_output(fds + 2);

@@ -5,10 +5,10 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "common/report.h"
 #include "ping-sr-4/channels.h"
-#include "program/report.h"
 
-int our_poll(struct pollfd *fds, nfds_t n, uint64_t until_ns)
+int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint64_t until_ns)
 {
 	struct timespec left;
 	nfds_t i;
@@ -17,5 +17,5 @@ int our_poll(struct pollfd *fds, nfds_t n, uint64_t until_ns)
 		return 0;
 	for (i = 0; i < n; i++)
 		fds[i].revents = 0;
-	return errno == EINTR ? 0 : our_report_error("ppoll", errno, NULL);
+	return errno == EINTR ? 0 : our_tell_error(config, "ppoll", errno, NULL);
 }

@@ -96,7 +96,7 @@ int our_handle_cm_event(struct our_server *server)
 	struct our_cm_event event;
 	int ret;
 
-	ret = our_take_cm_event(server->listener, &event);
+	ret = our_get_cm_event(server->listener, &event);
 	if (ret)
 		return ret == EAGAIN ? 0 : ret;
 	control = event.cm_id->context; /* a new id has its listener's */

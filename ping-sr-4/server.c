@@ -39,7 +39,7 @@ static void await_answers(struct our_server *server)
 	int ret = 0;
 
 	while (!ret && !fds[1].revents && !LIST_EMPTY(&server->agents)) {
-		ret = our_poll(fds, 2, until_ns);
+		ret = our_poll(server->listener->config, fds, 2, until_ns);
 		server->cm_unread = fds[0].revents;
 		if (!ret && server->cm_unread)
 			ret = our_handle_cm_event(server);

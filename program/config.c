@@ -26,6 +26,7 @@ void our_setup_config(struct our_program_config *config, const struct our_waitin
 			.context = config,
 			.stop = our_program_stop(),
 			.timeout_s = (unsigned int)options->timeout_s,
+			.keepalive_s = (unsigned int)options->keepalive_s,
 			.limit_call = our_limit_calls,
 		},
 	};

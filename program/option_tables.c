@@ -53,6 +53,13 @@ const struct our_option our_max_clients_options[] = {
 	{ 0 },
 };
 
+const struct our_option our_keepalive_options[] = {
+	{ "keepalive", 0, "SECONDS",
+	  "after so much silence, check whether the peer's host still answers (default 5; 0: never)",
+	  OUR_NUMBER(keepalive_s, 0, UINT32_MAX) },
+	{ 0 },
+};
+
 const struct our_option our_every_option[] = {
 	{ "trace", 't', NULL, "show each verb called, its result and its time", SPECIAL },
 	{ "trace-messages", 'T', NULL, "show each message, too", SPECIAL },

@@ -238,6 +238,7 @@ static void set_defaults(const struct our_program *program, struct our_options *
 	options->clients = 1;
 	options->max_clients = OUR_DEFAULT_CLIENTS;
 	options->timeout_s = program->timeout_s;
+	options->keepalive_s = OUR_DEFAULT_KEEPALIVE;
 	options->data_size = OUR_DEFAULT_SIZE;
 }
 

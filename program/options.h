@@ -18,13 +18,14 @@ struct addrinfo;
 #define OUR_EXIT_FAILED 1
 #define OUR_EXIT_USAGE  2
 
-#define OUR_DEFAULT_PORT    "12321"
-#define OUR_DEFAULT_COUNT   1000
-#define OUR_DEFAULT_SIZE    64
-#define OUR_MAX_SIZE        (1ull << 31)     /* no RDMA message is longer than 2 GiB */
-#define OUR_DEFAULT_CLIENTS 1000             /* at a time */
-#define OUR_SERVER_TIMEOUT  60               /* seconds */
-#define OUR_COUNT_UNLIMITED 1000000000000ull /* -D without -c: until the client leaves */
+#define OUR_DEFAULT_PORT      "12321"
+#define OUR_DEFAULT_COUNT     1000
+#define OUR_DEFAULT_SIZE      64
+#define OUR_DEFAULT_KEEPALIVE 5                /* seconds */
+#define OUR_MAX_SIZE          (1ull << 31)     /* no RDMA message is longer than 2 GiB */
+#define OUR_DEFAULT_CLIENTS   1000             /* at a time */
+#define OUR_SERVER_TIMEOUT    60               /* seconds */
+#define OUR_COUNT_UNLIMITED   1000000000000ull /* -D without -c: until the client leaves */
 
 /* What an option's value is. */
 enum our_option_kind {
@@ -70,6 +71,7 @@ extern const struct our_option our_client_options[];      /* -a, -p, -w, --timeo
 extern const struct our_option our_listener_options[];    /* -a, -p, -n, --timeout */
 extern const struct our_option our_message_options[];     /* -c, -D, -s */
 extern const struct our_option our_max_clients_options[]; /* --max-clients */
+extern const struct our_option our_keepalive_options[];   /* --keepalive: ping-sr-2/keepalive.h */
 extern const struct our_option our_every_option[];        /* of every program: -t to -V */
 
 #define OUR_MAX_TABLES 8
@@ -102,6 +104,7 @@ struct our_options {
 	uint64_t wait_s;            /* how long a client waits for its server to start */
 	uint64_t rate;              /* messages a second a client sends; 0: as many as it can */
 	uint64_t timeout_s;         /* the limit of a wait for the peer; 0: none */
+	uint64_t keepalive_s;       /* silence before a keepalive; 0: never */
 	enum our_trace_level trace_level;
 	bool verify;
 	bool stats;

@@ -63,7 +63,7 @@ probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
 
 $(foreach name,$(AGAINST) probe,$(eval $(TESTS)/$(name): $(wildcard tests/$(name)/*.[ch])))
 $(TESTS)/together: $(LIBRARY)
-$(TESTS)/together: ALONE = -Icommon-next
+$(TESTS)/together: ALONE = -Icommon
 $(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/tracer/pair.c tests/tracer/pair.h
 $(TESTS)/tracer/sins $(TESTS)/tracer/extended: ALONE = -I.
 $(TESTS)/tracer/odd $(TESTS)/tracer/odd-address: tests/tracer/odd.c

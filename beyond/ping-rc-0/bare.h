@@ -105,10 +105,10 @@ int our_report_socket(const char *call, int error, const struct sockaddr *addres
  * Opens the device that serves control->local_address, or that the options name, and chooses port,
  * GID and MTU: sets control->verbs, port_num, and the fields of our_bare_of(control) for them.
  *
- * Returns 0 or an errno value, reported. our_close_device undoes it.
+ * Returns 0 or an errno value, reported. our_close_chosen_device undoes it.
  */
 int our_choose_device(struct our_control *control);
-void our_close_device(struct our_control *control);
+void our_close_chosen_device(struct our_control *control);
 
 /* The options for these. */
 extern const struct our_option our_bare_options[];

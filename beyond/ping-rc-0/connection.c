@@ -49,7 +49,7 @@ void our_bare_close(struct our_control *control)
 {
 	close_socket(our_bare_of(control)->second_socket);
 	close_socket(our_bare_of(control)->socket);
-	our_close_device(control);
+	our_close_chosen_device(control);
 	free(our_bare_of(control));
 	our_private(control)->cm_state = NULL;
 }

@@ -242,7 +242,7 @@ int our_choose_device(struct our_control *control)
 	return ret;
 }
 
-void our_close_device(struct our_control *control)
+void our_close_chosen_device(struct our_control *control)
 {
 	if (control->verbs && ibv_close_device(control->verbs))
 		our_report_error("ibv_close_device", errno, NULL);

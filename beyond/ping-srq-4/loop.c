@@ -60,7 +60,8 @@ static int serve_until_done(struct our_server *server)
 		our_list_output(fds + 2);
 		our_list_comp_channels(&server->comp_channels, comp_fds);
 		devices = our_list_pools(pool_fds);
-		ret = our_poll(fds, FIXED_FDS + OUR_MAX_DEVICES + devices, until_ns);
+		ret = our_poll(server->listener->config, fds, FIXED_FDS + OUR_MAX_DEVICES + devices,
+			       until_ns);
 		if (!ret && fds[1].revents)
 			return EINTR;
 		our_write_output(fds + 2);

@@ -12,8 +12,7 @@ TOP = Path(__file__).resolve().parents[2]
 
 # What the files of a folder may include, besides those of the folder itself. Stages are in no row.
 ALLOWED: dict[str, set[str]] = {
-    "common-next": set(),
-    "examples": {"common-next"},
+    "examples": {"common"},
     "program": {"common", "measure"},
     "measure": {"common", "program"},
     "common": set(),

@@ -108,6 +108,7 @@ static void *serve_one(void *argument)
 		if (!ret)
 			ret = send_back(agent, &completion);
 	}
+	ret = our_report_end(agent, ret);
 	our_close(agent);
 	return (void *)(intptr_t)(ret == ECONNRESET ? 0 : ret);
 }
@@ -197,7 +198,7 @@ static int loop(struct server *server)
 
 static void *serve_in_a_loop(void *argument)
 {
-	struct our_config config = config_of("server with a loop", &our_comp_channel);
+	struct our_config config = config_of("server with a loop", &our_nonblocking_channel);
 	struct server *server = argument;
 	int i, ret = listen_at(server, &config);
 
@@ -301,9 +302,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < SERVERS; i++)
 		pthread_create(&threads[i], NULL, serve[i], &servers[i]);
 	for (i = 0; i < SERVERS * CLIENTS; i++) {
-		clients[i] = (struct client){ servers[i % SERVERS].address,
-					      i / SERVERS ? &our_busy_polling : &our_comp_channel,
-					      i, 0 };
+		clients[i] =
+			(struct client){ servers[i % SERVERS].address,
+					 i / SERVERS ? &our_busy_polling : &our_nonblocking_channel,
+					 i, 0 };
 		pthread_create(&threads[SERVERS + i], NULL, run_client, &clients[i]);
 	}
 	for (i = 0; i < SERVERS + SERVERS * CLIENTS; i++)

@@ -28,7 +28,7 @@ LINK = re.compile(r"^\[(\S+)\]\(\.\./\1\)$")
 NOT_USED = "not used"
 MEMBERS = (cindex.CursorKind.MEMBER_REF_EXPR, cindex.CursorKind.MEMBER_REF)
 # Where a reader looks, in this order: the code of all stages, the ladder, the other stages; last, what only shows fields.
-ORDER = ("common/", "ping-", "blast-", "beyond/", "common-next/", "examples/", "devices/", "")
+ORDER = ("common/", "ping-", "blast-", "beyond/", "examples/", "devices/", "")
 
 Place = tuple[str, int]
 

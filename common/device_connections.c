@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The connections of a device that shares its CQ or its receives, and the buffers that they share.
+ * See our_control.h and shared_device.h.
+ */
+#include <errno.h>
+
+#include "common/report.h"
+#include "common/shared_device.h"
+#include "common/transfer_posting.h"
+
+void our_add_to_device(struct our_control *control)
+{
+	if (control->device)
+		LIST_INSERT_HEAD(&our_shared(control->device)
+					  ->connections[control->qp->qp_num % OUR_DEVICE_BUCKETS],
+				 our_private(control), of_device);
+}
+
+void our_remove_from_device(struct our_control *control)
+{
+	const struct our_device *device = control->device;
+	uint32_t i;
+
+	if (!device)
+		return;
+	LIST_REMOVE(our_private(control), of_device);
+	for (i = 0; i < device->memory.n_buffers; i++) {
+		if (our_shared(device)->sending[i] == control)
+			our_device_post_recv(control->device, i);
+	}
+}
+
+struct our_control *our_control_of(struct our_device *device, uint32_t qp_num)
+{
+	struct our_private *private =
+		LIST_FIRST(&our_shared(device)->connections[qp_num % OUR_DEVICE_BUCKETS]);
+
+	for (; private; private = LIST_NEXT(private, of_device)) {
+		if (private->head.qp->qp_num == qp_num)
+			return &private->head;
+	}
+	return NULL;
+}
+
+int our_device_post_recv(struct our_device *device, uint32_t index)
+{
+	struct ibv_recv_wr *bad_wr;
+	int ret = ibv_post_srq_recv(device->srq, &device->memory.buffers[index].recv_wr, &bad_wr);
+
+	our_shared(device)->sending[index] = NULL;
+	return ret ? our_tell_error(device->config, "ibv_post_srq_recv", ret < 0 ? errno : ret,
+				    NULL)
+		   : 0;
+}
+
+int our_device_post_send(struct our_device *device, struct our_control *control, uint32_t index,
+			 uint32_t length)
+{
+	struct our_buffer *buffer = &device->memory.buffers[index];
+	int ret;
+
+	buffer->send_sge.length = length;
+	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
+	if (length <= control->max_inline)
+		buffer->send_wr.send_flags |= IBV_SEND_INLINE;
+	our_shared(device)->sending[index] = control;
+	ret = our_post(control, &buffer->send_wr, NULL);
+	if (ret)
+		our_device_post_recv(device, index); /* it was not sent */
+	return ret;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What a connection has to do with the device that it shares with others: see struct our_device.
+ */
+#ifndef OUR_SHARED_DEVICE_H
+#define OUR_SHARED_DEVICE_H
+
+#include "common/control.h"
+
+#define OUR_DEVICE_BUCKETS 256 /* of QP numbers, which devices count up */
+
+/* What is behind the public head of a device. */
+struct our_shared_device {
+	struct our_device head; /* first: a pointer to one is a pointer to the other */
+	unsigned int events_to_ack;
+	bool armed; /* the next completion makes an event */
+	struct our_batch batch;
+	const struct our_control **sending; /* who sends from a buffer; NULL: nobody */
+	LIST_HEAD(bucket, our_private) connections[OUR_DEVICE_BUCKETS];
+};
+
+static inline struct our_shared_device *our_shared(const struct our_device *device)
+{
+	return (struct our_shared_device *)(uintptr_t)device;
+}
+
+/* Whether the device has one CQ for all its connections. */
+static inline bool our_shares_cq(const struct our_control *control)
+{
+	return control->device && control->device->cq;
+}
+
+/*
+ * From when its QP has been created until it is destroyed, completions of the shared CQ find the
+ * connection by the QP's number. Nothing happens if the connection shares nothing.
+ */
+void our_add_to_device(struct our_control *control);
+void our_remove_from_device(struct our_control *control);
+
+/* The connection whose QP has this number; NULL: none. */
+struct our_control *our_control_of(struct our_device *device, uint32_t qp_num);
+
+#endif
