@@ -32,9 +32,9 @@ static int setup_pieces(struct our_control *agent, struct pieces *pieces)
 	if (ret)
 		return ret;
 	for (i = 0; i < OUR_PING_BUFFERS; i++) {
-		buffer = &agent->buffers[i];
+		buffer = &agent->memory.buffers[i];
 		our_setup_sge(&pieces->sges[i][0], pieces->headers[i], header, pieces->header_mr->lkey);
-		our_setup_sge(&pieces->sges[i][1], buffer->data, size - header, agent->data_mr->lkey);
+		our_setup_sge(&pieces->sges[i][1], buffer->data, size - header, agent->memory.mr->lkey);
 		buffer->recv_wr.sg_list = buffer->send_wr.sg_list = pieces->sges[i];
 		buffer->recv_wr.num_sge = buffer->send_wr.num_sge = size > HEADER ? 2 : 1;
 	}
