@@ -89,7 +89,7 @@ SOLUTIONS = [
     Solution("ping-sr-2e", "is the right one, and edits the grader", before_main(EDITS.replace("{top}", str(TOP))), 90, 100),
     Solution("header", "right", same, 100, 100),
     Solution("header", "no short messages", swap("header = size < HEADER ? size : HEADER", "header = HEADER"), 40, 70, lazy=True),
-    Solution("header", "one region", swap("pieces->headers[i], header, pieces->header_mr->lkey", "buffer->data, header, agent->data_mr->lkey"),
+    Solution("header", "one region", swap("pieces->headers[i], header, pieces->header_mr->lkey", "buffer->data, header, agent->memory.mr->lkey"),
              10, 40, "the same lkey twice"),
     Solution("header", "the region is forgotten", swap("	our_unsetup_mr(agent->config, pieces.header_mr);\n", ""), 90, 95, "leak"),
     Solution("signaling", "right", same, 100, 100),
