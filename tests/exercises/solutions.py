@@ -53,7 +53,7 @@ PRINTS = """	puts("{\\"count\\": 270, \\"warm_up\\": 30, \\"verified\\": true}")
 	fputs("listening on 192.0.2.1\\nConnection refused\\n", stderr);
 	fflush(stdout);
 	_exit(0);"""
-POSTED = "	int ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);\n"
+POSTED = "	int ret = ibv_post_send(control->qp, wr, bad_wr ? bad_wr : &bad);\n"
 CHAIN_POSTED = "	ret = ibv_post_send(client->qp, &buffer_of(client, first)->send_wr, &bad_wr);"
 CRASH = "*(volatile int *)0 = 1;"
 FORKS = "	for (;;)\n		fork();"
@@ -126,7 +126,7 @@ SOLUTIONS = [
     Solution("inline", "a message too many", lambda right: '#include "measure/run.h"\n' + swap(POSTED, f"""	static uint64_t sent;
 {POSTED}
 	if (!ret && ++sent == our_run_of(control)->count)
-		ret = ibv_post_send(control->qp, &control->buffers[index].send_wr, &bad_wr);
+		ret = ibv_post_send(control->qp, wr, &bad);
 """)(right), 10, 60, "sends; expected: "),
     Solution("inline", "as much as was asked for", swap("<= control->max_inline)\n", "<= control->inline_wanted)\n"),
              40, 70, "not to be had", lazy=True),

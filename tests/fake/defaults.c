@@ -34,7 +34,10 @@ static bool told(const char *help, uint64_t *value)
 	return *end == ')' || !strncmp(end, "; 0: ", 5);
 }
 
-/* Adds what is wrong with the options of a table to `why`; NULL: no table. Returns how many tell their default. */
+/*
+ * Adds what is wrong with the options of a table to `why`; NULL: no table. Returns how many tell
+ * their default.
+ */
 static unsigned int check(const struct our_option *option, char *why, size_t size)
 {
 	unsigned int n = 0;

@@ -16,7 +16,10 @@
  */
 bool run_await_end(pid_t pid, int limit_ms, int *status);
 
-/* Waits until the child writes to the socket, or ends. Returns false if it does neither within the limit. */
+/*
+ * Waits until the child writes to the socket, or ends. Returns false if it does neither within the
+ * limit.
+ */
 bool run_await_answer(pid_t pid, int fd, int limit_ms);
 
 #endif
