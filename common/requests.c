@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Connection management layer: connect requests, and what a loop takes without waiting: events and
- * completions. See our_control.h.
+ * Connection management layer: connect requests, their agents, which accept or refuse a client, and
+ * what a loop takes without waiting. See our_control.h.
  */
 #include <errno.h>
 
 #include "common/cm_event.h"
 #include "common/connection_management.h"
+#include "common/report.h"
 #include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
 #include "common/waiting.h"
 
 int our_create_agent(struct our_control *listener, struct our_control **created)
@@ -40,6 +42,85 @@ int our_get_request(struct our_control *listener, struct our_control **agent)
 	if (ret)
 		return our_report_no_requests(listener, "rdma_get_cm_event", ret);
 	return our_create_agent(listener, agent);
+}
+
+int our_report_no_client(const struct our_control *agent, int error)
+{
+	if (error == ENODEV)
+		return our_tell_cm_error(agent, "rdma_accept", error,
+					 "the RDMA device was removed");
+	if (error == EMSGSIZE)
+		return our_tell_error(agent->config, "rdma_accept", error,
+				      "at most %d bytes of private data fit", OUR_MOST_TO_ACCEPT);
+	our_tell_cm_error(agent, "rdma_accept", error, "most likely the client has left meanwhile");
+	/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
+	return error == EINVAL ? ECONNABORTED : error;
+}
+
+int our_report_no_requests(const struct our_control *listener, const char *call, int error)
+{
+	return our_tell_cm_error(listener, call, error, "nobody can connect any more");
+}
+
+static int accept_client(struct our_control *control, const void *private_data, size_t length)
+{
+	struct rdma_conn_param param;
+
+	our_setup_conn_params(control, &param);
+	if (length > OUR_MOST_TO_ACCEPT)
+		return EMSGSIZE;
+	param.private_data = private_data;
+	param.private_data_len = (uint8_t)length;
+	our_start_cm_call(control);
+	return rdma_accept(control->cm_id, &param) ? errno : 0;
+}
+
+int our_agent_accept(struct our_control *control, const void *private_data, size_t length)
+{
+	int ret = accept_client(control, private_data, length);
+
+	return ret ? our_report_no_client(control, ret) : 0;
+}
+
+int our_agent_connect(struct our_control *control, const void *private_data, size_t length)
+{
+	int ret = accept_client(control, private_data, length);
+
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
+	if (ret)
+		return our_report_no_client(control, ret);
+	return our_note_accepted(control);
+}
+
+int our_note_accepted(struct our_control *control)
+{
+	if (!control->accepted && control->config->established)
+		control->config->established(control);
+	control->accepted = true;
+	control->connected = true;
+	return our_setup_rnr_timer(control);
+}
+
+static void reject(struct our_control *control, struct rdma_cm_id *cm_id, int error)
+{
+	uint8_t data[OUR_MAX_PRIVATE_DATA];
+	size_t length = control->config->refuse ? control->config->refuse(control, error, data) : 0;
+
+	/* It fails when the client has left by itself. */
+	rdma_reject(cm_id, length ? data : NULL, (uint8_t)length);
+}
+
+void our_agent_reject(struct our_control *control, int error)
+{
+	if (control->accepted || control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return;
+	reject(control, control->cm_id, error);
+}
+
+void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error)
+{
+	reject(control, cm_id, error);
+	rdma_destroy_id(cm_id);
 }
 
 int our_take_cm_event(struct our_control *control, struct our_control **about)

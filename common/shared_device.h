@@ -9,6 +9,9 @@
 
 #define OUR_DEVICE_BUCKETS 256 /* of QP numbers, which devices count up */
 
+/* Of a send from a buffer of the shared receive queue, with the index of the buffer. */
+#define OUR_WR_ID_ECHO (OUR_WR_ID_OURS | 1ull << 32)
+
 /* What is behind the public head of a device. */
 struct our_shared_device {
 	struct our_device head; /* first: a pointer to one is a pointer to the other */
@@ -29,6 +32,9 @@ static inline bool our_shares_cq(const struct our_control *control)
 {
 	return control->device && control->device->cq;
 }
+
+/* Undoes our_device_create_cq. */
+void our_device_destroy_cq(struct our_device *device);
 
 /*
  * From when its QP has been created until it is destroyed, completions of the shared CQ find the
