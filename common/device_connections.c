@@ -33,12 +33,12 @@ void our_remove_from_device(struct our_control *control)
 
 struct our_control *our_control_of(struct our_device *device, uint32_t qp_num)
 {
-	struct our_private *private =
+	struct our_private *one =
 		LIST_FIRST(&our_shared(device)->connections[qp_num % OUR_DEVICE_BUCKETS]);
 
-	for (; private; private = LIST_NEXT(private, of_device)) {
-		if (private->head.qp->qp_num == qp_num)
-			return &private->head;
+	for (; one; one = LIST_NEXT(one, of_device)) {
+		if (one->head.qp->qp_num == qp_num)
+			return &one->head;
 	}
 	return NULL;
 }
@@ -61,9 +61,7 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
 	int ret;
 
 	buffer->send_sge.length = length;
-	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
-	if (length <= control->max_inline)
-		buffer->send_wr.send_flags |= IBV_SEND_INLINE;
+	our_set_inline(control, &buffer->send_wr, length);
 	our_shared(device)->sending[index] = control;
 	ret = our_post(control, &buffer->send_wr, NULL);
 	if (ret)

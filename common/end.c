@@ -37,6 +37,9 @@ static int report_end(struct our_control *control, int ret)
 
 	switch (ret) {
 	case ETIMEDOUT:
+		if (control->wait_until_ns)
+			return our_tell_error(config, NULL, ret,
+					      "the peer said nothing until the limit of the wait");
 		return our_tell_error(config, NULL, ret, "the peer said nothing for %u s",
 				      config->timeout_s);
 	case ECANCELED:

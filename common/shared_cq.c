@@ -171,8 +171,8 @@ int our_device_take_completion(struct our_device *device, struct our_control **c
 	struct our_batch *batch = &our_shared(device)->batch;
 	int ret = EAGAIN;
 
-	*control = NULL;
 	while (ret == EAGAIN) {
+		*control = NULL;
 		if (batch->next == batch->polled) {
 			ret = fill(device);
 			if (ret)
