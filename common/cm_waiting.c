@@ -60,13 +60,13 @@ int our_cm_fd(const struct our_control *control)
 /* The limit of a wait starts when there is nothing for the first time. */
 static uint64_t limit_of_wait(struct our_control *control)
 {
-	struct our_private *private = our_private(control);
+	uint64_t *until_ns = &our_private(control)->until_ns;
 
 	if (control->wait_until_ns)
 		return control->wait_until_ns;
-	if (!private->until_ns)
-	private->until_ns = our_end_of_wait(control->config->timeout_s);
-	return private->until_ns;
+	if (!*until_ns)
+		*until_ns = our_end_of_wait(control->config->timeout_s);
+	return *until_ns;
 }
 
 uint64_t our_wake_up_ns(struct our_control *control)

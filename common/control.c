@@ -11,17 +11,17 @@
 int our_create_control_struct(const struct our_config *config, enum our_role role,
 			      struct our_control **control)
 {
-	struct our_private *private = calloc(1, sizeof(*private));
+	struct our_private *one = calloc(1, sizeof(*one));
 
 	*control = NULL;
-	if (!private)
+	if (!one)
 		return our_tell_error(config, "calloc", ENOMEM, NULL);
-	private->head.config = config;
-	private->head.role = role;
-	private->head.n_sge = 1;
-	private->head.inline_wanted = OUR_INLINE_WANTED;
-	private->keepalive.due_ns = UINT64_MAX;
-	*control = &private->head;
+	one->head.config = config;
+	one->head.role = role;
+	one->head.n_sge = 1;
+	one->head.inline_wanted = OUR_INLINE_WANTED;
+	one->keepalive.due_ns = UINT64_MAX;
+	*control = &one->head;
 	return 0;
 }
 

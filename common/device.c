@@ -72,45 +72,45 @@ static struct our_private *joined;                       /* a list, of all devic
 
 void our_join_device(struct our_control *control)
 {
-	struct our_private *private = our_private(control);
+	struct our_private *one = our_private(control);
 
 	pthread_mutex_lock(&lock);
-	private->next_on_device = joined;
-	joined = private;
+	one->next_on_device = joined;
+	joined = one;
 	pthread_mutex_unlock(&lock);
 }
 
 void our_leave_device(struct our_control *control)
 {
-	struct our_private *private = our_private(control), **link = &joined;
+	struct our_private *one = our_private(control), **link = &joined;
 
 	pthread_mutex_lock(&lock);
-	while (*link != private)
+	while (*link != one)
 		link = &(*link)->next_on_device;
-	*link = private->next_on_device;
+	*link = one->next_on_device;
 	pthread_mutex_unlock(&lock);
 }
 
 struct our_control *our_joined(const void *control)
 {
-	struct our_private *private;
+	struct our_private *one;
 
 	pthread_mutex_lock(&lock);
-	private = joined;
-	while (private && private != control)
-	private = private->next_on_device;
+	one = joined;
+	while (one && one != control)
+		one = one->next_on_device;
 	pthread_mutex_unlock(&lock);
-	return private ? &private->head : NULL;
+	return one ? &one->head : NULL;
 }
 
 void our_end_all_on_device(const struct ibv_context *verbs, int error)
 {
-	struct our_private *private;
+	struct our_private *one;
 
 	pthread_mutex_lock(&lock);
-	for (private = joined; private; private = private->next_on_device) {
-		if (private->head.verbs == verbs)
-			atomic_store(&private->async_error, error);
+	for (one = joined; one; one = one->next_on_device) {
+		if (one->head.verbs == verbs)
+			atomic_store(&one->async_error, error);
 	}
 	pthread_mutex_unlock(&lock);
 }

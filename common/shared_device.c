@@ -48,12 +48,12 @@ static void destroy_srq(struct our_device *device)
 
 static void close_connections(struct our_device *device)
 {
-	struct our_private *private;
+	struct our_private *one;
 	int i;
 
 	for (i = 0; i < OUR_DEVICE_BUCKETS; i++) {
-		while ((private = LIST_FIRST(&our_shared(device)->connections[i])))
-			our_close(&private->head);
+		while ((one = LIST_FIRST(&our_shared(device)->connections[i])))
+			our_close(&one->head);
 	}
 }
 

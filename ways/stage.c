@@ -21,8 +21,8 @@ static const struct our_option way_options[] = {
 /* In the order of the words. */
 static const struct our_completion_ops *const ways_to_wait[] = {
 	&our_busy_polling,    /* ping-sr-0/completions.c */
-	&our_polling_yields,  /* ways/yield.c */
-	&our_polling_naps,    /* ways/nap.c */
+	&our_polling_yields,  /* ways/polling.c */
+	&our_polling_naps,    /* ways/polling.c */
 	&our_spin_then_sleep, /* ping-sr-5/completions.c */
 	&our_comp_channel,    /* ping-sr-3/completions.c */
 	&our_blocking_event,  /* ways/event.c */

@@ -7,8 +7,8 @@
 
 #include "common/waiting.h"
 
-extern const struct our_completion_ops our_polling_yields; /* yield.c */
-extern const struct our_completion_ops our_polling_naps;   /* nap.c */
+extern const struct our_completion_ops our_polling_yields; /* polling.c */
+extern const struct our_completion_ops our_polling_naps;   /* polling.c */
 extern const struct our_completion_ops our_blocking_event; /* event.c */
 
 #endif

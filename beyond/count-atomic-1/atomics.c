@@ -24,14 +24,14 @@ static struct ibv_send_wr *setup_atomic_wr(struct our_control *client,
 
 static int do_atomic(struct our_control *client, struct our_one_sided *one_sided, uint64_t *was)
 {
+	struct our_buffer *result = &client->memory.buffers[OUR_RESULT];
 	int ret;
 
-	ret = our_post(client, &client->memory.buffers[OUR_RESULT].send_wr,
-		       NULL); /* ibv_post_send */
+	ret = our_post(client, &result->send_wr, NULL); /* ibv_post_send */
 	if (!ret)
 		ret = our_await_one_sided(client, one_sided, OUR_RESULT); /* ibv_poll_cq */
 	if (!ret)
-		memcpy(was, client->memory.buffers[OUR_RESULT].data, sizeof(*was));
+		memcpy(was, result->data, sizeof(*was));
 	return ret;
 }
 

@@ -14,17 +14,17 @@
 
 static int write_then_read(struct our_control *client, struct our_one_sided *one_sided)
 {
+	struct ibv_send_wr *write = &client->memory.buffers[OUR_SEND_BUFFER].send_wr;
+	struct ibv_send_wr *read = &client->memory.buffers[OUR_RECV_BUFFER].send_wr;
 	int ret;
 
-	ret = our_post(client, &client->memory.buffers[OUR_SEND_BUFFER].send_wr,
-		       NULL); /* ibv_post_send: the WRITE */
+	ret = our_post(client, write, NULL); /* ibv_post_send */
 	if (ret)
 		return ret;
 	ret = our_await_one_sided(client, one_sided, OUR_SEND_BUFFER); /* ibv_poll_cq */
 	if (ret)
 		return ret;
-	ret = our_post(client, &client->memory.buffers[OUR_RECV_BUFFER].send_wr,
-		       NULL); /* ibv_post_send: the READ */
+	ret = our_post(client, read, NULL); /* ibv_post_send */
 	if (ret)
 		return ret;
 	return our_await_one_sided(client, one_sided, OUR_RECV_BUFFER); /* ibv_poll_cq */

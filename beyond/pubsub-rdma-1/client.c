@@ -27,16 +27,15 @@ const struct our_program our_pubsub_reads_client_program = {
 /* A record that was being changed is read again, as often as necessary. */
 static int read_record(struct our_control *client, struct our_one_sided *one_sided)
 {
-	const uint8_t *copy = client->memory.buffers[OUR_RECV_BUFFER].data;
+	struct our_buffer *copy = &client->memory.buffers[OUR_RECV_BUFFER];
 	int ret;
 
 	for (;;) {
-		ret = our_post(client, &client->memory.buffers[OUR_RECV_BUFFER].send_wr,
-			       NULL); /* ibv_post_send: the READ */
+		ret = our_post(client, &copy->send_wr, NULL); /* ibv_post_send: the READ */
 		if (ret)
 			return ret;
 		ret = our_await_one_sided(client, one_sided, OUR_RECV_BUFFER); /* ibv_poll_cq */
-		if (ret || our_record_is_whole(copy, our_run_of(client)->data_size))
+		if (ret || our_record_is_whole(copy->data, our_run_of(client)->data_size))
 			return ret;
 		ret = our_keep_waiting(client);
 		if (ret)

@@ -73,7 +73,8 @@ static int write_record(struct our_control *agent, struct subscription *subscrip
 			const uint8_t *record)
 {
 	struct our_run *run = our_run_of(agent);
-	uint8_t *copy = agent->memory.buffers[OUR_AGENT_BUFFER].data;
+	struct our_buffer *buffer = &agent->memory.buffers[OUR_AGENT_BUFFER];
+	uint8_t *copy = buffer->data;
 	int ret;
 
 	if (subscription->writing || our_record_number(record) == our_record_number(copy))
@@ -82,8 +83,7 @@ static int write_record(struct our_control *agent, struct subscription *subscrip
 		memset(copy, 0, run->data_size); /* it is being changed: in the next turn */
 		return 0;
 	}
-	ret = our_post(agent, &agent->memory.buffers[OUR_AGENT_BUFFER].send_wr,
-		       NULL); /* ibv_post_send: the WRITE */
+	ret = our_post(agent, &buffer->send_wr, NULL); /* ibv_post_send: the WRITE */
 	subscription->writing = !ret;
 	subscription->written += !ret;
 	return ret;
