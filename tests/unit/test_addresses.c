@@ -28,7 +28,7 @@ static const struct {
 	{ "fe80::1%lo", "12321", "[fe80::1%lo]:12321" },
 };
 
-START_TEST(text_and_back)
+UNIT_TESTS(text_and_back, UNIT_LENGTH(spellings))
 {
 	struct addrinfo *found;
 	char text[OUR_ADDRESS_TEXT];
@@ -40,9 +40,8 @@ START_TEST(text_and_back)
 	ck_assert_msg(!found->ai_next, "one address, one entry");
 	our_free_addresses(found);
 }
-END_TEST
 
-START_TEST(no_address_means_any)
+UNIT_TEST(no_address_means_any)
 {
 	const struct sockaddr_in6 *any6;
 	struct addrinfo *found;
@@ -59,9 +58,8 @@ START_TEST(no_address_means_any)
 	}
 	our_free_addresses(found);
 }
-END_TEST
 
-START_TEST(an_address_that_is_none_has_text)
+UNIT_TEST(an_address_that_is_none_has_text)
 {
 	struct sockaddr_storage address;
 	char text[OUR_ADDRESS_TEXT];
@@ -69,16 +67,14 @@ START_TEST(an_address_that_is_none_has_text)
 	memset(&address, 0, sizeof(address)); /* AF_UNSPEC: what an id has before it is bound */
 	ck_assert_str_eq(our_address_text((const struct sockaddr *)&address, text), "(no address)");
 }
-END_TEST
 
-START_TEST(an_address_that_is_none_is_not_local)
+UNIT_TEST(an_address_that_is_none_is_not_local)
 {
 	struct sockaddr_storage address;
 
 	memset(&address, 0, sizeof(address)); /* no socket can have this address */
 	ck_assert(!our_is_local_address((const struct sockaddr *)&address));
 }
-END_TEST
 
 static const struct {
 	const char *address;
@@ -87,7 +83,7 @@ static const struct {
 	{ "127.0.0.1", true }, { "192.0.2.1", false }, /* for documentation: on no machine */
 };
 
-START_TEST(an_address_of_this_machine_is_local)
+UNIT_TESTS(an_address_of_this_machine_is_local, UNIT_LENGTH(places))
 {
 	struct addrinfo *found;
 
@@ -95,7 +91,6 @@ START_TEST(an_address_of_this_machine_is_local)
 	ck_assert(our_is_local_address(found->ai_addr) == places[_i].is_local);
 	our_free_addresses(found);
 }
-END_TEST
 
 #define SCOPE 7 /* of the interface, if the machine has exactly one link-local address */
 
@@ -129,7 +124,7 @@ static const struct {
 	bool is_local;
 } links[] = { { SCOPE, true }, { SCOPE + 1, false }, { 0, false } };
 
-START_TEST(a_link_local_address_is_one_with_its_scope)
+UNIT_TESTS(a_link_local_address_is_one_with_its_scope, UNIT_LENGTH(links))
 {
 	struct sockaddr_in6 address = {
 		.sin6_family = AF_INET6,
@@ -141,13 +136,11 @@ START_TEST(a_link_local_address_is_one_with_its_scope)
 	binds_to_links = true;
 	ck_assert(our_is_local_address((const struct sockaddr *)&address) == links[_i].is_local);
 }
-END_TEST
 
-START_TEST(freeing_nothing_is_allowed)
+UNIT_TEST(freeing_nothing_is_allowed)
 {
 	our_free_addresses(NULL);
 }
-END_TEST
 
 static int name_service_says;
 
@@ -175,7 +168,7 @@ static const struct {
 	{ EAI_MEMORY, EAGAIN, OUR_EXIT_FAILED },
 };
 
-START_TEST(a_name_service_that_fails_is_not_wrong_usage)
+UNIT_TESTS(a_name_service_that_fails_is_not_wrong_usage, UNIT_LENGTH(services))
 {
 	static const char *const words[MAX_WORDS] = { "-a", "host.example" };
 	struct our_options options;
@@ -186,24 +179,4 @@ START_TEST(a_name_service_that_fails_is_not_wrong_usage)
 	ck_assert_int_eq(ret, services[_i].returned);
 	ck_assert_int_eq(our_options_exit_status(ret), services[_i].exit_status);
 	assert_holds(captured_stderr(), gai_strerror(services[_i].says));
-}
-END_TEST
-
-Suite *addresses_suite(void)
-{
-	Suite *suite = suite_create("addresses");
-	TCase *tcase = tcase_create("addresses");
-
-	tcase_add_loop_test(tcase, text_and_back, 0, UNIT_LENGTH(spellings));
-	tcase_add_test(tcase, no_address_means_any);
-	tcase_add_test(tcase, an_address_that_is_none_has_text);
-	tcase_add_test(tcase, an_address_that_is_none_is_not_local);
-	tcase_add_loop_test(tcase, an_address_of_this_machine_is_local, 0, UNIT_LENGTH(places));
-	tcase_add_loop_test(tcase, a_link_local_address_is_one_with_its_scope, 0,
-			    UNIT_LENGTH(links));
-	tcase_add_test(tcase, freeing_nothing_is_allowed);
-	tcase_add_loop_test(tcase, a_name_service_that_fails_is_not_wrong_usage, 0,
-			    UNIT_LENGTH(services));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

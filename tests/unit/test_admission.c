@@ -27,7 +27,7 @@ static void open_with(uint64_t clients, uint64_t max_clients, uint64_t max_memor
 }
 
 /* glibc counts what it has taken from mmap(2) in hblkhd. */
-START_TEST(memory_of_a_client_goes_back_to_the_system)
+UNIT_TEST(memory_of_a_client_goes_back_to_the_system)
 {
 	const size_t size = 8 << 20;
 	void *memory;
@@ -41,9 +41,8 @@ START_TEST(memory_of_a_client_goes_back_to_the_system)
 		free(memory);
 	}
 }
-END_TEST
 
-START_TEST(only_clients_that_were_accepted_count)
+UNIT_TEST(only_clients_that_were_accepted_count)
 {
 	open_with(2, 10, 100);
 	ck_assert_int_eq(our_admit(&admission, 1), 0);
@@ -62,9 +61,8 @@ START_TEST(only_clients_that_were_accepted_count)
 	our_note_leave(&admission, 1, true, 0);
 	ck_assert_int_eq(our_end_of_admission(&admission, 0), 0);
 }
-END_TEST
 
-START_TEST(so_many_at_a_time)
+UNIT_TEST(so_many_at_a_time)
 {
 	open_with(0, 2, 100);
 	ck_assert_int_eq(our_admit(&admission, 1), 0);
@@ -74,9 +72,8 @@ START_TEST(so_many_at_a_time)
 	our_note_leave(&admission, 1, true, 0);
 	ck_assert_int_eq(our_admit(&admission, 1), 0);
 }
-END_TEST
 
-START_TEST(memory_is_for_all_together)
+UNIT_TEST(memory_is_for_all_together)
 {
 	open_with(0, 10, 100);
 	ck_assert_int_eq(our_admit(&admission, 101), EDQUOT);
@@ -91,9 +88,8 @@ START_TEST(memory_is_for_all_together)
 	ck_assert_uint_eq(our_memory_left(&admission), 60);
 	ck_assert_int_eq(our_admit(&admission, 60), 0);
 }
-END_TEST
 
-START_TEST(without_being_told_it_takes_a_quarter_of_the_memory)
+UNIT_TEST(without_being_told_it_takes_a_quarter_of_the_memory)
 {
 	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
@@ -101,7 +97,6 @@ START_TEST(without_being_told_it_takes_a_quarter_of_the_memory)
 	open_with(0, 10, 0);
 	ck_assert_uint_eq(our_memory_left(&admission), all / 4);
 }
-END_TEST
 
 static void give_up_capabilities(void)
 {
@@ -111,7 +106,7 @@ static void give_up_capabilities(void)
 	ck_assert_int_eq(syscall(SYS_capset, &header, none), 0);
 }
 
-START_TEST(or_what_may_be_locked_if_that_is_less)
+UNIT_TEST(or_what_may_be_locked_if_that_is_less)
 {
 	unit_set_lockable(65536);
 	give_up_capabilities();
@@ -120,7 +115,6 @@ START_TEST(or_what_may_be_locked_if_that_is_less)
 	open_with(0, 10, 100000); /* the option replaces the system's limit */
 	ck_assert_uint_eq(our_memory_left(&admission), 100000);
 }
-END_TEST
 
 static const struct {
 	int error;
@@ -148,7 +142,7 @@ static const struct {
 	{ ENOSPC, true },
 };
 
-START_TEST(what_a_client_did_is_not_the_servers_failure)
+UNIT_TESTS(what_a_client_did_is_not_the_servers_failure, UNIT_LENGTH(ends))
 {
 	open_with(2, 10, 100);
 	ck_assert_int_eq(our_admit(&admission, 1), 0);
@@ -157,7 +151,6 @@ START_TEST(what_a_client_did_is_not_the_servers_failure)
 	our_note_leave(&admission, 1, true, 0); /* a later success does not change the result */
 	ck_assert_int_eq(our_end_of_admission(&admission, 0), ends[_i].own ? ends[_i].error : 0);
 }
-END_TEST
 
 #define DESCRIPTORS_A_CLIENT 4
 
@@ -171,7 +164,7 @@ static const struct {
 };
 
 /* The limit that the process begins with can be raised. */
-START_TEST(no_more_clients_than_descriptors)
+UNIT_TESTS(no_more_clients_than_descriptors, UNIT_LENGTH(crowds))
 {
 	struct rlimit limit = { 8, crowds[_i].most };
 
@@ -188,9 +181,8 @@ START_TEST(no_more_clients_than_descriptors)
 	ck_assert_int_eq(prlimit(0, RLIMIT_NOFILE, NULL, &limit), 0);
 	ck_assert_uint_eq(limit.rlim_cur, crowds[_i].most);
 }
-END_TEST
 
-START_TEST(who_is_quiet_says_nothing_of_descriptors)
+UNIT_TEST(who_is_quiet_says_nothing_of_descriptors)
 {
 	const struct rlimit limit = { 132, 132 };
 
@@ -201,7 +193,6 @@ START_TEST(who_is_quiet_says_nothing_of_descriptors)
 	ck_assert_uint_eq(admission.max_clients, 25);
 	ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
 static void *leave(void *error)
 {
@@ -209,7 +200,7 @@ static void *leave(void *error)
 	return NULL;
 }
 
-START_TEST(the_end_waits_for_those_who_are_there)
+UNIT_TEST(the_end_waits_for_those_who_are_there)
 {
 	pthread_t threads[2];
 	int error = ENOMEM, none = 0;
@@ -223,25 +214,4 @@ START_TEST(the_end_waits_for_those_who_are_there)
 	ck_assert_uint_eq(admission.clients, 0);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
-}
-END_TEST
-
-Suite *admission_suite(void)
-{
-	Suite *suite = suite_create("admission");
-	TCase *tcase = tcase_create("admission");
-
-	tcase_add_test(tcase, memory_of_a_client_goes_back_to_the_system);
-	tcase_add_test(tcase, only_clients_that_were_accepted_count);
-	tcase_add_test(tcase, so_many_at_a_time);
-	tcase_add_test(tcase, memory_is_for_all_together);
-	tcase_add_test(tcase, without_being_told_it_takes_a_quarter_of_the_memory);
-	tcase_add_test(tcase, or_what_may_be_locked_if_that_is_less);
-	tcase_add_loop_test(tcase, no_more_clients_than_descriptors, 0, UNIT_LENGTH(crowds));
-	tcase_add_test(tcase, who_is_quiet_says_nothing_of_descriptors);
-	tcase_add_loop_test(tcase, what_a_client_did_is_not_the_servers_failure, 0,
-			    UNIT_LENGTH(ends));
-	tcase_add_test(tcase, the_end_waits_for_those_who_are_there);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

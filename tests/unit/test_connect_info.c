@@ -28,16 +28,15 @@ static const uint8_t honest_bytes[] = {
 	0, 0, 0, 0, 0, 0, 0, 3, 0x4f, 0x55, 0x52, 0x31, 0, 1, 0, 32
 };
 
-START_TEST(the_bytes_are_those_of_the_protocol)
+UNIT_TEST(the_bytes_are_those_of_the_protocol)
 {
 	uint8_t data[OUR_CONNECT_INFO_LENGTH];
 
 	our_encode_connect_info(&honest, data);
 	ck_assert_mem_eq(data, honest_bytes, sizeof(honest_bytes));
 }
-END_TEST
 
-START_TEST(a_client_sends_all_of_them)
+UNIT_TEST(a_client_sends_all_of_them)
 {
 	struct our_run run = { .count = 5, .data_size = 64, .n_data_buffers = 3 };
 	struct our_control client = { .user = &run };
@@ -46,7 +45,6 @@ START_TEST(a_client_sends_all_of_them)
 	ck_assert_uint_eq(our_private_data.tell(&client, data), sizeof(honest_bytes));
 	ck_assert_mem_eq(data, honest_bytes, sizeof(honest_bytes));
 }
-END_TEST
 
 static void keep_error(void *context, const struct our_error *error)
 {
@@ -54,7 +52,7 @@ static void keep_error(void *context, const struct our_error *error)
 }
 
 /* One byte more than fits, and a length that a uint8_t would cut to nothing. */
-START_TEST(private_data_that_do_not_fit_are_refused)
+UNIT_TESTS(private_data_that_do_not_fit_are_refused, 2)
 {
 	static const size_t lengths[] = { 57, 256 };
 	int reported = 0;
@@ -66,7 +64,6 @@ START_TEST(private_data_that_do_not_fit_are_refused)
 	ck_assert_int_eq(reported, EMSGSIZE);
 	ck_assert_int_eq(our_agent_accept(&control, data, lengths[_i] + 140), EMSGSIZE);
 }
-END_TEST
 
 /* What a client may send: the first bytes of a valid message, with one byte changed. */
 static const struct received {
@@ -88,7 +85,7 @@ static const struct received {
 	{ 56, 40, 1, false },                            /* padding that is not zero */
 };
 
-START_TEST(strangers_are_told_from_friends)
+UNIT_TESTS(strangers_are_told_from_friends, UNIT_LENGTH(received))
 {
 	const struct received *one = &received[_i];
 	struct our_connect_info info;
@@ -105,7 +102,6 @@ START_TEST(strangers_are_told_from_friends)
 	ck_assert_uint_eq(info.n_data_buffers, one->length < 24 ? 0 : 3);
 	ck_assert(info.has_extension == (one->length >= 32));
 }
-END_TEST
 
 /* A higher version has more fields after those that are known here, and after them only zeros. */
 static const struct newer {
@@ -117,7 +113,7 @@ static const struct newer {
 	{ 1, 40, 39, false }, { 2, 31, 33, false },  { 2, 57, 39, false }, /* too short */
 };
 
-START_TEST(a_higher_version_is_read_as_far_as_it_is_known)
+UNIT_TESTS(a_higher_version_is_read_as_far_as_it_is_known, UNIT_LENGTH(newer))
 {
 	const struct newer *one = &newer[_i];
 	struct our_connect_info info;
@@ -132,7 +128,6 @@ START_TEST(a_higher_version_is_read_as_far_as_it_is_known)
 	ck_assert(!one->taken ||
 		  (info.count == 5 && info.n_data_buffers == 3 && info.has_extension));
 }
-END_TEST
 
 static const struct asked {
 	struct our_connect_info info;
@@ -167,7 +162,7 @@ static int take(struct our_control *agent, const struct our_cm_event *request)
 	return ret ? ret : our_blast_check(agent);
 }
 
-START_TEST(limits_are_kept_and_told)
+UNIT_TESTS(limits_are_kept_and_told, UNIT_LENGTH(asked))
 {
 	struct our_run run = { .options = &options, .count = 77, .data_size = 77 };
 	struct our_control agent = { .user = &run };
@@ -197,7 +192,6 @@ START_TEST(limits_are_kept_and_told)
 	ck_assert_int_eq(refusal.reason, one->reason);
 	ck_assert_uint_eq(refusal.limit, one->limit);
 }
-END_TEST
 
 /* The limits that --help and the README name, if no option sets others. */
 static const struct {
@@ -210,7 +204,7 @@ static const struct {
 	{ 1000000000001, 64, ERANGE },
 };
 
-START_TEST(limits_are_those_of_the_help)
+UNIT_TESTS(limits_are_those_of_the_help, UNIT_LENGTH(by_default))
 {
 	struct our_connect_info info = { by_default[_i].count, by_default[_i].data_size, 1, true };
 	struct our_cm_event request = { .private_data_length = OUR_CONNECT_INFO_LENGTH };
@@ -221,7 +215,6 @@ START_TEST(limits_are_those_of_the_help)
 	capture_start();
 	ck_assert_int_eq(our_private_data.take(&agent, &request), by_default[_i].ret);
 }
-END_TEST
 
 static const struct {
 	int error;
@@ -237,7 +230,7 @@ static const struct {
 	{ ENOMEM, OUR_REFUSED_RESOURCES, 0, "it has run out of something" },
 };
 
-START_TEST(what_kept_the_server_from_serving_is_told)
+UNIT_TESTS(what_kept_the_server_from_serving_is_told, UNIT_LENGTH(failures))
 {
 	const struct our_options three = { .clients = 3, .max_clients = 2, .max_memory = 100 };
 	struct our_admission admission;
@@ -259,24 +252,4 @@ START_TEST(what_kept_the_server_from_serving_is_told)
 	memcpy(client.cm_event.private_data, told, OUR_REFUSAL_LENGTH);
 	our_private_data.explain(&client.cm_event, text, sizeof(text));
 	assert_holds(text, failures[_i].told);
-}
-END_TEST
-
-Suite *connect_info_suite(void)
-{
-	Suite *suite = suite_create("connect_info");
-	TCase *tcase = tcase_create("connect_info");
-
-	tcase_add_test(tcase, the_bytes_are_those_of_the_protocol);
-	tcase_add_test(tcase, a_client_sends_all_of_them);
-	tcase_add_loop_test(tcase, private_data_that_do_not_fit_are_refused, 0, 2);
-	tcase_add_loop_test(tcase, strangers_are_told_from_friends, 0, UNIT_LENGTH(received));
-	tcase_add_loop_test(tcase, what_kept_the_server_from_serving_is_told, 0,
-			    UNIT_LENGTH(failures));
-	tcase_add_loop_test(tcase, limits_are_kept_and_told, 0, UNIT_LENGTH(asked));
-	tcase_add_loop_test(tcase, limits_are_those_of_the_help, 0, UNIT_LENGTH(by_default));
-	tcase_add_loop_test(tcase, a_higher_version_is_read_as_far_as_it_is_known, 0,
-			    UNIT_LENGTH(newer));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -41,7 +41,7 @@ static const struct returned {
 	{ 1, 0, EPROTO },
 };
 
-START_TEST(no_more_than_are_owed)
+UNIT_TESTS(no_more_than_are_owed, UNIT_LENGTH(returned))
 {
 	static uint8_t slots[2 * OUR_CREDIT_LENGTH];
 	struct ibv_context context = { .ops = { .post_recv = count_recv } };
@@ -67,15 +67,4 @@ START_TEST(no_more_than_are_owed)
 		assert_holds(captured_stderr(), "bad credits");
 	else
 		ck_assert_str_eq(captured_stderr(), "");
-}
-END_TEST
-
-Suite *credits_suite(void)
-{
-	Suite *suite = suite_create("credits");
-	TCase *tcase = tcase_create("credits");
-
-	tcase_add_loop_test(tcase, no_more_than_are_owed, 0, UNIT_LENGTH(returned));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

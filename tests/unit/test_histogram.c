@@ -134,7 +134,7 @@ static void check_percentile(int distribution, int length, unsigned int permille
 		      distribution, length, permille / 10.0, got, exact);
 }
 
-START_TEST(percentiles_are_those_of_sorting)
+UNIT_TESTS(percentiles_are_those_of_sorting, UNIT_LENGTH(distributions))
 {
 	int length, permille;
 
@@ -144,9 +144,8 @@ START_TEST(percentiles_are_those_of_sorting)
 			check_percentile(_i, lengths[length], permilles[permille]);
 	}
 }
-END_TEST
 
-START_TEST(count_min_max_and_mean_are_exact)
+UNIT_TESTS(count_min_max_and_mean_are_exact, UNIT_LENGTH(distributions))
 {
 	int length = 1000, i;
 	uint64_t sum = 0;
@@ -160,9 +159,8 @@ START_TEST(count_min_max_and_mean_are_exact)
 	ck_assert_double_eq(our_histogram_mean(&histogram), (double)sum / 1000);
 	ck_assert_uint_eq(our_histogram_percentile(&histogram, 0), values[0]);
 }
-END_TEST
 
-START_TEST(percentiles_rise_and_stay_within)
+UNIT_TESTS(percentiles_rise_and_stay_within, UNIT_LENGTH(distributions))
 {
 	uint64_t last, now;
 	double percent;
@@ -176,9 +174,8 @@ START_TEST(percentiles_rise_and_stay_within)
 		last = now;
 	}
 }
-END_TEST
 
-START_TEST(empty)
+UNIT_TEST(empty)
 {
 	our_histogram_reset(&histogram);
 	ck_assert_uint_eq(histogram.count, 0);
@@ -189,7 +186,6 @@ START_TEST(empty)
 	ck_assert_uint_eq(our_histogram_percentile(&histogram, 50), 0);
 	ck_assert_uint_eq(our_histogram_percentile(&histogram, 100), 0);
 }
-END_TEST
 
 static const uint64_t singles[] = {
 	0,          1,          63,         64,         127,
@@ -197,7 +193,7 @@ static const uint64_t singles[] = {
 	1ull << 40, 1ull << 41, 1ull << 63, UINT64_MAX
 };
 
-START_TEST(one_value)
+UNIT_TESTS(one_value, UNIT_LENGTH(singles))
 {
 	our_histogram_reset(&histogram);
 	our_histogram_add(&histogram, singles[_i]);
@@ -207,9 +203,8 @@ START_TEST(one_value)
 	ck_assert_uint_eq(our_histogram_percentile(&histogram, 50), singles[_i]);
 	ck_assert_uint_eq(our_histogram_percentile(&histogram, 100), singles[_i]);
 }
-END_TEST
 
-START_TEST(above_the_last_bucket)
+UNIT_TEST(above_the_last_bucket)
 {
 	uint64_t p50, p99;
 	int i;
@@ -228,7 +223,6 @@ START_TEST(above_the_last_bucket)
 	ck_assert_uint_ge(p99, 1ull << 40);
 	ck_assert_uint_le(p99, histogram.max);
 }
-END_TEST
 
 #define MULTIPLE 5000000ull
 
@@ -245,7 +239,7 @@ static void multiply(void)
 		histogram.buckets[bucket] *= MULTIPLE;
 }
 
-START_TEST(percentiles_of_five_billion_values)
+UNIT_TESTS(percentiles_of_five_billion_values, UNIT_LENGTH(distributions))
 {
 	int permille;
 
@@ -254,9 +248,8 @@ START_TEST(percentiles_of_five_billion_values)
 	for (permille = 0; permille < UNIT_LENGTH(permilles); permille++)
 		check_percentile(_i, 1000, permilles[permille]);
 }
-END_TEST
 
-START_TEST(reset_forgets)
+UNIT_TEST(reset_forgets)
 {
 	fill(0, 1000);
 	our_histogram_reset(&histogram);
@@ -264,24 +257,4 @@ START_TEST(reset_forgets)
 	ck_assert_uint_eq(histogram.count, 1);
 	ck_assert_double_eq(our_histogram_mean(&histogram), 5);
 	ck_assert_uint_eq(our_histogram_percentile(&histogram, 100), 5);
-}
-END_TEST
-
-Suite *histogram_suite(void)
-{
-	Suite *suite = suite_create("histogram");
-	TCase *tcase = tcase_create("histogram");
-	int n = UNIT_LENGTH(distributions);
-
-	tcase_set_timeout(tcase, 30);
-	tcase_add_loop_test(tcase, percentiles_are_those_of_sorting, 0, n);
-	tcase_add_loop_test(tcase, count_min_max_and_mean_are_exact, 0, n);
-	tcase_add_loop_test(tcase, percentiles_rise_and_stay_within, 0, n);
-	tcase_add_test(tcase, empty);
-	tcase_add_loop_test(tcase, one_value, 0, UNIT_LENGTH(singles));
-	tcase_add_test(tcase, above_the_last_bucket);
-	tcase_add_loop_test(tcase, percentiles_of_five_billion_values, 0, n);
-	tcase_add_test(tcase, reset_forgets);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -82,7 +82,7 @@ static const char *const strings[] = {
  * RFC 8259 requires that all characters below U+0020 are escaped. json-c accepts U+001F unescaped
  * even in strict mode.
  */
-START_TEST(no_control_character_is_written_as_it_is)
+UNIT_TEST(no_control_character_is_written_as_it_is)
 {
 	char every[0x20];
 	size_t i;
@@ -96,9 +96,8 @@ START_TEST(no_control_character_is_written_as_it_is)
 	for (i = 0; i < length; i++)
 		ck_assert_msg((unsigned char)text[i] >= 0x20, "byte %zu is 0x%02x", i, text[i]);
 }
-END_TEST
 
-START_TEST(strings_come_back)
+UNIT_TESTS(strings_come_back, UNIT_LENGTH(strings))
 {
 	struct json_object *object, *value;
 
@@ -112,13 +111,12 @@ START_TEST(strings_come_back)
 	ck_assert_int_eq(json_object_get_int(member(object, strings[_i])), 7);
 	json_object_put(object);
 }
-END_TEST
 
 static const uint64_t integers[] = { 0,          1,          1000,
 				     UINT32_MAX, 1ull << 53, (1ull << 53) + 1,
 				     INT64_MAX,  UINT64_MAX };
 
-START_TEST(integers_come_back)
+UNIT_TESTS(integers_come_back, UNIT_LENGTH(integers))
 {
 	struct json_object *object, *value;
 
@@ -132,7 +130,6 @@ START_TEST(integers_come_back)
 	ck_assert_int_eq(errno, 0);
 	json_object_put(object);
 }
-END_TEST
 
 static const struct {
 	double value;
@@ -144,7 +141,7 @@ static const struct {
 	{ 0.0000001, 6, 0.0 }
 };
 
-START_TEST(numbers_come_back)
+UNIT_TESTS(numbers_come_back, UNIT_LENGTH(numbers))
 {
 	struct json_object *object, *value;
 	double got;
@@ -163,9 +160,8 @@ START_TEST(numbers_come_back)
 			    pow(10, -numbers[_i].decimals) * 1.0000001);
 	json_object_put(object);
 }
-END_TEST
 
-START_TEST(what_is_no_number_is_null)
+UNIT_TESTS(what_is_no_number_is_null, 3)
 {
 	static const double none[] = { NAN, INFINITY, -INFINITY };
 	struct json_object *object;
@@ -178,9 +174,8 @@ START_TEST(what_is_no_number_is_null)
 	ck_assert_int_eq(json_object_get_int(member(object, "after")), 1);
 	json_object_put(object);
 }
-END_TEST
 
-START_TEST(objects_nest)
+UNIT_TEST(objects_nest)
 {
 	struct json_object *object, *inner;
 
@@ -209,9 +204,8 @@ START_TEST(objects_nest)
 	ck_assert_str_eq(json_object_get_string(member(object, "last")), "one");
 	json_object_put(object);
 }
-END_TEST
 
-START_TEST(an_empty_object)
+UNIT_TEST(an_empty_object)
 {
 	struct json_object *object;
 
@@ -219,21 +213,4 @@ START_TEST(an_empty_object)
 	object = close_and_parse();
 	ck_assert_int_eq(json_object_object_length(object), 0);
 	json_object_put(object);
-}
-END_TEST
-
-Suite *json_suite(void)
-{
-	Suite *suite = suite_create("json");
-	TCase *tcase = tcase_create("json");
-
-	tcase_add_loop_test(tcase, strings_come_back, 0, UNIT_LENGTH(strings));
-	tcase_add_test(tcase, no_control_character_is_written_as_it_is);
-	tcase_add_loop_test(tcase, integers_come_back, 0, UNIT_LENGTH(integers));
-	tcase_add_loop_test(tcase, numbers_come_back, 0, UNIT_LENGTH(numbers));
-	tcase_add_loop_test(tcase, what_is_no_number_is_null, 0, 3);
-	tcase_add_test(tcase, objects_nest);
-	tcase_add_test(tcase, an_empty_object);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -35,7 +35,7 @@ static const struct {
 	{ "18014398509481983k", true, 0, UINT64_MAX, 18446744073709550592u },
 };
 
-START_TEST(accepts)
+UNIT_TESTS(accepts, UNIT_LENGTH(accepted))
 {
 	uint64_t value = UNTOUCHED;
 
@@ -45,7 +45,6 @@ START_TEST(accepts)
 	ck_assert_msg(value == accepted[_i].value, "'%s' was taken as %" PRIu64, accepted[_i].text,
 		      value);
 }
-END_TEST
 
 static const struct {
 	const char *text;
@@ -87,7 +86,7 @@ static const struct {
 	{ "17592186044416m", true, 0, UINT64_MAX, ERANGE },
 };
 
-START_TEST(refuses)
+UNIT_TESTS(refuses, UNIT_LENGTH(refused))
 {
 	uint64_t value = UNTOUCHED;
 	int ret = our_parse_number(refused[_i].text, refused[_i].suffixes, refused[_i].min,
@@ -97,16 +96,4 @@ START_TEST(refuses)
 		      refused[_i].error);
 	ck_assert_msg(value == UNTOUCHED, "'%s' was refused, and changed the value",
 		      refused[_i].text);
-}
-END_TEST
-
-Suite *numbers_suite(void)
-{
-	Suite *suite = suite_create("numbers");
-	TCase *tcase = tcase_create("numbers");
-
-	tcase_add_loop_test(tcase, accepts, 0, UNIT_LENGTH(accepted));
-	tcase_add_loop_test(tcase, refuses, 0, UNIT_LENGTH(refused));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

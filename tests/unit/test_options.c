@@ -66,7 +66,7 @@ static uint64_t field_of(const struct our_options *options, size_t offset, size_
 	return value;
 }
 
-START_TEST(accepts)
+UNIT_TESTS(accepts, UNIT_LENGTH(accepted))
 {
 	const char *text = words_text(accepted[_i].words);
 	struct our_options options;
@@ -80,9 +80,8 @@ START_TEST(accepts)
 	ck_assert_msg(value == accepted[_i].value, "'%s' sets %" PRIu64, text, value);
 	our_unprocess_options(&options);
 }
-END_TEST
 
-START_TEST(has_the_documented_defaults)
+UNIT_TEST(has_the_documented_defaults)
 {
 	const char *const words[] = { CLIENT, NULL };
 	struct our_options options;
@@ -102,9 +101,8 @@ START_TEST(has_the_documented_defaults)
 	our_unprocess_options(&options);
 	ck_assert_ptr_null(options.addresses);
 }
-END_TEST
 
-START_TEST(duration_alone_lifts_the_count)
+UNIT_TEST(duration_alone_lifts_the_count)
 {
 	const char *const alone[] = { CLIENT, "-D", "3", NULL };
 	const char *const both[] = { CLIENT, "-c", "5", "-D", "3", NULL };
@@ -118,7 +116,6 @@ START_TEST(duration_alone_lifts_the_count)
 	ck_assert_uint_eq(options.duration_s, 3);
 	our_unprocess_options(&options);
 }
-END_TEST
 
 static const struct {
 	const char *words[MAX_WORDS];
@@ -131,7 +128,7 @@ static const struct {
 	{ { "-p", "0080", "-a", "::1" }, AF_INET6, 80 },
 };
 
-START_TEST(looks_up_address_and_port)
+UNIT_TESTS(looks_up_address_and_port, UNIT_LENGTH(addresses))
 {
 	struct our_options options;
 	const struct addrinfo *found;
@@ -147,11 +144,10 @@ START_TEST(looks_up_address_and_port)
 	ck_assert_uint_eq(ntohs(port), addresses[_i].port);
 	our_unprocess_options(&options);
 }
-END_TEST
 
 static const char *const helps[] = { "-h", "--help", "--he" };
 
-START_TEST(answers_help)
+UNIT_TESTS(answers_help, UNIT_LENGTH(helps))
 {
 	const char *const words[] = { helps[_i], NULL };
 	static const char *const wanted[] = {
@@ -169,9 +165,8 @@ START_TEST(answers_help)
 	ck_assert_msg(!strstr(captured_stdout(), "--clients"), "a client has no --clients");
 	ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
-START_TEST(answers_version)
+UNIT_TESTS(answers_version, 2)
 {
 	static const char *const asked[] = { "-V", "--version" };
 	const char *const words[] = { asked[_i], NULL };
@@ -181,9 +176,8 @@ START_TEST(answers_version)
 	assert_holds(captured_stdout(), "test/server ");
 	ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
-START_TEST(a_part_has_options_of_its_own)
+UNIT_TEST(a_part_has_options_of_its_own)
 {
 	const char *const numbers[] = { "--max-number=9", "--max-bytes", "2k", NULL };
 	const char *const flag[] = { CLIENT, "-qo", NULL };
@@ -202,7 +196,6 @@ START_TEST(a_part_has_options_of_its_own)
 	ck_assert(own.flag && options.quiet);
 	our_unprocess_options(&options);
 }
-END_TEST
 
 static const struct {
 	const struct our_program *program;
@@ -223,7 +216,7 @@ static const struct {
 	{ &test_server, { "-p", "65536" }, "-p takes a number from 1 to 65535, not 65536; see" },
 };
 
-START_TEST(says_what_is_wrong_once)
+UNIT_TESTS(says_what_is_wrong_once, UNIT_LENGTH(refused))
 {
 	struct our_options options;
 	const char *end;
@@ -234,13 +227,12 @@ START_TEST(says_what_is_wrong_once)
 	ck_assert(end && !end[1]);
 	ck_assert_str_eq(captured_stdout(), "");
 }
-END_TEST
 
 static const struct our_option *const tables[] = { our_client_options, our_listener_options,
 						   our_message_options, our_every_option };
 
 /* Each option in the shared tables has a description, and is known to the code that reads it. */
-START_TEST(no_option_is_forgotten)
+UNIT_TESTS(no_option_is_forgotten, UNIT_LENGTH(tables))
 {
 	struct our_program program = { .role = "program", .name = "program" };
 	const struct our_option *option;
@@ -263,9 +255,8 @@ START_TEST(no_option_is_forgotten)
 		ck_assert(*option->help);
 	}
 }
-END_TEST
 
-START_TEST(a_program_may_have_several_tables)
+UNIT_TEST(a_program_may_have_several_tables)
 {
 	struct our_program program = { .role = "program", .name = "program" };
 	const char *const words[] = { "-n5", "-c6", NULL };
@@ -278,7 +269,6 @@ START_TEST(a_program_may_have_several_tables)
 	ck_assert_uint_eq(options.clients, 5);
 	ck_assert_uint_eq(options.count, 6);
 }
-END_TEST
 
 static uint64_t colour;
 static const char *painter;
@@ -306,7 +296,7 @@ static const struct {
 	{ "--painter=", 0, "a value is wanted after --painter; see --help\n" },
 };
 
-START_TEST(a_word_is_one_of_the_list)
+UNIT_TESTS(a_word_is_one_of_the_list, UNIT_LENGTH(colours))
 {
 	const struct our_program program = { .role = "program",
 					     .name = "program",
@@ -324,9 +314,8 @@ START_TEST(a_word_is_one_of_the_list)
 	else
 		ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
-START_TEST(exit_status_is_as_documented)
+UNIT_TEST(exit_status_is_as_documented)
 {
 	ck_assert_int_eq(our_exit_status(0), 0);
 	ck_assert_int_eq(our_exit_status(EINTR), 0);
@@ -335,26 +324,4 @@ START_TEST(exit_status_is_as_documented)
 	ck_assert_int_eq(our_exit_status(ECONNREFUSED), 1);
 	ck_assert_int_eq(our_exit_status(EINVAL), 1);
 	ck_assert_int_eq(our_exit_status(-1), 1);
-}
-END_TEST
-
-Suite *options_suite(void)
-{
-	Suite *suite = suite_create("options");
-	TCase *tcase = tcase_create("options");
-
-	tcase_add_loop_test(tcase, accepts, 0, UNIT_LENGTH(accepted));
-	tcase_add_test(tcase, has_the_documented_defaults);
-	tcase_add_test(tcase, duration_alone_lifts_the_count);
-	tcase_add_loop_test(tcase, looks_up_address_and_port, 0, UNIT_LENGTH(addresses));
-	tcase_add_loop_test(tcase, answers_help, 0, UNIT_LENGTH(helps));
-	tcase_add_loop_test(tcase, answers_version, 0, 2);
-	tcase_add_loop_test(tcase, says_what_is_wrong_once, 0, UNIT_LENGTH(refused));
-	tcase_add_test(tcase, a_part_has_options_of_its_own);
-	tcase_add_loop_test(tcase, no_option_is_forgotten, 0, UNIT_LENGTH(tables));
-	tcase_add_test(tcase, a_program_may_have_several_tables);
-	tcase_add_loop_test(tcase, a_word_is_one_of_the_list, 0, UNIT_LENGTH(colours));
-	tcase_add_test(tcase, exit_status_is_as_documented);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

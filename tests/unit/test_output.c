@@ -53,7 +53,7 @@ static const char *read_all(int fd)
 	return text;
 }
 
-START_TEST(it_is_written_as_it_was_printed)
+UNIT_TEST(it_is_written_as_it_was_printed)
 {
 	start();
 	fprintf(stderr, "first\n");
@@ -69,9 +69,8 @@ START_TEST(it_is_written_as_it_was_printed)
 	ck_assert_str_eq(read_all(out[0]), "the rest");
 	ck_assert_str_eq(read_all(err[0]), "");
 }
-END_TEST
 
-START_TEST(what_nobody_reads_is_dropped_and_counted)
+UNIT_TEST(what_nobody_reads_is_dropped_and_counted)
 {
 	char wanted[80];
 	int i, read = 0;
@@ -94,9 +93,8 @@ START_TEST(what_nobody_reads_is_dropped_and_counted)
 		 LINES - KEPT - read / (int)strlen(LINE) + 1);
 	assert_holds(read_all(err[0]), wanted);
 }
-END_TEST
 
-START_TEST(a_reader_that_has_gone_is_an_error)
+UNIT_TEST(a_reader_that_has_gone_is_an_error)
 {
 	start();
 	close(out[0]);
@@ -105,17 +103,4 @@ START_TEST(a_reader_that_has_gone_is_an_error)
 	printf("for nobody\n");
 	ck_assert_int_eq(our_end_output(our_now_ns() + OUR_NS_PER_S), EPIPE);
 	assert_holds(read_all(err[0]), ": writing to stdout: Broken pipe (32)\n");
-}
-END_TEST
-
-Suite *output_suite(void)
-{
-	Suite *suite = suite_create("output");
-	TCase *tcase = tcase_create("output");
-
-	tcase_add_test(tcase, it_is_written_as_it_was_printed);
-	tcase_add_test(tcase, what_nobody_reads_is_dropped_and_counted);
-	tcase_add_test(tcase, a_reader_that_has_gone_is_an_error);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -16,7 +16,7 @@
 #define SCRIPT(text) PROCESS_ARGUMENTS("-c", text)
 #define NOTHING      PROCESS_ARGUMENTS(NULL)
 
-START_TEST(output_and_exit_status_are_kept_apart)
+UNIT_TEST(output_and_exit_status_are_kept_apart)
 {
 	struct process *process = process_start(SHELL, SCRIPT("echo out $0; echo err >&2; exit 7"),
 						PROCESS_ARGUMENTS("more"), NULL);
@@ -26,9 +26,8 @@ START_TEST(output_and_exit_status_are_kept_apart)
 	ck_assert_str_eq(process_text(process, PROCESS_ERR), "err\n");
 	process_end_all();
 }
-END_TEST
 
-START_TEST(text_is_awaited)
+UNIT_TEST(text_is_awaited)
 {
 	struct process *process =
 		process_start(SHELL, SCRIPT("echo go >&2; exec sleep 1000"), NOTHING, NULL);
@@ -40,9 +39,8 @@ START_TEST(text_is_awaited)
 	ck_assert_int_eq(WTERMSIG(process->status), SIGTERM);
 	process_end_all();
 }
-END_TEST
 
-START_TEST(the_first_to_end_is_found)
+UNIT_TEST(the_first_to_end_is_found)
 {
 	struct process *idle =
 		process_start("/bin/sleep", PROCESS_ARGUMENTS("1000"), NOTHING, NULL);
@@ -53,10 +51,9 @@ START_TEST(the_first_to_end_is_found)
 	process_end_all();
 	ck_assert_int_eq(kill(idle->pid, 0), -1); /* killed, and waited for */
 }
-END_TEST
 
 /* When a test fails, or Check kills it because it is late, the kernel has to end its processes. */
-START_TEST(nothing_outlives_a_test_that_is_killed)
+UNIT_TEST(nothing_outlives_a_test_that_is_killed)
 {
 	int pipes[2], status;
 	pid_t test, program;
@@ -80,7 +77,6 @@ START_TEST(nothing_outlives_a_test_that_is_killed)
 	ck_assert(WIFSIGNALED(status));
 	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
 }
-END_TEST
 
 static int running_children_after_failure(void)
 {
@@ -94,9 +90,8 @@ START_TEST(fails_with_a_process_running)
 {
 	running_children_after_failure();
 }
-END_TEST
 
-START_TEST(a_failed_assertion_fails_the_test_and_ends_its_processes)
+UNIT_TEST(a_failed_assertion_fails_the_test_and_ends_its_processes)
 {
 	Suite *suite = suite_create("inner");
 	TCase *tcase = tcase_create("inner");
@@ -114,20 +109,4 @@ START_TEST(a_failed_assertion_fails_the_test_and_ends_its_processes)
 	ck_assert_int_eq(srunner_ntests_failed(runner), 1);
 	srunner_free(runner);
 	assert_holds(captured_stderr(), "failed: as it should");
-}
-END_TEST
-
-Suite *process_suite(void)
-{
-	Suite *suite = suite_create("process");
-	TCase *tcase = tcase_create("process");
-
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, output_and_exit_status_are_kept_apart);
-	tcase_add_test(tcase, text_is_awaited);
-	tcase_add_test(tcase, the_first_to_end_is_found);
-	tcase_add_test(tcase, nothing_outlives_a_test_that_is_killed);
-	tcase_add_test(tcase, a_failed_assertion_fails_the_test_and_ends_its_processes);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

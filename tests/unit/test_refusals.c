@@ -76,7 +76,7 @@ static const struct {
 	{ &test_server, { "--max-bytes", "3g" }, "--max-bytes" },
 };
 
-START_TEST(refuses)
+UNIT_TESTS(refuses, UNIT_LENGTH(refused))
 {
 	const char *text = words_text(refused[_i].words), *said;
 	struct our_options options;
@@ -91,13 +91,12 @@ START_TEST(refuses)
 	assert_holds(said, refused[_i].program->name);
 	ck_assert_str_eq(captured_stdout(), "");
 }
-END_TEST
 
 /* A name that cannot exist: each label (the text between two dots) is at most 63 bytes long. */
 static const char impossible[] =
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
 
-START_TEST(reports_a_name_that_is_none)
+UNIT_TEST(reports_a_name_that_is_none)
 {
 	const char *const words[] = { "-a", impossible, NULL };
 	struct our_options options;
@@ -105,17 +104,4 @@ START_TEST(reports_a_name_that_is_none)
 
 	ck_assert_msg(ret == EINVAL || ret == EAGAIN, "%d", ret);
 	assert_holds(captured_stderr(), impossible);
-}
-END_TEST
-
-Suite *refusals_suite(void)
-{
-	Suite *suite = suite_create("refusals");
-	TCase *tcase = tcase_create("refusals");
-
-	tcase_set_timeout(tcase, 30);
-	tcase_add_loop_test(tcase, refuses, 0, UNIT_LENGTH(refused));
-	tcase_add_test(tcase, reports_a_name_that_is_none);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

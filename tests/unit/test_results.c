@@ -94,7 +94,7 @@ static void check_number(struct json_object *result, const char *path, double wa
 		      "%s is %g, not %g", path, got, wanted);
 }
 
-START_TEST(json_says_who_and_what)
+UNIT_TEST(json_says_who_and_what)
 {
 	struct json_object *result;
 
@@ -113,9 +113,8 @@ START_TEST(json_says_who_and_what)
 	ck_assert(result_json_bool(result, "complete"));
 	json_object_put(result);
 }
-END_TEST
 
-START_TEST(json_has_the_figures)
+UNIT_TEST(json_has_the_figures)
 {
 	struct json_object *result;
 
@@ -148,9 +147,8 @@ START_TEST(json_has_the_figures)
 	check_number(result, "cq.completions_per_sleep", 1.25, 0);
 	json_object_put(result);
 }
-END_TEST
 
-START_TEST(json_of_a_run_without_a_message)
+UNIT_TEST(json_of_a_run_without_a_message)
 {
 	struct json_object *result;
 
@@ -164,7 +162,6 @@ START_TEST(json_of_a_run_without_a_message)
 	ck_assert(!result_json_bool(result, "complete"));
 	json_object_put(result);
 }
-END_TEST
 
 /*
  * A stream of 100 messages: posts of 1 to 20 work requests, and polls that each found 5
@@ -187,7 +184,7 @@ static void make_stream(void)
 	run.statistics.stream = &stream;
 }
 
-START_TEST(json_of_a_stream)
+UNIT_TEST(json_of_a_stream)
 {
 	struct json_object *result;
 
@@ -203,9 +200,8 @@ START_TEST(json_of_a_stream)
 	ck_assert_uint_eq(result_json_integer(result, "stream.credit_stalls"), 3);
 	json_object_put(result);
 }
-END_TEST
 
-START_TEST(people_are_shown_a_stream)
+UNIT_TEST(people_are_shown_a_stream)
 {
 	make_stream();
 	options.stats = true;
@@ -217,10 +213,9 @@ START_TEST(people_are_shown_a_stream)
 	assert_holds(captured_stdout(), "7 messages, 3 stalls for lack of credit");
 	ck_assert_ptr_null(strstr(captured_stdout(), "round trip"));
 }
-END_TEST
 
 /* The figures that were read at the start are not those of the run. */
-START_TEST(what_the_machine_used_is_not_shown_if_it_is_not_known)
+UNIT_TEST(what_the_machine_used_is_not_shown_if_it_is_not_known)
 {
 	struct json_object *result;
 
@@ -238,9 +233,8 @@ START_TEST(what_the_machine_used_is_not_shown_if_it_is_not_known)
 	ck_assert_ptr_null(strstr(captured_stdout(), "CPU, machine"));
 	json_object_put(result);
 }
-END_TEST
 
-START_TEST(no_device_is_said)
+UNIT_TEST(no_device_is_said)
 {
 	struct json_object *result;
 
@@ -251,9 +245,8 @@ START_TEST(no_device_is_said)
 	ck_assert_str_eq(result_json_string(result, "transport"), "?");
 	json_object_put(result);
 }
-END_TEST
 
-START_TEST(people_get_a_block)
+UNIT_TEST(people_get_a_block)
 {
 	static const char *const wanted[] = {
 		"stage/client (client): 100 messages of 4096 bytes, every byte verified\n",
@@ -274,9 +267,8 @@ START_TEST(people_get_a_block)
 	ck_assert_msg(!strstr(captured_stdout(), "CQ polls"), "not without -x");
 	ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
-START_TEST(people_get_more_with_stats)
+UNIT_TEST(people_get_more_with_stats)
 {
 	make_statistics();
 	options.stats = true;
@@ -287,9 +279,8 @@ START_TEST(people_get_more_with_stats)
 	assert_holds(captured_stdout(), "17 voluntary, 23 involuntary");
 	assert_holds(captured_stdout(), "run not completed");
 }
-END_TEST
 
-START_TEST(quiet_is_quiet)
+UNIT_TEST(quiet_is_quiet)
 {
 	make_statistics();
 	options.quiet = true;
@@ -301,34 +292,12 @@ START_TEST(quiet_is_quiet)
 	json_object_put(result_json_parse(captured_stdout(), 1, 0));
 	ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
-START_TEST(a_full_disk_is_reported)
+UNIT_TEST(a_full_disk_is_reported)
 {
 	make_statistics();
 	capture_start();
 	ck_assert_ptr_nonnull(freopen("/dev/full", "w", stdout));
 	our_report_results(&control, 0);
 	assert_holds(captured_stderr(), "stdout");
-}
-END_TEST
-
-Suite *results_suite(void)
-{
-	Suite *suite = suite_create("results");
-	TCase *tcase = tcase_create("results");
-
-	tcase_add_test(tcase, json_says_who_and_what);
-	tcase_add_test(tcase, json_has_the_figures);
-	tcase_add_test(tcase, json_of_a_run_without_a_message);
-	tcase_add_test(tcase, json_of_a_stream);
-	tcase_add_test(tcase, people_are_shown_a_stream);
-	tcase_add_test(tcase, what_the_machine_used_is_not_shown_if_it_is_not_known);
-	tcase_add_test(tcase, no_device_is_said);
-	tcase_add_test(tcase, people_get_a_block);
-	tcase_add_test(tcase, people_get_more_with_stats);
-	tcase_add_test(tcase, quiet_is_quiet);
-	tcase_add_test(tcase, a_full_disk_is_reported);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -67,26 +67,24 @@ static pid_t continue_later(pid_t stopped, int after_ms)
 	_exit(0);
 }
 
-START_TEST(one_that_spins_does_not_end)
+UNIT_TEST(one_that_spins_does_not_end)
 {
 	int status;
 
 	ck_assert(run_await_end(start(spin), SHORT_MS, &status));
 	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
 }
-END_TEST
 
-START_TEST(one_that_sleeps_does_not_end)
+UNIT_TEST(one_that_sleeps_does_not_end)
 {
 	int status;
 
 	ck_assert(run_await_end(start(sleep_for_ever), SHORT_MS, &status));
 	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
 }
-END_TEST
 
 /* It was stopped three times as long as the limit. */
-START_TEST(one_that_was_not_let_run_ends)
+UNIT_TEST(one_that_was_not_let_run_ends)
 {
 	pid_t pid = start(stop_once), other;
 	int status;
@@ -97,12 +95,11 @@ START_TEST(one_that_was_not_let_run_ends)
 	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(waitpid(other, &status, 0), other);
 }
-END_TEST
 
 /*
  * This time the waiting process was stopped, too. After both continue, the other process soon ends.
  */
-START_TEST(a_machine_that_stood_still_is_not_held_against_it)
+UNIT_TEST(a_machine_that_stood_still_is_not_held_against_it)
 {
 	pid_t sleeper, waiting;
 	int status, numbers[2];
@@ -127,18 +124,4 @@ START_TEST(a_machine_that_stood_still_is_not_held_against_it)
 	ck_assert_int_eq(waitpid(waiting, &status, 0), waiting);
 	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(WEXITSTATUS(status), 0);
-}
-END_TEST
-
-Suite *run_end_suite(void)
-{
-	Suite *suite = suite_create("run_end");
-	TCase *tests = tcase_create("run_end");
-
-	tcase_add_test(tests, one_that_spins_does_not_end);
-	tcase_add_test(tests, one_that_sleeps_does_not_end);
-	tcase_add_test(tests, one_that_was_not_let_run_ends);
-	tcase_add_test(tests, a_machine_that_stood_still_is_not_held_against_it);
-	suite_add_tcase(suite, tests);
-	return suite;
 }

@@ -27,43 +27,39 @@ static void assert_fault(const char *said)
 	assert_holds(captured_stderr(), said);
 }
 
-START_TEST(the_message_that_was_due)
+UNIT_TEST(the_message_that_was_due)
 {
 	our_setup_user_data(&agent, 1, DUE);
 	capture_start();
 	ck_assert_int_eq(our_check_sequence(&agent, DUE), 0);
 	ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
-START_TEST(one_that_was_lost)
+UNIT_TEST(one_that_was_lost)
 {
 	our_setup_user_data(&agent, 1, DUE + 3);
 	assert_fault("message 504 came where 501 was due: 3 lost");
 }
-END_TEST
 
-START_TEST(one_that_came_again)
+UNIT_TEST(one_that_came_again)
 {
 	our_setup_user_data(&agent, 1, DUE - 2);
 	assert_fault("message 499 came where 501 was due: repeated");
 }
-END_TEST
 
-START_TEST(one_that_is_torn)
+UNIT_TEST(one_that_is_torn)
 {
 	our_setup_user_data(&agent, 0, DUE - 2);
 	our_setup_user_data(&agent, 1, DUE);
 	memcpy(memory[1] + 64, memory[0] + 64, SIZE - 64);
 	assert_fault("message 501 is torn: right up to byte 64");
 }
-END_TEST
 
 /*
  * Two cases in which no message can be named: data that was not written, and a number beyond the
  * last message.
  */
-START_TEST(one_that_makes_no_sense)
+UNIT_TEST(one_that_makes_no_sense)
 {
 	memset(memory[1], 0, SIZE);
 	assert_fault("message 501 is garbled from byte 0 on");
@@ -73,29 +69,12 @@ START_TEST(one_that_makes_no_sense)
 	memory[1][SIZE - 1] ^= 1;
 	assert_fault("message 501 is garbled");
 }
-END_TEST
 
-START_TEST(one_too_short_for_a_number)
+UNIT_TEST(one_too_short_for_a_number)
 {
 	run.data_size = 7;
 	our_setup_user_data(&agent, 1, DUE);
 	ck_assert_int_eq(our_check_sequence(&agent, DUE), 0);
 	our_setup_user_data(&agent, 1, DUE + 2);
 	assert_fault("message 501 is not what came");
-}
-END_TEST
-
-Suite *sequence_suite(void)
-{
-	Suite *suite = suite_create("sequence");
-	TCase *tcase = tcase_create("sequence");
-
-	tcase_add_test(tcase, the_message_that_was_due);
-	tcase_add_test(tcase, one_that_was_lost);
-	tcase_add_test(tcase, one_that_came_again);
-	tcase_add_test(tcase, one_that_is_torn);
-	tcase_add_test(tcase, one_that_makes_no_sense);
-	tcase_add_test(tcase, one_too_short_for_a_number);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -80,7 +80,7 @@ static const struct {
 	{ "siw0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, EIO, "asked siw0", MAPPED },
 };
 
-START_TEST(a_queue_that_is_not_to_be_had)
+UNIT_TESTS(a_queue_that_is_not_to_be_had, UNIT_LENGTH(no_queues))
 {
 	struct ibv_device device = { .name = "" };
 	struct ibv_context verbs = { .device = &device };
@@ -101,7 +101,6 @@ START_TEST(a_queue_that_is_not_to_be_had)
 	if (no_queues[_i].not_said)
 		ck_assert_ptr_null(strstr(captured_stderr(), no_queues[_i].not_said));
 }
-END_TEST
 
 static const struct {
 	int error;
@@ -113,7 +112,7 @@ static const struct {
 	{ EACCES, 65536, "(13): registering 4097 bytes\n" },
 };
 
-START_TEST(memory_that_cannot_be_registered)
+UNIT_TESTS(memory_that_cannot_be_registered, UNIT_LENGTH(no_memory))
 {
 	static struct our_control control = { .config = &config };
 	struct ibv_mr *mr;
@@ -125,9 +124,8 @@ START_TEST(memory_that_cannot_be_registered)
 	assert_holds(captured_stderr(), ": ibv_reg_mr: ");
 	assert_holds(captured_stderr(), no_memory[_i].said);
 }
-END_TEST
 
-START_TEST(what_the_machine_does_cannot_be_read)
+UNIT_TEST(what_the_machine_does_cannot_be_read)
 {
 	static struct our_statistics statistics;
 	struct rlimit limit, none;
@@ -145,9 +143,8 @@ START_TEST(what_the_machine_does_cannot_be_read)
 	ck_assert_uint_eq(statistics.used.machine_busy_us, 0);
 	ck_assert_uint_ge(statistics.ended_ns, statistics.started_ns);
 }
-END_TEST
 
-START_TEST(a_qp_for_a_client_that_has_left)
+UNIT_TEST(a_qp_for_a_client_that_has_left)
 {
 	struct ibv_device device = { .name = "rxe0" };
 	struct ibv_context verbs = { .device = &device };
@@ -162,7 +159,6 @@ START_TEST(a_qp_for_a_client_that_has_left)
 	assert_holds(captured_stderr(), LEFT);
 	ck_assert_ptr_null(strstr(captured_stderr(), "asked"));
 }
-END_TEST
 
 /* As docs/reliability.md says: whole pages, and a place in the queues for each message. */
 static const struct {
@@ -173,13 +169,12 @@ static const struct {
 	{ 65, 64, 2 }, { 1 << 20, 3, 768 }, { (1u << 31) - 1, 65536, 1ull << 35 },
 };
 
-START_TEST(the_memory_that_a_client_is_charged_with)
+UNIT_TESTS(the_memory_that_a_client_is_charged_with, UNIT_LENGTH(taken))
 {
 	ck_assert_uint_eq(our_memory_of_buffers(taken[_i].n, taken[_i].size),
 			  taken[_i].pages * 4096 +
 				  taken[_i].n * (uint64_t)(sizeof(struct our_buffer) + 384));
 }
-END_TEST
 
 /* The most that a size_t holds, and more, whatever its length is on this machine. */
 static const struct {
@@ -195,7 +190,7 @@ static const struct {
 	{ SIZE_MAX, SIZE_MAX, false },
 };
 
-START_TEST(buffers_that_no_memory_can_hold)
+UNIT_TESTS(buffers_that_no_memory_can_hold, UNIT_LENGTH(products))
 {
 	size_t length = 0;
 
@@ -203,20 +198,4 @@ START_TEST(buffers_that_no_memory_can_hold)
 			 products[_i].fits);
 	if (products[_i].fits)
 		ck_assert_uint_eq(length / products[_i].size, products[_i].n);
-}
-END_TEST
-
-Suite *shortages_suite(void)
-{
-	Suite *suite = suite_create("shortages");
-	TCase *tcase = tcase_create("shortages");
-
-	tcase_add_loop_test(tcase, a_queue_that_is_not_to_be_had, 0, UNIT_LENGTH(no_queues));
-	tcase_add_test(tcase, a_qp_for_a_client_that_has_left);
-	tcase_add_loop_test(tcase, memory_that_cannot_be_registered, 0, UNIT_LENGTH(no_memory));
-	tcase_add_test(tcase, what_the_machine_does_cannot_be_read);
-	tcase_add_loop_test(tcase, the_memory_that_a_client_is_charged_with, 0, UNIT_LENGTH(taken));
-	tcase_add_loop_test(tcase, buffers_that_no_memory_can_hold, 0, UNIT_LENGTH(products));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -47,7 +47,7 @@ static int open_terminal(void)
 	return master;
 }
 
-START_TEST(a_terminal_gets_what_can_be_printed)
+UNIT_TESTS(a_terminal_gets_what_can_be_printed, UNIT_LENGTH(lines))
 {
 	char wanted[128], got[128];
 	int master = open_terminal();
@@ -64,9 +64,8 @@ START_TEST(a_terminal_gets_what_can_be_printed)
 	got[length] = '\0';
 	ck_assert_str_eq(got, wanted);
 }
-END_TEST
 
-START_TEST(a_file_gets_every_byte)
+UNIT_TESTS(a_file_gets_every_byte, UNIT_LENGTH(lines))
 {
 	char wanted[128] = { 0 };
 
@@ -75,16 +74,4 @@ START_TEST(a_file_gets_every_byte)
 	wanted[lines[_i].length] = '\n';
 	ck_assert_int_eq(our_show_line((const uint8_t *)lines[_i].text, lines[_i].length), 0);
 	ck_assert_mem_eq(captured_stdout(), wanted, lines[_i].length + 2);
-}
-END_TEST
-
-Suite *show_suite(void)
-{
-	Suite *suite = suite_create("show");
-	TCase *tcase = tcase_create("show");
-
-	tcase_add_loop_test(tcase, a_terminal_gets_what_can_be_printed, 0, UNIT_LENGTH(lines));
-	tcase_add_loop_test(tcase, a_file_gets_every_byte, 0, UNIT_LENGTH(lines));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

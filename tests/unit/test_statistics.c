@@ -18,12 +18,11 @@
 
 static struct our_statistics statistics;
 
-START_TEST(memory_is_bounded)
+UNIT_TEST(memory_is_bounded)
 {
 	ck_assert_uint_lt(sizeof(struct our_statistics), 64 * 1024);
 	ck_assert_uint_lt(sizeof(struct our_statistics), 20 * 1024); /* see the header */
 }
-END_TEST
 
 static const struct {
 	uint64_t count, warm_up;
@@ -37,7 +36,7 @@ static const struct {
 	{ 1000000000000, 100 },
 };
 
-START_TEST(warm_up_is_a_tenth_and_bounded)
+UNIT_TESTS(warm_up_is_a_tenth_and_bounded, UNIT_LENGTH(warm_ups))
 {
 	memset(&statistics, 0xff, sizeof(statistics));
 	our_statistics_prepare(&statistics, warm_ups[_i].count, 4096);
@@ -48,9 +47,8 @@ START_TEST(warm_up_is_a_tenth_and_bounded)
 	ck_assert(!statistics.verified && !statistics.complete);
 	ck_assert_double_eq(our_statistics_seconds(&statistics), 0);
 }
-END_TEST
 
-START_TEST(start_forgets_the_warm_up)
+UNIT_TEST(start_forgets_the_warm_up)
 {
 	our_statistics_prepare(&statistics, 1000, 64);
 	statistics.messages = 100;
@@ -61,16 +59,14 @@ START_TEST(start_forgets_the_warm_up)
 	ck_assert_uint_eq(statistics.warm_up, 100);
 	ck_assert_uint_ne(statistics.started_ns, 0);
 }
-END_TEST
 
-START_TEST(an_end_without_a_start_measures_nothing)
+UNIT_TEST(an_end_without_a_start_measures_nothing)
 {
 	our_statistics_prepare(&statistics, 1000, 64);
 	our_statistics_end(&statistics);
 	ck_assert_double_eq(our_statistics_seconds(&statistics), 0);
 	ck_assert_uint_eq(statistics.used.process_user_us, 0);
 }
-END_TEST
 
 static uint64_t cpu_us(void)
 {
@@ -92,7 +88,7 @@ static uint64_t voluntary_switches(void)
 #define SLEEPS 100 /* far more than the number of preemptions in this time */
 
 /* The measured CPU time is between that of an interval inside it and that of one around it. */
-START_TEST(cpu_time_and_switches_are_counted)
+UNIT_TEST(cpu_time_and_switches_are_counted)
 {
 	const struct timespec pause = { .tv_nsec = 100000 };
 	uint64_t outer_cpu = cpu_us(), outer_switches = voluntary_switches(), cpu, switches;
@@ -123,7 +119,6 @@ START_TEST(cpu_time_and_switches_are_counted)
 	ck_assert_uint_le(used->voluntary_switches, outer_switches);
 	ck_assert_double_gt(our_statistics_seconds(&statistics), 0);
 }
-END_TEST
 
 static const struct {
 	uint64_t elapsed_ns, cpus, idle_us, busy_us;
@@ -134,20 +129,19 @@ static const struct {
 	{ 1000000000, 2, 2010000, 0 }, /* no CPU time at all, and one tick that had begun before */
 };
 
-START_TEST(busy_is_what_is_not_idle)
+UNIT_TESTS(busy_is_what_is_not_idle, UNIT_LENGTH(intervals))
 {
 	ck_assert_uint_eq(our_machine_busy_us(intervals[_i].elapsed_ns, intervals[_i].cpus,
 					      intervals[_i].idle_us),
 			  intervals[_i].busy_us);
 }
-END_TEST
 
 /*
  * The kernel counts idle time in ticks of 10 ms, in two columns, with an error at both ends:
  * together 40 ms. The interval of the machine's CPU time is a little longer than the measured one,
  * and lies inside the test's own.
  */
-START_TEST(the_machine_was_busy_for_as_long_as_a_process_of_it)
+UNIT_TEST(the_machine_was_busy_for_as_long_as_a_process_of_it)
 {
 	uint64_t begun = cpu_us(), begun_ns = our_now_ns();
 
@@ -162,10 +156,9 @@ START_TEST(the_machine_was_busy_for_as_long_as_a_process_of_it)
 			    (double)(our_now_ns() - begun_ns) / OUR_NS_PER_US *
 				    (double)sysconf(_SC_NPROCESSORS_ONLN));
 }
-END_TEST
 
 /* The time that it takes to read the clocks is not part of the interval, however short that is. */
-START_TEST(one_thread_uses_no_more_than_one_cpu)
+UNIT_TEST(one_thread_uses_no_more_than_one_cpu)
 {
 	int times;
 
@@ -178,9 +171,8 @@ START_TEST(one_thread_uses_no_more_than_one_cpu)
 				    our_statistics_seconds(&statistics) * 1e6 + 2);
 	}
 }
-END_TEST
 
-START_TEST(a_second_end_changes_nothing)
+UNIT_TEST(a_second_end_changes_nothing)
 {
 	struct our_statistics first;
 
@@ -191,9 +183,8 @@ START_TEST(a_second_end_changes_nothing)
 	our_statistics_end(&statistics);
 	ck_assert_mem_eq(&statistics, &first, sizeof(first));
 }
-END_TEST
 
-START_TEST(no_progress_but_on_a_terminal)
+UNIT_TEST(no_progress_but_on_a_terminal)
 {
 	our_statistics_prepare(&statistics, 10, 64);
 	capture_start(); /* from here on stderr is a file */
@@ -201,9 +192,8 @@ START_TEST(no_progress_but_on_a_terminal)
 	our_statistics_progress(&statistics, UINT64_MAX - 1);
 	ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
-START_TEST(progress_comes_when_it_is_due)
+UNIT_TEST(progress_comes_when_it_is_due)
 {
 	our_statistics_prepare(&statistics, 10, 64);
 	statistics.next_progress_ns = 1000;
@@ -216,9 +206,8 @@ START_TEST(progress_comes_when_it_is_due)
 	ck_assert_uint_eq(statistics.next_progress_ns, 1000001000);
 	ck_assert_str_eq(captured_stdout(), "");
 }
-END_TEST
 
-START_TEST(progress_shows_round_trips)
+UNIT_TEST(progress_shows_round_trips)
 {
 	our_statistics_prepare(&statistics, 10, 64);
 	our_histogram_add(&statistics.round_trips, 2000);
@@ -228,7 +217,6 @@ START_TEST(progress_shows_round_trips)
 	our_statistics_show_progress(&statistics, 1000);
 	assert_holds(captured_stderr(), ": 2 messages, round trip mean 3.5 us, max 5.0 us\n");
 }
-END_TEST
 
 #define SECOND 1000000000ULL
 
@@ -245,11 +233,10 @@ static const struct {
 	{ 999999999999, 1000000000, 999999999999 },
 };
 
-START_TEST(a_message_is_due_when_so_many_would_have_been_sent)
+UNIT_TESTS(a_message_is_due_when_so_many_would_have_been_sent, UNIT_LENGTH(dues))
 {
 	ck_assert_uint_eq(our_due_ns(5, dues[_i].message, dues[_i].rate), 5 + dues[_i].after_ns);
 }
-END_TEST
 
 /* With no descriptor left, /proc/stat cannot be opened. */
 static void take_descriptors(bool away)
@@ -267,7 +254,7 @@ static void take_descriptors(bool away)
 }
 
 /* _i: bit 0, at the start; bit 1, at the end. */
-START_TEST(the_machines_use_is_known_if_it_was_read_twice)
+UNIT_TESTS(the_machines_use_is_known_if_it_was_read_twice, 4)
 {
 	our_statistics_prepare(&statistics, 10, 64);
 	if (_i & 1)
@@ -282,9 +269,8 @@ START_TEST(the_machines_use_is_known_if_it_was_read_twice)
 		take_descriptors(false);
 	ck_assert(statistics.used.machine_is_known == !_i);
 }
-END_TEST
 
-START_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
+UNIT_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 {
 	static struct our_stream_statistics stream;
 
@@ -302,7 +288,6 @@ START_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 	assert_holds(captured_stderr(), "530 messages, now 30 a second, 30.0 MB/s\n");
 	ck_assert_uint_eq(statistics.next_progress_ns, 7 * SECOND);
 }
-END_TEST
 
 /*
  * Opens both sides of a new pseudo-terminal: the one for the user, and the one for programs.
@@ -317,7 +302,21 @@ static bool open_terminal(int *user, int *program)
 	return *program >= 0;
 }
 
-START_TEST(a_terminal_gets_progress_unless_quiet)
+/* Without a mounted /dev/pts, for example in a bare chroot, there are no pseudo-terminals. */
+static bool has_terminals(void)
+{
+	int user, program;
+	bool has = open_terminal(&user, &program);
+
+	if (!has)
+		suite_skip("a_terminal_gets_progress_unless_quiet",
+			   "no terminal can be opened (is /dev/pts mounted?): %s", strerror(errno));
+	close(program);
+	close(user);
+	return has;
+}
+
+UNIT_TESTS(a_terminal_gets_progress_unless_quiet, has_terminals())
 {
 	int user, program;
 
@@ -328,46 +327,4 @@ START_TEST(a_terminal_gets_progress_unless_quiet)
 	ck_assert_uint_eq(statistics.next_progress_ns, UINT64_MAX);
 	our_statistics_want_progress(&statistics, false);
 	ck_assert_uint_lt(statistics.next_progress_ns, UINT64_MAX);
-}
-END_TEST
-
-/* Without a mounted /dev/pts, for example in a bare chroot, there are no pseudo-terminals. */
-static void add_terminal_test(TCase *tcase)
-{
-	int user, program;
-
-	if (open_terminal(&user, &program))
-		tcase_add_test(tcase, a_terminal_gets_progress_unless_quiet);
-	else
-		suite_skip("a_terminal_gets_progress_unless_quiet",
-			   "no terminal can be opened (is /dev/pts mounted?): %s", strerror(errno));
-	close(program);
-	close(user);
-}
-
-Suite *statistics_suite(void)
-{
-	Suite *suite = suite_create("statistics");
-	TCase *tcase = tcase_create("statistics");
-
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, memory_is_bounded);
-	tcase_add_loop_test(tcase, warm_up_is_a_tenth_and_bounded, 0, UNIT_LENGTH(warm_ups));
-	tcase_add_test(tcase, start_forgets_the_warm_up);
-	tcase_add_test(tcase, an_end_without_a_start_measures_nothing);
-	tcase_add_test(tcase, cpu_time_and_switches_are_counted);
-	tcase_add_loop_test(tcase, busy_is_what_is_not_idle, 0, UNIT_LENGTH(intervals));
-	tcase_add_test(tcase, the_machine_was_busy_for_as_long_as_a_process_of_it);
-	tcase_add_test(tcase, one_thread_uses_no_more_than_one_cpu);
-	tcase_add_test(tcase, a_second_end_changes_nothing);
-	tcase_add_test(tcase, no_progress_but_on_a_terminal);
-	tcase_add_test(tcase, progress_comes_when_it_is_due);
-	tcase_add_test(tcase, progress_shows_round_trips);
-	tcase_add_loop_test(tcase, a_message_is_due_when_so_many_would_have_been_sent, 0,
-			    UNIT_LENGTH(dues));
-	tcase_add_loop_test(tcase, the_machines_use_is_known_if_it_was_read_twice, 0, 4);
-	tcase_add_test(tcase, a_streams_rate_is_the_one_since_it_was_last_shown);
-	add_terminal_test(tcase);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

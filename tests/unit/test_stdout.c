@@ -125,7 +125,7 @@ static const char *read_all(void)
 	return text + PIPE_SIZE;
 }
 
-START_TEST(results_wait_for_their_reader)
+UNIT_TESTS(results_wait_for_their_reader, 2)
 {
 	static const enum our_results_form forms[] = { OUR_RESULTS_BLOCK, OUR_RESULTS_JSON };
 	static const char *const ends[] = { "each way\n", "}\n" };
@@ -135,10 +135,9 @@ START_TEST(results_wait_for_their_reader)
 	assert_holds(read_all(), ends[_i]);
 	ck_assert_int_eq(exit_status(pid), 0);
 }
-END_TEST
 
 /* The second signal comes later than a pair of signals would: see stop.h. */
-START_TEST(whoever_insists_need_not_wait)
+UNIT_TEST(whoever_insists_need_not_wait)
 {
 	pid_t pid;
 	int status;
@@ -153,9 +152,8 @@ START_TEST(whoever_insists_need_not_wait)
 	ck_assert_int_eq(status, 1);
 	assert_holds(captured_stderr(), "nobody has read it, and a second signal asked to leave");
 }
-END_TEST
 
-START_TEST(it_is_written_in_parts)
+UNIT_TEST(it_is_written_in_parts)
 {
 	static char text[PIPE_BUF + 1], found[2 * sizeof(text)];
 
@@ -167,18 +165,4 @@ START_TEST(it_is_written_in_parts)
 	ck_assert_int_eq(fflush(stdout), 0);
 	ck_assert_int_eq(read(out[0], found, sizeof(found)), sizeof(text));
 	ck_assert_mem_eq(found, text, sizeof(text));
-}
-END_TEST
-
-Suite *stdout_suite(void)
-{
-	Suite *suite = suite_create("stdout");
-	TCase *tcase = tcase_create("stdout");
-
-	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, results_wait_for_their_reader, 0, 2);
-	tcase_add_test(tcase, whoever_insists_need_not_wait);
-	tcase_add_test(tcase, it_is_written_in_parts);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -21,7 +21,7 @@
 
 static const int stopping[] = { SIGINT, SIGTERM };
 
-START_TEST(a_signal_asks_to_stop)
+UNIT_TESTS(a_signal_asks_to_stop, UNIT_LENGTH(stopping))
 {
 	ck_assert_int_eq(our_catch_signals(), 0);
 	ck_assert(!our_stop_requested(our_program_stop()));
@@ -29,10 +29,9 @@ START_TEST(a_signal_asks_to_stop)
 	ck_assert(our_stop_requested(our_program_stop()));
 	ck_assert_uint_ne(alarm(0), 0); /* for a call that blocks just after it */
 }
-END_TEST
 
 /* Fills the pipe, as if nobody had read it for a very long time. */
-START_TEST(a_signal_that_cannot_be_counted_asks_to_stop)
+UNIT_TEST(a_signal_that_cannot_be_counted_asks_to_stop)
 {
 	struct pollfd stop = { .events = POLLIN };
 	const uint64_t most = UINT64_MAX - 1;
@@ -47,9 +46,8 @@ START_TEST(a_signal_that_cannot_be_counted_asks_to_stop)
 	ck_assert(our_stop_requested(our_program_stop()));
 	ck_assert_int_eq(poll(&stop, 1, 0), 1);
 }
-END_TEST
 
-START_TEST(an_alarm_does_not)
+UNIT_TEST(an_alarm_does_not)
 {
 	int pipes[2];
 	char byte;
@@ -64,10 +62,9 @@ START_TEST(an_alarm_does_not)
 	our_limit_calls(0);
 	ck_assert_uint_eq(alarm(0), 0);
 }
-END_TEST
 
 /* The signal comes when the limit is about to begin or to end: its alarm must not be lost. */
-START_TEST(a_limit_does_not_delay_a_stop)
+UNIT_TEST(a_limit_does_not_delay_a_stop)
 {
 	ck_assert_int_eq(our_catch_signals(), 0);
 	ck_assert_int_eq(raise(SIGINT), 0);
@@ -76,10 +73,9 @@ START_TEST(a_limit_does_not_delay_a_stop)
 	our_limit_calls(0);
 	ck_assert_uint_eq(alarm(0), 1);
 }
-END_TEST
 
 /* The alarm rings when the limit is about to end. */
-START_TEST(an_alarm_is_not_repeated_after_the_limit)
+UNIT_TEST(an_alarm_is_not_repeated_after_the_limit)
 {
 	ck_assert_int_eq(our_catch_signals(), 0);
 	our_limit_calls(LONG_S);
@@ -87,10 +83,9 @@ START_TEST(an_alarm_is_not_repeated_after_the_limit)
 	ck_assert_int_eq(raise(SIGALRM), 0);
 	ck_assert_uint_eq(alarm(0), 0);
 }
-END_TEST
 
 /* A write to a pipe without a reader fails with EPIPE, and no signal ends the program. */
-START_TEST(a_broken_pipe_ends_nothing)
+UNIT_TEST(a_broken_pipe_ends_nothing)
 {
 	int pipes[2];
 
@@ -101,9 +96,8 @@ START_TEST(a_broken_pipe_ends_nothing)
 	ck_assert_int_eq(errno, EPIPE);
 	ck_assert(!our_stop_requested(our_program_stop()));
 }
-END_TEST
 
-START_TEST(a_call_that_blocks_too_late_is_interrupted)
+UNIT_TEST(a_call_that_blocks_too_late_is_interrupted)
 {
 	int pipes[2];
 	char byte;
@@ -116,10 +110,9 @@ START_TEST(a_call_that_blocks_too_late_is_interrupted)
 	ck_assert_int_eq(read(pipes[0], &byte, 1), -1); /* the next call is interrupted, too */
 	ck_assert_int_eq(errno, EINTR);
 }
-END_TEST
 
 /* A second signal soon after the first counts as the same request: timeout(1) sends two. */
-START_TEST(a_second_signal_asks_to_leave)
+UNIT_TEST(a_second_signal_asks_to_leave)
 {
 	struct timespec pause = { .tv_nsec = 300000000 };
 	struct pollfd leave = { .events = POLLIN };
@@ -137,7 +130,6 @@ START_TEST(a_second_signal_asks_to_leave)
 	ck_assert(our_leave_requested(our_program_stop()));
 	ck_assert_int_eq(poll(&leave, 1, 0), 1);
 }
-END_TEST
 
 /* In a process of its own: whether a pair of signals asked to leave; -1: they were far apart. */
 static int leave_after_a_pair(void)
@@ -160,7 +152,7 @@ static int leave_after_a_pair(void)
 	return WEXITSTATUS(status) == 2 ? -1 : WEXITSTATUS(status);
 }
 
-START_TEST(a_pair_of_signals_is_one_request)
+UNIT_TEST(a_pair_of_signals_is_one_request)
 {
 	int leaves;
 
@@ -169,10 +161,9 @@ START_TEST(a_pair_of_signals_is_one_request)
 	while (leaves < 0);
 	ck_assert_int_eq(leaves, 0);
 }
-END_TEST
 
 /* Each signal comes soon after the one before it, but the last one long after the first. */
-START_TEST(who_insists_again_and_again_is_heard)
+UNIT_TEST(who_insists_again_and_again_is_heard)
 {
 	struct timespec pause;
 	int i;
@@ -187,9 +178,8 @@ START_TEST(who_insists_again_and_again_is_heard)
 	}
 	ck_assert(our_leave_requested(our_program_stop()));
 }
-END_TEST
 
-START_TEST(an_interruption_that_was_wished_for_is_no_error)
+UNIT_TEST(an_interruption_that_was_wished_for_is_no_error)
 {
 	ck_assert_int_eq(our_catch_signals(), 0);
 	raise(SIGINT);
@@ -199,26 +189,4 @@ START_TEST(an_interruption_that_was_wished_for_is_no_error)
 	ck_assert_str_eq(captured_stderr(), "");
 	ck_assert_int_eq(our_report_error("rdma_get_request", EIO, NULL), EIO);
 	assert_holds(captured_stderr(), "rdma_get_request");
-}
-END_TEST
-
-Suite *stop_suite(void)
-{
-	Suite *suite = suite_create("stop");
-	TCase *tcase = tcase_create("stop");
-
-	tcase_set_timeout(tcase, 30);
-	tcase_add_loop_test(tcase, a_signal_asks_to_stop, 0, UNIT_LENGTH(stopping));
-	tcase_add_test(tcase, a_signal_that_cannot_be_counted_asks_to_stop);
-	tcase_add_test(tcase, an_alarm_does_not);
-	tcase_add_test(tcase, a_limit_does_not_delay_a_stop);
-	tcase_add_test(tcase, an_alarm_is_not_repeated_after_the_limit);
-	tcase_add_test(tcase, a_broken_pipe_ends_nothing);
-	tcase_add_test(tcase, a_call_that_blocks_too_late_is_interrupted);
-	tcase_add_test(tcase, a_second_signal_asks_to_leave);
-	tcase_add_test(tcase, a_pair_of_signals_is_one_request);
-	tcase_add_test(tcase, who_insists_again_and_again_is_heard);
-	tcase_add_test(tcase, an_interruption_that_was_wished_for_is_no_error);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

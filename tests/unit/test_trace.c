@@ -23,35 +23,31 @@ static int trace(enum our_trace_level level, const char *tool)
 	return our_trace(level, 2, argv);
 }
 
-START_TEST(executes_the_tool)
+UNIT_EXIT_TESTS(executes_the_tool, EXECUTED, 2)
 {
 	trace(_i ? OUR_TRACE_MESSAGES : OUR_TRACE_CALLS, "/bin/false");
 	exit(0);
 }
-END_TEST
 
-START_TEST(executes_nothing_unless_asked_to)
+UNIT_TEST(executes_nothing_unless_asked_to)
 {
 	ck_assert_int_eq(trace(OUR_TRACE_NOTHING, "/bin/false"), 0);
 }
-END_TEST
 
-START_TEST(executes_nothing_twice)
+UNIT_TEST(executes_nothing_twice)
 {
 	ck_assert_int_eq(setenv("OUR_TRACED", "1", 1), 0);
 	ck_assert_int_eq(trace(OUR_TRACE_CALLS, "/bin/false"), 0);
 }
-END_TEST
 
-START_TEST(says_which_tool_is_missing)
+UNIT_TEST(says_which_tool_is_missing)
 {
 	ck_assert_int_eq(trace(OUR_TRACE_CALLS, "/nowhere/tool"), EINVAL);
 	assert_holds(captured_stderr(), "test/client: -t and -T need the program verbs-trace, and "
 					"cannot execute /nowhere/tool: ");
 }
-END_TEST
 
-START_TEST(an_option_asks_for_it)
+UNIT_TESTS(an_option_asks_for_it, 2)
 {
 	char *argv[] = { (char *)"client", (char *)"-a127.0.0.1", (char *)(_i ? "-T" : "-t"),
 			 NULL };
@@ -61,19 +57,4 @@ START_TEST(an_option_asks_for_it)
 	capture_start();
 	ck_assert_int_eq(our_process_options(3, argv, &test_client, &options), EINVAL);
 	assert_holds(captured_stderr(), "cannot execute /nowhere/tool: ");
-}
-END_TEST
-
-Suite *trace_suite(void)
-{
-	Suite *suite = suite_create("trace");
-	TCase *tcase = tcase_create("trace");
-
-	tcase_add_loop_exit_test(tcase, executes_the_tool, EXECUTED, 0, 2);
-	tcase_add_test(tcase, executes_nothing_unless_asked_to);
-	tcase_add_test(tcase, executes_nothing_twice);
-	tcase_add_test(tcase, says_which_tool_is_missing);
-	tcase_add_loop_test(tcase, an_option_asks_for_it, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

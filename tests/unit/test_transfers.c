@@ -49,7 +49,7 @@ static const struct {
 	{ 50, 100, EINTR, EINTR, 50 },
 };
 
-START_TEST(a_wait_for_a_time_ends_with_it_or_with_a_completion)
+UNIT_TESTS(a_wait_for_a_time_ends_with_it_or_with_a_completion, UNIT_LENGTH(waits))
 {
 	const struct our_config with_notes = { .waiting.completions = &noted };
 	struct our_private waiting = { .head = { .role = OUR_CLIENT,
@@ -64,7 +64,6 @@ START_TEST(a_wait_for_a_time_ends_with_it_or_with_a_completion)
 	ck_assert_uint_eq(waiting.head.wait_until_ns, waits[_i].limit_ns);
 	ck_assert_uint_eq(completion.wr_id, wait_returns ? 0 : 7);
 }
-END_TEST
 
 /* What the provider returns, and the errno that it sets. */
 static int provider_returns, provider_errno;
@@ -133,21 +132,19 @@ static void refuse(const struct refused *refused)
 	capture_start();
 }
 
-START_TEST(a_send_that_is_refused)
+UNIT_TESTS(a_send_that_is_refused, UNIT_LENGTH(refusals))
 {
 	refuse(&refusals[_i]);
 	check_refusal("ibv_post_send: ", our_post_send(control, 0, 8), &refusals[_i]);
 }
-END_TEST
 
-START_TEST(a_receive_that_is_refused)
+UNIT_TESTS(a_receive_that_is_refused, UNIT_LENGTH(refusals))
 {
 	refuse(&refusals[_i]);
 	check_refusal("ibv_post_recv: ", our_post_recv(control, 0), &refusals[_i]);
 }
-END_TEST
 
-START_TEST(a_transfer_that_fails_is_named)
+UNIT_TEST(a_transfer_that_fails_is_named)
 {
 	struct ibv_wc wc = { .status = IBV_WC_LOC_QP_OP_ERR };
 
@@ -157,9 +154,8 @@ START_TEST(a_transfer_that_fails_is_named)
 	ck_assert_int_eq(our_check_completion_status(control, &wc), EPIPE);
 	assert_holds(captured_stderr(), "local QP operation error");
 }
-END_TEST
 
-START_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
+UNIT_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
 {
 	struct ibv_wc wc = { .status = IBV_WC_LOC_QP_OP_ERR };
 
@@ -171,7 +167,6 @@ START_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
 	ck_assert_int_eq(our_check_completion_status(control, &wc), EINTR);
 	ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
 static const struct ended {
 	enum our_role role;
@@ -234,7 +229,7 @@ int ibv_get_async_event(struct ibv_context *verbs_context, struct ibv_async_even
 }
 
 /* On iWARP, TCP could not send, because it has lost the peer: the CM tells a server so. */
-START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
+UNIT_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 {
 	static const struct our_options options = { .timeout_s = 3 };
 	static struct ibv_device iwarp = { .transport_type = IBV_TRANSPORT_IWARP };
@@ -265,9 +260,8 @@ START_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), ECONNABORTED);
 	ck_assert_str_eq(captured_stderr(), ""); /* it was reported where it happened */
 }
-END_TEST
 
-START_TEST(how_a_run_has_ended)
+UNIT_TESTS(how_a_run_has_ended, UNIT_LENGTH(ends))
 {
 	static const struct our_options options = { .timeout_s = 3 };
 	const struct ended *end = &ends[_i];
@@ -296,7 +290,6 @@ START_TEST(how_a_run_has_ended)
 	else
 		ck_assert_str_eq(captured_stderr(), "");
 }
-END_TEST
 
 static const struct {
 	struct our_cm_event event;
@@ -314,14 +307,13 @@ static const struct {
 	{ { .type = RDMA_CM_EVENT_MULTICAST_ERROR }, EPROTO },
 };
 
-START_TEST(what_an_event_means_to_who_awaits_a_connection)
+UNIT_TESTS(what_an_event_means_to_who_awaits_a_connection, UNIT_LENGTH(events))
 {
 	capture_start();
 	ck_assert_int_eq(our_judge_cm_event(&events[_i].event, RDMA_CM_EVENT_ESTABLISHED),
 			 events[_i].expected);
 	ck_assert_str_eq(captured_stderr(), ""); /* the caller knows which event it waits for */
 }
-END_TEST
 
 static const struct {
 	enum our_role role;
@@ -350,7 +342,7 @@ static const struct {
 	{ OUR_LISTENER, false, RDMA_CM_EVENT_DEVICE_REMOVAL, &second_id, OUR_CM_FATAL, ENODEV },
 };
 
-START_TEST(what_an_event_is_to_its_connection)
+UNIT_TESTS(what_an_event_is_to_its_connection, UNIT_LENGTH(meanings))
 {
 	struct our_private one = { .head = {
 					   .role = meanings[_i].role,
@@ -364,10 +356,9 @@ START_TEST(what_an_event_is_to_its_connection)
 	ck_assert_int_eq(our_note_cm_event(&one.head), meanings[_i].meaning);
 	ck_assert_int_eq(one.head.ended, meanings[_i].ended);
 }
-END_TEST
 
 /* The peer gave up before it learned that this side had accepted its offer. */
-START_TEST(a_rejection_ends_a_connection_that_is_established)
+UNIT_TEST(a_rejection_ends_a_connection_that_is_established)
 {
 	struct our_private one = { .head = {
 					   .role = OUR_CLIENT,
@@ -381,9 +372,8 @@ START_TEST(a_rejection_ends_a_connection_that_is_established)
 	ck_assert_int_eq(our_note_cm_event(&one.head), OUR_CM_FATAL);
 	ck_assert_int_eq(one.head.ended, ECONNRESET);
 }
-END_TEST
 
-START_TEST(an_event_is_named_if_the_error_came_from_it)
+UNIT_TEST(an_event_is_named_if_the_error_came_from_it)
 {
 	struct our_private one = { .head = {
 					   .config = &config,
@@ -397,7 +387,6 @@ START_TEST(an_event_is_named_if_the_error_came_from_it)
 	ck_assert_int_eq(our_tell_cm_error(&one.head, "call", ETIMEDOUT, NULL), ETIMEDOUT);
 	assert_holds(captured_stderr(), " (RDMA_CM_EVENT_UNREACHABLE)");
 }
-END_TEST
 
 /*
  * The depths in the event are those of the receiving side: see rdma_get_cm_event(3). They are not
@@ -417,7 +406,7 @@ static const struct {
 	{ RDMA_CM_EVENT_ROUTE_RESOLVED, 0, 0, 16, 16, 16 },
 };
 
-START_TEST(an_agent_takes_no_more_read_depth_than_is_offered)
+UNIT_TESTS(an_agent_takes_no_more_read_depth_than_is_offered, UNIT_LENGTH(depths))
 {
 	static struct our_control agent;
 	struct rdma_conn_param param;
@@ -430,7 +419,6 @@ START_TEST(an_agent_takes_no_more_read_depth_than_is_offered)
 	ck_assert_uint_eq(param.responder_resources, depths[_i].responder_resources);
 	ck_assert_uint_eq(param.initiator_depth, depths[_i].initiator_depth);
 }
-END_TEST
 
 /* Where the keepalive is among the completions of one poll, and what is left of them. */
 static const struct {
@@ -447,7 +435,7 @@ static const struct {
 	{ { 1, OUR_WR_ID_KEEPALIVE }, { 1, OUR_WR_ID_KEEPALIVE }, IBV_WC_RETRY_EXC_ERR, 2, 2 },
 };
 
-START_TEST(a_keepalive_is_taken_out_and_nothing_else)
+UNIT_TESTS(a_keepalive_is_taken_out_and_nothing_else, UNIT_LENGTH(keepalives))
 {
 	struct our_private asking = { .keepalive = { .due_ns = 7, .under_way = true } };
 	bool answered = keepalives[_i].n != keepalives[_i].n_left;
@@ -463,31 +451,4 @@ START_TEST(a_keepalive_is_taken_out_and_nothing_else)
 	for (i = 0; i < keepalives[_i].n_left; i++)
 		ck_assert_uint_eq(wc[i].wr_id, keepalives[_i].left[i]);
 	ck_assert(asking.keepalive.under_way == !answered);
-}
-END_TEST
-
-Suite *transfers_suite(void)
-{
-	Suite *suite = suite_create("transfers");
-	TCase *tcase = tcase_create("transfers");
-
-	tcase_add_loop_test(tcase, a_send_that_is_refused, 0, UNIT_LENGTH(refusals));
-	tcase_add_loop_test(tcase, a_receive_that_is_refused, 0, UNIT_LENGTH(refusals));
-	tcase_add_test(tcase, a_transfer_that_fails_is_named);
-	tcase_add_test(tcase, a_transfer_that_fails_as_we_stop_is_not_an_error);
-	tcase_add_test(tcase, what_could_not_be_sent_is_the_peers_failure_on_iwarp);
-	tcase_add_loop_test(tcase, how_a_run_has_ended, 0, UNIT_LENGTH(ends));
-	tcase_add_loop_test(tcase, what_an_event_means_to_who_awaits_a_connection, 0,
-			    UNIT_LENGTH(events));
-	tcase_add_loop_test(tcase, what_an_event_is_to_its_connection, 0, UNIT_LENGTH(meanings));
-	tcase_add_test(tcase, a_rejection_ends_a_connection_that_is_established);
-	tcase_add_test(tcase, an_event_is_named_if_the_error_came_from_it);
-	tcase_add_loop_test(tcase, a_keepalive_is_taken_out_and_nothing_else, 0,
-			    UNIT_LENGTH(keepalives));
-	tcase_add_loop_test(tcase, a_wait_for_a_time_ends_with_it_or_with_a_completion, 0,
-			    UNIT_LENGTH(waits));
-	tcase_add_loop_test(tcase, an_agent_takes_no_more_read_depth_than_is_offered, 0,
-			    UNIT_LENGTH(depths));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

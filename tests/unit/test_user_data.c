@@ -28,7 +28,7 @@ static void fill(uint32_t size, uint64_t message)
 
 static const uint32_t sizes[] = { 1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 4095, 4096, LARGEST };
 
-START_TEST(what_was_filled_in_is_right)
+UNIT_TESTS(what_was_filled_in_is_right, UNIT_LENGTH(sizes))
 {
 	size_t i;
 
@@ -39,9 +39,8 @@ START_TEST(what_was_filled_in_is_right)
 	for (i = sizes[_i]; i < sizeof(memory); i++)
 		ck_assert_msg(memory[i] == GUARD, "byte %zu of %u was written", i, sizes[_i]);
 }
-END_TEST
 
-START_TEST(every_wrong_byte_is_found_and_named)
+UNIT_TESTS(every_wrong_byte_is_found_and_named, UNIT_LENGTH(sizes))
 {
 	char wanted[32];
 	uint32_t i;
@@ -61,9 +60,8 @@ START_TEST(every_wrong_byte_is_found_and_named)
 	assert_holds(captured_stderr(), "message 42");
 	ck_assert_int_eq(our_verify_data(&control, 1, 42), 0);
 }
-END_TEST
 
-START_TEST(another_message_is_found)
+UNIT_TESTS(another_message_is_found, UNIT_LENGTH(sizes))
 {
 	static const uint64_t others[] = { 41, 43, 0, 1, 42 + 100, 42 + 255, UINT64_MAX };
 	int i;
@@ -73,9 +71,8 @@ START_TEST(another_message_is_found)
 	for (i = 0; i < UNIT_LENGTH(others); i++)
 		ck_assert_int_eq(our_verify_data(&control, 1, others[i]), EBADMSG);
 }
-END_TEST
 
-START_TEST(a_torn_message_is_found)
+UNIT_TEST(a_torn_message_is_found)
 {
 	uint8_t half[LARGEST];
 
@@ -89,9 +86,8 @@ START_TEST(a_torn_message_is_found)
 	ck_assert_int_eq(our_verify_data(&control, 1, 42), EBADMSG);
 	assert_holds(captured_stderr(), "byte 32 is");
 }
-END_TEST
 
-START_TEST(misplaced_words_are_found)
+UNIT_TEST(misplaced_words_are_found)
 {
 	uint8_t word[8];
 
@@ -105,18 +101,16 @@ START_TEST(misplaced_words_are_found)
 	memmove(memory + 2048, memory, 2048); /* the first half of the message comes twice */
 	ck_assert_int_eq(our_verify_data(&control, 1, 42), EBADMSG);
 }
-END_TEST
 
 static const uint64_t numbers[] = { 0, 1, 42, 1ull << 32, UINT64_MAX - 1 };
 
-START_TEST(a_message_tells_its_number)
+UNIT_TESTS(a_message_tells_its_number, UNIT_LENGTH(numbers))
 {
 	fill(8, numbers[_i]);
 	ck_assert_uint_eq(our_message_number(memory), numbers[_i]);
 }
-END_TEST
 
-START_TEST(where_the_first_difference_is)
+UNIT_TESTS(where_the_first_difference_is, UNIT_LENGTH(sizes))
 {
 	uint32_t i;
 
@@ -127,23 +121,4 @@ START_TEST(where_the_first_difference_is)
 		ck_assert_uint_eq(our_find_difference(&control, 1, 42), i);
 		memory[i] ^= 0x80;
 	}
-}
-END_TEST
-
-Suite *user_data_suite(void)
-{
-	Suite *suite = suite_create("user data");
-	TCase *tcase = tcase_create("user data");
-	int n = UNIT_LENGTH(sizes);
-
-	tcase_set_timeout(tcase, 30);
-	tcase_add_loop_test(tcase, what_was_filled_in_is_right, 0, n);
-	tcase_add_loop_test(tcase, every_wrong_byte_is_found_and_named, 0, n);
-	tcase_add_loop_test(tcase, another_message_is_found, 0, n);
-	tcase_add_test(tcase, a_torn_message_is_found);
-	tcase_add_test(tcase, misplaced_words_are_found);
-	tcase_add_loop_test(tcase, a_message_tells_its_number, 0, UNIT_LENGTH(numbers));
-	tcase_add_loop_test(tcase, where_the_first_difference_is, 0, UNIT_LENGTH(sizes));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -30,7 +30,7 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 	return ready;
 }
 
-START_TEST(a_thread_that_waits_for_a_cpu_does_not_count)
+UNIT_TEST(a_thread_that_waits_for_a_cpu_does_not_count)
 {
 	uint64_t wake_up_ns = 0;
 
@@ -40,9 +40,8 @@ START_TEST(a_thread_that_waits_for_a_cpu_does_not_count)
 	ck_assert_uint_gt(wake_up_ns, 0);
 	ck_assert_uint_lt(wake_up_ns, LATE_NS);
 }
-END_TEST
 
-START_TEST(it_is_measured_once)
+UNIT_TEST(it_is_measured_once)
 {
 	uint64_t first_ns = 0, second_ns = 0;
 
@@ -51,16 +50,4 @@ START_TEST(it_is_measured_once)
 	ck_assert_int_eq(our_measure_wake_up(&second_ns), 0);
 	ck_assert_int_eq(late_wake_ups, LATE);
 	ck_assert_uint_eq(first_ns, second_ns);
-}
-END_TEST
-
-Suite *wake_up_suite(void)
-{
-	Suite *suite = suite_create("wake_up");
-	TCase *tcase = tcase_create("wake_up");
-
-	tcase_add_test(tcase, a_thread_that_waits_for_a_cpu_does_not_count);
-	tcase_add_test(tcase, it_is_measured_once);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -38,7 +38,7 @@ static const struct {
 static const struct our_config config = { .report = our_print_error };
 static const struct our_control control = { .config = &config };
 
-START_TEST(a_failed_completion_is_explained_in_one_line)
+UNIT_TESTS(a_failed_completion_is_explained_in_one_line, UNIT_LENGTH(causes))
 {
 	struct ibv_wc wc = { .status = causes[_i].status, .wr_id = causes[_i].wr_id };
 	const char *said;
@@ -50,16 +50,4 @@ START_TEST(a_failed_completion_is_explained_in_one_line)
 	assert_holds(said, causes[_i].which);
 	assert_holds(said, causes[_i].cause);
 	ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1);
-}
-END_TEST
-
-Suite *wc_status_suite(void)
-{
-	Suite *suite = suite_create("wc_status");
-	TCase *tcase = tcase_create("wc_status");
-
-	tcase_add_loop_test(tcase, a_failed_completion_is_explained_in_one_line, 0,
-			    UNIT_LENGTH(causes));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

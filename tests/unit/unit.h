@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the unit tests of everything that needs no device. Contract: one suite for each topic, and
+ * Place: the unit tests of everything that needs no device. Contract: a case of tests for each file, and
  * functions that capture what is written to stdout and stderr. Check runs each test in its own
  * process.
  */
@@ -10,31 +10,26 @@
 #include <check.h>
 #include <stdint.h>
 
-Suite *admission_suite(void);
-Suite *addresses_suite(void);
-Suite *connect_info_suite(void);
-Suite *credits_suite(void);
-Suite *histogram_suite(void);
-Suite *json_suite(void);
-Suite *numbers_suite(void);
-Suite *options_suite(void);
-Suite *output_suite(void);
-Suite *refusals_suite(void);
-Suite *process_suite(void);
-Suite *report_suite(void);
-Suite *results_suite(void);
-Suite *run_end_suite(void);
-Suite *sequence_suite(void);
-Suite *shortages_suite(void);
-Suite *wake_up_suite(void);
-Suite *statistics_suite(void);
-Suite *stop_suite(void);
-Suite *stdout_suite(void);
-Suite *show_suite(void);
-Suite *trace_suite(void);
-Suite *transfers_suite(void);
-Suite *user_data_suite(void);
-Suite *wc_status_suite(void);
+/*
+ * Defines a test, which begins with its body in braces. It needs no list: it is added when the program
+ * starts. UNIT_TESTS runs it so often, with _i from 0 on, and each time in a process of its own.
+ */
+#define UNIT_TEST(name)         UNIT_TESTS(name, 1)
+#define UNIT_TESTS(name, times) UNIT_EXIT_TESTS(name, 0, times)
+
+/* The same for a test that passes by ending its process with this exit status. */
+#define UNIT_EXIT_TESTS(name, status, times)                                   \
+	static void name(int _i);                                              \
+	__attribute__((constructor)) static void add_##name(void)              \
+	{                                                                      \
+		static const TTest test = { #name, name, __FILE__, __LINE__ }; \
+                                                                               \
+		unit_add(&test, status, times);                                \
+	}                                                                      \
+	static void name(int _i CK_ATTRIBUTE_UNUSED)
+
+/* Adds a test to the case of its file: test_options.c has the case "options". */
+void unit_add(const TTest *test, int status, int times);
 
 /* Redirects stdout and stderr of this process into memory, from now on. */
 void capture_start(void);
