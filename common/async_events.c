@@ -66,11 +66,11 @@ static struct meaning meaning_of(const struct ibv_async_event *event)
 }
 
 /*
- * Whose connection it is about; NULL: no connection of ours. Valid until the event is acked.
- * librdmacm opens a device once in a process, so a QP may be somebody else's, whose context means
- * nothing here.
+ * Which connection or shared device it is about; NULL: none of ours. Valid until the event is
+ * acked. librdmacm opens a device once in a process, so a QP may be somebody else's, whose context
+ * means nothing here.
  */
-static struct our_control *owner_of(const struct ibv_async_event *event, enum element element)
+static struct our_async *owner_of(const struct ibv_async_event *event, enum element element)
 {
 	const void *context = NULL;
 
@@ -104,19 +104,20 @@ static int take_async_event(const struct our_config *config, struct ibv_context 
 			    const struct ibv_async_event *event)
 {
 	struct meaning meaning = meaning_of(event);
-	struct our_control *owner = owner_of(event, meaning.element);
+	struct our_async *owner = owner_of(event, meaning.element);
+	struct our_control *control = owner ? owner->control : NULL;
 	char what[OUR_ADDRESS_TEXT + 48];
-	bool judged = meaning.end == EPIPE && owner && our_client_may_have_left(owner);
+	bool judged = meaning.end == EPIPE && control && our_client_may_have_left(control);
 
-	describe(event, meaning.element, owner, what, sizeof(what));
+	describe(event, meaning.element, control, what, sizeof(what));
 	if (meaning.cause && !judged)
 		our_tell_error(config, NULL, meaning.end, "%s%s: %s (%s)",
 			       ibv_get_device_name(verbs->device), what, meaning.cause,
 			       meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
-		atomic_store(&our_private(owner)->srq_is_low, true);
+		atomic_store(&owner->srq_is_low, true);
 	if (meaning.end && owner)
-		atomic_store(&our_private(owner)->async_error, meaning.end);
+		our_end_by_async(owner, meaning.end);
 	if (owner || !meaning.end || meaning.element == OF_QP)
 		return 0;
 	our_end_all_on_device(verbs, meaning.end); /* or a queue that they share */
@@ -147,7 +148,7 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 int our_read_async_events(struct our_control *control)
 {
 	int ret = our_read_async_events_of(control->config, control->verbs);
-	int ended = atomic_load(&our_private(control)->async_error);
+	int ended = atomic_load(&our_private(control)->async.error);
 
 	return ended ? ended : ret;
 }

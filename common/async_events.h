@@ -11,7 +11,8 @@
  * Reads the asynchronous events of the connection's device that there are, without waiting. Acks
  * each, and reports it with its meaning, if it has one. All connections of a process to one device
  * share its events. An event about another connection's QP or CQ is reported as such, and ends that
- * connection when that connection itself calls this. One that says that the device has failed ends
+ * connection when that connection itself calls this. So does one about a queue of a shared device,
+ * for all connections of that device. One that says that the device has failed ends
  * all of them in this way.
  *
  * Returns 0; EIO, EPIPE or ECONNABORTED, as our_check_completion_status does, when such an event

@@ -32,6 +32,19 @@ struct our_keepalive {
 	bool asks_nobody;     /* looks for asynchronous events only */
 };
 
+/*
+ * What asynchronous events have said about a connection, or about a device that connections share.
+ * Any thread.
+ */
+struct our_async {
+	struct our_async *next; /* see our_join_async */
+	const struct ibv_context *verbs;
+	struct our_control *control; /* the connection; NULL: it is the shared device's */
+	struct our_device *device;   /* that, or the connection's; NULL: it shares none */
+	_Atomic bool srq_is_low;
+	_Atomic int error; /* of an event that has ended it; 0: none has */
+};
+
 struct our_private {
 	struct our_control head; /* first: a pointer to one is a pointer to the other */
 
@@ -48,14 +61,8 @@ struct our_private {
 	struct our_batch batch;
 	struct our_keepalive keepalive;
 
-	/*
-	 * The device: see our_join_device; and of one that connections share, those with the same
-	 * bucket
-	 */
-	LIST_ENTRY(our_private) of_device;
-	struct our_private *next_on_device;
-	_Atomic bool srq_is_low; /* an asynchronous event said so; for its owner; any thread */
-	_Atomic int async_error; /* such an event has ended the connection; any thread */
+	LIST_ENTRY(our_private) of_device; /* a shared one's connections with the same bucket */
+	struct our_async async;
 };
 
 static inline struct our_private *our_private(const struct our_control *control)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: queries of the device, and the connections that share it. See device.h.
+ * Miscellaneous layer: queries of the device, and who hears of its asynchronous events. See device.h.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -68,49 +68,64 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
-static struct our_private *joined;                       /* a list, of all devices */
+static struct our_async *joined;                         /* a list, of all devices */
 
-void our_join_device(struct our_control *control)
+void our_join_async(struct our_async *async)
 {
-	struct our_private *one = our_private(control);
-
 	pthread_mutex_lock(&lock);
-	one->next_on_device = joined;
-	joined = one;
+	async->next = joined;
+	joined = async;
 	pthread_mutex_unlock(&lock);
 }
 
-void our_leave_device(struct our_control *control)
+void our_leave_async(struct our_async *async)
 {
-	struct our_private *one = our_private(control), **link = &joined;
+	struct our_async **link = &joined;
 
 	pthread_mutex_lock(&lock);
-	while (*link != one)
-		link = &(*link)->next_on_device;
-	*link = one->next_on_device;
+	while (*link != async)
+		link = &(*link)->next;
+	*link = async->next;
 	pthread_mutex_unlock(&lock);
 }
 
-struct our_control *our_joined(const void *control)
+static const void *context_of(const struct our_async *async)
 {
-	struct our_private *one;
+	return async->control ? (const void *)async->control : async->device;
+}
+
+struct our_async *our_joined(const void *context)
+{
+	struct our_async *one;
 
 	pthread_mutex_lock(&lock);
 	one = joined;
-	while (one && one != control)
-		one = one->next_on_device;
+	while (one && context_of(one) != context)
+		one = one->next;
 	pthread_mutex_unlock(&lock);
-	return one ? &one->head : NULL;
+	return one;
+}
+
+void our_end_by_async(const struct our_async *owner, int error)
+{
+	struct our_async *one;
+
+	pthread_mutex_lock(&lock);
+	for (one = joined; one; one = one->next) {
+		if (one == owner || (!owner->control && one->device == owner->device))
+			atomic_store(&one->error, error);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 void our_end_all_on_device(const struct ibv_context *verbs, int error)
 {
-	struct our_private *one;
+	struct our_async *one;
 
 	pthread_mutex_lock(&lock);
-	for (one = joined; one; one = one->next_on_device) {
-		if (one->head.verbs == verbs)
-			atomic_store(&one->async_error, error);
+	for (one = joined; one; one = one->next) {
+		if (one->verbs == verbs)
+			atomic_store(&one->error, error);
 	}
 	pthread_mutex_unlock(&lock);
 }

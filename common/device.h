@@ -27,20 +27,25 @@ const char *our_transport_name(const struct our_control *control);
 int our_report_no_queue(const struct our_control *control, const char *call, int error);
 
 /*
- * From now on, until our_leave_device, the connection is one of those that our_end_all_on_device
- * ends. our_alloc_pd and our_dealloc_pd call these; an agent that has no PD of its own does, too.
- * control->verbs must be set, and must not change in between. Any thread.
+ * From now on, until our_leave_async, a connection or a shared device hears of asynchronous events,
+ * whoever reads them: its `verbs`, `control` and `device` are set, and do not change. Any thread.
  */
-void our_join_device(struct our_control *control);
-void our_leave_device(struct our_control *control);
+void our_join_async(struct our_async *async);
+void our_leave_async(struct our_async *async);
 
-/* The control at this address, if it has joined a device; else NULL. Any thread. */
-struct our_control *our_joined(const void *control);
+/* The one whose control or shared device is at this address; NULL: none. Any thread. */
+struct our_async *our_joined(const void *context);
 
 /*
- * An asynchronous event, which has been reported, says that the device has failed: sets
- * async_error of all its connections to `error`. librdmacm opens each device once in a process, so
- * the event comes once, and only one connection reads it. Any thread.
+ * An asynchronous event, which has been reported, has ended a connection, or a shared device with
+ * all its connections: sets their `error`. Any thread.
+ */
+void our_end_by_async(const struct our_async *owner, int error);
+
+/*
+ * The event says that the device has failed: sets `error` of all that have joined it. librdmacm
+ * opens each device once in a process, so the event comes once, and only one connection reads it.
+ * Any thread.
  */
 void our_end_all_on_device(const struct ibv_context *verbs, int error);
 

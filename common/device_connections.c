@@ -43,15 +43,20 @@ struct our_control *our_control_of(struct our_device *device, uint32_t qp_num)
 	return NULL;
 }
 
+int our_report_no_recv(const struct our_device *device, int ret)
+{
+	return our_tell_error(device->config, "ibv_post_srq_recv", ret < 0 ? errno : ret, NULL);
+}
+
 int our_device_post_recv(struct our_device *device, uint32_t index)
 {
-	struct ibv_recv_wr *bad_wr;
-	int ret = ibv_post_srq_recv(device->srq, &device->memory.buffers[index].recv_wr, &bad_wr);
+	struct ibv_recv_wr *wr = &device->memory.buffers[index].recv_wr, *bad_wr;
+	int ret;
 
 	our_shared(device)->sending[index] = NULL;
-	return ret ? our_tell_error(device->config, "ibv_post_srq_recv", ret < 0 ? errno : ret,
-				    NULL)
-		   : 0;
+	wr->next = NULL;
+	ret = ibv_post_srq_recv(device->srq, wr, &bad_wr);
+	return ret ? our_report_no_recv(device, ret) : 0;
 }
 
 int our_device_post_send(struct our_device *device, struct our_control *control, uint32_t index,
@@ -60,6 +65,7 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
 	struct our_buffer *buffer = &device->memory.buffers[index];
 	int ret;
 
+	buffer->send_wr.wr_id = OUR_WR_ID_ECHO | index;
 	buffer->send_sge.length = length;
 	our_set_inline(control, &buffer->send_wr, length);
 	our_shared(device)->sending[index] = control;

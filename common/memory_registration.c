@@ -20,10 +20,15 @@
 
 int our_alloc_pd(struct our_control *control)
 {
+	struct our_async *async = &our_private(control)->async;
+
 	control->pd = control->device ? control->device->pd : ibv_alloc_pd(control->verbs);
 	if (!control->pd)
 		return our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);
-	our_join_device(control);
+	async->verbs = control->verbs;
+	async->control = control;
+	async->device = control->device;
+	our_join_async(async);
 	return 0;
 }
 
@@ -31,7 +36,7 @@ void our_dealloc_pd(struct our_control *control)
 {
 	int ret;
 
-	our_leave_device(control);
+	our_leave_async(&our_private(control)->async);
 	ret = control->device ? 0 : ibv_dealloc_pd(control->pd);
 	if (ret)
 		our_tell_error(control->config, "ibv_dealloc_pd", ret, NULL);

@@ -12,9 +12,9 @@
 #include "common/control.h"
 
 /*
- * Allocates control->pd on the device, control->verbs, and joins the connections that end when the
- * device fails. Returns 0 or an errno value, reported. our_dealloc_pd undoes it, after QP and MRs
- * are destroyed. See ibv_alloc_pd(3).
+ * Allocates control->pd on the device, control->verbs, or takes that of a shared device, and joins
+ * those that hear of asynchronous events. Returns 0 or an errno value, reported. our_dealloc_pd
+ * undoes it, after QP and MRs are destroyed. See ibv_alloc_pd(3).
  */
 int our_alloc_pd(struct our_control *control);
 void our_dealloc_pd(struct our_control *control);

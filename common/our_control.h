@@ -494,10 +494,10 @@ void our_close_device(struct our_device *device);
 int our_device_create_cq(struct our_device *device, uint32_t depth);
 
 /*
- * Makes a shared receive queue, and `n` buffers of `size` bytes, all of which are posted to it.
- * Who takes a completion with a buffer gives the buffer back: by our_device_post_recv, or by
- * sending from it. If a connection ends while a message is arriving, its device may keep one
- * receive for good.
+ * Makes a shared receive queue, and `n` buffers of `size` bytes, all of which are posted to it, in
+ * one call. Who takes a completion with a buffer gives the buffer back: by our_device_post_recv, by
+ * sending from it, or by an ibv_post_srq_recv of its own. If a connection ends while a message is
+ * arriving, its device may keep one receive for good.
  */
 int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size);
 
@@ -530,6 +530,14 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
  * device->verbs->async_fd is readable when there is one.
  */
 int our_device_take_async_events(struct our_device *device);
+
+/*
+ * What such events have said, whoever has read them: how the device, or its SRQ or CQ, has ended
+ * (EIO, reported; 0: it has not), and with it all its connections; and whether the SRQ has fallen
+ * below the limit of ibv_modify_srq(3) since the last call. Any thread.
+ */
+int our_device_end(const struct our_device *device);
+bool our_device_srq_was_low(struct our_device *device);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/async_events.h"
+#include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/report.h"
 #include "common/shared_device.h"
@@ -33,6 +34,9 @@ int our_create_device(const struct our_config *config, struct ibv_context *verbs
 		free(device);
 		return ret;
 	}
+	device->async.verbs = verbs;
+	device->async.device = &device->head;
+	our_join_async(&device->async);
 	*created = &device->head;
 	return 0;
 }
@@ -71,22 +75,25 @@ void our_close_device(struct our_device *device)
 	}
 	if (device->cq)
 		our_device_destroy_cq(device);
+	our_leave_async(&our_shared(device)->async);
 	ret = ibv_dealloc_pd(device->pd);
 	if (ret)
 		our_tell_error(device->config, "ibv_dealloc_pd", ret, NULL);
 	free(our_shared(device));
 }
 
+/* All receives, in one call. */
 static int post_all(struct our_device *device)
 {
+	struct our_buffer *buffers = device->memory.buffers;
+	struct ibv_recv_wr *bad_wr;
 	uint32_t i;
-	int ret = 0;
+	int ret;
 
-	for (i = 0; !ret && i < device->memory.n_buffers; i++) {
-		device->memory.buffers[i].send_wr.wr_id = OUR_WR_ID_ECHO | i;
-		ret = our_device_post_recv(device, i);
-	}
-	return ret;
+	for (i = 1; i < device->memory.n_buffers; i++)
+		buffers[i - 1].recv_wr.next = &buffers[i].recv_wr;
+	ret = ibv_post_srq_recv(device->srq, &buffers[0].recv_wr, &bad_wr);
+	return ret ? our_report_no_recv(device, ret) : 0;
 }
 
 int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size)
@@ -146,5 +153,18 @@ int our_use_device(struct our_control *control, struct our_device *device)
 
 int our_device_take_async_events(struct our_device *device)
 {
-	return our_read_async_events_of(device->config, device->verbs);
+	int ret = our_read_async_events_of(device->config, device->verbs);
+	int ended = our_device_end(device);
+
+	return ended ? ended : ret;
+}
+
+int our_device_end(const struct our_device *device)
+{
+	return atomic_load(&our_shared(device)->async.error);
+}
+
+bool our_device_srq_was_low(struct our_device *device)
+{
+	return atomic_exchange(&our_shared(device)->async.srq_is_low, false);
 }

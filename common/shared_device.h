@@ -18,6 +18,7 @@ struct our_shared_device {
 	unsigned int events_to_ack;
 	bool armed; /* the next completion makes an event */
 	struct our_batch batch;
+	struct our_async async;
 	const struct our_control **sending; /* who sends from a buffer; NULL: nobody */
 	LIST_HEAD(bucket, our_private) connections[OUR_DEVICE_BUCKETS];
 };
@@ -42,6 +43,9 @@ void our_device_destroy_cq(struct our_device *device);
  */
 void our_add_to_device(struct our_control *control);
 void our_remove_from_device(struct our_control *control);
+
+/* Reports that ibv_post_srq_recv has returned `ret`. Returns it as an errno value. */
+int our_report_no_recv(const struct our_device *device, int ret);
 
 /* The connection whose QP has this number; NULL: none. */
 struct our_control *our_control_of(struct our_device *device, uint32_t qp_num);

@@ -84,6 +84,8 @@ static const char *remedy_of(const struct our_error *error)
 		return "";
 	if (error->error == EADDRINUSE && !connects)
 		return " with -p";
+	if (!strcmp(error->call, "ibv_create_srq"))
+		return " (--pool)";
 	if (error->error == ECONNREFUSED && connects)
 		return ", or let the client wait for it with -w";
 	if (error->error != EMFILE && (!strcmp(error->call, "rdma_create_id") ||

@@ -8,10 +8,8 @@
 #include <stdlib.h>
 
 #include "beyond/ping-srq-4/pool.h"
-#include "common/async_events.h"
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"
@@ -47,108 +45,62 @@ static bool senders_wait(const struct our_control *control)
 	return !our_is_iwarp(control);
 }
 
-static int create_srq(struct our_control *store)
+/* PD, SRQ and buffers, with all receives posted; and the limit. */
+static int fill_pool(struct our_pool *pool, const struct our_control *agent)
 {
-	struct ibv_srq_init_attr attr = {
-		.srq_context = store,
-		.attr = { .max_wr = our_pool_receives(), .max_sge = 1 },
-	};
-
-	errno = 0;
-	store->srq = ibv_create_srq(store->pd, &attr);
-	if (!store->srq)
-		return our_report_error("ibv_create_srq", errno ? errno : ENOMEM,
-					"asked %s for a shared queue of %u receives (--pool)",
-					our_device_name(store), our_pool_receives());
-	return 0;
-}
-
-static void destroy_srq(struct our_control *store)
-{
-	int ret = ibv_destroy_srq(store->srq);
-
-	if (ret)
-		our_report_error("ibv_destroy_srq", ret, NULL);
-	store->srq = NULL;
-}
-
-/* The memory, its registration, the queue, and the receives in it. */
-static int fill_pool(struct our_pool *pool)
-{
-	struct our_control *store = pool->store;
-	uint32_t i, n = our_pool_receives();
 	int ret;
 
-	ret = our_alloc_pd(store);
+	ret = our_create_device(agent->config, agent->verbs, &pool->device); /* ibv_alloc_pd */
 	if (ret)
 		return ret;
-	ret = create_srq(store);
+	/* ibv_create_srq, ibv_reg_mr, ibv_post_srq_recv */
+	ret = our_device_create_srq(pool->device, our_pool_receives(), our_pool_buffer());
 	if (ret)
-		goto err_dealloc_pd;
-	ret = our_setup_buffers(store, n, our_pool_buffer(), IBV_ACCESS_LOCAL_WRITE);
-	if (ret)
-		goto err_destroy_srq;
-	for (i = n; i; i--)
-		our_put_into_chain(pool, i - 1);
+		goto err_close_device;
+	pool->posted = our_pool_receives();
 	pool->low = true; /* not armed */
 	ret = our_refill_pool(pool);
 	if (ret)
-		goto err_unsetup_buffers;
+		goto err_close_device;
 	return 0;
 
-err_unsetup_buffers:
-	destroy_srq(store); /* first of all, because receives may be posted */
-	our_unsetup_buffers(store);
-	our_dealloc_pd(store);
-	return ret;
-err_destroy_srq:
-	destroy_srq(store);
-err_dealloc_pd:
-	our_dealloc_pd(store);
+err_close_device:
+	our_close_device(pool->device);
 	return ret;
 }
 
-static int take_memory(struct our_control *store, uint64_t memory)
+static int take_memory(struct our_pool *pool)
 {
-	int ret = our_take_memory(our_run_of(store)->admission, memory);
+	struct our_admission *admission = pool->admission;
+	int ret;
 
+	pool->memory = our_memory_of_buffers(our_pool_receives(), our_pool_buffer());
+	ret = our_take_memory(admission, pool->memory);
 	if (ret)
 		our_report_sentence("client refused: the pool would take %" PRIu64
 				    " bytes of memory, and %" PRIu64 " of %" PRIu64
 				    " are left (--pool, --buffer, --max-memory, and ulimit -l)",
-				    memory, our_memory_left(our_run_of(store)->admission),
-				    our_run_of(store)->admission->max_memory);
+				    pool->memory, our_memory_left(admission),
+				    admission->max_memory);
 	return ret;
 }
 
-static void set_limits(struct our_pool *pool)
+static int create_pool(const struct our_control *agent, struct our_pool **created)
 {
 	uint32_t quarter = (our_pool_receives() + 3) / 4;
-
-	pool->limit = quarter;
-	pool->batch = senders_wait(pool->store) ? quarter : 1;
-}
-
-static int create_pool(struct our_control *agent, struct our_pool **created)
-{
 	struct our_pool *pool = calloc(1, sizeof(*pool));
-	struct our_control *store;
 	int ret;
 
 	if (!pool)
 		return our_report_error("calloc", ENOMEM, NULL);
-	ret = our_create_run(agent->config, our_options_of(agent), OUR_LISTENER, &store);
+	pool->options = our_options_of(agent);
+	pool->admission = our_run_of(agent)->admission;
+	pool->limit = quarter;
+	pool->batch = senders_wait(agent) ? quarter : 1;
+	ret = take_memory(pool);
 	if (ret)
 		goto err_free_pool;
-	pool->store = store;
-	our_run_of(store)->admission = our_run_of(agent)->admission;
-	store->verbs = agent->verbs;
-	set_limits(pool);
-	pool->memory = our_memory_of_buffers(our_pool_receives(), our_pool_buffer());
-	ret = take_memory(store, pool->memory);
-	if (ret)
-		goto err_destroy_store;
-	ret = fill_pool(pool);
+	ret = fill_pool(pool, agent);
 	if (ret)
 		goto err_give_memory_back;
 	SLIST_INSERT_HEAD(&pools, pool, next);
@@ -156,9 +108,7 @@ static int create_pool(struct our_control *agent, struct our_pool **created)
 	return 0;
 
 err_give_memory_back:
-	our_give_memory_back(our_run_of(store)->admission, pool->memory);
-err_destroy_store:
-	our_destroy_run(store);
+	our_give_memory_back(pool->admission, pool->memory);
 err_free_pool:
 	free(pool);
 	return ret;
@@ -166,18 +116,16 @@ err_free_pool:
 
 static void destroy_pool(struct our_pool *pool)
 {
-	struct our_control *store = pool->store;
+	struct our_device *device = pool->device;
 
-	if (pool->times_low && !our_options_of(store)->quiet)
-		our_report_sentence(
-			"the pool of %u receives on %s was low %" PRIu64 " times (--pool)",
-			store->memory.n_buffers, our_device_name(store), pool->times_low);
+	if (pool->times_low && !pool->options->quiet)
+		our_report_sentence("the pool of %u receives on %s was low %" PRIu64
+				    " times (--pool)",
+				    device->memory.n_buffers,
+				    ibv_get_device_name(device->verbs->device), pool->times_low);
 	SLIST_REMOVE(&pools, pool, our_pool, next);
-	destroy_srq(store);
-	our_unsetup_buffers(store);
-	our_dealloc_pd(store);
-	our_give_memory_back(our_run_of(store)->admission, pool->memory);
-	our_destroy_run(store);
+	our_close_device(device); /* ibv_destroy_srq, ibv_dereg_mr, ibv_dealloc_pd */
+	our_give_memory_back(pool->admission, pool->memory);
 	free(pool);
 }
 
@@ -202,7 +150,7 @@ int our_get_pool(struct our_control *agent, struct our_pool **found)
 	int ret = 0;
 
 	for (pool = SLIST_FIRST(&pools); pool; pool = SLIST_NEXT(pool, next)) {
-		if (pool->store->verbs == agent->verbs && !pool->retired)
+		if (pool->device->verbs == agent->verbs && !pool->retired)
 			break;
 	}
 	if (!pool)
@@ -222,7 +170,7 @@ int our_get_pool(struct our_control *agent, struct our_pool **found)
 void our_put_pool(struct our_pool *pool, bool broke_off)
 {
 	pool->doubtful += broke_off;
-	pool->retired |= pool->doubtful > pool->store->memory.n_buffers / 4;
+	pool->retired |= pool->doubtful > pool->device->memory.n_buffers / 4;
 	if (!--pool->users)
 		destroy_pool(pool);
 }
@@ -233,10 +181,10 @@ nfds_t our_list_pools(struct pollfd *fds)
 	nfds_t n = 0, i;
 
 	for (pool = SLIST_FIRST(&pools); pool; pool = SLIST_NEXT(pool, next)) {
-		for (i = 0; i < n && fds[i].fd != pool->store->verbs->async_fd; i++)
+		for (i = 0; i < n && fds[i].fd != pool->device->verbs->async_fd; i++)
 			;
 		if (i == n && n < OUR_MAX_DEVICES)
-			fds[n++] = (struct pollfd){ .fd = pool->store->verbs->async_fd,
+			fds[n++] = (struct pollfd){ .fd = pool->device->verbs->async_fd,
 						    .events = POLLIN };
 	}
 	return n;
@@ -248,10 +196,10 @@ int our_hear_of_pools(void)
 	int ret;
 
 	for (pool = SLIST_FIRST(&pools); pool; pool = SLIST_NEXT(pool, next)) {
-		if (atomic_load(&our_private(pool->store)->async_error))
+		if (our_device_end(pool->device))
 			continue; /* reported */
-		ret = our_read_async_events(pool->store);
-		if (ret && !atomic_load(&our_private(pool->store)->async_error))
+		ret = our_device_take_async_events(pool->device);
+		if (ret && !our_device_end(pool->device))
 			return ret;
 	}
 	return 0;
@@ -270,13 +218,13 @@ int our_look_after_pools(uint64_t *until_ns)
 	int ret = 0;
 
 	for (pool = SLIST_FIRST(&pools); !ret && pool; pool = SLIST_NEXT(pool, next)) {
-		if (atomic_load(&our_private(pool->store)->async_error)) {
+		if (our_device_end(pool->device)) {
 			if (!pool->failed)
 				look_by(0, until_ns);
 			pool->failed = pool->retired = true;
 			continue;
 		}
-		if (atomic_exchange(&our_private(pool->store)->srq_is_low, false)) {
+		if (our_device_srq_was_low(pool->device)) {
 			our_note_low(pool);
 			ret = our_refill_pool(pool);
 		}

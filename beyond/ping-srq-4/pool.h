@@ -19,17 +19,19 @@ extern const struct our_option our_pool_options[]; /* --pool, --buffer */
 
 struct our_pool {
 	SLIST_ENTRY(our_pool) next;
-	struct our_control *store; /* PD, SRQ and buffers: no connection */
-	uint64_t memory;           /* bytes that it was admitted with */
-	unsigned int users;        /* agents */
-	unsigned int doubtful;     /* receives that may be lost: see our_put_pool */
-	bool retired;              /* ... so many that new clients get a new pool */
-	bool failed;               /* an asynchronous event has ended it */
-	uint32_t posted;           /* receives posted, less those whose completions were found */
-	struct ibv_recv_wr *free;  /* those that are not posted: a chain, for one call, */
-	uint32_t n_free;           /* its length */
-	uint32_t batch;            /* the chain is posted when it has this length, */
-	uint32_t limit;            /* or when fewer than this many are posted */
+	struct our_device *device; /* PD, SRQ and buffers, which its clients share */
+	const struct our_options *options;
+	struct our_admission *admission;
+	uint64_t memory;          /* bytes that it was admitted with */
+	unsigned int users;       /* agents */
+	unsigned int doubtful;    /* receives that may be lost: see our_put_pool */
+	bool retired;             /* ... so many that new clients get a new pool */
+	bool failed;              /* an asynchronous event has ended it */
+	uint32_t posted;          /* receives posted, less those whose completions were found */
+	struct ibv_recv_wr *free; /* those that are not posted: a chain, for one call, */
+	uint32_t n_free;          /* its length */
+	uint32_t batch;           /* the chain is posted when it has this length, */
+	uint32_t limit;           /* or when fewer than this many are posted */
 	bool low;
 	uint64_t times_low;
 };

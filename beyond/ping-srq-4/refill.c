@@ -3,15 +3,16 @@
  * ping-srq-4: the receives of a pool: which are posted, which wait for that, and when there are too
  * few. See pool.h.
  */
+#include <errno.h>
+
 #include "beyond/ping-srq-4/pool.h"
-#include "common/transfer_posting.h"
 #include "program/report.h"
 
 /* When fewer than the limit are left, an asynchronous event comes: once for each call. */
 static int arm(struct our_pool *pool)
 {
 	struct ibv_srq_attr attr = { .srq_limit = pool->limit };
-	int ret = ibv_modify_srq(pool->store->srq, &attr, IBV_SRQ_LIMIT);
+	int ret = ibv_modify_srq(pool->device->srq, &attr, IBV_SRQ_LIMIT);
 
 	if (ret)
 		return our_report_error("ibv_modify_srq", ret, NULL);
@@ -34,11 +35,11 @@ int our_refill_pool(struct our_pool *pool)
 	int ret = 0;
 
 	if (pool->free)
-		ret = ibv_post_srq_recv(pool->store->srq, pool->free, &bad_wr);
+		ret = ibv_post_srq_recv(pool->device->srq, pool->free, &bad_wr);
 	/* A call that failed has posted those before *bad_wr: never post them again. */
 	note_posted(pool, ret ? bad_wr : NULL);
 	if (ret)
-		return our_judge_post(pool->store, "ibv_post_srq_recv", ret);
+		return our_report_error("ibv_post_srq_recv", ret < 0 ? errno : ret, NULL);
 	if (pool->low && pool->posted >= 2 * pool->limit)
 		return arm(pool);
 	return 0;
@@ -53,7 +54,7 @@ void our_note_low(struct our_pool *pool)
 
 void our_put_into_chain(struct our_pool *pool, uint32_t index)
 {
-	struct our_buffer *buffer = &pool->store->memory.buffers[index];
+	struct our_buffer *buffer = &pool->device->memory.buffers[index];
 
 	buffer->recv_wr.next = pool->free;
 	pool->free = &buffer->recv_wr;

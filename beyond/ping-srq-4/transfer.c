@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "beyond/ping-srq-4/pool.h"
-#include "common/device.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
@@ -42,40 +41,27 @@ int our_pool_check(struct our_control *agent)
 	return ERANGE;
 }
 
-/*
- * Any client may use any of the pool's receives, even all of them: its CQ has room for that many.
- */
-static int setup_qp(struct our_control *agent, struct our_control *store)
-{
-	int ret;
-
-	agent->pd = store->pd;
-	agent->srq = store->srq;
-	agent->max_send_wr = MAX_SEND + our_private(agent)->keepalive.max_send_wr;
-	agent->max_recv_wr = store->memory.n_buffers;
-	ret = our_create_cq(agent);
-	if (ret)
-		return ret;
-	ret = our_create_qp(agent);
-	if (ret)
-		our_destroy_cq(agent);
-	return ret;
-}
-
 int our_start_pooled(struct our_control *agent, void *state)
 {
 	struct our_pooled *transfer = state;
+	struct our_device *device;
 	int ret;
 
 	transfer->received = transfer->sending = OUR_NO_BUFFER;
 	ret = our_get_pool(agent, &transfer->pool);
 	if (ret)
 		return ret;
-	ret = setup_qp(agent, transfer->pool->store);
+	device = transfer->pool->device;
+	ret = our_use_device(agent, device); /* its PD and SRQ */
+	/*
+	 * Any client may use any of the pool's receives, even all of them: its CQ has room for that
+	 * many. ibv_create_cq, rdma_create_qp
+	 */
+	if (!ret)
+		ret = our_setup_qp(agent, MAX_SEND, device->memory.n_buffers);
 	if (ret)
 		goto err_put_pool;
-	agent->memory.buffers = transfer->pool->store->memory.buffers;
-	our_join_device(agent); /* it allocates no PD */
+	agent->memory.buffers = device->memory.buffers;
 	return 0;
 
 err_put_pool:
@@ -117,16 +103,12 @@ void our_stop_pooled(struct our_control *agent, void *state)
 	struct our_pooled *transfer = state;
 	bool done = run->message == run->count;
 
-	our_leave_device(agent);
 	give_back_unseen(agent, transfer->pool);
-	our_destroy_qp(agent);
-	our_destroy_cq(agent);
+	our_unsetup_qp(agent); /* rdma_destroy_qp, ibv_destroy_cq */
 	if (transfer->received != OUR_NO_BUFFER)
 		our_give_buffer_back(transfer->pool, (uint32_t)transfer->received);
 	if (transfer->sending != OUR_NO_BUFFER)
 		our_give_buffer_back(transfer->pool, (uint32_t)transfer->sending);
 	our_put_pool(transfer->pool, !done);
-	agent->memory.buffers = NULL; /* the pool's, as are these: */
-	agent->srq = NULL;
-	agent->pd = NULL;
+	agent->memory.buffers = NULL; /* the pool's */
 }

@@ -137,7 +137,7 @@ SOLUTIONS = [
     Solution("credits", "of the host's byte order", swap("htobe64(credits)", "credits"), 10, 60),
     Solution("credits", "the receive is not posted again", swap("ret = our_post_credit_recv(client, blast, slot)", "ret = 0"), 10, 90),
     Solution("srq", "right", same, 100, 100),
-    Solution("srq", "never armed", swap("ibv_modify_srq(pool->store->srq, &attr, IBV_SRQ_LIMIT)", "!attr.srq_limit"),
+    Solution("srq", "never armed", swap("ibv_modify_srq(pool->device->srq, &attr, IBV_SRQ_LIMIT)", "!attr.srq_limit"),
              50, 70, "ibv_modify_srq", lazy=True),
     Solution("srq", "one at a time", swap("pool->low || pool->n_free >= pool->batch", "pool->n_free"),
              50, 70, "calls of", lazy=True),
