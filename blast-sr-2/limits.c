@@ -8,6 +8,7 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/device.h"
+#include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "program/report.h"
@@ -42,7 +43,7 @@ static int check_device(struct our_control *control, bool is_client)
 	ret = ibv_query_device(control->verbs, &device);
 	if (ret)
 		return our_report_error("ibv_query_device", ret, NULL);
-	most = most_buffers(&device, is_client, our_private(control)->keepalive.max_send_wr);
+	most = most_buffers(&device, is_client, our_extra_sends(control));
 	if (run->n_data_buffers > most) {
 		our_report_sentence("%u buffers (-b) are more than %s takes: %u, because it has "
 				    "at most %d work requests a queue and %d entries a CQ",

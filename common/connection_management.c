@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Connection management layer: from a cm_id to a connection and back. See
+ * Connection management layer: cm_ids, and what client, listener and agent have in common. See
  * connection_management.h.
  */
 #include <errno.h>
@@ -14,10 +14,9 @@
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
 
-#define RESOLVE_TIMEOUT_MS 2000
-#define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "forever" */
-#define RNR_RETRY_COUNT    7 /* means "forever" */
-#define READ_DEPTH         1 /* also for a side that sends no RDMA READs: some devices refuse 0 */
+#define RETRY_COUNT     6 /* three bits, but soft-RoCE takes 7 for "forever" */
+#define RNR_RETRY_COUNT 7 /* means "forever" */
+#define READ_DEPTH      1 /* also for a side that sends no RDMA READs: some devices refuse 0 */
 
 int our_create_id(struct our_control *control)
 {
@@ -121,8 +120,8 @@ void our_destroy_id(struct our_control *control)
 	our_destroy_event_channel(control);
 }
 
-static int report_address(const struct our_control *control, const char *call, int error,
-			  const struct sockaddr *address)
+int our_report_address(const struct our_control *control, const char *call, int error,
+		       const struct sockaddr *address)
 {
 	char text[OUR_ADDRESS_TEXT];
 
@@ -155,85 +154,6 @@ static int report_address(const struct our_control *control, const char *call, i
 	}
 }
 
-int our_client_bind(struct our_control *control, struct sockaddr *address)
-{
-	int ret;
-
-	our_start_cm_call(control);
-	ret = rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS) ? errno : 0;
-	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
-	if (ret)
-		return report_address(control, "rdma_resolve_addr", ret, address);
-
-	our_start_cm_call(control);
-	ret = rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
-	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
-	if (ret)
-		return report_address(control, "rdma_resolve_route", ret, address);
-	our_learn_device(control);
-	return 0;
-}
-
-/*
- * An IPv6 id keeps to IPv6. Otherwise, on RoCE and InfiniBand only, one that is bound to any
- * address also takes the IPv4 addresses. It is better to need a second id on all devices than on
- * some.
- */
-static int keep_to_family(const struct our_control *listener, struct rdma_cm_id *cm_id,
-			  const struct sockaddr *address)
-{
-	int only = 1, ret;
-
-	if (address->sa_family != AF_INET6)
-		return 0;
-	ret = rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
-		      ? errno
-		      : 0;
-	return ret ? report_address(listener, "rdma_set_option", ret, address) : 0;
-}
-
-static int bind_and_listen(const struct our_control *listener, struct rdma_cm_id *cm_id,
-			   struct sockaddr *address, int backlog)
-{
-	int ret;
-
-	ret = keep_to_family(listener, cm_id, address);
-	if (ret)
-		return ret;
-	ret = rdma_bind_addr(cm_id, address) ? errno : 0;
-	/*
-	 * Binding to the loopback address works, but there is no device on it: no client could
-	 * connect.
-	 */
-	if (!ret && !cm_id->verbs && !our_is_any_address(address))
-		ret = ENODEV;
-	if (ret)
-		return report_address(listener, "rdma_bind_addr", ret, address);
-
-	ret = rdma_listen(cm_id, backlog) ? errno : 0;
-	if (ret)
-		return report_address(listener, "rdma_listen", ret, address);
-	return 0;
-}
-
-int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog)
-{
-	int ret = bind_and_listen(control, control->cm_id, address, backlog);
-
-	if (!ret)
-		our_learn_device(control);
-	return ret;
-}
-
-int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog)
-{
-	struct rdma_event_channel *channel = control->cm_id->channel;
-
-	if (rdma_create_id(channel, &our_private(control)->second_cm_id, control, RDMA_PS_TCP))
-		return our_tell_error(control->config, "rdma_create_id", errno, NULL);
-	return bind_and_listen(control, our_private(control)->second_cm_id, address, backlog);
-}
-
 static uint8_t at_most(uint8_t value, uint8_t limit)
 {
 	return value < limit ? value : limit;
@@ -257,58 +177,4 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
 	 */
 	param->responder_resources = at_most(depth, control->cm_event.responder_resources);
 	param->initiator_depth = at_most(depth, control->cm_event.initiator_depth);
-}
-
-/*
- * Whether a connection was refused because no server listens. InfiniBand and RoCE have a reason for
- * that, IB_CM_REJ_INVALID_SERVICE_ID in the IB specification's chapter on the CM. iWARP has only
- * TCP's refusal, which the call itself may return, without any event.
- */
-static bool nobody_listens(const struct our_cm_event *event)
-{
-	return event->type != RDMA_CM_EVENT_REJECTED || event->status == 8 ||
-	       event->status == -ECONNREFUSED;
-}
-
-static int report_connect(const struct our_control *control, int error)
-{
-	char text[OUR_ADDRESS_TEXT];
-
-	our_address_text(rdma_get_peer_addr(control->cm_id), text);
-	if (error == ECONNREFUSED)
-		return our_tell_error(control->config, "rdma_connect", error,
-				      "nobody listens on %s: start the server first", text);
-	if (error == EADDRINUSE) /* iWARP only: there a connection is one of TCP */
-		return our_tell_error(control->config, "rdma_connect", error,
-				      "%s: our own port, which rdma_resolve_addr has chosen, is "
-				      "in use by TCP: start the client again for another one",
-				      text);
-	if (error == EACCES)
-		return our_tell_cm_error(control, "rdma_connect", error,
-					 "the server at %s refused us", text);
-	return report_address(control, "rdma_connect", error, rdma_get_peer_addr(control->cm_id));
-}
-
-int our_client_connect(struct our_control *control, const void *private_data, size_t length)
-{
-	struct rdma_conn_param param;
-	int ret;
-
-	our_setup_conn_params(control, &param);
-	if (length > OUR_MOST_TO_CONNECT)
-		return our_tell_error(control->config, "rdma_connect", EMSGSIZE,
-				      "%zu bytes of private data, and %d fit", length,
-				      OUR_MOST_TO_CONNECT);
-	param.private_data = private_data;
-	param.private_data_len = (uint8_t)length;
-	our_start_cm_call(control);
-	ret = rdma_connect(control->cm_id, &param) ? errno : 0;
-	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
-	if (ret == ECONNREFUSED && !nobody_listens(&control->cm_event))
-		ret = EACCES;
-	if (ret)
-		return report_connect(control, ret);
-	control->connected = true;
-	control->accepted = true;
-	return our_setup_rnr_timer(control);
 }

@@ -47,6 +47,13 @@ int our_cm_end(struct our_control *control);
 int our_report_no_channel(const struct our_control *control, int error);
 
 /*
+ * Reports that `call`, for `address`, has failed, with what can be done about it. Returns the errno
+ * value that fits best.
+ */
+int our_report_address(const struct our_control *control, const char *call, int error,
+		       const struct sockaddr *address);
+
+/*
  * Copies device and addresses from control->cm_id into `control`, where the parts that do not know
  * the CM look for them.
  */

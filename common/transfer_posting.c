@@ -69,11 +69,16 @@ int our_create_qp(struct our_control *control)
 	return 0;
 }
 
+uint32_t our_extra_sends(const struct our_control *control)
+{
+	return our_private(control)->keepalive.max_send_wr;
+}
+
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
 {
 	int ret;
 
-	control->max_send_wr = max_send_wr + our_private(control)->keepalive.max_send_wr;
+	control->max_send_wr = max_send_wr + our_extra_sends(control);
 	control->max_recv_wr = max_recv_wr;
 	ret = our_alloc_pd(control);
 	if (ret)

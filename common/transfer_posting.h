@@ -11,6 +11,12 @@
 #include "common/control.h"
 
 /*
+ * How many sends our_setup_qp adds to those asked for, for the library itself: a keepalive, or
+ * none.
+ */
+uint32_t our_extra_sends(const struct our_control *control);
+
+/*
  * Describes the QP we want: RC, both queues on control->cq, sends signaled only on request, inline
  * data for messages that are small enough for most devices. See rdma_create_qp(3).
  */

@@ -30,6 +30,16 @@ void our_start_keepalive(struct our_control *control)
 	};
 }
 
+void our_ask_nobody(struct our_control *control)
+{
+	our_private(control)->keepalive.asks_nobody = true;
+}
+
+void our_note_life(struct our_control *control)
+{
+	our_private(control)->keepalive.heard = true;
+}
+
 /*
  * An RDMA WRITE of no bytes needs neither a key nor a receive, and InfiniBand and RoCE acknowledge
  * it. iWARP does not: there it completes as soon as TCP has taken it, and TCP goes on for a quarter

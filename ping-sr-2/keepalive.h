@@ -16,6 +16,14 @@
 void our_start_keepalive(struct our_control *control);
 
 /*
+ * Asks nobody any more: silence only has asynchronous events read. After our_start_keepalive.
+ */
+void our_ask_nobody(struct our_control *control);
+
+/* The peer is there, although no completion says so: it has written to our memory. */
+void our_note_life(struct our_control *control);
+
+/*
  * Call it while nothing arrives. After config->keepalive_s seconds of silence, reads asynchronous events,
  * and posts a request that moves no bytes and that the peer's device answers, whatever the peer's
  * program does; on iWARP after three times as long. At most one is under way. If it fails, its

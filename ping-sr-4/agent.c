@@ -43,7 +43,7 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 	agent->control = control;
 	agent->state = agent + 1;
 	our_run_of(control)->agent = agent;
-	our_private(control)->comp_channels = channels;
+	our_use_comp_channels(control, channels);
 	our_start_keepalive(control);
 	ret = setup_and_accept(control, agent->state);
 	if (ret)

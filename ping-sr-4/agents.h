@@ -13,7 +13,7 @@
 struct our_agent {
 	LIST_ENTRY(our_agent) next;
 	struct our_control *control;
-	void *state; /* of the stage's reactions: in the same allocation */
+	void *state; /* of the stage's reactions, in the same allocation; NULL: it is leaving */
 	int flushed; /* ECONNRESET or EPIPE: a work request was flushed or not sent; not known yet why */
 	bool more;            /* it has not polled all completions yet */
 	unsigned int overdue; /* CM events that were taken since its time was over */

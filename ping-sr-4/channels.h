@@ -67,6 +67,9 @@ int our_take_cq_event(const struct our_config *config, const struct our_shared_c
 
 /* ---- completions.c ---- */
 
+/* The CQ's channel will be one of `channels`, not one of its own. Before our_setup_qp. */
+void our_use_comp_channels(struct our_control *control, struct our_comp_channels *channels);
+
 /* The CQ has made its event: it is no longer armed, and the event must be acked. */
 void our_count_cq_event(struct our_control *control);
 

@@ -19,6 +19,11 @@ struct nonblocking {
 	bool armed; /* the next completion will make an event */
 };
 
+void our_use_comp_channels(struct our_control *control, struct our_comp_channels *channels)
+{
+	our_private(control)->comp_channels = channels;
+}
+
 static int create_cq(struct our_control *control)
 {
 	struct nonblocking *state = calloc(1, sizeof(*state));

@@ -22,7 +22,7 @@
 void our_end_and_forget(struct our_agent *agent, int ret)
 {
 	/* The second time its client has answered, or has not. */
-	if (!our_private(agent->control)->leaving && our_end_agent(agent, ret))
+	if (agent->state && our_end_agent(agent, ret))
 		return;
 	LIST_REMOVE(agent, next);
 	our_free_agent(agent);
@@ -73,7 +73,7 @@ static int handle_end(struct our_server *server, struct our_control *control)
 
 	if (control == server->listener)
 		return our_report_no_requests(control, "rdma_get_cm_event", ret);
-	if (our_private(control)->leaving) {
+	if (!agent->state) {
 		ret = 0; /* the answer */
 	} else if (control->connected || control->ended == ECONNRESET) {
 		do

@@ -23,7 +23,7 @@ static void end_agents(struct our_server *server, int ret)
 
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
-		if (!our_private(agent->control)->leaving)
+		if (agent->state)
 			our_end_and_forget(agent, ret);
 	}
 }

@@ -8,6 +8,7 @@
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "common/device.h"
 #include "common/memory_registration.h"
+#include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "program/report.h"
 
@@ -57,7 +58,7 @@ const struct our_program our_stream_writes_server_program = {
 int our_check_stream(struct our_control *client)
 {
 	uint64_t buffers = our_write_options.buffers;
-	uint32_t others = OUR_EXCHANGE_WRS + our_private(client)->keepalive.max_send_wr;
+	uint32_t others = OUR_EXCHANGE_WRS + our_extra_sends(client);
 	struct ibv_device_attr device;
 	int ret, most;
 

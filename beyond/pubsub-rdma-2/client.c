@@ -14,6 +14,7 @@
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
+#include "ping-sr-2/keepalive.h"
 #include "program/report.h"
 #include "program/stage.h"
 
@@ -43,8 +44,7 @@ static bool take_record(struct our_control *client, uint64_t *newest)
 	    our_record_number(copy) <= *newest)
 		return false;
 	*newest = our_record_number(copy);
-	/* The publisher's host is there. */
-	our_private(client)->keepalive.heard = true;
+	our_note_life(client); /* the publisher's host is there */
 	return true;
 }
 
@@ -114,7 +114,8 @@ int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server
 	 * On iWARP a keepalive is a READ, and soft-iWARP confuses it with the publisher's WRITEs: after
 	 * a loss, many of them arrive together (docs/drivers.md).
 	 */
-	our_private(client)->keepalive.asks_nobody = our_is_iwarp(client);
+	if (our_is_iwarp(client))
+		our_ask_nobody(client);
 	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
 	ret = our_setup_one_sided(client, &one_sided, OUR_PING_BUFFERS, WRITTEN_BUFFER,
 				  IBV_ACCESS_REMOTE_WRITE);
