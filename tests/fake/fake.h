@@ -78,6 +78,7 @@ struct fake_config {
 	bool program_serves;  /* with one_sided: the program is a server */
 	bool recv_first;      /* a receive completes before the send that it answers */
 	unsigned int clients; /* of a server; one that is not accepted is replaced */
+	bool nobody;          /* ... there is none, also in a row that has one otherwise */
 	unsigned int
 		in_turn; /* ... one, and so many more each time when one of them has ended; 0: all */
 	bool stays;      /* ... the first says nothing, and stays; it does not count for in_turn */

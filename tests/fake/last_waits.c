@@ -10,8 +10,7 @@
 #define LONG_LIMIT "--timeout", "100"
 #define MOST_S     10
 #define STAYS(call)                      \
-	.config = { .clients = 1,        \
-		    .lingers = true,     \
+	.config = { .lingers = true,     \
 		    .mute = true,        \
 		    .hurried = true,     \
 		    .stop_name = (call), \
@@ -19,7 +18,7 @@
 		    .insists = true },   \
 	.done = 1, .most_s = MOST_S, .words = { WORK, "-q", LONG_LIMIT }
 
-static const struct line lines[] = {
+const struct line last_waits[] = {
 	{ .what = "does not wait for a client that stays when it is to stop",
 	  .who = SERVER | PING | BLAST | WATCHING | THREADED | MANAGED,
 	  STAYS("pthread_cond_clockwait") },
@@ -29,9 +28,5 @@ static const struct line lines[] = {
 	{ .what = "does not wait for a client that stays when it is to stop",
 	  .who = SERVER | PING | ALONE | MANAGED,
 	  STAYS("ppoll") },
+	{ 0 },
 };
-
-void test_last_waits(const struct test *test)
-{
-	run_lines(test, lines, sizeof(lines) / sizeof(lines[0]));
-}

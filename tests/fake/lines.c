@@ -55,7 +55,7 @@ static bool said_it(const struct run *run, const struct line *line)
 
 	if (!line->said)
 		return !*run->errors;
-	if (line->once && (!end || end[1]))
+	if (!line->more && (!end || end[1]))
 		return false;
 	return strstr(run->errors, line->said);
 }
@@ -71,6 +71,23 @@ static const char *said(const char *text)
 	return quoted;
 }
 
+/*
+ * How many peers have to get everything: all of them, if nothing is said and the program is not told to
+ * stop.
+ */
+static unsigned int peers_due(const struct line *line, const struct run *run)
+{
+	const struct fake_config *config = &line->config;
+
+	if (line->done)
+		return line->done == NONE ? 0 : line->done;
+	if (line->said || line->status || run->report->stopped)
+		return run->report->done;
+	if (!run->report->serves)
+		return 1;
+	return config->enough ? config->enough : config->clients ? config->clients : 1;
+}
+
 /* Judges whether what the row is about has happened, and its result. NULL: nothing is wrong. */
 static const char *judge_report(const struct run *run, const struct line *line)
 {
@@ -81,7 +98,7 @@ static const char *judge_report(const struct run *run, const struct line *line)
 		return "the call that was to fail was not made";
 	if ((line->config.stop_name || line->config.stops_after) && !report->stopped)
 		return "it was never told to stop";
-	if (line->done && report->done != line->done)
+	if (report->done != peers_due(line, run))
 		return "not as many peers as should be got all they wanted";
 	if (line->refused && report->refused != line->refused)
 		return "the client was not refused for the right reason";
@@ -133,7 +150,7 @@ static const char *judge(const struct run *run, const struct line *line)
 	static char why[512];
 	const char *wrong = run_judge_tidy(run);
 	int status = WEXITSTATUS(run->status);
-	int wanted = line->clients_doing && run->report->serves ? 0 : line->status;
+	int wanted = line->status == IF_CLIENT ? !run->report->serves : line->status;
 
 	if (wrong)
 		return wrong;
@@ -147,7 +164,7 @@ static const char *judge(const struct run *run, const struct line *line)
 		return judge_report(run, line);
 	snprintf(why, sizeof(why),
 		 "exit status %d, expected %d with %s%s on stderr; it said: %.150s", status, wanted,
-		 line->once ? "one line with " : "", said(line->said), run->errors);
+		 line->more ? "" : "one line with ", said(line->said), run->errors);
 	return why;
 }
 
@@ -157,6 +174,8 @@ static const char *judge(const struct run *run, const struct line *line)
  */
 static bool takes(const struct test *test, const char *word)
 {
+	if (test->one_file && !strcmp(word, "-q"))
+		return false;
 	if (test->server)
 		return true;
 	return !(!strcmp(word, "-s") && (test->counts || test->talks)) &&
@@ -165,12 +184,15 @@ static bool takes(const struct test *test, const char *word)
 
 static void run_line(const struct test *test, const struct line *line)
 {
+	static const char *const usual[LINE_WORDS] = { WORK, "-q" };
+	const char *const *words = line->words[0] ? line->words : usual;
 	static struct run run;
 	struct fake_config config = line->config;
 	const char *why;
 	char storage[LINE_WORDS][32], *arguments[LINE_WORDS + 2] = { "program" };
 	int i, n = 1;
 
+	config.clients = config.clients || config.nobody ? config.clients : 1;
 	config.count = config.count ? config.count : LINE_MESSAGES;
 	config.size = config.size ? config.size : LINE_SIZE;
 	config.buffers = config.buffers ? config.buffers : LINE_BUFFERS;
@@ -178,12 +200,12 @@ static void run_line(const struct test *test, const struct line *line)
 	if (line->config.size)
 		config.size = line->config.size;
 	config.no_other = true;
-	for (i = 0; i < LINE_WORDS && line->words[i]; i++) {
-		if (!takes(test, line->words[i])) {
-			i++;
+	for (i = 0; i < LINE_WORDS && words[i]; i++) {
+		if (!takes(test, words[i])) {
+			i += words[i + 1] && *words[i + 1] != '-'; /* and its value */
 			continue;
 		}
-		snprintf(storage[i], sizeof(storage[i]), "%s", line->words[i]);
+		snprintf(storage[i], sizeof(storage[i]), "%s", words[i]);
 		arguments[n++] = storage[i];
 	}
 	do {
@@ -195,13 +217,11 @@ static void run_line(const struct test *test, const struct line *line)
 	test_result(test, line->what, why);
 }
 
-void run_lines(const struct test *test, const struct line *lines, size_t n)
+void run_lines(const struct test *test, const struct line *lines)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (line_is_for(lines[i].who, test) &&
-		    !((test->counts || test->bare) && lines[i].config.iwarp))
-			run_line(test, &lines[i]);
+	for (; lines->what; lines++) {
+		if (line_is_for(lines->who, test) &&
+		    !((test->counts || test->bare) && lines->config.iwarp))
+			run_line(test, lines);
 	}
 }

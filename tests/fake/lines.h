@@ -16,6 +16,7 @@
 #define LINE_SIZE     200
 #define LINE_BUFFERS  8
 #define NONE          UINT32_MAX
+#define IF_CLIENT     (-1) /* as an exit status: a server's is 0, because a client has done it */
 #define NO_LIMIT      UINT64_MAX
 
 /*
@@ -63,34 +64,38 @@ enum {
 #define ADDRESS "-a", "127.0.0.1"
 #define WORK    ADDRESS, "-c", "20", "-s", "200"
 
+/* In a config: the call fails, the one with this number or, if that is 0, each; NULL: in its first way. */
+#define FAULT(call, nth, way) .fault_name = (call), .fault_nth = (nth), .fault_way = (way)
+
+/* Unless config says otherwise, a server has one client. */
 struct line {
-	const char *what;
+	const char *what; /* NULL: the end of the table */
 	unsigned int who;
 	struct fake_config config;
-	int status;
-	bool clients_doing;         /* but a server's status is 0 */
-	const char *said;           /* on stderr; NULL: stderr is empty */
-	bool once;                  /* ... which is the only line there */
-	const char *printed;        /* on stdout; NULL: not checked */
-	unsigned int done;          /* peers that get everything; 0: any number */
-	unsigned int refused;       /* why the last client was refused; 0: not checked */
+	int status;           /* or IF_CLIENT */
+	const char *said;     /* on stderr, in the only line there; NULL: stderr is empty */
+	bool more;            /* ... or in one of several lines */
+	const char *printed;  /* on stdout; NULL: not checked */
+	unsigned int done;    /* peers that get everything, or NONE; 0: see peers_due in lines.c */
+	unsigned int refused; /* why the last client was refused; 0: not checked */
 	unsigned int refused_first; /* ... and why the first; 0: not checked */
 	uint64_t limit;       /* ... and the limit that it was told; 0: not checked; NO_LIMIT: 0 */
 	unsigned int longest; /* chain of work requests; 0: not checked */
 	unsigned int pieces;  /* of a message; 0: not checked */
-	unsigned int least_looks;      /* polls that find nothing */
-	bool never_looks;              /* ... before a sleep only the two that it needs */
-	unsigned int signaled;         /* signaled sends; 0: not checked */
-	unsigned int inlined;          /* inline sends; 0: not checked; NONE_INLINE: none */
-	unsigned int asked;            /* requests that move no byte, at least; NONE: none */
-	unsigned int most_asked;       /* and at most; 0: any number */
-	bool low;                      /* an SRQ must be low, and its limit never armed too early */
-	unsigned int most_calls;       /* 0: not checked */
-	unsigned int most_s;           /* seconds that it slept, by its clock; 0: not checked */
-	unsigned int least_s;          /* ... at least, with all other time of its run */
-	unsigned int woken;            /* by its alarm, in one wait; 0: not checked */
-	const char *last;              /* the program's last call; NULL: not checked */
-	const char *words[LINE_WORDS]; /* those that the program does not accept are left out */
+	unsigned int least_looks; /* polls that find nothing */
+	bool never_looks;         /* ... before a sleep only the two that it needs */
+	unsigned int signaled;    /* signaled sends; 0: not checked */
+	unsigned int inlined;     /* inline sends; 0: not checked; NONE_INLINE: none */
+	unsigned int asked;       /* requests that move no byte, at least; NONE: none */
+	unsigned int most_asked;  /* and at most; 0: any number */
+	bool low;                 /* an SRQ must be low, and its limit never armed too early */
+	unsigned int most_calls;  /* 0: not checked */
+	unsigned int most_s;      /* seconds that it slept, by its clock; 0: not checked */
+	unsigned int least_s;     /* ... at least, with all other time of its run */
+	unsigned int woken;       /* by its alarm, in one wait; 0: not checked */
+	const char *last;         /* the program's last call; NULL: not checked */
+	/* Those that the program does not accept are left out. None: WORK, "-q" */
+	const char *words[LINE_WORDS];
 };
 
 /* Whether the server believes that its clients were started as itself: nothing tells it otherwise. */
@@ -100,6 +105,10 @@ bool fake_believes(void);
 bool line_is_for(unsigned int who, const struct test *test);
 
 /* Runs the rows that are for this program. */
-void run_lines(const struct test *test, const struct line *lines, size_t n);
+void run_lines(const struct test *test, const struct line *lines);
+
+/* Each in the file of its name; the last two are for ping-rc-0, and one_file for ping-ep-0. */
+extern const struct line edges[], command_lines[], private_data[], last_waits[], odd_peers[],
+	arrivals[], silence[], pools[], memories[], one_file[], bare_devices[], bare_peers[];
 
 #endif

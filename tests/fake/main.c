@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/fake/tests.h"
+#include "tests/fake/lines.h"
 
 static bool failed;
 
@@ -34,6 +34,24 @@ static int usage(void)
 	return 2;
 }
 
+static void test_lines(const struct test *test)
+{
+	static const struct line *const tables[] = { edges,        command_lines, private_data,
+						     last_waits,   odd_peers,     arrivals,
+						     silence,      pools,         memories,
+						     bare_devices, bare_peers };
+	size_t i, n = sizeof(tables) / sizeof(tables[0]);
+
+	if (test->one_file) {
+		run_lines(test, one_file);
+		return;
+	}
+	test_defaults(test);
+	test_lengths(test);
+	for (i = 0; i < (test->bare ? n : n - 2); i++)
+		run_lines(test, tables[i]);
+}
+
 /* Returns false if there is no such group of tests. */
 static bool run_what(const struct test *test, const char *what, const char *count)
 {
@@ -49,24 +67,10 @@ static bool run_what(const struct test *test, const char *what, const char *coun
 		test_figures(test);
 	else if (!strcmp(what, "many") && count)
 		test_many(test, strtoull(count, NULL, 10));
-	else if (!strcmp(what, "lines") && test->one_file)
-		test_one_file(test);
-	else if (!strcmp(what, "lines")) {
-		test_edges(test);
-		test_defaults(test);
-		test_command_lines(test);
-		test_private_data(test);
-		test_last_waits(test);
-		test_odd_peers(test);
-		test_arrivals(test);
-		test_silence(test);
-		test_pools(test);
-		test_memories(test);
-		test_bare_devices(test);
-		test_bare_peers(test);
-	} else {
+	else if (!strcmp(what, "lines"))
+		test_lines(test);
+	else
 		return false;
-	}
 	return true;
 }
 

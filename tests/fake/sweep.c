@@ -44,6 +44,7 @@ void test_configure(const struct test *test, struct fake_config *config)
 	config->pushes = test->pushes;
 	config->talks = test->talks;
 	config->program_serves = test->server;
+	config->one_file = test->one_file;
 	if (test->counts)
 		config->size = WORD;
 	if (test->publishes && test->server)
@@ -64,10 +65,8 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	int n = 7;
 
 	its.iwarp = iwarp;
-	if (test->one_file) {
-		its.one_file = true;
+	if (test->one_file)
 		arguments[1] = "-a";
-	}
 	test_configure(test, &its);
 	if (test->talks)
 		arguments[1] = "-qa", n = 3; /* the lines are on stdin */

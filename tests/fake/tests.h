@@ -41,23 +41,12 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 void test_drop_greeting(struct run *run);
 
 void test_sweep(const struct test *test);
-void test_bare_devices(const struct test *test); /* rows for ping-rc-0 */
-void test_bare_peers(const struct test *test);
-void test_one_file(const struct test *test); /* rows for ping-ep-0 */
 void test_strays(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
-void test_command_lines(const struct test *test);
 void test_defaults(const struct test *test);
-void test_edges(const struct test *test);
-void test_private_data(const struct test *test);
-void test_last_waits(const struct test *test);
-void test_arrivals(const struct test *test);
-void test_odd_peers(const struct test *test);
+void test_lengths(const struct test *test); /* of a client's private data */
 void test_figures(const struct test *test);
-void test_memories(const struct test *test);
-void test_pools(const struct test *test);
-void test_silence(const struct test *test);
 void test_many(const struct test *test, uint64_t count);
 
 #endif
