@@ -279,6 +279,11 @@ static void expect_use(struct expected *expected)
 	expected->involuntary = n * KNOWN_INVOLUNTARY;
 }
 
+bool expect_incomplete(const struct figures_row *row)
+{
+	return row->said || row->config.stops_after;
+}
+
 void expect(struct expected *expected, const struct figures_row *row, const struct test *test)
 {
 	uint64_t warm_up = least_warm_up(row, test);

@@ -23,7 +23,6 @@ struct figures_row {
 	uint64_t rate;      /* messages a second; 0: no limit */
 	int status;
 	const char *said; /* on stderr; NULL: stderr is empty */
-	bool incomplete;
 	bool verified;
 	bool ends_only;   /* only `verified` and `complete` are compared */
 	uint64_t tail_us; /* how long it may not notice that this was the last message */
@@ -31,8 +30,10 @@ struct figures_row {
 	const char *words[12];         /* besides -a, -c, -s, and for a client of blast -b */
 };
 
-extern const struct figures_row figures_runs[], figures_ends[], figures_memory[], figures_records[];
-extern const size_t figures_n_runs, figures_n_ends, figures_n_memory, figures_n_records;
+extern const struct figures_row figures_runs[], figures_ends[];
+
+/* Whether the results must say that the run was not completed. */
+bool expect_incomplete(const struct figures_row *row);
 
 struct expected {
 	uint64_t warm_up, count;
@@ -52,9 +53,7 @@ struct expected {
 void expect(struct expected *expected, const struct figures_row *row, const struct test *test);
 
 /* NULL, or which figure is not as expected. */
-const char *compare_json(const struct expected *expected, const struct figures_row *row,
-			 const struct test *test, const struct run *run);
-const char *compare_text(const struct expected *expected, const struct figures_row *row,
-			 const struct run *run);
+const char *compare(const struct expected *expected, const struct figures_row *row,
+		    const struct test *test, const struct run *run);
 
 #endif

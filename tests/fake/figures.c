@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: what the programs measure. Contract: a row for each run, with clocks
- * that the test controls. The program's results, as JSON and as text, must be those that expect.c
- * has computed before.
+ * that the test controls. The program's results, as JSON, must be those that expect.c has computed
+ * before.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,8 @@
 #include "tests/fake/lines.h"
 
 #define WORDS 32
-static const char *judge(const struct run *run, const struct figures_row *row, bool text)
+
+static const char *judge(const struct run *run, const struct figures_row *row)
 {
 	static char why[512];
 	const char *wrong = run_judge_tidy(run);
@@ -21,9 +22,7 @@ static const char *judge(const struct run *run, const struct figures_row *row, b
 
 	if (wrong)
 		return wrong;
-	/* With -j and -q nothing else is printed; the text has more. */
-	if (status == row->status &&
-	    (row->said ? !!strstr(run->errors, row->said) : text || !*run->errors))
+	if (status == row->status && (row->said ? !!strstr(run->errors, row->said) : !*run->errors))
 		return NULL;
 	snprintf(why, sizeof(why),
 		 "exit status %d, expected %d with '%s' on stderr; it said: %.150s", status,
@@ -38,11 +37,11 @@ static void add_word(char storage[WORDS][32], char **arguments, int *n, const ch
 	++*n;
 }
 
-static void make_words(const struct test *test, const struct figures_row *row, bool text,
+static void make_words(const struct test *test, const struct figures_row *row,
 		       char storage[WORDS][32], char **arguments)
 {
-	static const char *const always[] = { "program", "-a", "127.0.0.1", "-s", "200" };
-	size_t n_always = test->counts ? 3 : sizeof(always) / sizeof(always[0]);
+	static const char *const always[] = { "program", "-jq", "-a", "127.0.0.1", "-s", "200" };
+	size_t n_always = test->counts ? 4 : sizeof(always) / sizeof(always[0]);
 	char count[24];
 	int n = 0;
 	size_t i;
@@ -58,30 +57,26 @@ static void make_words(const struct test *test, const struct figures_row *row, b
 		add_word(storage, arguments, &n, "-b");
 	if ((test->blast || test->only_writes) && !test->server)
 		add_word(storage, arguments, &n, "8");
-	add_word(storage, arguments, &n, text ? "-x" : "-jq");
 	for (i = 0; row->words[i]; i++)
 		add_word(storage, arguments, &n, row->words[i]);
 	arguments[n] = NULL;
 }
 
-/* The run as JSON, and the same run as text. */
-static const char *run_and_compare(const struct test *test, const struct figures_row *row,
-				   bool text)
+static const char *run_and_compare(const struct test *test, const struct figures_row *row)
 {
 	static struct run run;
 	static struct expected expected;
 	char storage[WORDS][32], *arguments[WORDS + 1];
 	const char *why;
 
-	make_words(test, row, text, storage, arguments);
+	make_words(test, row, storage, arguments);
 	do {
 		run_program(&run, &row->config, arguments);
-		why = judge(&run, row, text);
+		why = judge(&run, row);
 		if (why)
 			continue;
 		expect(&expected, row, test);
-		why = text ? compare_text(&expected, row, &run)
-			   : compare_json(&expected, row, test, &run);
+		why = compare(&expected, row, test, &run);
 	} while (why && run_once_more(&run));
 	return why;
 }
@@ -89,29 +84,24 @@ static const char *run_and_compare(const struct test *test, const struct figures
 static void run_row(const struct test *test, const struct figures_row *from)
 {
 	struct figures_row row = *from;
-	const char *why;
 
+	row.config.clients = 1;
 	row.config.size = LINE_SIZE;
 	row.config.buffers = row.config.buffers ? row.config.buffers : LINE_BUFFERS;
 	test_configure(test, &row.config);
-	why = run_and_compare(test, &row, false);
-	test_result(test, row.what, why ? why : run_and_compare(test, &row, true));
+	test_result(test, row.what, run_and_compare(test, &row));
 }
 
-static void run_rows(const struct test *test, const struct figures_row *rows, size_t n)
+static void run_rows(const struct test *test, const struct figures_row *rows)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (line_is_for(rows[i].who, test))
-			run_row(test, &rows[i]);
+	for (; rows->what; rows++) {
+		if (line_is_for(rows->who, test))
+			run_row(test, rows);
 	}
 }
 
 void test_figures(const struct test *test)
 {
-	run_rows(test, figures_runs, figures_n_runs);
-	run_rows(test, figures_ends, figures_n_ends);
-	run_rows(test, figures_memory, figures_n_memory);
-	run_rows(test, figures_records, figures_n_records);
+	run_rows(test, figures_runs);
+	run_rows(test, figures_ends);
 }

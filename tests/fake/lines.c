@@ -38,10 +38,11 @@ bool line_is_for(unsigned int who, const struct test *test)
 	is |= reached ? REACHED : ASKING;
 	is |= test->pooled ? POOLED : OWN_RECEIVES;
 	is |= test->counts || test->talks || (test->publishes && test->server) ? 0 : SIZED;
-	is |= test->talks ? TALKING : COUNTED | CROWDED;
+	is |= test->talks ? TALKING : COUNTED;
 	is |= test->pushes && test->server ? 0 : QUIET;
 	is |= test->publishes ? RECORDS : 0;
 	is |= test->publishes || test->talks ? 0 : MEASURED;
+	is |= is & PING || (reads && !test->publishes && !test->talks) ? ANSWERED : 0;
 	is |= test->pushes ? WRITTEN : 0;
 	is |= test->counts ? COUNTING : 0;
 	is |= test->only_writes ? STREAMING : 0;

@@ -55,7 +55,8 @@ enum {
 	COUNTING = 1 << 25,  /* it counts in the server's memory, or its clients do */
 	STREAMING = 1 << 26, /* a stream, of WRITEs, or of READs */
 	MEASURED = 1 << 29,  /* a run without messages lasts as long as the test's clock says */
-	CROWDED = 1 << 27,   /* a server serves many clients at a time */
+	CROWDED = COUNTED,   /* a server serves many clients at a time */
+	ANSWERED = 1 << 27,  /* what a client sends comes back, or it READs it */
 	LOOKING = 1 << 30,   /* looks for a while before it sleeps */
 };
 

@@ -184,6 +184,17 @@ static void make_stream(void)
 	run.statistics.stream = &stream;
 }
 
+UNIT_TEST(people_are_shown_no_zeros)
+{
+	make_control();
+	options.stats = true;
+	capture_start();
+	ck_assert_int_eq(our_report_results(&control, 0), 0);
+	assert_holds(captured_stdout(), ": 0 messages of 0 bytes, run not completed\n");
+	ck_assert_ptr_null(strstr(captured_stdout(), "rate"));
+	ck_assert_ptr_null(strstr(captured_stdout(), "CQ polls"));
+}
+
 UNIT_TEST(json_of_a_stream)
 {
 	struct json_object *result;
@@ -246,6 +257,16 @@ UNIT_TEST(no_device_is_said)
 	json_object_put(result);
 }
 
+/* The number behind a label of the text. */
+static void check_shown(const char *label, double wanted, double tolerance)
+{
+	const char *at = strstr(captured_stdout(), label);
+	double got = at ? strtod(at + strlen(label), NULL) : -1;
+
+	ck_assert_msg(got >= wanted * (1 - tolerance) && got <= wanted * (1 + tolerance),
+		      "'%s' is before %g, not %g", label, got, wanted);
+}
+
 UNIT_TEST(people_get_a_block)
 {
 	static const char *const wanted[] = {
@@ -254,8 +275,8 @@ UNIT_TEST(people_get_a_block)
 		"min 1.0  mean 50.5",
 		"max 100.0 us",
 		"40 messages/s, 0.164 MB/s each way\n",
-		"1.500 s user, 0.250 s system",
-		"3.000 s user, 4.000 s system",
+		"CPU, process   1.500 s user, 0.250 s system, in 2.500 s\n",
+		"3.250 s busy; at the ticks 3.000 s user, 4.000 s system\n",
 	};
 	int i;
 
@@ -264,7 +285,12 @@ UNIT_TEST(people_get_a_block)
 	our_report_results(&control, 0);
 	for (i = 0; i < UNIT_LENGTH(wanted); i++)
 		assert_holds(captured_stdout(), wanted[i]);
+	check_shown("  p50 ", 50, 1.0 / 128);
+	check_shown("  p90 ", 90, 1.0 / 128);
+	check_shown("  p99 ", 99, 1.0 / 128);
+	check_shown("  p99.9 ", 100, 1.0 / 128);
 	ck_assert_msg(!strstr(captured_stdout(), "CQ polls"), "not without -x");
+	ck_assert_ptr_null(strstr(captured_stdout(), "not completed"));
 	ck_assert_str_eq(captured_stderr(), "");
 }
 
@@ -276,6 +302,8 @@ UNIT_TEST(people_get_more_with_stats)
 	capture_start();
 	our_report_results(&control, 0);
 	assert_holds(captured_stdout(), "1000, of which 850 empty");
+	assert_holds(captured_stdout(), "200, 1.33 for each poll that was not empty");
+	assert_holds(captured_stdout(), "160, of which 9 ended without a completion; 1.25 compl");
 	assert_holds(captured_stdout(), "17 voluntary, 23 involuntary");
 	assert_holds(captured_stdout(), "run not completed");
 }
