@@ -83,7 +83,7 @@ void fake_raise(struct fake_id *id)
 	struct fake_qp *qp = fake_qp_of(id);
 	struct async *async;
 
-	if (raised || !qp)
+	if (raised || !qp || !fake_config->has_async)
 		return;
 	raised = true;
 	if (fake_config->drained_first)

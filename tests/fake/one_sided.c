@@ -10,6 +10,9 @@
 
 #include "tests/fake/state.h"
 
+#define BUFFER_MESSAGE 16 /* bytes of the first message, */
+#define COUNT_MESSAGE  8  /* and of the second one */
+
 #define WORDS     3 /* of count-atomic-1: a counter, a lock, and the word that it guards */
 #define LOCK      1
 #define GUARDED   2
@@ -210,12 +213,12 @@ uint8_t *fake_find_in_program(const struct fake_peer *peer, uint32_t length, int
 }
 
 /* The address that a client sends, although an agent has no use for it. */
-void fake_tell_buffer(struct fake_peer *peer)
+static void tell_buffer(struct fake_peer *peer)
 {
 	uint64_t address = htobe64(PEER_ADDRESS);
 	uint32_t length = size_of_memory(peer) - fake_config->short_by;
 	uint32_t words[] = { htobe32(length), htobe32(PEER_RKEY) };
-	uint8_t data[FAKE_BUFFER_MESSAGE];
+	uint8_t data[BUFFER_MESSAGE];
 
 	if (!peer->memory)
 		peer->memory = fake_allocate(size_of_memory(peer));
@@ -226,7 +229,7 @@ void fake_tell_buffer(struct fake_peer *peer)
 	fake_tell(peer, data, sizeof(data));
 }
 
-void fake_hear_buffer(struct fake_peer *peer, const uint8_t *data)
+static void hear_buffer(struct fake_peer *peer, const uint8_t *data)
 {
 	uint32_t wanted = fake_config->counts && peer->is_client ? WORDS * sizeof(uint64_t)
 								 : peer->size;
@@ -249,12 +252,63 @@ void fake_tell_count(struct fake_peer *peer, uint64_t count)
 	fake_tell(peer, (const uint8_t *)&data, sizeof(data));
 }
 
-uint64_t fake_hear_count(const uint8_t *data)
+static uint64_t count_in(const uint8_t *data)
 {
 	uint64_t count;
 
 	memcpy(&count, data, sizeof(count));
 	return be64toh(count);
+}
+
+void fake_begin_exchange(struct fake_peer *peer)
+{
+	fake_report->talks |= fake_config->talks;
+	if (peer->is_client)
+		tell_buffer(peer);
+}
+
+void fake_hear_exchange(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (peer->knows_buffer) {
+		if (fake_check_length(length, COUNT_MESSAGE))
+			peer->wire->hear_count(peer, count_in(data));
+		return;
+	}
+	if (!fake_check_length(length, BUFFER_MESSAGE))
+		return;
+	hear_buffer(peer, data);
+	if (!peer->is_client)
+		tell_buffer(peer);
+	else if (peer->wire->start)
+		peer->wire->start(peer);
+}
+
+void fake_overhear_exchange(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+{
+	if (!peer->is_client && peer->knows_buffer && peer->wire->check_count &&
+	    fake_check_length(length, COUNT_MESSAGE))
+		peer->wire->check_count(peer, count_in(data));
+}
+
+void fake_check_closed(const struct fake_peer *peer)
+{
+	if (fake_find_remote_mr(peer->rkey))
+		fake_complain("the memory is still open when the client has done with it");
+}
+
+bool fake_is_silent(const struct fake_peer *peer)
+{
+	return fake_config->silent_after && peer->received >= fake_config->silent_after;
+}
+
+bool fake_may_act(const struct fake_peer *peer)
+{
+	const struct fake_qp *qp;
+
+	if (!peer->knows_buffer || peer->left || !peer->id->object.alive || fake_report->stopped)
+		return false;
+	qp = fake_qp_of(peer->id);
+	return qp && qp->pub.state == IBV_QPS_RTS;
 }
 
 /* The memory that the program opens to its client must have these rights, and no others. */
@@ -393,11 +447,6 @@ void fake_place_message(struct fake_peer *peer)
 		store(peer, memory, 0, peer->size);
 }
 
-static bool is_silent(const struct fake_peer *peer)
-{
-	return fake_config->silent_after && peer->received >= fake_config->silent_after;
-}
-
 /*
  * Bytes that are not zero, and that differ between messages. The last byte is the message's number.
  */
@@ -421,9 +470,8 @@ static void client_goes_on(struct fake_peer *peer)
 		fake_tell_count(peer, peer->count);
 		return;
 	}
-	if (is_silent(peer)) {
-		if (fake_config->has_async)
-			fake_raise(peer->id);
+	if (fake_is_silent(peer)) {
+		fake_raise(peer->id);
 		return;
 	}
 	fill_memory(peer);
@@ -455,7 +503,7 @@ static void message_written(struct fake_peer *peer, const struct fake_wr *wr)
 		fake_put_leave(peer);
 	} else if (peer->is_client) {
 		client_goes_on(peer);
-	} else if (!is_silent(peer)) {
+	} else if (!fake_is_silent(peer)) {
 		if (peer->received == fake_config->garbles && fake_config->garbles_first)
 			peer->memory[0] = (uint8_t)(1 + peer->memory[0] % 255);
 		else if (peer->received == fake_config->garbles)
@@ -463,36 +511,24 @@ static void message_written(struct fake_peer *peer, const struct fake_wr *wr)
 				(uint8_t)(1 + peer->memory[peer->size - 1] % 255);
 		write_message(peer);
 		fake_server_may_leave(peer);
-	} else if (fake_config->has_async) {
+	} else {
 		fake_raise(peer->id);
 	}
 }
 
-static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+/* A client that WRITEs, READs or counts does all of it at once. */
+static void start(struct fake_peer *peer)
 {
-	if (!peer->knows_buffer) {
-		if (!fake_check_length(length, FAKE_BUFFER_MESSAGE))
-			return;
-		fake_hear_buffer(peer, data);
-		if (fake_config->spins) {
-			client_goes_on(peer);
-			return;
-		}
-		while (peer->sent < peer->count && !is_silent(peer) && ping_program(peer))
-			;
-		if (peer->sent == peer->count && !is_silent(peer) && !fake_has_quit(peer))
-			fake_tell_count(peer, peer->count + fake_config->one_more);
-		else if (is_silent(peer) && fake_config->has_async)
-			fake_raise(peer->id);
+	if (fake_config->spins) {
+		client_goes_on(peer);
 		return;
 	}
-	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
-		return;
-	if (fake_hear_count(data) != (fake_config->spins ? peer->received : 0))
-		fake_complain("the agent tells another count than that of its WRITEs and READs");
-	if (fake_find_remote_mr(peer->rkey))
-		fake_complain("the memory is still open when the client has done with it");
-	fake_client_is_done(peer);
+	while (peer->sent < peer->count && !fake_is_silent(peer) && ping_program(peer))
+		;
+	if (peer->sent == peer->count && !fake_is_silent(peer) && !fake_has_quit(peer))
+		fake_tell_count(peer, peer->count + fake_config->one_more);
+	else if (fake_is_silent(peer))
+		fake_raise(peer->id);
 }
 
 /* Each count is in one word or the other, and the lock is free. */
@@ -509,47 +545,28 @@ static void check_words(const struct fake_peer *peer)
 		fake_complain("the client has done, and holds the lock");
 }
 
-static void check_count(const struct fake_peer *peer, const uint8_t *data)
+static void check_count(const struct fake_peer *peer, uint64_t count)
 {
-	if (fake_hear_count(data) != peer->received)
-		fake_complain("the client tells another count than that of its messages");
+	if (count != (peer->is_client && !fake_config->spins ? 0 : peer->received))
+		fake_complain("another count was told than that of the WRITEs and READs");
 }
 
-static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+static void hear_count(struct fake_peer *peer, uint64_t count)
 {
-	if (!peer->knows_buffer) {
-		if (!fake_check_length(length, FAKE_BUFFER_MESSAGE))
-			return;
-		fake_hear_buffer(peer, data);
-		fake_tell_buffer(peer);
+	check_count(peer, count);
+	if (peer->is_client) {
+		fake_check_closed(peer);
+		fake_client_is_done(peer);
 		return;
 	}
-	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
-		return;
-	check_count(peer, data);
 	if (fake_config->counts)
 		check_words(peer);
 	fake_tell_count(peer, fake_config->spins ? peer->received : 0);
 }
 
-static void overhear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
-{
-	if (!peer->is_client && peer->knows_buffer && fake_check_length(length, FAKE_COUNT_MESSAGE))
-		check_count(peer, data);
-}
-
-static void begin(struct fake_peer *peer)
-{
-	if (peer->is_client)
-		fake_tell_buffer(peer);
-}
-
-static void hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
-{
-	if (peer->is_client)
-		client_hears(peer, data, length);
-	else
-		server_hears(peer, data, length);
-}
-
-const struct fake_wire fake_one_sided_wire = { .begin = begin, .hear = hear, .overhear = overhear };
+const struct fake_wire fake_one_sided_wire = {
+	FAKE_EXCHANGE,
+	.start = start,
+	.hear_count = hear_count,
+	.check_count = check_count,
+};

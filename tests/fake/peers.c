@@ -30,7 +30,7 @@ void fake_tell(struct fake_peer *peer, const uint8_t *data, uint32_t length)
 		return;
 	if (!last || peer->received < last)
 		fake_put_message(peer, data, length);
-	else if (fake_config->has_async && last == fake_config->silent_after)
+	else if (last == fake_config->silent_after)
 		fake_raise(peer->id);
 }
 

@@ -164,11 +164,6 @@ static bool read_program(struct fake_peer *peer)
 	return tries < PATIENCE;
 }
 
-static bool is_silent(const struct fake_peer *peer)
-{
-	return fake_config->silent_after && peer->received >= fake_config->silent_after;
-}
-
 /* All READs of a record, or as many as there are before the client leaves or falls silent. */
 static void read_records(struct fake_peer *peer)
 {
@@ -178,7 +173,7 @@ static void read_records(struct fake_peer *peer)
 	for (waits = 0; fake_config->period_ns && !fake_report->periods && waits < PATIENCE_MS;
 	     waits++)
 		fake_let_others_run();
-	while (peer->sent < peer->count && !is_silent(peer) && !fake_has_quit(peer)) {
+	while (peer->sent < peer->count && !fake_is_silent(peer) && !fake_has_quit(peer)) {
 		if (!read_program(peer))
 			return;
 	}
@@ -216,19 +211,13 @@ static void write_to_program(struct fake_peer *peer)
 	peer->received = peer->sent < peer->count ? peer->sent : peer->count - 1;
 	fake_may_stop_program(peer);
 	fake_server_may_leave(peer);
-	if (is_silent(peer) && fake_config->has_async)
+	if (fake_is_silent(peer))
 		fake_raise(peer->id);
 }
 
 static bool may_write(const struct fake_peer *peer)
 {
-	const struct fake_qp *qp;
-
-	if (peer->is_client || !peer->knows_buffer || peer->left || peer->told || is_silent(peer) ||
-	    !peer->id->object.alive || fake_report->stopped)
-		return false;
-	qp = fake_qp_of(peer->id);
-	return qp && qp->pub.state == IBV_QPS_RTS;
+	return !peer->is_client && !peer->told && !fake_is_silent(peer) && fake_may_act(peer);
 }
 
 /* With known_us: the half of a torn record comes after half of its time. */
@@ -287,7 +276,7 @@ static void take_write(struct fake_peer *peer, const struct fake_wr *wr, uint8_t
 	fake_may_stop_program(peer);
 	if (fake_has_quit(peer))
 		fake_put_leave(peer);
-	else if (is_silent(peer) && fake_config->has_async)
+	else if (fake_is_silent(peer))
 		fake_raise(peer->id);
 	if (peer->received < peer->count || fake_has_quit(peer))
 		return;
@@ -310,82 +299,52 @@ static void carry_out(struct fake_qp *qp, const struct fake_wr *wr, uint8_t *mem
 		fake_complain("the program has no business in its peer's memory");
 }
 
-static void client_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
+static void start(struct fake_peer *peer)
 {
-	uint64_t made = fake_config->pushes ? peer->turns : 0;
+	if (!fake_config->pushes)
+		read_records(peer);
+	else if (fake_find_remote_mr(peer->rkey))
+		fake_complain("a publisher that WRITEs opens memory of its own");
+}
 
-	if (!peer->knows_buffer) {
-		if (!fake_check_length(length, FAKE_BUFFER_MESSAGE))
-			return;
-		fake_hear_buffer(peer, data);
-		if (!fake_config->pushes)
-			read_records(peer);
-		else if (fake_find_remote_mr(peer->rkey))
-			fake_complain("a publisher that WRITEs opens memory of its own");
-		return;
-	}
-	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
-		return;
-	if (fake_hear_count(data) != made)
+static void check_count(const struct fake_peer *peer, uint64_t count)
+{
+	if (!fake_config->pushes && (count != peer->received || peer->received > peer->count))
+		fake_complain("the client tells another count than that of its records");
+}
+
+/* The count of a publisher is that of its WRITEs. */
+static void client_hears_count(struct fake_peer *peer, uint64_t count)
+{
+	if (count != (fake_config->pushes ? peer->turns : 0))
 		fake_complain("the publisher tells another count than that of its WRITEs");
-	if (fake_find_remote_mr(peer->rkey))
-		fake_complain("the record is still open when the client has done with it");
+	fake_check_closed(peer);
 	peer->heard = true;
 	fake_client_is_done(peer);
 }
 
-static void check_count(const struct fake_peer *peer, const uint8_t *data)
+static void hear_count(struct fake_peer *peer, uint64_t count)
 {
-	if (fake_hear_count(data) != peer->received || peer->received > peer->count)
-		fake_complain("the client tells another count than that of its records");
-}
-
-static void server_hears(struct fake_peer *peer, const uint8_t *data, uint32_t length)
-{
-	if (!peer->knows_buffer) {
-		if (!fake_check_length(length, FAKE_BUFFER_MESSAGE))
-			return;
-		fake_hear_buffer(peer, data);
-		fake_tell_buffer(peer);
+	if (peer->is_client) {
+		client_hears_count(peer, count);
 		return;
 	}
-	if (!fake_check_length(length, FAKE_COUNT_MESSAGE))
-		return;
 	if (peer->torn)
 		write_to_program(peer); /* WRITEs that are under way arrive before the count */
-	if (fake_config->pushes && !is_silent(peer))
-		peer->received = fake_hear_count(data);
-	if (fake_config->pushes && fake_hear_count(data) > peer->number)
+	if (fake_config->pushes && !fake_is_silent(peer))
+		peer->received = count;
+	if (fake_config->pushes && count > peer->number)
 		fake_complain("the client has taken more records than there were");
-	check_count(peer, data);
+	if (count != peer->received || peer->received > peer->count)
+		fake_complain("the client tells another count than that of its records");
 	peer->told = true;
 	fake_tell_count(peer, fake_config->pushes ? peer->sent : 0);
 }
 
-static void overhear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
-{
-	if (!fake_config->pushes && !peer->is_client && peer->knows_buffer &&
-	    fake_check_length(length, FAKE_COUNT_MESSAGE))
-		check_count(peer, data);
-}
-
-static void begin(struct fake_peer *peer)
-{
-	if (peer->is_client)
-		fake_tell_buffer(peer);
-}
-
-static void hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
-{
-	if (peer->is_client)
-		client_hears(peer, data, length);
-	else
-		server_hears(peer, data, length);
-}
-
 const struct fake_wire fake_record_wire = {
-	.begin = begin,
-	.hear = hear,
-	.overhear = overhear,
+	FAKE_EXCHANGE,
+	.start = start,
+	.hear_count = hear_count,
+	.check_count = check_count,
 	.carry_out = carry_out,
 };

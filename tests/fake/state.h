@@ -403,6 +403,11 @@ struct fake_wire {
 	 * told must be true. NULL: nothing is checked
 	 */
 	void (*overhear)(struct fake_peer *peer, const uint8_t *data, uint32_t length);
+	/* One-sided, of a client: it knows the program's buffer. NULL: nothing */
+	void (*start)(struct fake_peer *peer);
+	/* One-sided: the program has told its count. What it must be also if it was told to stop. */
+	void (*hear_count)(struct fake_peer *peer, uint64_t count);
+	void (*check_count)(const struct fake_peer *peer, uint64_t count);
 	/*
 	 * One-sided: carries out the program's request at `memory` of the peer; `data` is that of a
 	 * WRITE. NULL: as in one_sided.c
@@ -468,13 +473,19 @@ void fake_end_qp(struct fake_id *id, const char *call);
 
 extern const struct fake_wire fake_one_sided_wire;
 
-/* The peer's part of the exchange before and after the transfer, for the other one-sided wires. */
-void fake_tell_buffer(struct fake_peer *peer);
-void fake_hear_buffer(struct fake_peer *peer, const uint8_t *data);
+/* The peer's part of the exchange before and after the transfer, of each one-sided wire. */
+#define FAKE_EXCHANGE \
+	.begin = fake_begin_exchange, .hear = fake_hear_exchange, .overhear = fake_overhear_exchange
+void fake_begin_exchange(struct fake_peer *peer);
+void fake_hear_exchange(struct fake_peer *peer, const uint8_t *data, uint32_t length);
+void fake_overhear_exchange(struct fake_peer *peer, const uint8_t *data, uint32_t length);
 void fake_tell_count(struct fake_peer *peer, uint64_t count);
-uint64_t fake_hear_count(const uint8_t *data);
-#define FAKE_BUFFER_MESSAGE 16 /* bytes of the first message, */
-#define FAKE_COUNT_MESSAGE  8  /* and of the second one */
+/* A client has been told the program's last word: the memory must be closed. */
+void fake_check_closed(const struct fake_peer *peer);
+/* The peer says no more, as config wants it; its device may raise an event then. */
+bool fake_is_silent(const struct fake_peer *peer);
+/* The peer knows the program's memory, and is connected; the program was not told to stop. */
+bool fake_may_act(const struct fake_peer *peer);
 
 /*
  * The address of the program's memory that it has told its peer; NULL: access is not permitted, and
@@ -517,7 +528,8 @@ void fake_slot_closes(const struct fake_mr *mr);
 
 void fake_open_async(void);
 int fake_async_fd(unsigned int device);
-void fake_raise(struct fake_id *id); /* config's event, of its QP, CQ, port or device */
+/* config's event, if there is one, of its QP, CQ, port or device */
+void fake_raise(struct fake_id *id);
 void fake_raise_of(struct ibv_context *context, enum ibv_event_type type, void *element);
 void fake_drop_async(const void *element);
 void fake_judge_async(void); /* to be called at the end */

@@ -214,7 +214,7 @@ static void say(struct fake_peer *peer, uint8_t *slot)
 		return;
 	peer->sent++;
 	note_said(text, length);
-	if (is_silent(peer) && fake_config->has_async)
+	if (is_silent(peer))
 		fake_raise(peer->id);
 }
 
@@ -253,16 +253,6 @@ static void go_on(struct fake_peer *peer)
 	maybe_done(peer);
 }
 
-static bool may_talk(const struct fake_peer *peer)
-{
-	const struct fake_qp *qp;
-
-	if (!peer->knows_buffer || peer->left || !peer->id->object.alive || fake_report->stopped)
-		return false;
-	qp = fake_qp_of(peer->id);
-	return qp && qp->pub.state == IBV_QPS_RTS;
-}
-
 void fake_talkers_move(void)
 {
 	struct fake_peer *peer;
@@ -270,7 +260,7 @@ void fake_talkers_move(void)
 	if (!fake_config->talks)
 		return;
 	for (peer = fake_first_peer(); peer; peer = LIST_NEXT(peer, all)) {
-		if (!may_talk(peer))
+		if (!fake_may_act(peer))
 			continue;
 		if (fake_has_quit(peer)) {
 			fake_put_leave(peer);
@@ -296,11 +286,11 @@ void fake_slot_closes(const struct fake_mr *mr)
 		fake_complain("a line was taken that could not be printed");
 }
 
-/* ---- the exchange before and after ---- */
+/* ---- the count ---- */
 
-static void hear_count(struct fake_peer *peer, const uint8_t *data)
+static void hear_count(struct fake_peer *peer, uint64_t count)
 {
-	if (fake_hear_count(data) != peer->received)
+	if (count != peer->received)
 		fake_complain("the program tells another count than that of its lines");
 	read_typed();
 	if (typed.next != typed.length && !fake_report->struck)
@@ -309,25 +299,8 @@ static void hear_count(struct fake_peer *peer, const uint8_t *data)
 	maybe_done(peer);
 }
 
-static void hear(struct fake_peer *peer, const uint8_t *data, uint32_t length)
-{
-	if (peer->knows_buffer) {
-		if (fake_check_length(length, FAKE_COUNT_MESSAGE))
-			hear_count(peer, data);
-		return;
-	}
-	if (!fake_check_length(length, FAKE_BUFFER_MESSAGE))
-		return;
-	fake_hear_buffer(peer, data);
-	if (!peer->is_client)
-		fake_tell_buffer(peer);
-}
-
-static void begin(struct fake_peer *peer)
-{
-	fake_report->talks = true;
-	if (peer->is_client)
-		fake_tell_buffer(peer);
-}
-
-const struct fake_wire fake_talk_wire = { .begin = begin, .hear = hear, .carry_out = carry_out };
+const struct fake_wire fake_talk_wire = {
+	FAKE_EXCHANGE,
+	.hear_count = hear_count,
+	.carry_out = carry_out,
+};

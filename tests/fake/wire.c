@@ -196,8 +196,7 @@ static void hand_over(struct delivery *delivery)
 		return;
 	peer = qp->id->peer;
 	if (fake_is_dead(peer)) {
-		if (fake_config->has_async)
-			fake_raise(qp->id);
+		fake_raise(qp->id);
 		/* TCP has accepted the data; but a READ completes only when its answer is there. */
 		if (fake_config->iwarp && delivery->wr.opcode != IBV_WC_RDMA_READ &&
 		    !fake_config->pushes) /* later the TCP window would be full */
