@@ -12,17 +12,23 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
+import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 import kernel
+import processes
+import watched
 from processes import Process, until
 from table import IN_GUEST, ON_DEVICE, TOP, Link, Stage
 
 GUESTS = 2
+ENDLESS = "-c 1000000000"  # a run that ends only by a signal, or with its peer
+BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
 GONE_S = 100  # the kernel may take a minute to destroy an id: docs/pitfalls.md
 STARTED = pytest.StashKey[list[Process]]()
 PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the guest
@@ -33,9 +39,25 @@ PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the gue
 
 def pytest_configure(config: pytest.Config) -> None:
     """Marks. A test that is named is run, long or not."""
+    pytest.register_assert_rewrite("results")
+    processes.WAIT_S *= 5 if config.option.watch == "memcheck" else 1
     config.addinivalue_line("markers", "long: only make check-long runs it")
-    if any("::" in arg for arg in config.args) and config.option.markexpr == "not long":
+    config.addinivalue_line("markers", "by_name: the machine's kernel may not survive it; run only by name")
+    if any("::" in arg for arg in config.args) and config.option.markexpr == BRIEF:
         config.option.markexpr = ""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Of tests that draw what happens, and last for a time."""
+    group = parser.getgroup("live")
+    group.addoption("--seed", default=str(int(time.time())), help="of random numbers (default: the time)")
+    group.addoption("--watch", choices=watched.KINDS, default="", help="run the programs under this tool: tests/sanitize")
+    group.addoption("--seconds", type=float, default=10.0, help="how long each siege and soak lasts (default: 10)")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """What repeats the choices of this run."""
+    return f"--seed {config.option.seed} --seconds {config.option.seconds:g}"
 
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
@@ -47,7 +69,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     elif not config.option.collectonly and not config.option.usepdb:
         os.chdir(TOP)
         config.option.dist = "load"
-        config.option.tx = [f"popen//python=lab/run -q --stdin -- {PYTHON}"] * (workers or GUESTS)
+        config.option.tx = [f"popen//python=lab/run -q --stdin --memory 2000 -- {PYTHON}"] * (workers or GUESTS)
 
 
 # ---- What is checked after each test ----------------------------------------------------------------------
@@ -102,26 +124,52 @@ def words(options: tuple[object, ...]) -> list[str]:
 class Run:
     """run("build/tests/peer", "-a 192.0.2.1"): any program. It ends with the test."""
 
-    def __init__(self, started: list[Process], folder: Path) -> None:
-        """`folder` is for what they write."""
-        self.started, self.folder = started, folder
+    def __init__(self, started: list[Process], folder: Path, watch: str) -> None:
+        """`folder` is for what they write, `watch` the tool to run them with."""
+        self.started, self.folder, self.watch, self.number = started, folder, watch, 0
 
     def __call__(self, program: str, *options: object, **how: Any) -> Process:
         """Options are split into words; `how`: as Process has it."""
-        name = f"{len(self.started) + 1} {program.removeprefix('build/tests/').removeprefix('beyond/')}"
+        self.number += 1
+        name = f"{self.number} {program.removeprefix('build/tests/').removeprefix('beyond/')}"
+        if self.watch:
+            program = watched.built(self.watch, program)
+            how |= {"env": watched.environment(self.folder), "under": watched.command(self.watch, self.folder)}
         self.started.append(Process(name, [program, *words(options)], self.folder, **how))
         return self.started[-1]
 
+    def forget(self, process: Process) -> None:
+        """Ends it, and keeps nothing of it: for tests that start thousands."""
+        process.close()
+        for file in process.files.values():
+            file.unlink()
+        self.started.remove(process)
+
 
 @pytest.fixture
-def run(started: list[Process], no_leftovers: None) -> Iterator[Run]:
+def run(request: pytest.FixtureRequest, started: list[Process], no_leftovers: None) -> Iterator[Run]:
     """Not in tmp_path: xdist's controller chooses that, and a guest's /tmp is its own."""
-    with tempfile.TemporaryDirectory(prefix="live-") as folder:
-        yield Run(started, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="live-") as name:
+        folder = Path(name)
+        yield Run(started, folder, request.config.option.watch)
+        if reports := watched.reports(folder):
+            pytest.fail("\n".join(reports), pytrace=False)
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> Random:
+    """Random numbers, of --seed and the test's name."""
+    return Random(f"{request.config.option.seed} {request.node.name}")
+
+
+@pytest.fixture
+def seconds(request: pytest.FixtureRequest) -> float:
+    """How long it is to last."""
+    return float(request.config.option.seconds)
 
 
 class Server:
-    """server("-n 2", "-j"): the stage's server, on a port of its own, once it listens."""
+    """server("-n 2", "-j"): the stage's server, on a port of its own, once it listens. With -q it does not say so."""
 
     def __init__(self, run: Run, stage: Stage, link: Link) -> None:
         """Of the test's stage and link."""
@@ -131,7 +179,8 @@ class Server:
         """`program` is another one, `before` what to run it with, such as "env A=1"."""
         self.port = port or next_port()
         argv = [*before.split(), program or f"{self.stage.folder}/server", "-a", self.link.address, "-p", self.port]
-        return self.run(str(argv[0]), *argv[1:], *options, **how).awaits("listening on")
+        process = self.run(str(argv[0]), *argv[1:], *options, **how)
+        return process if "-q" in process.argv else process.awaits("listening on")
 
 
 @pytest.fixture
@@ -157,6 +206,32 @@ class Client:
 def client(server: Server) -> Client:
     """Of the test's stage and link."""
     return Client(server)
+
+
+class Pair:
+    """pair("-c 50", server="-j", client="-v"): both of the stage's programs. What they must agree on is for the client,
+    which tells it to its server, or for both; the rest is for one of them. Returns the server and the client."""
+
+    def __init__(self, client: Client) -> None:
+        """Of the test's stage and link."""
+        self.server, self.client = client.server, client
+
+    def __call__(self, agreed: str = "", server: str = "", client: str = "") -> tuple[Process, Process]:
+        """The client waits for its server."""
+        stage = self.server.stage
+        s = self.server(server, stage.of_server if stage.negotiates else agreed)
+        return s, self.client("-w 60", agreed, client)
+
+    def endless(self, both: str = "", timeout: str = "") -> tuple[Process, Process]:
+        """Of a run that does not end by itself, once messages are measured: after the warm-up of 100."""
+        s, c = self(ENDLESS, f"-j {both} {timeout}", f"-T -j {both} {timeout}")
+        return s, c.awaits("ibv_post_send", 200)
+
+
+@pytest.fixture
+def pair(client: Client) -> Pair:
+    """Of the test's stage and link."""
+    return Pair(client)
 
 
 class Peer:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the kernel knows: how many RDMA objects each device has, and its log.
+"""What the kernel knows: how many RDMA objects each device has, who is connected, and its log.
 
 Contract: objects are asked for by netlink, as rdma(8) does, which takes an emulated guest too long to start.
 """
@@ -19,8 +19,10 @@ COMPLAINT = re.compile(
 
 # rdma/rdma_netlink.h: the family, its client with the operations in the upper bits, attributes.
 _NETLINK_RDMA, _NLDEV, _REQUEST_DUMP = 20, 5 << 10, 0x301
-_RESOURCE_GET = 9
-_DEV_NAME, _SUMMARY, _SUMMARY_ENTRY, _SUMMARY_NAME, _SUMMARY_COUNT = 2, 15, 16, 17, 18
+_DEVICE_GET, _RESOURCE_GET, _QP_GET = 1, 9, 10
+_DEV_INDEX, _DEV_NAME, _SUMMARY, _SUMMARY_ENTRY, _SUMMARY_NAME, _SUMMARY_COUNT = 1, 2, 15, 16, 17, 18
+_QPS, _QP, _STATE, _PID = 19, 20, 27, 28
+_READY_TO_SEND = 3
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -32,10 +34,11 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         data = data[(length + 3) & ~3 :]
 
 
-def _dump(operation: int) -> Iterator[dict[int, bytes]]:
-    """The messages that answer a request."""
+def _dump(operation: int, of: bytes = b"") -> Iterator[dict[int, bytes]]:
+    """The messages that answer a request, such as about the device with this index."""
+    argument = struct.pack("HH", 8, _DEV_INDEX) + of if of else b""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_RDMA) as sock:
-        sock.send(struct.pack("IHHII", 16, _NLDEV + operation, _REQUEST_DUMP, 0, 0))
+        sock.send(struct.pack("IHHII", 16 + len(argument), _NLDEV + operation, _REQUEST_DUMP, 0, 0) + argument)
         while True:
             data = sock.recv(1 << 17)
             while len(data) >= 16:
@@ -53,6 +56,18 @@ def objects() -> dict[str, dict[str, int]]:
         entries = [dict(_attributes(data)) for kind, data in _attributes(message[_SUMMARY]) if kind == _SUMMARY_ENTRY]
         counts = {e[_SUMMARY_NAME][:-1].decode(): int.from_bytes(e[_SUMMARY_COUNT], "little") for e in entries}
         found[message[_DEV_NAME][:-1].decode()] = counts
+    return found
+
+
+def connected() -> int:
+    """How many of the processes' QPs can send: of each connection both ends, if both are here. The state of the
+    cm_ids does not say so: on the server's side it changes before the client is connected."""
+    found = 0
+    for device in _dump(_DEVICE_GET):
+        for message in _dump(_QP_GET, device[_DEV_INDEX]):
+            for _, entry in _attributes(message.get(_QPS, b"")):
+                qp = dict(_attributes(entry))
+                found += _PID in qp and qp.get(_STATE) == bytes([_READY_TO_SEND])
     return found
 
 

@@ -15,20 +15,21 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import kernel
 import pytest
 
 WAIT_S = 60.0  # for anything that has to come: emulated machines are slow
-TRACED = re.compile(r"\b(ibv|rdma)_\w+\(")
 Found = TypeVar("Found")
 
 
-def until(condition: Callable[[], Found], what: str, within: float = WAIT_S) -> Found:
-    """Repeats a condition until it holds, and returns what it returned."""
+def until(condition: Callable[[], Found], what: str, within: float = 0) -> Found:
+    """Repeats a condition until it holds, for so many seconds (0: as usual), and returns what it returned."""
     __tracebackhide__ = True
+    within = within or WAIT_S
     end = time.monotonic() + within
     while not (found := condition()):
         if time.monotonic() > end:
@@ -41,16 +42,25 @@ class Process:
     """A program that was started. Its methods return it, so that they can be chained."""
 
     def __init__(
-        self, name: str, argv: Sequence[str], folder: Path, stdin: str | int | None = None, stdout: int | None = None
+        self,
+        name: str,
+        argv: Sequence[str],
+        folder: Path,
+        stdin: str | int | None = None,
+        stdout: int | None = None,
+        under: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
     ) -> None:
-        """`stdin` is text, or a descriptor, and nothing without it; `stdout` a descriptor, if not a file."""
+        """`stdin` is text, or a descriptor, and nothing without it; `stdout` a descriptor, if not a file; `under` what to
+        run it with; `env` variables besides ours."""
         self.name, self.argv = name, list(argv)
         self.status: int | None = None
         self.files = {kind: folder / f"{name.replace('/', '-')}.{kind}" for kind in ("in", "out", "err")}
         self.files["in"].write_text(stdin if isinstance(stdin, str) else "")
         with self.files["in"].open() as given, self.files["out"].open("w") as out, self.files["err"].open("w") as err:
             self.popen = subprocess.Popen(
-                self.argv,
+                [*under, *self.argv],
+                env={**os.environ, **(env or {})},
                 stdin=stdin if isinstance(stdin, int) else given,
                 stdout=out if stdout is None else stdout,
                 stderr=err,
@@ -72,7 +82,7 @@ class Process:
     @property
     def said(self) -> list[str]:
         """The lines of stderr that are no trace."""
-        return [line for line in self.err.splitlines() if re.match("[^ ]+: [a-z]", line) and not TRACED.search(line)]
+        return re.findall(r"^[^ \n]+: [a-z].*", self.err, re.M)  # a trace has more spaces, or a number
 
     @property
     def json(self) -> list[dict[str, Any]]:
@@ -88,25 +98,29 @@ class Process:
                 self.status = self.popen.wait()
         return self.status is not None
 
-    def ends(self, *statuses: int, within: float = WAIT_S) -> Process:
+    def ends(self, *statuses: int, within: float = 0) -> Process:
         """Waits until it has ended by itself, with one of these exit statuses."""
         __tracebackhide__ = True
+        within = within or WAIT_S
         if not self.has_ended(within):
             pytest.fail(f"{self.name} did not end within {within:.0f} s: {self._stacks()}")
         if self.status not in statuses:
             pytest.fail(f"{self.name}: {self._outcome()}, not {' or '.join(map(str, statuses))}")
         return self
 
-    def awaits(self, text: str, times: int = 1, within: float = WAIT_S) -> Process:
-        """Waits until stderr has the text so many times, which it must have before the program ends."""
+    def awaits(self, text: str, times: int = 1, within: float = 0, where: str = "err") -> Process:
+        """Waits until stderr, or "out", has the text so many times, which it must have before the program ends."""
         __tracebackhide__ = True
+        within = within or WAIT_S
         end = time.monotonic() + within
-        with self.files["err"].open("rb") as file:
-            data = b""
+        wanted, seen, rest = text.encode(), 0, b""
+        with self.files[where].open("rb") as file:
             while True:
                 over = self.has_ended() or time.monotonic() > end  # before the read, which then has all
-                data += file.read()
-                if data.count(text.encode()) >= times:
+                data = rest + file.read()
+                seen += data.count(wanted)
+                rest = data[max(0, len(data) - len(wanted) + 1) :] if wanted else b""
+                if seen >= times:
                     return self
                 if over:
                     why = f"within {within:.0f} s: {self._outcome()}"
@@ -124,12 +138,28 @@ class Process:
         __tracebackhide__ = True
         return self.signal("KILL").ends(-signal.SIGKILL)
 
+    def hang_up(self) -> Process:
+        """Ends its stdin, which was a pipe."""
+        if self.popen.stdin:
+            self.popen.stdin.close()
+        return self
+
     def close(self) -> None:
         """Ends it, whatever it does."""
         if not self.has_ended():
             self.signal("CONT", "KILL")
             self.has_ended(WAIT_S)
+        self.hang_up()
         os.close(self.pidfd)
+
+    def memory_kib(self, which: str = "VmRSS") -> int:
+        """What of its memory is resident or, "VmHWM", was at most."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition(f"{which}:")[2].split()[0])
+
+    def holds(self) -> tuple[int, dict[str, dict[str, int]]]:
+        """Its descriptors; and what the devices hold, for whoever it is: also for a thread that has ended."""
+        return len(os.listdir(f"/proc/{self.pid}/fd")), kernel.objects()
 
     def _stacks(self) -> str:
         """Where in the kernel each of its threads is."""

@@ -24,9 +24,16 @@ class Stage:
 
     name: str
     notices_death: bool = True  # ends without --timeout if its peer leaves or dies
+    negotiates: bool = True  # the server learns the count and the size from its client
     serves_many: bool = False  # clients at the same time
     sleeps: bool = False  # while it waits; the others poll
     roce_only: bool = False  # no connection manager, or atomic operations: not over soft-iWARP
+    ids_by_events: bool = False  # the server takes clients' ids from events, not by rdma_get_request
+    one_sided: int = 0  # completions of a message at the client, if it is written or read, not sent
+    agent_sees: bool = True  # the server knows of each message
+    one_way: bool = False  # nothing comes back: the server verifies, and there are no round trips
+    of_server: str = ""  # options that a server needs for the largest messages here
+    nine: bool = False  # one of the nine ways to wait, of build/nine
 
     def __str__(self) -> str:
         return self.name
@@ -34,29 +41,37 @@ class Stage:
     @property
     def folder(self) -> str:
         """Where its programs are, from the top of the tree."""
+        if self.nine:
+            return f"build/nine/{self.name}"
         return f"beyond/{self.name}" if (TOP / "beyond" / self.name).is_dir() else self.name
 
 
 STAGES = (
-    Stage("ping-sr-0", notices_death=False),
+    Stage("ping-sr-0", notices_death=False, negotiates=False),
     Stage("ping-sr-1", notices_death=False),
     Stage("ping-sr-2e", notices_death=False),
     Stage("ping-sr-2", serves_many=True),
     Stage("ping-sr-3", serves_many=True, sleeps=True),
-    Stage("ping-sr-4", serves_many=True, sleeps=True),
+    Stage("ping-sr-4", serves_many=True, sleeps=True, ids_by_events=True),
     Stage("ping-sr-5", serves_many=True, sleeps=True),
-    Stage("blast-sr-2", serves_many=True),
-    Stage("ping-srq-4", serves_many=True, sleeps=True),
-    Stage("ping-ep-0"),
-    Stage("ping-rc-0", roce_only=True),
-    Stage("ping-rdma-1", sleeps=True),
-    Stage("ping-rdma-2", sleeps=True),
-    Stage("ping-rdma-3", sleeps=True),
-    Stage("blast-rdma-1", sleeps=True),
-    Stage("count-atomic-1", sleeps=True, roce_only=True),
+    Stage("blast-sr-2", serves_many=True, one_way=True),
+    Stage("ping-srq-4", serves_many=True, sleeps=True, ids_by_events=True, of_server="--pool 4 --buffer 8m"),
+    Stage("ping-ep-0", negotiates=False),
+    Stage("ping-rc-0", roce_only=True, negotiates=False),
+    Stage("ping-rdma-1", sleeps=True, one_sided=2, agent_sees=False),
+    Stage("ping-rdma-2", sleeps=True, one_sided=1, agent_sees=False),
+    Stage("ping-rdma-3", sleeps=True, one_sided=1),
+    Stage("blast-rdma-1", sleeps=True, one_sided=1, agent_sees=False, one_way=True),
+    Stage("count-atomic-1", sleeps=True, roce_only=True, one_sided=1, agent_sees=False),
     Stage("pubsub-rdma-1", serves_many=True, sleeps=True),
     Stage("pubsub-rdma-2", serves_many=True, sleeps=True),
     Stage("talk-rdma-0"),
+    # Whether it notices that a peer has died depends only on how it waits for CM events, which is named first.
+    *(
+        Stage(f"{cm}-{completions}", nine=True, notices_death=cm != "none")
+        for cm in ("none", "channel", "nonblocking")
+        for completions in ("none", "channel", "nonblocking")
+    ),
 )
 
 
@@ -114,10 +129,13 @@ def each(
     stages: str | Callable[[Stage], bool],
     check: Mapping[str, str] | Choice | None = None,
     links: Callable[[Link], bool] = lambda link: link.family == 4,
+    where: Choice = lambda stage, link: True,
+    fragile: Choice = lambda stage, link: False,
 ) -> pytest.MarkDecorator:
-    """Runs a test for each of the stages, over each of the links. `stages`: names, or a condition. `check`: which of
-    them `make check` runs, as names by transport, {"RoCE": "ping-sr-2 ping-sr-4"}, or as a condition of stage and
-    link; the others are marked long. Without it all are run."""
+    """Runs a test for each of the stages, over each of the links, `where` both together allow it. `stages`: names, or a
+    condition. `check`: which of them `make check` runs, as names by transport, {"RoCE": "ping-sr-2 ping-sr-4"}, or as a
+    condition of stage and link; the others are marked long. Without it all are run. `fragile`: which of them may end
+    the machine, and are run only by name."""
     if isinstance(stages, str):
         unknown = set(stages.split()) - {stage.name for stage in STAGES}
         assert not unknown, f"not in STAGES: {unknown}"
@@ -125,12 +143,22 @@ def each(
     for link in filter(links, LINKS):
         for stage in STAGES:
             wanted = stage.name in stages.split() if isinstance(stages, str) else stages(stage)
-            if not wanted or (stage.roce_only and link.transport == "iWARP"):
+            if not wanted or (stage.roce_only and link.transport == "iWARP") or not where(stage, link):
                 continue
             if isinstance(check, Mapping):
                 short = stage.name in check.get(link.transport, "").split()
             else:
                 short = check is None or check(stage, link)
-            marks = () if short else (pytest.mark.long,)
+            marks = [] if short else [pytest.mark.long]
+            marks += [pytest.mark.by_name] if fragile(stage, link) else []
             rows.append(pytest.param(stage, link, id=f"{stage}-{link}", marks=marks))
     return pytest.mark.parametrize("stage, link", rows)
+
+
+def over(check: str = "RoCE iWARP", links: Callable[[Link], bool] = lambda link: link.family == 4) -> pytest.MarkDecorator:
+    """Runs a test that is of no stage over each of the links. `check`: over which of them in `make check`."""
+    rows = []
+    for link in filter(links, LINKS):
+        marks = () if link.transport in check.split() else (pytest.mark.long,)
+        rows.append(pytest.param(link, id=str(link), marks=marks))
+    return pytest.mark.parametrize("link", rows)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""ping-ep-0, which is one file for each side: with itself and the stages, signals, and wrong usage."""
+
+import re
+from pathlib import Path
+
+import kernel
+import pytest
+from conftest import Client, Run, Server, next_port
+from processes import Process, until
+from table import NEVER, TOP, each
+
+HEADER = Path("/usr/include/rdma/rdma_verbs.h")
+FOLDER = TOP / "beyond/ping-ep-0"
+OTHERS = ["ping-sr-0", "ping-sr-1", "ping-sr-2e", "ping-sr-2", "ping-sr-3", "ping-sr-4", "ping-sr-5"]
+TRANSFER = "-c 200 -s 3k"
+
+
+def functions_of_header() -> dict[str, set[str]]:
+    """Each function of rdma_verbs.h, and what it calls of this header and of libibverbs."""
+    found: dict[str, set[str]] = {}
+    for line in HEADER.read_text().splitlines():
+        if begins := re.match(r"(?:(?:static inline )?(?:int|void) \*?)?(rdma_[a-z_]+)\(", line):
+            calls = found[begins[1]] = set()
+        elif found:
+            calls |= set(re.findall(r"((?:ibv|rdma)_[a-z_]+)\(", line)) - {"rdma_seterrno"}
+    return found
+
+
+def test_the_readme_has_each_function_and_what_it_calls() -> None:
+    rows = re.findall(r"^\| `(rdma_\w+)` \|([^|]*)\|", (FOLDER / "README.md").read_text(), re.M)
+    told = {name: set(re.findall(r"\w+", calls)) for name, calls in rows}
+    assert told == functions_of_header() and len(told) >= 15
+    assert told["rdma_post_recvv"] == {"ibv_post_recv", "ibv_post_srq_recv"}
+
+
+def test_each_side_includes_nothing_of_the_suites() -> None:
+    assert not [path for path in FOLDER.glob("*.c") if '#include "' in path.read_text()]
+
+
+@each("ping-ep-0", check=NEVER, links=lambda link: True)
+def test_with_itself(server: Server, client: Client) -> None:
+    s = server(TRANSFER)
+    c = client(TRANSFER).ends(0)
+    s.ends(0)
+    assert s.out == "200 messages of 3072 bytes sent back\n"
+    assert c.out.startswith("200 messages of 3072 bytes, there and back in ")
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@each("ping-ep-0", check=NEVER)
+def test_it_serves_a_stage(server: Server, client: Client, other: str) -> None:
+    s = server(TRANSFER)
+    client(TRANSFER, "-v", stage=other).ends(0)
+    s.ends(0)
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@each("ping-ep-0", check=NEVER)
+def test_a_stage_serves_it(server: Server, client: Client, other: str) -> None:
+    s = server(TRANSFER, program=f"{other}/server")
+    client(TRANSFER).ends(0)
+    s.ends(0)
+
+
+@each("ping-ep-0", check=NEVER)
+def test_there_is_no_server(server: Server, client: Client) -> None:
+    server.port = next_port()
+    line, = client().ends(1).err.splitlines()
+    assert "rdma_connect: " in line and "does nobody listen" in line
+
+
+@each("ping-ep-0", check=NEVER)
+def test_its_port_is_taken(server: Server, run: Run) -> None:
+    first = server()
+    second = run("beyond/ping-ep-0/server", "-a", server.link.address, "-p", server.port).ends(1)
+    first.signal("TERM").ends(0)  # no client had come
+    assert "port taken" in second.err
+
+
+def both_in_mid_run(server: Server, client: Client) -> tuple[Process, Process]:
+    """Server and client, connected."""
+    before = kernel.connected()
+    s, c = server("-c 1000000000"), client("-c 1000000000")
+    until(lambda: kernel.connected() == before + 2, "both ends are connected")
+    return s, c
+
+
+@each("ping-ep-0", check=NEVER)
+def test_the_client_is_stopped_or_killed(server: Server, client: Client) -> None:
+    """It is no failure of the server's."""
+    s, c = both_in_mid_run(server, client)
+    c.signal("TERM").ends(0)
+    s.ends(0)
+    s, c = both_in_mid_run(server, client)
+    c.kill()
+    s.ends(0)
+    assert any(reason in s.err for reason in ("has left", "flushed", "status"))
+
+
+@each("ping-ep-0", check=NEVER)
+def test_the_server_is_stopped_or_killed(server: Server, client: Client) -> None:
+    s, c = both_in_mid_run(server, client)
+    s.signal("TERM").ends(0)
+    assert any(reason in c.ends(1).err for reason in ("has left", "status"))
+    s, c = both_in_mid_run(server, client)
+    s.kill()
+    assert any(reason in c.ends(1).err for reason in ("has left", "status"))
+
+
+WRONG = """
+    client
+    client -a
+    client -a x y
+    client -a x -c 0
+    client -a x -c -1
+    client -a x -c 1x
+    client -a x -s 0
+    client -a x -s 3g
+    client -a x -s 99999999999999999999
+    client -a x -p 0
+    client -a x -p 65536
+    client -a x --size
+    client -a x --no-such
+    client -a no/such/name
+    server x
+    server -c 1000000000000
+    server -s 1kk
+    server -z
+    server -a no/such/name
+"""
+
+
+@pytest.mark.long
+def test_wrong_usage_is_told_in_one_line(run: Run) -> None:
+    for words in WRONG.strip().splitlines():
+        wrong = run(f"beyond/ping-ep-0/{words.split()[0]}", *words.split()[1:]).ends(2)
+        assert not wrong.out and len(wrong.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_help_is_on_stdout(run: Run, side: str) -> None:
+    told = run(f"beyond/ping-ep-0/{side}", "--help").ends(0)
+    assert "usage" in told.out and not told.err

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What -t shows: all that is set up is destroyed once, in the reverse order, also after Ctrl-C."""
+
+from __future__ import annotations
+
+import re
+
+from conftest import Pair
+from processes import Process
+from table import Link, Stage, each
+from test_stops import CHECK, stages, stop, stop_if_it_runs
+
+TRACED = re.compile(r"^[^:]+: +[\d.]+ t\d+ +((?:ibv|rdma)_\w+)\(.*", re.M)
+OF_BOTH = (
+    "rdma_create_id ibv_alloc_pd ibv_create_cq rdma_create_qp ibv_reg_mr rdma_disconnect "
+    "ibv_dereg_mr rdma_destroy_qp ibv_destroy_cq ibv_dealloc_pd rdma_destroy_id "
+)
+VERBS = {
+    "client": OF_BOTH + "rdma_resolve_addr rdma_resolve_route rdma_connect",
+    "server": OF_BOTH + "rdma_bind_addr rdma_listen rdma_accept",
+}
+WITHOUT_CM = (
+    "ibv_get_device_list ibv_open_device ibv_query_gid_table ibv_free_device_list ibv_alloc_pd ibv_create_cq "
+    "ibv_create_qp ibv_modify_qp ibv_reg_mr ibv_dereg_mr ibv_destroy_qp ibv_destroy_cq ibv_dealloc_pd ibv_close_device"
+)
+PAIRS = {
+    "rdma_create_event_channel": "rdma_destroy_event_channel",
+    "rdma_create_id": "rdma_destroy_id",
+    "rdma_get_request": "rdma_destroy_id",  # a server has the client's id from here on,
+    "rdma_migrate_id": "rdma_destroy_id",  # or from here on, if it waits for events
+    "ibv_alloc_pd": "ibv_dealloc_pd",
+    "ibv_create_comp_channel": "ibv_destroy_comp_channel",
+    "ibv_create_cq": "ibv_destroy_cq",
+    "rdma_create_qp": "rdma_destroy_qp",
+    "ibv_open_device": "ibv_close_device",
+    "ibv_create_qp": "ibv_destroy_qp",
+    "ibv_reg_mr_iova2": "ibv_dereg_mr",  # ibv_reg_mr is a macro, which calls this
+    "rdma_connect": "rdma_disconnect",  # if the call waits for the answer,
+    "rdma_accept": "rdma_disconnect",
+    "ESTABLISHED": "rdma_disconnect",  # or it comes as an event
+}
+
+
+def steps_of(trace: str) -> list[str]:
+    """The calls that succeeded, and that event. rdma_disconnect fails if the peer disconnected first, and an attempt to
+    connect that was too early fails, too."""
+    lines = [(found[1], found[0]) for found in TRACED.finditer(trace)]
+    by_event = any(verb == "rdma_create_event_channel" for verb, _ in lines)
+    steps = []
+    for verb, line in lines:
+        if " = -1 " in line and verb != "rdma_disconnect":
+            continue
+        if verb == "rdma_get_cm_event" and "{ESTABLISHED, " in line:
+            verb = "ESTABLISHED"
+        if not (by_event and verb in ("rdma_connect", "rdma_accept")):
+            steps.append(verb)
+    return steps
+
+
+def undone(stage: Stage, steps: list[str]) -> list[str]:
+    """Undoes step by step what was done. Returns the tear-downs that did not come."""
+    due: list[str] = []
+    for step in steps:
+        if step in PAIRS:
+            due.append(PAIRS[step])
+        elif step == "rdma_listen" and stage.ids_by_events:
+            due.append("rdma_destroy_id")  # for the one client of this run
+        elif step == "rdma_disconnect" and due[-1:] != [step]:
+            pass  # the thread that reads the peer's disconnect event calls it, too
+        elif step == "ibv_dereg_mr" and stage.one_sided:
+            # Who opens memory to its peer deregisters it before all else: more may be set up after it.
+            del due[len(due) - 1 - due[::-1].index(step)]
+        elif step in PAIRS.values():
+            assert due and due.pop() == step, f"{step} comes too early"
+    return due
+
+
+def in_pairs(program: Process, stage: Stage) -> None:
+    """Its whole trace, in which each verb of the role is."""
+    wanted = WITHOUT_CM if stage.name == "ping-rc-0" else VERBS[program.argv[0].rpartition("/")[2]]
+    assert not [verb for verb in wanted.split() if verb not in program.err]
+    steps = steps_of(program.err)
+    assert len(steps) >= len(wanted.split()) and not undone(stage, steps)
+
+
+@each(lambda stage: stages(stage) and not stage.nine, check=CHECK)
+def test_verbs_come_in_pairs(pair: Pair, stage: Stage) -> None:
+    s, c = pair("-c 20", "-t", "-t")
+    c.ends(0)
+    s.ends(0)
+    in_pairs(c, stage)
+    in_pairs(s, stage)
+
+
+@each(lambda stage: stages(stage) and not stage.nine, check=CHECK)
+def test_and_after_an_interruption_too(pair: Pair, stage: Stage, link: Link) -> None:
+    s, c = pair.endless("-t")
+    stop(c, stage, link).ends(0)
+    stop_if_it_runs(s, stage, link)
+    in_pairs(c, stage)
+    in_pairs(s, stage)
