@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Plays one disturbance on one device, for several stages at the same time.
 
-Place: between tests/sweep and pair.py. Contract: play() returns what was seen of each stage, and
+Place: between test_disturbed.py and pair.py. Contract: play() returns what was seen of each stage, and
 what is wrong with the hosts themselves; each wait has a bound. A Lost passes through.
 """
 
@@ -217,11 +217,19 @@ class Case:
         for stage in self.stages:
             self.take(self.client_host, f"{stage}-client", self.seen[stage].client)
         self.await_released()
+        if "netem loss" in row.apply.replace("limit 10000 ", "") and row.phase == "start" and row.hold_s is None:
+            self.has_lost()
         self.serve_next()
         left = self.leftovers(baseline)
         self.pair.hosts[0].ask(["forget"])
         self.pair.hosts[1].ask(["forget"])
         return self.seen, self.notes + left
+
+    def has_lost(self) -> None:
+        """If the link lost nothing, nothing was shown."""
+        counts = [host.shell(f"tc -s qdisc show dev {self.device['net']}") for host in self.pair.hosts]
+        if not any(map(int, re.findall(r"\(dropped (\d+)", " ".join(counts)))):
+            self.notes.append("the link has lost no packet")
 
     def serve_next(self) -> None:
         """The next client of each stage, with the link as it was; then the servers' end."""

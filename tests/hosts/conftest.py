@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Two machines of the lab for tests that run on this one: what happens to the hosts, or to the link between them.
+
+    python3 -m pytest tests/hosts -m '' -k 'cut and rxe0'
+
+Contract: the machines are booted for the first test that asks for them, and again after one that they did not survive.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP), str(TOP / "tests")]
+
+from hosts.case import Case, resources  # noqa: E402
+from hosts.disturbances import Disturbance  # noqa: E402
+from hosts.judge import Seen  # noqa: E402
+from hosts.pair import Lost, Pair  # noqa: E402
+
+
+class Machines:
+    """A pair, and another after that one was given up."""
+
+    def __init__(self, kernel: str | None) -> None:
+        """None yet. `kernel`: as lab/run has it."""
+        self.kernel = kernel
+        self.pair: Pair | None = None
+        self.baseline: list[str] = []
+
+    def play(self, device: str, stages: list[str], row: Disturbance) -> tuple[dict[str, Seen], list[str]]:
+        """What each stage did, and what is wrong with the hosts."""
+        if not self.pair:
+            self.pair = Pair(self.kernel)
+            self.baseline = [resources(host) for host in self.pair.hosts]
+        try:
+            return Case(self.pair, device, stages, row).play(self.baseline)
+        except Lost as error:
+            self.give_up()
+            pytest.fail(f"a machine was lost: {error}")
+
+    def give_up(self) -> None:
+        """Ends the machines."""
+        if self.pair:
+            self.pair.close()
+        self.pair = None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """As in tests/live. A test that is named is run, long or not."""
+    config.addinivalue_line("markers", "long: only make check-long runs it")
+    config.addinivalue_line("markers", "by_name: the whole table, which takes hours; run by name")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Of the lab."""
+    parser.addoption("--kernel", help="the machines' kernel, as lab/run has it")
+
+
+@pytest.fixture(scope="session")
+def machines(request: pytest.FixtureRequest) -> Iterator[Machines]:
+    """For all tests."""
+    both = Machines(request.config.option.kernel)
+    yield both
+    both.give_up()
