@@ -225,9 +225,6 @@ memcheck: all ## test them with valgrind
 	@tools/packages --install tests/packages-sanitize.txt
 	@tests/sanitize memcheck
 
-soak: all ## run servers for minutes while clients are killed at random (see tests/soak --help)
-	@tests/soak
-
 fuzz: ## run each fuzzing harness for FUZZ_SECONDS=60, with new inputs each time
 	@tests/fuzzers --missing $(FUZZ_CC)
 	@$(MAKE) --no-print-directory fuzz-programs
@@ -312,7 +309,7 @@ help: ## print this list
 	@echo "  RDMA_ADDR=address uses the RDMA device of this machine that has the address; LAB=1 uses the VM all the same."
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 
-.PHONY: all verbs-trace nine ways bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck soak lint \
+.PHONY: all verbs-trace nine ways bare-events bench-build demo compare check check-long check-lab fuzz coverage mutants tsan asan memcheck lint \
 	show delta deltas picture capture fill docs print-rooms print-stages print-others \
 	print-before print-aside print-parts clean help
 

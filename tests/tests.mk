@@ -10,11 +10,11 @@ TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)
 
 test_objects = $(patsubst tests/%.c,$(TESTS)/%.o,$(wildcard $(1)))
 TEST_SUPPORT = $(filter-out %/gate.o %/gids.o,$(call test_objects,tests/support/*.c))
-TEST_PROGRAMS = $(TESTS)/unit-tests $(TESTS)/stage-tests $(TESTS)/two-hosts-tests
+TEST_PROGRAMS = $(TESTS)/unit-tests
 
 tests-build: $(TEST_PROGRAMS) $(WAYS) $(TESTS)/gate.so $(TESTS)/gids.so ## build the test programs
 
-$(TEST_SUPPORT) $(call test_objects,tests/unit/*.c tests/stages/*.c): $(TESTS)/%.o: tests/%.c
+$(TEST_SUPPORT) $(call test_objects,tests/unit/*.c): $(TESTS)/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(Q)$(COMPILE) -Werror $(TEST_CFLAGS) -c $< -o $@
@@ -38,12 +38,8 @@ $(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES))
 	$(Q)$(AR) rcs $@ $^
 
 $(TESTS)/unit-tests: $(call test_objects,tests/unit/*.c) $(UNIT_PARTS) $(TESTS)/checked/libour.a
-$(TESTS)/stage-tests: $(filter-out %/two_hosts.o %/two_hosts_others.o,$(call test_objects,tests/stages/*.c))
-$(TESTS)/two-hosts-tests: $(TESTS)/stages/two_hosts.o $(TESTS)/stages/table.o \
-			  $(TESTS)/stages/runs.o $(TESTS)/stages/two_hosts_others.o
 
 $(TESTS)/unit-tests: LDFLAGS += $(UNDEFINED)
-$(filter-out %/unit-tests,$(TEST_PROGRAMS)): $(ROOM_LIBS)
 $(TEST_PROGRAMS): $(TEST_SUPPORT)
 	$(SAY) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) $(LIBS) -o $@

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: many hostile clients in one process, for tests/strangers. Shares no code with the programs that
+ * Place: many hostile clients in one process, for tests/live. Shares no code with the programs that
  * it is sent against. Contract: it asks for COUNT connections, WINDOW of them at a time, each with the
  * private data that its way has, and again for one that nobody has answered, unless it was nonsense.
  * It prints how many were connected, refused or failed, and, unless all are over, keeps those that stand,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: a client for tests/pools that takes more than its share of a shared receive queue. It
+ * Place: a client for tests/live that takes more than its share of a shared receive queue. It
  * follows the protocol only in its private data. Contract: "flood" sends COUNT messages at once;
  * "hold" sends one, has no receive for its echo, and stays; "torn" ends in the middle of a message.
  * Prints "sent" when it has done so; then it waits until it is disconnected, or for the end of

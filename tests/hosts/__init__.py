@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The parts of tests/sweep: what may happen to two hosts and the links between them."""
+"""What may happen to two hosts and the links between them."""

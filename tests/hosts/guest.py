@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Does on one of two hosts what tests/sweep asks for.
+"""Does on one of two hosts what tests/hosts asks for.
 
 Place: the command of each virtual machine of pair.py. Contract: requests are files in a directory
 that both sides see, "request-1" and so on; each is a list of [verb, argument...] in JSON, and the

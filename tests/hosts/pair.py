@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 TOP = Path(__file__).resolve().parents[2]
-LOGS = TOP / f"build/tests/sweep/{os.getpid()}"  # several may run at the same time
+LOGS = TOP / f"build/tests/hosts/{os.getpid()}"  # several may run at the same time
 BOOT_S = 240
 ANSWER_S = 90
 

@@ -23,7 +23,7 @@ from mutate.trial import CAUGHT, SURVIVED
 COPY = TOP / "build/mutate/lab"
 STAGES = 2
 LIMIT_S = 900.0  # of a suite's rows, which take a minute
-CASES = {"stages": "{} rxe0 IPv4"}  # what CK_RUN_CASE is for a stage; for other suites its name
+CASES = {"live": "{}-RoCE"}  # what CK_RUN_CASE is for a stage; for other suites its name
 Row = tuple[str, str]  # a suite, and a stage
 
 

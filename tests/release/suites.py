@@ -19,7 +19,7 @@ class Suite:
 LIMIT = 2.5  # a suite that takes this many times its minutes is ended, and has failed
 SUITES = {
     "all": Suite(
-        40,
+        75,
         "TESTS_ALL=1 tests/run --but graded all",
         "TESTS_ALL=1 tests/run unit",
         "each suite of tests/run but graded, with all of its rows",
@@ -48,31 +48,11 @@ SUITES = {
         "tests/sanitize --stages 4 memcheck",
         "nothing uninitialized is used: a stage that polls, and one that sleeps",
     ),
-    "soak": Suite(
-        7,
-        "tests/soak --minutes 1 --stages '2 4 blast'",
-        "tests/soak --rounds 2 --stages 3",
-        "servers outlive clients that are killed at random moments",
-    ),
-    "strangers": Suite(
-        8,
-        "lab/run --timeout 2400 -- tests/strangers 10000 300",
-        "lab/run -- tests/strangers 20 2",
-        "floods, silence and claims, all stages",
-    ),
     "siege": Suite(
-        4,
-        "tests/siege --roce --minutes 1"
-        " --stages ping-sr-1,ping-sr-2,ping-sr-3,ping-sr-4,ping-srq-4,blast-sr-2,ping-rdma-1,pubsub-rdma-2",
-        "tests/siege --roce --minutes 0.2 --stages ping-sr-4",
-        "hostile clients of all kinds at once, and honest ones beside; all servers, longer, by tests/siege",
-    ),
-    "sweep": Suite(
-        15,
-        "tests/sweep --stage ping-sr-2,ping-sr-4 --budget 15"
-        " --only loss-1,cut-5-transfer,freeze-3-client,delete-server",
-        "tests/sweep --stage ping-sr-4 --device rxe0 --only freeze-3-client",
-        "what may happen between two hosts: the rest by tests/sweep, in three hours",
+        12,
+        "/usr/bin/python3 -m pytest tests/live/test_siege.py -m 'not by_name' --seconds 60",
+        "/usr/bin/python3 -m pytest tests/live/test_siege.py -k ping-sr-4-RoCE --seconds 5",
+        "each server among hostile clients of all kinds; clients and servers that are killed at random",
     ),
     "fuzz": Suite(2, "make fuzz FUZZ_SECONDS=15", "make fuzz FUZZ_SECONDS=1", "hostile input, new"),
     "lab": Suite(

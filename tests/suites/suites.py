@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from suites.verdict import Verdict, of_junit, of_kernel, of_lab, of_tap, of_two
+from suites.verdict import Verdict, of_junit, of_kernel, of_lab, of_tap
 
 TOP = Path(__file__).resolve().parents[2]
 LOGS = Path("build/tests")
@@ -30,56 +30,57 @@ DEBIANS_PYTHON = "/usr/bin/python3"  # which has Debian's pytest
 @dataclass(frozen=True)
 class Suite:
     """Where a suite is run (HERE: needs no device; GUEST: on the lab's device alone), its program with its
-    arguments, its limit in seconds, and how many processors it keeps busy: programs that poll, in a VM of
-    two processors, take both."""
+    arguments, its limit in seconds, what it shows, and how many processors it keeps busy: programs that poll, in a
+    VM of two processors, take both."""
 
     where: str
     program: str
     limit_s: int
+    shows: str = ""
     processors: int = 2
-    options: tuple[str, ...] = ()  # for lab/run
-    settings: tuple[str, ...] = ()  # for the program: NAME=VALUE
     by_default: bool = True  # in make check; the others are for make check-long
 
 
 # In the order in which they are begun, as far as processors are left: first what takes no time.
 SUITES = {
-    "unit": Suite(HERE, "build/tests/unit-tests", 120, 1),
-    "tracer": Suite(HERE, "tests/tracer/run coverage harmless option picture", 180, 1),
-    "page": Suite(HERE, "tests/tracer/run page", 300, 1, by_default=False),
-    "captured": Suite(HERE, "tests/captured", 900, 1),
-    "python": Suite(HERE, "tests/python", 600, 1),
-    "library": Suite(HERE, "tests/library", 60, 1),
-    "loops": Suite(HERE, "tests/loops", 120, 1),
-    "fuzz": Suite(HERE, "tests/fuzzers", 600, 1),
-    "fake": Suite(HERE, "tests/fakes", 1200),
-    "bugs": Suite(HERE, "tests/bugs", 3600, 1),
-    "graded": Suite(HERE, "tests/graded", 10800, by_default=False),
-    "lab": Suite(LAB, "lab/test --quick", 2400, 1, by_default=False),
-    "live": Suite(PYTEST, "tests/live", 3600),
-    "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600),
-    "stages": Suite(DEVICE, "build/tests/stage-tests", 3600),
-    "pools": Suite(DEVICE, "tests/pools", 3600, by_default=False),
-    "examples": Suite(DEVICE, "tests/examples", 3600, 1),
-    "blast": Suite(DEVICE, "tests/blast", 3600, by_default=False),
-    "ep": Suite(DEVICE, "tests/ep", 3600, by_default=False),
-    "devices": Suite(GUEST, "tests/devices", 3600, by_default=False),
-    "symptoms": Suite(GUEST, "tests/symptoms", 3600, by_default=False),
-    "quoted": Suite(HERE, "tests/quoted", 3600, by_default=False),
-    "mine": Suite(HERE, "tests/mine/run", 3600, by_default=False),
-    "fabric": Suite(GUEST, "tests/fabric", 3600, by_default=False),
-    "strangers": Suite(DEVICE, "tests/strangers", 3600),
-    # Last of those that share a guest: at its end it removes the devices, and makes them again.
-    "ladder": Suite(DEVICE, "tests/ladder", 3600),
-    "two-hosts": Suite(TWO_HOSTS, "build/tests/two-hosts-tests", 1800, options=("--loss", "1")),
-    "lost": Suite(TWO_HOSTS, "tests/two-hosts-lost", 1800, by_default=False),
-    "cut": Suite(TWO_HOSTS, "tests/two-hosts-cut", 1800, by_default=False),
-    "nine": Suite(
-        DEVICE, "build/tests/stage-tests", 3600, settings=("STAGES_NINE=1",), by_default=False
+    "unit": Suite(HERE, "build/tests/unit-tests", 120, "functions that need no device, with UBSan", 1),
+    "tracer": Suite(
+        HERE,
+        "tests/tracer/run coverage harmless option picture",
+        180,
+        "verbs-trace: that it knows every call of the libraries, and changes nothing of what a program does; its picture",
+        1,
     ),
-    "sizes": Suite(
-        DEVICE, "build/tests/stage-tests", 3600, settings=("STAGES_SIZES=1",), by_default=False
+    "page": Suite(HERE, "tests/tracer/run page", 300, "that picture in Chromium", 1, by_default=False),
+    "captured": Suite(
+        HERE, "tests/captured", 900, "`make capture`: ladders of packets against the fields that tshark shows", 1
     ),
+    "python": Suite(HERE, "tests/python", 600, "what is written in Python: bench/, course/, tools/, and these runners", 1),
+    "library": Suite(
+        HERE, "tests/library", 60, "that libour_control prints nothing, ends nothing, and has no state of its own", 1
+    ),
+    "loops": Suite(HERE, "tests/loops", 120, "what a compiler makes of the loops that watch memory", 1),
+    "fuzz": Suite(HERE, "tests/fuzzers", 600, "what a peer or a user may send, by libFuzzer; skipped without clang", 1),
+    "fake": Suite(
+        HERE, "tests/fakes", 1200, "every program over fake verbs: each call fails, and completions come in every order"
+    ),
+    "bugs": Suite(HERE, "tests/bugs", 3600, "that the checks of the bug labs notice the bugs, and accept the original", 1),
+    "graded": Suite(
+        HERE, "tests/graded", 10800, "what the grader says of right, wrong and dishonest solutions", by_default=False
+    ),
+    "lab": Suite(LAB, "lab/test --quick", 2400, "the lab itself", 1, by_default=False),
+    "live": Suite(PYTEST, "tests/live", 10800, "real programs over the real drivers: see below"),
+    "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600, "the faults that verbs-trace reports, over the real drivers"),
+    "devices": Suite(
+        GUEST, "tests/devices", 3600, "devices/devices: its figures, and a device with each fault", by_default=False
+    ),
+    "symptoms": Suite(
+        GUEST, "tests/symptoms", 3600, "that docs/symptoms.md quotes what its commands print", by_default=False
+    ),
+    "quoted": Suite(HERE, "tests/quoted", 3600, "the same of the labs, and of other pages", by_default=False),
+    "mine": Suite(HERE, "tests/mine/run", 3600, "the tests of a student's own library, and twelve faults", by_default=False),
+    "fabric": Suite(GUEST, "tests/fabric", 3600, "bench/fabric: hosts of its own, and a Slurm cluster", by_default=False),
+    "two-hosts": Suite(TWO_HOSTS, "tests/hosts", 3600, "programs on two machines, over a link that loses packets"),
 }
 
 _running: set[int] = set()  # process groups
@@ -145,36 +146,33 @@ def _start(command: list[str], log: Path, limit_s: int) -> int:
         return process.wait()
 
 
-def _settings(suite: Suite, name: str) -> list[str]:
+def _settings(name: str) -> list[str]:
     """The command that gives a test program called `name` its variables. Forgets its last results."""
     for kind in ("tap", "skipped", "log", "kernel", "xml"):
         (LOGS / f"{name}.{kind}").unlink(missing_ok=True)
     tap, skipped = LOGS / f"{name}.tap", LOGS / f"{name}.skipped"
-    return ["env", f"CK_TAP_LOG_FILE_NAME={tap}", f"TESTS_SKIPPED={skipped}", *suite.settings]
+    return ["env", f"CK_TAP_LOG_FILE_NAME={tap}", f"TESTS_SKIPPED={skipped}"]
 
 
 def _pytest(folder: str, name: str) -> list[str]:
     command = [DEBIANS_PYTHON, "-m", "pytest", folder, f"--junitxml={LOGS / name}.xml"]
-    command += ["-m", ""] if os.environ.get("TESTS_ALL") else []
+    command += ["-m", "not by_name"] if os.environ.get("TESTS_ALL") else []
     return command + (["-k", os.environ["CK_RUN_CASE"]] if "CK_RUN_CASE" in os.environ else [])
 
 
 def _command(name: str) -> list[str]:
     suite = SUITES[name]
-    return [*_settings(suite, name), *(_pytest(suite.program, name) if suite.where == PYTEST else suite.program.split())]
+    with_pytest = suite.where in (PYTEST, TWO_HOSTS)
+    return [*_settings(name), *(_pytest(suite.program, name) if with_pytest else suite.program.split())]
 
 
-def _watched(name: str) -> list[str]:
-    return ["tests/support/watched-kernel", str(LOGS / f"{name}.kernel")]
-
-
-def _in_lab(suite: Suite, limit_s: int) -> list[str]:
+def _in_lab(limit_s: int) -> list[str]:
     passed_on = [word for choice in CHOICES for word in ("--env", choice)]
-    return ["lab/run", *passed_on, *suite.options, "--timeout", str(limit_s), "--"]
+    return ["lab/run", *passed_on, "--timeout", str(limit_s), "--"]
 
 
 def _judge(name: str, status: int, log: Path) -> Verdict:
-    if name in SUITES and SUITES[name].where == PYTEST:
+    if SUITES[name].where in (PYTEST, TWO_HOSTS):
         return of_junit(name, status, _read(LOGS / f"{name}.xml"), _read(log))
     tap, skipped = _read(LOGS / f"{name}.tap"), _read(LOGS / f"{name}.skipped")
     return of_tap(name, status, tap, skipped, _read(log))
@@ -189,26 +187,12 @@ def _skip(name: str, reason: str) -> list[Verdict]:
     return [Verdict(name, skipped=1, lines=[f"  skipped {name}: {reason}"])]
 
 
-def _run_two_hosts(name: str, suite: Suite) -> list[Verdict]:
-    """Both hosts run the program, and each knows its part."""
-    names = [f"{name}-1", f"{name}-2"]
-    one, two = ([*_watched(n), *_settings(suite, n), *suite.program.split()] for n in names)
-    command = [*_in_lab(suite, suite.limit_s), *one, ":::", *two]
-    command[1:1] = ["--hosts", "2"]
-    log = LOGS / f"{names[0]}.log"
-    status = _start(command, log, suite.limit_s + 60)
-    verdicts = [
-        _judge(n, of_two(status, _read(LOGS / f"{n}.tap")), log) for n in names
-    ]
-    return verdicts + [_judge_kernel(n) for n in names]
-
-
 def _in_turn(names: list[str]) -> Iterator[tuple[list[Verdict], float]]:
     """Runs suites in one guest; if it dies in one of them, those after it in another guest."""
     while names:
         turns = [[":::", name, str(SUITES[name].limit_s), *_command(name)] for name in names]
         limit_s = sum(SUITES[name].limit_s for name in names)
-        command = [*_in_lab(SUITES[names[0]], limit_s), "tests/support/in-turn", *sum(turns, [])]
+        command = [*_in_lab(limit_s), "tests/support/in-turn", *sum(turns, [])]
         begun = time.monotonic()
         with _started(command, LOGS / "guest.log", limit_s + 60, subprocess.PIPE) as process:
             assert process.stdout
@@ -240,8 +224,6 @@ def _run_one(name: str) -> list[Verdict]:
         return _skip(name, "RDMA_ADDR names one machine; the lab has two: LAB=1")
     if suite.where == GUEST and on_host():
         return _skip(name, "it takes devices away: LAB=1")
-    if suite.where == TWO_HOSTS:
-        return _run_two_hosts(name, suite)
     if suite.where == LAB:
         status = _start(suite.program.split(), log, suite.limit_s)
         return [of_lab(status, _read(log))]

@@ -26,7 +26,7 @@ class Guests(unittest.TestCase):
         changes: tuple[Any, ...] = (
             patch.dict(suites.SUITES, TABLE, clear=True),
             patch.object(suites, "LOGS", Path(folder.name)),
-            patch.object(suites, "_in_lab", lambda suite, limit_s: ["bash", "-c", GUEST]),
+            patch.object(suites, "_in_lab", lambda limit_s: ["bash", "-c", GUEST]),
             patch.dict(os.environ, {"RDMA_ADDR": "", "TESTS_ALL": ""}),
         )
         for change in changes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import unittest
 
-from suites.verdict import of_junit, of_kernel, of_lab, of_tap, of_two
+from suites.verdict import of_junit, of_kernel, of_lab, of_tap
 
 GOOD = "1..2\nok 1 - a\nok 2 - b\n"
 BAD = "1..2\nok 1 - a\nnot ok 2 - b: why\n"
@@ -102,15 +102,6 @@ class Kernel(unittest.TestCase):
         verdict = of_kernel("k", "[0] Linux version 6.1\n[9] WARNING: CPU: 0\n")
         self.assertEqual((verdict.passed, verdict.failed), (0, 1))
         self.assertIn("WARNING", verdict.lines[-1])
-
-
-class TwoHosts(unittest.TestCase):
-    def test_the_status_is_for_who_failed(self) -> None:
-        self.assertEqual(of_two(1, GOOD), 0)
-        self.assertEqual(of_two(1, BAD), 1)
-
-    def test_the_labs_own_is_for_both(self) -> None:
-        self.assertEqual(of_two(124, GOOD), 124)
 
 
 if __name__ == "__main__":

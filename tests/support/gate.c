@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: preloaded into programs under test by tests/two-hosts-lost. Contract: the call that
+ * Place: preloaded into programs under test by tests/hosts. Contract: the call that
  * GATE_CALL names does not begin before the file $GATE/open exists. A process that waits for it
  * makes a file $GATE/<pid>. The call itself is the library's.
  */

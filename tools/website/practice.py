@@ -6,6 +6,8 @@ Place: used by tools/website/markdown.py and __main__.py. Contract: no word of a
 
 from __future__ import annotations
 
+import ast
+import sys
 from collections.abc import Callable
 
 from course import bug
@@ -13,8 +15,11 @@ from course.exercises import EXERCISES
 from tools.folders import folder
 
 from . import prototypes
-from .pages import EXERCISE_PAGES
+from .pages import EXERCISE_PAGES, TOP
 from .sources import NotThere
+
+sys.path.append(str(TOP / "tests"))
+from suites.suites import SUITES  # noqa: E402
 
 COMMANDS = """
 
@@ -65,7 +70,22 @@ def bugs() -> str:
     return text
 
 
-TABLES: dict[str, Callable[[], str]] = {"exercises": exercises, "bugs": bugs}
+def suites() -> str:
+    """The test suites, as tests/run knows them."""
+    rows = [(name, "" if one.by_default else ", long", one.shows) for name, one in SUITES.items()]
+    return "| suite | shows |\n|---|---|\n" + "".join(f"| `{name}`{long} | {shows} |\n" for name, long, shows in rows)
+
+
+def live() -> str:
+    """The files of tests/live, by the first sentences of what they say of themselves."""
+    text = "| file | shows |\n|---|---|\n"
+    for path in sorted((TOP / "tests/live").glob("test_*.py")):
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        text += f"| `{path.name}` | {' '.join(said.partition(chr(10) * 2)[0].split())} |\n"
+    return text
+
+
+TABLES: dict[str, Callable[[], str]] = {"exercises": exercises, "bugs": bugs, "suites": suites, "live": live}
 
 
 def table(name: str) -> str:
