@@ -19,10 +19,10 @@ COMPLAINT = re.compile(
 
 # rdma/rdma_netlink.h: the family, its client with the operations in the upper bits, attributes.
 _NETLINK_RDMA, _NLDEV, _REQUEST_DUMP = 20, 5 << 10, 0x301
-_DEVICE_GET, _RESOURCE_GET, _QP_GET = 1, 9, 10
+_DEVICE_GET, _RESOURCE_GET, _QP_GET, _CM_ID_GET = 1, 9, 10, 11
 _DEV_INDEX, _DEV_NAME, _SUMMARY, _SUMMARY_ENTRY, _SUMMARY_NAME, _SUMMARY_COUNT = 1, 2, 15, 16, 17, 18
-_QPS, _QP, _STATE, _PID = 19, 20, 27, 28
-_READY_TO_SEND = 3
+_QPS, _STATE, _PID, _CM_IDS = 19, 27, 28, 30
+_READY_TO_SEND, _CONNECTED = 3, 5  # ib_verbs.h, and rdma_cm.h's states of a cm_id
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -59,15 +59,16 @@ def objects() -> dict[str, dict[str, int]]:
     return found
 
 
-def connected() -> int:
-    """How many of the processes' QPs can send: of each connection both ends, if both are here. The state of the
-    cm_ids does not say so: on the server's side it changes before the client is connected."""
+def connected(transport: str) -> int:
+    """How many ends of connections processes have here. soft-iWARP does not tell the states of its QPs, so its cm_ids
+    count; they say so a little early, as they change before the other side has answered."""
+    operation, listed, wanted = (_CM_ID_GET, _CM_IDS, _CONNECTED) if transport == "iWARP" else (_QP_GET, _QPS, _READY_TO_SEND)
     found = 0
     for device in _dump(_DEVICE_GET):
-        for message in _dump(_QP_GET, device[_DEV_INDEX]):
-            for _, entry in _attributes(message.get(_QPS, b"")):
-                qp = dict(_attributes(entry))
-                found += _PID in qp and qp.get(_STATE) == bytes([_READY_TO_SEND])
+        for message in _dump(operation, device[_DEV_INDEX]):
+            for _, data in _attributes(message.get(listed, b"")):
+                entry = dict(_attributes(data))
+                found += _PID in entry and entry.get(_STATE) == bytes([wanted])
     return found
 
 

@@ -1,29 +1,54 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Many clients of one server: all are served, whatever some of them do, and nothing of them is kept."""
 
-import itertools
+from random import Random
 
 import pytest
-from conftest import Client, Peer, Server
+from conftest import Client, Peer, Run, Server, next_port
 from processes import until
-from table import Link, each
+from table import LINKS, STAGES, Link, each
 
 ENDLESS = "-c 1000000000 -T"
 MANY = "ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4"
 # One has a thread for each client, the other one loop.
-SOME = {"RoCE": "ping-sr-2 ping-sr-4"}
+IN_CHECK = ("ping-sr-2", "ping-sr-4")
+SOME = {"RoCE": " ".join(IN_CHECK)}
+SIZES = ("1", "32", "64", "1000", "4k")
+
+
+def what_they_send(number: int, rng: Random) -> list[str]:
+    """Drawn for each client: what one left behind does not do for another. Two differ in any case, so that one message
+    is copied into its work request and the other is not."""
+    drawn = [f"-c {rng.randint(1, 200)} -s {rng.choice(SIZES)}" for _ in range(number - 2)] + ["-s 32 -c 100", "-s 4k -c 100"]
+    rng.shuffle(drawn)
+    return drawn
 
 
 @pytest.mark.parametrize("number", [6, pytest.param(16, marks=pytest.mark.long)])
 @each(MANY, check={"RoCE": "ping-sr-2 ping-sr-4 blast-sr-2 ping-srq-4"})
-def test_all_are_served_at_once(server: Server, client: Client, number: int) -> None:
-    """The sizes of their messages differ: what one client left behind does not do for another."""
+def test_all_are_served_at_once(server: Server, client: Client, rng: Random, number: int) -> None:
     s = server(f"-n {number} -j")
-    sizes = itertools.islice(itertools.cycle((32, 4096, 64, 1000)), number)
-    for c in [client(f"-c 100 -v -s {size}") for size in sizes]:
+    for c in [client(f"-v {sends}") for sends in what_they_send(number, rng)]:
         c.ends(0)
     s.ends(0)
     assert sum(result["complete"] for result in s.json) == number
+
+
+@pytest.mark.skipif(len({link.device for link in LINKS}) < 2, reason="there is one device")
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in IN_CHECK else pytest.mark.long) for name in MANY.split()])
+def test_all_are_served_over_two_devices(run: Run, rng: Random, name: str) -> None:
+    """At once, over IPv4 and IPv6, and nothing of them is kept."""
+    stage = next(stage for stage in STAGES if stage.name == name)
+    port = next_port()
+    s = run(f"{stage.folder}/server", "-n 0 -p", port).awaits("listening on")
+    held = s.holds()
+    for _ in range(2):
+        sends = what_they_send(len(LINKS), rng)
+        over = [run(f"{stage.folder}/client", "-v -a", link.address, "-p", port, how) for link, how in zip(LINKS, sends)]
+        for c in over:
+            c.ends(0)
+    until(lambda: s.holds() == held, f"the server holds what it held before: {held}")
+    s.signal("INT").ends(0)
 
 
 @each(MANY, check=SOME)

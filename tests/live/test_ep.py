@@ -80,9 +80,9 @@ def test_its_port_is_taken(server: Server, run: Run) -> None:
 
 def both_in_mid_run(server: Server, client: Client) -> tuple[Process, Process]:
     """Server and client, connected."""
-    before = kernel.connected()
+    before = kernel.connected(server.link.transport)
     s, c = server("-c 1000000000"), client("-c 1000000000")
-    until(lambda: kernel.connected() == before + 2, "both ends are connected")
+    until(lambda: kernel.connected(server.link.transport) == before + 2, "both ends are connected")
     return s, c
 
 

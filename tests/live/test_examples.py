@@ -34,9 +34,9 @@ class Echo:
 
     def busy_client(self) -> Process:
         """One that does not end by itself, once it is connected."""
-        before = kernel.connected()
+        before = kernel.connected(self.link.transport)
         client = self.client(ENDLESS)
-        until(lambda: kernel.connected() == before + 2, "both ends are connected")
+        until(lambda: kernel.connected(self.link.transport) == before + 2, "both ends are connected")
         return client
 
 
