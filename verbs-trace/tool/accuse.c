@@ -15,7 +15,6 @@
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/sink.h"
-#include "verbs-trace/tool/thread.h"
 #include "verbs-trace/tool/watch.h"
 
 #define MANY 20 /* accusations of one kind that are stored; of the others only the number is */
@@ -81,7 +80,7 @@ static void see_context(struct object *context, void *argument)
  */
 static bool may_have_locked(void)
 {
-	const struct thread *thread = thread_known();
+	const struct thread *thread = thread_mine;
 
 	return thread && thread->depth && thread->in.verb != VERB_ibv_get_cq_event &&
 	       thread->in.verb != VERB_ibv_get_async_event &&

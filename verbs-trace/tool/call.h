@@ -59,6 +59,15 @@ struct call {
 /* False in a process that is not traced; then nothing else here may be called. */
 extern bool tracing;
 
+/* The attributes of a function that replaces one of a library, so that the loader finds it. */
+#define EXPORTED __attribute__((visibility("default")))
+
+/*
+ * The library's own function, with the version that verbs[verb] names, because the name alone may find
+ * an older function of another type. Ends the process if there is none.
+ */
+void *real_function(int verb);
+
 uint64_t call_now(void);
 /* The calling thread's row, if it has one; and the row that a thread gets at its first call. */
 extern __thread struct thread *thread_mine;
@@ -150,6 +159,8 @@ void call_result_void(struct call *call);
  */
 struct out *line_begin(int verb, uint64_t when, const struct thread *thread);
 void line_end(struct out *out);
+/* In the child of a fork. */
+void line_forked(void);
 
 /* All threads so far, linked by `next`; some rows were used by several threads. */
 struct thread *threads_first(void);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: the devices that are open. See devices.h.
+ * verbs-trace, the tool: the devices that are open, and extended queues. See devices.h.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/guard.h"
-#include "hooks.h"
+#include "verbs-trace/tool/watch.h"
 
 struct device devices[MAX_DEVICES]; /* a row is used again only for the same context */
 _Atomic int n_devices;
@@ -47,14 +47,44 @@ void device_opened(struct ibv_context *context)
 	guard_unlock(&lock);
 }
 
-void after_ibv_open_device(struct call *call, struct ibv_device *device, struct ibv_context *ret)
+/* ---- Extended queues ---- */
+
+const struct ibv_qp_ex *extended_qp_ex(const struct ibv_qp_ex *qp)
 {
-	(void)call, (void)device;
-	device_opened(ret);
+	return object_of(KIND_QP, qp)->functions;
 }
 
-void after_ibv_import_device(struct call *call, int cmd_fd, struct ibv_context *ret)
+const struct ibv_cq_ex *extended_cq_ex(const struct ibv_cq_ex *cq)
 {
-	(void)call, (void)cmd_fd;
-	device_opened(ret);
+	return object_of(KIND_CQ, cq)->functions;
+}
+
+void extended_new_qp(const struct call *call, struct ibv_qp *qp, struct ibv_qp_ex *ret)
+{
+	struct object *object = object_made(KIND_QP, qp, false, call_moment(call));
+
+	if (!ret || !object || object->functions)
+		return;
+	object->functions = malloc(sizeof(*ret));
+	if (!object->functions)
+		return;
+	*(struct ibv_qp_ex *)object->functions = *ret;
+	install_qp_ex(ret, object->functions);
+	if (object->send_cq)
+		object->send_cq->uncounted = true; /* its work requests are made by several calls */
+}
+
+void extended_new_cq(struct ibv_cq_ex *ret, const struct ibv_cq_init_attr_ex *init_attr)
+{
+	struct object *object = object_of(KIND_CQ, ret);
+
+	if (!object)
+		return;
+	watch_new_cq(ibv_cq_ex_to_cq(ret), init_attr->channel);
+	object->wc_flags = init_attr->wc_flags;
+	object->functions = malloc(sizeof(*ret));
+	if (!object->functions)
+		return;
+	*(struct ibv_cq_ex *)object->functions = *ret;
+	install_cq_ex(ret, object->functions);
 }

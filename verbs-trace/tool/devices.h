@@ -9,6 +9,8 @@
 
 #include <infiniband/verbs.h>
 
+#include "verbs-trace/tool/call.h"
+
 /* The previous contents of the tables. */
 struct device {
 	struct ibv_context *_Atomic context;
@@ -33,8 +35,19 @@ static inline const struct device *device_of(const struct ibv_context *context)
 	return device_seek(context);
 }
 
+/*
+ * Extended queues have tables, too: ours are stored there when the program gets the queue. The second
+ * two return the queue's own functions; no other field of the returned structure is valid.
+ */
+void extended_new_qp(const struct call *call, struct ibv_qp *qp, struct ibv_qp_ex *ret);
+void extended_new_cq(struct ibv_cq_ex *ret, const struct ibv_cq_init_attr_ex *init_attr);
+const struct ibv_qp_ex *extended_qp_ex(const struct ibv_qp_ex *qp);
+const struct ibv_cq_ex *extended_cq_ex(const struct ibv_cq_ex *cq);
+
 /* generate.py writes these. */
 void install_ops(struct ibv_context_ops *table, struct ibv_context_ops *kept);
 void install_verbs_context(struct verbs_context *table, struct verbs_context *kept);
+void install_qp_ex(struct ibv_qp_ex *table, struct ibv_qp_ex *kept);
+void install_cq_ex(struct ibv_cq_ex *table, struct ibv_cq_ex *kept);
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes the functions that replace the verbs, from the tables in calls/.
 
-Place: run by ../verbs-trace.mk. Contract: generate.py DIRECTORY writes verbs.h, verbs.c, hooks.h and
+Place: run by ../verbs-trace.mk. Contract: generate.py DIRECTORY writes verbs.h, verbs.c and
 a calls_TABLE.c for each table, which hand each call to what is written by hand.
 
 A line of a table is a prototype, with a decoder behind an argument where its type does not say
@@ -16,7 +16,7 @@ enough, then "=", how the result tells of an error, and ";", what else there is:
     = number, hex, text, port, void: no error
     data                  comes with every message: with -q only the first on each queue is shown
     counted               counted_VERB is a short way for -c, see counted.h
-    before, after         before_VERB and after_VERB are to be called, see hooks.h
+    before, after CALL    CALL is made before the verb, or after it: see watch.h and devices.h
     ends ARGUMENT         the object is no more, if the call succeeds
     waits                 sleeps, and is no verb: only with -w
     via MEMBER            of the table of functions that the section names
@@ -33,6 +33,7 @@ from verb import Argument, Verb, Wrong
 TABLES = Path(__file__).resolve().parent / "calls"
 HEAD = "/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n/* Written by generate.py. */\n"
 INCLUDES = """#include <poll.h>
+#include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <rdma/rdma_cma.h>
@@ -41,11 +42,9 @@ INCLUDES = """#include <poll.h>
 #include "verbs-trace/tool/call.h"
 #include "verbs-trace/tool/counted.h"
 #include "verbs-trace/tool/devices.h"
-#include "verbs-trace/tool/extended.h"
-#include "verbs-trace/tool/real.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/settings.h"
-#include "hooks.h"
+#include "verbs-trace/tool/watch.h"
 #include "verbs.h"
 struct ib_user_path_rec;
 struct ib_uverbs_qp_attr;
@@ -69,6 +68,8 @@ def split_arguments(text: str) -> list[str]:
 
 def read_argument(text: str) -> Argument:
     """`struct ibv_qp_attr *attr:qp_attr(mask)`"""
+    if text == "...":
+        return Argument("long", "argument", "", variadic=True)
     declared, _, decoder = text.partition(":")
     match = re.fullmatch(r"(.*[ *])(\w+)", declared)
     if not match:
@@ -90,7 +91,6 @@ def read_table(path: Path) -> list[Verb]:
         if not match:
             raise Wrong(f"{path}:{number}: cannot read {line}")
         arguments = [] if match[3] == "void" else split_arguments(match[3])
-        arguments = [a for a in arguments if a != "..."]
         flags = (match[5] or "").split()
         verbs.append(
             Verb(section, match[1], match[2], [read_argument(a) for a in arguments], match[4], flags)
@@ -115,7 +115,6 @@ def installer(section: str, verbs: list[Verb]) -> str:
 
 def write_calls(directory: Path, table: str, verbs: list[Verb]) -> None:
     """The functions of a table."""
-    verbs = [v for v in verbs if v.name != "rfcntl"]  # it has a variable number of arguments, and is not generated
     sections = dict.fromkeys(v.section for v in verbs if not v.exported)
     parts = [HEAD, INCLUDES, *(v.function() for v in verbs)]
     parts += [installer(s, [v for v in verbs if v.section == s]) for s in sections]
@@ -145,13 +144,6 @@ def write_lists(directory: Path, verbs: list[Verb]) -> None:
     lines = "\n".join(rows)
     (directory / "verbs.c").write_text(
         f'{HEAD}#include <stddef.h>\n#include "verbs.h"\nstruct verb_row verbs[N_VERBS] = {{\n{lines}\n}};\n'
-    )
-    hooks = [v.hook(w) for v in verbs for w in ("before", "after") if w in v.flags]
-    (directory / "hooks.h").write_text(
-        f"{HEAD}#ifndef VERBS_TRACE_TOOL_HOOKS_H\n#define VERBS_TRACE_TOOL_HOOKS_H\n"
-        '#include <rdma/rdma_cma.h>\n#include "verbs-trace/tool/call.h"\n'
-        + "".join(f"{hook};\n" for hook in hooks)
-        + "#endif\n"
     )
 
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: how a line of the trace begins and ends, in words and in JSON. See call.h.
+ * verbs-trace, the tool: how a line of the trace begins and ends, in words and in JSON; and with -j the
+ * first line of a process, which names the program and the clock. See call.h.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
@@ -10,26 +12,73 @@
 
 #include "verbs-trace/tool/call.h"
 #include "verbs-trace/tool/guard.h"
-#include "verbs-trace/tool/heading.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/sink.h"
 #include "verbs.h"
 
+#define MOST 2048 /* bytes of the program's arguments that are shown */
+
 uint64_t trace_start;
 
-static char text[65536];
+static char whole[65536];
 static struct out line;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two above */
+
+static bool has_heading;
+
+/* Reads the first bytes of a file of /proc, and adds a 0. */
+static size_t read_file(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? 0 : read(fd, text, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	return length > 0 ? (size_t)length : 0;
+}
+
+/* With the lock held. */
+static void write_heading(void)
+{
+	char text[8 * MOST], words[MOST], boot[64];
+	struct out out = { .text = text, .size = sizeof(text), .binary = MOST, .json = true };
+	int saved_errno = errno;
+	size_t length, at;
+
+	if (has_heading || !settings.json)
+		return;
+	has_heading = true;
+	read_file("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	boot[strcspn(boot, "\n")] = '\0';
+	length = read_file("/proc/self/cmdline", words, sizeof(words));
+	out_raw(&out, "{");
+	out_signed(&out, "pid", getpid());
+	out_open_list(&out, "program");
+	for (at = 0; at < length; at += strlen(words + at) + 1)
+		out_string(&out, NULL, words + at);
+	out_close_list(&out);
+	out_unsigned(&out, "start_ns", trace_start);
+	out_word(&out, "boot_id", boot);
+	out_raw(&out, "}\n");
+	sink_write(out.text, out.length);
+	errno = saved_errno;
+}
+
+void line_forked(void)
+{
+	has_heading = false;
+}
 
 struct out *line_begin(int verb, uint64_t when, const struct thread *thread)
 {
 	uint64_t since = when - trace_start;
 
 	guard_lock(&lock);
-	heading_write();
+	write_heading();
 	line = (struct out){
-		.text = text,
-		.size = sizeof(text),
+		.text = whole,
+		.size = sizeof(whole),
 		.binary = settings.binary,
 		.json = settings.json,
 	};

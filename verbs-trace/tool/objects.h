@@ -8,6 +8,7 @@
 #ifndef VERBS_TRACE_TOOL_OBJECTS_H
 #define VERBS_TRACE_TOOL_OBJECTS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -97,6 +98,21 @@ struct object {
 
 	_Atomic uint64_t shown; /* with -q: the verbs (moves_data) of which a call was shown */
 };
+
+/*
+ * For numbers and flags that change with each message: they need no memory ordering, and ordered
+ * atomic operations would slow the program down. The first returns the new value.
+ */
+static inline int64_t relaxed_add(_Atomic int64_t *number, int64_t n)
+{
+	return atomic_fetch_add_explicit(number, n, memory_order_relaxed) + n;
+}
+
+static inline void relaxed_set(_Atomic bool *flag, bool to)
+{
+	if (atomic_load_explicit(flag, memory_order_relaxed) != to)
+		atomic_store_explicit(flag, to, memory_order_relaxed);
+}
 
 /* A new object, or the known one with this pointer. Returns NULL for NULL. */
 struct object *object_made(enum kind kind, const void *pointer, bool own, struct moment made);

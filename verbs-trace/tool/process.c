@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: the beginning and end of a traced process, and of its children.
+ * verbs-trace, the tool: the beginning and end of a traced process, and of its children; the report.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,14 +15,49 @@
 #include "verbs.h"
 #include "verbs-trace/tool/call.h"
 #include "verbs-trace/tool/guard.h"
-#include "verbs-trace/tool/heading.h"
-#include "verbs-trace/tool/real.h"
-#include "verbs-trace/tool/report.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/sink.h"
 #include "verbs-trace/tool/summary.h"
+#include "verbs-trace/tool/watch.h"
 
 static pid_t process; /* a child of vfork() has this process's memory, but another pid */
+
+static _Atomic bool told;
+
+/* If a program had to be ended, the user wants to know where it was. */
+static void tell_thread(const struct thread *thread)
+{
+	uint64_t for_ns = call_now() - thread->in.when;
+
+	if (settings.json)
+		sink_line("{\"unfinished\":\"%s\",\"pid\":%d,\"thread\":%d,\"time_ns\":%" PRIu64
+			  ",\"took_ns\":%" PRIu64 "}",
+			  verbs[thread->in.verb].name, (int)getpid(), thread->number,
+			  thread->in.when - trace_start, for_ns);
+	else
+		sink_line("verbs-trace: t%d is in %s, since %" PRIu64 ".%06" PRIu64 " s",
+			  thread->number, verbs[thread->in.verb].name, for_ns / 1000000000,
+			  for_ns % 1000000000 / 1000);
+}
+
+/*
+ * The report at the end of the program, once in a process: threads that are still in a call, the
+ * summary, the accusations. `ended_by_itself` is false if a signal ends it.
+ */
+static void report_all(bool ended_by_itself)
+{
+	if (!tracing || told)
+		return;
+	told = true;
+	if (!summary_calls())
+		return;
+	watch_tell_empty(call_now());
+	threads_each(tell_thread);
+	tracing = false; /* later calls are made by the libraries' own clean-up */
+	if (settings.summary)
+		summary_tell();
+	accuse_tell(ended_by_itself);
+}
 
 static void before_fork(void)
 {
@@ -54,8 +90,8 @@ static void in_child(void)
 		return;
 	tracing = settings.follow;
 	summary_forked();
-	report_forked();
-	heading_forked();
+	told = false; /* it has its own report */
+	line_forked();
 	for (kind = 0; kind < N_KINDS; kind++)
 		objects_each((enum kind)kind, disown, NULL);
 }

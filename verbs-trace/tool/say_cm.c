@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "verbs.h"
-#include "verbs-trace/tool/real.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/settings.h"
 

@@ -2,7 +2,7 @@
 /*
  * verbs-trace, the tool: writes completions. Of one in error, only the valid fields are written. See say.h.
  */
-#include "verbs-trace/tool/extended.h"
+#include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/say.h"
 
 static const char *const statuses[] = {

@@ -11,30 +11,23 @@ struct sought {
 	struct object *found;
 };
 
-static void see_comp_channel(struct object *object, void *argument)
+static int fd_of(const struct object *object)
 {
-	const struct ibv_comp_channel *channel = object->pointer;
-	struct sought *sought = argument;
-
-	if (channel->fd == sought->fd)
-		sought->found = object;
+	switch (object->kind) {
+	case KIND_COMP_CHANNEL:
+		return ((const struct ibv_comp_channel *)object->pointer)->fd;
+	case KIND_EVENT_CHANNEL:
+		return ((const struct rdma_event_channel *)object->pointer)->fd;
+	default:
+		return ((const struct ibv_context *)object->pointer)->async_fd;
+	}
 }
 
-static void see_event_channel(struct object *object, void *argument)
+static void compare(struct object *object, void *argument)
 {
-	const struct rdma_event_channel *channel = object->pointer;
 	struct sought *sought = argument;
 
-	if (channel->fd == sought->fd)
-		sought->found = object;
-}
-
-static void see_context(struct object *object, void *argument)
-{
-	const struct ibv_context *context = object->pointer;
-	struct sought *sought = argument;
-
-	if (context->async_fd == sought->fd)
+	if (fd_of(object) == sought->fd)
 		sought->found = object;
 }
 
@@ -53,9 +46,9 @@ void say_pollfds(struct out *out, const char *name, const struct pollfd *fds, nf
 	out_open_list(out, name);
 	for (i = 0; fds && i < n; i++) {
 		sought = (struct sought){ fds[i].fd, NULL };
-		objects_each(KIND_COMP_CHANNEL, see_comp_channel, &sought);
-		objects_each(KIND_EVENT_CHANNEL, see_event_channel, &sought);
-		objects_each(KIND_CONTEXT, see_context, &sought);
+		objects_each(KIND_COMP_CHANNEL, compare, &sought);
+		objects_each(KIND_EVENT_CHANNEL, compare, &sought);
+		objects_each(KIND_CONTEXT, compare, &sought);
 		out_open(out, NULL);
 		out_signed(out, "fd", fds[i].fd);
 		if (sought.found)

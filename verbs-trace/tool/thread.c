@@ -10,7 +10,7 @@
 
 #include "verbs.h"
 #include "verbs-trace/tool/guard.h"
-#include "verbs-trace/tool/thread.h"
+#include "verbs-trace/tool/call.h"
 
 __thread struct thread *thread_mine;
 static struct thread *threads; /* rows are not freed, but are used again */
@@ -64,11 +64,6 @@ struct thread *thread_new(void)
 	thread_mine = thread ? thread : &without_memory;
 	thread_mine->error = __errno_location();
 	pthread_setspecific(at_end, thread_mine);
-	return thread_mine;
-}
-
-const struct thread *thread_known(void)
-{
 	return thread_mine;
 }
 

@@ -66,11 +66,12 @@ class Argument:
     ctype: str
     name: str
     decoder: str
+    variadic: bool = False  # one argument at most, which is "..." in a prototype
 
     @property
     def declared(self) -> str:
         """The argument in a prototype."""
-        return f"{self.ctype}{'' if self.ctype.endswith('*') else ' '}{self.name}"
+        return "..." if self.variadic else f"{self.ctype}{'' if self.ctype.endswith('*') else ' '}{self.name}"
 
     def shown(self, taken: str | None) -> str:
         """The statement that shows the argument."""
@@ -90,7 +91,7 @@ class Argument:
             return f'out_string(call.out, "{self.name}", {self.name});'
         if self.ctype.endswith("*"):
             return f'say_pointer(call.out, "{self.name}", {self.name});'
-        signed = self.ctype in ("int", "off_t")
+        signed = self.ctype in ("int", "long", "off_t")
         return f'out_{"signed" if signed else "unsigned"}(call.out, "{self.name}", {self.name});'
 
     def decoded(self) -> str:
@@ -139,19 +140,10 @@ class Verb:
         """The arguments in a call."""
         return ", ".join(a.name for a in self.arguments)
 
-    def hook(self, when: str) -> str:
-        """The prototype of a hook."""
-        ret = f", {self.ctype.strip()} ret" if when == "after" and self.returns else ""
-        arguments = f", {self.prototype}" if self.arguments else ""
-        return f"void {when}_{self.name}(struct call *call{arguments}{ret})"
-
     def hooked(self, when: str) -> str:
-        """The call of a hook."""
-        if when not in self.flags:
-            return ""
-        ret = ", ret" if when == "after" and self.returns else ""
-        arguments = f", {self.passed}" if self.arguments else ""
-        return f"{when}_{self.name}(&call{arguments}{ret});"
+        """The call that the table wants before or after the verb."""
+        call = self.after(when)
+        return f"{call};" if call else ""
 
     @property
     def real(self) -> str:
@@ -190,6 +182,9 @@ class Verb:
             lines.append("struct object *taken;")
         if self.returns:
             lines.append(f"{self.ctype}ret;")
+        if self.arguments and self.arguments[-1].variadic:
+            lines += ["va_list rest;", "long argument;", f"va_start(rest, {self.arguments[-2].name});"]
+            lines += ["argument = va_arg(rest, long);", "va_end(rest);"]
         fallback = f"{'return ' if self.returns else ''}{call};"
         traced = "tracing && settings.waits" if "waits" in self.flags else "tracing"
         lines += [f"if (!({traced})) {{", fallback, *([] if self.returns else ["return;"]), "}"]

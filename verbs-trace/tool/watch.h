@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * verbs-trace, the tool: accusations, which are reports of mistakes of the program. The watchers
- * (watch_*.c) are hooks that the tables in calls/ name; they examine each call. The accusations are
+ * (watch_*.c) are named by the tables in calls/, and examine each call. The accusations are
  * printed at exit.
  */
 #ifndef VERBS_TRACE_TOOL_WATCH_H
 #define VERBS_TRACE_TOOL_WATCH_H
 
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 
 #include "verbs-trace/tool/call.h"
 
@@ -39,12 +40,40 @@ void accuse(enum sort sort, struct moment moment, const char *format, ...)
 /* Shows all of them, and their number. Once. */
 void accuse_tell(bool ended_by_itself);
 
-/* A queue that is new, or whose attributes become known. */
-void watch_new_cq(struct object *cq, int entries, struct ibv_comp_channel *channel);
+/*
+ * What the tables call before a verb (..ing) or after it. watch_queues.c: a queue that is new (NULL:
+ * it could not be made), changes or ends.
+ */
+void watch_new_cq(struct ibv_cq *created, struct ibv_comp_channel *channel);
 void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all);
+void watch_resized(struct ibv_cq *cq, int ret);
+void watch_modified(struct ibv_qp *qp, int mask, int ret);
+void watch_destroying_qp(struct ibv_qp *qp);
+void watch_destroying_cq(const struct call *call, struct ibv_cq *cq);
+void watch_sleeping(const struct call *call, struct ibv_comp_channel *channel);
 
-/* An empty poll of the CQ: it is shown later, with others. */
-void watch_count_empty(struct call *call, struct object *cq);
+/* watch_posts.c: what has been posted, or has not because the call failed. */
+void watch_sending(struct call *call, struct ibv_qp *qp, const struct ibv_send_wr *wr);
+void watch_unsent(struct call *call, struct ibv_qp *qp, struct ibv_send_wr **bad_wr, int ret);
+void watch_receiving(struct call *call, struct ibv_qp *qp, const struct ibv_recv_wr *wr);
+void watch_unreceived(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr **bad_wr, int ret);
+void watch_sent_ex(struct call *call, struct ibv_qp_ex *qp);
+
+/* watch_polls.c */
+void watch_polled(struct call *call, struct ibv_cq *cq, const struct ibv_wc *wc, int ret);
+void watch_polled_ex(struct call *call, struct ibv_cq_ex *cq, int ret);
+void watch_arming(const struct call *call, struct ibv_cq *cq, int solicited_only);
+
+/* watch_events.c */
+void watch_got(const struct call *call, struct ibv_cq **cq, int ret);
+void watch_acking(const struct call *call, struct ibv_cq *cq, unsigned int nevents);
+void watch_got_cm(struct call *call, struct rdma_cm_event **event, int ret);
+void watch_acking_cm(const struct call *call, struct rdma_cm_event *event);
+void watch_connected(const struct call *call, const struct rdma_cm_id *id,
+		     const struct rdma_conn_param *param);
+void watch_got_async(struct call *call, const struct ibv_async_event *event, int ret);
+void watch_acking_async(const struct call *call);
+
 /*
  * Writes a line for each CQ whose empty polls were not shown yet and began before `until`, the earliest
  * first. Called before each other line, so that lines are in the order in which their calls began, except

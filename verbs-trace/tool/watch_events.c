@@ -6,21 +6,17 @@
 #include <poll.h>
 #include <rdma/rdma_cma.h>
 
-#include "hooks.h"
 #include "verbs.h"
 #include "verbs-trace/tool/devices.h"
-#include "verbs-trace/tool/real.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/watch.h"
 
 static _Atomic uint64_t async_got, async_acked, async_last;
 
-void after_ibv_get_cq_event(struct call *call, struct ibv_comp_channel *channel, struct ibv_cq **cq,
-			    void **cq_context, int ret)
+void watch_got(const struct call *call, struct ibv_cq **cq, int ret)
 {
 	struct object *object = ret ? NULL : object_of(KIND_CQ, *cq);
 
-	(void)channel, (void)cq_context;
 	if (!object)
 		return;
 	object->polled_since_event = false;
@@ -30,7 +26,7 @@ void after_ibv_get_cq_event(struct call *call, struct ibv_comp_channel *channel,
 	object->got_last = call->began;
 }
 
-void before_ibv_ack_cq_events(struct call *call, struct ibv_cq *cq, unsigned int nevents)
+void watch_acking(const struct call *call, struct ibv_cq *cq, unsigned int nevents)
 {
 	struct object *object = object_of(KIND_CQ, cq);
 
@@ -55,10 +51,8 @@ static bool is_bad(const struct rdma_cm_event *event)
 }
 
 /* A connect request comes with an id, which the program has to destroy. */
-void after_rdma_get_cm_event(struct call *call, struct rdma_event_channel *channel,
-			     struct rdma_cm_event **event, int ret)
+void watch_got_cm(struct call *call, struct rdma_cm_event **event, int ret)
 {
-	(void)channel;
 	if (ret)
 		return;
 	if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST)
@@ -71,16 +65,15 @@ void after_rdma_get_cm_event(struct call *call, struct rdma_event_channel *chann
 			call_moment(call));
 }
 
-void before_rdma_ack_cm_event(struct call *call, struct rdma_cm_event *event)
+void watch_acking_cm(const struct call *call, struct rdma_cm_event *event)
 {
 	if (!call->inner && event && event->param.conn.private_data_len)
 		private_data_guard(event->param.conn.private_data, 0, call_moment(call));
 }
 
-void after_rdma_connect(struct call *call, struct rdma_cm_id *id, struct rdma_conn_param *param,
-			int ret)
+void watch_connected(const struct call *call, const struct rdma_cm_id *id,
+		     const struct rdma_conn_param *param)
 {
-	(void)ret;
 	if (param && !param->retry_count && id->ps == RDMA_PS_TCP && !call->inner)
 		accuse(SORT_RETRY, call_moment(call),
 		       "rdma_connect with retry_count 0: one lost packet ends the connection");
@@ -103,10 +96,8 @@ static void see_async(const struct ibv_async_event *event, struct moment moment)
 	       cq->entries, (int)cq->most);
 }
 
-void after_ibv_get_async_event(struct call *call, struct ibv_context *context,
-			       struct ibv_async_event *event, int ret)
+void watch_got_async(struct call *call, const struct ibv_async_event *event, int ret)
 {
-	(void)context;
 	if (ret)
 		return;
 	call->bad = event->event_type == IBV_EVENT_CQ_ERR ||
@@ -121,9 +112,8 @@ void after_ibv_get_async_event(struct call *call, struct ibv_context *context,
 	}
 }
 
-void before_ibv_ack_async_event(struct call *call, struct ibv_async_event *event)
+void watch_acking_async(const struct call *call)
 {
-	(void)event;
 	if (!call->inner)
 		async_acked++;
 }
@@ -140,12 +130,6 @@ void watch_drain_events(struct ibv_context *context)
 		see_async(&event, (struct moment){ VERB_ibv_get_async_event, call_now() });
 		ack(&event);
 	}
-}
-
-void before_ibv_close_device(struct call *call, struct ibv_context *context)
-{
-	(void)call;
-	watch_drain_events(context);
 }
 
 static void see_cm_event(struct object *event, void *argument)

@@ -5,11 +5,9 @@
  */
 #include <stdatomic.h>
 
-#include "hooks.h"
 #include "verbs.h"
 #include "verbs-trace/tool/counted.h"
 #include "verbs-trace/tool/devices.h"
-#include "verbs-trace/tool/relaxed.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/watch.h"
 
@@ -68,23 +66,19 @@ static inline void expect_sends(struct call *call, struct object *qp, const stru
 		relaxed_set(&recv_cq->at_risk, false);
 }
 
-void before_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_wr *wr,
-			  struct ibv_send_wr **bad_wr)
+void watch_sending(struct call *call, struct ibv_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct object *object = object_of(KIND_QP, qp);
 
-	(void)bad_wr;
 	if (object)
 		expect_sends(call, object, wr);
 }
 
-void after_ibv_post_send(struct call *call, struct ibv_qp *qp, struct ibv_send_wr *wr,
-			 struct ibv_send_wr **bad_wr, int ret)
+void watch_unsent(struct call *call, struct ibv_qp *qp, struct ibv_send_wr **bad_wr, int ret)
 {
 	struct object *object = ret ? object_of(KIND_QP, qp) : NULL;
 	int64_t n;
 
-	(void)wr;
 	if (!object || !bad_wr)
 		return;
 	n = signaled(object, *bad_wr);
@@ -102,7 +96,7 @@ int counted_ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 		expect_sends(&call, object, wr);
 	ret = device_of(qp->context)->ops.post_send(qp, wr, bad_wr);
 	if (ret)
-		after_ibv_post_send(&call, qp, wr, bad_wr, ret);
+		watch_unsent(&call, qp, bad_wr, ret);
 	counted_end(call.thread, VERB_ibv_post_send, ret && ret != EAGAIN);
 	return ret;
 }
@@ -125,23 +119,19 @@ static inline void expect_receives(struct call *call, struct object *qp,
 	expect(call, qp->recv_cq, n);
 }
 
-void before_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr *wr,
-			  struct ibv_recv_wr **bad_wr)
+void watch_receiving(struct call *call, struct ibv_qp *qp, const struct ibv_recv_wr *wr)
 {
 	struct object *object = object_of(KIND_QP, qp);
 
-	(void)bad_wr;
 	if (object)
 		expect_receives(call, object, wr);
 }
 
-void after_ibv_post_recv(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr *wr,
-			 struct ibv_recv_wr **bad_wr, int ret)
+void watch_unreceived(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr **bad_wr, int ret)
 {
 	struct object *object = ret ? object_of(KIND_QP, qp) : NULL;
 	int64_t n;
 
-	(void)wr;
 	if (!object || !bad_wr)
 		return;
 	n = chain(*bad_wr);
@@ -159,16 +149,15 @@ int counted_ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_
 		expect_receives(&call, object, wr);
 	ret = device_of(qp->context)->ops.post_recv(qp, wr, bad_wr);
 	if (ret)
-		after_ibv_post_recv(&call, qp, wr, bad_wr, ret);
+		watch_unreceived(&call, qp, bad_wr, ret);
 	counted_end(call.thread, VERB_ibv_post_recv, ret && ret != EAGAIN);
 	return ret;
 }
 
-void after_ibv_wr_complete(struct call *call, struct ibv_qp_ex *qp, int ret)
+void watch_sent_ex(struct call *call, struct ibv_qp_ex *qp)
 {
 	struct object *object = object_of(KIND_QP, qp);
 
-	(void)ret;
 	if (object)
 		judge_post(call, object);
 }

@@ -6,16 +6,19 @@
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
 
-#include "hooks.h"
 #include "verbs.h"
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/watch.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards each channel's list of CQs */
 
-void watch_new_cq(struct object *cq, int entries, struct ibv_comp_channel *channel)
+void watch_new_cq(struct ibv_cq *created, struct ibv_comp_channel *channel)
 {
-	cq->entries = entries;
+	struct object *cq = object_of(KIND_CQ, created);
+
+	if (!cq)
+		return;
+	cq->entries = created->cqe;
 	cq->channel = object_of(KIND_COMP_CHANNEL, channel);
 	if (!cq->channel)
 		return;
@@ -25,6 +28,7 @@ void watch_new_cq(struct object *cq, int entries, struct ibv_comp_channel *chann
 	guard_unlock(&lock);
 }
 
+/* Of rdma_create_qp the library has created it in a call of its own; the program has to destroy it. */
 void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all)
 {
 	struct object *object = object_made(KIND_QP, qp, !call->inner, call_moment(call));
@@ -39,66 +43,18 @@ void watch_new_qp(const struct call *call, struct ibv_qp *qp, bool sq_sig_all)
 	object_number_qp(object, qp->qp_num);
 }
 
-void after_ibv_create_cq(struct call *call, struct ibv_context *context, int cqe, void *cq_context,
-			 struct ibv_comp_channel *channel, int comp_vector, struct ibv_cq *ret)
-{
-	struct object *object = object_of(KIND_CQ, ret);
-
-	(void)call, (void)context, (void)cqe, (void)cq_context, (void)comp_vector;
-	if (object)
-		watch_new_cq(object, ret->cqe, channel);
-}
-
-void after_ibv_resize_cq(struct call *call, struct ibv_cq *cq, int cqe, int ret)
+void watch_resized(struct ibv_cq *cq, int ret)
 {
 	struct object *object = object_of(KIND_CQ, cq);
 
-	(void)call, (void)cqe;
 	if (object && !ret)
 		object->entries = cq->cqe;
 }
 
-void after_ibv_create_qp(struct call *call, struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
-			 struct ibv_qp *ret)
-{
-	(void)pd;
-	if (ret)
-		watch_new_qp(call, ret, attr->sq_sig_all);
-}
-
-void after_ibv_create_qp_ex(struct call *call, struct ibv_context *context,
-			    struct ibv_qp_init_attr_ex *attr, struct ibv_qp *ret)
-{
-	(void)context;
-	if (ret)
-		watch_new_qp(call, ret, attr->sq_sig_all);
-}
-
-/* The library has created it in a call of its own; the program has to destroy it. */
-void after_rdma_create_qp(struct call *call, struct rdma_cm_id *id, struct ibv_pd *pd,
-			  struct ibv_qp_init_attr *attr, int ret)
-{
-	(void)pd;
-	if (ret || !id->qp)
-		return;
-	object_made(KIND_QP, id->qp, !call->inner, call_moment(call));
-	watch_new_qp(call, id->qp, attr->sq_sig_all);
-}
-
-void after_rdma_create_qp_ex(struct call *call, struct rdma_cm_id *id,
-			     struct ibv_qp_init_attr_ex *attr, int ret)
-{
-	if (ret || !id->qp)
-		return;
-	object_made(KIND_QP, id->qp, !call->inner, call_moment(call));
-	watch_new_qp(call, id->qp, attr->sq_sig_all);
-}
-
-void before_ibv_destroy_qp(struct call *call, struct ibv_qp *qp)
+void watch_destroying_qp(struct ibv_qp *qp)
 {
 	struct object *object = object_of(KIND_QP, qp);
 
-	(void)call;
 	if (!object)
 		return;
 	if (object->send_cq)
@@ -121,7 +77,7 @@ static void leave_channel(struct object *cq)
 	guard_unlock(&lock);
 }
 
-void before_ibv_destroy_cq(struct call *call, struct ibv_cq *cq)
+void watch_destroying_cq(const struct call *call, struct ibv_cq *cq)
 {
 	struct object *object = object_of(KIND_CQ, cq);
 
@@ -139,23 +95,19 @@ void before_ibv_destroy_cq(struct call *call, struct ibv_cq *cq)
 }
 
 /* If the program changes the QP's state itself, an earlier error of the QP no longer matters. */
-void after_ibv_modify_qp(struct call *call, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-			 int ret)
+void watch_modified(struct ibv_qp *qp, int mask, int ret)
 {
 	struct object *object = object_of(KIND_QP, qp);
 
-	(void)call, (void)attr;
 	if (object && !ret && mask & IBV_QP_STATE)
 		object->failed_thread = 0;
 }
 
 /* Whether a CQ that shares the channel may miss completions that came after its last poll. */
-void before_ibv_get_cq_event(struct call *call, struct ibv_comp_channel *channel,
-			     struct ibv_cq **cq, void **cq_context)
+void watch_sleeping(const struct call *call, struct ibv_comp_channel *channel)
 {
 	struct object *object = object_of(KIND_COMP_CHANNEL, channel), *at;
 
-	(void)cq, (void)cq_context;
 	if (!object || call->inner)
 		return;
 	guard_lock(&lock);
