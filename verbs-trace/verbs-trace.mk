@@ -8,7 +8,7 @@ TOOL_TABLES = $(wildcard verbs-trace/tool/calls/*.txt)
 TOOL_WRITTEN = $(TOOL_BUILD)/verbs.h
 TOOL_OBJECTS = $(patsubst verbs-trace/tool/%.c,$(TOOL_BUILD)/%.o, \
 		 $(filter-out %/launcher.c %/target.c,$(wildcard verbs-trace/tool/*.c))) \
-	       $(TOOL_BUILD)/verbs.o $(patsubst verbs-trace/tool/calls/%.txt,$(TOOL_BUILD)/calls_%.o,$(TOOL_TABLES))
+	       $(TOOL_BUILD)/verbs.o $(TOOL_BUILD)/kinds.o $(patsubst verbs-trace/tool/calls/%.txt,$(TOOL_BUILD)/calls_%.o,$(TOOL_TABLES))
 TOOL_COMPILE = $(COMPILE) -I$(TOOL_BUILD) -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
 verbs-trace: verbs-trace/verbs-trace verbs-trace/libverbs-trace.so ## strace for verbs, for any program
@@ -16,7 +16,7 @@ verbs-trace: verbs-trace/verbs-trace verbs-trace/libverbs-trace.so ## strace for
 $(TOOL_WRITTEN): verbs-trace/tool/generate.py verbs-trace/tool/verb.py $(TOOL_TABLES)
 	$(SAY) GEN $@
 	$(Q)python3 -B verbs-trace/tool/generate.py $(@D)
-$(TOOL_BUILD)/verbs.c $(TOOL_TABLES:verbs-trace/tool/calls/%.txt=$(TOOL_BUILD)/calls_%.c): $(TOOL_WRITTEN) ;
+$(TOOL_BUILD)/verbs.c $(TOOL_BUILD)/kinds.c $(TOOL_TABLES:verbs-trace/tool/calls/%.txt=$(TOOL_BUILD)/calls_%.c): $(TOOL_WRITTEN) ;
 
 $(TOOL_BUILD)/%.o: verbs-trace/tool/%.c $(TOOL_WRITTEN)
 	@mkdir -p $(@D)

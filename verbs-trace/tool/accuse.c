@@ -98,7 +98,7 @@ static void look_around(bool ended_by_itself)
 		return; /* it had no chance to destroy its objects */
 	watch_events_at_exit();
 	for (kind = 0; kind < N_KINDS; kind++) {
-		if (kind != KIND_CM_EVENT)
+		if (kind != KIND_EVENT)
 			objects_each((enum kind)kind, see_leak, NULL);
 	}
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes the functions that replace the verbs, from the tables in calls/.
 
-Place: run by ../verbs-trace.mk. Contract: generate.py DIRECTORY writes verbs.h, verbs.c and
+Place: run by ../verbs-trace.mk. Contract: generate.py DIRECTORY writes verbs.[ch], kinds.[ch] and
 a calls_TABLE.c for each table, which hand each call to what is written by hand.
 
 A line of a table is a prototype, with a decoder behind an argument where its type does not say
@@ -28,7 +28,7 @@ import re
 import sys
 from pathlib import Path
 
-from verb import Argument, Verb, Wrong
+from verb import KINDS, Argument, Verb, Wrong
 
 TABLES = Path(__file__).resolve().parent / "calls"
 HEAD = "/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n/* Written by generate.py. */\n"
@@ -147,6 +147,20 @@ def write_lists(directory: Path, verbs: list[Verb]) -> None:
     )
 
 
+def write_kinds(directory: Path) -> None:
+    """The files that list the kinds of objects, with their names as they are shown."""
+    kinds = list(dict.fromkeys(KINDS.values()))
+    enum = "".join(f"\tKIND_{kind},\n" for kind in kinds)
+    names = "".join(f'\t"{kind.lower()}",\n' for kind in kinds)
+    (directory / "kinds.h").write_text(
+        f"{HEAD}#ifndef VERBS_TRACE_TOOL_KINDS_H\n#define VERBS_TRACE_TOOL_KINDS_H\n"
+        f"enum kind {{\n{enum}\tN_KINDS,\n}};\nextern const char *const kind_names[N_KINDS];\n#endif\n"
+    )
+    (directory / "kinds.c").write_text(
+        f'{HEAD}#include "kinds.h"\nconst char *const kind_names[N_KINDS] = {{\n{names}}};\n'
+    )
+
+
 def main() -> int:
     """Reads all tables, writes all files."""
     if len(sys.argv) != 2:
@@ -157,6 +171,7 @@ def main() -> int:
     tables = {path.stem: read_table(path) for path in sorted(TABLES.glob("*.txt"))}
     for table, verbs in tables.items():
         write_calls(directory, table, verbs)
+    write_kinds(directory)
     write_lists(directory, [v for verbs in tables.values() for v in verbs])
     return 0
 

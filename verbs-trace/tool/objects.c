@@ -14,12 +14,6 @@
 #define BUCKETS  16384 /* a power of two; with more objects chains become longer */
 #define NUMBERED 4096
 
-const char *const kind_names[N_KINDS] = {
-#define KIND(name, text) [KIND_##name] = text,
-	KINDS(KIND)
-#undef KIND
-};
-
 static struct object *buckets[BUCKETS];
 static struct object *numbered[NUMBERED]; /* QPs, by their numbers */
 /* The objects that this thread has looked up recently; one that has ended has no pointer. */

@@ -13,41 +13,7 @@
 #include <stdint.h>
 
 #include "verbs-trace/tool/out.h"
-
-/* With the names of their kinds, as they are shown. */
-#define KINDS(X)                          \
-	X(CONTEXT, "context")             \
-	X(PD, "pd")                       \
-	X(MR, "mr")                       \
-	X(MW, "mw")                       \
-	X(CQ, "cq")                       \
-	X(QP, "qp")                       \
-	X(SRQ, "srq")                     \
-	X(AH, "ah")                       \
-	X(COMP_CHANNEL, "comp_channel")   \
-	X(EVENT_CHANNEL, "event_channel") \
-	X(ID, "id")                       \
-	X(CM_EVENT, "event")              \
-	X(ADDRINFO, "addrinfo")           \
-	X(DEVICE_LIST, "device_list")     \
-	X(CONTEXT_LIST, "context_list")   \
-	X(XRCD, "xrcd")                   \
-	X(WQ, "wq")                       \
-	X(RWQ_TABLE, "rwq_table")         \
-	X(FLOW, "flow")                   \
-	X(FLOW_ACTION, "flow_action")     \
-	X(COUNTERS, "counters")           \
-	X(DM, "dm")                       \
-	X(TD, "td")
-
-enum kind {
-#define KIND(name, text) KIND_##name,
-	KINDS(KIND)
-#undef KIND
-	N_KINDS,
-};
-
-extern const char *const kind_names[N_KINDS];
+#include "kinds.h"
 
 /* A call: which verb, and when. If the verb has not been called yet, `when` is 0. */
 struct moment {

@@ -140,7 +140,7 @@ void say_cm_event(struct out *out, const char *name, struct rdma_cm_event *const
 	const struct rdma_cm_event *event = *pointer;
 	bool datagram = event->id && event->id->ps == RDMA_PS_UDP;
 
-	out_object(out, name, KIND_CM_EVENT, event);
+	out_object(out, name, KIND_EVENT, event);
 	out_open(out, out->json ? "what" : NULL);
 	out_word(out, out->json ? "type" : NULL, event_name(event->event));
 	out_object(out, "id", KIND_ID, event->id);

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+# The kinds of objects, by the types of pointers to them; "qp1" is of kind QP.
 KINDS = {
     "ibv_context *": "CONTEXT",
     "ibv_pd *": "PD",
@@ -24,7 +25,7 @@ KINDS = {
     "ibv_comp_channel *": "COMP_CHANNEL",
     "rdma_event_channel *": "EVENT_CHANNEL",
     "rdma_cm_id *": "ID",
-    "rdma_cm_event *": "CM_EVENT",
+    "rdma_cm_event *": "EVENT",
     "rdma_addrinfo *": "ADDRINFO",
     "ibv_device **": "DEVICE_LIST",
     "ibv_context **": "CONTEXT_LIST",

@@ -57,7 +57,7 @@ void watch_got_cm(struct call *call, struct rdma_cm_event **event, int ret)
 		return;
 	if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		object_made(KIND_ID, (*event)->id, !call->inner, call_moment(call));
-	object_made(KIND_CM_EVENT, *event, !call->inner, call_moment(call));
+	object_made(KIND_EVENT, *event, !call->inner, call_moment(call));
 	call->bad = is_bad(*event);
 	if (!call->inner && (*event)->param.conn.private_data_len)
 		(*event)->param.conn.private_data = private_data_guard(
@@ -150,7 +150,7 @@ static void see_cq(struct object *cq, void *argument)
 
 void watch_events_at_exit(void)
 {
-	objects_each(KIND_CM_EVENT, see_cm_event, NULL);
+	objects_each(KIND_EVENT, see_cm_event, NULL);
 	objects_each(KIND_CQ, see_cq, NULL);
 	if (async_got > async_acked)
 		accuse(SORT_ASYNC_EVENT, (struct moment){ VERB_ibv_get_async_event, async_last },
