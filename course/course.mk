@@ -2,48 +2,45 @@
 #
 # Exercises: `make exercise`, `make grade`; bugs: `make bug`, `make bug-check`; and the partners of the grader that are no programs of the suite.
 
-$(BUILD)/course/corrupt: $(patsubst %.c,$(BUILD)/%.o,$(call sources,ping-sr-0,server)) \
-		$(BUILD)/course/partners/corrupt.o $(ROOM_LIBS)
-	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(call stage_is,ping-sr-0) -Wl,--wrap=our_post_send $^ $(LIBS) -o $@
-
-$(BUILD)/course/overcredit: $(patsubst %.c,$(BUILD)/%.o,$(call sources,blast-sr-2,server)) \
-		$(BUILD)/course/partners/overcredit.o $(ROOM_LIBS)
-	$(SAY) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(call stage_is,blast-sr-2) -Wl,--wrap=our_return_credits -Wl,--wrap=our_post_recv_chain \
-		$^ $(LIBS) -o $@
+# $(call partner,NAME,STAGE,FUNCTIONS): a stage's server with these functions as partners/NAME.c has them.
+define partner
+$(BUILD)/course/$(1): $(call objects,program/server_main.c $(2)/stage.c course/partners/$(1).c) $(ROOM_LIBS)
+	$$(LINK)
+$(BUILD)/course/$(1): LINK_FLAGS = $(call stage_is,$(2)) $(3:%=-Wl,--wrap=%)
+endef
+$(eval $(call partner,corrupt,ping-sr-0,our_post_send))
+$(eval $(call partner,overcredit,blast-sr-2,our_return_credits our_post_recv_chain))
 
 course-build: ping-sr-0/server $(foreach stage,ping-sr-1 blast-sr-2 ping-rdma-3 ping-rc-0,$(addprefix $(call folder,$(stage))/,client server)) \
 	      $(BUILD)/course/corrupt $(BUILD)/course/overcredit verbs-trace
 
 exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (course/README.md lists them)
 	$(if $(and $(NAME),$(DIR)),,$(error Say which exercise, and where: NAME=ping-sr-2e DIR=mine))
-	@tools/packages --install tools/packages-build.txt
+	$(call ready,build)
 	@python3 -B -m course.make "$(NAME)" "$(DIR)"
 
 grade: ## DIR=mine: grade a solution (JSON=file: also as JSON; SEED=1: draw the same counts and sizes again)
 	$(if $(DIR),,$(error Say what to grade: DIR=mine))
-	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
+	@tools/packages --install $(call lists,build lab tests)
 	@python3 -B -m course.grade --fit "$(DIR)"
-	@$(MAKE) --no-print-directory $(JOBS) course-build
+	$(call ready,,course-build)
 	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)") $(if $(SEED),--seed "$(SEED)")
 
 fakes: ## DIR=mine ROLE=client TESTS=lines: run tests over the fake verbs that make grade names, on this machine
 	$(if $(and $(DIR),$(ROLE),$(TESTS)),,$(error Say what to test: DIR=mine ROLE=client TESTS=lines))
-	@tools/packages --install tools/packages-build.txt tests/packages.txt
+	$(call ready,build tests)
 	@python3 -B -m course.over_fakes "$(DIR)" "$(ROLE)" "$(TESTS)"
 
 # Built once, and not by each grading.
 grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: limit for each; SEED=1: see course/README.md)
 	$(if $(DIR),,$(error Say what to grade: DIR=submissions))
-	@tools/packages --install tools/packages-build.txt lab/packages.txt tests/packages.txt
-	@$(MAKE) --no-print-directory $(JOBS) course-build fake-build
+	$(call ready,build lab tests,course-build fake-build)
 	@python3 -B -m course.grade_all "$(DIR)" $(if $(CSV),--csv "$(CSV)") $(if $(SECONDS),--seconds "$(SECONDS)") $(if $(SEED),--seed "$(SEED)")
 
 # What SEED, TOPIC and LEVEL are for is in course/README.md.
 bug: ## DIR=mine: write a program with a fault to find (SEED=1: always the same one; LEVEL=1 to 3; TOPIC=completions)
 	$(if $(DIR),,$(error Say where: DIR=mine))
-	@tools/packages --install tools/packages-build.txt
+	$(call ready,build)
 	@python3 -B -m course.bug make "$(DIR)" $(if $(SEED),--seed "$(SEED)") $(if $(TOPIC),--topic "$(TOPIC)") $(if $(LEVEL),--level "$(LEVEL)")
 
 bug-hint: ## DIR=mine: print one more hint each time (HINT=2: the first two)
@@ -52,30 +49,29 @@ bug-hint: ## DIR=mine: print one more hint each time (HINT=2: the first two)
 
 bug-check: ## DIR=mine: check whether the fault is repaired
 	$(if $(DIR),,$(error Say of what: DIR=mine))
-	@tools/packages --install tools/packages-build.txt tests/packages.txt
+	$(call ready,build tests)
 	@python3 -B -m course.bug check "$(DIR)"
 
 bugs: ## list all bugs with their solutions and a seed for each, for instructors
 	@python3 -B -m course.bug list
 
 # A student's own library, and ours, which shows that its tests can be passed. Not only once: FILE may be another file.
-MINE = $(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(LDFLAGS)
-MINE_LIBS = -Wl,--wrap=ibv_get_cq_event -pthread -lrdmacm -libverbs
+mine = @mkdir -p $(BUILD)/mine; $(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(LDFLAGS) $(1) -pthread -lrdmacm -libverbs -o $(BUILD)/mine
+WHICH_FILE = $(if $(FILE),,$(error Say which file: FILE=mine.c))
 
 mine-check: ## FILE=mine.c: test your own library in the lab (course/mine; SEED=1: other counts; PART=1 to 6)
-	$(if $(FILE),,$(error Say which file: FILE=mine.c))
-	@tools/packages --install tools/packages-build.txt lab/packages.txt
-	@mkdir -p $(BUILD)/mine
-	$(Q)$(MINE) course/mine/check.c "$(FILE)" $(MINE_LIBS) -o $(BUILD)/mine/check
+	$(WHICH_FILE)
+	$(call ready,build lab)
+	$(call mine,course/mine/check.c "$(FILE)" $(EVENTS_COUNTED))/check
 	@lab/run -q -- sh -c 'status=0; for address in $$LAB_ROCE_ADDR $$LAB_IWARP_ADDR; do echo "# $$address"; \
 		$(BUILD)/mine/check $$address $(or $(SEED),1) $(PART) || status=1; done; exit $$status'
+EVENTS_COUNTED = -Wl,--wrap=ibv_get_cq_event
 
 mine-store: ## FILE=mine.c: run the key-value store on your own library, then on ours (COUNT=1000: of gets and puts)
-	$(if $(FILE),,$(error Say which file: FILE=mine.c))
-	@tools/packages --install tools/packages-build.txt lab/packages.txt
-	@mkdir -p $(BUILD)/mine
-	$(Q)$(MINE) course/mine/store.c "$(FILE)" -pthread -lrdmacm -libverbs -o $(BUILD)/mine/store
-	$(Q)$(MINE) course/mine/store.c tests/mine/solution.c -pthread -lrdmacm -libverbs -o $(BUILD)/mine/store-ours
+	$(WHICH_FILE)
+	$(call ready,build lab)
+	$(call mine,course/mine/store.c "$(FILE)")/store
+	$(call mine,course/mine/store.c tests/mine/solution.c)/store-ours
 	@lab/run -q -- bash -c 'for address in $$LAB_ROCE_ADDR $$LAB_IWARP_ADDR; do for store in store store-ours; do \
 		echo "# $$address, $$store"; $(BUILD)/mine/$$store serve $$address & \
 		until rdma resource show cm_id | grep -q LISTEN || ! kill -0 $$!; do sleep .1; done; \
@@ -86,13 +82,8 @@ SLIDES = $(patsubst course/slides/%.md,$(BUILD)/slides/%.html,$(wildcard course/
 WHOLE = $(if $(shell pandoc --help 2>&1 | grep embed-resources),--embed-resources --standalone,--self-contained)
 
 $(BUILD)/slides/%.html: course/slides/%.md course/slides/template.html $(wildcard docs/figures/*.svg)
-	@mkdir -p $(@D)
-	$(SAY) DOC $@
-	$(Q)pandoc --to dzslides --slide-level 2 --wrap=none --template course/slides/template.html $(WHOLE) \
-		--resource-path=course/slides --output $@ $<
+	$(call run,DOC,$@,pandoc --to dzslides --slide-level 2 --wrap=none --template course/slides/template.html $(WHOLE) \
+		--resource-path=course/slides --output $@ $<)
 
 slides: ## make the slides of the lectures: build/slides/*.html, to be shown, or printed, without a network
-	@tools/packages --install tools/packages-docs.txt
-	@$(MAKE) --no-print-directory $(SLIDES)
-
-.PHONY: mine-check mine-store slides course-build exercise grade fakes grade-all bug bug-hint bug-check bugs
+	$(call ready,docs,$(SLIDES))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What ping-sr-2 is made of. See program/stage.h.
+ * Goes on from: ping-sr-2e.
+ * To be read by themselves: ping-sr-2/keepalive.c ping-sr-2/keepalive.h.
  */
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"

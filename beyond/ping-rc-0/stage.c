@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What ping-rc-0 is made of. See program/stage.h.
+ * Goes on from: ping-sr-0.
  */
 #include "beyond/ping-rc-0/bare.h"
 #include "ping-sr-0/ping.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What ping-rdma-1 is made of. See program/stage.h.
+ * Goes on from: ping-sr-3.
  */
 #include "beyond/ping-rdma-1/ping_rdma.h"
 #include "ping-sr-1/connect_info.h"

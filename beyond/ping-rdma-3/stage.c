@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What ping-rdma-3 is made of. See program/stage.h.
+ * Goes on from: ping-rdma-2.
  */
 #include "beyond/ping-rdma-3/watch.h"
 #include "ping-sr-1/connect_info.h"

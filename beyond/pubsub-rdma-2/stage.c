@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What pubsub-rdma-2 is made of. See program/stage.h.
+ * Goes on from: pubsub-rdma-1.
  */
 #include "beyond/pubsub-rdma-2/pubsub.h"
 #include "ping-sr-1/connect_info.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What talk-rdma-0 is made of. See program/stage.h.
+ * Goes on from: ping-rdma-3.
  */
 #include "beyond/talk-rdma-0/talk.h"
 #include "ping-sr-1/connect_info.h"

@@ -29,13 +29,9 @@ FAKE_SOURCES = $(FAKE_OWN) $(MAINS) $(STAGE_SOURCES) $(FOLDERS:=/stage.c) $(ONE_
 
 define fake_rules
 $(FAKE)/$(1)/%.o: %.c
-	@mkdir -p $$(@D)
-	$$(SAY) CC "$$< ($(1))"
-	$$(Q)$$(call FAKE_COMPILE,$(1),$$*) -c $$< -o $$@
-
+	$$(call run,CC,"$$< ($(1))",$$(call FAKE_COMPILE,$(1),$$*) -c $$< -o $$@)
 $(FAKE)/$(1)/programs: $$(patsubst %.c,$(FAKE)/$(1)/%.o,$(FAKE_SOURCES))
-	$$(SAY) LD $$@
-	$$(Q)$$(call FAKE_LINK,$(1)) $$^ $$(FAKE_LIBS) -o $$@
+	$$(call run,LD,$$@,$$(call FAKE_LINK,$(1)) $$^ $$(FAKE_LIBS) -o $$@)
 endef
 $(foreach sanitizer,asan tsan,$(eval $(call fake_rules,$(sanitizer))))
 
@@ -49,12 +45,8 @@ fake-million: fake-build
 print-fake-parts:
 	@$(MAKE) --no-print-directory --silent print-parts
 	@echo $(FAKE_OWN)
-
 print-fake-compile:
 	$(info $(call FAKE_COMPILE,$(SANITIZER),program/$(ROLE)_main))@:
-
 print-fake-link:
 	$(info $(call FAKE_LINK,$(SANITIZER)))
 	$(info $(FAKE_LIBS))@:
-
-.PHONY: fake-build fake-million print-fake-parts print-fake-compile print-fake-link

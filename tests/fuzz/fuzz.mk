@@ -16,28 +16,23 @@ FUZZ_PROGRAMS = ping-sr-1/refusal ping-sr-1/command_line ping-sr-1/numbers \
 FUZZ_MAIN =
 # What a harness has its own of.
 FUZZ_WRAP.command_line = our_look_up_addresses our_trace
+fuzz_objects = $(patsubst %.c,$(FUZZ)/objects/%.o,$(1))
 
 $(FUZZ)/objects/%.o: %.c
-	@mkdir -p $(@D)
-	$(SAY) CC "$< (fuzz)"
-	$(Q)$(FUZZ_CC) -std=c11 $(CPPFLAGS) $(FUZZ_CFLAGS) $(WARNINGS) $(if $(filter tests/%,$<),-Werror) \
-		-MMD -MP -c $< -o $@
+	$(call run,CC,"$< (fuzz)",$(FUZZ_CC) -std=c11 $(CPPFLAGS) $(FUZZ_CFLAGS) $(WARNINGS) $(if $(filter tests/%,$<),-Werror) -MMD -MP -c $< -o $@)
 
 # Of the stages whose parts are tried, and of those that they stand on.
-$(FUZZ)/libstages.a: $(patsubst %.c,$(FUZZ)/objects/%.o,$(filter $(addsuffix /%,ping-sr-0 ping-sr-1 ping-sr-2 blast-sr-2),$(STAGE_SOURCES))) Makefile
+$(FUZZ)/libstages.a: $(call fuzz_objects,$(filter $(addsuffix /%,ping-sr-0 ping-sr-1 ping-sr-2 blast-sr-2),$(STAGE_SOURCES))) Makefile
 	@rm -f $@
-	$(Q)$(AR) rcsT $@ $(filter %.o,$^)
+	$(call run,AR,$@,$(AR) rcsT $@ $(filter %.o,$^))
 
 # fuzz_program STAGE HARNESS
 define fuzz_program
-$(FUZZ)/$(1)/$(2): $$(patsubst %.c,$(FUZZ)/objects/%.o,tests/fuzz/$(2).c tests/fuzz/fuzz.c $(FUZZ_MAIN) \
-		$(1)/stage.c $$(ROOM_SOURCES)) $(FUZZ)/libstages.a
-	@mkdir -p $$(@D)
-	$$(SAY) LD $$@
-	$$(Q)$(FUZZ_CC) $(FUZZ_LDFLAGS) $$(LDFLAGS) $$(call stage_is,$(1)) $$(FUZZ_WRAP.$(2):%=-Wl,--wrap=%) $$^ $(LIBS) -o $$@
+$(FUZZ)/$(1)/$(2): $$(call fuzz_objects,tests/fuzz/$(2).c tests/fuzz/fuzz.c $(FUZZ_MAIN) $(1)/stage.c $$(ROOM_SOURCES)) $(FUZZ)/libstages.a
+	$$(call run,LD,$$@,$(FUZZ_CC) $$(FUZZ_LDFLAGS) $$(LDFLAGS) $$(FUZZ_LINK) $$^ $(LIBS) -o $$@)
+$(FUZZ)/$(1)/$(2): FUZZ_LINK = $(call stage_is,$(1)) $$(FUZZ_WRAP.$(2):%=-Wl,--wrap=%)
 endef
-$(foreach program,$(FUZZ_PROGRAMS),$(eval \
-	$(call fuzz_program,$(patsubst %/,%,$(dir $(program))),$(notdir $(program)))))
+$(foreach program,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(patsubst %/,%,$(dir $(program))),$(notdir $(program)))))
 
 fuzz-programs: $(FUZZ_PROGRAMS:%=$(FUZZ)/%)
 	@:
@@ -47,10 +42,5 @@ fuzz-build: ## build the harnesses of tests/fuzz/
 	@why=$$(tests/fuzzers --missing $(FUZZ_CC)) || { echo "fuzz: not built: $$why"; exit 0; }; \
 		$(MAKE) --no-print-directory fuzz-programs
 
-print-fuzz:
-	@echo $(FUZZ_PROGRAMS)
-
-print-fuzz-cc:
-	@echo $(FUZZ_CC)
-
-.PHONY: fuzz-programs fuzz-build print-fuzz print-fuzz-cc
+print-fuzz: ; @echo $(FUZZ_PROGRAMS)
+print-fuzz-cc: ; @echo $(FUZZ_CC)

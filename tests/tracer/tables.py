@@ -37,13 +37,9 @@ NOT_IN_A_RUN = {
 
 
 def _before(stage: str) -> str:
-    """The stage that this one goes on from, as the Makefile has it; "" if it is the first. (In the lab make is slow.)"""
-    text = (TOP / "Makefile").read_text()
-    said = re.search(rf"^{re.escape(stage)}\.before *= *(\S+)$", text, re.MULTILINE)
-    stages = re.search(r"^STAGES = ((?:.*\\\n)*.*)$", text, re.MULTILINE)
-    assert stages
-    order: list[str] = ["", *stages[1].replace("\\", " ").split()]
-    return str(said[1]) if said else order[order.index(stage) - 1]
+    """The stage that this one goes on from, as its stage.c has it; "" if it is the first."""
+    said = re.search(r"^ \* Goes on from: (\S+)\.$", (TOP / folder(stage) / "stage.c").read_text(), re.MULTILINE)
+    return said[1] if said else ""
 
 
 def named(stage: str) -> set[str]:
