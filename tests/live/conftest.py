@@ -31,6 +31,7 @@ ENDLESS = "-c 1000000000"  # a run that ends only by a signal, or with its peer
 BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
 GONE_S = 100  # the kernel may take a minute to destroy an id: docs/pitfalls.md
 STARTED = pytest.StashKey[list[Process]]()
+FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the guest
 
 
@@ -148,12 +149,21 @@ class Run:
 
 @pytest.fixture
 def run(request: pytest.FixtureRequest, started: list[Process], no_leftovers: None) -> Iterator[Run]:
-    """Not in tmp_path: xdist's controller chooses that, and a guest's /tmp is its own."""
-    with tempfile.TemporaryDirectory(prefix="live-") as name:
-        folder = Path(name)
-        yield Run(started, folder, request.config.option.watch)
-        if reports := watched.reports(folder):
-            pytest.fail("\n".join(reports), pytrace=False)
+    """Not in tmp_path: xdist's controller chooses that, and a guest's /tmp is its own. What programs wrote stays until
+    the test's report is made."""
+    folder = tempfile.TemporaryDirectory(prefix="live-")
+    request.node.stash[FOLDER] = folder
+    yield Run(started, Path(folder.name), request.config.option.watch)
+    if reports := watched.reports(Path(folder.name)):
+        pytest.fail("\n".join(reports), pytrace=False)
+
+
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, None, None]:
+    """Removes it."""
+    yield
+    if folder := item.stash.get(FOLDER, None):
+        folder.cleanup()
 
 
 @pytest.fixture

@@ -59,6 +59,11 @@ def objects() -> dict[str, dict[str, int]]:
     return found
 
 
+def qps() -> list[int]:
+    """How many queue pairs each device has."""
+    return [counts["qp"] for counts in objects().values()]
+
+
 def connected(transport: str) -> int:
     """How many ends of connections processes have here. soft-iWARP does not tell the states of its QPs, so its cm_ids
     count; they say so a little early, as they change before the other side has answered."""

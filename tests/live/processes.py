@@ -157,6 +157,16 @@ class Process:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition(f"{which}:")[2].split()[0])
 
+    def is_busy(self) -> Process:
+        """Waits until it has used a tenth of a second of CPU time: one that still connects sleeps."""
+
+        def ticks() -> int:
+            return sum(map(int, Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+
+        begun = ticks()
+        until(lambda: self.has_ended() or ticks() > begun + os.sysconf("SC_CLK_TCK") // 10, f"{self.name} is busy")
+        return self
+
     def holds(self) -> tuple[int, dict[str, dict[str, int]]]:
         """Its descriptors; and what the devices hold, for whoever it is: also for a thread that has ended."""
         return len(os.listdir(f"/proc/{self.pid}/fd")), kernel.objects()

@@ -83,7 +83,7 @@ def both_in_mid_run(server: Server, client: Client) -> tuple[Process, Process]:
     before = kernel.connected(server.link.transport)
     s, c = server("-c 1000000000"), client("-c 1000000000")
     until(lambda: kernel.connected(server.link.transport) == before + 2, "both ends are connected")
-    return s, c
+    return s, c.is_busy()
 
 
 @each("ping-ep-0", check=NEVER)

@@ -37,7 +37,7 @@ class Echo:
         before = kernel.connected(self.link.transport)
         client = self.client(ENDLESS)
         until(lambda: kernel.connected(self.link.transport) == before + 2, "both ends are connected")
-        return client
+        return client.is_busy()
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_client_notices_that_its_server_was_killed_or_stopped(echo: Echo, name
         assert "the server has left" in c.err or "Software caused connection abort" in c.err
 
 
-@pytest.mark.parametrize("crowd", [8, pytest.param(256, marks=pytest.mark.long)])
+@pytest.mark.parametrize("crowd", [8, pytest.param(64, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["epoll_server", "srq_server"])
 @over("RoCE", links=lambda link: link.transport != "iWARP" and link.family == 4)
 def test_many_are_served_beside_one_that_is_killed(echo: Echo, name: str, crowd: int) -> None:
