@@ -221,16 +221,16 @@ def disconnect() -> Drawing:
         lanes[name] = x
         figure.box(x - 72, 12, 144, 34, name, kind)
         figure.arrow((x, 46), (x, 400), dashed=True, tip=False)
-    steps = ((75, 230, 230, "rdma_disconnect", False), (105, 230, 80, "QP in error", False), (150, 230, 530, "DREQ", False),
-             (225, 530, 530, "DISCONNECTED", True), (265, 530, 530, "rdma_disconnect", False), (295, 530, 680, "QP in error", False),
-             (320, 530, 230, "DREP", False), (350, 230, 230, "DISCONNECTED", True))
+    steps = ((75, 230, 230, "rdma_disconnect", False), (111, 230, 80, "QP in error", False), (150, 230, 530, "DREQ", False),
+             (225, 530, 530, "DISCONNECTED", True), (265, 530, 530, "rdma_disconnect", False), (301, 530, 680, "QP in error", False),
+             (326, 530, 230, "DREP", False), (356, 230, 230, "DISCONNECTED", True))
     for y, start, end, words, event in steps:
         if start == end:
             figure.box(start - 62, y - 13, 124, 26, words, "event" if event else "program")
         else:
             figure.arrow((start, y), (end, y), words=words)
-    figure.box(18, 120, 124, 42, "what is posted\nis flushed", "memory")
-    figure.box(618, 310, 124, 42, "what is posted\nis flushed", "memory")
+    figure.box(18, 124, 124, 42, "what is posted\nis flushed", "memory")
+    figure.box(618, 314, 124, 42, "what is posted\nis flushed", "memory")
     figure.text(380, 185, "until here the server's QP is in RTS:\nits completion flow says nothing", kind="faint")
     figure.text(10, 416, "DREQ, DREP: the CM's messages. On iWARP the end of TCP flushes both sides at once, before or after the events.", "start")
     return figure
@@ -240,11 +240,11 @@ def qp_states() -> Drawing:
     """The states of a queue pair."""
     figure = Drawing("The states of a queue pair", 760, 440)
     reset = figure.box(10, 150, 80, 44, "RESET", "memory")
-    init = figure.box(200, 150, 70, 44, "INIT", "memory")
+    init = figure.box(180, 150, 70, 44, "INIT", "memory")
     rtr = figure.box(390, 150, 120, 44, "RTR\nready to receive", "memory")
     rts = figure.box(640, 150, 110, 44, "RTS\nready to send", "program")
-    drained = figure.box(620, 15, 130, 44, "SQD\nsend queue drained", "event")
-    failed = figure.box(620, 255, 130, 44, "SQE\nsend queue error", "event")
+    drained = figure.box(610, 15, 140, 44, "SQD\nsend queue drained", "event")
+    failed = figure.box(610, 255, 140, 44, "SQE\nsend queue error", "event")
     error = figure.box(380, 350, 140, 44, "ERR\nall work is flushed", "device")
     figure.arrow(reset.right(), init.left(), words="port, P_Key,\naccess flags")
     figure.arrow(init.right(), rtr.left(), words="peer's QP number,\naddress, PSN, MTU")
@@ -255,11 +255,11 @@ def qp_states() -> Drawing:
     figure.arrow((665, 194), (665, 255))
     figure.arrow((725, 255), (725, 194))
     figure.text(658, 224, "UC, UD:\na failed send", "end")
-    figure.arrow(init.bottom(), (235, 361), error.left(0.25))
+    figure.arrow(init.bottom(), (215, 361), error.left(0.25))
     figure.arrow(rtr.bottom(), error.top())
-    figure.arrow(rts.left(0.85), (575, 187), (575, 361), error.right(0.25))
-    figure.text(568, 296, "an error, or\nrdma_disconnect", "end")
-    figure.arrow(failed.bottom(), (685, 383), error.right(0.75))
+    figure.arrow(rts.left(0.85), (568, 187), (568, 361), error.right(0.25))
+    figure.text(562, 296, "an error, or\nrdma_disconnect", "end")
+    figure.arrow(failed.bottom(), (680, 383), error.right(0.75))
     figure.arrow(drained.right(0.5), (756, 37), (756, 390), error.right(40 / 44))
     figure.arrow(error.left(0.8), (50, error.left(0.8)[1]), reset.bottom(), words="ibv_modify_qp", dashed=True)
     figure.text(10, 422, "SQE goes back to RTS by ibv_modify_qp; reliable connections never see it.", "start")

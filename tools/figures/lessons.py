@@ -80,7 +80,7 @@ def one_sided() -> Drawing:
         figure.box(x - 70, 10, 140, 30, name, "device" if "device" in name else "program")
         figure.arrow((x, 40), (x, 310), dashed=True, tip=False)
     program, device, peer, other = lanes.values()
-    figure.arrow((other, 62), (program, 62), words="once, by a message: address, length and rkey of a region", side="below")
+    figure.arrow((other, 62), (program, 62), words="once, by a message:\naddress, length, rkey of a region", side="below")
     figure.arrow((program, 112), (device, 112), words="post WRITE")
     figure.arrow((device, 124), (peer, 124), words="bytes, remote address, rkey")
     figure.text(peer + 8, 140, "checks key, bounds,\nrights; writes memory", "start")
