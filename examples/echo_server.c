@@ -34,7 +34,7 @@ static void report(void *context, const struct our_error *error)
 
 /*
  * The client sends a message only after it has the one before it. So when a message arrives, the
- * other buffer is free, although the completion of the send from it may be still to come.
+ * other buffer is free, although the completion of the send from it may not have come yet.
  */
 static void echo(struct our_control *agent)
 {
@@ -58,7 +58,7 @@ static void echo(struct our_control *agent)
 	fflush(stdout);
 }
 
-/* What goes wrong with one client is reported, and the next is served. */
+/* Reports what goes wrong with one client, and serves the next. */
 static void serve(struct our_control *agent)
 {
 	int ret;

@@ -5,8 +5,8 @@
  *
  *     epoll_server ADDRESS [PORT]
  *
- * Three kinds of descriptors are ours: that of the listener's event channel, to which the events of
- * its clients come, too; and for each client that of its completion channel.
+ * The library's descriptors are that of the listener's event channel, which also gets the events of
+ * its clients, and that of each client's completion channel.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -63,7 +63,7 @@ static int watch(struct source *source)
 static void end_client(struct client *client)
 {
 	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, client->source.fd, NULL);
-	our_close(client->agent); /* with its id goes whatever event is still to come */
+	our_close(client->agent); /* this discards events still to come */
 	LIST_REMOVE(client, next);
 	free(client);
 	served++;
@@ -83,8 +83,8 @@ static int send_back(struct our_control *agent, const struct our_completion *com
 }
 
 /*
- * Takes completions until there are no more: then the descriptor becomes readable when one comes. A
- * client has only one message under way, so the others need not wait for long. Returns whether the
+ * Takes completions until there are no more: from then on the descriptor becomes readable when one
+ * comes. A client has only one message under way, so the others do not wait long. Returns whether the
  * client is still there.
  */
 static bool drain(struct client *client)
@@ -198,7 +198,7 @@ static void loop(void)
 
 	fprintf(stderr, "epoll_server: listening\n");
 	while (!done) {
-		/* One at a time: what is handled may end a client whose event would be the next. */
+		/* One at a time: a handler may end the client that the next event is about. */
 		if (epoll_wait(epoll_fd, &event, 1, -1) != 1)
 			continue;
 		source = event.data.ptr;

@@ -88,7 +88,7 @@ static int handle_cm_event(struct our_control *listener, struct our_device *devi
 
 /* ---- Messages ---- */
 
-/* Returns 0, when there is more; EAGAIN; or an errno value that ends the server. */
+/* Returns 0 if there may be more, EAGAIN if not, or an errno value that ends the server. */
 static int handle_completions(struct our_device *device)
 {
 	struct our_completion completion;

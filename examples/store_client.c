@@ -41,7 +41,7 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "store_client: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-/* FNV-1a. A slot of zeros, which nobody has put anything into, has the wrong one. */
+/* FNV-1a. A slot of zeros, which holds no value yet, does not have the right one. */
 static uint64_t checksum_of(const struct slot *slot)
 {
 	uint64_t sum = 0xcbf29ce484222325;
@@ -133,7 +133,7 @@ static int ask(const struct our_config *config, struct sockaddr *server, unsigne
 	return ret;
 }
 
-/* Whether the command line says what to do; else says how. */
+/* Returns whether the command line says what to do; if not, prints the usage. */
 static bool is_usage(int argc, char **argv)
 {
 	bool puts = argc == 5 && !strcmp(argv[2], "put") &&

@@ -64,7 +64,7 @@ static void start_client(struct our_control *listener, struct our_device *device
 		our_close(agent); /* this refuses the client */
 }
 
-/* Until told to stop, which is 0, or an errno value. */
+/* Returns 0 when told to stop, or an errno value. */
 static int accept_clients(struct our_control *listener, struct our_device *device,
 			  const struct where *where)
 {
