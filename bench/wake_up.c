@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Measures what a wake-up takes on this machine: two processes pass a byte to and fro through
+ * Measures what a wake-up takes on this machine: two processes pass a byte back and forth through
  * pipes, and do nothing else. No program that sleeps for each message can be faster. Place: started
  * by bench/compare. Contract: prints one line of JSON, the median of a round trip (two wake-ups).
  */
@@ -27,7 +27,7 @@ static double used_us(int who)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* Sends back what comes, until nothing can come any more. */
+/* Sends back what comes, until the other side closes its pipe. */
 static void echo(int from, int to)
 {
 	char byte;

@@ -14,7 +14,7 @@
 enum check_verdict {
 	CHECK_OK,
 	CHECK_FAILS,
-	CHECK_UNKNOWN, /* cannot be found out from here */
+	CHECK_UNKNOWN, /* this side cannot find out */
 	CHECK_SKIPPED, /* makes no sense after an earlier failure */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices --check: what the connection manager says, which makes the decision in the end; and what
- * cannot be found out from here. See check.h.
+ * devices --check: what the connection manager says, whose answer decides; and what this side cannot
+ * find out. See check.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define RESOLVE_TIMEOUT_MS 2000
 
-/* A listener for a moment, as a server would be. */
+/* Listens for a moment, as a server would. */
 static enum check_verdict try_to_listen(struct check *check, struct rdma_cm_id *id)
 {
 	int error = rdma_bind_addr(id, (struct sockaddr *)check->target) || rdma_listen(id, 1)
@@ -38,7 +38,7 @@ static enum check_verdict try_to_listen(struct check *check, struct rdma_cm_id *
 			 ibv_get_device_name(id->verbs->device));
 }
 
-/* As a client, up to where it would ask for the connection. */
+/* Does what a client does before it asks for the connection. */
 static enum check_verdict try_to_resolve(struct check *check, struct rdma_cm_id *id)
 {
 	char address[OUR_ADDRESS_TEXT];

@@ -13,14 +13,14 @@
 
 #include "devices/check.h"
 
-#define ENOUGH_LOCKED (1ul << 20) /* what is tried */
+#define ENOUGH_LOCKED (1ul << 20) /* bytes that it tries to register */
 
 static const char get_a_device[] =
 	"any network device can carry a software one: `modprobe rdma_rxe; rdma link add rxe0 type rxe "
 	"netdev NETDEV` (soft-RoCE; `siw` instead of `rxe` is soft-iWARP), as root; where the kernel has "
 	"no such module, or in a container, `lab/run -- COMMAND` runs a command in a machine that has both";
 
-/* How many entries of a directory have names that begin so; -1: there is no such directory. */
+/* Counts the entries of a directory whose names begin with this; -1: there is no such directory. */
 static int count_entries(const char *path, const char *prefix)
 {
 	DIR *directory = opendir(path);
@@ -118,7 +118,7 @@ static const char *limit_text(rlim_t limit, char *text, size_t size)
 	return text;
 }
 
-/* 0, or why this much memory cannot be registered. */
+/* Returns 0, or why this much memory cannot be registered. */
 static int try_to_register(struct ibv_context *verbs, size_t size)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(verbs);
@@ -138,7 +138,7 @@ static int try_to_register(struct ibv_context *verbs, size_t size)
 	return ret;
 }
 
-/* Root may lock more than its limit, so this tries it, and does not only read the limit. */
+/* Root may lock more than its limit, so this tries to, and does not only read the limit. */
 enum check_verdict check_memlock(struct check *check)
 {
 	const struct devices_device *device = check->device;

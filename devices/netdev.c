@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: which network device is under a port. libibverbs does not say it; the kernel does, in
+ * devices: which network device is under a port. libibverbs does not say; the kernel does, in
  * answer to a netlink request of the RDMA family. See devices.h.
  */
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * devices: asynchronous events as they come, which belong to no call. Events of a port or of the
+ * devices: prints asynchronous events, which belong to no call, as they come. Events of a port or of the
  * whole device go to every program that has it open; those of a QP, CQ or SRQ only to the program
- * that created it, and are not seen here. See devices.h.
+ * that created it, so this does not see them. See devices.h.
  */
 #include <errno.h>
 #include <poll.h>
