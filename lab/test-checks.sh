@@ -247,8 +247,8 @@ both_families() {                # both_families OPTION VARIABLE THE_OTHER
 check_roce() { both_families --roce ROCE 'siw0|IWARP'; }
 check_iwarp() { both_families --iwarp IWARP 'rxe0|ROCE'; }
 
-# TCP connections that are closed at once do not end a soft-iWARP listener: see mend_early_end and
-# mend_accept in lib/siw.sh.
+# TCP connections that are closed at once do not end a soft-iWARP listener: see patch_early_end and
+# patch_accept in lib/siw.sh.
 check_early_leavers() {
 	expect 0 "$run" --iwarp -- bash -c 'rping -s -a $LAB_IWARP_ADDR -C 5 & server=$!
 		until rdma resource show cm_id | grep -q LISTEN; do sleep 0.1; done

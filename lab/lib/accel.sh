@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Chooses KVM or emulation. With a /dev/kvm that does not work, guests hang or QEMU aborts. So a small guest is started
-# once, for a few seconds, to print a word. The result is kept in the cache for this host, its kernel and its QEMU.
+# Chooses KVM or emulation. With a /dev/kvm that does not work, guests hang or QEMU aborts. So the lab starts a small
+# guest once, for a few seconds, to print a word. It keeps the result in the cache, for this host, its kernel and its QEMU.
 
 probe_seconds=6
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
 # Read by lib/fetch: asks apt, as an ordinary user, which kernels there are, and downloads packages. If the machine's
-# package lists do not have what is needed, lists of the lab's own are kept in the cache. Signatures are always checked.
+# package lists lack what the lab needs, it keeps lists of its own in the cache. apt always checks signatures.
 # find_kernel sets kernel_package, kernel_version and kernel_release.
 
 apt_base=(-o APT::Sandbox::User= -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Acquire::Retries=1

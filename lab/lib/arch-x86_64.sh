@@ -16,8 +16,8 @@ arch_cpu_tcg="max,la57=off,erms=off,fsrm=off"
 arch_cmdline="console=ttyS0 tsc=reliable clocksource=tsc no_timer_check mitigations=off i8042.noaux i8042.nokbd"
 arch_cmdline="$arch_cmdline cryptomgr.notests rcupdate.rcu_expedited=1"
 
-# Modules in the order of loading; modprobe finds their dependencies. Modules that are built in, or that are for another
-# processor, are skipped: if a device is missing then, the guest fails and names it.
+# Modules in the order of loading; modprobe finds their dependencies. The guest skips modules that are built in, or that are
+# for another processor; if a device is missing then, it fails and names the device.
 arch_boot_modules=(virtio_pci virtio_console 9p 9pnet_virtio virtio-rng)
 arch_rdma_modules=(crc32_generic crc32c_generic crc32-pclmul libcrc32c ib_uverbs rdma_ucm rdma_rxe dummy veth virtio_net
 	sch_netem)

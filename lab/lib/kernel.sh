@@ -6,7 +6,7 @@
 # made in another directory and then renamed, so it is never incomplete. Its file `manifest` has a sha256 of each file.
 # This file finds and checks entries, lib/fetch makes them, and lib/which.sh chooses the entry for --kernel.
 
-siw_mended=3                     # which mends the module has
+siw_patched=3                     # which patches the module has
 
 # part_ok DIR: true if the part is there and undamaged. Files are hashed again only if their size or time has changed.
 part_ok() {
@@ -29,9 +29,9 @@ seal() {
 	(cd "$1" && sha256sum -- * >.manifest && mv .manifest manifest && part_stamp >checked)
 }
 
-# siw_ok ENTRY: true if its soft-iWARP module is there, undamaged, and mended as lib/siw.sh does it now.
+# siw_ok ENTRY: true if its soft-iWARP module is there, undamaged, and patched as lib/siw.sh does it now.
 siw_ok() {
-	part_ok "$1/siw" && [ "$(cat "$1/siw/mended" 2>/dev/null)" = "$siw_mended" ]
+	part_ok "$1/siw" && [ "$(cat "$1/siw/mended" 2>/dev/null)" = "$siw_patched" ]
 }
 
 # entry_ready NAME WANT_SIW

@@ -51,12 +51,12 @@ lend_libraries() {
 	done
 }
 
-# Three faults of the driver are fixed, which tests/drivers.md describes. Source that differs is left unchanged. When a
-# mend is changed, siw_mended in kernel.sh has to be, too: then modules in caches are built again.
-mend_siw() {
-	mend_first_message "$1"
-	mend_early_end "$1"
-	mend_accept "$1"
+# Fixes three faults of the driver, which tests/drivers.md describes. Leaves source that differs unchanged. Whoever changes
+# a patch also changes siw_patched in kernel.sh: then the lab builds the modules in its caches again.
+patch_siw() {
+	patch_first_message "$1"
+	patch_early_end "$1"
+	patch_accept "$1"
 }
 
 # once FILE FUNCTION TEXT FAULT: true if the function has the text once; otherwise say what this siw may do.
@@ -67,9 +67,9 @@ once() {
 	}
 }
 
-# A message may arrive after siw_accept has answered the client, and before the socket's callback is set. Then it is not
-# seen until more data arrives. So the driver is made to look once the callback is set.
-mend_first_message() {
+# A message may arrive after siw_accept has answered the client, and before the socket's callback is set. Then the driver
+# does not see it until more data arrives. The patch makes it look as soon as the callback is set.
+patch_first_message() {
 	local function='/^int siw_accept(/,/^}/' call='rv = siw_cm_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0);'
 	once "$1" "$function" "$call" "it may overlook a connection's first message" || return 0
 	sed -i -e "$function s/^\(\t*\)$call\$/&\n\1lab_look_once(cep->sock->sk);/" \
@@ -78,16 +78,16 @@ mend_first_message() {
 }
 
 # Until it is accepted, a TCP connection has the callbacks and the endpoint of its listener. If it ends before that, the
-# driver takes this for the end of the listener. So this is ignored: who accepts the connection sees that it has ended.
-mend_early_end() {
+# driver takes this for the end of the listener. The patch ignores it: whoever accepts the connection sees that it ended.
+patch_early_end() {
 	local function='/^static void siw_cm_llp_state_change(/,/^}/' label='case TCP_CLOSE_WAIT:'
 	once "$1" "$function" "$label" "a TCP client that leaves early may end a listener" || return 0
 	sed -i "$function s/^\(\t*\)$label\$/&\n\1\tif (cep->state == SIW_EPSTATE_LISTENING)\n\1\t\tbreak;/" "$1"
 }
 
-# The driver accepts one connection for each that it hears of, and it cannot hear of more at a time than the backlog,
-# while one more can wait. So it is made to accept all that wait.
-mend_accept() {
+# The driver accepts one connection for each that it is told of, and it is told of no more at a time than the backlog,
+# while one more can wait. The patch makes it accept all that wait.
+patch_accept() {
 	local function='/^static void siw_cm_work_handler(/,/^}/' call='siw_accept_newconn(cep);' waits
 	once "$1" "$function" "$call" "a connection may wait until the next one comes" || return 0
 	waits='!reqsk_queue_empty(\&inet_csk(cep->sock->sk)->icsk_accept_queue)'
@@ -117,7 +117,7 @@ publish_siw() {
 	mkdir -p "$work/siw/tree/lab"
 	[ -z "$1" ] || logged strip --strip-debug -o "$work/siw/tree/lab/siw.ko" "$1" || trouble "cannot strip the siw module"
 	printf '%s\n' "$2" >"$work/siw/origin"
-	printf '%s\n' "$siw_mended" >"$work/siw/mended"
+	printf '%s\n' "$siw_patched" >"$work/siw/mended"
 	archive "$work/siw/tree" >"$work/siw/siw.cpio" 2>"$work/log" || trouble "cannot write the siw module"
 	rm -rf "$work/siw/tree"
 	publish siw
@@ -134,7 +134,7 @@ siw_from_debian() {
 	logged tar -C "$work" --wildcards -xf "$tarball" '*/drivers/infiniband/sw/siw/*' ||
 		trouble "cannot unpack the kernel's source"
 	source=$(echo "$work"/linux-source-*/drivers/infiniband/sw/siw)
-	mend_siw "$source/siw_cm.c"
+	patch_siw "$source/siw_cm.c"
 	build_siw "$build" "$source"
 	publish_siw "$source/siw.ko" "siw built from Debian's source"
 }
@@ -143,7 +143,7 @@ siw_from_tree() {                # siw_from_tree TREE: from a copy of its source
 	siw_source "$1" || return 1
 	cp -r "$REPLY" "$work/siw-source"
 	find "$work/siw-source" ! -name '*.[ch]' ! -name Makefile ! -name Kconfig -type f -delete
-	mend_siw "$work/siw-source/siw_cm.c"
+	patch_siw "$work/siw-source/siw_cm.c"
 	build_siw "$1" "$work/siw-source"
 	publish_siw "$work/siw-source/siw.ko" "siw built from its source"
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
 # Reads --kernel, and the cache's index. A question is what --kernel and --sources ask for. The file
-# <cache>/asked/<question> names the entry that answers it; its time is when Debian's archive was last asked. An entry that
-# no question leads to is removed (keep_wanted in kernel.sh).
+# <cache>/asked/<question> names the entry that answers it; its time is when Debian's archive was last asked. keep_wanted
+# (kernel.sh) removes an entry that no question leads to.
 
 # The host's release is part of each question, because hosts with several releases may share a home directory.
 host_release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-${ID:-}}") || true
