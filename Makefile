@@ -49,7 +49,7 @@ STAGE_SOURCES = $(filter-out %/stage.c %/stage_events.c,$(wildcard $(FOLDERS:=/*
 ROOM_LIBS = $(addprefix $(BUILD)/lib,stages.a $(ROOMS:=.a))
 ANY_LIBS = $(addprefix $(BUILD)/lib,measure.a program.a common.a)
 
-include verbs-trace/verbs-trace.mk examples/examples.mk
+include verbs-trace/verbs-trace.mk examples/examples.mk install/install.mk
 
 all: $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) verbs-trace compile_commands.json ## build all programs (the default)
 
@@ -252,7 +252,7 @@ clean: ## remove what was built
 
 help: ## print this list
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
-		printf "  make %-10s %s\n", target[1], $$2 }' Makefile course/course.mk examples/examples.mk
+		printf "  make %-10s %s\n", target[1], $$2 }' Makefile course/course.mk examples/examples.mk install/install.mk
 	@echo "  RDMA_ADDR=address uses the RDMA device of this machine that has the address; LAB=1 uses the VM all the same."
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 

@@ -5,8 +5,9 @@
 
 # common/, and the ways of waiting that suit a program of any kind, from the stages that teach them.
 LIBRARY = $(BUILD)/libour_control.a
-$(LIBRARY): $(call objects,$(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
-		$(addprefix ping-sr-4/,cm_events.c comp_channels.c completions.c poll.c))
+LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
+		  $(addprefix ping-sr-4/,cm_events.c comp_channels.c completions.c poll.c)
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 	@rm -f $@
 	$(call run,AR,$@,$(AR) rcs $@ $^)
 

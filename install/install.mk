@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+#
+# The library for other people's programs: as two files to copy, and installed with the programs of the suite.
+
+VERSION = 0.1
+SONAME = libour_control.so.0
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+TWO_FILES = $(BUILD)/amalgamation
+SHARED = $(TWO_FILES)/$(SONAME).$(VERSION)
+
+amalgamation: $(TWO_FILES)/our_control.c ## write the library as two files: build/amalgamation/our_control.c and .h
+
+$(TWO_FILES)/our_control.c: $(LIBRARY_SOURCES) $(wildcard common/*.h ping-sr-2/*.h ping-sr-4/*.h) install/amalgamate LICENSE
+	$(call run,GEN,$@,install/amalgamate --version $(VERSION) $(@D) $(LIBRARY_SOURCES))
+
+$(TWO_FILES)/our_control.o: $(TWO_FILES)/our_control.c
+	$(call run,CC,$<,$(CC) -std=c11 $(CFLAGS) $(WARNINGS) -fPIC -c $< -o $@)
+
+$(TWO_FILES)/libour_control.a: $(TWO_FILES)/our_control.o
+	$(call run,AR,$@,$(AR) rcs $@ $^)
+
+$(SHARED): $(TWO_FILES)/our_control.o
+	$(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl$(comma)-soname$(comma)$(SONAME) -Wl$(comma)--no-undefined $^ $(LIBS) -o $@)
+comma = ,
+
+# For tests: the echo pair on the two files, instead of the library that the stages are made of.
+COPIES = $(addprefix $(BUILD)/examples/two-files/,echo_client echo_server)
+$(COPIES): $(BUILD)/examples/two-files/%: examples/%.c $(TWO_FILES)/libour_control.a
+	$(COMPILE_ALONE)
+$(COPIES): ALONE += -I$(TWO_FILES)
+
+$(TWO_FILES)/manual: common/our_control.h install/manual
+	$(call run,GEN,$@,install/manual --version $(VERSION) $@)
+	@touch $@
+
+# Every program keeps its place, by which -t finds verbs-trace.
+INSTALLED = $(PROGRAMS) $(ONE_FILE) devices/devices verbs-trace/verbs-trace verbs-trace/libverbs-trace.so
+INSTALL = install/install --destdir "$(DESTDIR)" --prefix "$(PREFIX)" --libdir "$(LIBDIR)" --version $(VERSION)
+
+install: all $(TWO_FILES)/libour_control.a $(SHARED) $(TWO_FILES)/manual ## PREFIX=/usr/local DESTDIR= LIBDIR=: install library, programs and manual
+	@$(INSTALL) $(INSTALLED)
+
+uninstall: ## with the same variables: remove what was installed
+	@$(INSTALL) --remove
+
+.PHONY: amalgamation install uninstall
