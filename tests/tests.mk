@@ -42,7 +42,7 @@ $(LOADED): $(TESTS)/%.so: tests/support/%.c
 # that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe; no test runs it.
 AGAINST = $(addprefix $(TESTS)/,peer crowd trespass greedy together)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
-pairs-build: $(AGAINST)
+pairs-build: $(AGAINST) $(COPIES)
 tracer-build: verbs-trace $(TRACED) $(TESTS)/tracer/static
 probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
 

@@ -11,7 +11,8 @@ from conftest import Run, next_port
 from processes import Process, until
 from table import LINKS, Link, over
 
-SERVERS = ["echo_server", "epoll_server", "srq_server", "plain/echo_server"]  # plain: without the library
+# In plain/ without the library, in two-files/ with the two files of it that other projects copy.
+SERVERS = ["echo_server", "epoll_server", "srq_server", "plain/echo_server", "two-files/echo_server"]
 ENDLESS = 100_000_000
 
 
@@ -25,7 +26,7 @@ class Echo:
     def serve(self, name: str) -> Process:
         """Once it listens."""
         self.port = next_port()
-        self.client_program = f"build/examples/{'plain/' if 'plain' in name else ''}echo_client"
+        self.client_program = f"build/examples/{name.rpartition('/')[0]}/echo_client"
         return self.run(f"build/examples/{name}", self.link.address, self.port).awaits(": listening")
 
     def client(self, count: int = 100, size: int = 64) -> Process:

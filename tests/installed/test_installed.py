@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The two files compile by themselves and export what their header says; what is installed can be used, and removed.
+
+Place: part of the suite python. Contract: nothing outside of a folder of its own is written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+WARNINGS = "-pedantic -Wall -Wextra -Wmissing-prototypes -Werror".split()
+INLINE = {"our_is_recv", "our_buffer_index"}
+TABLES = {"our_cm_nonblocking", "our_busy_polling", "our_nonblocking_channel"}
+
+
+def run(*words: object, env: dict[str, str] | None = None, cwd: Path = TOP) -> str:
+    """A command that has to succeed; what it prints."""
+    done = subprocess.run(
+        list(map(str, words)), cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def make(*words: object) -> str:
+    """Not as a part of the make that runs the tests."""
+    return run("make", "-s", *words, env={"MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": ""})
+
+
+def functions() -> set[str]:
+    """Those that the header declares; comments mention others."""
+    header = re.sub(r"/\*.*?\*/", "", (TOP / "common/our_control.h").read_text(), flags=re.DOTALL)
+    return set(re.findall(r"\b(our_\w+)\(", header)) - INLINE
+
+
+class TwoFiles(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        make("amalgamation")
+        for name in ("our_control.c", "our_control.h"):
+            shutil.copy(TOP / "build/amalgamation" / name, self.folder)
+
+    def test_compilers_take_them(self) -> None:
+        for compiler in ("gcc", "clang"):
+            if shutil.which(compiler):
+                run(compiler, "-std=c11", *WARNINGS, "-c", "our_control.c", "-o", f"{compiler}.o", cwd=self.folder)
+        run("g++", "-std=c++17", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", "our_control.h",
+            cwd=self.folder)  # fmt: skip
+
+    def test_a_shared_object_exports_what_the_header_declares(self) -> None:
+        run("gcc", "-std=c11", "-shared", "-fPIC", "our_control.c", "-o", "lib.so", cwd=self.folder)
+        exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", self.folder / "lib.so").splitlines()}
+        self.assertEqual(exported, functions() | TABLES)
+
+    def test_license_and_version_are_at_the_top(self) -> None:
+        for path in self.folder.iterdir():
+            text = path.read_text()
+            self.assertTrue(text.startswith("/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n"))
+            self.assertRegex(text.split("*/")[1], r"our_control [\d.]+, commit [0-9a-f]{12}")
+            self.assertIn("Redistribution and use", text)
+            self.assertEqual(text.count("SPDX-License-Identifier"), 1)
+
+
+class Installed(unittest.TestCase):
+    folder: tempfile.TemporaryDirectory[str]
+    root: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = Path(cls.folder.name) / "root"
+        (cls.root / "usr/include").mkdir(parents=True)  # as on any machine
+        (cls.root / "usr/include/other.h").write_text("")
+        make("install", f"DESTDIR={cls.root}", "PREFIX=/usr")
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.folder.cleanup()
+
+    def test_a_program_outside_of_the_tree_uses_it(self) -> None:
+        flags = run("pkg-config", "--cflags", "--libs", "our_control", env={
+            "PKG_CONFIG_PATH": f"{self.root}/usr/lib/pkgconfig:{os.environ.get('PKG_CONFIG_PATH', '')}",
+            "PKG_CONFIG_SYSROOT_DIR": str(self.root),
+        }).split()  # fmt: skip
+        example, program = self.root / "usr/share/doc/rdma-by-example/examples/echo_client.c", Path(self.folder.name) / "echo"
+        run("gcc", "-std=c11", "-D_GNU_SOURCE", example, "-o", program, *flags, cwd=Path(self.folder.name))
+        self.assertIn("[libour_control.so.0]", run("readelf", "-d", program))
+        env = {"LD_LIBRARY_PATH": str(self.root / "usr/lib")}
+        usage = subprocess.run([program], env=env, capture_output=True, text=True, timeout=60)
+        self.assertEqual(usage.returncode, 2)
+        self.assertIn("usage", usage.stderr)
+
+    def test_it_is_removed_without_a_trace(self) -> None:
+        copy = Path(self.folder.name) / "copy"
+        shutil.copytree(self.root, copy, symlinks=True)
+        make("uninstall", f"DESTDIR={copy}", "PREFIX=/usr")
+        self.assertEqual(sorted(path.name for path in copy.rglob("*")), ["include", "other.h", "usr"])
+
+    def test_each_function_has_a_page(self) -> None:
+        pages = self.root / "usr/share/man/man3"
+        self.assertEqual({path.stem for path in pages.iterdir()}, functions())
+        for path in pages.iterdir():
+            text = path.read_text()
+            text = (self.root / "usr/share/man" / text.split()[1]).read_text() if text.startswith(".so ") else text
+            self.assertRegex(text, rf"\b{path.stem}\(")
+
+    def test_one_command_starts_the_programs(self) -> None:
+        command = Path(self.folder.name) / "rdma-by-example"
+        programs = f"{self.root}/usr/libexec/rdma-by-example"
+        shutil.copy(self.root / "usr/bin/rdma-by-example", command)
+        command.write_text(command.read_text().replace("programs=/usr/libexec/rdma-by-example", f"programs={programs}"))
+        self.assertIn("ping-rdma-1", run(command, "--list").split())
+        self.assertIn("usage: ", run(command, "ping-rdma-1", "client", "--help"))
+        for wrong in (["ping-sr-9", "client"], ["ping-sr-0"], ["../..", "client"]):
+            done = subprocess.run([command, *wrong], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("there is no", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
