@@ -197,37 +197,6 @@ UNIT_TEST(a_part_has_options_of_its_own)
 	our_unprocess_options(&options);
 }
 
-static const struct {
-	const struct our_program *program;
-	const char *words[MAX_WORDS];
-	const char *said;
-} refused[] = {
-	{ &test_client, { CLIENT, "extra" }, "no argument belongs here: extra; see --help\n" },
-	{ &test_client,
-	  { "more", CLIENT, "extra" },
-	  "no argument belongs here: more; see --help\n" },
-	{ &test_client, { CLIENT, "--", "-q" }, "no argument belongs here: -q; see --help\n" },
-	{ &test_client, { "-q" }, "-a is required: " },
-	{ &test_client, { CLIENT, "-c" }, "missing value after -c; see --help\n" },
-	{ &test_client, { CLIENT, "--count" }, "missing value after --count; see --help\n" },
-	{ &test_client, { CLIENT, "--quiet=1" }, "wrong use of it: --quiet=1; see --help\n" },
-	{ &test_client, { CLIENT, "-n", "1" }, "unknown option or wrong use of it: -n; see" },
-	{ &test_client, { CLIENT, "-c", "0" }, "-c takes a number from 1 to " },
-	{ &test_server, { "-p", "65536" }, "-p takes a number from 1 to 65535, not 65536; see" },
-};
-
-UNIT_TESTS(says_what_is_wrong_once, UNIT_LENGTH(refused))
-{
-	struct our_options options;
-	const char *end;
-
-	ck_assert_int_eq(process_words(refused[_i].program, refused[_i].words, &options), EINVAL);
-	assert_holds(captured_stderr(), refused[_i].said);
-	end = strchr(captured_stderr(), '\n');
-	ck_assert(end && !end[1]);
-	ck_assert_str_eq(captured_stdout(), "");
-}
-
 static const struct our_option *const tables[] = { our_client_options, our_listener_options,
 						   our_message_options, our_every_option };
 

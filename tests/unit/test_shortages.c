@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/device.h, common/memory_registration.h and measure/statistics.h: the
- * messages and the results when the machine has no more queues, memory or descriptors.
+ * Place: unit tests of common/device.h and common/memory_registration.h: the messages and the
+ * results when the machine has no more queues or memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 
 #include "common/device.h"
 #include "common/memory_registration.h"
-#include "measure/statistics.h"
 #include "program/config.h"
 #include "tests/unit/unit.h"
 
@@ -62,22 +61,33 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *limit)
 #define MAPPED "soft-iWARP maps at most 144 pages"
 
 static const struct {
-	const char *device;
+	const char *call, *device;
 	int error;
 	bool answers;
 	enum rdma_cm_event_type event; /* of the last call */
 	int returned;
 	const char *said, *not_said;
 } no_queues[] = {
-	{ "rxe0", ENOMEM, true, RDMA_CM_EVENT_CONNECT_REQUEST, ENOMEM, "(12): " ASKED, LEFT },
-	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, "(22): " ASKED, LEFT },
-	{ "rxe0", EINVAL, true, RDMA_CM_EVENT_ESTABLISHED, EINVAL, "(22): " ASKED, LEFT },
-	{ "rxe0", ENOMEM, false, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12)\n", NULL },
+	{ "ibv_create_cq", "rxe0", ENOMEM, true, RDMA_CM_EVENT_CONNECT_REQUEST, ENOMEM,
+	  "(12): " ASKED, LEFT },
+	{ "ibv_create_cq", "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL,
+	  "(22): " ASKED, LEFT },
+	{ "ibv_create_cq", "rxe0", EINVAL, true, RDMA_CM_EVENT_ESTABLISHED, EINVAL, "(22): " ASKED,
+	  LEFT },
+	{ "ibv_create_cq", "rxe0", ENOMEM, false, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12)\n",
+	  NULL },
 	/* For the failures of some devices the program knows no reason. */
-	{ "rxe0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " ASKED, NULL },
-	{ "siw0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },
-	{ "siw0", ENOMEM, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED, "asked" },
-	{ "siw0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, EIO, "asked siw0", MAPPED },
+	{ "ibv_create_cq", "rxe0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " ASKED,
+	  NULL },
+	{ "ibv_create_cq", "siw0", 0, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED,
+	  "asked" },
+	{ "ibv_create_cq", "siw0", ENOMEM, true, RDMA_CM_EVENT_ESTABLISHED, ENOMEM, "(12): " MAPPED,
+	  "asked" },
+	{ "ibv_create_cq", "siw0", EIO, true, RDMA_CM_EVENT_ESTABLISHED, EIO, "asked siw0",
+	  MAPPED },
+	/* A QP for a client that has left. */
+	{ "rdma_create_qp", "rxe0", EINVAL, true, RDMA_CM_EVENT_CONNECT_REQUEST, EINVAL, LEFT,
+	  "asked" },
 };
 
 UNIT_TESTS(a_queue_that_is_not_to_be_had, UNIT_LENGTH(no_queues))
@@ -94,9 +104,9 @@ UNIT_TESTS(a_queue_that_is_not_to_be_had, UNIT_LENGTH(no_queues))
 	control.cm_event.type = no_queues[_i].event;
 	device_answers = no_queues[_i].answers;
 	capture_start();
-	ck_assert_int_eq(our_report_no_queue(&control, "ibv_create_cq", no_queues[_i].error),
+	ck_assert_int_eq(our_report_no_queue(&control, no_queues[_i].call, no_queues[_i].error),
 			 no_queues[_i].returned);
-	assert_holds(captured_stderr(), ": ibv_create_cq: ");
+	assert_holds(captured_stderr(), no_queues[_i].call);
 	assert_holds(captured_stderr(), no_queues[_i].said);
 	if (no_queues[_i].not_said)
 		ck_assert_ptr_null(strstr(captured_stderr(), no_queues[_i].not_said));
@@ -123,41 +133,6 @@ UNIT_TESTS(memory_that_cannot_be_registered, UNIT_LENGTH(no_memory))
 	ck_assert_int_eq(our_setup_mr(&control, &control, 4097, 0, &mr), no_memory[_i].error);
 	assert_holds(captured_stderr(), ": ibv_reg_mr: ");
 	assert_holds(captured_stderr(), no_memory[_i].said);
-}
-
-UNIT_TEST(what_the_machine_does_cannot_be_read)
-{
-	static struct our_statistics statistics;
-	struct rlimit limit, none;
-
-	ck_assert_int_eq(prlimit(0, RLIMIT_NOFILE, NULL, &limit), 0);
-	none = limit;
-	none.rlim_cur = 0;
-	our_statistics_prepare(&statistics, 10, 64);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-	our_statistics_start(&statistics);
-	our_statistics_end(&statistics);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	ck_assert_uint_eq(statistics.used.machine_user_us, 0);
-	ck_assert_uint_eq(statistics.used.machine_system_us, 0);
-	ck_assert_uint_eq(statistics.used.machine_busy_us, 0);
-	ck_assert_uint_ge(statistics.ended_ns, statistics.started_ns);
-}
-
-UNIT_TEST(a_qp_for_a_client_that_has_left)
-{
-	struct ibv_device device = { .name = "rxe0" };
-	struct ibv_context verbs = { .device = &device };
-	static struct our_control control = { .config = &config };
-
-	control.verbs = &verbs;
-	control.cm_event.type = RDMA_CM_EVENT_CONNECT_REQUEST;
-	device_answers = true;
-	capture_start();
-	ck_assert_int_eq(our_report_no_queue(&control, "rdma_create_qp", EINVAL), EINVAL);
-	assert_holds(captured_stderr(), ": rdma_create_qp: ");
-	assert_holds(captured_stderr(), LEFT);
-	ck_assert_ptr_null(strstr(captured_stderr(), "asked"));
 }
 
 /* As docs/reliability.md says: whole pages, and a place in the queues for each message. */

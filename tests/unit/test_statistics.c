@@ -268,6 +268,7 @@ UNIT_TESTS(the_machines_use_is_known_if_it_was_read_twice, 4)
 	if (_i & 2)
 		take_descriptors(false);
 	ck_assert(statistics.used.machine_is_known == !_i);
+	ck_assert_uint_ge(statistics.ended_ns, statistics.started_ns);
 }
 
 UNIT_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)

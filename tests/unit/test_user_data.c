@@ -109,16 +109,3 @@ UNIT_TESTS(a_message_tells_its_number, UNIT_LENGTH(numbers))
 	fill(8, numbers[_i]);
 	ck_assert_uint_eq(our_message_number(memory), numbers[_i]);
 }
-
-UNIT_TESTS(where_the_first_difference_is, UNIT_LENGTH(sizes))
-{
-	uint32_t i;
-
-	fill(sizes[_i], 42);
-	ck_assert_uint_eq(our_find_difference(&control, 1, 42), sizes[_i]);
-	for (i = 0; i < sizes[_i]; i++) {
-		memory[i] ^= 0x80;
-		ck_assert_uint_eq(our_find_difference(&control, 1, 42), i);
-		memory[i] ^= 0x80;
-	}
-}
