@@ -15,9 +15,6 @@
 #define LINE_SIZE 52
 #define FIRST_QPN 0x40a
 
-int __real_close(int fd);
-ssize_t __real_send(int fd, const void *data, size_t size, int flags);
-
 static LIST_HEAD(line_list, fake_line) all_lines;
 static unsigned int n_lines;
 

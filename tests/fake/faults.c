@@ -14,54 +14,31 @@ struct row {
 	struct fake_fault fault;
 };
 
-/* The event that comes instead of the expected one. */
-#define EVENT(type, status_)                                                                  \
-	{                                                                                     \
-		.name = #type " " #status_, .has_event = true, .event = RDMA_CM_EVENT_##type, \
-		.status = (status_), .expected = FAKE_FAILS                                   \
-	}
-#define FAILS(error_)                                                       \
-	{                                                                   \
-		.name = #error_, .error = (error_), .expected = FAKE_FAILS, \
-	}
+/* The call fails at once. FAKE_FAILS is what is expected unless something else is named. */
+#define FAILS(error_)    .fault = { .name = #error_, .error = (error_) }
+#define RECOVERS(error_) .fault = { .name = #error_, .error = (error_), .expected = FAKE_RECOVERS }
+#define TEAR_DOWN(error_) \
+	.fault = { .name = #error_, .error = (error_), .expected = FAKE_TEAR_DOWN }
 /* Those before it are posted. */
-#define FAILS_AT_LAST(error_)                                                       \
-	{                                                                           \
-		.name = #error_ " at the last", .error = (error_), .at_last = true, \
-		.expected = FAKE_FAILS,                                             \
-	}
-#define RECOVERS(error_)                                                       \
-	{                                                                      \
-		.name = #error_, .error = (error_), .expected = FAKE_RECOVERS, \
-	}
-#define TEAR_DOWN(error_)                                                       \
-	{                                                                       \
-		.name = #error_, .error = (error_), .expected = FAKE_TEAR_DOWN, \
-	}
-#define WC(status_)                                                                            \
-	{                                                                                      \
-		.name = #status_, .wc_status = IBV_WC_##status_, .expected = FAKE_FAILS_LATER, \
-	}
-/* The fault is that of the peer's host, of its program, or of what it sends or posts. */
-#define PEERS_WC(status_)                                                             \
-	{                                                                             \
-		.name = #status_, .wc_status = IBV_WC_##status_, .peers_doing = true, \
-		.expected = FAKE_FAILS_LATER,                                         \
-	}
-#define PEER_LEAVES                                                              \
-	{                                                                        \
-		.name = "peer leaves", .peer_leaves = true, .peers_doing = true, \
-		.expected = FAKE_FAILS_LATER,                                    \
-	}
-#define LEAVES_AFTER                                                                       \
-	{                                                                                  \
-		.name = "peer leaves after it", .leaves_after = true, .peers_doing = true, \
-		.expected = FAKE_FAILS_LATER,                                              \
-	}
-#define DEVICE_LEAVES                                                                         \
-	{                                                                                     \
-		.name = "device leaves", .device_leaves = true, .expected = FAKE_FAILS_LATER, \
-	}
+#define FAILS_AT_LAST(error_) \
+	.fault = { .name = #error_ " at the last", .error = (error_), .at_last = true }
+/* The event that comes instead of the expected one. */
+#define EVENT(type, status_)                      \
+	.fault = { .name = #type " " #status_,    \
+		   .has_event = true,             \
+		   .event = RDMA_CM_EVENT_##type, \
+		   .status = (status_) }
+/* It fails later. What the peer does is the fault of its host, of its program, or of what it posts. */
+#define LATER(name_, ...)       .fault = { .name = (name_), .expected = FAKE_FAILS_LATER, __VA_ARGS__ }
+#define PEERS_DOING(name_, ...) LATER(name_, .peers_doing = true, __VA_ARGS__)
+#define WC(status_)             LATER(#status_, .wc_status = IBV_WC_##status_)
+#define PEERS_WC(status_)       PEERS_DOING(#status_, .wc_status = IBV_WC_##status_)
+#define PEERS_EVENT(type, status_) \
+	PEERS_DOING(#type, .has_event = true, .event = RDMA_CM_EVENT_##type, .status = (status_))
+#define PEER_LEAVES   PEERS_DOING("peer leaves", .peer_leaves = true)
+#define LEAVES_AFTER  PEERS_DOING("peer leaves after it", .leaves_after = true)
+#define CUT_SHORT     PEERS_DOING("cut short", .cut = true)
+#define DEVICE_LEAVES LATER("device leaves", .device_leaves = true)
 
 static const struct row rows[] = {
 	{ "rdma_create_event_channel", FAILS(ENODEV) },
@@ -76,10 +53,7 @@ static const struct row rows[] = {
 	{ "rdma_resolve_route", EVENT(DEVICE_REMOVAL, 0) },
 	/* The kernel says so, too, if another program has the port: the stages know better. */
 	{ "rdma_bind_addr",
-	  { .name = "EADDRNOTAVAIL",
-	    .error = EADDRNOTAVAIL,
-	    .says = EADDRINUSE,
-	    .expected = FAKE_FAILS } },
+	  { .name = "EADDRNOTAVAIL", .error = EADDRNOTAVAIL, .says = EADDRINUSE } },
 	{ "rdma_listen", FAILS(EADDRINUSE) },
 	{ "rdma_listen", DEVICE_LEAVES },
 	{ "rdma_migrate_id", FAILS(ENOMEM) },
@@ -96,32 +70,11 @@ static const struct row rows[] = {
 	{ "rdma_connect", DEVICE_LEAVES },
 	{ "rdma_accept", FAILS(ENOMEM) },
 	/* The client could not be accepted, because it has left. */
+	{ "rdma_accept", PEERS_EVENT(CONNECT_ERROR, -ECONNRESET) },
+	{ "rdma_accept", PEERS_EVENT(UNREACHABLE, -ETIMEDOUT) },
+	{ "rdma_accept", PEERS_EVENT(REJECTED, 28) },
 	{ "rdma_accept",
-	  { .name = "CONNECT_ERROR",
-	    .has_event = true,
-	    .status = -ECONNRESET,
-	    .event = RDMA_CM_EVENT_CONNECT_ERROR,
-	    .peers_doing = true,
-	    .expected = FAKE_FAILS_LATER } },
-	{ "rdma_accept",
-	  { .name = "UNREACHABLE",
-	    .has_event = true,
-	    .status = -ETIMEDOUT,
-	    .event = RDMA_CM_EVENT_UNREACHABLE,
-	    .peers_doing = true,
-	    .expected = FAKE_FAILS_LATER } },
-	{ "rdma_accept",
-	  { .name = "REJECTED",
-	    .has_event = true,
-	    .status = 28,
-	    .event = RDMA_CM_EVENT_REJECTED,
-	    .peers_doing = true,
-	    .expected = FAKE_FAILS_LATER } },
-	{ "rdma_accept",
-	  { .name = "DEVICE_REMOVAL",
-	    .has_event = true,
-	    .event = RDMA_CM_EVENT_DEVICE_REMOVAL,
-	    .expected = FAKE_FAILS_LATER } },
+	  LATER("DEVICE_REMOVAL", .has_event = true, .event = RDMA_CM_EVENT_DEVICE_REMOVAL) },
 	{ "rdma_accept", PEER_LEAVES },
 	{ "rdma_accept", DEVICE_LEAVES },
 	{ "rdma_get_cm_event", FAILS(ENODATA) },
@@ -132,8 +85,8 @@ static const struct row rows[] = {
 	 * An error EINVAL is normal here, and nothing depends on the call: the QP is in error
 	 * anyway, and the peer learns of the end when the id is destroyed.
 	 */
-	{ "rdma_disconnect", { .name = "EINVAL", .error = EINVAL, .expected = FAKE_RECOVERS } },
-	{ "rdma_disconnect", { .name = "ENOMEM", .error = ENOMEM, .expected = FAKE_RECOVERS } },
+	{ "rdma_disconnect", RECOVERS(EINVAL) },
+	{ "rdma_disconnect", RECOVERS(ENOMEM) },
 	{ "ibv_alloc_pd", FAILS(ENOMEM) },
 	{ "ibv_reg_mr", FAILS(ENOMEM) },
 	{ "ibv_create_comp_channel", FAILS(EMFILE) },
@@ -155,13 +108,8 @@ static const struct row rows[] = {
 	{ "ibv_post_recv", PEER_LEAVES },
 	{ "ibv_post_recv", LEAVES_AFTER },
 	{ "ibv_post_recv", DEVICE_LEAVES },
-	{ "ibv_post_recv",
-	  { .name = "peer has left",
-	    .peer_has_left = true,
-	    .peers_doing = true,
-	    .expected = FAKE_FAILS_LATER } },
-	{ "ibv_post_recv",
-	  { .name = "cut short", .cut = true, .peers_doing = true, .expected = FAKE_FAILS_LATER } },
+	{ "ibv_post_recv", PEERS_DOING("peer has left", .peer_has_left = true) },
+	{ "ibv_post_recv", CUT_SHORT },
 	{ "ibv_create_srq", FAILS(ENOMEM) },
 	{ "ibv_modify_srq", FAILS(EINVAL) },
 	{ "ibv_post_srq_recv", FAILS(ENOMEM) },
@@ -172,8 +120,7 @@ static const struct row rows[] = {
 	{ "ibv_post_srq_recv", PEER_LEAVES },
 	{ "ibv_post_srq_recv", LEAVES_AFTER },
 	{ "ibv_post_srq_recv", DEVICE_LEAVES },
-	{ "ibv_post_srq_recv",
-	  { .name = "cut short", .cut = true, .peers_doing = true, .expected = FAKE_FAILS_LATER } },
+	{ "ibv_post_srq_recv", CUT_SHORT },
 	{ "ibv_post_send", FAILS(ENOMEM) },
 	{ "ibv_post_send", FAILS_AT_LAST(ENOMEM) },
 	{ "ibv_post_send", PEERS_WC(RETRY_EXC_ERR) },
@@ -226,7 +173,7 @@ static bool tears_down(const char *call)
 
 bool fake_choose_fault(const char *call, unsigned int choice, struct fake_fault *fault)
 {
-	const struct fake_fault unknown = FAILS(EIO), tear_down = TEAR_DOWN(EIO);
+	static const struct row unknown = { "", FAILS(EIO) }, tear_down = { "", TEAR_DOWN(EIO) };
 	bool known = false;
 	size_t i;
 
@@ -238,7 +185,7 @@ bool fake_choose_fault(const char *call, unsigned int choice, struct fake_fault 
 		if (!choice--)
 			return true;
 	}
-	*fault = tears_down(call) ? tear_down : unknown;
+	*fault = tears_down(call) ? tear_down.fault : unknown.fault;
 	return !known && !choice;
 }
 

@@ -30,23 +30,18 @@ static struct fake_peer *waiting[MAX_WAIT];
 static unsigned int n_waiting;
 static int listener_fd = -1;
 
-int __real_close(int fd);
-ssize_t __real_send(int fd, const void *data, size_t size, int flags);
-ssize_t __real_recv(int fd, void *data, size_t size, int flags);
-int __wrap_socket(int family, int type, int protocol);
-int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_listen(int fd, int backlog);
-int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
-int __wrap_getsockname(int fd, struct sockaddr *address, socklen_t *length);
-int __wrap_getpeername(int fd, struct sockaddr *address, socklen_t *length);
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
-int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t length);
-ssize_t __wrap_send(int fd, const void *data, size_t size, int flags);
-ssize_t __wrap_recv(int fd, void *data, size_t size, int flags);
-int __wrap_shutdown(int fd, int how);
-int __wrap_close(int fd);
-ssize_t __wrap_getrandom(void *data, size_t size, unsigned int flags);
+FAKE_WRAPPED(int, socket, int family, int type, int protocol);
+FAKE_WRAPPED(int, connect, int fd, const struct sockaddr *address, socklen_t length);
+FAKE_WRAPPED(int, bind, int fd, const struct sockaddr *address, socklen_t length);
+FAKE_WRAPPED(int, listen, int fd, int backlog);
+FAKE_WRAPPED(int, accept4, int fd, struct sockaddr *address, socklen_t *length, int flags);
+FAKE_WRAPPED(int, getsockname, int fd, struct sockaddr *address, socklen_t *length);
+FAKE_WRAPPED(int, getpeername, int fd, struct sockaddr *address, socklen_t *length);
+FAKE_WRAPPED(int, getsockopt, int fd, int level, int name, void *value, socklen_t *length);
+FAKE_WRAPPED(int, setsockopt, int fd, int level, int name, const void *value, socklen_t length);
+FAKE_WRAPPED(ssize_t, recv, int fd, void *data, size_t size, int flags);
+FAKE_WRAPPED(int, shutdown, int fd, int how);
+FAKE_WRAPPED(ssize_t, getrandom, void *data, size_t size, unsigned int flags);
 
 /* A connection. `fd` is the program's end; if it is negative, a new descriptor is made. */
 static int new_line(int fd, struct fake_peer *peer)
