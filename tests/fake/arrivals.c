@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: the ways in which ping-rdma-3 recognizes that a message was written to
- * its memory. Contract: a row for each, with the result that is expected. See lines.h.
+ * its memory. Contract: a row for each, with its result. Only these rows use them, and WRITE a part of a
+ * message. See lines.h.
  */
 #include "tests/fake/lines.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: a program that connects without the connection manager (CM). Contract: a
- * row for each machine among whose devices, ports and GIDs it has to choose. What must come of it is
- * in beyond/ping-rc-0/README.md. See lines.h.
+ * Place: the fake's tests: ping-rc-0, which connects without the connection manager (CM). Contract: a
+ * row for each machine among whose devices, ports and GIDs it has to choose; its result is in
+ * beyond/ping-rc-0/README.md. Only these rows have more than one of each, and InfiniBand. See lines.h.
  */
 #include <errno.h>
 

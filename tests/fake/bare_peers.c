@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: a program that connects without the connection manager (CM). Contract: a
- * row for each peer that says something else over TCP, or nothing, or hangs up. What must come of it
- * is in beyond/ping-rc-0/README.md and docs/protocol.md. See lines.h.
+ * Place: the fake's tests: ping-rc-0, which connects without the connection manager (CM). Contract: a row
+ * for each peer that says something else over TCP, or nothing, or hangs up; its result is in
+ * beyond/ping-rc-0/README.md and docs/protocol.md. Only these rows have such a peer. See lines.h.
  */
 #include <errno.h>
 
@@ -17,24 +17,23 @@
 #define CLIENTS_NAME "the client at " FAKE_PEER4 ":40123 "
 #define NO_LINE      CLIENTS_NAME "did not say LID:QPN:PSN:GID, or done"
 
+#define REFUSED(line) \
+	.who = SERVER | PING, .config = { ODD_FIRST, .tells = (line) }, .said = NO_LINE, .done = 1
+/* RTR fails, and this is what is wrong about the peer in it; NULL: the attributes themselves. */
+#define MISTAKE(word, wrong)                                                 \
+	.who = CLIENT | PING, .config = { .mistake = (wrong) }, .status = 1, \
+	.said = "ibv_modify_qp: Invalid argument (22): to RTR",              \
+	.words = { WORK, "-q", "--mistake", word }
+
 const struct line bare_peers[] = {
 	{ .what = "reads upper-case digits", .who = BOTH, .config = { .capitals = true } },
 	{ .what = "reads what comes in pieces", .who = BOTH, .config = { .piecemeal = true } },
 	{ .what = "refuses a line that ends in a line feed",
-	  .who = SERVER | PING,
-	  .config = { ODD_FIRST, .tells = "0000:00040a:123460:00000000000000000000ffffc0000201\n" },
-	  .said = NO_LINE,
-	  .done = 1 },
+	  REFUSED("0000:00040a:123460:00000000000000000000ffffc0000201\n") },
 	{ .what = "refuses a line with another separator",
-	  .who = SERVER | PING,
-	  .config = { ODD_FIRST, .tells = "0000:00040a:123460.00000000000000000000ffffc0000201" },
-	  .said = NO_LINE,
-	  .done = 1 },
+	  REFUSED("0000:00040a:123460.00000000000000000000ffffc0000201") },
 	{ .what = "refuses a line with a digit that is none",
-	  .who = SERVER | PING,
-	  .config = { ODD_FIRST, .tells = "0000:00040a:123460:00000000000000000000ffffc00002g1" },
-	  .said = NO_LINE,
-	  .done = 1 },
+	  REFUSED("0000:00040a:123460:00000000000000000000ffffc00002g1") },
 	{ .what = "refuses a word other than done",
 	  .who = SERVER | PING,
 	  .config = { ODD_FIRST, .confirms = "dine" },
@@ -112,29 +111,13 @@ const struct line bare_peers[] = {
 	  .config = { .rtr_error = ETIMEDOUT },
 	  .status = 1,
 	  .said = "to RTR: nobody answers for the IP address that is the peer's GID" },
-	{ .what = "makes the mistake that it is told to make: no-grh",
-	  .who = CLIENT | PING,
-	  .status = 1,
-	  .said = "ibv_modify_qp: Invalid argument (22): to RTR",
-	  .words = { WORK, "-q", "--mistake", "no-grh" } },
+	{ .what = "makes the mistake that it is told to make: no-grh", MISTAKE("no-grh", NULL) },
 	{ .what = "makes the mistake that it is told to make: qpn",
-	  .who = CLIENT | PING,
-	  .config = { .mistake = FAKE_NO_SUCH_QPN },
-	  .status = 1,
-	  .said = "ibv_modify_qp: Invalid argument (22): to RTR",
-	  .words = { WORK, "-q", "--mistake", "qpn" } },
+	  MISTAKE("qpn", FAKE_NO_SUCH_QPN) },
 	{ .what = "makes the mistake that it is told to make: psn",
-	  .who = CLIENT | PING,
-	  .config = { .mistake = FAKE_WRONG_PSN },
-	  .status = 1,
-	  .said = "ibv_modify_qp: Invalid argument (22): to RTR",
-	  .words = { WORK, "-q", "--mistake", "psn" } },
+	  MISTAKE("psn", FAKE_WRONG_PSN) },
 	{ .what = "makes the mistake that it is told to make: address",
-	  .who = CLIENT | PING,
-	  .config = { .mistake = FAKE_WRONG_GID },
-	  .status = 1,
-	  .said = "ibv_modify_qp: Invalid argument (22): to RTR",
-	  .words = { WORK, "-q", "--mistake", "address" } },
+	  MISTAKE("address", FAKE_WRONG_GID) },
 	{ .what = "waits for a server that is not up yet",
 	  .who = CLIENT | PING,
 	  .config = { .refused_late = 3 },

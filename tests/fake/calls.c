@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "tests/fake/faults.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 

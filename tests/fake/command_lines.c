@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: command lines. Contract: a row for each, with the exit status and a part
- * of the text that must be on stderr. See lines.h.
+ * Place: the fake's tests: command lines. Contract: a row for each, with its result. Only these rows run
+ * the stages' own options, the wait for a server, and the addresses of a name. See lines.h.
  */
 #include "tests/fake/lines.h"
 
 #define NOBODY_LISTENS .fault_name = "rdma_connect", .fault_way = "REJECTED 8"
+/* Of a server's two addresses, the call fails for the second. */
+#define ONE_OF_TWO(call)                                                                \
+	.who = SERVER | TWO_SIDED | RDMA | MANAGED, .config = { FAULT(call, 2, NULL) }, \
+	.said = ": " call ": ", .done = 1, .words = { "-q", "-c", "20", "-s", "200" }
+/* The first address of a name fails in this way. */
+#define NEXT_AFTER(call, way)                                                              \
+	.who = CLIENT | TWO_SIDED | RDMA | MANAGED, .config = { FAULT(call, 1, way) },     \
+	.said = "trying the next address of " FAKE_TWO_ADDRESSES, .more = true, .done = 1, \
+	.words = { "-a", FAKE_TWO_ADDRESSES, "-c", "20", "-s", "200", "-q" }
 
 const struct line command_lines[] = {
 	{ .what = "counts its calls, with limits on its time",
@@ -81,23 +90,11 @@ const struct line command_lines[] = {
 	  .done = 2,
 	  .words = { "-c", "20", "-s", "200", "-n", "2" } },
 	{ .what = "listens on one address if the other cannot have an id",
-	  .who = SERVER | TWO_SIDED | RDMA | MANAGED,
-	  .config = { FAULT("rdma_create_id", 2, NULL) },
-	  .said = ": rdma_create_id: ",
-	  .done = 1,
-	  .words = { "-q", "-c", "20", "-s", "200" } },
+	  ONE_OF_TWO("rdma_create_id") },
 	{ .what = "listens on one address if the other cannot be bound to",
-	  .who = SERVER | TWO_SIDED | RDMA | MANAGED,
-	  .config = { FAULT("rdma_bind_addr", 2, NULL) },
-	  .said = ": rdma_bind_addr: ",
-	  .done = 1,
-	  .words = { "-q", "-c", "20", "-s", "200" } },
+	  ONE_OF_TWO("rdma_bind_addr") },
 	{ .what = "listens on one address if somebody else listens on the other",
-	  .who = SERVER | TWO_SIDED | RDMA | MANAGED,
-	  .config = { FAULT("rdma_listen", 2, NULL) },
-	  .said = ": rdma_listen: ",
-	  .done = 1,
-	  .words = { "-q", "-c", "20", "-s", "200" } },
+	  ONE_OF_TWO("rdma_listen") },
 	{ .what = "says once, and not for each address, that it can have no id",
 	  .who = SERVER | TWO_SIDED | RDMA | MANAGED,
 	  .config = { .fault_name = "rdma_create_id" },
@@ -109,27 +106,11 @@ const struct line command_lines[] = {
 	  .config = { .no_device = true },
 	  .status = 1,
 	  .said = "no RDMA device serves this address" },
-	{ .what = "tries each address of a name",
-	  .who = CLIENT | TWO_SIDED | RDMA | MANAGED,
-	  .config = { NOBODY_LISTENS, .fault_nth = 1 },
-	  .said = "trying the next address of " FAKE_TWO_ADDRESSES,
-	  .more = true,
-	  .done = 1,
-	  .words = { "-a", FAKE_TWO_ADDRESSES, "-c", "20", "-s", "200", "-q" } },
+	{ .what = "tries each address of a name", NEXT_AFTER("rdma_connect", "REJECTED 8") },
 	{ .what = "tries the next address if the first cannot be reached",
-	  .who = CLIENT | TWO_SIDED | RDMA | MANAGED,
-	  .config = { FAULT("rdma_connect", 1, "UNREACHABLE -ETIMEDOUT") },
-	  .said = "trying the next address of " FAKE_TWO_ADDRESSES,
-	  .more = true,
-	  .done = 1,
-	  .words = { "-a", FAKE_TWO_ADDRESSES, "-c", "20", "-s", "200", "-q" } },
+	  NEXT_AFTER("rdma_connect", "UNREACHABLE -ETIMEDOUT") },
 	{ .what = "tries the next address if the first one's device is removed",
-	  .who = CLIENT | TWO_SIDED | RDMA | MANAGED,
-	  .config = { FAULT("rdma_resolve_route", 1, "DEVICE_REMOVAL 0") },
-	  .said = "trying the next address of " FAKE_TWO_ADDRESSES,
-	  .more = true,
-	  .done = 1,
-	  .words = { "-a", FAKE_TWO_ADDRESSES, "-c", "20", "-s", "200", "-q" } },
+	  NEXT_AFTER("rdma_resolve_route", "DEVICE_REMOVAL 0") },
 	{ .what = "waits for a server that is not up yet",
 	  .who = CLIENT | TWO_SIDED | RDMA | MANAGED,
 	  .config = { NOBODY_LISTENS, .fault_nth = 1 },

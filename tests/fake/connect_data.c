@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "program/options.h"
-#include "tests/fake/connect_data.h"
+#include "tests/fake/state.h"
 
 #define MAGIC          0x4f555231u    /* "OUR1" */
 #define EXTENSION      (1 << 16 | 32) /* version and length */

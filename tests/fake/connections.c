@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/fake/connect_data.h"
+#include "tests/fake/state.h"
 
 #define MAX_CONNECT_DATA 56
 #define MAX_ACCEPT_DATA  196

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: a device with exactly the resources that the program needs, which must
- * work, and a device with one less, which the program must report. Contract: a row for each limit.
- * What a program needs is derived from docs/protocol.md, not from the program. See lines.h.
+ * Place: the fake's tests: limits. Contract: a device with exactly the resources that the program needs
+ * must do, and one less must be reported; what is needed is derived from docs/protocol.md, not from the
+ * program. Only these rows meet a limit of the device. See lines.h.
  */
 #include "tests/fake/lines.h"
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/fake/faults.h"
+#include "tests/fake/state.h"
 
 struct row {
 	const char *call;

@@ -12,8 +12,6 @@
 #include "tests/fake/expect.h"
 #include "tests/fake/lines.h"
 
-#define WORDS 32
-
 static const char *judge(const struct run *run, const struct figures_row *row)
 {
 	static char why[512];
@@ -30,48 +28,33 @@ static const char *judge(const struct run *run, const struct figures_row *row)
 	return why;
 }
 
-static void add_word(char storage[WORDS][32], char **arguments, int *n, const char *word)
+static void make_words(const struct test *test, const struct figures_row *row, struct words *words)
 {
-	snprintf(storage[*n], sizeof(storage[*n]), "%s", word);
-	arguments[*n] = storage[*n];
-	++*n;
-}
-
-static void make_words(const struct test *test, const struct figures_row *row,
-		       char storage[WORDS][32], char **arguments)
-{
-	static const char *const always[] = { "program", "-jq", "-a", "127.0.0.1", "-s", "200" };
-	size_t n_always = test->counts ? 4 : sizeof(always) / sizeof(always[0]);
-	char count[24];
-	int n = 0;
 	size_t i;
 
-	for (i = 0; i < n_always; i++)
-		add_word(storage, arguments, &n, always[i]);
-	snprintf(count, sizeof(count), "%llu", (unsigned long long)row->config.count);
+	words_add(words, "program");
+	words_add(words, "-jqa");
+	words_add(words, "127.0.0.1");
+	if (!test->counts)
+		words_add_number(words, "-s", row->config.size);
 	if (!row->unlimited)
-		add_word(storage, arguments, &n, "-c");
-	if (!row->unlimited)
-		add_word(storage, arguments, &n, count);
+		words_add_number(words, "-c", row->config.count);
 	if ((test->blast || test->only_writes) && !test->server)
-		add_word(storage, arguments, &n, "-b");
-	if ((test->blast || test->only_writes) && !test->server)
-		add_word(storage, arguments, &n, "8");
+		words_add_number(words, "-b", LINE_BUFFERS);
 	for (i = 0; row->words[i]; i++)
-		add_word(storage, arguments, &n, row->words[i]);
-	arguments[n] = NULL;
+		words_add(words, row->words[i]);
 }
 
 static const char *run_and_compare(const struct test *test, const struct figures_row *row)
 {
 	static struct run run;
 	static struct expected expected;
-	char storage[WORDS][32], *arguments[WORDS + 1];
+	struct words words = { 0 };
 	const char *why;
 
-	make_words(test, row, storage, arguments);
+	make_words(test, row, &words);
 	do {
-		run_program(&run, &row->config, arguments);
+		run_program(&run, &row->config, words.list);
 		why = judge(&run, row);
 		if (why)
 			continue;

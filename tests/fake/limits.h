@@ -19,7 +19,7 @@ int fake_check_cqe(int entries); /* 0 or EINVAL */
  */
 int fake_grant(struct ibv_qp_cap *cap);
 
-/* For messages that find no receive, on InfiniBand and RoCE: rnr.c. */
+/* For messages that find no receive, on InfiniBand and RoCE. */
 void fake_note_rnr_timer(struct fake_qp *qp, unsigned int code);
 void fake_check_rnr_timer(const struct fake_qp *qp); /* of a QP that is destroyed after its work */
 

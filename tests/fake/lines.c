@@ -189,9 +189,9 @@ static void run_line(const struct test *test, const struct line *line)
 	const char *const *words = line->words[0] ? line->words : usual;
 	static struct run run;
 	struct fake_config config = line->config;
+	struct words all = { 0 };
 	const char *why;
-	char storage[LINE_WORDS][32], *arguments[LINE_WORDS + 2] = { "program" };
-	int i, n = 1;
+	int i;
 
 	config.clients = config.clients || config.nobody ? config.clients : 1;
 	config.count = config.count ? config.count : LINE_MESSAGES;
@@ -201,16 +201,15 @@ static void run_line(const struct test *test, const struct line *line)
 	if (line->config.size)
 		config.size = line->config.size;
 	config.no_other = true;
+	words_add(&all, "program");
 	for (i = 0; i < LINE_WORDS && words[i]; i++) {
-		if (!takes(test, words[i])) {
+		if (takes(test, words[i]))
+			words_add(&all, words[i]);
+		else
 			i += words[i + 1] && *words[i + 1] != '-'; /* and its value */
-			continue;
-		}
-		snprintf(storage[i], sizeof(storage[i]), "%s", words[i]);
-		arguments[n++] = storage[i];
 	}
 	do {
-		run_program(&run, &config, arguments);
+		run_program(&run, &config, all.list);
 		if (test->one_file && !(line->said && strstr(line->said, "listening on ")))
 			test_drop_greeting(&run);
 		why = judge(&run, line);

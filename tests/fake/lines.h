@@ -109,7 +109,7 @@ bool line_is_for(unsigned int who, const struct test *test);
 void run_lines(const struct test *test, const struct line *lines);
 
 /* Each in the file of its name; the last two are for ping-rc-0, and one_file for ping-ep-0. */
-extern const struct line edges[], command_lines[], private_data[], last_waits[], odd_peers[],
-	arrivals[], silence[], pools[], memories[], one_file[], bare_devices[], bare_peers[];
+extern const struct line edges[], command_lines[], private_data[], odd_peers[], arrivals[],
+	silence[], pools[], memories[], one_file[], bare_devices[], bare_peers[];
 
 #endif

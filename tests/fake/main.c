@@ -36,10 +36,10 @@ static int usage(void)
 
 static void test_lines(const struct test *test)
 {
-	static const struct line *const tables[] = { edges,        command_lines, private_data,
-						     last_waits,   odd_peers,     arrivals,
-						     silence,      pools,         memories,
-						     bare_devices, bare_peers };
+	static const struct line *const tables[] = { edges,     command_lines, private_data,
+						     odd_peers, arrivals,      silence,
+						     pools,     memories,      bare_devices,
+						     bare_peers };
 	size_t i, n = sizeof(tables) / sizeof(tables[0]);
 
 	if (test->one_file) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: what one-sided stages read from memory that others change: records, a
- * slot for lines of text, a counter and its lock, a buffer. Contract: a row for each state of the
- * memory, with the expected result. See lines.h.
+ * slot for lines of text, a counter and its lock, a buffer. Contract: a row for each state of the memory,
+ * with its result. Only these rows show memory that is torn, stale or locked. See lines.h.
  */
 #include "tests/fake/lines.h"
 

@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: peers that violate the protocol or do something too late, and calls that
- * fail at the same time. Contract: a row for each, with the expected result. See lines.h.
+ * fail at the same time. Contract: a row for each, with its result. Only these rows have peers that come
+ * too many, stay too long or leave in the wrong moment. See lines.h.
  */
 #include "tests/fake/lines.h"
 
-/* A client that is another program, see strangers.c. */
-#define A_STRANGER .stranger = true, .hurried = true
+/* A client of a stream that is another program, with so many buffers: see strangers.c. */
+#define STRANGER(buffers_, count_, iwarp_)                        \
+	.who = SERVER | BLAST, .config = { .stranger = true,      \
+					   .hurried = true,       \
+					   .buffers = (buffers_), \
+					   .count = (count_),     \
+					   .iwarp = (iwarp_) }
 
 /* Memory for a pool on each of many devices: the limit on locked memory may be 8 MiB. */
 #define ENOUGH "--max-memory", "1g"
+
+/*
+ * A client that has everything stays, and does not answer: it must not be --timeout that ends the server.
+ */
+#define STAYS(call)                      \
+	.config = { .lingers = true,     \
+		    .mute = true,        \
+		    .hurried = true,     \
+		    .stop_name = (call), \
+		    .stop_done = true,   \
+		    .insists = true },   \
+	.done = 1, .most_s = 10, .words = { WORK, "-q", "--timeout", "100" }
 
 const struct line odd_peers[] = {
 	/* Only where the two sides do not tell each other a count: the tenth message has no answer. */
@@ -60,37 +78,22 @@ const struct line odd_peers[] = {
 	  .config = { .clients = 2, .hurried = true },
 	  .words = { ADDRESS, "-q", "-s", "200", "-D", "9", "-n", "2" } },
 	{ .what = "has no more than three credit messages under way to a stranger with 1 buffer",
-	  .who = SERVER | BLAST,
-	  .config = { A_STRANGER, .count = 9, .buffers = 1 },
-	  .words = { ADDRESS, "-q" } },
+	  STRANGER(1, 9, false) },
 	{ .what = "has no more than three credit messages under way to a stranger with 2 buffers",
-	  .who = SERVER | BLAST,
-	  .config = { A_STRANGER, .count = 19, .buffers = 2, .iwarp = true },
-	  .words = { ADDRESS, "-q" } },
+	  STRANGER(2, 19, true) },
 	{ .what = "has no more than three credit messages under way to a stranger with 3 buffers",
-	  .who = SERVER | BLAST,
-	  .config = { A_STRANGER, .count = 20, .buffers = 3 },
-	  .words = { ADDRESS, "-q" } },
+	  STRANGER(3, 20, false) },
 	{ .what = "has no more than three credit messages under way to a stranger with 5 buffers",
-	  .who = SERVER | BLAST,
-	  .config = { A_STRANGER, .count = 43, .buffers = 5, .iwarp = true },
-	  .words = { ADDRESS, "-q" } },
+	  STRANGER(5, 43, true) },
 	{ .what = "has no more than three credit messages under way to a stranger with 16 buffers",
-	  .who = SERVER | BLAST,
-	  .config = { A_STRANGER, .count = 100, .buffers = 16 },
-	  .words = { ADDRESS, "-q" } },
+	  STRANGER(16, 100, false) },
 	{ .what = "... whatever batch it is told",
-	  .who = SERVER | BLAST,
-	  .config = { A_STRANGER, .count = 103, .buffers = 16 },
+	  STRANGER(16, 103, false),
 	  .words = { ADDRESS, "-q", "--credit-batch", "1" } },
 	{ .what = "returns a stranger's credits in batches as large as it is told",
-	  .who = SERVER | BLAST,
-	  .config = { A_STRANGER, .count = 103, .buffers = 16 },
+	  STRANGER(16, 103, false),
 	  .words = { ADDRESS, "-q", "--credit-batch", "1000" } },
-	{ .what = "serves a stranger who sends less than a batch",
-	  .who = SERVER | BLAST,
-	  .config = { A_STRANGER, .count = 3, .buffers = 16 },
-	  .words = { ADDRESS, "-q" } },
+	{ .what = "serves a stranger who sends less than a batch", STRANGER(16, 3, false) },
 	{ .what = "refuses who comes when it has had enough",
 	  .who = SERVER | TWO_SIDED | RDMA,
 	  .config = { .clients = 2, .enough = 1 },
@@ -372,5 +375,14 @@ const struct line odd_peers[] = {
 	  .said = "more than 16 devices",
 	  .done = 16,
 	  .words = { "-q", "-c", "20", "-s", "200", "-n", "17", ENOUGH } },
+	{ .what = "does not wait for a client that stays when it is to stop",
+	  .who = SERVER | PING | BLAST | WATCHING | THREADED | MANAGED,
+	  STAYS("pthread_cond_clockwait") },
+	{ .what = "does not wait for a client that stays when it is to stop",
+	  .who = SERVER | PING | BLIND | MANAGED,
+	  STAYS("poll") },
+	{ .what = "does not wait for a client that stays when it is to stop",
+	  .who = SERVER | PING | ALONE | MANAGED,
+	  STAYS("ppoll") },
 	{ 0 },
 };

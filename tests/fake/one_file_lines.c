@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: a program of one file, ping-ep-0. Contract: a row for each command line
- * and for each peer that does something else, with the expected result, which is in the README of
- * the stage. An alarm of a second comes after a hundredth of it. See lines.h.
+ * Place: the fake's tests: ping-ep-0, a program of one file. Contract: a row for each command line and
+ * for each peer that does something else, with its result, as in the README of the stage. An alarm of a
+ * second comes after a hundredth of it. Only these rows test its limits on time, and its text. See lines.h.
  */
 #include "tests/fake/lines.h"
 

@@ -2,7 +2,8 @@
 /*
  * Place: the fake's tests: the order and time in which completions and events come. Contract: in
  * any order the program does all of its work, does not stall, reports no error, and leaves nothing
- * behind. Each test also checks that the fake really produced the order that the test is about.
+ * behind. Only here do they come in another order than that of the calls, and from another thread.
+ * Each test also checks that the fake really produced the order that the test is about.
  */
 #include <stdio.h>
 #include <stdlib.h>

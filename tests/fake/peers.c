@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/addresses.h"
-#include "tests/fake/connect_data.h"
+#include "tests/fake/state.h"
 
 static LIST_HEAD(peer_list, fake_peer) peers;
 

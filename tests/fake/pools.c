@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the fake's tests: a server whose clients share their receives. Contract: a row for each
- * way in which there can be too few receives, with the expected result.
+ * Place: the fake's tests: a server whose clients share their receives. Contract: a row for each way in
+ * which there can be too few, with its result. Only these rows let a pool run low. See lines.h.
  */
 #include "tests/fake/lines.h"
 

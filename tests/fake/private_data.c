@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: private data of peers of other versions, cut short, or random; and the
- * bytes of a refusal. Contract: the program does with each what docs/protocol.md requires.
+ * bytes of a refusal. Contract: the program does with each what docs/protocol.md requires. Only these rows
+ * send what a client of this suite does not.
  */
 #include <stdio.h>
 #include <string.h>
@@ -164,14 +165,16 @@ static void try_lengths(const struct test *test, bool iwarp)
 				      .hurried = true,
 				      .iwarp = iwarp,
 				      .cut_short = true };
-	char program[] = "program", address[] = "127.0.0.1", a[] = "-a", q[] = "-q";
-	char *arguments[] = { program, a, address, q, NULL };
+	struct words words = { 0 };
 	const char *why = NULL;
 
 	test_configure(test, &config);
+	words_add(&words, "program");
+	words_add(&words, "-qa");
+	words_add(&words, "127.0.0.1");
 	for (; !why && config.cut_at <= WHOLE; config.cut_at++) {
 		do {
-			run_program(&run, &config, arguments);
+			run_program(&run, &config, words.list);
 			why = judge_length(&run, config.cut_at,
 					   reason_for(config.cut_at, iwarp, test));
 		} while (why && run_once_more(&run));

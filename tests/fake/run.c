@@ -77,6 +77,22 @@ static int count(char **arguments)
 	return n;
 }
 
+void words_add(struct words *words, const char *word)
+{
+	snprintf(words->text[words->n], sizeof(words->text[0]), "%s", word);
+	words->list[words->n] = words->text[words->n];
+	words->list[++words->n] = NULL;
+}
+
+void words_add_number(struct words *words, const char *option, uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	words_add(words, option);
+	words_add(words, text);
+}
+
 /* stdin contains all lines from the beginning. */
 static int open_typed(const struct fake_config *config)
 {

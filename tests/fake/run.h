@@ -22,6 +22,18 @@ struct run {
 	char errors[RUN_TEXT]; /* its stderr */
 };
 
+#define RUN_WORDS 32
+
+/* A command line, which begins with the program's name. */
+struct words {
+	char text[RUN_WORDS][32];
+	char *list[RUN_WORDS + 1]; /* ends with NULL */
+	int n;
+};
+
+void words_add(struct words *words, const char *word);
+void words_add_number(struct words *words, const char *option, uint64_t number);
+
 /*
  * Chooses the program under test by its name, "ping-sr-3/server", once. Returns false if there is none
  * of that name.

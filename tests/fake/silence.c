@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: peers that send nothing, whose host is alive or dead, and asynchronous
- * events of the device at the same time. Contract: a row for each, with the expected result. See
- * lines.h.
+ * events of the device. Contract: a row for each, with its result. Only these rows count keepalives, and
+ * raise such an event. See lines.h.
  */
 #include <infiniband/verbs.h>
 

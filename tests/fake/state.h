@@ -75,6 +75,14 @@ struct fake_fault {
 extern const struct fake_config *fake_config;
 extern struct fake_report *fake_report;
 
+/* faults.c: */
+
+/*
+ * Finds way number `choice` (from 0) in which `call` fails; returns false if there are not so many.
+ */
+bool fake_choose_fault(const char *call, unsigned int choice, struct fake_fault *fault);
+unsigned int fake_count_faults(const char *call);
+
 void fake_strikes(void); /* the program can notice the fault */
 
 /* Takes the lock and counts the call. Returns how it is to fail; all zero: it is not. */
@@ -452,6 +460,19 @@ void fake_stop_wire(void);
 
 struct fake_peer *fake_new_server(void);
 struct fake_peer *fake_first_peer(void); /* of the list of all, the newest first; or NULL */
+
+/* ---- connect_data.c: the private data of a connection ---- */
+
+/* Writes what a client sends when it connects; returns its length. */
+size_t fake_connect_data(const struct fake_peer *peer, uint8_t *data);
+/* Checks what the program sends when it connects or accepts, and when it refuses a client. */
+void fake_hear_connect_data(struct fake_peer *peer, const struct rdma_conn_param *param);
+void fake_hear_refusal(const uint8_t *data, size_t length);
+/*
+ * Makes an event with a server's answer to the program's request. Returns false if the server
+ * refuses.
+ */
+bool fake_answer(struct fake_id *id);
 
 /* ---- bare.c, sockets.c, exchange.c: connections without the CM ---- */
 

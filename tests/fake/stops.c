@@ -2,7 +2,7 @@
 /*
  * Place: the fake's tests: SIGTERM. Contract: at each call that the program makes, one in each run,
  * the program is told to stop, and its peers send nothing more. It must end with exit status 0,
- * print no error, and leave nothing behind.
+ * print no error, and leave nothing behind. Only here does the signal come at every call.
  */
 #include <stdio.h>
 

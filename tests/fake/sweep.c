@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: the sweep. Contract: each call that the program makes is made to fail,
- * one in each run, in each of its ways. Every such run must satisfy run_judge. There is no list of
- * calls: those that one run makes are made to fail in the next ones.
+ * one in each run, in each of its ways; every such run must satisfy run_judge. Only here does every call
+ * fail: there is no list of calls, those that one run makes are made to fail in the next ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,62 +53,52 @@ void test_configure(const struct test *test, struct fake_config *config)
 		config->size = SLOT;
 }
 
+/* The options that belong to a config, besides the numbers. */
+static void add_options(const struct test *test, const struct fake_config *config,
+			struct words *words)
+{
+	if (config->immediate)
+		words_add(words, "--immediate");
+	if (config->numbered)
+		words_add(words, "--sequence");
+	if (config->reads)
+		words_add(words, "--read");
+	if (config->locks && !test->server)
+		words_add(words, "--lock");
+	/* A program that does not notice that its peer has left gets a --timeout. */
+	if (config->hurried)
+		words_add_number(words, "--timeout", 1);
+}
+
 void test_run(const struct test *test, const struct fake_config *config, struct run *run)
 {
-	bool iwarp = config->iwarp && !test->bare && !test->counts;
+	bool streams = !test->server && (test->blast || test->only_writes);
+	bool comes_back = !test->server && !test->blast; /* every byte must, unchanged */
 	struct fake_config its = *config;
-	char count[32], size[32], clients[32], buffers[32], chain[32];
-	char *address = iwarp ? "::1" : "127.0.0.1";
-	char *arguments[16] = {
-		test->server ? "server" : "client", "-qja", address, "-c", count, "-s", size,
-	};
-	int n = 7;
+	struct words words = { 0 };
 
-	its.iwarp = iwarp;
-	if (test->one_file)
-		arguments[1] = "-a";
+	its.iwarp = config->iwarp && !test->bare && !test->counts;
 	test_configure(test, &its);
-	if (test->talks)
-		arguments[1] = "-qa", n = 3; /* the lines are on stdin */
-	else if (test->counts && !test->server)
-		n = 5; /* there is only one size */
-	memset(&arguments[n], 0, sizeof(arguments) - (size_t)n * sizeof(*arguments));
 	its.buffers = config->buffers ? config->buffers : BUFFERS;
-	snprintf(count, sizeof(count), "%llu", (unsigned long long)its.count);
-	snprintf(size, sizeof(size), "%u", its.size);
-	snprintf(clients, sizeof(clients), "%u", its.clients);
-	snprintf(buffers, sizeof(buffers), "%u", its.buffers);
-	snprintf(chain, sizeof(chain), "%u", its.chain);
-	if (test->one_file) {
-		arguments[n] = NULL;
-	} else if (test->server) {
-		arguments[n++] = "-n";
-		arguments[n++] = clients;
-	} else if (test->blast || test->only_writes) {
-		arguments[n++] = "-b";
-		arguments[n++] = buffers;
-	}
-	if (config->chain && !test->server && (test->blast || test->only_writes)) {
-		arguments[n++] = "--chain";
-		arguments[n++] = chain;
-	}
-	if (!test->server && !test->blast && !test->one_file && !test->talks)
-		arguments[1] = "-qjva"; /* every byte must come back unchanged */
 	its.verified = !test->server && test->only_writes && !config->reads;
-	if (config->immediate)
-		arguments[n++] = "--immediate";
-	if (config->numbered)
-		arguments[n++] = "--sequence";
-	if (config->reads)
-		arguments[n++] = "--read";
-	if (config->locks && !test->server)
-		arguments[n++] = "--lock";
-	/* A program that does not notice that its peer has left gets a --timeout. */
-	if (config->hurried) {
-		arguments[n++] = "--timeout";
-		arguments[n++] = "1";
-	}
-	run_program(run, &its, arguments);
+	words_add(&words, "program");
+	words_add(&words, test->one_file ? "-a"
+			  : test->talks  ? "-qa"
+			  : comes_back   ? "-qjva"
+					 : "-qja");
+	words_add(&words, its.iwarp ? "::1" : "127.0.0.1");
+	if (!test->talks) /* otherwise the lines are on stdin */
+		words_add_number(&words, "-c", its.count);
+	if (!test->talks && (test->server || !test->counts)) /* there is only one size */
+		words_add_number(&words, "-s", its.size);
+	if (test->server && !test->one_file)
+		words_add_number(&words, "-n", its.clients);
+	if (streams)
+		words_add_number(&words, "-b", its.buffers);
+	if (streams && its.chain)
+		words_add_number(&words, "--chain", its.chain);
+	add_options(test, config, &words);
+	run_program(run, &its, words.list);
 	if (test->one_file)
 		test_drop_greeting(run);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of measure/statistics.h. The results are compared with getrusage(2), which the
- * test calls just inside the interval. No test asserts how long something takes.
+ * Place: unit tests of measure/statistics.h. No test asserts how long something takes; the CPU time and
+ * the context switches of a process are compared, with clocks that the test controls, in tests/fake.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,49 +75,6 @@ static uint64_t cpu_us(void)
 	getrusage(RUSAGE_SELF, &usage);
 	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
-static uint64_t voluntary_switches(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (uint64_t)usage.ru_nvcsw;
-}
-
-#define SLEEPS 100 /* far more than the number of preemptions in this time */
-
-/* The measured CPU time is between that of an interval inside it and that of one around it. */
-UNIT_TEST(cpu_time_and_switches_are_counted)
-{
-	const struct timespec pause = { .tv_nsec = 100000 };
-	uint64_t outer_cpu = cpu_us(), outer_switches = voluntary_switches(), cpu, switches;
-	const struct our_cpu_use *used = &statistics.used;
-
-	our_statistics_prepare(&statistics, 10, 64);
-	our_statistics_start(&statistics);
-	cpu = cpu_us();
-	switches = voluntary_switches();
-	while (cpu_us() - cpu < 30000)
-		;
-	/*
-	 * A sleep that ends before it has begun causes no context switch: the test counts the
-	 * others.
-	 */
-	while (voluntary_switches() - switches < SLEEPS)
-		nanosleep(&pause, NULL);
-	cpu = cpu_us() - cpu;
-	switches = voluntary_switches() - switches;
-	our_statistics_end(&statistics);
-	outer_cpu = cpu_us() - outer_cpu;
-	outer_switches = voluntary_switches() - outer_switches;
-
-	ck_assert_uint_ge(used->process_user_us + used->process_system_us, cpu);
-	ck_assert_uint_le(used->process_user_us + used->process_system_us, outer_cpu);
-	ck_assert_uint_ge(switches, SLEEPS);
-	ck_assert_uint_ge(used->voluntary_switches, switches);
-	ck_assert_uint_le(used->voluntary_switches, outer_switches);
-	ck_assert_double_gt(our_statistics_seconds(&statistics), 0);
 }
 
 static const struct {
