@@ -145,7 +145,8 @@ static void take(struct fake_channel *channel, struct fake_event *event)
 		fake_flush(fake_qp_of(event->id));
 }
 
-int fake_wait_event(struct fake_channel *channel, struct fake_event **event)
+/* Releases the lock during the wait. Returns 0 or an errno value. */
+static int wait_event(struct fake_channel *channel, struct fake_event **event)
 {
 	struct pollfd readable = { .fd = channel->pub.fd, .events = POLLIN };
 
@@ -179,7 +180,7 @@ int rdma_get_cm_event(struct rdma_event_channel *pub, struct rdma_cm_event **got
 	if (!fault.error && fake_chance(8))
 		fault.error = EINTR;
 	if (!fault.error)
-		fault.error = fake_wait_event(channel, &event);
+		fault.error = wait_event(channel, &event);
 	if (!fault.error)
 		*got = &event->pub;
 	return fake_end_rdma(fault.error);
@@ -221,7 +222,7 @@ int fake_wait_if_sync(struct fake_id *id)
 	if (id->pub.event)
 		fake_ack(fake_of(struct fake_event, id->pub.event), "a synchronous call");
 	id->pub.event = NULL;
-	error = fake_wait_event(id->channel, &event);
+	error = wait_event(id->channel, &event);
 	if (error)
 		return error;
 	id->pub.event = &event->pub;
@@ -240,7 +241,7 @@ static int get_request(struct fake_id *listener, struct rdma_cm_id **id)
 	if (listener->pub.event)
 		fake_ack(fake_of(struct fake_event, listener->pub.event), "rdma_get_request");
 	listener->pub.event = NULL;
-	error = fake_wait_event(listener->channel, &event);
+	error = wait_event(listener->channel, &event);
 	if (error)
 		return error;
 	if (event->pub.event != RDMA_CM_EVENT_CONNECT_REQUEST) {

@@ -24,7 +24,7 @@ bool fake_is_event_channel(int fd)
 	return channel;
 }
 
-struct fake_channel *fake_new_channel(bool hidden)
+static struct fake_channel *new_channel(bool hidden)
 {
 	struct fake_channel *channel = fake_new(struct fake_channel, "event channel");
 
@@ -35,7 +35,7 @@ struct fake_channel *fake_new_channel(bool hidden)
 	return channel;
 }
 
-void fake_end_channel(struct fake_channel *channel, const char *call)
+static void end_channel(struct fake_channel *channel, const char *call)
 {
 	int fd = channel->object.alive ? channel->pub.fd : -1;
 
@@ -48,7 +48,7 @@ void fake_end_channel(struct fake_channel *channel, const char *call)
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
 	struct fake_fault fault = fake_begin("rdma_create_event_channel");
-	struct fake_channel *channel = fault.error ? NULL : fake_new_channel(false);
+	struct fake_channel *channel = fault.error ? NULL : new_channel(false);
 
 	fake_end(fault.error);
 	return channel ? &channel->pub : NULL;
@@ -57,7 +57,7 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
 	fake_begin_sure("rdma_destroy_event_channel");
-	fake_end_channel(fake_of(struct fake_channel, channel), "rdma_destroy_event_channel");
+	end_channel(fake_of(struct fake_channel, channel), "rdma_destroy_event_channel");
 	fake_end(0);
 }
 
@@ -67,7 +67,7 @@ struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sy
 
 	LIST_INSERT_HEAD(&ids, id, next);
 	id->sync = sync;
-	id->channel = sync ? fake_new_channel(true) : channel;
+	id->channel = sync ? new_channel(true) : channel;
 	id->channel->object.users++;
 	id->pub.channel = &id->channel->pub;
 	id->pub.context = context;
@@ -165,7 +165,7 @@ void fake_end_id(struct fake_id *id, const char *call)
 	fake_retire(&id->object, call);
 	channel->object.users--;
 	if (id->sync)
-		fake_end_channel(channel, call);
+		end_channel(channel, call);
 }
 
 int rdma_destroy_id(struct rdma_cm_id *id)
@@ -193,7 +193,7 @@ static void migrate(struct fake_id *id, struct fake_channel *to, bool sync)
 	id->pub.channel = &to->pub;
 	id->sync = sync;
 	if (was_sync)
-		fake_end_channel(from, "rdma_migrate_id");
+		end_channel(from, "rdma_migrate_id");
 }
 
 int rdma_migrate_id(struct rdma_cm_id *pub, struct rdma_event_channel *channel)
@@ -205,8 +205,7 @@ int rdma_migrate_id(struct rdma_cm_id *pub, struct rdma_event_channel *channel)
 		fault.error = EINVAL;
 	id->unmoved = fault.error;
 	if (!fault.error)
-		migrate(id,
-			channel ? fake_of(struct fake_channel, channel) : fake_new_channel(true),
+		migrate(id, channel ? fake_of(struct fake_channel, channel) : new_channel(true),
 			!channel);
 	return fake_end_rdma(fault.error);
 }

@@ -255,7 +255,6 @@ struct fake_report {
 	_Atomic uint64_t known_messages,
 		known_calls;    /* what has used CPU time so far: known_time.h */
 	uint64_t known_last_ns; /* when the last of these messages came */
-	uint64_t returned;      /* credits that servers returned */
 	struct fake_looks looks, noted[FAKE_NOTED]; /* ... when that receive, from 0, was polled */
 	unsigned int receives;                      /* receives that were polled */
 	unsigned int complaints;                    /* reports of the ledger, and their text */

@@ -433,9 +433,6 @@ void fake_count_done(void)
 	const struct fake_peer *peer;
 
 	fake_report->done = 0;
-	fake_report->returned = 0;
-	for (peer = LIST_FIRST(&peers); peer; peer = LIST_NEXT(peer, all)) {
+	for (peer = LIST_FIRST(&peers); peer; peer = LIST_NEXT(peer, all))
 		fake_report->done += peer->done;
-		fake_report->returned += peer->returned;
-	}
 }

@@ -195,9 +195,7 @@ struct fake_id {
 	struct rdma_cm_id pub;
 };
 
-struct fake_channel *fake_new_channel(bool hidden);
 bool fake_is_event_channel(int fd);
-void fake_end_channel(struct fake_channel *channel, const char *call);
 struct fake_id *fake_new_id(struct fake_channel *channel, void *context, bool sync);
 void fake_end_id(struct fake_id *id, const char *call);
 void fake_give_device(struct fake_id *id);
@@ -215,10 +213,6 @@ void fake_drop_events(struct fake_id *id);
 /* Waits until other threads have acknowledged the id's events; reports it if they do not. */
 void fake_await_acks(struct fake_id *id, const char *call);
 void fake_ack(struct fake_event *event, const char *call);
-/*
- * To be called with the lock held, which is released during the wait. Returns 0 or an errno value.
- */
-int fake_wait_event(struct fake_channel *channel, struct fake_event **event);
 int fake_wait_if_sync(struct fake_id *id);
 
 /* ---- endpoints.c: to be called without the lock ---- */

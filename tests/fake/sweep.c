@@ -59,8 +59,6 @@ static void add_options(const struct test *test, const struct fake_config *confi
 {
 	if (config->immediate)
 		words_add(words, "--immediate");
-	if (config->numbered)
-		words_add(words, "--sequence");
 	if (config->reads)
 		words_add(words, "--read");
 	if (config->locks && !test->server)
