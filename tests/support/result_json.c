@@ -4,7 +4,6 @@
  * fields of bench/results.md.
  */
 #include <check.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,11 +101,13 @@ static int members_of(struct json_object *object)
 	return members;
 }
 
-static struct json_object *parse_line(const char *text, size_t length)
+struct json_object *result_json_parse(const char *text)
 {
 	struct json_tokener *tokener = json_tokener_new();
+	size_t length = strcspn(text, "\n");
 	struct json_object *object;
 
+	ck_assert_msg(!strcmp(text + length, "\n"), "not one line: %s", text);
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 	object = json_tokener_parse_ex(tokener, text, (int)length);
 	ck_assert_msg(json_tokener_get_error(tokener) == json_tokener_success, "not JSON (%s): %s",
@@ -116,27 +117,6 @@ static struct json_object *parse_line(const char *text, size_t length)
 	ck_assert_msg(members_in_text(text) == members_of(object), "a name comes twice: %s", text);
 	json_tokener_free(tokener);
 	return object;
-}
-
-struct json_object *result_json_parse(const char *text, int lines, int line)
-{
-	struct json_object *wanted = NULL, *object;
-	const char *rest = text, *end;
-	int i;
-
-	for (i = 0; *rest; i++) {
-		end = strchr(rest, '\n');
-		ck_assert_msg(end != NULL, "the last line has no end: %s", text);
-		object = parse_line(rest, (size_t)(end - rest));
-		if (i == line)
-			wanted = object;
-		else
-			json_object_put(object);
-		rest = end + 1;
-	}
-	ck_assert_msg(i == lines, "%d lines of JSON, not %d: %s", i, lines, text);
-	ck_assert_ptr_nonnull(wanted);
-	return wanted;
 }
 
 struct json_object *result_json_member(struct json_object *result, const char *path)
@@ -210,59 +190,6 @@ void result_json_check_schema(struct json_object *result)
 	ck_assert_msg(members_of(result) == (int)known, "%d members, and %zu are known: %s",
 		      members_of(result), known, json_object_to_json_string(result));
 	ck_assert_uint_eq(result_json_integer(result, "schema"), 1);
-}
-
-static void check_about(double value, double wanted, double tolerance, const char *what)
-{
-	ck_assert_msg(fabs(value - wanted) <= fabs(wanted) * tolerance + 0.001,
-		      "%s is %g, and the other fields make it %g", what, value, wanted);
-}
-
-static void check_histogram_values(struct json_object *result, const char *path)
-{
-	static const char *const rising[] = { "min", "p50", "p90", "p99", "p99_9", "max" };
-	struct json_object *histogram = result_json_member(result, path);
-	double mean, last = 0, value;
-	size_t i;
-
-	if (!histogram)
-		return;
-	for (i = 0; i < N(rising); i++) {
-		value = result_json_number(histogram, rising[i]);
-		ck_assert_msg(value >= last, "%s.%s is %g, below %g", path, rising[i], value, last);
-		last = value;
-	}
-	mean = result_json_number(histogram, "mean");
-	/* The mean is rounded for itself: to 3 decimals, as min and max. */
-	ck_assert_double_ge(mean, result_json_number(histogram, "min") - 0.001);
-	ck_assert_double_le(mean, result_json_number(histogram, "max") + 0.001);
-}
-
-void result_json_check_values(struct json_object *result)
-{
-	double count = result_json_number(result, "count"),
-	       size = result_json_number(result, "size"),
-	       seconds = result_json_number(result, "seconds"),
-	       rate = result_json_number(result, "messages_per_second");
-	uint64_t polls = result_json_integer(result, "cq.polls"),
-		 empty = result_json_integer(result, "cq.empty_polls"),
-		 completions = result_json_integer(result, "cq.completions");
-	size_t i;
-
-	for (i = 0; i < (has(result, "stream") ? N(histograms) : 1); i++)
-		check_histogram_values(result, histograms[i]);
-	ck_assert_double_ge(seconds, 0);
-	if (seconds > 0)
-		check_about(rate, count / seconds, 1e-3, "messages_per_second");
-	check_about(result_json_number(result, "bytes_per_second"),
-		    seconds > 0 ? count * size / seconds : 0, 1e-3, "bytes_per_second");
-	ck_assert_uint_ge(polls, empty);
-	ck_assert_uint_ge(result_json_integer(result, "cq.sleeps"),
-			  result_json_integer(result, "cq.empty_wake_ups"));
-	ck_assert_msg(!completions || polls > empty, "completions, and every poll was empty");
-	if (polls)
-		check_about(result_json_number(result, "cq.completions_per_poll"),
-			    (double)completions / (double)polls, 1e-3, "cq.completions_per_poll");
 }
 
 uint64_t result_json_integer(struct json_object *result, const char *path)

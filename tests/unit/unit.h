@@ -31,6 +31,12 @@
 /* Adds a test to the case of its file: test_options.c has the case "options". */
 void unit_add(const TTest *test, int status, int times);
 
+/*
+ * Names a test that cannot be run here, and why, with errno: in the file that TESTS_SKIPPED names, else
+ * on stderr. Decided before any test is run.
+ */
+void unit_skip(const char *test, const char *reason);
+
 /* Redirects stdout and stderr of this process into memory, from now on. */
 void capture_start(void);
 
