@@ -159,7 +159,7 @@ EXERCISES = {
                 (
                     "our_set_inline",
                     "if (length <= control->max_inline) wr->send_flags |= IBV_SEND_INLINE;",
-                    "/* EXERCISE: should this message go inline? */",
+                    "(void)control;\n(void)length; /* EXERCISE: should this message go inline? */",
                 ),
             ),
         ),
@@ -174,7 +174,7 @@ EXERCISES = {
             "srq",
             "ping-srq-4",
             "beyond/ping-srq-4/refill.c",
-            ("arm",),
+            ("arm", "note_posted"),
             ("our_refill_pool", "our_note_low", "our_give_buffer_back", "our_take_buffer"),
         ),
         Exercise(
