@@ -4,7 +4,9 @@ tests"""
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -32,6 +34,15 @@ class Solutions(unittest.TestCase):
             self.assertIn("right", of_it)
             self.assertTrue([one for one in SOLUTIONS if one.exercise == name and one.lazy], name)
             self.assertEqual(len(set(of_it)), len(of_it), name)
+
+    def test_each_tree_begins_without_a_warning(self) -> None:
+        command = "cc -std=c11 -D_GNU_SOURCE -I. -Wall -Wextra -Wshadow -c -o /dev/null".split()
+        for exercise in EXERCISES.values():
+            with self.subTest(exercise.name), tempfile.TemporaryDirectory() as folder:
+                tree = Path(folder) / "tree"
+                make.write(exercise, tree)
+                said = subprocess.run([*command, exercise.file], cwd=tree, capture_output=True, text=True)
+                self.assertEqual((said.returncode, said.stderr), (0, ""))
 
 
 if __name__ == "__main__":
