@@ -8,8 +8,8 @@ TEST_PACKAGES = check json-c
 TEST_CFLAGS = $(eval TEST_CFLAGS := $(shell pkg-config --cflags $(TEST_PACKAGES)))$(TEST_CFLAGS)
 TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)$(TEST_LIBS)
 
-TEST_OBJECTS = $(call objects,$(filter-out %/gate.c %/gids.c,$(wildcard tests/support/*.c tests/unit/*.c)))
-LOADED = $(TESTS)/gate.so $(TESTS)/gids.so
+LOADED = $(addprefix $(TESTS)/,gate.so gids.so allocations.so)
+TEST_OBJECTS = $(call objects,$(filter-out $(LOADED:$(TESTS)/%.so=tests/support/%.c),$(wildcard tests/support/*.c tests/unit/*.c)))
 
 tests-build: $(TESTS)/unit-tests ways $(LOADED) ## build the test programs
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import kernel
 import pytest
 from conftest import Run, next_port
 from processes import Process, until
-from table import LINKS, Link, over
+from table import LINKS, TOP, Link, over
 
 # In plain/ without the library, in two-files/ with the two files of it that other projects copy.
 SERVERS = ["echo_server", "epoll_server", "srq_server", "plain/echo_server", "two-files/echo_server"]
@@ -23,15 +24,15 @@ class Echo:
         """Over that link."""
         self.run, self.link, self.port, self.client_program = run, link, 0, ""
 
-    def serve(self, name: str) -> Process:
+    def serve(self, name: str, **how: Any) -> Process:
         """Once it listens."""
         self.port = next_port()
         self.client_program = f"build/examples/{name.rpartition('/')[0]}/echo_client"
-        return self.run(f"build/examples/{name}", self.link.address, self.port).awaits(": listening")
+        return self.run(f"build/examples/{name}", self.link.address, self.port, **how).awaits(": listening")
 
-    def client(self, count: int = 100, size: int = 64) -> Process:
+    def client(self, count: int = 100, size: int = 64, **how: Any) -> Process:
         """Of the last server."""
-        return self.run(self.client_program, self.link.address, self.port, count, size)
+        return self.run(self.client_program, self.link.address, self.port, count, size, **how)
 
     def busy_client(self) -> Process:
         """One that does not end by itself, once it is connected."""
@@ -55,6 +56,23 @@ def test_two_clients_are_served_and_the_server_leaves_when_it_is_told_to(echo: E
     echo.client(50, 4096).ends(0)
     s.signal("TERM").ends(0)
     assert sum(map(int, re.findall(r"(\d+) messages sent back", s.out))) == 250
+
+
+@pytest.mark.parametrize("name", ["echo_server", "epoll_server", "srq_server"])
+@over("RoCE")
+def test_messages_take_no_allocation(echo: Echo, name: str) -> None:
+    """On either side: with 1,900 messages more they are the same, apart from a few of connecting, which differ from run
+    to run."""
+
+    def allocations(count: int) -> list[int]:
+        """Of the server and the client of a run."""
+        env = {"LD_PRELOAD": str(TOP / "build/tests/allocations.so")}
+        s = echo.serve(name, env=env)
+        c = echo.client(count, env=env).ends(0)
+        return [int(program.err.partition("allocations: ")[2]) for program in (s.signal("TERM").ends(0), c)]
+
+    few, many = allocations(100), allocations(2000)
+    assert max(more - less for more, less in zip(many, few)) < 10 < min(few)
 
 
 @pytest.mark.parametrize("name", SERVERS)
