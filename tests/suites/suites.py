@@ -23,15 +23,15 @@ TOP = Path(__file__).resolve().parents[2]
 LOGS = Path("build/tests")
 # What chooses tests inside of a suite, and is passed on to the lab.
 CHOICES = ("TESTS_ALL", "CK_RUN_CASE", "CK_RUN_SUITE", "CK_TIMEOUT_MULTIPLIER")
-HERE, DEVICE, GUEST, TWO_HOSTS, LAB, PYTEST = "here", "device", "guest", "two hosts", "lab", "pytest"
-DEBIANS_PYTHON = "/usr/bin/python3"  # which has Debian's pytest
+HERE, DEVICE, GUEST, TWO_HOSTS, LAB, LIVE = "here", "device", "guest", "two hosts", "lab", "live"
+PYTEST = "/usr/bin/python3 -m pytest"  # Debian's
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Where a suite is run (HERE: needs no device; GUEST: on the lab's device alone), its program with its
-    arguments, its limit in seconds, what it shows, and how many processors it keeps busy: programs that poll, in a
-    VM of two processors, take both."""
+    """Where a suite is run (HERE: needs no device; GUEST: on the lab's device alone; LIVE: by itself in guests of its
+    own), its program with its arguments, its limit in seconds, what it shows, and how many processors it keeps busy:
+    programs that poll, in a VM of two processors, take both. A program that is PYTEST gets its files as arguments."""
 
     where: str
     program: str
@@ -46,16 +46,22 @@ SUITES = {
     "unit": Suite(HERE, "build/tests/unit-tests", 120, "functions that need no device, with UBSan", 1),
     "tracer": Suite(
         HERE,
-        "tests/tracer/run coverage harmless option picture",
+        f"{PYTEST} {' '.join(f'tests/tracer/test_{name}.py' for name in ('coverage', 'harmless', 'option', 'picture'))}",
         180,
         "verbs-trace: that it knows every call of the libraries, and changes nothing of what a program does; its picture",
         1,
     ),
-    "page": Suite(HERE, "tests/tracer/run page", 300, "that picture in Chromium", 1, by_default=False),
+    "page": Suite(HERE, f"{PYTEST} tests/tracer/test_page.py", 300, "that picture in Chromium", 1, by_default=False),
     "captured": Suite(
-        HERE, "tests/captured", 900, "`make capture`: ladders of packets against the fields that tshark shows", 1
+        HERE, f"{PYTEST} tests/capture", 900, "`make capture`: ladders of packets against the fields that tshark shows", 1
     ),
-    "python": Suite(HERE, "tests/python", 600, "what is written in Python: bench/, course/, tools/, and these runners", 1),
+    "python": Suite(
+        HERE,
+        f"{PYTEST} tests --ignore tests/tracer --ignore tests/capture",
+        600,
+        "what is written in Python: bench/, course/, tools/, install/, and these runners",
+        1,
+    ),
     "library": Suite(
         HERE, "tests/library", 60, "that libour_control prints nothing, ends nothing, and has no state of its own", 1
     ),
@@ -69,8 +75,20 @@ SUITES = {
         HERE, "tests/graded", 10800, "what the grader says of right, wrong and dishonest solutions", by_default=False
     ),
     "lab": Suite(LAB, "lab/test --quick", 2400, "the lab itself", 1, by_default=False),
-    "live": Suite(PYTEST, "tests/live", 10800, "real programs over the real drivers: see below"),
-    "accused": Suite(DEVICE, "tests/tracer/in-lab", 3600, "the faults that verbs-trace reports, over the real drivers"),
+    "live": Suite(LIVE, f"{PYTEST} tests/live", 10800, "real programs over the real drivers: see below"),
+    "accused": Suite(
+        DEVICE,
+        f"{PYTEST} {' '.join(f'tests/tracer/test_{name}.py' for name in ('sins', 'output', 'extended', 'stages'))}",
+        3600,
+        "the faults that verbs-trace reports, over the real drivers",
+    ),
+    "programs": Suite(
+        DEVICE,
+        f"{PYTEST} tests/tracer/test_programs.py",
+        3600,
+        "other projects' programs under verbs-trace",
+        by_default=False,
+    ),
     "devices": Suite(
         GUEST, "tests/devices", 3600, "devices/devices: its figures, and a device with each fault", by_default=False
     ),
@@ -80,7 +98,7 @@ SUITES = {
     "quoted": Suite(HERE, "tests/quoted", 3600, "the same of the labs, and of other pages", by_default=False),
     "mine": Suite(HERE, "tests/mine/run", 3600, "the tests of a student's own library, and twelve faults", by_default=False),
     "fabric": Suite(GUEST, "tests/fabric", 3600, "bench/fabric: hosts of its own, and a Slurm cluster", by_default=False),
-    "two-hosts": Suite(TWO_HOSTS, "tests/hosts", 3600, "programs on two machines, over a link that loses packets"),
+    "two-hosts": Suite(TWO_HOSTS, f"{PYTEST} tests/hosts", 3600, "programs on two machines, over a link that loses packets"),
 }
 
 _running: set[int] = set()  # process groups
@@ -94,7 +112,7 @@ def on_host() -> bool:
 
 def shares_a_device(name: str) -> bool:
     """Whether nothing else may be run beside it: both would look at what is left on the device."""
-    return SUITES[name].where in (DEVICE, PYTEST) and on_host()
+    return SUITES[name].where in (DEVICE, LIVE) and on_host()
 
 
 def groups(names: list[str]) -> list[list[str]]:
@@ -103,7 +121,7 @@ def groups(names: list[str]) -> list[list[str]]:
     found: list[list[str]] = []
     shared: list[str] = []
     for name in names:
-        if SUITES[name].where not in (DEVICE, PYTEST) or on_host() or os.environ.get("TESTS_ALL") == "1":
+        if SUITES[name].where not in (DEVICE, LIVE) or on_host() or os.environ.get("TESTS_ALL") == "1":
             found.append([name])
             continue
         if not shared:
@@ -154,16 +172,17 @@ def _settings(name: str) -> list[str]:
     return ["env", f"CK_TAP_LOG_FILE_NAME={tap}", f"TESTS_SKIPPED={skipped}"]
 
 
-def _pytest(folder: str, name: str) -> list[str]:
-    command = [DEBIANS_PYTHON, "-m", "pytest", folder, f"--junitxml={LOGS / name}.xml"]
-    command += ["-m", "not by_name"] if os.environ.get("TESTS_ALL") else []
-    return command + (["-k", os.environ["CK_RUN_CASE"]] if "CK_RUN_CASE" in os.environ else [])
+def _with_pytest(name: str) -> bool:
+    return SUITES[name].program.startswith(PYTEST)
 
 
 def _command(name: str) -> list[str]:
-    suite = SUITES[name]
-    with_pytest = suite.where in (PYTEST, TWO_HOSTS)
-    return [*_settings(name), *(_pytest(suite.program, name) if with_pytest else suite.program.split())]
+    command = [*_settings(name), *SUITES[name].program.split()]
+    if _with_pytest(name):
+        command += [f"--junitxml={LOGS / name}.xml"]
+        command += ["-m", "not by_name"] if os.environ.get("TESTS_ALL") else []
+        command += ["-k", os.environ["CK_RUN_CASE"]] if "CK_RUN_CASE" in os.environ else []
+    return command
 
 
 def _in_lab(limit_s: int) -> list[str]:
@@ -172,7 +191,7 @@ def _in_lab(limit_s: int) -> list[str]:
 
 
 def _judge(name: str, status: int, log: Path) -> Verdict:
-    if SUITES[name].where in (PYTEST, TWO_HOSTS):
+    if _with_pytest(name):
         return of_junit(name, status, _read(LOGS / f"{name}.xml"), _read(log))
     tap, skipped = _read(LOGS / f"{name}.tap"), _read(LOGS / f"{name}.skipped")
     return of_tap(name, status, tap, skipped, _read(log))
@@ -208,7 +227,7 @@ def _in_turn(names: list[str]) -> Iterator[tuple[list[Verdict], float]]:
 
 def run(names: list[str]) -> Iterator[tuple[list[Verdict], float]]:
     """Runs a list of groups(). As each suite ends: a verdict for each program of it, and for each kernel under it; and how
-    many seconds it took. A PYTEST suite by itself brings its own guests."""
+    many seconds it took. A LIVE suite by itself brings its own guests."""
     if (len(names) > 1 or SUITES[names[0]].where in (DEVICE, GUEST)) and not on_host():
         yield from _in_turn(names)
         return

@@ -11,10 +11,10 @@ from typing import Any
 from unittest.mock import patch
 
 from suites import suites
-from suites.suites import DEVICE, HERE, PYTEST, Suite
+from suites.suites import DEVICE, HERE, LIVE, PYTEST, Suite
 
 TABLE = {"a": Suite(DEVICE, "a", 60), "x": Suite(HERE, "x", 60), "b": Suite(DEVICE, "b", 60), "c": Suite(DEVICE, "c", 60)}
-TABLE["p"] = Suite(PYTEST, "p", 60)
+TABLE["p"] = Suite(LIVE, f"{PYTEST} p", 60)
 # A guest in which every suite ends with 0, and which dies in b.
 GUEST = 'while [ $# != 0 ]; do if [ "$1" = ::: ]; then [ "$2" != b ] || exit 9; echo "$2 0"; fi; shift; done'
 
