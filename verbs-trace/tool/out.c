@@ -33,8 +33,11 @@ static bool has_room(struct out *out, size_t bytes)
 	return false;
 }
 
-static void begin(struct out *out, const char *name, bool bare)
+/* Begins an item of this length: its comma, and its name unless it is bare. False: it is left out. */
+static bool item(struct out *out, const char *name, bool bare, size_t bytes)
 {
+	if (!has_room(out, 64 + bytes))
+		return false;
 	if (out->comma)
 		out_raw(out, out->json ? "," : ", ");
 	if (name && out->json)
@@ -42,15 +45,15 @@ static void begin(struct out *out, const char *name, bool bare)
 	else if (name && !bare)
 		out_raw(out, "%s ", name);
 	out->comma = true;
+	return true;
 }
 
 static void open_group(struct out *out, const char *name, char bracket)
 {
-	if (!has_room(out, 64)) {
+	if (!item(out, name, false, 0)) {
 		out->beyond++;
 		return;
 	}
-	begin(out, name, false);
 	out_raw(out, "%c", bracket);
 	out->comma = false;
 }
@@ -87,49 +90,38 @@ void out_close_list(struct out *out)
 
 void out_signed(struct out *out, const char *name, int64_t value)
 {
-	if (!has_room(out, 64))
-		return;
-	begin(out, name, false);
-	out_raw(out, "%" PRId64, value);
+	if (item(out, name, false, 0))
+		out_raw(out, "%" PRId64, value);
 }
 
 void out_unsigned(struct out *out, const char *name, uint64_t value)
 {
-	if (!has_room(out, 64))
-		return;
-	begin(out, name, false);
-	out_raw(out, "%" PRIu64, value);
+	if (item(out, name, false, 0))
+		out_raw(out, "%" PRIu64, value);
 }
 
 void out_hex(struct out *out, const char *name, uint64_t value)
 {
-	if (!has_room(out, 64))
-		return;
-	begin(out, name, false);
-	out_raw(out, out->json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64, value);
+	if (item(out, name, false, 0))
+		out_raw(out, out->json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64, value);
 }
 
 void out_word(struct out *out, const char *name, const char *word)
 {
-	if (!has_room(out, 64 + strlen(word)))
-		return;
-	begin(out, name, false);
-	out_raw(out, out->json ? "\"%s\"" : "%s", word);
+	if (item(out, name, false, strlen(word)))
+		out_raw(out, out->json ? "\"%s\"" : "%s", word);
 }
 
 void out_bare(struct out *out, const char *name, const char *word)
 {
-	if (!has_room(out, 64 + strlen(word)))
-		return;
-	begin(out, name, true);
-	out_raw(out, out->json ? "\"%s\"" : "%s", word);
+	if (item(out, name, true, strlen(word)))
+		out_raw(out, out->json ? "\"%s\"" : "%s", word);
 }
 
 void out_true(struct out *out, const char *name)
 {
-	if (!has_room(out, 64))
+	if (!item(out, name, false, 0))
 		return;
-	begin(out, name, false);
 	if (out->json)
 		out_raw(out, "true");
 	else
@@ -150,9 +142,8 @@ void out_flags(struct out *out, const char *name, uint64_t value, struct names n
 	uint64_t rest = value;
 	size_t bit;
 
-	if (!has_room(out, 512))
+	if (!item(out, name, false, 448))
 		return;
-	begin(out, name, false);
 	if (out->json)
 		out_raw(out, "\"");
 	for (bit = 0; bit < names.n; bit++) {
@@ -172,9 +163,8 @@ void out_string(struct out *out, const char *name, const char *string)
 {
 	size_t i, length = string ? strnlen(string, out->binary) : 0;
 
-	if (!has_room(out, 64 + 6 * length))
+	if (!item(out, name, false, 6 * length))
 		return;
-	begin(out, name, false);
 	if (!string) {
 		out_raw(out, out->json ? "null" : "NULL");
 		return;
@@ -196,9 +186,8 @@ void out_bytes(struct out *out, const char *name, const void *data, size_t lengt
 	size_t i, shown = length < out->binary ? length : out->binary;
 	const uint8_t *bytes = data;
 
-	if (!has_room(out, 64 + 2 * shown))
+	if (!item(out, name, false, 2 * shown))
 		return;
-	begin(out, name, false);
 	if (!out->json)
 		out_raw(out, "(%zu byte%s)%s", length, length == 1 ? "" : "s", shown ? " " : "");
 	else

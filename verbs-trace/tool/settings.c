@@ -10,46 +10,31 @@
 
 struct settings settings = { .binary = 32 };
 
+static const struct {
+	char letter;
+	bool *flag;
+} flags[] = {
+	{ 'c', &settings.summary },     { 'f', &settings.follow }, { 'j', &settings.json },
+	{ 'k', &settings.after_error }, { 'n', &settings.nested }, { 'p', &settings.decode_wire },
+	{ 'q', &settings.quiet },       { 'w', &settings.waits },
+};
+
 static void read_one(char letter, const char *value)
 {
-	switch (letter) {
-	case 'c':
-		settings.summary = true;
-		break;
-	case 'e':
-		snprintf(settings.only, sizeof(settings.only), "%s", value);
-		break;
-	case 'f':
-		settings.follow = true;
-		break;
-	case 'j':
-		settings.json = true;
-		break;
-	case 'k':
-		settings.after_error = true;
-		break;
-	case 'l':
-		snprintf(settings.label, sizeof(settings.label), "%s: ", value);
-		break;
-	case 'n':
-		settings.nested = true;
-		break;
-	case 'o':
-		snprintf(settings.output, sizeof(settings.output), "%s", value);
-		break;
-	case 'p':
-		settings.decode_wire = true;
-		break;
-	case 'q':
-		settings.quiet = true;
-		break;
-	case 'w':
-		settings.waits = true;
-		break;
-	case 's':
-		settings.binary = strtoul(value, NULL, 10);
-		break;
+	size_t i;
+
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (flags[i].letter == letter)
+			*flags[i].flag = true;
 	}
+	if (letter == 'e')
+		snprintf(settings.only, sizeof(settings.only), "%s", value);
+	if (letter == 'l')
+		snprintf(settings.label, sizeof(settings.label), "%s: ", value);
+	if (letter == 'o')
+		snprintf(settings.output, sizeof(settings.output), "%s", value);
+	if (letter == 's')
+		settings.binary = strtoul(value, NULL, 10);
 }
 
 void settings_read(const char *text)
