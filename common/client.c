@@ -82,6 +82,6 @@ int our_client_connect(struct our_control *control, const void *private_data, si
 	if (ret)
 		return report_connect(control, ret);
 	control->connected = true;
-	control->accepted = true;
+	our_note_established(control);
 	return our_setup_rnr_timer(control);
 }

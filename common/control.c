@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/control.h"
+#include "common/connection_management.h"
 #include "common/report.h"
 
 int our_create_control_struct(const struct our_config *config, enum our_role role,
@@ -28,4 +28,11 @@ int our_create_control_struct(const struct our_config *config, enum our_role rol
 void our_destroy_control_struct(struct our_control *control)
 {
 	free(our_private(control));
+}
+
+void our_note_established(struct our_control *control)
+{
+	if (control->role == OUR_AGENT && !control->accepted && control->config->established)
+		control->config->established(control);
+	control->accepted = true;
 }

@@ -133,7 +133,7 @@ struct our_control {
 	struct rdma_cm_id *cm_id;
 	struct our_cm_event cm_event; /* the last one; an agent's first is its connect request */
 	bool connected;
-	bool accepted; /* was connected; may be set */
+	bool accepted; /* has been connected, and config->established was called */
 	bool complete; /* may be set: all went as planned, so the peer will answer a disconnect */
 	int ended;     /* how the connection has ended, by CM events so far: ECONNRESET, ENODEV or
 		    * EHOSTUNREACH; 0: it has not */

@@ -94,9 +94,7 @@ int our_agent_connect(struct our_control *control, const void *private_data, siz
 
 int our_note_accepted(struct our_control *control)
 {
-	if (!control->accepted && control->config->established)
-		control->config->established(control);
-	control->accepted = true;
+	our_note_established(control);
 	control->connected = true;
 	return our_setup_rnr_timer(control);
 }

@@ -13,10 +13,10 @@
 
 #include "beyond/ping-rc-0/bare.h"
 #include "common/addresses.h"
+#include "common/connection_management.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
-#include "program/admission.h"
 #include "program/config.h"
 #include "program/report.h"
 
@@ -185,7 +185,7 @@ int our_bare_connect(struct our_control *client)
 	if (ret)
 		return ret;
 	client->connected = true;
-	client->accepted = true;
+	our_note_established(client);
 	return 0;
 }
 
@@ -264,8 +264,7 @@ int our_bare_accept(struct our_control *agent)
 	ret = our_receive_done(agent, our_end_of_wait(EXCHANGE_LIMIT_S));
 	if (ret)
 		return our_report_exchange(agent, "recv", ret);
-	our_note_acceptance(our_run_of(agent)->admission);
-	agent->accepted = true;
+	our_note_established(agent);
 	agent->connected = true;
 	return 0;
 }

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "beyond/ping-srq-4/pool.h"
+#include "common/connection_management.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"
-#include "program/admission.h"
 #include "program/report.h"
 #include "program/stage.h"
 
@@ -69,14 +69,6 @@ err_put_pool:
 	return ret;
 }
 
-/* An arrived message proves it, if no event has. */
-static void note_connected(struct our_control *agent)
-{
-	if (!agent->accepted)
-		our_note_acceptance(our_run_of(agent)->admission);
-	agent->accepted = true;
-}
-
 /*
  * Completions of receives that the QP has taken, and that nobody has looked at, even failed ones.
  * Before the QP is destroyed, because a device may then drop its completions that are left in a CQ.
@@ -91,7 +83,7 @@ static void give_back_unseen(struct our_control *agent, struct our_pool *pool)
 		if (!our_is_recv(wc->wr_id))
 			continue;
 		if (wc->status == IBV_WC_SUCCESS)
-			note_connected(agent);
+			our_note_established(agent); /* if no event has said so */
 		our_take_buffer(pool);
 		our_give_buffer_back(pool, our_buffer_index(wc->wr_id));
 	}
