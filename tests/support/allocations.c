@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: preloaded into programs under test by tests/live. Contract: counts the calls that allocate memory, and says
- * on stderr how many there were when the program ends. It stands on what glibc calls its own allocator.
+ * Place: preloaded into programs under test by tests/live. Contract: counts the calls that allocate
+ * memory, and writes their number to stderr when the program ends. It calls glibc's allocator by the
+ * names that glibc itself has for it.
  */
 #include <stdatomic.h>
 #include <stddef.h>
