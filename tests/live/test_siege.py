@@ -252,13 +252,17 @@ def done() -> Iterator[dict[str, int]]:
     print("hostile clients:", counts)
 
 
+# Those that admit, wait or hold memory in a way of their own; the others by name, as each takes more than a minute.
+SOME = "ping-sr-1 ping-sr-3 ping-sr-4 ping-srq-4 blast-sr-2 ping-rdma-1 pubsub-rdma-2"
+
+
 def are_besieged(stage: Stage) -> bool:
     """All but ping-ep-0, which serves one client, whoever it is, and ends."""
     return stage.name != "ping-ep-0" and not stage.nine
 
 
 @pytest.mark.timeout(0)
-@each(are_besieged, check=NEVER, fragile=lambda stage, link: link.transport == "iWARP")
+@each(are_besieged, check=NEVER, fragile=lambda stage, link: link.transport == "iWARP" or stage.name not in SOME.split())
 def test_a_server_holds_out(
     server: Server,
     client: Client,

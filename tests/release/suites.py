@@ -19,7 +19,7 @@ class Suite:
 LIMIT = 2.5  # a suite that takes this many times its minutes is ended, and has failed
 SUITES = {
     "all": Suite(
-        75,
+        90,
         "TESTS_ALL=1 tests/run --but graded all",
         "TESTS_ALL=1 tests/run unit",
         "each suite of tests/run but graded, with all of its rows",
@@ -50,7 +50,7 @@ SUITES = {
     ),
     "siege": Suite(
         12,
-        "/usr/bin/python3 -m pytest tests/live/test_siege.py -m 'not by_name' --seconds 60",
+        "/usr/bin/python3 -m pytest tests/live/test_siege.py -m 'not by_name' -k 'ping-sr-4 or blast' --seconds 60",
         "/usr/bin/python3 -m pytest tests/live/test_siege.py -k ping-sr-4-RoCE --seconds 5",
         "each server among hostile clients of all kinds; clients and servers that are killed at random",
     ),
