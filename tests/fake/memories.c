@@ -74,7 +74,7 @@ const struct line memories[] = {
 	  .words = { ADDRESS, "-q", "-n", "3", "--record", "1k", "--rate", "1000000000" } },
 	{ .what = "changes its record as often as it is told",
 	  PUBLISHER,
-	  .config = { .count = 20000, .period_ns = 125000 },
+	  .config = { .count = 200, .period_ns = 125000 },
 	  .words = { ADDRESS, "-q", "--rate", "8000" } },
 	{ .what = "refuses who wants another record",
 	  PUBLISHER,
