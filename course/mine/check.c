@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Tests of a library that promises what mine.h says: check ADDRESS [SEED [PART]]. Each case has two
- * processes, which find each other at ADDRESS. Counts, lengths and buffers come from the seed.
+ * Tests of a library that promises what mine.h says: check ADDRESS [SEED [PART [VARIANT]]], with 0
+ * for all parts. Each case has two processes, which find each other at ADDRESS. Counts, lengths and
+ * buffers come from the seed.
  */
 #include <errno.h>
 #include <poll.h>
@@ -31,6 +32,7 @@ struct side {
 
 static uint8_t memory[MEMORY], data[MINE_LONGEST], expected[MINE_LONGEST];
 static uint32_t count, buffers; /* drawn for each case */
+static uint32_t variant;        /* 0: none */
 static const char *address, *role;
 static unsigned int cq_events;
 
@@ -228,11 +230,20 @@ static void owner(struct side *side)
 	recv_number(side, 0);
 }
 
+/* The peer is not of this library, but says what mine.h asks of this variant. */
+static void meet(struct side *side)
+{
+	IS(mine_peer_buffers(side->mine), 7);
+	IS(mine_peer_length(side->mine), 200u);
+	tell(side);
+	hear(side);
+}
+
 static const struct a_case {
 	int part;
 	const char *name;
-	void (*client)(struct side *side),
-		(*server)(struct side *side); /* client NULL: a stranger */
+	void (*client)(struct side *side),    /* NULL: a stranger */
+		(*server)(struct side *side); /* NULL: refuses the stranger */
 	bool sleep, dies, one_buffer;
 } cases[] = {
 	{ 1, "messages there and back", echo_client, echo_server, 0, 0, 0 },
@@ -247,20 +258,67 @@ static const struct a_case {
 	{ 5, "one buffer, asleep", fast_sender, late_receiver, 1, 0, 1 },
 	{ 6, "memory of the peer", getter, owner, 0, 0, 0 },
 	{ 6, "memory of the peer, asleep", getter, owner, 1, 0, 0 },
+	{ 2, "the bytes of your variant", NULL, meet, 0, 0, 0 },
 };
 
-/* Connects as no client of this library would. */
-static void stranger(void)
+enum {
+	BUFFERS,
+	ADDRESS,
+	LENGTH,
+	RKEY,
+	FIELDS
+};
+
+/* Where each field of what a side says begins, in this variant: see mine.h. */
+static void place(uint32_t *at, bool print)
+{
+	static const char *const names[] = { "buffers", "address", "length", "rkey" };
+	static const uint32_t bytes[] = { 4, 8, 8, 4 };
+	uint32_t order[] = { BUFFERS, ADDRESS, LENGTH, RKEY };
+	uint32_t rest = variant, end = 4, i, last;
+
+	for (i = FIELDS; i; rest /= i, i--) {
+		last = order[rest % i];
+		order[rest % i] = order[i - 1];
+		order[i - 1] = last;
+	}
+	for (i = 0; i < FIELDS; i++) {
+		at[order[i]] = end;
+		end += bytes[order[i]];
+		if (print)
+			printf("%s%s",
+			       i ? ", " : "# after your variant's number: ", names[order[i]]);
+	}
+	if (print)
+		printf("\n");
+}
+
+/* Connects without this library: says nothing, and is refused; or speaks the variant. */
+static void stranger(struct side *side, bool speaks)
 {
 	struct ibv_qp_init_attr attr = { .cap = { 1, 1, 1, 1, 0 } };
-	struct rdma_conn_param param = { .retry_count = 6 };
 	struct rdma_addrinfo want = { .ai_port_space = RDMA_PS_TCP }, *info;
+	uint8_t says[28] = { (uint8_t)(variant >> 24), (uint8_t)(variant >> 16),
+			     (uint8_t)(variant >> 8), (uint8_t)variant };
+	struct rdma_conn_param param = { .private_data = says, .retry_count = 6 };
 	struct rdma_cm_id *id;
+	uint32_t at[FIELDS];
 
+	place(at, false);
+	says[at[BUFFERS] + 3] = 7;
+	says[at[LENGTH] + 7] = 200;
 	WORKS(rdma_getaddrinfo(address, PORT, &want, &info));
 	WORKS(rdma_create_ep(&id, info, NULL, &attr));
-	must(rdma_connect(id, &param) && errno == ECONNREFUSED,
-	     "a client without private data is refused");
+	if (!speaks) {
+		must(rdma_connect(id, &param) && errno == ECONNREFUSED,
+		     "a client without private data is refused");
+		return;
+	}
+	param.private_data_len = sizeof(says);
+	WORKS(rdma_connect(id, &param));
+	tell(side);
+	hear(side);
+	rdma_disconnect(id);
 }
 
 static void play(const struct a_case *of, struct side *side, bool server)
@@ -275,15 +333,15 @@ static void play(const struct a_case *of, struct side *side, bool server)
 	if (server) {
 		WORKS(mine_listen(address, PORT, &listener));
 		tell(side);
-		IS(mine_accept(listener, &options, &side->mine), of->client ? 0 : EPROTO);
+		IS(mine_accept(listener, &options, &side->mine), of->server ? 0 : EPROTO);
 	} else {
 		hear(side);
 		if (of->client)
 			WORKS(mine_connect(address, PORT, &options, &side->mine));
 		else
-			stranger();
+			stranger(side, of->server);
 	}
-	if (of->client) {
+	if (server ? of->server : of->client) {
 		(server ? of->server : of->client)(side);
 		mine_close(side->mine);
 	}
@@ -329,15 +387,18 @@ int main(int argc, char **argv)
 	size_t i;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: check ADDRESS [SEED [PART]]\n");
+		fprintf(stderr, "usage: check ADDRESS [SEED [PART [VARIANT]]]\n");
 		return 2;
 	}
 	address = argv[1];
 	srandom(argc > 2 ? (unsigned int)atoi(argv[2]) : 1);
+	variant = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 16) : 0;
+	if (variant)
+		place((uint32_t[FIELDS]){ 0 }, true);
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		count = 50 + (uint32_t)random() % 50;
 		buffers = cases[i].one_buffer ? 1 : 2 + (uint32_t)random() % 15;
-		if (part && cases[i].part != part)
+		if ((part && cases[i].part != part) || (cases[i].server == meet && !variant))
 			continue;
 		bool passed = run(&cases[i]);
 

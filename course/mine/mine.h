@@ -61,7 +61,12 @@ int mine_send(struct mine *mine, const void *data, uint32_t length);
  */
 int mine_recv(struct mine *mine, void *data, uint32_t *length);
 
-/* Part 2. What the peer has said when it connected or accepted. */
+/*
+ * Part 2. What the peer has said when it connected or accepted, in private data. The bytes are
+ * yours to choose; if your lecturer has given you a VARIANT, they begin with 28, big-endian: the
+ * variant's number (4), then buffers (4), address (8), length (8) and rkey (4) of the memory, in the
+ * order that `make mine-check` prints. Without memory the last three are 0.
+ */
 uint32_t mine_peer_buffers(const struct mine *mine);
 uint64_t mine_peer_length(const struct mine *mine); /* of its memory; 0: none */
 
