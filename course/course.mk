@@ -59,23 +59,20 @@ bugs: ## list all bugs with their solutions and a seed for each, for instructors
 mine = @mkdir -p $(BUILD)/mine; $(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(LDFLAGS) $(1) -pthread -lrdmacm -libverbs -o $(BUILD)/mine
 WHICH_FILE = $(if $(FILE),,$(error Say which file: FILE=mine.c))
 
-mine-check: ## FILE=mine.c: test your own library in the lab (course/mine; SEED=1: other counts; PART=1 to 6)
+mine-check: ## FILE=mine.c: test your own library in the lab (course/mine; SEED=1: other counts; PART=1 to 6; VARIANT=9f3a11c2)
 	$(WHICH_FILE)
 	$(call ready,build lab)
 	$(call mine,course/mine/check.c "$(FILE)" $(EVENTS_COUNTED))/check
 	@lab/run -q -- sh -c 'status=0; for address in $$LAB_ROCE_ADDR $$LAB_IWARP_ADDR; do echo "# $$address"; \
-		$(BUILD)/mine/check $$address $(or $(SEED),1) $(PART) || status=1; done; exit $$status'
+		$(BUILD)/mine/check $$address $(or $(SEED),1) $(or $(PART),0) $(VARIANT) || status=1; done; exit $$status'
 EVENTS_COUNTED = -Wl,--wrap=ibv_get_cq_event
 
-mine-store: ## FILE=mine.c: run the key-value store on your own library, then on ours (COUNT=1000: of gets and puts)
+mine-store: ## FILE=mine.c: run the key-value store on your own library, beside our stages (COUNT=1000: of gets and puts; ROUNDS=5)
 	$(WHICH_FILE)
 	$(call ready,build lab)
+	@$(MAKE) --no-print-directory $(foreach stage,pubsub-rdma-1 ping-rdma-1,beyond/$(stage)/server beyond/$(stage)/client)
 	$(call mine,course/mine/store.c "$(FILE)")/store
-	$(call mine,course/mine/store.c tests/mine/solution.c)/store-ours
-	@lab/run -q -- bash -c 'for address in $$LAB_ROCE_ADDR $$LAB_IWARP_ADDR; do for store in store store-ours; do \
-		echo "# $$address, $$store"; $(BUILD)/mine/$$store serve $$address & \
-		until rdma resource show cm_id | grep -q LISTEN || ! kill -0 $$!; do sleep .1; done; \
-		$(BUILD)/mine/$$store use $$address $(or $(COUNT),1000) || kill $$!; wait $$!; done; done'
+	@lab/run -q -- bench/store-beside $(BUILD)/mine/store $(or $(COUNT),1000) $(or $(ROUNDS),5)
 
 SLIDES = $(patsubst course/slides/%.md,$(BUILD)/slides/%.html,$(wildcard course/slides/[0-9]*.md))
 # Of an old pandoc and of a new one: figures in the file itself.
