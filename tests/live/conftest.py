@@ -227,14 +227,17 @@ class Pair:
         self.server, self.client = client.server, client
 
     def __call__(self, agreed: str = "", server: str = "", client: str = "") -> tuple[Process, Process]:
-        """The client waits for its server."""
-        stage = self.server.stage
-        s = self.server(server, stage.of_server if stage.negotiates else agreed)
+        """The client waits for its server, which takes messages of any size."""
+        return self.start(agreed, f"{self.server.stage.of_server} {server}", client)
+
+    def start(self, agreed: str, server: str, client: str) -> tuple[Process, Process]:
+        """The server has no options but these."""
+        s = self.server(server, "" if self.server.stage.negotiates else agreed)
         return s, self.client("-w 60", agreed, client)
 
     def endless(self, both: str = "", timeout: str = "") -> tuple[Process, Process]:
         """Of a run that does not end by itself, once messages are measured: after the warm-up of 100."""
-        s, c = self(ENDLESS, f"-j {both} {timeout}", f"-T -j {both} {timeout}")
+        s, c = self.start(ENDLESS, f"-j {both} {timeout}", f"-T -j {both} {timeout}")
         return s, c.awaits("ibv_post_send", 200)
 
 

@@ -3,6 +3,8 @@
 and limits on what a client asks for.
 """
 
+import time
+
 import pytest
 import results
 from conftest import Client, Pair, Server
@@ -98,10 +100,11 @@ def test_a_credit_message_of_0_is_harmless(server: Server, client: Client) -> No
 @each("blast-sr-2", check=NEVER)
 def test_a_rate_holds_the_sender_back(server: Server, client: Client) -> None:
     """The last of fifty messages, a hundred a second, is due after 490 ms, however fast the link is."""
-    s = server("-v")
+    s, begun = server("-v"), time.monotonic()
     c = client("-c 50 --rate 100 -v -j -q").ends(0)
+    assert time.monotonic() - begun >= 0.49
     s.ends(0)
-    assert c.json[0]["count"] == 50 and c.json[0]["seconds"] >= 0.49
+    assert c.json[0]["count"] == 50
 
 
 @each("blast-sr-2", check=NEVER)
@@ -141,7 +144,7 @@ def test_one_that_asks_for_too_much_is_told_the_limit(server: Server, client: Cl
     """One that is refused does not count for -n."""
     s = server("--max-size 64k --max-buffers 100 --max-memory 1060000")
     for options, limit in LIMITS.items():
-        assert limit in client(options).ends(1).err
+        assert limit in client(options).ends(1, 2).err
     assert "it takes 1 to 100 buffers (-b)" in client(stage="ping-sr-2").ends(1).err
     client("-b 16 -s 64k -c 200").ends(0)
     s.ends(0)
