@@ -36,7 +36,7 @@ def test_immediate_data_tell_of_each_message(pair: Pair, stage: Stage, link: Lin
 
 
 @pytest.mark.parametrize("way", [pytest.param(way, marks=pytest.mark.long if n else ()) for n, way in enumerate(WAYS)])
-@each("ping-rdma-3")
+@each("ping-rdma-3", check={"RoCE": "ping-rdma-3"})
 def test_each_message_is_seen_in_memory(pair: Pair, stage: Stage, link: Link, way: str) -> None:
     is_seen(pair, stage, link, way, 902)
 

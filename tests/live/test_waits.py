@@ -38,7 +38,7 @@ def test_a_server_waits_for_a_client_for_longer_than_timeout(server: Server, cli
     s.ends(0)
 
 
-@each(f"{LADDER} blast-sr-2", check={"RoCE": "ping-sr-0 ping-sr-4"})
+@each(f"{LADDER} blast-sr-2", check={"RoCE": "ping-sr-4"})
 def test_a_client_that_falls_silent_is_given_up_after_timeout(server: Server, client: Client, stage: Stage) -> None:
     s = server("--timeout 1 -c 1000000000")
     silent = client(ENDLESS).awaits("SUCCESS, RECV", 20).signal("STOP")
