@@ -276,7 +276,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
     if report.failed:
         again = f"{item.path.relative_to(TOP)}::{item.name}"
         report.sections += [(process.name, process.report()) for process in item.stash.get(STARTED, [])]
-        report.sections.append(("to run it again", f"{PYTHON} -m pytest '{again}'"))
+        seed = f" --seed {item.config.option.seed}" if "rng" in getattr(item, "fixturenames", ()) else ""
+        report.sections.append(("to run it again", f"{PYTHON} -m pytest '{again}'{seed}"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
