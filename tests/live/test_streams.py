@@ -45,7 +45,7 @@ def test_every_message_arrives(pair: Pair, stage: Stage, link: Link) -> None:
 
 
 @pytest.mark.parametrize("stream", STREAMS[1:], ids=lambda stream: " ".join(stream))
-@each("blast-sr-2")
+@each("blast-sr-2", check={"RoCE": "blast-sr-2"})
 def test_every_message_arrives_in_each_way(pair: Pair, stage: Stage, link: Link, stream: tuple[str, str, str]) -> None:
     every_message_arrives(pair, stage, link, stream)
 

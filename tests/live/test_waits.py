@@ -30,7 +30,7 @@ def test_nearly_idle_it_sleeps_or_polls(server: Server, client: Client, stage: S
         assert looks_right(stage, program.json[0]["cq"]), program.name
 
 
-@each(f"{LADDER} blast-sr-2", check={"RoCE": "ping-sr-0 ping-sr-4"})
+@each(f"{LADDER} blast-sr-2", check={"RoCE": "ping-sr-0"})
 def test_a_server_waits_for_a_client_for_longer_than_timeout(server: Server, client: Client) -> None:
     s = server("--timeout 1")
     assert not s.has_ended(2.5)
@@ -38,7 +38,7 @@ def test_a_server_waits_for_a_client_for_longer_than_timeout(server: Server, cli
     s.ends(0)
 
 
-@each(f"{LADDER} blast-sr-2", check={"RoCE": "ping-sr-4"})
+@each(f"{LADDER} blast-sr-2", check=NEVER)
 def test_a_client_that_falls_silent_is_given_up_after_timeout(server: Server, client: Client, stage: Stage) -> None:
     s = server("--timeout 1 -c 1000000000")
     silent = client(ENDLESS).awaits("SUCCESS, RECV", 20).signal("STOP")
