@@ -51,7 +51,7 @@ class Machines:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """As in tests/live. A test that is named is run, long or not."""
+    """Marks, as in tests/live."""
     config.addinivalue_line("markers", "long: only make check-long runs it")
     config.addinivalue_line("markers", "by_name: the whole table, which takes hours; run by name")
 

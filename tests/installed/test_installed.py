@@ -16,14 +16,6 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 WARNINGS = "-pedantic -Wall -Wextra -Wmissing-prototypes -Werror".split()
-CMAKE = """
-cmake_minimum_required(VERSION 3.13)
-project(copy CXX)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(OUR REQUIRED IMPORTED_TARGET our_control)
-add_executable(main main.cpp)
-target_link_libraries(main PkgConfig::OUR)
-"""
 MAIN = """
 #include <our_control.h>
 int main() { our_stop *stop = nullptr; int ret = our_create_stop(&stop); our_destroy_stop(stop); return ret; }
@@ -118,16 +110,14 @@ class Installed(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in copy.rglob("*")), ["include", "other.h", "usr"])
 
     def test_a_prefix_is_enough(self) -> None:
-        """Without DESTDIR; CMake finds it there, also for C++."""
-        prefix, source = Path(self.folder.name) / "prefix", Path(self.folder.name) / "source"
+        """Without DESTDIR, and for C++."""
+        prefix, source = Path(self.folder.name) / "prefix", Path(self.folder.name) / "main.cpp"
         make("install", f"PREFIX={prefix}")
-        source.mkdir()
-        (source / "CMakeLists.txt").write_text(CMAKE)
-        (source / "main.cpp").write_text(MAIN)
-        if shutil.which("cmake"):
-            run("cmake", "-S", source, "-B", source / "build", env={"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"})
-            run("cmake", "--build", source / "build")
-            run(source / "build/main", env={"LD_LIBRARY_PATH": f"{prefix}/lib"})
+        source.write_text(MAIN)
+        packages = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig:{os.environ.get('PKG_CONFIG_PATH', '')}"}
+        flags = run("pkg-config", "--cflags", "--libs", "our_control", env=packages).split()
+        run("g++", "-std=c++17", source, "-o", source.with_suffix(""), *flags)
+        run(source.with_suffix(""), env={"LD_LIBRARY_PATH": f"{prefix}/lib"})
         make("uninstall", f"PREFIX={prefix}")
         self.assertFalse(prefix.exists())
 

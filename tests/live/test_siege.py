@@ -297,6 +297,7 @@ def test_a_server_holds_out(
     assert s.memory_kib() - kib <= GROWN_KIB
     s.signal("TERM").ends(0)
     assert not surprises(s)
+    assert sum(done.values())  # otherwise nobody was hostile
 
 
 @each("ping-sr-4", check=NEVER, fragile=lambda stage, link: True, where=lambda stage, link: link.transport == "iWARP")

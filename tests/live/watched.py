@@ -14,9 +14,8 @@ KINDS = ("thread", "address", "memcheck")
 
 
 def built(kind: str, program: str) -> str:
-    """The stage's program that was built for the tool."""
-    path = f"build/sanitize/{kind}/{program}"
-    return path if (TOP / path).exists() else program
+    """The stage's program that was built for the tool, which must be there; peers are not watched."""
+    return program if program.startswith("build/") else f"build/sanitize/{kind}/{program}"
 
 
 def environment(folder: Path) -> dict[str, str]:
