@@ -15,6 +15,10 @@
 	.who = CLIENT | TWO_SIDED | RDMA | MANAGED, .config = { FAULT(call, 1, way) },     \
 	.said = "trying the next address of " FAKE_TWO_ADDRESSES, .more = true, .done = 1, \
 	.words = { "-a", FAKE_TWO_ADDRESSES, "-c", "20", "-s", "200", "-q" }
+/* A request that nobody answers: a lost one is repeated after a second, and nobody waits for minutes. */
+#define GIVES_UP(call, way)                                                           \
+	.who = CLIENT | TWO_SIDED | RDMA | MANAGED, .config = { FAULT(call, 1, way) }, \
+	.status = 1, .said = ": " call ": ", .least_s = 2, .most_s = 10
 
 const struct line command_lines[] = {
 	{ .what = "counts its calls, with limits on its time",
@@ -108,6 +112,10 @@ const struct line command_lines[] = {
 	  NEXT_AFTER("rdma_connect", "UNREACHABLE -ETIMEDOUT") },
 	{ .what = "tries the next address if the first one's device is removed",
 	  NEXT_AFTER("rdma_resolve_route", "DEVICE_REMOVAL 0") },
+	{ .what = "gives up an address that no host answers for",
+	  GIVES_UP("rdma_resolve_addr", "ADDR_ERROR -ETIMEDOUT") },
+	{ .what = "gives up a route that nobody tells it",
+	  GIVES_UP("rdma_resolve_route", "ROUTE_ERROR -ETIMEDOUT") },
 	{ .what = "waits for a server that is not up yet",
 	  .who = CLIENT | TWO_SIDED | RDMA | MANAGED,
 	  .config = { NOBODY_LISTENS, .fault_nth = 1 },

@@ -41,10 +41,14 @@ static int check_state(const struct fake_id *id, enum fake_cm_state state, const
 	return id->state == state ? 0 : EINVAL;
 }
 
-static void check_limit(int timeout_ms, const char *call)
+/* Nobody answers: the request is repeated until its time is over. */
+static void wait_in_vain(const struct fake_fault *fault, int timeout_ms)
 {
-	if (timeout_ms < 100)
-		fake_complain("%s: %d ms are too short for a network", call, timeout_ms);
+	const struct timespec time = { .tv_sec = timeout_ms / 1000,
+				       .tv_nsec = timeout_ms % 1000 * 1000000 };
+
+	if (fault->has_event && fault->status == -ETIMEDOUT)
+		fake_skip_time(&time);
 }
 
 int rdma_resolve_addr(struct rdma_cm_id *pub, struct sockaddr *from, struct sockaddr *to,
@@ -54,7 +58,6 @@ int rdma_resolve_addr(struct rdma_cm_id *pub, struct sockaddr *from, struct sock
 	struct fake_id *id = fake_of(struct fake_id, pub);
 
 	(void)from;
-	check_limit(timeout_ms, "rdma_resolve_addr");
 	if (!fault.error)
 		fault.error = check_state(id, FAKE_IDLE, "rdma_resolve_addr");
 	if (fault.error)
@@ -63,6 +66,7 @@ int rdma_resolve_addr(struct rdma_cm_id *pub, struct sockaddr *from, struct sock
 	       to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 					 : sizeof(struct sockaddr_in));
 	pub->route.addr.src_addr.sa_family = to->sa_family;
+	wait_in_vain(&fault, timeout_ms);
 	if (turns_out(id, &fault, RDMA_CM_EVENT_ADDR_RESOLVED))
 		fake_give_device(id);
 	return fake_end_rdma(fake_wait_if_sync(id));
@@ -73,11 +77,11 @@ int rdma_resolve_route(struct rdma_cm_id *pub, int timeout_ms)
 	struct fake_fault fault = fake_begin("rdma_resolve_route");
 	struct fake_id *id = fake_of(struct fake_id, pub);
 
-	check_limit(timeout_ms, "rdma_resolve_route");
 	if (!fault.error)
 		fault.error = check_state(id, FAKE_ADDR, "rdma_resolve_route");
 	if (fault.error)
 		return fake_end_rdma(fault.error);
+	wait_in_vain(&fault, timeout_ms);
 	turns_out(id, &fault, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	return fake_end_rdma(fake_wait_if_sync(id));
 }

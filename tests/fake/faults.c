@@ -50,6 +50,7 @@ static const struct row rows[] = {
 	{ "rdma_resolve_addr", EVENT(DEVICE_REMOVAL, 0) },
 	{ "rdma_resolve_route", FAILS(ENETUNREACH) },
 	{ "rdma_resolve_route", EVENT(ROUTE_ERROR, -EHOSTUNREACH) },
+	{ "rdma_resolve_route", EVENT(ROUTE_ERROR, -ETIMEDOUT) },
 	{ "rdma_resolve_route", EVENT(DEVICE_REMOVAL, 0) },
 	/* The kernel says so, too, if another program has the port: the stages know better. */
 	{ "rdma_bind_addr",
