@@ -109,8 +109,7 @@ void watch_drain(struct object *object)
 	for (i = 0; device && i < MOST && device->ops.poll_cq(cq, 1, &wc) == 1; i++) {
 		if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
 			accuse(SORT_UNSEEN, object->made,
-			       "in cq%u a completion with %s was left, of wr_id 0x%" PRIx64
-			       ", which nobody polled",
+			       "nobody polled a completion of cq%u with %s, of wr_id 0x%" PRIx64,
 			       object->number, completion_status(wc.status), wc.wr_id);
 	}
 	objects_unlock();
@@ -126,7 +125,7 @@ static __attribute__((noinline)) void see_error(struct call *call, struct object
 	call->bad = true;
 	if (wc->status == IBV_WC_RNR_RETRY_EXC_ERR)
 		accuse(SORT_RNR, call_moment(call),
-		       "the peer of qp%u had no receive posted, as often as it was tried (wr_id 0x%" PRIx64
+		       "the peer of qp%u had no receive posted in any of the attempts (wr_id 0x%" PRIx64
 		       "): its receives ran out",
 		       qp ? qp->number : 0, wc->wr_id);
 	if (!qp)

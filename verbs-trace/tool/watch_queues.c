@@ -117,7 +117,7 @@ void watch_sleeping(const struct call *call, struct ibv_comp_channel *channel)
 		at->told = true;
 		accuse(SORT_ARMED, (struct moment){ VERB_ibv_req_notify_cq, at->armed },
 		       "cq%u was armed after it had been polled, and not polled again before "
-		       "ibv_get_cq_event: what was completed in between is not heard of",
+		       "ibv_get_cq_event: a completion in between makes no event",
 		       at->number);
 	}
 	guard_unlock(&lock);
