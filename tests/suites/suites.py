@@ -96,7 +96,7 @@ SUITES = {
         GUEST, "tests/symptoms", 3600, "that docs/symptoms.md quotes what its commands print", by_default=False
     ),
     "quoted": Suite(HERE, "tests/quoted", 3600, "the same of the labs, and of other pages", by_default=False),
-    "mine": Suite(HERE, "tests/mine/run", 3600, "the tests of a student's own library, and twelve faults", by_default=False),
+    "mine": Suite(HERE, "tests/mine/run", 3600, "the tests of a student's own library, and faults that they must notice", by_default=False),
     "fabric": Suite(GUEST, "tests/fabric", 3600, "bench/fabric: hosts of its own, and a Slurm cluster", by_default=False),
     "two-hosts": Suite(TWO_HOSTS, f"{PYTEST} tests/hosts", 3600, "programs on two machines, over a link that loses packets"),
 }
