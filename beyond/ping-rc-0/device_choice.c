@@ -206,9 +206,9 @@ static int report_no_device(const struct our_control *control, struct ibv_device
 	if (*devices)
 		return our_report_error(
 			"ibv_get_device_list", ENODEV,
-			"%s: no RoCE device serves this address. %s is an iWARP device: there a "
-			"connection begins as one of TCP, which nobody but rdma_cm can make a QP go on "
-			"with: use ping-sr-0",
+			"%s: no RoCE device serves this address. %s is an iWARP device: its "
+			"connections begin as TCP connections, which only rdma_cm can hand over to a QP: "
+			"use ping-sr-0",
 			address, ibv_get_device_name(*devices));
 	if (device_wanted)
 		return our_report_error(
