@@ -19,7 +19,7 @@ static uint64_t spin_us = UINT64_MAX; /* --spin; UINT64_MAX: some wake-ups */
 
 const struct our_option our_spin_options[] = {
 	{ "spin", 0, "MICROSECONDS",
-	  "poll so long for a completion before going to sleep (default: two wake-ups)",
+	  "poll this long for a completion before going to sleep (default: two wake-ups)",
 	  OUR_OWN_NUMBER(spin_us, 0, 1000000) },
 	{ 0 },
 };

@@ -14,10 +14,10 @@ const struct our_option our_client_options[] = {
 	{ "address", 'a', "ADDRESS", "of the server: IPv4, IPv6 or a name (required)", ADDRESS,
 	  true, 0 },
 	{ "port", 'p', "PORT", "of the server, 1 to 65535 (default 12321)", SPECIAL },
-	{ "wait", 'w', "SECONDS", "keep trying for so long until the server is up",
+	{ "wait", 'w', "SECONDS", "keep trying for this long, until the server is up",
 	  OUR_NUMBER(wait_s, 0, UINT32_MAX) },
 	{ "timeout", 0, "SECONDS",
-	  "give up when the server sends nothing for so long (default 0: never)",
+	  "give up when the server sends nothing for this long (default 0: never)",
 	  OUR_NUMBER(timeout_s, 0, MAX_TIMEOUT) },
 	{ "rate", 0, "N", "send N messages a second (default: as many as possible)",
 	  OUR_NUMBER(rate, 1, OUR_NS_PER_S) },
@@ -31,7 +31,7 @@ const struct our_option our_listener_options[] = {
 	{ "clients", 'n', "N", "serve N clients, then exit (default 1; 0: until interrupted)",
 	  OUR_NUMBER(clients, 0, UINT32_MAX) },
 	{ "timeout", 0, "SECONDS",
-	  "give up a client that sends nothing for so long (0: never; default 60, or 0 where clients "
+	  "give up a client that sends nothing for this long (0: never; default 60, or 0 where clients "
 	  "write and read)",
 	  OUR_NUMBER(timeout_s, 0, MAX_TIMEOUT) },
 	{ 0 },
@@ -40,7 +40,7 @@ const struct our_option our_listener_options[] = {
 const struct our_option our_message_options[] = {
 	{ "count", 'c', "N", "messages (default 1000)",
 	  OUR_NUMBER(count, 1, OUR_COUNT_UNLIMITED - 1) },
-	{ "duration", 'D', "SECONDS", "run for so long; with -c, until the first of the two",
+	{ "duration", 'D', "SECONDS", "run for this long; with -c: whichever comes first",
 	  OUR_NUMBER(duration_s, 1, UINT32_MAX) },
 	{ "size", 's', "BYTES", "of a message; suffixes k, m, g are powers of 1024 (default 64)",
 	  OUR_BYTES(data_size, 1, OUR_MAX_SIZE) },
@@ -55,7 +55,7 @@ const struct our_option our_max_clients_options[] = {
 
 const struct our_option our_keepalive_options[] = {
 	{ "keepalive", 0, "SECONDS",
-	  "after so much silence, check whether the peer's host still answers (default 5; 0: never)",
+	  "after this much silence, check whether the peer's host still answers (default 5; 0: never)",
 	  OUR_NUMBER(keepalive_s, 0, UINT32_MAX) },
 	{ 0 },
 };

@@ -12,7 +12,7 @@ struct our_count_options our_count_options;
 static const struct our_option count_options[] = {
 	{ "count", 'c', "N", "how often to count (default 1000)",
 	  OUR_NUMBER(count, 1, OUR_COUNT_UNLIMITED - 1) },
-	{ "duration", 'D', "SECONDS", "run for so long; with -c, until the first of the two",
+	{ "duration", 'D', "SECONDS", "run for this long; with -c: whichever comes first",
 	  OUR_NUMBER(duration_s, 1, UINT32_MAX) },
 	{ "lock", 0, NULL, "count in two steps, and hold the lock for both: COMPARE_AND_SWAP",
 	  OUR_OWN_FLAG(our_count_options.lock) },

@@ -29,7 +29,7 @@ static const struct our_option verify_options[] = {
 };
 
 const struct our_program our_pubsub_writes_client_program = {
-	.summary = "Lets the server write its record here, takes so many of them (-c), and shows "
+	.summary = "Lets the server write its record here, takes that many of them (-c), and shows "
 		   "how long it waited for each.",
 	.options = { our_client_options, our_message_options, verify_options, our_record_options },
 };
