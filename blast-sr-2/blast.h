@@ -47,7 +47,7 @@ struct our_blast {
 	uint64_t credited; /* how many the agent has credited, or the client knows to be credited */
 	uint64_t heard;    /* client, with --rate: what was credited when it last looked */
 	uint64_t credit_batch;    /* agent: receives to post again at a time */
-	uint64_t signal_every;    /* client: one send of so many is signaled */
+	uint64_t signal_every;    /* client: one send in this many is signaled */
 	uint32_t credits_on_way;  /* agent: credit messages sent and not completed */
 	uint32_t next_credit;     /* agent: the slot of the next one */
 	struct ibv_sge *sges;     /* n_sge for each buffer */
@@ -66,7 +66,7 @@ int our_blast_check(struct our_control *agent);
  * Begins a stream of run->n_data_buffers buffers: sets control->n_sge, all counters to 0, and how many
  * sends are signaled or credits returned at a time. The device is known.
  *
- * Returns 0; or an errno value, reported: the device has no queues for so many buffers, or takes fewer
+ * Returns 0; or an errno value, reported: the device has no queues for this many buffers, or takes fewer
  * pieces (--sge): EMSGSIZE for a client, ERANGE for an agent, and the reason for the refusal is set. There
  * is nothing to undo. See ibv_query_device(3).
  */

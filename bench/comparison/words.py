@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from .statistics import Estimate
 
 FEW = 3  # rounds; with fewer there is no conclusion
-SURE, WIDE = 1.25, 3.0  # an interval up to so many times its low end shows its median; its range; nothing
+SURE, WIDE = 1.25, 3.0  # an interval up to this many times its low end shows its median; its range; nothing
 NOTHING = 0.02  # CPUs: a window of a second is not known better
 CANNOT = "cannot tell"
 

@@ -47,10 +47,10 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--address", default="{host}", metavar="TEMPLATE", help="the address of hosts without one in FILE, such as '{host}-ib'")
     options.add_argument("--program", action="append", default=[], metavar="NAME[@LOAD][/SIZE]",
                          help=f"what to measure (repeatable; default: {' and '.join(PROGRAMS)})")  # fmt: skip
-    options.add_argument("--rounds", type=int, default=3, metavar="N", help="measure each pair so many times (default 3)")
+    options.add_argument("--rounds", type=int, default=3, metavar="N", help="measure each pair this many times (default 3)")
     options.add_argument("--seconds", type=float, default=1.0, metavar="N", help="run each program so long (default 1)")
     options.add_argument("--both-ways", action="store_true", help="measure each pair again with server and client exchanged")
-    options.add_argument("--at-once", type=int, default=0, metavar="N", help="measure at most so many pairs at the same time (default: as many as possible)")
+    options.add_argument("--at-once", type=int, default=0, metavar="N", help="measure at most this many pairs at the same time (default: as many as possible)")
     options.add_argument("--resume", action="store_true", help="keep the samples that are in the folder, and measure what is missing")
     options.add_argument("--folder", type=Path, default=TOP / FOLDER, metavar="DIR", help=f"where results are written (default {FOLDER})")
     return options

@@ -42,7 +42,7 @@ static void usage(FILE *file)
 	      "  -p          decode private data that follows docs/protocol.md\n"
 	      "  -q          print set-up, tear-down and errors, and of posting, polling and the like the\n"
 	      "              first call on each queue\n"
-	      "  -s BYTES    print so many bytes of strings and binary data (default 32)\n"
+	      "  -s BYTES    print this many bytes of strings and binary data (default 32)\n"
 	      "  -w          also print waits in poll(2), select(2), epoll_wait(2) and the like\n"
 	      "  --html OUT  draw traces of several programs, written with -j, on one HTML page\n"
 	      "  -h, -V      print this text, or the version\n"

@@ -18,7 +18,7 @@ static __attribute__((noinline)) void raise_most(struct call *call, struct objec
 		cq->beyond = call_moment(call);
 }
 
-/* This CQ must get so many more completions. */
+/* This CQ must get this many more completions. */
 static inline void expect(struct call *call, struct object *cq, int64_t n)
 {
 	int64_t now;
