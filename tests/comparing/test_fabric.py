@@ -22,7 +22,7 @@ NOISE = (0.98, 1.0, 1.03)
 
 
 def fabric(number: int, worse: dict[frozenset[str], float], rounds: int = 3) -> Results:
-    """A round trip of 30 us between all hosts n1 ..., and so many times more for some pairs, or for pairs of some hosts."""
+    """A round trip of 30 us between all hosts n1 ..., and this many times more for some pairs, or for pairs of some hosts."""
     names = [f"n{n}" for n in range(1, number + 1)]
     made = Results(environment={f"host {name}": {"address": name, "system": "Linux"} for name in names})
     for client, server in itertools.combinations(names, 2):

@@ -35,7 +35,7 @@ class Runs(unittest.TestCase):
         self.assertTrue(os.access(TOP / "ping-sr-2/client", os.X_OK), "build first: make all")
 
     def command(self, number: int, *options: str) -> list[str]:
-        """For hosts n1 to so many."""
+        """For this many hosts, from n1 on."""
         file = self.folder / "hosts"
         file.write_text("".join(f"n{n} 192.0.2.{n}\n" for n in range(1, number + 1)))
         launch = f"{TOP / 'tests/comparing/fake_launcher'} {{host}}"

@@ -31,7 +31,7 @@ static void differs(const char *name, double got, double wanted)
 		snprintf(wrong, sizeof(wrong), "%s is %.9g, not %.9g", name, got, wanted);
 }
 
-/* The value that so many percent of all values do not exceed. */
+/* The value that this many percent of all values do not exceed. */
 static double percentile_us(const struct expected *expected, double percent)
 {
 	size_t rank = (size_t)ceil(percent * (double)expected->n_round_trips / 100 - 1e-9);

@@ -80,7 +80,7 @@ struct fake_config {
 	unsigned int clients; /* of a server; one that is not accepted is replaced */
 	bool nobody;          /* ... there is none, also in a row that has one otherwise */
 	unsigned int
-		in_turn; /* ... one, and so many more each time when one of them has ended; 0: all */
+		in_turn; /* ... one, and this many more each time when one of them has ended; 0: all */
 	bool stays;      /* ... the first says nothing, and stays; it does not count for in_turn */
 	unsigned int enough; /* ... but the server wants only this many; 0: all */
 	bool no_other;       /* clients that are not accepted are not replaced, */
@@ -115,7 +115,7 @@ struct fake_config {
 	bool insists; /* ... and again while it waits for the answer to its disconnect request */
 	/* Peers that misbehave. */
 	uint64_t silent_after; /* after receiving this many messages they send nothing more; */
-	uint64_t silent_later; /* ... each client so many messages after the one before */
+	uint64_t silent_later; /* ... each client this many messages after the one before */
 	bool dead;             /* ... and their host has died one message earlier */
 	uint32_t short_by;     /* bytes that a one-sided peer's memory lacks */
 	bool no_reads;         /* RDMA READs were not agreed upon, */
@@ -137,14 +137,14 @@ struct fake_config {
 	bool returns_rest; /* a server returns the rest of its credits if no message comes */
 	bool withholds;    /* a server returns all credits at once, when it has all messages */
 	uint32_t ahead;    /* a client sends this many messages before it waits for an answer */
-	uint32_t overtake; /* so many more arrive after a send has failed, before its QP fails */
+	uint32_t overtake; /* this many more arrive after a send has failed, before its QP fails */
 	bool short_pool;   /* a message may find no receive, and then waits for one */
 	bool unlimited;    /* a client does not say how many messages it will send, */
 	bool one_more;     /* or sends one more than it said, */
 	bool short_count;  /* one-sided: tells its count in four bytes, with zeros behind */
 	bool lingers;      /* or stays connected when it has everything */
 	bool uneven;       /* each client sends ten messages more than the one before, */
-	uint32_t grows;    /* and its messages are so many bytes longer */
+	uint32_t grows;    /* and its messages are this many bytes longer */
 	bool stranger;     /* without the suite's extension, and slow: strangers.c */
 	/* What they send when a connection is made: connect_data.c. All in hexadecimal. */
 	const char *extension;            /* of a client, instead of the suite's; */
@@ -164,9 +164,9 @@ struct fake_config {
 	bool no_gid;               /* it tells a GID of zeros, */
 	unsigned int lid;          /* and this LID */
 	bool closes_tcp;           /* it closes TCP when both are connected, and goes on; */
-	uint64_t closes_after;     /* ... when it has received so many messages */
-	unsigned int pauses;       /* with known_us: a message takes so many empty polls, too */
-	unsigned int refused_late; /* so many connections are refused while the program waits */
+	uint64_t closes_after;     /* ... when it has received this many messages */
+	unsigned int pauses;       /* with known_us: a message takes this many empty polls, too */
+	unsigned int refused_late; /* this many connections are refused while the program waits */
 	bool remains;              /* of a server's earlier connections, at its port */
 	bool ipv6;                 /* all addresses are */
 	uint16_t port;             /* of the server, which the program has to use; 0: any */
@@ -176,14 +176,14 @@ struct fake_config {
 	struct fake_way way;
 	/* Completions and events that come late, or without need. */
 	bool late_sends;         /* a send is completed only after an empty poll, */
-	unsigned int late_after; /* ... or so many; 0: one */
+	unsigned int late_after; /* ... or this many; 0: one */
 	bool in_order;           /* the first half of a WRITE comes first, not the last half */
 	bool slow_events;        /* an event of a CQ comes one sleep after its completion */
 	bool own_lines;          /* a receive has its cache lines for itself */
 	bool while_asleep; /* a completion that makes an event comes when the program sleeps */
 	bool cannot_send;  /* sends to a peer that leaves fail, on iWARP */
 	bool late_gone; /* the event that the peer has left comes late, when the program waits, */
-	unsigned int late_s; /* ... and has waited for so many seconds */
+	unsigned int late_s; /* ... and has waited for this many seconds */
 	bool timewait;       /* RDMA_CM_EVENT_TIMEWAIT_EXIT comes, and too early */
 	/* The machine */
 	unsigned int devices;     /* each connection is on the next one of them; 0: there is one */

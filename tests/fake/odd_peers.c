@@ -6,7 +6,7 @@
  */
 #include "tests/fake/lines.h"
 
-/* A client of a stream that is another program, with so many buffers: see strangers.c. */
+/* A client of a stream that is another program, with this many buffers: see strangers.c. */
 #define STRANGER(buffers_, count_, iwarp_)                        \
 	.who = SERVER | BLAST, .config = { .stranger = true,      \
 					   .hurried = true,       \

@@ -237,6 +237,6 @@ void test_many(const struct test *test, uint64_t events)
 	config.delivery = FAKE_BY_THREAD;
 	why = run_and_judge(test, &config);
 	if (!why && sum.completions < least)
-		why = "there were not so many";
+		why = "there were not that many";
 	test_result(test, "takes very many completions", why);
 }

@@ -78,7 +78,7 @@ extern struct fake_report *fake_report;
 /* faults.c: */
 
 /*
- * Finds way number `choice` (from 0) in which `call` fails; returns false if there are not so many.
+ * Finds way number `choice` (from 0) in which `call` fails; returns false if there are not that many.
  */
 bool fake_choose_fault(const char *call, unsigned int choice, struct fake_fault *fault);
 unsigned int fake_count_faults(const char *call);

@@ -57,7 +57,7 @@ struct peer {
 	int bad_credit; /* the misbehaviour's initial: huge, zero or short; or 0 */
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
-	uint64_t leave_after, die_after; /* so many messages; or NEVER */
+	uint64_t leave_after, die_after; /* this many messages; or NEVER */
 	unsigned int timeout;            /* seconds */
 	unsigned int sleep_ms; /* how late a blast client looks for credits that it lacks */
 	uint8_t raw_data[255];

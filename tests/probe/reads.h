@@ -56,7 +56,7 @@ static bool reap(const struct ends *e, struct meeting *meeting)
 	return true;
 }
 
-/* The client READs so many times, one READ after the other; the server sends whenever it can. */
+/* The client READs this many times, one READ after the other; the server sends whenever it can. */
 static void meet(struct ends *e, int reads, uint32_t length)
 {
 	struct meeting client = { .end = &e->client }, server = { .end = &e->server };

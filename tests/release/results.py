@@ -65,7 +65,7 @@ def save(file: Path, commit: str, results: Mapping[str, Result]) -> None:
 
 
 def chosen(suites: Mapping[str, Suite], passed: Mapping[str, Result], minutes: float) -> list[str]:
-    """The suites to run in so many minutes: those without a result, in their order, while there is time.
+    """The suites to run in this many minutes: those without a result, in their order, while there is time.
 
     The first of them is always run, so that a suite that is longer than the budget has its turn, too.
     """

@@ -82,7 +82,7 @@ class Page(unittest.TestCase):
         self.browser.until(lambda: self.browser.value("window.frames_seen"))
 
     def point(self, time: float, lane: int, below: float) -> tuple[float, float]:
-        """Where in the window a time of a lane is, so many pixels below the lane's upper edge."""
+        """Where in the window a time of a lane is, this many pixels below the lane's upper edge."""
         where = f"""{{
             const box = document.getElementById("canvas").getBoundingClientRect(), row = view.laneRows[{lane}];
             return [box.left + view.x({time}), box.top + row.y + {below} - view.scroll];

@@ -93,7 +93,7 @@ static unsigned int sleeps(pid_t pid)
 	return state == 'Z' ? 0 : n + 1;
 }
 
-/* Interrupts the process, whenever it sleeps, until it has slept again so many times or has ended. */
+/* Interrupts the process, whenever it sleeps, until it has slept again this many times or has ended. */
 static void interrupt(pid_t pid)
 {
 	unsigned int first = sleeps(pid), n;
