@@ -15,7 +15,8 @@ int our_tell(const struct our_config *config, struct our_error *error, const cha
 
 	if (!error->error)
 		error->error = EIO;
-	if (!config->report)
+	/* A wait that was told to stop has not failed. */
+	if (!config->report || (error->error == EINTR && our_stop_requested(config->stop)))
 		return error->error;
 	if (format)
 		vsnprintf(text, sizeof(text), format, arguments);
