@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/report.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "measure/run.h"
@@ -35,6 +36,22 @@ UNIT_TEST(a_failure_is_never_success)
 
 static const struct our_config config = { .report = our_print_error };
 static const struct our_control nobody = { .config = &config };
+
+UNIT_TEST(a_wait_that_was_told_to_stop_is_no_news)
+{
+	struct our_config stopping = { .report = our_print_error };
+
+	ck_assert_int_eq(our_create_stop(&stopping.stop), 0);
+	capture_start();
+	ck_assert_int_eq(our_tell_error(&stopping, "before", EINTR, NULL), EINTR);
+	our_stop_request(stopping.stop);
+	ck_assert_int_eq(our_tell_error(&stopping, "rdma_connect", EINTR, NULL), EINTR);
+	ck_assert_int_eq(our_tell_error(&stopping, "after", EIO, NULL), EIO);
+	assert_holds(captured_stderr(), "before");
+	assert_holds(captured_stderr(), "after");
+	ck_assert_ptr_null(strstr(captured_stderr(), "rdma_connect"));
+	our_destroy_stop(stopping.stop);
+}
 
 UNIT_TEST(a_good_completion_is_no_news)
 {
