@@ -1,19 +1,59 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * our_control: reliable RDMA connections over librdmacm and libibverbs, from a cm_id to a
- * disconnect, without hiding either library. This is the only header that a program needs.
+ * disconnect, without hiding either library. This header is the manual: each block below is a page
+ * of section 3, too, and our_control(7) is the overview. The library prints nothing, ends nothing,
+ * catches no signal, and has no state besides what it hands out and a list of that. Ignore SIGPIPE:
+ * on soft-iWARP a post to a connection that the peer has reset raises it.
  *
- * The library prints nothing, ends nothing, catches no signal, and has no state besides what it
- * hands out and a list of that. Functions that can fail return 0 or a positive errno value. They
- * have then told config->report why, once, unless it says otherwise below, and except for EAGAIN
- * (nothing there now), EINTR (told to stop) and ECONNRESET (the peer has disconnected), which are
- * no errors.
- *
- * One thread at a time uses an object. Different threads may use different objects, except that
- * all controls of one struct our_device, and all agents that have not left their listener's
+ * RETURN VALUE: a function that returns an int returns 0 or a positive errno value. It has then
+ * told config->report why, once. EAGAIN (nothing is there now), EINTR (a stop was requested) and
+ * ECONNRESET (the peer has disconnected) are no errors, and not told. After EAGAIN, and ETIMEDOUT
+ * of a wait for a completion, a program may go on; after all else, close the connection.
+ * THREADS: one thread at a time uses an object. Different threads may use different objects, except
+ * that all controls of one struct our_device, and all agents that have not left their listener's
  * channel (our_migrate_id), belong to the thread of that device or listener.
+ * OWNERSHIP: what a function makes, the function beside it frees, and our_close all of a
+ * connection. Addresses and private data that are passed to a function are the caller's again when
+ * it returns.
+ * EXAMPLE: a client sends 5 bytes from buffer 0 and waits for the answer, in buffer 1. It posts the
+ * receive before the server can answer. The two completions come in either order.
  *
- * On soft-iWARP a write to a connection that the peer has reset raises SIGPIPE: ignore it.
+ *	static const struct our_config config = {
+ *		.waiting = { &our_cm_nonblocking, &our_nonblocking_channel },
+ *		.timeout_s = 10,
+ *	};
+ *
+ *	int ask(struct sockaddr *server, char answer[64])
+ *	{
+ *		struct our_completion completion;
+ *		struct our_control *client;
+ *		int ret, i;
+ *
+ *		ret = our_create_control_struct(&config, OUR_CLIENT, &client);
+ *		if (!ret)
+ *			ret = our_create_id(client);
+ *		if (!ret)
+ *			ret = our_client_bind(client, server);
+ *		if (!ret)
+ *			ret = our_setup_qp(client, 1, 1);
+ *		if (!ret)
+ *			ret = our_setup_buffers(client, 2, 64, IBV_ACCESS_LOCAL_WRITE);
+ *		if (!ret)
+ *			ret = our_post_recv(client, 1);
+ *		if (!ret)
+ *			ret = our_client_connect(client, NULL, 0);
+ *		if (!ret)
+ *			memcpy(client->memory.buffers[0].data, "hello", 5);
+ *		if (!ret)
+ *			ret = our_post_send(client, 0, 5);
+ *		for (i = 0; i < 2 && !ret; i++)
+ *			ret = our_report_end(client, our_await_completion(client, &completion));
+ *		if (!ret)
+ *			memcpy(answer, client->memory.buffers[1].data, 64);
+ *		our_close(client);
+ *		return ret;
+ *	}
  */
 #ifndef OUR_CONTROL_H
 #define OUR_CONTROL_H
@@ -29,17 +69,23 @@
 extern "C" {
 #endif
 
-struct our_stop;
-struct our_control;
-struct our_device;
-
-#define OUR_MAX_PRIVATE_DATA 256 /* bytes: more than any CM event carries */
-#define OUR_MOST_TO_CONNECT  56  /* bytes that fit into a connect request on every transport */
+/*
+ * enum our_role - the sides of a connection, and what the macros limit, in bytes
+ */
+#define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
+#define OUR_MOST_TO_CONNECT  56  /* fits into a connect request on every transport */
 #define OUR_MOST_TO_ACCEPT   196 /* ... and into the answer to it */
+#define OUR_INLINE_WANTED    64  /* in the work request itself: most devices take this many */
+
+enum our_role {
+	OUR_CLIENT,
+	OUR_LISTENER,
+	OUR_AGENT, /* the server's side of one connection */
+};
 
 /*
- * An event of the connection manager, copied before the ack, which frees the event and its private
- * data. See rdma_get_cm_event(3).
+ * struct our_cm_event - an event of the connection manager (CM), copied before the ack
+ * SEE ALSO: rdma_get_cm_event(3)
  */
 struct our_cm_event {
 	enum rdma_cm_event_type type;
@@ -51,13 +97,10 @@ struct our_cm_event {
 	uint8_t private_data[OUR_MAX_PRIVATE_DATA];
 };
 
-enum our_role {
-	OUR_CLIENT,
-	OUR_LISTENER,
-	OUR_AGENT, /* the server's side of one connection */
-};
-
-/* What has failed: valid, with its strings, until config->report returns. */
+/*
+ * struct our_error - what has failed
+ * OWNERSHIP: valid, with its strings, until config->report returns.
+ */
 struct our_error {
 	const char *call;                 /* "rdma_connect"; NULL: text says it all */
 	int error;                        /* a positive errno value */
@@ -68,13 +111,19 @@ struct our_error {
 };
 
 /*
- * Writes what an error says into text[size], in one line: call, error, status of the completion or
- * name of the event, cause and remedy. Returns text. For config->report of a program with a
- * terminal.
+ * our_error_text - an error as one line of text
+ * Writes call, error, status of the completion or name of the event, cause and remedy into
+ * text[size], cut off after size - 1 bytes, without a newline. 600 bytes are enough.
+ * RETURN VALUE: text.
+ * THREADS: any.
  */
 const char *our_error_text(const struct our_error *error, char *text, size_t size);
 
-/* A work request that has succeeded. One that fails is reported, and never handed out. */
+/*
+ * struct our_completion - a work request that has succeeded
+ * One that has failed is reported, and never handed out.
+ * SEE ALSO: ibv_poll_cq(3)
+ */
 struct our_completion {
 	uint64_t wr_id;
 	uint32_t byte_len;  /* of a receive: how many bytes arrived */
@@ -83,13 +132,16 @@ struct our_completion {
 };
 
 /*
- * The wr_id says which buffer it is, and whether it was a receive. In a completion in error only
- * the wr_id can tell (the opcode is not valid). A workload with work requests of another kind marks
- * them by a bit below these: see OUR_WR_ID_EXCHANGE in beyond/ping-rdma-1/exchange.h.
+ * our_is_recv, our_buffer_index - what a wr_id says: whether it is a receive, and of which buffer
+ * A completion in error has no valid opcode: only its wr_id can say this. In those of your own work
+ * requests set OUR_WR_ID_RECV for a receive and for nothing else, and never OUR_WR_ID_OURS. All
+ * other bits are free; no buffer's index reaches beyond bit 31.
+ * RETURN VALUE: whether it is a receive; the index.
+ * THREADS: any.
  */
 #define OUR_WR_ID_RECV      (1ull << 63)
-#define OUR_WR_ID_OURS      (1ull << 62)   /* the library's own work: never handed out */
-#define OUR_WR_ID_KEEPALIVE OUR_WR_ID_OURS /* no buffer: see ping-sr-2/keepalive.h */
+#define OUR_WR_ID_OURS      (1ull << 62) /* the library's own work: never handed out */
+#define OUR_WR_ID_KEEPALIVE OUR_WR_ID_OURS
 
 static inline bool our_is_recv(uint64_t wr_id)
 {
@@ -101,7 +153,13 @@ static inline uint32_t our_buffer_index(uint64_t wr_id)
 	return (uint32_t)(wr_id & ~OUR_WR_ID_RECV);
 }
 
-/* A buffer for one message, with the work requests that send it and receive into it. */
+/*
+ * struct our_buffer, struct our_memory - buffers in one piece of memory, one memory region (MR)
+ * A buffer is for one message. The program may use buffers[i].data while no work request for it is
+ * outstanding. A peer that is to READ or WRITE it has to be told (uintptr_t)buffers[i].data and
+ * mr->rkey.
+ * SEE ALSO: ibv_reg_mr(3)
+ */
 struct our_buffer {
 	uint8_t *data;
 	struct ibv_sge send_sge, recv_sge;
@@ -109,7 +167,6 @@ struct our_buffer {
 	struct ibv_recv_wr recv_wr; /* ... and this one's is OUR_WR_ID_RECV | index */
 };
 
-/* Some buffers, in one piece of memory that is one MR. */
 struct our_memory {
 	struct our_buffer *buffers;
 	uint32_t n_buffers;
@@ -117,11 +174,12 @@ struct our_memory {
 	struct ibv_mr *mr;
 };
 
-#define OUR_INLINE_WANTED 64 /* bytes: most devices take this many */
-
 /*
- * The head of a connection of a client, a listener or an agent, which may be read at any time.
- * Only the library allocates one. What may be set is marked so; all else belongs to the library.
+ * struct our_control - the head of a connection of a client, a listener or an agent
+ * May be read at any time by the thread that uses the control. What may be set is marked so; all
+ * else belongs to the library, and cm_id, pd, cq and qp may be passed to any verb.
+ * OWNERSHIP: only the library allocates one.
+ * SEE ALSO: rdma_cm(7)
  */
 struct our_control {
 	const struct our_config *config;
@@ -145,11 +203,10 @@ struct our_control {
 	struct sockaddr_storage local_address, peer_address;
 
 	/* The queue pair; may be set before our_setup_qp: */
-	uint32_t
-		inline_wanted; /* bytes: longer messages do not go inline; else OUR_INLINE_WANTED */
-	uint32_t n_sge;        /* of each work request, at most; else 1 */
-	uint8_t read_depth;    /* READs and atomic operations under way, each way; 0: as 1 */
-	struct ibv_srq *srq;   /* the QP takes its receives from it; NULL: the QP has its own */
+	uint32_t inline_wanted; /* bytes: the most that goes inline; else OUR_INLINE_WANTED */
+	uint32_t n_sge;         /* of each work request, at most; else 1 */
+	uint8_t read_depth;     /* READs and atomic operations under way, each way; 0: as 1 */
+	struct ibv_srq *srq;    /* the QP takes its receives from it; NULL: the QP has its own */
 
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -157,10 +214,7 @@ struct our_control {
 	uint32_t max_send_wr, max_recv_wr;
 	uint32_t max_inline; /* bytes, of those wanted, that the device has granted */
 
-	/*
-	 * May be set: the limit of waits, by CLOCK_MONOTONIC; UINT64_MAX: none; 0:
-	 * config->timeout_s.
-	 */
+	/* May be set: when waits end, by CLOCK_MONOTONIC; UINT64_MAX: never; 0: config->timeout_s */
 	uint64_t wait_until_ns;
 
 	struct our_memory memory; /* of our_setup_buffers */
@@ -174,24 +228,27 @@ struct our_control {
 /* ---- How connections wait ---- */
 
 /*
- * Two tables of functions, which are chosen independently of each other. waiting.h says what a
- * table of one's own must do.
+ * struct our_waiting - two ways to wait, chosen independently: for CM events, and for completions
+ * our_cm_nonblocking has a channel for the events, which every call that waits reads, and no
+ * thread. our_busy_polling has the shortest round trip, and takes a whole CPU.
+ * our_nonblocking_channel sleeps until there is a completion, and suits event loops.
+ * SEE ALSO: rdma_create_event_channel(3), ibv_create_comp_channel(3)
  */
 struct our_waiting {
 	const struct our_cm_ops *cm;
 	const struct our_completion_ops *completions;
 };
 
-/* A channel of one's own, and no thread: ping-sr-4/cm_events.c. */
 extern const struct our_cm_ops our_cm_nonblocking;
-
-/* The shortest round trip, and a whole CPU: ping-sr-0/completions.c. */
 extern const struct our_completion_ops our_busy_polling;
-
-/* Asleep until there is a completion: ping-sr-4/completions.c. */
 extern const struct our_completion_ops our_nonblocking_channel;
 
-/* What is the same for all connections of a kind. It must outlive them. */
+/*
+ * struct our_config - what is the same for all connections of a kind
+ * `waiting` has to be set; all else may be 0.
+ * OWNERSHIP: the program's. It must outlive everything that was made with it.
+ * THREADS: any number may share one; then its functions may be called by several at a time.
+ */
 struct our_config {
 	struct our_waiting waiting;
 
@@ -204,16 +261,10 @@ struct our_config {
 	unsigned int keepalive_s; /* after so many seconds without a word from the peer, ask whether
 				   * its host is still there; 0: never */
 
-	/*
-	 * Only for our_cm_synchronous, whose calls block inside librdmacm: lets a signal interrupt
-	 * a call that takes longer than so many seconds, again and again until it is called with
-	 * 0. NULL: no limit.
-	 */
+	/* For ways to wait whose CM calls block: have a signal interrupt them after so long; 0: no more */
 	void (*limit_call)(unsigned int seconds);
 
-	/*
-	 * Called once for each agent whose connection stands, in its thread. NULL: of no interest.
-	 */
+	/* Called once for each agent whose connection stands, in its thread. NULL: nothing is. */
 	void (*established)(struct our_control *agent);
 
 	/*
@@ -228,246 +279,307 @@ struct our_config {
 /* ---- Stop: how a signal handler or another thread ends all waits ---- */
 
 /*
- * Makes an object with which waits are ended. Returns 0 or an errno value. our_destroy_stop frees
- * it, after everything whose configuration names it.
+ * our_create_stop, our_destroy_stop, our_stop_request - an object that ends all waits
+ * Set config->stop to it, and destroy it after everything whose configuration names it. From
+ * our_stop_request on a call that would wait returns EINTR instead. A disconnect still waits for
+ * the peer's answer, unless this is the second request.
+ * RETURN VALUE: 0 and *stop; or an errno value, not reported.
+ * ERRORS: ENOMEM; EMFILE or ENFILE: it takes two descriptors.
+ * THREADS: our_stop_request: any, and signal handlers: it is async-signal-safe.
+ * SEE ALSO: eventfd(2), signal-safety(7)
  */
 int our_create_stop(struct our_stop **stop);
 void our_destroy_stop(struct our_stop *stop);
-
-/*
- * From now on a call that would wait returns EINTR instead. A disconnect still waits for the peer's
- * answer, unless this is the second request. Async-signal-safe; any thread.
- */
 void our_stop_request(struct our_stop *stop);
 
 /*
- * Whether a stop was requested, or, with a second request, not to wait for the peer either; and
- * descriptors that poll(2) finds readable from then on, for loops of one's own, not to be read.
- * NULL: nothing was, and -1. Any thread; the first two cost one load.
+ * our_stop_requested, our_leave_requested, our_stop_fd, our_leave_fd - was a stop requested?
+ * For loops of your own. our_leave_requested tells of a second request: not to wait for the peer
+ * either. The descriptors are readable from the request on: poll them, and do not read them.
+ * RETURN VALUE: whether it was requested, at the cost of one load; a descriptor. With `stop` NULL:
+ * false, and -1.
+ * THREADS: any.
+ * SEE ALSO: poll(2)
  */
 bool our_stop_requested(const struct our_stop *stop);
 bool our_leave_requested(const struct our_stop *stop);
 int our_stop_fd(const struct our_stop *stop);
 int our_leave_fd(const struct our_stop *stop);
 
-/*
- * ---- The life of a connection, in this order. Each call is undone by the one beside it, or all of
- * them by our_close. ----
- */
+/* ---- The life of a connection, in this order; our_close undoes as much as has been done ---- */
 
 /*
- * Allocates a control. Returns 0 and *control, or ENOMEM. Agents come from our_get_request and
- * our_create_agent, or are the program's own. `config` must outlive it. Any thread.
+ * our_create_control_struct, our_destroy_control_struct - allocate a control, and free it
+ * `role` is OUR_CLIENT or OUR_LISTENER: agents come from our_get_request or our_create_agent.
+ * RETURN VALUE: 0 and *control; or an errno value, and *control is NULL.
+ * ERRORS: ENOMEM.
+ * THREADS: any.
  */
 int our_create_control_struct(const struct our_config *config, enum our_role role,
 			      struct our_control **control);
 void our_destroy_control_struct(struct our_control *control);
 
 /*
- * Makes the id, and the event channel that its events come to. Returns 0 or an errno value; ENODEV:
- * this machine has no RDMA device. our_destroy_id undoes it; it comes after everything that was
- * made from the id. See rdma_create_id(3).
+ * our_create_id, our_destroy_id - the id of a connection, and the channel its events come to
+ * Destroy it after all that was made from it. A client may then create another, to try again.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: ENODEV: this machine has no RDMA device, or rdma_ucm is not loaded; EMFILE.
+ * SEE ALSO: rdma_create_id(3), rdma_create_event_channel(3)
  */
 int our_create_id(struct our_control *control);
 void our_destroy_id(struct our_control *control);
 
 /*
- * Client: finds the device and the way to the server. Returns 0 or an errno value: ENODEV, no
- * device serves the address; ETIMEDOUT, EHOSTUNREACH; EINTR. See rdma_resolve_addr(3),
- * rdma_resolve_route(3).
+ * our_client_bind - find the device and the route to a server
+ * `server` has its address, IPv4 or IPv6, and port, as from getaddrinfo(3). Each of the two steps
+ * takes 2 seconds at most, and config->timeout_s. Afterwards ->verbs is set.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: ENODEV or EADDRNOTAVAIL: no device serves the address; ETIMEDOUT, EHOSTUNREACH or
+ * ENETUNREACH: no answer, or no route; EINTR.
+ * SEE ALSO: rdma_resolve_addr(3), rdma_resolve_route(3)
  */
 int our_client_bind(struct our_control *client, struct sockaddr *server);
 
 /*
- * Listener: takes connect requests to `address` from now on; `backlog` of them wait in the kernel.
- * Returns 0 or an errno value: EADDRINUSE, ENODEV, ... A listener on an address of one device has
- * ->verbs afterwards. See rdma_bind_addr(3), rdma_listen(3).
+ * our_listener_bind - take connect requests to an address from now on
+ * `backlog` is how many requests may wait to be taken. A listener on an address of one device has
+ * ->verbs afterwards; one on the address "any" takes requests from all devices. An IPv6 listener
+ * takes no IPv4 clients.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: EADDRINUSE: another program listens there; ENODEV or EADDRNOTAVAIL: no device has it.
+ * SEE ALSO: rdma_bind_addr(3), rdma_listen(3)
  */
 int our_listener_bind(struct our_control *listener, struct sockaddr *address, int backlog);
 
 /*
- * Listener: waits for a client and makes its agent: our_await_cm_event and our_create_agent. There
- * is no limit of time. Returns 0 and *agent, EINTR, or another errno value.
+ * our_get_request, our_create_agent - make the agent of a client that asks to connect
+ * our_get_request waits for a client, without a limit of time. our_create_agent is for event loops:
+ * the connect request is in listener->cm_event. What the client sent with it is then in
+ * agent->cm_event.private_data, until the agent's next event.
+ * RETURN VALUE: 0 and *agent; or an errno value, and *agent is NULL.
+ * ERRORS: EINTR; ENODEV: the device was removed; ENOMEM: the client has been refused.
+ * OWNERSHIP: our_close the agent, before its listener unless it has migrated.
+ * SEE ALSO: rdma_get_cm_event(3)
  */
 int our_get_request(struct our_control *listener, struct our_control **agent);
-
-/*
- * Listener: makes the agent for the connect request in listener->cm_event. What the client sent
- * with it is in agent->cm_event.private_data. Returns 0 and *agent; or an errno value: then the
- * client has been refused. The agent ends with our_destroy_id and our_destroy_control_struct.
- */
 int our_create_agent(struct our_control *listener, struct our_control **agent);
 
 /*
- * Agent: moves its id to a channel of its own, so that it can wait for its events. Without this
- * they come to the listener's (our_take_cm_event), and the agent must not wait. Returns 0 or an
- * errno value; the agent is still to be destroyed. See rdma_migrate_id(3).
+ * our_migrate_id - give an agent a channel of its own, so that it can wait for its events
+ * Without it they come to the listener's (our_take_cm_event), and the agent must not wait.
+ * RETURN VALUE: 0; or an errno value, and the client is refused: close the agent.
+ * ERRORS: ENOMEM; EMFILE: each connection takes descriptors.
+ * THREADS: afterwards any one thread may use the agent.
+ * SEE ALSO: rdma_migrate_id(3)
  */
 int our_migrate_id(struct our_control *agent);
 
 /*
- * Client or agent: takes PD, CQ (and shared receive queue) of `device`, in place of those that
- * our_setup_qp would make. Before our_setup_qp. Returns 0, or EINVAL for another device than the
- * id's.
+ * our_use_device - take PD, and CQ and shared receive queue if there are, of a shared device
+ * For a client or an agent, in place of those that our_setup_qp would make, which comes next.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: EINVAL: the id is bound to another device.
  */
 int our_use_device(struct our_control *control, struct our_device *device);
 
 /*
- * Makes PD and CQ, unless there is a device, and the QP, with room for so many sends and receives
- * outstanding; with keepalives the library adds one. Returns 0 or an errno value with nothing left
- * behind. See ibv_alloc_pd(3), ibv_create_cq(3), rdma_create_qp(3).
+ * our_setup_qp, our_unsetup_qp - PD and CQ, unless a shared device has them, and the QP
+ * `max_send_wr` sends, READs and WRITEs and `max_recv_wr` receives may be outstanding: posted, and
+ * their completions not taken. The library adds one send for keepalives.
+ * RETURN VALUE: 0; or an errno value, and nothing is left behind.
+ * ERRORS: ENOMEM, EINVAL: more than the device has; ECONNABORTED: the client has left.
+ * SEE ALSO: ibv_alloc_pd(3), ibv_create_cq(3), rdma_create_qp(3)
  */
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr);
 void our_unsetup_qp(struct our_control *control);
 
 /*
- * Allocates `n` buffers of `size` bytes, zeroed, each in cache lines of its own, and registers them
- * as one MR with the `access` of ibv_reg_mr(3). Returns 0 or an errno value with nothing left
- * behind; ENOMEM most often means the limit on locked memory (ulimit -l). our_unsetup_buffers comes
- * after our_disconnect and before our_unsetup_qp.
+ * our_setup_buffers, our_unsetup_buffers - memory for messages: control->memory
+ * Allocates `n` buffers (1 or more) of `size` bytes, zeroed, each in cache lines of its own, and
+ * registers them as one MR with the rights `access`: IBV_ACCESS_LOCAL_WRITE to receive or READ into
+ * them (on iWARP, to READ, IBV_ACCESS_REMOTE_WRITE, too), IBV_ACCESS_REMOTE_READ and _WRITE for a
+ * peer that READs or WRITEs them. Undo it after our_disconnect and before our_unsetup_qp.
+ * RETURN VALUE: 0; or an errno value, and nothing is left behind.
+ * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EINVAL: `access` is invalid.
+ * SEE ALSO: ibv_reg_mr(3)
  */
 int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access);
 void our_unsetup_buffers(struct our_control *control);
 
 /*
- * Client: connects, sends up to OUR_MOST_TO_CONNECT bytes of private data with the request (NULL,
- * 0: none), and waits until the connection stands. The server's private data is then in
- * client->cm_event. Post the first receives before.
- *
- * Returns 0; ECONNREFUSED: nobody listens there; EACCES: the server refuses us, and what it said
- * is in client->cm_event; ETIMEDOUT; EINTR; or another errno value. Then only our_disconnect,
- * which flushes the QP, and the rest of the tear-down remain. See rdma_connect(3).
+ * our_client_connect - connect, and wait until the connection stands
+ * Sends `length` bytes of private data, OUR_MOST_TO_CONNECT at most, with the request (NULL, 0:
+ * none). The server's are then in client->cm_event, until its next event. Post the first receives
+ * before. After an error only the tear-down remains.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: ECONNREFUSED: nobody listens there; EACCES: the server refuses us, and what it said is in
+ * client->cm_event; EMSGSIZE: too much private data; ETIMEDOUT, EHOSTUNREACH; EINTR.
+ * SEE ALSO: rdma_connect(3)
  */
 int our_client_connect(struct our_control *client, const void *private_data, size_t length);
 
 /*
- * Agent: accepts its client, with up to OUR_MOST_TO_ACCEPT bytes of private data. our_agent_connect
- * waits until the connection stands; our_agent_accept is for event loops and does not: the event
- * RDMA_CM_EVENT_ESTABLISHED, or a first completion, says that it does. Post the first receives
- * before: the client sends first. Return 0 or an errno value, as our_client_connect. See
- * rdma_accept(3).
+ * our_agent_connect, our_agent_accept - accept a client
+ * Sends `length` bytes of private data, OUR_MOST_TO_ACCEPT at most. our_agent_connect waits until
+ * the connection stands. our_agent_accept is for event loops and does not: the event
+ * RDMA_CM_EVENT_ESTABLISHED, or a first completion, says that it stands. Post the first receives
+ * before. The client sends first: iWARP demands it.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: ECONNABORTED, ECONNREFUSED, ECONNRESET: the client has left; EMSGSIZE; ETIMEDOUT; EINTR.
+ * SEE ALSO: rdma_accept(3)
  */
 int our_agent_connect(struct our_control *agent, const void *private_data, size_t length);
 int our_agent_accept(struct our_control *agent, const void *private_data, size_t length);
 
 /*
- * Agent: refuses its client because of `error`, an errno value, unless it was accepted.
- * config->refuse says what the client is told. A client that has already left is not an error. See
- * rdma_reject(3).
+ * our_agent_reject - refuse a client because of `error`, an errno value
+ * config->refuse says what it is told. Does nothing if it was accepted, or has left.
+ * OWNERSHIP: the agent is still the caller's, to our_close.
+ * SEE ALSO: rdma_reject(3)
  */
 void our_agent_reject(struct our_control *agent, int error);
 
 /*
- * Ends the connection, or the attempt to make one. All posted work is flushed: the buffers may be
- * freed afterwards. our_disconnect waits for the peer's answer, for a few seconds at most;
- * our_start_disconnect does not, and returns whether RDMA_CM_EVENT_DISCONNECTED is still to come.
- * See rdma_disconnect(3).
+ * our_disconnect, our_start_disconnect - end a connection, or the attempt to make one
+ * After our_setup_qp. All posted work is flushed: its memory may be freed afterwards.
+ * our_disconnect waits for the peer's answer, 7 seconds at most, or 20 if control->complete is set.
+ * our_start_disconnect does not wait.
+ * RETURN VALUE: our_start_disconnect: whether RDMA_CM_EVENT_DISCONNECTED is still to come.
+ * SEE ALSO: rdma_disconnect(3)
  */
 void our_disconnect(struct our_control *control);
 bool our_start_disconnect(struct our_control *control);
 
 /*
- * Ends a client, a listener or an agent, however far it has come: disconnects, undoes whatever has
- * been set up, in reverse order, and frees it. An agent that was not accepted is refused. Those
- * whose events come to a listener's channel do not wait. NULL: does nothing.
+ * our_close - end a client, a listener or an agent, however far it has come
+ * Disconnects, undoes whatever has been set up, in reverse order, and frees the control. An agent
+ * that was not accepted is refused, and told nothing. It waits as our_disconnect, but not for the
+ * client of an agent on its listener's channel. NULL: does nothing.
  */
 void our_close(struct our_control *control);
 
-/*
- * ---- Work. The functions return 0 or an errno value; ECONNRESET: the connection has ended. ----
- */
+/* ---- Work ---- */
 
 /*
- * Posts a send of the first `length` bytes of a buffer, or a receive into it. Sends are signaled.
- * See ibv_post_send(3), ibv_post_recv(3).
+ * our_post_send, our_post_recv - send a buffer, or receive into it
+ * `index` is that of a buffer in control->memory, `length` how many bytes of it to send, at most
+ * memory.size. Each makes a completion, whose wr_id has the index: until then the buffer belongs to
+ * the device, unless it was sent inline (`length` is at most control->max_inline). Messages fill
+ * the receives in the order in which these were posted. One that is longer than its receive, or on
+ * iWARP finds none, ends the connection: post a receive before the peer can send.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: ECONNRESET: the connection has ended; ENOMEM: no room in the queue.
+ * SEE ALSO: ibv_post_send(3), ibv_post_recv(3)
  */
 int our_post_send(struct our_control *control, uint32_t index, uint32_t length);
 int our_post_recv(struct our_control *control, uint32_t index);
 
-/* Posts a READ into a buffer, or a WRITE from it, of the peer's memory at `address`. */
+/*
+ * our_post_read, our_post_write - READ the peer's memory into a buffer, or WRITE a buffer to it
+ * `length` bytes of buffer `index`, from or to `address` in the peer's MR with the key `rkey`: it
+ * has to tell us these. Each makes a completion here, and none at the peer. That of a WRITE does
+ * not say that the peer's memory has changed; that of a READ posted after it does.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: as our_post_send. What the peer does not allow fails later: our_await_completion.
+ * SEE ALSO: ibv_post_send(3)
+ */
 int our_post_read(struct our_control *control, uint32_t index, uint32_t length, uint64_t address,
 		  uint32_t rkey);
 int our_post_write(struct our_control *control, uint32_t index, uint32_t length, uint64_t address,
 		   uint32_t rkey);
 
 /*
- * Posts work requests of one's own. Their wr_ids may be anything without the bits OUR_WR_ID_OURS
- * and, for all but receives, OUR_WR_ID_RECV. The caller counts the room in the queues. If this
- * fails, the requests before *bad_wr have been posted; bad_wr may be NULL.
+ * our_post - post work requests of your own to the send queue
+ * `wr` is the first of a list; our_is_recv(3) says which wr_ids are free. You count the room in the
+ * queue. Those with IBV_SEND_SIGNALED make completions, which are handed out like all others.
+ * RETURN VALUE: 0; or an errno value, and those before *bad_wr are posted. bad_wr may be NULL.
+ * ERRORS: as our_post_send; EINVAL.
+ * SEE ALSO: ibv_post_send(3)
  */
 int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 
 /*
- * Waits for the next completion, of a send or of a receive: they come in either order.
- *
- * Returns 0 and *completion; EINTR; ECONNRESET: the peer has disconnected, or a work request was
+ * our_await_completion - wait for the next completion, of a send or of a receive
+ * They come in either order; what the peer sent before it left comes before the end.
+ * RETURN VALUE: 0 and *completion; or an errno value. Pass it to our_report_end.
+ * ERRORS: not reported: EINTR; ECONNRESET: the peer has disconnected, or a work request was
  * flushed; ETIMEDOUT: nothing came until wait_until_ns; EHOSTUNREACH: the peer's host does not
- * answer; ENODEV: the device was removed. None of these is reported: our_report_end does that. For
- * a completion in error, reported, ECONNABORTED if the peer is the cause, else EIO; EPIPE if the
- * device could not send.
+ * answer; ENODEV: the device was removed. Of a completion in error: ECONNABORTED: the peer is the
+ * cause; EIO: this side is; EPIPE: the device could not send.
+ * SEE ALSO: ibv_poll_cq(3), ibv_get_cq_event(3)
  */
 int our_await_completion(struct our_control *control, struct our_completion *completion);
 
 /*
- * Why the connection has ended, after a wait or a post has failed with `ret`: for a flush, waits a
- * few seconds for the CM event that says why. Reports the end, unless it was reported or is no
- * error. Call it once. Returns what our_await_completion does, but ECONNRESET only if the peer has
- * disconnected.
+ * our_report_end - find out and report why a connection has ended
+ * `ret` is what a wait for a completion or a post has returned; 0: does nothing. After a flush it
+ * waits for the CM event that says why, for a few seconds. Reports the end, unless it was reported
+ * or is no error. Call it once.
+ * RETURN VALUE: `ret`; but ECONNRESET only if the peer has disconnected.
+ * ERRORS: ECONNABORTED: a work request was flushed, and the peer has not disconnected.
  */
 int our_report_end(struct our_control *control, int ret);
 
 /*
- * The same as our_await_completion without waiting, for event loops. EAGAIN: there is none, and
- * our_completion_fd will be readable when one comes. Not for our_busy_polling, and not for a
- * control with a shared CQ: see our_device_take_completion.
+ * our_take_completion, our_completion_fd - the next completion, without waiting, for event loops
+ * Take completions until EAGAIN: from then on the descriptor is readable when there is one. Not for
+ * our_busy_polling, and not with a shared CQ, which our_device_take_completion takes from.
+ * RETURN VALUE: 0 and *completion; or an errno value. A descriptor; -1: this way to wait has none.
+ * ERRORS: EAGAIN: there is none; else as our_await_completion.
+ * SEE ALSO: ibv_req_notify_cq(3), poll(2)
  */
 int our_take_completion(struct our_control *control, struct our_completion *completion);
-int our_completion_fd(const struct our_control *control); /* -1: this way to wait has none */
+int our_completion_fd(const struct our_control *control);
 
 /*
- * Waits until the connection has ended: for the side that has nothing more to send. control->ended
- * says how. Returns 0, EINTR, or ETIMEDOUT when `limit_s` seconds are over (0: never), none of
- * them reported; or another errno value, reported.
+ * our_await_disconnect - wait until the connection has ended
+ * For the side that has nothing more to send, for `limit_s` seconds at most (0: no limit).
+ * RETURN VALUE: 0, and control->ended says how; or an errno value.
+ * ERRORS: EINTR, ETIMEDOUT: not reported.
+ * SEE ALSO: rdma_get_cm_event(3)
  */
 int our_await_disconnect(struct our_control *control, uint64_t limit_s);
 
 /* ---- CM events, for those who handle them themselves ---- */
 
 /*
- * Waits for an event of this id. `called` is what the CM call that causes it returned: an errno
- * value, which is returned at once, or 0. Returns 0 if the event is the one expected, else what it
- * means as an errno value. Reports nothing: the caller knows what it asked for.
+ * our_await_cm_event - wait for an event of this id
+ * For calls of librdmacm of your own. `called` is what the call that causes the event has returned:
+ * an errno value, which is returned at once; or 0.
+ * RETURN VALUE: 0: the event is the one `expected`; else what it means, as an errno value.
+ * ERRORS: none is reported, as the caller knows what it asked for.
+ * SEE ALSO: rdma_get_cm_event(3)
  */
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called);
 
 /*
- * Takes one event from the channel of `control`, without waiting, and keeps it in the cm_event of
- * the control that it is about: this one, or an agent of this listener. Of a connection that now
- * stands ->connected is set, of one that has ended ->ended. Returns 0 and *about; EAGAIN: there is
- * none; or another errno value. our_cm_fd is readable when there is one.
+ * our_take_cm_event, our_cm_fd - the next CM event, without waiting, for event loops
+ * *about is whose it is: `control`, or an agent of this listener; (*about)->cm_event is the event.
+ * A listener's is RDMA_CM_EVENT_CONNECT_REQUEST, for our_create_agent. An agent's sets ->connected
+ * if its connection now stands. After any other, take the completions that there are, and close it.
+ * our_cm_fd is readable when there is an event.
+ * RETURN VALUE: 0 and *about; or an errno value, and *about has failed. A descriptor; -1: none.
+ * ERRORS: EAGAIN: there is none.
+ * SEE ALSO: rdma_get_cm_event(3), poll(2)
  */
 int our_take_cm_event(struct our_control *control, struct our_control **about);
 int our_cm_fd(const struct our_control *control);
 
 /*
- * Event loops: to be called at least when *timeout_ms, which the last call has set, is over; it
- * asks whether the host of a silent peer is still there (config->keepalive_s). -1: no need.
- * Returns 0, EHOSTUNREACH, or another errno value.
+ * our_look_after - ask whether the host of a silent peer is still there, for event loops
+ * To be called for each connection when *timeout_ms milliseconds, which the last call has set, are
+ * over, or more often; -1: no need. config->keepalive_s says how long silence may last.
+ * RETURN VALUE: 0; or an errno value: our_close the connection.
+ * ERRORS: EHOSTUNREACH: no answer for 20 seconds; ECONNRESET; EIO: the device has failed.
  */
 int our_look_after(struct our_control *control, int *timeout_ms);
 
-/* ---- Memory of one's own ---- */
-
-/*
- * Registers `length` bytes at `data`, which stay the caller's, in control->pd. Returns 0 and *mr,
- * or an errno value. our_unsetup_mr deregisters it, before our_unsetup_qp. See ibv_reg_mr(3).
- */
-int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
-		 struct ibv_mr **mr);
-void our_unsetup_mr(const struct our_config *config, struct ibv_mr *mr);
-
 /* ---- A device that several connections share ---- */
 
+/*
+ * struct our_device - a PD, and maybe a CQ and shared receive queue (SRQ), of several connections
+ * OWNERSHIP: as of struct our_control.
+ */
 struct our_device {
 	const struct our_config *config;
 	struct ibv_context *verbs;
@@ -480,62 +592,91 @@ struct our_device {
 };
 
 /*
- * Makes a PD that connections share (our_use_device): memory registered in it can be used by all
- * of them. librdmacm opens one context a device for the whole process: make one of these for each.
- * Returns 0 or an errno value. our_close_device undoes this and everything below; it first closes
- * all connections that are left. Deregister memory of your own before (our_unsetup_mr). NULL: does
- * nothing.
+ * our_create_device, our_close_device - a PD that connections share
+ * `verbs` is that of a listener or a client. librdmacm opens one context a device for the whole
+ * process: make one of these for each. our_close_device first closes all connections that are left,
+ * then undoes everything below. NULL: does nothing.
+ * RETURN VALUE: 0 and *device; or an errno value, and *device is NULL.
+ * ERRORS: EINVAL: `verbs` is NULL, as of a listener on all devices; ENOMEM.
+ * SEE ALSO: ibv_alloc_pd(3)
  */
 int our_create_device(const struct our_config *config, struct ibv_context *verbs,
 		      struct our_device **device);
 void our_close_device(struct our_device *device);
 
-/* Makes a CQ for all connections, with room for `depth` completions, and a channel for it. */
+/*
+ * our_device_create_cq - a CQ for all connections, and a channel for it
+ * `depth` is how many completions have room: one for each work request that can be outstanding.
+ * RETURN VALUE: 0 or an errno value. our_close_device undoes it.
+ * ERRORS: ENOMEM, EINVAL: more than the device has; EMFILE.
+ * SEE ALSO: ibv_create_cq(3)
+ */
 int our_device_create_cq(struct our_device *device, uint32_t depth);
 
 /*
- * Makes a shared receive queue, and `n` buffers of `size` bytes, all of which are posted to it, in
- * one call. Who takes a completion with a buffer gives the buffer back: by our_device_post_recv, by
- * sending from it, or by an ibv_post_srq_recv of its own. If a connection ends while a message is
+ * our_device_create_srq - a shared receive queue, with `n` buffers of `size` bytes posted to it
+ * Who takes a completion with a buffer gives it back: by our_device_post_recv,
+ * our_device_post_send, or an ibv_post_srq_recv of its own. If a connection ends while a message is
  * arriving, its device may keep one receive for good.
+ * RETURN VALUE: 0 or an errno value. our_close_device undoes it.
+ * ERRORS: as our_setup_buffers; or the device has no SRQs, or none of this size.
+ * SEE ALSO: ibv_create_srq(3)
  */
 int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size);
 
-/* As our_setup_mr, in the PD of all connections. */
+/*
+ * our_setup_mr, our_device_setup_mr, our_unsetup_mr - register memory of your own
+ * `length` bytes at `data`, with the rights `access` of our_setup_buffers, for one connection that
+ * has its QP, or for all of a device. Deregister the former after our_disconnect and before
+ * our_unsetup_qp or our_close, the latter before our_close_device: these free the PD.
+ * RETURN VALUE: 0 and *mr, or an errno value.
+ * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EFAULT; EINVAL.
+ * OWNERSHIP: the memory stays the caller's, and must stay mapped while it is registered.
+ * SEE ALSO: ibv_reg_mr(3)
+ */
+int our_setup_mr(struct our_control *control, void *data, size_t length, int access,
+		 struct ibv_mr **mr);
 int our_device_setup_mr(struct our_device *device, void *data, size_t length, int access,
 			struct ibv_mr **mr);
+void our_unsetup_mr(const struct our_config *config, struct ibv_mr *mr);
 
 /*
- * Takes the next completion from the shared CQ, without waiting. Returns 0, *completion, and whose
- * it is; EAGAIN: there is none, and our_device_completion_fd will be readable when one comes; or
- * another errno value, which ends the connection *control or, if that is NULL, the device. A buffer
- * of a completion that failed is posted again.
+ * our_device_take_completion, our_device_completion_fd - the next completion of the shared CQ
+ * Does not wait: take until EAGAIN, then poll the descriptor. *control is whose completion it is. A
+ * buffer of a completion that failed is posted again.
+ * RETURN VALUE: 0, *control and *completion; or an errno value. A descriptor.
+ * ERRORS: EAGAIN: there is none. Any other ends *control or, if that is NULL, the device.
+ * SEE ALSO: ibv_poll_cq(3), ibv_req_notify_cq(3)
  */
 int our_device_take_completion(struct our_device *device, struct our_control **control,
 			       struct our_completion *completion);
 int our_device_completion_fd(const struct our_device *device);
 
 /*
- * Give back buffer `index` of the shared receive queue. our_device_post_send first sends `length`
- * bytes of it to one peer; the buffer is posted again when that has completed, or the connection
- * has ended, and the completion is not handed out.
+ * our_device_post_recv, our_device_post_send - give a buffer back to the shared receive queue
+ * our_device_post_send first sends `length` bytes of buffer `index` to one peer: the buffer is
+ * posted again when that has completed, or the connection has ended, and the completion is not
+ * handed out.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: as our_post_send.
+ * SEE ALSO: ibv_post_srq_recv(3), ibv_post_send(3)
  */
 int our_device_post_recv(struct our_device *device, uint32_t index);
 int our_device_post_send(struct our_device *device, struct our_control *control, uint32_t index,
 			 uint32_t length);
 
 /*
- * Reads the device's asynchronous events without waiting, and reports them. Returns 0; or EIO: the
- * device has failed. Exactly one reader may do this in a process: see ibv_get_async_event(3).
- * device->verbs->async_fd is readable when there is one.
+ * our_device_take_async_events, our_device_end, our_device_srq_was_low - the device's own events
+ * The first reads and reports those that there are, without waiting: device->verbs->async_fd is
+ * readable then. The others say what events have said, whoever has read them.
+ * RETURN VALUE: the first two: 0; or an errno value: the device, its SRQ or its CQ has ended, and
+ * all its connections. The third: whether the SRQ has fallen below the limit of ibv_modify_srq(3)
+ * since the last call.
+ * ERRORS: EIO.
+ * THREADS: only one in a process reads a device's events; any for the others.
+ * SEE ALSO: ibv_get_async_event(3)
  */
 int our_device_take_async_events(struct our_device *device);
-
-/*
- * What such events have said, whoever has read them: how the device, or its SRQ or CQ, has ended
- * (EIO, reported; 0: it has not), and with it all its connections; and whether the SRQ has fallen
- * below the limit of ibv_modify_srq(3) since the last call. Any thread.
- */
 int our_device_end(const struct our_device *device);
 bool our_device_srq_was_low(struct our_device *device);
 
