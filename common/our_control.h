@@ -475,6 +475,19 @@ int our_post_send(struct our_control *control, uint32_t index, uint32_t length);
 int our_post_recv(struct our_control *control, uint32_t index);
 
 /*
+ * our_post_send_from, our_post_recv_into - send memory of your own, or receive into it
+ * `length` bytes at `data`, in the MR `mr` (our_setup_mr). The completion has `wr_id`; that of a
+ * receive has OUR_WR_ID_RECV set in it. All else is as with our_post_send.
+ * RETURN VALUE: 0 or an errno value.
+ * ERRORS: as our_post_send.
+ * SEE ALSO: ibv_post_send(3), ibv_post_recv(3)
+ */
+int our_post_send_from(struct our_control *control, const void *data, uint32_t length,
+		       const struct ibv_mr *mr, uint64_t wr_id);
+int our_post_recv_into(struct our_control *control, void *data, uint32_t length,
+		       const struct ibv_mr *mr, uint64_t wr_id);
+
+/*
  * our_post_read, our_post_write - READ the peer's memory into a buffer, or WRITE a buffer to it
  * `length` bytes of buffer `index`, from or to `address` in the peer's MR with the key `rkey`: it
  * has to tell us these. Each makes a completion here, and none at the peer. That of a WRITE does

@@ -204,10 +204,46 @@ int our_post_write(struct our_control *control, uint32_t index, uint32_t length,
 	return post_one_sided(control, index, length, address, rkey, IBV_WR_RDMA_WRITE);
 }
 
-int our_post_recv(struct our_control *control, uint32_t index)
+static int post_recv(struct our_control *control, struct ibv_recv_wr *wr)
 {
 	struct ibv_recv_wr *bad_wr;
-	int ret = ibv_post_recv(control->qp, &control->memory.buffers[index].recv_wr, &bad_wr);
+	int ret = ibv_post_recv(control->qp, wr, &bad_wr);
 
 	return ret ? our_judge_post(control, "ibv_post_recv", ret) : 0;
+}
+
+int our_post_recv(struct our_control *control, uint32_t index)
+{
+	return post_recv(control, &control->memory.buffers[index].recv_wr);
+}
+
+int our_post_send_from(struct our_control *control, const void *data, uint32_t length,
+		       const struct ibv_mr *mr, uint64_t wr_id)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = wr_id,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+	struct ibv_sge sge;
+
+	our_setup_sge(&sge, (void *)(uintptr_t)data, length, mr->lkey);
+	wr.sg_list = &sge;
+	our_set_inline(control, &wr, length);
+	return our_post(control, &wr, NULL);
+}
+
+int our_post_recv_into(struct our_control *control, void *data, uint32_t length,
+		       const struct ibv_mr *mr, uint64_t wr_id)
+{
+	struct ibv_sge sge;
+	struct ibv_recv_wr wr = {
+		.wr_id = OUR_WR_ID_RECV | wr_id,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	our_setup_sge(&sge, data, length, mr->lkey);
+	return post_recv(control, &wr);
 }
