@@ -129,10 +129,7 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 	struct ibv_async_event event;
 	int end, ret = 0;
 
-	/*
-	 * Another thread may read the events first: no thread may block for one that was there a
-	 * moment ago.
-	 */
+	/* Another thread may read an event first, so a readable descriptor may be empty: never block. */
 	if (fcntl(verbs->async_fd, F_SETFL, O_NONBLOCK))
 		return our_tell_error(config, "fcntl", errno, NULL);
 	while (!ibv_get_async_event(verbs, &event)) {
