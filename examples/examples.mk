@@ -18,4 +18,16 @@ $(OF_LIBRARY): ALONE += -Icommon -MMD -MP
 $(EXAMPLES): $(BUILD)/%: %.c
 	$(COMPILE_ALONE)
 
+# The same echo on other libraries, for docs/libraries.md: of those that pkg-config finds when this is built.
+ECHOES = $(patsubst %,$(BUILD)/examples/others/%,$(shell for one in $(basename $(notdir $(wildcard examples/others/*.c))); do \
+	pkg-config --exists $$one && echo $$one; done))
+$(BUILD)/examples/others/%: examples/others/%.c examples/others/echo.c examples/others/echo.h
+	$(COMPILE_ALONE)
+$(BUILD)/examples/others/%: LIBS = $(shell pkg-config --cflags --libs $*) -libverbs
+
+others: ## build the echo on librpma, libfabric, UCX and rsockets, where they are installed: build/examples/others
+	+@$(MAKE) --no-print-directory $(ECHOES)
+
+.PHONY: others
+
 examples: $(EXAMPLES) ## build the library and the programs to copy: build/libour_control.a, build/examples

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The echo on other libraries: what every file of this folder needs that has nothing to do with its
+ * library. Such a file defines `server` and `client`; echo.c has main.
+ */
+#ifndef EXAMPLES_OTHERS_ECHO_H
+#define EXAMPLES_OTHERS_ECHO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct addrinfo;
+
+#define N_BUFFERS 2
+#define MAX_SIZE  65536 /* of a message, in bytes */
+
+/* Both end when the peer has left, or exit by die. The server serves one client. */
+void server(const char *address, const char *port);
+void client(const char *address, const char *port);
+
+extern char buffers[N_BUFFERS][MAX_SIZE]; /* the client sends from 0 and receives into 1 */
+extern size_t message_size;               /* of the client's messages, in bytes */
+
+void say_listening(void);
+
+/* Writes the next message, unless all have been sent. */
+bool next_message(void);
+
+/* Exits if the answer is not the message. */
+void check_answer(void);
+
+struct addrinfo *resolve(const char *address, const char *port);
+
+/* Exits if a call has failed. */
+void must(bool done, const char *call, const char *why);
+
+#endif
