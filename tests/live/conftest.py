@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     pytest.register_assert_rewrite("results")
     processes.WAIT_S *= 5 if config.option.watch == "memcheck" else 1
     config.addinivalue_line("markers", "long: only make check-long runs it")
-    config.addinivalue_line("markers", "by_name: the machine's kernel may not survive it; run only by name")
+    config.addinivalue_line("markers", "by_name: run only by name: the machine's kernel may not survive it, or it needs other libraries")
     if any("::" in arg for arg in config.args) and config.option.markexpr == BRIEF:
         config.option.markexpr = ""
 

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The same echo on our library, on bare verbs and on other libraries, and peers that are killed: docs/libraries.md.
+
+Place: run by name, as it needs what `make others` builds. With -rP it prints how long each took to notice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import kernel
+import pytest
+from conftest import Run, next_port
+from processes import Process, until
+from table import TOP, Link, over
+
+pytestmark = pytest.mark.by_name
+OURS = ["examples/echo", "examples/plain/echo"]
+OTHERS = ["librdmacm", "librpma", "libfabric", "ucx"]
+ENDLESS = 100_000_000
+LIMIT_S = 30.0
+HANG = {"librdmacm"}  # rsockets: asleep in ibv_get_cq_event
+
+
+class Echo:
+    """Client and server of one library, over the test's link."""
+
+    def __init__(self, run: Run, link: Link, name: str) -> None:
+        """With the server, once it listens."""
+        if not (TOP / self.program(name, "server")[0]).exists():
+            pytest.skip(f"{name} is not installed")
+        if name == "ucx" and link.transport == "iWARP":
+            pytest.skip("UCX does not use iWARP devices")
+        self.run, self.name, self.where = run, name, [link.address, str(next_port())]
+        self.server = run(*self.program(name, "server"), *self.where).awaits(": listening")
+
+    @staticmethod
+    def program(name: str, role: str) -> list[str]:
+        """And the role, for those that are one program."""
+        return [f"build/{name}_{role}"] if name in OURS else [f"build/examples/others/{name}", role]
+
+    def client(self, count: int) -> Process:
+        """That sends so many messages."""
+        return self.run(*self.program(self.name, "client"), *self.where, count, 64)
+
+
+@pytest.fixture
+def echo(run: Run, link: Link, name: str) -> Echo:
+    """Of the test's library."""
+    return Echo(run, link, name)
+
+
+def has_come(condition: Callable[[], bool]) -> bool:
+    """Whether it does within the limit."""
+    end = time.monotonic() + LIMIT_S
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@over()
+def test_they_echo_and_end(echo: Echo) -> None:
+    assert "200 messages of 64 bytes" in echo.client(200).ends(0).out
+    echo.server.ends(0)
+
+
+@pytest.mark.parametrize("killed", ["client", "server"])
+@pytest.mark.parametrize("name", [*OURS, *OTHERS])
+@over()
+def test_the_other_side_notices_or_hangs(echo: Echo, name: str, killed: str, link: Link) -> None:
+    """It has noticed when its queue pair is gone, too."""
+    idle = kernel.qps()
+    client = echo.client(ENDLESS)
+    until(lambda: sum(kernel.qps()) == sum(idle) + 2, "both ends have a queue pair")
+    client.is_busy()
+    begun = time.monotonic()
+    (client if killed == "client" else echo.server).signal("KILL")
+    gone = has_come(lambda: kernel.qps() == idle)
+    print(f"{name}, {link.transport}, {killed} killed:", f"noticed after {time.monotonic() - begun:.2f} s" if gone else "hangs")
+    assert gone == (name not in HANG)
