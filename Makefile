@@ -156,15 +156,17 @@ compare: ## measure all ways to wait, and other projects' programs: build/report
 	$(call ready,build lab bench,bench-build)
 	@bench/compare $(COMPARE)
 
+# Debian's Python has Debian's pytest, also in the guest.
+PYTEST = /usr/bin/python3 -m pytest
 TESTED = tests-build tracer-build fake-build fuzz-build pairs-build
 check: ## run the tests; ten minutes at most
 	$(call ready,build lab tests,all $(TESTED))
-	@tests/run
+	@$(PYTEST) -q tests --junitxml=$(BUILD)/tests/check.xml
 
 # Before a release, as root: see tests/README.md.
-check-long: ## run all tests, also those that take longer, and print a table of the results
+check-long: ## run all tests, also those that take longer: what has not passed yet at this commit
 	$(call ready,build lab tests sanitize long,TESTS_ALL=1 all nine $(TESTED) probe verbs-trace course-build)
-	@tests/long
+	@$(PYTEST) -q tests -m 'not by_name' --rest --junitxml=$(BUILD)/tests/check-long.xml
 
 check-lab: ## run all tests of the lab itself, also the slow ones
 	$(call ready,lab)
@@ -182,9 +184,8 @@ memcheck: all ## test them with valgrind
 	@tests/sanitize memcheck
 
 fuzz: ## run each fuzzing harness for FUZZ_SECONDS=60, with new inputs each time
-	@tests/fuzzers --missing $(FUZZ_CC)
-	$(call ready,,fuzz-programs)
-	@tests/fuzzers --seconds $(FUZZ_SECONDS)
+	$(call ready,,fuzz-build)
+	@$(PYTEST) tests/fuzz -m '' -k test_new --seconds $(FUZZ_SECONDS)
 
 coverage: ## print which lines of the programs are run by the tests that need no device
 	$(call ready,build tests)

@@ -1,20 +1,186 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""For the tests of what is written in Python, which are unittest's, and run by pytest; live/ and hosts/ have their own.
+"""All tests: which are run, by whom, and what is said at the end.
 
-    python3 -m pytest tests/comparing tests/tracer/test_picture.py
+    python3 -m pytest tests                            # as make check does
+    python3 -m pytest tests/fake -k ping-sr-3/client   # some of them
+
+Contract: tests of `drivers` and `live` run in guests of the lab, which are xdist's workers and end with it, or with RDMA_ADDR on
+this machine; all others run here. A test of one process is a function; of a program that has rows of its own, see rows.py.
 """
+
+from __future__ import annotations
 
 import os
 import sys
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 TOP = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TOP), str(TOP / "tests"), str(TOP / "tests/tracer")]
-sys.dont_write_bytecode = True
+TESTS = TOP / "tests"
+sys.path[:0] = [str(TOP), str(TESTS), str(TESTS / "live")]
 
-# Whole comparisons with hosts that fail, Chromium, a compiler for another processor, and runs between two machines.
-LONG = """
-    capture/test_runs.py comparing/test_fabric_runs.py comparing/test_in_browser.py comparing/test_launched.py
-    weak_memory/test_orders.py
-"""
-collect_ignore = [] if os.environ.get("TESTS_ALL") == "1" else LONG.split()
+import kernel  # noqa: E402
+import watched  # noqa: E402
+from record import Record  # noqa: E402
+from scheduling import Scheduler  # noqa: E402
+
+PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the guest
+IN_GUEST = "LAB_GUEST" in os.environ
+ON_DEVICE = bool(os.environ.get("RDMA_ADDR")) and not IN_GUEST and os.environ.get("LAB") != "1"
+PLACE = os.environ.pop("TESTS_PLACE", "")  # of this worker: which tests it runs; if empty, all
+# Folders of tests that need the machine for themselves and boot guests of their own, and of those that run in guests or
+# on a device. The first place has its turn first.
+ALONE, DRIVERS, HERE = "alone", "drivers", "here"
+FOLDERS = {"release": ALONE, "hosts": ALONE, "lab": ALONE, "live": DRIVERS, "drivers": DRIVERS}
+GUESTS = 2
+LOCAL = 2 * (os.cpu_count() or 1)  # workers beside them: half of these tests wait for something
+# Folders in the order in which they are begun; tests in these are handed out one by one, in all others file by file.
+APART = ["release", "live", "drivers", "graded", "fake", "mine", "bugs", "unit", "fuzz"]
+LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "release": 7200}  # of a test, where it is not 900
+BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
+
+
+def folder_of(path: Path) -> str:
+    """Of tests/, the one that a file is in."""
+    parts = path.resolve().relative_to(TESTS).parts
+    return parts[0] if parts else ""
+
+
+def place_of(path: Path) -> str:
+    """Who runs the tests of a file."""
+    return FOLDERS.get(folder_of(path), HERE)
+
+
+# ---- Which tests, and where they run ----------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Of tests that draw what happens, and last for a time; of the lab; of the long run before a release."""
+    group = parser.getgroup("tests of this project")
+    group.addoption("--seed", default=str(int(time.time())), help="of random numbers (default: the time)")
+    group.addoption("--watch", choices=watched.KINDS, default="", help="run the programs under this tool: tests/sanitize")
+    group.addoption("--seconds", type=float, default=10.0, help="how long each siege and soak lasts (default: 10)")
+    group.addoption("--kernel", help="the kernel of two machines, as lab/run has it")
+    group.addoption("--rest", action="store_true", help="only tests that have not passed yet at this commit")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """What repeats the choices of this run."""
+    return f"--seed {config.option.seed} --seconds {config.option.seconds:g}"
+
+
+@pytest.hookimpl(tryfirst=True)  # type: ignore[misc]
+def pytest_configure(config: pytest.Config) -> None:
+    """Marks. A test that is named is run, long or not."""
+    config.addinivalue_line("markers", "long: only make check-long runs it")
+    config.addinivalue_line("markers", "by_name: run only by name: it takes hours, needs other libraries, or the kernel may not survive it")
+    if any("::" in arg for arg in config.args) and config.option.markexpr == BRIEF:
+        config.option.markexpr = ""
+    if IN_GUEST:
+        config.option.basetemp = None  # xdist's controller has chosen one; a guest's /tmp is its own
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Record(config), "record")
+
+
+def places(config: pytest.Config) -> set[str]:
+    """Whose tests the arguments name."""
+    paths = [Path(arg.partition("::")[0]).resolve() for arg in config.args]
+    if any(TESTS.is_relative_to(path) for path in paths):
+        return {ALONE, DRIVERS, HERE}
+    return {place_of(path) for path in paths if path.is_relative_to(TESTS)}
+
+
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Chooses the workers, unless the tests run in this process."""
+    option, wanted = config.option, places(config)
+    if PLACE or option.collectonly or option.usepdb:
+        return
+    if IN_GUEST or (ON_DEVICE and wanted == {DRIVERS}):
+        if len(option.tx) > 1:
+            raise pytest.UsageError("tests would see each other's objects on the device: no -n here")
+    elif DRIVERS in wanted:
+        os.chdir(TOP)
+        guest = f"//python=lab/run -q --stdin --memory 2000 --env TESTS_PLACE={DRIVERS} -- {PYTHON}"
+        workers = {ALONE: 1, DRIVERS: 1 if ON_DEVICE else len(option.tx) or GUESTS, HERE: LOCAL}
+        option.tx = []
+        for place in sorted(wanted):
+            popen = f"popen//env:TESTS_PLACE={place}" + (guest if place == DRIVERS and not ON_DEVICE else "")
+            option.tx += [popen] * workers[place]
+        option.dist = "load"
+
+
+@pytest.hookimpl(optionalhook=True)  # type: ignore[misc]
+def pytest_xdist_make_scheduler(config: pytest.Config) -> Scheduler | None:
+    """Ours, if the workers differ."""
+    found = {place for place in (ALONE, DRIVERS, HERE) if any(f"TESTS_PLACE={place}" in spec for spec in config.option.tx)}
+    return Scheduler(config.pluginmanager.get_plugin("session"), found, ALONE, {*APART}) if found else None
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """What is another worker's."""
+    if not PLACE or collection_path == TESTS or not collection_path.is_relative_to(TESTS):
+        return None
+    return place_of(collection_path) != PLACE or None
+
+
+@pytest.hookimpl(tryfirst=True)  # type: ignore[misc]
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Rows that would be deselected are not made, which takes an emulated guest a minute."""
+    for mark in metafunc.definition.iter_markers("parametrize") if metafunc.config.option.markexpr == BRIEF else ():
+        rows = mark.args[1]
+        short = [row for row in rows if not {"long", "by_name"} & {one.name for one in getattr(row, "marks", ())}]
+        if isinstance(rows, list):
+            rows[:] = short or rows[:1]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The order, the limits, and what is left to do."""
+    record = config.pluginmanager.get_plugin("record")
+    done = {*(record.done() if record else config.workerinput["done"])}  # type: ignore[attr-defined]
+    items[:] = [item for item in items if item.nodeid not in done]
+    folders = {item: folder_of(item.path) for item in items}
+    items.sort(key=lambda item: APART.index(folders[item]) if folders[item] in APART else len(APART))
+    for item in items:
+        if folders[item] in LIMITS_S and config.option.timeout is None:
+            item.add_marker(pytest.mark.timeout(LIMITS_S[folders[item]]))
+
+
+# ---- What is checked beside each test ---------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def quiet_kernel() -> Iterator[None]:
+    """The guest's kernel has nothing to complain about while the test runs."""
+    if not IN_GUEST:
+        yield
+        return
+    log = kernel.Log()
+    yield
+    complaints = log.close()
+    if complaints:
+        pytest.fail("\n  ".join(["the kernel complained:", *complaints[:10]]), pytrace=False)
+
+
+# ---- What is said at the end ------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    """How to run a test again that has failed."""
+    report = (yield).get_result()
+    if report.failed:
+        seed = f" --seed {item.config.option.seed}" if "rng" in getattr(item, "fixturenames", ()) else ""
+        report.sections.append(("to run it again", f"{PYTHON} -m pytest 'tests/{item.nodeid}'{seed}"))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The last line is the sum."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and not PLACE and not config.option.collectonly:
+        count = Counter({kind: len(reports) for kind, reports in reporter.stats.items()})
+        reporter.write_line(f"{count['passed']} passed, {count['failed'] + count['error']} failed, {count['skipped']} skipped")

@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`make capture`: ladders of packets against the fields that tshark shows."""

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`make capture` over real drivers: two hosts of the lab for each test. Part of TESTS_ALL=1."""
+"""`make capture` over real drivers: two hosts of the lab for each test."""
 
 from __future__ import annotations
 
 import subprocess
 import unittest
 from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.long
 
 TOP = Path(__file__).resolve().parents[2]
 LIMIT_S = 240

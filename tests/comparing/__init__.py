@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Tests of bench/comparison: none of them needs an RDMA device."""
+"""bench/comparison and bench/fabric, with made-up figures and launchers that start nothing."""

@@ -15,10 +15,14 @@ import unittest
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from bench.comparison import store  # noqa: E402
 from bench.comparison.store import Results  # noqa: E402
+
+pytestmark = pytest.mark.long
 
 TOP = Path(__file__).resolve().parent.parent.parent
 LIMIT = 120  # seconds, for a run

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The report of bench/compare in Chromium, on a phone, a laptop and a large screen, light and dark.
 
-Place: a part of the suite python that only TESTS_ALL=1 runs; needs the package chromium. The figures are made up.
+Place: only make check-long runs it; needs the package chromium. The figures are made up.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from comparing.made_up import NOISE, OWN, results, sample
 from comparing.test_answers import WILD, carried, crowd, together
 from bench.comparison import page
 from bench.comparison.plan import Point
 from bench.comparison.store import Results
 from support.browser import Browser
+
+pytestmark = pytest.mark.long
 
 WINDOWS = ((360, 740), (1280, 900), (1920, 1080))
 THEMES = ("light", "dark")

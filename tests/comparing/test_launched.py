@@ -13,6 +13,10 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 TOP = Path(__file__).resolve().parent.parent.parent
 LIMIT = 120  # seconds, for a run
 PROGRAMS = ("ping-sr-2", "ping-sr-3")

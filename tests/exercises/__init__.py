@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Tests of the exercises and of the grader."""
+"""The exercises and the grader, without a device."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Unit tests of course/cut.py and course/make.py: python3 -m unittest discover -s tests -t tests"""
+"""Unit tests of course/cut.py and course/make.py."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Tests of the time limits of run_cases.py.
 
-Place: part of the suite python. Contract: clocks that the test sets replace those of the machine.
+Contract: clocks that the test sets replace those of the machine.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Checks that the solutions of tests/graded can be made from the sources: python3 -m unittest discover -s tests -t
-tests"""
+"""Checks that the solutions of tests/graded can be made from the sources."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Unit tests of course/witness.py, with a trace as the kernel writes it.
 
-Place: part of the suite python. Contract: the layout of a line is that of Linux 6.1 and 6.12 with the option record-tgid.
+Contract: the layout of a line is that of Linux 6.1 and 6.12 with the option record-tgid.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ fake-build: $(FAKE_SANITIZERS:%=$(FAKE)/%/programs) ## build the programs over f
 
 # The same with a million events through each way of waiting, which takes minutes.
 fake-million: fake-build
-	@FAKE_LIMIT_MS=$${FAKE_LIMIT_MS:-600000} FAKE_LIMIT_S=$${FAKE_LIMIT_S:-1200} tests/fakes 1000000
+	@FAKE_LIMIT_MS=600000 FAKE_LIMIT_S=1200 FAKE_EVENTS=1000000 $(PYTEST) -n $(shell nproc) tests/fake -k many --timeout 0
 
 # For course/, which links one program with a student's parts: STAGE, ROLE, SANITIZER.
 print-fake-parts:

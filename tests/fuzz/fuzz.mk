@@ -39,8 +39,12 @@ fuzz-programs: $(FUZZ_PROGRAMS:%=$(FUZZ)/%)
 
 # A compiler that has no libFuzzer is not a reason for the other tests not to be built.
 fuzz-build: ## build the harnesses of tests/fuzz/
-	@why=$$(tests/fuzzers --missing $(FUZZ_CC)) || { echo "fuzz: not built: $$why"; exit 0; }; \
-		$(MAKE) --no-print-directory fuzz-programs
+	@why=$$($(MAKE) --no-print-directory -s print-fuzz-missing); if [ "$$why" ]; then echo "fuzz: not built: $$why"; \
+		else $(MAKE) --no-print-directory fuzz-programs; fi
 
 print-fuzz: ; @echo $(FUZZ_PROGRAMS)
-print-fuzz-cc: ; @echo $(FUZZ_CC)
+print-fuzz-missing:
+	@mkdir -p $(FUZZ)
+	@echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0 * (d && n); }' | \
+		$(FUZZ_CC) -x c - -fsanitize=fuzzer,address,undefined -o $(FUZZ)/probe 2>$(FUZZ)/probe.log || \
+		echo "$(FUZZ_CC) has no libFuzzer here (Debian: clang, libclang-rt-dev): see $(FUZZ)/probe.log"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What may happen to two hosts and the links between them."""
+"""Programs on two machines, over a link that loses packets, or worse."""

@@ -8,19 +8,14 @@ Contract: the machines are booted for the first test that asks for them, and aga
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP), str(TOP / "tests")]
-
-from hosts.case import Case, resources  # noqa: E402
-from hosts.disturbances import Disturbance  # noqa: E402
-from hosts.judge import Seen  # noqa: E402
-from hosts.pair import Lost, Pair  # noqa: E402
+from hosts.case import Case, resources
+from hosts.disturbances import Disturbance
+from hosts.judge import Seen
+from hosts.pair import Lost, Pair
 
 
 class Machines:
@@ -48,17 +43,6 @@ class Machines:
         if self.pair:
             self.pair.close()
         self.pair = None
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Marks, as in tests/live."""
-    config.addinivalue_line("markers", "long: only make check-long runs it")
-    config.addinivalue_line("markers", "by_name: the whole table, which takes hours; run by name")
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Of the lab."""
-    parser.addoption("--kernel", help="the machines' kernel, as lab/run has it")
 
 
 @pytest.fixture(scope="session")

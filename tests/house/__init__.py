@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Who may include what; and that libour_control prints nothing, ends nothing, and has no state of its own."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Who may include what: python3 -m unittest discover -s tests -t tests"""
+"""Who may include what."""
 
 from __future__ import annotations
 

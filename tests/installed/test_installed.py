@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The two files compile by themselves and export what their header says; what is installed can be used, and removed.
 
-Place: part of the suite python. Contract: nothing outside of a folder of its own is written.
+Contract: nothing outside of a folder of its own is written.
 """
 
 from __future__ import annotations

@@ -3,16 +3,13 @@
 
     python3 -m pytest tests/live -k talk
 
-Contract: inside a guest of the lab, or with RDMA_ADDR, tests run in this process. Otherwise they run in guests, which
-are xdist's workers: -n says how many.
+Contract: tests run in a guest of the lab, or with RDMA_ADDR on this machine: see ../conftest.py. -n says in how many guests.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 import tempfile
-import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from random import Random
@@ -24,69 +21,21 @@ import kernel
 import processes
 import watched
 from processes import Process, until
-from table import IN_GUEST, ON_DEVICE, TOP, Link, Stage
+from table import Link, Stage
 
-GUESTS = 2
 ENDLESS = "-c 1000000000"  # a run that ends only by a signal, or with its peer
-BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
 GONE_S = 100  # the kernel may take a minute to destroy an id: docs/pitfalls.md
 STARTED = pytest.StashKey[list[Process]]()
 FOLDER = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
-PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the guest
-
-
-# ---- Where tests run, and which ---------------------------------------------------------------------------
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Marks. A test that is named is run, long or not."""
+    """Longer waits under valgrind."""
     pytest.register_assert_rewrite("results")
     processes.WAIT_S *= 5 if config.option.watch == "memcheck" else 1
-    config.addinivalue_line("markers", "long: only make check-long runs it")
-    config.addinivalue_line("markers", "by_name: run only by name: the machine's kernel may not survive it, or it needs other libraries")
-    if any("::" in arg for arg in config.args) and config.option.markexpr == BRIEF:
-        config.option.markexpr = ""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Of tests that draw what happens, and last for a time."""
-    group = parser.getgroup("live")
-    group.addoption("--seed", default=str(int(time.time())), help="of random numbers (default: the time)")
-    group.addoption("--watch", choices=watched.KINDS, default="", help="run the programs under this tool: tests/sanitize")
-    group.addoption("--seconds", type=float, default=10.0, help="how long each siege and soak lasts (default: 10)")
-
-
-def pytest_report_header(config: pytest.Config) -> str:
-    """What repeats the choices of this run."""
-    return f"--seed {config.option.seed} --seconds {config.option.seconds:g}"
-
-
-def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Without a device here: xdist's workers are guests of the lab, which pass stdin and stdout through."""
-    workers = len(config.option.tx)
-    if ON_DEVICE or IN_GUEST:
-        if workers > 1:
-            raise pytest.UsageError("tests would see each other's objects on the device: no -n here")
-    elif not config.option.collectonly and not config.option.usepdb:
-        os.chdir(TOP)
-        config.option.dist = "load"
-        config.option.tx = [f"popen//python=lab/run -q --stdin --memory 2000 -- {PYTHON}"] * (workers or GUESTS)
 
 
 # ---- What is checked after each test ----------------------------------------------------------------------
-
-
-@pytest.fixture(autouse=True)
-def quiet_kernel() -> Iterator[None]:
-    """The kernel has nothing to complain about while the test runs."""
-    if not IN_GUEST:
-        yield
-        return
-    log = kernel.Log()
-    yield
-    complaints = log.close()
-    if complaints:
-        pytest.fail("\n  ".join(["the kernel complained:", *complaints[:10]]), pytrace=False)
 
 
 @pytest.fixture
@@ -271,19 +220,7 @@ def peer(server: Server) -> Peer:
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Each program with its command line, status and output; and how to run the test again."""
+    """Each program with its command line, status and output."""
     report = (yield).get_result()
     if report.failed:
-        again = f"{item.path.relative_to(TOP)}::{item.name}"
         report.sections += [(process.name, process.report()) for process in item.stash.get(STARTED, [])]
-        seed = f" --seed {item.config.option.seed}" if "rng" in getattr(item, "fixturenames", ()) else ""
-        report.sections.append(("to run it again", f"{PYTHON} -m pytest '{again}'{seed}"))
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """The last line is the sum, as of all our tests."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter and not hasattr(config, "workerinput") and not config.option.collectonly:
-        count = {kind: len(reports) for kind, reports in reporter.stats.items()}
-        failed = count.get("failed", 0) + count.get("error", 0)
-        reporter.write_line(f"{count.get('passed', 0)} passed, {failed} failed, {count.get('skipped', 0)} skipped")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The parts of tests/mutate/run."""
+"""What plants faults in the programs and counts those that are noticed (make mutants)."""

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fake.table import rows as rows_over_fake_verbs
 from mutate import process
 from mutate.build import CPUS, ENVIRONMENT, TOP, make, output
 
-EVENTS = "2000"  # of the tests of very many events
+EVENTS = 2000  # of the tests of very many events
 BUILD = "build/mutate/lines"
 FLAGS = "FLAGS=-O0 -g --coverage -fprofile-update=atomic"
 VARIABLES = (f"C{FLAGS}", f"FAKE_C{FLAGS}", "FAKE_SANITIZE.asan=", "FAKE_SANITIZE.tsan=")
@@ -45,6 +46,7 @@ class Test:
     program: str
     arguments: tuple[str, ...] = ()
     case: str = ""  # of Check
+    __test__ = False  # of pytest
 
     def run(self, program: Path, limit_s: float, stop: process.Stop, **more: str) -> process.End:
         """Runs it; see process.run."""
@@ -58,11 +60,11 @@ class Test:
 def tests() -> list[Test]:
     """All tests. Builds and runs the unit tests once, to learn their cases."""
     found, unit = [], "tests/unit-tests"
-    for line in output("tests/fakes", "--list", EVENTS).splitlines():
-        program, *arguments = line.removeprefix("build/").split()
-        sanitizer, (stage, role) = program.split("/")[-2], arguments[0].split("/")
-        kind = " ".join([sanitizer, role, *arguments[1:]])
-        found.append(Test(f"{stage}: {kind}", kind, program, tuple(arguments)))
+    for row in rows_over_fake_verbs():
+        program, *arguments = row.command("build", EVENTS)
+        stage, role = row.program.split("/")
+        kind = " ".join([row.sanitizer, role, *arguments[1:]])
+        found.append(Test(f"{stage}: {kind}", kind, program.removeprefix("build/"), tuple(arguments)))
     make(f"build/{unit}")
     with tempfile.NamedTemporaryFile("r") as tap:
         output("env", f"CK_TAP_LOG_FILE_NAME={tap.name}", f"build/{unit}")
@@ -78,7 +80,7 @@ def programs(of: list[Test], build: str = "build") -> list[str]:
 def state_of_the_tree() -> str:
     """A digest of everything that is compiled."""
     digest = hashlib.sha256()
-    for name in output("git", "ls-files", "*.c", "*.h", "*.mk", "Makefile", "tests/fakes").splitlines():
+    for name in output("git", "ls-files", "*.c", "*.h", "*.mk", "Makefile", "tests/fake/table.py").splitlines():
         digest.update(name.encode() + (TOP / name).read_bytes() if (TOP / name).exists() else b"")
     return digest.hexdigest()[:16]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Unit tests of judge.py: python3 -m unittest discover -s tests -t tests"""
+"""Unit tests of judge.py."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class OfSum(unittest.TestCase):
         self.assertIsNone(judge.of_sum("check", 0, "lab: ...\n12 passed, 0 failed, 0 skipped\n"))
 
     def test_what_the_drivers_cannot_have_is_skipped(self) -> None:
-        name = "ping-sr-0 rxe0 IPv4: a_longer_one_is_wrong_usage: rxe0 takes more"
-        text = f"  skipped {name}\n12 passed, 0 failed, 1 skipped\n"
+        name = "tests/live/test_mistakes.py:112: rxe0 takes more than -s can ask for"
+        text = f"SKIPPED [2] {name}\n12 passed, 0 failed, 2 skipped\n"
         self.assertIsNone(judge.of_sum("check", 0, text))
 
     def test_the_sum_is_told_though_make_speaks_last(self) -> None:
@@ -65,8 +65,8 @@ class OfSum(unittest.TestCase):
         for status, line in (
             (0, "12 passed, 1 failed, 0 skipped"),
             (0, "12 passed, 0 failed, 1 skipped"),
-            (0, "  skipped fuzz: no clang\n12 passed, 0 failed, 1 skipped"),
-            (0, "  skipped x: a_longer_one_is_wrong_usage: no\n12 passed, 0 failed, 2 skipped"),
+            (0, "SKIPPED [1] fuzz: no clang\n12 passed, 0 failed, 1 skipped"),
+            (0, "SKIPPED [1] x: rxe0 takes more than -s can ask for\n12 passed, 0 failed, 2 skipped"),
             (0, "0 passed, 0 failed, 0 skipped"),
             (1, "12 passed, 0 failed, 0 skipped"),
             (0, "12 passed, 0 failed, 0 skipped\nmake: *** [check] Error 1"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Plain `make` where the RDMA libraries are missing names their packages: python3 -m unittest discover -s tests -t tests"""
+"""Plain `make` where the RDMA libraries are missing names their packages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Finds the commands of a page and the lines of output that it quotes, and compares these with a real output.
 
-Place: used by tests/quoted. Contract: a command is a line of an indented block that begins with `$`, up to the end of
+Place: used by test_quoted.py. Contract: a command is a line of an indented block that begins with `$`, up to the end of
 its quotation marks. The indented lines after it, up to the next command of the section, are quoted output. In a quoted
 line `...` matches anything; a line `...` alone says that lines are left out. A number is compared only if the text of
 the section repeats it: all others differ in each run. The length of an arrow is not compared, because it depends on
@@ -20,7 +20,7 @@ CODE = re.compile(r"`[^`]*`")
 NUMBER = re.compile(r"(?<![\w-])(?:0x[0-9a-f]+|\d+(?:\.\d+)?)")
 ARROW = re.compile(r"-{3,}")
 PRINTED = re.compile(r"[\w./-]+(?: \(\w+\))?: ")  # a program's name, and what it says
-TYPED = re.compile(r"(?:make|lab/run|tests/run) ")
+TYPED = re.compile(r"(?:make|lab/run|python3 -m pytest) ")
 
 
 class NotAPage(Exception):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The pages whose quoted outputs tests/quoted compares with real ones.
+"""The pages whose quoted outputs test_quoted.py compares with real ones.
 
-Place: between tests/quoted and page.py. Contract: paths relative to the top of the tree. docs/symptoms.md is not among
-them: tests/symptoms runs its commands.
+Place: between test_quoted.py and page.py. Contract: paths relative to the top of the tree. docs/symptoms.md is not among
+them: tests/drivers/test_symptoms.py runs its commands.
 """
 
 from __future__ import annotations

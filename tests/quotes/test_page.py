@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Unit tests of page.py, and that it can read each page: python3 -m unittest discover -s tests -t tests"""
+"""Unit tests of page.py, and that it can read each page."""
 
 from __future__ import annotations
 

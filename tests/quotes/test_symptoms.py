@@ -1,21 +1,14 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Tests how tests/symptoms reads docs/symptoms.md: python3 -m unittest discover -s tests -t tests"""
+"""Tests how symptoms.py reads docs/symptoms.md."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import unittest
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
+from quotes.symptoms import symptoms
+
 TOP = Path(__file__).resolve().parents[2]
-LOADER = SourceFileLoader("symptoms", str(TOP / "tests/symptoms"))
-SPEC = importlib.util.spec_from_loader("symptoms", LOADER)
-assert SPEC
-symptoms = importlib.util.module_from_spec(SPEC)
-sys.modules["symptoms"] = symptoms
-LOADER.exec_module(symptoms)
 
 PAGE = """**One.** About it.
 
@@ -47,7 +40,7 @@ class Symptoms(unittest.TestCase):
 
     def expected(self, release: str) -> list[tuple[str, list[str], bool]]:
         """Command, lines, and whether they are to be printed."""
-        return [(one.command, one.quoted, one.printed) for one in symptoms.symptoms(PAGE, release)]
+        return [(one.command, one.quoted, one.printed) for one in symptoms(PAGE, release)]
 
     def test_an_old_kernel(self) -> None:
         due = [("one", ["said by one"], True), ("two", ["said by two"], True), ("three", ["said by three"], True)]
@@ -59,7 +52,7 @@ class Symptoms(unittest.TestCase):
 
     def test_the_page(self) -> None:
         text = (TOP / "docs/symptoms.md").read_text()
-        old, new = symptoms.symptoms(text, "6.1.0"), symptoms.symptoms(text, "6.12.0")
+        old, new = symptoms(text, "6.1.0"), symptoms(text, "6.12.0")
         self.assertGreaterEqual(len(old), 30)
         self.assertTrue(all(one.quoted for one in old + new))
         self.assertTrue(all(one.printed for one in old))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The parts of tests/long: its suites, and their results."""
+"""Before a release: programs under sanitizers and valgrind, long sieges, and what newcomers meet; long."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from tools.folders import folder
-from tracing import TOP
+from tracer.tracing import TOP
 
 VERB = re.compile(r"\b(?:rdma|ibv)_[a-z0-9_]+\b")
 TABLE = re.compile(r"^## (?:What is new|The new verbs)\n(.*?)(?=^## )", re.MULTILINE | re.DOTALL)

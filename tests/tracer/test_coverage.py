@@ -7,7 +7,7 @@ import re
 import unittest
 from pathlib import Path
 
-from tracing import TOP, run
+from tracer.tracing import TOP, run
 
 TABLES = TOP / "verbs-trace/tool/calls"
 # What is inline or a table in infiniband/verbs.h, but calls no function of the device.

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from tracing import BUILT, TOOL, Ended, records, run, trace
+from tracer.tracing import BUILT, TOOL, Ended, records, run, trace
 
 ODD = BUILT / "odd"
 HOWS = (

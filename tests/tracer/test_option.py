@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from tracing import LIMIT, TOOL, TOP, Ended
+from tracer.tracing import LIMIT, TOOL, TOP, Ended
 
 CLIENT = "ping-sr-0/client"
 ARGUMENTS = ("-a", "127.0.0.1", "-c", "1", "-j")  # no RDMA device serves this address

@@ -13,9 +13,13 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.browser import Browser
-from scene import FIRST, ROUND, STEP, TRANSFER, packets, ping_pong
-from tracing import LIMIT, TOOL, run
+from tracer.scene import FIRST, ROUND, STEP, TRANSFER, packets, ping_pong
+from tracer.tracing import LIMIT, TOOL, run
+
+pytestmark = pytest.mark.long
 
 ROUNDS = 5
 LARGE = 100_000 // 9

@@ -22,6 +22,7 @@ ADDRESSES = {
     for name, variable in (("RoCE", "LAB_ROCE_ADDR"), ("iWARP", "LAB_IWARP_ADDR"))
     if variable in os.environ
 }
+FIRST = next(iter(ADDRESSES), "")
 Ended = subprocess.CompletedProcess[str]
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Tests of memory orders that this machine's processor does not weaken."""
+"""Fences, ordered accesses and loops that watch memory, in machine code."""

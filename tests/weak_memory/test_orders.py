@@ -2,7 +2,7 @@
 """Whether the fences and ordered accesses of code that shares memory with a device are in its machine code.
 
 x86 keeps most orders by itself: a fence that is missing there changes nothing that a run could show. So the files are
-compiled for arm64, which needs an instruction for each. Place: a part of the suite python, with TESTS_ALL=1. Needs
+compiled for arm64, which needs an instruction for each. Place: only make check-long runs it. Needs
 gcc-aarch64-linux-gnu (tests/packages-long.txt).
 """
 
@@ -14,6 +14,10 @@ import tempfile
 import unittest
 from collections import Counter
 from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.long
 
 TOP = Path(__file__).resolve().parents[2]
 # Not inlined, so that each function has its instructions to itself.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Compares docs/verbs.md with the sources: python3 -m unittest discover -s tests -t tests"""
+"""Compares docs/verbs.md with the sources."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ Place: used by tools/website/markdown.py and __main__.py. Contract: no word of a
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from course import bug
 from course.exercises import EXERCISES
@@ -17,9 +17,6 @@ from tools.folders import folder
 from . import prototypes
 from .pages import EXERCISE_PAGES, TOP
 from .sources import NotThere
-
-sys.path.append(str(TOP / "tests"))
-from suites.suites import SUITES  # noqa: E402
 
 COMMANDS = """
 
@@ -70,22 +67,26 @@ def bugs() -> str:
     return text
 
 
-def suites() -> str:
-    """The test suites, as tests/run knows them."""
-    rows = [(name, "" if one.by_default else ", long", one.shows) for name, one in SUITES.items()]
-    return "| suite | shows |\n|---|---|\n" + "".join(f"| `{name}`{long} | {shows} |\n" for name, long, shows in rows)
+def says(file: Path) -> str:
+    """The first sentences of what a file of Python says of itself."""
+    said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    return " ".join(said.partition("\n\n")[0].split())
+
+
+def tests() -> str:
+    """The folders of tests/ that have some."""
+    folders = sorted({file.parent for file in (TOP / "tests").glob("*/test_*.py")})
+    files = [folder / ("conftest.py" if folder.name == "live" else "__init__.py") for folder in folders]
+    return "| folder | shows |\n|---|---|\n" + "".join(f"| `{file.parent.name}/` | {says(file)} |\n" for file in files)
 
 
 def live() -> str:
-    """The files of tests/live, by the first sentences of what they say of themselves."""
-    text = "| file | shows |\n|---|---|\n"
-    for path in sorted((TOP / "tests/live").glob("test_*.py")):
-        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        text += f"| `{path.name}` | {' '.join(said.partition(chr(10) * 2)[0].split())} |\n"
-    return text
+    """The files of tests/live."""
+    files = sorted((TOP / "tests/live").glob("test_*.py"))
+    return "| file | shows |\n|---|---|\n" + "".join(f"| `{file.name}` | {says(file)} |\n" for file in files)
 
 
-TABLES: dict[str, Callable[[], str]] = {"exercises": exercises, "bugs": bugs, "suites": suites, "live": live}
+TABLES: dict[str, Callable[[], str]] = {"exercises": exercises, "bugs": bugs, "tests": tests, "live": live}
 
 
 def table(name: str) -> str:

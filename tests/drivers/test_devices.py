@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""devices/devices: compares its output with that of ibv_devinfo, rdma, ip and the kernel; and --check with each thing
+broken that can be broken in a guest of the lab.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif("LAB_GUEST" not in os.environ, reason="it breaks what it tests: only in a guest of the lab"),
+]
+PROGRAM = "devices/devices"
+LIMIT = 60  # seconds, for any command
+PORT = "20999"
+ROCE = os.environ.get("LAB_ROCE_ADDR", "")
+IWARP = os.environ.get("LAB_IWARP_ADDR", "")
+UNKNOWN = {"MTU", "firewall", "peer"}  # what --check can never tell
+MODES = {"RoCE v1", "RoCE v2", "IB"}
+
+
+def expect(condition: object, what: object) -> None:
+    """What was said is what is so."""
+    if not condition:
+        pytest.fail(str(what))
+
+
+def run(*words: str, status: int | None = 0) -> str:
+    """What a command writes to stdout; with `status` None, whatever comes of it."""
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
+    if status is not None:
+        expect(done.returncode == status, f"{words}: exit status {done.returncode}: "
+               f"{done.stdout[-300:]} {done.stderr[-300:]}")
+    return done.stdout
+
+
+def list_devices() -> Any:
+    """The program's own list."""
+    return json.loads(run(PROGRAM, "--json"))
+
+
+def devinfo(device: str) -> str:
+    """What libibverbs' own program says."""
+    return run("ibv_devinfo", "-v", "-d", device)
+
+
+def field(text: str, name: str) -> str:
+    """The value of a line "name: value"."""
+    found = re.search(rf"^\s*{name}:\s*(.*?)\s*$", text, re.MULTILINE)
+    expect(found, f"ibv_devinfo has no {name}")
+    assert found
+    return found[1]
+
+
+def test_same_limits() -> None:
+    """Each limit that ibv_devinfo knows by the same name."""
+    for name, device in list_devices().items():
+        text, compared = devinfo(name), 0
+        for limit, value in device["limits"].items():
+            if re.search(rf"^\s*{limit}:", text, re.MULTILINE):
+                expect(int(field(text, limit)) == value, f"{name} {limit}: {value}")
+                compared += 1
+        expect(compared >= 16, f"{name}: only {compared} limits to compare")
+        vectors = int(field(text, "num_comp_vectors"))
+        expect(device["limits"]["comp_vectors"] == vectors, f"{name} comp_vectors")
+        atomics = field(text, "atomic_cap").split()[0]
+        wanted = {"ATOMIC_NONE": "none", "ATOMIC_HCA": "device", "ATOMIC_GLOB": "global"}[atomics]
+        expect(device["limits"]["atomics"] == wanted, f"{name} atomics {wanted}")
+        odp = "NO SUPPORT" not in text or "SUPPORT\n" in text.split("rc_odp_caps")[0]
+        expect(device["limits"]["odp"] == odp, f"{name} odp")
+
+
+def test_same_identity() -> None:
+    """GUIDs, firmware and transport."""
+    for name, device in list_devices().items():
+        text = devinfo(name)
+        expect(device["node_guid"] == field(text, "node_guid"), "node GUID")
+        expect(device["system_image_guid"] == field(text, "sys_image_guid"), "system image GUID")
+        expect(device["firmware"] == field(text, "fw_ver"), "firmware")
+        iwarp = field(text, "transport").startswith("iWARP")
+        expect(device["transport"] == ("iWARP" if iwarp else "RoCE"), device["transport"])
+
+
+def test_same_ports() -> None:
+    """State, netdev, link layer, MTU, rate and message size, as rdma(8), ibv_devinfo and sysfs have them."""
+    devices, compared = list_devices(), 0
+    for link in json.loads(run("rdma", "-j", "link")):
+        port = devices[link["ifname"]]["ports"][str(link["port"])]
+        text = devinfo(link["ifname"])
+        expect(port["state"].upper() == link["state"], port["state"])
+        expect(port["netdev"] == link.get("netdev"), port["netdev"])
+        expect(port["link_layer"] == field(text, "link_layer"), port["link_layer"])
+        expect(port["active_mtu"] == int(field(text, "active_mtu").split()[0]), "active MTU")
+        expect(port["max_mtu"] == int(field(text, "max_mtu").split()[0]), "maximum MTU")
+        expect(port["max_msg_sz"] == int(field(text, "max_msg_sz"), 16), "message size")
+        rate = Path(f"/sys/class/infiniband/{link['ifname']}/ports/{link['port']}/rate").read_text()
+        expect(port["rate_gbps"] == float(rate.split()[0]), f"{port['rate_gbps']}, {rate}")
+        compared += 1
+    expect(compared == len(devices) and compared, f"{compared} ports compared")
+
+
+def expand(gid: str) -> str:
+    """An IPv6 address in full, by Python's own reading of it."""
+    import ipaddress  # pylint: disable=import-outside-toplevel
+    return ipaddress.IPv6Address(gid).exploded
+
+
+def test_same_gids() -> None:
+    """Index, GID and type of each, as ibv_devinfo has them; and the address, as ip(8) has it."""
+    addresses = {link["ifname"]: {info["local"] for info in link["addr_info"]}
+                 for link in json.loads(run("ip", "-j", "address"))}
+    for name, device in list_devices().items():
+        if device["transport"] == "iWARP":
+            continue
+        port = device["ports"]["1"]
+        said = {int(index): (expand(gid["gid"]), gid["type"]) for index, gid in port["gids"].items()}
+        lines = re.findall(r"GID\[\s*(\d+)\]:\s*(\S+), (.*)$", devinfo(name), re.MULTILINE)
+        wanted = {int(index): (expand(gid), kind) for index, gid, kind in lines}
+        expect(said == wanted and wanted, f"{said}, not {wanted}")
+        expect({kind for _, kind in said.values()} <= MODES, said)
+        served = {gid["address"] for gid in port["gids"].values()}
+        expect(addresses[port["netdev"]] == served, f"{addresses[port['netdev']]}, {served}")
+        expect({gid["netdev"] for gid in port["gids"].values()} == {port["netdev"]}, "netdev of a GID")
+
+
+def test_same_text() -> None:
+    """The list for people has each value of the other one."""
+    text = run(PROGRAM)
+    for name, device in list_devices().items():
+        expect(f"{name}: {device['transport']}, firmware {device['firmware']}" in text, name)
+        one = run(PROGRAM, name)
+        for limit, value in device["limits"].items():
+            word = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+            row = limit.upper() if limit == "odp" else limit
+            expect(re.search(rf"^ +{row} +{word}  \S", one, re.MULTILINE), f"{name} {limit}")
+        for index, gid in device["ports"]["1"]["gids"].items():
+            expect(re.search(rf"GID {index} +{gid['type']} +{gid['gid']}", one), f"{name} GID {index}")
+
+
+def test_wrong_usage() -> None:
+    """One line, exit status 2, and nothing on stdout."""
+    for words in (["-x"], ["--check"], ["--check", "no/such"], ["-p", "1"], ["a", "b"], ["-j", "-w"],
+                  ["--check", "127.0.0.1", "-p", "0"], ["--check", "127.0.0.1", "more"]):
+        done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=LIMIT, check=False)
+        expect(done.returncode == 2 and not done.stdout, f"{words}: {done}")
+        expect(done.stderr.count("\n") == 1, f"{words}: {done.stderr}")
+    expect("usage:" in run(PROGRAM, "--help"), "--help")
+    done = subprocess.run([PROGRAM, "nosuch0"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    expect(done.returncode == 1 and "no RDMA device 'nosuch0'" in done.stderr, done)
+
+
+def check(address: str, *before: str) -> tuple[dict[str, str], str, int]:
+    """What --check says: verdict and text of each step, the last line, and the exit status."""
+    words = [*before, PROGRAM, "--check", address, "-p", PORT]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
+    steps = {}
+    for line in done.stdout.splitlines()[:-1]:
+        verdict, name, text = re.split(r"\s{2,}", line, maxsplit=2)
+        steps[name] = f"{verdict} {text}"
+    expect(steps, f"{words}: {done.stderr}")
+    return steps, done.stdout.splitlines()[-1], done.returncode
+
+
+def expect_well(address: str) -> None:
+    """Nothing is wrong, and just what nobody can tell is said to be so."""
+    steps, last, status = check(address)
+    expect(status == 0 and last.startswith("nothing was found"), f"{steps} {last}")
+    unknown = {name for name, text in steps.items() if text.startswith("?")}
+    expect(unknown == UNKNOWN and not any(text.startswith("-") for text in steps.values()), steps)
+
+
+def expect_failure(result: tuple[dict[str, str], str, int], first: str, text: str, remedy: str) -> None:
+    """The step `first` is the first that fails, and says `text`."""
+    steps, last, status = result
+    failed = [name for name, said in steps.items() if said.startswith("FAILS")]
+    expect(status == 1 and failed and failed[0] == first, f"{first} is not the first: {steps} {last}")
+    expect(text in steps[first], f"'{text}' is not in '{steps[first]}'")
+    expect(last.startswith("remedy: ") and remedy in last, f"'{remedy}' is not in '{last}'")
+
+
+def test_all_is_well() -> None:
+    """On both transports, this machine's addresses and another's."""
+    for address in (ROCE, IWARP, os.environ["LAB_ROCE_ADDR6"], os.environ["LAB_IWARP_ADDR6"], "192.0.2.77"):
+        expect_well(address)
+
+
+def test_link_down() -> None:
+    """The network device is down; the remedy, as it is printed, helps."""
+    for address, device in ((ROCE, os.environ["LAB_ROCE_NETDEV"]), (IWARP, os.environ["LAB_IWARP_NETDEV"])):
+        run("ip", "link", "set", device, "down")
+        result = check(address)
+        run("ip", "link", "set", device, "up")
+        expect_failure(result, "link", f"{device} is down", f"`ip link set {device} up`")
+        expect_well(address)
+
+
+def test_not_ours() -> None:
+    """No way there; the loopback device; any address."""
+    expect_failure(check("203.0.113.9"), "address", "no way from here", "ip route")
+    expect_failure(check("127.0.0.1"), "address", "loopback", "`devices` lists them")
+    expect_failure(check("::"), "address", "stands for all addresses", "name one address")
+
+
+def test_no_rdma_there() -> None:
+    """An address of a network device that carries no RDMA device; once it does, all is well."""
+    run("ip", "link", "add", "plain0", "type", "dummy")
+    run("ip", "address", "add", "203.0.113.1/24", "dev", "plain0")
+    run("ip", "link", "set", "plain0", "up")
+    remedy = "rdma link add rxe1 type rxe netdev plain0"
+    try:
+        expect_failure(check("203.0.113.1"), "netdev", "plain0 carries no RDMA device", remedy)
+        run(*remedy.split())
+        expect_well("203.0.113.1")
+        run("rdma", "link", "delete", "rxe1")
+    finally:
+        run("ip", "link", "delete", "plain0")
+
+
+def test_without_netdev() -> None:
+    """In another network namespace the devices are there, and their network devices are not."""
+    script = ("ip link add plain0 type dummy; ip address add 203.0.113.1/24 dev plain0; "
+              "ip link set plain0 up; ip link set lo up; exec \"$@\"")
+    result = check("203.0.113.1", "unshare", "--net", "sh", "-c", script, "sh")
+    expect_failure(result, "netdev", "is not in this network namespace", "use an address of")
+    listed = json.loads(run("unshare", "--net", PROGRAM, "-j"))
+    expect({device["ports"]["1"]["netdev"] for device in listed.values()} == {None}, listed)
+
+
+def test_wrong_gids() -> None:
+    """A device whose GIDs are of RoCE v1, and one without: libibverbs is made to say so."""
+    preload = f"LD_PRELOAD={Path.cwd() / 'build/tests/gids.so'}"
+    expect_failure(check(ROCE, "env", preload, "GIDS=v1"), "GID", "is of RoCE v1 only", "cma_roce_mode")
+    expect_failure(check(ROCE, "env", preload, "GIDS=none"), "GID", f"serves {ROCE}", "ip address del")
+
+
+def test_port_taken() -> None:
+    """A server listens there."""
+    for address in (ROCE, IWARP):
+        with subprocess.Popen(["ping-sr-0/server", "-a", address, "-p", PORT], text=True,
+                              stderr=subprocess.PIPE) as server:
+            assert server.stderr
+            expect("listening" in server.stderr.readline(), "the server does not listen")
+            result = check(address)
+            server.terminate()
+            expect(server.wait(LIMIT) == 0, "the server failed")
+        expect_failure(result, "connecting", f"{address}:{PORT} is taken", "take another port")
+        expect_well(address)
+
+
+def test_little_memory() -> None:
+    """A limit on locked memory, without the capability to pass it."""
+    before = ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "prlimit", "--memlock=65536:65536"]
+    for address in (ROCE, IWARP):
+        expect_failure(check(address, *before), "memory", "locked memory is 64 KiB", "ulimit -l")
+
+
+def test_no_nodes() -> None:
+    """The kernel has the devices, and this mount namespace, as a container may, has no nodes of them."""
+    script = "mount -t tmpfs none /dev/infiniband; exec \"$@\""
+    result = check(ROCE, "unshare", "--mount", "sh", "-c", script, "sh")
+    expect_failure(result, "verbs", "/dev/infiniband/uverbs* are missing", "--device /dev/infiniband")
+    expect(result[0]["CM"].startswith("FAILS the device node"), result[0])
+
+
+def test_no_permission() -> None:
+    """Nodes that are root's alone."""
+    nodes = [*Path("/dev/infiniband").glob("uverbs*"), Path("/dev/infiniband/rdma_cm")]
+    modes = {node: node.stat().st_mode & 0o777 for node in nodes}
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    try:
+        for node in nodes:
+            node.chmod(0o600)
+        expect_failure(check(ROCE, *nobody), "CM", "Permission denied", "run as root")
+        Path("/dev/infiniband/rdma_cm").chmod(0o666)
+        expect_failure(check(ROCE, *nobody), "library", "cannot be opened", "chmod 666 /dev/infiniband")
+    finally:
+        for node, mode in modes.items():
+            node.chmod(mode)
+
+
+def test_watching() -> None:
+    """Events of a port that goes down and comes up, and SIGTERM."""
+    device = os.environ["LAB_ROCE_NETDEV"]
+    with subprocess.Popen([PROGRAM, "--watch", "rxe0"], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as watcher:
+        assert watcher.stdout and watcher.stderr
+        expect("watching 1 device;" in watcher.stderr.readline(), "it does not watch")
+        signal.alarm(LIMIT)
+        seen = ""
+        for state, word in (("down", "port error"), ("up", "port active")):
+            run("ip", "link", "set", device, state)
+            while word not in seen:
+                line = watcher.stdout.readline()
+                expect(line, f"no '{word}' in '{seen}'")
+                seen += line
+        signal.alarm(0)
+        expect("rxe0 port 1: port error" in seen, seen)
+        watcher.terminate()
+        expect(watcher.wait(LIMIT) == 0, "--watch failed")
+
+
+def test_no_device() -> None:
+    """All devices are taken away; then one is made by the remedy's own words."""
+    run("rdma", "link", "delete", "rxe0")
+    run("rdma", "link", "delete", "siw0")
+    result = check(ROCE)
+    expect_failure(result, "device", "the kernel has no RDMA device", "type rxe netdev NETDEV")
+    done = subprocess.run([PROGRAM], capture_output=True, text=True, timeout=LIMIT, check=False)
+    expect(done.returncode == 1 and "there is no RDMA device" in done.stderr, done)
+    words = re.search(r"rdma link add rxe0 type rxe netdev NETDEV", result[1])
+    expect(words, result[1])
+    assert words
+    run(*words[0].replace("NETDEV", os.environ["LAB_ROCE_NETDEV"]).split())
+    run("rdma", "link", "add", "siw0", "type", "siw", "netdev", os.environ["LAB_IWARP_NETDEV"])
+    expect_well(ROCE)
+    expect_well(IWARP)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Each harness with its seeds, with inputs that libFuzzer makes from them, and for a time with inputs that are new.
+
+    python3 -m pytest tests/fuzz -k blast-sr-2/credits
+    make fuzz FUZZ_SECONDS=3600
+
+Contract: what is new and reaches new code is kept in build/tests/fuzz/corpus/, what breaks a claim in .../found/.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+BUILT = TOP / "build/tests/fuzz"
+MADE = 50_000  # the same inputs each time
+SEED = 1
+LIMIT_S = 300
+MAKEFILE = (TOP / "tests/fuzz/fuzz.mk").read_text().replace("\\\n", " ")
+HARNESSES = " ".join(re.findall(r"^FUZZ_PROGRAMS = (.*)", MAKEFILE, re.MULTILINE)).split()
+each_harness = pytest.mark.parametrize("harness", HARNESSES)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiler() -> None:
+    """Whatever builds them needs libFuzzer."""
+    missing = subprocess.run(["make", "--no-print-directory", "-s", "print-fuzz-missing"], cwd=TOP, capture_output=True, text=True)
+    if missing.stdout:
+        pytest.skip(missing.stdout.strip())
+
+
+def made(kind: str, harness: str) -> Path:
+    """A folder for inputs that libFuzzer has made."""
+    folder = BUILT / kind / harness
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def seeds(harness: str) -> Path:
+    """A folder."""
+    return TOP / "tests/fuzz/seeds" / harness.partition("/")[2]
+
+
+def run(harness: str, options: Iterable[object], limit_s: float = LIMIT_S) -> str:
+    """What it says, which must claim nothing broken."""
+    command = [str(BUILT / harness), "-timeout=10", *map(str, options)]
+    done = subprocess.run(
+        command, cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=limit_s
+    )
+    end = "\n".join([line for line in done.stdout.splitlines() if not line.startswith(("#", "Executed "))][-40:])
+    assert done.returncode == 0, f"{' '.join(command[:4])}: exit status {done.returncode}\n{end}"
+    return done.stdout
+
+
+@each_harness
+def test_seeds(harness: str) -> None:
+    """One at a time, so that one that breaks a claim is named."""
+    files = sorted(seeds(harness).iterdir())
+    assert run(harness, files).count("\nExecuted ") == len(files) > 0
+
+
+@each_harness
+def test_made_of_seeds(harness: str, tmp_path: Path) -> None:
+    """Inputs that libFuzzer makes."""
+    found, folders = made("found", harness), (tmp_path, seeds(harness))
+    said = run(harness, ["-max_len=512", f"-runs={MADE}", f"-seed={SEED}", f"-artifact_prefix={found}/", *folders])
+    assert f"Done {MADE} runs" in said
+
+
+@pytest.mark.long
+@pytest.mark.timeout(0)
+@each_harness
+def test_new(harness: str, seconds: float) -> None:
+    """Other inputs each time, for --seconds."""
+    corpus, found = made("corpus", harness), made("found", harness)
+    options = ["-max_len=512", f"-max_total_time={int(seconds)}", f"-artifact_prefix={found}/", corpus, seeds(harness)]
+    said = run(harness, options, LIMIT_S + seconds)
+    assert re.search(r"^Done [1-9]\d* runs", said, re.MULTILINE)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Runs the commands of the labs, docs/capture.md and course/README.md. The lines that the pages quote must be printed.
+
+    python3 -m pytest tests/quotes -m '' -k lab-2
+
+Contract: each command boots a machine of the lab; page.py describes what is compared. Those of a page that need a
+directory come after the command that makes it, and find it; in the end it is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quotes import page, pages
+
+pytestmark = pytest.mark.long
+TOP = Path(__file__).resolve().parents[2]
+LIMIT_S = 300
+ATTEMPTS = 12  # where chance decides what is printed
+
+
+def printed(command: str) -> str:
+    """The output of a command, with its stderr."""
+    run = ["timeout", "-k", "20", str(LIMIT_S), "bash", "-c", command]
+    unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    result = subprocess.run(
+        run, cwd=TOP, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    return result.stdout.decode(errors="replace")
+
+
+def why_not(quote: page.Quote) -> str:
+    """Names the quoted lines that the command does not print; empty if it prints them all."""
+    output = ""
+    for _ in range(ATTEMPTS if quote.chance else 1):
+        output += printed(quote.command)
+        lines = page.missing(quote, output)
+        if not lines:
+            return ""
+    print(f"$ {quote.command}\n{output}", flush=True)
+    return f"not printed: {' / '.join(lines)}"
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[set[Path]]:
+    """Directories that commands have made: by `make bug` and the like."""
+    folders: set[Path] = set()
+    yield folders
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def makes(quote: page.Quote, made: set[Path]) -> None:
+    """Before a command is run that makes directories."""
+    for folder in {TOP / name for name in quote.directories} - made:
+        assert not folder.exists(), f"{folder} is in the way"
+        made.add(folder)
+
+
+@pytest.mark.parametrize("name", pages.PAGES)
+def test_a_page(name: str, made: set[Path]) -> None:
+    """All that it quotes."""
+    wrong = []
+    for quote in pages.of(name):
+        makes(quote, made)
+        if quote.lines or quote.command.startswith("make "):
+            if why := why_not(quote):
+                wrong.append(f"{quote.title}: {quote.command}: {why}")
+    assert not wrong, "\n".join(wrong)
