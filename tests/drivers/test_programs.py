@@ -6,7 +6,6 @@ Some accusations are true: see PERFTEST and QPERF.
 
 from __future__ import annotations
 
-import os
 import signal
 import tempfile
 import time

@@ -29,9 +29,9 @@ each_harness = pytest.mark.parametrize("harness", HARNESSES)
 @pytest.fixture(scope="module", autouse=True)
 def compiler() -> None:
     """Whatever builds them needs libFuzzer."""
-    missing = subprocess.run(["make", "--no-print-directory", "-s", "print-fuzz-missing"], cwd=TOP, capture_output=True, text=True)
-    if missing.stdout:
-        pytest.skip(missing.stdout.strip())
+    question = ["make", "--no-print-directory", "-s", "print-fuzz-missing"]
+    if missing := subprocess.run(question, cwd=TOP, capture_output=True, text=True).stdout:
+        pytest.skip(missing.strip())
 
 
 def made(kind: str, harness: str) -> Path:
