@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from live.table import STAGES
+from table import STAGES
 
 TOP = Path(__file__).resolve().parents[2]
 NAMES = [stage.name for stage in STAGES if not stage.nine]
@@ -25,6 +25,7 @@ OF_SOME = {
     "streams": "blast-sr-2",
     "talk": "talk-rdma-0",
     "examples": "",
+    "others": "",
     "ways": "",
 }
 # These have rows of these kinds in files of their own: other options, other output, or no count of messages.

@@ -108,6 +108,7 @@ def test_what_check_says(said: str, status: int, words: str | None) -> None:
         ("ok p a\nnot ok p b: 1 line\n", 1, "p b: 1 line"),
         ("ok p a\nSegmentation", 139, "exit status 139; the last that it said:\nok p a\nSegmentation"),
         ("ok p a\n", 124, "exit status 124"),
+        ("not ok p a: 1 line\n", 139, "exit status 139"),
         ("ok p a\n", 1, "exit status 1"),
         ("", 0, "exit status 0"),
     ],

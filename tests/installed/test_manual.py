@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The manual says what the header says: names, prototypes and parameters; and its examples compile.
 
-Place: part of the suite python. Contract: the pages are those of install/manual, in a folder of their own.
+Contract: the pages are those of install/manual, in a folder of their own.
 """
 
 from __future__ import annotations
