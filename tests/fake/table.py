@@ -15,7 +15,7 @@ from pathlib import Path
 from tools.folders import folder
 
 TOP = Path(__file__).resolve().parents[2]
-GROUPS = "sweep lines orderings many figures stops strays".split()  # those that take longest first
+GROUPS = "many lines orderings sweep stops strays figures".split()  # those that take longest first
 SWEEPS = {"sweep", "stops", "strays"}
 # These differ from ping-rdma-1 only in how a message moves, not in set-up and tear-down; ping-sr-2e and -5 differ only in
 # how they wait, which the sweeps of ping-sr-2 and -3 test.
