@@ -98,6 +98,8 @@ $(eval $(call stage_rules,ping-rc-0-events,$(BUILD)/ping-rc-0-events,beyond/ping
 # Connections by bare verbs: nothing that it takes from the archives calls librdmacm.
 $(addprefix beyond/ping-rc-0/,client server) $(addprefix $(BUILD)/ping-rc-0-events/,client server): LIBS = -libverbs -pthread
 
+# Asked only when the program is linked: ways/io_uring.c is empty without liburing.
+$(addprefix $(BUILD)/ways/,client server): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)
 ways: $(BUILD)/ways/client $(BUILD)/ways/server ## build every way to wait, as one program: build/ways/{client,server}
 
 bare-events: $(addprefix $(BUILD)/ping-rc-0-events/,client server) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}

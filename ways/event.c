@@ -7,7 +7,6 @@
 #include <errno.h>
 
 #include "common/report.h"
-#include "ping-sr-3/comp_channel.h"
 #include "ways/ways.h"
 
 static int create_cq(struct our_control *control)
@@ -20,14 +19,11 @@ static void destroy_cq(struct our_control *control)
 	our_comp_channel.destroy_cq(control);
 }
 
-static int sleep_for_event(struct our_control *control, struct our_comp_channel *channel)
+int our_take_event(struct our_control *control, struct our_comp_channel *channel)
 {
 	struct ibv_cq *cq;
 	void *context;
 
-	if (control->wait_until_ns != UINT64_MAX)
-		return our_wait_for_notification(control, channel); /* ping-sr-3/completions.c */
-	control->counters.sleeps++;
 	if (ibv_get_cq_event(channel->channel, &cq, &context)) {
 		if (errno == EINTR)
 			return 0;
@@ -36,6 +32,14 @@ static int sleep_for_event(struct our_control *control, struct our_comp_channel 
 	channel->armed = false;
 	channel->events_to_ack++; /* acked at the end */
 	return 0;
+}
+
+static int sleep_for_event(struct our_control *control, struct our_comp_channel *channel)
+{
+	if (control->wait_until_ns != UINT64_MAX)
+		return our_wait_for_notification(control, channel); /* ping-sr-3/completions.c */
+	control->counters.sleeps++;
+	return our_take_event(control, channel);
 }
 
 /* Drain, arm, poll once more, sleep: the order of ping-sr-3/completions.c. */

@@ -12,20 +12,30 @@
 
 static uint64_t way = 5; /* --completions, from 1: channel */
 
+#if __has_include(<liburing.h>)
+#define WORDS "poll|yield|nap|spin|channel|event|nonblocking|io_uring"
+#else
+#define WORDS "poll|yield|nap|spin|channel|event|nonblocking"
+#endif
+
 static const struct our_option way_options[] = {
-	{ "completions", 0, "poll|yield|nap|spin|channel|event",
-	  "how to wait for completions (default channel)", OUR_OWN_WORD(way) },
+	{ "completions", 0, WORDS, "how to wait for completions (default channel)",
+	  OUR_OWN_WORD(way) },
 	{ 0 },
 };
 
 /* In the order of the words. */
 static const struct our_completion_ops *const ways_to_wait[] = {
-	&our_busy_polling,    /* ping-sr-0/completions.c */
-	&our_polling_yields,  /* ways/polling.c */
-	&our_polling_naps,    /* ways/polling.c */
-	&our_spin_then_sleep, /* ping-sr-5/completions.c */
-	&our_comp_channel,    /* ping-sr-3/completions.c */
-	&our_blocking_event,  /* ways/event.c */
+	&our_busy_polling,        /* ping-sr-0/completions.c */
+	&our_polling_yields,      /* ways/polling.c */
+	&our_polling_naps,        /* ways/polling.c */
+	&our_spin_then_sleep,     /* ping-sr-5/completions.c */
+	&our_comp_channel,        /* ping-sr-3/completions.c */
+	&our_blocking_event,      /* ways/event.c */
+	&our_nonblocking_channel, /* ping-sr-4/completions.c */
+#if __has_include(<liburing.h>)
+	&our_uring_channel, /* ways/io_uring.c */
+#endif
 };
 
 static int create_cq(struct our_control *control)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 from tools.folders import folder
 
@@ -37,6 +38,8 @@ class Way:
         """The programs that are not installed; empty if all are."""
         if self.family == "ours":
             gone = [role for role in ("client", "server") if not os.access(f"{self.program}/{role}", os.X_OK)]
+            if not gone and "io_uring" in self.options and b"liburing" not in Path(f"{self.program}/client").read_bytes():
+                return "it was built without liburing"
             return f"{self.program}/{gone[0]} is not built" if gone else ""
         if shutil.which(self.program) is None:
             return f"{self.program} is not there"
@@ -145,7 +148,8 @@ NINE = [
     for completions in NINE_WAITS
 ]
 TCP = "build/bench/tcp_ping"
-EVERY_WAY = {"poll": POLLS, "yield": POLLS, "nap": BOTH, "spin": BOTH, "channel": SLEEPS, "event": SLEEPS}  # --completions
+EVERY_WAY = {"poll": POLLS, "yield": POLLS, "nap": BOTH, "spin": BOTH, "channel": SLEEPS,
+             "nonblocking": SLEEPS, "io_uring": SLEEPS, "event": SLEEPS}  # --completions  # fmt: skip
 PARTS = {"none": "111", "chaining": "011", "signaling": "101", "credits": "110", "all": "000"}
 
 
