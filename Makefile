@@ -121,13 +121,15 @@ $(ONE_FILE): LIBS = -lrdmacm -libverbs
 
 # Looks at devices, and stands beside the stages: of the suite it takes what any program needs. So does what bench/compare starts.
 BENCH = $(addprefix $(BUILD)/bench/,tcp_ping wake_up statistics_cost)
+PRIMITIVES = $(BUILD)/bench/primitives
 devices/devices: $(call objects,$(wildcard devices/*.c)) $(ANY_LIBS)
 $(BENCH): %: %.o $(ANY_LIBS)
-devices/devices $(BENCH):
+$(PRIMITIVES): $(call objects,bench/primitives.c bench/meter.c ping-sr-3/completions.c ping-sr-5/wake_up.c) $(LIBRARY) $(ANY_LIBS)
+devices/devices $(BENCH) $(PRIMITIVES):
 	$(LINK)
 devices/devices: LIBS += -lm
 
-bench-build: all nine ways bare-events $(BENCH)
+bench-build: all nine ways bare-events $(BENCH) $(PRIMITIVES)
 
 # What only prints the table of parts does without them: tools/stage asks for it very often.
 TABLE = print-rooms print-stages print-others print-before print-aside print-parts
