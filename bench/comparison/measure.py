@@ -23,6 +23,7 @@ from .runner import Failed, Hung, Job, Runner
 from .statistics import settled
 from .ways import WAYS
 
+PRIMITIVES = "build/bench/primitives"
 STATISTICS_COST = ["build/bench/statistics_cost", "30000"]  # messages for round trips of about 30 us
 GIVE_UP = 3  # failures of a point in a row
 
@@ -35,6 +36,18 @@ def say(text: str) -> None:
 def clock(seconds: float) -> str:
     """A time as minutes and seconds."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def primitives(link: place.Link) -> dict[str, object] | None:
+    """What a poll, a message and a wake-up cost on a link: bench/primitives.c; None if it cannot be measured."""
+    found: dict[str, object] = {"link": link.name}
+    try:
+        for way in ("polled", "asleep") if shutil.which(PRIMITIVES) else ():
+            said = subprocess.run([PRIMITIVES, way, link.address], capture_output=True, text=True, timeout=60, check=True)
+            found[way] = json.loads(said.stdout)
+    except (subprocess.SubprocessError, ValueError) as error:
+        say(f"{PRIMITIVES}: {error}")
+    return found if "asleep" in found else None
 
 
 class Session:
@@ -113,6 +126,10 @@ class Session:
                 said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
                 if said.returncode == 0:
                     self.note(kind, json.loads(said.stdout))
+        for link in self.links:
+            found = primitives(link)
+            if found:
+                self.note("primitives", found)
 
     def one_round(self, number: int, todo: list[tuple[place.Link, Point]]) -> bool:
         """One round. Every second round runs backwards, so that a drift does not favour the last points. Returns False

@@ -14,6 +14,9 @@ from typing import Any
 Figures = dict[str, float]
 
 
+ENOUGH = 10000  # messages: of fewer, the slowest in a thousand is a handful
+
+
 class Unreadable(ValueError):
     """A program's output has another form than expected."""
 
@@ -34,6 +37,8 @@ def ours(text: str) -> Figures:
     if not count or not seconds:
         raise Unreadable("it was told to stop in its warm-up")
     figures = {"count": count, "seconds": seconds, "rate": count / seconds, **percentiles(result)}
+    if count >= ENOUGH and "p99_9" in (result.get("round_trip_us") or {}):
+        figures["p99_9_us"] = float(result["round_trip_us"]["p99_9"])
     figures["warm_up"] = float(result.get("warm_up", 0))
     if "bytes_per_second" in result:
         figures["mb_per_second"] = result["bytes_per_second"] / 1e6

@@ -10,7 +10,7 @@ import json
 from html import escape
 from typing import Any
 
-from . import answers, picture, plots
+from . import answers, foretold, picture, plots
 from .agreement import compare, say
 from .answers import Answer, cell_text
 from .clauses import WAYS, caveat, failed
@@ -66,12 +66,12 @@ def table(results: Results, link: str) -> str:
     points = list(dict.fromkeys(one.point for one in results.samples if one.link == link))
     us, net = cpu_us(results), net_cpus(results)
     counted = [name for name in ("instructions", "cache_misses") if any(f"perf_{name}" in one.figures for one in results.samples)]
-    rows = [row("point", "messages/s", "round trip p50 (us)", "p99", "MB/s", "CPUs", "us of CPU a message", "client CPUs",
+    rows = [row("point", "messages/s", "round trip p50 (us)", "p99", "p99.9", "MB/s", "CPUs", "us of CPU a message", "client CPUs",
                 "server CPUs", "switches a message", *(f"{name.replace('_', ' ')} a message" for name in counted),
                 "CPU x", "CPU beside its reference", "rounds", head=True)]  # fmt: skip
     for point in points:
         figures = [estimate(results, link, point, figure) for figure in (
-            plain("rate"), plain("p50_us"), plain("p99_us"), plain("mb_per_second"), net, us, plain("client_cpus"),
+            plain("rate"), plain("p50_us"), plain("p99_us"), plain("p99_9_us"), plain("mb_per_second"), net, us, plain("client_cpus"),
             plain("server_cpus"), a_message(plain("switches")), *(a_message(plain(f"perf_{name}")) for name in counted))]  # fmt: skip
         other = reference(point, points)
         beside = ratio(series(results, link, point, us), series(results, link, other, us)) if other else None
@@ -166,7 +166,8 @@ def drawn(results: Results, link: str, answer: Answer) -> str:
     if not large:
         return ""
     small = picture.draw(results, link, answer, width=340, height=300).replace('"hatch"', '"hatch2"').replace("#hatch", "#hatch2")
-    note += "Hatched: cannot tell, or more than one sleeping connection carries."
+    note += "Hatched: cannot tell, or more than one sleeping connection carries. "
+    note += "Dotted: predicted before any load."
     return f'<figure><div class="large">{large}</div><div class="small">{small}</div><figcaption>{note}</figcaption></figure>'
 
 
@@ -193,12 +194,14 @@ def folded(results: Results, links: list[str], alone: bool) -> str:
         items = [*told.get(link, []), *(describe_target(one) for one in aims if one.link == link)]
         listed = "".join(f"<li>{escape(line)}</li>" for line in items)
         lines += f"<h3>{'This machine' if link == 'machine' else escape(link)}</h3><ul>{listed}</ul>" if listed else ""
+    foresight = "".join(f"<h3>{escape(link)}</h3>{foretold.table(results, link)}" for link in links if foretold.rows(results, link))
     tables = "".join(f"<h3>{escape(link)}</h3>{table(results, link)}" for link in links)
     why = failed(results)
     return "".join(
         [
             f'<p class="caveat">{escape(why)}</p>' if why else "",
             fold(f"Every load and every program, with intervals{of}", tables),
+            fold(f"Predicted before any load, beside what was measured{of}", foresight),
             fold(f"All conclusions, and what a wake-up costs here{of}", banner(results) + lines),
             fold(f"Machine, versions, command lines, failures{of}", environment(results)),
             samples(results),
@@ -244,6 +247,7 @@ def summary(results: Results) -> str:
     for link in dict.fromkeys(one.link for one in results.samples):
         for answer in answers.answers(results, link):
             lines += [f"{link}: {answer.about}", *(f"  {line}" for line in answers.text(answer, results, link))]
+        lines += [f"  {line}" for line in foretold.say(results, link)]
         lines += [f"  {describe_target(one)}" for one in targets(results) if one.link == link]
     lines += conclusions(results)["machine"]
     return "\n".join([*lines, *([failed(results)] if failed(results) else [])])

@@ -14,6 +14,7 @@ from html import escape
 from .answers import Answer, Screens
 from .clauses import WAYS, disturbed
 from .conclusions import loads_of
+from .foretold import law_of
 from .plan import IDLE, Point
 from .statistics import Estimate, estimate, plain
 from .store import Results
@@ -153,6 +154,17 @@ def draw_marks(frame: Frame, marks: list[Mark], colour: str, dash: str) -> list[
     return parts
 
 
+def draw_predicted(frame: Frame, results: Results, link: str, way: str, colour: str) -> list[str]:
+    """CPUs busy as the law predicts them for the loads that were offered, as a dotted line."""
+    known, places = law_of(results, link), []
+    for load in loads_of(results, link, way) if known else []:
+        cost = known.of(way, load) if known else None
+        if cost and cost.rate >= load > IDLE:
+            places.append(f"{frame.x(load):.1f},{frame.y(cost.cpu_us * load / 1e6):.1f}")
+    line = f'<polyline class="p" points="{" ".join(places)}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="1 5"/>'
+    return [line] if len(places) > 1 else []
+
+
 def say(results: Results, link: str, way: str, load: int) -> list[str]:
     """What is written at a curve: its name, its round trip, and what it carries, as far as they are known."""
     screens = Screens(results, link)
@@ -220,6 +232,7 @@ def draw(results: Results, link: str, answer: Answer, width: int = 960, height: 
     parts = [HATCH, words(0, 16, about), *axes(frame), *strip(frame, answer, last)]
     for (way, found), colour, dash in zip(curves.items(), COLOURS, ("", "6 4", "")):
         parts += draw_marks(frame, found, colour, dash) if found else []
+        parts += draw_predicted(frame, results, link, way, colour) if found else []
     parts += draw_labels(frame, results, link, answer, curves)
     style = f"<style>{VARIABLES}{STYLE}</style>" if alone else ""
     paper = '<rect width="100%" height="100%" fill="var(--paper)"/>' if alone else ""

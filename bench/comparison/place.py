@@ -115,6 +115,7 @@ def describe(all_links: list[Link]) -> dict[str, object]:
     }
     told: dict[str, object] = {name: read() for name, read in reads.items()}
     told["cpus"] = os.cpu_count() or 1
+    told["pinned to"] = sorted(os.sched_getaffinity(0))  # the CPUs that the programs may use
     told["links"] = [
         {
             "name": link.name,

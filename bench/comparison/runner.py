@@ -204,8 +204,8 @@ def figures(
 ) -> outputs.Figures:
     """All figures of a run, by the names that the report uses."""
     result = {name: sum(one[name] for one in told) for name in ("rate", "mb_per_second") if name in told[0]}
-    for name in ("p50_us", "mean_us", "p99_us", "max_us"):
-        if name in told[0]:
+    for name in ("p50_us", "mean_us", "p99_us", "p99_9_us", "max_us"):
+        if all(name in one for one in told):
             result[name] = sorted(one[name] for one in told)[len(told) // 2]
     shares = [use.processes[client.pid] for client in clients]
     served = [share for pid, share in use.processes.items() if pid not in [client.pid for client in clients]]

@@ -45,6 +45,7 @@ class Results:
     background: list[float] = field(default_factory=list)
     wake_up: list[dict[str, float]] = field(default_factory=list)
     statistics_cost: list[dict[str, float]] = field(default_factory=list)
+    primitives: list[dict[str, Any]] = field(default_factory=list)
     steadiness: list[float] = field(default_factory=list)
     failures: list[dict[str, Any]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -88,7 +89,7 @@ def collect(file: Path) -> Results:
             getattr(results, kind).update(value)
         elif kind == "missing":
             results.missing = sorted({*results.missing, *value})
-        elif kind in ("background", "wake_up", "statistics_cost", "steadiness", "failures", "notes"):
+        elif kind in ("background", "wake_up", "statistics_cost", "primitives", "steadiness", "failures", "notes"):
             getattr(results, kind).append(value)
     return results
 
@@ -108,6 +109,7 @@ def load(file: Path) -> Results:
         if value["schema"] != SCHEMA:
             raise Damaged(f"{file} has schema {value['schema']}, but this program reads {SCHEMA}")
         names = [name for name in Results.__dataclass_fields__ if name != "samples"]
+        value.setdefault("primitives", [])  # later than schema 1
         results = Results(**{name: value[name] for name in names})
         results.samples = [sample_from(one) for one in value["samples"]]
         return results
