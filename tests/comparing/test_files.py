@@ -102,6 +102,19 @@ class Store(Folder):
         self.assertEqual(set(value["samples"][0]["point"]), set(described["point"]["properties"]))
         self.assertEqual(value["schema"], schema["properties"]["schema"]["const"])
 
+    def test_a_file_from_before_the_primitives_is_read(self) -> None:
+        file = self.folder / "results.json"
+        store.write(results(), file)
+        value = json.loads(file.read_text())
+        del value["primitives"]
+        file.write_text(json.dumps(value))
+        self.assertEqual(store.load(file), results())
+
+    def test_the_primitives_of_each_round_are_kept(self) -> None:
+        file = self.events()
+        store.append(file, "primitives", {"link": "RoCE", "polled_us": 30})
+        self.assertEqual(store.collect(file).primitives, [{"link": "RoCE", "polled_us": 30}])
+
     def test_another_schema_is_refused(self) -> None:
         file = self.folder / "results.json"
         for text in ('{"schema": 2}', "[]", "{}", "null"):

@@ -53,6 +53,11 @@ class Outputs(unittest.TestCase):
         figures = outputs.read("ours", "ping-sr-3", OURS)
         self.assertEqual((figures["rate"], figures["p50_us"], figures["sleeps"]), (1800, 30.5, 900))
 
+    def test_the_slowest_in_a_thousand_needs_ten_thousand_messages(self) -> None:
+        many = OURS.replace('"p50": 30.5', '"p50": 30.5, "p99_9": 90.5')
+        self.assertNotIn("p99_9_us", outputs.read("ours", "ping-sr-3", many.replace("900", "9999", 1)))
+        self.assertEqual(outputs.read("ours", "ping-sr-3", many.replace("900", "10000", 1))["p99_9_us"], 90.5)
+
     def test_what_is_not_understood_is_no_figure(self) -> None:
         for family, program in (("ours", "x"), ("perftest", "ib_send_lat"), ("perftest", "ib_send_bw"),
                                 ("pingpong", "x"), ("qperf", "x"), ("tcp", "x")):  # fmt: skip

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The law behind the curve. The expected values were computed by hand."""
+
+from __future__ import annotations
+
+import unittest
+from dataclasses import replace
+from typing import Any
+
+from comparing.made_up import results
+from bench.comparison import foretold, law, page, picture
+from bench.comparison.answers import answers
+from bench.comparison.plan import Point
+
+# Periods of 1 ms and 100 ms: 10 ms is in the middle between them, on a logarithmic axis.
+POLLED = {"trip_us": 30, "trip_busy_us": 60, "pauses": [
+    {"period_us": 1000, "busy_us": 2000, "reached_us": 20}, {"period_us": 100000, "busy_us": 200000, "reached_us": 60}]}  # fmt: skip
+SHORT = {"period_us": 1000, "busy_us": 350, "reached_us": 200}
+LONG = {"period_us": 100000, "busy_us": 850, "reached_us": 500}
+ASLEEP = {"cpus": 2, "wake_up_us": 100, "trip_us": 300, "trip_busy_us": 400, "pauses": [SHORT, LONG]}
+LINE: dict[str, Any] = {"link": "RoCE", "polled": POLLED, "asleep": ASLEEP}
+
+
+def known(trip_busy_us: float = 400) -> law.Primitives:
+    found = law.read([{**LINE, "asleep": {**ASLEEP, "trip_busy_us": trip_busy_us}}])
+    assert found
+    return found
+
+
+class Predictions(unittest.TestCase):
+    """Of one link."""
+
+    def setUp(self) -> None:
+        self.law = law.Law(known())
+
+    def cost(self, found: law.Cost, cpu_us: float, trip_us: float, rate: float) -> None:
+        for one, expected in ((found.cpu_us, cpu_us), (found.trip_us, trip_us), (found.rate, rate)):
+            self.assertAlmostEqual(one, expected, places=6)
+
+    def test_polling_takes_two_cpus_at_every_load(self) -> None:
+        self.cost(self.law.polling(10), 200000, 2 * 60, 10)
+        self.cost(self.law.polling(100), 20000, 2 * (20 + 60) / 2, 100)
+        self.cost(self.law.polling(0), 2 * 30, 30, 1e6 / 30)
+
+    def test_polling_on_one_cpu_takes_one(self) -> None:
+        self.cost(law.Law(replace(known(), cpus=1)).polling(10), 100000, 120, 10)
+
+    def test_sleeping_is_a_message_and_its_answer(self) -> None:
+        # the message 850, the answer 400 / 2, and its code is 60 - 30 / 2 slower; 500 there, 300 / 2 + 45 back
+        self.cost(self.law.sleeping(10), 850 + 200 + 45, 500 + 150 + 45, 10)
+        # halfway: the message (350 + 850) / 2, the answer 200 + (20 + 60) / 2 - 15
+        self.cost(self.law.sleeping(100), 600 + 200 + 25, 350 + 150 + 25, 100)
+
+    def test_near_what_it_carries_nobody_waits_for_a_timer(self) -> None:
+        # in the middle between periods of 300 us (400 / 2, 300 / 2) and 1000 us (350, 200)
+        gap = (300 * 1000) ** 0.5
+        self.assertAlmostEqual(law.between(known().busy, gap), 275)
+        self.assertAlmostEqual(law.between(known().reached, gap), 175)
+
+    def test_sleeping_carries_what_it_does_flat_out(self) -> None:
+        for load in (0, 3334, 10000):
+            self.cost(self.law.sleeping(load), 400, 300, 1e6 / 300)
+
+    def test_spinning_polls_if_the_next_message_comes_within_the_budget(self) -> None:
+        self.cost(self.law.spinning(5000, 170), 400, self.law.polling(5000).trip_us, 5000)
+        self.cost(self.law.spinning(0, 170), 60, 30, 1e6 / 30)
+
+    def test_spinning_costs_at_most_what_polling_does(self) -> None:
+        # a gap of 250 us: the message 200, both budgets 180 and 250 - 170, and 170 for the answer; but 2 CPUs for 250 us
+        self.assertEqual(self.law.spinning(4000, 180).cpu_us, 2 * 250)
+
+    def test_spinning_pays_its_budget_for_each_sleep(self) -> None:
+        # the answer comes after 350 + 40: too late for 200; then the client sleeps, too
+        self.cost(self.law.spinning(100, 200), 600 + 3 * 200 + 200 + 25, 525, 100)
+        self.cost(self.law.spinning(100, 400), 600 + 2 * 400 + 390, 390, 100)
+
+    def test_break_even_beyond_what_one_connection_carries(self) -> None:
+        self.assertEqual(self.law.break_even(), 2e6 / 400)
+
+    def test_break_even_where_the_curves_meet(self) -> None:
+        found = law.Law(known(800))
+        load = found.break_even()
+        self.assertLess(load, 1e6 / 300)
+        self.assertAlmostEqual(found.sleeping(load).cpu_us, 2e6 / load, places=6)
+        self.assertLess(found.sleeping(0.9 * load).cpu_us, 2e6 / (0.9 * load))
+
+    def test_best_budget(self) -> None:
+        self.assertEqual(self.law.best_budget(), 200)  # half of 400: more than (300 + 30) / 2
+        self.assertEqual(law.Law(known(300)).best_budget(), 165)
+
+    def test_each_way_of_the_ladder(self) -> None:
+        self.assertEqual(self.law.of("ping-sr-5", 1000), self.law.spinning(1000, 2 * 100))
+        self.assertEqual(self.law.of("ping-sr-4", 100), self.law.of("ping-sr-3", 100))
+        self.assertIsNone(self.law.of("qperf", 0))
+
+    def test_medians_of_several_lines(self) -> None:
+        lines = [{**LINE, "asleep": {**ASLEEP, "trip_us": one, "pauses": [{**SHORT, "busy_us": one}, LONG]}} for one in (900, 310, 290)]
+        found = law.read(lines)
+        assert found
+        self.assertEqual((found.reached[0], found.busy[1]), ((310, 155), (1000, 310)))
+        self.assertIsNone(law.read([]))
+
+
+class BesideMeasurements(unittest.TestCase):
+    """Made-up results: sleeping takes 400 us a message at every load, and a round trip 300 us."""
+
+    def setUp(self) -> None:
+        self.results = results()
+        self.results.primitives = [LINE]
+
+    def test_each_row_has_its_error(self) -> None:
+        errors = {(row.point, row.figure): row.error for row in foretold.rows(self.results, "RoCE")}
+        self.assertAlmostEqual(errors[Point("ping-sr-3", 100), "CPU"], 825 / 400 - 1, places=6)
+        self.assertAlmostEqual(errors[Point("ping-sr-3", 100), "round trip"], 525 / 300 - 1, places=6)
+        self.assertAlmostEqual(errors[Point("ping-sr-2", 100), "CPU"], 0, places=6)
+        self.assertFalse([point for point, _ in errors if point.load == 1])  # idle
+
+    def test_the_report_shows_them(self) -> None:
+        text = page.page([self.results])
+        self.assertIn("Predicted before any load", text)
+        self.assertIn("+106%", text)  # 825 / 400 - 1
+        answer = answers(self.results, "RoCE")[0]
+        self.assertIn('class="p"', picture.draw(self.results, "RoCE", answer))
+        self.assertIn("polling at 5,000 messages a second", page.summary(self.results))
+
+    def test_without_primitives_nothing_is_predicted(self) -> None:
+        self.results.primitives = []
+        self.assertEqual(foretold.rows(self.results, "RoCE"), [])
+        self.assertNotIn('class="p"', picture.draw(self.results, "RoCE", answers(self.results, "RoCE")[0]))
+        self.assertNotIn("Predicted before any load", page.summary(self.results))
+
+
+if __name__ == "__main__":
+    unittest.main()
