@@ -80,6 +80,17 @@ static void one_arming(struct ends *e, int solicited_only, unsigned int flags)
 		;
 }
 
+/* A moderated CQ makes one event for so many completions, or when the time is over. */
+static void ask_moderation(struct ends *e, int number)
+{
+	struct ibv_modify_cq_attr attr = { .attr_mask = IBV_CQ_ATTR_MODERATE,
+					   .moderate = { (uint16_t)number, UINT16_MAX } };
+	int ret = ibv_modify_cq(e->server.cq, &attr);
+
+	told(e, "server: ibv_modify_cq: %s", ret ? strerror(ret) : "moderated");
+	one_arming(e, 0, 0);
+}
+
 static void ask_solicited(struct ends *e, int unused)
 {
 	struct ibv_wc wc;
@@ -220,6 +231,7 @@ static const struct question {
 	{ "retries", ask_retries, 60, 1, "[SECONDS] a peer that has gone, retry_count 6" },
 	{ "retries-7", ask_retries, 60, 1, "[SECONDS] the same with retry_count 7" },
 	{ "solicited", ask_solicited, 0, 0, "which message wakes a CQ armed for which" },
+	{ "moderation", ask_moderation, 4, 0, "[N] an event for N messages, or after 65 ms" },
 	{ "too-long", ask_too_long, 0, 2, "a message longer than its receive" },
 	{ "region-gone", ask_region_gone, 0, 2, "a receive whose region was deregistered" },
 	{ "bad-key", ask_bad_key, 0, 2, "a send with a wrong lkey" },
