@@ -38,7 +38,7 @@ def test_in_c(file: str, tmp_path: Path) -> None:
     done = subprocess.run(
         ["build/tests/unit-tests"], cwd=TOP, env=os.environ | settings, text=True, errors="replace", timeout=LIMIT_S, check=False
     )
-    bad = failures(tap.read_text(errors="replace") if tap.exists() else "", done.returncode)
-    assert not bad, "\n".join(bad)
+    if bad := failures(tap.read_text(errors="replace") if tap.exists() else "", done.returncode):
+        pytest.fail("\n".join(bad), pytrace=False)
     if skipped.exists():
         pytest.skip(f"the others passed: {skipped.read_text().strip()}")
