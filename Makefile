@@ -120,7 +120,7 @@ $(ONE_FILE): ALONE =
 $(ONE_FILE): LIBS = -lrdmacm -libverbs
 
 # Looks at devices, and stands beside the stages: of the suite it takes what any program needs. So does what bench/compare starts.
-BENCH = $(addprefix $(BUILD)/bench/,tcp_ping wake_up statistics_cost)
+BENCH = $(addprefix $(BUILD)/bench/,tcp_ping statistics_cost)
 PRIMITIVES = $(BUILD)/bench/primitives
 devices/devices: $(call objects,$(wildcard devices/*.c)) $(ANY_LIBS)
 $(BENCH): %: %.o $(ANY_LIBS)

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
+from .foretold import law_of
 from .plan import Point
 from .statistics import Estimate, bootstrap, cpu_us, estimate, kept, plain, ratio, series
 from .store import Results
@@ -151,13 +152,14 @@ def restless(results: Results) -> str:
 def say_machine(results: Results) -> list[str]:
     """Sentences about the machine itself."""
     told = []
-    if results.wake_up:
-        trip = median(one["round_trip_us"] for one in results.wake_up)
-        used = median(one["process_cpu_us"] for one in results.wake_up)
-        told.append(
-            f"A wake-up costs {number(trip / 2)} us here, and {number(used / 2)} us of CPU: two processes that pass a byte "
-            "through a pipe and do nothing else. A round trip of two sides that sleep has two of them."
-        )
+    for link in dict.fromkeys(one["link"] for one in results.primitives):
+        law = law_of(results, link)
+        if law:
+            visible, reached = law.known.visible[0][1], law.known.reached[0][1]
+            told.append(
+                f"A message on {link} takes {number(visible)} us one way if both ends poll, {number(reached)} us, and "
+                f"{number(law.answer_us)} us of CPU, if both sleep. No program that sleeps for each message is faster."
+            )
     if results.statistics_cost:
         costs = [one["client_ns"] + one["agent_ns"] for one in results.statistics_cost]
         told.append(f"Our programs' own statistics take {number(median(costs) / 1000)} us a message, both sides together.")

@@ -121,11 +121,10 @@ class Session:
         if isinstance(self.runner, remote.RemoteRunner):
             return  # other machines measure this
         self.note("background", cpu.background(1.0, self.runner.cpus))
-        for kind, command in (("wake_up", ["build/bench/wake_up"]), ("statistics_cost", STATISTICS_COST)):
-            if shutil.which(command[0]):
-                said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-                if said.returncode == 0:
-                    self.note(kind, json.loads(said.stdout))
+        if shutil.which(STATISTICS_COST[0]):
+            said = subprocess.run(STATISTICS_COST, capture_output=True, text=True, timeout=120, check=False)
+            if said.returncode == 0:
+                self.note("statistics_cost", json.loads(said.stdout))
         for link in self.links:
             found = primitives(link)
             if found:
