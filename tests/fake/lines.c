@@ -169,11 +169,7 @@ static const char *judge(const struct run *run, const struct line *line)
 	return why;
 }
 
-/*
- * Whether the program accepts "-c 20" and "-s 200". If it does not, it does what is on stdin, or
- * what it always does.
- */
-static bool takes(const struct test *test, const char *word)
+bool test_takes(const struct test *test, const char *word)
 {
 	if (test->one_file && !strcmp(word, "-q"))
 		return false;
@@ -203,7 +199,7 @@ static void run_line(const struct test *test, const struct line *line)
 	config.no_other = true;
 	words_add(&all, "program");
 	for (i = 0; i < LINE_WORDS && words[i]; i++) {
-		if (takes(test, words[i]))
+		if (test_takes(test, words[i]))
 			words_add(&all, words[i]);
 		else
 			i += words[i + 1] && *words[i + 1] != '-'; /* and its value */

@@ -46,7 +46,7 @@ static void test_lines(const struct test *test)
 		run_lines(test, one_file);
 		return;
 	}
-	test_defaults(test);
+	test_options(test);
 	test_lengths(test);
 	for (i = 0; i < (test->bare ? n : n - 2); i++)
 		run_lines(test, tables[i]);

@@ -34,6 +34,12 @@ void test_result(const struct test *test, const char *what, const char *why);
 /* Fills in what `config` needs for the stage; sets a size if there is none. */
 void test_configure(const struct test *test, struct fake_config *config);
 
+/*
+ * Whether the program accepts "-c 20" and "-s 200". If it does not, it does what is on stdin, or
+ * what it always does.
+ */
+bool test_takes(const struct test *test, const char *word);
+
 /* Runs the program with `config`, and the command line that belongs to it. */
 void test_run(const struct test *test, const struct fake_config *config, struct run *run);
 
@@ -44,7 +50,7 @@ void test_sweep(const struct test *test);
 void test_strays(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
-void test_defaults(const struct test *test);
+void test_options(const struct test *test);
 void test_lengths(const struct test *test); /* of a client's private data */
 void test_figures(const struct test *test);
 void test_many(const struct test *test, uint64_t count);
