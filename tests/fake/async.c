@@ -173,6 +173,7 @@ void fake_drop_async(const void *element)
 			continue;
 		take(async, &event);
 		--*count_of(&event);
+		fake_report->low_unread += event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED;
 	}
 }
 

@@ -247,6 +247,8 @@ struct fake_report {
 	unsigned int pieces;           /* of a message, at most */
 	unsigned int low_events;       /* of SRQs */
 	unsigned int armed_early;      /* with fewer receives than twice the limit */
+	unsigned int low_unread;       /* events of SRQs that ended with them */
+	unsigned int comp_channels;    /* at a time, at most */
 	unsigned int asked;            /* requests that move no byte */
 	unsigned int periods;          /* between changes of the program's record */
 	_Atomic uint64_t skipped_ns;   /* by which the program's clock was advanced */

@@ -129,6 +129,10 @@ static const char *judge_report(const struct run *run, const struct line *line)
 		return "its record did not change at all";
 	if (line->low && !report->low_events)
 		return "no shared receive queue was low";
+	if (line->low && report->low_unread)
+		return "it never read the event of a shared receive queue that was low";
+	if (line->channels && report->comp_channels != line->channels)
+		return "it had another number of completion channels at a time";
 	if (line->low && report->armed_early)
 		return "ibv_modify_srq armed the limit while fewer receives were posted than twice the limit";
 	if (line->most_calls && report->calls_seen > line->most_calls)

@@ -89,12 +89,13 @@ struct line {
 	unsigned int inlined;     /* inline sends; 0: not checked; NONE_INLINE: none */
 	unsigned int asked;       /* requests that move no byte, at least; NONE: none */
 	unsigned int most_asked;  /* and at most; 0: any number */
-	bool low;                 /* an SRQ must be low, and its limit never armed too early */
-	unsigned int most_calls;  /* 0: not checked */
-	unsigned int most_s;      /* seconds that it slept, by its clock; 0: not checked */
-	unsigned int least_s;     /* ... at least, with all other time of its run */
-	unsigned int woken;       /* by its alarm, in one wait; 0: not checked */
-	const char *last;         /* the program's last call; NULL: not checked */
+	bool low; /* an SRQ must be low, its limit never armed too early, and its events read */
+	unsigned int channels;   /* of completions, at a time; 0: not checked */
+	unsigned int most_calls; /* 0: not checked */
+	unsigned int most_s;     /* seconds that it slept, by its clock; 0: not checked */
+	unsigned int least_s;    /* ... at least, with all other time of its run */
+	unsigned int woken;      /* by its alarm, in one wait; 0: not checked */
+	const char *last;        /* the program's last call; NULL: not checked */
 	/* Those that the program does not accept are left out. None: WORK, "-q" */
 	const char *words[LINE_WORDS];
 };

@@ -249,6 +249,17 @@ bool fake_any_comp_channel(const struct pollfd *fds, nfds_t n)
 	return found;
 }
 
+static void note_channels(void)
+{
+	const struct fake_comp_channel *channel;
+	unsigned int n = 0;
+
+	for (channel = LIST_FIRST(&comp_channels); channel; channel = LIST_NEXT(channel, next))
+		n++;
+	if (n > fake_report->comp_channels)
+		fake_report->comp_channels = n;
+}
+
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
 	struct fake_fault fault = fake_begin("ibv_create_comp_channel");
@@ -259,6 +270,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 		channel->pub.context = context;
 		channel->pub.fd = __real_eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 		LIST_INSERT_HEAD(&comp_channels, channel, next);
+		note_channels();
 	}
 	fake_end(fault.error);
 	return channel ? &channel->pub : NULL;
