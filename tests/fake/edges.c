@@ -4,6 +4,8 @@
  * must do, and one less must be reported; what is needed is derived from docs/protocol.md, not from the
  * program. Only these rows meet a limit of the device. See lines.h.
  */
+#include <stdio.h>
+
 #include "tests/fake/lines.h"
 
 #define SIZE(bytes) ADDRESS, "-q", "-c", "20", "-s", #bytes
@@ -22,6 +24,17 @@
  */
 #define BLAST_CQES       (2 * LINE_BUFFERS + 1)
 #define BLAST_AGENT_CQES (LINE_BUFFERS + 8 + 1)
+/*
+ * One-sided: two messages each way, before and after; a keepalive; and in between as many requests as
+ * buffers, or at most three: talk-rdma-0 has a text, its mark and a READ under way.
+ */
+#define EXCHANGE    2
+#define STREAM_WRS  (LINE_BUFFERS + EXCHANGE + 1)
+#define STREAM_CQES (STREAM_WRS + EXCHANGE)
+#define FEW         .config = { .max_qp_wr = 3 + EXCHANGE + 1, .max_cqe = 3 + EXCHANGE + 1 + EXCHANGE }
+#define NO_EXCHANGE                                             \
+	.config = { .max_cqe = 2 * EXCHANGE - 1 }, .status = 1, \
+	.said = "it has at most 16 CQs of 3 entries"
 
 const struct line edges[] = {
 	{ .what = "needs no more of a CQ than what may be outstanding",
@@ -75,6 +88,39 @@ const struct line edges[] = {
 	  .refused = 4,
 	  .limit = 7,
 	  .words = { ADDRESS, "-q" } },
+	{ .what = "has as many requests under way as a CQ and a queue have room for",
+	  .who = CLIENT | RDMA | STREAMING,
+	  .config = { .max_cqe = STREAM_CQES, .max_qp_wr = STREAM_WRS },
+	  .words = { WORK, "-q", BUFFERS } },
+	{ .what = "has a request too many for a CQ",
+	  .who = CLIENT | RDMA | STREAMING,
+	  .config = { .max_cqe = STREAM_CQES - 1 },
+	  .status = 2,
+	  .said = "8 buffers (-b) are more than rxe0 takes: 7, because ",
+	  .words = { WORK, "-q", BUFFERS } },
+	{ .what = "has a request too many for a queue",
+	  .who = CLIENT | RDMA | STREAMING,
+	  .config = { .max_qp_wr = STREAM_WRS - 1, .iwarp = true },
+	  .status = 2,
+	  .said = "8 buffers (-b) are more than siw0 takes: 7, because ",
+	  .words = { WORK, "-q", BUFFERS } },
+	{ .what = "needs no more than a few work requests", .who = SERVER | RDMA | STREAMING, FEW },
+	{ .what = "needs no more than a few work requests",
+	  .who = CLIENT | SERVER | RDMA | READING,
+	  FEW },
+	{ .what = "needs no more than a few work requests",
+	  .who = CLIENT | SERVER | RDMA | SPINNING,
+	  FEW },
+	{ .what = "needs no more than a few work requests",
+	  .who = CLIENT | SERVER | RDMA | WRITTEN,
+	  FEW },
+	{ .what = "needs no more than a few work requests", .who = SERVER | RDMA | TALKING, FEW },
+	{ .what = "says so if a CQ has no room for the messages before and after",
+	  .who = SERVER | RDMA,
+	  NO_EXCHANGE },
+	{ .what = "says so if a CQ has no room for the messages before and after",
+	  .who = CLIENT | RDMA | QUIET | MEASURED | SIZED | ANSWERED,
+	  NO_EXCHANGE },
 	{ .what = "makes a message of as many pieces as a work request has",
 	  .who = CLIENT | SERVER | BLAST,
 	  .config = { .max_sge = 3 },
@@ -187,3 +233,64 @@ const struct line edges[] = {
 	  .words = { ADDRESS, "-q" } },
 	{ 0 },
 };
+
+static bool meets_cqes(const struct fake_config *config)
+{
+	return config->max_cqe;
+}
+
+static bool meets_wrs(const struct fake_config *config)
+{
+	return config->max_qp_wr;
+}
+
+static bool meets_sges(const struct fake_config *config)
+{
+	return config->max_sge;
+}
+
+static bool meets_length(const struct fake_config *config)
+{
+	return config->max_message;
+}
+
+static bool meets_inline(const struct fake_config *config)
+{
+	return config->max_inline || config->no_inline || config->exact_inline;
+}
+
+/* The limits that a program may meet. */
+static const struct {
+	const char *name;
+	bool (*meets)(const struct fake_config *config);
+	unsigned int who;
+	const char *why_not; /* a program may have no row */
+} limits[] = {
+	{ "entries of a CQ", meets_cqes, EVERY, "" },
+	{ "work requests of a queue", meets_wrs, EVERY | OWN_RECEIVES,
+	  "its receives are a pool's" },
+	{ "pieces of a message", meets_sges, CLIENT | SERVER | BLAST, "a message is one piece" },
+	{ "bytes of a message", meets_length, EVERY | SIZED,
+	  "all of its messages have one length" },
+	{ "inline bytes", meets_inline, CLIENT | PING,
+	  "it sends nothing inline, or as the client" },
+};
+
+/* For each limit that the program may meet there is a row, or a reason. */
+void test_boundaries(const struct test *test)
+{
+	const struct line *line;
+	char what[120];
+	unsigned int i, rows;
+	bool due;
+
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		for (line = edges, rows = 0; line->what; line++)
+			rows += line_is_for(line->who, test) && limits[i].meets(&line->config);
+		due = line_is_for(limits[i].who, test);
+		snprintf(what, sizeof(what), "has %u rows for its limit, %s%s%s", rows,
+			 limits[i].name, rows || due ? "" : ": ",
+			 rows || due ? "" : limits[i].why_not);
+		test_result(test, what, due && !rows ? "there is no row in edges.c" : NULL);
+	}
+}
