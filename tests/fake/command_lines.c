@@ -16,7 +16,7 @@
 	.said = "trying the next address of " FAKE_TWO_ADDRESSES, .more = true, .done = 1, \
 	.words = { "-a", FAKE_TWO_ADDRESSES, "-c", "20", "-s", "200", "-q" }
 /* A request that nobody answers: a lost one is repeated after a second, and nobody waits for minutes. */
-#define GIVES_UP(call, way)                                                           \
+#define GIVES_UP(call, way)                                                            \
 	.who = CLIENT | TWO_SIDED | RDMA | MANAGED, .config = { FAULT(call, 1, way) }, \
 	.status = 1, .said = ": " call ": ", .least_s = 2, .most_s = 10
 
@@ -40,6 +40,7 @@ const struct line command_lines[] = {
 	  .who = CLIENT | TWO_SIDED | RDMA | COUNTED,
 	  .config = { .count = 1000000000, .returns_rest = true },
 	  .done = NONE,
+	  .least_s = 1,
 	  .words = { ADDRESS, "-c", "1000000000", "-s", "200", "-D", "1" } },
 	{ .what = "posts short chains",
 	  .who = CLIENT | BLAST,
@@ -124,7 +125,7 @@ const struct line command_lines[] = {
 	  .who = CLIENT | TWO_SIDED | RDMA | MANAGED,
 	  .config = { NOBODY_LISTENS },
 	  .status = 1,
-	  .said = "nobody listens on",
+	  .said = ": start the server first, or let the client wait for it with -w",
 	  .words = { WORK, "-q", "-w", "1" } },
 	{ .what = "does not take its own port for the server's",
 	  .who = CLIENT | TWO_SIDED | RDMA | MANAGED,

@@ -53,6 +53,8 @@ const char *run_judge_tidy(const struct run *run)
 		return hung(run);
 	if (strstr(run->errors, "Sanitizer") || strstr(run->errors, "runtime error"))
 		return bad(run, "a sanitizer found something");
+	if (strstr(run->errors, "(null)") || strstr(run->output, "(null)"))
+		return bad(run, "it prints a text that is not there");
 	if (strstr(run->errors, "Unknown error"))
 		return bad(run, "no errno value");
 	if (!WIFEXITED(run->status))
