@@ -75,7 +75,12 @@ static const struct received {
 	{ 56, 7, 5, 1, 32, true }, /* ... with padding */
 	{ 16, 7, 5, 1, 32, true }, /* without buffers, */
 	{ 24, 7, 5, 1, 32, true }, /* without the extension */
+	{ 0, 7, 5, 1, 32, false },
 	{ 15, 7, 5, 1, 32, false },
+	{ 17, 7, 5, 1, 32, true },
+	{ 23, 7, 5, 1, 32, true },
+	{ 23, 22, 1, 1, 32, false },
+	{ 25, 7, 5, 1, 32, false },  /* a byte of an extension */
 	{ 20, 7, 5, 1, 32, true },   /* padding: zeros, any number */
 	{ 20, 17, 1, 1, 32, false }, /* half a number of buffers */
 	{ 28, 7, 5, 1, 32, false },  /* a part of an extension */
