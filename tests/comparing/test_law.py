@@ -74,6 +74,12 @@ class Predictions(unittest.TestCase):
         self.cost(self.law.spinning(100, 200), 600 + 3 * 200 + 200 + 25, 525, 100)
         self.cost(self.law.spinning(100, 400), 600 + 2 * 400 + 390, 390, 100)
 
+    def test_a_client_spins_for_its_turn_until_that_comes(self) -> None:
+        # a gap of 1000 us: the message 50, the budget 800, the answer after 220, and 780 until the turn
+        found = law.read([{**LINE, "asleep": {**ASLEEP, "pauses": [{**SHORT, "busy_us": 50}, LONG]}}])
+        assert found
+        self.cost(law.Law(found).spinning(1000, 800), 50 + 800 + 220 + 780, 220, 1000)
+
     def test_break_even_beyond_what_one_connection_carries(self) -> None:
         self.assertEqual(self.law.break_even(), 2e6 / 400)
 
@@ -123,6 +129,8 @@ class BesideMeasurements(unittest.TestCase):
         self.assertIn('class="p"', picture.draw(self.results, "RoCE", answer))
         said = page.summary(self.results)
         self.assertIn("polling at 5,000 messages a second", said)
+        # 825 and 555 instead of 400 are not within it; polling flat out 60 instead of 2 / 30,000 s is, and all others are right
+        self.assertIn("CPU a message: 6 of 8 within 15%; errors from -10% to +106%", said)
         self.assertIn("takes 15.0 us one way if both ends poll, 150 us, and 200 us of CPU, if both sleep", said)
 
     def test_without_primitives_nothing_is_predicted(self) -> None:
