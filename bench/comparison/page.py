@@ -166,8 +166,8 @@ def drawn(results: Results, link: str, answer: Answer) -> str:
     if not large:
         return ""
     small = picture.draw(results, link, answer, width=340, height=300).replace('"hatch"', '"hatch2"').replace("#hatch", "#hatch2")
-    note += "Hatched: cannot tell, or more than one sleeping connection carries. "
-    note += "Dotted: predicted before any load."
+    note += "Hatched: cannot tell, or more than one sleeping connection carries."
+    note += " Dotted: predicted before any load." if foretold.law_of(results, link) else ""
     return f'<figure><div class="large">{large}</div><div class="small">{small}</div><figcaption>{note}</figcaption></figure>'
 
 
