@@ -137,6 +137,7 @@ class BesideMeasurements(unittest.TestCase):
         self.results.primitives = []
         self.assertEqual(foretold.rows(self.results, "RoCE"), [])
         self.assertNotIn('class="p"', picture.draw(self.results, "RoCE", answers(self.results, "RoCE")[0]))
+        self.assertNotIn("redicted before any load", page.page([self.results]))
         self.assertNotIn("Predicted before any load", page.summary(self.results))
 
 
