@@ -23,15 +23,9 @@ extern size_t message_size;               /* of the client's messages, in bytes 
 
 void say_listening(void);
 
-/* Writes the next message, unless all have been sent. */
-bool next_message(void);
-
-/* Exits if the answer is not the message. */
-void check_answer(void);
-
+bool next_message(void); /* writes it, unless all have been sent */
+void check_answer(void); /* exits if it is not the message */
 struct addrinfo *resolve(const char *address, const char *port);
-
-/* Exits if a call has failed. */
-void must(bool done, const char *call, const char *why);
+void must(bool done, const char *call, const char *why); /* exits if it is not done */
 
 #endif
