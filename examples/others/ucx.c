@@ -49,7 +49,7 @@ static void open_end(struct end *end)
 	ucp_config_t *config;
 
 	ok(ucp_config_read(NULL, NULL, &config), "ucp_config_read");
-	/* The default is shared memory, if the peer is on the same host. */
+	/* Otherwise it chooses, and may take shared memory if the peer is on the same host. */
 	ok(ucp_config_modify(config, "TLS", "rc_verbs"), "ucp_config_modify");
 	ok(ucp_config_modify(config, "SOCKADDR_TLS_PRIORITY", "rdmacm"), "ucp_config_modify");
 	ok(ucp_init(&params, config, &end->context), "ucp_init");
