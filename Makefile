@@ -131,6 +131,18 @@ devices/devices: LIBS += -lm
 
 bench-build: all nine ways bare-events $(BENCH) $(PRIMITIVES)
 
+# For bench/echo, the pairs of examples/ with another wait: they poll, and then plain/ does not hear a disconnect.
+POLLING = $(foreach role,client server,$(addprefix $(BUILD)/bench/polling/,echo_$(role) plain/echo_$(role)))
+$(BUILD)/bench/polling/%.c: examples/%.c
+	@mkdir -p $(@D)
+	@sed -e 's/our_nonblocking_channel/our_busy_polling/' -e 's/ret = [a-z]*->armed .*;/;/' \
+		-e 's/TIMEOUT_MS 10000/TIMEOUT_MS 500/' $< > $@ && ! cmp -s $< $@
+$(POLLING): %: %.c $(LIBRARY)
+	$(COMPILE_ALONE)
+$(POLLING): ALONE += -Icommon -Wno-unused-function
+
+echo-build: all others $(POLLING) ## build what bench/echo compares: the echo of examples/, asleep and polling
+
 # What only prints the table of parts does without them: tools/stage asks for it very often.
 TABLE = print-rooms print-stages print-others print-before print-aside print-parts
 ifneq ($(filter-out $(TABLE),$(or $(MAKECMDGOALS),all)),)
