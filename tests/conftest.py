@@ -132,7 +132,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Rows that would be deselected are not made, which takes an emulated guest a minute."""
     for mark in metafunc.definition.iter_markers("parametrize") if metafunc.config.option.markexpr == BRIEF else ():
-        rows = mark.args[1]
+        rows = mark.args[1] if len(mark.args) > 1 else mark.kwargs["argvalues"]
         short = [row for row in rows if not {"long", "by_name"} & {one.name for one in getattr(row, "marks", ())}]
         if isinstance(rows, list):
             rows[:] = short or rows[:1]
