@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,13 +77,39 @@ static bool is_ours(void)
 	return fd >= 0;
 }
 
+/*
+ * Whether a reader has gone is not the program's concern: the SIGPIPE of our write is taken back, unless
+ * the program had one before.
+ */
+static ssize_t write_quietly(const char *text, size_t length)
+{
+	const struct timespec at_once = { 0 };
+	sigset_t ours, before, pending;
+	ssize_t written;
+	int error;
+
+	if (!S_ISFIFO(opened.st_mode) && !S_ISSOCK(opened.st_mode))
+		return write(fd, text, length);
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	written = write(fd, text, length);
+	error = errno;
+	if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+		sigtimedwait(&ours, NULL, &at_once);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return written;
+}
+
 void sink_write(const char *text, size_t length)
 {
 	int saved_errno = errno;
 	ssize_t written;
 
 	while (length && is_ours()) {
-		written = write(fd, text, length);
+		written = write_quietly(text, length);
 		if (written < 0 && errno != EINTR)
 			break;
 		if (written > 0) {
