@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from tracer.tracing import BUILT, TOOL, Ended, records, run, trace
+from tracer.tracing import BUILT, LIMIT, TOOL, Ended, records, run, trace
 
 ODD = BUILT / "odd"
 HOWS = (
@@ -63,6 +64,23 @@ class Harmless(unittest.TestCase):
     def test_stderr_closed(self) -> None:
         """The trace goes on without the program's stderr."""
         self.assertEqual(trace(ODD, "closes").stderr.count("ibv_get_device_list("), 6)
+
+    def test_stderr_fails(self) -> None:
+        """It is full, or nobody reads it any more: the program ends as it would, and is not killed by our SIGPIPE."""
+        reader, unread = os.pipe()
+        os.close(reader)
+        full = os.open("/dev/full", os.O_WRONLY)
+        for stderr in (full, unread):
+            for how in ("status", "threads"):
+                with self.subTest(how=how, stderr=stderr):
+                    ends = [
+                        subprocess.run([*words, ODD, how], stdout=subprocess.PIPE, stderr=stderr, timeout=LIMIT, check=False)
+                        for words in ((), (TOOL,))
+                    ]
+                    self.assertEqual(ends[1].returncode, ends[0].returncode)
+                    self.assertEqual(ends[1].stdout, ends[0].stdout)
+        os.close(unread)
+        os.close(full)
 
     def test_all_closed(self) -> None:
         """With a file it goes on, too; nothing goes into what the program has opened."""
