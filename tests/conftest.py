@@ -11,6 +11,7 @@ this machine; all others run here. A test of one process is a function; of a pro
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections import Counter
@@ -97,6 +98,7 @@ def places(config: pytest.Config) -> set[str]:
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Chooses the workers, unless the tests run in this process."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # guests end with it, and what has passed is kept
     option, wanted = config.option, places(config)
     if PLACE or option.collectonly or option.usepdb:
         return

@@ -93,10 +93,10 @@ class Record:
         if not self.on or place in self.told:
             return
         self.told.add(place)
-        workers = sum(f"TESTS_PLACE={place}" in spec for spec in self.config.option.tx)
+        workers = sum(not place or f"TESTS_PLACE={place}" in spec for spec in self.config.option.tx)
         total_s = sum(self.known_s.get(one, USUAL_S.get(one.split("/")[0], OTHERWISE_S)) for one in ids)
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
-        reporter.write_line(f"{place}: {len(ids)} tests, some {total_s / workers / 60:.0f} min")
+        reporter.write_line(f"{place or 'here'}: {len(ids)} tests, some {total_s / workers / 60:.0f} min")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keeps a result. A test whose worker died has one report, of no phase."""
