@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import select
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import kernel
@@ -150,6 +154,128 @@ def test_the_store_returns_what_was_put(run: Run, link: Link) -> None:
         assert store("get 5").ends(0).out == f"{value}\n"
     assert "usage" in store("get 1024").ends(2).err
     s.signal("TERM").ends(0)
+
+
+MESSAGE = 65536  # bytes, at most, of stream_client
+CREDITS = 64  # of stream_server
+LINES = "".join(f"{number}\n" for number in range(1_000_000))  # more than that many messages
+
+
+class Stream:
+    """stream.serve(), and stream.client(LINES) of it: a server on a port of its own, and its client."""
+
+    def __init__(self, run: Run, link: Link) -> None:
+        """Over that link."""
+        self.run, self.link, self.port = run, link, 0
+
+    def serve(self, **how: Any) -> Process:
+        """Once it listens."""
+        self.port = next_port()
+        return self.run("build/examples/stream_server", self.link.address, self.port, **how).awaits(": listening")
+
+    def client(self, stdin: str | int) -> Process:
+        """It sends that."""
+        return self.run("build/examples/stream_client", self.link.address, self.port, stdin=stdin)
+
+    def endless(self) -> tuple[Process, Process]:
+        """A server and a client that do not end by themselves, once messages flow."""
+        before = kernel.connected(self.link.transport)
+        with open("/dev/zero", "rb") as zero, open("/dev/null", "wb") as null:
+            s = self.serve(stdout=null.fileno())
+            c = self.client(zero.fileno())
+        until(lambda: kernel.connected(self.link.transport) == before + 2, "both ends are connected")
+        return s, c.is_busy()
+
+
+@pytest.fixture
+def stream(run: Run, link: Link) -> Stream:
+    """Over the test's link."""
+    return Stream(run, link)
+
+
+@over()
+def test_a_stream_arrives_whole(stream: Stream) -> None:
+    for text in (LINES, "x", ""):
+        s = stream.serve()
+        c = stream.client(text).ends(0)
+        s.ends(0)
+        assert s.out == text
+        messages = -(-len(text) // MESSAGE) + 1  # one is the end
+        assert f": {messages} messages" in c.err and f": {messages} messages" in s.err
+
+
+@over()
+def test_a_stream_waits_for_credits_if_the_server_is_slow(stream: Stream) -> None:
+    """It writes to a pipe, and nobody reads until the client has used up its credits."""
+    reading, writing = os.pipe()
+    s = stream.serve(stdout=writing)
+    os.close(writing)
+    c = stream.client(LINES)
+    position = Path(f"/proc/{c.pid}/fdinfo/0")
+    until(lambda: int(position.read_text().split()[1]) >= CREDITS * MESSAGE, "as many messages as there are credits")
+    text = b""
+    while data := until(lambda: select.select([reading], [], [], 0)[0] and [os.read(reading, MESSAGE)], "more output")[0]:
+        text += data
+    os.close(reading)
+    c.ends(0)
+    s.ends(0)
+    assert text.decode() == LINES
+    assert int(re.findall(r"waited for credits (\d+) times", c.err)[0]) >= 1
+
+
+@over()
+def test_a_stream_whose_server_or_client_is_killed(stream: Stream) -> None:
+    s, c = stream.endless()
+    s.kill()
+    c.ends(1)
+    assert re.search("the server has left|Software caused connection abort|Broken pipe", c.err)
+    s, c = stream.endless()
+    c.kill()
+    s.ends(1)
+    assert "the client has left before its end" in s.err
+
+
+@pytest.mark.parametrize("name", ["epoll_server", "srq_server"])
+@over()
+def test_one_client_polls_and_one_sleeps(echo: Echo, run: Run, name: str) -> None:
+    s = echo.serve(name)
+    c = run("build/examples/two_ways_client", echo.link.address, echo.port, 200).ends(0)
+    s.signal("TERM").ends(0)
+    slept = dict(re.findall(r"^(\w+): 200 messages .* slept (\d+) times$", c.out, re.M))
+    assert slept.keys() == {"polls", "sleeps"} and int(slept["polls"]) == 0 < int(slept["sleeps"])
+    assert "400 messages sent back" in s.out
+
+
+@pytest.fixture
+def huge_pages() -> Iterator[None]:
+    """Four MiB of them, if they have two each."""
+    path = Path("/proc/sys/vm/nr_hugepages")
+    before = path.read_text()
+    if not os.access(path, os.W_OK) or "Hugepagesize:       2048 kB" not in Path("/proc/meminfo").read_text():
+        pytest.skip("no huge pages of 2 MiB can be had")
+    path.write_text("2")
+    until(lambda: "HugePages_Free:        2" in Path("/proc/meminfo").read_text(), "there are two huge pages")
+    yield
+    path.write_text(before)
+
+
+@pytest.mark.parametrize("name", ["epoll_server", "srq_server"])
+@over()
+def test_two_connections_share_memory_of_the_program(echo: Echo, run: Run, huge_pages: None, name: str) -> None:
+    s, sizes = echo.serve(name), 0
+    file = Path(f"/proc/{s.pid}/exe").resolve()
+    for kind, size in (("malloc", 4 << 20), ("huge", 4 << 20), (str(file), file.stat().st_size)):
+        c = run("build/examples/memory_client", echo.link.address, echo.port, kind).ends(0)
+        assert c.out == f"{size} bytes there and back over 2 connections\n"
+        sizes += -(-size // 4096)
+    s.signal("TERM").ends(0)
+    assert f"{sizes} messages sent back to 6 clients" in s.out
+
+
+@over("RoCE")
+def test_memory_that_cannot_be_had(run: Run, link: Link) -> None:
+    c = run("build/examples/memory_client", link.address, next_port(), "/nowhere").ends(1)
+    assert "/nowhere: No such file" in c.err
 
 
 @pytest.mark.skipif(len({link.device for link in LINKS}) < 2, reason="there is one device")
