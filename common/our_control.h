@@ -4,7 +4,7 @@
  * disconnect, without hiding either library. This header is the manual: each block below is a page
  * of section 3, too, and our_control(7) is the overview. The library prints nothing, ends nothing,
  * catches no signal, and has no state besides what it hands out and a list of that. Ignore SIGPIPE:
- * on soft-iWARP a post to a connection that the peer has reset raises it.
+ * on soft-iWARP a post to a connection that the peer has reset can raise it.
  *
  * RETURN VALUE: a function that returns an int returns 0 or a positive errno value. It has then
  * told config->report why, once. EAGAIN (nothing is there now), EINTR (a stop was requested) and
