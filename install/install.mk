@@ -9,9 +9,19 @@ LIBDIR ?= $(PREFIX)/lib
 TWO_FILES = $(BUILD)/amalgamation
 SHARED = $(TWO_FILES)/$(SONAME).$(VERSION)
 
+# Only when it is another one than before, so that a commit makes these files again.
+$(BUILD)/commit: FORCE
+	@mkdir -p $(@D)
+	@install/commit > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+FORCE:
+VERSIONED = $(addprefix $(BUILD)/,program/options.o verbs-trace/tool/launcher.o)
+$(VERSIONED): $(BUILD)/commit
+$(VERSIONED): override CPPFLAGS += -DOUR_VERSION='"$(VERSION), commit $(shell install/commit)"'
+
 amalgamation: $(TWO_FILES)/our_control.c ## write the library as two files: build/amalgamation/our_control.c and .h
 
-$(TWO_FILES)/our_control.c: $(LIBRARY_SOURCES) $(wildcard common/*.h ping-sr-2/*.h ping-sr-4/*.h) install/amalgamate LICENSE
+$(TWO_FILES)/our_control.c: $(LIBRARY_SOURCES) $(wildcard common/*.h ping-sr-2/*.h ping-sr-4/*.h) install/amalgamate LICENSE $(BUILD)/commit
 	$(call run,GEN,$@,install/amalgamate --version $(VERSION) $(@D) $(LIBRARY_SOURCES))
 
 $(TWO_FILES)/our_control.o: $(TWO_FILES)/our_control.c

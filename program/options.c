@@ -13,7 +13,9 @@
 #include "program/options.h"
 #include "program/report.h"
 
-#define OUR_VERSION       "0.1"
+#ifndef OUR_VERSION /* with the commit: install/install.mk */
+#define OUR_VERSION "not known"
+#endif
 #define MAX_OPTIONS       64
 #define FIRST_LONG_OPTION 256 /* what getopt_long returns for the first: more than any letter */
 

@@ -22,6 +22,9 @@
 #define LIBRARY "libverbs-trace.so"
 #define PICTURE "picture/picture.py"
 #define HIGH    1000
+#ifndef OUR_VERSION /* with the commit: install/install.mk */
+#define OUR_VERSION "not known"
+#endif
 
 static char wanted[PATH_MAX + 1024]; /* the settings, in the form of SETTINGS_VARIABLE */
 
@@ -120,7 +123,7 @@ static int read_option(int option)
 		usage(stdout);
 		return -1;
 	case 'V':
-		puts("verbs-trace 1");
+		puts("verbs-trace " OUR_VERSION);
 		return -1;
 	case '?':
 		fail(2, "see verbs-trace --help");
