@@ -40,18 +40,27 @@ $(COPIES): $(BUILD)/examples/two-files/%: examples/%.c $(TWO_FILES)/libour_contr
 	$(COMPILE_ALONE)
 $(COPIES): ALONE += -I$(TWO_FILES)
 
-$(TWO_FILES)/manual: common/our_control.h install/manual
-	$(call run,GEN,$@,install/manual --version $(VERSION) $@)
-	@touch $@
-
 # Every program keeps its place, by which -t finds verbs-trace.
-INSTALLED = $(PROGRAMS) $(ONE_FILE) devices/devices verbs-trace/verbs-trace verbs-trace/libverbs-trace.so
+COMMANDS = $(PROGRAMS) $(ONE_FILE) devices/devices
+INSTALLED = $(COMMANDS) verbs-trace/verbs-trace verbs-trace/libverbs-trace.so \
+	    $(wildcard verbs-trace/picture/*.*)
 INSTALL = install/install --destdir "$(DESTDIR)" --prefix "$(PREFIX)" --libdir "$(LIBDIR)" --version $(VERSION)
 
-install: all $(TWO_FILES)/libour_control.a $(SHARED) $(TWO_FILES)/manual ## PREFIX=/usr/local DESTDIR= LIBDIR=: install library, programs and manual
+$(TWO_FILES)/manual: common/our_control.h install/our_control.7.in install/manual install/manual-commands $(COMMANDS)
+	$(call run,GEN,$@,install/manual --version $(VERSION) $@)
+	@install/manual-commands --version $(VERSION) $@ $(COMMANDS)
+	@touch $@
+
+installed-library: $(TWO_FILES)/libour_control.a $(SHARED)
+
+install: all installed-library $(TWO_FILES)/manual ## PREFIX=/usr/local DESTDIR= LIBDIR=: install library, programs and manual
 	@$(INSTALL) $(INSTALLED)
 
 uninstall: ## with the same variables: remove what was installed
 	@$(INSTALL) --remove
 
-.PHONY: amalgamation install uninstall
+dist: ## pack the commit that is checked out: build/rdma-by-example-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	git archive --prefix=rdma-by-example-$(VERSION)/ -o $(BUILD)/rdma-by-example-$(VERSION).tar.gz HEAD
+
+.PHONY: FORCE amalgamation dist installed-library install uninstall

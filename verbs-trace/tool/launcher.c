@@ -186,6 +186,7 @@ static int draw(char **argv)
 
 	if (ret)
 		return ret;
+	setenv("PYTHONDONTWRITEBYTECODE", "1", 1); /* it may be installed, and this be root */
 	argv[0] = (char *)"python3";
 	argv[1] = path;
 	execvp(argv[0], argv);
