@@ -51,6 +51,13 @@ ANY_LIBS = $(addprefix $(BUILD)/lib,measure.a program.a common.a)
 
 include verbs-trace/verbs-trace.mk examples/examples.mk install/install.mk
 
+# For make check-two-files: every program and test is made of the two files, in place of the sources of the library.
+ifdef AMALGAMATED
+ROOM_SOURCES := $(filter-out common/%,$(ROOM_SOURCES)) $(TWO_FILES)/our_control.c
+STAGE_SOURCES := $(filter-out $(LIBRARY_SOURCES),$(STAGE_SOURCES))
+$(BUILD)/libcommon.a: $(call objects,$(TWO_FILES)/our_control.c)
+endif
+
 all: $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) verbs-trace compile_commands.json ## build all programs (the default)
 
 # For editors: see tools/compile-commands.
@@ -96,7 +103,7 @@ $(eval $(call stage_rules,nine,$(BUILD)/nine,nine/stage.c))
 $(eval $(call stage_rules,ways,$(BUILD)/ways,$(wildcard ways/*.c)))
 $(eval $(call stage_rules,ping-rc-0-events,$(BUILD)/ping-rc-0-events,beyond/ping-rc-0/stage_events.c))
 # Connections by bare verbs: nothing that it takes from the archives calls librdmacm.
-$(addprefix beyond/ping-rc-0/,client server) $(addprefix $(BUILD)/ping-rc-0-events/,client server): LIBS = -libverbs -pthread
+$(addprefix beyond/ping-rc-0/,client server) $(addprefix $(BUILD)/ping-rc-0-events/,client server): LIBS = $(if $(AMALGAMATED),-lrdmacm) -libverbs -pthread
 
 # Asked only when the program is linked: ways/io_uring.c is empty without liburing.
 $(addprefix $(BUILD)/ways/,client server): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)
@@ -183,6 +190,12 @@ check: ## run the tests; ten minutes at most
 check-long: ## run all tests, also those that take longer: what has not passed yet at this commit
 	$(call ready,build lab tests sanitize long,TESTS_ALL=1 all nine $(TESTED) probe verbs-trace course-build)
 	@$(PYTEST) -q tests -m 'not by_name' --rest --junitxml=$(BUILD)/tests/check-long.xml
+
+check-two-files: ## run the library's tests, the fuzzers and a stage with AddressSanitizer on the two files of make amalgamation
+	@mkdir -p $(BUILD)/two-files
+	@git ls-files -z | tar cf - --null -T - | tar xf - -C $(BUILD)/two-files
+	+@$(MAKE) --no-print-directory $(JOBS) -C $(BUILD)/two-files AMALGAMATED=1 all $(TESTED)
+	@cd $(BUILD)/two-files && $(PYTEST) -q tests/unit tests/fake tests/fuzz && AMALGAMATED=1 tests/sanitize --stages 3 address
 
 check-lab: ## run all tests of the lab itself, also the slow ones
 	$(call ready,lab)
@@ -278,5 +291,5 @@ help: ## print this list
 
 # Which object needs which header: of no use to a goal that only prints.
 ifneq ($(filter-out print-%,$(or $(MAKECMDGOALS),all)),)
--include $(shell find $(BUILD) -path $(BUILD)/mutate -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(BUILD) \( -path $(BUILD)/mutate -o -path $(BUILD)/two-files -o -path $(BUILD)/foreign \) -prune -o -name '*.d' -print 2>/dev/null)
 endif
