@@ -16,10 +16,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 WARNINGS = "-pedantic -Wall -Wextra -Wmissing-prototypes -Werror".split()
-MAIN = """
-#include <our_control.h>
-int main() { our_stop *stop = nullptr; int ret = our_create_stop(&stop); our_destroy_stop(stop); return ret; }
-"""
+USING = Path(__file__).parent / "using"  # which tests/bare builds by meson and CMake, too
 INLINE = {"our_is_recv", "our_buffer_index"}
 TABLES = {"our_cm_nonblocking", "our_busy_polling", "our_nonblocking_channel"}
 
@@ -74,6 +71,14 @@ class TwoFiles(unittest.TestCase):
             self.assertEqual(text.count("SPDX-License-Identifier"), 1)
 
 
+    def test_what_is_packed_knows_its_commit(self) -> None:
+        make("dist")
+        run("tar", "xzf", next((TOP / "build").glob("rdma-by-example-*.tar.gz")), "--strip-components=1", cwd=self.folder)
+        run("make", "-s", "amalgamation", env={"MAKEFLAGS": "", "MAKELEVEL": ""}, cwd=self.folder)
+        top = (self.folder / "build/amalgamation/our_control.c").read_text().split("*/")[1]
+        self.assertIn(f", commit {run('git', 'rev-parse', 'HEAD')[:12]}.", top)
+
+
 class Installed(unittest.TestCase):
     folder: tempfile.TemporaryDirectory[str]
     root: Path
@@ -111,13 +116,12 @@ class Installed(unittest.TestCase):
 
     def test_a_prefix_is_enough(self) -> None:
         """Without DESTDIR, and for C++."""
-        prefix, source = Path(self.folder.name) / "prefix", Path(self.folder.name) / "main.cpp"
+        prefix, using = Path(self.folder.name) / "prefix", Path(self.folder.name) / "using"
         make("install", f"PREFIX={prefix}")
-        source.write_text(MAIN)
-        packages = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig:{os.environ.get('PKG_CONFIG_PATH', '')}"}
-        flags = run("pkg-config", "--cflags", "--libs", "our_control", env=packages).split()
-        run("g++", "-std=c++17", source, "-o", source.with_suffix(""), *flags)
-        run(source.with_suffix(""), env={"LD_LIBRARY_PATH": f"{prefix}/lib"})
+        shutil.copytree(USING, using)
+        env = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig:{os.environ.get('PKG_CONFIG_PATH', '')}"}
+        run("make", "plus", env=env, cwd=using)
+        run(using / "plus", env={"LD_LIBRARY_PATH": f"{prefix}/lib"})
         make("uninstall", f"PREFIX={prefix}")
         self.assertFalse(prefix.exists())
 
@@ -128,6 +132,16 @@ class Installed(unittest.TestCase):
             text = path.read_text()
             text = (self.root / "usr/share/man" / text.split()[1]).read_text() if text.startswith(".so ") else text
             self.assertRegex(text, rf"\b{path.stem}\(")
+
+    def test_each_stage_has_a_page_that_says_its_options(self) -> None:
+        pages = self.root / "usr/share/man/man1"
+        stages = (TOP / "beyond").glob("*/client.c"), TOP.glob("*-sr-*/stage.c")
+        names = {f"rdma-by-example-{path.parent.name}" for found in stages for path in found} | {"rdma-by-example-devices"}
+        self.assertLessEqual(names | {"rdma-by-example", "verbs-trace"}, {path.stem for path in pages.iterdir()})
+        for name in names:
+            text = (pages / f"{name}.1").read_text()
+            self.assertIn(".nf\nusage: ", text)
+            self.assertIn("\\-p", text)
 
     def test_one_command_starts_the_programs(self) -> None:
         command = Path(self.folder.name) / "rdma-by-example"
