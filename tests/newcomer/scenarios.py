@@ -25,6 +25,7 @@ SCENARIOS = {
     "sudo": "make demo as a user with sudo",
     "user": "make demo as a user without: says what root is to run; then root does, and it works",
     "spaces": "make demo and the unit tests in a path with spaces",
+    "install": "make install; then, without the tree, programs by make, meson and CMake; make uninstall leaves nothing",
 }
 AFTER_DEMO = ("again", "offline", "check")
 DEMO_SECONDS, CHECK_SECONDS, BUILD_SECONDS = 1800, 5400, 1200
@@ -33,6 +34,16 @@ BUNDLE = "/var/tmp/project.bundle"
 CLONE = "git -c advice.detachedHead=false -c init.defaultBranch=main clone -q"
 LISTS = "tools/packages-build.txt lab/packages.txt tests/packages.txt"
 BUILD = "make all tests-build tracer-build fake-build fuzz-build pairs-build"
+TOOLS = "apt-get install --yes --no-install-recommends g++ pkg-config meson cmake"
+# What is there besides the user's own: python3 may write compiled modules of its own.
+LISTED = r"find / -xdev \( -path /root -o -path /var -o -path /tmp -o -name __pycache__ \) -prune -o -print | sort"
+# A program in C, which wants arguments, and one in C++.
+USED = "{0}/plus && test $({0}/echo >&2; echo $?) = 2"
+USES = {
+    ".": "make",
+    "by-meson": "meson setup by-meson && ninja -C by-meson",
+    "by-cmake": "cmake -B by-cmake && cmake --build by-cmake",
+}
 KEPT = ("var/lib/dpkg/status", "var/lib/apt/lists", "var/cache/apt/archives", "root/.cache")
 
 
@@ -155,6 +166,22 @@ class Newcomers:
         root.must(f"{self.cd()} tools/packages --install {LISTS} && {BUILD}", BUILD_SECONDS)
         status, text = root.run(f"{self.cd()} /usr/bin/python3 -m pytest tests/unit", 300)
         raise_if(judge.of_sum("pytest tests/unit", status, text))
+
+    def install(self, root: Root) -> None:
+        self.share(root)
+        self.clone(root)
+        root.must(f"{self.cd()} tools/packages --install tools/packages-build.txt && {TOOLS}", 900)
+        before = root.must(LISTED, 60)
+        root.must(f"{self.cd()} make install && ldconfig && cp -r tests/installed/using ~ && rm -r ~/{self.project}", BUILD_SECONDS)
+        root.must("cp /usr/local/share/doc/rdma-by-example/examples/echo_client.c using", 60)
+        for built, build in USES.items():
+            root.must(f"cd using && {build} && {USED.format(built)}", 300)
+        root.must("rdma-by-example ping-sr-3 client --version | grep -E ', commit [0-9a-f]{12}$'", 60)
+        self.clone(root)
+        root.must(f"{self.cd()} make uninstall && ldconfig", 60)
+        left = set(root.must(LISTED, 60).splitlines()) ^ set(before.splitlines())
+        if left:
+            raise Trouble(f"make uninstall leaves or removes {', '.join(sorted(left)[:3])}")
 
     def share(self, root: Root) -> None:
         """Lets apt find the packages that other scenarios have downloaded."""
