@@ -21,8 +21,9 @@ COMMANDS = {  # what it shows: a command, and the minutes that it takes on two p
     "no error of memory in any stage": ("tests/sanitize address", 5),
     "nothing uninitialized is used, polling or asleep": ("tests/sanitize --stages '1 4' memcheck", 6),
     "servers among hostile clients, for a minute each": (SIEGE, 12),
-    "a newcomer who is root, and one who may not be, on Debian 12": ("tests/bare --only demo,user bookworm", 5),
-    "the README's commands, make check among them, in bare roots of Debian 13": ("tests/bare trixie", 19),
+    "the library's tests, the fuzzers and a stage with AddressSanitizer, on the two files": ("make check-two-files", 20),
+    "newcomers who are root or not, and one who installs, on Debian 12": ("tests/bare --only demo,user,install bookworm", 8),
+    "the README's commands, make check among them, in bare roots of Debian 13": ("tests/bare trixie", 22),
 }
 LIMIT = 2.5  # times these minutes
 

@@ -59,10 +59,10 @@ static const struct {
 
 static uint64_t field_of(const struct our_options *options, size_t offset, size_t size)
 {
+	size_t before = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint64_t) - size : 0;
 	uint64_t value = 0;
 
-	memcpy(&value, (const char *)options + offset,
-	       size); /* little-endian, or of the same size */
+	memcpy((char *)&value + before, (const char *)options + offset, size);
 	return value;
 }
 

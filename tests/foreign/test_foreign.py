@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The two files of the library, and the unit tests with those of the formats on the wire, for arm64 and for s390x, which
+is big-endian: compiled here, and run by qemu, which emulates a process.
+
+Place: only make check-long runs it. Needs tests/packages-long.txt. Contract: headers and libraries of these processors are
+unpacked into build/foreign/ once.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(0)]
+TOP = Path(__file__).resolve().parents[2]
+FOREIGN = TOP / "build/foreign"
+PACKAGES = "libc6-dev,librdmacm-dev,libibverbs-dev,check,libjson-c-dev"
+# Undefined behaviour ends a test without the library of the sanitizer, which cross-compilers have for their own root only.
+UNDEFINED = "UNDEFINED=-fsanitize=undefined,bounds-strict -fsanitize-undefined-trap-on-error"
+
+
+def must(*command: object, limit_s: int, **settings: str) -> None:
+    """A command that has to succeed."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=TOP, env=os.environ | settings, capture_output=True, text=True, timeout=limit_s)
+    assert done.returncode == 0, f"{words}:\n{(done.stdout + done.stderr)[-3000:]}"
+
+
+def root_of(architecture: str) -> Path:
+    """What Debian's release of this machine has for that processor; no program of it is run."""
+    root = FOREIGN / architecture
+    if not (root / "unpacked").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        FOREIGN.mkdir(parents=True, exist_ok=True)
+        release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+        must("mmdebstrap", "--variant=extract", f"--architectures={architecture}", f"--include={PACKAGES}", release, root,
+             limit_s=600)  # fmt: skip
+        shutil.rmtree(root / "dev")  # qemu would take it for this machine's
+        (root / "unpacked").touch()
+    return root
+
+
+@pytest.mark.parametrize("architecture, cpu", [("arm64", "aarch64"), ("s390x", "s390x")])
+def test_it_works_on(architecture: str, cpu: str) -> None:
+    root = root_of(architecture)
+    built = f"build/foreign/{architecture}-built"
+    packages = f"{root}/usr/lib/{cpu}-linux-gnu/pkgconfig:{root}/usr/share/pkgconfig"
+    must("make", "CI=true", f"BUILD={built}", f"CC={cpu}-linux-gnu-gcc --sysroot={root}", UNDEFINED, "installed-library",
+         f"{built}/tests/unit-tests", limit_s=900, PKG_CONFIG_SYSROOT_DIR=str(root), PKG_CONFIG_LIBDIR=packages, MAKEFLAGS="")  # fmt: skip
+    must(f"qemu-{cpu}", "-L", root, f"{built}/tests/unit-tests", limit_s=600)
