@@ -516,9 +516,9 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
  * They come in either order; what the peer sent before it left comes before the end.
  * RETURN VALUE: 0 and *completion; or an errno value. Pass it to our_report_end.
  * ERRORS: not reported: EINTR; ECONNRESET: the peer has disconnected, or a work request was
- * flushed; ETIMEDOUT: nothing came until wait_until_ns; EHOSTUNREACH: the peer's host does not
- * answer; ENODEV: the device was removed. Of a completion in error: ECONNABORTED: the peer is the
- * cause; EIO: this side is; EPIPE: the device could not send.
+ * flushed; ETIMEDOUT: nothing came in time (wait_until_ns, or config->timeout_s); EHOSTUNREACH: the
+ * peer's host does not answer; ENODEV: the device was removed. Of a completion in error:
+ * ECONNABORTED: the peer is the cause; EIO: this side is; EPIPE: the device could not send.
  * SEE ALSO: ibv_poll_cq(3), ibv_get_cq_event(3)
  */
 int our_await_completion(struct our_control *control, struct our_completion *completion);
