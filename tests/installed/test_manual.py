@@ -65,6 +65,7 @@ class Manual(unittest.TestCase):
                 declared = synopsis(self.page(name))
                 self.assertIn(name, [found[1] for found in PROTOTYPE.findall(declared)])
                 self.assertIn(one_line(declared), one_line(HEADER))
+                self.assertNotIn("Our_", self.page(name))  # a name has no capital letter, at the beginning of a sentence either
                 self.assertRegex(self.page(name), rf"\.SH NAME\n[^\n]*\b{name}\b[^\n]* \\- ")
 
     def test_a_page_says_what_is_returned_and_what_each_parameter_is(self) -> None:
