@@ -120,7 +120,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config) -> Scheduler | None:
     """Ours, if the workers differ."""
     found = {place for place in (ALONE, DRIVERS, HERE) if any(f"TESTS_PLACE={place}" in spec for spec in config.option.tx)}
-    return Scheduler(config.pluginmanager.get_plugin("session"), found, ALONE, {*APART}) if found else None
+    first = "" if config.option.markexpr == BRIEF else ALONE  # make check has few of these tests, and ten minutes
+    return Scheduler(config.pluginmanager.get_plugin("session"), found, first, {*APART}) if found else None
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
