@@ -75,8 +75,9 @@ def test_made_of_seeds(harness: str, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(0)
 @each_harness
-def test_new(harness: str, seconds: float) -> None:
+def test_new(harness: str, request: pytest.FixtureRequest) -> None:
     """Other inputs each time, for --seconds."""
+    seconds = request.config.option.seconds
     corpus, found = made("corpus", harness), made("found", harness)
     options = ["-max_len=512", f"-max_total_time={int(seconds)}", f"-artifact_prefix={found}/", corpus, seeds(harness)]
     said = run(harness, options, LIMIT_S + seconds)
