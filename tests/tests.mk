@@ -38,9 +38,9 @@ $(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/chec
 $(LOADED): $(TESTS)/%.so: tests/support/%.c
 	$(call run,CC,$<,$(COMPILE) -Werror -fPIC -shared $< -ldl -o $@)
 
-# Programs that take nothing of the suite: the independent one that tests/live runs against the stages, clients
-# that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe; no test runs it.
-AGAINST = $(addprefix $(TESTS)/,peer crowd trespass greedy together)
+# Programs that take nothing of the suite: the independent one that tests/live runs against the stages, also as
+# clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe; no test runs it.
+AGAINST = $(addprefix $(TESTS)/,peer together)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
 pairs-build: $(AGAINST) $(COPIES)
 tracer-build: verbs-trace $(TRACED) $(TESTS)/tracer/static

@@ -197,7 +197,7 @@ def pair(client: Client) -> Pair:
 
 
 class Peer:
-    """peer("trespass {address} stale -p {port}"): another program of build/tests/, against the last server."""
+    """peer("peer --client --reach stale -a {address} -p {port}"): another program of build/tests/, against the last server."""
 
     def __init__(self, server: Server) -> None:
         """Finds it by the port."""

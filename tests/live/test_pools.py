@@ -18,9 +18,9 @@ def rnr_naks() -> int | None:
     return sum(int(counter.read_text()) for counter in counters) if counters else None
 
 
-def greedy(peer: Peer, how: str) -> Process:
+def greedy(peer: Peer, number: int) -> Process:
     """A client that takes more than its share, once it has sent its messages."""
-    return peer(f"greedy {{address}} {{port}} {how}", stdin=subprocess.PIPE).awaits("sent", where="out")
+    return peer(f"peer --client --greedy {number} -a {{address}} -p {{port}}", stdin=subprocess.PIPE).awaits("sent", where="out")
 
 
 @pytest.mark.parametrize("crowd", [4, 24])
@@ -44,7 +44,7 @@ def test_two_receives_for_all(server: Server, client: Client, link: Link, crowd:
 @each("ping-srq-4", check=NEVER)
 def test_one_that_sends_all_at_once_is_ended(server: Server, client: Client, peer: Peer, link: Link) -> None:
     s = server("-n 2 --pool 8")
-    flood = greedy(peer, "flood 100")
+    flood = greedy(peer, 100)
     client("-c 100 -v").ends(0)
     flood.ends(0)  # it has been disconnected
     s.ends(0)
@@ -56,7 +56,7 @@ def test_as_many_as_there_are_receives_hold_them(server: Server, client: Client,
     """They are given up. Over iWARP, TCP has the echo. Linux 6.12 tells the server of a client that is never ready."""
     s = server("-n 0 --pool 4")
     for _ in range(4):
-        greedy(peer, "hold")
+        greedy(peer, 1)
     client("-c 100 -v").ends(0)
     s.signal("INT").ends(0)
     assert "has not taken its message back" in s.err or "retry counter exceeded" in s.err
@@ -68,7 +68,7 @@ def test_twenty_that_break_off_in_a_message(server: Server, client: Client, peer
     s = server("-n 22 --pool 8")
     stays = client("-w 5 -c 100000 --rate 100 -q")
     for _ in range(20):
-        greedy(peer, "torn").ends(0)
+        peer("peer --client --torn -s 32768 -a {address} -p {port}").ends(0)
     client("-c 100 -v").ends(0)
     stays.signal("INT").ends(0)
     s.ends(0)

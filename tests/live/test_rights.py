@@ -10,7 +10,7 @@ def is_refused(how: str, server: Server, client: Client, peer: Peer) -> None:
     """On RoCE the completion has the reason. On iWARP the connection ends: what is outstanding is flushed, or cannot
     be sent any more."""
     s = server("-n 2")
-    trespasser = peer(f"trespass {{address}} {how} -p {{port}}").ends(0)
+    trespasser = peer(f"peer --client --reach {how} -a {{address}} -p {{port}}").ends(0)
     client("-v -q -c 20").ends(0)
     s.ends(0)
     refused = ("Flushed", "local QP operation error") if server.link.transport == "iWARP" else ("remote access error",)
@@ -23,7 +23,7 @@ def is_refused(how: str, server: Server, client: Client, peer: Peer) -> None:
 def test_access_with_the_right_to_it(server: Server, client: Client, peer: Peer) -> None:
     """Otherwise the refusals would prove nothing."""
     s = server("-n 2")
-    honest = peer("trespass {address} honest -p {port}").ends(0)
+    honest = peer("peer --client --reach honest -a {address} -p {port}").ends(0)
     client("-v -q -c 20").ends(0)
     s.ends(0)
     assert "honest: success" in honest.out

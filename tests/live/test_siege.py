@@ -98,7 +98,8 @@ def independent(stage: Stage, how: str) -> str:
 
 def crowd(way: str, number: int, window: int, size: int = 64, buffers: int = 4) -> str:
     """Many in one process."""
-    return f"crowd {way} {{address}} {{port}} {number} {window} {size} {buffers}"
+    how = f"-c {number} --window {window} -s {size} -n {buffers} --timeout 240"
+    return f"peer --client --crowd {way} {how} -a {{address}} -p {{port}}"
 
 
 def nonsense(stage: Stage, _: Random) -> str:
@@ -172,7 +173,7 @@ REACHES = {
 
 def reaches(stage: Stage, rng: Random) -> str:
     """Accesses to memory without the right to it."""
-    return f"trespass {{address}} {rng.choice(REACHES[stage.name].split())} -p {{port}}"
+    return f"peer --client --reach {rng.choice(REACHES[stage.name].split())} -a {{address}} -p {{port}}"
 
 
 # To add a hostile client, add a row.

@@ -25,8 +25,9 @@ class Crowd:
 
     def __init__(self, peer: Peer, way: str, number: int, window: int, size: int = 64, buffers: int = 4) -> None:
         """Starts them."""
-        how = f"{number} {window} {size} {buffers}"
-        self.process = peer(f"crowd {way} {{address}} {{port}} {how}", stdin=subprocess.PIPE)
+        how = f"-c {number} --window {window} -s {size} -n {buffers} --timeout 240"
+        self.number = number
+        self.process = peer(f"peer --client --crowd {way} {how} -a {{address}} -p {{port}}", stdin=subprocess.PIPE)
 
     def answered(self) -> tuple[int, int, int]:
         """How many were connected, refused, or failed, once each has an answer."""
@@ -102,7 +103,7 @@ def are_given_up(s: Held, client: Client, silent: Crowd) -> None:
     """The server says so of each, one way or the other. Of one that gave up waiting for an answer it may hear, or not."""
     client("-c 200 -v -q", "-w 20").ends(0, within=150)
     connected, _, failed = silent.answered()
-    number = int(silent.process.argv[4])
+    number = silent.number
 
     def given_up() -> int:
         return sum("said nothing for 2 s" in line or "rdma_accept" in line for line in s.server.err.splitlines())

@@ -50,11 +50,16 @@ struct peer {
 	/* options */
 	int server, client, async, events, blast, full, abrupt, verbose; /* flags */
 	int one_more;       /* a message more than was announced */
+	int torn;           /* a message of which only the first half is sent */
 	int die_connecting; /* with the connect request sent, and no answer heard */
 	uint32_t send_size; /* of a message, whatever was announced; 0: as announced */
 	int stage;
-	int one_sided;  /* 1 or 3: the wire of ping-rdma-1 or -3; 0: messages */
-	int bad_credit; /* the misbehaviour's initial: huge, zero or short; or 0 */
+	int one_sided;     /* 1 or 3: the wire of ping-rdma-1 or -3; 0: messages */
+	const char *reach; /* of that: an access without the right to it; or NULL */
+	uint32_t greedy;   /* so many messages at once, and no receive for their echoes; or 0 */
+	const char *crowd; /* what many clients in this process do; or NULL */
+	uint64_t window;   /* so many of them at a time */
+	int bad_credit;    /* the misbehaviour's initial: huge, zero or short; or 0 */
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
 	uint64_t leave_after, die_after; /* this many messages; or NEVER */
@@ -241,14 +246,20 @@ static void post_exchange_recvs(struct peer *p)
 	post_recv_at(p, 1, credit_slot(p, 2), CREDIT_LEN);
 }
 
-static void post_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
+/* Returns 0 or an errno value. */
+static int try_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)at, .length = length, .lkey = p->mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
 
 	wr.wr_id = (uint64_t)kind << 32 | i;
 	wr.send_flags = IBV_SEND_SIGNALED;
-	errno = ibv_post_send(p->id->qp, &wr, &bad);
+	return ibv_post_send(p->id->qp, &wr, &bad);
+}
+
+static void post_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
+{
+	errno = try_send(p, kind, i, at, length);
 	must(!errno, "ibv_post_send");
 }
 
@@ -282,11 +293,11 @@ static void set_up_transfer(struct peer *p)
 		p->comp = ibv_create_comp_channel(p->id->verbs);
 		must(p->comp, "ibv_create_comp_channel");
 	}
-	p->cq = ibv_create_cq(p->id->verbs, (int)(p->slots + recvs + 2), p, p->comp, 0);
+	p->cq = ibv_create_cq(p->id->verbs, (int)(p->slots + recvs + p->greedy + 2), p, p->comp, 0);
 	must(p->cq, "ibv_create_cq");
 	attr.send_cq = p->cq;
 	attr.recv_cq = p->cq;
-	attr.cap.max_send_wr = (uint32_t)p->slots + 1;
+	attr.cap.max_send_wr = (uint32_t)p->slots + p->greedy + 1;
 	attr.cap.max_recv_wr = (uint32_t)recvs + 1;
 	attr.cap.max_send_sge = 1;
 	attr.cap.max_recv_sge = 1;
@@ -295,7 +306,7 @@ static void set_up_transfer(struct peer *p)
 		post_exchange_recvs(p);
 		return;
 	}
-	for (uint64_t i = 0; i < (p->blast ? recvs : 1); i++)
+	for (uint64_t i = 0; i < (p->blast ? recvs : !p->greedy); i++)
 		post_recv(p, i, credits);
 }
 

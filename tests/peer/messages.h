@@ -127,6 +127,36 @@ static void send_one_more(struct peer *p)
 		die_lost(p, status, p->count);
 }
 
+/* Until the connection ends, or whoever has started us says so by our stdin. */
+static void stay(const struct peer *p)
+{
+	struct pollfd fds[] = { { .fd = p->id->channel->fd, .events = POLLIN },
+				{ .fd = STDIN_FILENO, .events = POLLIN } };
+
+	must(poll(fds, 2, -1) > 0, "poll");
+}
+
+/* More than its share of the server's receives. What it cannot post any more, the server has ended. */
+static void greedy_client(struct peer *p)
+{
+	for (uint32_t i = 0; i < p->greedy; i++)
+		if (try_send(p, KIND_SEND, 1, slot(p, 1), (uint32_t)p->size))
+			break;
+	puts("sent");
+	fflush(stdout);
+	stay(p);
+}
+
+/* The second half is outside the memory region: the send fails when the first half is on its way. */
+static void torn_client(struct peer *p)
+{
+	uint8_t *end = credit_slot(p, p->credit_slots);
+
+	post_send(p, KIND_SEND, 1, end - p->size / 2, (uint32_t)p->size);
+	if (!await(p, false, true))
+		die("a message was sent from outside the memory region");
+}
+
 static void ping_client(struct peer *p)
 {
 	for (uint64_t i = 0; i < p->count; i++) {

@@ -55,7 +55,7 @@ static struct remote heard_buffer(struct peer *p)
 	struct remote remote = { get_be(at, 8), (uint32_t)get_be(at + 8, 4),
 				 (uint32_t)get_be(at + 12, 4) };
 
-	if (p->rx_len != BUFFER_LEN || remote.length < p->size)
+	if (p->rx_len != BUFFER_LEN || (!p->reach && remote.length < p->size))
 		die("%u bytes of a buffer of %u bytes, and a message has %" PRIu64, p->rx_len,
 		    remote.length, p->size);
 	return remote;
@@ -76,11 +76,12 @@ static void check_count(struct peer *p, uint64_t wanted)
 		    wanted);
 }
 
-static void reach(struct peer *p, enum ibv_wr_opcode opcode, const struct remote *remote,
-		  uint64_t done)
+/* WRITE, READ or FETCH_AND_ADD. Returns the status of its completion, or LOST. */
+static int request(struct peer *p, enum ibv_wr_opcode opcode, const struct remote *remote)
 {
+	bool atomic = opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	struct ibv_sge sge = { .addr = (uintptr_t)slot(p, OWN_SLOT),
-			       .length = (uint32_t)p->size,
+			       .length = atomic ? 8 : (uint32_t)p->size,
 			       .lkey = p->mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = opcode }, *bad;
 
@@ -88,9 +89,19 @@ static void reach(struct peer *p, enum ibv_wr_opcode opcode, const struct remote
 	wr.send_flags = IBV_SEND_SIGNALED;
 	wr.wr.rdma.remote_addr = remote->address;
 	wr.wr.rdma.rkey = remote->rkey;
+	if (atomic) {
+		wr.wr.atomic.rkey = remote->rkey; /* another place in the union */
+		wr.wr.atomic.compare_add = 1;
+	}
 	errno = ibv_post_send(p->id->qp, &wr, &bad);
 	must(!errno, "ibv_post_send");
-	awaited(p, await(p, false, true), done);
+	return await(p, false, true);
+}
+
+static void reach(struct peer *p, enum ibv_wr_opcode opcode, const struct remote *remote,
+		  uint64_t done)
+{
+	awaited(p, request(p, opcode, remote), done);
 }
 
 /* No byte is zero. */
@@ -144,6 +155,40 @@ static void one_sided_client(struct peer *p)
 	tell_count(p, p->count);
 	awaited(p, await(p, true, true), p->count);
 	check_count(p, p->one_sided == 3 ? p->count : 0);
+}
+
+/*
+ * An access to memory without the right to it, or "honest" with it. Ends the process: status 0 if it was
+ * answered as it should be. soft-iWARP may make no completion of what comes after the end.
+ */
+static __attribute__((noreturn)) void reaching_client(struct peer *p)
+{
+	bool honest = !strcmp(p->reach, "honest"), read = strstr(p->reach, "read");
+	struct remote remote;
+	int status;
+
+	tell_buffer(p);
+	awaited(p, await(p, true, true), 0);
+	remote = heard_buffer(p);
+	if (!strcmp(p->reach, "stale")) {
+		tell_count(p, 1);
+		awaited(p, await(p, true, true), 1);
+	}
+	remote.address += strstr(p->reach, "beyond") ? 4096 : 0;
+	remote.rkey ^= strstr(p->reach, "rkey") ? 0x5500 : 0;
+	status = request(p,
+			 !strcmp(p->reach, "atomic") ? IBV_WR_ATOMIC_FETCH_AND_ADD
+			 : read                      ? IBV_WR_RDMA_READ
+						     : IBV_WR_RDMA_WRITE,
+			 &remote);
+	/* Whose WRITE is done when TCP has taken it learns by the next request. */
+	if (!status && !honest)
+		status = request(p, IBV_WR_RDMA_READ, &remote);
+	printf("%s: %s\n", p->reach,
+	       ibv_wc_status_str(status == LOST ? IBV_WC_WR_FLUSH_ERR
+						: (enum ibv_wc_status)status));
+	rdma_disconnect(p->id);
+	exit(!status != honest);
 }
 
 static void one_sided_server(struct peer *p)

@@ -7,7 +7,7 @@
 #ifndef PEER_OPTIONS_H
 #define PEER_OPTIONS_H
 
-#include "link.h"
+#include "crowd.h"
 
 static __attribute__((noreturn)) void usage(void)
 {
@@ -19,7 +19,12 @@ static __attribute__((noreturn)) void usage(void)
 	      "  blast client: [--full] many receives for credits, not three; [--sleep MS] before it\n"
 	      "    looks for credits that it lacks\n"
 	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n"
-	      "  --one-sided 1|3: the wire of ping-rdma-1 and -2, or of ping-rdma-3; not with --events\n",
+	      "  --one-sided 1|3: the wire of ping-rdma-1 and -2, or of ping-rdma-3; not with --events\n"
+	      "  client without manners: --reach honest|write|read|atomic|stale|write-rkey|write-beyond|\n"
+	      "    read-rkey|read-beyond: one access to the server's memory, after which it exits 0 if\n"
+	      "    it was refused, or honest; --greedy N: sends N at once, says \"sent\", and has no\n"
+	      "    receive for an echo; --torn: ends in the middle of a message\n"
+	      "  --crowd silent|nonsense|half --window N: see crowd.h\n",
 	      stderr);
 	exit(2);
 }
@@ -70,10 +75,15 @@ static void parse(struct peer *p, int argc, char **argv)
 		{ "full", 0, &p->full, 1 },
 		{ "exit-without-disconnect", 0, &p->abrupt, 1 },
 		{ "one-more", 0, &p->one_more, 1 },
+		{ "torn", 0, &p->torn, 1 },
 		{ "die-connecting", 0, &p->die_connecting, 1 },
 		{ "verbose", 0, &p->verbose, 1 },
 		{ "stage", 1, NULL, 'g' },
 		{ "one-sided", 1, NULL, 'o' },
+		{ "reach", 1, NULL, 'h' },
+		{ "greedy", 1, NULL, 'G' },
+		{ "crowd", 1, NULL, 'C' },
+		{ "window", 1, NULL, 'w' },
 		{ "raw-private", 1, NULL, 'R' },
 		{ "credit-batch", 1, NULL, 'b' },
 		{ "bad-credit", 1, NULL, 'x' },
@@ -95,7 +105,7 @@ static void parse(struct peer *p, int argc, char **argv)
 		else if (c == 'c')
 			p->count = number(optarg, 1, UINT64_MAX);
 		else if (c == 's')
-			p->size = number(optarg, 1, MAX_SIZE);
+			p->size = number(optarg, 1, UINT32_MAX);
 		else if (c == 'n')
 			p->n_buf = number(optarg, 1, MAX_BUFFERS);
 		else if (c == 'v')
@@ -104,6 +114,14 @@ static void parse(struct peer *p, int argc, char **argv)
 			p->stage = (int)number(optarg, 0, 1);
 		else if (c == 'o')
 			p->one_sided = (int)number(optarg, 1, 3);
+		else if (c == 'h')
+			p->reach = optarg;
+		else if (c == 'G')
+			p->greedy = (uint32_t)number(optarg, 1, 256);
+		else if (c == 'C')
+			p->crowd = optarg;
+		else if (c == 'w')
+			p->window = number(optarg, 1, UINT32_MAX);
 		else if (c == 'R')
 			parse_hex(p, optarg);
 		else if (c == 'b')
@@ -129,7 +147,13 @@ static void parse(struct peer *p, int argc, char **argv)
 		usage();
 	if ((p->die_connecting && !p->async) || p->send_size > p->size + CREDIT_LEN)
 		usage();
-	if (p->blast || p->one_sided)
+	if (p->crowd && (find_way(p->crowd) == NO_WAY || !p->client))
+		usage();
+	if (p->reach)
+		p->one_sided = 1;
+	if (p->greedy || p->torn)
+		p->abrupt = 1;
+	if (p->blast || p->one_sided || p->greedy || p->torn)
 		p->stage = 1;
 	if (p->blast && p->n_buf * p->size > MAX_MEMORY)
 		die("%" PRIu64 " buffers of %" PRIu64 " bytes are too much", p->n_buf, p->size);

@@ -4,7 +4,8 @@
  * written from its description alone and deliberately sharing no code with common/, so that a
  * misunderstanding there does not meet itself here.
  *
- * Contract: one process plays one role (client or server) of one connection, then exits: 0 after
+ * Contract: one process plays one role (client or server) of one connection, or with --crowd all the
+ * clients that crowd.h describes, then exits: 0 after
  * "peer: ok N messages" on stdout, 1 after a sentence on stderr, 2 on bad usage, 3 if it was
  * refused (or refused), 4 if --timeout ran out. Failures leave the tearing down to the kernel;
  * success tears down here, in the reverse order of setting up.
@@ -146,6 +147,14 @@ static void accept_client(struct peer *p)
 	step(p, rdma_accept(p->id, &param), "rdma_accept", RDMA_CM_EVENT_ESTABLISHED);
 }
 
+static void be_crowd(struct peer *p)
+{
+	struct addrinfo *to = look_up(p);
+
+	crowd_clients(p, find_way(p->crowd), to->ai_addr);
+	freeaddrinfo(to);
+}
+
 static void run(struct peer *p)
 {
 	if (p->async) {
@@ -157,7 +166,12 @@ static void run(struct peer *p)
 		(p->one_sided ? one_sided_server : p->blast ? blast_server : ping_server)(p);
 	} else {
 		connect_client(p);
-		(p->one_sided ? one_sided_client : p->blast ? blast_client : ping_client)(p);
+		(p->reach       ? reaching_client
+		 : p->one_sided ? one_sided_client
+		 : p->blast     ? blast_client
+		 : p->greedy    ? greedy_client
+		 : p->torn      ? torn_client
+				: ping_client)(p);
 	}
 	if (!p->abrupt) {
 		disconnect(p);
@@ -185,7 +199,7 @@ static void play(struct peer *p)
 {
 	signal(SIGALRM, on_alarm);
 	alarm(p->timeout);
-	run(p);
+	(p->crowd ? be_crowd : run)(p);
 }
 
 /*
@@ -220,6 +234,7 @@ int main(int argc, char **argv)
 			  .count = 10,
 			  .size = 64,
 			  .n_buf = 16,
+			  .window = 1,
 			  .batch = 1,
 			  .leave_after = NEVER,
 			  .die_after = NEVER,
