@@ -191,6 +191,36 @@ def test_all_is_well() -> None:
         expect_well(address)
 
 
+def device_of_server(address: str) -> str:
+    """The RDMA device that the kernel chooses for a server that listens there."""
+    with subprocess.Popen(["ping-sr-0/server", "-a", address, "-p", PORT], text=True, stderr=subprocess.PIPE) as server:
+        assert server.stderr
+        expect("listening" in server.stderr.readline(), "the server does not listen")
+        ids = run("rdma", "resource", "show", "cm_id")
+        server.terminate()
+        expect(server.wait(LIMIT) == 0, "the server failed")
+    found = re.search(rf"^link (\w+)/.*src-addr \S*:{PORT}\b", ids, re.MULTILINE)
+    expect(found, ids)
+    assert found
+    return found[1]
+
+
+def test_right_device() -> None:
+    """The one that a connection has is described, also if the network device carries two."""
+    for address, netdev in ((ROCE, os.environ["LAB_ROCE_NETDEV"]), (IWARP, os.environ["LAB_IWARP_NETDEV"])):
+        other = "siw" if address == ROCE else "rxe"
+        for beside in (False, True):
+            if beside:
+                run("rdma", "link", "add", f"{other}1", "type", other, "netdev", netdev)
+            try:
+                device, steps = device_of_server(address), check(address)[0]
+            finally:
+                if beside:
+                    run("rdma", "link", "delete", f"{other}1")
+            expect(steps["netdev"] == f"ok {netdev} carries port 1 of {device}", f"{device}: {steps}")
+            expect(steps["port"] == f"ok port 1 of {device} is active", f"{device}: {steps}")
+
+
 def test_link_down() -> None:
     """The network device is down; the remedy, as it is printed, helps."""
     for address, device in ((ROCE, os.environ["LAB_ROCE_NETDEV"]), (IWARP, os.environ["LAB_IWARP_NETDEV"])):
