@@ -107,36 +107,38 @@ class Output(unittest.TestCase):
         self.assertIn("private_data (6 bytes) 6865...}", self.told("-s", "2"))
 
     def test_wire(self) -> None:
-        """-p: what our stages ask for in a connect request; private data of others is left as it is."""
-        address = next(iter(ADDRESSES.values()))
-        with tempfile.TemporaryDirectory() as scratch:
-            told = Path(scratch, "server")
-            limited = ("timeout", "-k", "5", "50")
-            server = Server(*limited, TOOL, "-p", "-o", told, "ping-sr-3/server", "-a", address)
-            server.wait_for("rdma_listen(", told)
-            client = trace("-p", "ping-sr-3/client", "-a", address, "-c", "3", "-s", "5")
-            self.assertEqual((client.returncode, server.end()[0]), (0, 0), client.stderr)
-            asked = r", connect_info \{count 3, data_size 5, n_data_buffers 0, version 1\}"
-            self.assertRegex(client.stderr, r"rdma_connect\(.*" + asked)
-            self.assertRegex(told.read_text(), r"\{CONNECT_REQUEST, .*" + asked)
+        """-p: what our stages ask for in a connect request, padded or not; private data of others is left as it is."""
+        asked = r", connect_info \{count 3, data_size 5, n_data_buffers 0, version 1\}"
+        for transport, address in ADDRESSES.items():
+            with self.subTest(transport), tempfile.TemporaryDirectory() as scratch:
+                told, server = self.server(scratch, address)
+                client = trace("-p", "ping-sr-3/client", "-a", address, "-c", "3", "-s", "5")
+                self.assertEqual((client.returncode, server.end()[0]), (0, 0), client.stderr)
+                self.assertRegex(client.stderr, r"rdma_connect\(.*" + asked)
+                self.assertRegex(told.read_text(), r"\{CONNECT_REQUEST, .*" + asked)
         self.assertNotIn("connect_info", self.told("-p"))
 
     def test_wire_of_a_refusal(self) -> None:
         """-p: why."""
-        address = next(iter(ADDRESSES.values()))
-        with tempfile.TemporaryDirectory() as scratch:
-            told = Path(scratch, "server")
-            limited = ("timeout", "-k", "5", "50")
-            command = ("ping-sr-3/server", "-a", address, "--max-count", "2")
-            server = Server(*limited, TOOL, "-p", "-o", told, *command)
-            server.wait_for("rdma_listen(", told)
-            refused = trace("-p", "ping-sr-3/client", "-a", address, "-c", "3")
-            self.assertEqual(refused.returncode, 1)
-            reason = r", refusal \{version 1, reason 2, limit 2\}"
-            self.assertRegex(refused.stderr, r"\{REJECTED, .*" + reason)
-            trace("ping-sr-3/client", "-a", address, "-c", "2")
-            self.assertEqual(server.end()[0], 0)
-            self.assertRegex(told.read_text(), r"rdma_reject\(.*" + reason)
+        reason = r", refusal \{version 1, reason 2, limit 2\}"
+        for transport, address in ADDRESSES.items():
+            with self.subTest(transport), tempfile.TemporaryDirectory() as scratch:
+                told, server = self.server(scratch, address, "--max-count", "2")
+                refused = trace("-p", "ping-sr-3/client", "-a", address, "-c", "3")
+                self.assertEqual(refused.returncode, 1)
+                self.assertRegex(refused.stderr, r"\{REJECTED, .*" + reason)
+                trace("ping-sr-3/client", "-a", address, "-c", "2")
+                self.assertEqual(server.end()[0], 0)
+                self.assertRegex(told.read_text(), r"rdma_reject\(.*" + reason)
+
+    @staticmethod
+    def server(scratch: str, *options: str) -> tuple[Path, Server]:
+        """A traced one, once it listens, and the file of its trace."""
+        told = Path(scratch, "server")
+        limited = ("timeout", "-k", "5", "50")
+        server = Server(*limited, TOOL, "-p", "-o", told, "ping-sr-3/server", "-a", *options)
+        server.wait_for("rdma_listen(", told)
+        return told, server
 
     def test_summary(self) -> None:
         """-c: as many calls as the trace has."""
