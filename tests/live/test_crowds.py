@@ -55,11 +55,11 @@ def test_all_are_served_over_two_devices(run: Run, rng: Random, name: str) -> No
 
 
 @each(MANY, check=SOME)
-def test_one_that_falls_silent_holds_up_no_other(server: Server, client: Client) -> None:
+def test_one_that_falls_silent_holds_up_no_other(server: Server, client: Client, rng: Random) -> None:
     """When it is killed, the server notices."""
     s = server("-n 4 -j")
     silent = client(ENDLESS).awaits("SUCCESS, RECV").signal("STOP")
-    for c in [client("-c 200 -v") for _ in range(3)]:
+    for c in [client(f"-v {sends}") for sends in what_they_send(3, rng)]:
         c.ends(0)
     silent.kill()
     s.ends(0)
