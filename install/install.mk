@@ -9,11 +9,10 @@ LIBDIR ?= $(PREFIX)/lib
 TWO_FILES = $(BUILD)/amalgamation
 SHARED = $(TWO_FILES)/$(SONAME).$(VERSION)
 
-# Only when it is another one than before, so that a commit makes these files again.
+# Only when it is another one than before, so that a commit makes these files again. Several makes may run at a time.
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
-	@install/commit > $@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@install/commit > $@.$$$$ && { cmp -s $@.$$$$ $@ && rm $@.$$$$ || mv $@.$$$$ $@; }
 FORCE:
 VERSIONED = $(addprefix $(BUILD)/,program/options.o verbs-trace/tool/launcher.o)
 $(VERSIONED): $(BUILD)/commit
