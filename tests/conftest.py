@@ -38,7 +38,7 @@ PLACE = os.environ.pop("TESTS_PLACE", "")  # of this worker: which tests it runs
 # on a device. The first place has its turn first.
 ALONE, DRIVERS, HERE = "alone", "drivers", "here"
 FOLDERS = {"release": ALONE, "hosts": ALONE, "lab": ALONE, "live": DRIVERS, "drivers": DRIVERS}
-GUESTS = 2
+GUESTS = 1  # two take longer on two processors: programs that poll cost each other more than they share
 LOCAL = 2 * (os.cpu_count() or 1)  # workers beside them: half of these tests wait for something
 # Folders in the order in which they are begun; tests in these are handed out one by one, in all others file by file.
 APART = ["release", "live", "drivers", "graded", "fake", "mine", "bugs", "unit", "fuzz"]
