@@ -67,7 +67,7 @@ static void show_help(const struct our_program *program)
 {
 	const struct our_option *option;
 	struct accepted accepted;
-	char left[40];
+	char left[100];
 	int i;
 
 	list_accepted(program, &accepted);
