@@ -136,7 +136,10 @@ static int exchange(struct our_control *client, const struct memory *memory, siz
 		ret = our_post_send_from(client, memory->sent + offset, length, memory->sent_mr, 0);
 	for (i = 0; i < 2 && !ret; i++)
 		ret = our_await_completion(client, &completion);
-	return our_report_end(client, ret);
+	ret = our_report_end(client, ret);
+	if (ret == ECONNRESET)
+		fprintf(stderr, "memory_client: the server has left\n");
+	return ret;
 }
 
 static int run(const struct our_config *config, struct sockaddr *server, struct memory *memory)
