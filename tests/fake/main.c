@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests, of one program of one stage, which programs.c finds. Contract: see usage.
- * Prints a line "ok NAME" or "not ok NAME: why" for each test; exit status 1 if a test failed. With
- * FAKE_FIRST_ONLY in the environment, the first test that fails ends the program.
+ * Prints a line "ok NAME" or "not ok NAME: why" for each test, and at the end "1..N", the number of them;
+ * exit status 1 if a test failed. With FAKE_FIRST_ONLY in the environment, the first test that fails ends
+ * the program.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "tests/fake/lines.h"
 
 static bool failed;
+static unsigned int n_tests;
 
 void test_result(const struct test *test, const char *what, const char *why)
 {
@@ -23,6 +25,7 @@ void test_result(const struct test *test, const char *what, const char *why)
 	printf("%s %s %s%s%s\n", why ? "not ok" : "ok", test->name, what, why ? ": " : "", text);
 	fflush(stdout);
 	failed |= !!why;
+	n_tests++;
 	if (failed && getenv("FAKE_FIRST_ONLY"))
 		exit(EXIT_FAILURE);
 }
@@ -102,5 +105,6 @@ int main(int argc, char **argv)
 	test.one_file = strstr(argv[1], "ping-ep");
 	if (!program_choose(argv[1]) || !run_what(&test, argv[2], argv[3]))
 		return usage();
+	printf("1..%u\n", n_tests);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

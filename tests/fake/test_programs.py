@@ -25,7 +25,8 @@ LIMIT_S = int(os.environ.get("FAKE_LIMIT_S", "800"))  # each run of a program ha
 def failures(said: str, status: int) -> list[str]:
     """The tests in C that are not ok; and a program that has ended early."""
     bad = re.findall(r"^not ok (.*)", said, re.MULTILINE)
-    if status not in (0, 1) or bool(bad) != bool(status) or not re.search(r"^(?:not )?ok ", said, re.MULTILINE):
+    ran, plan = len(re.findall(r"^(?:not )?ok ", said, re.MULTILINE)), re.findall(r"^1\.\.(\d+)$", said, re.MULTILINE)
+    if status not in (0, 1) or bool(bad) != bool(status) or plan != [str(ran)] or not ran:
         late = f", as it was not done after {LIMIT_S} s" if status in (124, 137) else ""
         bad.append(f"exit status {status}{late}; the last that it said:\n" + "\n".join(said.splitlines()[-10:]))
     return bad

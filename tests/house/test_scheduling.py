@@ -104,15 +104,16 @@ def test_what_check_says(said: str, status: int, words: str | None) -> None:
 @pytest.mark.parametrize(
     "said, status, words",
     [
-        ("ok p sweep\n", 0, None),
-        ("ok p a\nnot ok p b: 1 line\n", 1, "p b: 1 line"),
+        ("ok p sweep\n1..1\n", 0, None),
+        ("ok p a\nnot ok p b: 1 line\n1..2\n", 1, "p b: 1 line"),
+        ("ok p a\n", 0, "exit status 0; the last that it said:\nok p a"),  # it has ended early
         ("ok p a\nSegmentation", 139, "exit status 139; the last that it said:\nok p a\nSegmentation"),
         ("ok p a\n", 124, "exit status 124"),
         ("not ok p a: 1 line\n", 139, "exit status 139"),
-        ("ok p a\n", 1, "exit status 1"),
+        ("ok p a\n1..1\n", 1, "exit status 1"),
         ("", 0, "exit status 0"),
     ],
 )
 def test_what_a_program_over_fake_verbs_says(said: str, status: int, words: str | None) -> None:
-    """A line for each test, and no plan."""
+    """A line for each test, and then how many there are."""
     assert words in "\n".join(over_fake_verbs(said, status)) if words else not over_fake_verbs(said, status)
