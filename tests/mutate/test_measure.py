@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -164,6 +165,11 @@ class Drawing(unittest.TestCase):
             self.assertEqual(lab.stages("a-2/one.c", top), ["a-2", "a-1"])
             self.assertEqual(lab.stages("a-2/two.c", top), ["a-2", "a-3"])
             self.assertEqual(lab.stages("beyond/a-4/alone.c", top), ["a-4"])
+
+    def test_command_line(self) -> None:
+        """The script starts by itself, and refuses what makes no sense."""
+        done = subprocess.run([TOP / "tests/mutate/run", "--count", "0"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (2, "tests/mutate/run: error: N is at least 1"))
 
     def test_alike(self) -> None:
         """Four of a kind, if they run the same lines of the function: quick and slow ones."""

@@ -69,7 +69,10 @@ static const struct {
 	{ &test_client, { CLIENT, "-p", "70000" }, "-p" },
 	{ &test_client, { CLIENT, "-p", "http" }, "-p" },
 	{ &test_client, { CLIENT, "-p", "1x" }, "-p" },
-	{ &test_client, { CLIENT, "--timeout=99999999999" }, "--timeout" },
+	{ &test_client, { CLIENT, "--timeout=2147484" }, "--timeout" }, /* as ms: too many for an int */
+	{ &test_server, { "--timeout=2147484" }, "--timeout" },
+	{ &test_client, { CLIENT, "--rate=0" }, "--rate" },
+	{ &test_client, { CLIENT, "--rate=1000000001" }, "--rate" },
 	{ &test_server, { "-n", "-1" }, "-n" },
 	{ &test_server, { "-n", "4294967296" }, "-n" },
 	{ &test_server, { "--max-number", "0" }, "--max-number" },
