@@ -302,6 +302,8 @@ static const struct {
 	{ { .type = RDMA_CM_EVENT_UNREACHABLE, .status = -ETIMEDOUT }, ETIMEDOUT },
 	{ { .type = RDMA_CM_EVENT_UNREACHABLE, .status = 3 }, EHOSTUNREACH },
 	{ { .type = RDMA_CM_EVENT_ADDR_ERROR, .status = -ENODEV }, ENODEV },
+	{ { .type = RDMA_CM_EVENT_ADDR_ERROR, .status = 3 }, EHOSTUNREACH },
+	{ { .type = RDMA_CM_EVENT_ROUTE_ERROR, .status = 3 }, EHOSTUNREACH },
 	{ { .type = RDMA_CM_EVENT_CONNECT_ERROR, .status = 1 }, ECONNABORTED },
 	{ { .type = RDMA_CM_EVENT_DEVICE_REMOVAL }, ENODEV },
 	{ { .type = RDMA_CM_EVENT_MULTICAST_ERROR }, EPROTO },
