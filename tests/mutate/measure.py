@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mutate import lab, process, record, score, tree
 from mutate.build import CPUS, TOP, Graph, make, output
-from mutate.trial import PART, SURVIVED, Trial
+from mutate.trial import CAUGHT, PART, SURVIVED, Trial
 
 WORK = TOP / "build/mutate"
 AT_ONCE = 3 * CPUS  # faults: their tests also sleep
@@ -59,6 +59,18 @@ def described(number: int, fault: Fault, verdict: str, by: str) -> score.Mutant:
     changed = [n for n, (one, other) in enumerate(zip(before, after)) if one != other]
     old, fresh = ("\n".join(part[n] for n in changed if part[n].strip()) for part in (before, after))
     return score.Mutant(number, site.file, changed[0] + 1, site.operator, old, fresh, verdict, by)
+
+
+def find_again(sites: list[tree.Site], wanted: list[score.Mutant]) -> dict[int, Fault]:
+    """Where the faults of an earlier measurement can be planted today; their lines may stand elsewhere in the file."""
+    files = {mutant.file for mutant in wanted}
+    places: dict[tuple[str, ...], list[Fault]] = {}
+    for site in sites:
+        for new in site.choices if site.file in files else ():
+            places.setdefault(described(0, (site, new), "", "").key(), []).append((site, new))
+    found = {mutant.number: places[mutant.key()].pop(0) for mutant in wanted if places.get(mutant.key())}
+    print(f"{len(found)} of {len(wanted)} faults that were caught can be planted again", flush=True)
+    return found
 
 
 def tried(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> Iterator[tuple[int, str, str]]:
@@ -137,8 +149,12 @@ def run(options: argparse.Namespace) -> int:
     announce(graph, options.folders, seed, sites)
     if not sites:
         return 2
-    drawn = draw(sites, options.count, seed)
-    kept = score.Results(WORK / f"{seed} {options.folders.replace('/', '-')} {record.state_of_the_tree()}.jsonl")
+    if options.again:
+        caught = [mutant for mutant in score.kept(options.again)[1] if mutant.verdict == CAUGHT]
+        drawn, what = find_again(sites, caught), f"{options.again.stem} again"
+    else:
+        drawn, what = draw(sites, options.count, seed), f"{seed} {options.folders.replace('/', '-')}"
+    kept = score.Results(WORK / f"{what} {record.state_of_the_tree()}.jsonl")
     if not measure(graph, record.record(tests), drawn, kept):
         return 1
     if options.lab:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 
 from mutate import lab, measure, process, score, tree
@@ -177,6 +178,13 @@ class Drawing(unittest.TestCase):
         known = Record({test: (n, {"a.c": [1, 2] if n < 9 else [1]}) for n, test in enumerate(ten)})
         self.assertEqual(known.reach("a.c", range(1, 2), range(1, 2)), [ten[n] for n in (0, 3, 6, 9)])
         self.assertEqual(known.reach("a.c", range(1, 2), range(1, 3)), [ten[n] for n in (0, 2, 5, 8, 9)])
+
+    def test_again(self) -> None:
+        """A fault is found again by what it changes, not by its line; one whose text is gone is not."""
+        site = tree.Site("LICENSE", 1, "constant", 0, 3, (b"one", b"two"), range(0))
+        caught = measure.described(7, (site, b"two"), CAUGHT, "")
+        moved, gone = replace(caught, number=8, line=9), replace(caught, number=9, old="what nobody wrote")
+        self.assertEqual(measure.find_again([site], [moved, gone]), {8: (site, b"two")})
 
     def test_resumed(self) -> None:
         """A line that was not written to its end is no result."""
