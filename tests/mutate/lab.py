@@ -3,7 +3,8 @@
 
 Place: the last step of tests/mutate/measure.py, with --lab. Contract: these suites run the programs of a tree, so it is
 a copy, in build/mutate/lab, that is changed, built and restored. A survivor is tried with two stages that link its file,
-its own before others; of a suite only the rows of these stages are run.
+its own before others; one in the library also with the examples, which call what no stage needs. Of a suite only the
+rows of these are run.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ STAGES = 2
 LIMIT_S = 900.0  # of a suite's rows, which take a minute
 PYTEST = "/usr/bin/python3 -m pytest -q -x".split()
 CASES = {"live": "{}-RoCE"}  # what -k is for a stage; for other folders its name
+LIBRARY, EXAMPLES = "common/", "examples"
 Row = tuple[str, str]  # a folder of tests/, and a stage
 
 
@@ -34,7 +36,8 @@ def stages(file: str, top: Path = COPY) -> list[str]:
     folders = {path.parent.relative_to(maps) for path in maps.rglob("client") if part in path.read_text()}
     folders |= {path.parent.relative_to(maps) for path in maps.rglob("server") if part in path.read_text()}
     ordered = sorted(folders, key=lambda folder: (folder != Path(file).parent, len(folder.parts), folder))
-    return [folder.name for folder in ordered[:STAGES]] or [Path(file).parent.name]
+    found = [folder.name for folder in ordered[:STAGES]] or [Path(file).parent.name]
+    return [*found, EXAMPLES] if file.startswith(LIBRARY) else found
 
 
 def copy() -> None:
@@ -56,7 +59,8 @@ def make_copy() -> None:
 def passes(row: Row) -> bool:
     """Runs these tests in the copy, within the limit. If this is interrupted, they end their VMs."""
     folder, stage = row
-    command = [*PYTEST, f"tests/{folder}", "-k", CASES.get(folder, "{}").format(stage)]
+    chosen = stage if stage == EXAMPLES else CASES.get(folder, "{}").format(stage)
+    command = [*PYTEST, f"tests/{folder}", "-k", chosen]
     with subprocess.Popen(command, cwd=COPY, env=ENVIRONMENT, stdout=subprocess.DEVNULL) as process:
         try:
             return process.wait(LIMIT_S) == 0

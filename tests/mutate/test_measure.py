@@ -166,6 +166,7 @@ class Drawing(unittest.TestCase):
             self.assertEqual(lab.stages("a-2/one.c", top), ["a-2", "a-1"])
             self.assertEqual(lab.stages("a-2/two.c", top), ["a-2", "a-3"])
             self.assertEqual(lab.stages("beyond/a-4/alone.c", top), ["a-4"])
+            self.assertEqual(lab.stages("common/a.c", top), ["common", "examples"])
 
     def test_command_line(self) -> None:
         """The script starts by itself, and refuses what makes no sense."""
