@@ -45,9 +45,8 @@ INSTALLED = $(COMMANDS) verbs-trace/verbs-trace verbs-trace/libverbs-trace.so \
 	    $(wildcard verbs-trace/picture/*.*)
 INSTALL = install/install --destdir "$(DESTDIR)" --prefix "$(PREFIX)" --libdir "$(LIBDIR)" --version $(VERSION)
 
-$(TWO_FILES)/manual: common/our_control.h install/our_control.7.in install/manual install/manual-commands $(COMMANDS)
-	$(call run,GEN,$@,install/manual --version $(VERSION) $@)
-	@install/manual-commands --version $(VERSION) $@ $(COMMANDS)
+$(TWO_FILES)/manual: common/our_control.h install/our_control.7.in install/manual $(COMMANDS)
+	$(call run,GEN,$@,install/manual --version $(VERSION) $@ $(COMMANDS))
 	@touch $@
 
 installed-library: $(TWO_FILES)/libour_control.a $(SHARED)
