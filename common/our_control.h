@@ -128,7 +128,7 @@ struct our_completion {
 	uint64_t wr_id;
 	uint32_t byte_len;  /* of a receive: how many bytes arrived */
 	bool has_immediate; /* of a receive: it came with immediate data, this number */
-	uint32_t immediate;
+	uint32_t immediate; /* its sender has imm_data = htobe32(number) */
 };
 
 /*
@@ -261,7 +261,7 @@ struct our_config {
 	unsigned int keepalive_s; /* after so many seconds without a word from the peer, ask whether
 				   * its host is still there; 0: never */
 
-	/* For ways to wait whose CM calls block: have a signal interrupt them after so long; 0: no more */
+	/* If CM calls block, as in neither way above: a signal interrupts them after so long; 0: none */
 	void (*limit_call)(unsigned int seconds);
 
 	/* Called once for each agent whose connection stands, in its thread. NULL: nothing is. */
@@ -385,7 +385,8 @@ int our_use_device(struct our_control *control, struct our_device *device);
 /*
  * our_setup_qp, our_unsetup_qp - PD and CQ, unless a shared device has them, and the QP
  * `max_send_wr` sends, READs and WRITEs and `max_recv_wr` receives may be outstanding: posted, and
- * their completions not taken. The library adds one send for keepalives.
+ * their completions not taken. A message can come before the completion of the send that it
+ * answers: who replies at once needs room for two sends. The library adds one for keepalives.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
  * ERRORS: ENOMEM, EINVAL: more than the device has; ECONNABORTED: the client has left.
  * SEE ALSO: ibv_alloc_pd(3), ibv_create_cq(3), rdma_create_qp(3)
@@ -526,8 +527,8 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 /*
  * our_report_end - find out and report why a connection has ended
  * `ret` is what a wait for a completion or a post has returned; 0: does nothing. After a flush it
- * waits for the CM event that says why, for a few seconds. Reports the end, unless it was reported
- * or is no error. Call it once.
+ * waits for the CM event that says why, for a few seconds, and so is not for event loops. Reports
+ * the end, unless it was reported or is no error. Call it once for an end.
  * RETURN VALUE: `ret`; but ECONNRESET only if the peer has disconnected.
  * ERRORS: ECONNABORTED: a work request was flushed, and the peer has not disconnected.
  */
