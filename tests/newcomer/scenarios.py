@@ -34,16 +34,30 @@ BUNDLE = "/var/tmp/project.bundle"
 CLONE = "git -c advice.detachedHead=false -c init.defaultBranch=main clone -q"
 LISTS = "tools/packages-build.txt lab/packages.txt tests/packages.txt"
 BUILD = "make all tests-build tracer-build fake-build fuzz-build pairs-build"
-TOOLS = "apt-get install --yes --no-install-recommends g++ pkg-config meson cmake"
+TOOLS = "apt-get install --yes --no-install-recommends g++ pkg-config meson cmake man-db bash-completion"
 # What is there besides the user's own: python3 may write compiled modules of its own.
 LISTED = r"find / -xdev \( -path /root -o -path /var -o -path /tmp -o -name __pycache__ \) -prune -o -print | sort"
-# A program in C, which wants arguments, and one in C++.
-USED = "{0}/plus && test $({0}/echo >&2; echo $?) = 2"
+# A program in C, which wants arguments, with the shared library and with the static one; and one in C++.
+USED = " && ".join([
+    "{0}/plus",
+    "test $({0}/echo >&2; echo $?) = 2",
+    "test $({0}/echo-static >&2; echo $?) = 2",
+    "ldd {0}/echo | grep our_control",
+    "! ldd {0}/echo-static | grep our_control",
+])  # fmt: skip
 USES = {
     ".": "make",
     "by-meson": "meson setup by-meson && ninja -C by-meson",
     "by-cmake": "cmake -B by-cmake && cmake --build by-cmake",
 }
+COMPLETED = """. /usr/share/bash-completion/bash_completion; _completion_loader rdma-by-example
+COMP_WORDS=(rdma-by-example ping-sr-3 client --cou); COMP_CWORD=3; _rdma_by_example; test "${COMPREPLY[*]}" = --count"""
+PAGES = "our_control our_post_send rdma-by-example rdma-by-example-ping-sr-3 verbs-trace"
+INSTALLED = (
+    "rdma-by-example ping-sr-3 client --version | grep -E ', commit [0-9a-f]{12}$'",
+    f"for page in {PAGES}; do man $page | grep -A 2 NAME || exit; done",
+    COMPLETED,
+)
 KEPT = ("var/lib/dpkg/status", "var/lib/apt/lists", "var/cache/apt/archives", "root/.cache")
 
 
@@ -176,7 +190,8 @@ class Newcomers:
         root.must("cp /usr/local/share/doc/rdma-by-example/examples/echo_client.c using", 60)
         for built, build in USES.items():
             root.must(f"cd using && {build} && {USED.format(built)}", 300)
-        root.must("rdma-by-example ping-sr-3 client --version | grep -E ', commit [0-9a-f]{12}$'", 60)
+        for command in INSTALLED:
+            root.must(command, 60)
         self.clone(root)
         root.must(f"{self.cd()} make uninstall && ldconfig", 60)
         left = set(root.must(LISTED, 60).splitlines()) ^ set(before.splitlines())
