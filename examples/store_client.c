@@ -110,6 +110,14 @@ static int use(struct our_control *client, unsigned long key, const char *value)
 	return ret;
 }
 
+/* On iWARP the server's device writes the answer to a READ, and needs the right to. */
+static int access_to_read(const struct our_control *client)
+{
+	bool iwarp = client->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+
+	return IBV_ACCESS_LOCAL_WRITE | (iwarp ? IBV_ACCESS_REMOTE_WRITE : 0);
+}
+
 static int ask(const struct our_config *config, struct sockaddr *server, unsigned long key,
 	       const char *value)
 {
@@ -124,11 +132,13 @@ static int ask(const struct our_config *config, struct sockaddr *server, unsigne
 	if (!ret)
 		ret = our_setup_qp(client, 1, 1);
 	if (!ret)
-		ret = our_setup_buffers(client, 1, sizeof(struct slot), IBV_ACCESS_LOCAL_WRITE);
+		ret = our_setup_buffers(client, 1, sizeof(struct slot), access_to_read(client));
 	if (!ret)
 		ret = our_client_connect(client, NULL, 0);
 	if (!ret)
 		ret = our_report_end(client, use(client, key, value));
+	if (ret == ECONNRESET)
+		fprintf(stderr, "store_client: the server has left\n");
 	our_close(client);
 	return ret;
 }
