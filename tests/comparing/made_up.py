@@ -3,13 +3,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
-
-from bench.comparison.plan import Point  # noqa: E402
-from bench.comparison.store import Results, Sample  # noqa: E402
+from bench.comparison.plan import Point
+from bench.comparison.store import Results, Sample
 
 LOADS = (1, 100, 1000, 10000)
 NOISE = (0.99, 1.0, 1.01, 1.0, 0.995)

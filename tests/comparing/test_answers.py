@@ -200,7 +200,3 @@ class Others(unittest.TestCase):
         lines = answers.text(answer, made, "RoCE")
         self.assertEqual(lines[0], answer.title)
         self.assertEqual(len({line.index("40 ms") for line in lines if "40 ms" in line and line != lines[0]}), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

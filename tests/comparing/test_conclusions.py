@@ -190,7 +190,3 @@ class Limits(unittest.TestCase):
                      "ping-sr-3.p50 > ping-sr-2.p50 * ping-sr-1.p50"):  # fmt: skip
             with self.assertRaises(ValueError, msg=text):
                 limits.parse(text)
-
-
-if __name__ == "__main__":
-    unittest.main()

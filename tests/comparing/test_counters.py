@@ -13,9 +13,7 @@ import unittest
 from pathlib import Path
 from unittest.mock import patch
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
-
-from bench.comparison import children, counters  # noqa: E402
+from bench.comparison import children, counters
 
 # What perf 6.1 wrote: a counter, one that is shared with others, one that there is not, one whose process slept.
 WRITTEN = """461636060,ns,duration_time,461636060,100.00,0.000,/sec
@@ -55,7 +53,3 @@ class Counters(unittest.TestCase):
             all_children.end_all()
         self.assertEqual(set(found), {"perf_task_clock", "perf_page_faults"})
         self.assertTrue(0 < found["perf_task_clock"] <= 1010, found)  # milliseconds a second
-
-
-if __name__ == "__main__":
-    unittest.main()

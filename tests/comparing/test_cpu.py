@@ -9,11 +9,8 @@ import subprocess
 import sys
 import time
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
-
-from bench.comparison import cpu  # noqa: E402
+from bench.comparison import cpu
 
 # Waits for a line, works in bursts of 300 us of CPU, far below a tick, says what it used, waits for its end.
 BURSTS = """
@@ -127,7 +124,3 @@ class Arithmetic(unittest.TestCase):
 
     def test_the_kernels_threads_have_names(self) -> None:
         self.assertTrue(all("/" not in name for name in cpu.kernel_threads().values()))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -206,7 +206,3 @@ class Pages(unittest.TestCase):
         self.assertEqual(heatmap.colour(0.25, False), heatmap.WORSE)
         self.assertEqual(heatmap.colour(0.25, True), heatmap.BETTER)
         self.assertEqual(heatmap.colour(1.0, True), heatmap.SAME)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -17,10 +17,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
-
-from bench.comparison import store  # noqa: E402
-from bench.comparison.store import Results  # noqa: E402
+from bench.comparison import store
+from bench.comparison.store import Results
 
 pytestmark = pytest.mark.long
 
@@ -167,7 +165,3 @@ class Runs(unittest.TestCase):
             self.assertIn("bench/fabric: error: ", ended.stderr)
         self.assertFalse((self.state / "calls").exists())
         self.assertFalse(self.out.exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

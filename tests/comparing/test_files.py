@@ -192,7 +192,3 @@ class Page(Folder):
         text = (self.folder / "both" / "index.html").read_text()
         self.assertIn(str(self.folder / "before"), text)
         self.assertIn(str(self.folder / "after"), text)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -56,7 +56,3 @@ class FlatOut(unittest.TestCase):
         ended = self.run_it(folder)
         self.assertEqual(ended.returncode, 1)
         self.assertIn("round 1", ended.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

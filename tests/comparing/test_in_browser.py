@@ -185,7 +185,3 @@ class FirstScreen(unittest.TestCase):
     def test_an_empty_result_says_so(self) -> None:
         seen = look("empty", 360, 740, "light")
         self.assertEqual(seen["texts"][0]["text"], "Nothing was measured.")
-
-
-if __name__ == "__main__":
-    unittest.main()

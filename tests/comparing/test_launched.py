@@ -98,7 +98,3 @@ class Launched(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("is cut short, and was left out", " ".join(self.results()["notes"]))
         self.assertGreater(len(self.results()["samples"]), number)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -139,7 +139,3 @@ class BesideMeasurements(unittest.TestCase):
         self.assertNotIn('class="p"', picture.draw(self.results, "RoCE", answers(self.results, "RoCE")[0]))
         self.assertNotIn("redicted before any load", page.page([self.results]))
         self.assertNotIn("Predicted before any load", page.summary(self.results))
-
-
-if __name__ == "__main__":
-    unittest.main()

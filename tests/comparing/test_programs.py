@@ -5,15 +5,12 @@ those that perftest 4.5, rdma-core 44 and qperf 0.4 printed."""
 from __future__ import annotations
 
 import signal
-import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
-
-from bench.comparison import children, outputs, plan, ways  # noqa: E402
+from bench.comparison import children, outputs, plan, ways
 
 LATENCY = """ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]
  64      2000          12.05          40.30        14.10              15.00             2.00            20.50                   30.00
@@ -141,7 +138,3 @@ class Ways(unittest.TestCase):
         self.assertEqual({point.way for point in plan.choose(False, False, ["ping-sr-3"]).points}, {"ping-sr-3"})
         with self.assertRaisesRegex(ValueError, "no-such"):
             plan.choose(False, False, ["no-such"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -32,7 +32,3 @@ class TimeLeft(unittest.TestCase):
                 for number in (1, 2, 3, 4):
                     session.one_round(number, [(link, point) for point in points])
         self.assertEqual([call.args[0] for call in clock.call_args_list], [120, 100, 80, 60, 60, 60, 60, 40, 20, 20, 20, 20])
-
-
-if __name__ == "__main__":
-    unittest.main()
