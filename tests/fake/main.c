@@ -50,7 +50,6 @@ static void test_lines(const struct test *test)
 		return;
 	}
 	test_options(test);
-	test_lengths(test);
 	for (i = 0; i < (test->bare ? n : n - 2); i++)
 		run_lines(test, tables[i]);
 }

@@ -51,7 +51,6 @@ void test_strays(const struct test *test);
 void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
 void test_options(const struct test *test);
-void test_lengths(const struct test *test); /* of a client's private data */
 void test_figures(const struct test *test);
 void test_many(const struct test *test, uint64_t count);
 
