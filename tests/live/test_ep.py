@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""ping-ep-0, which is one file for each side: with itself and the stages, signals, and wrong usage."""
+"""ping-ep-0, which is one file for each side: with itself and the stages, and signals."""
 
 import re
 from pathlib import Path
@@ -106,39 +106,3 @@ def test_the_server_is_stopped_or_killed(server: Server, client: Client) -> None
     s, c = both_in_mid_run(server, client)
     s.kill()
     assert any(reason in c.ends(1).err for reason in ("has left", "status"))
-
-
-WRONG = """
-    client
-    client -a
-    client -a x y
-    client -a x -c 0
-    client -a x -c -1
-    client -a x -c 1x
-    client -a x -s 0
-    client -a x -s 3g
-    client -a x -s 99999999999999999999
-    client -a x -p 0
-    client -a x -p 65536
-    client -a x --size
-    client -a x --no-such
-    client -a no/such/name
-    server x
-    server -c 1000000000000
-    server -s 1kk
-    server -z
-    server -a no/such/name
-"""
-
-
-@pytest.mark.long
-def test_wrong_usage_is_told_in_one_line(run: Run) -> None:
-    for words in WRONG.strip().splitlines():
-        wrong = run(f"beyond/ping-ep-0/{words.split()[0]}", *words.split()[1:]).ends(2)
-        assert not wrong.out and len(wrong.err.splitlines()) == 1
-
-
-@pytest.mark.parametrize("side", ["client", "server"])
-def test_help_is_on_stdout(run: Run, side: str) -> None:
-    told = run(f"beyond/ping-ep-0/{side}", "--help").ends(0)
-    assert "usage" in told.out and not told.err

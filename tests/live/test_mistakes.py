@@ -59,15 +59,6 @@ def test_different_sizes_are_named_as_the_likely_cause(server: Server, client: C
     assert "-s" in c.err.partition("client")[2] + s.err.partition("server")[2]
 
 
-@each(have_options, check=OPTIONS, links=on_first)
-def test_bad_input_touches_nothing(run: Run, stage: Stage, link: Link) -> None:
-    """With -t, a verb that was called would be printed."""
-    for program in ("client -t -a 127.0.0.1 -s 0", "server -t -p 0"):
-        wrong = run(f"{stage.folder}/{program.split()[0]}", *program.split()[1:]).ends(2)
-        assert wrong.err.endswith("see --help\n") and not wrong.out
-        assert not re.search(r"(ibv|rdma)_\w+\(", wrong.err)
-
-
 # ---- Limits ----
 
 DIFFER = {"RoCE": "ping-sr-0 ping-sr-2 ping-sr-4 blast-sr-2"}
