@@ -20,6 +20,14 @@
 	.who = CLIENT | TWO_SIDED | RDMA | MANAGED, .config = { FAULT(call, 1, way) }, \
 	.status = 1, .said = ": " call ": ", .least_s = 2, .most_s = 10
 
+/* A server that each client tells what it is going to send has this option only to say so. */
+#define IGNORES(option)                                                                       \
+	{                                                                                     \
+		.what = "says that " option " does not matter", .said = "do not matter here", \
+		.who = SERVER | TWO_SIDED | RDMA | REFUSING, .more = true,                    \
+		.words = { ADDRESS, option, "200" },                                          \
+	}
+
 const struct line command_lines[] = {
 	{ .what = "counts its calls, with limits on its time",
 	  .who = CLIENT | TWO_SIDED | RDMA | COUNTED,
@@ -137,6 +145,9 @@ const struct line command_lines[] = {
 	  .config = { NOBODY_LISTENS, .stop_name = "nanosleep" },
 	  .last = "nanosleep",
 	  .words = { WORK, "-q", "-w", "9" } },
+	IGNORES("-c"),
+	IGNORES("-s"),
+	IGNORES("-D"),
 	{ .what = "is a slow receiver",
 	  .who = SERVER | BLAST,
 	  .least_s = 2, /* of 20 messages */

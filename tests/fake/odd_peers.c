@@ -316,8 +316,8 @@ const struct line odd_peers[] = {
 	  .who = CLIENT | PING,
 	  .config = { .garbles = 5 },
 	  .status = 1,
-	  .said = "message 4: byte 199 is ",
-	  .words = { WORK, "-q", "-v" } },
+	  .said = "message 4: byte 199 is ", /* and no word of the next address */
+	  .words = { "-a", FAKE_TWO_ADDRESSES, "-c", "20", "-s", "200", "-q", "-v" } },
 	{ .what = "does not sleep until a message's time when it is to stop",
 	  .who = CLIENT | PING | SLEEPING,
 	  .config = { .stop_name = "ppoll" },
