@@ -40,18 +40,21 @@ $(LOADED): $(TESTS)/%.so: tests/support/%.c
 
 # Programs that take nothing of the suite: the independent one that tests/live runs against the stages, also as
 # clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe; no test runs it.
+AGAINST = $(addprefix $(TESTS)/,peer together)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
-pairs-build: $(TESTS)/peer $(COPIES)
+pairs-build: $(AGAINST) $(COPIES)
 tracer-build: verbs-trace $(TRACED) $(TESTS)/tracer/static
 probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
 
-$(foreach one,$(TESTS)/peer $(TESTS)/probe,$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
+$(foreach one,$(AGAINST) $(TESTS)/probe,$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
+$(TESTS)/together: $(LIBRARY)
+$(TESTS)/together: ALONE += -Icommon
 $(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/tracer/pair.c tests/tracer/pair.h
 $(TESTS)/tracer/sins $(TESTS)/tracer/extended: ALONE += -I.
 $(TESTS)/tracer/odd $(TESTS)/tracer/odd-address: tests/tracer/odd.c
 $(TESTS)/tracer/odd-address: ALONE += -fsanitize=address
-$(TESTS)/peer $(TRACED) $(TESTS)/probe: WARNINGS += -Werror
-$(TESTS)/peer $(TRACED) $(TESTS)/probe:
+$(AGAINST) $(TRACED) $(TESTS)/probe: WARNINGS += -Werror
+$(AGAINST) $(TRACED) $(TESTS)/probe:
 	$(COMPILE_ALONE)
 
 $(TESTS)/tracer/static:

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""ping-rc-0, which connects its QPs without the connection manager: what wrong attributes come to."""
+"""ping-rc-0, which connects its QPs without the connection manager: what wrong attributes come to, and peers on its TCP
+connection that violate the protocol.
+"""
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 
 import pytest
 from conftest import Client, Server
-from table import each
+from table import NEVER, each
+
+LINE = b"0000:000011:9a3b5c:00000000000000000000ffffc0000201"
+NO_GID = b"0000:000011:9a3b5c:00000000000000000000000000000000"
 
 
 @dataclass(frozen=True)
@@ -52,3 +58,64 @@ def test_a_mistake_comes_to_what_the_readme_says(server: Server, client: Client,
     s.ends(0, 1)
     assert mistake.client_says in c.err
     assert "900 messages" not in c.out
+
+
+class Stranger:
+    """A connection to the server."""
+
+    def __init__(self, server: Server) -> None:
+        """Connects."""
+        self.socket = socket.create_connection((server.link.address, server.port), timeout=60)
+
+    def says(self, data: bytes) -> Stranger:
+        """Of more than a line, the server reads only the first part."""
+        try:
+            self.socket.sendall(data)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        return self
+
+    def is_answered(self) -> Stranger:
+        """By the server's line."""
+        answer = self.socket.recv(len(LINE) + 1, socket.MSG_WAITALL)
+        assert len(answer) == len(LINE) + 1 and not answer[-1]
+        return self
+
+    def is_refused(self) -> None:
+        """The server closes the connection, and does not answer."""
+        try:
+            assert not self.socket.recv(8)
+        except ConnectionResetError:
+            pass
+        self.leaves()
+
+    def leaves(self) -> None:
+        """Without another word."""
+        self.socket.close()
+
+
+@each("ping-rc-0", check=NEVER)
+def test_strangers_on_the_line_are_refused_and_the_next_is_served(server: Server, client: Client) -> None:
+    s = server("-c 50")
+    said = [
+        b"x" * (len(LINE) + 1),
+        b"x" * (10 << 20),
+        b"GET / HTTP/1.1\r\nHost: a.server.that.listens.for.programs\r\n\r\n",
+        LINE.replace(b":", b"-") + b"\0",
+        LINE[:-2] + b"g1\0",
+        LINE + b"\n",  # where the zero belongs
+        NO_GID + b"\0",
+    ]
+    for data in said:
+        Stranger(server).says(data).is_refused()
+    for length in (20, 0, len(LINE) + 1):
+        Stranger(server).says((LINE + b"\0")[:length]).leaves()
+    Stranger(server).says(LINE + b"\0").is_answered().says(b"gone\0").is_refused()
+    silent = Stranger(server)
+    client("-w 60 -c 50 -v").ends(0)
+    s.ends(0)
+    silent.leaves()
+    assert s.err.count("did not say LID:QPN:PSN:GID") == 7  # or done
+    assert s.err.count("it has told no GID") == 1
+    assert s.err.count("ended the exchange") >= 3
+    assert s.err.count("said nothing of its QP") == 1

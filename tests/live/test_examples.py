@@ -14,7 +14,7 @@ import kernel
 import pytest
 from conftest import Run, next_port
 from processes import Process, until
-from table import TOP, Link, over
+from table import LINKS, TOP, Link, over
 
 # In plain/ without the library, in two-files/ with the two files of it that other projects copy.
 SERVERS = ["echo_server", "epoll_server", "srq_server", "plain/echo_server", "two-files/echo_server"]
@@ -276,3 +276,10 @@ def test_two_connections_share_memory_of_the_program(echo: Echo, run: Run, huge_
 def test_memory_that_cannot_be_had(run: Run, link: Link) -> None:
     c = run("build/examples/memory_client", link.address, next_port(), "/nowhere").ends(1)
     assert "/nowhere: No such file" in c.err
+
+
+@pytest.mark.skipif(len({link.device for link in LINKS}) < 2, reason="there is one device")
+def test_servers_on_two_devices_in_one_process(run: Run) -> None:
+    """They wait in different ways, and so do their four clients."""
+    addresses = [link.address for link in LINKS if link.family == 4]
+    assert run("build/tests/together", *addresses).ends(0).out == "4 clients, 500 messages each\n"

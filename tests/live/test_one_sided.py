@@ -70,6 +70,21 @@ def test_reads_bring_what_is_there(pair: Pair, stage: Stage, link: Link, depth: 
     assert not reads(pair, stage, link, depth, 16) or link.transport == "iWARP"
 
 
+@each("blast-rdma-1", check=NEVER)
+def test_reads_are_as_many_as_the_server_has_agreed_to(pair: Pair, stage: Stage, link: Link) -> None:
+    """On iWARP the client does not learn of that."""
+    assert "at most 2 READs are under way" in reads(pair, stage, link, 16, 2) or link.transport == "iWARP"
+
+
+@each("blast-rdma-1", check=NEVER)
+def test_one_that_does_not_read_or_wants_too_much(server: Server, client: Client) -> None:
+    """The first WRITEs to memory that is open only for READs."""
+    s = server("--read")
+    client("-c 20").ends(1)
+    assert "--depth 255 is more than" in client("-c 20 --read --depth 255").ends(2).err
+    s.ends(0, 1)
+
+
 # ---- count-atomic-1: counting, with and without a lock ----
 
 CROWD = ["-c 3000", "-c 2000", "-c 1000", "-c 500", "-c 200 --lock", "-c 100 --lock"]
@@ -91,6 +106,18 @@ def test_the_lock_keeps_others_out(server: Server, client: Client) -> None:
     for c in [client("-w 60 -c 50 --lock --hold 2000 -v") for _ in range(2)]:
         c.ends(0)
     assert "counted to 100, and the clients' counts add up to 100\n" in s.ends(0).err
+
+
+@each("count-atomic-1", check=NEVER)
+def test_one_that_dies_with_the_lock_keeps_it(server: Server, client: Client) -> None:
+    """After two messages it holds the lock, and has read the guarded word. One that does not use the lock is served."""
+    s = server("-n 3")
+    client("--lock --hold 900000000 -T").awaits("ATOMIC", 2).kill()
+    assert "waited in vain for the lock: 0x" in client("--lock --timeout 1").ends(1).err
+    client("-w 60 -c 50 -v").ends(0)
+    s.ends(0)
+    assert "a client has left, and holds the lock" in s.err
+    assert "counted to 50, and the clients' counts add up to 50, without those" in s.err
 
 
 # ---- Stages that a device cannot run say so at once ----

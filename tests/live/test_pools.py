@@ -41,6 +41,16 @@ def test_two_receives_for_all(server: Server, client: Client, link: Link, crowd:
     assert link.transport == "iWARP" or "was low" in s.err
 
 
+@each("ping-srq-4", check=NEVER)
+def test_one_that_sends_all_at_once_is_ended(server: Server, client: Client, peer: Peer, link: Link) -> None:
+    s = server("-n 2 --pool 8")
+    flood = greedy(peer, 100)
+    client("-c 100 -v").ends(0)
+    flood.ends(0)  # it has been disconnected
+    s.ends(0)
+    assert link.transport == "iWARP" or "more than its share of the pool" in s.err
+
+
 @each("ping-srq-4", check=NEVER, links=lambda link: link.transport != "iWARP" and link.family == 4)
 def test_as_many_as_there_are_receives_hold_them(server: Server, client: Client, peer: Peer) -> None:
     """They are given up. Over iWARP, TCP has the echo. Linux 6.12 tells the server of a client that is never ready."""

@@ -35,6 +35,16 @@ def test_each_check_is_enough_by_itself(server: Server, client: Client, how: str
     s.ends(0)
 
 
+@each("pubsub-rdma-1 pubsub-rdma-2", check=NEVER)
+def test_a_subscriber_is_killed_and_another_served(server: Server, client: Client) -> None:
+    s = server("-n 2", CHANGING)
+    victim = client(SUBSCRIBES, "-t -c 1000000").awaits("ibv_poll_cq")
+    victim.kill()
+    client(SUBSCRIBES, "-q -c 300").ends(0)
+    s.ends(0)
+    assert "the client left" in s.err
+
+
 @pytest.mark.parametrize("records", [50, pytest.param(300, marks=pytest.mark.long)])
 @each("pubsub-rdma-2")
 def test_one_is_killed_one_stopped_and_those_beside_them_served(server: Server, client: Client, records: int) -> None:
@@ -52,3 +62,13 @@ def test_one_is_killed_one_stopped_and_those_beside_them_served(server: Server, 
     stopped.signal("CONT", "INT").ends(0)
     assert " messages of 16384 bytes" in stopped.out
     s.signal("INT").ends(0)
+
+
+@each("pubsub-rdma-1 pubsub-rdma-2", check=NEVER)
+def test_who_wants_a_record_of_another_size_is_refused(server: Server, client: Client) -> None:
+    s = server("-n 1 --record 1k")
+    assert "a record has 32 to" in client("-s 33").ends(2).err
+    client("-s 64 -q").ends(1)
+    client("-s 1k -q -v -c 20").ends(0)
+    s.ends(0)
+    assert "wants a record of 64 bytes, and this one has 1024" in s.err

@@ -128,6 +128,17 @@ def test_five_that_claim_more_memory_than_is_left(server: Server, client: Client
     s.ends()
 
 
+@each("ping-sr-3", links=lambda link: link.transport == "RoCE" and link.family == 4)
+def test_more_than_there_are_descriptors_for(server: Server, client: Client, crowd: Callable[..., Crowd]) -> None:
+    s = server("-n 0", before="prlimit --nofile=64")
+    many = crowd("silent", 20, window=4)
+    assert many.answered()[:2] == (8, 12)
+    many.leave()
+    client("-c 20 -w 20").ends(0)
+    s.signal("INT").ends(0)
+    assert "at most 8 clients at a time: there are descriptors for no more" in s.err
+
+
 @each("ping-sr-4", links=lambda link: link.transport == "RoCE" and link.family == 4)
 def test_results_that_nobody_reads(server: Server, client: Client) -> None:
     """stdout is a pipe that is full already: the server goes on, and says at its end that it was not read."""

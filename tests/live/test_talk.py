@@ -33,3 +33,13 @@ def test_a_side_says_that_the_other_was_killed(server: Server, client: Client) -
     s.kill()
     c.ends(1)
     assert "the server left" in c.err
+
+
+@each("talk-rdma-0", check=NEVER)
+def test_a_client_of_another_stage_is_refused_and_the_next_served(server: Server, client: Client) -> None:
+    s = server(stdin="told\n")
+    client("-q", stage="beyond/ping-rdma-1").ends(1)
+    c = client("-q", stdin="asked\n").ends(0)
+    s.ends(0)
+    assert "client refused: its messages have 64 bytes" in s.err
+    assert (s.out, c.out) == ("asked\n", "told\n")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Waiting: for messages, for a client, and for a turn."""
+"""Waiting: for messages, for a client, for a turn, and for a peer that says nothing any more."""
 
 import pytest
 from conftest import Client, Server, next_port
 from table import IN_GUEST, NEVER, Link, Stage, each
 
+ENDLESS = "-c 1000000000 -T"
 LADDER = "ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"
 
 
@@ -35,6 +36,26 @@ def test_a_server_waits_for_a_client_for_longer_than_timeout(server: Server, cli
     assert not s.has_ended(2.5)
     client("-q -c 20").ends(0)
     s.ends(0)
+
+
+@each(f"{LADDER} blast-sr-2", check=NEVER)
+def test_a_client_that_falls_silent_is_given_up_after_timeout(server: Server, client: Client, stage: Stage) -> None:
+    s = server("--timeout 1 -c 1000000000")
+    silent = client(ENDLESS).awaits("SUCCESS, RECV", 20).signal("STOP")
+    s.ends(0)
+    assert "said nothing for 1 s" in s.err
+    if stage.notices_death:
+        silent.signal("CONT").ends(1)
+
+
+@each("ping-sr-0 ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5", check=NEVER)
+def test_a_client_ends_when_its_time_is_over_though_no_answer_comes(server: Server, client: Client) -> None:
+    """Its server is stopped, not killed: there is no event, either."""
+    s = server("-D 1000")
+    c = client("-D 3 -T").awaits("SUCCESS, RECV", 20)
+    s.signal("STOP")
+    c.ends(1)
+    assert "waited in vain for the server's answer to message" in c.err
 
 
 @each("ping-sr-0", check={"iWARP": "ping-sr-0"})

@@ -59,6 +59,7 @@ struct peer {
 	uint32_t greedy;   /* so many messages at once, and no receive for their echoes; or 0 */
 	const char *crowd; /* what many clients in this process do; or NULL */
 	uint64_t window;   /* so many of them at a time */
+	int bad_credit;    /* the misbehaviour's initial: huge, zero or short; or 0 */
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
 	uint64_t leave_after, die_after; /* this many messages; or NEVER */

@@ -245,12 +245,15 @@ static void blast_client(struct peer *p)
 	}
 }
 
-static void send_credit(struct peer *p, uint64_t number, uint64_t pending)
+/* Returns the credits that are still due: only the very first message misbehaves. */
+static uint64_t send_credit(struct peer *p, uint64_t number, uint64_t pending)
 {
 	uint8_t *at = credit_slot(p, number % p->slots);
+	int bad = number ? 0 : p->bad_credit;
 
-	put64(at, pending);
-	post_send(p, KIND_CREDIT, number % p->slots, at, CREDIT_LEN);
+	put64(at, bad == 'h' ? 1ull << 40 : bad == 'z' ? 0 : pending);
+	post_send(p, KIND_CREDIT, number % p->slots, at, bad == 's' ? 4 : CREDIT_LEN);
+	return bad == 'z' || bad == 's' ? pending : 0;
 }
 
 static void blast_server(struct peer *p)
@@ -263,14 +266,16 @@ static void blast_server(struct peer *p)
 		int status = 0;
 
 		if (pending && (pending >= batch || got == p->count) &&
-		    credits - credits_done < p->slots) {
-			send_credit(p, credits++, pending);
-			pending = 0;
-		}
+		    credits - credits_done < p->slots)
+			pending = send_credit(p, credits++, pending);
 		if (!next_wc(p, &wc))
 			status = LOST;
 		else if (wc.status != IBV_WC_SUCCESS)
 			status = (int)wc.status;
+		if (status && p->bad_credit && p->bad_credit != 'z') {
+			printf("peer: ok %" PRIu64 " messages\n", got);
+			exit(0); /* the client hung up on our bad credit, as it should */
+		}
 		if (status && (got < p->count || pending))
 			die_lost(p, status, got);
 		if (status) {
@@ -287,6 +292,8 @@ static void blast_server(struct peer *p)
 		post_recv(p, wc.wr_id & 0xffffffff, false);
 		pending++;
 	}
+	if (p->bad_credit && p->bad_credit != 'z')
+		die("the client accepted a bad credit");
 }
 
 /* ---- the end ---- */

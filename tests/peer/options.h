@@ -18,7 +18,7 @@ static __attribute__((noreturn)) void usage(void)
 	      "    [--send-size N] [--async --die-connecting]\n"
 	      "  blast client: [--full] many receives for credits, not three; [--sleep MS] before it\n"
 	      "    looks for credits that it lacks\n"
-	      "  blast server: [--credit-batch N]\n"
+	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n"
 	      "  --one-sided 1|3: the wire of ping-rdma-1 and -2, or of ping-rdma-3; not with --events\n"
 	      "  client without manners: --reach honest|write|read|atomic|stale|write-rkey|write-beyond|\n"
 	      "    read-rkey|read-beyond: one access to the server's memory, after which it exits 0 if\n"
@@ -57,6 +57,13 @@ static void parse_hex(struct peer *p, const char *text)
 	p->raw = true;
 }
 
+static int parse_bad(const char *text)
+{
+	if (strcmp(text, "huge") && strcmp(text, "zero") && strcmp(text, "short"))
+		usage();
+	return *text;
+}
+
 static void parse(struct peer *p, int argc, char **argv)
 {
 	const struct option longs[] = {
@@ -79,6 +86,7 @@ static void parse(struct peer *p, int argc, char **argv)
 		{ "window", 1, NULL, 'w' },
 		{ "raw-private", 1, NULL, 'R' },
 		{ "credit-batch", 1, NULL, 'b' },
+		{ "bad-credit", 1, NULL, 'x' },
 		{ "leave-after", 1, NULL, 'l' },
 		{ "die-after", 1, NULL, 'd' },
 		{ "rounds", 1, NULL, 'r' },
@@ -118,6 +126,8 @@ static void parse(struct peer *p, int argc, char **argv)
 			parse_hex(p, optarg);
 		else if (c == 'b')
 			p->batch = number(optarg, 1, MAX_BUFFERS);
+		else if (c == 'x')
+			p->bad_credit = parse_bad(optarg);
 		else if (c == 't')
 			p->timeout = (unsigned int)number(optarg, 1, 86400);
 		else if (c == 'z')
