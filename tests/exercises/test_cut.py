@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
-import unittest
 from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import pytest
 
-from course import cut, edit, grade, make  # noqa: E402
-from course.cases import ITSELF, KERNEL, PARTNER, Check  # noqa: E402
-from course.checks import CHECKS  # noqa: E402
-from course.exercises import EXERCISES, TOP  # noqa: E402
+from course import cut, edit, grade, make
+from course.cases import ITSELF, KERNEL, PARTNER, Check
+from course.checks import CHECKS
+from course.exercises import EXERCISES, TOP, Exercise
 
 SOURCE = """int add(int a, int b);
 
@@ -32,78 +29,69 @@ static void none(void)
 """
 
 
-class Cut(unittest.TestCase):
-    """Functions go, and what is around them stays."""
-
-    def test_empty(self) -> None:
-        text = cut.empty(SOURCE, "add")
-        self.assertIn(f"/* Adds. */\nint add(int a, int b)\n{{\n\t(void)a;\n\t(void)b;\n\t{cut.TODO}\n\treturn ENOSYS;\n}}", text)
-        self.assertNotIn("a + b", text)
-
-    def test_what_is_returned_is_used(self) -> None:
-        self.assertNotIn("(void)a;", cut.empty(SOURCE, "add", "a"))
-
-    def test_void(self) -> None:
-        text = cut.empty(SOURCE, "none")
-        self.assertTrue(text.endswith(f"static void none(void)\n{{\n\t{cut.TODO}\n}}\n"))
-
-    def test_remove(self) -> None:
-        text = cut.remove(SOURCE, "add")
-        self.assertEqual(text, "int add(int a, int b);\n\nstatic void none(void)\n{\n\tif (1) {\n\t}\n}\n")
-
-    def test_what_is_not_there(self) -> None:
-        with self.assertRaises(cut.NotThere):
-            cut.empty(SOURCE, "subtract")
-        with self.assertRaises(cut.NotThere):
-            cut.remove(SOURCE, "subtract")
+def test_empty() -> None:
+    text = cut.empty(SOURCE, "add")
+    assert f"/* Adds. */\nint add(int a, int b)\n{{\n\t(void)a;\n\t(void)b;\n\t{cut.TODO}\n\treturn ENOSYS;\n}}" in text
+    assert "a + b" not in text
 
 
-class Trees(unittest.TestCase):
-    """A student's tree holds nothing of the solution."""
-
-    def test_no_line_of_the_solution(self) -> None:
-        for exercise in EXERCISES.values():
-            with tempfile.TemporaryDirectory() as name:
-                make.write(exercise, Path(name) / "tree")
-                texts = [path.read_text() for path in Path(name).rglob("*.[ch]")]
-                own = (Path(name) / "tree" / exercise.file).read_text()
-            source = (TOP / exercise.file).read_text()
-            lines = source.split("\n")
-            self.assertIn("/* EXERCISE: ", own)
-            for function in exercise.removed + exercise.emptied:
-                _, first, last = cut.find(lines, function)
-                body = "\n".join(lines[lines.index("{", first) : last + 1])
-                self.assertFalse([text for text in texts if body in text and len(body) > 30], function)
-            for function, old, _ in exercise.replaced:
-                edit.replace(source, function, old, "")
-                with self.assertRaises(edit.DoesNotApply):
-                    edit.replace(own, function, old, "")
+def test_what_is_returned_is_used() -> None:
+    assert "(void)a;" not in cut.empty(SOURCE, "add", "a")
 
 
-class Points(unittest.TestCase):
-    """What the checks of an exercise are worth."""
-
-    def test_they_make_a_hundred(self) -> None:
-        self.assertEqual(set(CHECKS), set(EXERCISES))
-        for name, checks in CHECKS.items():
-            for seed in range(20):
-                self.assertEqual(sum(check.points for check in checks(Random(seed))) + grade.BUILD_POINTS, 100, name)
-
-    def test_each_has_a_key(self) -> None:
-        """And none of them is the submission's own word."""
-        for name, checks in CHECKS.items():
-            keys = [check for check in checks(Random(1)) if check.key]
-            self.assertTrue(keys, name)
-            self.assertNotIn(ITSELF, [check.by for check in keys], name)
-
-    def test_own_words_alone_are_worth_nothing(self) -> None:
-        one = Check(10, "one", {}, lambda result: str(result["seen"]), PARTNER, key=True)
-        two = Check(10, "two", {}, lambda result: str(result["two"]), KERNEL, key=True)
-        said = Check(10, "said", {}, lambda _: "")
-        for first, second, points in (("", "", [10, 10, 10]), ("no", "", [0, 10, 0]), ("", "no", [10, 0, 0])):
-            marks = grade.marks_of([one, two, said], [{"seen": first, "two": second}] * 3)
-            self.assertEqual([mark.points for mark in marks], points)
+def test_void() -> None:
+    text = cut.empty(SOURCE, "none")
+    assert text.endswith(f"static void none(void)\n{{\n\t{cut.TODO}\n}}\n")
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_remove() -> None:
+    text = cut.remove(SOURCE, "add")
+    assert text == "int add(int a, int b);\n\nstatic void none(void)\n{\n\tif (1) {\n\t}\n}\n"
+
+
+def test_what_is_not_there() -> None:
+    with pytest.raises(cut.NotThere):
+        cut.empty(SOURCE, "subtract")
+    with pytest.raises(cut.NotThere):
+        cut.remove(SOURCE, "subtract")
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+def test_no_line_of_the_solution(exercise: Exercise, tmp_path: Path) -> None:
+    make.write(exercise, tmp_path)
+    texts = [path.read_text() for path in tmp_path.rglob("*.[ch]")]
+    own, source = (tmp_path / exercise.file).read_text(), (TOP / exercise.file).read_text()
+    lines = source.split("\n")
+    assert "/* EXERCISE: " in own
+    for function in exercise.removed + exercise.emptied:
+        _, first, last = cut.find(lines, function)
+        body = "\n".join(lines[lines.index("{", first) : last + 1])
+        assert not [text for text in texts if body in text and len(body) > 30], function
+    for function, old, _ in exercise.replaced:
+        edit.replace(source, function, old, "")
+        with pytest.raises(edit.DoesNotApply):
+            edit.replace(own, function, old, "")
+
+
+def test_they_make_a_hundred() -> None:
+    assert set(CHECKS) == set(EXERCISES)
+    for name, checks in CHECKS.items():
+        for seed in range(20):
+            assert sum(check.points for check in checks(Random(seed))) + grade.BUILD_POINTS == 100, name
+
+
+def test_each_has_a_key() -> None:
+    """And none of them is the submission's own word."""
+    for name, checks in CHECKS.items():
+        keys = [check for check in checks(Random(1)) if check.key]
+        assert keys, name
+        assert ITSELF not in [check.by for check in keys], name
+
+
+def test_own_words_alone_are_worth_nothing() -> None:
+    one = Check(10, "one", {}, lambda result: str(result["seen"]), PARTNER, key=True)
+    two = Check(10, "two", {}, lambda result: str(result["two"]), KERNEL, key=True)
+    said = Check(10, "said", {}, lambda _: "")
+    for first, second, points in (("", "", [10, 10, 10]), ("no", "", [0, 10, 0]), ("", "no", [10, 0, 0])):
+        marks = grade.marks_of([one, two, said], [{"seen": first, "two": second}] * 3)
+        assert [mark.points for mark in marks] == points

@@ -6,14 +6,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
-import tempfile
-import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import pytest
 
-from course import bug, edit  # noqa: E402
+from course import bug, edit
 
 SOURCE = """static int other(int a)
 {
@@ -46,84 +43,82 @@ exec /usr/bin/timeout 1 "$@"
 """
 
 
-class Replace(unittest.TestCase):
-    """What is found, and what is left."""
-
-    def test_layout_does_not_matter(self) -> None:
-        for old in ('ret = call(a, "a b");', 'ret=call( a,\n"a b" ) ;', "/* First\n * this. */ ret = call(a, \"a b\");"):
-            self.assertIn("\tret = 0;\n\tif (ret)", edit.replace(SOURCE, "f", old, "ret = 0;"))
-
-    def test_comments_between_do_not_matter(self) -> None:
-        text = edit.replace(SOURCE, "f", "int ret; ret = call(a,", "int ret = call(a,")
-        self.assertIn("\tint ret = call(a,\n", text)
-
-    def test_a_line_goes_with_its_comment(self) -> None:
-        self.assertIn("\t\treturn ret;\n\treturn 0;\n", edit.replace(SOURCE, "f", "clean(a);", ""))
-
-    def test_indentation(self) -> None:
-        self.assertIn("\tif (a)\n\t\tclean(a);\n", edit.replace(SOURCE, "f", "clean(a);", "if (a)\n\tclean(a);"))
-
-    def test_words_are_whole(self) -> None:
-        with self.assertRaises(edit.DoesNotApply):
-            edit.replace(SOURCE, "f", "lean(a);", "")
-
-    def test_in_that_function_only(self) -> None:
-        self.assertIn("\treturn 1;\n}\n\nint f", edit.replace(SOURCE, "other", "return call(a);", "return 1;"))
-        with self.assertRaises(edit.DoesNotApply):
-            edit.replace(SOURCE, "f", "return call(a);", "")
-
-    def test_more_than_once(self) -> None:
-        with self.assertRaises(edit.DoesNotApply):
-            edit.replace(SOURCE, "f", "ret", "x")
+def test_layout_does_not_matter() -> None:
+    for old in ('ret = call(a, "a b");', 'ret=call( a,\n"a b" ) ;', "/* First\n * this. */ ret = call(a, \"a b\");"):
+        assert "\tret = 0;\n\tif (ret)" in edit.replace(SOURCE, "f", old, "ret = 0;")
 
 
-class Table(unittest.TestCase):
-    """The bugs themselves."""
-
-    def test_enough_of_them(self) -> None:
-        bugs = bug.every()
-        self.assertGreaterEqual(len(bugs), 25)
-        self.assertEqual({one.level for one in bugs}, {1, 2, 3})
-        self.assertGreaterEqual(len({one.topic for one in bugs}), 5)
-        self.assertEqual(len({one.number for one in bugs}), len(bugs))
-
-    def test_comments_are_not_what_differs(self) -> None:
-        text = edit.without_comments(SOURCE + 'char *s = "/* no comment */";\n')
-        self.assertNotIn("First", text)
-        self.assertIn("\tclean(a);\n", text)
-        self.assertIn('"/* no comment */"', text)
-        self.assertTrue(edit.same(SOURCE, edit.without_comments(SOURCE)))
-        self.assertFalse(edit.same(SOURCE, SOURCE.replace("first", "First").replace("a b", "a  b")))
-
-    def test_the_command_of_the_readme_ends(self) -> None:
-        """The server crashes, and the client waits forever: both are told, and the command ends."""
-        with tempfile.TemporaryDirectory() as name:
-            tree, project = Path(name, "mine"), Path(name, "project")
-            bug.write(bug.chosen(525, level=2), tree)
-            command = re.search(r"lab/run .*?'.*?'$", (tree / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-            assert command
-            programs = {
-                project / "lab/run": FAKE_LAB,
-                project / "bin/timeout": FAKE_TIMEOUT,
-                tree / "server": "#!/bin/sh\nkill -SEGV $$\n",
-                tree / "client": "#!/bin/sh\nexec sleep 60\n",
-                project / "ping-sr-2/client": "#!/bin/sh\nexec sleep 60\n",
-            }
-            for path, text in programs.items():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-                path.chmod(0o755)
-            environment = {"PATH": f"{project}/bin:{os.environ['PATH']}"}
-            said = subprocess.run(["sh", "-c", command[0]], cwd=project, env=environment, capture_output=True, text=True, timeout=30)
-            self.assertEqual(said.stdout.splitlines()[-2:], ["client: exit status 124", "server: exit status 139"], said.stderr)
-
-    def test_a_seed_is_a_bug(self) -> None:
-        self.assertEqual(bug.chosen(7), bug.chosen(7))
-        self.assertGreater(len({bug.chosen(seed).name for seed in range(100)}), 25)
-        self.assertEqual(bug.chosen(3, level=2).level, 2)
-        with self.assertRaises(bug.Unfit):
-            bug.chosen(1, topic="nothing of the sort")
+def test_comments_between_do_not_matter() -> None:
+    text = edit.replace(SOURCE, "f", "int ret; ret = call(a,", "int ret = call(a,")
+    assert "\tint ret = call(a,\n" in text
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_a_line_goes_with_its_comment() -> None:
+    assert "\t\treturn ret;\n\treturn 0;\n" in edit.replace(SOURCE, "f", "clean(a);", "")
+
+
+def test_indentation() -> None:
+    assert "\tif (a)\n\t\tclean(a);\n" in edit.replace(SOURCE, "f", "clean(a);", "if (a)\n\tclean(a);")
+
+
+def test_words_are_whole() -> None:
+    with pytest.raises(edit.DoesNotApply):
+        edit.replace(SOURCE, "f", "lean(a);", "")
+
+
+def test_in_that_function_only() -> None:
+    assert "\treturn 1;\n}\n\nint f" in edit.replace(SOURCE, "other", "return call(a);", "return 1;")
+    with pytest.raises(edit.DoesNotApply):
+        edit.replace(SOURCE, "f", "return call(a);", "")
+
+
+def test_more_than_once() -> None:
+    with pytest.raises(edit.DoesNotApply):
+        edit.replace(SOURCE, "f", "ret", "x")
+
+
+def test_enough_of_them() -> None:
+    bugs = bug.every()
+    assert len(bugs) >= 25
+    assert {one.level for one in bugs} == {1, 2, 3}
+    assert len({one.topic for one in bugs}) >= 5
+    assert len({one.number for one in bugs}) == len(bugs)
+
+
+def test_comments_are_not_what_differs() -> None:
+    text = edit.without_comments(SOURCE + 'char *s = "/* no comment */";\n')
+    assert "First" not in text
+    assert "\tclean(a);\n" in text
+    assert '"/* no comment */"' in text
+    assert edit.same(SOURCE, edit.without_comments(SOURCE))
+    assert not edit.same(SOURCE, SOURCE.replace("first", "First").replace("a b", "a  b"))
+
+
+def test_the_command_of_the_readme_ends(tmp_path: Path) -> None:
+    """The server crashes, and the client waits forever: both are told, and the command ends."""
+    tree, project = tmp_path / "mine", tmp_path / "project"
+    bug.write(bug.chosen(525, level=2), tree)
+    command = re.search(r"lab/run .*?'.*?'$", (tree / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert command
+    programs = {
+        project / "lab/run": FAKE_LAB,
+        project / "bin/timeout": FAKE_TIMEOUT,
+        tree / "server": "#!/bin/sh\nkill -SEGV $$\n",
+        tree / "client": "#!/bin/sh\nexec sleep 60\n",
+        project / "ping-sr-2/client": "#!/bin/sh\nexec sleep 60\n",
+    }
+    for path, text in programs.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    environment = {"PATH": f"{project}/bin:{os.environ['PATH']}"}
+    said = subprocess.run(["sh", "-c", command[0]], cwd=project, env=environment, capture_output=True, text=True, timeout=30)
+    assert said.stdout.splitlines()[-2:] == ["client: exit status 124", "server: exit status 139"], said.stderr
+
+
+def test_a_seed_is_a_bug() -> None:
+    assert bug.chosen(7) == bug.chosen(7)
+    assert len({bug.chosen(seed).name for seed in range(100)}) > 25
+    assert bug.chosen(3, level=2).level == 2
+    with pytest.raises(bug.Unfit):
+        bug.chosen(1, topic="nothing of the sort")

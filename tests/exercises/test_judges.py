@@ -7,7 +7,7 @@ Contract: no program of a submission is run here; tests/graded runs some.
 from __future__ import annotations
 
 import json
-import unittest
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -42,150 +42,149 @@ QP: Result = {"call": "rdma_create_qp", "result": 0, "args": {"qp_init_attr": {"
 COMPLETE = judges.complete("server", "client", 300, True)
 
 
-class Blame(unittest.TestCase):
-    """What a client does wrong, and the reason, if the server waited for it in vain."""
-
-    def test_each_kind(self) -> None:
-        hung = of(WAITS, err="listening on 192.0.2.1")
-        table = [
-            (of(3), "your client exited with status 3; expected: exit status 0; it wrote nothing to stderr"),
-            (of(1, err="a\nno device\n"), "your client exited with status 1; expected: exit status 0; its last line on stderr: no device"),
-            (of(0), "your client exited with status 0 while our server still waited for it; expected: 300 messages"),
-            (of(WAITS), "your client used no CPU for 20 s; expected: exit status 0; it wrote nothing to stderr"),
-            (of(RUNS), "your client was still running after 40 s; expected: exit status 0; it wrote nothing to stderr"),
-            (of(-11), "your client was killed by signal SIGSEGV; expected: exit status 0; it wrote nothing to stderr"),
-            (of(134), "your client was killed by signal SIGABRT; expected: exit status 0; it wrote nothing to stderr"),
-        ]  # fmt: skip
-        for client, reason in table:
-            self.assertEqual(COMPLETE({"client": client, "server": hung}), reason)
-
-    def test_a_server_that_failed(self) -> None:
-        reason = COMPLETE({"client": of(), "server": of(1, err="server: too long\n")})
-        self.assertEqual(reason, "your client exited with status 0, but our server exited with status 1; expected: 300 messages; "
-                                 "our server: its last line on stderr: server: too long")  # fmt: skip
-
-    def test_a_server_without_a_client(self) -> None:
-        reason = "your client exited with status 0 without a connection to our server; expected: 300 messages"
-        self.assertEqual(COMPLETE({"client": of(), "server": of()}), reason)
-
-    def test_the_end_comes_before_what_is_missing(self) -> None:
-        """A program that crashed has posted too little, and that is not the reason."""
-        crashed = {"client": of(-11, trace=(CONNECT,)), "server": of(trace=())}
-        every: list[Judge] = [
-            judges.innocent("client"), judges.receives_first("client", "rdma_connect"), judges.own_channel,
-            judges.signaled(3, 300), judges.inlined(300), judges.numbered(300), judges.sleeps(300),
-            judges.figures([1]), judges.over_fakes("ping-sr-3", "client"), judges.both_well,
-            judges.complains("bad"), judges.finds(3, 7), judges.interrupted("client", "rdma_connect"),
-        ]  # fmt: skip
-        for judge in every:
-            self.assertRegex(judge(crashed), r"\byour .* was killed by signal SIGSEGV")
-        crashed = {"client": of(), "server": of(-11)}
-        for judge in (judges.in_chains(300, 64), kernel.limited):
-            self.assertIn("your server was killed by signal SIGSEGV", judge(crashed))
+def test_each_kind() -> None:
+    hung = of(WAITS, err="listening on 192.0.2.1")
+    table = [
+        (of(3), "your client exited with status 3; expected: exit status 0; it wrote nothing to stderr"),
+        (of(1, err="a\nno device\n"), "your client exited with status 1; expected: exit status 0; its last line on stderr: no device"),
+        (of(0), "your client exited with status 0 while our server still waited for it; expected: 300 messages"),
+        (of(WAITS), "your client used no CPU for 20 s; expected: exit status 0; it wrote nothing to stderr"),
+        (of(RUNS), "your client was still running after 40 s; expected: exit status 0; it wrote nothing to stderr"),
+        (of(-11), "your client was killed by signal SIGSEGV; expected: exit status 0; it wrote nothing to stderr"),
+        (of(134), "your client was killed by signal SIGABRT; expected: exit status 0; it wrote nothing to stderr"),
+    ]  # fmt: skip
+    for client, reason in table:
+        assert COMPLETE({"client": client, "server": hung}) == reason
 
 
-class Counts(unittest.TestCase):
-    """Neither one less nor one more is right."""
-
-    def test_what_the_partner_has_counted(self) -> None:
-        self.assertEqual(COMPLETE(ALL_WELL), "")
-        for count in (299, 301):
-            due = f"your client exchanged {count} messages with our server; expected: 300"
-            self.assertEqual(COMPLETE({"client": of(), "server": of(out=counted(count))}), due)
-        self.assertIn("changed a message", COMPLETE({"client": of(), "server": of(out=counted(300, verified=False))}))
-
-    def test_what_was_posted(self) -> None:
-        def signaled(number: int) -> Result:
-            return post("SEND", flags="SIGNALED" if number % 3 == 2 else "")
-
-        made: dict[str, tuple[Judge, Callable[[int], Result], tuple[Result, ...]]] = {
-            "sends": (judges.signaled(3, 20), signaled, ()),
-            "inline": (judges.inlined(20), lambda _: post("SEND", flags="SIGNALED|INLINE"), (QP,)),
-            "WRITEs": (judges.numbered(20), lambda number: post("RDMA_WRITE_WITH_IMM", imm=str(number)), ()),
-            "sleeps": (judges.sleeps(20), lambda _: post("SEND"), (NOTIFY, EVENT)),
-        }
-        for name, (judge, request, before) in made.items():
-            for count in (19, 20, 21):
-                result = {"client": of(trace=(*before, *map(request, range(count))))}
-                found = judge(result)
-                self.assertEqual(found == "", count == 20, f"{name}: {found}")
-                self.assertIn("" if count == 20 else f"posted {count} ", found)
-
-    def test_receives_of_a_pool(self) -> None:
-        for receives, good in ((96, False), (100, True), (116, True), (120, False)):
-            chain: Result = {"call": "ibv_post_srq_recv", "args": {"recv_wr": [{}] * 4}}
-            found = judges.in_chains(100, 16)({"server": of(trace=(chain,) * (receives // 4))})
-            self.assertEqual(found == "", good, f"{receives}: {found}")
-
-    def test_more_inline_data_than_due(self) -> None:
-        more = {**QP, "args": {"qp_init_attr": {"cap": {"inline": 256}}}}
-        found = judges.inlined(1)({"client": of(trace=(more, post("SEND", flags="INLINE")))})
-        self.assertEqual(found, "your client was granted 256 bytes of inline data; expected: it asks for 64")
-
-    def test_a_byte_with_more_digits(self) -> None:
-        for text, good in (("message 3: byte 7 is", True), ("message 3: byte 74 is", False), ("message 3: byte 7", True)):
-            self.assertEqual(judges.finds(3, 7)({"client": of(1, err=text)}) == "", good, text)
-
-    def test_a_crash_is_not_innocent(self) -> None:
-        self.assertEqual(judges.innocent("client")({"client": of(0, trace=(CONNECT,))}), "")
-        self.assertIn("SIGSEGV", judges.innocent("client")({"client": of(-11, trace=(CONNECT,))}))
+def test_a_server_that_failed() -> None:
+    reason = COMPLETE({"client": of(), "server": of(1, err="server: too long\n")})
+    assert reason == (
+        "your client exited with status 0, but our server exited with status 1; expected: 300 messages; "
+        "our server: its last line on stderr: server: too long"
+    )
 
 
-class Draws(unittest.TestCase):
-    """What a seed decides."""
-
-    def test_the_same_seed(self) -> None:
-        for name, checks in CHECKS.items():
-            drawn = [[check.case for check in checks(Random(seed))] for seed in (1, 1, 2, 3)]
-            self.assertEqual(drawn[0], drawn[1], name)
-            self.assertTrue(drawn[0] != drawn[2] != drawn[3] != drawn[0], name)
-
-    def test_each_reaches_the_edges(self) -> None:
-        for seed in range(200):
-            for check in CHECKS["signaling"](Random(seed)):
-                words = check.case["client"]["arguments"]
-                if "--signal-every" in words:
-                    count, buffers, every = (int(words[words.index(name) + 1]) for name in ("-c", "-b", "--signal-every"))
-                    divides = [every == 1 or number % every for number in (count, buffers)]
-                    self.assertTrue(all(divides) and every <= buffers and count > 20 * buffers, words)
-            sizes = []
-            for check in CHECKS["verify"](Random(seed)):
-                server = check.case["server"]
-                if "CORRUPT_BYTE" in server["environment"]:
-                    size = int(server["arguments"][server["arguments"].index("-s") + 1])
-                    sizes.append((size % 8 == 0, size > 8, size - int(server["environment"]["CORRUPT_BYTE"]) == 1))
-            self.assertTrue({(True, True, True), (False, True, True), (False, True, False)} <= set(sizes), sizes)
-            lie = next(check.case for check in CHECKS["credits"](Random(seed)) if "more than it owes" in check.text)
-            buffers = int(lie["client"]["arguments"][lie["client"]["arguments"].index("-b") + 1])
-            self.assertGreaterEqual(int(lie["server"]["environment"]["OVERCREDIT"]), buffers)
+def test_a_server_without_a_client() -> None:
+    reason = "your client exited with status 0 without a connection to our server; expected: 300 messages"
+    assert COMPLETE({"client": of(), "server": of()}) == reason
 
 
-class Commands(unittest.TestCase):
-    """What a student types to see it again."""
-
-    def test_a_run_with_a_partner(self) -> None:
-        run = cases.messages(5, "client", "iWARP", "ping-sr-1", 300, "-s", "9").case
-        self.assertEqual(reasons.command(run, False), (
-            "lab/run --writable DIR --timeout 60 -- sh -c 'ping-sr-1/server -j -a $LAB_IWARP_ADDR & sleep 2; "
-            "DIR/client -s 9 -c 300 -w 5 -v -a $LAB_IWARP_ADDR; echo exit status $?'"))  # fmt: skip
-        self.assertIn(" verbs-trace/verbs-trace DIR/client ", reasons.command(run, True))
-        self.assertNotIn("verbs-trace ping-sr-1", reasons.command(run, True))
-
-    def test_what_is_stopped(self) -> None:
-        steps = [["start", "server"], ["listening", "server"], ["interrupt", "server"]]
-        run = cases.case("RoCE", server=cases.side("server"), steps=steps)
-        self.assertIn("'DIR/server -a $LAB_ROCE_ADDR & server=$!; sleep 2; kill -INT $server; wait $server; echo",
-                      reasons.command(run, False))  # fmt: skip
-
-    def test_every_check_has_one(self) -> None:
-        for checks in CHECKS.values():
-            for check in checks(Random(1)):
-                self.assertIn("DIR", reasons.command(check.case, check.by != cases.PARTNER))
-
-    def test_tests_over_fakes(self) -> None:
-        run = cases.over_fakes(5, "blast-sr-2", "server", "lines").case
-        self.assertEqual(reasons.command(run, True), "make fakes DIR=DIR ROLE=server TESTS=lines")
+def test_the_end_comes_before_what_is_missing() -> None:
+    """A program that crashed has posted too little, and that is not the reason."""
+    crashed = {"client": of(-11, trace=(CONNECT,)), "server": of(trace=())}
+    every: list[Judge] = [
+        judges.innocent("client"), judges.receives_first("client", "rdma_connect"), judges.own_channel,
+        judges.signaled(3, 300), judges.inlined(300), judges.numbered(300), judges.sleeps(300),
+        judges.figures([1]), judges.over_fakes("ping-sr-3", "client"), judges.both_well,
+        judges.complains("bad"), judges.finds(3, 7), judges.interrupted("client", "rdma_connect"),
+    ]  # fmt: skip
+    for judge in every:
+        assert re.search(r"\byour .* was killed by signal SIGSEGV", judge(crashed))
+    crashed = {"client": of(), "server": of(-11)}
+    for judge in (judges.in_chains(300, 64), kernel.limited):
+        assert "your server was killed by signal SIGSEGV" in judge(crashed)
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_what_the_partner_has_counted() -> None:
+    assert COMPLETE(ALL_WELL) == ""
+    for count in (299, 301):
+        due = f"your client exchanged {count} messages with our server; expected: 300"
+        assert COMPLETE({"client": of(), "server": of(out=counted(count))}) == due
+    assert "changed a message" in COMPLETE({"client": of(), "server": of(out=counted(300, verified=False))})
+
+
+def test_what_was_posted() -> None:
+    def signaled(number: int) -> Result:
+        return post("SEND", flags="SIGNALED" if number % 3 == 2 else "")
+
+    made: dict[str, tuple[Judge, Callable[[int], Result], tuple[Result, ...]]] = {
+        "sends": (judges.signaled(3, 20), signaled, ()),
+        "inline": (judges.inlined(20), lambda _: post("SEND", flags="SIGNALED|INLINE"), (QP,)),
+        "WRITEs": (judges.numbered(20), lambda number: post("RDMA_WRITE_WITH_IMM", imm=str(number)), ()),
+        "sleeps": (judges.sleeps(20), lambda _: post("SEND"), (NOTIFY, EVENT)),
+    }
+    for name, (judge, request, before) in made.items():
+        for count in (19, 20, 21):
+            result = {"client": of(trace=(*before, *map(request, range(count))))}
+            found = judge(result)
+            assert (found == "") == (count == 20), f"{name}: {found}"
+            assert ("" if count == 20 else f"posted {count} ") in found
+
+
+def test_receives_of_a_pool() -> None:
+    for receives, good in ((96, False), (100, True), (116, True), (120, False)):
+        chain: Result = {"call": "ibv_post_srq_recv", "args": {"recv_wr": [{}] * 4}}
+        found = judges.in_chains(100, 16)({"server": of(trace=(chain,) * (receives // 4))})
+        assert (found == "") == good, f"{receives}: {found}"
+
+
+def test_more_inline_data_than_due() -> None:
+    more = {**QP, "args": {"qp_init_attr": {"cap": {"inline": 256}}}}
+    found = judges.inlined(1)({"client": of(trace=(more, post("SEND", flags="INLINE")))})
+    assert found == "your client was granted 256 bytes of inline data; expected: it asks for 64"
+
+
+def test_a_byte_with_more_digits() -> None:
+    for text, good in (("message 3: byte 7 is", True), ("message 3: byte 74 is", False), ("message 3: byte 7", True)):
+        assert (judges.finds(3, 7)({"client": of(1, err=text)}) == "") == good, text
+
+
+def test_a_crash_is_not_innocent() -> None:
+    assert judges.innocent("client")({"client": of(0, trace=(CONNECT,))}) == ""
+    assert "SIGSEGV" in judges.innocent("client")({"client": of(-11, trace=(CONNECT,))})
+
+
+def test_the_same_seed() -> None:
+    for name, checks in CHECKS.items():
+        drawn = [[check.case for check in checks(Random(seed))] for seed in (1, 1, 2, 3)]
+        assert drawn[0] == drawn[1], name
+        assert drawn[0] != drawn[2] != drawn[3] != drawn[0], name
+
+
+def test_each_reaches_the_edges() -> None:
+    for seed in range(200):
+        for check in CHECKS["signaling"](Random(seed)):
+            words = check.case["client"]["arguments"]
+            if "--signal-every" in words:
+                count, buffers, every = (int(words[words.index(name) + 1]) for name in ("-c", "-b", "--signal-every"))
+                divides = [every == 1 or number % every for number in (count, buffers)]
+                assert all(divides) and every <= buffers and count > 20 * buffers, words
+        sizes = []
+        for check in CHECKS["verify"](Random(seed)):
+            server = check.case["server"]
+            if "CORRUPT_BYTE" in server["environment"]:
+                size = int(server["arguments"][server["arguments"].index("-s") + 1])
+                sizes.append((size % 8 == 0, size > 8, size - int(server["environment"]["CORRUPT_BYTE"]) == 1))
+        assert {(True, True, True), (False, True, True), (False, True, False)} <= set(sizes), sizes
+        lie = next(check.case for check in CHECKS["credits"](Random(seed)) if "more than it owes" in check.text)
+        buffers = int(lie["client"]["arguments"][lie["client"]["arguments"].index("-b") + 1])
+        assert int(lie["server"]["environment"]["OVERCREDIT"]) >= buffers
+
+
+def test_a_run_with_a_partner() -> None:
+    run = cases.messages(5, "client", "iWARP", "ping-sr-1", 300, "-s", "9").case
+    assert reasons.command(run, False) == (
+        "lab/run --writable DIR --timeout 60 -- sh -c 'ping-sr-1/server -j -a $LAB_IWARP_ADDR & sleep 2; "
+        "DIR/client -s 9 -c 300 -w 5 -v -a $LAB_IWARP_ADDR; echo exit status $?'"
+    )
+    assert " verbs-trace/verbs-trace DIR/client " in reasons.command(run, True)
+    assert "verbs-trace ping-sr-1" not in reasons.command(run, True)
+
+
+def test_what_is_stopped() -> None:
+    steps = [["start", "server"], ["listening", "server"], ["interrupt", "server"]]
+    run = cases.case("RoCE", server=cases.side("server"), steps=steps)
+    due = "'DIR/server -a $LAB_ROCE_ADDR & server=$!; sleep 2; kill -INT $server; wait $server; echo"
+    assert due in reasons.command(run, False)
+
+
+def test_every_check_has_a_command() -> None:
+    for checks in CHECKS.values():
+        for check in checks(Random(1)):
+            assert "DIR" in reasons.command(check.case, check.by != cases.PARTNER)
+
+
+def test_tests_over_fakes() -> None:
+    run = cases.over_fakes(5, "blast-sr-2", "server", "lines").case
+    assert reasons.command(run, True) == "make fakes DIR=DIR ROLE=server TESTS=lines"

@@ -3,54 +3,38 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
-import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from course import objects  # noqa: E402
-from course.exercises import EXERCISES  # noqa: E402
+from course import objects
+from course.exercises import EXERCISES
 
 VERIFY = EXERCISES["verify"]
 
 
-class Objects(unittest.TestCase):
-    """They are for the same tree only, and the student's is not among them."""
-
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.tree, self.kept = Path(folder.name) / "tree", Path(folder.name) / "kept"
-        self.put(VERIFY.file, "mine")
-        self.put("common/other.c", "ours")
-
-    def put(self, name: str, text: str) -> None:
-        """Writes a file of the tree."""
-        (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.tree / name).write_text(text)
-
-    def test_the_students_file_does_not_matter(self) -> None:
-        before = objects.place(VERIFY, self.tree)
-        self.put(VERIFY.file, "changed")
-        self.assertEqual(objects.place(VERIFY, self.tree), before)
-
-    def test_every_other_file_does(self) -> None:
-        before = objects.place(VERIFY, self.tree)
-        self.put("common/other.c", "changed")
-        changed = objects.place(VERIFY, self.tree)
-        self.put("common/new.h", "")
-        self.assertEqual(len({before, changed, objects.place(VERIFY, self.tree)}), 3)
-
-    def test_the_students_object_is_not_kept(self) -> None:
-        self.assertFalse(objects.take(self.kept, self.tree))
-        for name in (f"build/{VERIFY.file.replace('.c', '.o')}", "build/common/other.o", "build/rooms.a"):
-            self.put(name, "object")
-        objects.keep(self.kept, VERIFY, self.tree)
-        objects.keep(self.kept, VERIFY, self.tree)  # by another grading
-        self.assertEqual([path.name for path in self.kept.rglob("*.*")], ["other.o"])
+def put(tree: Path, name: str, text: str) -> None:
+    """Writes a file of the tree."""
+    (tree / name).parent.mkdir(parents=True, exist_ok=True)
+    (tree / name).write_text(text)
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_they_are_for_the_same_tree(tmp_path: Path) -> None:
+    """In which the student's file does not matter, and every other one does."""
+    put(tmp_path, VERIFY.file, "mine")
+    put(tmp_path, "common/other.c", "ours")
+    before = objects.place(VERIFY, tmp_path)
+    put(tmp_path, VERIFY.file, "changed")
+    assert objects.place(VERIFY, tmp_path) == before
+    put(tmp_path, "common/other.c", "changed")
+    changed = objects.place(VERIFY, tmp_path)
+    put(tmp_path, "common/new.h", "")
+    assert len({before, changed, objects.place(VERIFY, tmp_path)}) == 3
+
+
+def test_the_students_object_is_not_kept(tmp_path: Path) -> None:
+    tree, kept = tmp_path / "tree", tmp_path / "kept"
+    assert not objects.take(kept, tree)
+    for name in (VERIFY.file.replace(".c", ".o"), "common/other.o", "rooms.a"):
+        put(tree, f"build/{name}", "object")
+    objects.keep(kept, VERIFY, tree)
+    objects.keep(kept, VERIFY, tree)  # by another grading
+    assert [path.name for path in kept.rglob("*.*")] == ["other.o"]

@@ -6,7 +6,6 @@ Contract: the layout of a line is that of Linux 6.1 and 6.12 with the option rec
 
 from __future__ import annotations
 
-import unittest
 
 from course import witness
 
@@ -35,41 +34,41 @@ def connected(process: int, result: int) -> str:
     return line(process, f"rdma_connect: (ucma_write+0xb3/0x150 [rdma_ucm] <- ucma_connect) result={result}")
 
 
-class Seen(unittest.TestCase):
-    """What is the submission's, and what is not."""
-
-    def flags(self, text: str) -> list[str]:
-        """The flags of what the submission sent."""
-        return [wr["flags"] for wr in witness.seen("# tracer: nop\n" + text, [PARTNER])["sends"]]
-
-    def test_a_partner_is_left_out(self) -> None:
-        text = post(OWN, 1) + post(PARTNER, 2, thread=230) + sent(1) + sent(2, 8) + sent(1, 10)
-        self.assertEqual(self.flags(text), ["SIGNALED", "SIGNALED|INLINE"])
-
-    def test_the_kernels_own_queue_pair_is_left_out(self) -> None:
-        self.assertEqual(self.flags(post(OWN, 1, kernel=0x1234) + sent(1)), [])
-
-    def test_another_process_of_the_submission_counts(self) -> None:
-        self.assertEqual(len(self.flags(post(OWN, 1) + post(300, 3) + post(0, 4, thread=9) + sent(1) + sent(3) + sent(4))), 3)
-
-    def test_two_pieces(self) -> None:
-        """An inline message has its bytes where the pieces would be."""
-        found = witness.seen(post(OWN, 1) + sent(1) + sent(1, flags=8), [])["sends"]
-        self.assertEqual([wr["sge"] for wr in found],
-                         [[{"length": 16, "lkey": 7}, {"length": 48, "lkey": 9}], [{"length": 64}]])
-
-    def test_a_name_is_no_event(self) -> None:
-        named = line(OWN, "other: (f+0x0/0x1) a=1", name=") [0] d 1: sent:")
-        self.assertEqual(witness.seen(named, [])["sends"], [])
-
-    def test_immediate_data_is_big_endian(self) -> None:
-        found = witness.seen(post(OWN, 1) + sent(1, opcode=1, imm=0x07000000), [])["sends"]
-        self.assertEqual([(wr["opcode"], wr["imm"]) for wr in found], [("RDMA_WRITE_WITH_IMM", "0x7")])
-
-    def test_calls_that_failed_do_not_count(self) -> None:
-        text = connected(OWN, 0) + connected(OWN, -22) + connected(OWN, -111) + connected(PARTNER, 0)
-        self.assertEqual(witness.seen(text, [PARTNER])["rdma_connect"], 2)  # 111: ECONNREFUSED
+def flags(text: str) -> list[str]:
+    """The flags of what the submission sent."""
+    return [wr["flags"] for wr in witness.seen("# tracer: nop\n" + text, [PARTNER])["sends"]]
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_a_partner_is_left_out() -> None:
+    text = post(OWN, 1) + post(PARTNER, 2, thread=230) + sent(1) + sent(2, 8) + sent(1, 10)
+    assert flags(text) == ["SIGNALED", "SIGNALED|INLINE"]
+
+
+def test_the_kernels_own_queue_pair_is_left_out() -> None:
+    assert flags(post(OWN, 1, kernel=0x1234) + sent(1)) == []
+
+
+def test_another_process_of_the_submission_counts() -> None:
+    assert len(flags(post(OWN, 1) + post(300, 3) + post(0, 4, thread=9) + sent(1) + sent(3) + sent(4))) == 3
+
+
+def test_two_pieces() -> None:
+    """An inline message has its bytes where the pieces would be."""
+    found = witness.seen(post(OWN, 1) + sent(1) + sent(1, flags=8), [])["sends"]
+    pieces = [{"length": 16, "lkey": 7}, {"length": 48, "lkey": 9}]
+    assert [wr["sge"] for wr in found] == [pieces, [{"length": 64}]]
+
+
+def test_a_name_is_no_event() -> None:
+    named = line(OWN, "other: (f+0x0/0x1) a=1", name=") [0] d 1: sent:")
+    assert witness.seen(named, [])["sends"] == []
+
+
+def test_immediate_data_is_big_endian() -> None:
+    found = witness.seen(post(OWN, 1) + sent(1, opcode=1, imm=0x07000000), [])["sends"]
+    assert [(wr["opcode"], wr["imm"]) for wr in found] == [("RDMA_WRITE_WITH_IMM", "0x7")]
+
+
+def test_calls_that_failed_do_not_count() -> None:
+    text = connected(OWN, 0) + connected(OWN, -22) + connected(OWN, -111) + connected(PARTNER, 0)
+    assert witness.seen(text, [PARTNER])["rdma_connect"] == 2  # 111: ECONNREFUSED

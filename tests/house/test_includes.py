@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import unittest
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -43,37 +42,32 @@ def folder(name: str) -> str:
     return name.removeprefix("beyond/").split("/")[0]
 
 
-class Includes(unittest.TestCase):
-    """The table of rooms, and that nothing is a circle."""
-
-    def test_rooms(self) -> None:
-        for name in tracked():
-            allowed = ALLOWED.get(folder(name))
-            if allowed is not None:
-                others = {folder(one) for one in included(name)} - {folder(name)}
-                self.assertLessEqual(others, allowed, name)
-
-    def test_ways_of_waiting(self) -> None:
-        ways = [name for name in tracked() if Path(name).name in WAYS and folder(name).count("-") == 2]
-        self.assertGreater(len(ways), 8)
-        for name in ways:
-            for one in included(name):
-                self.assertTrue(folder(one) in OF_WAYS or Path(one).name in OF_OTHER_WAYS, f"{name}: {one}")
-
-    def test_no_circle(self) -> None:
-        graph = {name: included(name) for name in tracked()}
-        done: set[str] = set()
-
-        def visit(name: str, path: tuple[str, ...]) -> None:
-            self.assertNotIn(name, path)
-            if name not in done:
-                for one in graph.get(name, []):
-                    visit(one, (*path, name))
-                done.add(name)
-
-        for name in graph:
-            visit(name, ())
+def test_rooms() -> None:
+    for name in tracked():
+        allowed = ALLOWED.get(folder(name))
+        if allowed is not None:
+            others = {folder(one) for one in included(name)} - {folder(name)}
+            assert others <= allowed, name
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_ways_of_waiting() -> None:
+    ways = [name for name in tracked() if Path(name).name in WAYS and folder(name).count("-") == 2]
+    assert len(ways) > 8
+    for name in ways:
+        for one in included(name):
+            assert folder(one) in OF_WAYS or Path(one).name in OF_OTHER_WAYS, f"{name}: {one}"
+
+
+def test_no_circle() -> None:
+    graph = {name: included(name) for name in tracked()}
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path
+        if name not in done:
+            for one in graph.get(name, []):
+                visit(one, (*path, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
-import unittest
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -19,47 +17,37 @@ FAKES = {
 }
 
 
-class PlainMake(unittest.TestCase):
+def make(scratch: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs make with a build directory of its own."""
+    environment = {"PATH": f"{scratch}/bin:{os.environ['PATH']}"}
+    command = ["make", f"BUILD={scratch}/build", *words]
+    return subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, timeout=LIMIT_S)
+
+
+def test_packages_are_named(tmp_path: Path) -> None:
     """Nothing is installed, and nothing compiled."""
-
-    def setUp(self) -> None:
-        """A directory for the fakes, and for what is built."""
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = Path(scratch.name)
-
-    def make(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Runs make with a build directory of its own."""
-        environment = {"PATH": f"{self.scratch}/bin:{os.environ['PATH']}"}
-        command = ["make", f"BUILD={self.scratch}/build", *words]
-        return subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, timeout=LIMIT_S)
-
-    def test_packages_are_named(self) -> None:
-        for name, text in FAKES.items():
-            path = self.scratch / "bin" / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-            path.chmod(0o755)
-        ended = self.make("CC=cc")
-        self.assertEqual(ended.returncode, 2, ended.stderr)
-        packages = "ibverbs-providers jq libibverbs-dev librdmacm-dev"
-        self.assertIn(f"packages missing: {packages}\n", ended.stderr)
-        self.assertIn(f"run as root: apt-get update && apt-get install --no-install-recommends {packages}\n", ended.stderr)
-        self.assertNotIn("apt-get was called", ended.stderr)
-        self.assertEqual(list(self.scratch.rglob("*.o")), [])
-
-    def test_headers_may_be_elsewhere(self) -> None:
-        for name in ("rdma/rdma_cma.h", "infiniband/verbs.h"):
-            path = self.scratch / "opt" / name
-            path.parent.mkdir(parents=True)
-            path.write_text("")
-        found = f"{self.scratch}/build/headers-found"
-        ended = self.make(found, f"CPPFLAGS=-nostdinc -I{self.scratch}/opt")
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertTrue(Path(found).exists())
-        Path(found).unlink()
-        self.assertEqual(self.make(found, "CPPFLAGS=-nostdinc").returncode, 2)
+    for name, text in FAKES.items():
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    ended = make(tmp_path, "CC=cc")
+    assert ended.returncode == 2, ended.stderr
+    packages = "ibverbs-providers jq libibverbs-dev librdmacm-dev"
+    assert f"packages missing: {packages}\n" in ended.stderr
+    assert f"run as root: apt-get update && apt-get install --no-install-recommends {packages}\n" in ended.stderr
+    assert "apt-get was called" not in ended.stderr
+    assert not list(tmp_path.rglob("*.o"))
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_headers_may_be_elsewhere(tmp_path: Path) -> None:
+    for name in ("rdma/rdma_cma.h", "infiniband/verbs.h"):
+        path = tmp_path / "opt" / name
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+    found = f"{tmp_path}/build/headers-found"
+    ended = make(tmp_path, found, f"CPPFLAGS=-nostdinc -I{tmp_path}/opt")
+    assert ended.returncode == 0, ended.stderr
+    assert Path(found).exists()
+    Path(found).unlink()
+    assert make(tmp_path, found, "CPPFLAGS=-nostdinc").returncode == 2

@@ -5,13 +5,8 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
-import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from tools.website import structures  # noqa: E402
+from tools.website import structures
 
 REQUIRED = """ibv_recv_wr ibv_send_wr ibv_sge ibv_qp ibv_cq ibv_wc ibv_mr ibv_pd ibv_qp_init_attr ibv_comp_channel ibv_context
 ibv_device ibv_device_attr ibv_port_attr rdma_cm_id rdma_conn_param rdma_cm_event rdma_event_channel""".split()
@@ -24,40 +19,35 @@ def release() -> int:
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(".")[2])
 
 
-class Structures(unittest.TestCase):
-    """The page has the fields of the headers, and says where they are used."""
-
-    maxDiff = None
-
-    def test_fields(self) -> None:
-        declared, rows, installed = structures.declared(), structures.rows(), release()
-        self.assertEqual(set(REQUIRED) - {row.structure for row in rows}, set())
-        for structure in {row.structure for row in rows}:
-            fields = [row.field for row in rows if row.structure == structure and row.since <= installed]
-            self.assertEqual(sorted(fields), sorted(declared[structure]), structure)
-
-    def test_named_files_use_the_fields(self) -> None:
-        for row in structures.rows():
-            if row.used_in:
-                self.assertIn(row.used_in, structures.sources(), CORRECT)
-                used = structures.used_in(row.used_in)
-                self.assertIn(structures.declared()[row.structure][row.field], used, f"{row}: {CORRECT}")
-
-    def test_the_others_are_not_used(self) -> None:
-        declared = structures.declared()
-        for row in structures.rows():
-            if not row.used_in and row.field in declared[row.structure]:
-                self.assertEqual(list(structures.users(row.structure, row.field)), [], f"{row}: {CORRECT}")
-
-    def test_statuses(self) -> None:
-        page = structures.PAGE.with_name("wc-status.md").read_text()
-        documented = [f"IBV_WC_{name}" for name in re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)]
-        self.assertEqual(documented, structures.constants("ibv_wc_status"))
-
-    def test_a_use_is_found(self) -> None:
-        for structure, field in (("ibv_send_wr", "wr.rdma.rkey"), ("ibv_wc", "imm_data"), ("rdma_cm_event", "param.conn")):
-            self.assertTrue(list(structures.users(structure, field)), f"{structure}.{field}")
+def test_fields() -> None:
+    declared, rows, installed = structures.declared(), structures.rows(), release()
+    assert set(REQUIRED) - {row.structure for row in rows} == set()
+    for structure in {row.structure for row in rows}:
+        fields = [row.field for row in rows if row.structure == structure and row.since <= installed]
+        assert sorted(fields) == sorted(declared[structure]), structure
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_named_files_use_the_fields() -> None:
+    for row in structures.rows():
+        if row.used_in:
+            assert row.used_in in structures.sources(), CORRECT
+            used = structures.used_in(row.used_in)
+            assert structures.declared()[row.structure][row.field] in used, f"{row}: {CORRECT}"
+
+
+def test_the_others_are_not_used() -> None:
+    declared = structures.declared()
+    for row in structures.rows():
+        if not row.used_in and row.field in declared[row.structure]:
+            assert list(structures.users(row.structure, row.field)) == [], f"{row}: {CORRECT}"
+
+
+def test_statuses() -> None:
+    page = structures.PAGE.with_name("wc-status.md").read_text()
+    documented = [f"IBV_WC_{name}" for name in re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)]
+    assert documented == structures.constants("ibv_wc_status")
+
+
+def test_a_use_is_found() -> None:
+    for structure, field in (("ibv_send_wr", "wr.rdma.rkey"), ("ibv_wc", "imm_data"), ("rdma_cm_event", "param.conn")):
+        assert list(structures.users(structure, field)), f"{structure}.{field}"
