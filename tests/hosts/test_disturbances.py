@@ -79,7 +79,3 @@ class Chosen(unittest.TestCase):
     def test_none(self) -> None:
         with self.assertRaises(ValueError):
             chosen(["loss", "los"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -173,7 +173,3 @@ class Judge(unittest.TestCase):
         seen = good(CUT)
         seen.next.out = out(CUT, count=1)
         self.check(seen, BAD, "the next client: 1 + 10 messages")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -154,7 +154,3 @@ class Installed(unittest.TestCase):
             done = subprocess.run([command, *wrong], capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("there is no", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -109,7 +109,3 @@ class Manual(unittest.TestCase):
                 command = ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(path)]
                 done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
                 self.assertEqual(done.stderr, "")
-
-
-if __name__ == "__main__":
-    unittest.main()

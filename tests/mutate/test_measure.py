@@ -197,7 +197,3 @@ class Drawing(unittest.TestCase):
             self.assertEqual(list(score.Results(file).mutants), [3])
             score.Results(file).add(score.Mutant(5, "a.c", 1, "", "", ""))
             self.assertEqual(list(score.Results(file).mutants), [3, 5])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -87,7 +87,3 @@ class Operators(unittest.TestCase):
         """A header that is not there would hide sites."""
         with self.assertRaisesRegex(ValueError, "cannot read one.c"):
             faults("undeclared = 1;")
-
-
-if __name__ == "__main__":
-    unittest.main()

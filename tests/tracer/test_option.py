@@ -102,7 +102,3 @@ class Option(unittest.TestCase):
         ended = self.run_client(self.install(CLIENT, under="alone"), "-t", "-s", "0")
         self.assertEqual(ended.returncode, 2)
         self.assertNotIn("verbs-trace", ended.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

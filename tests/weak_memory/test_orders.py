@@ -90,7 +90,3 @@ class Orders(unittest.TestCase):
             variant.parent.mkdir(parents=True)
             variant.write_text(text)
             return instructions(source, Path(folder))
-
-
-if __name__ == "__main__":
-    unittest.main()
