@@ -6,8 +6,6 @@ named replacements (edit.py) in sources of the stages. A student's tree holds th
 says what the bug is.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import random

@@ -6,8 +6,6 @@ the submission itself reports (exit status, trace, tests that it is linked into)
 that are marked as `key`: they show from outside that the task is done, and the starting tree fails them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any

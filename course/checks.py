@@ -6,8 +6,6 @@ like. Whatever it draws, the same edges are reached. The points of its checks an
 starting tree has at most 40 of them, and a lazy solution 70. It passes no check that is marked as key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random

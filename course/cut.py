@@ -5,8 +5,6 @@ Place: used by make.py. Contract: the sources are in the project's style, so a f
 column 1. If a function is missing, that is an error; so an exercise cannot become wrong without notice.
 """
 
-from __future__ import annotations
-
 import re
 
 TODO = "/* EXERCISE: write this. */"

@@ -6,8 +6,6 @@ still applies after a change of the layout or of other lines. If the text is not
 an error.
 """
 
-from __future__ import annotations
-
 import re
 
 from . import cut

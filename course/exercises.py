@@ -5,8 +5,6 @@ Place: read by make.py and grade.py. Contract: a solution is the stage's own sou
 the stage; or an edit of it, which tests/graded tests. This table has only names of functions, and named replacements.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

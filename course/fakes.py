@@ -6,8 +6,6 @@ only sources (.c) of the program are taken from the student's tree. Those that d
 with the project's headers; all else is the project's.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -7,8 +7,6 @@ machine. Points go to stdout; --json FILE writes them as JSON. Exit
 status: 0 it was graded, whatever the points; 2 there is nothing to grade; 1 the grader itself failed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -6,8 +6,6 @@ also for one that cannot be graded; ends a submission that takes longer than the
 1 the grader failed for some, or ran out of time; 2 there is nothing to grade.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

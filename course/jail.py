@@ -7,8 +7,6 @@ It has process ids and mounts of its own, and limits on processes, files and mem
 kept as soon as it is written.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

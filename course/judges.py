@@ -4,8 +4,6 @@
 Place: used by cases.py. Contract: a judge returns an empty string, or the reason why the points are lost.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -4,8 +4,6 @@
 Place: used by judges.py and checks.py. Contract: that of judges.py; witness.py says what is recorded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

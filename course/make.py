@@ -5,8 +5,6 @@ Place: `make exercise NAME=... DIR=...` calls it. Contract: the tree builds by i
 solution. The directory must not exist yet.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

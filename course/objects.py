@@ -6,8 +6,6 @@ submission is. A tree gets the kept objects only if all its files except the stu
 those that the objects were made with.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -5,8 +5,6 @@ Place: `make fakes DIR=... ROLE=... TESTS=...` calls it. Contract: it runs the s
 unconfined: it is for one's own work. Exit status: 0 all tests passed, 1 one failed, 2 wrong usage.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -4,8 +4,6 @@
 Place: used by checks.py. Contract: that of judges.py.
 """
 
-from __future__ import annotations
-
 from .judges import Judge, not_all, sends, work_requests
 from .reasons import Result
 

@@ -5,8 +5,6 @@ Place: used by judges.py and grade.py. Contract: a reason is about the submissio
 its partner did then. In a command, DIR is the submission's folder.
 """
 
-from __future__ import annotations
-
 import shlex
 import signal
 from typing import Any

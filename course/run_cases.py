@@ -6,8 +6,6 @@ written there. What is the submission's is compiled and run in the jail (jail.py
 stored, and judged elsewhere.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -5,8 +5,6 @@ Place: used by make.py and bug.py. Contract: it contains the sources of the stag
 with `make` and the Debian packages of tools/packages-build.txt.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@ Place: used by run_cases.py, as root in the lab's guest. Contract: probes (kprob
 and when soft-RoCE has carried out a work request. What our partners did is left out.
 """
 
-from __future__ import annotations
-
 import errno
 import re
 from collections.abc import Container

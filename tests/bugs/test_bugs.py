@@ -6,8 +6,6 @@
 Contract: a tree holds nothing of the answer, and compiles without a warning. make check plants a sample.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

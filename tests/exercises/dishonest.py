@@ -4,8 +4,6 @@
 Place: read by tests/graded, as solutions.py is. Contract: forgery.c is appended to a source that does not do its task.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

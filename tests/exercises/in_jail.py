@@ -5,8 +5,6 @@ Place: tests/graded runs it in the lab's guest: python3 -m exercises.in_jail FIL
 succeeded" for each attack; nothing follows the colon if the jail has held.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -4,8 +4,6 @@
 Place: read by tests/graded. Contract: each is an edit of the right solution, or of the starting file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

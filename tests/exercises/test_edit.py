@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Unit tests of course/edit.py and course/bug.py."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

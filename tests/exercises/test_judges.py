@@ -4,8 +4,6 @@
 Contract: no program of a submission is run here; tests/graded runs some.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

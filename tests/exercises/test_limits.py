@@ -4,8 +4,6 @@
 Contract: clocks that the test sets replace those of the machine.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from course import run_cases

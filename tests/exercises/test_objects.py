@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Unit tests of course/objects.py."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from course import objects

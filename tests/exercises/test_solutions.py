@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Checks that the solutions of tests/graded can be made from the sources."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

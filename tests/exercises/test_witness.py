@@ -4,8 +4,6 @@
 Contract: the layout of a line is that of Linux 6.1 and 6.12 with the option record-tgid.
 """
 
-from __future__ import annotations
-
 
 from course import witness
 

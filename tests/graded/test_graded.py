@@ -6,8 +6,6 @@
 Contract: each grading boots a machine of the lab.
 """
 
-from __future__ import annotations
-
 import csv
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Who may include what."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What build/libour_control.a and its header promise to any program that uses them."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

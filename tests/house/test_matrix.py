@@ -4,8 +4,6 @@
     python3 -m pytest -s tests/house/test_matrix.py    # prints the matrix
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The scheduler of tests/scheduling.py, with workers that are made up; and how what programs in C say is judged."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -4,8 +4,6 @@
 Contract: builds in build/tests/mine, and runs each in a machine of the lab.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

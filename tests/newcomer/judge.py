@@ -4,8 +4,6 @@
 Nothing here runs a program: see test_judge.py. Each function that judges returns None, or the error in a few words.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ Commands in a root run in namespaces of their own, with all processes that they 
 when its time is over.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

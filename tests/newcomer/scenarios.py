@@ -6,8 +6,6 @@ their own. To save time these share the packages that apt has downloaded before;
 lab's kernel by themselves.
 """
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import subprocess

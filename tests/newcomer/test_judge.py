@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Unit tests of judge.py."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

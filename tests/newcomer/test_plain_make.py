@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Plain `make` where the RDMA libraries are missing names their packages."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -8,8 +8,6 @@ the section repeats it: all others differ in each run. The length of an arrow is
 the text beside it.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Place: between test_quoted.py and page.py. Contract: paths relative to the top o
 them: tests/drivers/test_symptoms.py runs its commands.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from . import page

@@ -6,8 +6,6 @@ another run. What is said of Linux 6.1 is run there only. Where the next paragra
 quoted in it is looked for on such a kernel instead; if nothing is quoted in it, the lines may not all be printed there.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

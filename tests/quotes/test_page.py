@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Unit tests of page.py, and that it can read each page."""
 
-from __future__ import annotations
-
 import pytest
 
 from quotes import page, pages

@@ -7,8 +7,6 @@ Contract: each command boots a machine of the lab; page.py describes what is com
 directory come after the command that makes it, and find it; in the end it is removed.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

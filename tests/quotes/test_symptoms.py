@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Tests how symptoms.py reads docs/symptoms.md."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from quotes.symptoms import symptoms

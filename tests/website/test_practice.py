@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The pages of the exercises and of the bug labs: all are there, and none gives a solution away."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from pathlib import Path

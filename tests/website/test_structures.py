@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Compares docs/structures.md with the installed headers and with the programs' sources."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Compares docs/verbs.md with the sources."""
 
-from __future__ import annotations
-
 import re
 
 from tools.website import prototypes, verbs

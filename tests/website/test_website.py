@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Unit tests of tools/website."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from pathlib import Path
