@@ -199,7 +199,7 @@ check-two-files: ## run the library's tests, the fuzzers and a stage with Addres
 
 check-lab: ## run all tests of the lab itself, also the slow ones
 	$(call ready,lab)
-	@lab/test
+	@$(PYTEST) -q tests/lab -m ''
 
 # Not part of `check`: see tests/README.md for when to run them.
 tsan: all ## test the programs with ThreadSanitizer, in the lab
