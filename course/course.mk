@@ -11,8 +11,8 @@ endef
 $(eval $(call partner,corrupt,ping-sr-0,our_post_send))
 $(eval $(call partner,overcredit,blast-sr-2,our_return_credits our_post_recv_chain))
 
-course-build: ping-sr-0/server $(foreach stage,ping-sr-1 blast-sr-2 ping-rdma-3 ping-rc-0,$(addprefix $(call folder,$(stage))/,client server)) \
-	      $(BUILD)/course/corrupt $(BUILD)/course/overcredit verbs-trace
+# The partners of the grader, and the stages whose objects it takes.
+course-build: $(PROGRAMS) $(BUILD)/course/corrupt $(BUILD)/course/overcredit verbs-trace
 
 exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (course/README.md lists them)
 	$(if $(and $(NAME),$(DIR)),,$(error Say which exercise, and where: NAME=ping-sr-2e DIR=mine))
