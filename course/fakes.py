@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 from . import edit
-from .trees import TOP, answer, ask
+from .trees import TOP, answer, without_make
 
 FAKE = TOP / "build/tests/fake"
 HANGS_MS = 12000  # a run over the fake takes milliseconds
@@ -25,21 +25,24 @@ class DoesNotBuild(Exception):
     """The compiler or the linker refuses it."""
 
 
-def _lines(question: str, stage: str, role: str, sanitizer: str) -> list[list[str]]:
-    """The Makefile's answer, one list of words for each line."""
-    words = (f"STAGE={stage}", f"ROLE={role}", f"SANITIZER={sanitizer}")
-    said = answer("make", "--no-print-directory", "--silent", question, *words)
-    return [shlex.split(line) for line in said.splitlines()]
-
-
 def prepare(sanitizer: str) -> None:
     """Builds the project's own parts, if they are not there yet."""
-    unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
-    environment["TESTS_ALL"] = "1"  # without it ThreadSanitizer's has not all stages
+    environment = {**without_make(), "TESTS_ALL": "1"}  # without it ThreadSanitizer's has not all stages
     target = f"build/tests/fake/{sanitizer}/programs"
     jobs = f"-j{os.cpu_count() or 1}"
     subprocess.run(["make", "--no-print-directory", "-s", jobs, target], cwd=TOP, env=environment, check=True)
+
+
+def commands(stage: str, role: str, sanitizer: str) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Of a test program, its sources, and the Makefile's words that compile one of them, and begin and end the link."""
+    prepare(sanitizer)
+
+    def lines(question: str) -> list[list[str]]:
+        return [shlex.split(line) for line in answer(question, STAGE=stage, ROLE=role, SANITIZER=sanitizer).splitlines()]
+
+    parts = [word for line in lines("print-fake-parts") for word in line]
+    link, libraries = lines("print-fake-link")[:2]
+    return parts, lines("print-fake-compile")[0], link, libraries
 
 
 def _run(command: list[str], limit_s: int) -> None:
@@ -55,10 +58,7 @@ def _run(command: list[str], limit_s: int) -> None:
 
 def build(tree: Path, stage: str, role: str, sanitizer: str, out: Path) -> Path:
     """Builds the test program of the tree's program in the folder `out`. Raises DoesNotBuild."""
-    prepare(sanitizer)
-    parts = ask("print-fake-parts", STAGE=stage, ROLE=role, SANITIZER=sanitizer)
-    compiler = _lines("print-fake-compile", stage, role, sanitizer)[0]
-    link, libraries = _lines("print-fake-link", stage, role, sanitizer)[:2]
+    parts, compiler, link, libraries = commands(stage, role, sanitizer)
     objects = []
     for part in parts:
         source = tree / part
@@ -78,15 +78,18 @@ def pack(file: str, stage: str, name: str, tree: Path) -> list[list[str]]:
     """Puts the objects of the project's own parts into a grader's tree. Returns the commands that compile the student's
     file there and link it with them. The program's name is fake-ROLE-SANITIZER."""
     _, role, sanitizer = name.split("-")
-    prepare(sanitizer)
-    parts = ask("print-fake-parts", STAGE=stage, ROLE=role, SANITIZER=sanitizer)
+    parts, compiler, link, libraries = commands(stage, role, sanitizer)
     own = f"{sanitizer}.o"
     kept = [str(FAKE / sanitizer / part.replace(".c", ".o")) for part in parts if part != file]
     subprocess.run(["ar", "qcs", str(tree / f"{name}.a"), *kept], check=True)
-    compiler = _lines("print-fake-compile", stage, role, sanitizer)[0]
-    link, libraries = _lines("print-fake-link", stage, role, sanitizer)[:2]
     whole = ["-Wl,--whole-archive", f"{name}.a", "-Wl,--no-whole-archive"]
     return [[*compiler, "-w", "-c", file, "-o", own], [*link, own, *whole, *libraries, "-o", name]]
+
+
+def outcomes(said: str, stage: str, role: str) -> tuple[list[str], str]:
+    """Of what a test program printed, the names of the tests passed, and the first that failed, with the reason, or ""."""
+    found = re.findall(rf"^(not )?ok {stage}/{role} (.*)", said, re.MULTILINE)
+    return [text for bad, text in found if not bad], next((text for bad, text in found if bad), "")
 
 
 def run(program: Path, stage: str, role: str, what: str) -> tuple[list[str], str]:
@@ -95,12 +98,7 @@ def run(program: Path, stage: str, role: str, what: str) -> tuple[list[str], str
     command = ["timeout", "-k", "5", str(LIMIT_S), str(program), f"{stage}/{role}", what]
     result = subprocess.run(command, cwd=TOP, env=environment, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-    passed, prefix = [], f"{stage}/{role} "
-    for line in result.stdout.decode(errors="replace").splitlines():
-        if line.startswith("ok " + prefix):
-            passed.append(line.removeprefix("ok " + prefix))
-        elif line.startswith("not ok " + prefix):
-            return passed, line.removeprefix("not ok " + prefix)
-    if result.returncode or not passed:
+    passed, failed = outcomes(result.stdout.decode(errors="replace"), stage, role)
+    if not failed and (result.returncode or not passed):
         return passed, f"{what}: the tests themselves ended early, with exit status {result.returncode}"
-    return passed, ""
+    return passed, failed

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable
 
+from .fakes import outcomes
 from .kernel import seen
 from .reasons import Result, did, ended, ended_with, last_words
 
@@ -230,12 +231,11 @@ def over_fakes(stage: str, role: str) -> Judge:
     """The tests over the fake verbs, which the submission is linked to, have all passed."""
 
     def judge(result: Result) -> str:
-        of, prefix, who = result["client"], f"{stage}/{role} ", f"your {role} over the fake verbs"
-        lines: list[str] = of["out"].splitlines()
-        for line in lines:
-            if line.startswith("not ok " + prefix):
-                return f"{who} failed a test: {line.removeprefix('not ok ' + prefix)[:400]}"
-        if of["status"] == 0 and any(line.startswith("ok " + prefix) for line in lines):
+        of, who = result["client"], f"your {role} over the fake verbs"
+        passed, failed = outcomes(of["out"], stage, role)
+        if failed:
+            return f"{who} failed a test: {failed[:400]}"
+        if of["status"] == 0 and passed:
             return ""
         return ended(of, 0, who) or f"{who} exited with status 0 before its first test"
 

@@ -48,19 +48,17 @@ clean:
 """
 
 
+def without_make() -> dict[str, str]:
+    """The environment, without what a make that started this has put there."""
+    return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+
+
 @cache
-def answer(*command: str) -> str:
-    """The output of make for a question. It is always the same, so it is kept."""
-    unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
-    said = subprocess.run(command, cwd=TOP, env=environment, check=True, capture_output=True, text=True)
-    return said.stdout
-
-
-def ask(question: str, **variables: str) -> list[str]:
-    """The words in make's answer to a question."""
+def answer(question: str, **variables: str) -> str:
+    """What make says to a question. It is always the same, so it is kept."""
     words = [f"{name}={value}" for name, value in variables.items()]
-    return answer("make", "--no-print-directory", "--silent", question, *words).split()
+    command = ["make", "--no-print-directory", "--silent", question, *words]
+    return subprocess.run(command, cwd=TOP, env=without_make(), check=True, capture_output=True, text=True).stdout
 
 
 def included(path: str) -> list[str]:
@@ -79,7 +77,7 @@ def needed(sources: list[str]) -> list[str]:
 
 def write(directory: Path, stage: str, purpose: str) -> None:
     """Writes the sources and a Makefile."""
-    of_role = {role: ask("print-parts", STAGE=stage, ROLE=role) for role in ("client", "server")}
+    of_role = {role: answer("print-parts", STAGE=stage, ROLE=role).split() for role in ("client", "server")}
     parts = [path for path in of_role["client"] if path in of_role["server"]]
     own = {role: [path for path in of_role[role] if path not in parts] for role in of_role}
     rooms = [f"{room}/{path.name}" for room in ROOMS for path in sorted((TOP / room).glob("*.c")) if not path.name.endswith("_main.c")]

@@ -73,8 +73,7 @@ def not_quoted(job: Job, marks: list[grade.Mark]) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def prepared() -> None:
     """What the gradings have in common, and a file that no solution may show."""
-    for sanitizer in ("asan", "tsan"):
-        fakes.prepare(sanitizer)
+    fakes.prepare("asan")
     dishonest.SECRET.parent.mkdir(parents=True, exist_ok=True)
     dishonest.SECRET.write_text(SECRET + "\n")
 
