@@ -4,6 +4,8 @@
  * must do, and one less must be reported; what is needed is derived from docs/protocol.md, not from the
  * program. Only these rows meet a limit of the device. See lines.h.
  */
+#include <stdio.h>
+
 #include "tests/fake/lines.h"
 
 #define SIZE(bytes) ADDRESS, "-q", "-c", "20", "-s", #bytes
@@ -231,3 +233,64 @@ const struct line edges[] = {
 	  .words = { ADDRESS, "-q" } },
 	{ 0 },
 };
+
+static bool meets_cqes(const struct fake_config *config)
+{
+	return config->max_cqe;
+}
+
+static bool meets_wrs(const struct fake_config *config)
+{
+	return config->max_qp_wr;
+}
+
+static bool meets_sges(const struct fake_config *config)
+{
+	return config->max_sge;
+}
+
+static bool meets_length(const struct fake_config *config)
+{
+	return config->max_message;
+}
+
+static bool meets_inline(const struct fake_config *config)
+{
+	return config->max_inline || config->no_inline || config->exact_inline;
+}
+
+/* The limits that a program may meet. */
+static const struct {
+	const char *name;
+	bool (*meets)(const struct fake_config *config);
+	unsigned int who;
+	const char *why_not; /* a program may have no row */
+} limits[] = {
+	{ "entries of a CQ", meets_cqes, EVERY, "" },
+	{ "work requests of a queue", meets_wrs, EVERY | OWN_RECEIVES,
+	  "its receives are a pool's" },
+	{ "pieces of a message", meets_sges, CLIENT | SERVER | BLAST, "a message is one piece" },
+	{ "bytes of a message", meets_length, EVERY | SIZED,
+	  "all of its messages have one length" },
+	{ "inline bytes", meets_inline, CLIENT | PING,
+	  "it sends nothing inline, or as the client" },
+};
+
+/* For each limit that the program may meet there is a row, or a reason. */
+void test_boundaries(const struct test *test)
+{
+	const struct line *line;
+	char what[120];
+	unsigned int i, rows;
+	bool due;
+
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		for (line = edges, rows = 0; line->what; line++)
+			rows += line_is_for(line->who, test) && limits[i].meets(&line->config);
+		due = line_is_for(limits[i].who, test);
+		snprintf(what, sizeof(what), "has %u rows for its limit, %s%s%s", rows,
+			 limits[i].name, rows || due ? "" : ": ",
+			 rows || due ? "" : limits[i].why_not);
+		test_result(test, what, due && !rows ? "there is no row in edges.c" : NULL);
+	}
+}

@@ -50,6 +50,7 @@ static void test_lines(const struct test *test)
 		return;
 	}
 	test_options(test);
+	test_boundaries(test);
 	for (i = 0; i < (test->bare ? n : n - 2); i++)
 		run_lines(test, tables[i]);
 }
