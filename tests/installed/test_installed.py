@@ -70,7 +70,6 @@ class TwoFiles(unittest.TestCase):
             self.assertIn("Redistribution and use", text)
             self.assertEqual(text.count("SPDX-License-Identifier"), 1)
 
-
     def test_what_is_packed_knows_its_commit(self) -> None:
         make("dist")
         run("tar", "xzf", next((TOP / "build").glob("rdma-by-example-*.tar.gz")), "--strip-components=1", cwd=self.folder)
@@ -95,33 +94,27 @@ class Installed(unittest.TestCase):
     def tearDownClass(cls) -> None:
         cls.folder.cleanup()
 
-    def test_a_program_outside_of_the_tree_uses_it(self) -> None:
-        flags = run("pkg-config", "--cflags", "--libs", "our_control", env={
-            "PKG_CONFIG_PATH": f"{self.root}/usr/lib/pkgconfig:{os.environ.get('PKG_CONFIG_PATH', '')}",
-            "PKG_CONFIG_SYSROOT_DIR": str(self.root),
-        }).split()  # fmt: skip
-        example, program = self.root / "usr/share/doc/rdma-by-example/examples/echo_client.c", Path(self.folder.name) / "echo"
-        run("gcc", "-std=c11", "-D_GNU_SOURCE", example, "-o", program, *flags, cwd=Path(self.folder.name))
-        self.assertIn("[libour_control.so.0]", run("readelf", "-d", program))
-        env = {"LD_LIBRARY_PATH": str(self.root / "usr/lib")}
-        usage = subprocess.run([program], env=env, capture_output=True, text=True, timeout=60)
-        self.assertEqual(usage.returncode, 2)
-        self.assertIn("usage", usage.stderr)
-
     def test_it_is_removed_without_a_trace(self) -> None:
         copy = Path(self.folder.name) / "copy"
         shutil.copytree(self.root, copy, symlinks=True)
         make("uninstall", f"DESTDIR={copy}", "PREFIX=/usr")
         self.assertEqual(sorted(path.name for path in copy.rglob("*")), ["include", "other.h", "usr"])
 
-    def test_a_prefix_is_enough(self) -> None:
-        """Without DESTDIR, and for C++."""
+    def test_programs_outside_of_the_tree_use_it(self) -> None:
+        """Without DESTDIR: in C++, and in C with the shared library and with the static one."""
         prefix, using = Path(self.folder.name) / "prefix", Path(self.folder.name) / "using"
         make("install", f"PREFIX={prefix}")
         shutil.copytree(USING, using)
+        shutil.copy(prefix / "share/doc/rdma-by-example/examples/echo_client.c", using)
         env = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig:{os.environ.get('PKG_CONFIG_PATH', '')}"}
-        run("make", "plus", env=env, cwd=using)
-        run(using / "plus", env={"LD_LIBRARY_PATH": f"{prefix}/lib"})
+        run("make", env=env, cwd=using)
+        env = {"LD_LIBRARY_PATH": f"{prefix}/lib"}
+        run(using / "plus", env=env)
+        for name, is_shared in (("echo", True), ("echo-static", False)):
+            usage = subprocess.run([using / name], env=env, capture_output=True, text=True, timeout=60)
+            self.assertEqual(usage.returncode, 2)
+            self.assertIn("usage", usage.stderr)
+            self.assertEqual("[libour_control.so.0]" in run("readelf", "-d", using / name), is_shared)
         make("uninstall", f"PREFIX={prefix}")
         self.assertFalse(prefix.exists())
 
