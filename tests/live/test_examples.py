@@ -276,6 +276,9 @@ def test_two_connections_share_memory_of_the_program(echo: Echo, run: Run, huge_
 def test_memory_that_cannot_be_had(run: Run, link: Link) -> None:
     c = run("build/examples/memory_client", link.address, next_port(), "/nowhere").ends(1)
     assert "/nowhere: No such file" in c.err
+    if "HugePages_Free:        0\n" in Path("/proc/meminfo").read_text():
+        c = run("build/examples/memory_client", link.address, next_port(), "huge").ends(1)
+        assert "huge: Cannot allocate memory" in c.err
 
 
 @pytest.mark.skipif(len({link.device for link in LINKS}) < 2, reason="there is one device")
