@@ -5,13 +5,13 @@
 TOOL = $(BUILD)/verbs-trace/tool
 TOOL_TABLES = $(wildcard verbs-trace/tool/calls/*.txt)
 LAUNCHER = $(TOOL)/launcher.o $(TOOL)/target.o
-TOOL_WRITTEN = $(addprefix $(TOOL)/,verbs.o kinds.o $(TOOL_TABLES:verbs-trace/tool/calls/%.txt=calls_%.o))
+TOOL_WRITTEN = $(addprefix $(TOOL)/,verbs.o kinds.o structures.o $(TOOL_TABLES:verbs-trace/tool/calls/%.txt=calls_%.o))
 TOOL_OBJECTS = $(filter-out $(LAUNCHER),$(call objects,$(wildcard verbs-trace/tool/*.c))) $(TOOL_WRITTEN)
 TOOL_FLAGS = -I$(TOOL) -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
 verbs-trace: verbs-trace/verbs-trace verbs-trace/libverbs-trace.so ## strace for verbs, for any program
 
-$(TOOL)/verbs.h: verbs-trace/tool/generate.py verbs-trace/tool/verb.py $(TOOL_TABLES)
+$(TOOL)/verbs.h: $(wildcard verbs-trace/tool/*.py) verbs-trace/tool/structures.txt $(TOOL_TABLES)
 	$(call run,GEN,$@,python3 -B verbs-trace/tool/generate.py $(@D))
 $(TOOL_WRITTEN:.o=.c): $(TOOL)/verbs.h ;
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Writes the functions that replace the verbs, from the tables in calls/.
+"""Writes the functions that replace the verbs, from the tables in calls/, and those that show structures.
 
-Place: run by ../verbs-trace.mk. Contract: generate.py DIRECTORY writes verbs.[ch], kinds.[ch] and
+Place: run by ../verbs-trace.mk. Contract: generate.py DIRECTORY writes verbs.[ch], kinds.[ch], structures.[ch] and
 a calls_TABLE.c for each table, which hand each call to what is written by hand.
 
 A line of a table is a prototype, with a decoder behind an argument where its type does not say
@@ -20,6 +20,12 @@ enough, then "=", how the result tells of an error, and ";", what else there is:
     ends ARGUMENT         the object is no more, if the call succeeds
     waits                 sleeps, and is no verb: only with -w
     via MEMBER            of the table of functions that the section names
+
+In structures.txt a line of [constants] or [bits] is a decoder, the prefix of the constants, and their names without
+it. Each other section is one structure, [DECODER TYPE] or [DECODER TYPE, PARAMETER], with a line for each member:
+    MEMBER:DECODER(...)   as for an argument; a text or a number needs no decoder
+    NAME = MEMBER         is shown under this name; ~MEMBER under none, other than in JSON
+    ... if CONDITION      is shown only then; C, like a MEMBER with it->, in which `it` is the structure
 """
 
 from __future__ import annotations
@@ -28,9 +34,10 @@ import re
 import sys
 from pathlib import Path
 
+import structures
 from verb import KINDS, Argument, Verb, Wrong
 
-TABLES = Path(__file__).resolve().parent / "calls"
+HERE = Path(__file__).resolve().parent
 HEAD = "/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n/* Written by generate.py. */\n"
 INCLUDES = """#include <poll.h>
 #include <stdarg.h>
@@ -161,6 +168,16 @@ def write_kinds(directory: Path) -> None:
     )
 
 
+def write_structures(directory: Path) -> None:
+    """The functions that show constants and structures."""
+    found = structures.functions((HERE / "structures.txt").read_text())
+    prototypes, functions = ("\n".join(part) for part in zip(*found))
+    guard = "VERBS_TRACE_TOOL_STRUCTURES_H"
+    includes = '#include <rdma/rdma_cma.h>\n#include "verbs-trace/tool/out.h"'
+    (directory / "structures.h").write_text(f"{HEAD}#ifndef {guard}\n#define {guard}\n{includes}\n{prototypes}\n#endif\n")
+    (directory / "structures.c").write_text(f'{HEAD}#include "verbs-trace/tool/say.h"\n{functions}')
+
+
 def main() -> int:
     """Reads all tables, writes all files."""
     if len(sys.argv) != 2:
@@ -168,10 +185,11 @@ def main() -> int:
         return 2
     directory = Path(sys.argv[1])
     directory.mkdir(parents=True, exist_ok=True)
-    tables = {path.stem: read_table(path) for path in sorted(TABLES.glob("*.txt"))}
+    tables = {path.stem: read_table(path) for path in sorted(HERE.glob("calls/*.txt"))}
     for table, verbs in tables.items():
         write_calls(directory, table, verbs)
     write_kinds(directory)
+    write_structures(directory)
     write_lists(directory, [v for verbs in tables.values() for v in verbs])
     return 0
 

@@ -37,6 +37,9 @@ void out_close(struct out *out);
 void out_open_list(struct out *out, const char *name);
 void out_close_list(struct out *out);
 
+/* The name of an item that has none in words. */
+#define FOR_JSON(out, name) ((out)->json ? (name) : NULL)
+
 /* Items. In words an item is "name value"; the name of a bare one is only for JSON. */
 void out_signed(struct out *out, const char *name, int64_t value);
 void out_unsigned(struct out *out, const char *name, uint64_t value);
@@ -49,6 +52,14 @@ void out_name(struct out *out, const char *name, uint64_t value, struct names na
 void out_flags(struct out *out, const char *name, uint64_t value, struct names names);
 /* In quotes, and cut at out->binary bytes; NULL is NULL. */
 void out_string(struct out *out, const char *name, const char *string);
+/* A number or a string. */
+#define out_item(out, name, value) \
+	_Generic((value),                                \
+		int: out_signed,                         \
+		long: out_signed,                        \
+		char *: out_string,                      \
+		const char *: out_string,                \
+		default: out_unsigned)(out, name, value)
 /* In hexadecimal, cut in the same way, with their number: "name (56 bytes) 00ff...". */
 void out_bytes(struct out *out, const char *name, const void *data, size_t length);
 

@@ -10,16 +10,6 @@
 
 #define MAGIC 0x4f555231u /* docs/protocol.md */
 
-void say_port_space(struct out *out, const char *name, int port_space)
-{
-	out_word(out, name,
-		 port_space == RDMA_PS_TCP     ? "TCP"
-		 : port_space == RDMA_PS_UDP   ? "UDP"
-		 : port_space == RDMA_PS_IB    ? "IB"
-		 : port_space == RDMA_PS_IPOIB ? "IPOIB"
-					       : "?");
-}
-
 static uint64_t big_endian(const uint8_t *data, size_t size)
 {
 	uint64_t value = 0;
@@ -60,23 +50,6 @@ void say_private_data(struct out *out, const char *name, const void *data, size_
 		say_wire(out, data, length);
 }
 
-void say_conn_param(struct out *out, const char *name, const struct rdma_conn_param *param)
-{
-	if (!param) {
-		say_pointer(out, name, NULL);
-		return;
-	}
-	out_open(out, name);
-	out_unsigned(out, "responder_resources", param->responder_resources);
-	out_unsigned(out, "initiator_depth", param->initiator_depth);
-	out_unsigned(out, "retry_count", param->retry_count);
-	out_unsigned(out, "rnr_retry_count", param->rnr_retry_count);
-	if (param->qp_num)
-		out_unsigned(out, "qp_num", param->qp_num);
-	say_private_data(out, "private_data", param->private_data, param->private_data_len);
-	out_close(out);
-}
-
 /*
  * The reason of a refused connection, as the CM's status gives it; other statuses are errno values.
  */
@@ -115,7 +88,7 @@ void say_qp_of_id(struct out *out, const char *name, const struct ibv_qp_init_at
 	say_qp_init_attr(out, name, attr);
 	if (!id || !id->qp)
 		return;
-	say_labelled(out, "qp", KIND_QP, id->qp);
+	say_labelled(out, "qp", id->qp, KIND_QP);
 	out_unsigned(out, "qp_num", id->qp->qp_num);
 	say_address(out, "local", rdma_get_local_addr(id));
 	say_address(out, "peer", rdma_get_peer_addr(id));
@@ -141,11 +114,11 @@ void say_cm_event(struct out *out, const char *name, struct rdma_cm_event *const
 	bool datagram = event->id && event->id->ps == RDMA_PS_UDP;
 
 	out_object(out, name, KIND_EVENT, event);
-	out_open(out, out->json ? "what" : NULL);
-	out_word(out, out->json ? "type" : NULL, event_name(event->event));
+	out_open(out, FOR_JSON(out, "what"));
+	out_word(out, FOR_JSON(out, "type"), event_name(event->event));
 	out_object(out, "id", KIND_ID, event->id);
 	if (event->listen_id && event->listen_id != event->id)
-		say_labelled(out, "listener", KIND_ID, event->listen_id);
+		say_labelled(out, "listener", event->listen_id, KIND_ID);
 	say_status(out, event);
 	if (has_param(event->event) && !datagram) {
 		out_unsigned(out, "responder_resources", event->param.conn.responder_resources);
@@ -167,32 +140,10 @@ void say_request(struct out *out, const struct rdma_cm_id *id)
 				 event->param.conn.private_data_len);
 }
 
-void say_addrinfo(struct out *out, const char *name, const struct rdma_addrinfo *info)
-{
-	if (!info) {
-		say_pointer(out, name, NULL);
-		return;
-	}
-	out_open(out, name);
-	out_hex(out, "flags", (unsigned int)info->ai_flags);
-	say_port_space(out, "port_space", info->ai_port_space);
-	out_signed(out, "qp_type", info->ai_qp_type);
-	out_close(out);
-}
-
-void say_option_level(struct out *out, const char *name, int level)
-{
-	static const char *const levels[] = { "ID", "IB" };
-
-	out_name(out, name, (uint64_t)level, NAMES_OF(levels));
-}
-
 void say_option(struct out *out, const char *name, int option, int level)
 {
-	static const char *const options[] = { "TOS", "REUSEADDR", "AFONLY", "ACK_TIMEOUT" };
-
 	if (level == RDMA_OPTION_ID)
-		out_name(out, name, (uint64_t)option, NAMES_OF(options));
+		say_option_id(out, name, (uint64_t)option);
 	else
 		out_signed(out, name, option);
 }

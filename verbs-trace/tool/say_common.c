@@ -35,7 +35,12 @@ void say_new(struct call *call, const char *name, enum kind kind, const void *po
 		say_request(call->out, pointer);
 }
 
-void say_labelled(struct out *out, const char *name, enum kind kind, const void *pointer)
+void say_object(struct out *out, const char *name, const void *pointer, enum kind kind)
+{
+	out_object(out, name, kind, pointer);
+}
+
+void say_labelled(struct out *out, const char *name, const void *pointer, enum kind kind)
 {
 	struct object *object = object_of(kind, pointer);
 	char text[48];
@@ -56,16 +61,6 @@ void say_int(struct out *out, const char *name, const int *value)
 void say_hex(struct out *out, const char *name, uint64_t value)
 {
 	out_hex(out, name, value);
-}
-
-void say_access(struct out *out, const char *name, uint64_t access)
-{
-	static const char *const names[] = {
-		"LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ", "REMOTE_ATOMIC",           "MW_BIND",
-		"ZERO_BASED",  "ON_DEMAND",    "HUGETLB",     [20] = "RELAXED_ORDERING",
-	};
-
-	out_flags(out, name, access, NAMES_OF(names));
 }
 
 void say_bytes(struct out *out, const char *name, const void *data, size_t length)

@@ -31,13 +31,6 @@ static void compare(struct object *object, void *argument)
 		sought->found = object;
 }
 
-static void say_events(struct out *out, const char *name, short events)
-{
-	static const char *const names[] = { "IN", "PRI", "OUT", "ERR", "HUP", "NVAL" };
-
-	out_flags(out, name, (unsigned short)events, NAMES_OF(names));
-}
-
 void say_pollfds(struct out *out, const char *name, const struct pollfd *fds, nfds_t n)
 {
 	struct sought sought;
@@ -53,8 +46,8 @@ void say_pollfds(struct out *out, const char *name, const struct pollfd *fds, nf
 		out_signed(out, "fd", fds[i].fd);
 		if (sought.found)
 			out_known(out, "of", sought.found, sought.found->pointer);
-		say_events(out, "events", fds[i].events);
-		say_events(out, "revents", fds[i].revents);
+		say_poll_events(out, "events", (unsigned short)fds[i].events);
+		say_poll_events(out, "revents", (unsigned short)fds[i].revents);
 		out_close(out);
 	}
 	out_close_list(out);

@@ -60,6 +60,16 @@ def kind_of(ctype: str) -> str | None:
     return KINDS.get(ctype.replace("const ", "").removeprefix("struct ").strip())
 
 
+def decoded(decoder: str, out: str, label: str, value: str) -> str:
+    """The statement that shows a value, with the decoder that a table names."""
+    match = DECODER.fullmatch(decoder)
+    if not match:
+        raise Wrong(f"{value}: cannot read the decoder {decoder}")
+    only_if, name, more = match.groups()
+    shown = f"say_{name}({out}, {label}, {value}{', ' if more else ''}{more or ''});"
+    return f"if (!call.error) {shown}" if only_if else shown
+
+
 @dataclass(frozen=True)
 class Argument:
     """One argument of a verb."""
@@ -84,26 +94,12 @@ class Argument:
             kind = kind_of(self.ctype.removesuffix("*"))
             return f'say_new(&call, "{self.name}", KIND_{kind}, *{self.name});'
         if self.decoder:
-            return self.decoded()
+            return decoded(self.decoder, "call.out", f'"{self.name}"', self.name)
         kind = kind_of(self.ctype)
         if kind:
             return f'out_object(call.out, "{self.name}", KIND_{kind}, {self.name});'
-        if self.ctype == "const char *":
-            return f'out_string(call.out, "{self.name}", {self.name});'
-        if self.ctype.endswith("*"):
-            return f'say_pointer(call.out, "{self.name}", {self.name});'
-        signed = self.ctype in ("int", "long", "off_t")
-        return f'out_{"signed" if signed else "unsigned"}(call.out, "{self.name}", {self.name});'
-
-    def decoded(self) -> str:
-        """The statement with the decoder that the table names."""
-        match = DECODER.fullmatch(self.decoder)
-        if not match:
-            raise Wrong(f"{self.name}: cannot read the decoder {self.decoder}")
-        only_if, decoder, more = match.groups()
-        extra = f", {more}" if more else ""
-        says = f'say_{decoder}(call.out, "{self.name}", {self.name}{extra});'
-        return f"if (!call.error) {says}" if only_if else says
+        how = "say_pointer" if self.ctype.endswith("*") and self.ctype != "const char *" else "out_item"
+        return f'{how}(call.out, "{self.name}", {self.name});'
 
 
 @dataclass(frozen=True)
