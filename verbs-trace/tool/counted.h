@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * verbs-trace, the tool: short versions of the verbs that programs call for each message. They are used
- * with -c if a call is only counted: they write no line, read no clock, and do not change errno. The
- * functions that replace the verbs (generate.py writes them) call them if call_is_counted, and otherwise
- * the functions of call.h. Each does what the hooks of its verb do.
+ * verbs-trace, the tool: the short way of the verbs that programs call for each message. It is used with
+ * -c if a call is only counted: it writes no line, reads no clock, and does not change errno. What
+ * generate.py writes for such a verb calls these around the verb and its hooks, and otherwise the
+ * functions of call.h.
  */
 #ifndef VERBS_TRACE_TOOL_COUNTED_H
 #define VERBS_TRACE_TOOL_COUNTED_H
-
-#include <infiniband/verbs.h>
 
 #include "verbs-trace/tool/call.h"
 
@@ -23,28 +21,26 @@ static inline bool call_is_counted(int verb)
 	return thread && (!thread->depth & (thread->tallies[verb].untimed > 0));
 }
 
-/* Calls that the provider makes between these two are not counted. The first returns the thread. */
-static inline struct thread *counted_begin(void)
+/* Calls that the provider makes between these two are not counted. Sets only what hooks look at. */
+static inline void counted_begin(struct call *call, int verb)
 {
-	struct thread *thread = thread_mine;
-
-	thread->depth = 1;
-	return thread;
+	call->verb = verb;
+	call->thread = thread_mine;
+	call->began = 0;
+	call->inner = false;
+	call->bad = false;
+	call->thread->depth = 1;
 }
 
-static inline void counted_end(struct thread *thread, int verb, bool failed)
+static inline void counted_end(const struct call *call, int error)
 {
-	struct tally *tally = &thread->tallies[verb];
+	struct tally *tally = &call->thread->tallies[call->verb];
 
-	thread->depth = 0;
+	call->thread->depth = 0;
 	tally->calls++;
 	tally->untimed--;
-	if (failed)
+	if ((error && error != EAGAIN) || call->bad)
 		tally->errors++;
 }
-
-int counted_ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
-int counted_ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
-int counted_ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 
 #endif

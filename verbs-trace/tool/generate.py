@@ -15,7 +15,7 @@ enough, then "=", how the result tells of an error, and ";", what else there is:
     = new, pointer        an object of the program's from now on; a pointer; NULL and errno
     = number, hex, text, port, void: no error
     data                  comes with every message: with -q only the first on each queue is shown
-    counted               counted_VERB is a short way for -c, see counted.h
+    counted               has a short way for -c: see counted.h
     before, after CALL    CALL is made before the verb, or after it: see watch.h and devices.h
     ends ARGUMENT         the object is no more, if the call succeeds
     waits                 sleeps, and is no verb: only with -w

@@ -227,19 +227,23 @@ class Verb:
     def function(self) -> str:
         """The whole function."""
         if "counted" in self.flags:
-            return self.told_function()
+            return self.counted()
         linkage = "EXPORTED " if self.exported else "static "
         head = f"{self.ctype}{self.ours}({self.prototype})"
         body = "\n".join(f"\t{line}" for line in self.body())
         before = f"#undef {self.name}\n{head};\n" if self.exported else ""
         return f"{before}{linkage}{head}\n{{\n{body}\n}}\n"
 
-    def told_function(self) -> str:
-        """The whole function, with the short version first: the short version must not cost more than it needs."""
+    def counted(self) -> str:
+        """The whole function, with the short way of counted.h first, which must not cost more than it needs."""
         body = "\n".join(f"\t{line}" for line in self.body())
+        error = ERRORS[self.result].format("ret")
+        steps = [f"counted_begin(&call, VERB_{self.name});", self.hooked("before")]
+        steps += [f"ret = {self.real}({self.passed});", self.hooked("after"), f"counted_end(&call, {error});", "return ret;"]
         return (
             f"static __attribute__((noinline)) {self.ctype}told_{self.name}({self.prototype})\n{{\n{body}\n}}\n\n"
-            f"static {self.ctype}{self.ours}({self.prototype})\n{{\n"
-            f"\tif (call_is_counted(VERB_{self.name}))\n\t\treturn counted_{self.name}({self.passed});\n"
-            f"\treturn told_{self.name}({self.passed});\n}}\n"
+            f"static {self.ctype}{self.ours}({self.prototype})\n{{\n\tstruct call call;\n\t{self.ctype}ret;\n\n"
+            f"\tif (!call_is_counted(VERB_{self.name}))\n\t\treturn told_{self.name}({self.passed});\n"
+            + "".join(f"\t{step}\n" for step in steps if step)
+            + "}\n"
         )

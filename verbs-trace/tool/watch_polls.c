@@ -2,13 +2,11 @@
 /*
  * verbs-trace, the tool: polling and arming of CQs: completions and errors, empty polls, which are
  * printed as one line, and completions that are left in a CQ at the end. See watch.h.
- * counted_ibv_poll_cq is the short version for -c, see counted.h.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
 
 #include "verbs.h"
-#include "verbs-trace/tool/counted.h"
 #include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/settings.h"
@@ -164,35 +162,6 @@ void watch_polled(struct call *call, struct ibv_cq *cq, const struct ibv_wc *wc,
 	relaxed_set(&object->polled_since_event, true);
 	for (i = 0; i < ret; i++)
 		see_completion(call, object, &wc[i]);
-}
-
-/* Whether one of them is in error. */
-static __attribute__((noinline)) bool see_counted(struct object *cq, const struct ibv_wc *wc, int n)
-{
-	struct call call = { .verb = VERB_ibv_poll_cq, .thread = thread_mine };
-	int i;
-
-	relaxed_set(&cq->polled_since_event, true);
-	for (i = 0; i < n; i++)
-		see_completion(&call, cq, &wc[i]);
-	return call.bad;
-}
-
-int counted_ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
-{
-	struct object *object = object_of(KIND_CQ, cq);
-	struct thread *thread = counted_begin();
-	bool bad = false;
-	int ret;
-
-	ret = device_of(cq->context)->ops.poll_cq(cq, num_entries, wc);
-	if (object) {
-		relaxed_set(&object->polled_since_armed, true);
-		if (ret > 0)
-			bad = see_counted(object, wc, ret);
-	}
-	counted_end(thread, VERB_ibv_poll_cq, ret < 0 || bad);
-	return ret;
 }
 
 /* Of an extended CQ only errors are looked at. */

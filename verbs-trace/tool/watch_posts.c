@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * verbs-trace, the tool: posting: requests that are not completed yet, and posts to a QP that has failed.
- * See watch.h; counted_* are the short versions for -c, see counted.h.
+ * See watch.h.
  */
 #include <stdatomic.h>
 
 #include "verbs.h"
-#include "verbs-trace/tool/counted.h"
-#include "verbs-trace/tool/devices.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/watch.h"
 
@@ -51,27 +49,24 @@ static __attribute__((noinline)) void judge_post(struct call *call, struct objec
 }
 
 /* Before the post itself: what is posted may be completed before the post returns. */
-static inline void expect_sends(struct call *call, struct object *qp, const struct ibv_send_wr *wr)
+void watch_sending(struct call *call, struct ibv_qp *qp, const struct ibv_send_wr *wr)
 {
-	struct object *send_cq = qp->send_cq, *recv_cq = qp->recv_cq;
-	int64_t n = signaled(qp, wr);
+	struct object *object = object_of(KIND_QP, qp), *send_cq, *recv_cq;
+	int64_t n;
 
-	if (qp->failed_thread)
-		judge_post(call, qp);
-	relaxed_add(&qp->outstanding, n);
+	if (!object)
+		return;
+	send_cq = object->send_cq;
+	recv_cq = object->recv_cq;
+	n = signaled(object, wr);
+	if (object->failed_thread)
+		judge_post(call, object);
+	relaxed_add(&object->outstanding, n);
 	expect(call, send_cq, n);
 	if (send_cq)
 		relaxed_set(&send_cq->at_risk, false);
 	if (recv_cq && recv_cq != send_cq) /* it may wait for the answer to this post */
 		relaxed_set(&recv_cq->at_risk, false);
-}
-
-void watch_sending(struct call *call, struct ibv_qp *qp, const struct ibv_send_wr *wr)
-{
-	struct object *object = object_of(KIND_QP, qp);
-
-	if (object)
-		expect_sends(call, object, wr);
 }
 
 void watch_unsent(struct call *call, struct ibv_qp *qp, struct ibv_send_wr **bad_wr, int ret)
@@ -86,21 +81,6 @@ void watch_unsent(struct call *call, struct ibv_qp *qp, struct ibv_send_wr **bad
 	expect(call, object->send_cq, -n);
 }
 
-int counted_ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
-{
-	struct call call = { .verb = VERB_ibv_post_send, .thread = counted_begin() };
-	struct object *object = object_of(KIND_QP, qp);
-	int ret;
-
-	if (object)
-		expect_sends(&call, object, wr);
-	ret = device_of(qp->context)->ops.post_send(qp, wr, bad_wr);
-	if (ret)
-		watch_unsent(&call, qp, bad_wr, ret);
-	counted_end(call.thread, VERB_ibv_post_send, ret && ret != EAGAIN);
-	return ret;
-}
-
 static inline int64_t chain(const struct ibv_recv_wr *wr)
 {
 	int64_t n = 0;
@@ -110,21 +90,15 @@ static inline int64_t chain(const struct ibv_recv_wr *wr)
 	return n;
 }
 
-static inline void expect_receives(struct call *call, struct object *qp,
-				   const struct ibv_recv_wr *wr)
-{
-	int64_t n = chain(wr);
-
-	relaxed_add(&qp->receives, n);
-	expect(call, qp->recv_cq, n);
-}
-
 void watch_receiving(struct call *call, struct ibv_qp *qp, const struct ibv_recv_wr *wr)
 {
 	struct object *object = object_of(KIND_QP, qp);
+	int64_t n = chain(wr);
 
-	if (object)
-		expect_receives(call, object, wr);
+	if (!object)
+		return;
+	relaxed_add(&object->receives, n);
+	expect(call, object->recv_cq, n);
 }
 
 void watch_unreceived(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr **bad_wr, int ret)
@@ -137,21 +111,6 @@ void watch_unreceived(struct call *call, struct ibv_qp *qp, struct ibv_recv_wr *
 	n = chain(*bad_wr);
 	relaxed_add(&object->receives, -n);
 	expect(call, object->recv_cq, -n);
-}
-
-int counted_ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
-{
-	struct call call = { .verb = VERB_ibv_post_recv, .thread = counted_begin() };
-	struct object *object = object_of(KIND_QP, qp);
-	int ret;
-
-	if (object)
-		expect_receives(&call, object, wr);
-	ret = device_of(qp->context)->ops.post_recv(qp, wr, bad_wr);
-	if (ret)
-		watch_unreceived(&call, qp, bad_wr, ret);
-	counted_end(call.thread, VERB_ibv_post_recv, ret && ret != EAGAIN);
-	return ret;
 }
 
 void watch_sent_ex(struct call *call, struct ibv_qp_ex *qp)
