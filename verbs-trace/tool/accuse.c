@@ -114,8 +114,8 @@ static void tell(enum sort sort, const struct accusation *accusation)
 			  sort_names[sort], (int)getpid(), verb, since, accusation->text,
 			  pitfalls[sort]);
 	else
-		sink_line("  %s: %s; %s at %" PRIu64 ".%06" PRIu64, sort_names[sort],
-			  accusation->text, verb, since / 1000000000, since % 1000000000 / 1000);
+		sink_line("  %s: %s; %s at " SECONDS, sort_names[sort], accusation->text, verb,
+			  IN_SECONDS(since));
 }
 
 static void tell_sort(enum sort sort)

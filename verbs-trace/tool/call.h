@@ -3,7 +3,7 @@
  * verbs-trace, the tool: what happens around each call of any verb: when it began and ended, in
  * which thread, whether inside another call, and its line. The functions that replace the verbs
  * (generate.py writes them) call these in this order: call_begin, the verb itself, call_end,
- * [watchers], call_show, [its arguments], call_result_*, call_leave.
+ * [watchers], call_show, [its arguments, call_close or call_result, call_done], call_leave.
  */
 #ifndef VERBS_TRACE_TOOL_CALL_H
 #define VERBS_TRACE_TOOL_CALL_H
@@ -145,13 +145,11 @@ static inline int error_of_minus1(long long ret)
 
 int error_of_pointer(const void *ret); /* NULL and errno */
 
-/* Close the arguments and show the result: a number, a name or an object; or none. */
-void call_result_number(struct call *call, long long ret);
-void call_result_hex(struct call *call, unsigned long long ret);
-void call_result_text(struct call *call, const char *ret);
-void call_result_pointer(struct call *call, const void *ret);
-void call_result_object(struct call *call, enum kind kind, const void *ret);
-void call_result_void(struct call *call);
+/* Closes the arguments; with the second the result comes next. */
+void call_close(struct call *call);
+struct out *call_result(struct call *call);
+/* Ends the line with the error, and how long the call took. */
+void call_done(struct call *call);
 
 /*
  * Writes a line that does not belong to a call: `what` is its first word, NULL for none. Ends the

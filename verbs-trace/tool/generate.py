@@ -11,7 +11,7 @@ enough, then "=", how the result tells of an error, and ";", what else there is:
     argument:DECODER(...) is shown by say_DECODER(out, "argument", argument, ...)
     argument:>DECODER     in the same way, but only when the call has succeeded
     argument:new          points to where the call has put a new object
-    = errno, minus1, index, count, size, polled: an errno value; -1 and errno; a number from 0 up
+    = errno, minus1, size: an errno value; -1 and errno, or a number from 0 up; the same without a sign
     = new, pointer        an object of the program's from now on; a pointer; NULL and errno
     = number, hex, text, port, void: no error
     data                  comes with every message: with -q only the first on each queue is shown

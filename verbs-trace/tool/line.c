@@ -79,6 +79,7 @@ struct out *line_begin(int verb, uint64_t when, const struct thread *thread)
 	line = (struct out){
 		.text = whole,
 		.size = sizeof(whole),
+		.tail = 1024,
 		.binary = settings.binary,
 		.json = settings.json,
 	};
@@ -104,9 +105,10 @@ void line_end(struct out *out)
 	guard_unlock(&lock);
 }
 
-/* Closes the arguments; then the result is written; then the error and how long it took. */
-static void before_result(struct out *out)
+void call_close(struct call *call)
 {
+	struct out *out = call->out;
+
 	if (out->cut)
 		out_raw(out, out->json ? "%s\"cut\":true" : "%s...",
 			!out->comma ? ""
@@ -114,9 +116,18 @@ static void before_result(struct out *out)
 				    : ", ");
 	out_raw(out, out->json ? "}," : ")");
 	out->comma = false;
+	out->tail = 0;
 }
 
-static void after_result(struct call *call)
+struct out *call_result(struct call *call)
+{
+	call_close(call);
+	if (!call->out->json)
+		out_raw(call->out, " = ");
+	return call->out;
+}
+
+void call_done(struct call *call)
 {
 	struct out *out = call->out;
 	uint64_t took = call->ended - call->began;
@@ -129,72 +140,9 @@ static void after_result(struct call *call)
 	if (out->json)
 		out_raw(out, "%s\"took_ns\":%" PRIu64, out->comma ? "," : "", took);
 	else
-		out_raw(out, " <%" PRIu64 ".%06" PRIu64 ">", took / 1000000000,
-			took % 1000000000 / 1000);
+		out_raw(out, " <" SECONDS ">", IN_SECONDS(took));
 	line_end(out);
 	call->out = NULL;
-}
-
-#define RESULT(out, in_words, in_json, ...)                                                      \
-	do {                                                                                     \
-		before_result(out);                                                              \
-		out_raw(out, (out)->json ? "\"result\":" in_json : " = " in_words, __VA_ARGS__); \
-		(out)->comma = true;                                                             \
-	} while (0)
-
-void call_result_number(struct call *call, long long ret)
-{
-	RESULT(call->out, "%lld", "%lld", ret);
-	after_result(call);
-}
-
-void call_result_hex(struct call *call, unsigned long long ret)
-{
-	RESULT(call->out, "0x%llx", "\"0x%llx\"", ret);
-	after_result(call);
-}
-
-void call_result_text(struct call *call, const char *ret)
-{
-	before_result(call->out);
-	if (!call->out->json)
-		out_raw(call->out, " = ");
-	out_string(call->out, call->out->json ? "result" : NULL, ret);
-	call->out->comma = true;
-	after_result(call);
-}
-
-void call_result_pointer(struct call *call, const void *ret)
-{
-	if (ret)
-		RESULT(call->out, "%p", "\"%p\"", ret);
-	else
-		RESULT(call->out, "%s", "%s", call->out->json ? "null" : "NULL");
-	after_result(call);
-}
-
-/* This is the only time that the object's pointer is shown. */
-void call_result_object(struct call *call, enum kind kind, const void *ret)
-{
-	struct object *object = object_of(kind, ret);
-	char name[48];
-
-	if (!object) {
-		call_result_pointer(call, ret);
-		return;
-	}
-	object_name(object, name, sizeof(name));
-	RESULT(call->out, "%s (%p)", "\"%s\",\"pointer\":\"%p\"", name, ret);
-	if (kind == KIND_QP)
-		out_raw(call->out, call->out->json ? ",\"qp_num\":%u" : ", qp_num %u",
-			((const struct ibv_qp *)ret)->qp_num);
-	after_result(call);
-}
-
-void call_result_void(struct call *call)
-{
-	before_result(call->out);
-	after_result(call);
 }
 
 void call_lock(void)

@@ -9,8 +9,6 @@
 
 #include "verbs-trace/tool/out.h"
 
-#define TAIL 1024 /* bytes kept free for the ends of groups and the result after them */
-
 void out_raw(struct out *out, const char *format, ...)
 {
 	size_t room = out->size - out->length;
@@ -27,7 +25,7 @@ void out_raw(struct out *out, const char *format, ...)
 /* Whether there is room for an item of this length; if not, it is left out. */
 static bool has_room(struct out *out, size_t bytes)
 {
-	if (!out->beyond && out->length + bytes + TAIL < out->size)
+	if (!out->beyond && out->length + bytes + out->tail < out->size)
 		return true;
 	out->cut = true;
 	return false;

@@ -7,19 +7,24 @@
 #ifndef VERBS_TRACE_TOOL_OUT_H
 #define VERBS_TRACE_TOOL_OUT_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct out {
 	char *text; /* ends with a 0 byte after out_end_of_line */
 	size_t size, length;
+	size_t tail;   /* bytes kept free for the ends of groups and the result after them */
 	size_t binary; /* bytes of strings and binary data to show: -s */
 	bool json;
 	bool comma;          /* the next item is not the first of its group */
 	bool cut;            /* something has been left out */
 	unsigned int beyond; /* groups opened since there was no more room */
 };
+
+/* A time in words, as "12.000345", for printf. */
+#define SECONDS        "%" PRIu64 ".%06" PRIu64
+#define IN_SECONDS(ns) (ns) / 1000000000, (ns) % 1000000000 / 1000
 
 /* An array whose index is a value and whose element is its name; gaps are NULL. */
 struct names {

@@ -35,9 +35,8 @@ static void tell_thread(const struct thread *thread)
 			  verbs[thread->in.verb].name, (int)getpid(), thread->number,
 			  thread->in.when - trace_start, for_ns);
 	else
-		sink_line("verbs-trace: t%d is in %s, since %" PRIu64 ".%06" PRIu64 " s",
-			  thread->number, verbs[thread->in.verb].name, for_ns / 1000000000,
-			  for_ns % 1000000000 / 1000);
+		sink_line("verbs-trace: t%d is in %s, since " SECONDS " s", thread->number,
+			  verbs[thread->in.verb].name, IN_SECONDS(for_ns));
 }
 
 /*

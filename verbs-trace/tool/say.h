@@ -16,6 +16,8 @@
 /* say_common.c */
 void say_pointer(struct out *out, const char *name, const void *pointer);
 void say_new(struct call *call, const char *name, enum kind kind, const void *pointer);
+/* The result: the object that this call has created, and, only here, its pointer. */
+void say_made(struct call *call, enum kind kind, const void *pointer);
 void say_object(struct out *out, const char *name, const void *pointer, enum kind kind);
 /* "send_cq cq1" */
 void say_labelled(struct out *out, const char *name, const void *pointer, enum kind kind);

@@ -35,6 +35,22 @@ void say_new(struct call *call, const char *name, enum kind kind, const void *po
 		say_request(call->out, pointer);
 }
 
+void say_made(struct call *call, enum kind kind, const void *pointer)
+{
+	struct object *object = object_of(kind, pointer);
+	struct out *out = call_result(call);
+	const char *name = FOR_JSON(out, "result");
+
+	if (!object) {
+		say_pointer(out, name, pointer);
+		return;
+	}
+	out_known(out, name, object, pointer);
+	out_raw(out, out->json ? ",\"pointer\":\"%p\"" : " (%p)", pointer);
+	if (kind == KIND_QP)
+		out_unsigned(out, "qp_num", ((const struct ibv_qp *)pointer)->qp_num);
+}
+
 void say_object(struct out *out, const char *name, const void *pointer, enum kind kind)
 {
 	out_object(out, name, kind, pointer);

@@ -12,42 +12,31 @@ from dataclasses import dataclass, field
 
 # The kinds of objects, by the types of pointers to them; "qp1" is of kind QP.
 KINDS = {
-    "ibv_context *": "CONTEXT",
-    "ibv_pd *": "PD",
-    "ibv_mr *": "MR",
-    "ibv_mw *": "MW",
-    "ibv_cq *": "CQ",
+    f"ibv_{name} *": name.upper()
+    for name in (
+        *("context", "pd", "mr", "mw", "cq", "qp", "srq", "ah", "comp_channel", "xrcd", "wq"),
+        *("flow", "flow_action", "counters", "dm", "td"),
+    )
+} | {
     "ibv_cq_ex *": "CQ",
-    "ibv_qp *": "QP",
     "ibv_qp_ex *": "QP",
-    "ibv_srq *": "SRQ",
-    "ibv_ah *": "AH",
-    "ibv_comp_channel *": "COMP_CHANNEL",
+    "ibv_rwq_ind_table *": "RWQ_TABLE",
+    "ibv_device **": "DEVICE_LIST",
+    "ibv_context **": "CONTEXT_LIST",
     "rdma_event_channel *": "EVENT_CHANNEL",
     "rdma_cm_id *": "ID",
     "rdma_cm_event *": "EVENT",
     "rdma_addrinfo *": "ADDRINFO",
-    "ibv_device **": "DEVICE_LIST",
-    "ibv_context **": "CONTEXT_LIST",
-    "ibv_xrcd *": "XRCD",
-    "ibv_wq *": "WQ",
-    "ibv_rwq_ind_table *": "RWQ_TABLE",
-    "ibv_flow *": "FLOW",
-    "ibv_flow_action *": "FLOW_ACTION",
-    "ibv_counters *": "COUNTERS",
-    "ibv_dm *": "DM",
-    "ibv_td *": "TD",
 }
 ERRORS = {
     "errno": "error_of_errno({})",
     "minus1": "error_of_minus1({})",
-    "index": "error_of_minus1({})",
-    "count": "error_of_minus1({})",
     "size": "error_of_minus1((ssize_t){})",
-    "polled": "error_of_minus1({})",
     "new": "error_of_pointer({})",
 }
-RESULTS = {"text": "text", "pointer": "pointer", "hex": "hex", "void": "void"}
+# How a result is shown, as a number unless it is here.
+RESULTS = {"text": "out_string", "pointer": "say_pointer", "hex": "out_hex"}
+VALUES = {"port": "ntohs(ret)", "size": "(ssize_t)ret"}
 DECODER = re.compile(r"(>?)(\w+)(?:\((.*)\))?$")
 
 
@@ -160,15 +149,13 @@ class Verb:
         return self.name if self.exported else f"ours_{self.name}"
 
     def show_result(self) -> str:
-        """The statement that ends the line."""
+        """The statement that closes the arguments and shows the result."""
         if self.result == "new":
-            return f"call_result_object(&call, KIND_{kind_of(self.ctype)}, ret);"
-        if self.result == "port":
-            return "call_result_number(&call, ntohs(ret));"
-        if self.result == "size":
-            return "call_result_number(&call, (ssize_t)ret);"
-        how = RESULTS.get(self.result, "number")
-        return f"call_result_{how}(&call{', ret' if self.returns else ''});"
+            return f"say_made(&call, KIND_{kind_of(self.ctype)}, ret);"
+        if not self.returns:
+            return "call_close(&call);"
+        how, value = RESULTS.get(self.result, "out_signed"), VALUES.get(self.result, "ret")
+        return f'{how}(call_result(&call), FOR_JSON(call.out, "result"), {value});'
 
     def body(self) -> list[str]:
         """The function, line by line."""
@@ -198,7 +185,7 @@ class Verb:
         lines += [a.shown(taken) for a in self.arguments]
         if "completion" in self.flags:
             lines.append("if (!ret) say_extended_completion(call.out, cq);")
-        lines += [self.show_result(), "}"]
+        lines += [self.show_result(), "call_done(&call);", "}"]
         if taken:
             lines.append("if (call.error) object_put_back(taken); else object_ended(taken);")
         lines.append("call_leave(&call);")

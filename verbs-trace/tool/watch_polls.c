@@ -53,9 +53,8 @@ static void tell(struct object *cq)
 			",\"took_ns\":%" PRIu64,
 			cq->number, times, took);
 	else
-		out_raw(out, "(cq%u) = 0, %" PRIu64 " time%s <%" PRIu64 ".%06" PRIu64 ">",
-			cq->number, times, times == 1 ? "" : "s", took / 1000000000,
-			took % 1000000000 / 1000);
+		out_raw(out, "(cq%u) = 0, %" PRIu64 " time%s <" SECONDS ">", cq->number, times,
+			times == 1 ? "" : "s", IN_SECONDS(took));
 	line_end(out);
 }
 
