@@ -24,12 +24,10 @@ class Drawing {
 
 	colours() {
 		const style = getComputedStyle(document.documentElement);
-		this.colour = new Proxy({}, { get: (_, name) => style.getPropertyValue(`--${name}`).trim() });
-		const cache = {};
+		this.colour = {};
 		for (const name of ["back", "text", "dim", "line", "lane", "call", "nested", "sleep", "empty", "send",
 			"receive", "message", "unknown", "error", "flush", "life"])
-			cache[name] = this.colour[name];
-		this.colour = cache;
+			this.colour[name] = style.getPropertyValue(`--${name}`).trim();
 	}
 
 	resize() {
@@ -141,46 +139,30 @@ class Drawing {
 				f & (ERROR | OPEN) ? colour.error : f & FLUSH ? colour.flush : f & SLEEP ? colour.sleep
 					: depth ? colour.nested : colour.call, least);
 		});
-		if (lane.packets)
-			this.packetNames(lane.levels[0], row.y);
-		else
-			this.names(lane.levels[0], row.y);
+		this.names(lane, row.y);
 		lane.requests.forEach((series, number) => {
 			this.bars(series, row.y + CALL + 1 + REQUEST * number, REQUEST - 2, (f) =>
 				f & ERROR ? colour.error : f & FLUSH ? colour.flush : f & RECEIVE ? colour.receive : colour.send);
 		});
 	}
 
-	/* The verb in its bar, where there is room for it. */
-	names(series, y) {
-		const { pen, view, colour } = this, from = firstFrom(series.ends, view.begin);
+	/* The verb in its bar, where there is room for it. A packet takes no time that is known: its name stands behind it,
+	 * where there is room before the next. */
+	names(lane, y) {
+		const { pen, view, colour } = this, series = lane.levels[0];
 		pen.font = "11px sans-serif";
 		pen.textBaseline = "middle";
-		for (let i = from; i < series.t.length && series.t[i] <= view.end; i++) {
-			const left = Math.max(view.x(series.t[i]), GUTTER), right = view.x(series.t[i] + series.d[i]);
-			if (Math.min(right, view.width) - left < 60)
-				continue;
-			const name = view.trace.words[series.w[i]].split("(", 1)[0], width = pen.measureText(name).width;
-			pen.fillStyle = series.f[i] & SLEEP ? colour.dim : colour.back;
-			if (Math.min(right, view.width) - left > width + 8)
-				pen.fillText(name, left + 4, y + CALL / 2);
-		}
-	}
-
-	/* A packet takes no time that is known: its name stands behind it, where there is room before the next. */
-	packetNames(series, y) {
-		const { pen, view, colour } = this, from = firstFrom(series.ends, view.begin);
-		pen.font = "11px sans-serif";
-		pen.textBaseline = "middle";
-		pen.fillStyle = colour.text;
-		for (let i = from; i < series.t.length && series.t[i] <= view.end; i++) {
-			const left = view.x(series.t[i]) + 4, right = i + 1 < series.t.length ? view.x(series.t[i + 1]) : view.width;
+		view.each(series, (i) => {
+			const end = lane.packets ? series.t[i + 1] ?? Infinity : series.t[i] + series.d[i];
+			const begin = view.x(series.t[i]), left = lane.packets ? begin : Math.max(begin, GUTTER);
+			const right = Math.min(view.x(end), view.width);
 			if (left < GUTTER || right - left < 60)
-				continue;
-			const name = view.trace.words[series.w[i]].split("\n", 1)[0].split(":", 1)[0];
+				return;
+			const name = view.trace.words[series.w[i]].split(lane.packets ? /[:\n]/ : "(", 1)[0];
+			pen.fillStyle = lane.packets ? colour.text : series.f[i] & SLEEP ? colour.dim : colour.back;
 			if (right - left > pen.measureText(name).width + 8)
-				pen.fillText(name, left, y + CALL / 2);
-		}
+				pen.fillText(name, left + 4, y + CALL / 2);
+		});
 	}
 
 	life(row) {

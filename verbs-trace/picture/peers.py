@@ -63,37 +63,32 @@ def of_process(process: Process) -> list[QueuePair]:
     return list(pairs.values())
 
 
-Key = Callable[[QueuePair], Hashable]
+Key = Callable[[QueuePair], tuple[Hashable, Hashable] | None]  # one's own, and the partner's
 
 
-def _join(pairs: list[QueuePair], mine: Key, theirs: Key) -> None:
+def _join(pairs: list[QueuePair], key: Key) -> None:
     """Those of which each has the key that the other asks for; the first with the first, and so on."""
     free: dict[Hashable, list[QueuePair]] = {}
     for pair in pairs:
-        if pair.partner or theirs(pair) is None:
+        own = None if pair.partner else key(pair)
+        if not own:
             continue
-        if mine(pair) == theirs(pair):  # connected with itself
+        wanted = own[::-1]
+        if own == wanted:  # connected with itself
             pair.partner = pair
-            continue
-        waiting = free.get(mine(pair), [])
-        other = next((w for w in waiting if w is not pair), None)
-        if other:
-            waiting.remove(other)
-            pair.partner, other.partner = other, pair
+        elif free.get(own):
+            pair.partner = free[own].pop(0)
+            pair.partner.partner = pair
         else:
-            free.setdefault(theirs(pair), []).append(pair)
+            free.setdefault(wanted, []).append(pair)
 
 
-def _by_address(pair: QueuePair, other_way: bool) -> Hashable:
-    if not pair.local or not pair.peer:
-        return None
-    return (pair.peer, pair.local) if other_way else (pair.local, pair.peer)
+def _addresses(pair: QueuePair) -> tuple[Hashable, Hashable] | None:
+    return (pair.local, pair.peer) if pair.local and pair.peer else None
 
 
-def _by_number(pair: QueuePair, other_way: bool) -> Hashable:
-    if pair.number is None or pair.peer_number is None:
-        return None
-    return (pair.peer_number, pair.number) if other_way else (pair.number, pair.peer_number)
+def _numbers(pair: QueuePair) -> tuple[Hashable, Hashable] | None:
+    return None if pair.number is None or pair.peer_number is None else (pair.number, pair.peer_number)
 
 
 def join(pairs: list[QueuePair], queues: dict[Process, Queues]) -> None:
@@ -101,8 +96,8 @@ def join(pairs: list[QueuePair], queues: dict[Process, Queues]) -> None:
     # A connection that was tried again leaves a QP of the same numbers that has moved nothing.
     used = [p for p in pairs if queues[p.process].sent.get(p.name) or queues[p.process].received.get(p.name)]
     for some in (used, pairs):
-        _join(some, lambda p: _by_address(p, False), lambda p: _by_address(p, True))
-        _join(some, lambda p: _by_number(p, False), lambda p: _by_number(p, True))
+        _join(some, _addresses)
+        _join(some, _numbers)
     left = [p for p in used if not p.partner]
     if len(left) == 2:
         left[0].partner, left[1].partner = left[1], left[0]
