@@ -3,7 +3,6 @@
  * verbs-trace, the tool: stores accusations and prints them at exit. See watch.h.
  */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,14 +34,13 @@ static struct accusation {
 	char text[240];
 } kept[N_SORTS][MANY];
 static unsigned int n_kept[N_SORTS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards both */
 
 void accuse(enum sort sort, struct moment moment, const char *format, ...)
 {
 	struct accusation *accusation;
 	va_list arguments;
 
-	guard_lock(&lock);
+	guard_lock(GUARD_ACCUSATIONS);
 	if (n_kept[sort]++ < MANY) {
 		accusation = &kept[sort][n_kept[sort] - 1];
 		accusation->moment = moment;
@@ -50,7 +48,7 @@ void accuse(enum sort sort, struct moment moment, const char *format, ...)
 		vsnprintf(accusation->text, sizeof(accusation->text), format, arguments);
 		va_end(arguments);
 	}
-	guard_unlock(&lock);
+	guard_unlock(GUARD_ACCUSATIONS);
 }
 
 static void see_leak(struct object *object, void *argument)

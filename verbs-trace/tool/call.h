@@ -162,12 +162,8 @@ void line_forked(void);
 
 /* All threads so far, linked by `next`; some rows were used by several threads. */
 struct thread *threads_first(void);
-/* Threads that are in a call. */
-void threads_each(void (*see)(const struct thread *thread));
 /* In the child of a fork: only this thread exists. */
 void threads_forked(void);
-void call_lock(void);
-void call_unlock(void);
 /* When the first process of the trace began. */
 extern uint64_t trace_start;
 

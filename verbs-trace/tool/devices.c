@@ -2,7 +2,6 @@
 /*
  * verbs-trace, the tool: the devices that are open, and extended queues. See devices.h.
  */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "verbs-trace/tool/devices.h"
@@ -22,7 +21,6 @@ const struct device *device_seek(const struct ibv_context *context)
 	}
 	return NULL;
 }
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards adding rows */
 
 void device_opened(struct ibv_context *context)
 {
@@ -31,7 +29,7 @@ void device_opened(struct ibv_context *context)
 
 	if (!context)
 		return;
-	guard_lock(&lock);
+	guard_lock(GUARD_DEVICES);
 	device = (struct device *)device_of(context);
 	if (!device && n_devices < MAX_DEVICES)
 		device = &devices[n_devices];
@@ -44,7 +42,7 @@ void device_opened(struct ibv_context *context)
 		if (device == &devices[n_devices])
 			n_devices++;
 	}
-	guard_unlock(&lock);
+	guard_unlock(GUARD_DEVICES);
 }
 
 /* ---- Extended queues ---- */

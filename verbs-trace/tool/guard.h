@@ -6,11 +6,25 @@
 #ifndef VERBS_TRACE_TOOL_GUARD_H
 #define VERBS_TRACE_TOOL_GUARD_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
-void guard_lock(pthread_mutex_t *lock);
-void guard_unlock(pthread_mutex_t *lock);
+/* Who holds one takes only those after it. */
+enum guard {
+	GUARD_LINE,         /* the line that is being written */
+	GUARD_OBJECTS,      /* the table of objects */
+	GUARD_CHANNELS,     /* each channel's list of CQs */
+	GUARD_DEVICES,      /* adding rows of devices */
+	GUARD_PRIVATE_DATA, /* the pages of private data, but for what the handler changes */
+	GUARD_THREADS,      /* the list of threads */
+	GUARD_ACCUSATIONS,
+	N_GUARDS,
+};
+
+void guard_lock(enum guard guard);
+void guard_unlock(enum guard guard);
+/* Around fork(): no other thread may hold one, as it would stay locked in the child. */
+void guard_lock_all(void);
+void guard_unlock_all(void);
 
 /*
  * In a signal handler: whether this thread holds one of the tool's locks. If it does, the signal is

@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 #include <infiniband/verbs.h>
@@ -22,7 +21,6 @@ uint64_t trace_start;
 
 static char whole[65536];
 static struct out line;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two above */
 
 static bool has_heading;
 
@@ -74,7 +72,7 @@ struct out *line_begin(int verb, uint64_t when, const struct thread *thread)
 {
 	uint64_t since = when - trace_start;
 
-	guard_lock(&lock);
+	guard_lock(GUARD_LINE);
 	write_heading();
 	line = (struct out){
 		.text = whole,
@@ -102,7 +100,7 @@ void line_end(struct out *out)
 {
 	out_raw(out, out->json ? "}\n" : "\n");
 	sink_write(out->text, out->length);
-	guard_unlock(&lock);
+	guard_unlock(GUARD_LINE);
 }
 
 void call_close(struct call *call)
@@ -143,14 +141,4 @@ void call_done(struct call *call)
 		out_raw(out, " <" SECONDS ">", IN_SECONDS(took));
 	line_end(out);
 	call->out = NULL;
-}
-
-void call_lock(void)
-{
-	guard_lock(&lock);
-}
-
-void call_unlock(void)
-{
-	guard_unlock(&lock);
 }

@@ -21,7 +21,6 @@ __thread struct object *object_recent[OBJECTS_RECENT];
 static __thread struct object *recent_qp[OBJECTS_RECENT];
 static struct object *unused;
 static unsigned int numbers[N_KINDS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all these */
 
 static struct object **bucket_of(const void *pointer)
 {
@@ -83,7 +82,7 @@ struct object *object_made(enum kind kind, const void *pointer, bool own, struct
 
 	if (!pointer)
 		return NULL;
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	at = find(kind, pointer);
 	object = *at;
 	if (!object) {
@@ -97,7 +96,7 @@ struct object *object_made(enum kind kind, const void *pointer, bool own, struct
 		object->made = made;
 		number(object);
 	}
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 	return object;
 }
 
@@ -107,9 +106,9 @@ struct object *object_seek(enum kind kind, const void *pointer)
 
 	if (!pointer)
 		return NULL;
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	object = *find(kind, pointer);
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 	*object_recent_at(pointer) = object;
 	return object;
 }
@@ -120,12 +119,12 @@ struct object *object_take(enum kind kind, const void *pointer)
 
 	if (!pointer)
 		return NULL;
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	at = find(kind, pointer);
 	object = *at;
 	if (object)
 		*at = object->next;
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 	return object;
 }
 
@@ -135,18 +134,18 @@ void object_put_back(struct object *object)
 
 	if (!object)
 		return;
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	at = bucket_of(object->pointer);
 	object->next = *at;
 	*at = object;
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 }
 
 void object_ended(struct object *object)
 {
 	if (!object)
 		return;
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	if (object->kind == KIND_QP)
 		forget_number(object);
 	free(object->functions);
@@ -154,7 +153,7 @@ void object_ended(struct object *object)
 	object->pointer = NULL;
 	object->next = unused;
 	unused = object;
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 }
 
 /* Sorts by number, without the heap, which qsort() may use. */
@@ -197,14 +196,14 @@ void objects_each(enum kind kind, void (*see)(struct object *object, void *argum
 	struct object **all = MAP_FAILED;
 	size_t n, i, size;
 
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	n = collect(kind, NULL);
 	size = n * sizeof(struct object *);
 	if (n)
 		all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (all != MAP_FAILED)
 		collect(kind, all);
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 	if (all == MAP_FAILED)
 		return;
 	sort(all, n);
@@ -215,12 +214,12 @@ void objects_each(enum kind kind, void (*see)(struct object *object, void *argum
 
 void object_number_qp(struct object *qp, uint32_t qp_num)
 {
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	forget_number(qp);
 	qp->qp_num = qp_num;
 	qp->next_qp = numbered[qp_num % NUMBERED];
 	numbered[qp_num % NUMBERED] = qp;
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 }
 
 /* A QP, because only a QP has a CQ. */
@@ -235,20 +234,20 @@ struct object *object_qp_of(const struct object *cq, uint32_t qp_num)
 
 	if (qp && completes_to(qp, cq, qp_num))
 		return qp;
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	qp = numbered[qp_num % NUMBERED];
 	while (qp && !completes_to(qp, cq, qp_num))
 		qp = qp->next_qp;
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 	*at = qp;
 	return qp;
 }
 
 const char *object_name(struct object *object, char *text, size_t size)
 {
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	number(object);
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 	snprintf(text, size, "%s%u", kind_names[object->kind], object->number);
 	return text;
 }
@@ -276,19 +275,9 @@ void out_object(struct out *out, const char *name, enum kind kind, const void *p
 
 bool object_hold(struct object *object)
 {
-	guard_lock(&lock);
+	guard_lock(GUARD_OBJECTS);
 	if (*find(object->kind, object->pointer) == object)
 		return true;
-	guard_unlock(&lock);
+	guard_unlock(GUARD_OBJECTS);
 	return false;
-}
-
-void objects_lock(void)
-{
-	guard_lock(&lock);
-}
-
-void objects_unlock(void)
-{
-	guard_unlock(&lock);
 }

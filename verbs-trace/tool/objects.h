@@ -36,7 +36,7 @@ struct object {
 	struct object *_Atomic send_cq, *_Atomic recv_cq, *_Atomic channel;
 	uint32_t qp_num;
 	struct object *next_qp;                    /* of those at the same place in the table */
-	struct object *next_on_channel, *first_cq; /* guarded by the lock of watch_queues.c */
+	struct object *next_on_channel, *first_cq; /* see GUARD_CHANNELS */
 	bool sq_sig_all;
 	uint64_t wc_flags;           /* of an extended CQ */
 	void *functions;             /* an extended queue's own: see extended.c */
@@ -128,12 +128,8 @@ void out_known(struct out *out, const char *name, struct object *object, const v
 
 /*
  * False if it has ended; otherwise it cannot end, and no function here may be called, until
- * objects_unlock.
+ * guard_unlock(GUARD_OBJECTS).
  */
 bool object_hold(struct object *object);
-
-/* Around fork(): no other thread may be within. */
-void objects_lock(void);
-void objects_unlock(void);
 
 #endif

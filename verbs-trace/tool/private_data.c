@@ -4,7 +4,6 @@
  * gets a copy on separate pages. After the ack these pages cannot be read; the tool's SIGSEGV handler
  * notes the read, and lets the program continue. See watch.h.
  */
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,8 +21,6 @@ static struct page {
 	bool in_use, guarded;
 } pages[PAGES];
 static unsigned int next_page;
-static pthread_mutex_t lock =
-	PTHREAD_MUTEX_INITIALIZER; /* guards all but what the handler changes */
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
@@ -91,7 +88,7 @@ const void *private_data_guard(const void *data, size_t length, struct moment mo
 	size_t size = (size_t)sysconf(_SC_PAGESIZE), i;
 	struct page *page = NULL;
 
-	guard_lock(&lock);
+	guard_lock(GUARD_PRIVATE_DATA);
 	if (length) {
 		page = free_page(size);
 		if (page) {
@@ -109,6 +106,6 @@ const void *private_data_guard(const void *data, size_t length, struct moment mo
 		if (have_handler())
 			pages[i].guarded = !mprotect(pages[i].data, size, PROT_NONE);
 	}
-	guard_unlock(&lock);
+	guard_unlock(GUARD_PRIVATE_DATA);
 	return data;
 }

@@ -29,6 +29,8 @@ static void tell_thread(const struct thread *thread)
 {
 	uint64_t for_ns = call_now() - thread->in.when;
 
+	if (thread->gone || !thread->in.when)
+		return; /* in no call */
 	if (settings.json)
 		sink_line("{\"unfinished\":\"%s\",\"pid\":%d,\"thread\":%d,\"time_ns\":%" PRIu64
 			  ",\"took_ns\":%" PRIu64 "}",
@@ -45,29 +47,20 @@ static void tell_thread(const struct thread *thread)
  */
 static void report_all(bool ended_by_itself)
 {
+	const struct thread *thread;
+
 	if (!tracing || told)
 		return;
 	told = true;
 	if (!summary_calls())
 		return;
 	watch_tell_empty(call_now());
-	threads_each(tell_thread);
+	for (thread = threads_first(); thread; thread = thread->next)
+		tell_thread(thread);
 	tracing = false; /* later calls are made by the libraries' own clean-up */
 	if (settings.summary)
 		summary_tell();
 	accuse_tell(ended_by_itself);
-}
-
-static void before_fork(void)
-{
-	objects_lock();
-	call_lock();
-}
-
-static void in_parent(void)
-{
-	call_unlock();
-	objects_unlock();
 }
 
 /* Objects that the parent created are the parent's to destroy. */
@@ -82,7 +75,7 @@ static void in_child(void)
 {
 	int kind;
 
-	in_parent();
+	guard_unlock_all();
 	process = getpid();
 	threads_forked();
 	if (!tracing)
@@ -158,7 +151,7 @@ static __attribute__((constructor)) void begin(void)
 	sink_open();
 	real_function(VERB_ibv_get_async_event); /* not to be looked up in a signal handler */
 	real_function(VERB_ibv_ack_async_event);
-	pthread_atfork(before_fork, in_parent, in_child);
+	pthread_atfork(guard_lock_all, guard_unlock_all, in_child);
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
 	catch_signal(SIGHUP);

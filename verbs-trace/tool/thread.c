@@ -15,7 +15,6 @@
 __thread struct thread *thread_mine;
 static struct thread *threads; /* rows are not freed, but are used again */
 static int n_threads;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the two above */
 static pthread_key_t at_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -23,9 +22,9 @@ static void thread_ends(void *row)
 {
 	struct thread *thread = row;
 
-	guard_lock(&lock);
+	guard_lock(GUARD_THREADS);
 	thread->gone = true;
-	guard_unlock(&lock);
+	guard_unlock(GUARD_THREADS);
 	thread_mine = NULL;
 }
 
@@ -41,7 +40,7 @@ struct thread *thread_new(void)
 	struct thread *thread;
 
 	pthread_once(&once, make_key);
-	guard_lock(&lock);
+	guard_lock(GUARD_THREADS);
 	for (thread = threads; thread && !thread->gone; thread = thread->next)
 		;
 	if (!thread) {
@@ -59,7 +58,7 @@ struct thread *thread_new(void)
 		thread->number = ++n_threads;
 		thread->tid = (pid_t)syscall(SYS_gettid);
 	}
-	guard_unlock(&lock);
+	guard_unlock(GUARD_THREADS);
 	without_memory.tallies = lost;
 	thread_mine = thread ? thread : &without_memory;
 	thread_mine->error = __errno_location();
@@ -72,21 +71,10 @@ struct thread *threads_first(void)
 	return threads;
 }
 
-void threads_each(void (*see)(const struct thread *thread))
-{
-	struct thread *thread;
-
-	for (thread = threads; thread; thread = thread->next) {
-		if (!thread->gone && thread->in.when)
-			see(thread);
-	}
-}
-
 void threads_forked(void)
 {
 	struct thread *thread;
 
-	pthread_mutex_init(&lock, NULL);
 	for (thread = threads; thread; thread = thread->next)
 		thread->gone = thread != thread_mine;
 	if (thread_mine)

@@ -8,6 +8,7 @@
 
 #include "verbs.h"
 #include "verbs-trace/tool/devices.h"
+#include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/say.h"
 #include "verbs-trace/tool/settings.h"
 #include "verbs-trace/tool/watch.h"
@@ -109,7 +110,7 @@ void watch_drain(struct object *object)
 			       "nobody polled a completion of cq%u with %s, of wr_id 0x%" PRIx64,
 			       object->number, completion_status(wc.status), wc.wr_id);
 	}
-	objects_unlock();
+	guard_unlock(GUARD_OBJECTS);
 }
 
 /* Notes a completion that the program gets now. */

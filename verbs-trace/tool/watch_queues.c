@@ -3,14 +3,11 @@
  * verbs-trace, the tool: creation and destruction of queues: which queue's completions go to which
  * CQ. See watch.h.
  */
-#include <pthread.h>
 #include <rdma/rdma_cma.h>
 
 #include "verbs.h"
 #include "verbs-trace/tool/guard.h"
 #include "verbs-trace/tool/watch.h"
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards each channel's list of CQs */
 
 void watch_new_cq(struct ibv_cq *created, struct ibv_comp_channel *channel)
 {
@@ -22,10 +19,10 @@ void watch_new_cq(struct ibv_cq *created, struct ibv_comp_channel *channel)
 	cq->channel = object_of(KIND_COMP_CHANNEL, channel);
 	if (!cq->channel)
 		return;
-	guard_lock(&lock);
+	guard_lock(GUARD_CHANNELS);
 	cq->next_on_channel = cq->channel->first_cq;
 	cq->channel->first_cq = cq;
-	guard_unlock(&lock);
+	guard_unlock(GUARD_CHANNELS);
 }
 
 /* Of rdma_create_qp the library has created it in a call of its own; the program has to destroy it. */
@@ -69,12 +66,12 @@ static void leave_channel(struct object *cq)
 {
 	struct object **at;
 
-	guard_lock(&lock);
+	guard_lock(GUARD_CHANNELS);
 	for (at = &cq->channel->first_cq; *at && *at != cq; at = &(*at)->next_on_channel)
 		;
 	if (*at)
 		*at = cq->next_on_channel;
-	guard_unlock(&lock);
+	guard_unlock(GUARD_CHANNELS);
 }
 
 void watch_destroying_cq(const struct call *call, struct ibv_cq *cq)
@@ -110,7 +107,7 @@ void watch_sleeping(const struct call *call, struct ibv_comp_channel *channel)
 
 	if (!object || call->inner)
 		return;
-	guard_lock(&lock);
+	guard_lock(GUARD_CHANNELS);
 	for (at = object->first_cq; at; at = at->next_on_channel) {
 		if (!at->at_risk || at->polled_since_armed || at->uncounted || at->told)
 			continue;
@@ -120,5 +117,5 @@ void watch_sleeping(const struct call *call, struct ibv_comp_channel *channel)
 		       "ibv_get_cq_event: a completion in between makes no event",
 		       at->number);
 	}
-	guard_unlock(&lock);
+	guard_unlock(GUARD_CHANNELS);
 }
