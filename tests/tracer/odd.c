@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 
 /* Where there is no RDMA at all there is no list. */
 static void list_once(void)
@@ -110,6 +110,36 @@ static int forks(void)
 	return WEXITSTATUS(status);
 }
 
+static struct rdma_cm_id never_connected; /* the library looks at it without a lock of its own */
+
+static void *ask_until(void *enough)
+{
+	while (!*(atomic_bool *)enough)
+		rdma_get_src_port(&never_connected);
+	return NULL;
+}
+
+/* Children that are made while another thread is busy. */
+static int forks_beside(void)
+{
+	atomic_bool enough = false;
+	pthread_t id;
+	int i, status, failed = 0;
+
+	pthread_create(&id, NULL, ask_until, &enough);
+	for (i = 0; i < 100; i++) {
+		if (!fork()) {
+			rdma_get_src_port(&never_connected);
+			_exit(0);
+		}
+		wait(&status);
+		failed += status != 0;
+	}
+	enough = true;
+	pthread_join(id, NULL);
+	return failed;
+}
+
 /* Something to read, then nothing, then a wrong question. */
 static int polls(void)
 {
@@ -155,6 +185,8 @@ int main(int argc, char **argv)
 		busy();
 	if (!strcmp(how, "forks"))
 		return forks();
+	if (!strcmp(how, "forks beside"))
+		return forks_beside();
 	if (!strcmp(how, "execs"))
 		execl(argv[0], argv[0], "status", NULL);
 	if (!strcmp(how, "closes")) {

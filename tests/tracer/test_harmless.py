@@ -16,7 +16,7 @@ from tracer.tracing import BUILT, LIMIT, TOOL, Ended, records, run, trace
 ODD = BUILT / "odd"
 HOWS = (
     *("status", "_exit", "killed", "terminated", "aborts", "threads", "cancelled", "forks", "execs"),
-    *("closes", "errno", "polls"),
+    *("closes", "errno", "polls", "forks beside"),
 )
 
 
