@@ -19,12 +19,7 @@ from . import practice, sources
 from .pages import TOP
 from .sources import NotThere
 
-MARKER = re.compile(r"^<!-- (code|table): (.+) -->\n(?:\n(?:(?!<!-- (?:code|table): ).*\n)*?<!-- end -->\n)?", re.MULTILINE)
-
-
-def unfilled(text: str) -> str:
-    """A page with its markers alone."""
-    return MARKER.sub(lambda found: f"<!-- {found[1]}: {found[2]} -->\n", text)
+MARKER = re.compile(r"^<!-- (code|table): (.+) -->(?:\n|\Z)(?:\n(?:(?!<!-- (?:code|table): ).*\n)*?<!-- end -->\n)?", re.MULTILINE)
 
 
 def filled(text: str, folder: str) -> str:

@@ -16,14 +16,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from . import practice, sources
-from .fill import unfilled
+from . import sources
+from .fill import filled
 from .pages import TOP
 from .sources import NotThere, fence
 
 FRONT = "README.md"
-CODE = re.compile(r"^<!-- code: (\S+) (\S+) -->$", re.MULTILINE)
-TABLE = re.compile(r"^<!-- table: (\S+) -->$", re.MULTILINE)
 FIGURE = re.compile(r"^!\[([^\]]*)\]\((\S+)\.svg\)$", re.MULTILINE)
 # Fenced blocks and code spans hold no links.
 VERBATIM = re.compile(r"(^(`{3,}|~{3,}).*?^\2[`~]*$|(`+)(?!`).+?(?<!`)\3(?!`))", re.MULTILINE | re.DOTALL)
@@ -79,13 +77,6 @@ class Pages:
         def links(part: str) -> str:
             return TARGET.sub(lambda found: f"]({self._link(page, found.group(1))})", part)
 
-        def code(found: re.Match[str]) -> str:
-            path, name = sources.home(*found.groups()), found.group(2)
-            text = sources.function(path, name)
-            self.shown.add(path)
-            shown = os.path.relpath(f"sources/{path}.md", posixpath.dirname(page) or ".")
-            return f"[{path}]({shown}):\n\n" + fence(text, sources.language(TOP / path))
-
         def figure(found: re.Match[str]) -> str:
             alt, name = found.groups()
             if len(alt) < 20:
@@ -97,11 +88,10 @@ class Pages:
             data = base64.b64encode(plot.read_bytes()).decode()  # its own style is for it alone
             return f'```{{raw}} html\n<img alt="{label}" src="data:image/svg+xml;base64,{data}">\n```'
 
-        text = unfilled(text)
+        text = filled(text, posixpath.dirname(page) or ".")
         figures = [figure(found) for found in FIGURE.finditer(text)]
         text = FIGURE.sub("@FIGURE@", text)
-        text = TABLE.sub(lambda found: practice.table(found.group(1)), text)
-        text = CODE.sub(code, outside_code(text, links))
+        text = outside_code(text, links)
         for drawing in figures:
             text = text.replace("@FIGURE@", drawing, 1)
         return text
