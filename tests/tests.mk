@@ -49,7 +49,7 @@ probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
 $(foreach one,$(AGAINST) $(TESTS)/probe,$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
 $(TESTS)/together: $(LIBRARY)
 $(TESTS)/together: ALONE += -Icommon
-$(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/tracer/pair.c tests/tracer/pair.h
+$(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/tracer/pair.h
 $(TESTS)/tracer/sins $(TESTS)/tracer/extended: ALONE += -I.
 $(TESTS)/tracer/odd $(TESTS)/tracer/odd-address: tests/tracer/odd.c
 $(TESTS)/tracer/odd-address: ALONE += -fsanitize=address

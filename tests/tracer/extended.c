@@ -4,12 +4,9 @@
  * process that is connected with itself, by bare verbs, sends itself a message and WRITEs one:
  * extended DEVICE [no-receive]. Exit status: 0 done; 3 a call failed; 4 the device has none of these.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/tracer/pair.h"
 
