@@ -31,8 +31,6 @@ def _is_bare(name: str, value: Any) -> bool:
 def _value(value: Any) -> str:
     if value is None:
         return "NULL"
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, list):
         return f"[{', '.join(_value(item) for item in value)}]"
     if isinstance(value, dict) and set(value) == {"bytes", "hex"}:
@@ -51,8 +49,6 @@ def of_arguments(items: dict[str, Any]) -> str:
     for name, value in items.items():
         if name == "cut" and value is True:
             parts.append("...")
-        elif value is True:
-            parts.append(name)
         elif name.endswith("_pointer") and name.removesuffix("_pointer") in items and parts:
             parts[-1] += f" ({value})"
         elif _is_bare(name, value):

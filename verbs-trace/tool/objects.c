@@ -262,10 +262,7 @@ void out_known(struct out *out, const char *name, struct object *object, const v
 		snprintf(text, sizeof(text), "%p", pointer);
 	else
 		snprintf(text, sizeof(text), "NULL");
-	if (!object && !out->json && name)
-		out_word(out, name, text);
-	else
-		out_bare(out, name, text);
+	out_word(out, object ? FOR_JSON(out, name) : name, text);
 }
 
 void out_object(struct out *out, const char *name, enum kind kind, const void *pointer)

@@ -31,8 +31,8 @@ static bool has_room(struct out *out, size_t bytes)
 	return false;
 }
 
-/* Begins an item of this length: its comma, and its name unless it is bare. False: it is left out. */
-static bool item(struct out *out, const char *name, bool bare, size_t bytes)
+/* Begins an item of this length: its comma, and its name. False: it is left out. */
+static bool item(struct out *out, const char *name, size_t bytes)
 {
 	if (!has_room(out, 64 + bytes))
 		return false;
@@ -40,7 +40,7 @@ static bool item(struct out *out, const char *name, bool bare, size_t bytes)
 		out_raw(out, out->json ? "," : ", ");
 	if (name && out->json)
 		out_raw(out, "\"%s\":", name);
-	else if (name && !bare)
+	else if (name)
 		out_raw(out, "%s ", name);
 	out->comma = true;
 	return true;
@@ -48,7 +48,7 @@ static bool item(struct out *out, const char *name, bool bare, size_t bytes)
 
 static void open_group(struct out *out, const char *name, char bracket)
 {
-	if (!item(out, name, false, 0)) {
+	if (!item(out, name, 0)) {
 		out->beyond++;
 		return;
 	}
@@ -88,42 +88,26 @@ void out_close_list(struct out *out)
 
 void out_signed(struct out *out, const char *name, int64_t value)
 {
-	if (item(out, name, false, 0))
+	if (item(out, name, 0))
 		out_raw(out, "%" PRId64, value);
 }
 
 void out_unsigned(struct out *out, const char *name, uint64_t value)
 {
-	if (item(out, name, false, 0))
+	if (item(out, name, 0))
 		out_raw(out, "%" PRIu64, value);
 }
 
 void out_hex(struct out *out, const char *name, uint64_t value)
 {
-	if (item(out, name, false, 0))
+	if (item(out, name, 0))
 		out_raw(out, out->json ? "\"0x%" PRIx64 "\"" : "0x%" PRIx64, value);
 }
 
 void out_word(struct out *out, const char *name, const char *word)
 {
-	if (item(out, name, false, strlen(word)))
+	if (item(out, name, strlen(word)))
 		out_raw(out, out->json ? "\"%s\"" : "%s", word);
-}
-
-void out_bare(struct out *out, const char *name, const char *word)
-{
-	if (item(out, name, true, strlen(word)))
-		out_raw(out, out->json ? "\"%s\"" : "%s", word);
-}
-
-void out_true(struct out *out, const char *name)
-{
-	if (!item(out, name, false, 0))
-		return;
-	if (out->json)
-		out_raw(out, "true");
-	else
-		out->length--; /* removes the space after the name */
 }
 
 void out_name(struct out *out, const char *name, uint64_t value, struct names names)
@@ -140,7 +124,7 @@ void out_flags(struct out *out, const char *name, uint64_t value, struct names n
 	uint64_t rest = value;
 	size_t bit;
 
-	if (!item(out, name, false, 448))
+	if (!item(out, name, 448))
 		return;
 	if (out->json)
 		out_raw(out, "\"");
@@ -161,7 +145,7 @@ void out_string(struct out *out, const char *name, const char *string)
 {
 	size_t i, length = string ? strnlen(string, out->binary) : 0;
 
-	if (!item(out, name, false, 6 * length))
+	if (!item(out, name, 6 * length))
 		return;
 	if (!string) {
 		out_raw(out, out->json ? "null" : "NULL");
@@ -184,7 +168,7 @@ void out_bytes(struct out *out, const char *name, const void *data, size_t lengt
 	size_t i, shown = length < out->binary ? length : out->binary;
 	const uint8_t *bytes = data;
 
-	if (!item(out, name, false, 2 * shown))
+	if (!item(out, name, 2 * shown))
 		return;
 	if (!out->json)
 		out_raw(out, "(%zu byte%s)%s", length, length == 1 ? "" : "s", shown ? " " : "");

@@ -45,13 +45,11 @@ void out_close_list(struct out *out);
 /* The name of an item that has none in words. */
 #define FOR_JSON(out, name) ((out)->json ? (name) : NULL)
 
-/* Items. In words an item is "name value"; the name of a bare one is only for JSON. */
+/* Items. In words an item is "name value". */
 void out_signed(struct out *out, const char *name, int64_t value);
 void out_unsigned(struct out *out, const char *name, uint64_t value);
 void out_hex(struct out *out, const char *name, uint64_t value);
 void out_word(struct out *out, const char *name, const char *word);
-void out_bare(struct out *out, const char *name, const char *word);
-void out_true(struct out *out, const char *name);
 void out_name(struct out *out, const char *name, uint64_t value, struct names names);
 /* The names of the bits that are set, the index being the bit; 0 when none is. */
 void out_flags(struct out *out, const char *name, uint64_t value, struct names names);
