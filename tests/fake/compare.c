@@ -98,7 +98,7 @@ static void check_round_trips(const struct expected *expected)
  * Compares the seconds, which may be more by the allowed difference, and checks that the rates fit
  * them.
  */
-static void check_time(const struct expected *expected, const struct figures_row *row)
+static void check_time(const struct expected *expected, const struct line *row)
 {
 	double seconds = number(NULL, "seconds"), least = (double)expected->ns / 1e9;
 	double rate = seconds > 0 ? (double)expected->count / seconds : 0;
@@ -169,7 +169,7 @@ static bool has_looks(const struct test *test)
 	       (!test->server && !test->spins && !test->only_writes && !test->pushes);
 }
 
-static void check_sleeps(const struct expected *expected, const struct figures_row *row)
+static void check_sleeps(const struct expected *expected, const struct line *row)
 {
 	double most = (double)(row->sleeps_a_message * expected->arrivals);
 
@@ -177,7 +177,7 @@ static void check_sleeps(const struct expected *expected, const struct figures_r
 		differs("sleeps", number("cq", "sleeps"), most);
 }
 
-static void check_figures(const struct expected *expected, const struct figures_row *row,
+static void check_figures(const struct expected *expected, const struct line *row,
 			  const struct test *test, const struct fake_report *report)
 {
 	check_number(NULL, "size", row->config.size, EXACT, 0);
@@ -196,17 +196,19 @@ static void check_figures(const struct expected *expected, const struct figures_
 			     0);
 }
 
-const char *compare(const struct expected *expected, const struct figures_row *row,
-		    const struct test *test, const struct run *run)
+const char *compare(const struct line *row, const struct test *test, const struct run *run)
 {
+	static struct expected expected;
+
 	*wrong = '\0';
 	result = json_tokener_parse(run->output);
 	if (!result)
 		return "its output is no JSON";
 	check_bool("verified", row->verified);
 	check_bool("complete", !expect_incomplete(row));
+	expect(&expected, row, test);
 	if (!row->ends_only)
-		check_figures(expected, row, test, run->report);
+		check_figures(&expected, row, test, run->report);
 	json_object_put(result);
 	return *wrong ? wrong : NULL;
 }

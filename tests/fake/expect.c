@@ -10,7 +10,7 @@
 #include "tests/fake/known_time.h"
 
 /* One-sided stages: the first message of all tells where the peer's buffer is. */
-static uint64_t message_ns(const struct figures_row *row, uint64_t message)
+static uint64_t message_ns(const struct line *row, uint64_t message)
 {
 	return known_message_ns(&row->config, message + row->config.one_sided);
 }
@@ -28,7 +28,7 @@ static uint64_t first_read(uint64_t record)
  * The time at which a record is found: the end of the first nap that ends after the record has
  * come. A nap ends with the first poll of the CQ after its time has passed.
  */
-static uint64_t record_found_ns(const struct figures_row *row, uint64_t record)
+static uint64_t record_found_ns(const struct line *row, uint64_t record)
 {
 	uint64_t nap = (KNOWN_NAP_US + KNOWN_LOOK_US) * OUR_NS_PER_US, now = 0, i;
 
@@ -38,7 +38,7 @@ static uint64_t record_found_ns(const struct figures_row *row, uint64_t record)
 }
 
 /* A client's round trip: the time of everything that a message takes. */
-static uint64_t round_trip_ns(const struct figures_row *row, uint64_t message)
+static uint64_t round_trip_ns(const struct line *row, uint64_t message)
 {
 	uint64_t ns = 0, read;
 
@@ -65,7 +65,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* "a tenth of -c, at most 100; of blast [...] none if -c is not more than four times -b" */
-static uint64_t least_warm_up(const struct figures_row *row, const struct test *test)
+static uint64_t least_warm_up(const struct line *row, const struct test *test)
 {
 	const struct fake_config *config = &row->config;
 
@@ -81,7 +81,7 @@ static uint64_t least_warm_up(const struct figures_row *row, const struct test *
  * Ping, and the agent of blast: each arrival is a message. The round trip of an agent is "from one
  * message's arrival to the next's", so the first message has none.
  */
-static void expect_messages(struct expected *expected, const struct figures_row *row,
+static void expect_messages(struct expected *expected, const struct line *row,
 			    const struct test *test, uint64_t warm_up)
 {
 	uint64_t message, ns;
@@ -109,7 +109,7 @@ static void expect_messages(struct expected *expected, const struct figures_row 
  * An agent returns a quarter of the buffers at a time, and all credits that are left with the last
  * message.
  */
-static void expect_returned_credits(struct expected *expected, const struct figures_row *row)
+static void expect_returned_credits(struct expected *expected, const struct line *row)
 {
 	uint64_t batch = (row->config.buffers + 3) / 4, message, returned = 0;
 
@@ -125,8 +125,7 @@ static void expect_returned_credits(struct expected *expected, const struct figu
  * A client of blast: arrivals are credit messages. The fake server returns half of the buffers at a
  * time, and at the end all that are left. The warm-up lasts "up to the next batch of credits".
  */
-static void expect_credits(struct expected *expected, const struct figures_row *row,
-			   uint64_t least_warm)
+static void expect_credits(struct expected *expected, const struct line *row, uint64_t least_warm)
 {
 	uint64_t half = (row->config.buffers + 1) / 2, credited = 0, arrival;
 	bool started = !least_warm, stream = row->config.only_writes;
@@ -163,7 +162,7 @@ static void expect_credits(struct expected *expected, const struct figures_row *
  * to the other. An agent that WRITEs does so at once, and then every millisecond, which is the
  * period of the publication.
  */
-static void expect_told(struct expected *expected, const struct figures_row *row)
+static void expect_told(struct expected *expected, const struct line *row)
 {
 	expected->arrivals = 1;
 	expected->count = row->config.count;
@@ -180,7 +179,7 @@ static uint64_t all_credits(const struct fake_config *config)
 	return (config->count + half - 1) / half - (config->count > half);
 }
 
-static uint64_t number_after(const struct figures_row *row, const char *option)
+static uint64_t number_after(const struct line *row, const char *option)
 {
 	size_t i;
 
@@ -191,7 +190,7 @@ static uint64_t number_after(const struct figures_row *row, const char *option)
 	return 0;
 }
 
-static uint64_t blast_at_rate(const struct figures_row *row)
+static uint64_t blast_at_rate(const struct line *row)
 {
 	uint64_t period = OUR_NS_PER_S / row->rate;
 
@@ -205,7 +204,7 @@ static uint64_t blast_at_rate(const struct figures_row *row)
  * A message is sent when it is due, or, if the answer to the previous one comes later, right after
  * that answer. Its round trip begins when it was due. There is no warm-up.
  */
-static uint64_t pings_at_rate(struct expected *expected, const struct figures_row *row)
+static uint64_t pings_at_rate(struct expected *expected, const struct line *row)
 {
 	uint64_t period = OUR_NS_PER_S / row->rate, message, due, now = 0;
 
@@ -221,7 +220,7 @@ static uint64_t pings_at_rate(struct expected *expected, const struct figures_ro
 }
 
 /* The number of messages that a client of ping begins in its time. */
-static uint64_t messages_in(const struct figures_row *row, uint64_t seconds)
+static uint64_t messages_in(const struct line *row, uint64_t seconds)
 {
 	uint64_t message = 0, now = 0;
 
@@ -230,7 +229,7 @@ static uint64_t messages_in(const struct figures_row *row, uint64_t seconds)
 	return message;
 }
 
-static uint64_t arrivals_due(const struct figures_row *row, const struct test *test)
+static uint64_t arrivals_due(const struct line *row, const struct test *test)
 {
 	if (row->arrivals)
 		return row->arrivals;
@@ -279,12 +278,12 @@ static void expect_use(struct expected *expected)
 	expected->involuntary = n * KNOWN_INVOLUNTARY;
 }
 
-bool expect_incomplete(const struct figures_row *row)
+bool expect_incomplete(const struct line *row)
 {
 	return row->said || row->config.stops_after;
 }
 
-void expect(struct expected *expected, const struct figures_row *row, const struct test *test)
+void expect(struct expected *expected, const struct line *row, const struct test *test)
 {
 	uint64_t warm_up = least_warm_up(row, test);
 

@@ -9,31 +9,12 @@
 
 #include <stddef.h>
 
-#include "tests/fake/tests.h"
+#include "tests/fake/lines.h"
 
 #define EXPECT_MOST 1024 /* messages */
 
-struct figures_row {
-	const char *what;
-	unsigned int who; /* see lines.h */
-	struct fake_config config;
-	uint64_t arrivals;  /* messages from the peer (credits, for blast); 0: all that are due */
-	bool fails_at_last; /* ... of which the last one does not count */
-	bool unlimited;     /* no -c: the run lasts for a time */
-	uint64_t rate;      /* messages a second; 0: no limit */
-	int status;
-	const char *said; /* on stderr; NULL: stderr is empty */
-	bool verified;
-	bool ends_only;   /* only `verified` and `complete` are compared */
-	uint64_t tail_us; /* how long it may not notice that this was the last message */
-	unsigned int sleeps_a_message; /* at most, if it sleeps; 0: any number */
-	const char *words[12];         /* besides -a, -c, -s, and for a client of blast -b */
-};
-
-extern const struct figures_row figures_runs[], figures_ends[];
-
 /* Whether the results must say that the run was not completed. */
-bool expect_incomplete(const struct figures_row *row);
+bool expect_incomplete(const struct line *row);
 
 struct expected {
 	uint64_t warm_up, count;
@@ -50,10 +31,9 @@ struct expected {
 
 #define EXPECT_SLACK_NS 1000000 /* for a moment that the program finds by reading the clock */
 
-void expect(struct expected *expected, const struct figures_row *row, const struct test *test);
+void expect(struct expected *expected, const struct line *row, const struct test *test);
 
-/* NULL, or which figure is not as expected. */
-const char *compare(const struct expected *expected, const struct figures_row *row,
-		    const struct test *test, const struct run *run);
+/* NULL, or which figure of the run is not as expected. The row has the config with which it was run. */
+const char *compare(const struct line *row, const struct test *test, const struct run *run);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: the figures of runs that end early. Only these rows know what a program must
- * still report. See figures.c.
+ * still report. See lines.h, and expect.h.
  */
-#include "tests/fake/expect.h"
 #include "tests/fake/lines.h"
 
 #define SECOND   1000000          /* in microseconds */
@@ -12,7 +11,7 @@
 /* For a wait that nothing ends: longer polls, so that there are fewer. */
 #define IMPATIENT .look_us = 100
 
-const struct figures_row figures_ends[] = {
+const struct line figures_ends[] = {
 	{ .what = "says what it had measured when it was told to stop",
 	  .who = CLIENT | PING,
 	  .config = { IN_A_RUN, .stops_after = 40, IMPATIENT },

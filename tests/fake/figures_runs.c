@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: the figures of complete runs, and when programs send. Only these rows know
- * what each figure of a program must be. See figures.c.
+ * what each figure of a program must be. See lines.h, and expect.h.
  */
-#include "tests/fake/expect.h"
 #include "tests/fake/lines.h"
 
 #define SECOND   1000000          /* in microseconds */
@@ -19,7 +18,7 @@
 /* The publisher's thread may advance the clock by its period, as often as it runs. */
 #define BY_THREAD .tail_us = 3600ull * SECOND
 
-const struct figures_row figures_runs[] = {
+const struct line figures_runs[] = {
 	{ .what = "measures what comes after the warm-up",
 	  .who = EITHER,
 	  .config = { .count = 1000, .known_us = 20, .spread_us = 1000 } },

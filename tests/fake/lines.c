@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "program/stage.h"
-#include "tests/fake/lines.h"
+#include "tests/fake/expect.h"
 
 bool fake_believes(void)
 {
@@ -50,13 +50,14 @@ bool line_is_for(unsigned int who, const struct test *test)
 	       !(who & ~is & ~(unsigned int)EVERY);
 }
 
-static bool said_it(const struct run *run, const struct line *line)
+/* Rows of figures say nothing of other lines. */
+static bool said_it(const struct run *run, const struct line *line, bool measured)
 {
 	const char *end = strchr(run->errors, '\n');
 
 	if (!line->said)
 		return !*run->errors;
-	if (!line->more && (!end || end[1]))
+	if (!line->more && !measured && (!end || end[1]))
 		return false;
 	return strstr(run->errors, line->said);
 }
@@ -150,7 +151,7 @@ static const char *judge_report(const struct run *run, const struct line *line)
 	return NULL;
 }
 
-static const char *judge(const struct run *run, const struct line *line)
+static const char *judge(const struct run *run, const struct line *line, bool measured)
 {
 	static char why[512];
 	const char *wrong = run_judge_tidy(run);
@@ -159,14 +160,14 @@ static const char *judge(const struct run *run, const struct line *line)
 
 	if (wrong)
 		return wrong;
-	if (status == wanted && said_it(run, line) && line->printed &&
+	if (status == wanted && said_it(run, line, measured) && line->printed &&
 	    !strstr(run->output, line->printed)) {
 		snprintf(why, sizeof(why), "it printed '%.200s', not '%s'", run->output,
 			 line->printed);
 		return why;
 	}
-	if (status == wanted && said_it(run, line))
-		return judge_report(run, line);
+	if (status == wanted && said_it(run, line, measured))
+		return measured ? NULL : judge_report(run, line);
 	snprintf(why, sizeof(why),
 		 "exit status %d, expected %d with %s%s on stderr; it said: %.150s", status, wanted,
 		 line->more ? "" : "one line with ", said(line->said), run->errors);
@@ -183,45 +184,87 @@ bool test_takes(const struct test *test, const char *word)
 	       !(!strcmp(word, "-c") && test->talks);
 }
 
-static void run_line(const struct test *test, const struct line *line)
+static void add_words(const struct test *test, const struct line *line, struct words *all)
 {
 	static const char *const usual[LINE_WORDS] = { WORK, "-q" };
 	const char *const *words = line->words[0] ? line->words : usual;
-	static struct run run;
-	struct fake_config config = line->config;
-	struct words all = { 0 };
-	const char *why;
 	int i;
 
-	config.clients = config.clients || config.nobody ? config.clients : 1;
-	config.count = config.count ? config.count : LINE_MESSAGES;
-	config.size = config.size ? config.size : LINE_SIZE;
-	config.buffers = config.buffers ? config.buffers : LINE_BUFFERS;
-	test_configure(test, &config);
-	if (line->config.size)
-		config.size = line->config.size;
-	config.no_other = true;
-	words_add(&all, "program");
 	for (i = 0; i < LINE_WORDS && words[i]; i++) {
 		if (test_takes(test, words[i]))
-			words_add(&all, words[i]);
+			words_add(all, words[i]);
 		else
 			i += words[i + 1] && *words[i + 1] != '-'; /* and its value */
 	}
-	do {
-		run_program(&run, &config, all.list);
-		if (test->one_file && !(line->said && strstr(line->said, "listening on ")))
-			test_drop_greeting(&run);
-		why = judge(&run, line);
-	} while (why && run_once_more(&run));
-	test_result(test, line->what, why);
 }
 
-void run_lines(const struct test *test, const struct line *lines)
+static void add_measured_words(const struct test *test, const struct line *line, struct words *all)
+{
+	int i;
+
+	words_add(all, "-jqa");
+	words_add(all, "127.0.0.1");
+	if (!test->counts)
+		words_add_number(all, "-s", line->config.size);
+	if (!line->unlimited)
+		words_add_number(all, "-c", line->config.count);
+	if ((test->blast || test->only_writes) && !test->server)
+		words_add_number(all, "-b", LINE_BUFFERS);
+	for (i = 0; line->words[i]; i++)
+		words_add(all, line->words[i]);
+}
+
+static void configure(const struct test *test, struct line *line)
+{
+	struct fake_config *config = &line->config;
+	uint32_t size = config->size;
+
+	config->clients = config->clients || config->nobody ? config->clients : 1;
+	config->count = config->count ? config->count : LINE_MESSAGES;
+	config->size = LINE_SIZE;
+	config->buffers = config->buffers ? config->buffers : LINE_BUFFERS;
+	test_configure(test, config);
+	if (size)
+		config->size = size;
+	config->no_other = true;
+}
+
+static void run_line(const struct test *test, const struct line *from, bool measured)
+{
+	static struct run run;
+	struct line line = *from;
+	struct words all = { 0 };
+	const char *why;
+
+	configure(test, &line);
+	words_add(&all, "program");
+	(measured ? add_measured_words : add_words)(test, &line, &all);
+	do {
+		run_program(&run, &line.config, all.list);
+		if (test->one_file && !(line.said && strstr(line.said, "listening on ")))
+			test_drop_greeting(&run);
+		why = judge(&run, &line, measured);
+		if (!why && measured)
+			why = compare(&line, test, &run);
+	} while (why && run_once_more(&run));
+	test_result(test, line.what, why);
+}
+
+static void run_all(const struct test *test, const struct line *lines, bool measured)
 {
 	for (; lines->what; lines++) {
 		if (line_is_for(lines->who, test) &&
 		    !((test->counts || test->bare) && lines->config.iwarp))
-			run_line(test, lines);
+			run_line(test, lines, measured);
 	}
+}
+
+void run_lines(const struct test *test, const struct line *lines)
+{
+	run_all(test, lines, false);
+}
+
+void run_measured(const struct test *test, const struct line *lines)
+{
+	run_all(test, lines, true);
 }

@@ -98,6 +98,15 @@ struct line {
 	const char *last;        /* the program's last call; NULL: not checked */
 	/* Those that the program does not accept are left out. None: WORK, "-q" */
 	const char *words[LINE_WORDS];
+	/* Only of figures_runs and figures_ends, whose `words` come behind -a, -c, -s, and -b: expect.h */
+	uint64_t arrivals;  /* messages from the peer (credits, for blast); 0: all that are due */
+	bool fails_at_last; /* ... of which the last one does not count */
+	bool unlimited;     /* no -c: the run lasts for a time */
+	uint64_t rate;      /* messages a second; 0: no limit */
+	bool verified;
+	bool ends_only;   /* only `verified` and `complete` are compared */
+	uint64_t tail_us; /* how long it may not notice that this was the last message */
+	unsigned int sleeps_a_message; /* at most, if it sleeps; 0: any number */
 };
 
 /* Whether the server believes that its clients were started as itself: nothing tells it otherwise. */
@@ -108,6 +117,11 @@ bool line_is_for(unsigned int who, const struct test *test);
 
 /* Runs the rows that are for this program. */
 void run_lines(const struct test *test, const struct line *lines);
+
+/* The same, and compares what the program has measured, as JSON, with what it must have. */
+void run_measured(const struct test *test, const struct line *lines);
+
+extern const struct line figures_runs[], figures_ends[];
 
 /* Each in the file of its name; the last two are for ping-rc-0, and one_file for ping-ep-0. */
 extern const struct line edges[], command_lines[], private_data[], odd_peers[], arrivals[],

@@ -55,6 +55,12 @@ static void test_lines(const struct test *test)
 		run_lines(test, tables[i]);
 }
 
+static void test_figures(const struct test *test)
+{
+	run_measured(test, figures_runs);
+	run_measured(test, figures_ends);
+}
+
 /* Returns false if there is no such group of tests. */
 static bool run_what(const struct test *test, const char *what, const char *count)
 {

@@ -52,7 +52,6 @@ void test_stops(const struct test *test);
 void test_orderings(const struct test *test);
 void test_options(const struct test *test);
 void test_boundaries(const struct test *test); /* that each has rows */
-void test_figures(const struct test *test);
 void test_many(const struct test *test, uint64_t count);
 
 #endif
