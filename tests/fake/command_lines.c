@@ -153,12 +153,6 @@ const struct line command_lines[] = {
 	  .least_s = 2, /* of 20 messages */
 	  .most_s = 3,
 	  .words = { ADDRESS, "-q", "--sleep", "100000" } },
-	{ .what = "finds what is not in order",
-	  .who = SERVER | BLAST,
-	  .status = 1,
-	  .said = "message 0",
-	  .more = true,
-	  .words = { ADDRESS, "-v" } },
 	{ .what = "says that the port is in use, for which the kernel has another error",
 	  .who = SERVER | TWO_SIDED | RDMA | MANAGED,
 	  .config = { .fault_name = "rdma_bind_addr", .fault_way = "EADDRNOTAVAIL" },
