@@ -141,17 +141,6 @@ class Runs(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
         self.assertEqual(self.met(self.results()), Counter(self.pairs({"n1", "n2", "n3", "n4"})))
 
-    def test_a_file_cut_short_costs_one_pair_which_is_measured_again(self) -> None:
-        self.assertEqual(self.run_it(4, "--rounds", "1").returncode, 0)
-        file = self.out / "samples.jsonl"
-        file.write_bytes(file.read_bytes()[:-30])
-        calls = len((self.state / "calls").read_text().splitlines())
-        ended = self.run_it(4, "--rounds", "1", "--resume")
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertEqual(len((self.state / "calls").read_text().splitlines()), calls + 2)
-        self.assertEqual(self.met(self.results()), Counter(self.pairs({"n1", "n2", "n3", "n4"})))
-        self.assertIn("cut short", " ".join(self.results().notes))
-
     def test_both_ways_and_one_pair_at_once(self) -> None:
         self.assertEqual(self.run_it(3, "--rounds", "1", "--both-ways", "--at-once", "1").returncode, 0)
         links = sorted(one.link for one in self.results().samples)
