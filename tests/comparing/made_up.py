@@ -8,6 +8,7 @@ from bench.comparison.store import Results, Sample
 
 LOADS = (1, 100, 1000, 10000)
 NOISE = (0.99, 1.0, 1.01, 1.0, 0.995)
+WILD = (0.2, 5.0, 0.3, 3.0, 1.0)
 OWN = 0.1  # CPUs that the machine uses by itself
 
 
@@ -27,4 +28,12 @@ def results(rounds: int = 5, noise: tuple[float, ...] = NOISE) -> Results:
             made.samples.append(sample("ping-sr-3", load, number, load, 400e-6 * load * wobble, 300 * wobble))
         made.samples.append(sample("ping-sr-2", 0, number, 30000, 2.0, 30))
         made.samples.append(sample("ping-sr-3", 0, number, 3000, 1.2 * wobble, 300 * wobble))
+    return made
+
+
+def carried(made: Results, load: int, rate: float, way: str = "ping-sr-3") -> Results:
+    """The same, if a way reaches only `rate` of a load."""
+    for one in made.samples:
+        if one.point == Point(way, load):
+            one.figures["rate"] = rate
     return made

@@ -5,22 +5,12 @@ from __future__ import annotations
 
 import unittest
 
-from comparing.made_up import results
+from comparing.made_up import WILD, carried, results
 from bench.comparison import answers, clauses
 from bench.comparison.plan import GROUPS, Point
 from bench.comparison.statistics import Estimate, kept
 from bench.comparison.store import Results, Sample
 from bench.comparison.words import Figure, best, two
-
-WILD = (0.2, 5.0, 0.3, 3.0, 1.0)
-
-
-def carried(made: Results, load: int, rate: float, way: str = "ping-sr-3") -> Results:
-    """The same, if a way reaches only `rate` of a load."""
-    for one in made.samples:
-        if one.point == Point(way, load):
-            one.figures["rate"] = rate
-    return made
 
 
 class Words(unittest.TestCase):

@@ -7,11 +7,9 @@ import random
 import unittest
 from xml.etree import ElementTree
 
-from comparing.made_up import results
+from comparing.made_up import WILD, carried, results
 from bench.comparison import agreement, conclusions, limits, statistics
 from bench.comparison.plan import Point
-
-WILD = (0.2, 5.0, 0.3, 3.0, 1.0)
 
 
 class Statistics(unittest.TestCase):
@@ -82,11 +80,7 @@ class Words(unittest.TestCase):
         self.assertIn("Up to 100 messages", conclusions.say_break_even(even))
 
     def test_a_load_that_polling_did_not_keep_says_nothing(self) -> None:
-        made = results()
-        for one in made.samples:
-            if one.point == Point("ping-sr-2", 10000):
-                one.figures["rate"] = 500.0
-        even = conclusions.break_even(made, "RoCE")
+        even = conclusions.break_even(carried(results(), 10000, 500.0, "ping-sr-2"), "RoCE")
         self.assertEqual((even.kind, even.high), ("never", 1000))
 
     def test_polling_is_cheaper_from_the_first(self) -> None:
@@ -98,10 +92,7 @@ class Words(unittest.TestCase):
         self.assertEqual(conclusions.break_even(results(), "iWARP").kind, "unknown")
 
     def test_a_rate_that_was_not_kept_is_named(self) -> None:
-        made = results()
-        for one in made.samples:
-            if one.point == Point("ping-sr-3", 10000):
-                one.figures["rate"] = 2500.0
+        made = carried(results(), 10000, 2500.0)
         self.assertEqual(conclusions.losses(made, "RoCE"), ["ping-sr-3 offered 10,000/s reaches 2,500/s"])
 
     def test_a_restless_machine_is_named(self) -> None:
@@ -173,10 +164,7 @@ class Limits(unittest.TestCase):
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
 
     def test_a_rate_that_was_not_kept_is_no_verdict(self) -> None:
-        made = results()
-        for one in made.samples:
-            if one.point == Point("ping-sr-2", 1000):
-                one.figures["rate"] = 900.0
+        made = carried(results(), 1000, 900.0, "ping-sr-2")
         text = "ping-sr-3@1000.processes > 0.1 * ping-sr-2@1000.processes"
         self.assertEqual(limits.check(made, limits.parse(text), "RoCE").kind, "slow")
         self.assertEqual(limits.check(results(), limits.parse(text), "RoCE").kind, "passed")

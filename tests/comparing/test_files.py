@@ -16,7 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 from xml.etree import ElementTree
 
-from comparing.made_up import results
+from comparing.made_up import carried, results
 from bench.comparison import answers, page, picture, report, store
 
 EMPTY = {"meta", "rect", "line", "polyline", "circle", "polygon", "br", "link", "img"}
@@ -173,10 +173,7 @@ class Page(Folder):
     def test_a_load_that_was_not_kept_has_no_point(self) -> None:
         rates = [round(one.rate) for one in picture.curve(results(), "RoCE", "ping-sr-3")]
         self.assertEqual(rates, [1, 100, 1000, 10000])
-        made = results()
-        for one in made.samples:
-            if one.point.load == 10000 and one.point.way == "ping-sr-3":
-                one.figures["rate"] = 2500.0
+        made = carried(results(), 10000, 2500.0)
         self.assertEqual([round(one.rate) for one in picture.curve(made, "RoCE", "ping-sr-3")], [1, 100, 1000, 3000])
 
     def test_two_machines_in_one(self) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from comparing.made_up import NOISE, OWN, results, sample
-from comparing.test_answers import WILD, carried, crowd, together
+from comparing.made_up import NOISE, OWN, WILD, carried, results, sample
+from comparing.test_answers import crowd, together
 from bench.comparison import page
 from bench.comparison.plan import Point
 from bench.comparison.store import Results
