@@ -69,7 +69,9 @@ static const struct {
 	{ &test_client, { CLIENT, "-p", "70000" }, "-p" },
 	{ &test_client, { CLIENT, "-p", "http" }, "-p" },
 	{ &test_client, { CLIENT, "-p", "1x" }, "-p" },
-	{ &test_client, { CLIENT, "--timeout=2147484" }, "--timeout" }, /* as ms: too many for an int */
+	{ &test_client,
+	  { CLIENT, "--timeout=2147484" },
+	  "--timeout" }, /* as ms: too many for an int */
 	{ &test_server, { "--timeout=2147484" }, "--timeout" },
 	{ &test_client, { CLIENT, "--rate=0" }, "--rate" },
 	{ &test_client, { CLIENT, "--rate=1000000001" }, "--rate" },
