@@ -198,7 +198,7 @@ check-two-files: ## run the library's tests, the fuzzers and a stage with Addres
 	@cd $(BUILD)/two-files && $(PYTEST) -q tests/unit tests/fake tests/fuzz && AMALGAMATED=1 tests/sanitize --stages 3 address
 
 check-lab: ## run all tests of the lab itself, also the slow ones
-	$(call ready,lab)
+	$(call ready,build lab tests,devices/devices)
 	@$(PYTEST) -q tests/lab -m ''
 
 # Not part of `check`: see tests/README.md for when to run them.
