@@ -6,8 +6,6 @@ messages of 2048 bytes, with --loss 12; refused of ping-sr-1, 65 bytes where 64 
 3 messages; atomic of count-atomic-1 --lock, 2 counts. Numbers are compared with what tshark says of the fields.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """How a ladder is drawn, and private data read: what needs no capture."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`make capture` over real drivers: two hosts of the lab for each test."""
 
-from __future__ import annotations
-
 import subprocess
 import unittest
 from pathlib import Path

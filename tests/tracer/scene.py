@@ -5,8 +5,6 @@ Place: used by the tests of verbs-trace --html. Contract: the test chooses the c
 arguments; so the test knows what the picture must show.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -5,8 +5,6 @@ Place: used by test_stages.py for each stage that it runs. Contract: differences
 that a run of some messages cannot show must be in NOT_IN_A_RUN, with the reason.
 """
 
-from __future__ import annotations
-
 import re
 
 from tools.folders import folder

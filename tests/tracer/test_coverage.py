@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Checks that verbs-trace has every verb that the installed libraries have."""
 
-from __future__ import annotations
-
 import re
 import unittest
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Programs must behave under verbs-trace as they do without it; programs that cannot be traced are refused."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The options -t and -T of the stages: the program runs under verbs-trace, wherever the two are."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

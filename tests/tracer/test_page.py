@@ -2,8 +2,6 @@
 """The page that verbs-trace --html makes, in Chromium: lanes, zoom, drag, hover, table, themes; no error on its
 console."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import json

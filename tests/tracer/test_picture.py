@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """verbs-trace --html, without a browser: reading, matching and layout."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -4,8 +4,6 @@
 Place: used by the tests of verbs-trace. Contract: every process has a limit on its time.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
