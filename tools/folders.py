@@ -5,8 +5,6 @@ Place: used by bench/, course/, tests/ and tools/. Contract: the stages of the l
 others in beyond/, as the Makefile's folder has it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]

@@ -5,8 +5,6 @@ Place: `make capture` calls it. Contract: see --help. The packets are left in bu
 packet is, is said by tshark.
 """
 
-from __future__ import annotations
-
 import argparse
 import fcntl
 import signal

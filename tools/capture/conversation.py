@@ -5,8 +5,6 @@ Place: between the readers of the two transports and the ladder. Contract: the s
 connect request, or TCP's SYN, is sent to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

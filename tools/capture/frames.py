@@ -5,8 +5,6 @@ Place: below roce.py and iwarp.py, which read these fields. Contract: nothing he
 each field, and the word for its value, is tshark's.
 """
 
-from __future__ import annotations
-
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator

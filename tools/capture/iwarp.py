@@ -5,8 +5,6 @@ Place: between frames.py and ladder.py. Contract: one Step for each of TCP's own
 and each DDP segment; segments that do not end a message may be drawn as one.
 """
 
-from __future__ import annotations
-
 from . import private_data
 from .frames import Frame, Layer
 from .ladder import Step

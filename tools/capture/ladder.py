@@ -5,8 +5,6 @@ Place: the last step of tools/capture. Contract: lines() says the packets in the
 one message are drawn as one arrow, unless all are wanted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@
 Place: beside ladder.py, as the other last step of tools/capture. Contract: docs/verbs-trace-json.md says what is in the file.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ Place: called for the REQ and REJ of RoCE and the MPA frames of iWARP, as tshark
 there. Contract: the layout is that of docs/protocol.md; what does not fit it is shown as bytes.
 """
 
-from __future__ import annotations
-
 import struct
 
 MAGIC = 0x4F555231  # "OUR1"

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes docs/figures/*.svg, or says with --check which of them are not as they would be written."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

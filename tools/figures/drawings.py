@@ -4,8 +4,6 @@
 Place: above tools/figures/svg.py. Contract: FIGURES has each under the name of its file in docs/figures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from .svg import Box, Drawing

@@ -4,8 +4,6 @@
 Place: beside tools/figures/drawings.py, which has those of docs/. Contract: the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from .svg import Drawing

@@ -5,8 +5,6 @@ Place: below tools/figures/drawings.py. Contract: lengths are in pixels, from th
 fit into its box, or anything outside of the figure, is an error.
 """
 
-from __future__ import annotations
-
 import html
 from dataclasses import dataclass, field
 

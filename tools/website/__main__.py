@@ -5,8 +5,6 @@ Place: `make docs` calls it. Contract: see --help. A link that leads nowhere, a 
 not there, and anything that would be fetched from another host ends it with exit status 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -5,8 +5,6 @@ Place: the last part of tools/website. Contract: reads files only; a link to ano
 a script, style, font or picture from there is a mistake.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

@@ -6,8 +6,6 @@ Place: beside tools/website/markdown.py. Run as a program (python3 -B -m tools.w
 exits with status 1 if a file is not current. A function that has moved gets its new FILE.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

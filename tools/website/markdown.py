@@ -6,8 +6,6 @@ the top, so that links between pages hold as they are. A link to any other file 
 that shows that file. What the markers of fill.py ask for is shown as it is now, whatever the file has.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import os

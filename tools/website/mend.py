@@ -4,8 +4,6 @@
 Place: after Sphinx, before tools/website/check.py. Contract: does nothing to a theme that needs none of it.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

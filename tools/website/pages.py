@@ -5,8 +5,6 @@ Place: the first part of tools/website. Contract: paths are relative to the top 
 Markdown file that git tracks or would track; the stages are those that the Makefile names.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import subprocess

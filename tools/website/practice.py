@@ -4,8 +4,6 @@
 Place: used by tools/website/markdown.py and __main__.py. Contract: no word of a solution, of a fault or of a hint.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from pathlib import Path

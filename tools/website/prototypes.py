@@ -5,8 +5,6 @@ Place: fill.py and markdown.py ask for one block for each part of that page. Con
 an error. Names and types of parameters come from libclang; the layout is the kernel's.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 

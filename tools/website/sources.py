@@ -4,8 +4,6 @@
 Place: used by tools/website/markdown.py. Contract: what is asked for and not there is an error.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -5,8 +5,6 @@ Place: for the test of that page. Run as a program (python3 -B -m tools.website.
 column. Contract: all that is said of C comes from libclang, which reads each file once.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import subprocess

@@ -4,8 +4,6 @@
 Place: for the test of that page. Contract: reads the sources of the stages, of the rooms and of devices/.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 

@@ -7,8 +7,6 @@ interval for the difference. Its middle is used, which assumes that the fastest 
 direction. If the interval is empty, one clock is faster than the other, and the rate that fits best is used.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MOST_DRIFT = 1e-3  # of crystals it is below 1e-4

@@ -6,8 +6,6 @@ first call on the first trace's clock. Texts are indices into `words`, which has
 reads these columns and no others.
 """
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ Place: part of picture.py. Contract: an object exists from the call that made it
 the end of the trace. States that librdmacm sets for the program are in the trace only with -n.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

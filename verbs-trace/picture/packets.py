@@ -6,8 +6,6 @@ other file is an error. The capture has a clock of its own, matched by the packe
 on the network after its SEND was posted, and before its receive was found completed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ file; it is written completely or not at all. Exit status: 0; 1 if OUT.html cann
 a file is no trace.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -4,8 +4,6 @@
 Place: part of picture.py. Contract: each row says where the longest is, so that the page can show it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any

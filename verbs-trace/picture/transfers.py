@@ -5,8 +5,6 @@ Place: part of picture.py. Contract: completions come in the order of a queue's 
 when a later send of its queue is. Calls that failed posted nothing.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import islice

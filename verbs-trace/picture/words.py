@@ -4,8 +4,6 @@
 Place: part of picture.py. Contract: any JSON results in some text.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -28,8 +28,6 @@ it. Each other section is one structure, [DECODER TYPE] or [DECODER TYPE, PARAME
     ... if CONDITION      is shown only then; C, like a MEMBER with it->, in which `it` is the structure
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

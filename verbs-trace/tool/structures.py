@@ -5,8 +5,6 @@
 Place: part of generate.py, which says what a section is made of. Contract: writes no file.
 """
 
-from __future__ import annotations
-
 from verb import decoded
 
 

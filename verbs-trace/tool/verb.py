@@ -5,8 +5,6 @@
 Place: part of generate.py, which says what a table is made of. Contract: writes no file.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 
