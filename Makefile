@@ -21,7 +21,8 @@ define run
 @$(if $(V)$(filter print-%,$(MAKECMDGOALS)),:,printf '  %-3s %s\n') $(1) $(2)
 $(if $(V),,@)$(3)
 endef
-# Programs of objects and archives; and those that are compiled by themselves, with the flags ALONE.
+# Archives, also thin ones (THIN = T); programs of objects and archives; and those that are compiled by themselves, with the flags ALONE.
+ARCHIVE = $(call run,AR,$@,rm -f $@ && $(AR) rcs$(THIN) $@ $(filter %.o,$^))
 LINK = $(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) $(LINK_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -o $@)
 ALONE = -std=c11 -D_GNU_SOURCE
 COMPILE_ALONE = $(call run,CC,$@,$(CC) $(CFLAGS) $(WARNINGS) $(ALONE) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS) -o $@)
@@ -82,9 +83,9 @@ $(TOOL_OBJECTS) $(ONE_FILE): | $(BUILD)/headers-found
 # Thin, so that the linker says which file it takes: see print-parts.
 $(BUILD)/libstages.a: $(call objects,$(STAGE_SOURCES)) Makefile
 $(foreach room,$(ROOMS),$(eval $(BUILD)/lib$(room).a: $(call objects,$(filter $(room)/%,$(ROOM_SOURCES))) Makefile))
+$(ROOM_LIBS): THIN = T
 $(ROOM_LIBS):
-	@rm -f $@
-	$(call run,AR,$@,$(AR) rcsT $@ $(filter %.o,$^))
+	$(ARCHIVE)
 
 # A program's stage: what its stage.c defines, by the name that program/ has for it.
 stage_is = -Wl,--defsym=our_stage=$(subst -,_,$(1))

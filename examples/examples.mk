@@ -8,8 +8,7 @@ LIBRARY = $(BUILD)/libour_control.a
 LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
 		  $(addprefix ping-sr-4/,cm_events.c comp_channels.c completions.c poll.c)
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
-	@rm -f $@
-	$(call run,AR,$@,$(AR) rcs $@ $^)
+	$(ARCHIVE)
 
 OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))

@@ -27,7 +27,7 @@ $(TWO_FILES)/our_control.o: $(TWO_FILES)/our_control.c
 	$(call run,CC,$<,$(CC) -std=c11 $(CFLAGS) $(WARNINGS) -fPIC -c $< -o $@)
 
 $(TWO_FILES)/libour_control.a: $(TWO_FILES)/our_control.o
-	$(call run,AR,$@,$(AR) rcs $@ $^)
+	$(ARCHIVE)
 
 $(SHARED): $(TWO_FILES)/our_control.o
 	$(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl$(comma)-soname$(comma)$(SONAME) -Wl$(comma)--no-undefined $^ $(LIBS) -o $@)

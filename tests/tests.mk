@@ -27,8 +27,7 @@ $(TESTS)/checked/%.o: %.c
 	$(call run,CC,"$< (checked)",$(COMPILE) $(UNDEFINED) -c $< -o $@)
 
 $(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES))
-	@rm -f $@
-	$(call run,AR,$@,$(AR) rcs $@ $^)
+	$(ARCHIVE)
 
 $(TESTS)/unit-tests: LINK_FLAGS = $(UNDEFINED)
 $(TESTS)/unit-tests: LIBS = $(TEST_LIBS) -lrdmacm -libverbs -pthread

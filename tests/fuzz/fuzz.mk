@@ -23,8 +23,7 @@ $(FUZZ)/objects/%.o: %.c
 
 # Of the stages whose parts are tried, and of those that they stand on.
 $(FUZZ)/libstages.a: $(call fuzz_objects,$(filter $(addsuffix /%,ping-sr-0 ping-sr-1 ping-sr-2 blast-sr-2),$(STAGE_SOURCES))) Makefile
-	@rm -f $@
-	$(call run,AR,$@,$(AR) rcsT $@ $(filter %.o,$^))
+	$(ARCHIVE)
 
 # fuzz_program STAGE HARNESS
 define fuzz_program
