@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the unit tests. Reads the output of the functions under test. See unit.h.
+ * Place: the unit tests. Reads the output of the functions under test, and opens terminals. See unit.h.
  */
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -55,4 +57,13 @@ const char *captured_stderr(void)
 void assert_holds(const char *text, const char *part)
 {
 	ck_assert_msg(strstr(text, part) != NULL, "no '%s' in '%s'", part, text);
+}
+
+bool unit_open_terminal(int *user, int *program)
+{
+	*program = -1;
+	*user = posix_openpt(O_RDWR | O_NOCTTY);
+	if (*user >= 0 && !grantpt(*user) && !unlockpt(*user))
+		*program = open(ptsname(*user), O_RDWR | O_NOCTTY);
+	return *program >= 0;
 }

@@ -2,9 +2,7 @@
 /*
  * Place: unit tests of beyond/talk-rdma-0/show.c: a peer's text on a terminal, and elsewhere.
  */
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,32 +30,20 @@ static const struct {
 	{ "\xe6\x9dZo\xc3\xab", 6, "\\xe6\\x9dZoë" }, /* and one after it */
 };
 
-/* Its slave becomes stdout. Returns the master. */
-static int open_terminal(void)
-{
-	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
-
-	ck_assert_int_ge(master, 0);
-	ck_assert_int_eq(grantpt(master), 0);
-	ck_assert_int_eq(unlockpt(master), 0);
-	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
-	ck_assert_int_ge(slave, 0);
-	fflush(stdout);
-	ck_assert_int_eq(dup2(slave, STDOUT_FILENO), STDOUT_FILENO);
-	return master;
-}
-
 UNIT_TESTS(a_terminal_gets_what_can_be_printed, UNIT_LENGTH(lines))
 {
 	char wanted[128], got[128];
-	int master = open_terminal();
 	size_t length = 0;
+	int user, program;
 	ssize_t part;
 
+	ck_assert(unit_open_terminal(&user, &program));
+	fflush(stdout);
+	ck_assert_int_eq(dup2(program, STDOUT_FILENO), STDOUT_FILENO);
 	snprintf(wanted, sizeof(wanted), "%s\r\n", lines[_i].shown); /* a terminal adds the CR */
 	ck_assert_int_eq(our_show_line((const uint8_t *)lines[_i].text, lines[_i].length), 0);
 	while (length < strlen(wanted)) {
-		part = read(master, got + length, sizeof(got) - 1 - length);
+		part = read(user, got + length, sizeof(got) - 1 - length);
 		ck_assert_int_gt(part, 0);
 		length += (size_t)part;
 	}

@@ -4,8 +4,6 @@
  * the context switches of a process are compared, with clocks that the test controls, in tests/fake.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -246,24 +244,11 @@ UNIT_TEST(a_streams_rate_is_the_one_since_it_was_last_shown)
 	ck_assert_uint_eq(statistics.next_progress_ns, 7 * SECOND);
 }
 
-/*
- * Opens both sides of a new pseudo-terminal: the one for the user, and the one for programs.
- * Returns false and sets errno if there is none.
- */
-static bool open_terminal(int *user, int *program)
-{
-	*program = -1;
-	*user = posix_openpt(O_RDWR | O_NOCTTY);
-	if (*user >= 0 && !grantpt(*user) && !unlockpt(*user))
-		*program = open(ptsname(*user), O_RDWR | O_NOCTTY);
-	return *program >= 0;
-}
-
 /* Without a mounted /dev/pts, for example in a bare chroot, there are no pseudo-terminals. */
 static bool has_terminals(void)
 {
 	int user, program;
-	bool has = open_terminal(&user, &program);
+	bool has = unit_open_terminal(&user, &program);
 
 	if (!has)
 		unit_skip("a_terminal_gets_progress_unless_quiet",
@@ -277,7 +262,7 @@ UNIT_TESTS(a_terminal_gets_progress_unless_quiet, has_terminals())
 {
 	int user, program;
 
-	ck_assert(open_terminal(&user, &program));
+	ck_assert(unit_open_terminal(&user, &program));
 	ck_assert_int_eq(dup2(program, STDERR_FILENO), STDERR_FILENO);
 	our_statistics_prepare(&statistics, 10, 64);
 	our_statistics_want_progress(&statistics, true);

@@ -8,6 +8,7 @@
 #define UNIT_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -43,6 +44,12 @@ void capture_start(void);
 /* What was written since then; valid until the test ends. */
 const char *captured_stdout(void);
 const char *captured_stderr(void);
+
+/*
+ * Opens both sides of a new pseudo-terminal: the one for the user, and the one for programs.
+ * Returns false and sets errno if there is none.
+ */
+bool unit_open_terminal(int *user, int *program);
 
 /* Replaces the value of RLIMIT_MEMLOCK: getrlimit(2) returns this from now on. */
 void unit_set_lockable(uint64_t bytes);
