@@ -15,14 +15,14 @@
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
-static uint64_t to_ns(const struct timespec *time)
+uint64_t fake_to_ns(const struct timespec *time)
 {
 	return (uint64_t)time->tv_sec * OUR_NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
 void fake_skip_time(const struct timespec *time)
 {
-	fake_report->skipped_ns += to_ns(time);
+	fake_report->skipped_ns += fake_to_ns(time);
 }
 
 bool fake_skips_waits(void)
@@ -66,7 +66,7 @@ void fake_hurry(void)
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	int ret = __real_clock_gettime(clock, now);
-	uint64_t ns = to_ns(now) + (fake_report ? fake_report->skipped_ns : 0);
+	uint64_t ns = fake_to_ns(now) + (fake_report ? fake_report->skipped_ns : 0);
 
 	if (fake_time_is_known())
 		ns = fake_known_now_ns();
@@ -123,7 +123,7 @@ bool fake_insist(void)
 /* The end of a wait: when the timer expires, if that is soon; otherwise in a second. */
 static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 {
-	uint64_t ns = to_ns(now) + (left_ns < SHORT_NS ? left_ns : OUR_NS_PER_S);
+	uint64_t ns = fake_to_ns(now) + (left_ns < SHORT_NS ? left_ns : OUR_NS_PER_S);
 
 	return (struct timespec){ .tv_sec = (time_t)(ns / OUR_NS_PER_S),
 				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
@@ -136,13 +136,13 @@ static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 static void check_period(const struct timespec *end)
 {
 	static uint64_t last_ns;
-	uint64_t end_ns = to_ns(end);
+	uint64_t end_ns = fake_to_ns(end);
 	struct timespec now;
 
 	if (!fake_report || !fake_config->period_ns)
 		return;
 	__wrap_clock_gettime(CLOCK_MONOTONIC, &now);
-	if (end_ns > to_ns(&now) + LONG_NS)
+	if (end_ns > fake_to_ns(&now) + LONG_NS)
 		return;
 	fake_lock();
 	if (last_ns && end_ns != last_ns && end_ns != last_ns + fake_config->period_ns)
@@ -166,17 +166,18 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 	}
 	check_period(end);
 	__wrap_clock_gettime(clock, &now);
-	fake_tell_late(to_ns(end) > to_ns(&now) ? to_ns(end) - to_ns(&now) : 0);
+	fake_tell_late(fake_to_ns(end) > fake_to_ns(&now) ? fake_to_ns(end) - fake_to_ns(&now) : 0);
 	fake_insist();
 	if (!fake_skips_waits())
 		return __real_pthread_cond_clockwait(changed, lock, clock, end);
 	__real_clock_gettime(clock, &soon);
 	__wrap_clock_gettime(clock, &now);
-	soon = in_a_moment(&soon, to_ns(end) > to_ns(&now) ? to_ns(end) - to_ns(&now) : 0);
+	soon = in_a_moment(
+		&soon, fake_to_ns(end) > fake_to_ns(&now) ? fake_to_ns(end) - fake_to_ns(&now) : 0);
 	ret = __real_pthread_cond_clockwait(changed, lock, clock, &soon);
 	__wrap_clock_gettime(clock, &now);
-	if (ret == ETIMEDOUT && to_ns(end) > to_ns(&now))
-		fake_report->skipped_ns += to_ns(end) - to_ns(&now);
+	if (ret == ETIMEDOUT && fake_to_ns(end) > fake_to_ns(&now))
+		fake_report->skipped_ns += fake_to_ns(end) - fake_to_ns(&now);
 	return ret;
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "tests/fake/libc.h"
 #include "tests/fake/state.h"
 
@@ -70,11 +69,6 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 		return length;
 	back = length - (end == buffer ? 1 : end - (const char *)buffer);
 	return lseek(fd, -back, SEEK_CUR) < 0 ? -1 : length - back;
-}
-
-static uint64_t to_ns(const struct timespec *time)
-{
-	return (uint64_t)time->tv_sec * OUR_NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
 /* What comes at such a descriptor would wake nobody: it would wait for the end of the sleep. */
@@ -160,7 +154,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 	if (cries_wolf(fds, n))
 		return 1;
 	if (timeout > 0) {
-		fake_tell_late(to_ns(&skipped));
+		fake_tell_late(fake_to_ns(&skipped));
 		if (fake_insist()) {
 			errno = EINTR;
 			return -1;
@@ -223,7 +217,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 	if (!falls_asleep(fds, n))
 		return -1;
 	if (timeout) {
-		fake_tell_late(to_ns(timeout));
+		fake_tell_late(fake_to_ns(timeout));
 		fake_insist();
 	}
 	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) || !fake_skips_waits())

@@ -106,7 +106,8 @@ void fake_changed(void);               /* wakes those in fake_await_change */
 bool fake_await_change(void);          /* releases the lock; false: no change for seconds */
 bool fake_chance(unsigned int one_in); /* only in FAKE_WILD */
 unsigned int fake_random(unsigned int below);
-void fake_hurry(void);                            /* a millisecond has passed, if config says so */
+void fake_hurry(void); /* a millisecond has passed, if config says so */
+uint64_t fake_to_ns(const struct timespec *time);
 void fake_skip_time(const struct timespec *time); /* this time has passed */
 bool fake_skips_waits(void); /* waits are skipped: the clock is advanced instead */
 /*
