@@ -39,7 +39,7 @@ struct object {
 	struct object *next_on_channel, *first_cq; /* see GUARD_CHANNELS */
 	bool sq_sig_all;
 	uint64_t wc_flags;           /* of an extended CQ */
-	void *functions;             /* an extended queue's own: see extended.c */
+	void *functions;             /* an extended queue's own: see devices.c */
 	_Atomic int entries;         /* of a CQ */
 	_Atomic bool uncounted;      /* the number of completions that will come is not known */
 	_Atomic int64_t outstanding; /* of a CQ or a QP: completions that must come */

@@ -88,7 +88,7 @@ void watch_drain_events(struct ibv_context *context);
 /* At the end: events that were never acked. */
 void watch_events_at_exit(void);
 
-/* watch_private_data.c: our SIGSEGV handler sees reads of private data that has been acked. */
+/* private_data.c: our SIGSEGV handler sees reads of private data that has been acked. */
 const void *private_data_guard(const void *data, size_t length, struct moment moment);
 
 #endif
