@@ -20,6 +20,7 @@
 
 #define N_BUFFERS 2
 #define SIZE      1000
+#define SHORT     8 /* goes inline; with messages of both lengths a buffer is posted both ways */
 #define MESSAGES  500
 #define CLIENTS   2 /* of a server */
 #define SERVERS   2
@@ -217,11 +218,11 @@ struct client {
 	int number, ret;
 };
 
-static int ping(struct our_control *client)
+static int ping(struct our_control *client, uint32_t length)
 {
 	bool sent = false, received = false;
 	struct our_completion completion;
-	int ret = our_post_send(client, SENT, SIZE);
+	int ret = our_post_send(client, SENT, length);
 
 	while (!ret && (!sent || !received)) {
 		ret = our_await_completion(client, &completion);
@@ -230,8 +231,8 @@ static int ping(struct our_control *client)
 		else
 			sent = true;
 	}
-	if (!ret &&
-	    memcmp(client->memory.buffers[RECEIVED].data, client->memory.buffers[SENT].data, SIZE))
+	if (!ret && memcmp(client->memory.buffers[RECEIVED].data, client->memory.buffers[SENT].data,
+			   length))
 		ret = EBADMSG;
 	return ret ? ret : our_post_recv(client, RECEIVED);
 }
@@ -256,7 +257,7 @@ static void *run_client(void *argument)
 	pthread_barrier_wait(&connected);
 	for (i = 0; !ret && i < MESSAGES; i++) {
 		memset(client->memory.buffers[SENT].data, i * 7 + mine->number, SIZE);
-		ret = ping(client);
+		ret = ping(client, i % 3 ? SIZE : SHORT);
 	}
 	our_close(client);
 	mine->ret = ret;
