@@ -21,7 +21,8 @@ define run
 @$(if $(V)$(filter print-%,$(MAKECMDGOALS)),:,printf '  %-3s %s\n') $(1) $(2)
 $(if $(V),,@)$(3)
 endef
-# Archives, also thin ones (THIN = T); programs of objects and archives; and those that are compiled by themselves, with the flags ALONE.
+# Archives, also thin ones (THIN = T); programs of objects and archives; and those that are compiled by themselves, with
+# the flags ALONE.
 ARCHIVE = $(call run,AR,$@,rm -f $@ && $(AR) rcs$(THIN) $@ $(filter %.o,$^))
 LINK = $(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) $(LINK_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -o $@)
 ALONE = -std=c11 -D_GNU_SOURCE
