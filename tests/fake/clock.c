@@ -120,13 +120,23 @@ bool fake_insist(void)
 #define SHORT_NS 10000000
 #define LONG_NS  (OUR_NS_PER_S / 2)
 
-/* The end of a wait: when the timer expires, if that is soon; otherwise in a second. */
+/* The end of a wait: when the timer expires, if that is soon; otherwise in a moment. */
 static struct timespec in_a_moment(const struct timespec *now, uint64_t left_ns)
 {
-	uint64_t ns = fake_to_ns(now) + (left_ns < SHORT_NS ? left_ns : OUR_NS_PER_S);
+	uint64_t ns = fake_to_ns(now) + (left_ns < SHORT_NS ? left_ns : SHORT_NS);
 
 	return (struct timespec){ .tv_sec = (time_t)(ns / OUR_NS_PER_S),
 				  .tv_nsec = (long)(ns % OUR_NS_PER_S) };
+}
+
+static bool another_thread_is_busy(void)
+{
+	bool busy;
+
+	fake_lock();
+	busy = fake_wait_for_thread();
+	fake_unlock();
+	return busy;
 }
 
 /*
@@ -153,11 +163,12 @@ static void check_period(const struct timespec *end)
 	fake_unlock();
 }
 
-/* If another thread is going to signal, it does so within a second. */
+/* If another thread is going to signal, it has something to do. */
 int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock, clockid_t clock,
 				  const struct timespec *end)
 {
 	struct timespec now, soon;
+	uint64_t left_ns;
 	int ret;
 
 	if (fake_report) {
@@ -170,11 +181,14 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 	fake_insist();
 	if (!fake_skips_waits())
 		return __real_pthread_cond_clockwait(changed, lock, clock, end);
-	__real_clock_gettime(clock, &soon);
-	__wrap_clock_gettime(clock, &now);
-	soon = in_a_moment(
-		&soon, fake_to_ns(end) > fake_to_ns(&now) ? fake_to_ns(end) - fake_to_ns(&now) : 0);
-	ret = __real_pthread_cond_clockwait(changed, lock, clock, &soon);
+	do {
+		__real_clock_gettime(clock, &soon);
+		__wrap_clock_gettime(clock, &now);
+		left_ns = fake_to_ns(end) > fake_to_ns(&now) ? fake_to_ns(end) - fake_to_ns(&now)
+							     : 0;
+		soon = in_a_moment(&soon, left_ns);
+		ret = __real_pthread_cond_clockwait(changed, lock, clock, &soon);
+	} while (ret == ETIMEDOUT && left_ns > SHORT_NS && another_thread_is_busy());
 	__wrap_clock_gettime(clock, &now);
 	if (ret == ETIMEDOUT && fake_to_ns(end) > fake_to_ns(&now))
 		fake_report->skipped_ns += fake_to_ns(end) - fake_to_ns(&now);
