@@ -250,7 +250,8 @@ const struct line memories[] = {
 	{ .what = "compares what was counted with what the clients say",
 	  WORDS,
 	  .config = { .clients = 2, .unlimited = true, .one_more = true },
-	  .said = "counted to 40, but the clients' counts add up to 42",
+	  .said = "counted to 40, but the clients' counts add up to 4", /* 41 if the first has left early */
+	  .more = true,
 	  .words = { ADDRESS, "-q", "-n", "2" } },
 	{ .what = "compares with each client's own words when they come one by one",
 	  WORDS,
