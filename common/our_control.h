@@ -13,9 +13,8 @@
  * THREADS: one thread at a time uses an object. Different threads may use different objects, except
  * that all controls of one struct our_device, and all agents that have not left their listener's
  * channel (our_migrate_id), belong to the thread of that device or listener.
- * OWNERSHIP: what a function makes, the function beside it frees, and our_close all of a
- * connection. Addresses and private data that are passed to a function are the caller's again when
- * it returns.
+ * OWNERSHIP: what a function makes, the function beside it frees; our_close frees all of a
+ * connection. Addresses and private data are the caller's again when the function returns.
  * EXAMPLE: a client sends 5 bytes from buffer 0 and waits for the answer, in buffer 1. It posts the
  * receive before the server can answer. The two completions come in either order.
  *
@@ -573,7 +572,7 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
  * if its connection now stands. After any other, take the completions that there are, and close it.
  * our_cm_fd is readable when there is an event.
  * RETURN VALUE: 0 and *about; or an errno value, and *about has failed. A descriptor; -1: none.
- * ERRORS: EAGAIN: there is none.
+ * ERRORS: EAGAIN: there is none. ENODEV: nobody can connect to the listener any more.
  * SEE ALSO: rdma_get_cm_event(3), poll(2)
  */
 int our_take_cm_event(struct our_control *control, struct our_control **about);
@@ -620,7 +619,8 @@ void our_close_device(struct our_device *device);
 
 /*
  * our_device_create_cq - a CQ for all connections, and a channel for it
- * `depth` is how many completions have room: one for each work request that can be outstanding.
+ * `depth` is how many completions have room: one for each work request that can be outstanding,
+ * and one for the keepalive of each connection.
  * RETURN VALUE: 0 or an errno value. our_close_device undoes it.
  * ERRORS: ENOMEM, EINVAL: more than the device has; EMFILE.
  * SEE ALSO: ibv_create_cq(3)

@@ -121,6 +121,13 @@ void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, i
 	rdma_destroy_id(cm_id);
 }
 
+static int report_end_of_listener(const struct our_control *listener)
+{
+	int ret = our_judge_cm_event(&listener->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
+
+	return our_report_no_requests(listener, "rdma_get_cm_event", ret);
+}
+
 int our_take_cm_event(struct our_control *control, struct our_control **about)
 {
 	struct our_cm_event event;
@@ -139,7 +146,7 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 				return our_note_accepted(*about);
 			return 0;
 		case OUR_CM_FATAL:
-			return 0;
+			return (*about)->role == OUR_LISTENER ? report_end_of_listener(*about) : 0;
 		default:
 			break;
 		}

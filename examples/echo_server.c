@@ -122,6 +122,7 @@ int main(int argc, char **argv)
 	ret = our_create_stop(&stop);
 	if (ret) {
 		fprintf(stderr, "echo_server: our_create_stop: %s\n", strerror(ret));
+		freeaddrinfo(address);
 		return 1;
 	}
 	config.stop = stop;

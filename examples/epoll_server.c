@@ -158,7 +158,7 @@ static void handle_cm_event(struct source *source)
 	if (ret == EAGAIN || (!ret && about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED))
 		return;
 	if (about == listener) {
-		if (!ret && about->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		if (!ret)
 			start_client();
 		else
 			done = true; /* nobody can connect any more */

@@ -79,10 +79,8 @@ static int handle_cm_event(struct our_control *listener, struct our_device *devi
 		end_client(about); /* it has left, or could not be connected */
 		return 0;
 	}
-	if (!ret && about->cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+	if (!ret)
 		start_client(listener, device, most);
-	else
-		ret = ret ? ret : EIO; /* nobody can connect any more */
 	return ret;
 }
 
@@ -125,8 +123,11 @@ static int serve(struct our_control *listener, struct our_device *device, unsign
 		ret = handle_completions(device); /* arms the CQ when there are no more */
 		if (ret && ret != EAGAIN)
 			return ret;
-		if (poll(fds, 4, ret ? -1 : 0) < 0 && errno != EINTR)
-			return errno;
+		if (poll(fds, 4, ret ? -1 : 0) < 0 && errno != EINTR) {
+			ret = errno;
+			fprintf(stderr, "srq_server: poll: %s\n", strerror(ret));
+			return ret;
+		}
 		if (our_stop_requested(stop))
 			return 0;
 		ret = fds[2].revents ? our_device_take_async_events(device) : 0;
@@ -150,8 +151,8 @@ static int run(const struct our_config *config, struct sockaddr *address, unsign
 		ret = our_listener_bind(listener, address, 128);
 	if (!ret)
 		ret = our_create_device(config, listener->verbs, &device);
-	if (!ret) /* a completion for each receive, and each echo, that can be outstanding */
-		ret = our_device_create_cq(device, RECEIVES + (uint32_t)most * ECHOES);
+	if (!ret) /* for each receive, each echo and each keepalive that can be outstanding */
+		ret = our_device_create_cq(device, RECEIVES + (uint32_t)most * (ECHOES + 1));
 	if (!ret)
 		ret = our_device_create_srq(device, RECEIVES, SIZE);
 	if (!ret) {
@@ -187,6 +188,7 @@ int main(int argc, char **argv)
 	ret = our_create_stop(&stop);
 	if (ret) {
 		fprintf(stderr, "srq_server: our_create_stop: %s\n", strerror(ret));
+		freeaddrinfo(address);
 		return 1;
 	}
 	signal(SIGINT, on_signal);

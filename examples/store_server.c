@@ -73,7 +73,6 @@ static int accept_clients(struct our_control *listener, struct our_device *devic
 		{ .fd = our_stop_fd(stop), .events = POLLIN },
 	};
 	struct our_control *about;
-	enum rdma_cm_event_type type;
 	int ret;
 
 	while (!our_stop_requested(stop)) {
@@ -82,12 +81,11 @@ static int accept_clients(struct our_control *listener, struct our_device *devic
 			poll(fds, 2, -1);
 			continue;
 		}
-		type = about->cm_event.type;
-		if (about == listener && (ret || type != RDMA_CM_EVENT_CONNECT_REQUEST))
-			return ret ? ret : EIO; /* nobody can connect any more */
+		if (about == listener && ret)
+			return ret; /* nobody can connect any more */
 		if (about == listener)
 			start_client(listener, device, where);
-		else if (ret || type != RDMA_CM_EVENT_ESTABLISHED)
+		else if (ret || about->cm_event.type != RDMA_CM_EVENT_ESTABLISHED)
 			our_close(about); /* it has left, or could not be connected */
 	}
 	return 0;
@@ -145,6 +143,7 @@ int main(int argc, char **argv)
 	ret = our_create_stop(&stop);
 	if (ret) {
 		fprintf(stderr, "store_server: our_create_stop: %s\n", strerror(ret));
+		freeaddrinfo(address);
 		return 1;
 	}
 	signal(SIGINT, on_signal);
