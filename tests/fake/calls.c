@@ -99,12 +99,12 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	if (fault->wc_status == IBV_WC_WR_FLUSH_ERR && !fake_config->iwarp && !report->one_file)
 		snprintf(report->says, FAKE_NAME, "was flushed");
 	if (fault->wc_status && fault->wc_status != IBV_WC_WR_FLUSH_ERR)
-		snprintf(report->says, FAKE_NAME, "(status %d,", fault->wc_status);
+		snprintf(report->says, FAKE_NAME, "status %d", fault->wc_status);
 	/*
 	 * The message has to say that the length is wrong, and need not say that the data is wrong,
 	 * too.
 	 */
-	if (fault->cut)
+	if (fault->cut && !report->example)
 		snprintf(report->says, FAKE_NAME, " bytes");
 }
 
@@ -225,6 +225,7 @@ void fake_start(const struct fake_config *config, struct fake_report *report)
 	fake_config = config;
 	fake_report = report;
 	report->one_file = config->one_file;
+	report->example = config->example;
 	random_state = config->seed;
 	fake_forget_poller();
 	if (config->delivery == FAKE_BY_THREAD)

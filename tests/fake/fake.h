@@ -90,8 +90,9 @@ struct fake_config {
 	uint32_t buffers;    /* of each side of a stream, */
 	uint32_t chain;      /* and how many messages the program posts at once; 0: its default */
 	bool one_file;       /* a program of one file: its alarm(2) takes a hundredth of its time */
-	uint64_t tick_us;    /* the time that reading the clock takes */
-	bool hurried;        /* an empty poll of a CQ takes a millisecond of the program's clock */
+	bool example; /* its server is told to stop when it sleeps forever, and knows no length */
+	uint64_t tick_us; /* the time that reading the clock takes */
+	bool hurried;     /* an empty poll of a CQ takes a millisecond of the program's clock */
 	const char *slow_call; /* each call with this name takes slow_s seconds of it; NULL: none */
 	unsigned int slow_s;
 	/* Clocks that the test controls: known_time.c. Only what is listed here takes time. */
@@ -217,7 +218,7 @@ struct fake_looks {
 #define FAKE_NOTED 1024
 
 struct fake_report {
-	bool one_file;              /* as configured */
+	bool one_file, example;     /* as configured */
 	unsigned int calls;         /* those that can fail */
 	bool hit;                   /* the fault_call was reached, and can fail in the chosen way */
 	unsigned int choices;       /* the number of ways in which that call can fail */

@@ -22,10 +22,11 @@ FAKE_WRAP += realloc reallocarray aligned_alloc strdup strndup asprintf vasprint
 FAKE_LINK = $(CC) $(FAKE_SANITIZE.$(1)) $(LDFLAGS) -rdynamic -Wl,--defsym=our_stage=fake_stage $(FAKE_WRAP:%=-Wl,--wrap=%)
 # Each main gets the path of its file as its name, as the test program has its own.
 FAKE_COMPILE = $(COMPILE) $(FAKE_CFLAGS) $(FAKE_SANITIZE.$(1)) $(if $(filter tests/%,$(2)),-Werror $(TEST_CFLAGS),\
-	       -Wno-missing-prototypes -Dmain=$(subst -,_,$(subst /,_,$(2))))
+	       $(if $(filter examples/%,$(2)),-Icommon) -Wno-missing-prototypes -Dmain=$(subst -,_,$(subst /,_,$(2))))
 
 FAKE_OWN = $(ROOM_SOURCES) $(wildcard tests/fake/*.c)
-FAKE_SOURCES = $(FAKE_OWN) $(MAINS) $(STAGE_SOURCES) $(FOLDERS:=/stage.c) $(ONE_FILE:=.c)
+FAKE_EXAMPLES = $(addprefix examples/,echo_client.c echo_server.c srq_server.c)
+FAKE_SOURCES = $(FAKE_OWN) $(MAINS) $(STAGE_SOURCES) $(FOLDERS:=/stage.c) $(ONE_FILE:=.c) $(FAKE_EXAMPLES)
 
 define fake_rules
 $(FAKE)/$(1)/%.o: %.c

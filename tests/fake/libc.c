@@ -141,6 +141,17 @@ static int sleep_a_moment(struct pollfd *fds, nfds_t n, const struct timespec *m
 	return ready;
 }
 
+/* A server without an end that waits for nothing any more is told to stop. */
+static void stop_if_idle(struct pollfd *fds, nfds_t n)
+{
+	static bool stopped;
+
+	if (stopped || !fake_report || !fake_config->example || __real_poll(fds, n, 0))
+		return;
+	stopped = true;
+	raise(SIGTERM);
+}
+
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	const struct timespec moment = { .tv_nsec = MOMENT_NS };
@@ -160,6 +171,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 			return -1;
 		}
 	}
+	if (timeout < 0)
+		stop_if_idle(fds, n);
 	if (timeout <= 0 || !fake_skips_waits())
 		return __real_poll(fds, n, timeout);
 	ready = sleep_a_moment(fds, n, &moment, NULL);
@@ -220,6 +233,8 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 		fake_tell_late(fake_to_ns(timeout));
 		fake_insist();
 	}
+	if (!timeout)
+		stop_if_idle(fds, n);
 	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) || !fake_skips_waits())
 		return __real_ppoll(fds, n, timeout, mask);
 	ready = sleep_a_moment(fds, n, &moment, mask);

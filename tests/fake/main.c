@@ -32,8 +32,8 @@ void test_result(const struct test *test, const char *what, const char *why)
 
 static int usage(void)
 {
-	fprintf(stderr,
-		"usage: programs STAGE/client|STAGE/server sweep|stops|strays|orderings|lines|figures|many COUNT\n");
+	fprintf(stderr, "usage: programs STAGE/client|STAGE/server|examples/NAME "
+			"sweep|stops|strays|orderings|lines|figures|many COUNT\n");
 	return 2;
 }
 
@@ -90,7 +90,8 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return usage();
 	test.name = argv[1];
-	test.server = strstr(argv[1], "/server");
+	test.example = strstr(argv[1], "examples/");
+	test.server = strstr(argv[1], "/server") || (test.example && strstr(argv[1], "_server"));
 	test.counts = strstr(argv[1], "count-atomic");
 	test.one_sided = strstr(argv[1], "rdma") || test.counts;
 	test.spins = strstr(argv[1], "ping-rdma-3");

@@ -97,7 +97,7 @@ static void check_data(const struct fake_peer *peer, uint64_t message, const uin
 
 bool fake_check_length(uint32_t length, uint32_t wanted)
 {
-	if (length != wanted)
+	if (length != wanted && !fake_report->example)
 		fake_complain("the peer got a message of %u bytes, wanted %u", length, wanted);
 	return length == wanted;
 }

@@ -26,6 +26,19 @@ static void check_depth(struct fake_cq *cq, uint32_t work_requests)
 			      cq->object.number, cq->pub.cqe, cq->work_requests);
 }
 
+/* A QP whose receives are those of this one, and complete to the same CQ: they count once. */
+static struct fake_qp *sharing_with(const struct fake_qp *qp)
+{
+	struct fake_qp *other;
+
+	for (other = LIST_FIRST(&qps); other; other = LIST_NEXT(other, next)) {
+		if (other != qp && qp->srq && other->srq == qp->srq &&
+		    other->recv_cq == qp->recv_cq)
+			return other;
+	}
+	return NULL;
+}
+
 /* All objects belong to one device, and the QP type is the reliable connection. */
 static void check_attr(const struct fake_id *id, const struct fake_pd *pd,
 		       const struct ibv_qp_init_attr *attr)
@@ -67,7 +80,8 @@ void fake_create_qp_for(struct fake_id *id, struct fake_pd *pd, const struct ibv
 	if (qp->srq && fake_use(&qp->srq->object, "rdma_create_qp"))
 		qp->srq->object.users++;
 	/* A QP may take all receives of its SRQ. */
-	qp->most_receives = qp->srq ? qp->srq->receives.max : attr->cap.max_recv_wr;
+	if (!sharing_with(qp))
+		qp->most_receives = qp->srq ? qp->srq->receives.max : attr->cap.max_recv_wr;
 	check_depth(qp->recv_cq, qp->most_receives);
 	qp->all_signaled = attr->sq_sig_all;
 	qp->inline_wanted = inline_wanted;
@@ -132,7 +146,10 @@ void fake_end_qp(struct fake_id *id, const char *call)
 	while (take(&qp->sends) || take(&qp->receives))
 		;
 	qp->send_cq->work_requests -= qp->sends.max;
-	qp->recv_cq->work_requests -= qp->most_receives;
+	if (qp->most_receives && sharing_with(qp))
+		sharing_with(qp)->most_receives = qp->most_receives;
+	else
+		qp->recv_cq->work_requests -= qp->most_receives;
 	if (qp->srq) {
 		qp->srq->object.users--;
 		qp->srq->unseen -= qp->polled;

@@ -13,6 +13,7 @@
 
 #define BUFFERS   8   /* of a stream, unless the test says otherwise */
 #define WORD      8   /* bytes of an atomic operation */
+#define EXAMPLE   64  /* bytes of a message of the examples, if there is no option */
 #define RECORD    64  /* bytes of the record that a server publishes, if there is no option */
 #define SLOT      256 /* bytes of a line, its mark and its sum */
 #define MAX_SHOWN 8   /* this many failures of a sweep are printed in full */
@@ -29,7 +30,7 @@ void test_drop_greeting(struct run *run)
 {
 	const char *end = strchr(run->errors, '\n');
 
-	if (strstr(run->errors, ": listening on port ") && end)
+	if (strstr(run->errors, ": listening") && end)
 		memmove(run->errors, end + 1, strlen(end + 1) + 1);
 }
 
@@ -45,6 +46,9 @@ void test_configure(const struct test *test, struct fake_config *config)
 	config->talks = test->talks;
 	config->program_serves = test->server;
 	config->one_file = test->one_file;
+	config->example = test->example;
+	if (test->example)
+		config->size = EXAMPLE;
 	if (test->counts)
 		config->size = WORD;
 	if (test->publishes && test->server)
@@ -68,6 +72,19 @@ static void add_options(const struct test *test, const struct fake_config *confi
 		words_add_number(words, "--timeout", 1);
 }
 
+/* ADDRESS PORT COUNT, or a server's CLIENTS. */
+static void run_example(const struct test *test, struct fake_config *config, struct run *run)
+{
+	struct words words = { 0 };
+
+	test_configure(test, config);
+	words_add(&words, "program");
+	words_add(&words, config->iwarp ? "::1" : "127.0.0.1");
+	words_add_number(&words, "12321", test->server ? config->clients : config->count);
+	run_program(run, config, words.list);
+	test_drop_greeting(run);
+}
+
 void test_run(const struct test *test, const struct fake_config *config, struct run *run)
 {
 	bool streams = !test->server && (test->blast || test->only_writes);
@@ -75,6 +92,10 @@ void test_run(const struct test *test, const struct fake_config *config, struct 
 	struct fake_config its = *config;
 	struct words words = { 0 };
 
+	if (test->example) {
+		run_example(test, &its, run);
+		return;
+	}
 	its.iwarp = config->iwarp && !test->bare && !test->counts;
 	test_configure(test, &its);
 	its.buffers = config->buffers ? config->buffers : BUFFERS;
@@ -166,9 +187,11 @@ static void sweep_other_ways(const struct test *test, const struct fake_config *
 
 void test_sweep(const struct test *test)
 {
-	const struct fake_config roce = {
-		.count = 3, .size = 200, .clients = 1, .hurried = !test->watches && !test->one_file
-	};
+	const struct fake_config roce = { .count = 3,
+					  .size = 200,
+					  .clients = 1,
+					  .hurried = test->example ||
+						     (!test->watches && !test->one_file) };
 	struct sweep sweep = { .test = test, .name = "sweep on RoCE", .config = roce };
 
 	run_sweep(&sweep);

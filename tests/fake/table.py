@@ -27,6 +27,7 @@ NOT_FOR = {
     "ping-ep-0": {"figures", "orderings", "many", "strays"},  # it prints no results that could be compared
     "ping-rc-0": {"strays"},  # it does not use the CM: unexpected CM events do not apply
 }
+EXAMPLES = {"echo_client": {"sweep", "strays"}, "echo_server": SWEEPS, "srq_server": SWEEPS}  # a client catches no signal
 WITH_TSAN = {"orderings", "many"}  # the others are made with the other sanitizer
 
 
@@ -63,6 +64,7 @@ def has_threads(stage: str) -> bool:
 def rows() -> Iterator[Row]:
     """All of them."""
     for group in GROUPS:
+        yield from (Row("asan", f"examples/{name}", group, False) for name in EXAMPLES if group in EXAMPLES[name])
         for stage in stages():
             for role in ("client", "server") if group not in NOT_FOR.get(stage, ()) else ():
                 long = group in SWEEPS and stage in SWEPT_AS_ANOTHER
