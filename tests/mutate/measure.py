@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mutate import lab, process, record, score, tree
 from mutate.build import CPUS, TOP, Graph, make, output
-from mutate.trial import CAUGHT, PART, SURVIVED, Trial
+from mutate.trial import PART, SURVIVED, Trial
 
 WORK = TOP / "build/mutate"
 AT_ONCE = 3 * CPUS  # faults: their tests also sleep
@@ -69,7 +69,7 @@ def find_again(sites: list[tree.Site], wanted: list[score.Mutant]) -> dict[int, 
         for new in site.choices if site.file in files else ():
             places.setdefault(described(0, (site, new), "", "").key(), []).append((site, new))
     found = {mutant.number: places[mutant.key()].pop(0) for mutant in wanted if places.get(mutant.key())}
-    print(f"{len(found)} of {len(wanted)} faults that were caught can be planted again", flush=True)
+    print(f"{len(found)} of {len(wanted)} faults can be planted again", flush=True)
     return found
 
 
@@ -132,8 +132,7 @@ def report(options: argparse.Namespace, what: str, mutants: list[score.Mutant]) 
     survivors = [mutant.diff() for mutant in judged if mutant.verdict == SURVIVED]
     print("\n\n".join(["", *survivors, score.table("all", judged)]))
     if options.keep:
-        commit = output("git", "rev-parse", "--short", "HEAD").strip()
-        score.keep(options.keep, f"{what} in `{options.folders}`, at commit {commit}", mutants)
+        score.keep(options.keep, f"{what} at commit {output('git', 'rev-parse', '--short', 'HEAD').strip()}", mutants)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -149,15 +148,19 @@ def run(options: argparse.Namespace) -> int:
     announce(graph, options.folders, seed, sites)
     if not sites:
         return 2
+    before: list[score.Mutant] = []
     if options.again:
-        caught = [mutant for mutant in score.kept(options.again)[1] if mutant.verdict == CAUGHT]
-        drawn, what = find_again(sites, caught), f"{options.again.stem} again"
+        said, before = score.kept(options.again)
+        drawn = find_again(sites, [mutant for mutant in before if mutant.verdict == options.verdict])
+        what, name = f"{said}; those of verdict `{options.verdict}` again", f"{options.again.stem} {options.verdict}"
     else:
-        drawn, what = draw(sites, options.count, seed), f"{seed} {options.folders.replace('/', '-')}"
-    kept = score.Results(WORK / f"{what} {record.state_of_the_tree()}.jsonl")
+        drawn, name = draw(sites, options.count, seed), f"{seed} {options.folders.replace('/', '-')}"
+        what = f"Seed {seed}, {len(drawn)} of {len(sites)} sites in `{options.folders}`,"
+    kept = score.Results(WORK / f"{name} {record.state_of_the_tree()}.jsonl")
     if not measure(graph, record.record(tests), drawn, kept):
         return 1
     if options.lab:
         lab.run(options.lab, drawn, kept)
-    report(options, f"Seed {seed}, {len(drawn)} of {len(sites)} sites", [kept.mutants[number] for number in drawn])
+    now = {mutant.number: mutant for mutant in before} | {number: kept.mutants[number] for number in drawn}
+    report(options, what, [*now.values()])
     return 0
