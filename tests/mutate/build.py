@@ -44,8 +44,8 @@ class Graph:
         self.commands: dict[str, list[str]] = {}
         said = output("make", "--no-print-directory", "-n", "-B", "V=1", *targets, top=top)
         for line in said.replace("\\\n", " ").splitlines():
-            words = shlex.split(line)
-            at = words.index("-o") + 1 if "-o" in words[:-1] else 2 if words[1:2] == ["rcs"] else 0
+            words = shlex.split(line.rpartition("&&")[2])
+            at = words.index("-o") + 1 if "-o" in words[:-1] else 2 if "".join(words[1:2]).startswith("rcs") else 0
             if at and words[0] != "mkdir":
                 self.commands[words[at]] = words
         self.made_of = cache(self._made_of)

@@ -87,6 +87,14 @@ def tried(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> Itera
     return process.each(one, faults, AT_ONCE)
 
 
+def check_links(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> None:
+    """A fault has to reach each program that runs its file. Raises RuntimeError if make does not say that it does."""
+    for file in {site.file for site, _ in faults.values()}:
+        made = graph.made_of(file)
+        if missing := [test.name for test in known.ran.get(file, ()) if f"build/{test.program}" not in made]:
+            raise RuntimeError(f"make does not say that these are made of {file}: {missing}")
+
+
 def passes_unchanged(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> bool:
     """Tries the program without a fault, at the first places of the faults."""
     same = {n: (site, (TOP / site.file).read_bytes()[site.begin : site.end]) for n, (site, _) in faults.items()}
@@ -102,6 +110,7 @@ def measure(graph: Graph, known: record.Record, drawn: dict[int, Fault], kept: s
     """Adds to the results what they do not have in full yet. Returns False if a test fails without a fault."""
     done = {number for number, mutant in kept.mutants.items() if mutant.verdict != PART}
     left = {number: fault for number, fault in drawn.items() if number not in done}
+    check_links(graph, known, left)
     if left and not passes_unchanged(graph, known, left):
         return False
     begun = time.monotonic()

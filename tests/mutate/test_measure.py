@@ -15,9 +15,11 @@ from mutate.build import TOP, Graph, make
 from mutate.record import Record, Test
 from mutate.trial import CAUGHT, PART, REFUSED, SAME, SURVIVED, Trial
 
-MAKEFILE = """build/program: build/sum.o build/main.o
+MAKEFILE = """build/program: build/main.o build/sum.a
 	$(CC) $^ \\
 		-o $@
+build/sum.a: build/sum.o
+	rm -f $@ && $(AR) rcsT $@ $^
 build/%.o: part/%.c
 	$(CC) -I. -c $< -o $@
 """
@@ -63,6 +65,15 @@ class Trials(unittest.TestCase):
         self.assertEqual(self.verdict("n--", "n", 1), (CAUGHT, "program: does not end"))
         (self.top / "build/program").write_text("#!/bin/sh\nsleep 60\n")
         self.assertEqual(self.verdict("n--", "n", 1)[0], PART)
+
+
+    def test_a_program_that_a_fault_does_not_reach(self) -> None:
+        """Its test runs the file, but make does not link it: nothing would be caught."""
+        fault = tree.Site("part/sum.c", 1, "", 0, 1, (b"",), range(0)), b""
+        linked, other = (Record({Test("", "", name): (1, {"part/sum.c": [1]})}) for name in ("program", "other"))
+        measure.check_links(self.graph, linked, {0: fault})
+        with self.assertRaises(RuntimeError):
+            measure.check_links(self.graph, other, {0: fault})
 
 
 class Processes(unittest.TestCase):
