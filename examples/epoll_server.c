@@ -41,7 +41,7 @@ static LIST_HEAD(client_list, client) clients = LIST_HEAD_INITIALIZER(clients);
 static struct our_control *listener;
 static unsigned long messages, served;
 static int epoll_fd;
-static bool done;
+static int result = EAGAIN; /* so far: it goes on */
 
 static void report(void *context, const struct our_error *error)
 {
@@ -131,6 +131,8 @@ static void start_client(void)
 	struct client *client = calloc(1, sizeof(*client));
 	struct our_control *agent;
 
+	if (!client)
+		perror("epoll_server: calloc");
 	if (our_create_agent(listener, &agent) || !client)
 		goto err_close;
 	client->agent = agent;
@@ -161,7 +163,7 @@ static void handle_cm_event(struct source *source)
 		if (!ret)
 			start_client();
 		else
-			done = true; /* nobody can connect any more */
+			result = ret; /* nobody can connect any more */
 		return;
 	}
 	client = about->user; /* it has left, or could not be connected */
@@ -172,7 +174,7 @@ static void handle_cm_event(struct source *source)
 static void handle_signal(struct source *source)
 {
 	(void)source;
-	done = true;
+	result = 0;
 }
 
 /* Every second: is the host of a silent client still there? */
@@ -197,7 +199,7 @@ static void loop(void)
 	struct source *source;
 
 	fprintf(stderr, "epoll_server: listening\n");
-	while (!done) {
+	while (result == EAGAIN) {
 		/* One at a time: a handler may end the client that the next event is about. */
 		if (epoll_wait(epoll_fd, &event, 1, -1) != 1)
 			continue;
@@ -228,8 +230,10 @@ static int run(const struct our_config *config, struct sockaddr *address, sigset
 		cm_events.fd = our_cm_fd(listener);
 		ret = watch(&cm_events) || watch(&stop) || watch(&timer);
 	}
-	if (!ret)
+	if (!ret) {
 		loop();
+		ret = result;
+	}
 	our_close(listener);
 	close(timer.fd);
 	close(stop.fd);
