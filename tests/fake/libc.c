@@ -142,11 +142,11 @@ static int sleep_a_moment(struct pollfd *fds, nfds_t n, const struct timespec *m
 }
 
 /* A server without an end that waits for nothing any more is told to stop. */
-static void stop_if_idle(struct pollfd *fds, nfds_t n)
+static void stop_if_idle(bool idle)
 {
 	static bool stopped;
 
-	if (stopped || !fake_report || !fake_config->example || __real_poll(fds, n, 0))
+	if (stopped || !idle || !fake_report || !fake_config->example)
 		return;
 	stopped = true;
 	raise(SIGTERM);
@@ -171,8 +171,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 			return -1;
 		}
 	}
-	if (timeout < 0)
-		stop_if_idle(fds, n);
+	stop_if_idle(timeout < 0 && !__real_poll(fds, n, 0));
 	if (timeout <= 0 || !fake_skips_waits())
 		return __real_poll(fds, n, timeout);
 	ready = sleep_a_moment(fds, n, &moment, NULL);
@@ -233,8 +232,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 		fake_tell_late(fake_to_ns(timeout));
 		fake_insist();
 	}
-	if (!timeout)
-		stop_if_idle(fds, n);
+	stop_if_idle(!timeout && !__real_poll(fds, n, 0));
 	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) || !fake_skips_waits())
 		return __real_ppoll(fds, n, timeout, mask);
 	ready = sleep_a_moment(fds, n, &moment, mask);
@@ -249,4 +247,13 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 		fake_skip_time(&late);
 	}
 	return 0;
+}
+
+int __wrap_epoll_wait(int epoll_fd, struct epoll_event *events, int n, int timeout)
+{
+	fake_begin_sure("epoll_wait");
+	fake_make_events();
+	fake_end(0);
+	stop_if_idle(timeout < 0 && !__real_epoll_wait(epoll_fd, events, n, 0));
+	return __real_epoll_wait(epoll_fd, events, n, timeout);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -46,6 +47,7 @@ FAKE_WRAPPED(int, nanosleep, const struct timespec *pause, struct timespec *left
 FAKE_WRAPPED(int, poll, struct pollfd *fds, nfds_t n, int timeout);
 FAKE_WRAPPED(int, ppoll, struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	     const sigset_t *mask);
+FAKE_WRAPPED(int, epoll_wait, int epoll_fd, struct epoll_event *events, int n, int timeout);
 FAKE_WRAPPED(int, sigaction, int signal_number, const struct sigaction *action,
 	     struct sigaction *old);
 FAKE_WRAPPED(int, getaddrinfo, const char *name, const char *port, const struct addrinfo *hints,
