@@ -122,9 +122,9 @@ class Record:
             for file, lines in files.items():
                 self.ran.setdefault(file, {})[test] = set(lines)
 
-    def _ran(self, file: str) -> dict[Test, set[int]]:
-        """The lines that each test runs. gcov does not know a file without a function: then, those of all its folder."""
-        if file in self.ran:
+    def _ran(self, file: str, in_function: bool) -> dict[Test, set[int]]:
+        """The lines that each test runs. gcov knows no tables, and no file that has nothing else: then, of all its folder."""
+        if in_function and file in self.ran:
             return self.ran[file]
         found: dict[Test, set[int]] = {}
         for other, tests in self.ran.items():
@@ -134,9 +134,9 @@ class Record:
 
     def reach(self, file: str, lines: range, function: range) -> list[Test]:
         """The tests that run one of the lines, the quickest first; if there is none, those that run the function. What is
-        in no function, a table, is used by all that run the file. Of tests of one kind that run the same lines of the
-        function, some are enough: quick and slow ones."""
-        ran = self._ran(file)
+        in no function, a table, may be used by all that run something of its folder. Of tests of one kind that run the same
+        lines of the function, some are enough: quick and slow ones."""
+        ran = self._ran(file, bool(function))
         found = [test for test in ran if not function or ran[test] & {*lines}] or [t for t in ran if ran[t] & {*function}]
         groups: dict[tuple[str, frozenset[int]], list[Test]] = {}
         for test in sorted(found, key=lambda test: self.seconds[test]):
