@@ -230,6 +230,7 @@ const struct line edges[] = {
 	  .who = SERVER | BLAST,
 	  .config = { .stranger = true, .hurried = true, .count = 100, .buffers = 16 },
 	  .signaled = 100 / 8 + 1, /* a batch is half of the buffers; the last batch is smaller */
+	  .inlined = 100 / 8 + 1,
 	  .words = { ADDRESS, "-q" } },
 	{ 0 },
 };
