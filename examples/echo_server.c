@@ -14,6 +14,7 @@
 #include "our_control.h"
 
 #define N_BUFFERS 2
+#define SENDS     8 /* so many acknowledgements in a row may be lost */
 #define SIZE      65536
 
 static struct our_stop *stop; /* for the signal handler */
@@ -65,7 +66,7 @@ static void serve(struct our_control *agent)
 
 	ret = our_migrate_id(agent);
 	if (!ret)
-		ret = our_setup_qp(agent, N_BUFFERS, N_BUFFERS);
+		ret = our_setup_qp(agent, SENDS, N_BUFFERS);
 	if (!ret)
 		ret = our_setup_buffers(agent, N_BUFFERS, SIZE, IBV_ACCESS_LOCAL_WRITE);
 	if (!ret)

@@ -23,6 +23,7 @@
 #include "our_control.h"
 
 #define N_BUFFERS 2
+#define SENDS     8 /* so many acknowledgements in a row may be lost */
 #define SIZE      65536
 
 /* What is readable: its address is the data of the epoll event. */
@@ -112,7 +113,7 @@ static int setup(struct client *client)
 	struct our_control *agent = client->agent;
 	int ret;
 
-	ret = our_setup_qp(agent, N_BUFFERS, N_BUFFERS);
+	ret = our_setup_qp(agent, SENDS, N_BUFFERS);
 	if (!ret)
 		ret = our_setup_buffers(agent, N_BUFFERS, SIZE, IBV_ACCESS_LOCAL_WRITE);
 	if (!ret)

@@ -17,7 +17,7 @@
 
 #define RECEIVES 512
 #define SIZE     4096
-#define ECHOES   2   /* under way to one client */
+#define ECHOES   8   /* under way to one client, as acknowledgements may be lost */
 #define BUDGET   256 /* completions in one turn of the loop */
 
 static struct our_stop *stop; /* for the signal handler */
