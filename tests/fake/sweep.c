@@ -207,5 +207,6 @@ void test_sweep(const struct test *test)
 	sweep = (struct sweep){ .test = test, .name = "sweep with two clients", .config = roce };
 	sweep.config.clients = 2;
 	sweep.config.count = 2;
+	sweep.config.late_sends = test->example; /* connections end with messages under way */
 	run_sweep(&sweep);
 }

@@ -27,8 +27,12 @@ NOT_FOR = {
     "ping-ep-0": {"figures", "orderings", "many", "strays"},  # it prints no results that could be compared
     "ping-rc-0": {"strays"},  # it does not use the CM: unexpected CM events do not apply
 }
-# Two of them catch no signal, which the fake could send.
-EXAMPLES = dict.fromkeys(("echo_client", "epoll_server"), {"sweep", "strays"}) | dict.fromkeys(("echo_server", "srq_server"), SWEEPS)
+EXAMPLES = {  # two of them catch no signal, which the fake could send
+    "echo_client": {"sweep", "strays", "orderings", "many"},
+    "echo_server": SWEEPS,
+    "epoll_server": {"sweep", "strays"},
+    "srq_server": SWEEPS,
+}
 WITH_TSAN = {"orderings", "many"}  # the others are made with the other sanitizer
 
 
