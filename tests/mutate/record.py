@@ -123,13 +123,17 @@ class Record:
                 self.ran.setdefault(file, {})[test] = set(lines)
 
     def _ran(self, file: str, in_function: bool) -> dict[Test, set[int]]:
-        """The lines that each test runs. gcov knows no tables, and no file that has nothing else: then, of all its folder."""
+        """The lines that each test runs. gcov knows no tables, and no file that has nothing else: then, of all its folder,
+        and those of the programs that it describes."""
         if in_function and file in self.ran:
             return self.ran[file]
         found: dict[Test, set[int]] = {}
         for other, tests in self.ran.items():
             for test, lines in tests.items() if Path(other).parent == Path(file).parent else ():
                 found[test] = found.get(test, set()) | lines
+        for test in self.seconds:
+            if "".join(test.arguments[:1]).startswith(f"{Path(file).parent.name}/"):
+                found.setdefault(test, set())
         return found
 
     def reach(self, file: str, lines: range, function: range) -> list[Test]:

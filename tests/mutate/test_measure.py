@@ -167,6 +167,8 @@ class Drawing(unittest.TestCase):
         self.assertEqual(known.reach("b/b.c", range(1, 2), range(0)), [])
         known = Record({slow: (2, {"d/a.c": [5]}), quick: (1, {"d/b.c": [5]})})
         self.assertEqual(known.reach("d/a.c", range(1, 2), range(0)), [quick, slow])
+        named = Test("named", "", "", ("d/server", "sweep"))
+        self.assertEqual(Record({named: (2, {"e/a.c": [5]})}).reach("d/stage.c", range(1, 2), range(0)), [named])
 
     def test_stages_for_the_lab(self) -> None:
         """Two that link the file, its own first, the ladder before others; if a map knows none, its folder's name."""
