@@ -8,6 +8,7 @@ left after it. If the window turns out not to lie within the transfer, the run i
 from __future__ import annotations
 
 import os
+import signal
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,6 +118,8 @@ class Runner:
         for client in clients:
             if not self.children.wait(client, self.limit):
                 raise Hung(f"the client did not end within {self.limit:.0f} s")
+            if client.status == -signal.SIGINT:
+                raise TooEarly  # it did not even have a handler for the signal
             if client.status:
                 raise Failed(f"the client failed ({client.status}): {client.said()}")
         if job.way.family == "qperf":
