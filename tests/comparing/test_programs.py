@@ -10,7 +10,7 @@ import time
 import unittest
 from pathlib import Path
 
-from bench.comparison import children, outputs, plan, ways
+from bench.comparison import children, outputs, place, plan, runner, ways
 
 LATENCY = """ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]
  64      2000          12.05          40.30        14.10              15.00             2.00            20.50                   30.00
@@ -82,6 +82,14 @@ class Children(unittest.TestCase):
         self.assertFalse(self.children.wait(one, 0))
         self.children.end_all()
         self.assertEqual(one.status, -signal.SIGTERM)
+
+    def test_a_client_that_has_not_begun_is_no_failure(self) -> None:
+        """It has no handler for the signal yet."""
+        one = runner.Runner(self.folder, 1.0, 60.0)
+        job = runner.Job(ways.WAYS["ping-sr-3"], place.Link("RoCE", "192.0.2.1", "rxe0"), 0, 64)
+        with self.assertRaises(runner.TooEarly):
+            one.finish(job, one.children.start("server", ["true"]), [one.children.start("client", ["sleep", "1000"])])
+        one.children.end_all()
 
     def test_one_that_does_not_want_to_leave(self) -> None:
         one = self.children.start("one", ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"])
