@@ -163,11 +163,38 @@ static void check_period(const struct timespec *end)
 	fake_unlock();
 }
 
-/* If another thread is going to signal, it has something to do. */
+#define LOOKS 3 /* at other threads, which all sleep, before a wait is over */
+
+/*
+ * Waits for a moment. Returns ETIMEDOUT when `end` may come: it is near, or all other threads sleep.
+ * If not, it returns as if by chance, and the program calls it once more. None of them may be asleep
+ * for the lock.
+ */
+static int wait_a_moment(pthread_cond_t *changed, pthread_mutex_t *lock, clockid_t clock,
+			 uint64_t left_ns)
+{
+	static _Thread_local unsigned int looks;
+	struct timespec soon;
+	int ret;
+
+	__real_clock_gettime(clock, &soon);
+	soon = in_a_moment(&soon, left_ns);
+	ret = __real_pthread_cond_clockwait(changed, lock, clock, &soon);
+	if (ret == ETIMEDOUT && left_ns > SHORT_NS) {
+		pthread_mutex_unlock(lock);
+		looks = another_thread_is_busy() ? 0 : looks + 1;
+		pthread_mutex_lock(lock);
+		if (looks < LOOKS)
+			return 0;
+	}
+	looks = 0;
+	return ret;
+}
+
 int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock, clockid_t clock,
 				  const struct timespec *end)
 {
-	struct timespec now, soon;
+	struct timespec now;
 	uint64_t left_ns;
 	int ret;
 
@@ -177,18 +204,12 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *changed, pthread_mutex_t *lock
 	}
 	check_period(end);
 	__wrap_clock_gettime(clock, &now);
-	fake_tell_late(fake_to_ns(end) > fake_to_ns(&now) ? fake_to_ns(end) - fake_to_ns(&now) : 0);
+	left_ns = fake_to_ns(end) > fake_to_ns(&now) ? fake_to_ns(end) - fake_to_ns(&now) : 0;
+	fake_tell_late(left_ns);
 	fake_insist();
 	if (!fake_skips_waits())
 		return __real_pthread_cond_clockwait(changed, lock, clock, end);
-	do {
-		__real_clock_gettime(clock, &soon);
-		__wrap_clock_gettime(clock, &now);
-		left_ns = fake_to_ns(end) > fake_to_ns(&now) ? fake_to_ns(end) - fake_to_ns(&now)
-							     : 0;
-		soon = in_a_moment(&soon, left_ns);
-		ret = __real_pthread_cond_clockwait(changed, lock, clock, &soon);
-	} while (ret == ETIMEDOUT && left_ns > SHORT_NS && another_thread_is_busy());
+	ret = wait_a_moment(changed, lock, clock, left_ns);
 	__wrap_clock_gettime(clock, &now);
 	if (ret == ETIMEDOUT && fake_to_ns(end) > fake_to_ns(&now))
 		fake_report->skipped_ns += fake_to_ns(end) - fake_to_ns(&now);
