@@ -98,9 +98,12 @@ def places(config: pytest.Config) -> set[str]:
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Chooses the workers, unless the tests run in this process."""
+    if hasattr(config, "workerinput"):  # the main thread may have another task of execnet's
+        os.nice(5 if PLACE == HERE else 0)  # the tests in the guest take longest
+        return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # guests end with it, and what has passed is kept
     option, wanted = config.option, places(config)
-    if PLACE or option.collectonly or option.usepdb:
+    if option.collectonly or option.usepdb:
         return
     if IN_GUEST or (ON_DEVICE and wanted == {DRIVERS}):
         if len(option.tx) > 1:
