@@ -171,6 +171,10 @@ class Process:
         """Its descriptors; and what the devices hold, for whoever it is: also for a thread that has ended."""
         return len(os.listdir(f"/proc/{self.pid}/fd")), kernel.objects()
 
+    def threads(self) -> int:
+        """How many there are. One that has served a client may still have to close its descriptors."""
+        return len(os.listdir(f"/proc/{self.pid}/task"))
+
     def _stacks(self) -> str:
         """Where in the kernel each of its threads is."""
         found = []

@@ -42,13 +42,14 @@ def test_all_are_served_over_two_devices(run: Run, rng: Random, name: str) -> No
     stage = next(stage for stage in STAGES if stage.name == name)
     port, idle = next_port(), kernel.qps()
     s = run(f"{stage.folder}/server", "-n 0 -p", port).awaits("listening on")
-    held = []
+    held, threads = [], s.threads()
     for _ in range(3):
         sends = what_they_send(len(LINKS), rng)
         over = [run(f"{stage.folder}/client", "-v -a", link.address, "-p", port, how) for link, how in zip(LINKS, sends)]
         for c in over:
             c.ends(0)
         until(lambda: kernel.qps() == idle, f"the devices have as many QPs as before: {idle}")
+        until(lambda: s.threads() == threads, f"the server has as many threads as before: {threads}")
         held.append(s.holds())
     until(lambda: s.holds() == held[0], f"the server holds what it held after the first round: {held}")
     s.signal("INT").ends(0)
