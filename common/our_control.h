@@ -385,7 +385,7 @@ int our_use_device(struct our_control *control, struct our_device *device);
  * our_setup_qp, our_unsetup_qp - PD and CQ, unless a shared device has them, and the QP
  * `max_send_wr` sends, READs and WRITEs and `max_recv_wr` receives may be outstanding: posted, and
  * their completions not taken. A message can come before the completion of the send that it
- * answers: to reply at once takes 2 sends, 8 where packets get lost. One for keepalives is added.
+ * answers: a reply at once takes 2 sends, more if acknowledgements get lost; keepalives have theirs.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
  * ERRORS: ENOMEM, EINVAL: more than the device has; ECONNABORTED: the client has left.
  * SEE ALSO: ibv_alloc_pd(3), ibv_create_cq(3), rdma_create_qp(3)
