@@ -167,8 +167,8 @@ static void check_period(const struct timespec *end)
 
 /*
  * Waits for a moment. Returns ETIMEDOUT when `end` may come: it is near, or all other threads sleep.
- * If not, it returns as if by chance, and the program calls it once more. None of them may be asleep
- * for the lock.
+ * Otherwise it returns early, as pthread_cond_clockwait may, and the program calls it again. It gives
+ * the lock away before it looks: a thread that sleeps until it gets the lock is busy, too.
  */
 static int wait_a_moment(pthread_cond_t *changed, pthread_mutex_t *lock, clockid_t clock,
 			 uint64_t left_ns)

@@ -74,7 +74,8 @@ static bool clients_doing(const struct fake_report *report)
 /* It serves the others, whatever has failed with one client. */
 static bool goes_on(const struct fake_report *report)
 {
-	return report->example && report->serves && report->struck;
+	return report->example && report->serves && report->struck &&
+	       report->expected != FAKE_RECOVERS;
 }
 
 /* For a server of any number of clients: one of them has left, or all, with their device. */

@@ -141,7 +141,7 @@ static int sleep_a_moment(struct pollfd *fds, nfds_t n, const struct timespec *m
 	return ready;
 }
 
-/* A server without an end that waits for nothing any more is told to stop. */
+/* An example serves any number of clients: when there is nothing left to wait for, it is told to stop. */
 static void stop_if_idle(bool idle)
 {
 	static bool stopped;
