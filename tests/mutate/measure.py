@@ -161,7 +161,7 @@ def run(options: argparse.Namespace) -> int:
     if options.again:
         said, before = score.kept(options.again)
         drawn = find_again(sites, [mutant for mutant in before if mutant.verdict == options.verdict])
-        what, name = f"{said}; those of verdict `{options.verdict}` again", f"{options.again.stem} {options.verdict}"
+        what, name = f"{said}; its `{options.verdict}` ones tried again", f"{options.again.stem} {options.verdict}"
     else:
         drawn, name = draw(sites, options.count, seed), f"{seed} {options.folders.replace('/', '-')}"
         what = f"Seed {seed}, {len(drawn)} of {len(sites)} sites in `{options.folders}`,"
