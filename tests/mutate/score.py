@@ -2,14 +2,13 @@
 """What the verdicts mean: the score with its interval, the survivors, the kept results and their page.
 
 Place: the last step of tests/mutate. Contract: counted are mutants that were caught or have survived all tests; not
-those that no test could tell from the program, which equivalent.toml lists with a reason.
+those that no test could tell from the program. Why each of them has survived is in results/, beside it.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -20,12 +19,13 @@ from mutate.trial import CAUGHT, PART, SURVIVED
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 EQUIVALENT = "equivalent"
-REASONS = (
+REASONS = (  # a survivor whose reason begins with one of these is no different program
     "same object code",
     "neighbours that do not refer to each other",
     "an error of the same class to every caller",
     "code that no program of that stage calls",
     "an order that this CPU does not weaken",
+    "nobody can see the difference",
 )
 BY_FOLDER_FROM = 50
 HEADING = "\n## Results\n"
@@ -45,6 +45,7 @@ class Mutant:
     verdict: str = ""
     by: str = ""
     lab: str = ""  # the verdict of suites that need a VM
+    why: str = ""  # no test notices it
 
     def key(self) -> tuple[str, str, str, str]:
         """What stays the same when the lines above it change."""
@@ -53,7 +54,7 @@ class Mutant:
     def diff(self) -> str:
         """As file:line, operator and diff."""
         lines = [sign + line for sign, text in (("-", self.old), ("+", self.new)) for line in text.splitlines()]
-        return "\n  ".join([f"{self.file}:{self.line}: {self.operator}", *lines])
+        return "\n  ".join([f"{self.file}:{self.line}: {self.operator}", *lines, self.why or "no reason yet"])
 
 
 class Results:
@@ -78,21 +79,15 @@ def wilson(caught: int, counted: int, z: float = 1.96) -> tuple[float, float]:
     return (middle - half) / (1 + weight), (middle + half) / (1 + weight)
 
 
-def known_equivalents() -> set[tuple[str, str, str, str]]:
-    """The keys of those that equivalent.toml lists. Raises ValueError if a reason is none of the set."""
-    found = set()
-    for row in tomllib.loads((HERE / "equivalent.toml").read_text())["mutant"]:
-        if (reason := row.pop("reason")) not in REASONS:
-            raise ValueError(f"equivalent.toml: no such reason: {reason}")
-        found.add(Mutant(number=0, line=0, **row).key())
-    return found
+def explained(mutants: list[Mutant]) -> list[Mutant]:
+    """The same; of those that have survived, and that results/ has, with the reasons there."""
+    reasons = {mutant.key(): mutant.why for file in RESULTS.glob("*.jsonl") for mutant in kept(file)[1] if mutant.why}
+    return [replace(m, why=reasons.get(m.key(), "") if m.verdict == SURVIVED else "") for m in mutants]
 
 
 def sort_out(mutants: list[Mutant]) -> list[Mutant]:
-    """The same, with survivors that are listed as equivalent marked so."""
-    known = known_equivalents()
-    equivalent = [mutant.verdict == SURVIVED and mutant.key() in known for mutant in mutants]
-    return [replace(m, verdict=EQUIVALENT) if same else m for m, same in zip(mutants, equivalent)]
+    """The same, with survivors that are equivalent marked so."""
+    return [replace(m, verdict=EQUIVALENT) if m.why.startswith(REASONS) else m for m in explained(mutants)]
 
 
 def _row(name: str, mutants: list[Mutant], at_least: int = 0) -> list[str]:
@@ -132,5 +127,5 @@ def page() -> str:
 
 def keep(name: str, what: str, mutants: list[Mutant]) -> None:
     """Keeps a measurement in results/, and writes README.md anew."""
-    (RESULTS / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (what, *map(asdict, mutants))))
+    (RESULTS / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (what, *map(asdict, explained(mutants)))))
     (HERE / "README.md").write_text(page())
