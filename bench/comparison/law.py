@@ -23,6 +23,7 @@ class Primitives:
 
     cpus: int
     wake_up_us: float  # as ping-sr-5 measures it
+    polled_us: float  # CPU time of a message there and back without a pause, if both ends poll
     visible: Points  # from the post until a receiver that polls has the message
     reached: Points  # likewise if both ends sleep
     busy: Points  # CPU time of such a message, with the timer that ends the poster's sleep
@@ -40,7 +41,8 @@ def read(told: list[dict[str, Any]]) -> Primitives | None:
 
     visible, reached = points("polled", "trip_us", "reached_us"), points("asleep", "trip_us", "reached_us")
     wake_up = median(float(one["asleep"]["wake_up_us"]) for one in told)
-    return Primitives(int(told[0]["asleep"]["cpus"]), wake_up, visible, reached, points("asleep", "trip_busy_us", "busy_us"))
+    polled = median(float(one["polled"]["trip_busy_us"]) for one in told)
+    return Primitives(int(told[0]["asleep"]["cpus"]), wake_up, polled, visible, reached, points("asleep", "trip_busy_us", "busy_us"))
 
 
 def between(points: Points, x: float) -> float:
@@ -83,9 +85,10 @@ class Law:
         return max(0.0, between(self.known.visible, gap) - self.known.visible[0][1])
 
     def polling(self, load: float) -> Cost:
-        """Polling: all the time of its CPUs, whatever the load."""
+        """Polling: all the time of its CPUs, whatever the load, up to what their time allows. A few slow round trips take much
+        of that time, and are no part of the median."""
         trip = 2 * between(self.known.visible, 1e6 / load if load else 0)
-        rate = min(load or math.inf, 1e6 / trip)
+        rate = min(load or math.inf, self.pollers * 1e6 / self.known.polled_us)
         return Cost(self.pollers * 1e6 / rate, trip, rate)
 
     def sleeping(self, load: float) -> Cost:
