@@ -14,7 +14,7 @@ extern const struct our_option our_spin_options[]; /* --spin */
 
 /*
  * Measures, once in a program, how long it takes from the write(2) of one thread until another,
- * which slept in poll(2), goes on: the lower quartile of eleven. Takes some milliseconds.
+ * which slept in poll(2), goes on: the lower quartile of eleven. Takes some ten milliseconds.
  *
  * Returns 0 and *wake_up_ns, never 0; or an errno value of socketpair(2) or pthread_create(3),
  * reported. Any thread.

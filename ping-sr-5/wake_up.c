@@ -17,7 +17,7 @@
 #include "program/report.h"
 
 #define ROUNDS   11
-#define PAUSE_NS 300000 /* until the other thread sleeps, and its CPU, too */
+#define PAUSE_NS 1000000 /* until the other thread sleeps, and its CPU, too; 0.3 ms is too short */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards measured_ns */
 static uint64_t measured_ns;                             /* 0: not yet */
