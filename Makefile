@@ -65,7 +65,7 @@ all: $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) verbs-trace compile_com
 # For editors: see tools/compile-commands.
 compile_commands.json: Makefile $(wildcard */*.mk) tools/compile-commands
 	@env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1 \
-		CC="$(CC)" CFLAGS="$(CFLAGS)" $(PROGRAMS) $(EXAMPLES) | tools/compile-commands > $@.new
+		CC="$(CC)" CFLAGS="$(CFLAGS)" $(PROGRAMS) $(ONE_FILE) $(EXAMPLES) devices/devices verbs-trace nine ways | tools/compile-commands > $@.new
 	@mv $@.new $@
 
 # Tried once, before anything is compiled: whether the compiler finds the headers, of the packages or elsewhere.
