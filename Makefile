@@ -99,9 +99,11 @@ $(2)/client $(2)/server: $(2)/%: $(BUILD)/program/%_main.o $(call objects,$(3)) 
 $(2)/client $(2)/server: LINK_FLAGS = $(call stage_is,$(1)) -Wl,-Map=$(BUILD)/maps/$$@
 endef
 $(foreach stage,$(STAGES) $(OTHERS),$(eval $(call stage_rules,$(stage),$(call folder,$(stage)),$(call folder,$(stage))/stage.c)))
-# The nine ways to wait of the course (page 194), every way to wait, and ping-rc-0 asleep until there is a completion,
-# as ibv_rc_pingpong -e is: bench/ compares the two.
-$(eval $(call stage_rules,nine,$(BUILD)/nine,nine/stage.c))
+# The nine ways to wait of the course (page 194), one for CM events and one for completions; every way to wait; and
+# ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
+NINE_WAYS = none channel nonblocking
+NINE = $(foreach cm,$(NINE_WAYS),$(addprefix $(cm)-,$(NINE_WAYS)))
+$(foreach way,$(NINE),$(eval $(call stage_rules,nine-$(way),$(BUILD)/nine/$(way),nine/stage.c)))
 $(eval $(call stage_rules,ways,$(BUILD)/ways,$(wildcard ways/*.c)))
 $(eval $(call stage_rules,ping-rc-0-events,$(BUILD)/ping-rc-0-events,beyond/ping-rc-0/stage_events.c))
 # Connections by bare verbs: nothing that it takes from the archives calls librdmacm.
@@ -113,15 +115,7 @@ ways: $(BUILD)/ways/client $(BUILD)/ways/server ## build every way to wait, as o
 
 bare-events: $(addprefix $(BUILD)/ping-rc-0-events/,client server) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
 
-# One program, nine names: one for CM events and one for completions.
-NINE_WAYS = none channel nonblocking
-NINE = $(foreach cm,$(NINE_WAYS),$(foreach completions,$(NINE_WAYS),$(cm)-$(completions)))
-NINE_PROGRAMS = $(foreach way,$(NINE),$(BUILD)/nine/$(way)/client $(BUILD)/nine/$(way)/server)
-$(NINE_PROGRAMS): $(BUILD)/nine/client $(BUILD)/nine/server
-	@mkdir -p $(@D)
-	@ln -f $(BUILD)/nine/$(@F) $@
-
-nine: $(NINE_PROGRAMS) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
+nine: $(foreach way,$(NINE),$(addprefix $(BUILD)/nine/$(way)/,client server)) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
 
 $(ONE_FILE): %: %.c
 	$(COMPILE_ALONE)
