@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "common/addresses.h"
-#include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/report.h"
 #include "common/transfer_posting.h"

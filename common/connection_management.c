@@ -11,7 +11,6 @@
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/report.h"
-#include "common/transfer_posting.h"
 #include "common/waiting.h"
 
 #define RETRY_COUNT     6 /* three bits, but soft-RoCE takes 7 for "forever" */

@@ -85,11 +85,9 @@ int our_report_no_client(const struct our_control *agent, int error);
 int our_report_no_requests(const struct our_control *listener, const char *call, int error);
 
 /*
- * The connection stands, or did: sets control->accepted. Calls config->established of an agent, the
- * first time. our_note_accepted, for an agent after RDMA_CM_EVENT_ESTABLISHED, also sets ->connected
- * and the QP's RNR timer, and returns 0 or an errno value, reported.
+ * our_note_established, for an agent after RDMA_CM_EVENT_ESTABLISHED: also sets ->connected and the
+ * QP's RNR timer. Returns 0 or an errno value, reported.
  */
-void our_note_established(struct our_control *control);
 int our_note_accepted(struct our_control *control);
 
 /* Server: the same for a request without an agent; destroys its id. */

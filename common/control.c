@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/connection_management.h"
+#include "common/control.h"
 #include "common/report.h"
 
 int our_create_control_struct(const struct our_config *config, enum our_role role,

@@ -70,4 +70,10 @@ static inline struct our_private *our_private(const struct our_control *control)
 	return (struct our_private *)(uintptr_t)control;
 }
 
+/*
+ * The connection stands, or did: sets control->accepted. Calls config->established of an agent, the
+ * first time. control.c.
+ */
+void our_note_established(struct our_control *control);
+
 #endif

@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "common/connection_management.h"
-#include "common/memory_registration.h"
 #include "common/report.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"

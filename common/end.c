@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "common/connection_management.h"
-#include "common/device.h"
 #include "common/report.h"
 #include "common/transfer_completion.h"
 

@@ -10,7 +10,6 @@
 #include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/report.h"
-#include "common/transfer_posting.h"
 
 #define OUR_PAGE 4096 /* the first buffer starts on a page */
 #define OUR_CACHE_LINE \

@@ -8,7 +8,7 @@
 
 #include <stdarg.h>
 
-#include "common/control.h"
+#include "common/our_control.h"
 
 /*
  * Tells config->report that `call` has failed with errno value `error`. `text`, a printf format,

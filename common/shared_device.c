@@ -11,7 +11,6 @@
 #include "common/memory_registration.h"
 #include "common/report.h"
 #include "common/shared_device.h"
-#include "common/transfer_posting.h"
 
 int our_create_device(const struct our_config *config, struct ibv_context *verbs,
 		      struct our_device **created)

@@ -6,10 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/connection_management.h"
 #include "common/device.h"
 #include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
 
 static const char *wc_status_advice(const struct ibv_wc *wc)
 {

@@ -3,8 +3,6 @@
  * The agent, the server's side of one connection, from its first verb to its last. The listener
  * (server.c) has admitted its client and calls our_ping_agent. See client.c for the other side.
  */
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
@@ -29,8 +27,8 @@ static int our_agent_operation(struct our_control *agent)
 	}
 	ret = our_end_run(run, ret);
 	if (!ret)
-		ret = our_await_client(agent);
-	return ret ? ret : our_check_for_more(agent);
+		ret = our_await_client(agent);        /* rdma_get_cm_event, rdma_ack_cm_event */
+	return ret ? ret : our_check_for_more(agent); /* ibv_poll_cq */
 }
 
 int our_ping_agent(struct our_control *agent)

@@ -5,8 +5,6 @@
  * is connected. The program (program/client_main.c) has read the options and calls our_ping_client, by
  * way of retry.c. `run` (measure/run.h) counts the messages and takes their times. To copy, see examples/.
  */
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-0/user_data.h"
