@@ -16,10 +16,11 @@ from hosts.conftest import Machines
 from hosts.disturbances import DEVICES, STAGES, TABLE, TOGETHER, Disturbance, stages_on
 from hosts.judge import judge
 
-# In make check all stages that differ, over a link that loses packets; in make check-long those that wait for CM events
-# in two ways, when worse happens.
-DIFFER = ["ping-sr-0", "ping-sr-1", "ping-sr-2", "ping-sr-4", "blast-sr-2"]
+# In make check those that wait for CM events in two ways, and the one that streams, over a link that loses packets; in
+# make check-long those with synchronous CM calls, too, and the two when worse happens.
 TWO = ["ping-sr-2", "ping-sr-4"]
+STREAMS = [*TWO, "blast-sr-2"]
+SYNCHRONOUS = ["ping-sr-0", "ping-sr-1"]
 LONG = ("cut-5-transfer", "cut-1-connecting", "cut-1-accepting", "freeze-3-client", "delete-server")
 
 
@@ -31,7 +32,7 @@ def rows() -> list[Any]:
             all_of_them = stages_on(device, list(STAGES))
             groups = {"by_name": [all_of_them[n : n + TOGETHER] for n in range(0, len(all_of_them), TOGETHER)]}
             if row.name == "loss-1":
-                groups["check"] = [DIFFER]
+                groups |= {"check": [STREAMS], "long": [SYNCHRONOUS]}
             if row.name in LONG:
                 groups["long"] = [TWO]
             for when, stages in groups.items():
