@@ -134,7 +134,7 @@ devices/devices: LIBS += -lm
 
 bench-build: all nine ways bare-events $(BENCH) $(PRIMITIVES)
 
-# For bench/echo, the pairs of examples/ with another wait: they poll, and then plain/ does not hear a disconnect.
+# For bench/in-turn, the pairs of examples/ with another wait: they poll, and then plain/ does not hear a disconnect.
 POLLING = $(foreach role,client server,$(addprefix $(BUILD)/bench/polling/,echo_$(role) plain/echo_$(role)))
 $(BUILD)/bench/polling/%.c: examples/%.c
 	@mkdir -p $(@D)
@@ -144,7 +144,7 @@ $(POLLING): %: %.c $(LIBRARY)
 	$(COMPILE_ALONE)
 $(POLLING): ALONE += -Icommon -Wno-unused-function
 
-echo-build: all others $(POLLING) ## build what bench/echo compares: the echo of examples/, asleep and polling
+echo-build: all others $(POLLING) ## build what bench/README.md compares: the echo of examples/, asleep and polling
 
 # What only prints the table of parts does without them: tools/stage asks for it very often.
 TABLE = print-rooms print-stages print-others print-before print-aside print-parts
