@@ -137,7 +137,7 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 		ret = ret ? ret : end;
 		ibv_ack_async_event(&event);
 	}
-	if (errno != EAGAIN && errno != EINTR)
+	if (errno != EAGAIN)
 		return our_tell_error(config, "ibv_get_async_event", errno, NULL);
 	return ret;
 }

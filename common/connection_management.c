@@ -82,7 +82,6 @@ int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id)
 		rdma_destroy_id(cm_id);
 		return ret;
 	}
-	our_adopt_id(agent, cm_id);
 	return 0;
 }
 

@@ -72,7 +72,7 @@ static int take_event(struct our_device *device)
 	void *context;
 
 	if (ibv_get_cq_event(device->comp_channel, &same, &context)) {
-		if (errno == EAGAIN || errno == EINTR)
+		if (errno == EAGAIN)
 			return 0;
 		return our_tell_error(device->config, "ibv_get_cq_event", errno, NULL);
 	}

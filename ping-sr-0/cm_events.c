@@ -153,7 +153,6 @@ static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 {
 	int ret = 0;
 
-	our_adopt_id(agent, cm_id);
 	/*
 	 * Without a channel to move to, librdmacm creates one, and the id is synchronous. For an id
 	 * that came from a synchronous listener, librdmacm has already done so, and returns EINVAL.

@@ -79,10 +79,8 @@ int our_take_cq_event(const struct our_config *config, const struct our_shared_c
 	struct ibv_cq *cq;
 	void *context;
 
-	if (!channel->channel) /* its last CQ has been destroyed */
-		return EAGAIN;
 	if (ibv_get_cq_event(channel->channel, &cq, &context)) {
-		if (errno == EAGAIN || errno == EINTR)
+		if (errno == EAGAIN)
 			return EAGAIN;
 		return our_tell_error(config, "ibv_get_cq_event", errno, NULL);
 	}

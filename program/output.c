@@ -120,7 +120,7 @@ void our_write_output(const struct pollfd *fds)
 	int i;
 
 	for (i = 0; i < OUR_OUTPUTS; i++) {
-		if (fds[i].fd >= 0 && fds[i].revents)
+		if (fds[i].revents)
 			write_some(&outputs[i]);
 	}
 }

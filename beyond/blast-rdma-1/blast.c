@@ -74,7 +74,7 @@ int our_check_stream(struct our_control *client)
 	client->read_depth = (uint8_t)our_write_options.depth;
 	most = device.max_cqe - (int)OUR_EXCHANGE_WRS;
 	most = (most < device.max_qp_wr ? most : device.max_qp_wr) - (int)others;
-	if (most > 0 && buffers <= (uint64_t)most)
+	if ((int)buffers <= most)
 		return 0;
 	our_report_sentence("%u buffers (-b) are more than %s takes: %d, because it has at most %d "
 			    "work requests a queue and %d entries a CQ",

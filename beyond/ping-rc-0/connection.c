@@ -33,9 +33,7 @@ int our_bare_open(struct our_control *control)
 	bare->second_socket = -1;
 	bare->watch = OUR_WATCHED;
 	our_private(control)->cm_state = bare;
-	/* A client that was refused tries again. */
-	our_private(control)->leaving = false;
-	control->ended = 0;
+	control->ended = 0; /* a client that was refused tries again */
 	return 0;
 }
 
@@ -274,7 +272,6 @@ int our_bare_accept(struct our_control *agent)
  */
 void our_bare_disconnect(struct our_control *control)
 {
-	our_private(control)->leaving = true;
 	control->connected = false;
 	our_flush_qp(control); /* the buffers are ours again */
 	shutdown(our_bare_of(control)->socket, SHUT_RDWR);

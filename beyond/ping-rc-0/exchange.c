@@ -76,21 +76,21 @@ static int receive_text(int socket, char *text, size_t size, uint64_t until_ns)
 }
 
 /* The number with this many hexadecimal digits at **text; moves *text behind them and their ':'. */
-static int take_hex(const char **text, int digits, uint32_t *number)
+static bool take_hex(const char **text, int digits, uint32_t *number)
 {
 	static const char hex[] = "0123456789abcdefABCDEF";
 	char word[9];
 	size_t length = (size_t)digits;
 
 	if (strspn(*text, hex) < length)
-		return EPROTO;
+		return false;
 	memcpy(word, *text, length);
 	word[length] = '\0';
 	sscanf(word, "%" SCNx32, number);
 	*text += length;
 	if (**text == ':')
 		(*text)++;
-	return 0;
+	return true;
 }
 
 static int parse_line(const char *line, struct our_bare_end *end)
@@ -103,12 +103,12 @@ static int parse_line(const char *line, struct our_bare_end *end)
 	if (memchr(line, '\0', sizeof(LINE)) != line + sizeof(LINE) - 1 || line[4] != ':' ||
 	    line[11] != ':' || line[18] != ':')
 		return EPROTO;
-	if (take_hex(&text, 4, &lid) || take_hex(&text, 6, &end->qp_num) ||
-	    take_hex(&text, 6, &end->psn))
+	if (!take_hex(&text, 4, &lid) || !take_hex(&text, 6, &end->qp_num) ||
+	    !take_hex(&text, 6, &end->psn))
 		return EPROTO;
 	end->lid = (uint16_t)lid;
 	for (i = 0; i < DIGITS / 2; i++) {
-		if (take_hex(&text, 2, &number))
+		if (!take_hex(&text, 2, &number))
 			return EPROTO;
 		end->gid.raw[i] = (uint8_t)number;
 	}

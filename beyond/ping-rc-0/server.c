@@ -104,7 +104,7 @@ static int await_client(struct our_control *listener, int *client)
 		if (*client >= 0)
 			return 0;
 		/* A client that has gone meanwhile does not count. */
-		if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR && errno != EBADF)
+		if (errno != EAGAIN && errno != ECONNABORTED && errno != EBADF)
 			return errno;
 	}
 }
