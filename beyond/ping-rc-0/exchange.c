@@ -75,7 +75,10 @@ static int receive_text(int socket, char *text, size_t size, uint64_t until_ns)
 	return 0;
 }
 
-/* The number with this many hexadecimal digits at **text; moves *text behind them and their ':'. */
+/*
+ * Takes the number with this many hexadecimal digits at **text, and moves *text behind them and their
+ * ':'. Returns whether there was one.
+ */
 static bool take_hex(const char **text, int digits, uint32_t *number)
 {
 	static const char hex[] = "0123456789abcdefABCDEF";
