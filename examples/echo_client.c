@@ -49,10 +49,12 @@ static int ping(struct our_control *client, uint32_t size)
 		ret = our_await_completion(client, &completion);
 		if (ret)
 			break;
-		if (our_is_recv(completion.wr_id))
+		if (!our_is_recv(completion.wr_id))
+			sent = true;
+		else if (completion.byte_len == size)
 			received = true;
 		else
-			sent = true;
+			return EMSGSIZE;
 	}
 	/* The receive for the next message, before the message can be sent. */
 	return ret ? ret : our_post_recv(client, RECEIVED);
@@ -70,6 +72,9 @@ static int ping_all(struct our_control *client, unsigned long count, uint32_t si
 		ret = our_report_end(client, ping(client, size));
 		if (ret == ECONNRESET)
 			fprintf(stderr, "echo_client: the server has left\n");
+		if (ret == EMSGSIZE)
+			fprintf(stderr, "echo_client: message %lu came back with another length\n",
+				i);
 		if (ret)
 			return ret;
 		if (memcmp(memory->buffers[RECEIVED].data, memory->buffers[SENT].data, size)) {
