@@ -11,6 +11,7 @@
 #include "common/device.h"
 #include "common/transfer_completion.h"
 #include "measure/run.h"
+#include "program/options.h"
 #include "program/report.h"
 
 /* A send to the client has failed, and the CM has said why (ECONNRESET) or not (ECANCELED). */
@@ -39,7 +40,10 @@ static void report_end(struct our_run *run, int ret, uint64_t messages)
 {
 	struct our_control *control = run->control;
 	const char *peer = is_agent(control) ? "client" : "server";
+	uint64_t timeout_s = run->options->timeout_s;
 
+	if (!timeout_s) /* then only a client's first word has a limit */
+		timeout_s = OUR_SERVER_TIMEOUT;
 	if (ret == ECONNRESET)
 		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
 	if (ret == ENODEV && ret == our_cm_end(control))
@@ -66,7 +70,7 @@ static void report_end(struct our_run *run, int ret, uint64_t messages)
 	else if (ret == ETIMEDOUT)
 		our_report_sentence("the %s said nothing for %" PRIu64 " s, after %" PRIu64
 				    " messages",
-				    peer, run->options->timeout_s, messages);
+				    peer, timeout_s, messages);
 }
 
 static int judge_end(struct our_run *run, int ret, uint64_t messages)
