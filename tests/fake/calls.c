@@ -79,7 +79,7 @@ static void note_hit(const char *call, const struct fake_fault *fault)
 	report->choices = fake_count_faults(call);
 	report->struck = fault->error || fault->has_event;
 	fake_count_done();
-	report->hit_after = FAKE_ALL_DONE;
+	report->hit_after = FAKE_ALL_DONE && report->peers;
 	report->expected = fault->expected;
 	/* On iWARP the peer has left; on RoCE it may have asked for what it has no right to. */
 	report->peers_doing = fault->peers_doing || fault->wc_status == IBV_WC_WR_FLUSH_ERR;

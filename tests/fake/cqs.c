@@ -279,6 +279,9 @@ int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **co
 			fault.error = EAGAIN;
 			break;
 		}
+		if (fake_report->one_file && fake_alarm_s() != 1)
+			fake_complain("ibv_get_cq_event: it looks after its peer only in %u s",
+				      fake_alarm_s());
 		fake_unlock();
 		if (__real_poll(&readable, 1, -1) < 0)
 			fault.error = EINTR;

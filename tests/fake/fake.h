@@ -135,6 +135,7 @@ struct fake_config {
 	bool answers_late;    /* ... until the program has given up, and then leaves, */
 	bool takes_back;   /* or takes its answer back: the rejection comes when it is accepted */
 	bool mute;         /* no peer answers a disconnect request */
+	bool wordless;     /* no client says where its buffer is */
 	bool returns_rest; /* a server returns the rest of its credits if no message comes */
 	bool withholds;    /* a server returns all credits at once, when it has all messages */
 	uint32_t ahead;    /* a client sends this many messages before it waits for an answer */

@@ -19,8 +19,6 @@
 #define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif
 
-#define FDS_OF_A_PROCESS 2 /* signal handlers write to it until the end */
-
 static LIST_HEAD(object_list, fake_object) objects;
 static unsigned int fds_at_start;
 
@@ -102,7 +100,6 @@ void fake_judge_ledger(void)
 			fake_complain("%s %u was never %s", object->what, object->number,
 				      strcmp(object->what, "CM event") ? "destroyed" : "acked");
 	}
-	if (fds > fds_at_start + FDS_OF_A_PROCESS)
-		fake_complain("%u file descriptors were never closed",
-			      fds - fds_at_start - FDS_OF_A_PROCESS);
+	if (fds > fds_at_start)
+		fake_complain("%u file descriptors were never closed", fds - fds_at_start);
 }

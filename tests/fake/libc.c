@@ -164,6 +164,12 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout)
 		return -1;
 	if (cries_wolf(fds, n))
 		return 1;
+	if (timeout > 1000 && fake_report && fake_report->one_file && !fake_report->stopped &&
+	    fake_alarm_s()) {
+		fake_lock();
+		fake_complain("poll: an alarm ends it after %u s", fake_alarm_s());
+		fake_unlock();
+	}
 	if (timeout > 0) {
 		fake_tell_late(fake_to_ns(&skipped));
 		if (fake_insist()) {

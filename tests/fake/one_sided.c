@@ -263,7 +263,7 @@ static uint64_t count_in(const uint8_t *data)
 void fake_begin_exchange(struct fake_peer *peer)
 {
 	fake_report->talks |= fake_config->talks;
-	if (peer->is_client)
+	if (peer->is_client && !fake_config->wordless)
 		tell_buffer(peer);
 }
 

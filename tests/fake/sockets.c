@@ -25,7 +25,7 @@
 static struct fake_line *lines[MAX_FD];   /* the key is the program's descriptor */
 static struct fake_id *listening[MAX_FD]; /* likewise */
 static int types[MAX_FD];                 /* of sockets */
-static bool one_family[MAX_FD], reuses[MAX_FD], refused[MAX_FD];
+static bool one_family[MAX_FD], reuses[MAX_FD], refused[MAX_FD], blocks[MAX_FD];
 static struct fake_peer *waiting[MAX_WAIT];
 static unsigned int n_waiting;
 static int listener_fd = -1;
@@ -71,6 +71,7 @@ int __wrap_socket(int family, int type, int protocol)
 	if (fd >= 0) {
 		types[fd] = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
 		one_family[fd] = reuses[fd] = refused[fd] = false;
+		blocks[fd] = !(type & SOCK_NONBLOCK);
 	}
 	return fd;
 }
@@ -83,6 +84,8 @@ int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
 	int error = fault.error;
 
 	(void)address, (void)length;
+	if (types[fd] == SOCK_STREAM && blocks[fd])
+		fake_complain("connect: it blocks, and no --timeout ends it");
 	if (!error && types[fd] == SOCK_STREAM && n_refused < fake_config->refused_late) {
 		n_refused++;
 		refused[fd] = true;
@@ -137,6 +140,8 @@ int __wrap_listen(int fd, int backlog)
 	if (backlog < (int)fake_config->clients)
 		fake_complain("listen: of %u clients some would wait for a repeated SYN",
 			      fake_config->clients);
+	if (blocks[fd]) /* until the next one comes, if a client has left meanwhile */
+		fake_complain("listen: accept blocks");
 	if (!fault.error) {
 		listener_fd = fd;
 		listening[fd]->state = FAKE_LISTENING;

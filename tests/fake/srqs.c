@@ -78,6 +78,7 @@ void fake_receive_taken(struct fake_srq *srq)
 /* A fault that shows later belongs to the first receive of the chain. */
 int fake_post_srq_recv(struct ibv_srq *pub, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
+	const int errno_before = errno; /* only the returned value says why it has failed */
 	struct fake_fault fault = fake_begin("ibv_post_srq_recv");
 	struct fake_srq *srq = fake_of(struct fake_srq, pub);
 	int error = 0;
@@ -93,7 +94,9 @@ int fake_post_srq_recv(struct ibv_srq *pub, struct ibv_recv_wr *wr, struct ibv_r
 			memset(&fault, 0, sizeof(fault));
 	}
 	fake_retry_messages_of(srq);
-	return fake_end(error);
+	fake_end(error);
+	errno = errno_before;
+	return error;
 }
 
 unsigned int fake_posted_to_srqs(const struct fake_mr *mr)

@@ -41,6 +41,15 @@ const struct our_program test_server = {
 	.options = { our_listener_options, server_options },
 };
 
+/* What was on the stack before belongs to no command line. */
+__attribute__((noinline)) static void spoil_stack(void)
+{
+	char text[16384];
+
+	memset(text, 'Z', sizeof(text));
+	__asm__ volatile("" : : "r"(text) : "memory");
+}
+
 int process_words(const struct our_program *program, const char *const *words,
 		  struct our_options *options)
 {
@@ -57,6 +66,7 @@ int process_words(const struct our_program *program, const char *const *words,
 	own = (struct own){ .number = 8, .bytes = 8 };
 	setenv("OUR_TRACED", "1", 1); /* with -t the test itself is not executed again */
 	capture_start();
+	spoil_stack();
 	return our_process_options(argc, argv, program, options);
 }
 

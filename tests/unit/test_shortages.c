@@ -4,6 +4,7 @@
  * results when the machine has no more queues or memory.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -46,6 +47,12 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *data, size_t length, ui
 {
 	(void)iova;
 	return ibv_reg_mr(pd, data, length, (int)access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	(void)mr;
+	return 0;
 }
 
 int getrlimit(__rlimit_resource_t resource, struct rlimit *limit)
@@ -173,4 +180,14 @@ UNIT_TESTS(buffers_that_no_memory_can_hold, UNIT_LENGTH(products))
 			 products[_i].fits);
 	if (products[_i].fits)
 		ck_assert_uint_eq(length / products[_i].size, products[_i].n);
+}
+
+/* our_close frees those that are left. */
+UNIT_TEST(buffers_that_were_freed_are_gone)
+{
+	struct our_control control = { .config = &config, .memory.n_buffers = 1 };
+
+	control.memory.buffers = calloc(1, sizeof(*control.memory.buffers));
+	our_unsetup_buffers(&control);
+	ck_assert_ptr_null(control.memory.buffers);
 }

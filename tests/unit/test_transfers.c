@@ -454,3 +454,20 @@ UNIT_TESTS(a_keepalive_is_taken_out_and_nothing_else, UNIT_LENGTH(keepalives))
 		ck_assert_uint_eq(wc[i].wr_id, keepalives[_i].left[i]);
 	ck_assert(asking.keepalive.under_way == !answered);
 }
+
+static int is_dead(struct our_control *waiting, uint64_t now_ns)
+{
+	(void)waiting, (void)now_ns;
+	return EHOSTUNREACH;
+}
+
+/* 1: the connection stands. */
+UNIT_TESTS(a_loop_asks_for_the_hosts_of_connections_that_stand, 2)
+{
+	static const struct our_cm_ops asking = { .idle = is_dead };
+	static const struct our_config asks = { .waiting.cm = &asking };
+	struct our_private one = { .head = { .config = &asks, .connected = _i } };
+	int timeout_ms;
+
+	ck_assert_int_eq(our_look_after(&one.head, &timeout_ms), _i ? EHOSTUNREACH : 0);
+}

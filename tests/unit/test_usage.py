@@ -29,6 +29,7 @@ WRONG = """
     beyond/ping-ep-0/client -a x -s 3g
     beyond/ping-ep-0/client -a x -s 1kk
     beyond/ping-ep-0/client -a x -s 99999999999999999999
+    beyond/ping-ep-0/client -a x -s y
     beyond/ping-ep-0/client -a x -p 0
     beyond/ping-ep-0/client -a x -p 65536
     beyond/ping-ep-0/client -a x --size
@@ -36,6 +37,7 @@ WRONG = """
     beyond/ping-ep-0/server x
     beyond/ping-ep-0/server -c 1000000000000
     beyond/ping-ep-0/server -s 1t
+    beyond/ping-ep-0/server -s y
     beyond/ping-ep-0/server -p 65536
     beyond/ping-ep-0/server -z
 """
