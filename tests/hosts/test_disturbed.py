@@ -19,7 +19,7 @@ from hosts.judge import judge
 # In make check those that wait for CM events in two ways, and the one that streams, over a link that loses packets; in
 # make check-long those with synchronous CM calls, too, and the two when worse happens.
 TWO = ["ping-sr-2", "ping-sr-4"]
-STREAMS = [*TWO, "blast-sr-2"]
+IN_CHECK = [*TWO, "blast-sr-2"]
 SYNCHRONOUS = ["ping-sr-0", "ping-sr-1"]
 LONG = ("cut-5-transfer", "cut-1-connecting", "cut-1-accepting", "freeze-3-client", "delete-server")
 
@@ -32,7 +32,7 @@ def rows() -> list[Any]:
             all_of_them = stages_on(device, list(STAGES))
             groups = {"by_name": [all_of_them[n : n + TOGETHER] for n in range(0, len(all_of_them), TOGETHER)]}
             if row.name == "loss-1":
-                groups |= {"check": [STREAMS], "long": [SYNCHRONOUS]}
+                groups |= {"check": [IN_CHECK], "long": [SYNCHRONOUS]}
             if row.name in LONG:
                 groups["long"] = [TWO]
             for when, stages in groups.items():
