@@ -139,8 +139,10 @@ class Score(unittest.TestCase):
             self.assertEqual(bool(mutant.why), mutant.verdict == SURVIVED, mutant.diff())
 
     def test_the_page_is_written(self) -> None:
-        """README.md has what is in results/."""
-        self.assertEqual((score.HERE / "README.md").read_text(), score.page())
+        """README.md has what is in results/, below its text."""
+        text = (score.HERE / "README.md").read_text()
+        self.assertEqual(text, score.page())
+        self.assertTrue(text.startswith("# ") and "make mutants" in text)
 
 
 class Drawing(unittest.TestCase):
