@@ -187,11 +187,12 @@ check-long: ## run all tests, also those that take longer: what has not passed y
 	$(call ready,build lab tests sanitize long,TESTS_ALL=1 all nine $(TESTED) probe verbs-trace course-build)
 	@$(PYTEST) -q tests -m 'not by_name' --rest --junitxml=$(BUILD)/tests/check-long.xml
 
-check-two-files: ## run the library's tests, the fuzzers and a stage with AddressSanitizer on the two files of make amalgamation
+check-two-files: ## run the unit tests, and tests of the examples and of ping-sr-3, on the two files of make amalgamation
 	@mkdir -p $(BUILD)/two-files
 	@git ls-files -z | tar cf - --null -T - | tar xf - -C $(BUILD)/two-files
-	+@$(MAKE) --no-print-directory $(JOBS) -C $(BUILD)/two-files AMALGAMATED=1 all $(TESTED)
-	@cd $(BUILD)/two-files && $(PYTEST) -q tests/unit tests/fake tests/fuzz && AMALGAMATED=1 tests/sanitize --stages 3 address
+	+@$(MAKE) --no-print-directory $(JOBS) -C $(BUILD)/two-files AMALGAMATED=1 all tests-build fake-build
+	@cd $(BUILD)/two-files && $(PYTEST) -q tests/unit tests/fake -k 'test_in_c or examples or ping-sr-3/' && \
+		AMALGAMATED=1 tests/sanitize --stages 3 address
 
 check-lab: ## run all tests of the lab itself, also the slow ones
 	$(call ready,build lab tests,devices/devices)
