@@ -62,10 +62,11 @@ endif
 
 all: $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) verbs-trace compile_commands.json ## build all programs (the default)
 
-# For editors: see tools/compile-commands.
+# For editors: see tools/compile-commands. make -n runs each recipe that says $(MAKE): this one must not run then.
+ALL_COMMANDS = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1
 compile_commands.json: Makefile $(wildcard */*.mk) tools/compile-commands
-	@env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1 \
-		CC="$(CC)" CFLAGS="$(CFLAGS)" $(PROGRAMS) $(ONE_FILE) $(EXAMPLES) devices/devices verbs-trace nine ways | tools/compile-commands > $@.new
+	@$(ALL_COMMANDS) CC="$(CC)" CFLAGS="$(CFLAGS)" $(PROGRAMS) $(ONE_FILE) $(EXAMPLES) devices/devices verbs-trace nine ways | \
+		tools/compile-commands > $@.new
 	@mv $@.new $@
 
 # Tried once, before anything is compiled: whether the compiler finds the headers, of the packages or elsewhere.
