@@ -60,7 +60,7 @@ class Launched(unittest.TestCase):
     def test_a_host_that_dies_in_mid_run(self) -> None:
         (self.state / "dies-n2").write_text("3\n")
         ended = self.compare()
-        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertEqual(ended.returncode, 0, ended.stderr)  # something was measured
         self.assertIn("FAILED: ping-sr-3 on RDMA: client0 failed (255): ssh: connect to host n2 port 22: No route", ended.stderr)
         self.assertEqual(len(self.results()["samples"]), 3)
         self.assertEqual(len(self.results()["failures"]), 6)  # three of each, then it is given up
@@ -70,7 +70,7 @@ class Launched(unittest.TestCase):
         for host, name in (("n1", "server"), ("n2", "client0")):
             (self.state / f"drops-{host}").write_text("2\n")
             ended = self.compare()
-            self.assertEqual(ended.returncode, 1, ended.stderr)
+            self.assertEqual(ended.returncode, 0, ended.stderr)  # something was measured
             (failure,) = self.results()["failures"]
             self.assertIn(f"{name} failed (255): Connection to {host} closed by remote host.", failure["why"])
             self.assertGreater(len(self.results()["samples"]), 4)
