@@ -52,7 +52,8 @@ def _fields(record: Any, prefix: str = "") -> Iterator[tuple[str, Place]]:
         name = prefix + str(field.spelling)
         inner = field.type.get_declaration()
         if inner.is_anonymous():
-            yield from _fields(field.type, f"{name}." if field.spelling else prefix)
+            named = field.spelling.isidentifier()  # one without a name: "", and since LLVM 16 "union ... (anonymous at ...)"
+            yield from _fields(field.type, f"{name}." if named else prefix)
         else:
             yield name, _place(field)
 
