@@ -101,7 +101,9 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):  # the main thread may have another task of execnet's
         os.nice(5 if PLACE == HERE else 0)  # the tests in the guest take longest
         return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # guests end with it, and what has passed is kept
+    # Guests end with it, and what has passed is kept. A shell may have made this process, and so all others, ignore SIGINT.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     option, wanted = config.option, places(config)
     if option.collectonly or option.usepdb:
         return
