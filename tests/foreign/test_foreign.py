@@ -41,6 +41,8 @@ def root_of(architecture: str) -> Path:
         must("mmdebstrap", "--variant=extract", f"--architectures={architecture}", f"--include={PACKAGES}", release, root,
              limit_s=600)  # fmt: skip
         shutil.rmtree(root / "dev")  # qemu would take it for this machine's
+        if not (root / "lib").exists():
+            (root / "lib").symlink_to("usr/lib")  # which Debian 13 leaves to a package that is not needed otherwise
         (root / "unpacked").touch()
     return root
 
