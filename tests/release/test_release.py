@@ -35,8 +35,13 @@ def test_of_a_release(shows: str) -> None:
     limited = ["timeout", "-k", "60", f"{LIMIT_S}", "bash", "-c", command]
     # A make that it starts has no part in the jobs of the make that started this.
     unset = ["env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "-u", "MAKELEVEL"]
-    with log.open("wb") as out:
-        status = subprocess.call(unset + limited, cwd=TOP, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+    with log.open("wb") as out, subprocess.Popen(
+        unset + limited, cwd=TOP, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            status = process.wait()
+        finally:
+            process.terminate()  # timeout(1) tells all; without this an interrupted check-long would leave guests behind
     said = log.read_text(errors="replace")
     sums = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", said, re.MULTILINE)
     passed, failed = sum(int(one[0]) for one in sums), sum(int(one[1]) for one in sums)
