@@ -52,7 +52,7 @@ def of_original(stage: str, role: str, test: str, sanitizer: str) -> str:
     return bug.check(one, TOP)
 
 
-@pytest.mark.parametrize("one", bug.every(), ids=lambda one: one.name)
+@pytest.mark.parametrize("one", bug.every(), ids=[one.name for one in bug.every()])
 def test_a_tree(one: bug.Bug, tmp_path: Path) -> None:
     """It does not give the bug away, and compiles without a warning."""
     bug.write(one, tmp_path / "tree")
