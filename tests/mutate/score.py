@@ -24,6 +24,7 @@ REASONS = (  # a survivor whose reason begins with one of these is no different 
     "neighbours that do not refer to each other",
     "an error of the same class to every caller",
     "code that no program of that stage calls",
+    "code that nothing needed",  # and that has gone since
     "an order that this CPU does not weaken",
     "nobody can see the difference",
 )
@@ -44,7 +45,7 @@ class Mutant:
     new: str  # and what they become
     verdict: str = ""
     by: str = ""
-    lab: str = ""  # the verdict of suites that need a VM
+    lab: str = ""  # the verdict of suites that need a VM; "caught by ..." counts as caught
     why: str = ""  # no test notices it
 
     def key(self) -> tuple[str, str, str, str]:
@@ -86,8 +87,9 @@ def explained(mutants: list[Mutant]) -> list[Mutant]:
 
 
 def sort_out(mutants: list[Mutant]) -> list[Mutant]:
-    """The same, with survivors that are equivalent marked so."""
-    return [replace(m, verdict=EQUIVALENT) if m.why.startswith(REASONS) else m for m in explained(mutants)]
+    """The same, with survivors marked that are equivalent, or that other suites notice."""
+    mutants = [replace(m, verdict=CAUGHT) if m.lab.startswith(CAUGHT) else m for m in explained(mutants)]
+    return [replace(m, verdict=EQUIVALENT) if m.why.startswith(REASONS) else m for m in mutants]
 
 
 def _row(name: str, mutants: list[Mutant], at_least: int = 0) -> list[str]:
@@ -121,7 +123,7 @@ def page() -> str:
         what, mutants = kept(file)
         text += f"\n{what} (`results/{file.name}`):\n\n{table(file.stem, sort_out(mutants))}\n"
         lab = Counter(mutant.lab for mutant in mutants if mutant.lab)
-        text += "".join(f"\nSurvivors in VMs: {said}: {n}.\n" for said, n in sorted(lab.items()))
+        text += f"\nOf these, in VMs: {'; '.join(f'{n} {said}' for said, n in sorted(lab.items()))}.\n" if lab else ""
     return text
 
 

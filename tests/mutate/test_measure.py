@@ -133,6 +133,11 @@ class Score(unittest.TestCase):
         self.assertEqual([m.verdict for m in score.sort_out([known, other])], [score.EQUIVALENT, SURVIVED])
         self.assertIn("| s | 2 | 1 | 0 | 1 |", score.table("s", score.sort_out([known, other])))
 
+    def test_what_a_test_in_a_vm_notices_counts(self) -> None:
+        said = {f"{CAUGHT} by live": CAUGHT, SURVIVED: SURVIVED, "": SURVIVED}
+        mutants = [score.Mutant(0, "a", 7, "constant", "1", "2", SURVIVED, lab=lab) for lab in said]
+        self.assertEqual([m.verdict for m in score.sort_out(mutants)], list(said.values()))
+
     def test_each_survivor_has_a_reason(self) -> None:
         """Of those that are kept; and no other has one."""
         for mutant in (m for file in score.RESULTS.glob("*.jsonl") for m in score.kept(file)[1]):
