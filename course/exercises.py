@@ -10,7 +10,9 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
 
-PIECES = """#define HEADER 16u
+PIECES = """#include "common/memory_registration.h"
+
+#define HEADER 16u
 
 /* The pieces of the messages: headers in a region of their own, payloads in the agent's buffers. */
 struct pieces {
