@@ -96,9 +96,9 @@ def pingpong(link: Link, *options: object) -> list[object]:
     """ibv_rc_pingpong, whose lines over TCP ping-rc-0 uses, on the device and with the GID of the address."""
     gid = ipaddress.ip_address(f"::ffff:{link.address}" if link.family == 4 else link.address)
     for path in Path("/sys/class/infiniband", link.device, "ports/1/gids").iterdir():
-        if path.read_text().strip() == gid.exploded:
+        if ipaddress.ip_address(path.read_text().strip()) == gid:
             return ["ibv_rc_pingpong", "-d", link.device, "-g", path.name, "-n 300 -s 512", *options]
-    pytest.fail(f"{link.device} has no GID {gid.exploded}")
+    pytest.fail(f"{link.device} has no GID {gid}")
 
 
 # Without the connection manager, which iWARP needs.
