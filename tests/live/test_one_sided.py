@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Stages that write, read and count in the peer's memory: what each promises besides the transfer."""
 
+import os
+from pathlib import Path
+
 import pytest
 import results
 from conftest import Client, Pair, Run, Server, next_port
@@ -15,6 +18,13 @@ def on_iwarp(stage: Stage, link: Link) -> bool:
 # ---- ping-rdma-3: an agent that sees each message, by the options of the client and of the server ----
 
 WAYS = ["--sequence / --sequence", "--last-byte / ", " / --last-byte", "--sequence / ", " / --sequence"]
+
+
+def writes_in_order(link: Link) -> bool:
+    """Whether the bytes of a WRITE appear in ascending order: soft-RoCE has the kernel's memcpy(), which since Linux 6.4
+    may begin at the end unless the CPU has fast short string instructions (beyond/ping-rdma-3/README.md)."""
+    release = [int(number) for number in os.uname().release.split(".")[:2]]
+    return not link.device.startswith("rxe") or release < [6, 4] or " fsrm" in Path("/proc/cpuinfo").read_text()
 
 
 def is_seen(pair: Pair, stage: Stage, link: Link, way: str, completions: int) -> None:
@@ -38,6 +48,8 @@ def test_immediate_data_tell_of_each_message(pair: Pair, stage: Stage, link: Lin
 @pytest.mark.parametrize("way", [pytest.param(way, marks=pytest.mark.long if n else ()) for n, way in enumerate(WAYS)])
 @each("ping-rdma-3", check={"RoCE": "ping-rdma-3"})
 def test_each_message_is_seen_in_memory(pair: Pair, stage: Stage, link: Link, way: str) -> None:
+    if not writes_in_order(link):
+        pytest.skip("this kernel's soft-RoCE does not write in ascending order, and this CPU has no fsrm")
     is_seen(pair, stage, link, way, 902)
 
 
