@@ -162,10 +162,21 @@ def test_an_interrupt_that_is_ignored(lab: Lab) -> None:
 
 
 def test_a_lab_that_is_killed(lab: Lab) -> None:
-    """Its machine ends with it."""
+    """Its machine ends with it, and the next lab removes its files."""
     process = lab.start("echo started; sleep 1000")
     process.kill()
     process.wait()
+    lab.is_gone()
+    lab.sh("true")
+    assert not list(lab.dir.glob("rdma-lab-*"))
+
+
+def test_the_lab_of_a_container(lab: Lab) -> None:
+    """It has process ids of its own, and leaves the files of others alone."""
+    process = lab.start("echo started; sleep 1000")
+    lab.run("--", "true", under="unshare --user --map-current-user --pid --fork --mount-proc".split())
+    assert list(lab.dir.glob("rdma-lab-*"))
+    process.terminate()
     lab.is_gone()
 
 
