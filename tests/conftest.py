@@ -10,6 +10,7 @@ this machine; all others run here. A test of one process is a function; of a pro
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
@@ -46,6 +47,7 @@ LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "quotes": 3600, "release
 BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
 
 
+@functools.cache  # resolve() takes an emulated guest 15 ms, and there are hundreds of tests
 def folder_of(path: Path) -> str:
     """Of tests/, the one that a file is in."""
     parts = path.resolve().relative_to(TESTS).parts

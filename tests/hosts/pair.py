@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ class Pair:
         for number in (1, 2):
             (LOGS / f"box-{number}").mkdir(parents=True)
             words += [":::"] if number == 2 else ["--"]
-            words += ["python3", "-B", "tests/hosts/guest.py", str(LOGS / f"box-{number}")]
+            words += [sys.executable, "-B", "tests/hosts/guest.py", str(LOGS / f"box-{number}")]
         with open(LOGS / "lab.log", "wb") as log:
             self.lab = subprocess.Popen(
                 words, cwd=TOP, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT

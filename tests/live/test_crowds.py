@@ -43,7 +43,7 @@ def test_all_are_served_over_two_devices(run: Run, rng: Random, name: str) -> No
     port, idle = next_port(), kernel.qps()
     s = run(f"{stage.folder}/server", "-n 0 -p", port).awaits("listening on")
     held, threads = [], s.threads()
-    for _ in range(3):
+    for _ in range(2):
         sends = what_they_send(len(LINKS), rng)
         over = [run(f"{stage.folder}/client", "-v -a", link.address, "-p", port, how) for link, how in zip(LINKS, sends)]
         for c in over:
