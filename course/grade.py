@@ -113,7 +113,7 @@ def in_lab(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Builds and runs what the folder has, in the lab. Returns what came of it."""
     (folder / "job.json").write_text(json.dumps(job))
     command = ["lab/run", "-q", "--writable", str(folder), "--timeout", str(LAB_LIMIT_S), "--",
-               "python3", "-B", "-m", "course.run_cases", str(folder)]  # fmt: skip
+               sys.executable, "-B", "-m", "course.run_cases", str(folder)]  # fmt: skip
     result = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=LAB_LIMIT_S + 60)
     if result.returncode:
         raise RuntimeError(f"the lab ended with {result.returncode}: {(result.stdout + result.stderr)[-600:]}")
