@@ -13,10 +13,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif("LAB_GUEST" not in os.environ, reason="it breaks what it tests: only in a guest of the lab"),
-]
+pytestmark = pytest.mark.skipif("LAB_GUEST" not in os.environ, reason="it breaks what it tests: only in a guest of the lab")
 PROGRAM = "devices/devices"
 LIMIT = 60  # seconds, for any command
 PORT = "20999"
