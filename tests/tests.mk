@@ -11,7 +11,7 @@ TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)
 LOADED = $(addprefix $(TESTS)/,gate.so gids.so allocations.so)
 TEST_OBJECTS = $(call objects,$(filter-out $(LOADED:$(TESTS)/%.so=tests/support/%.c),$(wildcard tests/support/*.c tests/unit/*.c)))
 
-tests-build: $(TESTS)/unit-tests ways $(LOADED) ## build the test programs
+tests-build: $(TESTS)/unit-tests ways $(LOADED) $(BENCH) $(PRIMITIVES) ## build the test programs
 
 $(TEST_OBJECTS): $(BUILD)/%.o: %.c
 	$(call run,CC,$<,$(COMPILE) -Werror $(TEST_CFLAGS) -c $< -o $@)

@@ -41,6 +41,61 @@ WRONG = """
     beyond/ping-ep-0/server -p 65536
     beyond/ping-ep-0/server -z
 """
+# Examples, with which they print their usage.
+USAGE = """
+    echo_client
+    echo_client x 1 0
+    echo_client x 1 1 0
+    plain/echo_client
+    plain/echo_client x 1 0
+    plain/echo_client x 1 1 0
+    echo_server
+    plain/echo_server
+    epoll_server
+    srq_server
+    srq_server x 1 0
+    srq_server x 1 10001
+    stream_client
+    stream_server
+    two_ways_client
+    two_ways_client x 1 0
+    memory_client x 1
+    memory_client x 1 malloc 1
+    store_server
+    store_server x 1
+    store_client x
+    store_client x get
+    store_client x put 1
+    store_client x get 1024
+    store_client x take 1
+"""
+# Examples with an address that nobody has; the words in brackets may be missing, from the last one on.
+NO_ADDRESS = """
+    echo_client no/such [1 1 1]
+    plain/echo_client no/such [1 1 1]
+    echo_server no/such [1]
+    plain/echo_server no/such [1]
+    epoll_server no/such [1]
+    srq_server no/such [1 10000]
+    stream_client no/such [1]
+    stream_server no/such [1]
+    two_ways_client no/such [1 1]
+    memory_client no/such 1 malloc
+    store_server no/such
+    store_client no/such get 1023
+    store_client no/such put 0 value
+"""
+
+
+def lines(table: str) -> list[str]:
+    """Of a table above."""
+    return [line.strip() for line in table.strip().splitlines()]
+
+
+def shortened(line: str) -> list[str]:
+    """With all words, and without those that may be missing."""
+    needed, _, rest = line.rstrip("]").partition(" [")
+    return [" ".join([needed, *rest.split()[:n]]) for n in range(len(rest.split()) + 1)]
 
 
 def ran(words: str) -> subprocess.CompletedProcess[str]:
@@ -48,12 +103,25 @@ def ran(words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words.split(), cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("words", [line.strip() for line in WRONG.strip().splitlines()])
+@pytest.mark.parametrize("words", lines(WRONG))
 def test_the_wrong_word_is_named(words: str) -> None:
     done = ran(words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert re.search(rf" {re.escape(words.split()[-1])}(: usage: .*|; see --help)$", done.stderr)
     assert not re.search(r"(ibv|rdma)_\w+\(", done.stderr)
+
+
+@pytest.mark.parametrize("words", lines(USAGE))
+def test_an_example_prints_its_usage(words: str) -> None:
+    done, name = ran(f"build/examples/{words}"), Path(words.split()[0]).name
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(f"usage: {name} ADDRESS")
+
+
+@pytest.mark.parametrize("words", [words for line in lines(NO_ADDRESS) for words in shortened(line)])
+def test_an_example_names_an_address_that_nobody_has(words: str) -> None:
+    done, name = ran(f"build/examples/{words}"), Path(words.split()[0]).name
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"{name}: no/such: ")
 
 
 def test_an_address_is_missing() -> None:

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Two programs of bench/, and what they print, against the test's own clock: tcp_ping, with which RDMA is compared, and an
+echo that takes its time; and statistics_cost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).resolve().parents[2] / "build/bench"
+PROGRAM = BENCH / "tcp_ping"
+BATCHES, BATCH = 11, 100_000  # of messages, in statistics_cost, for each of two figures
+SIZE, LONG = 200, 1 << 24  # bytes: no call moves all of the long one
+DELAYS_US = [1000, 3000, 3000]  # of the echo, in turn: most take longer than the quickest
+WARM_UP = 100  # messages, without a rate
+RATE = 50  # messages a second: time for two sleeps in each
+LIMIT_S = 60
+WITHIN = 127 / 128  # the histogram keeps a time to one in 128
+
+
+@dataclass
+class Echo:
+    """Sends back what one client sends, later."""
+
+    listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
+    arrivals: list[float] = field(default_factory=list)  # in s
+
+    def serve(self) -> None:
+        """Until the client leaves."""
+        connection = self.listener.accept()[0]
+        with connection, suppress(ConnectionError):
+            while data := connection.recv(SIZE, socket.MSG_WAITALL):
+                self.arrivals.append(time.monotonic())
+                time.sleep(DELAYS_US[len(self.arrivals) % 3] / 1e6)
+                connection.sendall(data)
+
+    def measure(self, how: str, number: int, *rate: str) -> tuple[dict[str, object], int, float]:
+        """What a client prints that is stopped after so many messages, its voluntary context switches, and when it began."""
+        thread = threading.Thread(target=self.serve, daemon=True)
+        thread.start()
+        began, port = time.monotonic(), str(self.listener.getsockname()[1])
+        with subprocess.Popen([PROGRAM, how, "client", "127.0.0.1", port, str(SIZE), *rate], stdout=subprocess.PIPE) as client:
+            assert client.stdout
+            while len(self.arrivals) < number:
+                assert client.poll() is None and time.monotonic() < began + LIMIT_S
+                time.sleep(DELAYS_US[0] / 1e6)
+            client.send_signal(signal.SIGINT)
+            said = json.loads(client.stdout.read())
+            _, client.returncode, usage = os.wait4(client.pid, 0)
+            assert client.returncode == 0
+        thread.join(LIMIT_S)
+        self.listener.close()
+        return said, usage.ru_nvcsw, began
+
+
+@pytest.mark.parametrize("how", ["poll", "sleep"])
+def test_round_trips(how: str) -> None:
+    """None is shorter than what the echo takes, and together they are no longer than it took; one that sleeps leaves the CPU
+    in each."""
+    echo = Echo()
+    said, switches, began = echo.measure(how, WARM_UP + 100)
+    took_s = time.monotonic() - began
+    trips = said["round_trip_us"]
+    assert isinstance(said["count"], int) and isinstance(said["seconds"], float) and isinstance(trips, dict)
+    assert said["count"] in (len(echo.arrivals) - WARM_UP, len(echo.arrivals) - WARM_UP - 1)
+    assert DELAYS_US[1] * WITHIN <= trips["p50"] <= trips["p99"]
+    least_us = sum(DELAYS_US) * (said["count"] // 3)
+    assert least_us <= trips["mean"] * said["count"] <= said["seconds"] * 1e6 <= took_s * 1e6 - sum(DELAYS_US) * (WARM_UP // 3)
+    assert (switches >= len(echo.arrivals)) == (how == "sleep")
+
+
+@pytest.mark.parametrize("how", ["poll", "sleep"])
+def test_a_rate(how: str) -> None:
+    """No message comes before its time; a tenth of a second warms up. One that sleeps does so before a message, too."""
+    echo = Echo()
+    said, switches, began = echo.measure(how, RATE // 2, str(RATE))
+    assert said["count"] in (len(echo.arrivals) - RATE // 10, len(echo.arrivals) - RATE // 10 - 1)
+    assert not [n for n, arrival in enumerate(echo.arrivals) if arrival < began + n / RATE]
+    assert (switches > 1.25 * len(echo.arrivals)) == (how == "sleep")
+
+
+@pytest.mark.parametrize("how", ["poll", "sleep"])
+def test_a_server(how: str) -> None:
+    """It sends back whole messages, and ends when its client leaves."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    message = os.urandom(LONG)
+    with subprocess.Popen([PROGRAM, how, "server", "127.0.0.1", str(port), str(LONG)]) as server:
+        end = time.monotonic() + LIMIT_S
+        while server.poll() is None and time.monotonic() < end:
+            with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(message)
+                assert client.recv(LONG, socket.MSG_WAITALL) == message
+                break
+        assert server.wait(LIMIT_S) == 0
+
+
+def test_what_statistics_cost() -> None:
+    """Half of the batches take as long as is said, and all no longer than the program ran."""
+    began = time.monotonic()
+    done = subprocess.run([BENCH / "statistics_cost", "30000"], capture_output=True, text=True, timeout=LIMIT_S)
+    took_ns, said = (time.monotonic() - began) * 1e9, json.loads(done.stdout)
+    assert said["client_ns"] > 0 < said["agent_ns"]
+    assert (said["client_ns"] + said["agent_ns"]) * BATCH * (BATCHES // 2 + 1) < took_ns
+
+
+@pytest.mark.parametrize("words", ["tcp_ping poll client 127.0.0.1 1", "statistics_cost"])
+def test_wrong_usage(words: str) -> None:
+    program, *rest = words.split()
+    done = subprocess.run([BENCH / program, *rest], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("usage: ")
