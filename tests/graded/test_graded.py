@@ -28,7 +28,7 @@ SOLUTIONS = solutions.SOLUTIONS + dishonest.SOLUTIONS
 SECRET = "a secret of the grader: 4711"
 MOST_AT_FIRST, MOST_LAZY = 40, 70  # points of a tree as `make exercise` writes it, and of a lazy solution
 SEED = 1  # of the output that course/README.md quotes
-OTHER_SEED = 2
+OTHER_SEED = 2  # of the right solutions: other counts and sizes
 JUDGES = TOP / "course/judges.py"
 BEGIN = "as it begins"
 QUOTED = ("signaling", BEGIN)
@@ -85,8 +85,8 @@ def jobs_of(exercise: Exercise) -> Iterator[Job]:
     for one in SOLUTIONS:
         if one.exercise == exercise.name:
             most = min(one.most, MOST_LAZY) if one.lazy else one.most
-            yield Job(exercise, one.name, one.edit(right), one.least, most, one.reason)
-    yield Job(exercise, f"right, with SEED={OTHER_SEED}", right, 100, 100, seed=OTHER_SEED)
+            seed = OTHER_SEED if one.name == "right" else SEED
+            yield Job(exercise, one.name, one.edit(right), one.least, most, one.reason, seed)
 
 
 JOBS = [job for exercise in EXERCISES.values() for job in jobs_of(exercise)]
