@@ -122,11 +122,20 @@ def test_many_are_served_beside_one_that_is_killed(echo: Echo, name: str, crowd:
     s.signal("TERM").ends(0)
 
 
+@pytest.mark.parametrize("client", ["echo_client", "memory_client", "store_client", "stream_client", "two_ways_client"])
 @over("RoCE")
-def test_nobody_listens(run: Run, link: Link) -> None:
+def test_nobody_listens(run: Run, link: Link, client: str) -> None:
     port = next_port()
-    c = run("build/examples/echo_client", link.address, port).ends(1)
-    assert f"nobody listens on {link.address}:{port}" in c.err
+    words = {"memory_client": f"{port} malloc", "store_client": "get 5"}.get(client, port)
+    assert f"nobody listens on {link.address}:" in run(f"build/examples/{client}", link.address, words).ends(1).err
+
+
+@pytest.mark.parametrize("server", ["echo_server", "epoll_server", "srq_server", "store_server", "stream_server"])
+@over("RoCE")
+def test_a_second_server_of_a_port(run: Run, link: Link, server: str) -> None:
+    program, port = f"build/examples/{server}", "" if server == "store_server" else next_port()
+    run(program, link.address, port).awaits(": listening")
+    assert "Address already in use" in run(program, link.address, port).ends(1).err
 
 
 @over("RoCE")
