@@ -35,10 +35,11 @@ PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the gue
 IN_GUEST = "LAB_GUEST" in os.environ
 ON_DEVICE = bool(os.environ.get("RDMA_ADDR")) and not IN_GUEST and os.environ.get("LAB") != "1"
 PLACE = os.environ.pop("TESTS_PLACE", "")  # of this worker: which tests it runs; if empty, all
-# Folders of tests that need the machine for themselves and boot guests of their own, and of those that run in guests or
-# on a device. The first place has its turn first.
-ALONE, DRIVERS, HERE = "alone", "drivers", "here"
-FOLDERS = {"release": ALONE, "hosts": ALONE, "lab": ALONE, "live": DRIVERS, "drivers": DRIVERS}
+# Folders of tests that need the machine for themselves and boot guests of their own; of those that run in guests or on a
+# device; and of those that would slow these down, with a guest each.
+ALONE, DRIVERS, LAST, HERE = "alone", "drivers", "last", "here"
+FOLDERS = {"release": ALONE, "hosts": ALONE, "lab": ALONE, "live": DRIVERS, "drivers": DRIVERS, "graded": LAST}
+BEFORE = {ALONE: set[str](), DRIVERS: {ALONE}, HERE: {ALONE}, LAST: {ALONE, DRIVERS, HERE}}
 GUESTS = 1  # two take longer on two processors: programs that poll cost each other more than they share
 LOCAL = 2 * (os.cpu_count() or 1)  # workers beside them: half of these tests wait for something
 # Folders in the order in which they are begun; tests in these are handed out one by one, in all others file by file.
@@ -94,7 +95,7 @@ def places(config: pytest.Config) -> set[str]:
     """Whose tests the arguments name."""
     paths = [Path(arg.partition("::")[0]).resolve() for arg in config.args]
     if any(TESTS.is_relative_to(path) for path in paths):
-        return {ALONE, DRIVERS, HERE}
+        return {*BEFORE}
     return {place_of(path) for path in paths if path.is_relative_to(TESTS)}
 
 
@@ -115,9 +116,9 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     elif DRIVERS in wanted:
         os.chdir(TOP)
         guest = f"//python=lab/run -q --stdin --memory 2000 --env TESTS_PLACE={DRIVERS} -- {PYTHON}"
-        workers = {ALONE: 1, DRIVERS: 1 if ON_DEVICE else len(option.tx) or GUESTS, HERE: LOCAL}
+        workers = {ALONE: 1, DRIVERS: 1 if ON_DEVICE else len(option.tx) or GUESTS, HERE: LOCAL, LAST: os.cpu_count() or 1}
         option.tx = []
-        for place in sorted(wanted):
+        for place in sorted(wanted - ({LAST} if option.markexpr == BRIEF else set())):
             popen = f"popen//env:TESTS_PLACE={place}" + (guest if place == DRIVERS and not ON_DEVICE else "")
             option.tx += [popen] * workers[place]
         option.dist = "load"
@@ -126,9 +127,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)  # type: ignore[misc]
 def pytest_xdist_make_scheduler(config: pytest.Config) -> Scheduler | None:
     """Ours, if the workers differ."""
-    found = {place for place in (ALONE, DRIVERS, HERE) if any(f"TESTS_PLACE={place}" in spec for spec in config.option.tx)}
-    first = "" if config.option.markexpr == BRIEF else ALONE  # make check has few of these tests, and ten minutes
-    return Scheduler(config.pluginmanager.get_plugin("session"), found, first, {*APART}) if found else None
+    found = {place for place in BEFORE if any(f"TESTS_PLACE={place}" in spec for spec in config.option.tx)}
+    in_turn = config.option.markexpr != BRIEF  # make check has few tests of the first place, and ten minutes
+    before = {place: BEFORE[place] if in_turn else set[str]() for place in found}
+    return Scheduler(config.pluginmanager.get_plugin("session"), before, {*APART}) if found else None
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -2,14 +2,15 @@
 """Which worker of xdist runs which test: the guests of the lab those that need a driver, others the rest.
 
 Place: xdist's scheduler, made by tests/conftest.py in the controller. Contract: the workers of a place have collected the
-same tests, and get them in that order, file by file or one by one; before those of the first place are done, the others
-get none. When a worker dies, as when a guest's kernel panics, the test that it ran has failed, and the worker that
-replaces it has the rest.
+same tests, and get them in that order, file by file or one by one; before those of the places that come before theirs
+are done, they get none. When a worker dies, as when a guest's kernel panics, the test that it ran has failed, and the
+worker that replaces it has the rest.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -34,9 +35,10 @@ class Place:
 class Scheduler:
     """What xdist asks a scheduler, as its LoadScheduling has it."""
 
-    def __init__(self, session: Any, places: set[str], first: str, apart: set[str]) -> None:
-        """`places` have workers each; tests in the folders `apart` need not stay together."""
-        self.session, self.missing, self.first, self.apart = session, set(places), first, apart
+    def __init__(self, session: Any, places: Mapping[str, set[str]], apart: set[str]) -> None:
+        """The places that have workers, each with those that come before it; tests in the folders `apart` need not stay
+        together."""
+        self.session, self.missing, self.before, self.apart = session, {*places}, places, apart
         self.places: dict[str, Place] = {}
         self.pending: dict[Any, list[int]] = {}
         self.ready: set[Any] = set()  # workers that have collected
@@ -77,17 +79,16 @@ class Scheduler:
 
     def schedule(self) -> None:
         """Gives each worker what it can take."""
-        for node in sorted(self.ready, key=lambda node: place_of(node) != self.first):
+        for node in self.ready:
             self._feed(node)
 
-    def _must_wait(self, node: Any) -> bool:
-        """Whether it is the turn of another place."""
-        first = self.places.get(self.first)
-        busy = any(tests for one, tests in self.pending.items() if place_of(one) == self.first)
-        return place_of(node) != self.first and (self.first in self.missing or busy or bool(first and first.waiting))
+    def _is_done(self, name: str) -> bool:
+        """Whether a place has no more to do."""
+        busy = any(tests for one, tests in self.pending.items() if place_of(one) == name)
+        return not busy and name in self.places and not self.places[name].waiting
 
     def _feed(self, node: Any) -> None:
-        if self._must_wait(node):
+        if not all(self._is_done(name) for name in self.before[place_of(node)] if name in self.before):
             return
         waiting, pending = self.places[place_of(node)].waiting, self.pending[node]
         while waiting and len(pending) < AHEAD and not node.shutting_down:
@@ -101,8 +102,8 @@ class Scheduler:
         """A worker has run a test."""
         self.pending[node].remove(item_index)
         self._feed(node)
-        if place_of(node) == self.first and not self.pending[node]:
-            self.schedule()
+        if not self.pending[node]:
+            self.schedule()  # its place may be done
 
     def mark_test_pending(self, item: str) -> None:
         """Nobody asks for a test to be run again."""

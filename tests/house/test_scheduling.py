@@ -9,7 +9,9 @@ from fake.test_programs import failures as over_fake_verbs
 from scheduling import Scheduler
 from unit.test_unit import failures as of_check
 
-FILES = {"alone": ["hosts/a.py::1"], "guest": [f"live/a.py::{n}" for n in range(4)], "here": ["x/a.py::1", "x/a.py::2", "x/b.py::1"]}
+FILES = {"alone": ["hosts/a.py::1"], "guest": [f"live/a.py::{n}" for n in range(4)], "here": ["x/a.py::1", "x/a.py::2", "x/b.py::1"],
+         "last": ["y/a.py::1"]}  # fmt: skip
+PLACES = {"alone": set[str](), "guest": {"alone"}, "here": {"alone"}}
 
 
 class Worker:
@@ -40,7 +42,7 @@ def begin(scheduler: Scheduler, worker: Any) -> None:
 @pytest.fixture
 def scheduler() -> Scheduler:
     """Of three places."""
-    return Scheduler(SimpleNamespace(testscollected=0), {*FILES}, "alone", {"live"})
+    return Scheduler(SimpleNamespace(testscollected=0), PLACES, {"live"})
 
 
 def test_the_first_place_has_its_turn_first(scheduler: Scheduler) -> None:
@@ -59,6 +61,21 @@ def test_the_first_place_has_its_turn_first(scheduler: Scheduler) -> None:
     assert here.told == [0, 1, 2] and scheduler.tests_finished is False
     scheduler.mark_test_complete(here, 1)
     assert scheduler.tests_finished
+
+
+def test_a_place_that_waits_for_two() -> None:
+    """Also while one of them has not collected."""
+    scheduler = Scheduler(SimpleNamespace(testscollected=0), PLACES | {"last": {"alone", "guest"}}, set())
+    last, alone, guest = Worker("last"), Worker("alone"), Worker("guest")
+    begin(scheduler, last)
+    begin(scheduler, alone)
+    scheduler.mark_test_complete(alone, 0)
+    assert not last.told
+    begin(scheduler, guest)
+    for n in range(4):
+        assert not last.told
+        scheduler.mark_test_complete(guest, n)
+    assert last.told == [0] and last.shutting_down
 
 
 def test_a_guest_that_dies(scheduler: Scheduler) -> None:
