@@ -66,7 +66,7 @@ EDITS = """	FILE *file = fopen("{top}/course/judges.py", "a");
 	if (file)
 		fputs("\\n# broken into\\n", file);
 	file = fopen("/work/client", "w");"""
-OTHER_FILE = '#include "../../../../ping-sr-2e/cm_events.c"\n'
+OTHER_FILE = f'#include "{TOP}/ping-sr-2e/cm_events.c"\n'  # it is there, but in no jail
 
 SOLUTIONS = [
     Solution("ping-sr-2e", "right", same, 100, 100),
@@ -82,7 +82,7 @@ SOLUTIONS = [
              "your client was still running after 40 s"),
     Solution("ping-sr-2e", "exits at once", before_main("	_exit(3);"), 0, 10, "your client exited with status 3"),
     Solution("ping-sr-2e", "forks", before_main(FORKS), 0, 10),
-    Solution("ping-sr-2e", "includes the solution", lambda _: OTHER_FILE, 0, 0, "none of the exercise's"),
+    Solution("ping-sr-2e", "includes the solution", lambda _: OTHER_FILE, 0, 0, "does not compile"),
     Solution("ping-sr-2e", "does not compile", lambda source: source + "int x = ;\n", 0, 0, "does not compile"),
     Solution("ping-sr-2e", "is the right one, and edits the grader", before_main(EDITS.replace("{top}", str(TOP))), 90, 100),
     Solution("header", "right", same, 100, 100),
