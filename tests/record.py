@@ -24,7 +24,7 @@ import scheduling
 TOP = Path(__file__).resolve().parents[1]
 KEPT = TOP / "build/tests/long"
 # Seconds that a test of a folder takes on average, on two processors, until this machine knows better.
-USUAL_S = {"release": 300, "graded": 120, "quotes": 60, "mine": 30, "bugs": 10, "lab": 9, "hosts": 6, "fake": 6}
+USUAL_S = {"release": 300, "graded": 60, "quotes": 60, "mine": 30, "bugs": 10, "lab": 9, "hosts": 6, "fake": 6}
 OTHERWISE_S = 2
 
 

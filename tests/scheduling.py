@@ -2,9 +2,8 @@
 """Which worker of xdist runs which test: the guests of the lab those that need a driver, others the rest.
 
 Place: xdist's scheduler, made by tests/conftest.py in the controller. Contract: the workers of a place have collected the
-same tests, and get them in that order, file by file or one by one; before those of the places that come before theirs
-are done, they get none. When a worker dies, as when a guest's kernel panics, the test that it ran has failed, and the
-worker that replaces it has the rest.
+same tests, and get them in that order, file by file or one by one, when the places before theirs are done. When a worker
+dies, as when a guest's kernel panics, the test that it ran has failed, and the worker that replaces it has the rest.
 """
 
 from __future__ import annotations

@@ -50,13 +50,16 @@ class Echo:
         thread.start()
         began, port = time.monotonic(), str(self.listener.getsockname()[1])
         with subprocess.Popen([PROGRAM, how, "client", "127.0.0.1", port, str(SIZE), *rate], stdout=subprocess.PIPE) as client:
-            assert client.stdout
-            while len(self.arrivals) < number:
-                assert client.poll() is None and time.monotonic() < began + LIMIT_S
-                time.sleep(DELAYS_US[0] / 1e6)
-            client.send_signal(signal.SIGINT)
-            said = json.loads(client.stdout.read())
-            _, client.returncode, usage = os.wait4(client.pid, 0)
+            try:
+                assert client.stdout
+                while len(self.arrivals) < number:
+                    assert client.poll() is None and time.monotonic() < began + LIMIT_S
+                    time.sleep(DELAYS_US[0] / 1e6)
+                client.send_signal(signal.SIGINT)
+                said = json.loads(client.stdout.read())
+                _, client.returncode, usage = os.wait4(client.pid, 0)
+            finally:
+                client.kill()
             assert client.returncode == 0
         thread.join(LIMIT_S)
         self.listener.close()
@@ -96,13 +99,16 @@ def test_a_server(how: str) -> None:
         port = free.getsockname()[1]
     message = os.urandom(LONG)
     with subprocess.Popen([PROGRAM, how, "server", "127.0.0.1", str(port), str(LONG)]) as server:
-        end = time.monotonic() + LIMIT_S
-        while server.poll() is None and time.monotonic() < end:
-            with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)) as client:
-                client.sendall(message)
-                assert client.recv(LONG, socket.MSG_WAITALL) == message
-                break
-        assert server.wait(LIMIT_S) == 0
+        try:
+            end = time.monotonic() + LIMIT_S
+            while server.poll() is None and time.monotonic() < end:
+                with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port), LIMIT_S) as client:
+                    client.sendall(message)
+                    assert client.makefile("rb").read(LONG) == message
+                    break
+            assert server.wait(LIMIT_S) == 0
+        finally:
+            server.kill()
 
 
 def test_what_statistics_cost() -> None:
@@ -117,5 +123,5 @@ def test_what_statistics_cost() -> None:
 @pytest.mark.parametrize("words", ["tcp_ping poll client 127.0.0.1 1", "statistics_cost"])
 def test_wrong_usage(words: str) -> None:
     program, *rest = words.split()
-    done = subprocess.run([BENCH / program, *rest], capture_output=True, text=True)
+    done = subprocess.run([BENCH / program, *rest], capture_output=True, text=True, timeout=LIMIT_S)
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("usage: ")
