@@ -48,8 +48,9 @@ probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
 $(foreach one,$(AGAINST) $(TESTS)/probe,$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
 $(TESTS)/together: $(LIBRARY)
 $(TESTS)/together: ALONE += -Icommon
-$(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/tracer/pair.h
-$(TESTS)/tracer/sins $(TESTS)/tracer/extended: ALONE += -I.
+$(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/support/two_ends.h
+$(TESTS)/tracer/sins $(TESTS)/tracer/extended $(TESTS)/probe: ALONE += -I.
+$(TESTS)/probe: tests/support/two_ends.h
 $(TESTS)/tracer/odd $(TESTS)/tracer/odd-address: tests/tracer/odd.c
 $(TESTS)/tracer/odd-address: ALONE += -fsanitize=address
 $(AGAINST) $(TRACED) $(TESTS)/probe: WARNINGS += -Werror

@@ -31,13 +31,13 @@ class Output(unittest.TestCase):
         for line in (
             r"rdma_create_id\(event_channel1, id1 \(0x[0-9a-f]+\), context NULL, ps TCP\) = 0 <",
             r"rdma_get_cm_event\(event_channel1, event1, \{ADDR_RESOLVED, id2, status 0\}\) = 0 <",
-            r"ibv_reg_mr\(pd1, addr 0x[0-9a-f]+, length 256, access LOCAL_WRITE\) = mr1 \(0x",
+            r"ibv_reg_mr\(pd1, addr 0x[0-9a-f]+, length 4096, access LOCAL_WRITE\) = mr1 \(0x",
             r"rdma_create_qp\(id2, pd1, qp_init_attr \{qp_type RC, send_cq cq1, recv_cq cq1, cap \{send (64|127),",
             r"rdma_connect\(id2, conn_param \{responder_resources 1, initiator_depth 1, retry_count 6, "
             r"rnr_retry_count 6, private_data \(6 bytes\) 68656c6c6f00\}\) = 0 <",
             r"rdma_get_cm_event\(.*\{CONNECT_REQUEST, id3, listener id1, status 0, .*68656c6c6f00",
-            r"ibv_post_send\(qp1, \[\{wr_id 0x2, SEND, flags SIGNALED, sge \[\{addr 0x[0-9a-f]+, length 256, ",
-            r"ibv_poll_cq\(cq2, num_entries 1, \[\{wr_id 0x1, SUCCESS, RECV, bytes 256, qp2\}\]\) = 1 <",
+            r"ibv_post_send\(qp1, \[\{wr_id 0x73, SEND, flags SIGNALED, sge \[\{addr 0x[0-9a-f]+, length 256, ",
+            r"ibv_poll_cq\(cq2, num_entries 1, \[\{wr_id 0x72, SUCCESS, RECV, bytes 256, qp2\}\]\) = 1 <",
             r"ibv_destroy_cq\(cq2\) = 0 <",
         ):
             self.assertRegex(told, re.compile(TIME + line, re.MULTILINE))

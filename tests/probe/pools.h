@@ -3,12 +3,12 @@
  * Place: the questions of probe.c about shared receive queues: the server's QP takes its receives from
  * one.
  *
- * Contract: included by probe.c alone, after ends.h.
+ * Contract: included by probe.c alone, after telling.h.
  */
 #ifndef POOLS_H
 #define POOLS_H
 
-#include "ends.h"
+#include "telling.h"
 
 static void tell_async(const struct ends *e)
 {
@@ -18,7 +18,7 @@ static void tell_async(const struct ends *e)
 
 	while (poll(&readable, 1, 200) == 1) {
 		must(!ibv_get_async_event(verbs, &event), "ibv_get_async_event");
-		told(e, "server: asynchronous event: %s", ibv_event_type_str(event.event_type));
+		told("server: asynchronous event: %s", ibv_event_type_str(event.event_type));
 		ibv_ack_async_event(&event);
 	}
 }
@@ -28,7 +28,7 @@ static void arm(const struct ends *e, uint32_t limit)
 	struct ibv_srq_attr attr = { .srq_limit = limit };
 	int ret = ibv_modify_srq(e->server.srq, &attr, IBV_SRQ_LIMIT);
 
-	told(e, "server: ibv_modify_srq, limit %u, returns %d", limit, ret);
+	told("server: ibv_modify_srq, limit %u, returns %d", limit, ret);
 }
 
 static void fill(const struct ends *e, int n)
@@ -37,7 +37,7 @@ static void fill(const struct ends *e, int n)
 
 	for (i = 0; i < n; i++)
 		must(!post_recv((struct end *)&e->server, 4096), "ibv_post_srq_recv");
-	told(e, "server: %d receives posted", n);
+	told("server: %d receives posted", n);
 }
 
 static void spend(struct ends *e, int n)
@@ -55,11 +55,11 @@ static void tell_attributes(const struct ends *e)
 	struct ibv_srq_attr attr;
 
 	must(!ibv_query_device(e->server.id->verbs, &device), "ibv_query_device");
-	told(e, "the device has at most %d SRQs of %d receives", device.max_srq, device.max_srq_wr);
+	told("the device has at most %d SRQs of %d receives", device.max_srq, device.max_srq_wr);
 	if (ibv_query_srq(e->server.srq, &attr))
-		told(e, "ibv_query_srq fails: %s", strerror(errno));
+		told("ibv_query_srq fails: %s", strerror(errno));
 	else
-		told(e, "asked for %d receives, was given %u; limit %u", DEPTH, attr.max_wr,
+		told("asked for %d receives, was given %u; limit %u", DEPTH, attr.max_wr,
 		     attr.srq_limit);
 }
 
@@ -70,7 +70,7 @@ static void ask_pool_recv(struct ends *e, int unused)
 
 	(void)unused;
 	e->server.srq = NULL;
-	tell_post(e, &e->server, "ibv_post_recv to the QP", post_recv(&e->server, 64));
+	tell_post(&e->server, "ibv_post_recv to the QP", post_recv(&e->server, 64));
 	e->server.srq = srq;
 }
 
@@ -81,20 +81,20 @@ static void ask_pool(struct ends *e, int limit)
 	fill(e, 5);
 	arm(e, (uint32_t)limit);
 	spend(e, 4);
-	told(e, "armed while fewer than the limit are there:");
+	told("armed while fewer than the limit are there:");
 	arm(e, (uint32_t)limit);
 	tell_async(e);
 	fill(e, 1);
 	spend(e, 1);
-	told(e, "the end:");
-	told(e, "server: ibv_destroy_srq returns %d", ibv_destroy_srq(e->server.srq));
-	told(e, "client: rdma_disconnect returns %d", rdma_disconnect(e->client.id));
+	told("the end:");
+	told("server: ibv_destroy_srq returns %d", ibv_destroy_srq(e->server.srq));
+	told("client: rdma_disconnect returns %d", rdma_disconnect(e->client.id));
 	watch(e, 500, 99);
-	told(e, "server: rdma_disconnect returns %d", rdma_disconnect(e->server.id));
+	told("server: rdma_disconnect returns %d", rdma_disconnect(e->server.id));
 	watch(e, 500, 99);
 	tell_async(e);
 	rdma_destroy_qp(e->server.id);
-	told(e, "server: after rdma_destroy_qp, ibv_destroy_srq returns %d",
+	told("server: after rdma_destroy_qp, ibv_destroy_srq returns %d",
 	     ibv_destroy_srq(e->server.srq));
 }
 
@@ -124,14 +124,14 @@ static void ask_pool_torn(struct ends *e, int unused)
 	for (i = 0; i < 3; i++)
 		must(!post_recv(&e->server, BUFFER), "ibv_post_srq_recv");
 	wr.opcode = IBV_WR_SEND;
-	tell_post(e, &e->client, "ibv_post_send, 32 KiB too long",
+	tell_post(&e->client, "ibv_post_send, 32 KiB too long",
 		  ibv_post_send(e->client.id->qp, &wr, &bad));
 	watch(e, 500, 99);
-	told(e, "server: rdma_disconnect returns %d", rdma_disconnect(e->server.id));
+	told("server: rdma_disconnect returns %d", rdma_disconnect(e->server.id));
 	watch(e, 1000, 99);
 	tell_async(e);
 	rdma_destroy_qp(e->server.id);
-	told(e, "server: the QP is destroyed");
+	told("server: the QP is destroyed");
 	watch(e, 500, 99);
 }
 

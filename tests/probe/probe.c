@@ -5,15 +5,14 @@
  *
  * Contract: one process, both ends. Each line begins with the milliseconds since the connection
  * stood; of "rnr", since just before its message. Exit status 0 the question was asked, whatever
- * the answer; 1 it could not be; 2 wrong usage.
+ * the answer; 2 wrong usage; 3 it could not be asked.
  */
-#include "ends.h"
+#include "telling.h"
 #include "pools.h"
 #include "reads.h"
 #include "requests.h"
-#include <arpa/inet.h>
 
-static void tell_state(const struct ends *e, const struct end *end)
+static void tell_state(const struct end *end)
 {
 	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 	struct ibv_qp_init_attr init;
@@ -21,7 +20,7 @@ static void tell_state(const struct ends *e, const struct end *end)
 
 	must(!ibv_query_qp(end->id->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT, &init),
 	     "ibv_query_qp");
-	told(e, "%s: ibv_query_qp: state %s, ACK timeout %d", end->name,
+	told("%s: ibv_query_qp: state %s, ACK timeout %d", end->name,
 	     attr.qp_state <= IBV_QPS_ERR ? names[attr.qp_state] : "none", attr.timeout);
 }
 
@@ -29,29 +28,29 @@ static void tell_state(const struct ends *e, const struct end *end)
 static void ask_leave(struct ends *e, int unused)
 {
 	(void)unused;
-	tell_state(e, &e->client);
-	tell_state(e, &e->server);
-	told(e, "client: rdma_disconnect returns %d", rdma_disconnect(e->client.id));
+	tell_state(&e->client);
+	tell_state(&e->server);
+	told("client: rdma_disconnect returns %d", rdma_disconnect(e->client.id));
 	watch(e, 1000, 99);
-	tell_state(e, &e->server);
-	tell_post(e, &e->server, "ibv_post_recv", post_recv(&e->server, 64));
-	tell_post(e, &e->server, "ibv_post_send", post_send(&e->server, 64, 0));
+	tell_state(&e->server);
+	tell_post(&e->server, "ibv_post_recv", post_recv(&e->server, 64));
+	tell_post(&e->server, "ibv_post_send", post_send(&e->server, 64, 0));
 	watch(e, 1000, 99);
-	told(e, "server: rdma_disconnect returns %d", rdma_disconnect(e->server.id));
+	told("server: rdma_disconnect returns %d", rdma_disconnect(e->server.id));
 	watch(e, 5000, 99);
-	tell_post(e, &e->server, "ibv_post_recv", post_recv(&e->server, 64));
-	tell_post(e, &e->server, "ibv_post_send", post_send(&e->server, 64, 0));
+	tell_post(&e->server, "ibv_post_recv", post_recv(&e->server, 64));
+	tell_post(&e->server, "ibv_post_send", post_send(&e->server, 64, 0));
 	watch(e, 1000, 99);
 }
 
 /* The server's QP goes without a word: how long does the client try? */
 static void ask_retries(struct ends *e, int seconds)
 {
-	tell_state(e, &e->client);
+	tell_state(&e->client);
 	rdma_destroy_qp(e->server.id);
-	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	tell_post(&e->client, "ibv_post_send", post_send(&e->client, 64, 0));
 	if (!watch(e, seconds * 1000, 1))
-		told(e, "client: still trying");
+		told("client: still trying");
 }
 
 static bool woken(const struct end *end)
@@ -74,7 +73,7 @@ static void one_arming(struct ends *e, int solicited_only, unsigned int flags)
 	ibv_req_notify_cq(e->server.cq, solicited_only);
 	must(!post_recv(&e->server, 4096), "ibv_post_recv");
 	must(!post_send(&e->client, 64, flags), "ibv_post_send");
-	told(e, "server: armed for %s, %s message: %s", solicited_only ? "solicited only" : "any",
+	told("server: armed for %s, %s message: %s", solicited_only ? "solicited only" : "any",
 	     flags ? "solicited" : "ordinary", woken(&e->server) ? "event" : "no event");
 	while (ibv_poll_cq(e->server.cq, 1, &wc) || ibv_poll_cq(e->client.cq, 1, &wc))
 		;
@@ -87,7 +86,7 @@ static void ask_moderation(struct ends *e, int number)
 					   .moderate = { (uint16_t)number, UINT16_MAX } };
 	int ret = ibv_modify_cq(e->server.cq, &attr);
 
-	told(e, "server: ibv_modify_cq: %s", ret ? strerror(ret) : "moderated");
+	told("server: ibv_modify_cq: %s", ret ? strerror(ret) : "moderated");
 	one_arming(e, 0, 0);
 }
 
@@ -105,7 +104,7 @@ static void ask_solicited(struct ends *e, int unused)
 		;
 	usleep(100000);
 	ibv_req_notify_cq(e->server.cq, 0);
-	told(e, "server: armed for any after the message: %s",
+	told("server: armed for any after the message: %s",
 	     woken(&e->server) ? "event" : "no event");
 }
 
@@ -113,22 +112,22 @@ static void ask_solicited(struct ends *e, int unused)
 static void ask_too_long(struct ends *e, int unused)
 {
 	(void)unused;
-	tell_post(e, &e->client, "ibv_post_send of 8192 bytes for 4096",
+	tell_post(&e->client, "ibv_post_send of 8192 bytes for 4096",
 		  post_send(&e->client, 8192, 0));
 	watch(e, 2000, 99);
-	tell_state(e, &e->client);
-	tell_state(e, &e->server);
+	tell_state(&e->client);
+	tell_state(&e->server);
 }
 
 /* The region of a receive goes before its QP, as when the kernel destroys what a program has left. */
 static void ask_region_gone(struct ends *e, int unused)
 {
 	(void)unused;
-	told(e, "server: ibv_dereg_mr returns %d", ibv_dereg_mr(e->server.mr));
-	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	told("server: ibv_dereg_mr returns %d", ibv_dereg_mr(e->server.mr));
+	tell_post(&e->client, "ibv_post_send", post_send(&e->client, 64, 0));
 	watch(e, 2000, 99);
-	tell_state(e, &e->client);
-	tell_state(e, &e->server);
+	tell_state(&e->client);
+	tell_state(&e->server);
 }
 
 /* A send from memory that its key does not stand for, and a good one behind it. */
@@ -136,11 +135,11 @@ static void ask_bad_key(struct ends *e, int unused)
 {
 	(void)unused;
 	e->client.mr->lkey ^= 0x5500;
-	tell_post(e, &e->client, "ibv_post_send with a wrong key", post_send(&e->client, 64, 0));
+	tell_post(&e->client, "ibv_post_send with a wrong key", post_send(&e->client, 64, 0));
 	e->client.mr->lkey ^= 0x5500;
-	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	tell_post(&e->client, "ibv_post_send", post_send(&e->client, 64, 0));
 	watch(e, 2000, 99);
-	tell_state(e, &e->client);
+	tell_state(&e->client);
 }
 
 /* A message that comes 10 ms before its receive, with the server's RNR timer at "code". */
@@ -149,11 +148,11 @@ static void ask_rnr(struct ends *e, int code)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .min_rnr_timer = (uint8_t)code };
 
 	if (ibv_modify_qp(e->server.id->qp, &attr, IBV_QP_MIN_RNR_TIMER))
-		told(e, "server: ibv_modify_qp of the RNR timer: %s", strerror(errno));
-	restart_clock(e);
-	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+		told("server: ibv_modify_qp of the RNR timer: %s", strerror(errno));
+	restart_clock();
+	tell_post(&e->client, "ibv_post_send", post_send(&e->client, 64, 0));
 	usleep(10000);
-	tell_post(e, &e->server, "ibv_post_recv", post_recv(&e->server, 64));
+	tell_post(&e->server, "ibv_post_recv", post_recv(&e->server, 64));
 	watch(e, 3000, 2);
 }
 
@@ -169,55 +168,11 @@ static void ask_queues(struct ends *e, int most)
 	errno = 0;
 	while (n < most && ibv_create_qp(e->client.id->qp->pd, &init))
 		n++;
-	told(e, "QPs besides the two: %d, then errno %d", n, errno);
+	told("QPs besides the two: %d, then errno %d", n, errno);
 	errno = 0;
 	for (n = 0; n < most && ibv_create_cq(verbs, 1, NULL, NULL, 0);)
 		n++;
-	told(e, "CQs after that: %d, then errno %d", n, errno);
-}
-
-static void tell_access(const struct ends *e, const struct end *end)
-{
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr = { 0 };
-
-	must(!ibv_query_qp(end->id->qp, &attr,
-			   IBV_QP_ACCESS_FLAGS | IBV_QP_MAX_QP_RD_ATOMIC |
-				   IBV_QP_MAX_DEST_RD_ATOMIC,
-			   &init),
-	     "ibv_query_qp");
-	told(e, "%s: the peer may %s, and have %d READs under way; we %d", end->name,
-	     attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE ? "write" : "not write",
-	     attr.max_dest_rd_atomic, attr.max_rd_atomic);
-}
-
-/* A WRITE and a READ of no byte: done while the peer lives, noticed by it, and when it has gone? */
-static void ask_empty(struct ends *e, int unused)
-{
-	(void)unused;
-	tell_access(e, &e->client);
-	tell_access(e, &e->server);
-	tell_post(e, &e->client, "ibv_post_send of an empty WRITE",
-		  post_empty(&e->client, IBV_WR_RDMA_WRITE));
-	watch(e, 1000, 99);
-	tell_post(e, &e->client, "ibv_post_send of an empty READ",
-		  post_empty(&e->client, IBV_WR_RDMA_READ));
-	watch(e, 1000, 99);
-	tell_post(e, &e->server, "ibv_post_send of an empty WRITE",
-		  post_empty(&e->server, IBV_WR_RDMA_WRITE));
-	watch(e, 1000, 99);
-	tell_post(e, &e->client, "ibv_post_send", post_send(&e->client, 64, 0));
-	watch(e, 1000, 99);
-}
-
-/* The same WRITE to a QP that has gone without a word. */
-static void ask_empty_gone(struct ends *e, int seconds)
-{
-	rdma_destroy_qp(e->server.id);
-	tell_post(e, &e->client, "ibv_post_send of an empty WRITE",
-		  post_empty(&e->client, IBV_WR_RDMA_WRITE));
-	if (!watch(e, seconds * 1000, 1))
-		told(e, "client: still trying");
+	told("CQs after that: %d, then errno %d", n, errno);
 }
 
 static const struct question {
@@ -279,8 +234,7 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
 	const struct question *q = NULL;
-	struct rdma_conn_param param = { .retry_count = 6, .rnr_retry_count = 7 };
-	struct ends e = { 0 };
+	struct ends e = { .param = { .retry_count = 6, .rnr_retry_count = 7 } };
 	int value;
 
 	if (argc < 3 || argc > 4 || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1)
@@ -293,10 +247,12 @@ int main(int argc, char **argv)
 	value = argc == 4 ? number(argv[3]) : q->number;
 	e.pooled = !strncmp(q->name, "pool", 4);
 	if (!strcmp(q->name, "retries-7"))
-		param.retry_count = 7;
+		e.param.retry_count = 7;
 	if (!strcmp(q->name, "empty") || q->ask == ask_meet || q->ask == ask_meet_empty)
-		param.initiator_depth = param.responder_resources = 1;
-	connect_ends(&e, (struct sockaddr *)&to, param, q->receives);
+		e.param.initiator_depth = e.param.responder_resources = 1;
+	e.receives = q->receives;
+	connect_ends(&e, &to);
+	restart_clock();
 	q->ask(&e, value);
 	return 0;
 }

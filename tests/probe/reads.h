@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the questions of probe.c about a READ that meets messages of the other side: READs of some
- * bytes or of none, one at a time, while the side that has to answer them sends without a pause.
+ * bytes or of none, one at a time, while the side that has to answer them sends without a pause; and
+ * about requests of no byte, alone.
  *
- * Contract: included by probe.c alone, behind ends.h.
+ * Contract: included by probe.c alone, after telling.h.
  */
 #ifndef READS_H
 #define READS_H
 
-#include "ends.h"
+#include "telling.h"
 
 #define READ_LIMIT_MS 30000
 
@@ -31,13 +32,13 @@ static int post_read(struct end *reader, struct ibv_mr *sink, const struct end *
 }
 
 /* Counts what has completed; false at the first that did not succeed, which is printed. */
-static bool reap(const struct ends *e, struct meeting *meeting)
+static bool reap(struct meeting *meeting)
 {
 	struct ibv_wc wc;
 
 	while (ibv_poll_cq(meeting->end->cq, 1, &wc) == 1) {
 		if (wc.status) {
-			told(e, "%s: %s completed: %s", meeting->end->name,
+			told("%s: %s completed: %s", meeting->end->name,
 			     wc.wr_id == 'r'   ? "receive"
 			     : wc.wr_id == 'e' ? "READ"
 					       : "send",
@@ -68,7 +69,7 @@ static void meet(struct ends *e, int reads, uint32_t length)
 	source = ibv_reg_mr(server.end->id->qp->pd, server.end->buffer, 4096,
 			    IBV_ACCESS_REMOTE_READ);
 	must(sink && source, "ibv_reg_mr");
-	while (client.done < reads && ms_since(e) < READ_LIMIT_MS) {
+	while (client.done < reads && ms_passed() < READ_LIMIT_MS) {
 		for (; client.recvs < DEPTH; client.recvs++)
 			must(!post_recv(client.end, 4096), "ibv_post_recv");
 		if (!server.sends && server.sent < client.done + DEPTH) {
@@ -81,11 +82,11 @@ static void meet(struct ends *e, int reads, uint32_t length)
 			     "ibv_post_send of a READ");
 			client.reads++;
 		}
-		if (!reap(e, &client) || !reap(e, &server))
+		if (!reap(&client) || !reap(&server))
 			break;
 	}
-	told(e, "%d READs of %u bytes were answered, while the server sent %d messages",
-	     client.done, length, server.sent);
+	told("%d READs of %u bytes were answered, while the server sent %d messages", client.done,
+	     length, server.sent);
 	watch(e, 500, 4);
 }
 
@@ -97,6 +98,61 @@ static void ask_meet(struct ends *e, int reads)
 static void ask_meet_empty(struct ends *e, int reads)
 {
 	meet(e, reads, 0);
+}
+
+static void tell_access(const struct end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = { 0 };
+
+	must(!ibv_query_qp(end->id->qp, &attr,
+			   IBV_QP_ACCESS_FLAGS | IBV_QP_MAX_QP_RD_ATOMIC |
+				   IBV_QP_MAX_DEST_RD_ATOMIC,
+			   &init),
+	     "ibv_query_qp");
+	told("%s: the peer may %s, and have %d READs under way; we %d", end->name,
+	     attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE ? "write" : "not write",
+	     attr.max_dest_rd_atomic, attr.max_rd_atomic);
+}
+
+/* A work request that moves no byte: an RDMA WRITE or READ, to no address, with no key. */
+static int post_empty(struct end *end, enum ibv_wr_opcode opcode)
+{
+	struct ibv_sge none = { 0 };
+	struct ibv_send_wr wr = { .wr_id = 'e', .sg_list = &none, .opcode = opcode }, *bad;
+
+	/* soft-iWARP wants a READ to have one. */
+	wr.num_sge = opcode == IBV_WR_RDMA_READ;
+	return ibv_post_send(end->id->qp, &wr, &bad);
+}
+
+/* A WRITE and a READ of no byte: done while the peer lives, noticed by it, and when it has gone? */
+static void ask_empty(struct ends *e, int unused)
+{
+	(void)unused;
+	tell_access(&e->client);
+	tell_access(&e->server);
+	tell_post(&e->client, "ibv_post_send of an empty WRITE",
+		  post_empty(&e->client, IBV_WR_RDMA_WRITE));
+	watch(e, 1000, 99);
+	tell_post(&e->client, "ibv_post_send of an empty READ",
+		  post_empty(&e->client, IBV_WR_RDMA_READ));
+	watch(e, 1000, 99);
+	tell_post(&e->server, "ibv_post_send of an empty WRITE",
+		  post_empty(&e->server, IBV_WR_RDMA_WRITE));
+	watch(e, 1000, 99);
+	tell_post(&e->client, "ibv_post_send", post_send(&e->client, 64, 0));
+	watch(e, 1000, 99);
+}
+
+/* The same WRITE to a QP that has gone without a word. */
+static void ask_empty_gone(struct ends *e, int seconds)
+{
+	rdma_destroy_qp(e->server.id);
+	tell_post(&e->client, "ibv_post_send of an empty WRITE",
+		  post_empty(&e->client, IBV_WR_RDMA_WRITE));
+	if (!watch(e, seconds * 1000, 1))
+		told("client: still trying");
 }
 
 #endif

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the questions of probe.c about connect requests and limits: what the other side is told of
- * what one side has said, and what a device grants. See ends.h.
+ * what one side has said, and what a device grants. See telling.h.
  *
- * Contract: included by probe.c alone, behind ends.h.
+ * Contract: included by probe.c alone, after telling.h.
  */
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
-#include "ends.h"
+#include "telling.h"
 
 #define WORDS "xyz" /* private data */
 
-static void tell_event(struct ends *e, const char *who, const struct rdma_cm_event *event)
+static void tell_event(const char *who, const struct rdma_cm_event *event)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
 
-	told(e,
-	     "%s: %s: status %d, responder_resources %d, initiator_depth %d, %d bytes of private data",
+	told("%s: %s: status %d, responder_resources %d, initiator_depth %d, %d bytes of private data",
 	     who, rdma_event_str(event->event), event->status, conn->responder_resources,
 	     conn->initiator_depth, conn->private_data_len);
 }
@@ -32,22 +31,15 @@ static int request(struct rdma_event_channel *channel, struct sockaddr *to, stru
 		.private_data_len = 3,
 		.retry_count = 6,
 	};
-	struct ends own = { .events = channel };
-	struct rdma_cm_id *id;
 
-	must(!rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
-	must(!rdma_resolve_addr(id, NULL, to, PATIENCE_MS), "rdma_resolve_addr");
-	await_event(&own, RDMA_CM_EVENT_ADDR_RESOLVED);
-	must(!rdma_resolve_route(id, PATIENCE_MS), "rdma_resolve_route");
-	await_event(&own, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	equip(end, "client", id, false);
-	return rdma_connect(id, &param) ? errno : 0;
+	equip(end, "client", resolve(channel, to), 0, false);
+	return rdma_connect(end->id, &param) ? errno : 0;
 }
 
 /* What each side is told of the other's depths and private data, when it is accepted and when not. */
 static void ask_request(struct ends *e, int accept)
 {
-	struct ends own = { .events = rdma_create_event_channel() };
+	struct rdma_event_channel *own = rdma_create_event_channel();
 	struct rdma_conn_param param = { .responder_resources = 4,
 					 .initiator_depth = 2,
 					 .private_data = WORDS,
@@ -55,49 +47,43 @@ static void ask_request(struct ends *e, int accept)
 	struct rdma_cm_event event;
 	struct end client, server;
 
-	told(e, "client: rdma_connect with responder_resources 3, initiator_depth 5: %d",
-	     request(own.events, rdma_get_local_addr(e->listener), &client));
-	must(next_event(e, PATIENCE_MS, &event), "no request");
-	tell_event(e, "server", &event);
+	told("client: rdma_connect with responder_resources 3, initiator_depth 5: %d",
+	     request(own, rdma_get_local_addr(e->listener), &client));
+	must(event_within(e->events, PATIENCE_MS, &event), "no request");
+	tell_event("server", &event);
 	if (accept) {
-		equip(&server, "server", event.id, false);
-		told(e, "server: rdma_accept with responder_resources 4, initiator_depth 2: %d",
+		equip(&server, "server", event.id, 0, false);
+		told("server: rdma_accept with responder_resources 4, initiator_depth 2: %d",
 		     rdma_accept(event.id, &param) ? errno : 0);
 	} else {
-		told(e, "server: rdma_reject: %d", rdma_reject(event.id, WORDS, 3) ? errno : 0);
+		told("server: rdma_reject: %d", rdma_reject(event.id, WORDS, 3) ? errno : 0);
 	}
-	if (next_event(&own, PATIENCE_MS, &event))
-		tell_event(e, "client", &event);
-	if (next_event(e, 500, &event))
-		tell_event(e, "server", &event);
+	if (event_within(own, PATIENCE_MS, &event))
+		tell_event("client", &event);
+	if (event_within(e->events, 500, &event))
+		tell_event("server", &event);
 }
 
 /* More requests than the listener's backlog, which nobody takes. */
 static void ask_backlog(struct ends *e, int backlog)
 {
-	struct rdma_event_channel *silent = rdma_create_event_channel();
+	struct rdma_event_channel *own, *silent = rdma_create_event_channel();
 	struct sockaddr_in to = *(struct sockaddr_in *)rdma_get_local_addr(e->listener);
 	struct rdma_cm_event event;
-	struct rdma_cm_id *listener;
 	struct end client;
 	int i, n, error;
 
-	to.sin_port = 0;
-	must(!rdma_create_id(silent, &listener, NULL, RDMA_PS_TCP), "rdma_create_id");
-	must(!rdma_bind_addr(listener, (struct sockaddr *)&to), "rdma_bind_addr");
-	must(!rdma_listen(listener, backlog), "rdma_listen");
-	to.sin_port = rdma_get_src_port(listener);
+	listen_at(silent, &to, backlog);
 	for (i = 0; i < backlog + 3; i++) {
-		struct ends own = { .events = rdma_create_event_channel() };
-
-		error = request(own.events, (struct sockaddr *)&to, &client);
-		told(e, "client %d: rdma_connect: %d", i, error);
-		if (next_event(&own, 500, &event))
-			tell_event(e, "client", &event);
+		own = rdma_create_event_channel();
+		error = request(own, (struct sockaddr *)&to, &client);
+		told("client %d: rdma_connect: %d", i, error);
+		if (event_within(own, 500, &event))
+			tell_event("client", &event);
 	}
-	for (n = 0; next_event(&(struct ends){ .events = silent }, 200, &event);)
+	for (n = 0; event_within(silent, 200, &event);)
 		n++;
-	told(e, "server: %d requests with a backlog of %d", n, backlog);
+	told("server: %d requests with a backlog of %d", n, backlog);
 }
 
 static void tell_qp(struct ends *e, const char *what, struct ibv_qp_cap cap)
@@ -109,10 +95,10 @@ static void tell_qp(struct ends *e, const char *what, struct ibv_qp_cap cap)
 	errno = 0;
 	qp = ibv_create_qp(e->client.id->qp->pd, &init);
 	if (!qp) {
-		told(e, "%s: errno %d", what, errno);
+		told("%s: errno %d", what, errno);
 		return;
 	}
-	told(e, "%s: %u sends, %u receives, %u and %u pieces, %u bytes inline", what,
+	told("%s: %u sends, %u receives, %u and %u pieces, %u bytes inline", what,
 	     init.cap.max_send_wr, init.cap.max_recv_wr, init.cap.max_send_sge,
 	     init.cap.max_recv_sge, init.cap.max_inline_data);
 	ibv_destroy_qp(qp);
@@ -131,8 +117,8 @@ static void ask_caps(struct ends *e, int unused)
 	must(!ibv_query_device(verbs, &device), "ibv_query_device");
 	wr = (uint32_t)device.max_qp_wr;
 	sge = (uint32_t)device.max_sge;
-	told(e, "max_qp_wr %u, max_sge %u, max_cqe %d, max_qp_rd_atom %d, max_qp_init_rd_atom %d",
-	     wr, sge, device.max_cqe, device.max_qp_rd_atom, device.max_qp_init_rd_atom);
+	told("max_qp_wr %u, max_sge %u, max_cqe %d, max_qp_rd_atom %d, max_qp_init_rd_atom %d", wr,
+	     sge, device.max_cqe, device.max_qp_rd_atom, device.max_qp_init_rd_atom);
 	for (i = 0; i <= 1024; i = i ? 2 * i : 32) {
 		snprintf(what, sizeof(what), "%u bytes inline asked for", i);
 		tell_qp(e, what, (struct ibv_qp_cap){ 2, 2, 1, 1, i });
@@ -147,7 +133,7 @@ static void ask_caps(struct ends *e, int unused)
 
 		errno = 0;
 		cq = ibv_create_cq(verbs, n, NULL, NULL, 0);
-		told(e, "a CQ of %d entries: %d, errno %d", n, cq ? cq->cqe : -1, cq ? 0 : errno);
+		told("a CQ of %d entries: %d, errno %d", n, cq ? cq->cqe : -1, cq ? 0 : errno);
 	}
 }
 
@@ -162,9 +148,9 @@ static void ask_remote(struct ends *e, int opcode)
 	wr.opcode = (enum ibv_wr_opcode)opcode;
 	wr.wr.rdma.remote_addr = (uintptr_t)e->server.buffer;
 	wr.wr.rdma.rkey = e->server.mr->rkey;
-	tell_post(e, &e->client, "ibv_post_send", ibv_post_send(e->client.id->qp, &wr, &bad));
+	tell_post(&e->client, "ibv_post_send", ibv_post_send(e->client.id->qp, &wr, &bad));
 	watch(e, 2000, 99);
-	told(e, "the client's memory holds '%c', the server's '%c'", e->client.buffer[0],
+	told("the client's memory holds '%c', the server's '%c'", e->client.buffer[0],
 	     e->server.buffer[0]);
 }
 

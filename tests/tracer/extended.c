@@ -4,11 +4,9 @@
  * process that is connected with itself, by bare verbs, sends itself a message and WRITEs one:
  * extended DEVICE [no-receive]. Exit status: 0 done; 3 a call failed; 4 the device has none of these.
  */
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
-
-#include "tests/tracer/pair.h"
+#define DEPTH  64
+#define BUFFER 512
+#include "tests/support/two_ends.h"
 
 #define OPS                                                                               \
 	(IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_WRITE | \
@@ -116,7 +114,7 @@ static enum ibv_wc_status await(struct ibv_cq_ex *cq)
 
 int main(int argc, char **argv)
 {
-	static char buffer[2 * SIZE];
+	static char buffer[BUFFER];
 	bool fails = argc > 2 && !strcmp(argv[2], "no-receive");
 	struct ibv_context *context = open_named(argc > 1 ? argv[1] : "");
 	struct ibv_pd *pd = ibv_alloc_pd(context);
@@ -126,7 +124,7 @@ int main(int argc, char **argv)
 	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
 	struct ibv_mr *mr = ibv_reg_mr(pd, buffer, sizeof(buffer),
 				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	struct ibv_sge sge = { (uintptr_t)buffer + SIZE, SIZE, mr ? mr->lkey : 0 };
+	struct ibv_sge sge = { (uintptr_t)buffer + BUFFER / 2, BUFFER / 2, mr ? mr->lkey : 0 };
 
 	must(ex && mr, "ibv_qp_to_qp_ex");
 	connect_to_itself(context, qp);
@@ -137,9 +135,9 @@ int main(int argc, char **argv)
 	ex->wr_id = 2;
 	ex->wr_flags = IBV_SEND_SIGNALED;
 	ibv_wr_send_imm(ex, htonl(0x1234));
-	ibv_wr_set_sge(ex, mr->lkey, (uintptr_t)buffer, SIZE);
+	ibv_wr_set_sge(ex, mr->lkey, (uintptr_t)buffer, BUFFER / 2);
 	ex->wr_id = 3;
-	ibv_wr_rdma_write(ex, mr->rkey, (uintptr_t)buffer + SIZE);
+	ibv_wr_rdma_write(ex, mr->rkey, (uintptr_t)buffer + BUFFER / 2);
 	ibv_wr_set_sge(ex, mr->lkey, (uintptr_t)buffer, 32);
 	must(!ibv_wr_complete(ex), "ibv_wr_complete");
 	must(await(cq) == IBV_WC_SUCCESS, "first completion");

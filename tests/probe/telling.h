@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: how the questions of probe.c print what they see at the two ends, as it comes.
+ *
+ * Contract: included by probe.c alone.
+ */
+#ifndef TELLING_H
+#define TELLING_H
+
+#include <stdarg.h>
+#include <time.h>
+
+#define DEPTH  16
+#define BUFFER (1 << 16)
+#include "tests/support/two_ends.h"
+
+static struct timespec began;
+
+static void restart_clock(void)
+{
+	clock_gettime(CLOCK_MONOTONIC, &began);
+}
+
+static double ms_passed(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - began.tv_sec) * 1e3 + (now.tv_nsec - began.tv_nsec) / 1e6;
+}
+
+static __attribute__((format(printf, 1, 2))) void told(const char *format, ...)
+{
+	va_list ap;
+
+	printf("%9.1f ms  ", ms_passed());
+	va_start(ap, format);
+	vprintf(format, ap);
+	va_end(ap);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* Says what a post returned, which may be an error number or, with some providers, -1 and errno. */
+static void tell_post(const struct end *end, const char *what, int ret)
+{
+	told("%s: %s returns %d%s%s", end->name, what, ret, ret ? ": " : "",
+	     ret ? strerror(ret < 0 ? errno : ret) : "");
+}
+
+/* The next event within the time, copied and acked; false if there was none. */
+static bool event_within(struct rdma_event_channel *events, int ms, struct rdma_cm_event *copy)
+{
+	struct pollfd readable = { .fd = events->fd, .events = POLLIN };
+	struct rdma_cm_event *event;
+
+	if (poll(&readable, 1, ms) != 1)
+		return false;
+	must(!rdma_get_cm_event(events, &event), "rdma_get_cm_event");
+	*copy = *event;
+	rdma_ack_cm_event(event);
+	return true;
+}
+
+/* Prints events and completions of both ends as they come, for so long or until "enough" came. */
+static int watch(struct ends *e, int ms, int enough)
+{
+	struct end *both[] = { &e->client, &e->server };
+	double until = ms_passed() + ms;
+	struct rdma_cm_event event;
+	struct ibv_wc wc;
+	int seen = 0;
+
+	while (ms_passed() < until && seen < enough) {
+		for (int i = 0; i < 2; i++) {
+			while (ibv_poll_cq(both[i]->cq, 1, &wc) == 1) {
+				told("%s: %s completed: %s", both[i]->name,
+				     wc.wr_id == 'r'   ? "receive"
+				     : wc.wr_id == 'e' ? "empty request"
+						       : "send",
+				     ibv_wc_status_str(wc.status));
+				seen++;
+			}
+		}
+		if (event_within(e->events, 1, &event)) {
+			told("%s: %s", event.id == e->client.id ? "client" : "server",
+			     rdma_event_str(event.event));
+			seen++;
+		}
+	}
+	return seen;
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: a connection of a process with itself, by bare verbs, for the questions of tests/probe and
+ * the mistakes of tests/tracer.
+ *
+ * Contract: who includes it has defined DEPTH, the work requests of a queue, and BUFFER, the bytes
+ * of an end's memory. What fails here ends the process with status 3.
+ */
+#ifndef TESTS_SUPPORT_TWO_ENDS_H
+#define TESTS_SUPPORT_TWO_ENDS_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 5000
+
+struct end {
+	const char *name;
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	struct ibv_srq *srq; /* NULL: its receives are its own */
+	char *buffer;
+};
+
+struct ends {
+	struct rdma_event_channel *events;
+	struct rdma_cm_id *listener;
+	struct end client, server;
+	/* To be set before connect_ends: */
+	struct rdma_conn_param param; /* of both */
+	int cq_entries;               /* of the client's CQ; 0: enough */
+	int receives;                 /* of 4 KiB, that the server posts before it accepts */
+	bool pooled;                  /* the server's receives are in a shared receive queue */
+	/* Called with the connect request before its ack, and just after; or NULL. */
+	void (*on_request)(struct rdma_cm_event *event);
+	void (*after_ack)(void);
+};
+
+static inline void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	perror(what);
+	_exit(3);
+}
+
+/* Everything but the connection. */
+static inline void equip(struct end *end, const char *name, struct rdma_cm_id *id, int cq_entries,
+			 bool pooled)
+{
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .sq_sig_all = 1 };
+	struct ibv_srq_init_attr pool = { .attr = { DEPTH, 1, 0 } };
+
+	end->name = name;
+	end->id = id;
+	end->buffer = calloc(1, BUFFER);
+	must(end->buffer, "calloc");
+	end->pd = ibv_alloc_pd(id->verbs);
+	must(end->pd, "ibv_alloc_pd");
+	end->channel = ibv_create_comp_channel(id->verbs);
+	must(end->channel, "ibv_create_comp_channel");
+	end->cq =
+		ibv_create_cq(id->verbs, cq_entries ? cq_entries : 2 * DEPTH, end, end->channel, 0);
+	must(end->cq, "ibv_create_cq");
+	end->srq = pooled ? ibv_create_srq(end->pd, &pool) : NULL;
+	must(end->srq || !pooled, "ibv_create_srq");
+	init.cap = (struct ibv_qp_cap){ DEPTH, DEPTH, 1, 1, 0 };
+	init.send_cq = init.recv_cq = end->cq;
+	init.srq = end->srq;
+	must(!rdma_create_qp(id, end->pd, &init), "rdma_create_qp");
+	end->mr = ibv_reg_mr(end->pd, end->buffer, BUFFER, IBV_ACCESS_LOCAL_WRITE);
+	must(end->mr, "ibv_reg_mr");
+}
+
+static inline int post_recv(struct end *end, uint32_t length)
+{
+	struct ibv_sge sge = { (uintptr_t)end->buffer, length, end->mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = 'r', .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	if (end->srq)
+		return ibv_post_srq_recv(end->srq, &wr, &bad);
+	return ibv_post_recv(end->id->qp, &wr, &bad);
+}
+
+static inline int post_send(struct end *end, uint32_t length, unsigned int flags)
+{
+	struct ibv_sge sge = { (uintptr_t)end->buffer, length, end->mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 's', .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = flags;
+	return ibv_post_send(end->id->qp, &wr, &bad);
+}
+
+/* The next event, which is for the caller to ack. */
+static inline struct rdma_cm_event *next_event(struct rdma_event_channel *events,
+					       enum rdma_cm_event_type type)
+{
+	struct pollfd readable = { .fd = events->fd, .events = POLLIN };
+	struct rdma_cm_event *event;
+
+	must(poll(&readable, 1, PATIENCE_MS) == 1, rdma_event_str(type));
+	must(!rdma_get_cm_event(events, &event), "rdma_get_cm_event");
+	if (event->event != type)
+		fprintf(stderr, "%s came instead of %s\n", rdma_event_str(event->event),
+			rdma_event_str(type));
+	must(event->event == type, "event");
+	return event;
+}
+
+static inline void await_event(struct rdma_event_channel *events, enum rdma_cm_event_type type)
+{
+	rdma_ack_cm_event(next_event(events, type));
+}
+
+/* A client's id, which knows its way. */
+static inline struct rdma_cm_id *resolve(struct rdma_event_channel *events, struct sockaddr *to)
+{
+	struct rdma_cm_id *id;
+
+	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(!rdma_resolve_addr(id, NULL, to, PATIENCE_MS), "rdma_resolve_addr");
+	await_event(events, RDMA_CM_EVENT_ADDR_RESOLVED);
+	must(!rdma_resolve_route(id, PATIENCE_MS), "rdma_resolve_route");
+	await_event(events, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	return id;
+}
+
+/* A listener on a free port, which it puts into the address. */
+static inline struct rdma_cm_id *listen_at(struct rdma_event_channel *events,
+					   struct sockaddr_in *address, int backlog)
+{
+	struct rdma_cm_id *id;
+
+	address->sin_port = 0;
+	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(!rdma_bind_addr(id, (struct sockaddr *)address), "rdma_bind_addr");
+	must(!rdma_listen(id, backlog), "rdma_listen");
+	address->sin_port = rdma_get_src_port(id);
+	return id;
+}
+
+static inline void accept_request(struct ends *ends)
+{
+	struct rdma_cm_event *event = next_event(ends->events, RDMA_CM_EVENT_CONNECT_REQUEST);
+	struct rdma_cm_id *id = event->id;
+	int i;
+
+	if (ends->on_request)
+		ends->on_request(event);
+	rdma_ack_cm_event(event);
+	if (ends->after_ack)
+		ends->after_ack();
+	equip(&ends->server, "server", id, 0, ends->pooled);
+	for (i = 0; i < ends->receives; i++)
+		must(!post_recv(&ends->server, 4096), "ibv_post_recv");
+	must(!rdma_accept(id, &ends->param), "rdma_accept");
+}
+
+/* Returns when both ends know that they are connected. */
+static inline void connect_ends(struct ends *ends, struct sockaddr_in *address)
+{
+	ends->events = rdma_create_event_channel();
+	must(ends->events, "rdma_create_event_channel");
+	ends->listener = listen_at(ends->events, address, 4);
+	equip(&ends->client, "client", resolve(ends->events, (struct sockaddr *)address),
+	      ends->cq_entries, false);
+	must(!rdma_connect(ends->client.id, &ends->param), "rdma_connect");
+	accept_request(ends);
+	await_event(ends->events, RDMA_CM_EVENT_ESTABLISHED);
+	await_event(ends->events, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+#endif
