@@ -106,7 +106,8 @@ def test_a_client_notices_that_its_server_was_killed_or_stopped(echo: Echo, name
         c = echo.busy_client()
         s.signal(end).ends(-9 if end == "KILL" else 0)
         c.ends(1)
-        assert "the server has left" in c.err or "Software caused connection abort" in c.err
+        # On soft-iWARP a send may be the first to notice it.
+        assert any(why in c.err for why in ("the server has left", "Software caused connection abort", "or the peer gone?"))
 
 
 @pytest.mark.parametrize("crowd", [8, pytest.param(64, marks=pytest.mark.long)])
