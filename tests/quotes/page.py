@@ -40,6 +40,12 @@ class Quote:
         return "--loss" in self.command
 
     @property
+    def attempts(self) -> int:
+        """How often to run the command until it prints the lines. A client that comes before its server tries again, with
+        another QP."""
+        return 12 if self.chance else 2 if " -w " in self.command else 1
+
+    @property
     def directories(self) -> list[str]:
         """What `make bug` and the like write in the project's directory."""
         return re.findall(r"\bDIR=(\S+)", self.command) if "make bug " in self.command else []

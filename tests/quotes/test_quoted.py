@@ -20,7 +20,6 @@ from quotes import page, pages
 pytestmark = pytest.mark.long
 TOP = Path(__file__).resolve().parents[2]
 LIMIT_S = 300
-ATTEMPTS = 12  # where chance decides what is printed
 
 
 def printed(command: str) -> str:
@@ -37,7 +36,7 @@ def printed(command: str) -> str:
 def why_not(quote: page.Quote) -> str:
     """Names the quoted lines that the command does not print; empty if it prints them all."""
     output = ""
-    for _ in range(ATTEMPTS if quote.chance else 1):
+    for _ in range(quote.attempts):
         output += printed(quote.command)
         lines = page.missing(quote, output)
         if not lines:
