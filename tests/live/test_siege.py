@@ -295,7 +295,8 @@ def test_a_server_holds_out(
     for each_of_them in hostile:
         each_of_them.leave()
     honest(client, stage).ends(0)
-    until(lambda: s.holds() == held, f"the server holds what it held before: {held}", GONE_S)
+    # Of the first client a descriptor may still have been open: not all of its agent ends before it does.
+    until(lambda: s.holds()[0] <= held[0] and s.holds()[1] == held[1], f"the server holds no more than before: {held}", GONE_S)
     assert s.memory_kib() - kib <= GROWN_KIB
     s.signal("TERM").ends(0)
     assert not surprises(s)
