@@ -171,8 +171,8 @@ static __attribute__((noreturn)) void reaching_client(struct peer *p)
 	awaited(p, await(p, true, true), 0);
 	remote = heard_buffer(p);
 	if (!strcmp(p->reach, "stale")) {
-		tell_count(p, 1);
-		awaited(p, await(p, true, true), 1);
+		tell_count(p, p->count); /* all that is due: the server waits until we leave */
+		awaited(p, await(p, true, true), p->count);
 	}
 	remote.address += strstr(p->reach, "beyond") ? 4096 : 0;
 	remote.rkey ^= strstr(p->reach, "rkey") ? 0x5500 : 0;
