@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the fake's tests: waits for the end of a run. Contract: the process ends within a limit on
- * the time in which it sleeps or runs, or is killed. The time in which it waits for a processor or
- * is stopped, or in which the whole machine is stopped, does not count.
+ * the time in which it runs, and a quarter of it in which it sleeps, or is killed. The time in which
+ * it waits for a processor or is stopped, or in which the whole machine is stopped, does not count.
  */
 #ifndef FAKE_RUN_END_H
 #define FAKE_RUN_END_H
