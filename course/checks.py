@@ -194,7 +194,8 @@ def retry(chance: Random) -> list[Check]:
 def asleep(chance: Random) -> list[Check]:
     """Both roles; whether the program sleeps; and whether each sleep ends."""
     count = draw_count(chance)
-    client = key(messages(10, "client", "RoCE", "ping-sr-1", count))
+    # A partner that sleeps, too: one that polls may answer before the client's CQ is armed.
+    client = key(messages(10, "client", "RoCE", "ping-sr-3", count))
     return [
         client,
         messages(5, "client", "iWARP", "ping-sr-1", draw_count(chance)),

@@ -29,13 +29,17 @@ def tried(attempts: int, also: Judge) -> Judge:
 
 
 def wakes(count: int) -> Judge:
-    """The program reads completion events from the kernel. On a machine with other work, many completions are there
-    before a program could sleep; one that polls reads no event at all."""
+    """The program sleeps until there are completion events, and reads them. On a machine with other work, many
+    completions are there before a program could sleep. The kernel looks at the channel twice for each poll(2) that
+    sleeps, and once for each that does not."""
 
     def judge(result: Result) -> str:
-        events, least = seen(result["client"], "get_cq_event") or 0, count // 8
+        events, looks = seen(result["client"], "get_cq_event") or 0, seen(result["client"], "poll_channel") or 0
+        least, most = count // 8, 4 * count
         few = f"your client read {events} completion events of the kernel; expected: at least {least}"
-        return ended(result["client"], 0, "your client") or (few if events < least else "")
+        many = f"the kernel looked {looks} times whether your client's channel has an event; expected: at most {most}"
+        reason = few if events < least else many if looks > most else ""
+        return ended(result["client"], 0, "your client") or reason
 
     return judge
 

@@ -20,6 +20,7 @@ p:seen/modify_srq rdma_rxe:rxe_modify_srq limit=+8($arg2):u32
 r:seen/rdma_connect rdma_ucm:ucma_connect result=$retval:s32
 r:seen/rdma_listen rdma_ucm:ucma_listen result=$retval:s32
 r:seen/get_cq_event ib_uverbs:ib_uverbs_comp_event_read result=$retval:s32
+r:seen/poll_channel ib_uverbs:ib_uverbs_comp_event_poll result=$retval:s32
 """
 # The name of a process may contain anything, but has 16 columns.
 LINE = re.compile(r"^.{16}-\d+ +\( *(\d+|-+)\) \[\d+\] \S+ +[\d.]+: (\w+): \([^)]*\) ?(.*)$")
@@ -72,7 +73,7 @@ def seen(text: str, partners: Container[int]) -> dict[str, Any]:
         "sends": [work_request(numbers) for numbers in sent if numbers["qp"] in queue_pairs],
         "limits": [numbers["limit"] for name, numbers in own if name == "modify_srq"],
     }
-    for call in ("rdma_connect", "rdma_listen", "get_cq_event"):
+    for call in ("rdma_connect", "rdma_listen", "get_cq_event", "poll_channel"):
         results = [numbers["result"] for name, numbers in own if name == call]
         found[call] = sum(1 for result in results if result >= 0 or -result == errno.ECONNREFUSED)
     return found
