@@ -84,6 +84,14 @@ def test_the_end_comes_before_what_is_missing() -> None:
         assert "your server was killed by signal SIGSEGV" in judge(crashed)
 
 
+def test_who_sleeps() -> None:
+    """Reads events, and lets poll(2) look at the channel twice for each sleep; one that polls reads as many events."""
+    for events, looks, reason in ((208, 416, ""), (26, 830, ""), (25, 50, "read 25 completion"), (208, 833, "looked 833 times")):
+        client = {**of(), "kernel": {"get_cq_event": events, "poll_channel": looks}}
+        found = kernel.wakes(208)({"client": client})
+        assert (reason in found) and bool(found) == bool(reason)
+
+
 def test_what_the_partner_has_counted() -> None:
     assert COMPLETE(ALL_WELL) == ""
     for count in (299, 301):
