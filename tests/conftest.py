@@ -68,7 +68,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tests of this project")
     group.addoption("--seed", default=str(int(time.time())), help="of random numbers (default: the time)")
     group.addoption("--watch", choices=watched.KINDS, default="", help="run the programs under this tool: tests/sanitize")
-    group.addoption("--seconds", type=float, default=10.0, help="how long each siege and soak lasts (default: 10)")
+    group.addoption("--seconds", type=float, default=30.0, help="how long each siege and soak lasts (default: 30)")
     group.addoption("--kernel", help="the kernel of two machines, as lab/run has it")
     group.addoption("--rest", action="store_true", help="only tests that have not passed yet at this commit")
 
