@@ -109,7 +109,7 @@ UNIT_TEST(a_machine_that_stood_still_is_not_held_against_it)
 	ck_assert_int_eq(read(numbers[0], &sleeper, sizeof(sleeper)), sizeof(sleeper));
 	ck_assert_int_eq(kill(waiting, SIGSTOP), 0);
 	ck_assert_int_eq(waitpid(waiting, &status, WUNTRACED), waiting);
-	pass_time(LONG_MS * 3 / 10);
+	pass_time(LONG_MS * 3 / 10); /* more than that quarter */
 	ck_assert_int_eq(kill(waiting, SIGCONT), 0);
 	pass_time(SHORT_MS); /* a wait that uses the clock would give up now */
 	ck_assert_int_eq(kill(sleeper, SIGUSR1), 0);
