@@ -156,7 +156,7 @@ SOLUTIONS = [
              "ppoll(fds, 2, our_time_until(our_wake_up_ns(control), &left) ? NULL : NULL, NULL)"), 60, 90),
     Solution("asleep", "prints what the tests would", before_main(PRINTS_OK), 0, 10),
     Solution("two-clients", "right", same, 100, 100),
-    Solution("two-clients", "waits for the thread", swap("	pthread_detach(thread);", "	pthread_join(thread, NULL);"), 15, 65, lazy=True),
+    Solution("two-clients", "waits for the thread", swap("	pthread_detach(thread);", "	pthread_join(thread, NULL);"), 15, 15, lazy=True),
     Solution("two-clients", "no word if there is no thread", swap(
              '		our_report_error("pthread_create", ret, "a client is refused");\n		our_turn_away(agent, ret);\n', ""),
              40, 70, "pthread_create", lazy=True),
