@@ -250,18 +250,18 @@ def test_a_stream_whose_server_or_client_is_killed(stream: Stream) -> None:
 @pytest.mark.parametrize("name", ["epoll_server", "srq_server"])
 @over()
 def test_one_client_polls_and_one_sleeps(echo: Echo, run: Run, name: str) -> None:
-    """The server stands still half of the time. One that answered before its client looks would let nobody sleep."""
+    """The server stands still now and then. If it always answers before its client looks, nobody has to sleep."""
     s = echo.serve(name)
-    c = run("build/examples/two_ways_client", echo.link.address, echo.port, 500)
-    while not c.has_ended(within=0.01):
+    c = run("build/examples/two_ways_client", echo.link.address, echo.port, 300)
+    while not c.has_ended(within=0.02):
         s.signal("STOP")
         c.has_ended(within=0.01)
         s.signal("CONT")
     c.ends(0)
     s.signal("TERM").ends(0)
-    slept = dict(re.findall(r"^(\w+): 500 messages .* slept (\d+) times$", c.out, re.M))
+    slept = dict(re.findall(r"^(\w+): 300 messages .* slept (\d+) times$", c.out, re.M))
     assert slept.keys() == {"polls", "sleeps"} and int(slept["polls"]) == 0 < int(slept["sleeps"])
-    assert "1000 messages sent back" in s.out
+    assert "600 messages sent back" in s.out
 
 
 @pytest.fixture
