@@ -72,26 +72,48 @@ void our_count_cq_event(struct our_control *control)
 	}
 }
 
-/* Drain, arm, poll once more: only then is it safe to wait for the event. */
+/*
+ * Reads the event of the CQ. A loop that has the channel reads the events of all its CQs itself. A
+ * channel of the connection's own is read here: else its descriptor would stay readable, and who
+ * waits for that in an event loop would never sleep again.
+ */
+static int take_event(struct our_control *control)
+{
+	struct nonblocking *state = our_private(control)->completion_state;
+	struct our_control *same; /* the channel has only this CQ */
+
+	if (our_private(control)->comp_channels)
+		return EAGAIN;
+	return our_take_cq_event(control->config, state->channel, &same);
+}
+
+/*
+ * Drains the CQ, reads the event that the last arming has made, arms, and polls once more: only then
+ * is it safe to wait for the next event.
+ */
 static int take(struct our_control *control)
 {
 	struct nonblocking *state = our_private(control)->completion_state;
+	bool just_armed = false;
 	int polled, ret;
 
 	for (;;) {
 		polled = our_poll_cq(control);
 		if (polled)
 			return polled > 0 ? 0 : -polled;
-		if (state->armed)
+		if (just_armed)
 			return EAGAIN;
+		ret = state->armed ? take_event(control) : 0;
+		if (ret)
+			return ret; /* EAGAIN: it is still to come */
 		ret = ibv_req_notify_cq(control->cq, 0);
 		if (ret)
 			return our_tell_error(control->config, "ibv_req_notify_cq", ret, NULL);
-		state->armed = true;
+		state->armed = just_armed = true;
 	}
 }
 
-/* Sleeps until there is an event of the CQ, or something else to handle. */
+/* Sleeps until there is an event of the CQ, which take() reads, or something else to handle. */
 static int wait_for_notification(struct our_control *control, bool *woken)
 {
 	struct nonblocking *state = our_private(control)->completion_state;
@@ -100,18 +122,12 @@ static int wait_for_notification(struct our_control *control, bool *woken)
 		{ .fd = our_cm_fd(control), .events = POLLIN },
 		{ .fd = our_stop_fd(control->config->stop), .events = POLLIN },
 	};
-	struct our_control *same; /* the channel has only this CQ */
 	int ret;
 
 	control->counters.sleeps++;
 	ret = our_poll(control->config, fds, 3, our_wake_up_ns(control));
 	*woken = fds[0].revents;
-	if (ret)
-		return ret;
-	if (!*woken)
-		return our_keep_waiting(control);
-	ret = our_take_cq_event(control->config, state->channel, &same);
-	return ret == EAGAIN ? 0 : ret;
+	return ret || *woken ? ret : our_keep_waiting(control);
 }
 
 /* What the peer sent before it left may be in the CQ, and its event late: polls once more. */
