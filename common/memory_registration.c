@@ -105,7 +105,6 @@ static int allocate(const struct our_config *config, struct our_memory *memory, 
 	if (!our_fits_in_memory(n, stride(size), length) ||
 	    posix_memalign(data, OUR_PAGE, *length)) {
 		free(memory->buffers);
-		memory->buffers = NULL;
 		return our_tell_error(config, "posix_memalign", ENOMEM, "%u buffers of %u bytes", n,
 				      size);
 	}
@@ -157,20 +156,23 @@ int our_make_memory(const struct our_config *config, struct ibv_pd *pd, uint32_t
 	*memory = (struct our_memory){ .n_buffers = n, .size = size };
 	ret = allocate(config, memory, &data, &length);
 	if (ret)
-		return ret;
+		goto err_no_memory;
 	ret = our_register(config, pd, data, length, access, &memory->mr);
-	if (ret) {
-		free(data);
-		free(memory->buffers);
-		memory->buffers = NULL;
-		return ret;
-	}
+	if (ret)
+		goto err_free;
 	for (i = 0; i < n; i++) {
 		memory->buffers[i].data = (uint8_t *)data + i * stride(size);
 		our_setup_send_wr(memory, i);
 		our_setup_recv_wr(memory, i);
 	}
 	return 0;
+
+err_free:
+	free(data);
+	free(memory->buffers);
+err_no_memory:
+	memset(memory, 0, sizeof(*memory));
+	return ret;
 }
 
 void our_free_memory(const struct our_config *config, struct our_memory *memory)

@@ -131,6 +131,7 @@ err_destroy_srq:
 	destroy_srq(device);
 err_free_sending:
 	free(our_shared(device)->sending);
+	our_shared(device)->sending = NULL;
 	return ret;
 }
 
