@@ -175,8 +175,13 @@ int our_completion_fd(const struct our_control *control)
 int our_look_after(struct our_control *control, int *timeout_ms)
 {
 	const struct our_cm_ops *cm = control->config->waiting.cm;
-	int ret = control->connected && cm->idle ? cm->idle(control, our_now_ns()) : 0;
+	uint64_t first_ns = our_end_of_wait(control->config->keepalive_s);
+	int ret = 0;
 
-	*timeout_ms = our_ms_until(our_private(control)->keepalive.due_ns);
+	if (control->connected && cm->idle)
+		ret = cm->idle(control, our_now_ns());
+	/* Before that no keepalive is due: the CM itself gives up a client that does not answer. */
+	*timeout_ms = our_ms_until(control->connected ? our_private(control)->keepalive.due_ns
+						      : first_ns);
 	return ret;
 }
