@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "common/addresses.h"
+#include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/report.h"
 #include "common/transfer_posting.h"
@@ -54,6 +55,12 @@ static int report_connect(const struct our_control *control, int error)
 				      "%s: our own port, which rdma_resolve_addr has chosen, is "
 				      "in use by TCP: start the client again for another one",
 				      text);
+	if (control->cm_event.type == RDMA_CM_EVENT_CONNECT_ERROR &&
+	    control->cm_event.status == OUR_CM_FAILED_ITSELF)
+		return our_tell_cm_error(control, "rdma_connect", error,
+					 "%s has accepted, and our device does not take the QP to "
+					 "RTR and RTS: do its GID, MTU and read depth fit?",
+					 text);
 	if (error == EACCES)
 		return our_tell_cm_error(control, "rdma_connect", error,
 					 "the server at %s refused us", text);

@@ -87,11 +87,12 @@ int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type
 		return ECONNRESET;
 	if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		return ENODEV;
-	if (event->status < 0)
+	if (event->status < 0 && event->status != OUR_CM_FAILED_ITSELF)
 		return -event->status;
 	switch (event->type) {
-	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_ADDR_ERROR:
+		return event->status < 0 ? ENODEV : EHOSTUNREACH;
+	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		return EHOSTUNREACH;
 	case RDMA_CM_EVENT_CONNECT_ERROR:

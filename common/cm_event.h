@@ -46,10 +46,17 @@ int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
 #define OUR_NO_CM_EVENT RDMA_CM_EVENT_MULTICAST_JOIN
 
 /*
+ * The status of an event whose kernel part has succeeded, and librdmacm's own has not: what the
+ * library's functions return, and no errno value. ADDR_ERROR: it does not know the device;
+ * ROUTE_ERROR: it could not query the route; CONNECT_ERROR: it could not take the QP to RTR or RTS.
+ */
+#define OUR_CM_FAILED_ITSELF (-1)
+
+/*
  * Compares `event` with the one that was expected. Returns 0 if it is that one; ECONNREFUSED for a
  * rejection; ECONNRESET for a disconnect; ENODEV for a removed device; otherwise the errno value
- * that the event carries; EHOSTUNREACH or ECONNABORTED for a failure without one; EPROTO for any
- * other event. Reports nothing. Any thread.
+ * that the event carries; ENODEV, EHOSTUNREACH or ECONNABORTED for a failure without one; EPROTO
+ * for any other event. Reports nothing. Any thread.
  */
 int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
 

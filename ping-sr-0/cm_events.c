@@ -71,6 +71,9 @@ static int await_own_event(struct our_control *control, int called)
 		cm_id->event = NULL;
 		called = rdma_get_cm_event(cm_id->channel, &cm_id->event) ? errno : 0;
 	}
+	/* A failure of librdmacm's own, -1 in the event, is EPERM when a call returns it. */
+	if (called == EPERM && control->cm_event.status == OUR_CM_FAILED_ITSELF)
+		return our_judge_cm_event(&control->cm_event, OUR_NO_CM_EVENT);
 	return called;
 }
 
