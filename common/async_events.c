@@ -23,34 +23,39 @@ enum element {
 
 static const struct meaning {
 	enum ibv_event_type type;
-	const char *name, *cause; /* NULL: not reported */
+	const char *name;
 	enum element element;
-	int end; /* of the owner's connection, see our_read_async_events; 0: none */
+	int error;         /* as it is reported, an errno value; 0: it is routine, and is not */
+	bool ends;         /* ... and ends the owner's connection, or all of the device */
+	const char *cause; /* as it is reported */
 } meanings[] = {
 #define MEANING(type, ...)                                        \
 	{                                                         \
 		IBV_EVENT_##type, "IBV_EVENT_" #type, __VA_ARGS__ \
 	}
-	MEANING(DEVICE_FATAL, "the device has failed or is being removed", OF_DEVICE, EIO),
-	MEANING(PORT_ERR, "its link is down", OF_PORT, 0),
-	MEANING(PORT_ACTIVE, "its link is up", OF_PORT, 0),
-	MEANING(GID_CHANGE, "an address was added to it or removed", OF_PORT, 0),
-	MEANING(LID_CHANGE, "it has a new address", OF_PORT, 0),
-	MEANING(CQ_ERR, "it had no room for a completion: completions are lost", OF_CQ, EIO),
-	MEANING(QP_FATAL, "the device cannot complete its work requests any more", OF_QP, EPIPE),
-	MEANING(QP_REQ_ERR, "the peer broke the protocol, or asked for what cannot be", OF_QP,
-		ECONNABORTED),
-	MEANING(QP_ACCESS_ERR, "the peer asked for memory that it may not reach", OF_QP,
-		ECONNABORTED),
-	MEANING(SRQ_ERR, "no receives can be posted to it any more", OF_SRQ, EIO),
-	MEANING(SRQ_LIMIT_REACHED, NULL, OF_SRQ, 0), /* its owner is told */
-	/*
-	 * Not reported: the first comes at the end of each QP with an SRQ, on drivers that make it;
-	 * soft-iWARP makes the second at each flush.
-	 */
-	MEANING(QP_LAST_WQE_REACHED, NULL, OF_QP, 0),
-	MEANING(SQ_DRAINED, NULL, OF_QP, 0),
-	MEANING(COMM_EST, NULL, OF_QP, 0),
+	MEANING(DEVICE_FATAL, OF_DEVICE, EIO, true, "the device has failed or is being removed"),
+	MEANING(CQ_ERR, OF_CQ, EIO, true, "it had no room for a completion: completions are lost"),
+	MEANING(QP_FATAL, OF_QP, EPIPE, true,
+		"the device cannot complete its work requests any more"),
+	MEANING(QP_REQ_ERR, OF_QP, ECONNABORTED, true,
+		"the peer broke the protocol, or asked for what cannot be"),
+	MEANING(QP_ACCESS_ERR, OF_QP, ECONNABORTED, true,
+		"the peer asked for memory that it may not reach"),
+	MEANING(SRQ_ERR, OF_SRQ, EIO, true, "no receives can be posted to it any more"),
+	/* What it means for a connection, its own completions say. */
+	MEANING(PORT_ERR, OF_PORT, ENETDOWN, false, "its link is down"),
+	MEANING(PORT_ACTIVE, OF_PORT, 0, false, NULL),
+	MEANING(GID_CHANGE, OF_PORT, 0, false, NULL),
+	MEANING(LID_CHANGE, OF_PORT, 0, false, NULL),
+	MEANING(PKEY_CHANGE, OF_PORT, 0, false, NULL),
+	MEANING(SM_CHANGE, OF_PORT, 0, false, NULL),
+	MEANING(CLIENT_REREGISTER, OF_PORT, 0, false, NULL),
+	MEANING(SRQ_LIMIT_REACHED, OF_SRQ, 0, false, NULL), /* its owner is told */
+	/* The end of each QP with an SRQ, on drivers that make it: see our_await_last_receive. */
+	MEANING(QP_LAST_WQE_REACHED, OF_QP, 0, false, NULL),
+	MEANING(SQ_DRAINED, OF_QP, 0, false, NULL), /* soft-iWARP makes it at each flush */
+	MEANING(COMM_EST, OF_QP, 0, false, NULL),
+	MEANING(PATH_MIG, OF_QP, 0, false, NULL),
 #undef MEANING
 };
 
@@ -62,7 +67,9 @@ static struct meaning meaning_of(const struct ibv_async_event *event)
 		if (meanings[i].type == event->event_type)
 			return meanings[i];
 	}
-	return (struct meaning){ .name = "event", .cause = ibv_event_type_str(event->event_type) };
+	return (struct meaning){ .name = "event",
+				 .error = EIO,
+				 .cause = ibv_event_type_str(event->event_type) };
 }
 
 /*
@@ -107,21 +114,23 @@ static int take_async_event(const struct our_config *config, struct ibv_context 
 	struct our_async *owner = owner_of(event, meaning.element);
 	struct our_control *control = owner ? owner->control : NULL;
 	char what[OUR_ADDRESS_TEXT + 48];
-	bool judged = meaning.end == EPIPE && control && our_client_may_have_left(control);
+	bool judged = meaning.error == EPIPE && control && our_client_may_have_left(control);
 
 	describe(event, meaning.element, control, what, sizeof(what));
-	if (meaning.cause && !judged)
-		our_tell_error(config, NULL, meaning.end, "%s%s: %s (%s)",
+	if (meaning.error && !judged)
+		our_tell_error(config, NULL, meaning.error, "%s%s: %s (%s)",
 			       ibv_get_device_name(verbs->device), what, meaning.cause,
 			       meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
 		atomic_store(&owner->srq_is_low, true);
-	if (meaning.end && owner)
-		our_end_by_async(owner, meaning.end);
-	if (owner || !meaning.end || meaning.element == OF_QP)
+	if (!meaning.ends)
 		return 0;
-	our_end_all_on_device(verbs, meaning.end); /* or a queue that they share */
-	return meaning.end;
+	if (owner)
+		our_end_by_async(owner, meaning.error);
+	if (owner || meaning.element == OF_QP)
+		return 0;
+	our_end_all_on_device(verbs, meaning.error); /* or a queue that they share */
+	return meaning.error;
 }
 
 int our_read_async_events_of(const struct our_config *config, struct ibv_context *verbs)
