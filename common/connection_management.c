@@ -21,8 +21,10 @@ int our_create_id(struct our_control *control)
 {
 	int ret;
 
-	/* A client that was refused tries again, with a new id. */
+	/* A client that was refused tries again, with a new id: nothing of the last one counts. */
 	our_private(control)->leaving = false;
+	atomic_store(&our_private(control)->async.error, 0);
+	control->connected = control->accepted = control->complete = false;
 	control->ended = 0;
 	memset(&control->cm_event, 0, sizeof(control->cm_event));
 	ret = our_create_event_channel(control);
