@@ -95,7 +95,7 @@ static struct our_config config = {
 	.report = our_print_error,
 };
 static struct our_private connection = {
-	.head = { .config = &config, .qp = &qp, .memory.buffers = &buffer },
+	.head = { .config = &config, .qp = &qp, .memory = { .buffers = &buffer, .size = 4096 } },
 };
 static struct our_control *const control = &connection.head;
 
