@@ -39,6 +39,8 @@ void our_stop_watching(struct our_control *control)
 
 int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expected, int called)
 {
+	if (!our_private(control)->has_channel) /* its events come to its listener */
+		return called ? called : EINVAL;
 	return control->config->waiting.cm->await(control, expected, called);
 }
 

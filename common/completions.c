@@ -28,7 +28,7 @@ void our_destroy_cq(struct our_control *control)
 
 int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
 {
-	int depth = (int)(control->max_send_wr + control->max_recv_wr);
+	int depth = (int)(control->max_send_wr + control->max_recv_wr); /* checked: our_setup_qp */
 
 	our_private(control)->batch.next = our_private(control)->batch.polled = 0;
 	errno = 0;

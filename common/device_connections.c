@@ -69,7 +69,9 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
 	buffer->send_sge.length = length;
 	our_set_inline(control, &buffer->send_wr, length);
 	our_shared(device)->sending[index] = control;
-	ret = our_post(control, &buffer->send_wr, NULL);
+	ret = length > device->memory.size
+		      ? our_report_too_long(control, length, device->memory.size)
+		      : our_post(control, &buffer->send_wr, NULL);
 	if (ret)
 		our_device_post_recv(device, index); /* it was not sent */
 	return ret;

@@ -84,8 +84,13 @@ int our_agent_accept(struct our_control *control, const void *private_data, size
 
 int our_agent_connect(struct our_control *control, const void *private_data, size_t length)
 {
-	int ret = accept_client(control, private_data, length);
+	int ret;
 
+	if (!our_private(control)->has_channel)
+		return our_tell_error(control->config, "our_agent_connect", EINVAL,
+				      "an agent on its listener's channel must not wait: "
+				      "our_migrate_id comes first");
+	ret = accept_client(control, private_data, length);
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
 		return our_report_no_client(control, ret);

@@ -3,6 +3,7 @@
  * Transfer posting layer: PD, CQ and QP set-up, work requests. See transfer_posting.h.
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "common/device.h"
@@ -76,8 +77,13 @@ uint32_t our_extra_sends(const struct our_control *control)
 
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
 {
+	uint64_t depth = (uint64_t)max_send_wr + our_extra_sends(control) + max_recv_wr;
 	int ret;
 
+	if (depth > INT_MAX) /* the depth of a CQ is an int */
+		return our_tell_error(control->config, "our_setup_qp", EINVAL,
+				      "%u sends and %u receives are more than any CQ has room for",
+				      max_send_wr, max_recv_wr);
 	control->max_send_wr = max_send_wr + our_extra_sends(control);
 	control->max_recv_wr = max_recv_wr;
 	ret = our_alloc_pd(control);
@@ -167,10 +173,18 @@ void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, u
 		wr->send_flags |= IBV_SEND_INLINE;
 }
 
+int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size)
+{
+	return our_tell_error(control->config, "ibv_post_send", EINVAL,
+			      "%u bytes of a buffer of %u", length, size);
+}
+
 int our_post_send(struct our_control *control, uint32_t index, uint32_t length)
 {
 	struct our_buffer *buffer = &control->memory.buffers[index];
 
+	if (length > control->memory.size)
+		return our_report_too_long(control, length, control->memory.size);
 	buffer->send_sge.length = length;
 	buffer->send_wr.opcode = IBV_WR_SEND;
 	our_set_inline(control, &buffer->send_wr, length);
@@ -182,6 +196,8 @@ static int post_one_sided(struct our_control *control, uint32_t index, uint32_t 
 {
 	struct our_buffer *buffer = &control->memory.buffers[index];
 
+	if (length > control->memory.size)
+		return our_report_too_long(control, length, control->memory.size);
 	buffer->send_sge.length = length;
 	buffer->send_wr.wr.rdma.remote_addr = address;
 	buffer->send_wr.wr.rdma.rkey = rkey;

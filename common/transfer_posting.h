@@ -62,6 +62,12 @@ void our_flush_qp(struct our_control *control);
 void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length);
 
 /*
+ * Reports that `length` bytes of a buffer of `size` bytes are to be sent or read: those of the buffer
+ * behind it would be, too, as both are in one MR. Returns EINVAL.
+ */
+int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size);
+
+/*
  * Judges a post that failed: `ret` is what `call`, ibv_post_send or ibv_post_recv, returned. While
  * the connection goes down, because the peer left or we were told to stop, the QP may refuse a post
  * instead of flushing it. Some providers return -1 and set errno.

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beyond/ping-srq-4/pool.h"
 #include "common/connection_management.h"
@@ -61,7 +62,7 @@ int our_start_pooled(struct our_control *agent, void *state)
 		ret = our_setup_qp(agent, MAX_SEND, device->memory.n_buffers);
 	if (ret)
 		goto err_put_pool;
-	agent->memory.buffers = device->memory.buffers;
+	agent->memory = device->memory;
 	return 0;
 
 err_put_pool:
@@ -102,5 +103,5 @@ void our_stop_pooled(struct our_control *agent, void *state)
 	if (transfer->sending != OUR_NO_BUFFER)
 		our_give_buffer_back(transfer->pool, (uint32_t)transfer->sending);
 	our_put_pool(transfer->pool, !done);
-	agent->memory.buffers = NULL; /* the pool's */
+	memset(&agent->memory, 0, sizeof(agent->memory)); /* the pool's */
 }
