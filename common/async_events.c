@@ -51,7 +51,7 @@ static const struct meaning {
 	MEANING(SM_CHANGE, OF_PORT, 0, false, NULL),
 	MEANING(CLIENT_REREGISTER, OF_PORT, 0, false, NULL),
 	MEANING(SRQ_LIMIT_REACHED, OF_SRQ, 0, false, NULL), /* its owner is told */
-	/* The end of each QP with an SRQ, on drivers that make it: see our_await_last_receive. */
+	/* The end of each QP with an SRQ, on drivers that make it: see device_connections.c. */
 	MEANING(QP_LAST_WQE_REACHED, OF_QP, 0, false, NULL),
 	MEANING(SQ_DRAINED, OF_QP, 0, false, NULL), /* soft-iWARP makes it at each flush */
 	MEANING(COMM_EST, OF_QP, 0, false, NULL),
@@ -123,6 +123,8 @@ static int take_async_event(const struct our_config *config, struct ibv_context 
 			       meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
 		atomic_store(&owner->srq_is_low, true);
+	if (owner && event->event_type == IBV_EVENT_QP_LAST_WQE_REACHED)
+		atomic_store(&owner->last_receive, true);
 	if (!meaning.ends)
 		return 0;
 	if (owner)

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The connections of a device that shares its CQ or its receives, and the buffers that they share.
- * See our_control.h and shared_device.h.
+ * The connections of a device that shares its CQ or its receives, the buffers that they share, and
+ * what a connection gives back when it ends. See our_control.h and shared_device.h.
  */
 #include <errno.h>
+#include <poll.h>
 
+#include "common/async_events.h"
 #include "common/report.h"
 #include "common/shared_device.h"
+#include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
+
+#define LAST_RECEIVE_NS (OUR_NS_PER_S / 10) /* a device that says which it was does so at once */
 
 void our_add_to_device(struct our_control *control)
 {
@@ -29,6 +34,116 @@ void our_remove_from_device(struct our_control *control)
 		if (our_shared(device)->sending[i] == control)
 			our_device_post_recv(control->device, i);
 	}
+}
+
+/*
+ * Until this event, receives of a QP in its error state may still complete: see the InfiniBand
+ * specification on QPs that have a shared receive queue. Not all drivers make the event.
+ */
+static void await_last_receive(struct our_control *control)
+{
+	struct our_shared_device *shared = our_shared(control->device);
+	struct our_async *async = &our_private(control)->async;
+	uint64_t until_ns = our_now_ns() + LAST_RECEIVE_NS;
+	struct pollfd events = { .fd = control->verbs->async_fd, .events = POLLIN };
+	int ret = 0;
+
+	if (!control->srq || !control->accepted || shared->ends_silently || atomic_load(&async->error))
+		return;
+	while (!ret && !atomic_load(&async->last_receive) && our_now_ns() < until_ns) {
+		if (poll(&events, 1, our_ms_until(until_ns)) > 0)
+			ret = our_read_async_events_of(control->config, control->verbs);
+	}
+	shared->ends_silently = !ret && !atomic_load(&async->last_receive);
+}
+
+/* A receive that failed, or whose connection is gone, has left the shared queue all the same. */
+int our_device_post_again(struct our_device *device, const struct ibv_wc *wc)
+{
+	if (!device->srq || !our_is_recv(wc->wr_id))
+		return 0;
+	return our_device_post_recv(device, our_buffer_index(wc->wr_id));
+}
+
+/* Of wc[0] to wc[n - 1], keeps those of other QPs. Returns how many these are. */
+static int without_qp(struct our_device *device, struct ibv_wc *wc, int n, uint32_t qp_num)
+{
+	int i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (wc[i].qp_num == qp_num)
+			our_device_post_again(device, &wc[i]); /* what was sent: see `sending` */
+		else
+			wc[kept++] = wc[i];
+	}
+	return kept;
+}
+
+static void put_into_backlog(struct our_shared_device *shared, const struct ibv_wc *wc, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		shared->backlog[(shared->backlog_first + shared->backlog_n++) %
+				shared->backlog_size] = wc[i];
+}
+
+/*
+ * The descriptor stays as it is: if the CQ is armed, each completion that is polled here has made its
+ * event, and otherwise the program has not been told EAGAIN yet.
+ */
+void our_device_drain_cq(struct our_device *device, uint32_t qp_num)
+{
+	struct our_shared_device *shared = our_shared(device);
+	struct our_batch *batch = &shared->batch;
+	struct ibv_wc wc[OUR_POLL_BATCH];
+	uint32_t before = shared->backlog_n;
+	int polled;
+
+	batch->polled = batch->next + without_qp(device, batch->wc + batch->next,
+						 batch->polled - batch->next, qp_num);
+	while (before--) { /* through all of it once, from its front to its end */
+		wc[0] = shared->backlog[shared->backlog_first];
+		shared->backlog_first = (shared->backlog_first + 1) % shared->backlog_size;
+		shared->backlog_n--;
+		put_into_backlog(shared, wc, without_qp(device, wc, 1, qp_num));
+	}
+	do {
+		polled = ibv_poll_cq(device->cq, OUR_POLL_BATCH, wc);
+		if (polled < 0)
+			our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
+		put_into_backlog(shared, wc, without_qp(device, wc, polled, qp_num));
+	} while (polled > 0 && shared->backlog_n + OUR_POLL_BATCH <= shared->backlog_size);
+}
+
+/* A CQ of the connection's own, whose completions end with it. */
+static void drain_own_cq(struct our_control *control)
+{
+	struct our_batch *batch = &our_private(control)->batch;
+	struct our_device *device = control->device;
+
+	do {
+		for (; batch->next < batch->polled; batch->next++)
+			our_device_post_again(device, &batch->wc[batch->next]);
+		batch->next = 0;
+		batch->polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
+	} while (batch->polled > 0);
+	if (batch->polled < 0)
+		our_tell_error(control->config, "ibv_poll_cq", EIO, NULL);
+	batch->polled = 0;
+}
+
+void our_give_back_receives(struct our_control *control)
+{
+	struct our_device *device = control->device;
+
+	if (!device)
+		return;
+	await_last_receive(control);
+	if (device->cq)
+		our_device_drain_cq(device, control->qp->qp_num);
+	else if (device->srq)
+		drain_own_cq(control);
 }
 
 struct our_control *our_control_of(struct our_device *device, uint32_t qp_num)

@@ -27,6 +27,7 @@ int our_alloc_pd(struct our_control *control)
 	async->verbs = control->verbs;
 	async->control = control;
 	async->device = control->device;
+	atomic_store(&async->last_receive, false);
 	our_join_async(async);
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 #include "common/connection_management.h"
 #include "common/report.h"
@@ -47,6 +48,21 @@ void our_device_destroy_cq(struct our_device *device)
 	if (ret)
 		our_tell_error(device->config, "ibv_destroy_cq", ret, NULL);
 	destroy_comp_channel(device);
+	free(our_shared(device)->backlog);
+}
+
+/* As large as the CQ, so that all of it has room. */
+static int create_backlog(struct our_device *device)
+{
+	struct our_shared_device *shared = our_shared(device);
+
+	shared->backlog_size = (uint32_t)device->cq->cqe;
+	shared->backlog = calloc(shared->backlog_size, sizeof(*shared->backlog));
+	if (shared->backlog)
+		return 0;
+	our_device_destroy_cq(device);
+	device->cq = NULL;
+	return our_tell_error(device->config, "calloc", ENOMEM, NULL);
 }
 
 int our_device_create_cq(struct our_device *device, uint32_t depth)
@@ -58,7 +74,7 @@ int our_device_create_cq(struct our_device *device, uint32_t depth)
 	errno = 0;
 	device->cq = ibv_create_cq(device->verbs, (int)depth, device, device->comp_channel, 0);
 	if (device->cq)
-		return 0;
+		return create_backlog(device);
 	ret = our_tell_error(device->config, "ibv_create_cq", errno ? errno : ENOMEM,
 			     "asked %s for %u entries", ibv_get_device_name(device->verbs->device),
 			     depth);
@@ -94,12 +110,28 @@ static int arm(struct our_device *device)
 	return 0;
 }
 
+/* What was polled out of turn comes before what is in the CQ. */
+static bool take_backlog(struct our_shared_device *shared)
+{
+	struct our_batch *batch = &shared->batch;
+
+	batch->next = batch->polled = 0;
+	while (shared->backlog_n && batch->polled < OUR_POLL_BATCH) {
+		batch->wc[batch->polled++] = shared->backlog[shared->backlog_first];
+		shared->backlog_first = (shared->backlog_first + 1) % shared->backlog_size;
+		shared->backlog_n--;
+	}
+	return batch->polled;
+}
+
 /* Returns 0: something was polled; EAGAIN: nothing, and the CQ is armed; or an errno value. */
 static int fill(struct our_device *device)
 {
 	struct our_batch *batch = &our_shared(device)->batch;
 	int ret = our_shared(device)->armed ? take_event(device) : 0;
 
+	if (!ret && take_backlog(our_shared(device)))
+		return 0;
 	while (!ret) {
 		batch->next = 0;
 		batch->polled = ibv_poll_cq(device->cq, OUR_POLL_BATCH, batch->wc);
@@ -114,14 +146,6 @@ static int fill(struct our_device *device)
 		ret = arm(device);
 	}
 	return ret;
-}
-
-/* A receive that failed, or whose connection is gone, has left the shared queue all the same. */
-static int post_again(struct our_device *device, const struct ibv_wc *wc)
-{
-	if (!device->srq || !our_is_recv(wc->wr_id))
-		return 0;
-	return our_device_post_recv(device, our_buffer_index(wc->wr_id));
 }
 
 static bool is_echo(const struct ibv_wc *wc)
@@ -144,7 +168,7 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 	int ret, posted;
 
 	if (!owner) { /* what was sent from a buffer was given back with the connection */
-		ret = post_again(device, wc);
+		ret = our_device_post_again(device, wc);
 		return ret ? ret : EAGAIN;
 	}
 	if (!our_take_out_keepalive(owner, &copy, 1))
@@ -157,7 +181,7 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 		ret = our_note_accepted(owner);
 	posted = end_of_sending(device, wc);
 	if (ret && !posted)
-		posted = post_again(device, wc);
+		posted = our_device_post_again(device, wc);
 	if (posted)
 		*control = NULL;
 	if (posted || ret)

@@ -18,6 +18,9 @@ struct our_shared_device {
 	unsigned int events_to_ack;
 	bool armed; /* the next completion makes an event */
 	struct our_batch batch;
+	struct ibv_wc *backlog; /* polled out of turn, when a connection ended: see fill */
+	uint32_t backlog_first, backlog_n, backlog_size;
+	bool ends_silently; /* its QPs end without IBV_EVENT_QP_LAST_WQE_REACHED */
 	struct our_async async;
 	const struct our_control **sending; /* who sends from a buffer; NULL: nobody */
 	LIST_HEAD(bucket, our_private) connections[OUR_DEVICE_BUCKETS];
@@ -38,11 +41,32 @@ static inline bool our_shares_cq(const struct our_control *control)
 void our_device_destroy_cq(struct our_device *device);
 
 /*
+ * Polls all that is in the shared CQ, and in it, or polled earlier and not handed out yet, removes
+ * the completions of the QP with this number: its receives are posted again to the shared queue.
+ * All others are handed out later. Reports its failures.
+ */
+void our_device_drain_cq(struct our_device *device, uint32_t qp_num);
+
+/*
+ * A completion that is not handed out any more: if it is of a receive from the shared queue, posts
+ * that again. Returns 0 or an errno value, reported.
+ */
+int our_device_post_again(struct our_device *device, const struct ibv_wc *wc);
+
+/*
  * From when its QP has been created until it is destroyed, completions of the shared CQ find the
  * connection by the QP's number. Nothing happens if the connection shares nothing.
  */
 void our_add_to_device(struct our_control *control);
 void our_remove_from_device(struct our_control *control);
+
+/*
+ * Before the QP, which is in its error state, is destroyed: gives back to the shared queue what the
+ * QP has taken from it and nobody has been handed. Some devices drop the completions of a QP that is
+ * destroyed, and these receives with them. May wait a tenth of a second for the last of them, once
+ * in the life of a device that does not say which is the last.
+ */
+void our_give_back_receives(struct our_control *control);
 
 /* Reports that ibv_post_srq_recv has returned `ret`. Returns it as an errno value. */
 int our_report_no_recv(const struct our_device *device, int ret);

@@ -107,6 +107,7 @@ err_dealloc_pd:
 
 void our_unsetup_qp(struct our_control *control)
 {
+	our_give_back_receives(control);
 	our_remove_from_device(control);
 	our_destroy_qp(control);
 	our_destroy_cq(control);
