@@ -30,8 +30,10 @@ void our_destroy_event_channel(struct our_control *control);
 void our_start_cm_call(struct our_control *control);
 
 /*
- * Ends the watch over the connection: from here on only the caller touches the QP. This is the
- * first step of a tear-down, whether the connection was made or not.
+ * Ends the watch over the connection: from here on only the caller disconnects it. This is the
+ * first step of a tear-down, whether the connection was made or not. A thread that reads CM events
+ * goes on doing so, and librdmacm may still modify the QP for it: the table's destroy_qp keeps the
+ * two apart.
  */
 void our_stop_watching(struct our_control *control);
 

@@ -51,30 +51,40 @@ static void handle_event(struct our_control *control, struct our_queued_event *q
 	STAILQ_INSERT_TAIL(&events->queue, queued, next);
 }
 
+/*
+ * With the lock held, because rdma_get_cm_event itself modifies the QP of the id that an event is
+ * about: cm_events.c holds the lock when it creates or destroys the QP. Does not block.
+ */
+static int get_event(struct our_control *control, struct our_queued_event *queued)
+{
+	struct rdma_cm_event *event;
+
+	if (rdma_get_cm_event(control->cm_channel, &event))
+		return errno;
+	our_copy_cm_event(&queued->event, event);
+	rdma_ack_cm_event(event); /* after this its private data is gone */
+	handle_event(control, queued);
+	pthread_cond_broadcast(&our_cm_events_of(control)->changed);
+	return 0;
+}
+
 /* Returns 0 or an errno value, reported. */
 static int take_event(struct our_control *control)
 {
 	struct our_cm_events *events = our_cm_events_of(control);
 	struct our_queued_event *queued = malloc(sizeof(*queued));
-	struct rdma_cm_event *event;
-	int ret = 0;
+	int ret;
 
 	if (!queued) /* before there is an event, or it would be lost, and its id with it */
 		return our_tell_error(control->config, "malloc", ENOMEM, NULL);
-	if (rdma_get_cm_event(control->cm_channel, &event)) {
-		if (errno != EINTR && errno != EAGAIN)
-			ret = our_tell_error(control->config, "rdma_get_cm_event", errno, NULL);
-		free(queued);
-		return ret;
-	}
-	our_copy_cm_event(&queued->event, event);
-	rdma_ack_cm_event(event); /* after this its private data is gone */
-
 	pthread_mutex_lock(&events->lock);
-	handle_event(control, queued);
-	pthread_cond_broadcast(&events->changed);
+	ret = get_event(control, queued);
 	pthread_mutex_unlock(&events->lock);
-	return 0;
+	if (ret)
+		free(queued);
+	if (!ret || ret == EINTR || ret == EAGAIN)
+		return 0;
+	return our_tell_error(control->config, "rdma_get_cm_event", ret, NULL);
 }
 
 /*

@@ -164,6 +164,24 @@ static int await_end(struct our_control *control, uint64_t until_ns)
 	return ret;
 }
 
+/* With the lock, as the thread may be in rdma_get_cm_event, which modifies the QP: see there. */
+static int make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)
+{
+	int ret;
+
+	pthread_mutex_lock(&our_cm_events_of(control)->lock);
+	ret = our_cm_make_qp(control, attr, call); /* rdma_create_qp */
+	pthread_mutex_unlock(&our_cm_events_of(control)->lock);
+	return ret;
+}
+
+static void destroy_qp(struct our_control *control)
+{
+	pthread_mutex_lock(&our_cm_events_of(control)->lock);
+	our_cm_destroy_qp(control); /* rdma_destroy_qp */
+	pthread_mutex_unlock(&our_cm_events_of(control)->lock);
+}
+
 static int fd(const struct our_control *control)
 {
 	return our_cm_events_of(control)->end_fd;
@@ -186,6 +204,6 @@ const struct our_cm_ops our_cm_thread = {
 	.watches = true,
 	.idle = our_keep_alive,
 	.fd = fd,
-	.make_qp = our_cm_make_qp,
-	.destroy_qp = our_cm_destroy_qp,
+	.make_qp = make_qp,
+	.destroy_qp = destroy_qp,
 };
