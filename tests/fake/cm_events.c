@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -169,6 +170,23 @@ static int wait_event(struct fake_channel *channel, struct fake_event **event)
 	}
 }
 
+/* librdmacm modifies the QP of the id that an event is about. Other threads go on meanwhile. */
+static void modify_qp_of(struct fake_id *id)
+{
+	struct fake_qp *qp = fake_qp_of(id);
+	int turns = 20;
+
+	if (!qp)
+		return;
+	qp->in_cm_calls++;
+	while (turns--) {
+		fake_unlock();
+		sched_yield();
+		fake_lock();
+	}
+	qp->in_cm_calls--;
+}
+
 int rdma_get_cm_event(struct rdma_event_channel *pub, struct rdma_cm_event **got)
 {
 	struct fake_fault fault = fake_begin("rdma_get_cm_event");
@@ -181,8 +199,10 @@ int rdma_get_cm_event(struct rdma_event_channel *pub, struct rdma_cm_event **got
 		fault.error = EINTR;
 	if (!fault.error)
 		fault.error = wait_event(channel, &event);
-	if (!fault.error)
+	if (!fault.error) {
+		modify_qp_of(event->id);
 		*got = &event->pub;
+	}
 	return fake_end_rdma(fault.error);
 }
 

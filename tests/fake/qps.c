@@ -138,6 +138,9 @@ void fake_end_qp(struct fake_id *id, const char *call)
 		return;
 	}
 	fake_check_rnr_timer(qp);
+	if (qp->in_cm_calls)
+		fake_complain("%s: QP %u is used by rdma_get_cm_event in another thread", call,
+			      qp->object.number);
 	if (qp->unacked)
 		fake_complain(
 			"%s: it would wait forever: an asynchronous event of QP %u is not acked",

@@ -311,6 +311,7 @@ struct fake_qp {
 	unsigned int rnr_timer;            /* its code */
 	unsigned int empty;                /* requests of no bytes that are under way */
 	unsigned int unacked;              /* asynchronous events */
+	unsigned int in_cm_calls;          /* of rdma_get_cm_event, which modify it just now */
 	struct fake_queue sends, receives; /* not completed yet */
 	bool all_signaled;                 /* sq_sig_all */
 	unsigned int late;   /* sends that the peer has, and that are to be completed */
