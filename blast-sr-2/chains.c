@@ -32,17 +32,12 @@ static void signal_some(struct our_control *client, const struct our_blast *blas
 
 static int post_sends(struct our_control *client, uint64_t first, uint64_t n)
 {
-	struct ibv_send_wr *bad_wr;
 	uint64_t message;
-	int ret;
 
 	for (message = first; message < first + n; message++)
 		buffer_of(client, message)->send_wr.next =
 			message + 1 < first + n ? &buffer_of(client, message + 1)->send_wr : NULL;
-	ret = ibv_post_send(client->qp, &buffer_of(client, first)->send_wr, &bad_wr);
-	if (ret)
-		return our_judge_post(client, "ibv_post_send", ret);
-	return 0;
+	return our_post(client, &buffer_of(client, first)->send_wr, NULL); /* ibv_post_send */
 }
 
 static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)

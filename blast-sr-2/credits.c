@@ -110,7 +110,7 @@ int our_take_credits(struct our_control *client, struct our_blast *blast,
 static int send_credits(struct our_control *agent, struct our_blast *blast, uint64_t credits)
 {
 	struct ibv_sge sge = sge_of(blast, blast->next_credit);
-	struct ibv_send_wr *bad_wr, wr = {
+	struct ibv_send_wr wr = {
 		.wr_id = blast->next_credit,
 		.sg_list = &sge,
 		.num_sge = 1,
@@ -124,9 +124,9 @@ static int send_credits(struct our_control *agent, struct our_blast *blast, uint
 	       sizeof(wire));
 	if (OUR_CREDIT_LENGTH <= agent->max_inline)
 		wr.send_flags |= IBV_SEND_INLINE;
-	ret = ibv_post_send(agent->qp, &wr, &bad_wr);
+	ret = our_post(agent, &wr, NULL); /* ibv_post_send */
 	if (ret)
-		return our_judge_post(agent, "ibv_post_send", ret);
+		return ret;
 	blast->next_credit = (blast->next_credit + 1) % OUR_CREDIT_SENDS;
 	blast->credits_on_way++;
 	our_run_of(agent)->stream.credit_messages++;

@@ -64,7 +64,6 @@ static struct ibv_send_wr *write_of(struct our_control *client, uint64_t message
 static int post_chain(struct our_control *client, struct our_write_stream *stream, uint64_t n)
 {
 	uint64_t first = stream->posted, last = first + n - 1, message;
-	struct ibv_send_wr *bad_wr;
 	int ret;
 
 	for (message = first; message <= last; message++) {
@@ -73,9 +72,9 @@ static int post_chain(struct our_control *client, struct our_write_stream *strea
 								 : NULL;
 	}
 	write_of(client, last)->send_flags |= IBV_SEND_SIGNALED;
-	ret = ibv_post_send(client->qp, write_of(client, first), &bad_wr);
+	ret = our_post(client, write_of(client, first), NULL); /* ibv_post_send */
 	if (ret)
-		return our_judge_post(client, "ibv_post_send", ret);
+		return ret;
 	stream->posted += n;
 	our_histogram_add(&our_run_of(client)->stream.wrs_per_post, n);
 	return 0;

@@ -73,21 +73,19 @@ static int post_exchange_send(struct our_control *control, struct our_exchange *
 			      unsigned int message)
 {
 	struct ibv_sge sge;
-	struct ibv_send_wr *bad_wr, wr = {
+	struct ibv_send_wr wr = {
 		.wr_id = OUR_WR_ID_EXCHANGE | message,
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
 	};
-	int ret;
 
 	our_setup_sge(&sge, slot_of(exchange, message, false), lengths[message],
 		      exchange->mr->lkey);
 	if (lengths[message] <= control->max_inline)
 		wr.send_flags |= IBV_SEND_INLINE;
-	ret = ibv_post_send(control->qp, &wr, &bad_wr);
-	return ret ? our_judge_post(control, "ibv_post_send", ret) : 0;
+	return our_post(control, &wr, NULL); /* ibv_post_send */
 }
 
 int our_setup_exchange(struct our_control *control, struct our_exchange *exchange)

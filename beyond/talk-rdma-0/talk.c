@@ -44,7 +44,6 @@ static int say(struct our_control *control, struct our_talk *talk, const uint8_t
 	uint8_t *line = control->memory.buffers[OUR_LINE_BUFFER].data;
 	uint64_t mark = our_make_mark(talk->said + 1, text, length);
 	uint32_t lkey = control->memory.mr->lkey;
-	struct ibv_send_wr *bad_wr;
 	int ret;
 
 	memcpy(line, text, length);
@@ -52,9 +51,9 @@ static int say(struct our_control *control, struct our_talk *talk, const uint8_t
 	our_setup_sge(&talk->text_sge, line, length, lkey);
 	our_setup_sge(&talk->mark_sge, line + OUR_SLOT_MARK, sizeof(mark), lkey);
 	talk->said_ns = our_now_ns();
-	ret = ibv_post_send(control->qp, length ? &talk->text_wr : &talk->mark_wr, &bad_wr);
+	ret = our_post(control, length ? &talk->text_wr : &talk->mark_wr, NULL); /* ibv_post_send */
 	if (ret)
-		return our_judge_post(control, "ibv_post_send", ret);
+		return ret;
 	talk->saying = talk->reading = true;
 	return 0;
 }
