@@ -27,6 +27,7 @@ struct our_keepalive {
 	uint64_t due_ns;      /* when to check next whether anything has come; UINT64_MAX: never */
 	uint32_t max_send_wr; /* room in the send queue, in addition to the workload's */
 	uint32_t silences;    /* checks in a row before which nothing had come */
+	uint32_t sends;       /* signaled ones of our_post that have not completed */
 	bool heard;           /* something has come since the last check */
 	bool under_way;       /* posted, and not completed */
 	bool asks_nobody;     /* looks for asynchronous events only */

@@ -257,8 +257,9 @@ struct our_config {
 
 	struct our_stop *stop;    /* ends every wait; NULL: nothing does */
 	unsigned int timeout_s;   /* the limit of each wait, in seconds; 0: none */
-	unsigned int keepalive_s; /* after so many seconds without a word from the peer, ask whether
-				   * its host is still there; 0: never */
+	unsigned int keepalive_s; /* after so many seconds without a word from the peer, and with no
+				   * send of our_post under way, ask whether its host is there; 0:
+				   * never */
 
 	/* If CM calls block, as in neither way above: a signal interrupts them after so long; 0: none */
 	void (*limit_call)(unsigned int seconds);

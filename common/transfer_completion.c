@@ -108,8 +108,11 @@ static bool may_be_of_a_client_that_left(const struct our_control *control, cons
 int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
 		struct our_completion *completion)
 {
+	struct our_keepalive *keepalive = &our_private(control)->keepalive;
 	int ret;
 
+	if (!our_is_recv(wc->wr_id) && keepalive->sends) /* not of a verb called by the program */
+		keepalive->sends--;
 	if (may_be_of_a_client_that_left(control, wc))
 		return EPIPE;
 	ret = our_check_completion_status(control, wc);

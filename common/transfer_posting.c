@@ -161,9 +161,15 @@ int our_judge_post(const struct our_control *control, const char *call, int ret)
 
 int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	struct ibv_send_wr *bad;
-	int ret = ibv_post_send(control->qp, wr, bad_wr ? bad_wr : &bad);
+	struct ibv_send_wr *bad = wr, *end = NULL;
+	int ret = ibv_post_send(control->qp, wr, &bad);
 
+	if (ret)
+		end = bad;
+	if (ret && bad_wr)
+		*bad_wr = bad;
+	for (; wr != end; wr = wr->next)
+		our_private(control)->keepalive.sends += !!(wr->send_flags & IBV_SEND_SIGNALED);
 	return ret ? our_judge_post(control, "ibv_post_send", ret) : 0;
 }
 

@@ -78,6 +78,17 @@ static int post_keepalive(struct our_control *control, enum ibv_wr_opcode opcode
 	return 0;
 }
 
+/*
+ * Whether the device will tell by itself that the peer's host is dead: it waits for an
+ * acknowledgement of a send. The host of a peer that has no receive posted answers, so the send
+ * waits as long as that lasts. A keepalive would wait behind it, and a live peer that is slow would
+ * be taken for dead. On iWARP a send completes as soon as TCP has taken it, and says nothing.
+ */
+static bool a_send_asks(const struct our_control *control)
+{
+	return our_private(control)->keepalive.sends && !our_is_iwarp(control);
+}
+
 static int report_unanswered(const struct our_control *control)
 {
 	return our_tell_error(
@@ -106,6 +117,8 @@ int our_keep_alive(struct our_control *control, uint64_t now_ns)
 		return ret;
 	if (keepalive->under_way)
 		return report_unanswered(control);
+	if (a_send_asks(control))
+		return 0;
 	opcode = choose_opcode(control);
 	if (opcode == IBV_WR_RDMA_READ && keepalive->silences < SILENCES_BEFORE_READ)
 		return 0;

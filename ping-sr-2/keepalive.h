@@ -24,11 +24,11 @@ void our_ask_nobody(struct our_control *control);
 void our_note_life(struct our_control *control);
 
 /*
- * Call it while nothing arrives. After config->keepalive_s seconds of silence, reads asynchronous events,
- * and posts a request that moves no bytes and that the peer's device answers, whatever the peer's
- * program does; on iWARP after three times as long. At most one is under way. If it fails, its
- * completion shows it (see our_take_out_keepalive); if it is not answered for long, this function
- * returns an error.
+ * Call it while nothing arrives. After config->keepalive_s seconds of silence, reads asynchronous
+ * events, and posts a request that moves no bytes and that the peer's device answers, whatever the
+ * peer's program does; on iWARP after three times as long. At most one is under way, and none while
+ * a send of our_post is: that asks the same. If it fails, its completion shows it (see
+ * our_take_out_keepalive); if it is not answered for long, this function returns an error.
  *
  * Returns 0; EHOSTUNREACH, the peer's host does not answer; EIO, an asynchronous event has ended
  * the connection; ECONNRESET or another errno value, as our_judge_post does. All except ECONNRESET
