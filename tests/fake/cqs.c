@@ -202,6 +202,7 @@ static void looked_in_vain(const struct fake_cq *cq)
 {
 	fake_hurry();
 	fake_complete_late_sends(cq);
+	fake_give_up_dead_hosts(cq);
 	fake_strangers_move();
 	fake_finish_torn();
 	fake_talkers_move();

@@ -117,7 +117,8 @@ struct fake_config {
 	/* Peers that misbehave. */
 	uint64_t silent_after; /* after receiving this many messages they send nothing more; */
 	uint64_t silent_later; /* ... each client this many messages after the one before */
-	bool dead;             /* ... and their host has died one message earlier */
+	bool dead;             /* ... and their host has died then, */
+	bool unacknowledged;   /* or before it acknowledged the last of these messages */
 	uint32_t short_by;     /* bytes that a one-sided peer's memory lacks */
 	bool no_reads;         /* RDMA READs were not agreed upon, */
 	bool only_ours, only_the_peers; /* or only one side's; which one a driver may confuse */

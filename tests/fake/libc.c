@@ -202,6 +202,7 @@ static bool falls_asleep(struct pollfd *fds, nfds_t n)
 	struct fake_fault fault = fake_begin("ppoll");
 
 	fake_report->looks.ppolls++;
+	fake_give_up_dead_hosts(NULL);
 	check_events(fds, n);
 	if (fake_time_is_known() && !__real_poll(fds, n, 0))
 		fake_let_arrive();

@@ -68,6 +68,7 @@ const struct line pools[] = {
 	  .config = { .clients = 2,
 		      .silent_after = 1,
 		      .dead = true,
+		      .unacknowledged = true,
 		      .hurried = true,
 		      .short_pool = true,
 		      .slow_call = "rdma_create_qp",

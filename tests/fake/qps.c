@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "tests/fake/limits.h"
 
 static LIST_HEAD(qp_list, fake_qp) qps;
@@ -294,6 +295,27 @@ void fake_complete_late_sends(const struct fake_cq *cq)
 			fake_complete_send(qp, IBV_WC_SUCCESS);
 		}
 	}
+}
+
+/* As soft-RoCE does (docs/drivers.md). A keepalive is never answered: its own limit is shown. */
+void fake_give_up_dead_hosts(const struct fake_cq *cq)
+{
+	struct fake_qp *qp, *given_up = NULL;
+	uint64_t now_ns;
+
+	if (!fake_config->dead || fake_config->iwarp)
+		return;
+	now_ns = our_now_ns();
+	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
+		if ((cq && qp->send_cq != cq) || !qp->sends.n || qp->empty || !fake_is_dead(qp->id->peer))
+			continue;
+		if (!qp->dead_ns)
+			qp->dead_ns = now_ns;
+		if (now_ns - qp->dead_ns >= 16 * OUR_NS_PER_S)
+			given_up = qp;
+	}
+	if (given_up)
+		fake_complete_send(given_up, IBV_WC_RETRY_EXC_ERR);
 }
 
 unsigned int fake_count_posted(const struct fake_queue *queue, const struct fake_mr *mr)

@@ -314,6 +314,7 @@ struct fake_qp {
 	unsigned int in_cm_calls;          /* of rdma_get_cm_event, which modify it just now */
 	struct fake_queue sends, receives; /* not completed yet */
 	bool all_signaled;                 /* sq_sig_all */
+	uint64_t dead_ns;    /* the first look at a send that a dead host does not acknowledge */
 	unsigned int late;   /* sends that the peer has, and that are to be completed */
 	unsigned int polled; /* receives of an SRQ: found by the last poll, perhaps not handled */
 	struct ibv_qp pub;
@@ -356,6 +357,7 @@ void fake_flush(struct fake_qp *qp); /* puts it into its error state */
 void fake_device_leaves(struct fake_id *id);
 void fake_complete_send(struct fake_qp *qp, enum ibv_wc_status status);
 void fake_complete_late_sends(const struct fake_cq *cq);
+void fake_give_up_dead_hosts(const struct fake_cq *cq); /* a send fails after 16 s; NULL: of any */
 /* A message from the peer arrives. Returns false if no receive is posted for it yet. */
 bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t length);
 /*

@@ -88,7 +88,8 @@ void fake_put_ack(struct fake_qp *qp)
 
 bool fake_is_dead(const struct fake_peer *peer)
 {
-	return fake_config->dead && peer->received + 1 >= fake_config->silent_after;
+	return fake_config->dead &&
+	       peer->received + fake_config->unacknowledged >= fake_config->silent_after;
 }
 
 void fake_put_message(struct fake_peer *peer, const uint8_t *data, uint32_t length)
