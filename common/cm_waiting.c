@@ -79,19 +79,27 @@ uint64_t our_wake_up_ns(struct our_control *control)
 	return due_ns < limit_ns ? due_ns : limit_ns;
 }
 
-int our_keep_waiting(struct our_control *control)
+int our_keep_polling(struct our_control *control)
 {
 	const struct our_cm_ops *cm = control->config->waiting.cm;
-	uint64_t now_ns;
-	int ret;
+	uint64_t *look_ns = &our_private(control)->look_ns, now_ns = our_now_ns();
+	int ret = 0;
 
 	if (our_stop_requested(control->config->stop))
 		return EINTR;
-	ret = cm->watches ? cm->ended(control) : 0;
+	if (cm->watches && now_ns >= *look_ns) {
+		*look_ns = now_ns + cm->look_ns;
+		ret = cm->ended(control);
+	}
 	if (ret)
 		return ret;
-	now_ns = our_now_ns();
 	if (now_ns > limit_of_wait(control))
 		return ETIMEDOUT;
 	return cm->idle ? cm->idle(control, now_ns) : 0;
+}
+
+int our_keep_waiting(struct our_control *control)
+{
+	our_private(control)->look_ns = 0; /* a program that has slept looks at once */
+	return our_keep_polling(control);
 }

@@ -55,6 +55,7 @@ struct our_private {
 	void *cm_state;                  /* of the way to wait for CM events */
 	bool has_channel;                /* these are its own, not its listener's */
 	bool leaving;                    /* the tear-down has begun */
+	uint64_t look_ns;                /* when our_keep_polling looks at the CM next */
 
 	/* Completions */
 	void *completion_state; /* of the way to wait for them */

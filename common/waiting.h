@@ -45,6 +45,7 @@ struct our_cm_ops {
 	/* How the connection has ended, without waiting: see our_cm_end. */
 	int (*ended)(struct our_control *control);
 	bool watches; /* while we wait for completions; if not, a peer that leaves is not noticed */
+	uint64_t look_ns; /* that takes a system call: who polls does it once in so many ns */
 
 	/* For loops: takes an event without waiting, or returns EAGAIN. May be NULL: it cannot. */
 	int (*take)(const struct our_control *control, struct our_cm_event *event);
@@ -88,6 +89,12 @@ void our_cm_destroy_qp(struct our_control *control);
  * value, reported.
  */
 int our_keep_waiting(struct our_control *control);
+
+/*
+ * The same for a program that polls instead of sleeping, and calls it very often: looks at the CM as
+ * often as its table's look_ns allows.
+ */
+int our_keep_polling(struct our_control *control);
 
 /* The latest time at which a sleeping program must call our_keep_waiting. */
 uint64_t our_wake_up_ns(struct our_control *control);

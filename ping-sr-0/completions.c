@@ -31,7 +31,7 @@ static int await(struct our_control *control)
 		if (ret)
 			return ret;
 		if (++empty_polls % POLLS_A_MOMENT == 0)
-			ret = our_keep_waiting(control);
+			ret = our_keep_polling(control);
 	}
 	return polled > 0 ? 0 : -polled;
 }

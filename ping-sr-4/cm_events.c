@@ -133,6 +133,7 @@ const struct our_cm_ops our_cm_nonblocking = {
 	.take = our_get_cm_event,
 	.share = our_start_keepalive,
 	.watches = true,
+	.look_ns = OUR_NS_PER_S / 1000,
 	.idle = our_keep_alive,
 	.fd = fd,
 	.make_qp = our_cm_make_qp,

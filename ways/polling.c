@@ -33,7 +33,7 @@ static int poll_with(struct our_control *control, void (*pause_once)(void))
 		if (ret)
 			return ret;
 		pause_once();
-		ret = our_keep_waiting(control);
+		ret = our_keep_polling(control);
 	}
 }
 

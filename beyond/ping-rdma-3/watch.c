@@ -137,7 +137,7 @@ static int look_around(struct our_control *control, struct our_watch *watch)
 		return ret;
 	if (watch->one_sided.exchange.received[OUR_COUNT_TOLD])
 		return ENODATA;
-	return our_keep_waiting(control);
+	return our_keep_polling(control);
 }
 
 /* A peer without --immediate writes, too, but there is no completion: silence may mean that. */

@@ -52,9 +52,9 @@ int our_take_watched_completion(struct our_control *control, struct our_watch *w
 /*
  * Waits until OUR_RECV_BUFFER, which has been cleared, holds a message, and counts it in
  * watch->seen: until no byte of it is zero, or as the options say. Meanwhile takes completions,
- * and calls our_keep_waiting from time to time.
+ * and calls our_keep_polling from time to time.
  *
- * Returns 0; ENODATA: the peer has sent its count instead; EPROTO, reported; what our_keep_waiting
+ * Returns 0; ENODATA: the peer has sent its count instead; EPROTO, reported; what our_keep_polling
  * returned; or an errno value as our_await_completion does.
  */
 int our_await_message(struct our_control *control, struct our_watch *watch);
