@@ -85,7 +85,7 @@ int our_keep_polling(struct our_control *control)
 	uint64_t *look_ns = &our_private(control)->look_ns, now_ns = our_now_ns();
 	int ret = 0;
 
-	if (our_stop_requested(control->config->stop))
+	if (our_stop_requested(control->stop))
 		return EINTR;
 	if (cm->watches && now_ns >= *look_ns) {
 		*look_ns = now_ns + cm->look_ns;

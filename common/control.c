@@ -18,6 +18,7 @@ int our_create_control_struct(const struct our_config *config, enum our_role rol
 		return our_tell_error(config, "calloc", ENOMEM, NULL);
 	one->head.config = config;
 	one->head.role = role;
+	one->head.stop = config->stop;
 	one->head.n_sge = 1;
 	one->head.inline_wanted = OUR_INLINE_WANTED;
 	one->keepalive.due_ns = UINT64_MAX;

@@ -91,7 +91,7 @@ uint64_t our_disconnect_limit_s(const struct our_control *control)
 	 * soft-RoCE repeats the request after 5 or 6 s (docs/drivers.md). Two requests are enough
 	 * for a peer that may be dead, or when we were told to stop and should not stay long.
 	 */
-	return control->complete && !our_stop_requested(control->config->stop) ? 20 : 7;
+	return control->complete && !our_stop_requested(control->stop) ? 20 : 7;
 }
 
 uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_event_type expected)
@@ -105,14 +105,14 @@ uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_even
 
 bool our_must_not_wait(const struct our_control *control)
 {
-	const struct our_stop *stop = control->config->stop;
+	const struct our_stop *stop = control->stop;
 
 	return our_private(control)->leaving ? our_leave_requested(stop) : our_stop_requested(stop);
 }
 
 int our_wake_fd(const struct our_control *control)
 {
-	const struct our_stop *stop = control->config->stop;
+	const struct our_stop *stop = control->stop;
 
 	return our_private(control)->leaving ? our_leave_fd(stop) : our_stop_fd(stop);
 }

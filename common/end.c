@@ -65,7 +65,7 @@ int our_report_end(struct our_control *control, int ret)
 
 	if (ret != ECONNRESET && !unsent)
 		return report_end(control, ret);
-	if (our_stop_requested(control->config->stop))
+	if (our_stop_requested(control->stop))
 		return EINTR;
 	return report_end(control, our_cause_of_flush(control));
 }

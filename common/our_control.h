@@ -185,6 +185,9 @@ struct our_control {
 	enum our_role role;
 	void *user; /* may be set: the library does not look at it */
 
+	/* May be set before our_create_id: ends the waits of this control; else config->stop */
+	struct our_stop *stop;
+
 	/* Connection management */
 	struct rdma_event_channel *cm_channel; /* NULL: calls wait, or its listener has it */
 	struct rdma_cm_id *cm_id;
@@ -276,21 +279,24 @@ struct our_config {
 	size_t (*refuse)(struct our_control *control, int error, uint8_t *data);
 };
 
-/* ---- Stop: how a signal handler or another thread ends all waits ---- */
+/* ---- Stop: how a signal handler or another thread ends waits ---- */
 
 /*
- * our_create_stop, our_destroy_stop, our_stop_request - an object that ends all waits
- * Set config->stop to it, and destroy it after everything whose configuration names it. From
- * our_stop_request on a call that would wait returns EINTR instead. A disconnect still waits for
- * the peer's answer, unless this is the second request.
+ * our_create_stop, our_destroy_stop, our_stop_request, our_clear_stop - an object that ends waits
+ * Set config->stop to it, or the stop of one control, and destroy it after everything that names
+ * it. From our_stop_request on a call that would wait returns EINTR instead. A disconnect still
+ * waits for the peer's answer, unless this is the second request. To wake a wait and go on, clear
+ * the stop after EINTR of our_await_completion; a request that comes meanwhile is not lost.
  * RETURN VALUE: 0 and *stop; or an errno value, not reported.
  * ERRORS: ENOMEM; EMFILE or ENFILE: it takes two descriptors.
- * THREADS: our_stop_request: any, and signal handlers: it is async-signal-safe.
+ * THREADS: our_stop_request: any, and signal handlers: it is async-signal-safe. our_clear_stop: the
+ * one that waits, with no other that waits for the same.
  * SEE ALSO: eventfd(2), signal-safety(7)
  */
 int our_create_stop(struct our_stop **stop);
 void our_destroy_stop(struct our_stop *stop);
 void our_stop_request(struct our_stop *stop);
+void our_clear_stop(struct our_stop *stop);
 
 /*
  * our_stop_requested, our_leave_requested, our_stop_fd, our_leave_fd - was a stop requested?

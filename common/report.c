@@ -16,7 +16,7 @@ int our_tell(const struct our_config *config, struct our_error *error, const cha
 	if (!error->error)
 		error->error = EIO;
 	/* A wait that was told to stop has not failed. */
-	if (!config->report || (error->error == EINTR && our_stop_requested(config->stop)))
+	if (!config->report || error->error == EINTR)
 		return error->error;
 	if (format)
 		vsnprintf(text, sizeof(text), format, arguments);

@@ -59,6 +59,22 @@ void our_stop_request(struct our_stop *stop)
 	errno = saved;
 }
 
+void our_clear_stop(struct our_stop *stop)
+{
+	unsigned int requests = atomic_load(&stop->requests);
+	eventfd_t count;
+
+	/* The descriptors do not block: they may not be readable yet. */
+	eventfd_read(stop->stop_fd, &count);
+	eventfd_read(stop->leave_fd, &count);
+	if (atomic_compare_exchange_strong(&stop->requests, &requests, 0))
+		return;
+	/* Another request has come, which took itself for a second one. */
+	eventfd_read(stop->leave_fd, &count);
+	atomic_store(&stop->requests, 1);
+	eventfd_write(stop->stop_fd, 1);
+}
+
 static bool has(const struct our_stop *stop, unsigned int requests)
 {
 	return stop && atomic_load_explicit(&stop->requests, memory_order_relaxed) >= requests;

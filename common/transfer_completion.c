@@ -87,7 +87,7 @@ int our_check_completion_status(const struct our_control *control, const struct 
 		return ECONNRESET;
 	if (wc->status != IBV_WC_SUCCESS) {
 		/* We ended the connection ourselves: work under way may fail in any way. */
-		if (our_stop_requested(control->config->stop))
+		if (our_stop_requested(control->stop))
 			return EINTR;
 		return tell_wc(control->config, wc);
 	}
@@ -102,7 +102,7 @@ int our_check_completion_status(const struct our_control *control, const struct 
 static bool may_be_of_a_client_that_left(const struct our_control *control, const struct ibv_wc *wc)
 {
 	return wc->status == IBV_WC_LOC_QP_OP_ERR && !our_is_recv(wc->wr_id) &&
-	       our_client_may_have_left(control) && !our_stop_requested(control->config->stop);
+	       our_client_may_have_left(control) && !our_stop_requested(control->stop);
 }
 
 int our_take_wc(struct our_control *control, const struct ibv_wc *wc,

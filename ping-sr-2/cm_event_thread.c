@@ -115,7 +115,7 @@ static void give_up(struct our_cm_events *events, int error)
 static void *our_cm_event_thread(void *argument)
 {
 	struct our_control *control = argument;
-	const struct our_stop *stop = control->config->stop;
+	const struct our_stop *stop = control->stop;
 	struct pollfd fds[] = {
 		{ .fd = control->cm_channel->fd, .events = POLLIN },
 		{ .fd = our_cm_events_of(control)->quit_fd, .events = POLLIN },

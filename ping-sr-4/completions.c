@@ -120,7 +120,7 @@ static int wait_for_notification(struct our_control *control, bool *woken)
 	struct pollfd fds[] = {
 		{ .fd = state->channel->channel->fd, .events = POLLIN },
 		{ .fd = our_cm_fd(control), .events = POLLIN },
-		{ .fd = our_stop_fd(control->config->stop), .events = POLLIN },
+		{ .fd = our_stop_fd(control->stop), .events = POLLIN },
 	};
 	int ret;
 
