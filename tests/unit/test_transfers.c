@@ -149,7 +149,7 @@ UNIT_TEST(a_transfer_that_fails_is_named)
 	struct ibv_wc wc = { .status = IBV_WC_LOC_QP_OP_ERR };
 
 	ck_assert_int_eq(our_catch_signals(), 0);
-	config.stop = our_program_stop();
+	control->stop = our_program_stop();
 	capture_start();
 	ck_assert_int_eq(our_check_completion_status(control, &wc), EPIPE);
 	assert_holds(captured_stderr(), "local QP operation error");
@@ -160,7 +160,7 @@ UNIT_TEST(a_transfer_that_fails_as_we_stop_is_not_an_error)
 	struct ibv_wc wc = { .status = IBV_WC_LOC_QP_OP_ERR };
 
 	ck_assert_int_eq(our_catch_signals(), 0);
-	config.stop = our_program_stop();
+	control->stop = our_program_stop();
 	ck_assert_int_eq(raise(SIGINT), 0);
 	alarm(0);
 	capture_start();
@@ -243,7 +243,7 @@ UNIT_TEST(what_could_not_be_sent_is_the_peers_failure_on_iwarp)
 	verbs.async_fd = own_channel.fd;
 	control->verbs = &verbs;
 	ck_assert_int_eq(our_catch_signals(), 0);
-	config.stop = our_program_stop();
+	control->stop = our_program_stop();
 	ck_assert_int_eq(our_judge_end(&run, EPIPE, 5), EIO);
 	verbs.device = &iwarp;
 	ck_assert_int_eq(our_judge_end(&run, EIO, 5), EIO);
@@ -278,7 +278,7 @@ UNIT_TESTS(how_a_run_has_ended, UNIT_LENGTH(ends))
 	own_channel.fd = eventfd(0, 0); /* nothing will come */
 	verbs.async_fd = own_channel.fd;
 	ck_assert_int_eq(our_catch_signals(), 0);
-	config.stop = our_program_stop();
+	control->stop = our_program_stop();
 	if (end->stop)
 		ck_assert_int_eq(raise(SIGTERM), 0);
 	alarm(0);
