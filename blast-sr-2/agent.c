@@ -107,7 +107,7 @@ static int receive_messages(struct our_control *agent, struct our_blast *blast)
 			ret = our_return_credits(agent, blast); /* of an incomplete batch */
 		if (ret)
 			return ret;
-		if (our_stop_requested(agent->config->stop))
+		if (our_stop_requested(agent->stop))
 			return EINTR;
 		our_statistics_progress(&run->statistics, heard_ns);
 	}

@@ -137,7 +137,7 @@ static int stream(struct our_control *client, struct our_blast *blast, uint64_t 
 			return 0; /* the server knew that this was all, and was first */
 		if (ret && ret != EAGAIN)
 			return ret;
-		if (our_stop_requested(client->config->stop))
+		if (our_stop_requested(client->stop))
 			return EINTR;
 		our_count_messages(run, blast->credited);
 		now_ns = our_now_ns();

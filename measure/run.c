@@ -107,7 +107,7 @@ bool our_wants_message(struct our_run *run)
 	}
 	run->under_way = false;
 	if (run->message >= run->count || run->now_ns >= run->deadline_ns ||
-	    our_stop_requested(run->control->config->stop))
+	    our_stop_requested(run->control->stop))
 		return false;
 	if (run->message == run->statistics.warm_up)
 		our_start_measuring(run);

@@ -80,12 +80,12 @@ static int judge_end(struct our_run *run, int ret, uint64_t messages)
 	bool unsent = ret == EPIPE && our_client_may_have_left(control);
 	int of_device = 0;
 
-	if ((ret == ECONNRESET || unsent) && !our_stop_requested(control->config->stop))
+	if ((ret == ECONNRESET || unsent) && !our_stop_requested(control->stop))
 		ret = our_cause_of_flush(control);
 	/* On iWARP TCP could not send: the peer, or the way to it, is gone. */
 	if (ret == EPIPE)
 		ret = our_is_iwarp(control) ? ECONNABORTED : EIO;
-	if ((!ret || ret == ECONNRESET || unsent) && our_stop_requested(control->config->stop))
+	if ((!ret || ret == ECONNRESET || unsent) && our_stop_requested(control->stop))
 		return EINTR;
 	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
 		return 0;

@@ -50,7 +50,7 @@ static void start_call(struct our_control *control)
 static int end_cm_call(const struct our_control *control, int called)
 {
 	limit_call(control, 0);
-	return called == EINTR && !our_stop_requested(control->config->stop) ? ETIMEDOUT : called;
+	return called == EINTR && !our_stop_requested(control->stop) ? ETIMEDOUT : called;
 }
 
 /*
@@ -84,7 +84,7 @@ static int await_connect_request(struct our_control *listener)
 
 	while (rdma_get_request(listener->cm_id, &cm_id)) {
 		error = errno;
-		if (error == EINTR && !our_stop_requested(listener->config->stop))
+		if (error == EINTR && !our_stop_requested(listener->stop))
 			continue;
 		if (!listener->cm_id->event) /* librdmacm leaves other events there */
 			return error;

@@ -43,7 +43,7 @@ int our_run_client(struct our_control *client)
 		if (ret != ECONNREFUSED)
 			return ret;
 		nanosleep(&pause, NULL);
-		if (our_stop_requested(client->config->stop))
+		if (our_stop_requested(client->stop))
 			return EINTR;
 	}
 	return run_with_any(client, false);

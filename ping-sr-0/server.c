@@ -18,7 +18,7 @@ int our_listener(struct our_control *listener)
 	if (ret)
 		return ret;
 
-	while (!our_stop_requested(listener->config->stop) && our_await_place(admission)) { /* -n */
+	while (!our_stop_requested(listener->stop) && our_await_place(admission)) { /* -n */
 		/* rdma_get_request */
 		ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 		if (ret) {

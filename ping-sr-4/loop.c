@@ -14,7 +14,7 @@ int our_serve_until_done(struct our_server *server)
 {
 	struct pollfd fds[FIXED_FDS + OUR_MAX_DEVICES] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
-		{ .fd = our_stop_fd(server->listener->config->stop), .events = POLLIN },
+		{ .fd = our_stop_fd(server->listener->stop), .events = POLLIN },
 	};
 	struct pollfd *comp_fds = fds + FIXED_FDS;
 	uint64_t until_ns = UINT64_MAX;

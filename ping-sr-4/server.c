@@ -33,7 +33,7 @@ static void await_answers(struct our_server *server)
 {
 	struct pollfd fds[] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
-		{ .fd = our_leave_fd(server->listener->config->stop), .events = POLLIN },
+		{ .fd = our_leave_fd(server->listener->stop), .events = POLLIN },
 	};
 	uint64_t until_ns = our_now_ns();
 	int ret = 0;

@@ -157,7 +157,7 @@ static int move_messages(struct our_control *client, struct our_write_stream *st
 		 * Sends no more, but waits for those under way, because it tells the agent their
 		 * number.
 		 */
-		if (now_ns >= deadline_ns || our_stop_requested(client->config->stop))
+		if (now_ns >= deadline_ns || our_stop_requested(client->stop))
 			stream->goal = stream->posted;
 		our_statistics_progress(&run->statistics, now_ns);
 	}

@@ -51,7 +51,7 @@ static int await_last_send(struct our_control *agent, struct our_echo *echo)
 			return report_one_more(agent);
 		if (polled && !our_is_recv(wc.wr_id))
 			echo->sending = false;
-		if (our_stop_requested(agent->config->stop))
+		if (our_stop_requested(agent->stop))
 			return EINTR;
 	}
 	return 0;

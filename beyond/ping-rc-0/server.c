@@ -91,13 +91,13 @@ static int await_client(struct our_control *listener, int *client)
 	struct pollfd fds[] = {
 		{ .fd = our_bare_of(listener)->socket, .events = POLLIN },
 		{ .fd = our_bare_of(listener)->second_socket, .events = POLLIN },
-		{ .fd = our_stop_fd(listener->config->stop), .events = POLLIN },
+		{ .fd = our_stop_fd(listener->stop), .events = POLLIN },
 	};
 
 	for (;;) {
 		if (poll(fds, 3, -1) < 0 && errno != EINTR)
 			return errno;
-		if (our_stop_requested(listener->config->stop))
+		if (our_stop_requested(listener->stop))
 			return EINTR;
 		*client = accept4(fds[fds[0].revents ? 0 : 1].fd, NULL, NULL,
 				  SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -153,7 +153,7 @@ int our_bare_listener(struct our_control *listener)
 	if (ret)
 		return ret;
 
-	while (!our_stop_requested(listener->config->stop) && our_await_place(admission)) { /* -n */
+	while (!our_stop_requested(listener->stop) && our_await_place(admission)) { /* -n */
 		ret = await_client(listener, &client); /* accept */
 		if (ret) {
 			our_report_error("accept", ret, "nobody can connect any more");

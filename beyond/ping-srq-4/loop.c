@@ -49,7 +49,7 @@ static int serve_until_done(struct our_server *server)
 {
 	struct pollfd fds[MAX_FDS] = {
 		{ .fd = server->listener->cm_channel->fd, .events = POLLIN },
-		{ .fd = our_stop_fd(server->listener->config->stop), .events = POLLIN },
+		{ .fd = our_stop_fd(server->listener->stop), .events = POLLIN },
 	};
 	struct pollfd *comp_fds = fds + FIXED_FDS, *pool_fds = comp_fds + OUR_MAX_DEVICES;
 	uint64_t until_ns = UINT64_MAX;
