@@ -26,15 +26,38 @@ void our_destroy_cq(struct our_control *control)
 	control->cq = NULL;
 }
 
+int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { config->event_completions, config->event_us },
+	};
+	int ret;
+
+	if (!config->event_completions && !config->event_us)
+		return 0;
+	ret = ibv_modify_cq(cq, &attr);
+	return ret ? our_tell_error(config, "ibv_modify_cq", ret,
+				    "most likely the device cannot wait for several completions "
+				    "before it makes an event")
+		   : 0;
+}
+
 int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
 {
 	int depth = (int)(control->max_send_wr + control->max_recv_wr); /* checked: our_setup_qp */
+	int ret;
 
 	our_private(control)->batch.next = our_private(control)->batch.polled = 0;
 	errno = 0;
-	/* Completion vector 0: with many connections, see the README of ping-sr-3. */
-	control->cq = ibv_create_cq(control->verbs, depth, control, channel, 0);
-	return control->cq ? 0 : our_report_no_queue(control, "ibv_create_cq", errno);
+	control->cq =
+		ibv_create_cq(control->verbs, depth, control, channel, control->comp_vector);
+	if (!control->cq)
+		return our_report_no_queue(control, "ibv_create_cq", errno);
+	ret = our_moderate_cq(control->config, control->cq);
+	if (ret)
+		our_free_cq(control);
+	return ret;
 }
 
 void our_free_cq(struct our_control *control)

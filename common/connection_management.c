@@ -15,6 +15,7 @@
 
 #define RETRY_COUNT     6 /* three bits, but soft-RoCE takes 7 for "forever" */
 #define RNR_RETRY_COUNT 7 /* means "forever" */
+#define MOST_RETRIES    7 /* three bits, too */
 #define READ_DEPTH      1 /* also for a side that sends no RDMA READs: some devices refuse 0 */
 
 int our_create_id(struct our_control *control)
@@ -154,20 +155,40 @@ int our_report_address(const struct our_control *control, const char *call, int 
 	}
 }
 
-static uint8_t at_most(uint8_t value, uint8_t limit)
+static uint8_t at_most(uint8_t value, int limit)
 {
-	return value < limit ? value : limit;
+	return value < limit ? value : (uint8_t)limit;
+}
+
+/* rdma_connect and rdma_accept refuse more than the device can do. Every device can do one. */
+static void setup_depths(const struct our_control *control, struct rdma_conn_param *param)
+{
+	uint8_t depth = control->read_depth ? control->read_depth : READ_DEPTH;
+	struct ibv_device_attr device;
+
+	param->responder_resources = depth;
+	param->initiator_depth = depth;
+	if (depth == READ_DEPTH || ibv_query_device(control->verbs, &device))
+		return;
+	param->responder_resources = at_most(depth, device.max_qp_rd_atom);
+	param->initiator_depth = at_most(depth, device.max_qp_init_rd_atom);
+}
+
+/* Never 0 for the first: the first packet that is lost would end the connection. */
+static void setup_retries(const struct our_config *config, struct rdma_conn_param *param)
+{
+	uint8_t rnr = config->rnr_retry_count ? config->rnr_retry_count : RNR_RETRY_COUNT;
+
+	param->retry_count = at_most(config->retry_count ? config->retry_count : RETRY_COUNT,
+				     MOST_RETRIES);
+	param->rnr_retry_count = rnr == OUR_NEVER ? 0 : at_most(rnr, MOST_RETRIES);
 }
 
 void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param)
 {
-	uint8_t depth = control->read_depth ? control->read_depth : READ_DEPTH;
-
 	memset(param, 0, sizeof(*param));
-	param->responder_resources = depth;
-	param->initiator_depth = depth;
-	param->retry_count = RETRY_COUNT;
-	param->rnr_retry_count = RNR_RETRY_COUNT;
+	setup_retries(control->config, param);
+	setup_depths(control, param);
 	if (control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return;
 	/*
@@ -175,6 +196,7 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
 	 * from our side: responder_resources is how many requests we have to answer. See
 	 * rdma_get_cm_event(3).
 	 */
-	param->responder_resources = at_most(depth, control->cm_event.responder_resources);
-	param->initiator_depth = at_most(depth, control->cm_event.initiator_depth);
+	param->responder_resources =
+		at_most(param->responder_resources, control->cm_event.responder_resources);
+	param->initiator_depth = at_most(param->initiator_depth, control->cm_event.initiator_depth);
 }

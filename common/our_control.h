@@ -75,6 +75,7 @@ extern "C" {
 #define OUR_MOST_TO_CONNECT  56  /* fits into a connect request on every transport */
 #define OUR_MOST_TO_ACCEPT   196 /* ... and into the answer to it */
 #define OUR_INLINE_WANTED    64  /* in the work request itself: most devices take this many */
+#define OUR_NEVER            UINT8_MAX
 
 enum our_role {
 	OUR_CLIENT,
@@ -125,9 +126,11 @@ const char *our_error_text(const struct our_error *error, char *text, size_t siz
  */
 struct our_completion {
 	uint64_t wr_id;
-	uint32_t byte_len;  /* of a receive: how many bytes arrived */
-	bool has_immediate; /* of a receive: it came with immediate data, this number */
-	uint32_t immediate; /* its sender has imm_data = htobe32(number) */
+	enum ibv_wc_opcode opcode; /* IBV_WC_RECV, or IBV_WC_RECV_RDMA_WITH_IMM: a WRITE came */
+	uint32_t byte_len;         /* of a receive: how many bytes arrived */
+	bool has_immediate;        /* of a receive: it came with immediate data, this number */
+	uint32_t immediate;        /* its sender has imm_data = htobe32(number) */
+	uint32_t invalidated_rkey; /* of a receive: the peer gave up this key of ours; 0: none */
 };
 
 /*
@@ -207,7 +210,12 @@ struct our_control {
 	/* The queue pair; may be set before our_setup_qp: */
 	uint32_t inline_wanted; /* bytes: the most that goes inline; else OUR_INLINE_WANTED */
 	uint32_t n_sge;         /* of each work request, at most; else 1 */
-	uint8_t read_depth;     /* READs and atomic operations under way, each way; 0: as 1 */
+	uint8_t read_depth;     /* READs and atomic operations under way, each way; 0: as 1; more
+				 * than the device can do: as many as it can */
+	int comp_vector;        /* the interrupt, and so the CPU, of its events: below
+				 * verbs->num_comp_vectors, one for each thread that sleeps */
+	struct ibv_cq *send_cq; /* for its sends, READs and WRITEs: the program's own, which it
+				 * polls itself; then no keepalives. NULL: all complete to ->cq */
 	struct ibv_srq *srq;    /* the QP takes its receives from it; NULL: the QP has its own */
 
 	struct ibv_pd *pd;
@@ -263,6 +271,17 @@ struct our_config {
 	unsigned int keepalive_s; /* after so many seconds without a word from the peer, and with no
 				   * send of our_post under way, ask whether its host is there; 0:
 				   * never */
+
+	/*
+	 * How often a device repeats. 0 stands for what is in brackets. retry_count: a request that
+	 * nobody acknowledges, up to 7 times (6). rnr_retry_count: one that finds no receive, up to
+	 * 7, which is forever (7); OUR_NEVER: not at all. rnr_timer: the code of the time before the
+	 * peer does that again (12: 0.64 ms). See rdma_connect(3), ibv_modify_qp(3).
+	 */
+	uint8_t retry_count, rnr_retry_count, rnr_timer;
+
+	/* A CQ makes an event for so many completions, or after so many microseconds; 0: each */
+	uint16_t event_completions, event_us;
 
 	/* If CM calls block, as in neither way above: a signal interrupts them after so long; 0: none */
 	void (*limit_call)(unsigned int seconds);
@@ -607,6 +626,7 @@ struct our_device {
 	struct ibv_comp_channel *comp_channel; /* of the shared CQ; NULL: there is none */
 	struct ibv_cq *cq;
 	struct ibv_srq *srq; /* the shared receive queue; NULL: there is none */
+	int comp_vector;     /* may be set before our_device_create_cq: as that of a control */
 
 	struct our_memory memory; /* of the shared receive queue */
 };

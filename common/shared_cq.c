@@ -58,11 +58,20 @@ static int create_backlog(struct our_device *device)
 
 	shared->backlog_size = (uint32_t)device->cq->cqe;
 	shared->backlog = calloc(shared->backlog_size, sizeof(*shared->backlog));
-	if (shared->backlog)
-		return 0;
-	our_device_destroy_cq(device);
-	device->cq = NULL;
-	return our_tell_error(device->config, "calloc", ENOMEM, NULL);
+	return shared->backlog ? 0 : our_tell_error(device->config, "calloc", ENOMEM, NULL);
+}
+
+static int setup_cq(struct our_device *device)
+{
+	int ret = create_backlog(device);
+
+	if (!ret)
+		ret = our_moderate_cq(device->config, device->cq);
+	if (ret) {
+		our_device_destroy_cq(device);
+		device->cq = NULL;
+	}
+	return ret;
 }
 
 int our_device_create_cq(struct our_device *device, uint32_t depth)
@@ -72,9 +81,10 @@ int our_device_create_cq(struct our_device *device, uint32_t depth)
 	if (ret)
 		return ret;
 	errno = 0;
-	device->cq = ibv_create_cq(device->verbs, (int)depth, device, device->comp_channel, 0);
+	device->cq = ibv_create_cq(device->verbs, (int)depth, device, device->comp_channel,
+				   device->comp_vector);
 	if (device->cq)
-		return create_backlog(device);
+		return setup_cq(device);
 	ret = our_tell_error(device->config, "ibv_create_cq", errno ? errno : ENOMEM,
 			     "asked %s for %u entries", ibv_get_device_name(device->verbs->device),
 			     depth);

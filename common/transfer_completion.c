@@ -118,7 +118,13 @@ int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
 	ret = our_check_completion_status(control, wc);
 	if (ret)
 		return ret;
-	*completion = (struct our_completion){ .wr_id = wc->wr_id, .byte_len = wc->byte_len };
+	*completion = (struct our_completion){
+		.wr_id = wc->wr_id,
+		.opcode = wc->opcode,
+		.byte_len = wc->byte_len,
+	};
+	if (our_is_recv(wc->wr_id) && wc->wc_flags & IBV_WC_WITH_INV)
+		completion->invalidated_rkey = wc->invalidated_rkey;
 	completion->has_immediate = our_is_recv(wc->wr_id) && wc->wc_flags & IBV_WC_WITH_IMM;
 	if (completion->has_immediate)
 		completion->immediate = be32toh(wc->imm_data);

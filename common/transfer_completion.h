@@ -15,7 +15,13 @@ int our_create_cq(struct our_control *control);
 void our_destroy_cq(struct our_control *control);
 
 /*
- * The same without checking the status. Returns 0 and *wc, valid until the next call; EAGAIN; or
+ * Has the CQ make events as config->event_completions and event_us say. Returns 0 or an errno value,
+ * reported: EOPNOTSUPP of a device that cannot. See ibv_modify_cq(3).
+ */
+int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq);
+
+/*
+ * Takes the next completion, without waiting, and without checking its status. Returns 0 and *wc, valid until the next call; EAGAIN; or
  * another errno value, reported.
  */
 int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);

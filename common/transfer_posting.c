@@ -14,14 +14,14 @@
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
 
-#define OUR_RNR_TIMER 12 /* 0.64 ms: the InfiniBand specification has the codes */
+#define RNR_TIMER 12 /* 0.64 ms: the InfiniBand specification has the codes */
 
 void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->qp_context = control;
 	attr->qp_type = IBV_QPT_RC;
-	attr->send_cq = control->cq;
+	attr->send_cq = control->send_cq ? control->send_cq : control->cq;
 	attr->recv_cq = control->cq;
 	attr->srq = control->srq;
 	attr->cap.max_send_wr = control->max_send_wr;
@@ -72,7 +72,7 @@ int our_create_qp(struct our_control *control)
 
 uint32_t our_extra_sends(const struct our_control *control)
 {
-	return our_private(control)->keepalive.max_send_wr;
+	return control->send_cq ? 0 : our_private(control)->keepalive.max_send_wr;
 }
 
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
@@ -130,7 +130,7 @@ int our_setup_rnr_timer(struct our_control *control)
 	if (control->verbs->device->transport_type != IBV_TRANSPORT_IB)
 		return 0;
 	memset(&attr, 0, sizeof(attr));
-	attr.min_rnr_timer = OUR_RNR_TIMER;
+	attr.min_rnr_timer = control->config->rnr_timer ? control->config->rnr_timer : RNR_TIMER;
 	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER);
 	/* The peer may leave as soon as it is connected; the next wait will notice that. */
 	if (ret && !has_left_rts(control->qp))

@@ -113,7 +113,7 @@ int our_keep_alive(struct our_control *control, uint64_t now_ns)
 	if (!silent)
 		return 0;
 	ret = our_read_async_events(control);
-	if (ret || keepalive->asks_nobody)
+	if (ret || keepalive->asks_nobody || control->send_cq)
 		return ret;
 	if (keepalive->under_way)
 		return report_unanswered(control);
