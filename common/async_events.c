@@ -106,33 +106,42 @@ static void describe(const struct ibv_async_event *event, enum element element,
 			 our_address_text((const struct sockaddr *)&owner->peer_address, peer));
 }
 
-/* The event is not acked yet: until then its QP or CQ cannot be destroyed, and its owner stays. */
-static int take_async_event(const struct our_config *config, struct ibv_context *verbs,
-			    const struct ibv_async_event *event)
+/* Before the ack: until then its QP or CQ cannot be destroyed, and its owner stays. */
+static void note(const struct ibv_async_event *event, const struct meaning *meaning,
+		 struct our_async *owner)
 {
-	struct meaning meaning = meaning_of(event);
-	struct our_async *owner = owner_of(event, meaning.element);
-	struct our_control *control = owner ? owner->control : NULL;
-	char what[OUR_ADDRESS_TEXT + 48];
-	bool judged = meaning.error == EPIPE && control && our_client_may_have_left(control);
-
-	describe(event, meaning.element, control, what, sizeof(what));
-	if (meaning.error && !judged)
-		our_tell_error(config, NULL, meaning.error, "%s%s: %s (%s)",
-			       ibv_get_device_name(verbs->device), what, meaning.cause,
-			       meaning.name);
 	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
 		atomic_store(&owner->srq_is_low, true);
 	if (owner && event->event_type == IBV_EVENT_QP_LAST_WQE_REACHED)
 		atomic_store(&owner->last_receive, true);
-	if (!meaning.ends)
-		return 0;
-	if (owner)
-		our_end_by_async(owner, meaning.error);
-	if (owner || meaning.element == OF_QP)
-		return 0;
-	our_end_all_on_device(verbs, meaning.error); /* or a queue that they share */
-	return meaning.error;
+	if (owner && meaning->ends)
+		our_end_by_async(owner, meaning->error);
+}
+
+/*
+ * Acks the event before it tells of it: a function that is told may destroy the QP, which waits for
+ * the ack.
+ */
+static int take_async_event(const struct our_config *config, struct ibv_context *verbs,
+			    struct ibv_async_event *event)
+{
+	struct meaning meaning = meaning_of(event);
+	struct our_async *owner = owner_of(event, meaning.element);
+	struct our_control *control = owner ? owner->control : NULL;
+	bool judged = meaning.error == EPIPE && control && our_client_may_have_left(control);
+	bool of_all = meaning.ends && !owner && meaning.element != OF_QP; /* or a queue they share */
+	char what[OUR_ADDRESS_TEXT + 48];
+
+	describe(event, meaning.element, control, what, sizeof(what));
+	note(event, &meaning, owner);
+	ibv_ack_async_event(event);
+	if (of_all)
+		our_end_all_on_device(verbs, meaning.error);
+	if (meaning.error && !judged)
+		our_tell_error(config, NULL, meaning.error, "%s%s: %s (%s)",
+			       ibv_get_device_name(verbs->device), what, meaning.cause,
+			       meaning.name);
+	return of_all ? meaning.error : 0;
 }
 
 int our_read_async_events_of(const struct our_config *config, struct ibv_context *verbs)
@@ -146,14 +155,13 @@ int our_read_async_events_of(const struct our_config *config, struct ibv_context
 	while (!ibv_get_async_event(verbs, &event)) {
 		end = take_async_event(config, verbs, &event);
 		ret = ret ? ret : end;
-		ibv_ack_async_event(&event);
 	}
 	if (errno != EAGAIN)
 		return our_tell_error(config, "ibv_get_async_event", errno, NULL);
 	return ret;
 }
 
-int our_read_async_events(struct our_control *control)
+int our_take_async_events(struct our_control *control)
 {
 	int ret = our_read_async_events_of(control->config, control->verbs);
 	int ended = atomic_load(&our_private(control)->async.error);

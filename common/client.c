@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Connection management layer: a client, from its server's address to its connection. See our_control.h.
+ * Connection management layer: a client, from its server's address to its connection, by calls that
+ * wait, or step by step. See our_control.h.
  */
 #include <errno.h>
 
@@ -9,21 +10,32 @@
 #include "common/connection_management.h"
 #include "common/report.h"
 #include "common/transfer_posting.h"
+#include "common/waiting.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
+
+static int resolve_addr(struct our_control *control, struct sockaddr *address)
+{
+	our_start_cm_call(control);
+	return rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS) ? errno : 0;
+}
+
+static int resolve_route(struct our_control *control)
+{
+	our_start_cm_call(control);
+	return rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
+}
 
 int our_client_bind(struct our_control *control, struct sockaddr *address)
 {
 	int ret;
 
-	our_start_cm_call(control);
-	ret = rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS) ? errno : 0;
+	ret = resolve_addr(control, address);
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
 	if (ret)
 		return our_report_address(control, "rdma_resolve_addr", ret, address);
 
-	our_start_cm_call(control);
-	ret = rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
+	ret = resolve_route(control);
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
 	if (ret)
 		return our_report_address(control, "rdma_resolve_route", ret, address);
@@ -68,26 +80,87 @@ static int report_connect(const struct our_control *control, int error)
 				  rdma_get_peer_addr(control->cm_id));
 }
 
-int our_client_connect(struct our_control *control, const void *private_data, size_t length)
+static int check_length(const struct our_control *control, size_t length)
+{
+	if (length <= OUR_MOST_TO_CONNECT)
+		return 0;
+	return our_tell_error(control->config, "rdma_connect", EMSGSIZE,
+			      "%zu bytes of private data, and %d fit", length, OUR_MOST_TO_CONNECT);
+}
+
+static int start_connect(struct our_control *control, const void *private_data, size_t length)
 {
 	struct rdma_conn_param param;
-	int ret;
 
 	our_setup_conn_params(control, &param);
-	if (length > OUR_MOST_TO_CONNECT)
-		return our_tell_error(control->config, "rdma_connect", EMSGSIZE,
-				      "%zu bytes of private data, and %d fit", length,
-				      OUR_MOST_TO_CONNECT);
 	param.private_data = private_data;
 	param.private_data_len = (uint8_t)length;
 	our_start_cm_call(control);
-	ret = rdma_connect(control->cm_id, &param) ? errno : 0;
-	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
-	if (ret == ECONNREFUSED && !nobody_listens(&control->cm_event))
-		ret = EACCES;
+	return rdma_connect(control->cm_id, &param) ? errno : 0;
+}
+
+static int report_no_connection(struct our_control *control, int error)
+{
+	if (error == ECONNREFUSED && !nobody_listens(&control->cm_event))
+		error = EACCES;
+	return report_connect(control, error);
+}
+
+int our_client_connect(struct our_control *control, const void *private_data, size_t length)
+{
+	int ret = check_length(control, length);
+
 	if (ret)
-		return report_connect(control, ret);
-	control->connected = true;
-	our_note_established(control);
-	return our_setup_rnr_timer(control);
+		return ret;
+	ret = start_connect(control, private_data, length);
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
+	if (ret)
+		return report_no_connection(control, ret);
+	return our_note_connected(control);
+}
+
+int our_start_bind(struct our_control *control, struct sockaddr *address)
+{
+	int ret;
+
+	if (!control->config->waiting.cm->take)
+		return our_tell_error(control->config, "our_start_bind", EINVAL,
+				      "this way to wait for CM events needs calls that block");
+	ret = resolve_addr(control, address);
+	return ret ? our_report_address(control, "rdma_resolve_addr", ret, address) : 0;
+}
+
+int our_start_connect(struct our_control *control, const void *private_data, size_t length)
+{
+	int ret = check_length(control, length);
+
+	if (ret)
+		return ret;
+	ret = start_connect(control, private_data, length);
+	return ret ? report_no_connection(control, ret) : 0;
+}
+
+int our_take_step(struct our_control *control)
+{
+	const struct our_cm_event *event = &control->cm_event;
+	const struct sockaddr *address = rdma_get_peer_addr(control->cm_id);
+	int ret = our_judge_cm_event(event, OUR_NO_CM_EVENT);
+
+	switch (event->type) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		ret = resolve_route(control);
+		return ret ? our_report_address(control, "rdma_resolve_route", ret, address)
+			   : EAGAIN;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		our_learn_device(control);
+		return 0;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return our_note_connected(control);
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		return our_report_address(control, "rdma_resolve_addr", ret, address);
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return our_report_address(control, "rdma_resolve_route", ret, address);
+	default:
+		return report_no_connection(control, ret);
+	}
 }

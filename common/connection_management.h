@@ -65,13 +65,6 @@ void our_learn_device(struct our_control *control);
 void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id);
 
 /*
- * Listener: listens on a second `address`, with an id that shares the first one's channel, so that
- * requests for both arrive there. This serves "any", which is one address in IPv4 and another in
- * IPv6. our_destroy_id undoes it. Returns as our_listener_bind does.
- */
-int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog);
-
-/*
  * Fills in what both sides tell each other about the connection: retry counts, which are never 0
  * because the first lost packet would end the connection, and RDMA read depths, because some
  * devices refuse 0. For an agent, control->cm_event must still be the connect request. See
@@ -87,10 +80,16 @@ int our_report_no_client(const struct our_control *agent, int error);
 int our_report_no_requests(const struct our_control *listener, const char *call, int error);
 
 /*
- * our_note_established, for an agent after RDMA_CM_EVENT_ESTABLISHED: also sets ->connected and the
- * QP's RNR timer. Returns 0 or an errno value, reported.
+ * our_note_established, after RDMA_CM_EVENT_ESTABLISHED: also sets ->connected and the QP's RNR
+ * timer. Returns 0 or an errno value, reported.
  */
-int our_note_accepted(struct our_control *control);
+int our_note_connected(struct our_control *control);
+
+/*
+ * Client that is not connected yet: does what control->cm_event calls for. Returns 0: the user's turn;
+ * EAGAIN: wait for the next event; or an errno value, reported: there will be no connection.
+ */
+int our_take_step(struct our_control *client);
 
 /* Server: the same for a request without an agent; destroys its id. */
 void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);

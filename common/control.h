@@ -42,6 +42,7 @@ struct our_async {
 	const struct ibv_context *verbs;
 	struct our_control *control; /* the connection; NULL: it is the shared device's */
 	struct our_device *device;   /* that, or the connection's; NULL: it shares none */
+	struct our_device *whole;    /* the one that its PD and SRQ are of: see our_join_device */
 	_Atomic bool srq_is_low;
 	_Atomic bool last_receive; /* no more receives complete: IBV_EVENT_QP_LAST_WQE_REACHED */
 	_Atomic int error; /* of an event that has ended it; 0: none has */

@@ -106,13 +106,19 @@ struct our_async *our_joined(const void *context)
 	return one;
 }
 
+/* A queue of a shared device: an SRQ, which all parts have, or the CQ of one. */
+static bool of_device(const struct our_async *one, const struct our_async *owner)
+{
+	return one->device == owner->device || (one->whole && one->whole == owner->device);
+}
+
 void our_end_by_async(const struct our_async *owner, int error)
 {
 	struct our_async *one;
 
 	pthread_mutex_lock(&lock);
 	for (one = joined; one; one = one->next) {
-		if (one == owner || (!owner->control && one->device == owner->device))
+		if (one == owner || (!owner->control && of_device(one, owner)))
 			atomic_store(&one->error, error);
 	}
 	pthread_mutex_unlock(&lock);

@@ -189,5 +189,7 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
 		      : our_post(control, &buffer->send_wr, NULL);
 	if (ret)
 		our_device_post_recv(device, index); /* it was not sent */
+	else
+		control->device_sends++;
 	return ret;
 }

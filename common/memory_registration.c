@@ -10,6 +10,7 @@
 #include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/report.h"
+#include "common/shared_device.h"
 
 #define OUR_PAGE 4096 /* the first buffer starts on a page */
 #define OUR_CACHE_LINE \
@@ -27,6 +28,7 @@ int our_alloc_pd(struct our_control *control)
 	async->verbs = control->verbs;
 	async->control = control;
 	async->device = control->device;
+	async->whole = control->device ? our_shared(control->device)->whole : NULL;
 	atomic_store(&async->last_receive, false);
 	our_join_async(async);
 	return 0;
@@ -184,9 +186,28 @@ void our_free_memory(const struct our_config *config, struct our_memory *memory)
 	memset(memory, 0, sizeof(*memory));
 }
 
+/* On iWARP a READ of ours needs the right to write, at its target: the peer's device has its key. */
+static bool opens_all_buffers(const struct our_control *control, int access)
+{
+	int for_peer = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+	int needed = our_is_iwarp(control) ? IBV_ACCESS_REMOTE_WRITE : 0;
+
+	return access & for_peer & ~needed;
+}
+
 int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access)
 {
+	if (opens_all_buffers(control, access))
+		return our_tell_error(control->config, "our_setup_buffers", EINVAL,
+				      "these rights would open every message to the peer, by one "
+				      "key: our_open_buffer opens one buffer");
 	return our_make_memory(control->config, control->pd, n, size, access, &control->memory);
+}
+
+int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr)
+{
+	return our_setup_mr(control, control->memory.buffers[index].data, control->memory.size,
+			    IBV_ACCESS_LOCAL_WRITE | access, mr);
 }
 
 void our_unsetup_buffers(struct our_control *control)

@@ -12,7 +12,8 @@
  * of a wait for a completion, a program may go on; after all else, close the connection.
  * THREADS: one thread at a time uses an object. Different threads may use different objects, except
  * that all controls of one struct our_device, and all agents that have not left their listener's
- * channel (our_migrate_id), belong to the thread of that device or listener.
+ * channel (our_migrate_id), belong to the thread of that device or listener. For several threads on
+ * one device see our_join_device.
  * OWNERSHIP: what a function makes, the function beside it frees; our_close frees all of a
  * connection. Addresses and private data are the caller's again when the function returns.
  * EXAMPLE: a client sends 5 bytes from buffer 0 and waits for the answer, in buffer 1. It posts the
@@ -158,8 +159,7 @@ static inline uint32_t our_buffer_index(uint64_t wr_id)
 /*
  * struct our_buffer, struct our_memory - buffers in one piece of memory, one memory region (MR)
  * A buffer is for one message. The program may use buffers[i].data while no work request for it is
- * outstanding. A peer that is to READ or WRITE it has to be told (uintptr_t)buffers[i].data and
- * mr->rkey.
+ * outstanding.
  * SEE ALSO: ibv_reg_mr(3)
  */
 struct our_buffer {
@@ -222,7 +222,8 @@ struct our_control {
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	uint32_t max_send_wr, max_recv_wr;
-	uint32_t max_inline; /* bytes, of those wanted, that the device has granted */
+	uint32_t max_inline;   /* bytes, of those wanted, that the device has granted */
+	uint32_t device_sends; /* of our_device_post_send that are under way to this peer */
 
 	/* May be set: when waits end, by CLOCK_MONOTONIC; UINT64_MAX: never; 0: config->timeout_s */
 	uint64_t wait_until_ns;
@@ -262,7 +263,8 @@ extern const struct our_completion_ops our_nonblocking_channel;
 struct our_config {
 	struct our_waiting waiting;
 
-	/* Called in the thread that called the library. NULL: errors are returned, and not told. */
+	/* Called in the thread that called the library, which holds no lock then: it may call the
+	 * library for other objects. NULL: errors are returned, and not told. */
 	void (*report)(void *context, const struct our_error *error);
 	void *context;
 
@@ -273,10 +275,11 @@ struct our_config {
 				   * never */
 
 	/*
-	 * How often a device repeats. 0 stands for what is in brackets. retry_count: a request that
-	 * nobody acknowledges, up to 7 times (6). rnr_retry_count: one that finds no receive, up to
-	 * 7, which is forever (7); OUR_NEVER: not at all. rnr_timer: the code of the time before the
-	 * peer does that again (12: 0.64 ms). See rdma_connect(3), ibv_modify_qp(3).
+	 * How often a device repeats; 0 stands for what is in brackets. retry_count, of a client:
+	 * how often both sides repeat what nobody acknowledges, up to 7 times (6). How the *peer*
+	 * repeats a message for which we have no receive: rnr_retry_count times, up to 6, or 7,
+	 * which is forever (7), or OUR_NEVER; and not before the time with the code rnr_timer (12:
+	 * 0.64 ms). See rdma_connect(3), ibv_modify_qp(3).
 	 */
 	uint8_t retry_count, rnr_retry_count, rnr_timer;
 
@@ -366,15 +369,31 @@ void our_destroy_id(struct our_control *control);
 int our_client_bind(struct our_control *client, struct sockaddr *server);
 
 /*
- * our_listener_bind - take connect requests to an address from now on
+ * our_start_bind, our_start_connect - the same, and our_client_connect, for event loops
+ * They do not wait. Call our_take_cm_event whenever our_cm_fd is readable; client->cm_event.type
+ * then says what comes next. RDMA_CM_EVENT_ROUTE_RESOLVED: ->verbs is set, so set up QP and
+ * buffers, post the first receives, and call our_start_connect. RDMA_CM_EVENT_ESTABLISHED: the
+ * connection stands. A server that does not answer takes minutes: have a timer of your own.
+ * RETURN VALUE: 0 or an errno value: close the client.
+ * ERRORS: EINVAL: this way to wait needs calls that block; else as the functions that wait, and
+ * those of the steps that come later from our_take_cm_event.
+ * SEE ALSO: rdma_resolve_addr(3), rdma_resolve_route(3), rdma_connect(3)
+ */
+int our_start_bind(struct our_control *client, struct sockaddr *server);
+int our_start_connect(struct our_control *client, const void *private_data, size_t length);
+
+/*
+ * our_listener_bind, our_listener_bind_also - take connect requests to an address from now on
  * `backlog` is how many requests may wait to be taken. A listener on an address of one device has
- * ->verbs afterwards; one on the address "any" takes requests from all devices. An IPv6 listener
- * takes no IPv4 clients.
+ * ->verbs afterwards; one on the address "any" takes requests from all devices, which
+ * rdma_get_devices(3) lists: an agent's ->verbs is one of them. An IPv6 listener takes no IPv4
+ * clients: our_listener_bind_also, once after the other, adds "any" of the other family.
  * RETURN VALUE: 0 or an errno value.
  * ERRORS: EADDRINUSE: another program listens there; ENODEV or EADDRNOTAVAIL: no device has it.
  * SEE ALSO: rdma_bind_addr(3), rdma_listen(3)
  */
 int our_listener_bind(struct our_control *listener, struct sockaddr *address, int backlog);
+int our_listener_bind_also(struct our_control *listener, struct sockaddr *address, int backlog);
 
 /*
  * our_get_request, our_create_agent - make the agent of a client that asks to connect
@@ -412,8 +431,11 @@ int our_use_device(struct our_control *control, struct our_device *device);
  * `max_send_wr` sends, READs and WRITEs and `max_recv_wr` receives may be outstanding: posted, and
  * their completions not taken. A message can come before the completion of the send that it
  * answers: a reply at once takes 2 sends, more if acknowledgements get lost; keepalives have theirs.
+ * With an SRQ and a CQ of the connection's own, max_recv_wr is how many receives the SRQ has: this
+ * connection may take them all, and each needs room in its CQ.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
- * ERRORS: ENOMEM, EINVAL: more than the device has; ECONNABORTED: the client has left.
+ * ERRORS: ENOMEM, EINVAL: more than the device has; EOPNOTSUPP: it makes an event for each
+ * completion; ECONNABORTED: the client has left.
  * SEE ALSO: ibv_alloc_pd(3), ibv_create_cq(3), rdma_create_qp(3)
  */
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr);
@@ -423,14 +445,26 @@ void our_unsetup_qp(struct our_control *control);
  * our_setup_buffers, our_unsetup_buffers - memory for messages: control->memory
  * Allocates `n` buffers (1 or more) of `size` bytes, zeroed, each in cache lines of its own, and
  * registers them as one MR with the rights `access`: IBV_ACCESS_LOCAL_WRITE to receive or READ into
- * them (on iWARP, to READ, IBV_ACCESS_REMOTE_WRITE, too), IBV_ACCESS_REMOTE_READ and _WRITE for a
- * peer that READs or WRITEs them. Undo it after our_disconnect and before our_unsetup_qp.
+ * them; on iWARP, to READ, IBV_ACCESS_REMOTE_WRITE, too. A peer that has the key of this MR reaches
+ * all buffers: so for memory of a peer see our_open_buffer. Undo it after our_disconnect and before
+ * our_unsetup_qp.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
- * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EINVAL: `access` is invalid.
+ * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EINVAL: `access` is invalid,
+ * or opens all buffers to the peer.
  * SEE ALSO: ibv_reg_mr(3)
  */
 int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access);
 void our_unsetup_buffers(struct our_control *control);
+
+/*
+ * our_open_buffer - let the peer READ or WRITE one buffer
+ * Registers buffer `index` once more, as an MR of its own with the rights `access`, such as
+ * IBV_ACCESS_REMOTE_WRITE: tell the peer (*mr)->addr and (*mr)->rkey. Undo it by our_unsetup_mr.
+ * RETURN VALUE: 0 and *mr; or an errno value.
+ * ERRORS: as our_setup_mr.
+ * SEE ALSO: ibv_reg_mr(3)
+ */
+int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr);
 
 /*
  * our_client_connect - connect, and wait until the connection stands
@@ -469,7 +503,9 @@ void our_agent_reject(struct our_control *agent, int error);
  * our_disconnect, our_start_disconnect - end a connection, or the attempt to make one
  * After our_setup_qp. All posted work is flushed: its memory may be freed afterwards.
  * our_disconnect waits for the peer's answer, 7 seconds at most, or 20 if control->complete is set.
- * our_start_disconnect does not wait.
+ * our_start_disconnect does not wait: a loop that may not wait at all calls it, goes on until the
+ * event comes or it has waited long enough, and then calls our_close, which has nothing left to
+ * wait for. An id that is destroyed earlier repeats no request that was lost.
  * RETURN VALUE: our_start_disconnect: whether RDMA_CM_EVENT_DISCONNECTED is still to come.
  * SEE ALSO: rdma_disconnect(3)
  */
@@ -526,6 +562,15 @@ int our_post_read(struct our_control *control, uint32_t index, uint32_t length, 
 		  uint32_t rkey);
 int our_post_write(struct our_control *control, uint32_t index, uint32_t length, uint64_t address,
 		   uint32_t rkey);
+
+/*
+ * our_read_depth - how many READs and atomic operations of ours may be under way
+ * *depth is what both sides have agreed on; 0: the peer, or our device, allows none. The send queue
+ * may have more: the device lets them wait. After the connection stands.
+ * RETURN VALUE: 0 and *depth; or an errno value.
+ * SEE ALSO: rdma_connect(3), ibv_query_qp(3)
+ */
+int our_read_depth(struct our_control *control, uint8_t *depth);
 
 /*
  * our_post - post work requests of your own to the send queue
@@ -594,11 +639,13 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
 /*
  * our_take_cm_event, our_cm_fd - the next CM event, without waiting, for event loops
  * *about is whose it is: `control`, or an agent of this listener; (*about)->cm_event is the event.
- * A listener's is RDMA_CM_EVENT_CONNECT_REQUEST, for our_create_agent. An agent's sets ->connected
- * if its connection now stands. After any other, take the completions that there are, and close it.
- * our_cm_fd is readable when there is an event.
+ * A listener's is RDMA_CM_EVENT_CONNECT_REQUEST, for our_create_agent. A client's may be a step of
+ * our_start_bind. RDMA_CM_EVENT_ESTABLISHED: the connection now stands, and ->connected is set.
+ * After any other, take the completions that there are, and close it. our_cm_fd is readable when
+ * there is an event.
  * RETURN VALUE: 0 and *about; or an errno value, and *about has failed. A descriptor; -1: none.
- * ERRORS: EAGAIN: there is none. ENODEV: nobody can connect to the listener any more.
+ * ERRORS: EAGAIN: there is none. ENODEV: nobody can connect to the listener any more. Of a client
+ * that is not connected yet: as our_client_bind and our_client_connect.
  * SEE ALSO: rdma_get_cm_event(3), poll(2)
  */
 int our_take_cm_event(struct our_control *control, struct our_control **about);
@@ -612,6 +659,18 @@ int our_cm_fd(const struct our_control *control);
  * ERRORS: EHOSTUNREACH: no answer for 20 seconds; ECONNRESET; EIO: the device has failed.
  */
 int our_look_after(struct our_control *control, int *timeout_ms);
+
+/*
+ * our_take_async_events - what the device has said outside of any call
+ * Reads, reports and acks the events of control->verbs that there are, without waiting: its
+ * async_fd is readable then. Otherwise they are read when a peer is silent, and at a connection's
+ * end. All connections of a process to one device share its events, whoever reads them.
+ * RETURN VALUE: 0; or an errno value, and this connection has ended.
+ * ERRORS: EIO: the device or a queue has failed; EPIPE: the QP has; ECONNABORTED: the peer has.
+ * THREADS: that of the control, from when ->verbs is known until the QP is destroyed.
+ * SEE ALSO: ibv_get_async_event(3)
+ */
+int our_take_async_events(struct our_control *control);
 
 /* ---- A device that several connections share ---- */
 
@@ -643,6 +702,19 @@ struct our_device {
 int our_create_device(const struct our_config *config, struct ibv_context *verbs,
 		      struct our_device **device);
 void our_close_device(struct our_device *device);
+
+/*
+ * our_join_device - a part of a shared device for another thread
+ * With the PD, the MRs, and the shared receive queue of `other`, if it has one by then, and a CQ of
+ * its own, which our_device_create_cq makes with room for all receives of the queue. A part, its
+ * connections, and a buffer from its completion until it is posted again, belong to one thread.
+ * RETURN VALUE: 0 and *device; or an errno value, and *device is NULL.
+ * ERRORS: ENOMEM.
+ * OWNERSHIP: our_close_device each part before `other`.
+ * THREADS: that of the new part, while no other changes `other`.
+ */
+int our_join_device(const struct our_config *config, struct our_device *other,
+		    struct our_device **device);
 
 /*
  * our_device_create_cq - a CQ for all connections, and a channel for it
@@ -708,8 +780,8 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
 
 /*
  * our_device_take_async_events, our_device_end, our_device_srq_was_low - the device's own events
- * The first reads and reports those that there are, without waiting: device->verbs->async_fd is
- * readable then. The others say what events have said, whoever has read them.
+ * The first is our_take_async_events for a shared device. The others say what events have said,
+ * whoever has read them.
  * RETURN VALUE: the first two: 0; or an errno value: the device, its SRQ or its CQ has ended, and
  * all its connections. The third: whether the SRQ has fallen below the limit of ibv_modify_srq(3)
  * since the last call.

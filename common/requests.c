@@ -94,10 +94,10 @@ int our_agent_connect(struct our_control *control, const void *private_data, siz
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
 		return our_report_no_client(control, ret);
-	return our_note_accepted(control);
+	return our_note_connected(control);
 }
 
-int our_note_accepted(struct our_control *control)
+int our_note_connected(struct our_control *control)
 {
 	our_note_established(control);
 	control->connected = true;
@@ -133,6 +133,20 @@ static int report_end_of_listener(const struct our_control *listener)
 	return our_report_no_requests(listener, "rdma_get_cm_event", ret);
 }
 
+/* Returns 0: an event for the user; EAGAIN: none, so take the next; or an errno value. */
+static int take_meaning(struct our_control *about, enum our_cm_meaning meaning)
+{
+	if (meaning != OUR_CM_MINE && meaning != OUR_CM_FATAL)
+		return EAGAIN;
+	if (about->role == OUR_CLIENT && !about->accepted)
+		return our_take_step(about);
+	if (meaning == OUR_CM_FATAL)
+		return about->role == OUR_LISTENER ? report_end_of_listener(about) : 0;
+	if (about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED)
+		return our_note_connected(about);
+	return 0;
+}
+
 int our_take_cm_event(struct our_control *control, struct our_control **about)
 {
 	struct our_cm_event event;
@@ -145,16 +159,9 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 			return ret;
 		*about = event.cm_id->context; /* a new id has its listener's */
 		(*about)->cm_event = event;
-		switch (our_note_cm_event(*about)) {
-		case OUR_CM_MINE:
-			if (event.type == RDMA_CM_EVENT_ESTABLISHED)
-				return our_note_accepted(*about);
-			return 0;
-		case OUR_CM_FATAL:
-			return (*about)->role == OUR_LISTENER ? report_end_of_listener(*about) : 0;
-		default:
-			break;
-		}
+		ret = take_meaning(*about, our_note_cm_event(*about));
+		if (ret != EAGAIN)
+			return ret;
 	}
 }
 
@@ -166,7 +173,7 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 	ret = ret ? ret : our_take_wc(control, wc, completion);
 	/* A message may be earlier than the event that says that the client is connected. */
 	if (!ret && !control->accepted)
-		ret = our_note_accepted(control);
+		ret = our_note_connected(control);
 	return ret;
 }
 

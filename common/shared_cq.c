@@ -188,7 +188,8 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 	our_private(owner)->keepalive.heard = true;
 	ret = our_take_wc(owner, wc, completion);
 	if (!ret && !owner->accepted) /* the event for that is on its way */
-		ret = our_note_accepted(owner);
+		ret = our_note_connected(owner);
+	owner->device_sends -= is_echo(wc);
 	posted = end_of_sending(device, wc);
 	if (ret && !posted)
 		posted = our_device_post_again(device, wc);

@@ -12,31 +12,78 @@
 #include "common/report.h"
 #include "common/shared_device.h"
 
+static int allocate(const struct our_config *config, struct ibv_context *verbs,
+		    struct our_device **created)
+{
+	struct our_shared_device *device = calloc(1, sizeof(*device));
+
+	*created = NULL;
+	if (!device)
+		return our_tell_error(config, "calloc", ENOMEM, NULL);
+	device->head.config = config;
+	device->head.verbs = verbs;
+	*created = device->whole = &device->head;
+	return 0;
+}
+
+static void join_async(struct our_device *device)
+{
+	struct our_async *async = &our_shared(device)->async;
+
+	async->verbs = device->verbs;
+	async->device = device;
+	async->whole = our_shared(device)->whole;
+	our_join_async(async);
+}
+
 int our_create_device(const struct our_config *config, struct ibv_context *verbs,
 		      struct our_device **created)
 {
-	struct our_shared_device *device;
 	int ret;
 
 	*created = NULL;
 	if (!verbs)
 		return our_tell_error(config, "our_create_device", EINVAL,
 				      "no device yet: is the listener on an address of one?");
-	device = calloc(1, sizeof(*device));
-	if (!device)
-		return our_tell_error(config, "calloc", ENOMEM, NULL);
-	device->head.config = config;
-	device->head.verbs = verbs;
-	device->head.pd = ibv_alloc_pd(verbs);
-	if (!device->head.pd) {
+	ret = allocate(config, verbs, created);
+	if (ret)
+		return ret;
+	(*created)->pd = ibv_alloc_pd(verbs);
+	if (!(*created)->pd) {
 		ret = our_tell_error(config, "ibv_alloc_pd", errno, NULL);
-		free(device);
+		free(our_shared(*created));
+		*created = NULL;
 		return ret;
 	}
-	device->async.verbs = verbs;
-	device->async.device = &device->head;
-	our_join_async(&device->async);
-	*created = &device->head;
+	join_async(*created);
+	return 0;
+}
+
+/* Who sends from which buffer of the shared receive queue. */
+static int create_sending(struct our_device *device, uint32_t n)
+{
+	our_shared(device)->sending = calloc(n, sizeof(*our_shared(device)->sending));
+	return our_shared(device)->sending ? 0
+					   : our_tell_error(device->config, "calloc", ENOMEM, NULL);
+}
+
+int our_join_device(const struct our_config *config, struct our_device *other,
+		    struct our_device **created)
+{
+	int ret = allocate(config, other->verbs, created);
+
+	if (!ret && other->srq)
+		ret = create_sending(*created, other->memory.n_buffers);
+	if (ret) {
+		free(*created ? our_shared(*created) : NULL);
+		*created = NULL;
+		return ret;
+	}
+	our_shared(*created)->whole = our_shared(other)->whole;
+	(*created)->pd = other->pd;
+	(*created)->srq = other->srq;
+	(*created)->memory = other->memory;
+	join_async(*created);
 	return 0;
 }
 
@@ -62,20 +109,22 @@ static void close_connections(struct our_device *device)
 
 void our_close_device(struct our_device *device)
 {
+	bool is_part;
 	int ret;
 
 	if (!device)
 		return;
+	is_part = our_shared(device)->whole != device;
 	close_connections(device);
-	if (device->srq) {
+	free(our_shared(device)->sending);
+	if (device->srq && !is_part) {
 		destroy_srq(device); /* its receives are posted to the buffers */
 		our_free_memory(device->config, &device->memory);
-		free(our_shared(device)->sending);
 	}
 	if (device->cq)
 		our_device_destroy_cq(device);
 	our_leave_async(&our_shared(device)->async);
-	ret = ibv_dealloc_pd(device->pd);
+	ret = is_part ? 0 : ibv_dealloc_pd(device->pd);
 	if (ret)
 		our_tell_error(device->config, "ibv_dealloc_pd", ret, NULL);
 	free(our_shared(device));
@@ -103,9 +152,9 @@ int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size)
 	};
 	int ret;
 
-	our_shared(device)->sending = calloc(n, sizeof(*our_shared(device)->sending));
-	if (!our_shared(device)->sending)
-		return our_tell_error(device->config, "calloc", ENOMEM, NULL);
+	ret = create_sending(device, n);
+	if (ret)
+		return ret;
 	errno = 0;
 	device->srq = ibv_create_srq(device->pd, &attr);
 	if (!device->srq) {
@@ -166,5 +215,7 @@ int our_device_end(const struct our_device *device)
 
 bool our_device_srq_was_low(struct our_device *device)
 {
-	return atomic_exchange(&our_shared(device)->async.srq_is_low, false);
+	const struct our_device *whole = our_shared(device)->whole; /* the event is the SRQ's */
+
+	return atomic_exchange(&our_shared(whole)->async.srq_is_low, false);
 }

@@ -114,6 +114,26 @@ void our_unsetup_qp(struct our_control *control)
 	our_dealloc_pd(control);
 }
 
+/*
+ * soft-iWARP swaps the two depths, and other iWARP devices do not: there only two zeros mean for
+ * sure that none are allowed.
+ */
+int our_read_depth(struct our_control *control, uint8_t *depth)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+	int ret;
+
+	ret = ibv_query_qp(control->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC,
+			   &init_attr);
+	if (ret)
+		return our_tell_error(control->config, "ibv_query_qp", ret, NULL);
+	*depth = attr.max_rd_atomic;
+	if (our_is_iwarp(control) && attr.max_dest_rd_atomic > *depth)
+		*depth = attr.max_dest_rd_atomic;
+	return 0;
+}
+
 static bool has_left_rts(struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init_attr;

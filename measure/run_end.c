@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/async_events.h"
 #include "common/clock.h"
 #include "common/connection_management.h"
 #include "common/device.h"
@@ -90,7 +89,7 @@ static int judge_end(struct our_run *run, int ret, uint64_t messages)
 	if (unlimited && messages && (ret == ECONNRESET || ret == ETIMEDOUT))
 		return 0;
 	if (ret && ret != EINTR)
-		of_device = our_read_async_events(control); /* what it reports about it */
+		of_device = our_take_async_events(control); /* what it reports about it */
 	if (unsent && (ret == ECONNRESET || ret == ECANCELED))
 		return report_unsent(ret, messages);
 	if (ret == ECANCELED && of_device == EIO) /* reported: the device has failed */

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 
-#include "common/async_events.h"
 #include "common/device.h"
 #include "common/report.h"
 #include "common/transfer_posting.h"
@@ -112,7 +111,7 @@ int our_keep_alive(struct our_control *control, uint64_t now_ns)
 	keepalive->silences = silent ? keepalive->silences + 1 : 0;
 	if (!silent)
 		return 0;
-	ret = our_read_async_events(control);
+	ret = our_take_async_events(control);
 	if (ret || keepalive->asks_nobody || control->send_cq)
 		return ret;
 	if (keepalive->under_way)

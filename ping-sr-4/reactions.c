@@ -107,7 +107,7 @@ int our_handle_cm_event(struct our_server *server)
 	if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
 		take_request(server, &event);
 	else if (meaning == OUR_CM_MINE)
-		ret = our_note_accepted(control);
+		ret = our_note_connected(control);
 	if (ret)
 		our_end_and_forget(our_run_of(control)->agent, ret);
 	return 0;

@@ -53,12 +53,6 @@ void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *on
 	our_unsetup_qp(control);
 }
 
-int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr)
-{
-	return our_setup_mr(control, control->memory.buffers[index].data,
-			    our_run_of(control)->data_size, IBV_ACCESS_LOCAL_WRITE | access, mr);
-}
-
 void our_close_buffer(const struct our_control *control, struct ibv_mr **mr)
 {
 	if (*mr)
@@ -92,27 +86,12 @@ void our_setup_read_wr(struct our_control *control, uint32_t index,
 	wr->wr.rdma.rkey = remote->rkey;
 }
 
-/*
- * soft-iWARP swaps the two depths, and other iWARP devices do not: there only two zeros mean for
- * sure that none are allowed.
- */
 int our_learn_read_depth(struct our_control *control)
 {
-	bool iwarp = our_is_iwarp(control);
-	struct ibv_qp_init_attr init_attr;
-	struct ibv_qp_attr attr;
-	uint8_t ours, other;
-	int ret;
+	int ret = our_read_depth(control, &control->read_depth);
 
-	ret = ibv_query_qp(control->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC,
-			   &init_attr);
-	if (ret)
-		return our_report_error("ibv_query_qp", ret, NULL);
-	ours = attr.max_rd_atomic;
-	other = iwarp ? attr.max_dest_rd_atomic : 0;
-	control->read_depth = ours > other ? ours : other;
-	if (control->read_depth)
-		return 0;
+	if (ret || control->read_depth)
+		return ret;
 	our_report_sentence(
 		"the peer agreed to no READs and atomic operations of ours, as it connected with "
 		"a depth of 0: let it set responder_resources to 1 or more in the "

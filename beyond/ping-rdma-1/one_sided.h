@@ -31,15 +31,7 @@ int our_setup_one_sided(struct our_control *control, struct our_one_sided *one_s
 			uint32_t open, int access);
 void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *one_sided);
 
-/*
- * Registers buffer `index` once more, alone, as *mr: with the `access` for the peer that
- * ibv_reg_mr(3) lists, and IBV_ACCESS_LOCAL_WRITE. The rest of our memory stays closed to the peer.
- * Call it after our_setup_buffers; the peer gets the rkey of this region.
- *
- * Returns 0 or an errno value, reported. our_close_buffer ends the peer's access; it does nothing
- * if the buffer is not open (NULL).
- */
-int our_open_buffer(struct our_control *control, uint32_t index, int access, struct ibv_mr **mr);
+/* Ends the peer's access to what our_open_buffer has opened; does nothing if that is NULL. */
 void our_close_buffer(const struct our_control *control, struct ibv_mr **mr);
 
 /*
