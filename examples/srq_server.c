@@ -12,14 +12,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
+#include <time.h>
 
 #include "our_control.h"
 
 #define RECEIVES 512
 #define SIZE     4096
-#define ECHOES   8   /* under way to one client, as acknowledgements may be lost */
-#define BUDGET   256 /* completions in one turn of the loop */
+#define ECHOES   8    /* under way to one client, as acknowledgements may be lost */
+#define BUDGET   256  /* completions in one turn of the loop */
+#define LOOK_MS  1000 /* from one look after all clients to the next */
 
+struct client {
+	struct our_control *agent;
+	uint64_t completions; /* of its connection at the last look */
+	LIST_ENTRY(client) next;
+};
+
+static LIST_HEAD(client_list, client) clients = LIST_HEAD_INITIALIZER(clients);
 static struct our_stop *stop; /* for the signal handler */
 static unsigned long messages, n_clients, most_at_once, served;
 
@@ -37,9 +47,11 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "srq_server: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-static void end_client(struct our_control *agent)
+static void end_client(struct client *client)
 {
-	our_close(agent); /* its buffers go back to the queue */
+	our_close(client->agent); /* its buffers go back to the queue */
+	LIST_REMOVE(client, next);
+	free(client);
 	n_clients--;
 	served++;
 }
@@ -47,10 +59,15 @@ static void end_client(struct our_control *agent)
 static void start_client(struct our_control *listener, struct our_device *device,
 			 unsigned long most)
 {
+	struct client *client = calloc(1, sizeof(*client));
 	struct our_control *agent;
 	int ret;
 
+	if (!client)
+		perror("srq_server: calloc");
 	ret = our_create_agent(listener, &agent);
+	if (!ret && !client)
+		ret = ENOMEM;
 	if (!ret)
 		ret = n_clients < most ? our_use_device(agent, device) : EBUSY;
 	if (!ret)
@@ -59,8 +76,12 @@ static void start_client(struct our_control *listener, struct our_device *device
 		ret = our_agent_accept(agent, NULL, 0); /* does not wait */
 	if (ret) {
 		our_close(agent); /* this refuses the client */
+		free(client);
 		return;
 	}
+	client->agent = agent;
+	agent->user = client;
+	LIST_INSERT_HEAD(&clients, client, next);
 	n_clients++;
 	if (n_clients > most_at_once)
 		most_at_once = n_clients;
@@ -76,7 +97,7 @@ static int handle_cm_event(struct our_control *listener, struct our_device *devi
 	if (ret == EAGAIN || (!ret && about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED))
 		return 0;
 	if (about != listener) {
-		end_client(about); /* it has left, or could not be connected */
+		end_client(about->user); /* it has left, or could not be connected */
 		return 0;
 	}
 	if (!ret)
@@ -104,10 +125,74 @@ static int handle_completions(struct our_device *device)
 						   completion.byte_len);
 		}
 		if (ret)
-			end_client(agent);
+			end_client(agent->user);
 	}
 	return 0;
 }
+
+/* ---- Clients that say nothing ---- */
+
+/*
+ * A client without a receive for its message keeps the buffer that it is in, as long as it likes. So
+ * few of these could take them all.
+ */
+static bool buffers_are_short(void)
+{
+	const struct client *client;
+	uint32_t sends = 0;
+
+	for (client = LIST_FIRST(&clients); client; client = LIST_NEXT(client, next))
+		sends += client->agent->device_sends;
+	return sends > RECEIVES / 2;
+}
+
+/* Whether the host of the client is dead, or others need the buffers that it has kept for long. */
+static bool is_over(struct client *client, bool needed)
+{
+	uint64_t before = client->completions;
+	int due_ms; /* not needed: it is looked after often enough */
+
+	client->completions = client->agent->counters.completions;
+	if (our_look_after(client->agent, &due_ms))
+		return true;
+	if (!needed || !client->agent->device_sends || client->completions != before)
+		return false;
+	fprintf(stderr, "srq_server: a client does not take its messages, and keeps %u buffers\n",
+		client->agent->device_sends);
+	return true;
+}
+
+static void look_after_clients(void)
+{
+	bool needed = buffers_are_short();
+	struct client *client, *next;
+
+	for (client = LIST_FIRST(&clients); client; client = next) {
+		next = LIST_NEXT(client, next);
+		if (is_over(client, needed))
+			end_client(client);
+	}
+}
+
+/* Returns after how many milliseconds to call it again; -1: there are no clients. */
+static int look_when_due(void)
+{
+	static struct timespec last;
+	struct timespec now;
+	long ms;
+
+	if (LIST_EMPTY(&clients))
+		return -1;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ms = (now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000;
+	if (ms < LOOK_MS)
+		return (int)(LOOK_MS - ms);
+	last = now;
+	look_after_clients();
+	return LOOK_MS;
+}
+
+/* ---- The loop ---- */
 
 static int serve(struct our_control *listener, struct our_device *device, unsigned long most)
 {
@@ -117,13 +202,14 @@ static int serve(struct our_control *listener, struct our_device *device, unsign
 		{ .fd = device->verbs->async_fd, .events = POLLIN },
 		{ .fd = our_stop_fd(stop), .events = POLLIN },
 	};
-	int ret = EAGAIN; /* nothing more to take: sleep */
+	int ret, due_ms;
 
 	for (;;) {
 		ret = handle_completions(device); /* arms the CQ when there are no more */
 		if (ret && ret != EAGAIN)
 			return ret;
-		if (poll(fds, 4, ret ? -1 : 0) < 0 && errno != EINTR) {
+		due_ms = look_when_due();
+		if (poll(fds, 4, ret ? due_ms : 0) < 0 && errno != EINTR) {
 			ret = errno;
 			fprintf(stderr, "srq_server: poll: %s\n", strerror(ret));
 			return ret;
@@ -159,9 +245,11 @@ static int run(const struct our_config *config, struct sockaddr *address, unsign
 		fprintf(stderr, "srq_server: listening\n");
 		ret = serve(listener, device, most);
 	}
-	our_close_device(device); /* with all clients that are left */
+	while (!LIST_EMPTY(&clients))
+		end_client(LIST_FIRST(&clients));
+	our_close_device(device);
 	our_close(listener);
-	printf("%lu messages sent back to %lu clients, %lu at once\n", messages, served + n_clients,
+	printf("%lu messages sent back to %lu clients, %lu at once\n", messages, served,
 	       most_at_once);
 	return ret;
 }
@@ -171,6 +259,7 @@ int main(int argc, char **argv)
 	struct our_config config = {
 		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
 		.report = report,
+		.keepalive_s = 5,
 	};
 	unsigned long most = argc > 3 ? strtoul(argv[3], NULL, 10) : 256;
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE }, *address;

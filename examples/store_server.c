@@ -11,7 +11,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "our_control.h"
 
@@ -30,6 +32,12 @@ struct where {
 	uint32_t zero;
 };
 
+struct client {
+	struct our_control *agent;
+	LIST_ENTRY(client) next;
+};
+
+static LIST_HEAD(client_list, client) clients = LIST_HEAD_INITIALIZER(clients);
 static struct our_stop *stop; /* for the signal handler */
 
 static void on_signal(int signal_number)
@@ -46,22 +54,59 @@ static void report(void *context, const struct our_error *error)
 	fprintf(stderr, "store_server: %s\n", our_error_text(error, text, sizeof(text)));
 }
 
-/* A client takes a QP and nothing else: no buffers, and no receives. */
+static void end_client(struct client *client)
+{
+	our_close(client->agent);
+	LIST_REMOVE(client, next);
+	free(client);
+}
+
+/* A client takes a QP and little else: no buffers, and no receives. */
 static void start_client(struct our_control *listener, struct our_device *device,
 			 const struct where *where)
 {
+	struct client *client = calloc(1, sizeof(*client));
 	struct our_control *agent;
 	int ret;
 
+	if (!client)
+		perror("store_server: calloc");
 	ret = our_create_agent(listener, &agent);
+	if (!ret && !client)
+		ret = ENOMEM;
 	if (!ret)
 		ret = our_use_device(agent, device);
 	if (!ret)
 		ret = our_setup_qp(agent, 1, 1);
 	if (!ret)
 		ret = our_agent_accept(agent, where, sizeof(*where));
-	if (ret)
+	if (ret) {
 		our_close(agent); /* this refuses the client */
+		free(client);
+		return;
+	}
+	client->agent = agent;
+	agent->user = client;
+	LIST_INSERT_HEAD(&clients, client, next);
+}
+
+/*
+ * The server sees nothing of what its clients do, so it asks each host now and then whether it is
+ * still there. Returns when to ask again, in milliseconds; -1: never.
+ */
+static int look_after_clients(void)
+{
+	struct client *client, *next;
+	int due_ms, first_ms = -1;
+
+	for (client = LIST_FIRST(&clients); client; client = next) {
+		next = LIST_NEXT(client, next);
+		if (our_look_after(client->agent, &due_ms))
+			end_client(client);
+		else if (due_ms >= 0 && (first_ms < 0 || due_ms < first_ms))
+			first_ms = due_ms;
+	}
+	return first_ms;
 }
 
 /* Returns 0 when told to stop, or an errno value. */
@@ -78,7 +123,7 @@ static int accept_clients(struct our_control *listener, struct our_device *devic
 	while (!our_stop_requested(stop)) {
 		ret = our_take_cm_event(listener, &about);
 		if (ret == EAGAIN) {
-			poll(fds, 2, -1);
+			poll(fds, 2, look_after_clients());
 			continue;
 		}
 		if (about == listener && ret)
@@ -86,12 +131,19 @@ static int accept_clients(struct our_control *listener, struct our_device *devic
 		if (about == listener)
 			start_client(listener, device, where);
 		else if (ret || about->cm_event.type != RDMA_CM_EVENT_ESTABLISHED)
-			our_close(about); /* it has left, or could not be connected */
+			end_client(about->user); /* it has left, or could not be connected */
 	}
 	return 0;
 }
 
-static int run(const struct our_config *config, struct sockaddr *address)
+/* soft-iWARP ends a connection if a keepalive, which is a READ there, meets a READ or WRITE. */
+static bool is_iwarp(const struct our_control *listener)
+{
+	return listener->verbs &&
+	       listener->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+static int run(struct our_config *config, struct sockaddr *address)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	static struct slot slots[SLOTS];
@@ -108,6 +160,8 @@ static int run(const struct our_config *config, struct sockaddr *address)
 		ret = our_listener_bind(listener, address, 64);
 	if (!ret)
 		ret = our_create_device(config, listener->verbs, &device);
+	if (!ret && is_iwarp(listener))
+		config->keepalive_s = 0;
 	if (!ret)
 		ret = our_device_setup_mr(device, slots, sizeof(slots), access, &mr);
 	if (!ret) {
@@ -117,7 +171,9 @@ static int run(const struct our_config *config, struct sockaddr *address)
 	}
 	if (mr)
 		our_unsetup_mr(config, mr);
-	our_close_device(device); /* with all clients that are left */
+	while (!LIST_EMPTY(&clients))
+		end_client(LIST_FIRST(&clients));
+	our_close_device(device);
 	our_close(listener);
 	return ret;
 }
@@ -127,6 +183,7 @@ int main(int argc, char **argv)
 	struct our_config config = {
 		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
 		.report = report,
+		.keepalive_s = 5,
 	};
 	struct addrinfo *address;
 	int ret;
