@@ -20,6 +20,7 @@
 #include "program/stage.h"
 #include "program/stop.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/verbs.h"
 
 /* The time until which the function under test waits, and what the wait returns. */
 static uint64_t waited_until_ns;
@@ -410,9 +411,10 @@ static const struct {
 
 UNIT_TESTS(an_agent_takes_no_more_read_depth_than_is_offered, UNIT_LENGTH(depths))
 {
-	static struct our_control agent;
+	static struct our_control agent = { .config = &config };
 	struct rdma_conn_param param;
 
+	agent.verbs = unit_verbs();
 	agent.cm_event.type = depths[_i].event;
 	agent.cm_event.responder_resources = depths[_i].respond;
 	agent.cm_event.initiator_depth = depths[_i].initiate;

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of one connection of our_control: what it offers when it connects, what CM events
+ * and completions mean to it, and what it refuses before it does harm. Contract: a way of waiting that
+ * this file counts stands in for those of the stages, and no verb reaches a device.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/cm_event.h"
+#include "common/connection_management.h"
+#include "common/transfer_completion.h"
+#include "common/transfer_posting.h"
+#include "common/waiting.h"
+#include "tests/unit/unit.h"
+#include "tests/unit/verbs.h"
+
+static int told; /* the last error that was reported; 0: none */
+static unsigned int looks, idles;
+
+static void report(void *context, const struct our_error *error)
+{
+	(void)context;
+	told = error->error;
+}
+
+static int ended(struct our_control *control)
+{
+	looks++;
+	return control->ended;
+}
+
+static int idle(struct our_control *control, uint64_t now_ns)
+{
+	(void)control, (void)now_ns;
+	idles++;
+	return 0;
+}
+
+static const struct our_cm_ops counted = {
+	.name = "counted",
+	.ended = ended,
+	.idle = idle,
+	.watches = true,
+	.look_ns = 1000 * OUR_NS_PER_S,
+};
+static struct our_config config = { .waiting.cm = &counted, .report = report };
+static struct our_private one;
+static struct our_control *const control = &one.head;
+
+static void start(enum our_role role)
+{
+	one.head = (struct our_control){ .config = &config, .role = role, .n_sge = 1 };
+	control->verbs = unit_verbs();
+	one.has_channel = true;
+}
+
+/* ---- What is offered ---- */
+
+static const struct {
+	uint8_t depth, respond, initiate; /* wanted; what the device can do */
+	uint8_t responder_resources, initiator_depth;
+} depths[] = {
+	{ 0, 16, 16, 1, 1 }, { 16, 16, 16, 16, 16 }, { 255, 16, 8, 16, 8 }, { 4, 2, 128, 2, 4 },
+};
+
+UNIT_TESTS(no_more_reads_are_offered_than_the_device_can_do, UNIT_LENGTH(depths))
+{
+	struct rdma_conn_param param;
+
+	start(OUR_CLIENT);
+	unit_limits.max_qp_rd_atom = depths[_i].respond;
+	unit_limits.max_qp_init_rd_atom = depths[_i].initiate;
+	control->read_depth = depths[_i].depth;
+	our_setup_conn_params(control, &param);
+	ck_assert_uint_eq(param.responder_resources, depths[_i].responder_resources);
+	ck_assert_uint_eq(param.initiator_depth, depths[_i].initiator_depth);
+}
+
+static const struct {
+	uint8_t retry, rnr, retry_count, rnr_retry_count;
+} retries[] = {
+	{ 0, 0, 6, 7 }, { 1, 3, 1, 3 }, { 200, 200, 7, 7 }, { 7, OUR_NEVER, 7, 0 },
+};
+
+UNIT_TESTS(how_often_a_device_repeats, UNIT_LENGTH(retries))
+{
+	struct rdma_conn_param param;
+
+	start(OUR_CLIENT);
+	config.retry_count = retries[_i].retry;
+	config.rnr_retry_count = retries[_i].rnr;
+	our_setup_conn_params(control, &param);
+	ck_assert_uint_eq(param.retry_count, retries[_i].retry_count);
+	ck_assert_uint_eq(param.rnr_retry_count, retries[_i].rnr_retry_count);
+}
+
+/* ---- CM events ---- */
+
+/* librdmacm's functions return -1 when they fail, and an event may carry that. */
+static const struct {
+	enum rdma_cm_event_type type;
+	int status, means;
+} failures[] = {
+	{ RDMA_CM_EVENT_CONNECT_ERROR, -1, ECONNABORTED },
+	{ RDMA_CM_EVENT_ADDR_ERROR, -1, ENODEV },
+	{ RDMA_CM_EVENT_ROUTE_ERROR, -1, EHOSTUNREACH },
+	{ RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT, ETIMEDOUT },
+	{ RDMA_CM_EVENT_CONNECT_ERROR, -EINVAL, EINVAL },
+};
+
+UNIT_TESTS(a_failure_of_librdmacm_itself_is_not_eperm, UNIT_LENGTH(failures))
+{
+	const struct our_cm_event event = { .type = failures[_i].type,
+					    .status = failures[_i].status };
+
+	ck_assert_int_eq(our_judge_cm_event(&event, RDMA_CM_EVENT_ESTABLISHED),
+			 failures[_i].means);
+}
+
+UNIT_TEST(an_agent_whose_listener_has_its_events_must_not_wait_for_them)
+{
+	start(OUR_AGENT);
+	one.has_channel = false;
+	ck_assert_int_eq(our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, 0), EINVAL);
+	ck_assert_int_eq(our_agent_connect(control, NULL, 0), EINVAL);
+	ck_assert_int_eq(told, EINVAL);
+}
+
+UNIT_TEST(nobody_is_asked_before_the_connection_stands)
+{
+	int due_ms = 0;
+
+	start(OUR_AGENT);
+	config.keepalive_s = 5;
+	one.keepalive.due_ns = 0; /* as when keepalives begin */
+	ck_assert_int_eq(our_look_after(control, &due_ms), 0);
+	ck_assert_uint_eq(idles, 0);
+	ck_assert_int_gt(due_ms, 4000);
+	control->connected = true;
+	ck_assert_int_eq(our_look_after(control, &due_ms), 0);
+	ck_assert_uint_eq(idles, 1);
+	ck_assert_int_eq(due_ms, 0);
+}
+
+UNIT_TEST(a_program_that_polls_looks_at_the_cm_by_time)
+{
+	int i;
+
+	start(OUR_CLIENT);
+	for (i = 0; i < 100; i++)
+		ck_assert_int_eq(our_keep_polling(control), 0);
+	ck_assert_uint_eq(looks, 1);
+	ck_assert_uint_eq(idles, 100);
+	ck_assert_int_eq(our_keep_waiting(control), 0); /* it has slept, perhaps until an event */
+	ck_assert_uint_eq(looks, 2);
+}
+
+/* ---- What is refused ---- */
+
+UNIT_TEST(queues_that_no_cq_has_room_for)
+{
+	start(OUR_CLIENT);
+	ck_assert_int_eq(our_setup_qp(control, UINT32_MAX, 1), EINVAL);
+	ck_assert_int_eq(our_setup_qp(control, 1, UINT32_MAX), EINVAL);
+	ck_assert_int_eq(our_setup_qp(control, INT_MAX, INT_MAX), EINVAL);
+	ck_assert_int_eq(told, EINVAL);
+	ck_assert_ptr_null(control->pd);
+}
+
+UNIT_TEST(more_than_a_buffer_has)
+{
+	struct our_buffer buffer = { .data = NULL };
+
+	start(OUR_CLIENT);
+	control->qp = unit_qp();
+	control->memory = (struct our_memory){ .buffers = &buffer, .n_buffers = 1, .size = 64 };
+	ck_assert_int_eq(our_post_send(control, 0, 65), EINVAL);
+	ck_assert_int_eq(our_post_read(control, 0, 65, 0, 0), EINVAL);
+	ck_assert_int_eq(our_post_write(control, 0, UINT32_MAX, 0, 0), EINVAL);
+	ck_assert_uint_eq(unit_posted, 0);
+	ck_assert_int_eq(our_post_send(control, 0, 64), 0);
+	ck_assert_uint_eq(unit_posted, 1);
+}
+
+static const struct {
+	bool iwarp;
+	int access, expected;
+} rights[] = {
+	{ false, IBV_ACCESS_REMOTE_WRITE, EINVAL }, { false, IBV_ACCESS_REMOTE_READ, EINVAL },
+	{ true, IBV_ACCESS_REMOTE_READ, EINVAL },   { true, IBV_ACCESS_REMOTE_ATOMIC, EINVAL },
+	{ true, IBV_ACCESS_REMOTE_WRITE, EIO },     { false, 0, EIO },
+};
+
+/* The device of these tests registers nothing: EIO says that it was asked. */
+UNIT_TESTS(all_buffers_are_not_opened_by_one_key, UNIT_LENGTH(rights))
+{
+	start(OUR_CLIENT);
+	unit_be_iwarp(rights[_i].iwarp);
+	ck_assert_int_eq(our_setup_buffers(control, 2, 64,
+					   IBV_ACCESS_LOCAL_WRITE | rights[_i].access),
+			 rights[_i].expected);
+}
+
+/* ---- Sends that are under way ---- */
+
+UNIT_TEST(signaled_sends_are_counted_until_they_complete)
+{
+	struct ibv_send_wr last = { .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_send_wr first = { .next = &last }, *bad_wr;
+	struct our_completion completion;
+	struct ibv_wc wc = { .wr_id = 0 };
+
+	start(OUR_CLIENT);
+	control->qp = unit_qp();
+	ck_assert_int_eq(our_post(control, &first, NULL), 0);
+	ck_assert_uint_eq(one.keepalive.sends, 1);
+	unit_refused = &last; /* the chain is posted as far as this */
+	ck_assert_int_eq(our_post(control, &first, &bad_wr), ENOMEM);
+	ck_assert_ptr_eq(bad_wr, &last);
+	ck_assert_uint_eq(one.keepalive.sends, 1);
+	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_uint_eq(one.keepalive.sends, 0);
+	/* One that the program has posted itself. */
+	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_uint_eq(one.keepalive.sends, 0);
+}
+
+/* ---- Completions ---- */
+
+UNIT_TEST(what_a_completion_says)
+{
+	struct ibv_wc wc = { .wr_id = OUR_WR_ID_RECV | 3,
+			     .opcode = IBV_WC_RECV_RDMA_WITH_IMM,
+			     .wc_flags = IBV_WC_WITH_IMM };
+	struct our_completion completion;
+
+	start(OUR_CLIENT);
+	wc.imm_data = htobe32(77);
+	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_int_eq(completion.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+	ck_assert(completion.has_immediate && completion.immediate == 77);
+	ck_assert_uint_eq(completion.invalidated_rkey, 0);
+
+	wc.opcode = IBV_WC_RECV;
+	wc.wc_flags = IBV_WC_WITH_INV;
+	wc.invalidated_rkey = 0x1234;
+	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_uint_eq(completion.invalidated_rkey, 0x1234);
+	ck_assert(!completion.has_immediate);
+}
+
+/* ---- A stop of one control ---- */
+
+static bool readable(int fd)
+{
+	struct pollfd one_fd = { .fd = fd, .events = POLLIN };
+
+	return poll(&one_fd, 1, 0) == 1;
+}
+
+UNIT_TEST(a_stop_that_was_cleared_can_be_requested_again)
+{
+	struct our_stop *stop;
+	int i;
+
+	start(OUR_CLIENT);
+	ck_assert_int_eq(our_create_stop(&stop), 0);
+	control->stop = stop;
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(our_keep_waiting(control), 0);
+		our_stop_request(stop);
+		our_stop_request(stop);
+		ck_assert_int_eq(our_keep_waiting(control), EINTR);
+		ck_assert(readable(our_stop_fd(stop)) && readable(our_leave_fd(stop)));
+		our_clear_stop(stop);
+		ck_assert(!readable(our_stop_fd(stop)) && !readable(our_leave_fd(stop)));
+		ck_assert(!our_leave_requested(stop));
+	}
+	our_destroy_stop(stop);
+}

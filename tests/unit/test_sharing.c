@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: unit tests of a device that connections share: what a connection gives back when it ends,
+ * on a device that drops the completions of a QP that is destroyed (libmlx5 does), and what is left
+ * when its queue cannot be made. Contract: no verb reaches a device.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/shared_device.h"
+#include "common/waiting.h"
+#include "tests/unit/unit.h"
+#include "tests/unit/verbs.h"
+
+#define RECEIVES 8
+#define ENDS     17 /* the QP's number of the connection that ends; another one goes on */
+#define GOES_ON  18
+
+static const struct our_config config = { .keepalive_s = 0 };
+static struct our_shared_device shared;
+static struct our_device *const device = &shared.head;
+static struct our_private ending, other;
+static struct ibv_qp qps[2];
+static struct our_buffer buffers[RECEIVES];
+static const struct our_control *sending[RECEIVES];
+static struct ibv_srq srq;
+static struct ibv_cq cq;
+
+static void connect_to_device(struct our_private *one, struct ibv_qp *qp, uint32_t number)
+{
+	qp->context = unit_verbs();
+	qp->qp_num = number;
+	one->head = (struct our_control){
+		.config = &config, .device = device, .verbs = unit_verbs(), .qp = qp, .srq = &srq,
+	};
+	our_add_to_device(&one->head);
+}
+
+static void start(bool shares_cq)
+{
+	uint32_t i;
+
+	srq.context = cq.context = unit_verbs();
+	shared = (struct our_shared_device){ .whole = device, .sending = sending };
+	*device = (struct our_device){ .config = &config, .verbs = unit_verbs(), .srq = &srq };
+	device->memory = (struct our_memory){ .buffers = buffers, .n_buffers = RECEIVES };
+	for (i = 0; i < RECEIVES; i++)
+		buffers[i].recv_wr.wr_id = OUR_WR_ID_RECV | i;
+	if (shares_cq) {
+		static struct ibv_wc backlog[RECEIVES + 2 * OUR_POLL_BATCH];
+
+		device->cq = &cq;
+		shared.backlog = backlog;
+		shared.backlog_size = RECEIVES + 2 * OUR_POLL_BATCH;
+		shared.armed = true;
+	}
+	connect_to_device(&ending, &qps[0], ENDS);
+	connect_to_device(&other, &qps[1], GOES_ON);
+}
+
+static struct ibv_wc receive_of(uint32_t qp_num, uint32_t buffer, enum ibv_wc_status status)
+{
+	return (struct ibv_wc){ .wr_id = OUR_WR_ID_RECV | buffer, .qp_num = qp_num, .status = status };
+}
+
+UNIT_TEST(receives_that_nobody_was_handed_are_posted_again)
+{
+	const struct ibv_wc found[] = {
+		receive_of(ENDS, 2, IBV_WC_SUCCESS),
+		receive_of(GOES_ON, 3, IBV_WC_SUCCESS),
+		receive_of(ENDS, 4, IBV_WC_WR_FLUSH_ERR),
+		{ .wr_id = OUR_WR_ID_ECHO | 5, .qp_num = ENDS, .status = IBV_WC_WR_FLUSH_ERR },
+	};
+
+	start(true);
+	shared.batch.wc[0] = receive_of(ENDS, 0, IBV_WC_SUCCESS);
+	shared.batch.wc[1] = receive_of(GOES_ON, 1, IBV_WC_SUCCESS);
+	shared.batch.polled = 2;
+	sending[5] = &ending.head;
+	unit_found = found;
+	unit_n_found = UNIT_LENGTH(found);
+	our_give_back_receives(&ending.head);
+	ck_assert_uint_eq(unit_received, 1 << 0 | 1 << 2 | 1 << 4);
+	our_remove_from_device(&ending.head);
+	ck_assert_uint_eq(unit_received, 1 << 0 | 1 << 2 | 1 << 4 | 1 << 5);
+	ck_assert_uint_eq(unit_n_received, 4); /* each once */
+}
+
+UNIT_TEST(completions_of_others_are_handed_out_later_and_in_order)
+{
+	struct ibv_wc found[OUR_POLL_BATCH + 3];
+	struct our_completion completion;
+	struct our_control *control;
+	uint32_t i;
+
+	start(true);
+	other.head.accepted = true;
+	for (i = 0; i < OUR_POLL_BATCH + 3; i++)
+		found[i] = receive_of(i % 2 ? GOES_ON : ENDS, i % RECEIVES, IBV_WC_SUCCESS);
+	unit_found = found;
+	unit_n_found = UNIT_LENGTH(found);
+	our_give_back_receives(&ending.head);
+	our_remove_from_device(&ending.head);
+	shared.armed = false; /* the event for these has been read */
+	for (i = 1; i < OUR_POLL_BATCH + 3; i += 2) {
+		ck_assert_int_eq(our_device_take_completion(device, &control, &completion), 0);
+		ck_assert_ptr_eq(control, &other.head);
+		ck_assert_uint_eq(our_buffer_index(completion.wr_id), i % RECEIVES);
+	}
+	ck_assert_uint_eq(shared.backlog_n, 0);
+}
+
+UNIT_TEST(a_connection_with_a_cq_of_its_own_gives_back_its_receives_too)
+{
+	const struct ibv_wc found[] = { receive_of(ENDS, 6, IBV_WC_SUCCESS) };
+
+	start(false);
+	ending.head.cq = &cq;
+	ending.batch.wc[0] = receive_of(ENDS, 1, IBV_WC_SUCCESS);
+	ending.batch.wc[1] = receive_of(ENDS, 7, IBV_WC_SUCCESS);
+	ending.batch.next = 1; /* the first one is its user's */
+	ending.batch.polled = 2;
+	unit_found = found;
+	unit_n_found = 1;
+	our_give_back_receives(&ending.head);
+	ck_assert_uint_eq(unit_received, 1 << 6 | 1 << 7);
+}
+
+/* A driver that does not say which receive is the last is waited for once. */
+UNIT_TEST(the_last_receive_is_awaited_where_the_device_says_which_it_is)
+{
+	start(true);
+	ending.head.accepted = other.head.accepted = true;
+	unit_verbs()->async_fd = open("/dev/null", O_RDONLY);
+	ending.async.last_receive = true;
+	our_give_back_receives(&ending.head);
+	ck_assert(!shared.ends_silently);
+	our_give_back_receives(&other.head);
+	ck_assert(shared.ends_silently);
+	close(unit_verbs()->async_fd);
+}
+
+/* A connection of the device may still be there, and looks into the queue's buffers when it ends. */
+UNIT_TEST(a_queue_that_could_not_be_made_leaves_nothing)
+{
+	struct our_device *created;
+
+	ck_assert_int_eq(our_create_device(&config, unit_verbs(), &created), 0);
+	ck_assert_int_ne(our_device_create_srq(created, RECEIVES, 64), 0);
+	ck_assert_uint_eq(created->memory.n_buffers, 0);
+	ck_assert_ptr_null(created->srq);
+	ck_assert_ptr_null(our_shared(created)->sending);
+	our_close_device(created);
+}
