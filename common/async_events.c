@@ -129,7 +129,8 @@ static int take_async_event(const struct our_config *config, struct ibv_context 
 	struct our_async *owner = owner_of(event, meaning.element);
 	struct our_control *control = owner ? owner->control : NULL;
 	bool judged = meaning.error == EPIPE && control && our_client_may_have_left(control);
-	bool of_all = meaning.ends && !owner && meaning.element != OF_QP; /* or a queue they share */
+	bool of_all = meaning.ends && !owner &&
+		      meaning.element != OF_QP; /* or a queue they share */
 	char what[OUR_ADDRESS_TEXT + 48];
 
 	describe(event, meaning.element, control, what, sizeof(what));

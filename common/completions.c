@@ -50,8 +50,7 @@ int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
 
 	our_private(control)->batch.next = our_private(control)->batch.polled = 0;
 	errno = 0;
-	control->cq =
-		ibv_create_cq(control->verbs, depth, control, channel, control->comp_vector);
+	control->cq = ibv_create_cq(control->verbs, depth, control, channel, control->comp_vector);
 	if (!control->cq)
 		return our_report_no_queue(control, "ibv_create_cq", errno);
 	ret = our_moderate_cq(control->config, control->cq);

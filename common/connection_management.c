@@ -179,8 +179,8 @@ static void setup_retries(const struct our_config *config, struct rdma_conn_para
 {
 	uint8_t rnr = config->rnr_retry_count ? config->rnr_retry_count : RNR_RETRY_COUNT;
 
-	param->retry_count = at_most(config->retry_count ? config->retry_count : RETRY_COUNT,
-				     MOST_RETRIES);
+	param->retry_count =
+		at_most(config->retry_count ? config->retry_count : RETRY_COUNT, MOST_RETRIES);
 	param->rnr_retry_count = rnr == OUR_NEVER ? 0 : at_most(rnr, MOST_RETRIES);
 }
 

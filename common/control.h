@@ -45,7 +45,7 @@ struct our_async {
 	struct our_device *whole;    /* the one that its PD and SRQ are of: see our_join_device */
 	_Atomic bool srq_is_low;
 	_Atomic bool last_receive; /* no more receives complete: IBV_EVENT_QP_LAST_WQE_REACHED */
-	_Atomic int error; /* of an event that has ended it; 0: none has */
+	_Atomic int error;         /* of an event that has ended it; 0: none has */
 };
 
 struct our_private {

@@ -48,7 +48,8 @@ static void await_last_receive(struct our_control *control)
 	struct pollfd events = { .fd = control->verbs->async_fd, .events = POLLIN };
 	int ret = 0;
 
-	if (!control->srq || !control->accepted || shared->ends_silently || atomic_load(&async->error))
+	if (!control->srq || !control->accepted || shared->ends_silently ||
+	    atomic_load(&async->error))
 		return;
 	while (!ret && !atomic_load(&async->last_receive) && our_now_ns() < until_ns) {
 		if (poll(&events, 1, our_ms_until(until_ns)) > 0)

@@ -14,7 +14,7 @@
 
 /* What is behind the public head of a device. */
 struct our_shared_device {
-	struct our_device head; /* first: a pointer to one is a pointer to the other */
+	struct our_device head;   /* first: a pointer to one is a pointer to the other */
 	struct our_device *whole; /* PD and SRQ are of this one: see our_join_device */
 	unsigned int events_to_ack;
 	bool armed; /* the next completion makes an event */

@@ -21,8 +21,8 @@ void our_destroy_cq(struct our_control *control);
 int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq);
 
 /*
- * Takes the next completion, without waiting, and without checking its status. Returns 0 and *wc, valid until the next call; EAGAIN; or
- * another errno value, reported.
+ * Takes the next completion, without waiting, and without checking its status. Returns 0 and *wc,
+ * valid until the next call; EAGAIN; or another errno value, reported.
  */
 int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
 

@@ -139,8 +139,7 @@ static int accept_clients(struct our_control *listener, struct our_device *devic
 /* soft-iWARP ends a connection if a keepalive, which is a READ there, meets a READ or WRITE. */
 static bool is_iwarp(const struct our_control *listener)
 {
-	return listener->verbs &&
-	       listener->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+	return listener->verbs && listener->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
 static int run(struct our_config *config, struct sockaddr *address)

@@ -149,8 +149,7 @@ static size_t refuse(struct our_control *control, int error, uint8_t *data)
 	if (refusal.reason == OUR_REFUSED_NOT)
 		refusal.reason = reason_of(error);
 	if (refusal.reason == OUR_REFUSED_BUSY)
-		refusal.limit = our_stop_requested(control->stop) ? 0
-									  : run->options->clients;
+		refusal.limit = our_stop_requested(control->stop) ? 0 : run->options->clients;
 	else if (refusal.reason == OUR_REFUSED_MAX_CLIENTS && !refusal.limit)
 		refusal.limit = run->admission->max_clients;
 	else if (refusal.reason == OUR_REFUSED_MEMORY)

@@ -154,7 +154,7 @@ int our_bare_listener(struct our_control *listener)
 		return ret;
 
 	while (!our_stop_requested(listener->stop) && our_await_place(admission)) { /* -n */
-		ret = await_client(listener, &client); /* accept */
+		ret = await_client(listener, &client);                              /* accept */
 		if (ret) {
 			our_report_error("accept", ret, "nobody can connect any more");
 			break;

@@ -307,7 +307,8 @@ void fake_give_up_dead_hosts(const struct fake_cq *cq)
 		return;
 	now_ns = our_now_ns();
 	for (qp = LIST_FIRST(&qps); qp; qp = LIST_NEXT(qp, next)) {
-		if ((cq && qp->send_cq != cq) || !qp->sends.n || qp->empty || !fake_is_dead(qp->id->peer))
+		if ((cq && qp->send_cq != cq) || !qp->sends.n || qp->empty ||
+		    !fake_is_dead(qp->id->peer))
 			continue;
 		if (!qp->dead_ns)
 			qp->dead_ns = now_ns;

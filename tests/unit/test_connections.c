@@ -64,7 +64,10 @@ static const struct {
 	uint8_t depth, respond, initiate; /* wanted; what the device can do */
 	uint8_t responder_resources, initiator_depth;
 } depths[] = {
-	{ 0, 16, 16, 1, 1 }, { 16, 16, 16, 16, 16 }, { 255, 16, 8, 16, 8 }, { 4, 2, 128, 2, 4 },
+	{ 0, 16, 16, 1, 1 },
+	{ 16, 16, 16, 16, 16 },
+	{ 255, 16, 8, 16, 8 },
+	{ 4, 2, 128, 2, 4 },
 };
 
 UNIT_TESTS(no_more_reads_are_offered_than_the_device_can_do, UNIT_LENGTH(depths))
@@ -83,7 +86,10 @@ UNIT_TESTS(no_more_reads_are_offered_than_the_device_can_do, UNIT_LENGTH(depths)
 static const struct {
 	uint8_t retry, rnr, retry_count, rnr_retry_count;
 } retries[] = {
-	{ 0, 0, 6, 7 }, { 1, 3, 1, 3 }, { 200, 200, 7, 7 }, { 7, OUR_NEVER, 7, 0 },
+	{ 0, 0, 6, 7 },
+	{ 1, 3, 1, 3 },
+	{ 200, 200, 7, 7 },
+	{ 7, OUR_NEVER, 7, 0 },
 };
 
 UNIT_TESTS(how_often_a_device_repeats, UNIT_LENGTH(retries))
@@ -117,8 +123,7 @@ UNIT_TESTS(a_failure_of_librdmacm_itself_is_not_eperm, UNIT_LENGTH(failures))
 	const struct our_cm_event event = { .type = failures[_i].type,
 					    .status = failures[_i].status };
 
-	ck_assert_int_eq(our_judge_cm_event(&event, RDMA_CM_EVENT_ESTABLISHED),
-			 failures[_i].means);
+	ck_assert_int_eq(our_judge_cm_event(&event, RDMA_CM_EVENT_ESTABLISHED), failures[_i].means);
 }
 
 UNIT_TEST(an_agent_whose_listener_has_its_events_must_not_wait_for_them)
@@ -200,9 +205,9 @@ UNIT_TESTS(all_buffers_are_not_opened_by_one_key, UNIT_LENGTH(rights))
 {
 	start(OUR_CLIENT);
 	unit_be_iwarp(rights[_i].iwarp);
-	ck_assert_int_eq(our_setup_buffers(control, 2, 64,
-					   IBV_ACCESS_LOCAL_WRITE | rights[_i].access),
-			 rights[_i].expected);
+	ck_assert_int_eq(
+		our_setup_buffers(control, 2, 64, IBV_ACCESS_LOCAL_WRITE | rights[_i].access),
+		rights[_i].expected);
 }
 
 /* ---- Sends that are under way ---- */

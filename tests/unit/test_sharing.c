@@ -33,7 +33,11 @@ static void connect_to_device(struct our_private *one, struct ibv_qp *qp, uint32
 	qp->context = unit_verbs();
 	qp->qp_num = number;
 	one->head = (struct our_control){
-		.config = &config, .device = device, .verbs = unit_verbs(), .qp = qp, .srq = &srq,
+		.config = &config,
+		.device = device,
+		.verbs = unit_verbs(),
+		.qp = qp,
+		.srq = &srq,
 	};
 	our_add_to_device(&one->head);
 }
@@ -62,7 +66,9 @@ static void start(bool shares_cq)
 
 static struct ibv_wc receive_of(uint32_t qp_num, uint32_t buffer, enum ibv_wc_status status)
 {
-	return (struct ibv_wc){ .wr_id = OUR_WR_ID_RECV | buffer, .qp_num = qp_num, .status = status };
+	return (struct ibv_wc){ .wr_id = OUR_WR_ID_RECV | buffer,
+				.qp_num = qp_num,
+				.status = status };
 }
 
 UNIT_TEST(receives_that_nobody_was_handed_are_posted_again)
