@@ -31,7 +31,7 @@ struct our_write_stream {
 
 /*
  * Compares what the options want with what the device has: a message now is better than EINVAL later.
- * Sets client->read_depth. Returns 0; EMSGSIZE, or another errno value, both reported. blast.c.
+ * Sets client->read_depth for READs. Returns 0; EMSGSIZE, or another errno value, both reported. blast.c.
  */
 int our_check_stream(struct our_control *client);
 
