@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/fake/state.h"
+#include "tests/fake/limits.h"
 
 #define MAX_CONNECT_DATA 56
 #define MAX_ACCEPT_DATA  196
@@ -118,7 +118,7 @@ static int check_ready(struct fake_id *id, const struct rdma_conn_param *param, 
 		fake_complain("%s: no private data, and their length is %u", call,
 			      param->private_data_len);
 	if (param->private_data_len <= max_data)
-		return 0;
+		return fake_check_depths(param);
 	fake_complain("%s: %u bytes of private data", call, param->private_data_len);
 	return EINVAL;
 }

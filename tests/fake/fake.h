@@ -195,7 +195,7 @@ struct fake_config {
 	bool no_device_first;     /* or the first of its addresses */
 	/* The limits of each device: limits.c. 0: more than other tests need. */
 	uint32_t max_message, max_inline;
-	unsigned int max_cqe, max_qp_wr, max_sge;
+	unsigned int max_cqe, max_qp_wr, max_sge, max_qp_rd_atom, max_qp_init_rd_atom;
 	bool exact_inline; /* a QP is granted as many inline bytes as it asks for; otherwise more */
 	bool no_inline;    /* ... or none, however many it asks for: rdmavt (hfi1, qib) */
 };

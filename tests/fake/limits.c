@@ -35,7 +35,8 @@ void fake_fill_device(struct ibv_device_attr *device)
 	device->max_qp_wr = (int)max_wr();
 	device->max_sge = (int)max_sge();
 	device->atomic_cap = fake_config->iwarp ? IBV_ATOMIC_NONE : IBV_ATOMIC_HCA;
-	device->max_qp_rd_atom = device->max_qp_init_rd_atom = READ_DEPTH;
+	device->max_qp_rd_atom = (int)limit(fake_config->max_qp_rd_atom, READ_DEPTH);
+	device->max_qp_init_rd_atom = (int)limit(fake_config->max_qp_init_rd_atom, READ_DEPTH);
 }
 
 uint32_t fake_max_message(void)
@@ -49,6 +50,17 @@ int fake_check_cqe(int entries)
 
 	fake_fill_device(&device);
 	return entries > device.max_cqe ? EINVAL : 0;
+}
+
+int fake_check_depths(const struct rdma_conn_param *param)
+{
+	struct ibv_device_attr device;
+
+	fake_fill_device(&device);
+	return param->responder_resources > device.max_qp_rd_atom ||
+			       param->initiator_depth > device.max_qp_init_rd_atom
+		       ? EINVAL
+		       : 0;
 }
 
 int fake_grant(struct ibv_qp_cap *cap)

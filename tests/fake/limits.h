@@ -12,6 +12,8 @@
 void fake_fill_device(struct ibv_device_attr *device);
 uint32_t fake_max_message(void);
 int fake_check_cqe(int entries); /* 0 or EINVAL */
+int fake_check_depths(
+	const struct rdma_conn_param *param); /* 0 or EINVAL, as librdmacm checks them */
 
 /*
  * Returns 0 or EINVAL; then `cap` has the sizes that the QP gets, which may be larger than those
