@@ -35,7 +35,7 @@ const struct our_option our_client_limits_options[] = {
 	{ "max-size", 0, "BYTES", "refuse a client whose messages are larger (default 16m)",
 	  OUR_OWN_BYTES(our_client_limits.max_size, 1, OUR_MAX_SIZE) },
 	{ "max-memory", 0, "BYTES",
-	  "for the buffers of all clients together (default: a quarter of the RAM)",
+	  "for the buffers of all clients together (default: a quarter of the memory)",
 	  OUR_BYTES(max_memory, 1, UINT64_MAX) },
 	{ 0 },
 };

@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "program/admission.h"
+#include "program/memory_limit.h"
 #include "program/options.h"
 #include "program/report.h"
 
-#define SHARE_OF_RAM 4 /* a quarter: the kernel and others need memory, too */
+#define SHARE_OF_MEMORY 4 /* a quarter: the kernel and others need memory, too */
 
 /*
  * glibc takes memory of this size and more from mmap(2), and returns it to the system when it is freed.
@@ -35,8 +36,7 @@ static bool may_lock_everything(void)
 
 static uint64_t default_memory(void)
 {
-	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t memory = pages * page / SHARE_OF_RAM;
+	uint64_t memory = our_memory_limit() / SHARE_OF_MEMORY;
 	struct rlimit locked;
 
 	if (may_lock_everything() || getrlimit(RLIMIT_MEMLOCK, &locked))

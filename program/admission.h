@@ -31,9 +31,9 @@ struct our_admission {
 
 /*
  * Starts with the limits of the options and without clients. If --max-memory is not given, the
- * limit is a quarter of the machine's memory, or what the process may lock (RLIMIT_MEMLOCK) if that
- * is less. From here on free(3) returns large buffers to the system, see mallopt(3): what a client
- * has used is free when it has gone. Needs no clean-up.
+ * limit is a quarter of the memory that the process may take (memory_limit.h), or what it may lock
+ * (RLIMIT_MEMLOCK) if that is less. From here on free(3) returns large buffers to the system, see
+ * mallopt(3): what a client has used is free when it has gone. Needs no clean-up.
  */
 void our_open_admission(struct our_admission *admission, const struct our_options *options);
 
