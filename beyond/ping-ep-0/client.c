@@ -39,6 +39,7 @@ static int catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = on_signal }; /* no SA_RESTART */
 
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
 	if (sigaction(SIGALRM, &action, NULL))
 		return -1;
 	if (sigaction(SIGINT, &action, NULL))
