@@ -6,6 +6,7 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,9 +183,11 @@ static void go(struct fake_qp *qp, const struct fake_wr *wr, const struct fake_f
 		strike(qp->id->peer);
 	if (qp->pub.state == IBV_QPS_ERR)
 		fake_flush(qp);
-	else if (fault->peer_leaves)
+	else if (fault->peer_leaves) {
+		if (fake_config->iwarp) /* soft-iWARP writes to a TCP connection that has gone */
+			raise(SIGPIPE);
 		fake_put_leave(qp->id->peer);
-	else if (fault->device_leaves)
+	} else if (fault->device_leaves)
 		fake_device_leaves(qp->id);
 	else if (!fault->wc_status)
 		send_pieces(qp, wr);
