@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "beyond/ping-rdma-3/barrier.h"
 #include "beyond/pubsub-rdma-1/record.h"
 #include "program/options.h"
 #include "program/report.h"
@@ -70,13 +71,13 @@ void our_change_record(uint8_t *record, size_t size, uint64_t number)
 
 	store(record, words - 1, 2 * number - 1);
 	store(record, 0, 2 * number - 1);
-	__atomic_thread_fence(__ATOMIC_RELEASE); /* the odd numbers first, then the contents, */
+	our_to_device_barrier(); /* the odd numbers first, then the contents, */
 	for (i = 1; i < words - 2; i++) {
 		store(record, i, contents(number, i));
 		sum = add_to_sum(sum, contents(number, i));
 	}
 	store(record, words - 2, sum);
-	__atomic_thread_fence(__ATOMIC_RELEASE); /* and only after those the even numbers */
+	our_to_device_barrier(); /* and only after those the even numbers */
 	store(record, words - 1, 2 * number);
 	store(record, 0, 2 * number);
 }
@@ -122,10 +123,10 @@ bool our_copy_record(uint8_t *copy, const uint8_t *record, size_t size)
 	 * before it begins.
 	 */
 	store(copy, words - 1, load(record, words - 1));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	our_from_device_barrier();
 	for (i = 1; i < words - 1; i++)
 		store(copy, i, load(record, i));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	our_from_device_barrier();
 	store(copy, 0, load(record, 0));
 	return our_record_is_whole(copy, size);
 }

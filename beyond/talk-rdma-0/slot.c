@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "beyond/ping-rdma-3/barrier.h"
 #include "beyond/talk-rdma-0/slot.h"
 #include "beyond/talk-rdma-0/watch.h"
 
@@ -37,8 +38,9 @@ int our_look_at_slot(const uint8_t *slot, uint32_t sequence, uint8_t *text)
 
 void our_note_seen(uint8_t *slot, uint32_t sequence)
 {
+	our_from_device_barrier(); /* the text has been read: from now on it may be overwritten */
 	__atomic_store_n((uint64_t *)(void *)(slot + OUR_SLOT_SEEN), htobe64(sequence),
-			 __ATOMIC_RELEASE);
+			 __ATOMIC_RELAXED);
 }
 
 uint32_t our_seen(const uint8_t *slot)
