@@ -30,16 +30,6 @@ static void fill_messages(struct our_control *client, const struct our_blast *bl
 		our_setup_user_data(client, (uint32_t)(message % buffers), message);
 }
 
-/* With --rate: how many messages are due by now. */
-static uint64_t messages_due(const struct our_control *client, const struct our_blast *blast)
-{
-	uint64_t elapsed_ns = our_now_ns() - blast->started_ns;
-	uint64_t rate = our_options_of(client)->rate;
-
-	return elapsed_ns / OUR_NS_PER_S * rate + elapsed_ns % OUR_NS_PER_S * rate / OUR_NS_PER_S +
-	       1;
-}
-
 static uint64_t free_buffers(const struct our_control *client, const struct our_blast *blast)
 {
 	return our_run_of(client)->n_data_buffers - (blast->posted - blast->completed);
@@ -70,10 +60,11 @@ static uint64_t next_due_ns(const struct our_control *client, const struct our_b
 /* Posts as much as possible: messages that are left and due, and that there is room for. */
 static int post_messages(struct our_control *client, struct our_blast *blast)
 {
-	uint64_t left = blast->goal - blast->posted, n;
+	uint64_t left = blast->goal - blast->posted, rate = our_options_of(client)->rate, n;
 
-	if (our_options_of(client)->rate)
-		left = lesser(left, messages_due(client, blast) - blast->posted);
+	if (rate)
+		left = lesser(left, our_messages_due(our_now_ns() - blast->started_ns, rate) -
+					    blast->posted);
 	n = lesser(left, room(client, blast));
 	if (!n) {
 		our_run_of(client)->stream.credit_stalls += left && free_buffers(client, blast);

@@ -114,4 +114,11 @@ static inline uint64_t our_due_ns(uint64_t started_ns, uint64_t message, uint64_
 	return started_ns + message / rate * OUR_NS_PER_S + message % rate * OUR_NS_PER_S / rate;
 }
 
+/* The other way round: how many messages are due when `elapsed_ns` have passed since the start. */
+static inline uint64_t our_messages_due(uint64_t elapsed_ns, uint64_t rate)
+{
+	return elapsed_ns / OUR_NS_PER_S * rate + elapsed_ns % OUR_NS_PER_S * rate / OUR_NS_PER_S +
+	       1;
+}
+
 #endif
