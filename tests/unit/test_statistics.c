@@ -192,6 +192,25 @@ UNIT_TESTS(a_message_is_due_when_so_many_would_have_been_sent, UNIT_LENGTH(dues)
 	ck_assert_uint_eq(our_due_ns(5, dues[_i].message, dues[_i].rate), 5 + dues[_i].after_ns);
 }
 
+/* The first is due at once, and the one after it when its time has passed in full. */
+static const struct {
+	uint64_t elapsed_ns, rate, due;
+} counts[] = {
+	{ 0, 1, 1 },
+	{ SECOND - 1, 1, 1 },
+	{ SECOND, 1, 2 },
+	{ SECOND / 3, 3, 1 },
+	{ SECOND / 3 + 1, 3, 2 },
+	{ 999999999, 1000000000, 1000000000 },
+	{ 6 * 3600 * SECOND, 1000000, 21600000001 }, /* six hours */
+	{ 3600 * SECOND, 1000000000, 3600000000001 },
+};
+
+UNIT_TESTS(as_many_messages_are_due_as_could_have_been_sent, UNIT_LENGTH(counts))
+{
+	ck_assert_uint_eq(our_messages_due(counts[_i].elapsed_ns, counts[_i].rate), counts[_i].due);
+}
+
 /* With no descriptor left, /proc/stat cannot be opened. */
 static void take_descriptors(bool away)
 {
