@@ -231,7 +231,8 @@ def test_link_down() -> None:
 def test_not_ours() -> None:
     """No way there; the loopback device; any address."""
     expect_failure(check("203.0.113.9"), "address", "no way from here", "ip route")
-    expect_failure(check("127.0.0.1"), "address", "loopback", "`devices` lists them")
+    for address in ("127.0.0.1", "::1"):
+        expect_failure(check(address), "address", "loopback", "`devices` lists them")
     expect_failure(check("::"), "address", "stands for all addresses", "name one address")
 
 

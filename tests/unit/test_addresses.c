@@ -94,37 +94,46 @@ UNIT_TESTS(an_address_of_this_machine_is_local, UNIT_LENGTH(places))
 
 #define SCOPE 7 /* of the interface, if the machine has exactly one link-local address */
 
-static bool binds_to_links;
+static const char *only; /* address of the machine, of IPv6; NULL: it has those that it has */
 
 /*
- * Replaces the C library's function, and calls it unless a test simulates a machine with a
- * link-local address. Such an address needs a scope: see ipv6(7).
+ * Replaces the C library's function, and calls it unless a test simulates a machine with another
+ * address. One that is link-local needs a scope: see ipv6(7).
  */
 int bind(int fd, const struct sockaddr *address, socklen_t length)
 {
-	const struct sockaddr_in6 *link = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
+	struct in6_addr its;
 	union {
 		void *symbol;
 		int (*call)(int fd, const struct sockaddr *address, socklen_t length);
 	} real = { .symbol = dlsym(RTLD_NEXT, "bind") };
 
-	if (!binds_to_links)
+	if (!only)
 		return real.call ? real.call(fd, address, length) : -1;
-	ck_assert_uint_eq(length, sizeof(*link));
-	ck_assert(IN6_IS_ADDR_LINKLOCAL(&link->sin6_addr));
-	ck_assert_uint_eq(link->sin6_port, 0); /* any address: the server's is used */
-	if (link->sin6_scope_id == SCOPE)
+	ck_assert_int_eq(inet_pton(AF_INET6, only, &its), 1);
+	ck_assert_uint_eq(length, sizeof(*in6));
+	ck_assert_uint_eq(in6->sin6_port, 0); /* any port: the server's is used */
+	if (memcmp(&in6->sin6_addr, &its, sizeof(its)) != 0)
+		errno = EADDRNOTAVAIL;
+	else if (!IN6_IS_ADDR_LINKLOCAL(&its) || in6->sin6_scope_id == SCOPE)
 		return 0;
-	errno = link->sin6_scope_id ? EADDRNOTAVAIL : EINVAL;
+	else
+		errno = in6->sin6_scope_id ? EADDRNOTAVAIL : EINVAL;
 	return -1;
 }
 
 static const struct {
+	const char *only, *address;
 	uint32_t scope;
 	bool is_local;
-} links[] = { { SCOPE, true }, { SCOPE + 1, false }, { 0, false } };
+} links[] = {
+	{ "fe80::1", "fe80::1", SCOPE, true }, { "fe80::1", "fe80::1", SCOPE + 1, false },
+	{ "fe80::1", "fe80::1", 0, false },    { "::1", "::1", 0, true },
+	{ "::1", "2001:db8::1", 0, false },
+};
 
-UNIT_TESTS(a_link_local_address_is_one_with_its_scope, UNIT_LENGTH(links))
+UNIT_TESTS(an_address_of_ipv6_is_local_with_its_scope, UNIT_LENGTH(links))
 {
 	struct sockaddr_in6 address = {
 		.sin6_family = AF_INET6,
@@ -132,8 +141,8 @@ UNIT_TESTS(a_link_local_address_is_one_with_its_scope, UNIT_LENGTH(links))
 		.sin6_scope_id = links[_i].scope,
 	};
 
-	ck_assert_int_eq(inet_pton(AF_INET6, "fe80::1", &address.sin6_addr), 1);
-	binds_to_links = true;
+	ck_assert_int_eq(inet_pton(AF_INET6, links[_i].address, &address.sin6_addr), 1);
+	only = links[_i].only;
 	ck_assert(our_is_local_address((const struct sockaddr *)&address) == links[_i].is_local);
 }
 
