@@ -12,7 +12,7 @@ FAKE_CFLAGS = -O1 -g1 -fno-omit-frame-pointer
 FAKE_SANITIZE.asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 # It knows nothing of fences, and gcc says so: what they are for is atomic here, on either side.
 FAKE_SANITIZE.tsan = -fsanitize=thread $(if $(findstring clang,$(CC)),,-Wno-tsan)
-FAKE_WRAP = malloc calloc posix_memalign free freeaddrinfo pthread_create eventfd fcntl poll ppoll epoll_wait sigaction \
+FAKE_WRAP = malloc calloc posix_memalign free freeaddrinfo pthread_create eventfd fcntl poll ppoll epoll_wait timerfd_settime sigaction \
 	    getaddrinfo clock_gettime nanosleep alarm pthread_cond_clockwait getrusage fopen read
 # Of a program that makes its connections without the CM: tests/fake/sockets.c.
 FAKE_WRAP += socket connect bind listen accept4 getsockname getpeername getsockopt setsockopt send recv \

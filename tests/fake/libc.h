@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -48,6 +49,8 @@ FAKE_WRAPPED(int, poll, struct pollfd *fds, nfds_t n, int timeout);
 FAKE_WRAPPED(int, ppoll, struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	     const sigset_t *mask);
 FAKE_WRAPPED(int, epoll_wait, int epoll_fd, struct epoll_event *events, int n, int timeout);
+FAKE_WRAPPED(int, timerfd_settime, int fd, int flags, const struct itimerspec *wanted,
+	     struct itimerspec *old);
 FAKE_WRAPPED(int, sigaction, int signal_number, const struct sigaction *action,
 	     struct sigaction *old);
 FAKE_WRAPPED(int, getaddrinfo, const char *name, const char *port, const struct addrinfo *hints,

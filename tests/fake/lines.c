@@ -241,7 +241,8 @@ static void run_line(const struct test *test, const struct line *from, bool meas
 	(measured ? add_measured_words : add_words)(test, &line, &all);
 	do {
 		run_program(&run, &line.config, all.list);
-		if (test->one_file && !(line.said && strstr(line.said, "listening on ")))
+		if ((test->one_file || test->example) &&
+		    !(line.said && strstr(line.said, "listening on ")))
 			test_drop_greeting(&run);
 		why = judge(&run, &line, measured);
 		if (!why && measured)

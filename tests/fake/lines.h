@@ -123,8 +123,11 @@ void run_measured(const struct test *test, const struct line *lines);
 
 extern const struct line figures_runs[], figures_ends[];
 
-/* Each in the file of its name; the last two are for ping-rc-0, and one_file for ping-ep-0. */
+/*
+ * Each in the file of its name; the last two are for ping-rc-0, one_file for ping-ep-0, and example_lines
+ * for examples/.
+ */
 extern const struct line edges[], command_lines[], private_data[], odd_peers[], arrivals[],
-	silence[], pools[], memories[], one_file[], bare_devices[], bare_peers[];
+	silence[], pools[], memories[], one_file[], example_lines[], bare_devices[], bare_peers[];
 
 #endif

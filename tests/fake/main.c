@@ -49,6 +49,10 @@ static void test_lines(const struct test *test)
 		run_lines(test, one_file);
 		return;
 	}
+	if (test->example) {
+		run_lines(test, example_lines);
+		return;
+	}
 	test_options(test);
 	test_boundaries(test);
 	for (i = 0; i < (test->bare ? n : n - 2); i++)
@@ -102,7 +106,7 @@ int main(int argc, char **argv)
 	test.blast = strstr(argv[1], "blast") && !test.one_sided;
 	test.alone = strstr(argv[1], "ping-sr-4") || strstr(argv[1], "ping-srq-4");
 	test.looks = strstr(argv[1], "ping-sr-5");
-	test.pooled = test.server && strstr(argv[1], "ping-srq-4");
+	test.pooled = test.server && strstr(argv[1], "srq");
 	test.synchronous = strstr(argv[1], "ping-sr-0") || strstr(argv[1], "ping-sr-1");
 	test.bare = strstr(argv[1], "ping-rc-0");
 	test.watches = !test.synchronous && !test.bare && !strstr(argv[1], "ping-sr-2e");

@@ -30,8 +30,8 @@ NOT_FOR = {
 EXAMPLES = {  # two of them catch no signal, which the fake could send
     "echo_client": {"sweep", "strays", "orderings", "many"},
     "echo_server": SWEEPS,
-    "epoll_server": {"sweep", "strays"},
-    "srq_server": SWEEPS,
+    "epoll_server": {"sweep", "strays", "lines"},
+    "srq_server": SWEEPS | {"lines"},
 }
 WITH_TSAN = {"orderings", "many"}  # the others are made with the other sanitizer
 
