@@ -18,6 +18,8 @@ NAMES = [stage.name for stage in STAGES if not stage.nine]
 OF_SOME = {
     "bare": "ping-rc-0",
     "ep": "ping-ep-0",
+    "idle": "ping-sr-3 ping-sr-4 ping-sr-5 ping-srq-4 ping-ep-0 ping-rdma-1 ping-rdma-2 blast-rdma-1 count-atomic-1"
+    " pubsub-rdma-1 pubsub-rdma-2",  # the others poll, or nap
     "pools": "ping-srq-4",
     "pubsub": "pubsub-rdma-1 pubsub-rdma-2",
     "streams": "blast-sr-2",

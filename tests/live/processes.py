@@ -8,6 +8,7 @@ reader.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -165,6 +166,39 @@ class Process:
 
         begun = ticks()
         until(lambda: self.has_ended() or ticks() > begun + os.sysconf("SC_CLK_TCK") // 10, f"{self.name} is busy")
+        return self
+
+    def _times_run(self) -> dict[str, int]:
+        """How often each of its threads was given a CPU, as the kernel counts."""
+        found = {}
+        for thread in Path(f"/proc/{self.pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # it has ended just now
+                found[thread.name] = int((thread / "schedstat").read_text().split()[2])
+        return found
+
+    def _is_asleep(self) -> bool:
+        """All threads are, at this moment."""
+        states = []
+        for thread in Path(f"/proc/{self.pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                states.append((thread / "stat").read_text().rpartition(")")[2].split()[0])
+        return set(states) == {"S"}
+
+    def runs(self) -> int:
+        """How often its threads have run so far, of those that are left: each time until they slept, or had to make room."""
+        return sum(self._times_run().values())
+
+    def sleeps(self, within: float = 10) -> Process:
+        """Waits until all of its threads are asleep at two looks, and none of them has run in between."""
+        __tracebackhide__ = True
+        last: dict[str, int] = {}
+
+        def has_slept() -> bool:
+            nonlocal last
+            before, last = last, self._times_run() if self._is_asleep() else {}
+            return bool(last) and last == before
+
+        until(has_slept, f"{self.name} sleeps", within)
         return self
 
     def holds(self) -> tuple[int, dict[str, dict[str, int]]]:
