@@ -23,7 +23,8 @@
 
 #define TIMEOUT_MS 10000 /* of each wait */
 #define MOMENT_MS  1000
-#define N_WR       2 /* outstanding at most: a send and a receive */
+#define N_WR       2  /* outstanding at most: a send and a receive */
+#define RNR_TIMER  12 /* 0.64 ms: the InfiniBand specification has the codes */
 
 enum wr_id {
 	SEND,
@@ -33,6 +34,7 @@ enum wr_id {
 struct client {
 	struct rdma_event_channel *cm_channel;
 	struct rdma_cm_id *id; /* with the QP: id->qp */
+	int ended;             /* why, an errno value; 0: as far as we know it stands */
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *comp_channel;
 	struct ibv_cq *cq;
@@ -52,27 +54,69 @@ static int failed(const char *call, int error)
 
 /* ---- Waiting ---- */
 
-/* Waits for the event that the last CM call causes. */
-static int await_cm_event(struct client *client, enum rdma_cm_event_type expected)
+/* Ends nothing, and may come at any time: an address has moved, or the old QP's number is free. */
+static bool is_hint(enum rdma_cm_event_type type)
+{
+	return type == RDMA_CM_EVENT_ADDR_CHANGE || type == RDMA_CM_EVENT_TIMEWAIT_EXIT;
+}
+
+/* Waits for the next event that is no hint. Returns 0, or an errno value; ETIMEDOUT is not reported. */
+static int next_cm_event(struct client *client, enum rdma_cm_event_type *type, int *status)
 {
 	struct pollfd fd = { .fd = client->cm_channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
-	enum rdma_cm_event_type type;
-	int status;
 
-	if (poll(&fd, 1, TIMEOUT_MS) != 1)
-		return failed(rdma_event_str(expected), ETIMEDOUT);
-	if (rdma_get_cm_event(client->cm_channel, &event))
-		return failed("rdma_get_cm_event", errno);
-	type = event->event;
-	status = event->status;
-	rdma_ack_cm_event(event); /* frees the event */
-	if (type == expected)
-		return 0;
+	do {
+		if (poll(&fd, 1, TIMEOUT_MS) != 1)
+			return ETIMEDOUT;
+		if (rdma_get_cm_event(client->cm_channel, &event))
+			return failed("rdma_get_cm_event", errno);
+		*type = event->event;
+		*status = event->status;
+		rdma_ack_cm_event(event); /* frees the event */
+	} while (is_hint(*type));
+	return 0;
+}
+
+/* Waits for the event that the last CM call causes. */
+static int await_cm_event(struct client *client, enum rdma_cm_event_type expected)
+{
+	enum rdma_cm_event_type type;
+	int status, ret;
+
+	ret = next_cm_event(client, &type, &status);
+	if (ret == ETIMEDOUT)
+		return failed(rdma_event_str(expected), ret);
+	if (ret || type == expected)
+		return ret;
 	fprintf(stderr, "echo_client: %s in place of %s, status %d%s\n", rdma_event_str(type),
 		rdma_event_str(expected), status,
 		type == RDMA_CM_EVENT_REJECTED ? ": does nobody listen there?" : "");
 	return ECONNABORTED;
+}
+
+/*
+ * Takes an event that no call waits for, while the connection stands. Returns 0 if it ends nothing,
+ * or an errno value, reported.
+ */
+static int take_cm_event(struct client *client)
+{
+	struct rdma_cm_event *event;
+	enum rdma_cm_event_type type;
+
+	if (rdma_get_cm_event(client->cm_channel, &event))
+		return failed("rdma_get_cm_event", errno);
+	type = event->event;
+	rdma_ack_cm_event(event);
+	if (is_hint(type))
+		return 0;
+	if (type == RDMA_CM_EVENT_DISCONNECTED)
+		client->ended = failed("the server has left", ECONNRESET);
+	else if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		client->ended = failed("the RDMA device was removed", ENODEV);
+	else
+		client->ended = failed(rdma_event_str(type), ECONNABORTED);
+	return client->ended;
 }
 
 /* From now on the next completion makes an event, once. */
@@ -96,16 +140,33 @@ static int sleep_until_event(struct client *client)
 	struct ibv_cq *cq;
 	void *context;
 
+	if (client->ended) /* known before the completions that were still to be polled */
+		return client->ended;
 	if (poll(fds, 2, TIMEOUT_MS) <= 0)
 		return failed("poll", ETIMEDOUT);
-	/* While the connection stands, the only CM event to expect is its end. */
 	if (fds[1].revents)
-		return failed("the server has left", ECONNRESET);
+		return take_cm_event(client);
 	if (ibv_get_cq_event(client->comp_channel, &cq, &context))
 		return failed("ibv_get_cq_event", errno);
 	client->events++;
 	client->armed = false;
 	return 0;
+}
+
+/* Reports why a work request has failed, and returns an errno value. */
+static int report_completion(struct client *client, const struct ibv_wc *wc)
+{
+	struct pollfd cm_channel = { .fd = client->cm_channel->fd, .events = POLLIN };
+	int ret = 0;
+
+	/* The CM event that explains it may come a little later. */
+	if (poll(&cm_channel, 1, MOMENT_MS) == 1)
+		ret = take_cm_event(client);
+	if (ret && wc->status == IBV_WC_WR_FLUSH_ERR)
+		return ret;
+	fprintf(stderr, "echo_client: %s: %s\n", wc->wr_id == SEND ? "send" : "receive",
+		ibv_wc_status_str(wc->status));
+	return ECONNABORTED;
 }
 
 /*
@@ -114,7 +175,6 @@ static int sleep_until_event(struct client *client)
  */
 static int await_completion(struct client *client, struct ibv_wc *wc)
 {
-	struct pollfd cm_channel = { .fd = client->cm_channel->fd, .events = POLLIN };
 	int polled, ret = 0;
 
 	while (!(polled = ibv_poll_cq(client->cq, 1, wc)) && !ret)
@@ -123,13 +183,8 @@ static int await_completion(struct client *client, struct ibv_wc *wc)
 		return failed("ibv_poll_cq", EIO);
 	if (!polled)
 		return ret;
-	if (wc->status == IBV_WC_SUCCESS) /* on error only status and wr_id are valid */
-		return 0;
-	/* The CM event that explains it may come a little later. */
-	fprintf(stderr, "echo_client: %s: %s%s\n", wc->wr_id == SEND ? "send" : "receive",
-		ibv_wc_status_str(wc->status),
-		poll(&cm_channel, 1, MOMENT_MS) == 1 ? ": the server has left" : "");
-	return ECONNABORTED;
+	/* Of a completion in error only status, wr_id, qp_num and vendor_err are valid. */
+	return wc->status == IBV_WC_SUCCESS ? 0 : report_completion(client, wc);
 }
 
 /* ---- Work requests ---- */
@@ -269,6 +324,18 @@ static int create_qp(struct client *client)
 	return rdma_create_qp(client->id, client->pd, &attr) ? failed("rdma_create_qp", errno) : 0;
 }
 
+/*
+ * How long a peer waits whose message has found no receive. rdma_cm leaves this at 0, which means
+ * 655 ms. It fails if the peer has left already, and the next wait says so.
+ */
+static void set_rnr_timer(const struct rdma_cm_id *id)
+{
+	struct ibv_qp_attr attr = { .min_rnr_timer = RNR_TIMER };
+
+	if (id->verbs->device->transport_type == IBV_TRANSPORT_IB) /* iWARP has none */
+		ibv_modify_qp(id->qp, &attr, IBV_QP_MIN_RNR_TIMER);
+}
+
 static int connect_to_server(struct client *client)
 {
 	struct rdma_conn_param param = {
@@ -277,17 +344,25 @@ static int connect_to_server(struct client *client)
 		.retry_count = 6,     /* of a message that is not acknowledged */
 		.rnr_retry_count = 7, /* of one that finds no receive posted; 7: forever */
 	};
+	int ret;
 
 	if (rdma_connect(client->id, &param))
 		return failed("rdma_connect", errno);
-	return await_cm_event(client, RDMA_CM_EVENT_ESTABLISHED);
+	ret = await_cm_event(client, RDMA_CM_EVENT_ESTABLISHED);
+	if (!ret)
+		set_rnr_timer(client->id);
+	return ret;
 }
 
 /* Flushes what is posted, and stays until the server has answered, or has left by itself. */
 static void disconnect(struct client *client)
 {
+	enum rdma_cm_event_type type;
+	int status;
+
 	rdma_disconnect(client->id); /* fails if the server has left: its event is there, then */
-	await_cm_event(client, RDMA_CM_EVENT_DISCONNECTED);
+	if (!client->ended && next_cm_event(client, &type, &status) == ETIMEDOUT)
+		failed("the server does not answer", ETIMEDOUT);
 }
 
 /* Finds the device, and the way to the server. */
@@ -336,7 +411,7 @@ static int run(struct client *client, struct sockaddr *server, unsigned long cou
 	ret = post_recv(client); /* ibv_post_recv: before the server can answer */
 	if (ret)
 		goto out_destroy_qp;
-	ret = connect_to_server(client); /* rdma_connect */
+	ret = connect_to_server(client); /* rdma_connect, ibv_modify_qp */
 	if (ret)
 		goto out_destroy_qp;
 	ret = ping_all(client, count); /* ibv_post_send, ibv_poll_cq, ... */

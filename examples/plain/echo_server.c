@@ -27,6 +27,7 @@
 #define TIMEOUT_MS 10000 /* of each wait for a client that has connected */
 #define N_WR       2     /* outstanding at most: a send and a receive */
 #define N_BUFFERS  2     /* one to receive into while the other is sent */
+#define RNR_TIMER  12    /* 0.64 ms: the InfiniBand specification has the codes */
 
 enum wr_id {
 	SEND,
@@ -37,6 +38,7 @@ enum wr_id {
 struct agent {
 	struct rdma_event_channel *cm_channel;
 	struct rdma_cm_id *id; /* with the QP: id->qp */
+	int ended;             /* why, an errno value; 0: as far as we know it stands */
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *comp_channel;
 	struct ibv_cq *cq;
@@ -86,18 +88,51 @@ static int await_cm_event(struct rdma_event_channel *channel, int timeout_ms,
 	return rdma_get_cm_event(channel, event) ? failed("rdma_get_cm_event", errno) : 0;
 }
 
+/* Ends nothing, and may come at any time: an address has moved, or the old QP's number is free. */
+static bool is_hint(enum rdma_cm_event_type type)
+{
+	return type == RDMA_CM_EVENT_ADDR_CHANGE || type == RDMA_CM_EVENT_TIMEWAIT_EXIT;
+}
+
 /* Waits for the event that the last CM call causes. */
 static int await_expected(struct agent *agent, enum rdma_cm_event_type expected)
 {
+	enum rdma_cm_event_type type;
 	struct rdma_cm_event *event;
-	int ret = await_cm_event(agent->cm_channel, TIMEOUT_MS, &event);
+	int ret;
 
-	if (ret)
-		return ret;
-	if (event->event != expected)
-		ret = failed(rdma_event_str(event->event), ECONNABORTED);
-	rdma_ack_cm_event(event); /* frees the event */
-	return ret;
+	do {
+		ret = await_cm_event(agent->cm_channel, TIMEOUT_MS, &event);
+		if (ret)
+			return ret;
+		type = event->event;
+		rdma_ack_cm_event(event); /* frees the event */
+	} while (is_hint(type));
+	return type == expected ? 0 : failed(rdma_event_str(type), ECONNABORTED);
+}
+
+/*
+ * Takes an event that no call waits for, while the connection stands. Returns 0 if it ends nothing;
+ * ECONNRESET, not reported: the client has left; or another errno value, reported.
+ */
+static int take_cm_event(struct agent *agent)
+{
+	struct rdma_cm_event *event;
+	enum rdma_cm_event_type type;
+
+	if (rdma_get_cm_event(agent->cm_channel, &event))
+		return failed("rdma_get_cm_event", errno);
+	type = event->event;
+	rdma_ack_cm_event(event);
+	if (is_hint(type))
+		return 0;
+	if (type == RDMA_CM_EVENT_DISCONNECTED)
+		agent->ended = ECONNRESET;
+	else if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		agent->ended = failed("the RDMA device was removed", ENODEV);
+	else
+		agent->ended = failed(rdma_event_str(type), ECONNABORTED);
+	return agent->ended;
 }
 
 /* From now on the next completion makes an event, once. */
@@ -120,13 +155,15 @@ static int sleep_until_event(struct agent *agent)
 	};
 	struct ibv_cq *cq;
 	void *context;
-	int ret = await_readable(fds, 3, TIMEOUT_MS);
+	int ret;
 
+	if (agent->ended) /* known before the completions that were still to be polled */
+		return agent->ended;
+	ret = await_readable(fds, 3, TIMEOUT_MS);
 	if (ret)
 		return ret;
-	/* While the connection stands, the only CM event to expect is its end. */
 	if (fds[1].revents)
-		return ECONNRESET;
+		return take_cm_event(agent);
 	if (ibv_get_cq_event(agent->comp_channel, &cq, &context))
 		return failed("ibv_get_cq_event", errno);
 	agent->events++;
@@ -148,7 +185,8 @@ static int await_completion(struct agent *agent, struct ibv_wc *wc)
 		return failed("ibv_poll_cq", EIO);
 	if (!polled)
 		return ret;
-	if (wc->status == IBV_WC_SUCCESS) /* on error only status and wr_id are valid */
+	/* Of a completion in error only status, wr_id, qp_num and vendor_err are valid. */
+	if (wc->status == IBV_WC_SUCCESS)
 		return 0;
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return ECONNRESET;
@@ -281,17 +319,35 @@ static int create_qp(struct agent *agent)
 	return rdma_create_qp(agent->id, agent->pd, &attr) ? failed("rdma_create_qp", errno) : 0;
 }
 
-static int accept_client(struct agent *agent)
+/*
+ * How long a peer waits whose message has found no receive. rdma_cm leaves this at 0, which means
+ * 655 ms. It fails if the peer has left already, and the next wait says so.
+ */
+static void set_rnr_timer(const struct rdma_cm_id *id)
+{
+	struct ibv_qp_attr attr = { .min_rnr_timer = RNR_TIMER };
+
+	if (id->verbs->device->transport_type == IBV_TRANSPORT_IB) /* iWARP has none */
+		ibv_modify_qp(id->qp, &attr, IBV_QP_MIN_RNR_TIMER);
+}
+
+/* `offered` is what the client has asked for, from our side. */
+static int accept_client(struct agent *agent, const struct rdma_conn_param *offered)
 {
 	struct rdma_conn_param param = {
-		.responder_resources = 1, /* READs each way: some devices refuse 0 */
-		.initiator_depth = 1,
+		/* READs each way: at most those of the client; some devices refuse 0 */
+		.responder_resources = offered->responder_resources ? 1 : 0,
+		.initiator_depth = offered->initiator_depth ? 1 : 0,
 		.rnr_retry_count = 7, /* of a message that finds no receive posted; 7: forever */
 	};
+	int ret;
 
 	if (rdma_accept(agent->id, &param))
 		return failed("rdma_accept", errno);
-	return await_expected(agent, RDMA_CM_EVENT_ESTABLISHED);
+	ret = await_expected(agent, RDMA_CM_EVENT_ESTABLISHED);
+	if (!ret)
+		set_rnr_timer(agent->id);
+	return ret;
 }
 
 /*
@@ -301,15 +357,16 @@ static int accept_client(struct agent *agent)
 static void disconnect(struct agent *agent)
 {
 	rdma_disconnect(agent->id); /* fails if the client has left: its event is there, then */
-	await_expected(agent, RDMA_CM_EVENT_DISCONNECTED);
+	if (!agent->ended)
+		await_expected(agent, RDMA_CM_EVENT_DISCONNECTED);
 }
 
 /*
- * Serves one client; `id` is its connect request's, and is destroyed here. The id moves to a channel
- * of its own, so that the requests of the next clients stay on the listener's. Returns 0, EINTR, or
- * another errno value, which concerns this client alone.
+ * Serves one client. `id` is its connect request's, and is destroyed here; `offered` is what the
+ * request says. The id moves to a channel of its own, so that the requests of the next clients stay
+ * on the listener's. Returns 0, EINTR, or another errno value, which concerns this client alone.
  */
-static int serve(struct rdma_cm_id *id)
+static int serve(struct rdma_cm_id *id, const struct rdma_conn_param *offered)
 {
 	struct agent agent = { .id = id };
 	int ret;
@@ -340,7 +397,7 @@ static int serve(struct rdma_cm_id *id)
 	ret = post_recv(&agent, 0); /* ibv_post_recv: before the client can send */
 	if (ret)
 		goto out_destroy_qp;
-	ret = accept_client(&agent); /* rdma_accept */
+	ret = accept_client(&agent, offered); /* rdma_accept, ibv_modify_qp */
 	if (ret)
 		goto out_destroy_qp;
 	ret = echo(&agent); /* ibv_poll_cq, ibv_post_recv, ibv_post_send, ... */
@@ -364,8 +421,12 @@ out_destroy_id:
 
 /* ---- The listener's life ---- */
 
-/* Waits for a client. Returns 0 and the id of its connect request, EINTR, or another errno value. */
-static int get_request(struct rdma_event_channel *channel, struct rdma_cm_id **id)
+/*
+ * Waits for a client. Returns 0, the id of its connect request and what it offers; EINTR; or another
+ * errno value. The private data of `offered` has gone with the event.
+ */
+static int get_request(struct rdma_event_channel *channel, struct rdma_cm_id **id,
+		       struct rdma_conn_param *offered)
 {
 	struct rdma_cm_event *event;
 	int ret;
@@ -374,9 +435,10 @@ static int get_request(struct rdma_event_channel *channel, struct rdma_cm_id **i
 		ret = await_cm_event(channel, -1, &event);
 		if (ret)
 			return ret;
+		*offered = event->param.conn;
 		*id = event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? event->id : NULL;
 		if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
-			ret = failed("the device was removed", ENODEV);
+			ret = failed("the RDMA device was removed", ENODEV);
 		rdma_ack_cm_event(event);
 	} while (!ret && !*id);
 	return ret;
@@ -386,6 +448,7 @@ static int run(struct sockaddr *address)
 {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener, *id;
+	struct rdma_conn_param offered;
 	int ret;
 
 	channel = rdma_create_event_channel();
@@ -405,8 +468,8 @@ static int run(struct sockaddr *address)
 	}
 	fprintf(stderr, "echo_server: listening\n");
 	do {
-		ret = get_request(channel, &id);
-		if (!ret && serve(id) == EINTR) /* other errors end this client only */
+		ret = get_request(channel, &id, &offered);
+		if (!ret && serve(id, &offered) == EINTR) /* other errors end this client only */
 			ret = EINTR;
 	} while (!ret);
 out_destroy_id:
