@@ -62,6 +62,11 @@ bool fake_chance(unsigned int one_in)
 	return fake_config->delivery == FAKE_WILD && !fake_random(one_in);
 }
 
+bool fake_interrupts(unsigned int one_in)
+{
+	return !fake_config->catches_none && fake_chance(one_in);
+}
+
 void *fake_allocate(size_t size)
 {
 	void *memory = __real_calloc(1, size);

@@ -195,7 +195,7 @@ int rdma_get_cm_event(struct rdma_event_channel *pub, struct rdma_cm_event **got
 
 	if (!fault.error && !fake_use(&channel->object, "rdma_get_cm_event"))
 		fault.error = EBADF;
-	if (!fault.error && fake_chance(8))
+	if (!fault.error && fake_interrupts(8))
 		fault.error = EINTR;
 	if (!fault.error)
 		fault.error = wait_event(channel, &event);
@@ -280,7 +280,7 @@ int rdma_get_request(struct rdma_cm_id *pub, struct rdma_cm_id **id)
 
 	if (!fault.error && (!fake_use(&listener->object, "rdma_get_request") || !listener->sync))
 		fault.error = EINVAL;
-	if (!fault.error && fake_chance(8))
+	if (!fault.error && fake_interrupts(8))
 		fault.error = EINTR;
 	if (!fault.error)
 		fault.error = get_request(listener, id);

@@ -91,8 +91,9 @@ struct fake_config {
 	uint32_t chain;      /* and how many messages the program posts at once; 0: its default */
 	bool one_file;       /* a program of one file: its alarm(2) takes a hundredth of its time */
 	bool example; /* its server is told to stop when it sleeps forever, and knows no length */
-	uint64_t tick_us; /* the time that reading the clock takes */
-	bool hurried;     /* an empty poll of a CQ takes a millisecond of the program's clock */
+	bool catches_none; /* it has no signal handler: nothing interrupts its calls */
+	uint64_t tick_us;  /* the time that reading the clock takes */
+	bool hurried;      /* an empty poll of a CQ takes a millisecond of the program's clock */
 	const char *slow_call; /* each call with this name takes slow_s seconds of it; NULL: none */
 	unsigned int slow_s;
 	/* Clocks that the test controls: known_time.c. Only what is listed here takes time. */

@@ -91,7 +91,7 @@ static bool interrupted(const char *call, const struct pollfd *fds, nfds_t n)
 		return false;
 	fake_begin_sure(call);
 	check_events(fds, n);
-	yes = fake_chance(16);
+	yes = fake_interrupts(16);
 	fake_end(yes ? EINTR : 0);
 	return yes;
 }
@@ -206,7 +206,7 @@ static bool falls_asleep(struct pollfd *fds, nfds_t n)
 	check_events(fds, n);
 	if (fake_time_is_known() && !__real_poll(fds, n, 0))
 		fake_let_arrive();
-	if (!fault.error && fake_chance(16))
+	if (!fault.error && fake_interrupts(16))
 		fault.error = EINTR;
 	fake_make_events();
 	if (fake_config->while_asleep)

@@ -95,6 +95,7 @@ int main(int argc, char **argv)
 		return usage();
 	test.name = argv[1];
 	test.example = strstr(argv[1], "examples/");
+	test.plain = strstr(argv[1], "examples/plain/");
 	test.server = strstr(argv[1], "/server") || (test.example && strstr(argv[1], "_server"));
 	test.counts = strstr(argv[1], "count-atomic");
 	test.one_sided = strstr(argv[1], "rdma") || test.counts;

@@ -102,9 +102,10 @@ static inline int fake_end_rdma(int error)
 
 void fake_lock(void);
 void fake_unlock(void);
-void fake_changed(void);               /* wakes those in fake_await_change */
-bool fake_await_change(void);          /* releases the lock; false: no change for seconds */
-bool fake_chance(unsigned int one_in); /* only in FAKE_WILD */
+void fake_changed(void);                   /* wakes those in fake_await_change */
+bool fake_await_change(void);              /* releases the lock; false: no change for seconds */
+bool fake_chance(unsigned int one_in);     /* only in FAKE_WILD */
+bool fake_interrupts(unsigned int one_in); /* the same for EINTR */
 unsigned int fake_random(unsigned int below);
 void fake_hurry(void); /* a millisecond has passed, if config says so */
 uint64_t fake_to_ns(const struct timespec *time);

@@ -47,6 +47,7 @@ void test_configure(const struct test *test, struct fake_config *config)
 	config->program_serves = test->server;
 	config->one_file = test->one_file;
 	config->example = test->example;
+	config->catches_none = test->plain;
 	if (test->example)
 		config->size = EXAMPLE;
 	if (test->counts)

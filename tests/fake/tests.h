@@ -26,7 +26,8 @@ struct test {
 	bool bare;        /* it connects without the CM: over RoCE only */
 	bool one_file;    /* it has few options, and an alarm each second */
 	bool pooled;      /* its connections share their receives */
-	bool example;     /* of the library: it has no options, and a server no end of its own */
+	bool example;     /* it has no options, and a server no end of its own */
+	bool plain;       /* ... and it does without the library, and without signal handlers */
 };
 
 /* Prints the result of one test; `why` NULL: passed. */

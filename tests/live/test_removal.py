@@ -5,9 +5,9 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from conftest import Client, Server
+from conftest import Client, Run, Server, next_port
 from processes import Process
-from table import IN_GUEST, Link, each
+from table import IN_GUEST, Link, each, over
 
 pytestmark = pytest.mark.skipif(not IN_GUEST, reason="it removes the device")
 REMOVED = "RDMA_CM_EVENT_DEVICE_REMOVAL"
@@ -43,3 +43,15 @@ def test_both_sides_say_so(restored: None, server: Server, client: Client, link:
     s.ends(1)
     assert was_told(c) and was_told(s)
     assert any(REMOVED in line for program in (c, s) for line in program.said)
+
+
+@over()
+def test_programs_without_the_library_say_so(restored: None, run: Run, link: Link) -> None:
+    where = (link.address, next_port())
+    s = run("build/examples/plain/echo_server", *where).awaits(": listening")
+    c = run("build/examples/plain/echo_client", *where, 1_000_000_000).is_busy()
+    rdma(f"delete {link.device}")
+    c.ends(1)
+    s.ends(1)
+    assert any("the RDMA device was removed" in program.err for program in (c, s))
+    assert "RDMA device was removed" in s.err
