@@ -120,6 +120,7 @@ static bool cries_wolf(struct pollfd *fds, nfds_t n)
 /* The same for a program that polls memory, which sleeps longer than it asked for. */
 #define SHORT_MOMENT_NS 100000
 #define LATE_NS         20000000
+#define TURN_NS         10000000 /* talk-rdma-0's */
 
 /*
  * With a hurried clock: sleeps for a moment, and for longer while another thread has yet to act:
@@ -224,6 +225,12 @@ static bool is_alone(void)
 	       !fake_config->program_serves;
 }
 
+/* A program that talks looks at its slot in turns: else it would sleep most of a run, for nobody. */
+static bool is_turn(const struct timespec *timeout)
+{
+	return fake_config && fake_config->talks && fake_to_ns(timeout) <= TURN_NS;
+}
+
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
 	const bool often = fake_config && (fake_config->pushes || fake_config->talks);
@@ -241,7 +248,8 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 	}
 	/* A server that looks after its clients every second is idle, too. */
 	stop_if_idle((!timeout || timeout->tv_sec == 1) && !__real_poll(fds, n, 0));
-	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) || !fake_skips_waits())
+	if (!timeout || (!timeout->tv_sec && !timeout->tv_nsec) ||
+	    (!fake_skips_waits() && !is_turn(timeout)))
 		return __real_ppoll(fds, n, timeout, mask);
 	ready = sleep_a_moment(fds, n, &moment, mask);
 	if (ready)
@@ -251,7 +259,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 		fake_lock();
 		fake_publishers_move(); /* during the sleep */
 		fake_unlock();
-	} else if (often) {
+	} else if (often && fake_config->hurried) {
 		fake_skip_time(&late);
 	}
 	return 0;

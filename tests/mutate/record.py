@@ -62,7 +62,7 @@ def tests() -> list[Test]:
     found, unit = [], "tests/unit-tests"
     for row in rows_over_fake_verbs():
         program, *arguments = row.command("build", EVENTS)
-        stage, role = row.program.split("/")
+        stage, _, role = row.program.rpartition("/")
         kind = " ".join([row.sanitizer, role, *arguments[1:]])
         found.append(Test(f"{stage}: {kind}", kind, program.removeprefix("build/"), tuple(arguments)))
     make(f"build/{unit}")
