@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What CM events mean, in every stage. How a stage waits for them is in its own cm_events.c.
+ * What CM events mean, in every stage. How a stage waits for them is in a file of its own.
  */
 #ifndef OUR_CM_EVENT_H
 #define OUR_CM_EVENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Connection management: the cm_id and the steps to a connection, for client, listener and agent.
- * How to wait for the CM belongs to the stage (stage.h); what to ask of it is here.
+ * How to wait for the CM belongs to the stage (program/stage.h); what to ask of it is here.
  */
 #ifndef OUR_CONNECTION_MANAGEMENT_H
 #define OUR_CONNECTION_MANAGEMENT_H

@@ -21,9 +21,10 @@ static int our_agent_operation(struct our_control *agent)
 	our_begin_answers(run);
 	our_statistics_want_progress(&run->statistics, run->options->quiet);
 	while (!ret && run->message != run->count) {
-		ret = our_await_client_message(agent, &completion); /* ibv_poll_cq: completions.c */
-		if (!ret)
-			ret = our_ping_react(agent, &echo, &completion); /* react.c */
+		/* ibv_poll_cq: ping-sr-0/completions.c */
+		ret = our_await_client_message(agent, &completion);
+		if (!ret) /* ibv_post_recv, ibv_post_send: ping-sr-0/react.c */
+			ret = our_ping_react(agent, &echo, &completion);
 	}
 	ret = our_end_run(run, ret);
 	if (!ret)
@@ -50,7 +51,7 @@ int our_ping_agent(struct our_control *agent)
 	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */
 	if (ret)
 		goto out_unsetup_buffers;
-	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept */
+	ret = our_agent_connect(agent, NULL, 0); /* rdma_accept; ibv_modify_qp: the RNR timer */
 	if (ret)
 		goto out_disconnect;
 

@@ -19,7 +19,8 @@ static int await_send_and_recv(struct our_control *client)
 	int ret;
 
 	while (!sent || !received) {
-		ret = our_await_completion(client, &completion); /* ibv_poll_cq: completions.c */
+		/* ibv_poll_cq: ping-sr-0/completions.c */
+		ret = our_await_completion(client, &completion);
 		if (ret)
 			return ret;
 		if (our_is_recv(completion.wr_id)) {
@@ -85,6 +86,7 @@ int our_ping_client(struct our_control *client, struct sockaddr *server)
 	ret = our_setup_buffers(client, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
 	if (ret)
 		goto out_unsetup_qp;
+	/* Without -v every message has these bytes: to write others takes time from the measurement. */
 	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
 	/*
 	 * ibv_post_recv, before the connection: a message without a receive is refused (RoCE: RNR)

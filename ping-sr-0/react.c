@@ -71,10 +71,10 @@ static int send_back(struct our_control *agent, struct our_echo *echo)
 	uint64_t now_ns = our_now_ns();
 	int ret;
 
-	ret = our_post_recv(agent, !buffer); /* before the client can send again */
+	ret = our_post_recv(agent, !buffer); /* ibv_post_recv: before the client can send again */
 	if (ret)
 		return ret;
-	ret = our_post_send(agent, buffer, our_run_of(agent)->data_size);
+	ret = our_post_send(agent, buffer, our_run_of(agent)->data_size); /* ibv_post_send */
 	if (ret)
 		return ret;
 	echo->received = OUR_PING_NO_BUFFER;

@@ -14,7 +14,8 @@ int our_listener(struct our_control *listener)
 	struct our_control *agent;
 	int ret;
 
-	ret = our_listen(listener); /* rdma_create_id, rdma_bind_addr, rdma_listen: listen.c */
+	/* rdma_create_id, rdma_bind_addr, rdma_listen: ping-sr-0/listen.c */
+	ret = our_listen(listener);
 	if (ret)
 		return ret;
 
@@ -25,8 +26,9 @@ int our_listener(struct our_control *listener)
 			our_report_no_requests(listener, "rdma_get_request", ret);
 			break;
 		}
-		if (!our_admit_client(listener, &agent)) /* limits, its private data: admit.c */
-			our_serve_client(agent);         /* our_ping_agent: agent.c */
+		/* Limits, and what the client has told: ping-sr-0/admit.c */
+		if (!our_admit_client(listener, &agent))
+			our_serve_client(agent); /* our_ping_agent: ping-sr-0/agent.c */
 	}
 	ret = our_end_of_admission(admission, ret);
 	our_destroy_id(listener); /* rdma_destroy_id */

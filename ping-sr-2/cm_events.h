@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-sr-2: shared by the thread that reads the event channel (cm_event_thread.c) and the
- * functions that wait for its events (cm_events.c).
+ * functions that wait for its events (ping-sr-2/cm_events.c).
  */
 #ifndef OUR_CM_EVENTS_H
 #define OUR_CM_EVENTS_H

@@ -21,7 +21,7 @@
  */
 int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint64_t until_ns);
 
-/* ---- cm_events.c ---- */
+/* ---- ping-sr-4/cm_events.c ---- */
 
 /*
  * Takes the next event from the non-blocking channel of `control`: copies it and acks it. Returns 0 and
@@ -65,7 +65,7 @@ void our_list_comp_channels(const struct our_comp_channels *channels, struct pol
 int our_take_cq_event(const struct our_config *config, const struct our_shared_channel *channel,
 		      struct our_control **control);
 
-/* ---- completions.c ---- */
+/* ---- ping-sr-4/completions.c ---- */
 
 /* The CQ's channel will be one of `channels`, not one of its own. Before our_setup_qp. */
 void our_use_comp_channels(struct our_control *control, struct our_comp_channels *channels);

@@ -5,7 +5,7 @@
  *
  * Another way to move data takes two roles, and no change of common/: this was tried with a ping by
  * RDMA WRITE that polls memory and calls our_await_time. ping-rc-0, whose QPs are connected over a TCP
- * socket, has functions of its own in place of connection_management.h.
+ * socket, has functions of its own in place of common/connection_management.h.
  */
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H
@@ -84,7 +84,7 @@ int our_listener(struct our_control *listener); /* ping-sr-0/server.c: one clien
 int our_threaded_listener(struct our_control *listener); /* ping-sr-2/server.c */
 int our_looping_listener(struct our_control *listener);  /* ping-sr-4/server.c */
 
-/* ---- report_results.c: what the connection measured ---- */
+/* ---- ping-sr-0/report_results.c: what the connection measured ---- */
 
 /*
  * Prints the statistics of its run on stdout, as the options say. To be called while the device is open,
@@ -93,7 +93,7 @@ int our_looping_listener(struct our_control *listener);  /* ping-sr-4/server.c *
  */
 int our_report_results(const struct our_control *control, int ret);
 
-/* ---- listen.c, admit.c, end.c: a server and its clients ---- */
+/* ---- ping-sr-0/listen.c, ping-sr-0/admit.c, ping-sr-0/end.c: a server and its clients ---- */
 
 /*
  * Listener: listens on the address of the options, the first of its name that works; on any address of

@@ -67,10 +67,10 @@ static int our_agent_operation(struct our_control *agent)
 	our_begin_answers(run);
 	our_statistics_want_progress(&run->statistics, run->options->quiet);
 	while (!ret && run->message != run->count) {
-		ret = our_await_client_message(agent, &completion); /* ibv_poll_cq: completions.c */
-		if (!ret)
-			ret = our_ping_react(agent, &echo,
-					     &completion); /* ibv_post_send: react.c */
+		/* ibv_poll_cq: ping-sr-0/completions.c */
+		ret = our_await_client_message(agent, &completion);
+		if (!ret) /* ibv_post_recv, ibv_post_send: ping-sr-0/react.c */
+			ret = our_ping_react(agent, &echo, &completion);
 	}
 	ret = our_end_run(run, ret);
 	if (!ret)

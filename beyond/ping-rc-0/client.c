@@ -20,7 +20,8 @@ static int await_send_and_recv(struct our_control *client)
 	int ret;
 
 	while (!sent || !received) {
-		ret = our_await_completion(client, &completion); /* ibv_poll_cq: completions.c */
+		/* ibv_poll_cq: ping-sr-0/completions.c */
+		ret = our_await_completion(client, &completion);
 		if (ret)
 			return ret;
 		if (our_is_recv(completion.wr_id)) {
