@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Who may include what."""
+"""Who may include what, and how comments name files."""
 
 import re
 import subprocess
@@ -79,3 +79,14 @@ def test_no_circle() -> None:
 
     for name in list(graph):
         visit(name, ())
+
+
+def test_comments_say_where_a_file_is() -> None:
+    """A name without its folder is of a file beside it. Each folder of the ladder has the files of WAYS: there the folder
+    is always named."""
+    names = {Path(name).name for name in tracked()} - {"stage.c"}  # each stage has one, and is told so
+    for file in tracked():
+        for line in (TOP / file).read_text().splitlines() if not file.startswith(("tests/", "course/")) else ():
+            for name in re.findall(r"(?<![\w/.-])(\w+\.[ch])\b", "" if line.startswith("#include") else line):
+                if name in names:
+                    assert (TOP / file).with_name(name).exists() and name not in ("completions.c", "cm_events.c"), f"{file}: {line.strip()}"
