@@ -148,7 +148,7 @@ $(POLLING): ALONE += -Icommon -Wno-unused-function
 echo-build: all others $(POLLING) ## build what bench/README.md compares: the echo of examples/, asleep and polling
 
 # What only prints the table of parts does without them: tools/stage asks for it very often.
-TABLE = print-rooms print-stages print-others print-before print-aside print-parts
+TABLE = print-rooms print-stages print-others print-library print-before print-aside print-parts
 ifneq ($(filter-out $(TABLE),$(or $(MAKECMDGOALS),all)),)
 -include course/course.mk tests/tests.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
 endif
@@ -274,6 +274,7 @@ print-parts: $(filter $(PROGRAMS),$(call folder,$(STAGE))/$(ROLE))
 print-rooms: ; @echo $(ROOMS)
 print-stages: ; @echo $(STAGES)
 print-others: ; @echo $(OTHERS)
+print-library: ; @echo $(LIBRARY_SOURCES)
 
 clean: ## remove what was built
 	rm -rf $(BUILD) compile_commands.json $(PROGRAMS) $(ONE_FILE) devices/devices verbs-trace/verbs-trace verbs-trace/libverbs-trace.so

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the pages of the exercises and of the bug labs show of their tables: course/exercises.py and course/bugs/*.toml.
+"""The tables that pages ask for, such as those of the exercises and of the bug labs: course/exercises.py, course/bugs/*.toml.
 
 Place: used by tools/website/markdown.py and __main__.py. Contract: no word of a solution, of a fault or of a hint.
 """
@@ -12,7 +12,7 @@ from course import bug
 from course.exercises import EXERCISES
 from tools.folders import folder
 
-from . import prototypes
+from . import counted, prototypes, sequence
 from .pages import EXERCISE_PAGES, TOP
 from .sources import NotThere
 
@@ -84,7 +84,14 @@ def live() -> str:
     return "| file | shows |\n|---|---|\n" + "".join(f"| `{file.name}` | {says(file)} |\n" for file in files)
 
 
-TABLES: dict[str, Callable[[], str]] = {"exercises": exercises, "bugs": bugs, "tests": tests, "live": live}
+TABLES: dict[str, Callable[[], str]] = {
+    "exercises": exercises,
+    "bugs": bugs,
+    "tests": tests,
+    "live": live,
+    "examples": counted.examples,
+    "sequence": sequence.table,
+}
 
 
 def table(name: str) -> str:
