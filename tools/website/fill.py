@@ -2,7 +2,7 @@
 """Fills the Markdown files of the tree with what they show of it, so that a clone or a forge shows it, too.
 
 Place: beside tools/website/markdown.py. Run as a program (python3 -B -m tools.website.fill), it writes what follows
-`<!-- code: FILE FUNCTION -->` and `<!-- table: NAME -->`, up to `<!-- end -->`; with --check it writes nothing, and
+`<!-- code: FILE FUNCTION -->`, `<!-- code: FILE -->` and `<!-- table: NAME -->`, up to `<!-- end -->`; with --check it writes nothing, and
 exits with status 1 if a file is not current. A function that has moved gets its new FILE.
 """
 
@@ -27,11 +27,13 @@ def filled(text: str, folder: str) -> str:
         kind, what = found.group(1), found.group(2)
         if kind == "table":
             return f"<!-- table: {what} -->\n\n{practice.table(what).strip()}\n\n<!-- end -->\n"
-        path, name = what.split()
-        path = sources.home(path, name)
+        path, _, name = what.partition(" ")
+        if name:
+            path = sources.home(path, name)
+            what = f"{path} {name}"
+        text = sources.function(path, name) if name else sources.whole(path)
         link = f"[{path}]({os.path.relpath(path, folder)}):"
-        code = f"```c\n{sources.function(path, name)}\n```"
-        return f"<!-- code: {path} {name} -->\n\n{link}\n\n{code}\n\n<!-- end -->\n"
+        return f"<!-- code: {what} -->\n\n{link}\n\n```c\n{text}\n```\n\n<!-- end -->\n"
 
     return MARKER.sub(block, text)
 

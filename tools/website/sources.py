@@ -78,6 +78,13 @@ def function(path: str, name: str) -> str:
     raise NotThere(f"{path} has no function {name}")
 
 
+def whole(path: str) -> str:
+    """A C file without the line of its license."""
+    if not (TOP / path).is_file():
+        raise NotThere(f"there is no file {path}")
+    return (TOP / path).read_text().partition("\n")[2].strip()
+
+
 def delta(stage: str) -> str:
     """What `make delta` prints; empty for the first stage and for those of one file."""
     if stage in ONE_FILE_STAGES or not make("print-before", f"STAGE={stage}"):
