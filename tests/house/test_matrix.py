@@ -26,6 +26,7 @@ OF_SOME = {
     "talk": "talk-rdma-0",
     "examples": "",
     "others": "",
+    "primer": "",
     "ways": "",
 }
 # These have rows of these kinds in files of their own: other options, other output, or no count of messages.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""That the labs, docs/capture.md and course/README.md quote what their commands print."""
+"""That the labs, docs/primer.md, docs/capture.md and course/README.md quote what their commands print."""

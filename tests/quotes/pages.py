@@ -11,7 +11,7 @@ from . import page
 
 TOP = Path(__file__).resolve().parents[2]
 LABS = sorted(str(path.relative_to(TOP)) for path in TOP.glob("course/labs/lab-[0-9].md"))
-PAGES = [*LABS, "docs/capture.md", "course/README.md"]
+PAGES = [*LABS, "docs/primer.md", "docs/capture.md", "course/README.md"]
 
 
 def of(name: str) -> list[page.Quote]:

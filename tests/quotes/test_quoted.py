@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Runs the commands of the labs, docs/capture.md and course/README.md. The lines that the pages quote must be printed.
+"""Runs the commands of the labs, docs/primer.md, docs/capture.md and course/README.md. The lines that the pages quote must be printed.
 
     python3 -m pytest tests/quotes -m '' -k lab-2
 

@@ -51,6 +51,7 @@ USAGE = """
     plain/echo_client x 1 1 0
     echo_server
     plain/echo_server
+    plain/first_client
     epoll_server
     srq_server
     srq_server x 1 0
@@ -75,6 +76,7 @@ NO_ADDRESS = """
     plain/echo_client no/such [1 1 1]
     echo_server no/such [1]
     plain/echo_server no/such [1]
+    plain/first_client no/such [1]
     epoll_server no/such [1]
     srq_server no/such [1 10000]
     stream_client no/such [1]

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The first program of docs/primer.md, compiled with the line that the page shows, and its server."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from conftest import Run, next_port
+from table import TOP, Link, over
+
+
+@over()
+def test_the_first_program(run: Run, link: Link, tmp_path: Path) -> None:
+    line = re.findall(r"^    \$ (cc .*) && lab/run ", (TOP / "docs/primer.md").read_text(), re.MULTILINE)
+    program = str(tmp_path / "first_client")
+    assert len(line) == 1 and " build/first_client " in line[0]
+    subprocess.run([*line[0].replace("build/first_client", program).split(), "-Werror"], cwd=TOP, check=True, timeout=100)
+    where = (link.address, next_port())
+    s = run("build/examples/plain/echo_server", *where).awaits(": listening")
+    assert "hello, RDMA" in run(program, *where).ends(0).out
+    s.signal("TERM").ends(0)
