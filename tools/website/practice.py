@@ -84,6 +84,15 @@ def live() -> str:
     return "| file | shows |\n|---|---|\n" + "".join(f"| `{file.name}` | {says(file)} |\n" for file in files)
 
 
+def silence() -> str:
+    """What docs/reliability.md says of silence, which the READMEs of the stages that solve it show, too."""
+    section = (TOP / "docs/reliability.md").read_text().partition("\n## Silence\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")]
+    if not rows:
+        raise NotThere("docs/reliability.md has no table of silence")
+    return "\n".join(rows) + "\n"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "exercises": exercises,
     "bugs": bugs,
@@ -91,6 +100,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "live": live,
     "examples": counted.examples,
     "sequence": sequence.table,
+    "silence": silence,
 }
 
 
