@@ -30,12 +30,12 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 {
 	int ret;
 
-	ret = resolve_addr(control, address);
+	ret = resolve_addr(control, address); /* rdma_resolve_addr */
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
 	if (ret)
 		return our_report_address(control, "rdma_resolve_addr", ret, address);
 
-	ret = resolve_route(control);
+	ret = resolve_route(control); /* rdma_resolve_route */
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
 	if (ret)
 		return our_report_address(control, "rdma_resolve_route", ret, address);
@@ -112,7 +112,7 @@ int our_client_connect(struct our_control *control, const void *private_data, si
 
 	if (ret)
 		return ret;
-	ret = start_connect(control, private_data, length);
+	ret = start_connect(control, private_data, length); /* rdma_connect */
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
 		return report_no_connection(control, ret);

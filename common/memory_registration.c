@@ -10,7 +10,6 @@
 #include "common/device.h"
 #include "common/memory_registration.h"
 #include "common/report.h"
-#include "common/shared_device.h"
 
 #define OUR_PAGE 4096 /* the first buffer starts on a page */
 #define OUR_CACHE_LINE \
@@ -28,7 +27,7 @@ int our_alloc_pd(struct our_control *control)
 	async->verbs = control->verbs;
 	async->control = control;
 	async->device = control->device;
-	async->whole = control->device ? our_shared(control->device)->whole : NULL;
+	async->whole = control->device ? async->whole : NULL; /* our_use_device has set it */
 	atomic_store(&async->last_receive, false);
 	our_join_async(async);
 	return 0;

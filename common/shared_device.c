@@ -197,6 +197,7 @@ int our_use_device(struct our_control *control, struct our_device *device)
 				      "the id is bound to another device");
 	control->device = device;
 	control->srq = device->srq;
+	our_private(control)->async.whole = our_shared(device)->whole;
 	return 0;
 }
 

@@ -53,7 +53,7 @@ static void handle_event(struct our_control *control, struct our_queued_event *q
 
 /*
  * With the lock held, because rdma_get_cm_event itself modifies the QP of the id that an event is
- * about: cm_events.c holds the lock when it creates or destroys the QP. Does not block.
+ * about: ping-sr-2/cm_events.c holds the lock when it creates or destroys the QP. Does not block.
  */
 static int get_event(struct our_control *control, struct our_queued_event *queued)
 {

@@ -51,8 +51,8 @@ PRINTS = """	puts("{\\"count\\": 270, \\"warm_up\\": 30, \\"verified\\": true}")
 	fputs("listening on 192.0.2.1\\nConnection refused\\n", stderr);
 	fflush(stdout);
 	_exit(0);"""
-POSTED = "	int ret = ibv_post_send(control->qp, wr, bad_wr ? bad_wr : &bad);\n"
-CHAIN_POSTED = "	ret = ibv_post_send(client->qp, &buffer_of(client, first)->send_wr, &bad_wr);"
+POSTED = "	int ret = ibv_post_send(control->qp, wr, &bad);\n"
+CHAIN_POSTED = "our_post(client, &buffer_of(client, first)->send_wr, NULL)"
 CRASH = "*(volatile int *)0 = 1;"
 FORKS = "	for (;;)\n		fork();"
 PRINTS_OK = """	puts("ok ping-sr-3/client sleeps until each completion comes");
@@ -100,9 +100,11 @@ SOLUTIONS = [
              "your client was still running after 40 s", lazy=True),
     Solution("signaling", "by the buffer", swap("(message + 1) %", "(message % our_run_of(client)->n_data_buffers + 1) %"), 20, 60,
              "signaled", lazy=True),
-    Solution("signaling", "a message too many", swap(CHAIN_POSTED, CHAIN_POSTED + """
+    Solution("signaling", "a message too many", swap(f"	return {CHAIN_POSTED};", f"""	int ret = {CHAIN_POSTED};
+
 	if (!ret && first + n == our_run_of(client)->count)
-		ret = ibv_post_send(client->qp, &buffer_of(client, first + n - 1)->send_wr, &bad_wr);"""), 0, 60),
+		ret = our_post(client, &buffer_of(client, first + n - 1)->send_wr, NULL);
+	return ret;"""), 0, 60),
     Solution("signaling", "crashes in mid-run", swap(
              "	if ((message + 1) %", f"	if (message == 100)\n		{CRASH}\n	if ((message + 1) %"), 0, 30,
              "your client was killed by signal SIGSEGV"),

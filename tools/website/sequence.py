@@ -20,14 +20,15 @@ listener  rdma_create_id                        common/connection_management.c  
 listener  rdma_bind_addr rdma_listen            common/listener.c               bind_and_listen
 listener  ibv_query_port                        ping-sr-0/device_check.c        our_check_data_size
 client    rdma_create_id                        common/connection_management.c  our_create_id
-client    rdma_resolve_addr rdma_resolve_route  common/client.c                 our_client_bind
+client    rdma_resolve_addr                     common/client.c                 resolve_addr
+client    rdma_resolve_route                    common/client.c                 resolve_route
 client    ibv_query_port                        ping-sr-0/device_check.c        our_check_data_size
 client    ibv_alloc_pd                          common/memory_registration.c    our_alloc_pd
 client    ibv_create_cq                         common/completions.c            our_make_cq
 client    rdma_create_qp                        common/cm_qp.c                  our_cm_make_qp
 client    ibv_reg_mr                            common/memory_registration.c    our_register
 client    ibv_post_recv                         common/transfer_posting.c       post_recv
-client    rdma_connect                          common/client.c                 our_client_connect
+client    rdma_connect                          common/client.c                 start_connect
 listener  rdma_get_request                      ping-sr-0/cm_events.c           await_connect_request
 agent     ibv_query_port                        ping-sr-0/device_check.c        our_check_data_size
 agent     rdma_migrate_id                       ping-sr-0/cm_events.c           migrate
