@@ -19,12 +19,14 @@ exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (c
 	$(call ready,build)
 	@python3 -B -m course.make "$(NAME)" "$(DIR)"
 
+# GRADESCOPE=results.json and CLASSROOM=$GITHUB_OUTPUT: the points for other programs (course/grading.md).
 grade: ## DIR=mine: grade a solution (JSON=file: also as JSON; SEED=1: draw the same counts and sizes again)
 	$(if $(DIR),,$(error Say what to grade: DIR=mine))
 	@tools/packages --install $(call lists,build lab tests)
-	@python3 -B -m course.grade --fit "$(DIR)"
+	@python3 -B -m course.grade --fit "$(DIR)" $(POINTS)
 	$(call ready,,course-build)
-	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)") $(if $(SEED),--seed "$(SEED)")
+	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)") $(if $(SEED),--seed "$(SEED)") $(POINTS)
+POINTS = $(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(CLASSROOM),--classroom "$(CLASSROOM)")
 
 fakes: ## DIR=mine ROLE=client TESTS=lines: run tests over the fake verbs that make grade names, on this machine
 	$(if $(and $(DIR),$(ROLE),$(TESTS)),,$(error Say what to test: DIR=mine ROLE=client TESTS=lines))

@@ -3,8 +3,9 @@
 
 Place: `make grade DIR=...` calls it. Contract: from DIR it takes only the name of the exercise and the one file that
 the student writes, and puts that file into a tree of its own. Nothing of the student's is compiled or run on this
-machine. Points go to stdout; --json FILE writes them as JSON. Exit
-status: 0 it was graded, whatever the points; 2 there is nothing to grade; 1 the grader itself failed.
+machine. Points go to stdout; --json FILE writes them as JSON, --gradescope and --classroom as those read them (formats.py),
+also when there is nothing to grade. Exit status: 0 it was graded, whatever the points; 2 there is nothing to grade; 1 the
+grader itself failed.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import fakes, make, reasons
+from . import fakes, formats, make, reasons
 from .cases import ITSELF, PARTNER, Check
 from .checks import CHECKS
 from .exercises import EXERCISES, TOP, Exercise
@@ -170,11 +171,22 @@ def lines(exercise: Exercise, marks: list[Mark], seed: int, directory: str = "DI
     return [*found, total]
 
 
+def write(options: argparse.Namespace, outcome: formats.Outcome) -> None:
+    """The files for other programs that grade."""
+    if options.gradescope:
+        options.gradescope.write_text(formats.gradescope(outcome))
+    if options.classroom:
+        with options.classroom.open("a") as out:  # it has the outputs of other steps, too
+            out.write(formats.classroom(outcome))
+
+
 def main() -> int:
     """Returns the exit status."""
     parser = argparse.ArgumentParser(prog="make grade", description="Grades a solution of an exercise.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--gradescope", type=Path, metavar="FILE", help="write it as the results.json of Gradescope")
+    parser.add_argument("--classroom", type=Path, metavar="FILE", help="append a step's result for GitHub Classroom")
     parser.add_argument("--seed", type=int, default=new_seed(), help="draw counts, sizes and the like from it")
     parser.add_argument("--fit", action="store_true", help="say whether there is something to grade, and no more")
     options = parser.parse_args()
@@ -185,14 +197,16 @@ def main() -> int:
         exercise, marks = grade(options.directory, options.seed)
     except Unfit as unfit:
         print(f"make grade: {unfit}", file=sys.stderr)
+        write(options, formats.Outcome("nothing to grade", reason=str(unfit)))
         return 2
     except RuntimeError as failure:
         print(f"make grade: {failure}", file=sys.stderr)
         return 1
     print("\n".join(lines(exercise, marks, options.seed, str(options.directory))))
+    checks = [vars(mark) for mark in marks]
+    write(options, formats.Outcome(f"{exercise.name} (SEED={options.seed})", checks))
     if options.json:
         total = {"points": sum(mark.points for mark in marks), "of": sum(mark.of for mark in marks)}
-        checks = [vars(mark) for mark in marks]
         found = {"exercise": exercise.name, "seed": options.seed, **total, "checks": checks}
         options.json.write_text(json.dumps(found, indent=1) + "\n")
     return 0

@@ -2,15 +2,18 @@
 """Grades a class: each folder of DIR is one student's submission, or holds several.
 
 Place: `make grade-all DIR=...` calls it. Contract: writes a line of CSV for each submission as soon as it is graded,
-also for one that cannot be graded; ends a submission that takes longer than the limit. Exit status: 0 all were graded;
-1 the grader failed for some, or ran out of time; 2 there is nothing to grade.
+also for one that cannot be graded; ends a submission that takes longer than the limit. Last, it prints the median of the
+hours that students say they took, which are not checked. Exit status: 0 all were graded; 1 the grader failed for some, or
+ran out of time; 2 there is nothing to grade.
 """
 
 import argparse
 import csv
 import json
 import os
+import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,9 +22,10 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from .exercises import TOP
-from .grade import new_seed
+from .grade import new_seed, own_file
 
 GRACE_S = 20  # seconds that the lab needs to end its machine
+SAID_HOURS = re.compile(r"mark: (\d+(?:[.,]\d+)?)")
 
 
 @dataclass
@@ -34,6 +38,7 @@ class Row:
     of: str
     seconds: str
     seed: str
+    hours: str  # that the student says it took; empty if it does not say
     lost: str  # where points were lost, or why there are no points
 
 
@@ -70,6 +75,22 @@ def plain(text: str) -> str:
     return "'" + text if text[:1] in tuple("=+-@") else text
 
 
+def hours(tree: Path) -> str:
+    """What the file HOURS says; empty if it says nothing."""
+    file = own_file(tree, "HOURS")
+    found = SAID_HOURS.search(file.read_text(errors="replace")) if file else None
+    return found[1].replace(",", ".") if found else ""
+
+
+def hours_of_all(rows: list[Row]) -> list[str]:
+    """For each exercise, the median of the hours, and of how many."""
+    said: dict[str, list[float]] = {}
+    for row in rows:
+        if row.hours and row.exercise:
+            said.setdefault(row.exercise, []).append(float(row.hours))
+    return [f"{name}: {statistics.median(found):g} hours, the median of {len(found)}" for name, found in sorted(said.items())]
+
+
 def grade(tree: Path, name: str, limit_s: float, seed: int) -> tuple[Row, bool]:
     """The row of a submission, and whether the grader succeeded."""
     with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +98,7 @@ def grade(tree: Path, name: str, limit_s: float, seed: int) -> tuple[Row, bool]:
         begun = time.monotonic()
         command = [sys.executable, "-B", "-m", "course.grade", str(tree.absolute()), "--json", str(result), "--seed", str(seed)]
         status, said = run(command, limit_s)
-        row = Row(plain(name), "", "0", "100", f"{time.monotonic() - begun:.0f}", str(seed), "")
+        row = Row(plain(name), "", "0", "100", f"{time.monotonic() - begun:.0f}", str(seed), hours(tree), "")
         if status is None:
             row.points, row.lost = "", f"it was not graded within {limit_s:g} s"
         elif status == 2:
@@ -107,17 +128,20 @@ def main() -> int:
     if not trees:
         print(f"make grade-all: there is no folder in {options.directory}", file=sys.stderr)
         return 2
-    good = True
+    good, rows = True, []
     with options.csv.open("w", newline="") if options.csv else open(os.dup(1), "w") as out:
         table = csv.writer(out)
         table.writerow([field.name for field in fields(Row)])
         for tree in trees:
             row, done = grade(tree, str(tree.relative_to(options.directory)), options.seconds, options.seed)
             good = good and done
+            rows.append(row)
             table.writerow(astuple(row))
             out.flush()
             if options.csv:
                 print(f"{row.points or '-':>4} of {row.of}  {row.submission}  {row.exercise}", flush=True)
+    for line in hours_of_all(rows) if options.csv else []:
+        print(line)
     return 0 if good else 1
 
 

@@ -13,6 +13,10 @@ from pathlib import Path
 from . import cut, edit, trees
 from .exercises import EXERCISES, TOP, Exercise
 
+HOURS = """How many hours did this exercise take you, reading included? A number, in place of the question mark: ?
+It is for the times that the course tells others, and counts for nothing.
+"""
+
 
 def right(exercise: Exercise) -> str:
     """The solution: the student's file as it should be at the end."""
@@ -41,6 +45,7 @@ def write(exercise: Exercise, directory: Path, solved: bool = False) -> None:
         (directory / exercise.file).write_text(without_solution(exercise, source))
     shutil.copyfile(exercise.task, directory / "README.md")
     (directory / "EXERCISE").write_text(exercise.name + "\n")
+    (directory / "HOURS").write_text(HOURS)
 
 
 def main() -> int:
