@@ -18,14 +18,6 @@ It is for the times that the course tells others, and counts for nothing.
 """
 
 
-def right(exercise: Exercise) -> str:
-    """The solution: the student's file as it should be at the end."""
-    source = (TOP / exercise.file).read_text()
-    for name, old, new in exercise.added:
-        source = edit.replace(source, name, old, new)
-    return source
-
-
 def without_solution(exercise: Exercise, source: str) -> str:
     """The student's file at the beginning."""
     for name, old, new in exercise.replaced:

@@ -15,7 +15,7 @@ SOLUTIONS = solutions.SOLUTIONS + dishonest.SOLUTIONS
 
 @pytest.mark.parametrize("one", SOLUTIONS, ids=lambda one: f"{one.exercise}, {one.name}")
 def test_an_edit_changes_the_source(one: solutions.Solution) -> None:
-    right = make.right(EXERCISES[one.exercise])
+    right = solutions.right(EXERCISES[one.exercise])
     assert (one.edit(right) == right) == (one.name == "right")
 
 
@@ -28,7 +28,7 @@ def test_an_exercise(exercise: Exercise, tmp_path: Path) -> None:
     assert any(one.lazy for one in of_it)
     command = "cc -std=c11 -D_GNU_SOURCE -I. -Wall -Wextra -Wshadow -c -o /dev/null".split()
     make.write(exercise, tmp_path)
-    for source in ((tmp_path / exercise.file).read_text(), make.right(exercise)):
+    for source in ((tmp_path / exercise.file).read_text(), solutions.right(exercise)):
         (tmp_path / exercise.file).write_text(source)
         said = subprocess.run([*command, exercise.file], cwd=tmp_path, capture_output=True, text=True)
         assert (said.returncode, said.stderr) == (0, "")

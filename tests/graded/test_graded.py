@@ -80,7 +80,7 @@ def prepared() -> None:
 
 def jobs_of(exercise: Exercise) -> Iterator[Job]:
     """The sources of an exercise."""
-    right, start = make.right(exercise), make.without_solution(exercise, (TOP / exercise.file).read_text())
+    right, start = solutions.right(exercise), make.without_solution(exercise, (TOP / exercise.file).read_text())
     yield Job(exercise, BEGIN, start, 0, MOST_AT_FIRST)
     for one in SOLUTIONS:
         if one.exercise == exercise.name:
