@@ -190,7 +190,7 @@ check-long: ## run all tests, also those that take longer: what has not passed y
 
 check-two-files: ## run the unit tests, and tests of the examples and of ping-sr-3, on the two files of make amalgamation
 	@mkdir -p $(BUILD)/two-files
-	@git ls-files -z | tar cf - --null -T - | tar xf - -C $(BUILD)/two-files
+	@tools/files | tar cf - -T - | tar xf - -C $(BUILD)/two-files
 	+@$(MAKE) --no-print-directory $(JOBS) -C $(BUILD)/two-files AMALGAMATED=1 all tests-build fake-build
 	@cd $(BUILD)/two-files && $(PYTEST) -q tests/unit tests/fake -k 'test_in_c or examples or ping-sr-3/' && \
 		AMALGAMATED=1 tests/sanitize --stages 3 address

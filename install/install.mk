@@ -57,8 +57,11 @@ install: all installed-library $(TWO_FILES)/manual ## PREFIX=/usr/local DESTDIR=
 uninstall: ## with the same variables: remove what was installed
 	@$(INSTALL) --remove
 
+# With the list of its files, which git would know: see tools/files.
+PACKED = $(BUILD)/rdma-by-example-$(VERSION).tar.gz
 dist: ## pack the commit that is checked out: build/rdma-by-example-VERSION.tar.gz
 	@mkdir -p $(BUILD)
-	git archive --prefix=rdma-by-example-$(VERSION)/ -o $(BUILD)/rdma-by-example-$(VERSION).tar.gz HEAD
+	@git ls-tree -r --name-only HEAD > $(BUILD)/MANIFEST
+	git archive --prefix=rdma-by-example-$(VERSION)/ --add-file=$(BUILD)/MANIFEST -o $(PACKED) HEAD
 
 .PHONY: FORCE amalgamation dist installed-library install uninstall

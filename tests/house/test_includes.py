@@ -2,8 +2,9 @@
 """Who may include what, and how comments name files."""
 
 import re
-import subprocess
 from pathlib import Path
+
+from tools.folders import files
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -25,8 +26,7 @@ OF_OTHER_WAYS = {"comp_channel.h", "channels.h", "cm_events.h", "keepalive.h", "
 
 def tracked() -> list[str]:
     """All sources and headers."""
-    said = subprocess.run(["git", "ls-files", "*.c", "*.h"], cwd=TOP, check=True, capture_output=True, text=True)
-    return [name for name in said.stdout.split() if (TOP / name).exists()]
+    return files(".c", ".h")
 
 
 def included(name: str) -> list[str]:

@@ -9,9 +9,10 @@ exits with status 1 if a file is not current. A function that has moved gets its
 import argparse
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from tools.folders import files
 
 from . import practice, sources
 from .pages import TOP
@@ -40,8 +41,7 @@ def filled(text: str, folder: str) -> str:
 
 def pages() -> list[Path]:
     """The Markdown files that have a marker."""
-    command = ["git", "grep", "-lE", "^<!-- (code|table): ", "--", "*.md"]
-    return [TOP / name for name in subprocess.run(command, cwd=TOP, capture_output=True, text=True).stdout.split()]
+    return [TOP / name for name in files(".md") if MARKER.search((TOP / name).read_text())]
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tools.folders import folder
+from tools.folders import files, folder
 
 from .pages import ONE_FILE_STAGES, TOP, make
 
@@ -43,9 +43,8 @@ def home(path: str, name: str) -> str:
         function(path, name)
         return path
     except NotThere as missing:
-        command = ["git", "grep", "-lw", name, "--", "*.c"]
         found = []
-        for other in subprocess.run(command, cwd=TOP, capture_output=True, text=True).stdout.split():
+        for other in files(".c"):
             try:
                 function(other, name)
                 found.append(other)

@@ -7,11 +7,12 @@ column. Contract: all that is said of C comes from libclang, which reads each fi
 
 import functools
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from tools.folders import files
 
 from .pages import TOP
 
@@ -96,9 +97,7 @@ def used_in(path: str) -> set[Place]:
 @functools.cache
 def sources() -> dict[str, str]:
     """The C files of the programs, without tests, course and bench, and their texts; those to be read first come first."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.c"]
-    names = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout.split()
-    names = [name for name in names if not name.startswith(("tests/", "course/", "bench/")) and (TOP / name).is_file()]
+    names = [name for name in files(".c") if not name.startswith(("tests/", "course/", "bench/"))]
     ranks = {name: min(rank for rank, start in enumerate(ORDER) if name.startswith(start)) for name in names}
     return {name: (TOP / name).read_text() for name in sorted(names, key=lambda name: (ranks[name], name))}
 
