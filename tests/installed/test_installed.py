@@ -70,13 +70,6 @@ class TwoFiles(unittest.TestCase):
             self.assertIn("Redistribution and use", text)
             self.assertEqual(text.count("SPDX-License-Identifier"), 1)
 
-    def test_what_is_packed_knows_its_commit(self) -> None:
-        make("dist")
-        run("tar", "xzf", next((TOP / "build").glob("rdma-by-example-*.tar.gz")), "--strip-components=1", cwd=self.folder)
-        run("make", "-s", "amalgamation", env={"MAKEFLAGS": "", "MAKELEVEL": ""}, cwd=self.folder)
-        top = (self.folder / "build/amalgamation/our_control.c").read_text().split("*/")[1]
-        self.assertIn(f", commit {run('git', 'rev-parse', 'HEAD')[:12]}.", top)
-
 
 class Installed(unittest.TestCase):
     folder: tempfile.TemporaryDirectory[str]
