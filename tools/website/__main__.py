@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tools.folders import folder
 
-from . import check, mend, practice, sources
+from . import check, mend, practice, search, sources
 from .markdown import FRONT, Pages
 from .pages import EXERCISE_PAGES, TOP, Section, sections, stages
 from .sources import NotThere, fence
@@ -23,6 +23,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python3 -m tools.website", description=__doc__.split("\n")[0])
     parser.add_argument("directory", type=Path, help="where the site goes: DIRECTORY/html/index.html")
     parser.add_argument("--notes", action="store_true", help="with the notes for instructors, which have the labs' answers")
+    parser.add_argument("--url", default="", help="the address that the site will have: with it, it gets a sitemap")
     return parser.parse_args()
 
 
@@ -59,18 +60,20 @@ def write_pages(destination: Path, html: Path, notes: bool) -> None:
     of_stages = {f"{folder(stage)}/README.md": stage for stage in stages()}
     pages = Pages(destination, names)
     for page in names:
-        text = pages.convert(page, (TOP / page).read_text())
+        read = (TOP / page).read_text()
+        text = search.meta(search.description(read)) + pages.convert(page, read)
         if page in of_stages:
             text += of_stage(of_stages[page])
         if page in EXERCISE_PAGES:
             text += practice.commands(page)
         pages.write(page, text)
-    pages.write("index.md", pages.convert(FRONT, (TOP / FRONT).read_text()) + contents(parts))
+    read = (TOP / FRONT).read_text()
+    pages.write("index.md", search.meta(search.description(read)) + pages.convert(FRONT, read) + contents(parts))
     pages.write_shown()
     pages.remove_others(html)
 
 
-def build(directory: Path, notes: bool) -> int:
+def build(directory: Path, notes: bool, url: str = "") -> int:
     """Makes the site. Returns the exit status."""
     source, html = directory / "pages", directory / "html"
     source.mkdir(parents=True, exist_ok=True)
@@ -79,11 +82,13 @@ def build(directory: Path, notes: bool) -> int:
     index = html / "searchindex.js"
     if not index.exists():
         command += ["-a", "-E"]  # all pages: Sphinx writes this file last, so an earlier build did not end
-    command += ["-c", str(TOP / "tools/website"), "-d", str(directory / "doctrees"), str(source), str(html)]
+    command += ["-D", f"html_baseurl={url}", "-c", str(TOP / "tools/website"), "-d", str(directory / "doctrees"), str(source), str(html)]
     if subprocess.run(command, cwd=TOP).returncode:
         index.unlink(missing_ok=True)  # it may not have all pages
         return 1
     mend.site(html)
+    search.title_front(html)
+    search.sitemap(html, url)
     mistakes = check.site(html)
     for mistake in mistakes:
         print(f"tools/website: {mistake}", file=sys.stderr)
@@ -96,7 +101,7 @@ def build(directory: Path, notes: bool) -> int:
 if __name__ == "__main__":
     try:
         options = parse()
-        sys.exit(build(options.directory, options.notes))
+        sys.exit(build(options.directory, options.notes, options.url))
     except NotThere as missing:
         print(f"tools/website: {missing}", file=sys.stderr)
         sys.exit(1)

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src"}
+NO_PAGES = {"genindex.html", "search.html"}  # Sphinx's own
 REMOTE = re.compile(r"^(https?:)?//")
 
 
@@ -23,17 +24,28 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.fetched: list[str] = []
         self.anchors: set[str] = set()
+        self.title = self.description = ""
+        self._in_title = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Notes what an element refers to."""
         values = {name: value or "" for name, value in attrs}
         self.anchors.update(values[name] for name in ("id", "name") if name in values)
+        self._in_title = tag == "title" and not self.title  # pictures have titles, too
+        if tag == "meta" and values.get("name") == "description":
+            self.description = values.get("content", "")
         if tag == "a" and "href" in values:
             self.links.append(values["href"])
         reference = FETCHED.get(tag)
         if reference and reference in values and values.get("rel") != "canonical":
             self.fetched.append(values[reference])
+
+    def handle_data(self, data: str) -> None:
+        """The page's title."""
+        if self._in_title:
+            self.title += data
+            self._in_title = False
 
 
 def of_link(link: str, path: Path, pages: dict[Path, Page]) -> str:
@@ -64,8 +76,22 @@ def not_indexed(html: Path) -> list[str]:
         return ["there is no index to search"]
     found = re.search(r'"?docnames"?:\s*(\[[^\]]*\])', index.read_text())
     names = set(json.loads(found[1])) if found else set()
-    pages = {str(path.relative_to(html).with_suffix("")) for path in html.rglob("*.html")} - {"genindex", "search"}
-    return [f"{name}.html is not in the index to search" for name in sorted(pages - names)]
+    pages = {str(path.relative_to(html)) for path in html.rglob("*.html")} - NO_PAGES
+    return [f"{name} is not in the index to search" for name in sorted(pages - {f"{name}.html" for name in names})]
+
+
+def not_described(pages: dict[str, Page]) -> list[str]:
+    """Pages that a search engine could not tell from others, or say anything of."""
+    mistakes: list[str] = []
+    seen: dict[str, str] = {}
+    for name in sorted({*pages} - NO_PAGES):
+        page = pages[name]
+        mistakes += [f"{name} has no {what}" for what in ("title", "description") if not getattr(page, what).strip()]
+        for text in (page.title, page.description):
+            other = seen.setdefault(text, name)
+            if other != name and text:
+                mistakes.append(f"{name} says of itself what {other} says: {text}")
+    return mistakes
 
 
 def site(html: Path) -> list[str]:
@@ -79,4 +105,4 @@ def site(html: Path) -> list[str]:
     for script in html.rglob("*.js"):
         if re.search(r"^import ", script.read_text(), re.MULTILINE):
             mistakes.append(f"{script.relative_to(html)} is a module, which is not loaded from a file")
-    return mistakes + not_indexed(html)
+    return mistakes + not_described({str(path.relative_to(html)): page for path, page in pages.items()}) + not_indexed(html)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from . import sources
+from . import search, sources
 from .fill import filled
 from .pages import TOP
 from .sources import NotThere, fence
@@ -113,4 +113,5 @@ class Pages:
         """A page for each file that links lead to, and that is no page by itself."""
         for path in sorted(self.shown):
             body = shown(TOP / path)
-            self.write(f"sources/{path}.md", f"---\norphan: true\n---\n\n# `{path}`\n\n{body}")
+            about = search.of_source(path, (TOP / path).read_text() if (TOP / path).is_file() else "")
+            self.write(f"sources/{path}.md", f"{search.meta(about, orphan=True)}# `{path}`\n\n{body}")

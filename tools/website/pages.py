@@ -62,9 +62,10 @@ def sections(notes: bool = False) -> list[Section]:
         Section(
             "Tools and machines",
             ["examples/README.md", "docs/libraries.md", "docs/your-machines.md", "lab/README.md", "devices/README.md", "bench/README.md"]
-            + [f"bench/{name}.md" for name in ("results", "compare", "fabric")]
+            + [f"bench/{name}.md" for name in ("law", "published", "results", "compare", "fabric")]
+            + ["ways/README.md", "ways/shared.md"]
             + [f"docs/{name}.md" for name in tools],
         ),
-        Section("Behind it", ["docs/course-map.md", "tests/README.md", "tests/evidence.md", "tests/drivers.md", "tests/mutate/README.md"]),
+        Section("Behind it", ["CONTRIBUTING.md", "CHANGELOG.md", "docs/course-map.md", "tests/README.md", "tests/evidence.md", "tests/drivers.md", "tests/mutate/README.md"]),
         *instructors,
     ]
