@@ -12,12 +12,16 @@ from tools.website.markdown import Pages
 from tools.website.sources import NotThere
 
 
-def site(body: str, style: str = "", script: str = "", indexed: str = '"index", "other"') -> list[str]:
+HEAD = '<title>{}</title><meta name="description" content="{}">'
+FIRST = HEAD.format("First", "a page")
+
+
+def site(body: str, style: str = "", script: str = "", indexed: str = '"index", "other"', head: str = FIRST) -> list[str]:
     """What the check says of a site of two pages."""
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder)
-        (html / "index.html").write_text(f"<html><body>{body}</body></html>")
-        (html / "other.html").write_text('<h1 id="there">Other</h1>')
+        (html / "index.html").write_text(head + f"<body>{body}</body>")
+        (html / "other.html").write_text(HEAD.format("Other", "another page") + '<h1 id="there">Other</h1>')
         (html / "style.css").write_text(style)
         (html / "searchindex.js").write_text(f'Search.setIndex({{"docnames": [{indexed}], "a": 1}})\n{script}')
         return check.site(html)
