@@ -257,7 +257,7 @@ fill: ## write what Markdown files show of the code and of tables, and the figur
 
 # URL=https://... is the address that it will have, for a sitemap.
 docs: ## build the site, which needs no network to be read: build/site/html/index.html (NOTES=1: build/site-notes, for instructors)
-	$(call ready,docs)
+	$(call ready,build docs)
 	@python3 -B -m tools.website $(if $(URL),--url "$(URL)") $(if $(NOTES),--notes $(BUILD)/site-notes,$(BUILD)/site)
 
 # What a stage.c says: the stage whose lesson it goes on from, and what a reader of the delta can leave for later.
