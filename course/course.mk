@@ -39,6 +39,10 @@ grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: 
 	$(call ready,build lab tests,course-build fake-build)
 	@python3 -B -m course.grade_all "$(DIR)" $(if $(CSV),--csv "$(CSV)") $(if $(SECONDS),--seconds "$(SECONDS)") $(if $(SEED),--seed "$(SEED)")
 
+students: ## DIR=public: write the project without the notes, solutions and written test that a lecturer keeps
+	$(if $(DIR),,$(error Say where: DIR=public))
+	@python3 -B -m course.students "$(DIR)"
+
 # What SEED, TOPIC and LEVEL are for is in course/README.md.
 bug: ## DIR=mine: write a program with a fault to find (SEED=1: always the same one; LEVEL=1 to 3; TOPIC=completions)
 	$(if $(DIR),,$(error Say where: DIR=mine))

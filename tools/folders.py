@@ -17,7 +17,8 @@ def folder(stage: str) -> str:
     return beyond if (TOP / beyond).is_dir() else stage
 
 
-def files(*endings: str) -> list[str]:
-    """The project's files that are there, relative to the top of the tree; with endings, only those that have one."""
-    said = subprocess.run([str(TOP / "tools/files")], capture_output=True, text=True, check=True).stdout
+def files(*endings: str, new: bool = False) -> list[str]:
+    """The project's files that are there, relative to the top of the tree, with `new` also those that git does not track
+    yet; with endings, only those that have one."""
+    said = subprocess.run([str(TOP / "tools/files"), *["--new"] * new], capture_output=True, text=True, check=True).stdout
     return [name for name in said.splitlines() if name.endswith(endings or "") and (TOP / name).is_file()]

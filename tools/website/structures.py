@@ -97,7 +97,7 @@ def used_in(path: str) -> set[Place]:
 @functools.cache
 def sources() -> dict[str, str]:
     """The C files of the programs, without tests, course and bench, and their texts; those to be read first come first."""
-    names = [name for name in files(".c") if not name.startswith(("tests/", "course/", "bench/"))]
+    names = [name for name in files(".c", new=True) if not name.startswith(("tests/", "course/", "bench/"))]
     ranks = {name: min(rank for rank, start in enumerate(ORDER) if name.startswith(start)) for name in names}
     return {name: (TOP / name).read_text() for name in sorted(names, key=lambda name: (ranks[name], name))}
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Writes the students' tree: the project without what a lecturer keeps.
+
+Place: `make students DIR=...` calls it. Contract: copies the project's files but for PRIVATE; DIR must not exist yet. What
+remains of solutions are the stages themselves, which the labs read and run, and the faults of the bug labs, which
+`make bug` plants.
+"""
+
+import argparse
+import shutil
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+from tools.folders import TOP, files
+
+PRIVATE = (
+    "course/labs/*-notes.md",  # the answers of the labs
+    "course/slides/*-notes.md",  # what is said, with the answers
+    "course/written-test*.md",
+    "tests/exercises/solutions.py",
+    "tests/exercises/dishonest.py",
+    "tests/exercises/forgery.c",
+    "tests/exercises/in_jail.py",
+    "tests/exercises/test_solutions.py",
+    "tests/graded/*",
+    "tests/mine/*",
+)
+
+
+def private(name: str) -> bool:
+    """Whether a lecturer keeps this file."""
+    return any(fnmatch(name, pattern) for pattern in PRIVATE)
+
+
+def write(directory: Path) -> tuple[list[str], list[str]]:
+    """Writes the tree. Returns the files that it has, and those that it has not."""
+    names = files()
+    kept = [name for name in names if not private(name)]
+    for name in kept:
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(TOP / name, directory / name)
+    return kept, [name for name in names if private(name)]
+
+
+def main() -> int:
+    """Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="make students", description="Writes the project without notes and solutions.")
+    parser.add_argument("directory", type=Path)
+    directory = parser.parse_args().directory
+    if directory.exists():
+        print(f"make students: {directory} exists already: choose another DIR", file=sys.stderr)
+        return 2
+    kept, left_out = write(directory)
+    print(f"{directory}: {len(kept)} files. Left out: {len(left_out)}")
+    print("\n".join(f"  {name}" for name in left_out))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
