@@ -80,12 +80,12 @@ mine-store: ## FILE=mine.c: run the key-value store on your own library, beside 
 	$(call mine,course/mine/store.c "$(FILE)")/store
 	@lab/run -q -- bench/store-beside $(BUILD)/mine/store $(or $(COUNT),1000) $(or $(ROUNDS),5)
 
-SLIDES = $(patsubst course/slides/%.md,$(BUILD)/slides/%.html,$(wildcard course/slides/[0-9]*.md))
+SLIDES = $(patsubst course/slides/%.md,$(BUILD)/slides/%.html,$(filter-out %-notes.md,$(wildcard course/slides/[0-9]*.md)))
 # Of an old pandoc and of a new one: figures in the file itself.
 WHOLE = $(if $(shell pandoc --help 2>&1 | grep embed-resources),--embed-resources --standalone,--self-contained)
 
 $(BUILD)/slides/%.html: course/slides/%.md course/slides/template.html $(wildcard docs/figures/*.svg)
-	$(call run,DOC,$@,pandoc --to dzslides --slide-level 2 --wrap=none --template course/slides/template.html $(WHOLE) \
+	$(call run,DOC,$@,pandoc --from markdown-implicit_figures --to dzslides --slide-level 2 --wrap=none --template course/slides/template.html $(WHOLE) \
 		--resource-path=course/slides --output $@ $<)
 
 slides: ## make the slides of the lectures: build/slides/*.html, to be shown, or printed, without a network
