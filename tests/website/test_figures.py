@@ -36,8 +36,15 @@ def test_slides_have_their_figures() -> None:
     decks = sorted((TOP / "course/slides").glob("[0-9]*.md"))
     assert decks
     for deck in decks:
-        for name in re.findall(r"\]\((.+\.svg)\)", deck.read_text()):
+        for words, name in re.findall(r"!\[(.*)\]\((.+\.svg)\)", deck.read_text()):
             assert (deck.parent / name).is_file(), f"{deck.name}: {name}"
+            assert len(words) >= 20, f"{deck.name}: {name} needs words for those who cannot see it"
+
+
+def test_slides_are_read_on_a_forge_too() -> None:
+    """Which shows pandoc's fences as they are."""
+    for deck in (TOP / "course/slides").glob("*.md"):
+        assert not re.search(r"^:::", deck.read_text(), re.MULTILINE), deck.name
 
 
 def test_a_text_too_long_for_its_box() -> None:
