@@ -14,7 +14,7 @@ $(eval $(call partner,overcredit,blast-sr-2,our_return_credits our_post_recv_cha
 # The partners of the grader, and the stages whose objects it takes.
 course-build: $(PROGRAMS) $(BUILD)/course/corrupt $(BUILD)/course/overcredit verbs-trace
 
-exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (course/README.md lists them)
+exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (course/exercises/README.md lists them)
 	$(if $(and $(NAME),$(DIR)),,$(error Say which exercise, and where: NAME=ping-sr-2e DIR=mine))
 	$(call ready,build)
 	@python3 -B -m course.make "$(NAME)" "$(DIR)"
@@ -34,7 +34,7 @@ fakes: ## DIR=mine ROLE=client TESTS=lines: run tests over the fake verbs that m
 	@python3 -B -m course.over_fakes "$(DIR)" "$(ROLE)" "$(TESTS)"
 
 # Built once, and not by each grading.
-grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: limit for each; SEED=1: see course/README.md)
+grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: limit for each; SEED=1: see course/grading.md)
 	$(if $(DIR),,$(error Say what to grade: DIR=submissions))
 	$(call ready,build lab tests,course-build fake-build)
 	@python3 -B -m course.grade_all "$(DIR)" $(if $(CSV),--csv "$(CSV)") $(if $(SECONDS),--seconds "$(SECONDS)") $(if $(SEED),--seed "$(SEED)")
@@ -43,7 +43,7 @@ students: ## DIR=public: write the project without the notes, solutions and writ
 	$(if $(DIR),,$(error Say where: DIR=public))
 	@python3 -B -m course.students "$(DIR)"
 
-# What SEED, TOPIC and LEVEL are for is in course/README.md.
+# What SEED, TOPIC and LEVEL are for is in course/bugs/README.md.
 bug: ## DIR=mine: write a program with a fault to find (SEED=1: always the same one; LEVEL=1 to 3; TOPIC=completions)
 	$(if $(DIR),,$(error Say where: DIR=mine))
 	$(call ready,build)
