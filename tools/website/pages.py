@@ -16,7 +16,6 @@ from tools.folders import folder
 
 TOP = Path(__file__).resolve().parents[2]
 ONE_FILE_STAGES = ["ping-ep-0"]
-WRITTEN_TEST = ["course/written-test.md", "course/written-test-answers.md"]
 EXERCISE_PAGES = {f"course/exercises/{name}.md": name for name in EXERCISES}
 
 
@@ -53,7 +52,8 @@ def sections(notes: bool = False) -> list[Section]:
     concepts = ["primer", "adapters", "objects", "states", "nine", "glossary"]
     reference = ["verbs", "structures", "work-requests", "wc-status", "symptoms", "pitfalls", "protocol", "drivers", "reliability"]
     tools = ["capture", "verbs-trace", "verbs-trace-json"]
-    instructors = [Section("For instructors", existing("course/labs/*-notes.md") + WRITTEN_TEST + existing("course/slides/*-notes.md"))] if notes else []
+    private = [page for pattern in ("labs/*-notes.md", "written-test*.md", "slides/*-notes.md") for page in existing(f"course/{pattern}")]
+    instructors = [Section("For instructors", private)] if notes else []
     return [
         Section("Concepts", ["docs/README.md", *(f"docs/{name}.md" for name in concepts)]),
         Section("Stages", [*(f"{folder(stage)}/README.md" for stage in stages()), "beyond/README.md"]),
