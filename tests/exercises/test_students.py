@@ -4,15 +4,17 @@
 import os
 import re
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 from course import students
+from tools.folders import TOP, files
 from tools.website.markdown import TARGET, outside_code
 
 SAYS_MUCH = 60  # characters of a line that is not there by chance
-ANSWERS = [name for name in students.files() if students.private(name)]
+ANSWERS = [name for name in files() if students.private(name)]
 pytestmark = pytest.mark.skipif(not ANSWERS, reason="this is a students' tree")
 
 
@@ -38,7 +40,7 @@ def texts(tree: Path) -> dict[str, str]:
 def test_every_kind_of_answer_is_left_out() -> None:
     """A pattern that fits no file is one that has lost it."""
     for pattern in students.PRIVATE:
-        assert [name for name in ANSWERS if students.fnmatch(name, pattern)], pattern
+        assert [name for name in ANSWERS if fnmatch(name, pattern)], pattern
     for name in ("course/labs/lab-1.md", "tests/exercises/test_judges.py", "course/checks.py"):
         assert not students.private(name)
 
@@ -46,7 +48,7 @@ def test_every_kind_of_answer_is_left_out() -> None:
 def test_nothing_of_them_is_in_the_tree(tree: Path) -> None:
     answers = [name for name in ANSWERS if not name.split("/")[-1].startswith("test_")]  # tests are like tests
     given = lines("".join((tree / f"course/mine/{name}").read_text() for name in ("mine.h", "start.c")))
-    secret = set().union(*(lines((students.TOP / name).read_text()) for name in answers)) - given
+    secret = set().union(*(lines((TOP / name).read_text()) for name in answers)) - given
     assert len(secret) > 300
     assert {name: found for name, text in texts(tree).items() if (found := secret & lines(text))} == {}
 
