@@ -371,9 +371,10 @@ int our_client_bind(struct our_control *client, struct sockaddr *server);
 /*
  * our_start_bind, our_start_connect - the same, and our_client_connect, for event loops
  * They do not wait. Call our_take_cm_event whenever our_cm_fd is readable; client->cm_event.type
- * then says what comes next. RDMA_CM_EVENT_ROUTE_RESOLVED: ->verbs is set, so set up QP and
- * buffers, post the first receives, and call our_start_connect. RDMA_CM_EVENT_ESTABLISHED: the
- * connection stands. A server that does not answer takes minutes: have a timer of your own.
+ * says what comes next. RDMA_CM_EVENT_ROUTE_RESOLVED: ->verbs is set; set up QP and buffers, post
+ * the first receives, and call our_start_connect, with `length` bytes of private_data.
+ * RDMA_CM_EVENT_ESTABLISHED: the connection stands. Have a timer of your own: if a server does not
+ * answer, the kernel takes a minute to say so.
  * RETURN VALUE: 0 or an errno value: close the client.
  * ERRORS: EINVAL: this way to wait needs calls that block; else as the functions that wait, and
  * those of the steps that come later from our_take_cm_event.
@@ -430,9 +431,9 @@ int our_use_device(struct our_control *control, struct our_device *device);
  * our_setup_qp, our_unsetup_qp - PD and CQ, unless a shared device has them, and the QP
  * `max_send_wr` sends, READs and WRITEs and `max_recv_wr` receives may be outstanding: posted, and
  * their completions not taken. A message can come before the completion of the send that it
- * answers: a reply at once takes 2 sends, more if acknowledgements get lost; keepalives have theirs.
- * With an SRQ and a CQ of the connection's own, max_recv_wr is how many receives the SRQ has: this
- * connection may take them all, and each needs room in its CQ.
+ * answers: a reply at once takes 2 sends, more if acknowledgements get lost. Keepalives have theirs.
+ * With an SRQ and a CQ of its own, max_recv_wr is how many receives the SRQ has: the connection may
+ * take them all, and each needs room in its CQ.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
  * ERRORS: ENOMEM, EINVAL: more than the device has; EOPNOTSUPP: it makes an event for each
  * completion; ECONNABORTED: the client has left.
@@ -505,7 +506,7 @@ void our_agent_reject(struct our_control *agent, int error);
  * our_disconnect waits for the peer's answer, 7 seconds at most, or 20 if control->complete is set.
  * our_start_disconnect does not wait: a loop that may not wait at all calls it, goes on until the
  * event comes or it has waited long enough, and then calls our_close, which has nothing left to
- * wait for. An id that is destroyed earlier repeats no request that was lost.
+ * wait for.
  * RETURN VALUE: our_start_disconnect: whether RDMA_CM_EVENT_DISCONNECTED is still to come.
  * SEE ALSO: rdma_disconnect(3)
  */
@@ -565,9 +566,10 @@ int our_post_write(struct our_control *control, uint32_t index, uint32_t length,
 
 /*
  * our_read_depth - how many READs and atomic operations of ours may be under way
- * *depth is what both sides have agreed on; 0: the peer, or our device, allows none. The send queue
- * may have more: the device lets them wait. After the connection stands.
+ * *depth is what both sides agreed on when they connected; 0: none. The send queue may have more:
+ * the device lets them wait.
  * RETURN VALUE: 0 and *depth; or an errno value.
+ * ERRORS: EINVAL: the device does not know the QP any more.
  * SEE ALSO: rdma_connect(3), ibv_query_qp(3)
  */
 int our_read_depth(struct our_control *control, uint8_t *depth);
@@ -663,8 +665,7 @@ int our_look_after(struct our_control *control, int *timeout_ms);
 /*
  * our_take_async_events - what the device has said outside of any call
  * Reads, reports and acks the events of control->verbs that there are, without waiting: its
- * async_fd is readable then. Otherwise they are read when a peer is silent, and at a connection's
- * end. All connections of a process to one device share its events, whoever reads them.
+ * async_fd is readable then. Otherwise they are read when a peer is silent, and at the end.
  * RETURN VALUE: 0; or an errno value, and this connection has ended.
  * ERRORS: EIO: the device or a queue has failed; EPIPE: the QP has; ECONNABORTED: the peer has.
  * THREADS: that of the control, from when ->verbs is known until the QP is destroyed.
