@@ -186,10 +186,8 @@ struct our_memory {
 struct our_control {
 	const struct our_config *config;
 	enum our_role role;
-	void *user; /* may be set: the library does not look at it */
-
-	/* May be set before our_create_id: ends the waits of this control; else config->stop */
-	struct our_stop *stop;
+	void *user;            /* may be set: the library does not look at it */
+	struct our_stop *stop; /* may be set before our_create_id: ends its waits, as config->stop */
 
 	/* Connection management */
 	struct rdma_event_channel *cm_channel; /* NULL: calls wait, or its listener has it */
@@ -687,7 +685,6 @@ struct our_device {
 	struct ibv_cq *cq;
 	struct ibv_srq *srq; /* the shared receive queue; NULL: there is none */
 	int comp_vector;     /* may be set before our_device_create_cq: as that of a control */
-
 	struct our_memory memory; /* of the shared receive queue */
 };
 
