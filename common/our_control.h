@@ -186,8 +186,9 @@ struct our_memory {
 struct our_control {
 	const struct our_config *config;
 	enum our_role role;
-	void *user;            /* may be set: the library does not look at it */
-	struct our_stop *stop; /* may be set before our_create_id: ends its waits, as config->stop */
+	void *user; /* may be set: the library does not look at it */
+	struct our_stop
+		*stop; /* may be set before our_create_id: ends its waits, as config->stop */
 
 	/* Connection management */
 	struct rdma_event_channel *cm_channel; /* NULL: calls wait, or its listener has it */
@@ -683,8 +684,8 @@ struct our_device {
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *comp_channel; /* of the shared CQ; NULL: there is none */
 	struct ibv_cq *cq;
-	struct ibv_srq *srq; /* the shared receive queue; NULL: there is none */
-	int comp_vector;     /* may be set before our_device_create_cq: as that of a control */
+	struct ibv_srq *srq;      /* the shared receive queue; NULL: there is none */
+	int comp_vector;          /* may be set before our_device_create_cq: as that of a control */
 	struct our_memory memory; /* of the shared receive queue */
 };
 
