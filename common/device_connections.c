@@ -12,7 +12,8 @@
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 
-#define LAST_RECEIVE_NS (OUR_NS_PER_S / 10) /* a device that says which it was does so at once */
+#define LAST_RECEIVE_NS (OUR_NS_PER_S / 100) /* a device that says which it was does so at once */
+#define SILENT_ENDS     3 /* from then on this device is taken for one that does not */
 
 void our_add_to_device(struct our_control *control)
 {
@@ -48,14 +49,16 @@ static void await_last_receive(struct our_control *control)
 	struct pollfd events = { .fd = control->verbs->async_fd, .events = POLLIN };
 	int ret = 0;
 
-	if (!control->srq || !control->accepted || shared->ends_silently ||
+	if (!control->srq || !control->accepted || shared->silent_ends == SILENT_ENDS ||
 	    atomic_load(&async->error))
 		return;
 	while (!ret && !atomic_load(&async->last_receive) && our_now_ns() < until_ns) {
 		if (poll(&events, 1, our_ms_until(until_ns)) > 0)
 			ret = our_read_async_events_of(control->config, control->verbs);
 	}
-	shared->ends_silently = !ret && !atomic_load(&async->last_receive);
+	if (!ret)
+		shared->silent_ends = atomic_load(&async->last_receive) ? 0
+									: shared->silent_ends + 1;
 }
 
 /* A receive that failed, or whose connection is gone, has left the shared queue all the same. */

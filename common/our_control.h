@@ -728,8 +728,8 @@ int our_device_create_cq(struct our_device *device, uint32_t depth);
 /*
  * our_device_create_srq - a shared receive queue, with `n` buffers of `size` bytes posted to it
  * Who takes a completion with a buffer gives it back: by our_device_post_recv,
- * our_device_post_send, or an ibv_post_srq_recv of its own. If a connection ends while a message is
- * arriving, its device may keep one receive for good.
+ * our_device_post_send, or an ibv_post_srq_recv of its own. Those that a connection has taken, and
+ * nobody has been handed, come back when it ends, which takes up to 10 ms then.
  * RETURN VALUE: 0 or an errno value. our_close_device undoes it.
  * ERRORS: as our_setup_buffers; or the device has no SRQs, or none of this size.
  * SEE ALSO: ibv_create_srq(3)

@@ -21,7 +21,7 @@ struct our_shared_device {
 	struct our_batch batch;
 	struct ibv_wc *backlog; /* polled out of turn, when a connection ended: see fill */
 	uint32_t backlog_first, backlog_n, backlog_size;
-	bool ends_silently; /* its QPs end without IBV_EVENT_QP_LAST_WQE_REACHED */
+	unsigned int silent_ends; /* of QPs in a row, without IBV_EVENT_QP_LAST_WQE_REACHED */
 	struct our_async async;
 	const struct our_control **sending; /* who sends from a buffer; NULL: nobody */
 	LIST_HEAD(bucket, our_private) connections[OUR_DEVICE_BUCKETS];
@@ -64,8 +64,8 @@ void our_remove_from_device(struct our_control *control);
 /*
  * Before the QP, which is in its error state, is destroyed: gives back to the shared queue what the
  * QP has taken from it and nobody has been handed. Some devices drop the completions of a QP that is
- * destroyed, and these receives with them. May wait a tenth of a second for the last of them, once
- * in the life of a device that does not say which is the last.
+ * destroyed, and these receives with them. May wait 10 ms for the last of them, and a few times in
+ * the life of a device that does not say which is the last.
  */
 void our_give_back_receives(struct our_control *control);
 
