@@ -61,10 +61,14 @@ static void await_last_receive(struct our_control *control)
 									: shared->silent_ends + 1;
 }
 
-/* A receive that failed, or whose connection is gone, has left the shared queue all the same. */
+/*
+ * A receive that failed, or whose connection is gone, has left the shared queue all the same. The
+ * program may have posted others to the queue, into memory of its own: only it can post these again.
+ */
 int our_device_post_again(struct our_device *device, const struct ibv_wc *wc)
 {
-	if (!device->srq || !our_is_recv(wc->wr_id))
+	if (!device->srq || !our_is_recv(wc->wr_id) ||
+	    our_buffer_index(wc->wr_id) >= device->memory.n_buffers)
 		return 0;
 	return our_device_post_recv(device, our_buffer_index(wc->wr_id));
 }
@@ -117,7 +121,7 @@ void our_device_drain_cq(struct our_device *device, uint32_t qp_num)
 		if (polled < 0)
 			our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
 		put_into_backlog(shared, wc, without_qp(device, wc, polled, qp_num));
-	} while (polled > 0 && shared->backlog_n + OUR_POLL_BATCH <= shared->backlog_size);
+	} while (polled > 0);
 }
 
 /* A CQ of the connection's own, whose completions end with it. */

@@ -51,7 +51,10 @@ void our_device_destroy_cq(struct our_device *device)
 	free(our_shared(device)->backlog);
 }
 
-/* As large as the CQ, so that all of it has room. */
+/*
+ * As large as the CQ: that has room for all work requests that can be outstanding, and one whose
+ * completion waits here is.
+ */
 static int create_backlog(struct our_device *device)
 {
 	struct our_shared_device *shared = our_shared(device);
