@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * echo_client inside a loop of its own: the program waits in poll only, also while it connects and
+ * disconnects. A timer limits these two; between them it stands for the program's other work.
+ *
+ *     loop_client ADDRESS [PORT [COUNT [SIZE]]]
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "our_control.h"
+
+enum buffer {
+	SENT,
+	RECEIVED,
+	N_BUFFERS
+};
+
+struct loop {
+	struct our_control *client;
+	int timer, timeout_ms; /* of poll */
+	bool leaving, left;
+	bool sent, received;
+	uint32_t size;
+	unsigned long count, done;
+	uint64_t begun_ns;
+};
+
+static struct our_stop *stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	our_stop_request(stop);
+}
+
+static void report(void *context, const struct our_error *error)
+{
+	char text[600];
+
+	(void)context;
+	fprintf(stderr, "loop_client: %s\n", our_error_text(error, text, sizeof(text)));
+}
+
+static int failed(const char *call, int error)
+{
+	if (error)
+		fprintf(stderr, "loop_client: %s: %s\n", call, strerror(error));
+	return error;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void set_timer(const struct loop *loop, time_t seconds)
+{
+	const struct itimerspec every = { { seconds, 0 }, { seconds, 0 } };
+
+	timerfd_settime(loop->timer, 0, &every, NULL);
+}
+
+static int leave(struct loop *loop)
+{
+	loop->left = loop->leaving || !loop->client->qp || !our_start_disconnect(loop->client);
+	loop->leaving = true;
+	loop->timeout_ms = -1;
+	set_timer(loop, 7);
+	return 0;
+}
+
+static int set_up_and_connect(struct loop *loop)
+{
+	struct our_control *client = loop->client;
+	int ret = our_setup_qp(client, 1, 1);
+
+	if (!ret)
+		ret = our_setup_buffers(client, N_BUFFERS, loop->size, IBV_ACCESS_LOCAL_WRITE);
+	if (!ret)
+		ret = our_post_recv(client, RECEIVED);
+	return ret ? ret : our_start_connect(client, NULL, 0);
+}
+
+static int send_next(struct loop *loop)
+{
+	loop->sent = loop->received = false;
+	memset(loop->client->memory.buffers[SENT].data, (int)loop->done, loop->size);
+	return our_post_send(loop->client, SENT, loop->size);
+}
+
+/* The connection has ended. The cause may be a completion that has failed. */
+static int find_out_why(struct our_control *client)
+{
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret)
+		ret = our_take_completion(client, &completion);
+	return ret == EAGAIN ? ECONNRESET : ret;
+}
+
+static int take_cm_event(struct loop *loop)
+{
+	struct our_control *about;
+	int ret = our_take_cm_event(loop->client, &about);
+
+	if (ret)
+		return ret == EAGAIN ? 0 : ret;
+	switch (loop->client->cm_event.type) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED: /* the search for the route has begun */
+		return 0;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		return set_up_and_connect(loop);
+	case RDMA_CM_EVENT_ESTABLISHED:
+		loop->begun_ns = now_ns();
+		loop->timeout_ms = 0; /* only from EAGAIN on the descriptor tells of completions */
+		set_timer(loop, 1);
+		return send_next(loop);
+	default:
+		return loop->leaving ? leave(loop) : find_out_why(loop->client);
+	}
+}
+
+/* One at a time, so that all else has its turn. */
+static int take_completion(struct loop *loop)
+{
+	const struct our_buffer *buffers = loop->client->memory.buffers;
+	struct our_completion completion;
+	int ret = our_take_completion(loop->client, &completion);
+
+	if (ret == EAGAIN)
+		return our_look_after(loop->client, &loop->timeout_ms);
+	if (ret)
+		return ret;
+	loop->timeout_ms = 0; /* the descriptor need not say that there are more */
+	loop->received |= our_is_recv(completion.wr_id);
+	loop->sent |= !our_is_recv(completion.wr_id);
+	if (our_is_recv(completion.wr_id) &&
+	    (completion.byte_len != loop->size ||
+	     memcmp(buffers[RECEIVED].data, buffers[SENT].data, loop->size))) {
+		fprintf(stderr, "loop_client: message %lu came back changed\n", loop->done);
+		return EPROTO;
+	}
+	if (!loop->sent || !loop->received)
+		return 0;
+	if (++loop->done < loop->count) {
+		ret = our_post_recv(loop->client, RECEIVED); /* before the server can send */
+		return ret ? ret : send_next(loop);
+	}
+	printf("%lu messages of %u bytes, there and back in %.1f us each\n", loop->count,
+	       loop->size, (double)(now_ns() - loop->begun_ns) / 1000 / (double)loop->count);
+	return leave(loop);
+}
+
+static int on_timer(struct loop *loop)
+{
+	uint64_t times;
+
+	if (read(loop->timer, &times, sizeof(times)) < 0)
+		return failed("read", errno);
+	if (loop->leaving)
+		return leave(loop);
+	if (!loop->client->connected) {
+		fprintf(stderr, "loop_client: the server does not answer\n");
+		return ETIMEDOUT;
+	}
+	fprintf(stderr, "loop_client: %lu of %lu messages\n", loop->done, loop->count);
+	return 0;
+}
+
+static int turn(struct loop *loop)
+{
+	bool talking = loop->client->connected && !loop->leaving;
+	struct pollfd fds[] = {
+		{ loop->leaving ? our_leave_fd(stop) : our_stop_fd(stop), POLLIN, 0 },
+		{ loop->timer, POLLIN, 0 },
+		{ our_cm_fd(loop->client), POLLIN, 0 },
+		{ talking ? our_completion_fd(loop->client) : -1, POLLIN, 0 },
+	};
+
+	if (poll(fds, sizeof(fds) / sizeof(fds[0]), loop->timeout_ms) < 0)
+		return failed("poll", errno == EINTR ? 0 : errno);
+	if (fds[0].revents)
+		return leave(loop);
+	if (fds[1].revents)
+		return on_timer(loop);
+	if (fds[2].revents)
+		return take_cm_event(loop);
+	return talking ? take_completion(loop) : 0;
+}
+
+static int run(const struct our_config *config, struct sockaddr *server, struct loop *loop)
+{
+	int ret = our_create_control_struct(config, OUR_CLIENT, &loop->client);
+
+	if (ret)
+		return ret;
+	ret = our_create_id(loop->client);
+	if (!ret)
+		ret = our_start_bind(loop->client, server);
+	set_timer(loop, 10);
+	while (!ret && !loop->left)
+		ret = turn(loop);
+	if (loop->client->connected) /* it may wait, but the loop is over */
+		ret = our_report_end(loop->client, ret);
+	if (ret == ECONNRESET)
+		fprintf(stderr, "loop_client: the server has left\n");
+	our_close(loop->client);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct our_config config = {
+		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
+		.report = report,
+		.keepalive_s = 5,
+	};
+	struct loop loop = { .timeout_ms = -1,
+			     .count = argc > 3 ? strtoul(argv[3], NULL, 10) : 1000,
+			     .size = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 64 };
+	/* No SA_RESTART: soft-iWARP waits inside of rdma_connect, which a signal has to end. */
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct addrinfo *server;
+	int ret;
+
+	if (argc < 2 || !loop.count || !loop.size) {
+		fprintf(stderr, "usage: loop_client ADDRESS [PORT [COUNT [SIZE]]]\n");
+		return 2;
+	}
+	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", NULL, &server);
+	if (ret) {
+		fprintf(stderr, "loop_client: %s: %s\n", argv[1], gai_strerror(ret));
+		return 2;
+	}
+	loop.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (loop.timer < 0)
+		ret = failed("timerfd_create", errno);
+	if (!ret)
+		ret = failed("our_create_stop", our_create_stop(&stop));
+	if (!ret && (sigaction(SIGINT, &action, NULL) || sigaction(SIGTERM, &action, NULL)))
+		ret = failed("sigaction", errno);
+	config.stop = stop;
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+	if (!ret)
+		ret = run(&config, server->ai_addr, &loop);
+	if (stop)
+		our_destroy_stop(stop);
+	close(loop.timer);
+	freeaddrinfo(server);
+	return ret && ret != EINTR;
+}
