@@ -213,8 +213,8 @@ struct our_control {
 				 * than the device can do: as many as it can */
 	int comp_vector;        /* the interrupt, and so the CPU, of its events: below
 				 * verbs->num_comp_vectors, one for each thread that sleeps */
-	struct ibv_cq *send_cq; /* for its sends, READs and WRITEs: the program's own, which it
-				 * polls itself; then no keepalives. NULL: all complete to ->cq */
+	struct ibv_cq *send_cq; /* for its sends, READs and WRITEs: the program polls it, and
+				 * destroys it after the QP; then no keepalives. NULL: as ->cq */
 	struct ibv_srq *srq;    /* the QP takes its receives from it; NULL: the QP has its own */
 
 	struct ibv_pd *pd;
@@ -304,7 +304,7 @@ struct our_config {
 
 /*
  * our_create_stop, our_destroy_stop, our_stop_request, our_clear_stop - an object that ends waits
- * Set config->stop to it, or the stop of one control, and destroy it after everything that names
+ * Set config->stop to it, or the stop of one control; destroy it (not NULL) after all that names
  * it. From our_stop_request on a call that would wait returns EINTR instead. A disconnect still
  * waits for the peer's answer, unless this is the second request. To wake a wait and go on, clear
  * the stop after EINTR of our_await_completion; a request that comes meanwhile is not lost.
@@ -370,10 +370,11 @@ int our_client_bind(struct our_control *client, struct sockaddr *server);
 /*
  * our_start_bind, our_start_connect - the same, and our_client_connect, for event loops
  * They do not wait. Call our_take_cm_event whenever our_cm_fd is readable; client->cm_event.type
- * says what comes next. RDMA_CM_EVENT_ROUTE_RESOLVED: ->verbs is set; set up QP and buffers, post
- * the first receives, and call our_start_connect, with `length` bytes of private_data.
- * RDMA_CM_EVENT_ESTABLISHED: the connection stands. Have a timer of your own: if a server does not
- * answer, the kernel takes a minute to say so.
+ * says what comes next, after steps that the call has taken itself. RDMA_CM_EVENT_ROUTE_RESOLVED:
+ * ->verbs is set; set up QP and buffers, post the first receives, and call our_start_connect, with
+ * `length` bytes of private_data. RDMA_CM_EVENT_ESTABLISHED: the connection stands. A silent host
+ * takes a minute and more: have a timer of your own. On soft-iWARP our_start_connect itself waits
+ * for it, unless a signal without SA_RESTART ends that.
  * RETURN VALUE: 0 or an errno value: close the client.
  * ERRORS: EINVAL: this way to wait needs calls that block; else as the functions that wait, and
  * those of the steps that come later from our_take_cm_event.
@@ -432,7 +433,7 @@ int our_use_device(struct our_control *control, struct our_device *device);
  * their completions not taken. A message can come before the completion of the send that it
  * answers: a reply at once takes 2 sends, more if acknowledgements get lost. Keepalives have theirs.
  * With an SRQ and a CQ of its own, max_recv_wr is how many receives the SRQ has: the connection may
- * take them all, and each needs room in its CQ.
+ * take them all, and each needs room in its CQ. With both shared it may be 0.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
  * ERRORS: ENOMEM, EINVAL: more than the device has; EOPNOTSUPP: it makes an event for each
  * completion; ECONNABORTED: the client has left.
@@ -552,8 +553,8 @@ int our_post_recv_into(struct our_control *control, void *data, uint32_t length,
 /*
  * our_post_read, our_post_write - READ the peer's memory into a buffer, or WRITE a buffer to it
  * `length` bytes of buffer `index`, from or to `address` in the peer's MR with the key `rkey`: it
- * has to tell us these. Each makes a completion here, and none at the peer. That of a WRITE does
- * not say that the peer's memory has changed; that of a READ posted after it does.
+ * has to tell us these. Each makes a completion here, whose wr_id is the index, and none there.
+ * That of a WRITE does not say that the peer's memory has changed; that of a READ after it does.
  * RETURN VALUE: 0 or an errno value.
  * ERRORS: as our_post_send. What the peer does not allow fails later: our_await_completion.
  * SEE ALSO: ibv_post_send(3)
@@ -585,7 +586,7 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
 
 /*
  * our_await_completion - wait for the next completion, of a send or of a receive
- * They come in either order; what the peer sent before it left comes before the end.
+ * In either order; what the peer sent before it left comes before the end. Not with a shared CQ.
  * RETURN VALUE: 0 and *completion; or an errno value. Pass it to our_report_end.
  * ERRORS: not reported: EINTR; ECONNRESET: the peer has disconnected, or a work request was
  * flushed; ETIMEDOUT: nothing came in time (wait_until_ns, or config->timeout_s); EHOSTUNREACH: the
@@ -597,9 +598,9 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 
 /*
  * our_report_end - find out and report why a connection has ended
- * `ret` is what a wait for a completion or a post has returned; 0: does nothing. After a flush it
- * waits for the CM event that says why, for a few seconds, and so is not for event loops. Reports
- * the end, unless it was reported or is no error. Call it once for an end.
+ * `ret` is what a wait for a completion or a post has returned, and no other call; 0: does nothing.
+ * After a flush it waits for the CM event that says why, for a few seconds: an event loop waits for
+ * that by itself. Reports the end, unless it was reported or is no error. Call it once for an end.
  * RETURN VALUE: `ret`; but ECONNRESET only if the peer has disconnected.
  * ERRORS: ECONNABORTED: a work request was flushed, and the peer has not disconnected.
  */
@@ -607,8 +608,8 @@ int our_report_end(struct our_control *control, int ret);
 
 /*
  * our_take_completion, our_completion_fd - the next completion, without waiting, for event loops
- * Take completions until EAGAIN: from then on the descriptor is readable when there is one. Not for
- * our_busy_polling, and not with a shared CQ, which our_device_take_completion takes from.
+ * Take until EAGAIN, also before the first poll(2): only then does the descriptor tell of more. Not
+ * before our_setup_qp, with our_busy_polling, or with a shared CQ: our_device_take_completion.
  * RETURN VALUE: 0 and *completion; or an errno value. A descriptor; -1: this way to wait has none.
  * ERRORS: EAGAIN: there is none; else as our_await_completion.
  * SEE ALSO: ibv_req_notify_cq(3), poll(2)
@@ -641,9 +642,8 @@ int our_await_cm_event(struct our_control *control, enum rdma_cm_event_type expe
  * our_take_cm_event, our_cm_fd - the next CM event, without waiting, for event loops
  * *about is whose it is: `control`, or an agent of this listener; (*about)->cm_event is the event.
  * A listener's is RDMA_CM_EVENT_CONNECT_REQUEST, for our_create_agent. A client's may be a step of
- * our_start_bind. RDMA_CM_EVENT_ESTABLISHED: the connection now stands, and ->connected is set.
- * After any other, take the completions that there are, and close it. our_cm_fd is readable when
- * there is an event.
+ * our_start_bind. RDMA_CM_EVENT_ESTABLISHED: ->connected is set. After any other, take the
+ * completions, of which one may be the cause, and close it. our_cm_fd is readable if there is one.
  * RETURN VALUE: 0 and *about; or an errno value, and *about has failed. A descriptor; -1: none.
  * ERRORS: EAGAIN: there is none. ENODEV: nobody can connect to the listener any more. Of a client
  * that is not connected yet: as our_client_bind and our_client_connect.
@@ -664,7 +664,8 @@ int our_look_after(struct our_control *control, int *timeout_ms);
 /*
  * our_take_async_events - what the device has said outside of any call
  * Reads, reports and acks the events of control->verbs that there are, without waiting: its
- * async_fd is readable then. Otherwise they are read when a peer is silent, and at the end.
+ * async_fd is readable then. Otherwise they are read when a peer is silent, and at the end. All
+ * connections of a process to one device share its events: who reads one reports it.
  * RETURN VALUE: 0; or an errno value, and this connection has ended.
  * ERRORS: EIO: the device or a queue has failed; EPIPE: the QP has; ECONNABORTED: the peer has.
  * THREADS: that of the control, from when ->verbs is known until the QP is destroyed.
@@ -705,12 +706,12 @@ void our_close_device(struct our_device *device);
 /*
  * our_join_device - a part of a shared device for another thread
  * With the PD, the MRs, and the shared receive queue of `other`, if it has one by then, and a CQ of
- * its own, which our_device_create_cq makes with room for all receives of the queue. A part, its
+ * its own, by our_device_create_cq: its depth must include all receives of the queue. A part, its
  * connections, and a buffer from its completion until it is posted again, belong to one thread.
  * RETURN VALUE: 0 and *device; or an errno value, and *device is NULL.
  * ERRORS: ENOMEM.
  * OWNERSHIP: our_close_device each part before `other`.
- * THREADS: that of the new part, while no other changes `other`.
+ * THREADS: that of the new part, while no other changes `other`; several may join it at a time.
  */
 int our_join_device(const struct our_config *config, struct our_device *other,
 		    struct our_device **device);
@@ -767,8 +768,8 @@ int our_device_completion_fd(const struct our_device *device);
 /*
  * our_device_post_recv, our_device_post_send - give a buffer back to the shared receive queue
  * our_device_post_send first sends `length` bytes of buffer `index` to one peer: the buffer is
- * posted again when that has completed, or the connection has ended, and the completion is not
- * handed out.
+ * posted again when that has completed or failed, or the connection has ended. Its completion is
+ * not handed out.
  * RETURN VALUE: 0 or an errno value.
  * ERRORS: as our_post_send.
  * SEE ALSO: ibv_post_srq_recv(3), ibv_post_send(3)
