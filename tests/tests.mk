@@ -39,15 +39,15 @@ $(LOADED): $(TESTS)/%.so: tests/support/%.c
 
 # Programs that take nothing of the suite: the independent one that tests/live runs against the stages, also as
 # clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe; no test runs it.
-AGAINST = $(addprefix $(TESTS)/,peer together)
+AGAINST = $(addprefix $(TESTS)/,peer together parts)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
 pairs-build: $(AGAINST) $(COPIES)
 tracer-build: verbs-trace $(TRACED) $(TESTS)/tracer/static
 probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
 
 $(foreach one,$(AGAINST) $(TESTS)/probe,$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
-$(TESTS)/together: $(LIBRARY)
-$(TESTS)/together: ALONE += -Icommon
+$(TESTS)/together $(TESTS)/parts: $(LIBRARY)
+$(TESTS)/together $(TESTS)/parts: ALONE += -Icommon
 $(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/support/two_ends.h
 $(TESTS)/tracer/sins $(TESTS)/tracer/extended $(TESTS)/probe: ALONE += -I.
 $(TESTS)/probe: tests/support/two_ends.h

@@ -25,7 +25,7 @@ FAKE_COMPILE = $(COMPILE) $(FAKE_CFLAGS) $(FAKE_SANITIZE.$(1)) $(if $(filter tes
 	       $(if $(filter examples/%,$(2)),-Icommon) -Wno-missing-prototypes -Dmain=$(subst -,_,$(subst /,_,$(2))))
 
 FAKE_OWN = $(ROOM_SOURCES) $(wildcard tests/fake/*.c)
-FAKE_EXAMPLES = $(addprefix examples/,$(addsuffix .c,echo_client echo_server epoll_server srq_server plain/echo_client plain/echo_server))
+FAKE_EXAMPLES = $(addprefix examples/,$(addsuffix .c,echo_client echo_server epoll_server loop_client srq_server plain/echo_client plain/echo_server))
 FAKE_SOURCES = $(FAKE_OWN) $(MAINS) $(STAGE_SOURCES) $(FOLDERS:=/stage.c) $(ONE_FILE:=.c) $(FAKE_EXAMPLES)
 
 define fake_rules

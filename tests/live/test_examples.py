@@ -125,7 +125,7 @@ def test_many_are_served_beside_one_that_is_killed(echo: Echo, name: str, crowd:
     s.signal("TERM").ends(0)
 
 
-@pytest.mark.parametrize("client", ["echo_client", "memory_client", "store_client", "stream_client", "two_ways_client"])
+@pytest.mark.parametrize("client", ["echo_client", "loop_client", "memory_client", "store_client", "stream_client", "two_ways_client"])
 @over("RoCE")
 def test_nobody_listens(run: Run, link: Link, client: str) -> None:
     port = next_port()
@@ -139,6 +139,29 @@ def test_a_second_server_of_a_port(run: Run, link: Link, server: str) -> None:
     program, port = f"build/examples/{server}", "" if server == "store_server" else next_port()
     run(program, link.address, port).awaits(": listening")
     assert "Address already in use" in run(program, link.address, port).ends(1).err
+
+
+@pytest.mark.parametrize("name", ["echo_server", "epoll_server", "srq_server"])
+@over()
+def test_a_client_in_a_loop(echo: Echo, name: str) -> None:
+    s = echo.serve(name)
+    echo.client_program = "build/examples/loop_client"
+    for count, size in ((200, 64), (50, 4096)):
+        assert echo.client(count, size).ends(0).out.startswith(f"{count} messages of {size} bytes, there and back in")
+    busy = echo.busy_client().awaits(" messages")
+    assert busy.signal("INT").ends(0).out == ""
+    c = echo.busy_client()
+    s.kill()
+    assert any(why in c.ends(1).err for why in ("the server has left", "Software caused connection abort", "peer gone?"))
+
+
+@over()
+def test_ctrl_c_while_a_client_in_a_loop_connects(run: Run, link: Link) -> None:
+    """To an address that no host has. soft-iWARP is then inside of rdma_connect, for two minutes."""
+    before = kernel.connected("iWARP")  # on any device: this counts ids, whose state changes when the connect begins
+    c = run("build/examples/loop_client", f"{link.address.rpartition('.')[0]}.99")
+    until(lambda: kernel.connected("iWARP") > before, "its connect has begun")
+    assert c.signal("INT").ends(0, within=8).said == []
 
 
 @over("RoCE")
@@ -304,3 +327,9 @@ def test_servers_on_two_devices_in_one_process(run: Run) -> None:
     """They wait in different ways, and so do their four clients."""
     addresses = [link.address for link in LINKS if link.family == 4]
     assert run("build/tests/together", *addresses).ends(0).out == "4 clients, 500 messages each\n"
+
+
+@over()
+def test_threads_with_parts_of_one_device(run: Run, link: Link) -> None:
+    """And what else no example does: a wait that another thread ends, a CQ for sends, a buffer that is open to a peer."""
+    assert run("build/tests/parts", link.address).ends(0, within=150).out == "8 clients, 100 messages each\n"

@@ -53,6 +53,9 @@ USAGE = """
     plain/echo_server
     plain/first_client
     epoll_server
+    loop_client
+    loop_client x 1 0
+    loop_client x 1 1 0
     srq_server
     srq_server x 1 0
     srq_server x 1 10001
@@ -78,6 +81,7 @@ NO_ADDRESS = """
     plain/echo_server no/such [1]
     plain/first_client no/such [1]
     epoll_server no/such [1]
+    loop_client no/such [1 1 1]
     srq_server no/such [1 10000]
     stream_client no/such [1]
     stream_server no/such [1]
