@@ -161,6 +161,11 @@ int our_take_step(struct our_control *control)
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		return our_report_address(control, "rdma_resolve_route", ret, address);
 	default:
+		if (!control->verbs) /* not even resolved */
+			return our_report_address(control,
+						  control->cm_id->verbs ? "rdma_resolve_route"
+									: "rdma_resolve_addr",
+						  ret, address);
 		return report_no_connection(control, ret);
 	}
 }

@@ -26,6 +26,7 @@ int our_create_id(struct our_control *control)
 	our_private(control)->leaving = false;
 	atomic_store(&our_private(control)->async.error, 0);
 	control->connected = control->accepted = control->complete = false;
+	control->verbs = NULL;
 	control->ended = 0;
 	memset(&control->cm_event, 0, sizeof(control->cm_event));
 	ret = our_create_event_channel(control);

@@ -274,11 +274,11 @@ struct our_config {
 				   * never */
 
 	/*
-	 * How often a device repeats; 0 stands for what is in brackets. retry_count, of a client:
-	 * how often both sides repeat what nobody acknowledges, up to 7 times (6). How the *peer*
-	 * repeats a message for which we have no receive: rnr_retry_count times, up to 6, or 7,
-	 * which is forever (7), or OUR_NEVER; and not before the time with the code rnr_timer (12:
-	 * 0.64 ms). See rdma_connect(3), ibv_modify_qp(3).
+	 * How often a device repeats, except on iWARP; 0 in one of these stands for its default.
+	 * retry_count, of a client: how often both sides repeat what nobody acknowledges: 1 to 7
+	 * (default 6). rnr_retry_count: how often the *peer* repeats a message for which we have no
+	 * receive: 1 to 6; 7: forever (default); OUR_NEVER. rnr_timer: the code of the time after
+	 * which it does (default 12: 0.64 ms). See rdma_connect(3), ibv_modify_qp(3).
 	 */
 	uint8_t retry_count, rnr_retry_count, rnr_timer;
 
@@ -304,8 +304,8 @@ struct our_config {
 
 /*
  * our_create_stop, our_destroy_stop, our_stop_request, our_clear_stop - an object that ends waits
- * Set config->stop to it, or the stop of one control; destroy it (not NULL) after all that names
- * it. From our_stop_request on a call that would wait returns EINTR instead. A disconnect still
+ * Set config->stop to it, or the stop of one control; destroy it after all that names it
+ * (NULL: does nothing). From our_stop_request on a call that would wait returns EINTR instead. A disconnect still
  * waits for the peer's answer, unless this is the second request. To wake a wait and go on, clear
  * the stop after EINTR of our_await_completion; a request that comes meanwhile is not lost.
  * RETURN VALUE: 0 and *stop; or an errno value, not reported.
@@ -446,12 +446,11 @@ void our_unsetup_qp(struct our_control *control);
  * our_setup_buffers, our_unsetup_buffers - memory for messages: control->memory
  * Allocates `n` buffers (1 or more) of `size` bytes, zeroed, each in cache lines of its own, and
  * registers them as one MR with the rights `access`: IBV_ACCESS_LOCAL_WRITE to receive or READ into
- * them; on iWARP, to READ, IBV_ACCESS_REMOTE_WRITE, too. A peer that has the key of this MR reaches
- * all buffers: so for memory of a peer see our_open_buffer. Undo it after our_disconnect and before
- * our_unsetup_qp.
+ * them; on iWARP, to READ, IBV_ACCESS_REMOTE_WRITE, too. No other right for the peer is allowed: it
+ * would reach all buffers by one key. For memory of a peer see our_open_buffer. Undo it after
+ * our_disconnect and before our_unsetup_qp.
  * RETURN VALUE: 0; or an errno value, and nothing is left behind.
- * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EINVAL: `access` is invalid,
- * or opens all buffers to the peer.
+ * ERRORS: ENOMEM: most often the limit on locked memory (ulimit -l); EINVAL: a right that is not.
  * SEE ALSO: ibv_reg_mr(3)
  */
 int our_setup_buffers(struct our_control *control, uint32_t n, uint32_t size, int access);
@@ -654,8 +653,8 @@ int our_cm_fd(const struct our_control *control);
 
 /*
  * our_look_after - ask whether the host of a silent peer is still there, for event loops
- * To be called for each connection when *timeout_ms milliseconds, which the last call has set, are
- * over, or more often; -1: no need. config->keepalive_s says how long silence may last.
+ * To be called for each connection, from when it is made, when the *timeout_ms milliseconds that the
+ * last call has set are over, or more often; -1: no need. config->keepalive_s limits the silence.
  * RETURN VALUE: 0; or an errno value: our_close the connection.
  * ERRORS: EHOSTUNREACH: no answer for 20 seconds; ECONNRESET; EIO: the device has failed.
  */

@@ -8,6 +8,7 @@
 #include "common/cm_event.h"
 #include "common/connection_management.h"
 #include "common/report.h"
+#include "common/shared_device.h"
 #include "common/transfer_completion.h"
 #include "common/transfer_posting.h"
 #include "common/waiting.h"
@@ -181,7 +182,8 @@ int our_completion_fd(const struct our_control *control)
 {
 	const struct our_completion_ops *completions = control->config->waiting.completions;
 
-	return completions->fd ? completions->fd(control) : -1;
+	return completions->fd && control->cq && !our_shares_cq(control) ? completions->fd(control)
+									 : -1;
 }
 
 int our_look_after(struct our_control *control, int *timeout_ms)

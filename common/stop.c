@@ -44,6 +44,8 @@ err_free:
 
 void our_destroy_stop(struct our_stop *stop)
 {
+	if (!stop)
+		return;
 	close(stop->leave_fd);
 	close(stop->stop_fd);
 	free(stop);
