@@ -31,7 +31,7 @@ EXAMPLES = {  # four of them catch no signal, which the fake could send
     "echo_client": {"sweep", "strays", "orderings", "many"},
     "echo_server": SWEEPS,
     "epoll_server": {"sweep", "strays", "lines"},
-    "loop_client": {"stops", "strays"},  # no sweep: the library names rdma_connect for each step
+    "loop_client": SWEEPS,
     "srq_server": SWEEPS | {"lines"},
     "plain/echo_client": {"strays", "orderings", "many"},  # what it reports names no call of the CM: no sweep
     "plain/echo_server": {"strays", "orderings"},
