@@ -304,10 +304,10 @@ struct our_config {
 
 /*
  * our_create_stop, our_destroy_stop, our_stop_request, our_clear_stop - an object that ends waits
- * Set config->stop to it, or the stop of one control; destroy it after all that names it
- * (NULL: does nothing). From our_stop_request on a call that would wait returns EINTR instead. A disconnect still
- * waits for the peer's answer, unless this is the second request. To wake a wait and go on, clear
- * the stop after EINTR of our_await_completion; a request that comes meanwhile is not lost.
+ * Set config->stop to it, or the stop of one control; destroy it after all that names it (NULL:
+ * does nothing). From our_stop_request on a call that would wait returns EINTR instead. A disconnect
+ * still waits for the peer's answer, unless this is the second request. To wake a wait and go on,
+ * clear the stop after EINTR of our_await_completion; a request that comes meanwhile is not lost.
  * RETURN VALUE: 0 and *stop; or an errno value, not reported.
  * ERRORS: ENOMEM; EMFILE or ENFILE: it takes two descriptors.
  * THREADS: our_stop_request: any, and signal handlers: it is async-signal-safe. our_clear_stop: the
