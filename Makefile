@@ -51,7 +51,7 @@ STAGE_SOURCES = $(filter-out %/stage.c %/stage_events.c,$(wildcard $(FOLDERS:=/*
 ROOM_LIBS = $(addprefix $(BUILD)/lib,stages.a $(ROOMS:=.a))
 ANY_LIBS = $(addprefix $(BUILD)/lib,measure.a program.a common.a)
 
-include verbs-trace/verbs-trace.mk examples/examples.mk install/install.mk
+include verbs-trace/verbs-trace.mk verbs-sim/verbs-sim.mk examples/examples.mk install/install.mk
 
 # For make check-two-files: every program and test is made of the two files, in place of the sources of the library.
 ifdef AMALGAMATED
@@ -60,7 +60,7 @@ STAGE_SOURCES := $(filter-out $(LIBRARY_SOURCES),$(STAGE_SOURCES))
 $(BUILD)/libcommon.a: $(call objects,$(TWO_FILES)/our_control.c)
 endif
 
-all: $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) verbs-trace compile_commands.json ## build all programs (the default)
+all: $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) verbs-trace verbs-sim compile_commands.json ## build all programs (the default)
 
 # For editors: see tools/compile-commands. make -n runs each recipe that says $(MAKE): this one must not run then.
 ALL_COMMANDS = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1
@@ -278,7 +278,7 @@ print-others: ; @echo $(OTHERS)
 print-library: ; @echo $(LIBRARY_SOURCES)
 
 clean: ## remove what was built
-	rm -rf $(BUILD) compile_commands.json $(PROGRAMS) $(ONE_FILE) devices/devices verbs-trace/verbs-trace verbs-trace/libverbs-trace.so
+	rm -rf $(BUILD) compile_commands.json $(PROGRAMS) $(ONE_FILE) devices/devices verbs-trace/verbs-trace verbs-trace/libverbs-trace.so verbs-sim/verbs-sim verbs-sim/libverbs-sim.so
 
 help: ## print this list
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
@@ -287,7 +287,7 @@ help: ## print this list
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 
 # Of the targets that are no files, these have the names of folders.
-.PHONY: all nine ways docs examples verbs-trace
+.PHONY: all nine ways docs examples verbs-trace verbs-sim
 
 # Which object needs which header: of no use to a goal that only prints.
 ifneq ($(filter-out print-%,$(or $(MAKECMDGOALS),all)),)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Entering a call: it is counted, noted, traced, made to fail if that was asked for, and other
+ * threads may go on. See call.h.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/signals.h"
+
+#define CALL_NS      100 /* what each call costs */
+#define IDLE_NS      200 /* and one that finds nothing, at first */
+#define IDLE_DOUBLES 256 /* after so many of these it is twice as much */
+#define MOST_DOUBLED 13
+
+void sim_use_cpu(uint64_t ns)
+{
+	sim_world->now_ns += ns;
+	sim_me->program->cpu_ns += ns;
+}
+
+/* In one write(2): it must not use the program's streams. */
+static void trace(const char *name)
+{
+	char line[120];
+	int length = snprintf(line, sizeof(line), "[%12.3f us] %d.%u %6llu %s\n",
+			      (double)sim_world->now_ns / 1000, sim_me->program->number,
+			      sim_me->number, (unsigned long long)sim_me->program->calls, name);
+
+	if (REAL(write)(STDERR_FILENO, line, (size_t)length) < 0)
+		return;
+}
+
+int sim_enter(const char *name, const int *ways)
+{
+	int ret;
+
+	if (!sim_me)
+		sim_unknown(
+			"a call into the libraries from a thread that pthread_create did not create");
+	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
+	sim_me->program->calls++;
+	sim_me->looks = 0;
+	sim_use_cpu(CALL_NS);
+	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
+	if (sim_world->trace)
+		trace(name);
+	ret = sim_commit_fault(name, ways);
+	sim_point();
+	sim_run_handlers();
+	return ret;
+}
+
+void sim_step(const char *name)
+{
+	static const int none[] = { 0 };
+
+	sim_enter(name, none);
+}
+
+void sim_pass(const char *name)
+{
+	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
+	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
+	sim_point();
+	sim_run_handlers();
+}
+
+bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns)
+{
+	if (sim_run_handlers())
+		return true;
+	sim_sleep(awaited, n, deadline_ns);
+	return sim_run_handlers();
+}
+
+bool sim_block(const void *awaited, uint64_t deadline_ns)
+{
+	return sim_block_for(&awaited, 1, deadline_ns);
+}
+
+void sim_idle(const void *awaited)
+{
+	uint32_t doubled = sim_me->idle++ / IDLE_DOUBLES;
+	uint64_t ns = (uint64_t)IDLE_NS << (doubled < MOST_DOUBLED ? doubled : MOST_DOUBLED);
+	uint64_t before_ns = sim_world->now_ns;
+
+	sim_block(awaited, before_ns + ns);
+	sim_me->program->cpu_ns += sim_world->now_ns - before_ns;
+}
+
+void sim_found(void)
+{
+	sim_me->idle = 0;
+}
+
+void sim_unknown(const char *what)
+{
+	if (!sim_world) {
+		dprintf(STDERR_FILENO, "verbs-sim: %s is not simulated, nor is this process\n",
+			what);
+		_exit(127);
+	}
+	sim_give_up(SIM_VERDICT_UNKNOWN, "%s is not simulated", what);
+}
+
+uint64_t sim_deadline(uint64_t ns)
+{
+	return ns < SIM_FOREVER - sim_world->now_ns ? sim_world->now_ns + ns : SIM_FOREVER;
+}
+
+uint64_t sim_ns_of(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What every function has in common that the library puts in the place of another: entering it,
+ * sleeping in it, and the function that it replaces.
+ *
+ * Contract: a replacement begins with SIM_CALL or sim_step, before it looks at anything that
+ * another thread may change.
+ */
+#ifndef VERBS_SIM_CALLS_CALL_H
+#define VERBS_SIM_CALLS_CALL_H
+#include <dlfcn.h>
+#include <time.h>
+
+#include "verbs-sim/core/schedule.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* The function of this name that was there before. */
+#define REAL(name)                                                             \
+	({                                                                     \
+		static __typeof__(&name) sim_real;                             \
+		if (!sim_real)                                                 \
+			sim_real = (__typeof__(&name))dlsym(RTLD_NEXT, #name); \
+		sim_real;                                                      \
+	})
+
+/*
+ * Enters a call that may fail in these ways, errno values from its man page; the first is the usual
+ * one. Returns 0, or the way in which it is to fail now. The call is counted, noted and traced, and
+ * other threads may have run.
+ */
+#define SIM_CALL(name, ...) sim_enter(name, (const int[]){ __VA_ARGS__, 0 })
+int sim_enter(const char *name, const int *ways);
+
+/* The same for a call that cannot fail. */
+void sim_step(const char *name);
+
+/* For a call that a program makes often, and that is of no interest: it is only noted. */
+void sim_pass(const char *name);
+
+/* For a call that reports an error in errno and returns -1, or NULL. */
+#define SIM_CALL_OR(failed, name, ...)                     \
+	do {                                               \
+		int sim_way = SIM_CALL(name, __VA_ARGS__); \
+		if (sim_way) {                             \
+			errno = sim_way;                   \
+			return failed;                     \
+		}                                          \
+	} while (0)
+
+/* Sleeps as sim_sleep_for does. Returns true if a signal's handler has run. */
+bool sim_block(const void *awaited, uint64_t deadline_ns);
+bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns);
+
+/*
+ * A call has found nothing to do, and its program may poll: it sleeps for a moment, the longer the
+ * more often that was so. sim_found ends that.
+ */
+void sim_idle(const void *awaited);
+void sim_found(void);
+
+/* Runs the handlers of signals that are pending for this thread. Returns true if there were any. */
+bool sim_run_handlers(void);
+
+/* Lets simulated time pass, during which the program uses the CPU. */
+void sim_use_cpu(uint64_t ns);
+
+/* At each call: what --fail asks for. Returns 0, or the errno value that the call fails with. */
+int sim_commit_fault(const char *name, const int *ways);
+
+/* Ends the run: the program has made a call that is not simulated. */
+void sim_unknown(const char *what) __attribute__((noreturn));
+
+/* `ns` from now, not beyond SIM_FOREVER. */
+uint64_t sim_deadline(uint64_t ns);
+uint64_t sim_ns_of(const struct timespec *time);
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The objects of librdmacm as the program has them, and what its calls have in common.
+ */
+#ifndef VERBS_SIM_CALLS_CM_H
+#define VERBS_SIM_CALLS_CM_H
+#include "verbs-sim/calls/verbs.h"
+#include "verbs-sim/cm/cm.h"
+
+struct user_event_channel {
+	struct rdma_event_channel head;
+	struct sim_channel *sim;
+};
+
+struct user_id {
+	struct rdma_cm_id head;
+	struct sim_endpoint *sim;
+	bool synchronous; /* it has a channel of its own, and its calls wait for their events */
+	bool makes_qps; /* a listener of rdma_create_ep: its requests get QPs of these attributes */
+	struct ibv_qp_init_attr qp_attr;
+	struct ibv_pd *qp_pd;
+	uint32_t unacked; /* events that the program got and has not acked */
+};
+
+struct user_event {
+	struct rdma_cm_event head;
+	struct user_id *counted; /* whose `unacked` it is in: of a request, the listener's */
+	uint8_t data[SIM_MOST_PRIVATE_DATA];
+};
+
+static inline struct user_id *user_id(struct rdma_cm_id *id)
+{
+	return (struct user_id *)id;
+}
+
+static inline struct user_event_channel *user_event_channel(struct rdma_event_channel *channel)
+{
+	return (struct user_event_channel *)channel;
+}
+
+/* An event channel; `hidden`: of a synchronous id. NULL and errno. */
+struct rdma_event_channel *sim_new_event_channel(bool hidden);
+void sim_delete_event_channel(struct rdma_event_channel *channel);
+
+/* A program's id for an endpoint. NULL and errno. */
+struct user_id *sim_new_id(struct sim_endpoint *endpoint, struct rdma_event_channel *channel,
+			   void *context, enum rdma_port_space ps);
+
+/* Moves an id to another channel, or to one of its own. Returns 0 or an errno value. */
+int sim_move_id(struct user_id *id, struct rdma_event_channel *channel);
+
+/* The next event of a channel; NULL and errno. */
+struct rdma_cm_event *sim_get_event(struct rdma_event_channel *channel);
+
+/* Acks the event that the last call of a synchronous id left in it. */
+void sim_ack_last_event(struct rdma_cm_id *id);
+
+/* A synchronous id waits for the event of its call. Returns 0, or -1 and errno. */
+int sim_complete_call(struct rdma_cm_id *id);
+
+/* The device as librdmacm has opened it, once for all ids of the program. */
+struct ibv_context *sim_context_of_library(void);
+
+/* Makes the device known to an id: its address belongs to one. */
+void sim_bind_device(struct user_id *id);
+
+/* The QP of an id. Returns 0, or -1 and errno. */
+int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * librdmacm: connecting, accepting, refusing and disconnecting.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/cm.h"
+
+#define MOST_TO_CONNECT 56
+#define MOST_TO_ACCEPT  196
+#define MOST_TO_REJECT  148
+
+static void copy_data(struct sim_terms *terms, const void *data, uint8_t length)
+{
+	if (length)
+		memcpy(terms->data, data, length);
+	terms->data_length = length;
+}
+
+static void set_terms(struct sim_terms *terms, const struct user_id *id,
+		      const struct rdma_conn_param *param)
+{
+	*terms = (struct sim_terms){
+		.responder_resources = param->responder_resources,
+		.initiator_depth = param->initiator_depth,
+		.retry_count = param->retry_count & 7,
+		.rnr_retry_count = param->rnr_retry_count & 7,
+		.qp_num = id->head.qp ? id->head.qp->qp_num : param->qp_num,
+	};
+	copy_data(terms, param->private_data, param->private_data_len);
+}
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* What librdmacm takes if the program gives no parameters. */
+static const struct rdma_conn_param usual = {
+	.responder_resources = 1,
+	.initiator_depth = 1,
+	.retry_count = 7,
+	.rnr_retry_count = 7,
+};
+
+EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	struct sim_endpoint *client = user_id(id)->sim;
+
+	SIM_CALL_OR(-1, "rdma_connect", ENOMEM, EINVAL, ECONNREFUSED);
+	if (client->state != SIM_CM_IDLE || !id->verbs)
+		return fail(EINVAL);
+	if (param && param->private_data_len > MOST_TO_CONNECT && !sim_world->iwarp)
+		return fail(EINVAL);
+	set_terms(&client->offered, user_id(id), param ? param : &usual);
+	client->state = SIM_CM_CONNECTING;
+	sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
+	return sim_complete_call(id);
+}
+
+EXPORTED int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
+{
+	struct user_id *listener = user_id(listen);
+	struct ibv_qp_init_attr attr;
+	struct rdma_cm_event *event;
+
+	SIM_CALL_OR(-1, "rdma_get_request", ENOMEM, EINTR, EINVAL);
+	if (!listener->synchronous)
+		return fail(EINVAL);
+	sim_ack_last_event(listen);
+	event = sim_get_event(listen->channel);
+	if (!event)
+		return -1;
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
+		listen->event = event;
+		return fail(event->status ? event->status < 0 ? -event->status : event->status
+					  : EINVAL);
+	}
+	event->id->event = event;
+	*id = event->id;
+	attr = listener->qp_attr;
+	return listener->makes_qps ? sim_make_qp(*id, listener->qp_pd, &attr) : 0;
+}
+
+EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	struct sim_endpoint *server = user_id(id)->sim;
+	struct rdma_conn_param given = param ? *param : usual;
+
+	SIM_CALL_OR(-1, "rdma_accept", ENOMEM, EINVAL, ECONNRESET);
+	if (server->state != SIM_CM_REQUESTED)
+		return fail(EINVAL);
+	if (!server->peer)
+		return fail(ECONNRESET);
+	if (given.private_data_len > MOST_TO_ACCEPT && !sim_world->iwarp)
+		return fail(EINVAL);
+	if (given.responder_resources == RDMA_MAX_RESP_RES)
+		given.responder_resources = server->wanted.responder_resources;
+	if (given.initiator_depth == RDMA_MAX_INIT_DEPTH)
+		given.initiator_depth = server->wanted.initiator_depth;
+	set_terms(&server->offered, user_id(id), &given);
+	sim_connect_qp(server);
+	server->state = SIM_CM_ACCEPTED;
+	sim_send(server->peer, SIM_MESSAGE_REPLY, 0, &server->offered);
+	if (sim_world->iwarp) { /* nothing more comes from the client */
+		server->state = SIM_CM_CONNECTED;
+		sim_tell(server, RDMA_CM_EVENT_ESTABLISHED, 0);
+	}
+	return sim_complete_call(id);
+}
+
+EXPORTED int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
+{
+	struct sim_endpoint *server = user_id(id)->sim;
+	struct sim_terms terms = { .data_length = 0 };
+
+	SIM_CALL_OR(-1, "rdma_reject", EINVAL, ENOMEM);
+	if (server->state != SIM_CM_REQUESTED || !server->peer ||
+	    (private_data_len > MOST_TO_REJECT && !sim_world->iwarp))
+		return fail(EINVAL);
+	copy_data(&terms, private_data, private_data_len);
+	sim_send(server->peer, SIM_MESSAGE_REJECT, sim_traits()->rejected, &terms);
+	server->state = SIM_CM_ENDED;
+	return 0;
+}
+
+EXPORTED int rdma_disconnect(struct rdma_cm_id *id)
+{
+	int ret;
+
+	SIM_CALL_OR(-1, "rdma_disconnect", EINVAL);
+	ret = sim_disconnect(user_id(id)->sim);
+	return ret ? fail(ret) : sim_complete_call(id);
+}
+
+/* An established connection is no news to the CM here. */
+EXPORTED int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
+{
+	(void)id;
+	(void)event;
+	SIM_CALL_OR(-1, "rdma_notify", EINVAL);
+	return 0;
+}

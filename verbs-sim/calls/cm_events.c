@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * librdmacm: event channels and events.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/cm.h"
+#include "verbs-sim/calls/descriptors.h"
+
+struct rdma_event_channel *sim_new_event_channel(bool hidden)
+{
+	struct user_event_channel *channel = calloc(1, sizeof(*channel));
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	if (!channel || fd < 0) {
+		free(channel);
+		return NULL;
+	}
+	channel->sim =
+		sim_create(SIM_EVENT_CHANNEL, sizeof(*channel->sim), sim_me->program, channel);
+	channel->sim->object.hidden = hidden;
+	sim_init_channel(channel->sim, fd);
+	sim_add_descriptor(channel->sim);
+	channel->head.fd = fd;
+	return &channel->head;
+}
+
+/*
+ * The kernel ends what is left of a channel's ids when it is closed; the program has forgotten
+ * them.
+ */
+static void end_endpoints(const struct sim_channel *channel)
+{
+	struct sim_object *object, *next;
+
+	for (object = TAILQ_FIRST(&sim_world->objects[SIM_ENDPOINT]); object; object = next) {
+		next = TAILQ_NEXT(object, link);
+		if (((struct sim_endpoint *)object)->channel != channel)
+			continue;
+		sim_me->program->left[SIM_ENDPOINT] += !object->hidden;
+		sim_end_endpoint((struct sim_endpoint *)object);
+	}
+}
+
+void sim_delete_event_channel(struct rdma_event_channel *channel)
+{
+	struct sim_channel *sim = user_event_channel(channel)->sim;
+
+	sim_remove_descriptor(sim);
+	close(channel->fd);
+	end_endpoints(sim);
+	sim_destroy_channel(sim);
+	free(channel);
+}
+
+EXPORTED struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	SIM_CALL_OR(NULL, "rdma_create_event_channel", ENODEV, EMFILE, ENOMEM);
+	return sim_new_event_channel(false);
+}
+
+EXPORTED void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	sim_step("rdma_destroy_event_channel");
+	sim_delete_event_channel(channel);
+}
+
+/* ---- Getting an event ---- */
+
+static struct user_id *take_request(struct sim_cm_event *event, struct user_id *listener)
+{
+	struct user_id *id = sim_new_id(event->request, listener->head.channel,
+					listener->head.context, listener->head.ps);
+
+	if (!id)
+		sim_give_up(SIM_VERDICT_BROKEN, "out of memory");
+	sim_take_request(event, id);
+	sim_bind_device(id);
+	if (listener->synchronous && sim_move_id(id, NULL))
+		sim_give_up(SIM_VERDICT_BROKEN, "no descriptor for a synchronous id");
+	return id;
+}
+
+static void fill_terms(struct user_event *event, const struct sim_terms *terms)
+{
+	struct rdma_conn_param *param = &event->head.param.conn;
+
+	memcpy(event->data, terms->data, terms->data_length);
+	param->private_data = terms->data_length ? event->data : NULL;
+	param->private_data_len = terms->data_length;
+	param->responder_resources = terms->responder_resources;
+	param->initiator_depth = terms->initiator_depth;
+	param->retry_count = terms->retry_count;
+	param->rnr_retry_count = terms->rnr_retry_count;
+	param->qp_num = terms->qp_num;
+}
+
+/* What librdmacm does when the program takes an event. */
+static void follow_up(struct user_id *id, enum rdma_cm_event_type type)
+{
+	if (type == RDMA_CM_EVENT_ADDR_RESOLVED)
+		sim_bind_device(id);
+	if (type == RDMA_CM_EVENT_ESTABLISHED)
+		sim_take_reply(id->sim);
+}
+
+static struct rdma_cm_event *event_for_program(struct sim_cm_event *sim)
+{
+	struct user_event *event = calloc(1, sizeof(*event));
+	struct user_id *id = sim->head.about->user;
+
+	if (!event)
+		sim_give_up(SIM_VERDICT_BROKEN, "out of memory");
+	event->counted = id;
+	id->unacked++;
+	event->head.event = sim->type;
+	event->head.status = sim->status;
+	event->head.id = &id->head;
+	if (sim->type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		event->head.listen_id = &id->head;
+		event->head.id = &take_request(sim, id)->head;
+	}
+	fill_terms(event, &sim->terms);
+	follow_up(id, sim->type);
+	sim_note(rdma_event_str(sim->type), 0);
+	sim_free(sim);
+	return &event->head;
+}
+
+struct rdma_cm_event *sim_get_event(struct rdma_event_channel *channel)
+{
+	struct sim_event *event = sim_await_event(user_event_channel(channel)->sim, channel->fd);
+
+	return event ? event_for_program((struct sim_cm_event *)event) : NULL;
+}
+
+EXPORTED int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+	SIM_CALL_OR(-1, "rdma_get_cm_event", EIO, EINTR, ENODEV);
+	*event = sim_get_event(channel);
+	return *event ? 0 : -1;
+}
+
+static void ack(struct rdma_cm_event *event)
+{
+	struct user_id *id = ((struct user_event *)event)->counted;
+
+	id->unacked--;
+	sim_wake(sim_me->program, id);
+	free(event);
+}
+
+EXPORTED int rdma_ack_cm_event(struct rdma_cm_event *event)
+{
+	int ret = SIM_CALL("rdma_ack_cm_event", EINVAL);
+
+	ack(event);
+	errno = ret;
+	return ret ? -1 : 0;
+}
+
+void sim_ack_last_event(struct rdma_cm_id *id)
+{
+	if (id->event)
+		ack(id->event);
+	id->event = NULL;
+}
+
+int sim_complete_call(struct rdma_cm_id *id)
+{
+	int status;
+
+	if (!user_id(id)->synchronous)
+		return 0;
+	sim_ack_last_event(id);
+	id->event = sim_get_event(id->channel);
+	if (!id->event)
+		return -1;
+	status = id->event->status;
+	if (!status)
+		return 0;
+	errno = id->event->event == RDMA_CM_EVENT_REJECTED ? ECONNREFUSED : abs(status);
+	return -1;
+}

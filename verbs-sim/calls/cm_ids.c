@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * librdmacm: ids, from their creation to their end, and their addresses.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/cm.h"
+
+#define FIRST_PORT 32768
+#define LAST_PORT  60999
+
+static struct ibv_context *context; /* librdmacm opens the device once for all ids of a process */
+
+struct user_id *sim_new_id(struct sim_endpoint *endpoint, struct rdma_event_channel *channel,
+			   void *id_context, enum rdma_port_space ps)
+{
+	struct user_id *id = calloc(1, sizeof(*id));
+
+	if (!id)
+		return NULL;
+	id->sim = endpoint;
+	id->head.channel = channel;
+	id->head.context = id_context;
+	id->head.ps = ps;
+	id->head.qp_type = IBV_QPT_RC;
+	return id;
+}
+
+EXPORTED int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **created,
+			    void *id_context, enum rdma_port_space ps)
+{
+	struct sim_endpoint *endpoint;
+	struct user_id *id;
+	bool synchronous = !channel;
+
+	SIM_CALL_OR(-1, "rdma_create_id", ENODEV, ENOMEM, EMFILE);
+	if (ps != RDMA_PS_TCP)
+		sim_unknown("a port space other than RDMA_PS_TCP");
+	channel = channel ? channel : sim_new_event_channel(true);
+	if (!channel)
+		return -1;
+	endpoint = sim_create_endpoint(sim_me->program, user_event_channel(channel)->sim, NULL);
+	id = sim_new_id(endpoint, channel, id_context, ps);
+	if (!id) {
+		sim_end_endpoint(endpoint);
+		return -1;
+	}
+	endpoint->object.user = id;
+	id->synchronous = synchronous;
+	*created = &id->head;
+	return 0;
+}
+
+/* Waits until the program has acked the events that it got, as rdma_destroy_id(3) says. */
+static void await_acks(struct user_id *id)
+{
+	while (id->unacked)
+		sim_block(id, SIM_FOREVER);
+}
+
+EXPORTED int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	struct user_id *destroyed = user_id(id);
+	int ret = SIM_CALL("rdma_destroy_id", EINVAL);
+
+	if (ret) {
+		errno = ret;
+		return -1;
+	}
+	sim_ack_last_event(id);
+	await_acks(destroyed);
+	sim_end_endpoint(destroyed->sim);
+	if (destroyed->synchronous)
+		sim_delete_event_channel(id->channel);
+	free(destroyed);
+	return 0;
+}
+
+/* ---- Channels ---- */
+
+/* What is queued about the id goes with it. */
+static void move_events(struct sim_endpoint *endpoint, struct sim_channel *to)
+{
+	struct sim_channel *from = endpoint->channel;
+	struct sim_event *event, *next;
+
+	for (event = TAILQ_FIRST(&from->events); event; event = next) {
+		next = TAILQ_NEXT(event, link);
+		if (event->about != &endpoint->object)
+			continue;
+		TAILQ_REMOVE(&from->events, event, link);
+		sim_post_event(to, event);
+	}
+	from->object.users--;
+	to->object.users++;
+	endpoint->channel = to;
+}
+
+int sim_move_id(struct user_id *id, struct rdma_event_channel *channel)
+{
+	struct rdma_event_channel *before = id->head.channel;
+	bool synchronous = !channel;
+
+	if (id->synchronous && synchronous)
+		return EINVAL;
+	channel = channel ? channel : sim_new_event_channel(true);
+	if (!channel)
+		return errno;
+	sim_ack_last_event(&id->head);
+	move_events(id->sim, user_event_channel(channel)->sim);
+	if (id->synchronous)
+		sim_delete_event_channel(before);
+	id->synchronous = synchronous;
+	id->head.channel = channel;
+	await_acks(id);
+	return 0;
+}
+
+EXPORTED int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
+{
+	int ret;
+
+	SIM_CALL_OR(-1, "rdma_migrate_id", ENOMEM, EMFILE, EINVAL);
+	ret = sim_move_id(user_id(id), channel);
+	errno = ret;
+	return ret ? -1 : 0;
+}
+
+/* ---- Addresses ---- */
+
+static void copy_address(struct sockaddr_storage *to, const struct sockaddr *from)
+{
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from,
+	       from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					   : sizeof(struct sockaddr_in));
+}
+
+static bool is_free(const struct sim_endpoint *but, const struct sockaddr_storage *address)
+{
+	const struct sim_endpoint *other;
+	struct sim_object *object;
+
+	SIM_EACH(object, SIM_ENDPOINT)
+	{
+		other = (const struct sim_endpoint *)object;
+		if (other != but && other->bound && sim_same_address(other, address))
+			return false;
+	}
+	return true;
+}
+
+/* Gives the id a port if it has none. Returns 0 or EADDRINUSE. */
+static int bind_endpoint(struct user_id *id)
+{
+	struct sim_endpoint *endpoint = id->sim;
+	in_port_t *port = sim_port_of(&endpoint->source);
+
+	if (*port && !is_free(endpoint, &endpoint->source))
+		return EADDRINUSE;
+	while (!*port) {
+		*port = htons((uint16_t)(FIRST_PORT +
+					 sim_world->next_port++ % (LAST_PORT - FIRST_PORT + 1)));
+		if (!is_free(endpoint, &endpoint->source))
+			*port = 0;
+	}
+	endpoint->bound = true;
+	id->head.route.addr.src_storage = endpoint->source;
+	return 0;
+}
+
+static bool is_any(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET6)
+		return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)address)->sin6_addr);
+	return ((const struct sockaddr_in *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+struct ibv_context *sim_context_of_library(void)
+{
+	if (!context)
+		context = sim_open_context(true);
+	if (!context)
+		sim_give_up(SIM_VERDICT_BROKEN, "no descriptor for the device");
+	return context;
+}
+
+void sim_bind_device(struct user_id *id)
+{
+	id->head.verbs = sim_context_of_library();
+	id->head.port_num = 1;
+	id->head.route.addr.src_storage = id->sim->source;
+	id->head.route.addr.dst_storage = id->sim->destination;
+}
+
+EXPORTED int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	struct user_id *bound = user_id(id);
+	int ret = SIM_CALL("rdma_bind_addr", EADDRINUSE, EADDRNOTAVAIL, ENODEV, EINVAL);
+
+	if (!ret) {
+		copy_address(&bound->sim->source, addr);
+		ret = bind_endpoint(bound);
+	}
+	if (!ret && !is_any(addr))
+		sim_bind_device(bound);
+	errno = ret;
+	return ret ? -1 : 0;
+}
+
+EXPORTED int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
+			       struct sockaddr *dst_addr, int timeout_ms)
+{
+	struct user_id *resolved = user_id(id);
+	int ret = SIM_CALL("rdma_resolve_addr", EADDRNOTAVAIL, ENODEV, EINVAL, ENETUNREACH);
+
+	(void)timeout_ms;
+	if (!ret && !resolved->sim->bound) {
+		copy_address(&resolved->sim->source, src_addr ? src_addr : dst_addr);
+		*sim_port_of(&resolved->sim->source) =
+			src_addr ? *sim_port_of(&resolved->sim->source) : 0;
+		ret = bind_endpoint(resolved);
+	}
+	if (ret) {
+		errno = ret;
+		return -1;
+	}
+	copy_address(&resolved->sim->destination, dst_addr);
+	copy_address(&id->route.addr.dst_storage, dst_addr);
+	sim_tell(resolved->sim, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	return sim_complete_call(id);
+}
+
+EXPORTED int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
+{
+	(void)timeout_ms;
+	SIM_CALL_OR(-1, "rdma_resolve_route", EHOSTUNREACH, EINVAL, ETIMEDOUT);
+	sim_tell(user_id(id)->sim, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	return sim_complete_call(id);
+}
+
+EXPORTED int rdma_listen(struct rdma_cm_id *id, int backlog)
+{
+	struct user_id *listener = user_id(id);
+	int ret = SIM_CALL("rdma_listen", EADDRINUSE, EINVAL, ENOMEM);
+
+	if (!ret && !listener->sim->bound)
+		ret = bind_endpoint(listener);
+	if (ret) {
+		errno = ret;
+		return -1;
+	}
+	listener->sim->backlog = backlog > 0 ? (uint32_t)backlog : 1024;
+	listener->sim->state = SIM_CM_LISTENING;
+	return 0;
+}
+
+EXPORTED int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
+			     size_t optlen)
+{
+	SIM_CALL_OR(-1, "rdma_set_option", ENOSYS, EINVAL);
+	if (level == RDMA_OPTION_ID && optname == RDMA_OPTION_ID_AFONLY && optlen == sizeof(int))
+		user_id(id)->sim->family_only = *(int *)optval;
+	return 0;
+}
+
+EXPORTED __be16 rdma_get_src_port(struct rdma_cm_id *id)
+{
+	return *sim_port_of(&id->route.addr.src_storage);
+}
+
+EXPORTED __be16 rdma_get_dst_port(struct rdma_cm_id *id)
+{
+	return *sim_port_of(&id->route.addr.dst_storage);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * librdmacm: the QP of an id, and what the library makes for it: a PD, CQs and their channels; and
+ * rdma_create_ep.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <rdma/rdma_verbs.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/cm.h"
+
+static struct ibv_pd *pd_of_library; /* for ids whose program has none */
+
+static void destroy_cqs(struct rdma_cm_id *id)
+{
+	if (id->send_cq)
+		sim_delete_cq(id->send_cq);
+	if (id->send_cq_channel)
+		sim_delete_comp_channel(id->send_cq_channel);
+	if (id->recv_cq)
+		sim_delete_cq(id->recv_cq);
+	if (id->recv_cq_channel)
+		sim_delete_comp_channel(id->recv_cq_channel);
+	id->send_cq = id->recv_cq = NULL;
+	id->send_cq_channel = id->recv_cq_channel = NULL;
+}
+
+static int create_cq(struct rdma_cm_id *id, uint32_t size, struct ibv_comp_channel **channel,
+		     struct ibv_cq **cq)
+{
+	*channel = sim_new_comp_channel(id->verbs, true);
+	if (!*channel)
+		return errno;
+	*cq = sim_new_cq(id->verbs, (int)size, id, *channel, true);
+	return *cq ? 0 : errno;
+}
+
+/* Those that the program has not given. */
+static int create_cqs(struct rdma_cm_id *id, struct ibv_qp_init_attr *attr)
+{
+	int ret = 0;
+
+	if (!attr->send_cq) {
+		ret = create_cq(id, attr->cap.max_send_wr, &id->send_cq_channel, &id->send_cq);
+		attr->send_cq = id->send_cq;
+	}
+	if (!ret && !attr->recv_cq) {
+		ret = create_cq(id, attr->cap.max_recv_wr, &id->recv_cq_channel, &id->recv_cq);
+		attr->recv_cq = id->recv_cq;
+	}
+	if (ret)
+		destroy_cqs(id);
+	return ret;
+}
+
+/* What the kernel lets the peer do: see rdma_init_qp_attr. */
+static void init_qp(struct rdma_cm_id *id)
+{
+	struct sim_qp *qp = user_qp(id->qp)->sim;
+
+	qp->state = IBV_QPS_INIT;
+	id->qp->state = IBV_QPS_INIT;
+	qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_ATOMIC;
+	qp->endpoint = user_id(id)->sim;
+	user_id(id)->sim->qp = qp;
+}
+
+static struct ibv_pd *default_pd(struct rdma_cm_id *id)
+{
+	if (!pd_of_library)
+		pd_of_library = sim_new_pd(id->verbs, true);
+	return pd_of_library;
+}
+
+int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	if (id->qp || !id->verbs || (pd && pd->context != id->verbs)) {
+		errno = EINVAL;
+		return -1;
+	}
+	pd = pd ? pd : default_pd(id);
+	errno = create_cqs(id, attr);
+	if (errno || !pd)
+		return -1;
+	if (!attr->srq)
+		attr->srq = id->srq;
+	id->qp = sim_new_qp(pd, attr);
+	if (!id->qp) {
+		destroy_cqs(id);
+		return -1;
+	}
+	id->pd = pd;
+	init_qp(id);
+	return 0;
+}
+
+EXPORTED int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	SIM_CALL_OR(-1, "rdma_create_qp", ENOMEM, EINVAL);
+	return sim_make_qp(id, pd, attr);
+}
+
+EXPORTED void rdma_destroy_qp(struct rdma_cm_id *id)
+{
+	sim_step("rdma_destroy_qp");
+	sim_delete_qp(id->qp);
+	id->qp = NULL;
+	destroy_cqs(id);
+}
+
+EXPORTED int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
+			     struct ibv_srq_init_attr *attr)
+{
+	SIM_CALL_OR(-1, "rdma_create_srq", ENOMEM, EINVAL);
+	if (id->srq || !id->verbs) {
+		errno = EINVAL;
+		return -1;
+	}
+	pd = pd ? pd : default_pd(id);
+	id->srq = pd ? sim_new_srq(pd, attr) : NULL;
+	if (!id->srq)
+		return -1;
+	id->pd = pd;
+	return 0;
+}
+
+EXPORTED void rdma_destroy_srq(struct rdma_cm_id *id)
+{
+	sim_step("rdma_destroy_srq");
+	sim_delete_srq(id->srq);
+	id->srq = NULL;
+}
+
+/* ---- Endpoints ---- */
+
+/*
+ * The calls behind it are made as the program would make them: they are counted, and may fail, one
+ * by one.
+ */
+static int connect_ep(struct rdma_cm_id *id, struct rdma_addrinfo *res, struct ibv_pd *pd,
+		      struct ibv_qp_init_attr *attr)
+{
+	if (rdma_resolve_addr(id, res->ai_src_addr, res->ai_dst_addr, 2000) ||
+	    rdma_resolve_route(id, 2000))
+		return -1;
+	sim_ack_last_event(id);
+	return attr ? rdma_create_qp(id, pd, attr) : 0;
+}
+
+EXPORTED int rdma_create_ep(struct rdma_cm_id **created, struct rdma_addrinfo *res,
+			    struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct rdma_cm_id *id;
+	int ret, error;
+
+	if (rdma_create_id(NULL, &id, NULL, (enum rdma_port_space)res->ai_port_space))
+		return -1;
+	if (attr)
+		attr->qp_type = (enum ibv_qp_type)res->ai_qp_type;
+	if (res->ai_flags & RAI_PASSIVE)
+		ret = rdma_bind_addr(id, res->ai_src_addr);
+	else
+		ret = connect_ep(id, res, pd, attr);
+	if (ret) {
+		error = errno;
+		rdma_destroy_id(id);
+		errno = error;
+		return -1;
+	}
+	if (res->ai_flags & RAI_PASSIVE && attr) {
+		user_id(id)->makes_qps = true;
+		user_id(id)->qp_attr = *attr;
+		user_id(id)->qp_pd = pd;
+	}
+	*created = id;
+	return 0;
+}
+
+EXPORTED void rdma_destroy_ep(struct rdma_cm_id *id)
+{
+	if (id->qp)
+		rdma_destroy_qp(id);
+	if (id->srq)
+		rdma_destroy_srq(id);
+	rdma_destroy_id(id);
+}
+
+/* ---- Names ---- */
+
+static struct sockaddr *copy_of(const struct addrinfo *found)
+{
+	struct sockaddr *copy = calloc(1, found->ai_addrlen);
+
+	return copy ? memcpy(copy, found->ai_addr, found->ai_addrlen) : NULL;
+}
+
+static int look_up(const char *node, const char *service, const struct rdma_addrinfo *hints,
+		   struct addrinfo **found)
+{
+	struct addrinfo wanted = { .ai_socktype = SOCK_STREAM,
+				   .ai_family = hints ? hints->ai_family : 0 };
+
+	if (hints && hints->ai_flags & RAI_PASSIVE)
+		wanted.ai_flags |= AI_PASSIVE;
+	if (hints && hints->ai_flags & RAI_NUMERICHOST)
+		wanted.ai_flags |= AI_NUMERICHOST;
+	return getaddrinfo(node, service, &wanted, found);
+}
+
+EXPORTED int rdma_getaddrinfo(const char *node, const char *service,
+			      const struct rdma_addrinfo *hints, struct rdma_addrinfo **res)
+{
+	struct rdma_addrinfo *info;
+	struct addrinfo *found;
+	int ret;
+
+	SIM_CALL_OR(-1, "rdma_getaddrinfo", ENOMEM, EINVAL);
+	ret = look_up(node, service, hints, &found);
+	if (ret)
+		return ret;
+	info = calloc(1, sizeof(*info));
+	if (!info)
+		return EAI_MEMORY;
+	info->ai_flags = hints ? hints->ai_flags : 0;
+	info->ai_family = found->ai_family;
+	info->ai_qp_type = IBV_QPT_RC;
+	info->ai_port_space = RDMA_PS_TCP;
+	if (info->ai_flags & RAI_PASSIVE) {
+		info->ai_src_addr = copy_of(found);
+		info->ai_src_len = found->ai_addrlen;
+	} else {
+		info->ai_dst_addr = copy_of(found);
+		info->ai_dst_len = found->ai_addrlen;
+	}
+	freeaddrinfo(found);
+	*res = info;
+	return 0;
+}
+
+EXPORTED void rdma_freeaddrinfo(struct rdma_addrinfo *res)
+{
+	sim_step("rdma_freeaddrinfo");
+	free(res->ai_src_addr);
+	free(res->ai_dst_addr);
+	free(res);
+}
+
+/* ---- Devices ---- */
+
+EXPORTED struct ibv_context **rdma_get_devices(int *num_devices)
+{
+	struct ibv_context **list;
+
+	SIM_CALL_OR(NULL, "rdma_get_devices", ENODEV, ENOMEM);
+	list = calloc(2, sizeof(*list));
+	if (list)
+		list[0] = sim_context_of_library();
+	if (num_devices)
+		*num_devices = !!list;
+	return list;
+}
+
+EXPORTED void rdma_free_devices(struct ibv_context **list)
+{
+	sim_step("rdma_free_devices");
+	free(list);
+}

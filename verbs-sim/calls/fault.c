@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Doing what --fail asks for, when the program makes that call. See core/fault.h.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/cm/cm.h"
+#include "verbs-sim/core/fault.h"
+
+static bool destroys(const char *name)
+{
+	return strstr(name, "destroy") || strstr(name, "dealloc") || strstr(name, "dereg") ||
+	       strstr(name, "close");
+}
+
+static int fail_call(const char *name, int way)
+{
+	if (!way)
+		return 0; /* it cannot fail */
+	if (destroys(name))
+		sim_me->program->excused = true;
+	snprintf(sim_world->fault.done, sizeof(sim_world->fault.done), "%s failed: %s", name,
+		 strerror(way));
+	return way;
+}
+
+/* To each device that the program has opened. */
+static void post_to_all(enum ibv_event_type type)
+{
+	struct sim_object *object;
+
+	SIM_EACH(object, SIM_CONTEXT)
+	{
+		if (object->program == sim_me->program)
+			sim_post_async((struct sim_context *)object, type, NULL);
+	}
+}
+
+static void say_done(const char *what, const char *name)
+{
+	snprintf(sim_world->fault.done, sizeof(sim_world->fault.done), "%s at %s", what, name);
+}
+
+int sim_commit_fault(const char *name, const int *ways)
+{
+	struct sim_fault *fault = &sim_world->fault;
+
+	if (fault->program != sim_me->program->number || fault->call != sim_me->program->calls)
+		return 0;
+	switch ((enum sim_fault_kind)fault->kind) {
+	case SIM_FAULT_USUAL:
+		return fail_call(name, ways[0]);
+	case SIM_FAULT_ERROR:
+		return fail_call(name, ways[0] ? fault->value : 0);
+	case SIM_FAULT_SIGNAL:
+		say_done(fault->how, name);
+		if (fault->value == SIGKILL)
+			raise(SIGKILL);
+		sim_send_signal(sim_me->program, fault->value);
+		return 0;
+	case SIM_FAULT_ASYNC:
+		say_done(fault->how, name);
+		post_to_all((enum ibv_event_type)fault->value);
+		return 0;
+	case SIM_FAULT_STATUS:
+		sim_me->program->next_status = (uint32_t)fault->value;
+		return 0;
+	}
+	return 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libc: reading and writing pipes, sockets and eventfds. The kernel moves the data; a call that
+ * would block sleeps in the simulation first, and one that changes something wakes those that wait
+ * for a descriptor.
+ *
+ * A program may write while it holds the lock of a stdio stream, which the simulation does not see.
+ * So a write is no place where another thread goes on, unless it has to wait.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/descriptors.h"
+#include "verbs-sim/calls/poll.h"
+
+/* Standard input and output lead out of the simulation: whoever is there answers in real time. */
+static bool can_block(int fd)
+{
+	struct stat found;
+
+	if (fd <= STDERR_FILENO || sim_is_nonblocking(fd))
+		return false;
+	return !fstat(fd, &found) && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode) &&
+	       !S_ISBLK(found.st_mode);
+}
+
+/* Waits until the descriptor is ready for `events`. Returns 0, or -1 and EINTR. */
+static int await_ready(const char *name, int fd, short events)
+{
+	struct pollfd pollfd = { .fd = fd, .events = events };
+
+	if (!can_block(fd))
+		return 0;
+	if (events == POLLIN)
+		sim_step(name);
+	return sim_poll(&pollfd, 1, SIM_FOREVER) < 0 ? -1 : 0;
+}
+
+static void changed(int fd, ssize_t result)
+{
+	int saved = errno;
+
+	if (result >= 0 && fd > STDERR_FILENO)
+		sim_wake_descriptor(NULL, sim_any_file);
+	errno = saved;
+}
+
+#define INPUT(fd, call)                                \
+	do {                                           \
+		ssize_t sim_done;                      \
+		if (!sim_me)                           \
+			return call;                   \
+		sim_show_timers();                     \
+		if (await_ready(__func__, fd, POLLIN)) \
+			return -1;                     \
+		sim_done = call;                       \
+		changed(fd, sim_done);                 \
+		return sim_done;                       \
+	} while (0)
+
+#define OUTPUT(fd, call)                                \
+	do {                                            \
+		ssize_t sim_done;                       \
+		if (!sim_me)                            \
+			return call;                    \
+		if (await_ready(__func__, fd, POLLOUT)) \
+			return -1;                      \
+		sim_done = call;                        \
+		changed(fd, sim_done);                  \
+		return sim_done;                        \
+	} while (0)
+
+EXPORTED ssize_t read(int fd, void *buf, size_t count)
+{
+	INPUT(fd, REAL(read)(fd, buf, count));
+}
+
+EXPORTED ssize_t recv(int fd, void *buf, size_t len, int flags)
+{
+	if (flags & MSG_DONTWAIT)
+		return REAL(recv)(fd, buf, len, flags);
+	INPUT(fd, REAL(recv)(fd, buf, len, flags));
+}
+
+EXPORTED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	if (flags & MSG_DONTWAIT)
+		return REAL(recvmsg)(fd, message, flags);
+	INPUT(fd, REAL(recvmsg)(fd, message, flags));
+}
+
+EXPORTED ssize_t write(int fd, const void *buf, size_t count)
+{
+	OUTPUT(fd, REAL(write)(fd, buf, count));
+}
+
+EXPORTED ssize_t send(int fd, const void *buf, size_t len, int flags)
+{
+	OUTPUT(fd, REAL(send)(fd, buf, len, flags));
+}
+
+EXPORTED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	OUTPUT(fd, REAL(sendmsg)(fd, message, flags));
+}
+
+EXPORTED int eventfd_read(int fd, eventfd_t *value)
+{
+	return read(fd, value, sizeof(*value)) == sizeof(*value) ? 0 : -1;
+}
+
+EXPORTED int eventfd_write(int fd, eventfd_t value)
+{
+	return write(fd, &value, sizeof(value)) == sizeof(value) ? 0 : -1;
+}
+
+EXPORTED int shutdown(int fd, int how)
+{
+	int ret = REAL(shutdown)(fd, how);
+
+	if (sim_me)
+		changed(fd, ret);
+	return ret;
+}
+
+EXPORTED int close(int fd)
+{
+	int ret = REAL(close)(fd);
+
+	if (!sim_me)
+		return ret;
+	sim_forget_timer(fd);
+	changed(fd, ret);
+	return ret;
+}

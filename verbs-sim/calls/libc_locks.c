@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libc: mutexes, conditions, read-write locks and semaphores. A lock is tried, and whoever does not
+ * get it sleeps in the simulation until it is given back. So ThreadSanitizer sees each lock being
+ * taken and given back.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/clock.h"
+
+/* ---- Mutexes ---- */
+
+/* Returns 0 or what `try_lock` returns, other than EBUSY before the deadline. */
+static int lock_until(pthread_mutex_t *mutex, uint64_t deadline_ns)
+{
+	int ret;
+
+	while ((ret = pthread_mutex_trylock(mutex)) == EBUSY) {
+		if (sim_world->now_ns >= deadline_ns)
+			return ETIMEDOUT;
+		sim_block(mutex, deadline_ns);
+	}
+	return ret;
+}
+
+EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	if (!sim_me)
+		return REAL(pthread_mutex_lock)(mutex);
+	sim_pass("pthread_mutex_lock");
+	return lock_until(mutex, SIM_FOREVER);
+}
+
+EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex,
+				     const struct timespec *restrict until)
+{
+	if (!sim_me)
+		return REAL(pthread_mutex_timedlock)(mutex, until);
+	sim_pass("pthread_mutex_timedlock");
+	return lock_until(mutex, sim_deadline_at(until));
+}
+
+EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	int ret = REAL(pthread_mutex_unlock)(mutex);
+
+	if (!sim_me)
+		return ret;
+	sim_wake(sim_me->program, mutex);
+	sim_pass("pthread_mutex_unlock");
+	return ret;
+}
+
+/* ---- Conditions ---- */
+
+/* Also of a deadline that has passed: the mutex was free in between. */
+static int wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline_ns)
+{
+	bool signalled;
+
+	sim_step("pthread_cond_wait");
+	sim_me->signalled = false;
+	REAL(pthread_mutex_unlock)(mutex);
+	sim_wake(sim_me->program, mutex);
+	while (!sim_me->signalled && sim_world->now_ns < deadline_ns)
+		sim_block(cond, deadline_ns);
+	signalled = sim_me->signalled;
+	sim_me->signalled = false;
+	lock_until(mutex, SIM_FOREVER);
+	return signalled ? 0 : ETIMEDOUT;
+}
+
+EXPORTED int pthread_cond_wait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex)
+{
+	return sim_me ? wait_until(cond, mutex, SIM_FOREVER) : REAL(pthread_cond_wait)(cond, mutex);
+}
+
+EXPORTED int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
+				    const struct timespec *restrict until)
+{
+	if (!sim_me)
+		return REAL(pthread_cond_timedwait)(cond, mutex, until);
+	return wait_until(cond, mutex, sim_deadline_at(until));
+}
+
+EXPORTED int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
+				    const struct timespec *until)
+{
+	if (!sim_me)
+		return REAL(pthread_cond_clockwait)(cond, mutex, clock, until);
+	return wait_until(cond, mutex, sim_deadline_at(until));
+}
+
+EXPORTED int pthread_cond_signal(pthread_cond_t *cond)
+{
+	if (!sim_me)
+		return REAL(pthread_cond_signal)(cond);
+	sim_wake_one(sim_me->program, cond);
+	sim_pass("pthread_cond_signal");
+	return 0;
+}
+
+EXPORTED int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+	if (!sim_me)
+		return REAL(pthread_cond_broadcast)(cond);
+	while (sim_wake_one(sim_me->program, cond))
+		;
+	sim_pass("pthread_cond_broadcast");
+	return 0;
+}
+
+/* ---- Semaphores ---- */
+
+static int take_until(sem_t *semaphore, uint64_t deadline_ns)
+{
+	while (REAL(sem_trywait)(semaphore)) {
+		if (errno != EAGAIN)
+			return -1;
+		errno = ETIMEDOUT;
+		if (sim_world->now_ns >= deadline_ns)
+			return -1;
+		if (sim_block(semaphore, deadline_ns)) {
+			errno = EINTR;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+EXPORTED int sem_wait(sem_t *semaphore)
+{
+	if (!sim_me)
+		return REAL(sem_wait)(semaphore);
+	sim_step("sem_wait");
+	return take_until(semaphore, SIM_FOREVER);
+}
+
+EXPORTED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
+{
+	if (!sim_me)
+		return REAL(sem_timedwait)(semaphore, until);
+	sim_step("sem_timedwait");
+	return take_until(semaphore, sim_deadline_at(until));
+}
+
+EXPORTED int sem_post(sem_t *semaphore)
+{
+	int ret = REAL(sem_post)(semaphore);
+
+	if (sim_me) {
+		sim_wake(sim_me->program, semaphore);
+		sim_pass("sem_post");
+	}
+	return ret;
+}
+
+/* ---- Read-write locks ---- */
+
+EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+	int ret;
+
+	if (!sim_me)
+		return REAL(pthread_rwlock_rdlock)(lock);
+	sim_pass("pthread_rwlock_rdlock");
+	while ((ret = pthread_rwlock_tryrdlock(lock)) == EBUSY)
+		sim_block(lock, SIM_FOREVER);
+	return ret;
+}
+
+EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+	int ret;
+
+	if (!sim_me)
+		return REAL(pthread_rwlock_wrlock)(lock);
+	sim_pass("pthread_rwlock_wrlock");
+	while ((ret = pthread_rwlock_trywrlock(lock)) == EBUSY)
+		sim_block(lock, SIM_FOREVER);
+	return ret;
+}
+
+EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+	int ret = REAL(pthread_rwlock_unlock)(lock);
+
+	if (sim_me) {
+		sim_wake(sim_me->program, lock);
+		sim_pass("pthread_rwlock_unlock");
+	}
+	return ret;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libc: threads. Each is a real one, and runs when the simulation gives it its turn.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/signals.h"
+
+struct start {
+	void *(*function)(void *);
+	void *argument;
+	struct sim_thread *thread;
+};
+
+/* Threads of this program that were not joined, to find one by its id. */
+struct known {
+	LIST_ENTRY(known) link;
+	pthread_t id;
+	struct sim_thread *thread;
+};
+static LIST_HEAD(knowns, known) known = LIST_HEAD_INITIALIZER(known);
+
+/* Also if the thread ends by pthread_exit(3). */
+static void end(void *unneeded)
+{
+	(void)unneeded;
+	sim_end_thread();
+}
+
+static void *run(void *argument)
+{
+	struct start start = *(struct start *)argument;
+	void *result;
+
+	free(argument);
+	sim_me = start.thread;
+	sim_await_turn(sim_me);
+	sim_learn_mask();
+	pthread_cleanup_push(end, NULL);
+	result = start.function(start.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+static void remember(pthread_t id, struct sim_thread *thread)
+{
+	struct known *one = malloc(sizeof(*one));
+
+	if (!one)
+		sim_give_up(SIM_VERDICT_BROKEN, "out of memory");
+	one->id = id;
+	one->thread = thread;
+	LIST_INSERT_HEAD(&known, one, link);
+}
+
+EXPORTED int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*function)(void *),
+			    void *argument)
+{
+	struct start *start;
+	int ret;
+
+	if (!sim_me)
+		return REAL(pthread_create)(id, attr, function, argument);
+	ret = SIM_CALL("pthread_create", EAGAIN);
+	if (ret)
+		return ret;
+	start = malloc(sizeof(*start));
+	if (!start)
+		return EAGAIN;
+	*start = (struct start){ function, argument,
+				 sim_new_thread(sim_me->program, SIM_THREAD_READY) };
+	start->thread->blocked_signals = sim_me->blocked_signals;
+	ret = REAL(pthread_create)(id, attr, run, start);
+	if (ret) {
+		start->thread->state = SIM_THREAD_ENDED;
+		free(start);
+		return ret;
+	}
+	remember(*id, start->thread);
+	return 0; /* cppcheck-suppress memleak ; run frees it */
+}
+
+static struct known *find(pthread_t id)
+{
+	struct known *one;
+
+	for (one = LIST_FIRST(&known); one; one = LIST_NEXT(one, link)) {
+		if (pthread_equal(one->id, id))
+			return one;
+	}
+	return NULL;
+}
+
+/* Its id may be used again. */
+static void forget(struct known *one)
+{
+	LIST_REMOVE(one, link);
+	free(one);
+}
+
+EXPORTED int pthread_join(pthread_t id, void **result)
+{
+	struct known *joined = sim_me ? find(id) : NULL;
+
+	if (joined) {
+		sim_step("pthread_join");
+		while (joined->thread->state != SIM_THREAD_ENDED)
+			sim_block(joined->thread, SIM_FOREVER);
+		forget(joined);
+	}
+	return REAL(pthread_join)(id, result);
+}
+
+EXPORTED int pthread_detach(pthread_t id)
+{
+	struct known *detached = sim_me ? find(id) : NULL;
+
+	if (detached)
+		forget(detached);
+	return REAL(pthread_detach)(id);
+}

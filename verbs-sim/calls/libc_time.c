@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libc: clocks, sleep and alarms, in simulated time.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/clock.h"
+#include "verbs-sim/device/device.h"
+
+#define CLOCK_NS 20 /* what reading a clock costs */
+#define DOUBLES \
+	64 /* after so many reads in a row it costs twice as much: the program waits for a time */
+#define MOST_DOUBLED 14
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
+				  .tv_nsec = (long)(ns % 1000000000) };
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	switch (clock) {
+	case CLOCK_REALTIME:
+	case CLOCK_REALTIME_COARSE:
+	case CLOCK_TAI:
+		return sim_world->now_ns + SIM_REALTIME_NS;
+	case CLOCK_PROCESS_CPUTIME_ID:
+	case CLOCK_THREAD_CPUTIME_ID:
+		return sim_me->program->cpu_ns;
+	default:
+		return sim_world->now_ns + SIM_MONOTONIC_NS;
+	}
+}
+
+uint64_t sim_deadline_at(const struct timespec *time)
+{
+	uint64_t ns = sim_ns_of(time);
+	uint64_t start_ns = ns >= SIM_REALTIME_NS ? SIM_REALTIME_NS : SIM_MONOTONIC_NS;
+
+	return ns > start_ns ? ns - start_ns : 0;
+}
+
+/*
+ * A program that does nothing but look at the clock waits for something in memory, or for a time;
+ * it gets there in few looks.
+ */
+static void look_at_clock(void)
+{
+	uint32_t doubled = sim_me->looks++ / DOUBLES;
+	uint64_t ns = (uint64_t)CLOCK_NS << (doubled < MOST_DOUBLED ? doubled : MOST_DOUBLED),
+		 before_ns;
+
+	sim_pass("clock");
+	if (!doubled) {
+		sim_use_cpu(ns);
+		return;
+	}
+	before_ns = sim_world->now_ns;
+	sim_block(sim_memory, before_ns + ns);
+	sim_me->program->cpu_ns += sim_world->now_ns - before_ns;
+}
+
+EXPORTED int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	if (!sim_me)
+		return REAL(clock_gettime)(clock, time);
+	look_at_clock();
+	*time = timespec_of(clock_ns(clock));
+	return 0;
+}
+
+EXPORTED int gettimeofday(struct timeval *restrict tv, void *restrict tz)
+{
+	uint64_t ns;
+
+	if (!sim_me)
+		return REAL(gettimeofday)(tv, tz);
+	look_at_clock();
+	ns = clock_ns(CLOCK_REALTIME);
+	tv->tv_sec = (time_t)(ns / 1000000000);
+	tv->tv_usec = (suseconds_t)(ns % 1000000000 / 1000);
+	return 0;
+}
+
+EXPORTED time_t time(time_t *tloc)
+{
+	time_t now;
+
+	if (!sim_me)
+		return REAL(time)(tloc);
+	look_at_clock();
+	now = (time_t)(clock_ns(CLOCK_REALTIME) / 1000000000);
+	if (tloc)
+		*tloc = now;
+	return now;
+}
+
+EXPORTED clock_t clock(void)
+{
+	return sim_me ? (clock_t)(sim_me->program->cpu_ns / 1000) : REAL(clock)();
+}
+
+EXPORTED int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+	int ret = REAL(getrusage)(who, usage);
+	uint64_t ns;
+
+	if (!sim_me || ret)
+		return ret;
+	ns = who == RUSAGE_CHILDREN ? 0 : sim_me->program->cpu_ns;
+	usage->ru_utime = (struct timeval){ (time_t)(ns / 1000000000),
+					    (suseconds_t)(ns % 1000000000 / 1000) };
+	usage->ru_stime = (struct timeval){ 0, 0 };
+	return 0;
+}
+
+/* ---- Sleep ---- */
+
+/* Returns 0, or EINTR. */
+static int sleep_until(uint64_t deadline_ns)
+{
+	static const char nothing; /* that anyone would wake */
+
+	sim_step("sleep");
+	while (sim_world->now_ns < deadline_ns) {
+		if (sim_block(&nothing, deadline_ns))
+			return EINTR;
+	}
+	return 0;
+}
+
+static int sleep_for(uint64_t ns, struct timespec *left)
+{
+	uint64_t deadline_ns = sim_deadline(ns);
+	int ret = sleep_until(deadline_ns);
+
+	if (ret && left)
+		*left = timespec_of(
+			deadline_ns > sim_world->now_ns ? deadline_ns - sim_world->now_ns : 0);
+	return ret;
+}
+
+EXPORTED int nanosleep(const struct timespec *time, struct timespec *left)
+{
+	if (!sim_me)
+		return REAL(nanosleep)(time, left);
+	errno = sleep_for(sim_ns_of(time), left);
+	return errno ? -1 : 0;
+}
+
+EXPORTED int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			     struct timespec *left)
+{
+	if (!sim_me)
+		return REAL(clock_nanosleep)(clock, flags, time, left);
+	return flags & TIMER_ABSTIME ? sleep_until(sim_deadline_at(time))
+				     : sleep_for(sim_ns_of(time), left);
+}
+
+EXPORTED int usleep(useconds_t us)
+{
+	if (!sim_me)
+		return REAL(usleep)(us);
+	errno = sleep_for(us * 1000ull, NULL);
+	return errno ? -1 : 0;
+}
+
+EXPORTED unsigned int sleep(unsigned int seconds)
+{
+	struct timespec left = { 0, 0 };
+
+	if (!sim_me)
+		return REAL(sleep)(seconds);
+	sleep_for(seconds * 1000000000ull, &left);
+	return (unsigned int)left.tv_sec + (left.tv_nsec > 0);
+}
+
+/* ---- Alarms ---- */
+
+EXPORTED unsigned int alarm(unsigned int seconds)
+{
+	struct sim_program *program;
+	uint64_t left_ns = 0;
+
+	if (!sim_me)
+		return REAL(alarm)(seconds);
+	program = sim_me->program;
+	if (program->alarm.scheduled)
+		left_ns = program->alarm.due_ns - sim_world->now_ns;
+	sim_cancel(&program->alarm);
+	program->alarm.kind = SIM_TASK_ALARM;
+	program->alarm.object = program;
+	if (seconds)
+		sim_schedule(&program->alarm, sim_world->now_ns + seconds * 1000000000ull);
+	return (unsigned int)((left_ns + 999999999) / 1000000000);
+}
+
+EXPORTED int sched_yield(void)
+{
+	if (!sim_me)
+		return REAL(sched_yield)();
+	sim_step("sched_yield");
+	return 0;
+}
+
+EXPORTED int pause(void)
+{
+	if (!sim_me)
+		return REAL(pause)();
+	sleep_until(SIM_FOREVER);
+	errno = EINTR;
+	return -1;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Signals and signal masks. See signals.h.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/signals.h"
+
+static uint64_t bit_of(int number)
+{
+	return 1ull << (number - 1);
+}
+
+/* Returns true if a handler of the program's has run. */
+static bool run_one(int number)
+{
+	struct sigaction action;
+
+	if (sim_me->blocked_signals & bit_of(number)) { /* for signalfd(2), or later */
+		kill(getpid(), number);
+		sim_wake_descriptor(sim_me->program, sim_any_file);
+		return false;
+	}
+	sigaction(number, NULL, &action);
+	raise(number);
+	return action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
+}
+
+bool sim_run_handlers(void)
+{
+	bool ran = false;
+	int number;
+
+	while (sim_me->pending_signals) {
+		number = __builtin_ctzll(sim_me->pending_signals) + 1;
+		sim_me->pending_signals &= ~bit_of(number);
+		ran |= run_one(number);
+	}
+	return ran;
+}
+
+void sim_learn_mask(void)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	REAL(pthread_sigmask)(SIG_BLOCK, NULL, &mask);
+	memcpy(&sim_me->blocked_signals, &mask, sizeof(sim_me->blocked_signals));
+}
+
+EXPORTED int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	int ret = REAL(pthread_sigmask)(how, set, old);
+
+	if (sim_me)
+		sim_learn_mask();
+	return ret;
+}
+
+EXPORTED int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	int ret = REAL(sigprocmask)(how, set, old);
+
+	if (sim_me)
+		sim_learn_mask();
+	return ret;
+}
+
+void sim_swap_mask(const sigset_t *mask, sigset_t *saved)
+{
+	if (mask)
+		pthread_sigmask(SIG_SETMASK, mask, saved);
+}
+
+void sim_restore_mask(const sigset_t *mask, const sigset_t *saved)
+{
+	if (mask)
+		pthread_sigmask(SIG_SETMASK, saved, NULL);
+}

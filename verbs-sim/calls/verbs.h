@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The objects of libibverbs as the program has them: in its own memory, so that a sanitizer sees
+ * who uses one after its end. Behind each is what the world keeps of it.
+ */
+#ifndef VERBS_SIM_CALLS_VERBS_H
+#define VERBS_SIM_CALLS_VERBS_H
+#include "verbs-sim/device/objects.h"
+
+struct user_context {
+	struct ibv_context head;
+	struct sim_context *sim;
+};
+
+struct user_pd {
+	struct ibv_pd head;
+	struct sim_pd *sim;
+};
+
+struct user_mr {
+	struct ibv_mr head;
+	struct sim_mr *sim;
+};
+
+struct user_channel {
+	struct ibv_comp_channel head;
+	struct sim_channel *sim;
+};
+
+/* Events that the program got and has not acked: until then the object is not destroyed. */
+struct user_cq {
+	struct ibv_cq head;
+	struct sim_cq *sim;
+	uint32_t unacked, async_unacked;
+};
+
+struct user_srq {
+	struct ibv_srq head;
+	struct sim_srq *sim;
+	uint32_t async_unacked;
+};
+
+struct user_qp {
+	struct ibv_qp head;
+	struct sim_qp *sim;
+	uint32_t async_unacked;
+};
+
+static inline struct user_context *user_context(struct ibv_context *context)
+{
+	return (struct user_context *)context;
+}
+
+static inline struct user_pd *user_pd(struct ibv_pd *pd)
+{
+	return (struct user_pd *)pd;
+}
+
+static inline struct user_cq *user_cq(struct ibv_cq *cq)
+{
+	return (struct user_cq *)cq;
+}
+
+static inline struct user_qp *user_qp(struct ibv_qp *qp)
+{
+	return (struct user_qp *)qp;
+}
+
+static inline struct user_srq *user_srq(struct ibv_srq *srq)
+{
+	return (struct user_srq *)srq;
+}
+
+/*
+ * A context, as ibv_open_device and librdmacm make them; NULL and errno. `hidden`: librdmacm's own.
+ */
+struct ibv_context *sim_open_context(bool hidden);
+
+/* The objects behind the calls that librdmacm makes, too. Each returns NULL and errno. */
+struct ibv_pd *sim_new_pd(struct ibv_context *context, bool hidden);
+struct ibv_comp_channel *sim_new_comp_channel(struct ibv_context *context, bool hidden);
+struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context,
+			  struct ibv_comp_channel *channel, bool hidden);
+struct ibv_srq *sim_new_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+struct ibv_qp *sim_new_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+void sim_delete_qp(struct ibv_qp *qp);
+int sim_delete_srq(struct ibv_srq *srq);
+int sim_delete_cq(struct ibv_cq *cq);
+int sim_delete_comp_channel(struct ibv_comp_channel *channel);
+
+/* The functions of a context's table: verbs_post.c. */
+void sim_install_posting(struct ibv_context_ops *ops);
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libibverbs: PDs, MRs, completion channels, CQs and SRQs. QPs are in verbs_qp.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/descriptors.h"
+#include "verbs-sim/calls/verbs.h"
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+/* ---- PDs ---- */
+
+struct ibv_pd *sim_new_pd(struct ibv_context *context, bool hidden)
+{
+	struct user_pd *pd = calloc(1, sizeof(*pd));
+
+	if (!pd)
+		return NULL;
+	pd->sim = sim_create_pd(user_context(context)->sim, pd);
+	pd->sim->object.hidden = hidden;
+	pd->head.context = context;
+	pd->head.handle = pd->sim->object.number;
+	return &pd->head;
+}
+
+EXPORTED struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+	SIM_CALL_OR(NULL, "ibv_alloc_pd", ENOMEM, EINVAL);
+	return sim_new_pd(context, false);
+}
+
+EXPORTED int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+	int ret = SIM_CALL("ibv_dealloc_pd", EBUSY, EINVAL);
+
+	if (ret || user_pd(pd)->sim->object.users)
+		return ret ? ret : EBUSY;
+	sim_destroy_pd(user_pd(pd)->sim);
+	free(pd);
+	return 0;
+}
+
+/* ---- MRs ---- */
+
+/* As the kernel asks: who lets others write must be able to write itself. */
+static bool is_right(unsigned int access)
+{
+	return !(access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) ||
+	       access & IBV_ACCESS_LOCAL_WRITE;
+}
+
+static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+			     unsigned int access)
+{
+	struct sim_region region = { (uintptr_t)addr, iova, length, (int)access };
+	struct user_mr *mr;
+
+	SIM_CALL_OR(NULL, "ibv_reg_mr", ENOMEM, EINVAL, EACCES);
+	if (!is_right(access)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return NULL;
+	mr->sim = sim_create_mr(user_pd(pd)->sim, mr, &region);
+	mr->head = (struct ibv_mr){
+		.context = pd->context,
+		.pd = pd,
+		.addr = addr,
+		.length = length,
+		.handle = mr->sim->object.number,
+		.lkey = mr->sim->key,
+		.rkey = mr->sim->key,
+	};
+	return &mr->head;
+}
+
+EXPORTED struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	return reg_mr(pd, addr, length, (uintptr_t)addr, (unsigned int)access);
+}
+
+EXPORTED struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+					int access)
+{
+	return reg_mr(pd, addr, length, iova, (unsigned int)access);
+}
+
+EXPORTED struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
+					 uint64_t iova, unsigned int access)
+{
+	return reg_mr(pd, addr, length, iova, access & ~(unsigned int)IBV_ACCESS_OPTIONAL_RANGE);
+}
+
+EXPORTED int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	int ret = SIM_CALL("ibv_dereg_mr", EINVAL, EBUSY);
+
+	if (ret)
+		return ret;
+	sim_destroy_mr(((struct user_mr *)mr)->sim);
+	free(mr);
+	return 0;
+}
+
+/* ---- Completion channels ---- */
+
+struct ibv_comp_channel *sim_new_comp_channel(struct ibv_context *context, bool hidden)
+{
+	struct user_channel *channel = calloc(1, sizeof(*channel));
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	if (!channel || fd < 0) {
+		free(channel);
+		return NULL;
+	}
+	channel->sim =
+		sim_create(SIM_COMP_CHANNEL, sizeof(*channel->sim), sim_me->program, channel);
+	channel->sim->object.hidden = hidden;
+	sim_init_channel(channel->sim, fd);
+	sim_add_descriptor(channel->sim);
+	channel->head.context = context;
+	channel->head.fd = fd;
+	return &channel->head;
+}
+
+int sim_delete_comp_channel(struct ibv_comp_channel *channel)
+{
+	struct sim_channel *sim = ((struct user_channel *)channel)->sim;
+
+	if (sim->object.users)
+		return EBUSY;
+	sim_remove_descriptor(sim);
+	sim_destroy_channel(sim);
+	close(channel->fd);
+	free(channel);
+	return 0;
+}
+
+EXPORTED struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+	SIM_CALL_OR(NULL, "ibv_create_comp_channel", EMFILE, ENOMEM);
+	return sim_new_comp_channel(context, false);
+}
+
+EXPORTED int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+	int ret = SIM_CALL("ibv_destroy_comp_channel", EBUSY);
+
+	return ret ? ret : sim_delete_comp_channel(channel);
+}
+
+/* ---- CQs ---- */
+
+/* soft-iWARP makes a CQ larger, to the next power of two. */
+static uint32_t granted(uint32_t asked)
+{
+	uint32_t size = 1;
+
+	while (sim_world->iwarp && size < asked)
+		size *= 2;
+	return size > asked ? size : asked;
+}
+
+struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context,
+			  struct ibv_comp_channel *channel, bool hidden)
+{
+	struct user_cq *cq;
+
+	if (cqe < 1 || cqe > sim_traits()->max_cqe) {
+		errno = EINVAL;
+		return NULL;
+	}
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return NULL;
+	cq->sim = sim_create_cq(user_context(context)->sim, granted((uint32_t)cqe),
+				channel ? ((struct user_channel *)channel)->sim : NULL, cq);
+	cq->sim->object.hidden = hidden;
+	cq->head.context = context;
+	cq->head.channel = channel;
+	cq->head.cq_context = cq_context;
+	cq->head.handle = cq->sim->object.number;
+	cq->head.cqe = (int)cq->sim->depth;
+	return &cq->head;
+}
+
+/* Waits until the program has acked the events that it got, as ibv_destroy_cq(3) says. */
+int sim_delete_cq(struct ibv_cq *cq)
+{
+	struct user_cq *deleted = user_cq(cq);
+
+	while (deleted->unacked || deleted->async_unacked)
+		sim_block(cq, SIM_FOREVER);
+	if (deleted->sim->object.users)
+		return EBUSY;
+	sim_destroy_cq(deleted->sim);
+	free(deleted);
+	return 0;
+}
+
+EXPORTED struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+				      struct ibv_comp_channel *channel, int comp_vector)
+{
+	(void)comp_vector;
+	SIM_CALL_OR(NULL, "ibv_create_cq", ENOMEM, EINVAL);
+	return sim_new_cq(context, cqe, cq_context, channel, false);
+}
+
+EXPORTED int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	int ret = SIM_CALL("ibv_destroy_cq", EBUSY, EINVAL);
+
+	return ret ? ret : sim_delete_cq(cq);
+}
+
+/* ---- SRQs ---- */
+
+struct ibv_srq *sim_new_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	struct user_srq *srq;
+
+	if (!init->attr.max_wr || init->attr.max_wr > (uint32_t)sim_traits()->max_qp_wr ||
+	    init->attr.max_sge > SIM_MAX_SGE) {
+		errno = EINVAL;
+		return NULL;
+	}
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return NULL;
+	srq->sim = sim_create_srq(user_pd(pd)->sim, init->attr.max_wr, init->attr.max_sge, srq);
+	srq->head.context = pd->context;
+	srq->head.srq_context = init->srq_context;
+	srq->head.pd = pd;
+	srq->head.handle = srq->sim->object.number;
+	return &srq->head;
+}
+
+int sim_delete_srq(struct ibv_srq *srq)
+{
+	struct user_srq *deleted = user_srq(srq);
+
+	while (deleted->async_unacked)
+		sim_block(srq, SIM_FOREVER);
+	if (deleted->sim->object.users)
+		return EBUSY;
+	sim_destroy_srq(deleted->sim);
+	free(deleted);
+	return 0;
+}
+
+EXPORTED struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	SIM_CALL_OR(NULL, "ibv_create_srq", ENOMEM, EINVAL, ENOSYS);
+	return sim_new_srq(pd, init);
+}
+
+EXPORTED int ibv_destroy_srq(struct ibv_srq *srq)
+{
+	int ret = SIM_CALL("ibv_destroy_srq", EBUSY, EINVAL);
+
+	return ret ? ret : sim_delete_srq(srq);
+}
+
+EXPORTED int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+	struct sim_srq *sim = user_srq(srq)->sim;
+	int ret = SIM_CALL("ibv_modify_srq", EINVAL, ENOMEM);
+
+	if (ret)
+		return ret;
+	if (mask & IBV_SRQ_MAX_WR || attr->srq_limit > sim->queue.max)
+		return EINVAL;
+	if (mask & IBV_SRQ_LIMIT)
+		sim->limit = attr->srq_limit;
+	return 0;
+}
+
+EXPORTED int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	const struct sim_srq *sim = user_srq(srq)->sim;
+	int ret = SIM_CALL("ibv_query_srq", ENOMEM, EINVAL);
+
+	if (ret || sim_world->iwarp)
+		return ret ? ret : ENOSPC;
+	*attr = (struct ibv_srq_attr){ sim->queue.max, sim->queue.max_sge, sim->limit };
+	return 0;
+}

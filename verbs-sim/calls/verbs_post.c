@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libibverbs: posting and polling, which verbs.h calls through the table of functions of the
+ * context.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/verbs.h"
+#include "verbs-sim/cm/cm.h"
+
+/* ---- Sends ---- */
+
+static bool is_atomic(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static bool can_send(enum ibv_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_READ:
+		return true;
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return !sim_world->iwarp;
+	default:
+		sim_unknown("this opcode of ibv_post_send");
+	}
+}
+
+static uint64_t length_of(const struct ibv_sge *sge, int num_sge)
+{
+	uint64_t length = 0;
+	int i;
+
+	for (i = 0; i < num_sge; i++)
+		length += sge[i].length;
+	return length;
+}
+
+/* Returns 0 or an errno value, as the drivers do. */
+static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
+{
+	uint64_t length = length_of(wr->sg_list, wr->num_sge);
+	bool reads = wr->opcode == IBV_WR_RDMA_READ || is_atomic(wr->opcode);
+
+	if (sim_world->iwarp && qp->state == IBV_QPS_ERR && sim_random(2))
+		return ENOTCONN;
+	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
+		return EINVAL;
+	if (qp->n_sends >= qp->cap.max_send_wr)
+		return ENOMEM;
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
+	    length > sim_traits()->max_message || !can_send(wr->opcode))
+		return EINVAL;
+	if (wr->send_flags & IBV_SEND_INLINE && (length > qp->cap.max_inline_data || reads))
+		return EINVAL;
+	if (is_atomic(wr->opcode) && length != 8)
+		return EINVAL;
+	return reads && !qp->attr.max_rd_atomic && sim_world->iwarp ? EINVAL : 0;
+}
+
+static void copy_inline(struct sim_request *request, const struct ibv_send_wr *wr)
+{
+	uint8_t *to;
+	int i;
+
+	to = request->data = sim_alloc(request->length + 1);
+	for (i = 0; i < wr->num_sge; i++) {
+		memcpy(to, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		to += wr->sg_list[i].length;
+	}
+}
+
+static struct sim_request *new_request(const struct ibv_send_wr *wr)
+{
+	size_t sges = (size_t)wr->num_sge * sizeof(struct ibv_sge);
+	struct sim_request *request = sim_alloc(sizeof(*request) + sges);
+
+	request->wr_id = wr->wr_id;
+	request->opcode = wr->opcode;
+	request->flags = wr->send_flags;
+	request->imm = wr->imm_data;
+	request->length = (uint32_t)length_of(wr->sg_list, wr->num_sge);
+	request->num_sge = wr->num_sge;
+	memcpy(request->sge, wr->sg_list, sges);
+	if (is_atomic(wr->opcode)) {
+		request->remote_addr = wr->wr.atomic.remote_addr;
+		request->rkey = wr->wr.atomic.rkey;
+		request->compare_add = wr->wr.atomic.compare_add;
+		request->swap = wr->wr.atomic.swap;
+	} else {
+		request->remote_addr = wr->wr.rdma.remote_addr;
+		request->rkey = wr->wr.rdma.rkey;
+	}
+	if (wr->send_flags & IBV_SEND_INLINE)
+		copy_inline(request, wr);
+	return request;
+}
+
+/* In the error state: RoCE flushes it at once, iWARP loses it without a completion. */
+static void post_to_failed(struct sim_qp *qp, struct sim_request *request)
+{
+	if (sim_world->iwarp) {
+		sim_free(request->data);
+		sim_free(request);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&qp->sends, request, link);
+	qp->n_sends++;
+	request->executed = true;
+	request->status = IBV_WC_WR_FLUSH_ERR;
+	sim_complete_send(qp, request);
+}
+
+static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	struct sim_qp *qp = user_qp(ibqp)->sim;
+	int ret;
+
+	sim_found();
+	for (; wr; wr = wr->next) {
+		ret = SIM_CALL("ibv_post_send", ENOMEM, EINVAL);
+		ret = ret ? ret : check_send(qp, wr);
+		if (ret) {
+			*bad_wr = wr;
+			return ret;
+		}
+		if (qp->state == IBV_QPS_ERR)
+			post_to_failed(qp, new_request(wr));
+		else
+			sim_post(qp, new_request(wr));
+	}
+	return 0;
+}
+
+/* ---- Receives ---- */
+
+static int enqueue(struct sim_recv_queue *queue, const struct ibv_recv_wr *wr)
+{
+	size_t sges = (size_t)wr->num_sge * sizeof(struct ibv_sge);
+	struct sim_recv *recv;
+
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > queue->max_sge)
+		return EINVAL;
+	if (queue->count >= queue->max)
+		return ENOMEM;
+	recv = sim_alloc(sizeof(*recv) + sges);
+	recv->wr_id = wr->wr_id;
+	recv->num_sge = wr->num_sge;
+	memcpy(recv->sge, wr->sg_list, sges);
+	TAILQ_INSERT_TAIL(&queue->posted, recv, link);
+	queue->count++;
+	return 0;
+}
+
+static int post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct sim_qp *qp = user_qp(ibqp)->sim;
+	int ret;
+
+	sim_found();
+	for (; wr; wr = wr->next) {
+		ret = SIM_CALL("ibv_post_recv", ENOMEM, EINVAL);
+		if (!ret && (qp->srq || qp->state == IBV_QPS_RESET))
+			ret = EINVAL;
+		ret = ret ? ret : enqueue(&qp->recvs, wr);
+		if (ret) {
+			*bad_wr = wr;
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	int ret;
+
+	sim_found();
+	for (; wr; wr = wr->next) {
+		ret = SIM_CALL("ibv_post_srq_recv", ENOMEM, EINVAL);
+		ret = ret ? ret : enqueue(&user_srq(srq)->sim->queue, wr);
+		if (ret) {
+			*bad_wr = wr;
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* ---- Completions ---- */
+
+static int poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	struct sim_cq *cq = user_cq(ibcq)->sim;
+	int n = 0;
+
+	if (SIM_CALL("ibv_poll_cq", EIO))
+		return -1;
+	if (!cq->count) {
+		sim_idle(cq);
+		return 0;
+	}
+	sim_found();
+	for (; n < num_entries && cq->count; cq->count--) {
+		wc[n++] = cq->ring[cq->head];
+		cq->head = (cq->head + 1) % cq->depth;
+	}
+	return n;
+}
+
+static int req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct sim_cq *cq = user_cq(ibcq)->sim;
+	int ret = SIM_CALL("ibv_req_notify_cq", EINVAL, ENOMEM);
+
+	if (!ret && cq->armed != SIM_ARMED)
+		cq->armed = solicited_only ? SIM_ARMED_SOLICITED : SIM_ARMED;
+	return ret;
+}
+
+void sim_install_posting(struct ibv_context_ops *ops)
+{
+	ops->post_send = post_send;
+	ops->post_recv = post_recv;
+	ops->post_srq_recv = post_srq_recv;
+	ops->poll_cq = poll_cq;
+	ops->req_notify_cq = req_notify_cq;
+}

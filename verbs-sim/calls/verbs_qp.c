@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libibverbs: QPs, from their creation to their end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/verbs.h"
+
+/* What the device grants of what was asked for; false: it is too much. */
+static bool grant(struct ibv_qp_cap *cap)
+{
+	const struct sim_traits *traits = sim_traits();
+
+	if (cap->max_send_wr > (uint32_t)traits->max_qp_wr ||
+	    cap->max_recv_wr > (uint32_t)traits->max_qp_wr || cap->max_send_sge > SIM_MAX_SGE ||
+	    cap->max_recv_sge > SIM_MAX_SGE || cap->max_inline_data > traits->max_inline)
+		return false;
+	if (cap->max_inline_data < traits->least_inline)
+		cap->max_inline_data = traits->least_inline;
+	return true;
+}
+
+struct ibv_qp *sim_new_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct sim_qp_needs needs = { .type = attr->qp_type, .sq_sig_all = attr->sq_sig_all };
+	struct user_qp *qp;
+
+	if (attr->qp_type != IBV_QPT_RC)
+		sim_unknown("a QP that is not of the type IBV_QPT_RC");
+	if (!attr->send_cq || !attr->recv_cq || !grant(&attr->cap)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return NULL;
+	needs.send_cq = user_cq(attr->send_cq)->sim;
+	needs.recv_cq = user_cq(attr->recv_cq)->sim;
+	needs.srq = attr->srq ? user_srq(attr->srq)->sim : NULL;
+	needs.cap = attr->cap;
+	qp->sim = sim_create_qp(user_pd(pd)->sim, &needs, qp);
+	qp->head = (struct ibv_qp){
+		.context = pd->context,
+		.qp_context = attr->qp_context,
+		.pd = pd,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.handle = qp->sim->object.number,
+		.qp_num = qp->sim->object.number,
+		.qp_type = attr->qp_type,
+	};
+	return &qp->head;
+}
+
+EXPORTED struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	SIM_CALL_OR(NULL, "ibv_create_qp", ENOMEM, EINVAL, ENOSYS, EPERM);
+	return sim_new_qp(pd, attr);
+}
+
+/* Waits until the program has acked what it got about the QP, as ibv_destroy_qp(3) says. */
+void sim_delete_qp(struct ibv_qp *qp)
+{
+	while (user_qp(qp)->async_unacked)
+		sim_block(qp, SIM_FOREVER);
+	sim_destroy_qp(user_qp(qp)->sim);
+	free(qp);
+}
+
+EXPORTED int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	int ret = SIM_CALL("ibv_destroy_qp", EBUSY, EINVAL);
+
+	if (!ret)
+		sim_delete_qp(qp);
+	return ret;
+}
+
+/* ---- States ---- */
+
+static bool is_step(enum ibv_qp_state from, enum ibv_qp_state to)
+{
+	switch (to) {
+	case IBV_QPS_RESET:
+	case IBV_QPS_ERR:
+		return true;
+	case IBV_QPS_INIT:
+		return from == IBV_QPS_RESET || from == IBV_QPS_INIT;
+	case IBV_QPS_RTR:
+		return from == IBV_QPS_INIT;
+	case IBV_QPS_RTS:
+		return from == IBV_QPS_RTR || from == IBV_QPS_RTS;
+	default:
+		return false;
+	}
+}
+
+/* A driver checks that an address handle is there, and leads out of this host. */
+static int check_path(const struct ibv_qp_attr *attr, int mask)
+{
+	if (!(mask & IBV_QP_AV))
+		return 0;
+	return attr->ah_attr.is_global ? 0 : EINVAL;
+}
+
+static void copy_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
+{
+#define COPY(bit, member)                          \
+	do {                                       \
+		if (mask & (bit))                  \
+			to->member = from->member; \
+	} while (0)
+	COPY(IBV_QP_ACCESS_FLAGS, qp_access_flags);
+	COPY(IBV_QP_PKEY_INDEX, pkey_index);
+	COPY(IBV_QP_PORT, port_num);
+	COPY(IBV_QP_AV, ah_attr);
+	COPY(IBV_QP_PATH_MTU, path_mtu);
+	COPY(IBV_QP_TIMEOUT, timeout);
+	COPY(IBV_QP_RETRY_CNT, retry_cnt);
+	COPY(IBV_QP_RNR_RETRY, rnr_retry);
+	COPY(IBV_QP_RQ_PSN, rq_psn);
+	COPY(IBV_QP_SQ_PSN, sq_psn);
+	COPY(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	COPY(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	COPY(IBV_QP_MIN_RNR_TIMER, min_rnr_timer);
+	COPY(IBV_QP_DEST_QPN, dest_qp_num);
+#undef COPY
+}
+
+static int modify(struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	if (mask & IBV_QP_STATE && !is_step(qp->state, attr->qp_state))
+		return EINVAL;
+	if (check_path(attr, mask))
+		return EINVAL;
+	copy_attr(&qp->attr, attr, mask);
+	if (!(mask & IBV_QP_STATE))
+		return qp->state == IBV_QPS_ERR ? EINVAL : 0;
+	if (attr->qp_state == IBV_QPS_ERR)
+		sim_fail_qp(qp);
+	else if (attr->qp_state == IBV_QPS_RESET)
+		sim_end_qp(qp);
+	else
+		qp->state = attr->qp_state;
+	return 0;
+}
+
+EXPORTED int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	int ret = SIM_CALL("ibv_modify_qp", EINVAL, ENOMEM);
+
+	if (!ret)
+		ret = modify(user_qp(qp)->sim, attr, attr_mask);
+	if (!ret && attr_mask & IBV_QP_STATE)
+		qp->state = attr->qp_state;
+	return ret;
+}
+
+/* soft-iWARP does not say the state of a QP on Linux 6.1. */
+EXPORTED int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+			  struct ibv_qp_init_attr *init)
+{
+	const struct sim_qp *sim = user_qp(qp)->sim;
+	int ret = SIM_CALL("ibv_query_qp", ENOMEM, EINVAL);
+
+	(void)attr_mask;
+	if (ret)
+		return ret;
+	*attr = sim->attr;
+	attr->qp_state = attr->cur_qp_state = sim_world->iwarp ? IBV_QPS_RESET : sim->state;
+	attr->cap = sim->cap;
+	*init = (struct ibv_qp_init_attr){
+		.qp_context = qp->qp_context,
+		.send_cq = qp->send_cq,
+		.recv_cq = qp->recv_cq,
+		.srq = qp->srq,
+		.cap = sim->cap,
+		.qp_type = qp->qp_type,
+		.sq_sig_all = sim->sq_sig_all,
+	};
+	return 0;
+}

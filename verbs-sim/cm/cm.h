@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The simulated connection manager: what the kernel keeps of each rdma_cm_id, and the messages
+ * between them.
+ *
+ * Contract: as for device.h. A message is in the inbox of who gets it, so that it arrives although
+ * its sender is gone.
+ */
+#ifndef VERBS_SIM_CM_CM_H
+#define VERBS_SIM_CM_CM_H
+#include <netinet/in.h>
+#include <rdma/rdma_cma.h>
+
+#include "verbs-sim/device/device.h"
+
+#define SIM_MOST_PRIVATE_DATA 256
+
+enum sim_cm_state {
+	SIM_CM_IDLE,
+	SIM_CM_LISTENING,
+	SIM_CM_CONNECTING, /* has sent a request */
+	SIM_CM_REQUESTED,  /* was made by a request, which is not answered yet */
+	SIM_CM_ACCEPTED,   /* has answered it */
+	SIM_CM_CONNECTED,
+	SIM_CM_LEAVING, /* RoCE: has asked to disconnect */
+	SIM_CM_LEFT,    /* RoCE: the peer has, and was not answered yet */
+	SIM_CM_ENDED
+};
+
+enum sim_message_kind {
+	SIM_MESSAGE_REQUEST, /* in the inbox of the client itself: it looks for the listener */
+	SIM_MESSAGE_REPLY,
+	SIM_MESSAGE_READY, /* RoCE: the client has its reply */
+	SIM_MESSAGE_REJECT,
+	SIM_MESSAGE_DISCONNECT,
+	SIM_MESSAGE_DISCONNECTED /* RoCE: the answer to that */
+};
+
+/* What connect, accept and reject say. */
+struct sim_terms {
+	uint8_t data[SIM_MOST_PRIVATE_DATA];
+	uint8_t data_length;
+	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
+	uint32_t qp_num;
+};
+
+struct sim_message {
+	TAILQ_ENTRY(sim_message) link;
+	enum sim_message_kind kind;
+	int status;
+	struct sim_terms terms;
+};
+
+struct sim_cm_event {
+	struct sim_event head; /* about the endpoint; a request is about its listener */
+	enum rdma_cm_event_type type;
+	int status;
+	struct sim_endpoint *request; /* of a request, the new endpoint */
+	struct sim_terms terms;
+};
+
+struct sim_endpoint {
+	struct sim_object object;
+	struct sim_channel *channel;
+	struct sim_endpoint *peer; /* NULL: none, or it is gone */
+	enum sim_cm_state state;
+	struct sockaddr_storage source, destination;
+	bool bound, family_only;
+	uint32_t backlog, waiting; /* of a listener: how many requests may wait, and do */
+	struct sim_qp *qp;
+	struct sim_terms offered; /* what this side said when it connected or accepted, */
+	struct sim_terms wanted;  /* and what the other did */
+	TAILQ_HEAD(sim_messages, sim_message) inbox;
+	struct sim_task deliver;
+};
+
+struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
+					 void *user);
+
+/* Queues an event about an endpoint. */
+void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status);
+
+/* Sends a message; `terms` may be NULL. */
+void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
+	      const struct sim_terms *terms);
+
+/* The next message in its inbox has arrived. */
+void sim_deliver(struct sim_endpoint *endpoint);
+
+/* Moves the QP into RTS, with what both sides have said. */
+void sim_connect_qp(struct sim_endpoint *endpoint);
+
+/*
+ * Takes a connection request's event from its listener: the new endpoint is the program's from now
+ * on.
+ */
+void sim_take_request(struct sim_cm_event *event, void *user);
+
+/* The client has its reply: on RoCE its QP is only now ready. */
+void sim_take_reply(struct sim_endpoint *endpoint);
+
+/* Returns 0, or EINVAL if there is no connection to end. */
+int sim_disconnect(struct sim_endpoint *endpoint);
+
+/* iWARP: the connection breaks. `endpoint` may be NULL. */
+void sim_lose_connection(struct sim_endpoint *endpoint);
+
+/* The endpoint is destroyed; its peer is told. */
+void sim_end_endpoint(struct sim_endpoint *endpoint);
+
+/*
+ * Whether `address` of a listener and the port stand for where a client connects to, or another
+ * listener.
+ */
+bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr_storage *address);
+in_port_t *sim_port_of(struct sockaddr_storage *address);
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Endpoints: their addresses, their events, and what each does to its QP. See cm.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "verbs-sim/cm/cm.h"
+#include "verbs-sim/core/schedule.h"
+
+#define ACK_TIMEOUT 19 /* what the kernel gives each QP of rdma_cm: 2.1 s */
+
+struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
+					 void *user)
+{
+	struct sim_endpoint *endpoint = sim_create(SIM_ENDPOINT, sizeof(*endpoint), program, user);
+
+	endpoint->channel = channel;
+	channel->object.users++;
+	endpoint->deliver.kind = SIM_TASK_DELIVER;
+	endpoint->deliver.object = endpoint;
+	TAILQ_INIT(&endpoint->inbox);
+	return endpoint;
+}
+
+/* ---- Addresses ---- */
+
+in_port_t *sim_port_of(struct sockaddr_storage *address)
+{
+	return address->ss_family == AF_INET6 ? &((struct sockaddr_in6 *)address)->sin6_port
+					      : &((struct sockaddr_in *)address)->sin_port;
+}
+
+static bool is_any(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+
+	return address->ss_family == AF_INET6 ? IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)
+					      : v4->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+static bool same_host(const struct sockaddr_storage *one, const struct sockaddr_storage *other)
+{
+	if (one->ss_family == AF_INET6)
+		return IN6_ARE_ADDR_EQUAL(&((const struct sockaddr_in6 *)one)->sin6_addr,
+					  &((const struct sockaddr_in6 *)other)->sin6_addr);
+	return ((const struct sockaddr_in *)one)->sin_addr.s_addr ==
+	       ((const struct sockaddr_in *)other)->sin_addr.s_addr;
+}
+
+bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr_storage *address)
+{
+	struct sockaddr_storage own = listener->source, other = *address;
+
+	if (*sim_port_of(&own) != *sim_port_of(&other))
+		return false;
+	if (own.ss_family == other.ss_family)
+		return is_any(&own) || is_any(&other) || same_host(&own, &other);
+	/* On soft-RoCE a listener on :: also takes IPv4 clients, unless it is told not to. */
+	return own.ss_family == AF_INET6 && is_any(&own) && !listener->family_only &&
+	       !sim_world->iwarp;
+}
+
+/* ---- Events ---- */
+
+static uint8_t at_least(uint8_t length, uint8_t least)
+{
+	return length > least ? length : least;
+}
+
+static uint8_t padded(enum rdma_cm_event_type type, uint8_t length)
+{
+	const struct sim_traits *traits = sim_traits();
+
+	switch (type) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return at_least(length, traits->padded_request);
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return at_least(length, traits->padded_reply);
+	case RDMA_CM_EVENT_REJECTED:
+		return at_least(length, traits->padded_reject);
+	default:
+		return 0;
+	}
+}
+
+static struct sim_cm_event *new_event(struct sim_endpoint *about, enum rdma_cm_event_type type,
+				      int status, const struct sim_terms *terms)
+{
+	struct sim_cm_event *event = sim_alloc(sizeof(*event));
+
+	event->head.about = &about->object;
+	event->type = type;
+	event->status = status;
+	if (terms) {
+		event->terms = *terms;
+		event->terms.data_length = padded(type, terms->data_length);
+	}
+	return event;
+}
+
+void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status)
+{
+	bool is_answer = type == RDMA_CM_EVENT_REJECTED || (type == RDMA_CM_EVENT_ESTABLISHED &&
+							    endpoint->state == SIM_CM_CONNECTING);
+
+	sim_post_event(
+		endpoint->channel,
+		&new_event(endpoint, type, status, is_answer ? &endpoint->wanted : NULL)->head);
+}
+
+/* ---- Connections ---- */
+
+/*
+ * The retry counts of a QP are what its peer has asked for, except that the client keeps its own
+ * retry_count. An event's depths mean the side that gets it: they have been crossed in `wanted`.
+ */
+void sim_connect_qp(struct sim_endpoint *endpoint)
+{
+	const struct sim_terms *wanted = &endpoint->wanted, *offered = &endpoint->offered;
+	struct sim_qp *qp = endpoint->qp;
+
+	if (!qp || qp->state != IBV_QPS_INIT)
+		return;
+	qp->state = IBV_QPS_RTS;
+	qp->attr.dest_qp_num = wanted->qp_num;
+	qp->attr.timeout = ACK_TIMEOUT;
+	qp->attr.retry_cnt = endpoint->state == SIM_CM_REQUESTED ? wanted->retry_count
+								 : offered->retry_count;
+	qp->attr.rnr_retry = wanted->rnr_retry_count;
+	qp->attr.max_rd_atomic = offered->initiator_depth;
+	qp->attr.max_dest_rd_atomic = offered->responder_resources;
+	qp->attr.path_mtu = IBV_MTU_1024;
+}
+
+void sim_take_request(struct sim_cm_event *event, void *user)
+{
+	struct sim_endpoint *listener = (struct sim_endpoint *)event->head.about;
+
+	event->request->object.user = user;
+	event->request->object.hidden = false;
+	if (listener->waiting)
+		listener->waiting--;
+}
+
+void sim_take_reply(struct sim_endpoint *endpoint)
+{
+	if (endpoint->state != SIM_CM_CONNECTING)
+		return;
+	sim_connect_qp(endpoint);
+	endpoint->state = SIM_CM_CONNECTED;
+	if (endpoint->peer)
+		sim_send(endpoint->peer, SIM_MESSAGE_READY, 0, NULL);
+}
+
+static bool has_connection(const struct sim_endpoint *endpoint)
+{
+	return endpoint->state == SIM_CM_CONNECTED || endpoint->state == SIM_CM_ACCEPTED;
+}
+
+static void fail_qp_of(const struct sim_endpoint *endpoint)
+{
+	if (endpoint->qp)
+		sim_fail_qp(endpoint->qp);
+}
+
+int sim_disconnect(struct sim_endpoint *endpoint)
+{
+	bool was_told = endpoint->state == SIM_CM_LEFT;
+
+	if (!has_connection(endpoint) && !was_told)
+		return EINVAL;
+	fail_qp_of(endpoint);
+	if (endpoint->peer)
+		sim_send(endpoint->peer,
+			 was_told ? SIM_MESSAGE_DISCONNECTED : SIM_MESSAGE_DISCONNECT, 0, NULL);
+	endpoint->state = was_told || sim_world->iwarp ? SIM_CM_ENDED : SIM_CM_LEAVING;
+	/* Nobody will answer; on iWARP nobody need. */
+	if (!was_told && (sim_world->iwarp || !endpoint->peer))
+		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+	return 0;
+}
+
+static void lose(struct sim_endpoint *endpoint)
+{
+	bool tell = has_connection(endpoint);
+
+	if (!tell && endpoint->state != SIM_CM_CONNECTING)
+		return;
+	endpoint->state = SIM_CM_ENDED;
+	fail_qp_of(endpoint);
+	sim_tell(endpoint, tell ? RDMA_CM_EVENT_DISCONNECTED : RDMA_CM_EVENT_CONNECT_ERROR,
+		 -ECONNRESET);
+}
+
+void sim_lose_connection(struct sim_endpoint *endpoint)
+{
+	if (!endpoint)
+		return;
+	if (endpoint->peer)
+		lose(endpoint->peer);
+	lose(endpoint);
+}
+
+/* A listener's requests are refused. */
+static void drop_requests(struct sim_endpoint *listener)
+{
+	struct sim_event *event, *next;
+	struct sim_endpoint *request;
+
+	for (event = TAILQ_FIRST(&listener->channel->events); event; event = next) {
+		next = TAILQ_NEXT(event, link);
+		request = ((struct sim_cm_event *)event)->request;
+		if (event->about != &listener->object || !request)
+			continue;
+		TAILQ_REMOVE(&listener->channel->events, event, link);
+		sim_free(event);
+		sim_end_endpoint(request);
+	}
+}
+
+static void tell_peer(struct sim_endpoint *endpoint)
+{
+	struct sim_endpoint *peer = endpoint->peer;
+
+	if (endpoint->state == SIM_CM_REQUESTED)
+		sim_send(peer, SIM_MESSAGE_REJECT, sim_traits()->rejected, NULL);
+	else if (endpoint->state == SIM_CM_CONNECTING)
+		sim_send(peer, SIM_MESSAGE_REJECT, sim_traits()->rejected, NULL);
+	else
+		sim_disconnect(endpoint);
+}
+
+void sim_end_endpoint(struct sim_endpoint *endpoint)
+{
+	struct sim_message *message;
+
+	if (endpoint->peer) {
+		tell_peer(endpoint);
+		endpoint->peer->peer = NULL;
+	}
+	drop_requests(endpoint);
+	sim_discard_events(endpoint->channel, &endpoint->object);
+	while ((message = TAILQ_FIRST(&endpoint->inbox))) {
+		TAILQ_REMOVE(&endpoint->inbox, message, link);
+		sim_free(message);
+	}
+	sim_cancel(&endpoint->deliver);
+	if (endpoint->qp)
+		endpoint->qp->endpoint = NULL;
+	endpoint->channel->object.users--;
+	sim_destroy(endpoint);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Messages of the connection manager: what each does where it arrives. See cm.h.
+ */
+#include <errno.h>
+
+#include "verbs-sim/cm/cm.h"
+#include "verbs-sim/core/schedule.h"
+
+#define RESEND_NS 6100000000ull /* soft-RoCE repeats a request that was dropped: docs/drivers.md */
+
+void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
+	      const struct sim_terms *terms)
+{
+	struct sim_message *message = sim_alloc(sizeof(*message));
+
+	message->kind = kind;
+	message->status = status;
+	if (terms)
+		message->terms = *terms;
+	TAILQ_INSERT_TAIL(&to->inbox, message, link);
+	sim_schedule(&to->deliver, sim_world->now_ns + 20000 + sim_latency_ns(0));
+}
+
+static struct sim_endpoint *find_listener(const struct sockaddr_storage *address)
+{
+	struct sim_endpoint *listener;
+	struct sim_object *object;
+
+	SIM_EACH(object, SIM_ENDPOINT)
+	{
+		listener = (struct sim_endpoint *)object;
+		if (listener->state == SIM_CM_LISTENING && sim_same_address(listener, address))
+			return listener;
+	}
+	return NULL;
+}
+
+/* An event's depths mean the side that gets it. */
+static struct sim_terms crossed(const struct sim_terms *terms)
+{
+	struct sim_terms other = *terms;
+
+	other.responder_resources = terms->initiator_depth;
+	other.initiator_depth = terms->responder_resources;
+	return other;
+}
+
+static void create_request(struct sim_endpoint *client, struct sim_endpoint *listener)
+{
+	struct sim_endpoint *request =
+		sim_create_endpoint(listener->object.program, listener->channel, NULL);
+	struct sim_cm_event *event = sim_alloc(sizeof(*event));
+
+	request->object.hidden = true;
+	request->state = SIM_CM_REQUESTED;
+	request->source = client->destination;
+	request->destination = client->source;
+	request->wanted = crossed(&client->offered);
+	request->peer = client;
+	client->peer = request;
+
+	event->head.about = &listener->object;
+	event->type = RDMA_CM_EVENT_CONNECT_REQUEST;
+	event->request = request;
+	event->terms = request->wanted;
+	if (event->terms.data_length < sim_traits()->padded_request)
+		event->terms.data_length = sim_traits()->padded_request;
+	listener->waiting++;
+	sim_post_event(listener->channel, &event->head);
+}
+
+static void refuse(struct sim_endpoint *client, int status)
+{
+	client->state = SIM_CM_ENDED;
+	client->wanted = (struct sim_terms){ 0 };
+	sim_tell(client, RDMA_CM_EVENT_REJECTED, status);
+}
+
+static void request_arrives(struct sim_endpoint *client)
+{
+	struct sim_endpoint *listener = find_listener(&client->destination);
+
+	if (!listener) {
+		refuse(client, sim_traits()->nobody_listens);
+	} else if (listener->waiting <= listener->backlog) {
+		create_request(client, listener);
+	} else if (sim_traits()->backlog_full) {
+		refuse(client, sim_traits()->backlog_full);
+	} else {
+		sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
+		client->deliver.due_ns = sim_world->now_ns + RESEND_NS;
+	}
+}
+
+/*
+ * On RoCE the client's library makes the QP ready, when the program takes the event:
+ * sim_take_reply.
+ */
+static void reply_arrives(struct sim_endpoint *client, const struct sim_terms *terms)
+{
+	client->wanted = crossed(terms);
+	sim_tell(client, RDMA_CM_EVENT_ESTABLISHED, 0);
+	if (!sim_world->iwarp)
+		return;
+	sim_connect_qp(client);
+	client->state = SIM_CM_CONNECTED;
+}
+
+static void reject_arrives(struct sim_endpoint *endpoint, const struct sim_message *message)
+{
+	if (endpoint->state == SIM_CM_ENDED)
+		return;
+	endpoint->state = SIM_CM_ENDED;
+	endpoint->wanted = message->terms;
+	sim_tell(endpoint, RDMA_CM_EVENT_REJECTED, message->status);
+}
+
+static void disconnect_arrives(struct sim_endpoint *endpoint)
+{
+	if (sim_world->iwarp) {
+		sim_lose_connection(endpoint);
+	} else if (endpoint->state == SIM_CM_CONNECTED || endpoint->state == SIM_CM_ACCEPTED) {
+		endpoint->state = SIM_CM_LEFT;
+		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+	} else if (endpoint->state == SIM_CM_LEAVING) {
+		endpoint->state = SIM_CM_ENDED;
+		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+	}
+}
+
+static void arrive(struct sim_endpoint *endpoint, const struct sim_message *message)
+{
+	sim_note("message", (uint64_t)message->kind);
+	switch (message->kind) {
+	case SIM_MESSAGE_REQUEST:
+		request_arrives(endpoint);
+		break;
+	case SIM_MESSAGE_REPLY:
+		reply_arrives(endpoint, &message->terms);
+		break;
+	case SIM_MESSAGE_READY:
+		if (endpoint->state == SIM_CM_ACCEPTED) {
+			endpoint->state = SIM_CM_CONNECTED;
+			sim_tell(endpoint, RDMA_CM_EVENT_ESTABLISHED, 0);
+		}
+		break;
+	case SIM_MESSAGE_REJECT:
+		reject_arrives(endpoint, message);
+		break;
+	case SIM_MESSAGE_DISCONNECT:
+		disconnect_arrives(endpoint);
+		break;
+	case SIM_MESSAGE_DISCONNECTED:
+		if (endpoint->state == SIM_CM_LEAVING) {
+			endpoint->state = SIM_CM_ENDED;
+			sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+		}
+		break;
+	}
+}
+
+void sim_deliver(struct sim_endpoint *endpoint)
+{
+	struct sim_message *message = TAILQ_FIRST(&endpoint->inbox);
+
+	TAILQ_REMOVE(&endpoint->inbox, message, link);
+	if (!TAILQ_EMPTY(&endpoint->inbox))
+		sim_schedule(&endpoint->deliver, sim_world->now_ns + sim_latency_ns(0));
+	arrive(endpoint, message);
+	sim_free(message);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Choosing who goes on, and giving the turn to it. See schedule.h.
+ */
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "verbs-sim/core/schedule.h"
+
+__thread struct sim_thread *sim_me;
+
+/* ---- Turns ---- */
+
+void sim_await_turn(struct sim_thread *thread)
+{
+	while (!__atomic_exchange_n(&thread->turn, 0, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &thread->turn, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+static void give_turn_to(struct sim_thread *thread)
+{
+	sim_world->running = thread;
+	sim_world->turns++;
+	if (thread == &sim_world->runner) {
+		kill(sim_world->runner_pid, SIGUSR1);
+		return;
+	}
+	__atomic_store_n(&thread->turn, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &thread->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void sim_give_up(enum sim_verdict verdict, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!sim_world->verdict) {
+		sim_world->verdict = verdict;
+		va_start(arguments, format);
+		vsnprintf(sim_world->reason, sizeof(sim_world->reason), format, arguments);
+		va_end(arguments);
+	}
+	give_turn_to(&sim_world->runner);
+	for (;;)
+		syscall(SYS_pause);
+}
+
+struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_state state)
+{
+	struct sim_thread *thread = &sim_world->threads[sim_world->n_threads];
+
+	if (sim_world->n_threads == SIM_MOST_THREADS)
+		sim_give_up(SIM_VERDICT_BROKEN, "more than %d threads", SIM_MOST_THREADS);
+	sim_world->n_threads++;
+	thread->state = state;
+	thread->program = program;
+	thread->number = program->n_threads++;
+	return thread;
+}
+
+/* ---- Who may go on ---- */
+
+static bool can_run(const struct sim_thread *thread)
+{
+	if (thread->state == SIM_THREAD_ASLEEP)
+		return thread->woken || thread->deadline_ns <= sim_world->now_ns;
+	return thread->state == SIM_THREAD_READY;
+}
+
+/*
+ * Of those that can run now, counted from 0, the one with this number; NULL, with their number, if
+ * there are fewer.
+ */
+static struct sim_thread *nth_thread(uint32_t *number)
+{
+	uint32_t i, found = 0;
+
+	for (i = 0; i < sim_world->n_threads; i++) {
+		if (can_run(&sim_world->threads[i]) && found++ == *number)
+			return &sim_world->threads[i];
+	}
+	*number = found;
+	return NULL;
+}
+
+static struct sim_task *nth_task(uint32_t *number)
+{
+	struct sim_task *task;
+	uint32_t found = 0;
+
+	for (task = TAILQ_FIRST(&sim_world->tasks); task; task = TAILQ_NEXT(task, link)) {
+		if (task->due_ns <= sim_world->now_ns && found++ == *number)
+			return task;
+	}
+	*number = found;
+	return NULL;
+}
+
+static bool start_a_new_thread(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim_world->n_threads; i++) {
+		if (sim_world->threads[i].state == SIM_THREAD_NEW) {
+			sim_world->threads[i].state = SIM_THREAD_READY;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Moves time on to what comes next. Returns false if nothing ever will. */
+static bool let_time_pass(void)
+{
+	uint64_t next_ns = SIM_FOREVER;
+	struct sim_task *task;
+	uint32_t i;
+
+	for (i = 0; i < sim_world->n_threads; i++) {
+		if (sim_world->threads[i].state == SIM_THREAD_ASLEEP &&
+		    sim_world->threads[i].deadline_ns < next_ns)
+			next_ns = sim_world->threads[i].deadline_ns;
+	}
+	for (task = TAILQ_FIRST(&sim_world->tasks); task; task = TAILQ_NEXT(task, link)) {
+		if (task->due_ns < next_ns)
+			next_ns = task->due_ns;
+	}
+	if (next_ns == SIM_FOREVER)
+		return false;
+	sim_world->now_ns = next_ns;
+	return true;
+}
+
+static void do_task(struct sim_task *task)
+{
+	TAILQ_REMOVE(&sim_world->tasks, task, link);
+	task->scheduled = false;
+	sim_note("task", (uint64_t)task->kind);
+	sim_do_task(task);
+}
+
+/*
+ * Chooses a thread, and does tasks until one is chosen. The runner is chosen when no thread will
+ * ever run.
+ */
+static struct sim_thread *choose(void)
+{
+	uint32_t threads, tasks, number;
+
+	for (;;) {
+		if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE) ||
+		    sim_world->now_ns > sim_world->patience_ns)
+			return &sim_world->runner;
+		threads = tasks = UINT32_MAX;
+		nth_thread(&threads);
+		nth_task(&tasks);
+		number = threads + tasks ? sim_random(threads + tasks) : 0;
+		if (number < threads)
+			return nth_thread(&number);
+		number -= threads;
+		if (tasks)
+			do_task(nth_task(&number));
+		else if (!start_a_new_thread() && !let_time_pass())
+			return &sim_world->runner;
+	}
+}
+
+/* Devices do something, or nothing, and this thread goes on. */
+static void do_some_tasks(void)
+{
+	uint32_t tasks = UINT32_MAX, number;
+
+	for (nth_task(&tasks); tasks; nth_task(&tasks)) {
+		number = sim_random(tasks + 1);
+		if (number == tasks)
+			return;
+		do_task(nth_task(&number));
+		tasks = UINT32_MAX;
+	}
+}
+
+static void let_others_run(void)
+{
+	struct sim_thread *next = choose();
+
+	if (next == sim_me)
+		return;
+	sim_note("turn", next->program ? (uint64_t)(next - sim_world->threads) : 0);
+	give_turn_to(next);
+	sim_await_turn(sim_me);
+}
+
+void sim_point(void)
+{
+	if (sim_random(sim_world->preempt))
+		do_some_tasks();
+	else
+		let_others_run();
+}
+
+void sim_pass_on(void)
+{
+	give_turn_to(choose());
+}
+
+void sim_end_thread(void)
+{
+	struct sim_thread *ended = sim_me;
+
+	ended->state = SIM_THREAD_ENDED;
+	sim_wake(ended->program, ended);
+	sim_me = NULL;
+	sim_pass_on();
+}
+
+/* ---- Tasks ---- */
+
+void sim_schedule(struct sim_task *task, uint64_t due_ns)
+{
+	if (task->scheduled) {
+		task->due_ns = due_ns < task->due_ns ? due_ns : task->due_ns;
+		return;
+	}
+	task->scheduled = true;
+	task->due_ns = due_ns;
+	TAILQ_INSERT_TAIL(&sim_world->tasks, task, link);
+}
+
+void sim_cancel(struct sim_task *task)
+{
+	if (task->scheduled)
+		TAILQ_REMOVE(&sim_world->tasks, task, link);
+	task->scheduled = false;
+}
+
+/* ---- Sleep ---- */
+
+void sim_sleep(const void *const *awaited, int n, uint64_t deadline_ns)
+{
+	int i;
+
+	sim_me->n_awaited = n > SIM_MOST_AWAITED ? 0 : n;
+	for (i = 0; i < sim_me->n_awaited; i++)
+		sim_me->awaited[i] = awaited[i];
+	sim_me->deadline_ns = deadline_ns;
+	sim_me->woken = sim_me->pending_signals != 0;
+	sim_me->state = SIM_THREAD_ASLEEP;
+	let_others_run();
+	sim_me->state = SIM_THREAD_READY;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Whose turn it is. Of all threads of all programs one runs at a time; it gives its turn away in a
+ * call that is simulated, and the seed decides who goes on. What devices and timers do are tasks,
+ * which whoever chooses the next thread does on the way. Time moves only when a call takes some,
+ * and when all threads sleep.
+ *
+ * Contract: only the thread whose turn it is calls these functions, except sim_await_turn.
+ */
+#ifndef VERBS_SIM_CORE_SCHEDULE_H
+#define VERBS_SIM_CORE_SCHEDULE_H
+#include "verbs-sim/core/world.h"
+
+/* This thread; NULL in one that is not simulated. */
+extern __thread struct sim_thread *sim_me;
+
+/* What threads await besides objects of the world and addresses of their own program. */
+extern const char *const sim_any_file; /* a pipe, a socket, an eventfd of a program */
+extern const char *const sim_memory;   /* a write by a peer */
+
+/*
+ * A new thread of a program, which gets its first turn when it calls sim_await_turn and is chosen.
+ */
+struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_state state);
+
+/* Waits for the turn of `thread`, which is this one. */
+void sim_await_turn(struct sim_thread *thread);
+
+/* A place where another thread may go on, and a device. */
+void sim_point(void);
+
+/*
+ * Sleeps until one of the `n` things that it awaits has changed, or until `deadline_ns`; n = 0: any
+ * descriptor. It may also return without a reason.
+ */
+void sim_sleep(const void *const *awaited, int n, uint64_t deadline_ns);
+
+/* The same, for one thing. */
+void sim_sleep_for(const void *awaited, uint64_t deadline_ns);
+
+/*
+ * Wakes the threads of a program (NULL: of all) that await this; of one whose descriptor changes,
+ * also those of any.
+ */
+void sim_wake(const struct sim_program *program, const void *awaited);
+void sim_wake_descriptor(const struct sim_program *program, const void *awaited);
+
+/* Wakes one of them, as pthread_cond_signal does. Returns false if there is none. */
+bool sim_wake_one(const struct sim_program *program, const void *awaited);
+
+/* This thread is no more: somebody else goes on. */
+void sim_end_thread(void);
+
+/* Somebody else goes on. Of the runner, which waits for its turn by itself. */
+void sim_pass_on(void);
+
+/*
+ * Sends a signal to a program, as kill(2) does: one of its threads raises it when it has its turn.
+ */
+void sim_send_signal(struct sim_program *program, int number);
+
+/* ---- Tasks ---- */
+
+/* Does the task at `due_ns`; if it is scheduled already, at the earlier of the two times. */
+void sim_schedule(struct sim_task *task, uint64_t due_ns);
+void sim_cancel(struct sim_task *task);
+
+/* Does it now: see device/tasks.c. */
+void sim_do_task(struct sim_task *task);
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The world: creating and mapping it, chance, the hash, and the ledger of objects. See world.h.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "verbs-sim/core/world.h"
+
+struct sim_world *sim_world;
+
+const char *const sim_kind_names[SIM_KINDS] = {
+	[SIM_ENDPOINT] = "cm_id",
+	[SIM_QP] = "QP",
+	[SIM_MR] = "MR",
+	[SIM_SRQ] = "SRQ",
+	[SIM_CQ] = "CQ",
+	[SIM_COMP_CHANNEL] = "completion channel",
+	[SIM_EVENT_CHANNEL] = "event channel",
+	[SIM_AH] = "AH",
+	[SIM_PD] = "PD",
+	[SIM_CONTEXT] = "context",
+};
+
+/* Not mmap(3): a sanitizer would replace it, and refuse an address that it does not know. */
+int sim_map_world(int fd)
+{
+	long at = syscall(SYS_mmap, SIM_WORLD_ADDRESS, SIM_WORLD_SIZE, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+
+	if (at < 0)
+		return errno;
+	if ((unsigned long)at != SIM_WORLD_ADDRESS)
+		return EEXIST;
+	sim_world = (struct sim_world *)SIM_WORLD_ADDRESS;
+	return 0;
+}
+
+int sim_create_world(void)
+{
+	int fd = memfd_create("verbs-sim", MFD_CLOEXEC), kind;
+
+	if (fd < 0 || ftruncate(fd, SIM_WORLD_SIZE))
+		return -1;
+	errno = sim_map_world(fd);
+	if (errno)
+		return -1;
+	sim_world->used = sizeof(*sim_world);
+	sim_world->hash = 14695981039346656037ull; /* FNV-1a's first value */
+	sim_world->fault.program = -1;
+	sim_world->next_port = 32768;
+	TAILQ_INIT(&sim_world->tasks);
+	for (kind = 0; kind < SIM_KINDS; kind++)
+		TAILQ_INIT(&sim_world->objects[kind]);
+	return fd;
+}
+
+/* xorshift64*: Marsaglia's generator, with a multiplication behind it. The state is never 0. */
+uint32_t sim_random(uint32_t below)
+{
+	uint64_t x = sim_world->random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	sim_world->random = x;
+	return (uint32_t)(((x * 0x2545f4914f6cdd1dull) >> 32) * below >> 32);
+}
+
+static void hash_byte(uint8_t byte)
+{
+	sim_world->hash = (sim_world->hash ^ byte) * 1099511628211ull; /* FNV-1a */
+}
+
+void sim_note(const char *what, uint64_t value)
+{
+	int i;
+
+	for (; *what; what++)
+		hash_byte((uint8_t)*what);
+	for (i = 0; i < 64; i += 8)
+		hash_byte((uint8_t)(value >> i));
+}
+
+void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user)
+{
+	struct sim_object *object = sim_alloc(size);
+
+	object->kind = kind;
+	object->number = ++sim_world->numbers[kind];
+	object->program = program;
+	object->user = user;
+	TAILQ_INSERT_TAIL(&sim_world->objects[kind], object, link);
+	return object;
+}
+
+void sim_destroy(void *gone)
+{
+	struct sim_object *object = gone;
+
+	TAILQ_REMOVE(&sim_world->objects[object->kind], object, link);
+	sim_free(object);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The world: everything that the simulated programs share. It is one piece of memory, which the
+ * runner creates and each program maps at the same address, so that its pointers mean the same
+ * everywhere.
+ *
+ * Contract: only the thread whose turn it is (schedule.h) reads or writes the world. Pointers in it
+ * lead to the world itself; one that leads into a program's own memory says so, and only that
+ * program follows it.
+ */
+#ifndef VERBS_SIM_CORE_WORLD_H
+#define VERBS_SIM_CORE_WORLD_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+/*
+ * Low memory is the only place that neither a program's own mappings use nor AddressSanitizer and
+ * ThreadSanitizer keep for themselves.
+ */
+#define SIM_WORLD_ADDRESS 0x20000000ul
+#define SIM_WORLD_SIZE    0x40000000ul
+#define SIM_MOST_THREADS  1024
+#define SIM_MOST_PROGRAMS 64
+#define SIM_MOST_AWAITED  8
+#define SIM_FOREVER       UINT64_MAX
+
+/*
+ * Variables of the environment by which a program finds its world, and which of its programs it is.
+ */
+#define SIM_WORLD_VARIABLE   "VERBS_SIM_WORLD"
+#define SIM_PROGRAM_VARIABLE "VERBS_SIM_PROGRAM"
+
+/* Something that a device or a timer does later. `kind` says what: see tasks.h. */
+struct sim_task {
+	TAILQ_ENTRY(sim_task) link;
+	bool scheduled;
+	int kind;
+	uint64_t due_ns;
+	void *object;
+};
+
+enum sim_thread_state {
+	SIM_THREAD_UNUSED,
+	SIM_THREAD_NEW, /* waits for its first turn, which comes when all before it sleep */
+	SIM_THREAD_READY,
+	SIM_THREAD_ASLEEP,
+	SIM_THREAD_ENDED
+};
+
+struct sim_thread {
+	uint32_t turn; /* a futex: 1 is an invitation to run */
+	enum sim_thread_state state;
+	struct sim_program *program;
+	uint32_t number;      /* in its program, from 0 */
+	uint64_t deadline_ns; /* when it wakes at the latest */
+	const void *awaited[SIM_MOST_AWAITED];
+	int n_awaited;            /* 0: any descriptor */
+	bool woken;               /* what it awaits has changed */
+	bool signalled;           /* by pthread_cond_signal */
+	uint32_t idle;            /* calls in a row that found nothing to do */
+	uint32_t looks;           /* at the clock, in a row */
+	uint64_t blocked_signals; /* bit N - 1: signal N */
+	uint64_t pending_signals; /* to be raised when it has its turn */
+	char call[40];            /* the last call that it made */
+};
+
+enum sim_program_state {
+	SIM_PROGRAM_STARTING, /* its library is not loaded yet */
+	SIM_PROGRAM_RUNNING,
+	SIM_PROGRAM_ENDED
+};
+
+/* What the ledger counts, in the order in which what is left of a dead program is destroyed. */
+enum sim_kind {
+	SIM_ENDPOINT,
+	SIM_QP,
+	SIM_MR,
+	SIM_SRQ,
+	SIM_CQ,
+	SIM_COMP_CHANNEL,
+	SIM_EVENT_CHANNEL,
+	SIM_AH,
+	SIM_PD,
+	SIM_CONTEXT,
+	SIM_KINDS
+};
+
+/* The beginning of everything that a program creates on the simulated device. */
+struct sim_object {
+	TAILQ_ENTRY(sim_object) link; /* in the world's list of its kind */
+	enum sim_kind kind;
+	uint32_t number; /* of its kind, from 1; never used again */
+	uint32_t users;  /* objects that need it: while there are any, it cannot be destroyed */
+	bool hidden;     /* a library made it for itself, and need not destroy it */
+	struct sim_program *program;
+	void *user; /* in the program's memory: what the program knows it by */
+};
+TAILQ_HEAD(sim_objects, sim_object);
+
+struct sim_program {
+	enum sim_program_state state;
+	int number;
+	pid_t pid;
+	struct sim_thread *main_thread;
+	uint32_t n_threads;
+	uint64_t calls;           /* made so far */
+	uint64_t cpu_ns;          /* simulated time that its threads have used */
+	struct sim_task alarm;    /* alarm(2) */
+	uint32_t left[SIM_KINDS]; /* what it had not destroyed when it ended */
+	uint32_t next_status; /* 0, or the enum ibv_wc_status that its next completion is to have */
+	bool excused; /* a call that destroys was made to fail: it cannot destroy everything */
+};
+
+/* How the run ends before its programs do. */
+enum sim_verdict {
+	SIM_VERDICT_NONE,
+	SIM_VERDICT_ASLEEP,  /* all sleep forever */
+	SIM_VERDICT_UNKNOWN, /* a call that is not simulated */
+	SIM_VERDICT_STUCK,   /* a thread does not give its turn back */
+	SIM_VERDICT_BROKEN   /* the simulation itself cannot go on */
+};
+
+/* What goes wrong at a call, as asked for on the command line. */
+struct sim_fault {
+	int program; /* -1: nothing does */
+	uint64_t call;
+	int kind; /* enum sim_fault_kind, see core/fault.h */
+	int value;
+	char how[32];
+	char done[80]; /* what was done, or empty */
+};
+
+struct sim_world {
+	/* Of this run: written once, by the runner. */
+	uint64_t seed;
+	bool iwarp, trace;
+	pid_t runner_pid;
+	struct sim_fault fault;
+
+	/* Whose turn it is. */
+	struct sim_thread *running;
+	struct sim_thread
+		runner; /* the runner's own entry: it runs when a program has ended, and when nobody can */
+	uint32_t runner_is_needed; /* set by the runner, at any time */
+	struct sim_thread threads[SIM_MOST_THREADS];
+	uint32_t n_threads;
+	struct sim_program programs[SIM_MOST_PROGRAMS];
+	int n_programs;
+
+	/* Time and chance. */
+	uint64_t now_ns;
+	uint64_t patience_ns; /* when the runner is to look whether this will ever end */
+	uint64_t random;
+	uint32_t preempt; /* at one call of so many another thread may go on */
+	uint64_t hash;    /* of all that has happened, in order */
+	uint64_t turns;
+	uint64_t calls;
+
+	enum sim_verdict verdict;
+	char reason[200];
+
+	TAILQ_HEAD(sim_tasks, sim_task) tasks;
+	struct sim_objects objects[SIM_KINDS];
+	uint32_t numbers[SIM_KINDS];
+	uint32_t next_port;
+
+	/* The memory behind this structure: see arena.c. */
+	uint64_t used;
+	void *free_blocks[48];
+};
+
+/* The world of this process; NULL in a process that is not simulated. */
+extern struct sim_world *sim_world;
+
+/*
+ * Creates the world of a run, in a memory file whose descriptor it returns; -1 and errno if it
+ * cannot.
+ */
+int sim_create_world(void);
+
+/* Maps the world of this file into this process. Returns 0 or an errno value. */
+int sim_map_world(int fd);
+
+/*
+ * Memory of the world, all zero, for anyone to use until sim_free. There is always enough, or the
+ * run ends.
+ */
+void *sim_alloc(size_t size);
+void sim_free(void *memory);
+
+/* A number from 0 to `below` - 1, by the seed. */
+uint32_t sim_random(uint32_t below);
+
+/* Enters into the hash of the run that something has happened. */
+void sim_note(const char *what, uint64_t value);
+
+/*
+ * Ends the run, as of this moment: the runner reports `reason` and kills all programs. Does not
+ * return.
+ */
+void sim_give_up(enum sim_verdict verdict, const char *format, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+
+/* ---- The ledger ---- */
+
+/* Creates an object of this program: `size` bytes that begin with a struct sim_object. */
+void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user);
+
+/* Takes it out of the ledger and frees it. Whoever calls this has seen that it has no users. */
+void sim_destroy(void *object);
+
+extern const char *const sim_kind_names[SIM_KINDS];
+
+#define SIM_EACH(object, kind)                                        \
+	for (object = TAILQ_FIRST(&sim_world->objects[kind]); object; \
+	     object = TAILQ_NEXT(object, link))
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The memory of programs, as a device reaches it: of any program, without its help, and only where
+ * a region is registered. See device.h.
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "verbs-sim/device/device.h"
+
+const struct sim_mr *sim_find_mr(const struct sim_program *program, uint32_t key, uint64_t address,
+				 uint64_t length, int access)
+{
+	struct sim_object *object;
+	const struct sim_mr *mr;
+
+	SIM_EACH(object, SIM_MR)
+	{
+		mr = (const struct sim_mr *)object;
+		if (mr->key != key || object->program != program)
+			continue;
+		if (address < mr->iova || length > mr->length ||
+		    address - mr->iova > mr->length - length)
+			return NULL;
+		return (mr->access & access) == access ? mr : NULL;
+	}
+	return NULL;
+}
+
+/* Not process_vm_readv(3): a sanitizer would take it for an access by the program. */
+static int move(long call, const struct sim_program *program, uint64_t address, void *here,
+		size_t length)
+{
+	struct iovec local = { here, length }, remote = { (void *)address, length };
+
+	if (!length)
+		return 0;
+	return syscall(call, program->pid, &local, 1, &remote, 1, 0) == (long)length ? 0 : EFAULT;
+}
+
+int sim_read_memory(const struct sim_program *program, uint64_t address, void *to, size_t length)
+{
+	return move(SYS_process_vm_readv, program, address, to, length);
+}
+
+int sim_write_memory(const struct sim_program *program, uint64_t address, const void *from,
+		     size_t length)
+{
+	return move(SYS_process_vm_writev, program, address, (void *)from, length);
+}
+
+/* Where an SGE's address is in the program; 0: it is not registered so. */
+static uint64_t place_of(const struct sim_program *program, const struct ibv_sge *sge,
+			 uint32_t length, int access)
+{
+	const struct sim_mr *mr = sim_find_mr(program, sge->lkey, sge->addr, length, access);
+
+	return mr ? mr->address + (sge->addr - mr->iova) : 0;
+}
+
+int sim_gather(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
+	       uint8_t *to)
+{
+	uint64_t address;
+	int i;
+
+	for (i = 0; i < num_sge; to += sge[i++].length) {
+		if (!sge[i].length)
+			continue;
+		address = place_of(program, &sge[i], sge[i].length, 0);
+		if (!address || sim_read_memory(program, address, to, sge[i].length))
+			return EFAULT;
+	}
+	return 0;
+}
+
+int sim_scatter(const struct sim_program *program, const struct ibv_sge *sge, int num_sge,
+		const uint8_t *from, size_t length)
+{
+	uint64_t address;
+	size_t part;
+	int i;
+
+	for (i = 0; i < num_sge && length; i++, from += part, length -= part) {
+		part = sge[i].length < length ? sge[i].length : length;
+		address = place_of(program, &sge[i], sge[i].length, IBV_ACCESS_LOCAL_WRITE);
+		if (!address || sim_write_memory(program, address, from, part))
+			return EFAULT;
+	}
+	return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * QPs: their states, what is posted to them, and flushing it. See device.h.
+ */
+#include "verbs-sim/core/schedule.h"
+#include "verbs-sim/device/device.h"
+
+struct sim_qp *sim_find_qp(uint32_t number)
+{
+	struct sim_object *object;
+
+	SIM_EACH(object, SIM_QP)
+	{
+		if (object->number == number)
+			return (struct sim_qp *)object;
+	}
+	return NULL;
+}
+
+struct sim_qp *sim_peer_of(const struct sim_qp *qp)
+{
+	struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
+
+	if (!peer || peer->attr.dest_qp_num != qp->object.number)
+		return NULL;
+	return peer->state == IBV_QPS_RTR || peer->state == IBV_QPS_RTS ? peer : NULL;
+}
+
+/* A completion has reported it, or it does not need one. */
+static void release(struct sim_qp *qp, struct sim_request *request)
+{
+	TAILQ_REMOVE(&qp->sends, request, link);
+	qp->n_sends--;
+	request->completed = true;
+	if (!request->executed)
+		return;
+	sim_free(request->data);
+	sim_free(request);
+}
+
+static enum ibv_wc_opcode opcode_of(enum ibv_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return IBV_WC_RDMA_WRITE;
+	case IBV_WR_RDMA_READ:
+		return IBV_WC_RDMA_READ;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		return IBV_WC_COMP_SWAP;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return IBV_WC_FETCH_ADD;
+	default:
+		return IBV_WC_SEND;
+	}
+}
+
+void sim_complete_send(struct sim_qp *qp, struct sim_request *request)
+{
+	struct ibv_wc wc = {
+		.wr_id = request->wr_id,
+		.status = request->status,
+		.opcode = opcode_of(request->opcode),
+		.byte_len = request->length,
+		.qp_num = qp->object.number,
+	};
+
+	if (request->status || request->flags & IBV_SEND_SIGNALED || qp->sq_sig_all)
+		sim_complete(qp->send_cq, &wc, request->status != IBV_WC_SUCCESS);
+	release(qp, request);
+}
+
+/* What is on its way to the peer will not arrive, unless TCP has taken it. */
+static void drop_wire(struct sim_qp *qp)
+{
+	struct sim_request *request;
+
+	while ((request = TAILQ_FIRST(&qp->wire)) && sim_world->iwarp && request->completed)
+		sim_execute(qp);
+	while ((request = TAILQ_FIRST(&qp->wire))) {
+		TAILQ_REMOVE(&qp->wire, request, wire_link);
+		request->executed = true;
+		if (!request->completed)
+			continue;
+		sim_free(request->data);
+		sim_free(request);
+	}
+	sim_cancel(&qp->execute);
+	sim_cancel(&qp->acknowledge);
+}
+
+void sim_fail_qp(struct sim_qp *qp)
+{
+	struct sim_request *request;
+	struct sim_recv *recv;
+
+	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_RESET)
+		return;
+	qp->state = IBV_QPS_ERR;
+	drop_wire(qp);
+	while ((request = TAILQ_FIRST(&qp->sends))) {
+		request->status = IBV_WC_WR_FLUSH_ERR;
+		sim_complete_send(qp, request);
+	}
+	while (!qp->srq && (recv = sim_take_recv(qp))) {
+		sim_complete_recv(qp, recv, IBV_WC_WR_FLUSH_ERR);
+		sim_free(recv);
+	}
+}
+
+void sim_end_qp(struct sim_qp *qp)
+{
+	struct sim_request *request;
+	struct sim_recv *recv;
+
+	qp->state = IBV_QPS_RESET;
+	drop_wire(qp);
+	while ((request = TAILQ_FIRST(&qp->sends)))
+		release(qp, request);
+	while (!qp->srq && (recv = sim_take_recv(qp)))
+		sim_free(recv);
+}
+
+void sim_post(struct sim_qp *qp, struct sim_request *request)
+{
+	bool first = TAILQ_EMPTY(&qp->wire);
+
+	TAILQ_INSERT_TAIL(&qp->sends, request, link);
+	TAILQ_INSERT_TAIL(&qp->wire, request, wire_link);
+	qp->n_sends++;
+	if (first)
+		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
+	if (sim_world->iwarp)
+		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Queues of events, of completions and of receives. See device.h.
+ */
+#include <string.h>
+
+#include "verbs-sim/core/schedule.h"
+#include "verbs-sim/device/device.h"
+
+/* ---- Events ---- */
+
+void sim_init_channel(struct sim_channel *channel, int fd)
+{
+	channel->fd = fd;
+	TAILQ_INIT(&channel->events);
+}
+
+void sim_post_event(struct sim_channel *channel, struct sim_event *event)
+{
+	TAILQ_INSERT_TAIL(&channel->events, event, link);
+	sim_wake_descriptor(channel->object.program, channel);
+}
+
+struct sim_event *sim_take_event(struct sim_channel *channel)
+{
+	struct sim_event *event = TAILQ_FIRST(&channel->events);
+
+	if (event)
+		TAILQ_REMOVE(&channel->events, event, link);
+	return event;
+}
+
+void sim_discard_events(struct sim_channel *channel, const struct sim_object *about)
+{
+	struct sim_event *event, *next;
+
+	for (event = TAILQ_FIRST(&channel->events); event; event = next) {
+		next = TAILQ_NEXT(event, link);
+		if (about && event->about != about)
+			continue;
+		TAILQ_REMOVE(&channel->events, event, link);
+		sim_free(event);
+	}
+}
+
+void sim_post_async(struct sim_context *context, enum ibv_event_type type, struct sim_object *about)
+{
+	struct sim_async_event *event = sim_alloc(sizeof(*event));
+
+	event->type = type;
+	event->head.about = about;
+	sim_post_event(&context->async, &event->head);
+}
+
+/* ---- Completions ---- */
+
+static void tell_channel(struct sim_cq *cq)
+{
+	struct sim_event *event;
+
+	cq->armed = SIM_NOT_ARMED;
+	if (!cq->channel)
+		return;
+	event = sim_alloc(sizeof(*event));
+	event->about = &cq->object;
+	sim_post_event(cq->channel, event);
+}
+
+void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
+{
+	if (cq->count == cq->depth) {
+		sim_post_async(cq->context, IBV_EVENT_CQ_ERR, &cq->object);
+		return;
+	}
+	cq->ring[(cq->head + cq->count++) % cq->depth] = *wc;
+	sim_note("completion", (uint64_t)wc->status << 8 | wc->opcode);
+	sim_wake(cq->object.program, cq);
+	if (cq->armed == SIM_ARMED ||
+	    (cq->armed == SIM_ARMED_SOLICITED && solicited && sim_traits()->solicited))
+		tell_channel(cq);
+}
+
+void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_wc_status status)
+{
+	struct ibv_wc wc = {
+		.wr_id = recv->wr_id,
+		.status = status,
+		.opcode = IBV_WC_RECV,
+		.qp_num = qp->object.number,
+	};
+
+	sim_complete(qp->recv_cq, &wc, true);
+}
+
+/* ---- Receives ---- */
+
+static void tell_limit(struct sim_srq *srq)
+{
+	if (srq->queue.count >= srq->limit)
+		return;
+	srq->limit = 0;
+	sim_post_async(srq->pd->context, IBV_EVENT_SRQ_LIMIT_REACHED, &srq->object);
+}
+
+struct sim_recv *sim_take_recv(struct sim_qp *qp)
+{
+	struct sim_recv_queue *queue = qp->srq ? &qp->srq->queue : &qp->recvs;
+	struct sim_recv *recv = TAILQ_FIRST(&queue->posted);
+
+	if (!recv)
+		return NULL;
+	TAILQ_REMOVE(&queue->posted, recv, link);
+	queue->count--;
+	if (qp->srq)
+		tell_limit(qp->srq);
+	return recv;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the device does with a request: it reaches the peer, and later it completes. See device.h.
+ *
+ * On RoCE a request completes when the peer has executed it. On iWARP a send and a WRITE complete
+ * when TCP has taken them, which may be earlier.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "verbs-sim/core/schedule.h"
+#include "verbs-sim/cm/cm.h"
+#include "verbs-sim/device/device.h"
+#include "verbs-sim/device/rnr.h"
+
+static bool is_atomic(const struct sim_request *request)
+{
+	return request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* Whether an answer brings data, which goes into the memory of the SGEs. */
+static bool brings_data(const struct sim_request *request)
+{
+	return request->opcode == IBV_WR_RDMA_READ || is_atomic(request);
+}
+
+static bool takes_recv(const struct sim_request *request)
+{
+	return request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM ||
+	       request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+/* What --fail asks for: the next completion of this program has this status. */
+static enum ibv_wc_status judged(struct sim_program *program, enum ibv_wc_status status)
+{
+	if (!program->next_status || status)
+		return status;
+	status = (enum ibv_wc_status)program->next_status;
+	program->next_status = 0;
+	snprintf(sim_world->fault.done, sizeof(sim_world->fault.done), "a completion with %s",
+		 sim_world->fault.how);
+	return status;
+}
+
+/* Takes the data out of the program's memory, unless that was done before. */
+static int take_data(struct sim_qp *qp, struct sim_request *request)
+{
+	if (request->data || brings_data(request))
+		return 0;
+	request->data = sim_alloc(request->length + 1);
+	return sim_gather(qp->object.program, request->sge, request->num_sge, request->data);
+}
+
+/* The request has been executed, with its status. */
+static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_status status)
+{
+	TAILQ_REMOVE(&qp->wire, request, wire_link);
+	request->executed = true;
+	if (request->completed) {
+		sim_free(request->data);
+		sim_free(request);
+	} else {
+		request->status = status;
+		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
+	}
+	request = TAILQ_FIRST(&qp->wire);
+	if (request)
+		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
+}
+
+/* The peer found something wrong: RoCE tells both sides, iWARP ends the connection. */
+static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
+		   enum ibv_wc_status status)
+{
+	if (sim_world->iwarp) {
+		finish(qp, request, brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+		sim_lose_connection(qp->endpoint);
+		return;
+	}
+	finish(qp, request, status);
+	sim_fail_qp(peer);
+}
+
+/* ---- Messages ---- */
+
+/* The receive of a message that arrived, or that was too long for it. */
+static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
+			  const struct sim_request *request, enum ibv_wc_status status)
+{
+	struct ibv_wc wc = {
+		.wr_id = recv->wr_id,
+		.status = status,
+		.opcode = request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM
+									: IBV_WC_RECV,
+		.byte_len = request->length,
+		.qp_num = qp->object.number,
+	};
+
+	if (request->opcode != IBV_WR_SEND) {
+		wc.wc_flags = IBV_WC_WITH_IMM;
+		wc.imm_data = request->imm;
+	}
+	sim_complete(qp->recv_cq, &wc, status || request->flags & IBV_SEND_SOLICITED);
+}
+
+static bool fits(const struct sim_recv *recv, uint32_t length)
+{
+	uint64_t room = 0;
+	int i;
+
+	for (i = 0; i < recv->num_sge; i++)
+		room += recv->sge[i].length;
+	return length <= room;
+}
+
+/*
+ * No receive is posted. RoCE tries again, as often as the sender wants; iWARP ends the connection.
+ */
+static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
+{
+	if (sim_world->iwarp) {
+		refuse(qp, peer, request, IBV_WC_SUCCESS);
+		return;
+	}
+	if (qp->attr.rnr_retry != SIM_RNR_FOREVER && request->rnr_retries++ >= qp->attr.rnr_retry) {
+		finish(qp, request, IBV_WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	sim_schedule(&qp->execute, sim_world->now_ns + sim_rnr_ns(peer->attr.min_rnr_timer));
+}
+
+static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
+{
+	bool carries = request->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
+	struct sim_recv *recv = sim_take_recv(peer);
+	enum ibv_wc_status status = IBV_WC_SUCCESS;
+
+	if (!recv) {
+		try_again(qp, peer, request);
+		return;
+	}
+	if (carries && !fits(recv, request->length))
+		status = sim_traits()->too_long_here;
+	else if (carries && sim_scatter(peer->object.program, recv->sge, recv->num_sge,
+					request->data, request->length))
+		status = IBV_WC_LOC_PROT_ERR;
+	status = judged(peer->object.program, status);
+	complete_recv(peer, recv, request, status);
+	sim_free(recv);
+	if (status)
+		refuse(qp, peer, request, sim_traits()->too_long_there);
+	else
+		finish(qp, request, IBV_WC_SUCCESS);
+}
+
+/* ---- Access to the peer's memory ---- */
+
+static int access_of(const struct sim_request *request)
+{
+	if (is_atomic(request))
+		return IBV_ACCESS_REMOTE_ATOMIC;
+	return request->opcode == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_READ
+						   : IBV_ACCESS_REMOTE_WRITE;
+}
+
+/* soft-iWARP lets a READ through whatever the region allows. */
+static bool is_allowed(const struct sim_qp *peer, const struct sim_request *request,
+		       uint64_t *address)
+{
+	int access = access_of(request);
+	const struct sim_mr *mr;
+
+	if (sim_world->iwarp && access == IBV_ACCESS_REMOTE_READ)
+		access = 0;
+	if (!sim_world->iwarp && !((int)peer->attr.qp_access_flags & access))
+		return false;
+	if (!request->length) {
+		*address = 0;
+		return true;
+	}
+	mr = sim_find_mr(peer->object.program, request->rkey, request->remote_addr, request->length,
+			 access);
+	if (!mr || mr->pd != peer->pd)
+		return false;
+	*address = mr->address + (request->remote_addr - mr->iova);
+	return true;
+}
+
+static int operate(const struct sim_program *program, uint64_t address,
+		   const struct sim_request *request, uint8_t *before)
+{
+	uint64_t value;
+
+	if (address % 8 || sim_read_memory(program, address, &value, sizeof(value)))
+		return EFAULT;
+	memcpy(before, &value, sizeof(value));
+	if (request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		value += request->compare_add;
+	else if (value == request->compare_add)
+		value = request->swap;
+	return sim_write_memory(program, address, &value, sizeof(value));
+}
+
+static int access_peer(const struct sim_qp *peer, uint64_t address, struct sim_request *request)
+{
+	const struct sim_program *program = peer->object.program;
+	int ret;
+
+	if (!brings_data(request)) {
+		ret = sim_write_memory(program, address, request->data, request->length);
+		sim_wake(program, sim_memory);
+		return ret;
+	}
+	request->data = sim_alloc(request->length + 1);
+	if (!is_atomic(request))
+		return sim_read_memory(program, address, request->data, request->length);
+	ret = operate(program, address, request, request->data);
+	sim_wake(program, sim_memory);
+	return ret;
+}
+
+static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
+{
+	uint64_t address;
+
+	if (!is_allowed(peer, request, &address) || access_peer(peer, address, request)) {
+		refuse(qp, peer, request, IBV_WC_REM_ACCESS_ERR);
+		return;
+	}
+	if (brings_data(request) && sim_scatter(qp->object.program, request->sge, request->num_sge,
+						request->data, request->length)) {
+		finish(qp, request, sim_traits()->bad_local_key);
+		return;
+	}
+	if (takes_recv(request))
+		take_message(qp, peer, request);
+	else
+		finish(qp, request, IBV_WC_SUCCESS);
+}
+
+/* ---- Tasks ---- */
+
+/*
+ * Nobody answers: the peer's QP is not ready yet, or has gone. RoCE gives up after its retries; TCP
+ * has taken it.
+ */
+static void await_answer(struct sim_qp *qp, struct sim_request *request)
+{
+	uint64_t timeout_ns = 4096ull << qp->attr.timeout, now_ns = sim_world->now_ns;
+
+	if (sim_world->iwarp) {
+		finish(qp, request, brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+		return;
+	}
+	if (!request->since_ns)
+		request->since_ns = now_ns;
+	if (qp->attr.retry_cnt < SIM_RETRY_FOREVER && qp->attr.timeout &&
+	    now_ns - request->since_ns >= timeout_ns * (qp->attr.retry_cnt + 1u))
+		finish(qp, request, IBV_WC_RETRY_EXC_ERR);
+	else
+		sim_schedule(&qp->execute, now_ns + timeout_ns);
+}
+
+void sim_execute(struct sim_qp *qp)
+{
+	struct sim_request *request = TAILQ_FIRST(&qp->wire);
+	struct sim_qp *peer = sim_peer_of(qp);
+
+	if (!request)
+		return;
+	if (take_data(qp, request))
+		finish(qp, request, sim_traits()->bad_local_key);
+	else if (!peer)
+		await_answer(qp, request);
+	else if (request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM)
+		take_message(qp, peer, request);
+	else
+		reach_memory(qp, peer, request);
+}
+
+void sim_acknowledge(struct sim_qp *qp)
+{
+	struct sim_request *request = TAILQ_FIRST(&qp->sends);
+	enum ibv_wc_status status;
+
+	if (!request || (!request->executed && (!sim_world->iwarp || brings_data(request))))
+		return;
+	if (!request->executed && take_data(qp, request))
+		request->status = sim_traits()->bad_local_key;
+	status = request->status = judged(qp->object.program, request->status);
+	sim_complete_send(qp, request);
+	if (status)
+		sim_fail_qp(qp);
+	else if (!TAILQ_EMPTY(&qp->sends))
+		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
+}

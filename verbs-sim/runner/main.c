@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * verbs-sim: one run after the other, for each seed. See runner.h.
+ */
+#include <signal.h>
+
+#include "verbs-sim/runner/runner.h"
+
+static void on_signal(int number)
+{
+	(void)number; /* it ends a wait */
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct sim_options options;
+	sigset_t news;
+	uint64_t seed;
+	int ret = sim_read_options(argc, argv, &options);
+
+	if (ret)
+		return ret < 0 ? 0 : ret;
+	sigemptyset(&news);
+	sigaddset(&news, SIGUSR1);
+	sigaddset(&news, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &news, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGCHLD, &action, NULL);
+	for (seed = options.seed; seed <= options.last_seed && !ret; seed++)
+		ret = sim_run(&options, seed);
+	return ret;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What came of a run: the exit status, and the line at the end. See runner.h.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "verbs-sim/runner/runner.h"
+
+static int exit_of_verdict(void)
+{
+	switch (sim_world->verdict) {
+	case SIM_VERDICT_NONE:
+		return 0;
+	case SIM_VERDICT_ASLEEP:
+		return SIM_EXIT_ASLEEP;
+	case SIM_VERDICT_UNKNOWN:
+		return SIM_EXIT_UNKNOWN;
+	case SIM_VERDICT_STUCK:
+		return SIM_EXIT_STUCK;
+	case SIM_VERDICT_BROKEN:
+		return SIM_EXIT_BROKEN;
+	}
+	return SIM_EXIT_BROKEN;
+}
+
+/* A program that a signal has killed could not destroy anything. */
+static bool must_tidy(int number, int status)
+{
+	return status < 128 && !sim_world->programs[number].excused;
+}
+
+static bool list_left(int number, char *text, size_t size)
+{
+	const struct sim_program *program = &sim_world->programs[number];
+	size_t used = 0;
+	int kind;
+
+	*text = '\0';
+	for (kind = 0; kind < SIM_KINDS; kind++) {
+		if (program->left[kind] && used < size)
+			used += (size_t)snprintf(text + used, size - used, "%s%u %s of program %d",
+						 used ? ", " : "", program->left[kind],
+						 sim_kind_names[kind], number);
+	}
+	return used > 0;
+}
+
+static void judge(const struct sim_options *options, struct sim_result *result, char *left,
+		  size_t size)
+{
+	char one[512];
+	int i;
+
+	*left = '\0';
+	result->exit = exit_of_verdict();
+	for (i = 0; i < options->n_programs && !sim_world->verdict; i++) {
+		if (!result->exit)
+			result->exit = result->status[i];
+		if (!must_tidy(i, result->status[i]) || !list_left(i, one, sizeof(one)))
+			continue;
+		strncat(left, *left ? ", " : "", size - strlen(left) - 1);
+		strncat(left, one, size - strlen(left) - 1);
+	}
+	if (*left)
+		result->exit = SIM_EXIT_LEFT;
+}
+
+/* Words that a shell would split are quoted. */
+static void print_command(const struct sim_options *options)
+{
+	char **word;
+
+	fprintf(stderr, "verbs-sim --seed %llu%s", (unsigned long long)sim_world->seed,
+		options->iwarp ? " --iwarp" : "");
+	if (options->fault.program >= 0)
+		fprintf(stderr, " --fail %d:%llu%s%s", options->fault.program,
+			(unsigned long long)options->fault.call, *options->fault.how ? ":" : "",
+			options->fault.how);
+	fprintf(stderr, " --");
+	for (word = options->words; *word; word++)
+		fprintf(stderr,
+			strpbrk(*word, " \t\n'\"\\$`*?&|;<>(){}#") || !**word ? " '%s'" : " %s",
+			*word);
+}
+
+static void print_programs(const struct sim_options *options, const struct sim_result *result)
+{
+	int i;
+
+	fprintf(stderr, "status");
+	for (i = 0; i < options->n_programs; i++)
+		fprintf(stderr, "%c%d", i ? '/' : ' ', result->status[i]);
+	fprintf(stderr, ", calls");
+	for (i = 0; i < options->n_programs; i++)
+		fprintf(stderr, "%c%llu", i ? '/' : ' ',
+			(unsigned long long)sim_world->programs[i].calls);
+}
+
+void sim_report(const struct sim_options *options, struct sim_result *result)
+{
+	char left[1024];
+
+	judge(options, result, left, sizeof(left));
+	if (options->quiet && !result->exit && sim_world->seed != options->last_seed)
+		return;
+	fprintf(stderr, "verbs-sim: ");
+	if (sim_world->verdict)
+		fprintf(stderr, "%s", sim_world->reason);
+	else
+		print_programs(options, result);
+	if (*sim_world->fault.done)
+		fprintf(stderr, ", fault: %s", sim_world->fault.done);
+	fprintf(stderr, ", left over: %s, %.3f ms, hash %016llx: ", *left ? left : "nothing",
+		(double)sim_world->now_ns / 1000000, (unsigned long long)sim_world->hash);
+	print_command(options);
+	fputc('\n', stderr);
+}

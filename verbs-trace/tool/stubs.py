@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Writes the functions by which verbs-sim names a call of the libraries that it does not simulate, from the tables in calls/.
+
+Place: run by verbs-sim/verbs-sim.mk. Contract: stubs.py FILE writes a weak function for each call that the libraries
+export. One that is simulated has another function of the same name, which the linker takes. What only looks something
+up is left to the library.
+"""
+
+import sys
+from pathlib import Path
+
+from generate import HERE, read_table
+from verb import Verb
+
+# Beside the calls that return a text, those that need neither a device nor an object.
+LOOK_UPS = {
+    *("ibv_rate_to_mult", "mult_to_ibv_rate", "ibv_rate_to_mbps", "mbps_to_ibv_rate", "ibv_is_fork_initialized"),
+    *("ibv_copy_path_rec_from_kern", "ibv_copy_path_rec_to_kern", "ibv_copy_qp_attr_from_kern", "ibv_copy_ah_attr_from_kern"),
+}
+HEAD = """/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Written by stubs.py. */
+#include <sys/select.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/rsocket.h>
+#include "verbs-sim/calls/call.h"
+struct ib_user_path_rec;
+struct ib_uverbs_qp_attr;
+struct ib_uverbs_ah_attr;
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+"""
+
+
+def is_needed(verb: Verb) -> bool:
+    """Whether a program that calls it must be told so."""
+    library = verb.section.startswith(("IBVERBS", "RDMACM"))
+    return library and verb.result != "text" and verb.name not in LOOK_UPS
+
+
+def function(verb: Verb) -> str:
+    """The function that ends the run."""
+    head = f"{verb.ctype}{verb.name}({verb.prototype})"
+    return f'#undef {verb.name}\n{head};\nEXPORTED __attribute__((weak)) {head}\n{{\n\tsim_unknown("{verb.name}");\n}}\n'
+
+
+def main() -> int:
+    """Reads all tables, writes the file."""
+    if len(sys.argv) != 2:
+        print("usage: stubs.py FILE", file=sys.stderr)
+        return 2
+    verbs = [verb for path in sorted(HERE.glob("calls/*.txt")) for verb in read_table(path) if is_needed(verb)]
+    Path(sys.argv[1]).parent.mkdir(parents=True, exist_ok=True)
+    Path(sys.argv[1]).write_text("\n".join([HEAD, *map(function, verbs)]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
