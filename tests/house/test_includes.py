@@ -14,6 +14,7 @@ ALLOWED: dict[str, set[str]] = {
     "program": {"common"},
     "measure": {"common", "program"},
     "common": set(),
+    "verbs-sim": set(),
     "verbs-trace": set(),
     "devices": {"common", "measure", "program"},
 }
