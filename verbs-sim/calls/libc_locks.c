@@ -56,19 +56,19 @@ EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 /* ---- Conditions ---- */
 
-/* Also of a deadline that has passed: the mutex was free in between. */
 static int wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline_ns)
 {
 	bool signalled;
 
 	sim_step("pthread_cond_wait");
+	sim_me->condition = cond;
 	sim_me->signalled = false;
 	REAL(pthread_mutex_unlock)(mutex);
 	sim_wake(sim_me->program, mutex);
 	while (!sim_me->signalled && sim_world->now_ns < deadline_ns)
 		sim_block(cond, deadline_ns);
 	signalled = sim_me->signalled;
-	sim_me->signalled = false;
+	sim_me->condition = NULL;
 	lock_until(mutex, SIM_FOREVER);
 	return signalled ? 0 : ETIMEDOUT;
 }
@@ -98,7 +98,7 @@ EXPORTED int pthread_cond_signal(pthread_cond_t *cond)
 {
 	if (!sim_me)
 		return REAL(pthread_cond_signal)(cond);
-	sim_wake_one(sim_me->program, cond);
+	sim_signal(sim_me->program, cond);
 	sim_pass("pthread_cond_signal");
 	return 0;
 }
@@ -107,7 +107,7 @@ EXPORTED int pthread_cond_broadcast(pthread_cond_t *cond)
 {
 	if (!sim_me)
 		return REAL(pthread_cond_broadcast)(cond);
-	while (sim_wake_one(sim_me->program, cond))
+	while (sim_signal(sim_me->program, cond))
 		;
 	sim_pass("pthread_cond_broadcast");
 	return 0;

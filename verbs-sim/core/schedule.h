@@ -45,8 +45,11 @@ void sim_sleep_for(const void *awaited, uint64_t deadline_ns);
 void sim_wake(const struct sim_program *program, const void *awaited);
 void sim_wake_descriptor(const struct sim_program *program, const void *awaited);
 
-/* Wakes one of them, as pthread_cond_signal does. Returns false if there is none. */
-bool sim_wake_one(const struct sim_program *program, const void *awaited);
+/*
+ * Wakes a thread that waits for this condition (sim_thread.condition). Returns false if there is
+ * none.
+ */
+bool sim_signal(const struct sim_program *program, const void *condition);
 
 /* This thread is no more: somebody else goes on. */
 void sim_end_thread(void);

@@ -47,17 +47,14 @@ void sim_wake_descriptor(const struct sim_program *program, const void *awaited)
 }
 
 /* Any of them, by chance: POSIX does not say which. */
-bool sim_wake_one(const struct sim_program *program, const void *awaited)
+bool sim_signal(const struct sim_program *program, const void *condition)
 {
-	struct sim_thread *thread, *chosen = NULL;
+	struct sim_thread *thread = sim_world->threads, *chosen = NULL;
 	uint32_t found = 0;
 
-	for (thread = sim_world->threads; thread < sim_world->threads + sim_world->n_threads;
-	     thread++) {
-		if (thread->state != SIM_THREAD_ASLEEP || thread->program != program ||
-		    thread->signalled || !awaits(thread, awaited))
-			continue;
-		if (!sim_random(++found))
+	for (; thread < sim_world->threads + sim_world->n_threads; thread++) {
+		if (thread->program == program && thread->condition == condition &&
+		    !thread->signalled && !sim_random(++found))
 			chosen = thread;
 	}
 	if (chosen)

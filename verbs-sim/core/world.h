@@ -57,11 +57,12 @@ struct sim_thread {
 	uint32_t number;      /* in its program, from 0 */
 	uint64_t deadline_ns; /* when it wakes at the latest */
 	const void *awaited[SIM_MOST_AWAITED];
-	int n_awaited;            /* 0: any descriptor */
-	bool woken;               /* what it awaits has changed */
-	bool signalled;           /* by pthread_cond_signal */
-	uint32_t idle;            /* calls in a row that found nothing to do */
-	uint32_t looks;           /* at the clock, in a row */
+	int n_awaited;         /* 0: any descriptor */
+	bool woken;            /* what it awaits has changed */
+	const void *condition; /* that it waits for, also while a signal's handler runs; or NULL */
+	bool signalled;        /* by pthread_cond_signal */
+	uint32_t idle;         /* calls in a row that found nothing to do */
+	uint32_t looks;        /* at the clock, in a row */
 	uint64_t blocked_signals; /* bit N - 1: signal N */
 	uint64_t pending_signals; /* to be raised when it has its turn */
 	char call[40];            /* the last call that it made */
