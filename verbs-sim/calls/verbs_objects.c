@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libibverbs: PDs, MRs, completion channels, CQs and SRQs. QPs are in verbs_qp.c.
+ * libibverbs: PDs, MRs, completion channels and CQs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -219,77 +219,4 @@ EXPORTED int ibv_destroy_cq(struct ibv_cq *cq)
 	int ret = SIM_CALL("ibv_destroy_cq", EBUSY, EINVAL);
 
 	return ret ? ret : sim_delete_cq(cq);
-}
-
-/* ---- SRQs ---- */
-
-struct ibv_srq *sim_new_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
-{
-	struct user_srq *srq;
-
-	if (!init->attr.max_wr || init->attr.max_wr > (uint32_t)sim_traits()->max_qp_wr ||
-	    init->attr.max_sge > SIM_MAX_SGE) {
-		errno = EINVAL;
-		return NULL;
-	}
-	srq = calloc(1, sizeof(*srq));
-	if (!srq)
-		return NULL;
-	srq->sim = sim_create_srq(user_pd(pd)->sim, init->attr.max_wr, init->attr.max_sge, srq);
-	srq->head.context = pd->context;
-	srq->head.srq_context = init->srq_context;
-	srq->head.pd = pd;
-	srq->head.handle = srq->sim->object.number;
-	return &srq->head;
-}
-
-int sim_delete_srq(struct ibv_srq *srq)
-{
-	struct user_srq *deleted = user_srq(srq);
-
-	while (deleted->async_unacked)
-		sim_block(srq, SIM_FOREVER);
-	if (deleted->sim->object.users)
-		return EBUSY;
-	sim_destroy_srq(deleted->sim);
-	free(deleted);
-	return 0;
-}
-
-EXPORTED struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
-{
-	SIM_CALL_OR(NULL, "ibv_create_srq", ENOMEM, EINVAL, ENOSYS);
-	return sim_new_srq(pd, init);
-}
-
-EXPORTED int ibv_destroy_srq(struct ibv_srq *srq)
-{
-	int ret = SIM_CALL("ibv_destroy_srq", EBUSY, EINVAL);
-
-	return ret ? ret : sim_delete_srq(srq);
-}
-
-EXPORTED int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
-{
-	struct sim_srq *sim = user_srq(srq)->sim;
-	int ret = SIM_CALL("ibv_modify_srq", EINVAL, ENOMEM);
-
-	if (ret)
-		return ret;
-	if (mask & IBV_SRQ_MAX_WR || attr->srq_limit > sim->queue.max)
-		return EINVAL;
-	if (mask & IBV_SRQ_LIMIT)
-		sim->limit = attr->srq_limit;
-	return 0;
-}
-
-EXPORTED int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
-{
-	const struct sim_srq *sim = user_srq(srq)->sim;
-	int ret = SIM_CALL("ibv_query_srq", ENOMEM, EINVAL);
-
-	if (ret || sim_world->iwarp)
-		return ret ? ret : ENOSPC;
-	*attr = (struct ibv_srq_attr){ sim->queue.max, sim->queue.max_sge, sim->limit };
-	return 0;
 }

@@ -44,13 +44,19 @@ static uint64_t length_of(const struct ibv_sge *sge, int num_sge)
 	return length;
 }
 
-/* Returns 0 or an errno value, as the drivers do. */
+/* While soft-iWARP ends a connection, a post may fail; later it succeeds, and is lost. */
+static bool just_failed(const struct sim_qp *qp)
+{
+	return qp->state == IBV_QPS_ERR && sim_world->now_ns - qp->failed_ns < 1000000;
+}
+
+/* Returns 0 or an errno value. */
 static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 {
 	uint64_t length = length_of(wr->sg_list, wr->num_sge);
 	bool reads = wr->opcode == IBV_WR_RDMA_READ || is_atomic(wr->opcode);
 
-	if (sim_world->iwarp && qp->state == IBV_QPS_ERR && sim_random(2))
+	if (sim_world->iwarp && just_failed(qp) && sim_random(2))
 		return ENOTCONN;
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
 		return EINVAL;
@@ -63,7 +69,7 @@ static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 		return EINVAL;
 	if (is_atomic(wr->opcode) && length != 8)
 		return EINVAL;
-	return reads && !qp->attr.max_rd_atomic && sim_world->iwarp ? EINVAL : 0;
+	return 0;
 }
 
 static void copy_inline(struct sim_request *request, const struct ibv_send_wr *wr)
@@ -119,6 +125,22 @@ static void post_to_failed(struct sim_qp *qp, struct sim_request *request)
 	sim_complete_send(qp, request);
 }
 
+/* A READ without the depth for it: soft-iWARP refuses it, and sends nothing more on that QP. */
+static int check_depth(struct sim_qp *qp, const struct ibv_send_wr *wr)
+{
+	if (!sim_world->iwarp || wr->opcode != IBV_WR_RDMA_READ || qp->attr.max_rd_atomic)
+		return 0;
+	qp->halted = true;
+	return EINVAL;
+}
+
+/* soft-iWARP returns -1, and the error in errno. */
+static int post_error(int error)
+{
+	errno = error;
+	return sim_world->iwarp ? -1 : error;
+}
+
 static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct sim_qp *qp = user_qp(ibqp)->sim;
@@ -128,9 +150,10 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	for (; wr; wr = wr->next) {
 		ret = SIM_CALL("ibv_post_send", ENOMEM, EINVAL);
 		ret = ret ? ret : check_send(qp, wr);
+		ret = ret ? ret : check_depth(qp, wr);
 		if (ret) {
 			*bad_wr = wr;
-			return ret;
+			return post_error(ret);
 		}
 		if (qp->state == IBV_QPS_ERR)
 			post_to_failed(qp, new_request(wr));

@@ -8,6 +8,19 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/verbs.h"
+#include "verbs-sim/cm/cm.h"
+
+#define INLINE_PIECE 16 /* bytes of inline data in the place of an SGE, on soft-RoCE */
+
+static void grant_inline(struct ibv_qp_cap *cap)
+{
+	uint32_t pieces = (cap->max_inline_data + INLINE_PIECE - 1) / INLINE_PIECE;
+
+	if (cap->max_send_sge < pieces)
+		cap->max_send_sge = pieces;
+	if (cap->max_inline_data < cap->max_send_sge * INLINE_PIECE)
+		cap->max_inline_data = cap->max_send_sge * INLINE_PIECE;
+}
 
 /* What the device grants of what was asked for; false: it is too much. */
 static bool grant(struct ibv_qp_cap *cap)
@@ -15,11 +28,13 @@ static bool grant(struct ibv_qp_cap *cap)
 	const struct sim_traits *traits = sim_traits();
 
 	if (cap->max_send_wr > (uint32_t)traits->max_qp_wr ||
-	    cap->max_recv_wr > (uint32_t)traits->max_qp_wr || cap->max_send_sge > SIM_MAX_SGE ||
-	    cap->max_recv_sge > SIM_MAX_SGE || cap->max_inline_data > traits->max_inline)
+	    cap->max_recv_wr > (uint32_t)traits->max_qp_wr ||
+	    cap->max_send_sge > (uint32_t)traits->max_sge ||
+	    cap->max_recv_sge > (uint32_t)traits->max_sge ||
+	    cap->max_inline_data > traits->max_inline)
 		return false;
-	if (cap->max_inline_data < traits->least_inline)
-		cap->max_inline_data = traits->least_inline;
+	if (!sim_world->iwarp)
+		grant_inline(cap);
 	return true;
 }
 
@@ -62,9 +77,14 @@ EXPORTED struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr
 	return sim_new_qp(pd, attr);
 }
 
-/* Waits until the program has acked what it got about the QP, as ibv_destroy_qp(3) says. */
+/*
+ * Waits until the program has acked what it got about the QP, as ibv_destroy_qp(3) says. On iWARP
+ * the connection ends with the QP.
+ */
 void sim_delete_qp(struct ibv_qp *qp)
 {
+	if (sim_world->iwarp)
+		sim_lose_connection(user_qp(qp)->sim->endpoint);
 	while (user_qp(qp)->async_unacked)
 		sim_block(qp, SIM_FOREVER);
 	sim_destroy_qp(user_qp(qp)->sim);

@@ -33,7 +33,8 @@ enum sim_message_kind {
 	SIM_MESSAGE_READY, /* RoCE: the client has its reply */
 	SIM_MESSAGE_REJECT,
 	SIM_MESSAGE_DISCONNECT,
-	SIM_MESSAGE_DISCONNECTED /* RoCE: the answer to that */
+	SIM_MESSAGE_DISCONNECTED, /* RoCE: the answer to that */
+	SIM_MESSAGE_FORGET        /* RoCE, of the kernel to itself */
 };
 
 /* What connect, accept and reject say. */
@@ -66,6 +67,7 @@ struct sim_endpoint {
 	enum sim_cm_state state;
 	struct sockaddr_storage source, destination;
 	bool bound, family_only;
+	bool was_connected;        /* iWARP: its connection has ended */
 	uint32_t backlog, waiting; /* of a listener: how many requests may wait, and do */
 	struct sim_qp *qp;
 	struct sim_terms offered; /* what this side said when it connected or accepted, */
@@ -101,6 +103,9 @@ void sim_take_reply(struct sim_endpoint *endpoint);
 
 /* Returns 0, or EINVAL if there is no connection to end. */
 int sim_disconnect(struct sim_endpoint *endpoint);
+
+/* RoCE: both sides know that the connection has ended; the kernel forgets it later. */
+void sim_end_connection(struct sim_endpoint *endpoint);
 
 /* iWARP: the connection breaks. `endpoint` may be NULL. */
 void sim_lose_connection(struct sim_endpoint *endpoint);

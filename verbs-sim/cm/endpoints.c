@@ -8,7 +8,8 @@
 #include "verbs-sim/cm/cm.h"
 #include "verbs-sim/core/schedule.h"
 
-#define ACK_TIMEOUT 19 /* what the kernel gives each QP of rdma_cm: 2.1 s */
+#define TIMEWAIT_NS 2100000000ull /* how long soft-RoCE keeps a connection that has ended */
+#define ACK_TIMEOUT 19            /* what the kernel gives each QP of rdma_cm: 2.1 s */
 
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
 					 void *user)
@@ -93,21 +94,34 @@ static struct sim_cm_event *new_event(struct sim_endpoint *about, enum rdma_cm_e
 	event->head.about = &about->object;
 	event->type = type;
 	event->status = status;
-	if (terms) {
-		event->terms = *terms;
-		event->terms.data_length = padded(type, terms->data_length);
-	}
+	event->terms = *terms;
 	return event;
+}
+
+/* What a server is told when it is connected: nothing on RoCE, and on iWARP only depths. */
+static struct sim_terms depths_of_server(const struct sim_endpoint *server)
+{
+	struct sim_terms depths = { .data_length = 0 };
+
+	if (sim_world->iwarp) {
+		depths.responder_resources = server->offered.initiator_depth;
+		depths.initiator_depth = server->wanted.responder_resources;
+	}
+	return depths;
 }
 
 void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status)
 {
-	bool is_answer = type == RDMA_CM_EVENT_REJECTED || (type == RDMA_CM_EVENT_ESTABLISHED &&
-							    endpoint->state == SIM_CM_CONNECTING);
+	struct sim_terms terms = endpoint->wanted;
+	bool established = type == RDMA_CM_EVENT_ESTABLISHED;
 
-	sim_post_event(
-		endpoint->channel,
-		&new_event(endpoint, type, status, is_answer ? &endpoint->wanted : NULL)->head);
+	if (established && endpoint->state != SIM_CM_CONNECTING)
+		terms = depths_of_server(endpoint);
+	else if (!established && type != RDMA_CM_EVENT_REJECTED)
+		terms = (struct sim_terms){ .data_length = 0 };
+	else
+		terms.data_length = padded(type, terms.data_length);
+	sim_post_event(endpoint->channel, &new_event(endpoint, type, status, &terms)->head);
 }
 
 /* ---- Connections ---- */
@@ -125,7 +139,7 @@ void sim_connect_qp(struct sim_endpoint *endpoint)
 		return;
 	qp->state = IBV_QPS_RTS;
 	qp->attr.dest_qp_num = wanted->qp_num;
-	qp->attr.timeout = ACK_TIMEOUT;
+	qp->attr.timeout = sim_world->iwarp ? 0 : ACK_TIMEOUT;
 	qp->attr.retry_cnt = endpoint->state == SIM_CM_REQUESTED ? wanted->retry_count
 								 : offered->retry_count;
 	qp->attr.rnr_retry = wanted->rnr_retry_count;
@@ -165,21 +179,49 @@ static void fail_qp_of(const struct sim_endpoint *endpoint)
 		sim_fail_qp(endpoint->qp);
 }
 
-int sim_disconnect(struct sim_endpoint *endpoint)
+void sim_end_connection(struct sim_endpoint *endpoint)
 {
-	bool was_told = endpoint->state == SIM_CM_LEFT;
+	endpoint->state = SIM_CM_ENDED;
+	sim_send(endpoint, SIM_MESSAGE_FORGET, 0, NULL);
+	endpoint->deliver.due_ns = sim_world->now_ns + TIMEWAIT_NS;
+}
 
-	if (!has_connection(endpoint) && !was_told)
+/* Each side tells the other, and the first one hears from the second. */
+static int disconnect_roce(struct sim_endpoint *endpoint)
+{
+	bool answers = endpoint->state == SIM_CM_LEFT;
+
+	if (!answers && !has_connection(endpoint))
 		return EINVAL;
 	fail_qp_of(endpoint);
 	if (endpoint->peer)
 		sim_send(endpoint->peer,
-			 was_told ? SIM_MESSAGE_DISCONNECTED : SIM_MESSAGE_DISCONNECT, 0, NULL);
-	endpoint->state = was_told || sim_world->iwarp ? SIM_CM_ENDED : SIM_CM_LEAVING;
-	/* Nobody will answer; on iWARP nobody need. */
-	if (!was_told && (sim_world->iwarp || !endpoint->peer))
+			 answers ? SIM_MESSAGE_DISCONNECTED : SIM_MESSAGE_DISCONNECT, 0, NULL);
+	endpoint->state = SIM_CM_LEAVING;
+	if (!answers && !endpoint->peer)
 		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+	if (answers || !endpoint->peer)
+		sim_end_connection(endpoint);
 	return 0;
+}
+
+/* One side ends the TCP connection, and both know. */
+static int disconnect_iwarp(struct sim_endpoint *endpoint)
+{
+	if (!has_connection(endpoint))
+		return endpoint->was_connected ? 0 : EINVAL;
+	fail_qp_of(endpoint);
+	if (endpoint->peer)
+		sim_send(endpoint->peer, SIM_MESSAGE_DISCONNECT, 0, NULL);
+	endpoint->state = SIM_CM_ENDED;
+	endpoint->was_connected = true;
+	sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+	return 0;
+}
+
+int sim_disconnect(struct sim_endpoint *endpoint)
+{
+	return sim_world->iwarp ? disconnect_iwarp(endpoint) : disconnect_roce(endpoint);
 }
 
 static void lose(struct sim_endpoint *endpoint)
@@ -189,6 +231,7 @@ static void lose(struct sim_endpoint *endpoint)
 	if (!tell && endpoint->state != SIM_CM_CONNECTING)
 		return;
 	endpoint->state = SIM_CM_ENDED;
+	endpoint->was_connected = tell;
 	fail_qp_of(endpoint);
 	sim_tell(endpoint, tell ? RDMA_CM_EVENT_DISCONNECTED : RDMA_CM_EVENT_CONNECT_ERROR,
 		 -ECONNRESET);

@@ -83,7 +83,7 @@ static void request_arrives(struct sim_endpoint *client)
 
 	if (!listener) {
 		refuse(client, sim_traits()->nobody_listens);
-	} else if (listener->waiting <= listener->backlog) {
+	} else if (listener->waiting < listener->backlog) {
 		create_request(client, listener);
 	} else if (sim_traits()->backlog_full) {
 		refuse(client, sim_traits()->backlog_full);
@@ -100,6 +100,10 @@ static void request_arrives(struct sim_endpoint *client)
 static void reply_arrives(struct sim_endpoint *client, const struct sim_terms *terms)
 {
 	client->wanted = crossed(terms);
+	if (sim_world->iwarp) { /* docs/drivers.md, "Connecting" */
+		client->wanted.responder_resources = client->offered.initiator_depth;
+		client->wanted.initiator_depth = terms->initiator_depth;
+	}
 	sim_tell(client, RDMA_CM_EVENT_ESTABLISHED, 0);
 	if (!sim_world->iwarp)
 		return;
@@ -124,8 +128,8 @@ static void disconnect_arrives(struct sim_endpoint *endpoint)
 		endpoint->state = SIM_CM_LEFT;
 		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
 	} else if (endpoint->state == SIM_CM_LEAVING) {
-		endpoint->state = SIM_CM_ENDED;
 		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+		sim_end_connection(endpoint);
 	}
 }
 
@@ -153,9 +157,12 @@ static void arrive(struct sim_endpoint *endpoint, const struct sim_message *mess
 		break;
 	case SIM_MESSAGE_DISCONNECTED:
 		if (endpoint->state == SIM_CM_LEAVING) {
-			endpoint->state = SIM_CM_ENDED;
 			sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+			sim_end_connection(endpoint);
 		}
+		break;
+	case SIM_MESSAGE_FORGET:
+		sim_tell(endpoint, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
 		break;
 	}
 }

@@ -13,8 +13,6 @@
 
 #include "verbs-sim/core/world.h"
 
-#define SIM_MAX_SGE 32
-
 /* What tasks there are. The object of each is named behind it. */
 enum sim_task_kind {
 	SIM_TASK_EXECUTE = 1, /* QP: the next work request reaches the peer */
@@ -29,13 +27,13 @@ struct sim_traits {
 	const char *name;
 	enum ibv_node_type node_type;
 	enum ibv_transport_type transport_type;
-	int max_qp_wr, max_cqe;
-	uint32_t max_inline, least_inline; /* granted */
+	int max_qp_wr, max_cqe, max_sge, max_srq, max_srq_wr;
+	uint32_t max_inline;
 	uint32_t max_message;
 	uint8_t padded_request, padded_reply, padded_reject; /* bytes of private data, at least */
 	int nobody_listens, rejected,
 		backlog_full; /* statuses of RDMA_CM_EVENT_REJECTED; 0: dropped */
-	enum ibv_wc_status bad_local_key, too_long_here, too_long_there;
+	enum ibv_wc_status bad_local_key, bad_recv_key, too_long_here, too_long_there;
 	bool solicited; /* whether a CQ armed for them is told of solicited messages */
 };
 const struct sim_traits *sim_traits(void);
@@ -161,6 +159,8 @@ struct sim_qp {
 	enum ibv_qp_state state;
 	enum ibv_qp_type type;
 	bool sq_sig_all;
+	uint64_t failed_ns; /* when it went into the error state */
+	bool halted;        /* sends nothing more, until it is reset */
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;
 	struct sim_requests sends; /* not completed yet, in order */
@@ -222,7 +222,16 @@ void sim_post(struct sim_qp *qp, struct sim_request *request);
 /* The oldest request has completed, with its status. */
 void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 
-/* ---- Transfers: transfer.c, and its tasks ---- */
+/* ---- Transfers: transfer.c and remote.c ---- */
+
+/* Whether the answer brings data, which goes into the memory of the SGEs. */
+bool sim_is_atomic(const struct sim_request *request);
+bool sim_brings_data(const struct sim_request *request);
+
+/* Accesses the peer's memory. Returns 0, EACCES or EFAULT. What it brings is in request->data. */
+int sim_access(struct sim_qp *peer, struct sim_request *request);
+
+/* The tasks of a QP. */
 
 void sim_execute(struct sim_qp *qp);
 void sim_acknowledge(struct sim_qp *qp);

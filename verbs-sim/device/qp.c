@@ -97,6 +97,7 @@ void sim_fail_qp(struct sim_qp *qp)
 	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_RESET)
 		return;
 	qp->state = IBV_QPS_ERR;
+	qp->failed_ns = sim_world->now_ns;
 	drop_wire(qp);
 	while ((request = TAILQ_FIRST(&qp->sends))) {
 		request->status = IBV_WC_WR_FLUSH_ERR;
@@ -114,6 +115,7 @@ void sim_end_qp(struct sim_qp *qp)
 	struct sim_recv *recv;
 
 	qp->state = IBV_QPS_RESET;
+	qp->halted = false;
 	drop_wire(qp);
 	while ((request = TAILQ_FIRST(&qp->sends)))
 		release(qp, request);

@@ -14,18 +14,6 @@
 #include "verbs-sim/device/device.h"
 #include "verbs-sim/device/rnr.h"
 
-static bool is_atomic(const struct sim_request *request)
-{
-	return request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
-/* Whether an answer brings data, which goes into the memory of the SGEs. */
-static bool brings_data(const struct sim_request *request)
-{
-	return request->opcode == IBV_WR_RDMA_READ || is_atomic(request);
-}
-
 static bool takes_recv(const struct sim_request *request)
 {
 	return request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM ||
@@ -47,22 +35,23 @@ static enum ibv_wc_status judged(struct sim_program *program, enum ibv_wc_status
 /* Takes the data out of the program's memory, unless that was done before. */
 static int take_data(struct sim_qp *qp, struct sim_request *request)
 {
-	if (request->data || brings_data(request))
+	if (request->data || sim_brings_data(request))
 		return 0;
 	request->data = sim_alloc(request->length + 1);
 	return sim_gather(qp->object.program, request->sge, request->num_sge, request->data);
 }
 
-/* The request has been executed, with its status. */
+/* The request has been executed, with its status. After an error the QP sends no more. */
 static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_status status)
 {
 	TAILQ_REMOVE(&qp->wire, request, wire_link);
 	request->executed = true;
+	request->status = status;
+	qp->halted |= status != IBV_WC_SUCCESS;
 	if (request->completed) {
 		sim_free(request->data);
 		sim_free(request);
 	} else {
-		request->status = status;
 		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
 	}
 	request = TAILQ_FIRST(&qp->wire);
@@ -75,12 +64,21 @@ static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *r
 		   enum ibv_wc_status status)
 {
 	if (sim_world->iwarp) {
-		finish(qp, request, brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+		finish(qp, request,
+		       sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
 		sim_lose_connection(qp->endpoint);
 		return;
 	}
 	finish(qp, request, status);
 	sim_fail_qp(peer);
+}
+
+/* A request has failed here: so does the QP, and on iWARP the connection. */
+static void fail(struct sim_qp *qp)
+{
+	sim_fail_qp(qp);
+	if (sim_world->iwarp)
+		sim_lose_connection(qp->endpoint);
 }
 
 /* ---- Messages ---- */
@@ -145,7 +143,7 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 		status = sim_traits()->too_long_here;
 	else if (carries && sim_scatter(peer->object.program, recv->sge, recv->num_sge,
 					request->data, request->length))
-		status = IBV_WC_LOC_PROT_ERR;
+		status = sim_traits()->bad_recv_key;
 	status = judged(peer->object.program, status);
 	complete_recv(peer, recv, request, status);
 	sim_free(recv);
@@ -157,80 +155,15 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 
 /* ---- Access to the peer's memory ---- */
 
-static int access_of(const struct sim_request *request)
-{
-	if (is_atomic(request))
-		return IBV_ACCESS_REMOTE_ATOMIC;
-	return request->opcode == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_READ
-						   : IBV_ACCESS_REMOTE_WRITE;
-}
-
-/* soft-iWARP lets a READ through whatever the region allows. */
-static bool is_allowed(const struct sim_qp *peer, const struct sim_request *request,
-		       uint64_t *address)
-{
-	int access = access_of(request);
-	const struct sim_mr *mr;
-
-	if (sim_world->iwarp && access == IBV_ACCESS_REMOTE_READ)
-		access = 0;
-	if (!sim_world->iwarp && !((int)peer->attr.qp_access_flags & access))
-		return false;
-	if (!request->length) {
-		*address = 0;
-		return true;
-	}
-	mr = sim_find_mr(peer->object.program, request->rkey, request->remote_addr, request->length,
-			 access);
-	if (!mr || mr->pd != peer->pd)
-		return false;
-	*address = mr->address + (request->remote_addr - mr->iova);
-	return true;
-}
-
-static int operate(const struct sim_program *program, uint64_t address,
-		   const struct sim_request *request, uint8_t *before)
-{
-	uint64_t value;
-
-	if (address % 8 || sim_read_memory(program, address, &value, sizeof(value)))
-		return EFAULT;
-	memcpy(before, &value, sizeof(value));
-	if (request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-		value += request->compare_add;
-	else if (value == request->compare_add)
-		value = request->swap;
-	return sim_write_memory(program, address, &value, sizeof(value));
-}
-
-static int access_peer(const struct sim_qp *peer, uint64_t address, struct sim_request *request)
-{
-	const struct sim_program *program = peer->object.program;
-	int ret;
-
-	if (!brings_data(request)) {
-		ret = sim_write_memory(program, address, request->data, request->length);
-		sim_wake(program, sim_memory);
-		return ret;
-	}
-	request->data = sim_alloc(request->length + 1);
-	if (!is_atomic(request))
-		return sim_read_memory(program, address, request->data, request->length);
-	ret = operate(program, address, request, request->data);
-	sim_wake(program, sim_memory);
-	return ret;
-}
-
 static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
-	uint64_t address;
-
-	if (!is_allowed(peer, request, &address) || access_peer(peer, address, request)) {
+	if (sim_access(peer, request)) {
 		refuse(qp, peer, request, IBV_WC_REM_ACCESS_ERR);
 		return;
 	}
-	if (brings_data(request) && sim_scatter(qp->object.program, request->sge, request->num_sge,
-						request->data, request->length)) {
+	if (sim_brings_data(request) &&
+	    sim_scatter(qp->object.program, request->sge, request->num_sge, request->data,
+			request->length)) {
 		finish(qp, request, sim_traits()->bad_local_key);
 		return;
 	}
@@ -251,7 +184,8 @@ static void await_answer(struct sim_qp *qp, struct sim_request *request)
 	uint64_t timeout_ns = 4096ull << qp->attr.timeout, now_ns = sim_world->now_ns;
 
 	if (sim_world->iwarp) {
-		finish(qp, request, brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+		finish(qp, request,
+		       sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
 		return;
 	}
 	if (!request->since_ns)
@@ -268,9 +202,11 @@ void sim_execute(struct sim_qp *qp)
 	struct sim_request *request = TAILQ_FIRST(&qp->wire);
 	struct sim_qp *peer = sim_peer_of(qp);
 
-	if (!request)
+	if (!request || qp->halted)
 		return;
-	if (take_data(qp, request))
+	if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
+		qp->halted = true; /* it is never sent, nor what is behind it */
+	else if (take_data(qp, request))
 		finish(qp, request, sim_traits()->bad_local_key);
 	else if (!peer)
 		await_answer(qp, request);
@@ -285,14 +221,14 @@ void sim_acknowledge(struct sim_qp *qp)
 	struct sim_request *request = TAILQ_FIRST(&qp->sends);
 	enum ibv_wc_status status;
 
-	if (!request || (!request->executed && (!sim_world->iwarp || brings_data(request))))
+	if (!request || (!request->executed && (!sim_world->iwarp || sim_brings_data(request))))
 		return;
 	if (!request->executed && take_data(qp, request))
-		request->status = sim_traits()->bad_local_key;
+		finish(qp, request, sim_traits()->bad_local_key);
 	status = request->status = judged(qp->object.program, request->status);
 	sim_complete_send(qp, request);
 	if (status)
-		sim_fail_qp(qp);
+		fail(qp);
 	else if (!TAILQ_EMPTY(&qp->sends))
 		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
 }

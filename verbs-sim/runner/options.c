@@ -32,7 +32,7 @@ static void usage(FILE *file)
 	      "  --gdb S          run program S in gdb(1)\n"
 	      "  --limit SECONDS  of real time in which a program has to make a call (default 60)\n"
 	      "  --patience SECONDS  of simulated time after which programs that go on are told to\n"
-	      "                   stop, with SIGTERM, as they are when all sleep forever (default 3600)\n"
+	      "                   stop, with SIGTERM, as they are when all sleep forever (default 7200)\n"
 	      "  -q, --quiet      with --seeds, print only the last line\n"
 	      "  -h, --help       print this text\n"
 	      "Exit status: 0, or that of the first program that failed (128+N: signal N); 2: wrong usage;\n"
@@ -207,7 +207,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 	int option, ret;
 
 	*options = (struct sim_options){ .seed = 1, .last_seed = 1, .gdb = -1, .limit_s = 60 };
-	options->patience_ns = 3600 * 1000000000ull;
+	options->patience_ns = 7200 * 1000000000ull;
 	options->fault.program = -1;
 	while ((option = getopt_long(argc, argv, "+qh", names, NULL)) != -1) {
 		ret = read_option(option, options);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * WRITE, READ and atomic operations: access to the memory of the peer, and whether it is allowed.
+ * See device.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "verbs-sim/core/schedule.h"
+#include "verbs-sim/device/device.h"
+
+bool sim_is_atomic(const struct sim_request *request)
+{
+	return request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+bool sim_brings_data(const struct sim_request *request)
+{
+	return request->opcode == IBV_WR_RDMA_READ || sim_is_atomic(request);
+}
+
+static int access_of(const struct sim_request *request)
+{
+	if (sim_is_atomic(request))
+		return IBV_ACCESS_REMOTE_ATOMIC;
+	return request->opcode == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_READ
+						   : IBV_ACCESS_REMOTE_WRITE;
+}
+
+/* soft-iWARP lets a READ through whatever the region allows. */
+static bool is_allowed(const struct sim_qp *peer, const struct sim_request *request,
+		       uint64_t *address)
+{
+	int access = access_of(request);
+	const struct sim_mr *mr;
+
+	if (sim_world->iwarp && access == IBV_ACCESS_REMOTE_READ)
+		access = 0;
+	if (!sim_world->iwarp && !((int)peer->attr.qp_access_flags & access))
+		return false;
+	if (!request->length) {
+		*address = 0;
+		return true;
+	}
+	mr = sim_find_mr(peer->object.program, request->rkey, request->remote_addr, request->length,
+			 access);
+	if (!mr || mr->pd != peer->pd)
+		return false;
+	*address = mr->address + (request->remote_addr - mr->iova);
+	return true;
+}
+
+static int operate(const struct sim_program *program, uint64_t address,
+		   const struct sim_request *request, uint8_t *before)
+{
+	uint64_t value;
+
+	if (address % 8 || sim_read_memory(program, address, &value, sizeof(value)))
+		return EFAULT;
+	memcpy(before, &value, sizeof(value));
+	if (request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		value += request->compare_add;
+	else if (value == request->compare_add)
+		value = request->swap;
+	return sim_write_memory(program, address, &value, sizeof(value));
+}
+
+static int access_peer(const struct sim_qp *peer, uint64_t address, struct sim_request *request)
+{
+	const struct sim_program *program = peer->object.program;
+	int ret;
+
+	if (!sim_brings_data(request)) {
+		ret = sim_write_memory(program, address, request->data, request->length);
+		sim_wake(program, sim_memory);
+		return ret;
+	}
+	request->data = sim_alloc(request->length + 1);
+	if (!sim_is_atomic(request))
+		return sim_read_memory(program, address, request->data, request->length);
+	ret = operate(program, address, request, request->data);
+	sim_wake(program, sim_memory);
+	return ret;
+}
+
+int sim_access(struct sim_qp *peer, struct sim_request *request)
+{
+	uint64_t address;
+
+	return is_allowed(peer, request, &address) ? access_peer(peer, address, request) : EACCES;
+}
