@@ -64,6 +64,16 @@ struct ibv_context *sim_context_of_library(void);
 /* Makes the device known to an id: its address belongs to one. */
 void sim_bind_device(struct user_id *id);
 
+/* What the calls of these names do. Those that can fail return 0, or -1 and errno. */
+int sim_make_id(struct rdma_event_channel *channel, struct rdma_cm_id **created, void *id_context,
+		enum rdma_port_space ps);
+void sim_delete_id(struct rdma_cm_id *id);
+int sim_bind(struct rdma_cm_id *id, struct sockaddr *addr);
+int sim_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr);
+int sim_resolve_route(struct rdma_cm_id *id);
+void sim_unmake_qp(struct rdma_cm_id *id);
+void sim_unmake_srq(struct rdma_cm_id *id);
+
 /* The QP of an id. Returns 0, or -1 and errno. */
 int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 #endif

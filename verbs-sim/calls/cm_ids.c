@@ -29,14 +29,13 @@ struct user_id *sim_new_id(struct sim_endpoint *endpoint, struct rdma_event_chan
 	return id;
 }
 
-EXPORTED int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **created,
-			    void *id_context, enum rdma_port_space ps)
+int sim_make_id(struct rdma_event_channel *channel, struct rdma_cm_id **created, void *id_context,
+		enum rdma_port_space ps)
 {
 	struct sim_endpoint *endpoint;
 	struct user_id *id;
 	bool synchronous = !channel;
 
-	SIM_CALL_OR(-1, "rdma_create_id", ENODEV, ENOMEM, EMFILE);
 	if (ps != RDMA_PS_TCP)
 		sim_unknown("a port space other than RDMA_PS_TCP");
 	channel = channel ? channel : sim_new_event_channel(true);
@@ -54,6 +53,13 @@ EXPORTED int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_i
 	return 0;
 }
 
+EXPORTED int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **created,
+			    void *id_context, enum rdma_port_space ps)
+{
+	SIM_CALL_OR(-1, "rdma_create_id", ENODEV, ENOMEM, EMFILE);
+	return sim_make_id(channel, created, id_context, ps);
+}
+
 /* Waits until the program has acked the events that it got, as rdma_destroy_id(3) says. */
 static void await_acks(struct user_id *id)
 {
@@ -61,21 +67,20 @@ static void await_acks(struct user_id *id)
 		sim_block(id, SIM_FOREVER);
 }
 
+void sim_delete_id(struct rdma_cm_id *id)
+{
+	sim_ack_last_event(id);
+	await_acks(user_id(id));
+	sim_end_endpoint(user_id(id)->sim);
+	if (user_id(id)->synchronous)
+		sim_delete_event_channel(id->channel);
+	free(id);
+}
+
 EXPORTED int rdma_destroy_id(struct rdma_cm_id *id)
 {
-	struct user_id *destroyed = user_id(id);
-	int ret = SIM_CALL("rdma_destroy_id", EINVAL);
-
-	if (ret) {
-		errno = ret;
-		return -1;
-	}
-	sim_ack_last_event(id);
-	await_acks(destroyed);
-	sim_end_endpoint(destroyed->sim);
-	if (destroyed->synchronous)
-		sim_delete_event_channel(id->channel);
-	free(destroyed);
+	SIM_CALL_OR(-1, "rdma_destroy_id", EINVAL);
+	sim_delete_id(id);
 	return 0;
 }
 
@@ -196,41 +201,59 @@ void sim_bind_device(struct user_id *id)
 	id->head.route.addr.dst_storage = id->sim->destination;
 }
 
+static int fail(int error)
+{
+	errno = error;
+	return error ? -1 : 0;
+}
+
+int sim_bind(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	int ret;
+
+	copy_address(&user_id(id)->sim->source, addr);
+	ret = bind_endpoint(user_id(id));
+	if (!ret && !is_any(addr))
+		sim_bind_device(user_id(id));
+	return fail(ret);
+}
+
 EXPORTED int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
-	struct user_id *bound = user_id(id);
-	int ret = SIM_CALL("rdma_bind_addr", EADDRINUSE, EADDRNOTAVAIL, ENODEV, EINVAL);
+	SIM_CALL_OR(-1, "rdma_bind_addr", EADDRINUSE, EADDRNOTAVAIL, ENODEV, EINVAL);
+	return sim_bind(id, addr);
+}
 
-	if (!ret) {
-		copy_address(&bound->sim->source, addr);
-		ret = bind_endpoint(bound);
+int sim_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr)
+{
+	struct sim_endpoint *endpoint = user_id(id)->sim;
+	int ret = 0;
+
+	if (!endpoint->bound) {
+		copy_address(&endpoint->source, src_addr ? src_addr : dst_addr);
+		if (!src_addr)
+			*sim_port_of(&endpoint->source) = 0;
+		ret = bind_endpoint(user_id(id));
 	}
-	if (!ret && !is_any(addr))
-		sim_bind_device(bound);
-	errno = ret;
-	return ret ? -1 : 0;
+	if (ret)
+		return fail(ret);
+	copy_address(&endpoint->destination, dst_addr);
+	copy_address(&id->route.addr.dst_storage, dst_addr);
+	sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	return sim_complete_call(id);
 }
 
 EXPORTED int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 			       struct sockaddr *dst_addr, int timeout_ms)
 {
-	struct user_id *resolved = user_id(id);
-	int ret = SIM_CALL("rdma_resolve_addr", EADDRNOTAVAIL, ENODEV, EINVAL, ENETUNREACH);
-
 	(void)timeout_ms;
-	if (!ret && !resolved->sim->bound) {
-		copy_address(&resolved->sim->source, src_addr ? src_addr : dst_addr);
-		*sim_port_of(&resolved->sim->source) =
-			src_addr ? *sim_port_of(&resolved->sim->source) : 0;
-		ret = bind_endpoint(resolved);
-	}
-	if (ret) {
-		errno = ret;
-		return -1;
-	}
-	copy_address(&resolved->sim->destination, dst_addr);
-	copy_address(&id->route.addr.dst_storage, dst_addr);
-	sim_tell(resolved->sim, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	SIM_CALL_OR(-1, "rdma_resolve_addr", EADDRNOTAVAIL, ENODEV, EINVAL, ENETUNREACH);
+	return sim_resolve_addr(id, src_addr, dst_addr);
+}
+
+int sim_resolve_route(struct rdma_cm_id *id)
+{
+	sim_tell(user_id(id)->sim, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	return sim_complete_call(id);
 }
 
@@ -238,8 +261,7 @@ EXPORTED int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
 	(void)timeout_ms;
 	SIM_CALL_OR(-1, "rdma_resolve_route", EHOSTUNREACH, EINVAL, ETIMEDOUT);
-	sim_tell(user_id(id)->sim, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
-	return sim_complete_call(id);
+	return sim_resolve_route(id);
 }
 
 EXPORTED int rdma_listen(struct rdma_cm_id *id, int backlog)
@@ -249,10 +271,8 @@ EXPORTED int rdma_listen(struct rdma_cm_id *id, int backlog)
 
 	if (!ret && !listener->sim->bound)
 		ret = bind_endpoint(listener);
-	if (ret) {
-		errno = ret;
-		return -1;
-	}
+	if (ret)
+		return fail(ret);
 	listener->sim->backlog = backlog > 0 ? (uint32_t)backlog : 1024;
 	listener->sim->state = SIM_CM_LISTENING;
 	return 0;

@@ -4,10 +4,8 @@
  * rdma_create_ep.
  */
 #include <errno.h>
-#include <netdb.h>
 #include <rdma/rdma_verbs.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/cm.h"
@@ -104,12 +102,17 @@ EXPORTED int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv
 	return sim_make_qp(id, pd, attr);
 }
 
-EXPORTED void rdma_destroy_qp(struct rdma_cm_id *id)
+void sim_unmake_qp(struct rdma_cm_id *id)
 {
-	sim_step("rdma_destroy_qp");
 	sim_delete_qp(id->qp);
 	id->qp = NULL;
 	destroy_cqs(id);
+}
+
+EXPORTED void rdma_destroy_qp(struct rdma_cm_id *id)
+{
+	sim_step("rdma_destroy_qp");
+	sim_unmake_qp(id);
 }
 
 EXPORTED int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
@@ -128,125 +131,16 @@ EXPORTED int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 	return 0;
 }
 
-EXPORTED void rdma_destroy_srq(struct rdma_cm_id *id)
+void sim_unmake_srq(struct rdma_cm_id *id)
 {
-	sim_step("rdma_destroy_srq");
 	sim_delete_srq(id->srq);
 	id->srq = NULL;
 }
 
-/* ---- Endpoints ---- */
-
-/*
- * The calls behind it are made as the program would make them: they are counted, and may fail, one
- * by one.
- */
-static int connect_ep(struct rdma_cm_id *id, struct rdma_addrinfo *res, struct ibv_pd *pd,
-		      struct ibv_qp_init_attr *attr)
+EXPORTED void rdma_destroy_srq(struct rdma_cm_id *id)
 {
-	if (rdma_resolve_addr(id, res->ai_src_addr, res->ai_dst_addr, 2000) ||
-	    rdma_resolve_route(id, 2000))
-		return -1;
-	sim_ack_last_event(id);
-	return attr ? rdma_create_qp(id, pd, attr) : 0;
-}
-
-EXPORTED int rdma_create_ep(struct rdma_cm_id **created, struct rdma_addrinfo *res,
-			    struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
-{
-	struct rdma_cm_id *id;
-	int ret, error;
-
-	if (rdma_create_id(NULL, &id, NULL, (enum rdma_port_space)res->ai_port_space))
-		return -1;
-	if (attr)
-		attr->qp_type = (enum ibv_qp_type)res->ai_qp_type;
-	if (res->ai_flags & RAI_PASSIVE)
-		ret = rdma_bind_addr(id, res->ai_src_addr);
-	else
-		ret = connect_ep(id, res, pd, attr);
-	if (ret) {
-		error = errno;
-		rdma_destroy_id(id);
-		errno = error;
-		return -1;
-	}
-	if (res->ai_flags & RAI_PASSIVE && attr) {
-		user_id(id)->makes_qps = true;
-		user_id(id)->qp_attr = *attr;
-		user_id(id)->qp_pd = pd;
-	}
-	*created = id;
-	return 0;
-}
-
-EXPORTED void rdma_destroy_ep(struct rdma_cm_id *id)
-{
-	if (id->qp)
-		rdma_destroy_qp(id);
-	if (id->srq)
-		rdma_destroy_srq(id);
-	rdma_destroy_id(id);
-}
-
-/* ---- Names ---- */
-
-static struct sockaddr *copy_of(const struct addrinfo *found)
-{
-	struct sockaddr *copy = calloc(1, found->ai_addrlen);
-
-	return copy ? memcpy(copy, found->ai_addr, found->ai_addrlen) : NULL;
-}
-
-static int look_up(const char *node, const char *service, const struct rdma_addrinfo *hints,
-		   struct addrinfo **found)
-{
-	struct addrinfo wanted = { .ai_socktype = SOCK_STREAM,
-				   .ai_family = hints ? hints->ai_family : 0 };
-
-	if (hints && hints->ai_flags & RAI_PASSIVE)
-		wanted.ai_flags |= AI_PASSIVE;
-	if (hints && hints->ai_flags & RAI_NUMERICHOST)
-		wanted.ai_flags |= AI_NUMERICHOST;
-	return getaddrinfo(node, service, &wanted, found);
-}
-
-EXPORTED int rdma_getaddrinfo(const char *node, const char *service,
-			      const struct rdma_addrinfo *hints, struct rdma_addrinfo **res)
-{
-	struct rdma_addrinfo *info;
-	struct addrinfo *found;
-	int ret;
-
-	SIM_CALL_OR(-1, "rdma_getaddrinfo", ENOMEM, EINVAL);
-	ret = look_up(node, service, hints, &found);
-	if (ret)
-		return ret;
-	info = calloc(1, sizeof(*info));
-	if (!info)
-		return EAI_MEMORY;
-	info->ai_flags = hints ? hints->ai_flags : 0;
-	info->ai_family = found->ai_family;
-	info->ai_qp_type = IBV_QPT_RC;
-	info->ai_port_space = RDMA_PS_TCP;
-	if (info->ai_flags & RAI_PASSIVE) {
-		info->ai_src_addr = copy_of(found);
-		info->ai_src_len = found->ai_addrlen;
-	} else {
-		info->ai_dst_addr = copy_of(found);
-		info->ai_dst_len = found->ai_addrlen;
-	}
-	freeaddrinfo(found);
-	*res = info;
-	return 0;
-}
-
-EXPORTED void rdma_freeaddrinfo(struct rdma_addrinfo *res)
-{
-	sim_step("rdma_freeaddrinfo");
-	free(res->ai_src_addr);
-	free(res->ai_dst_addr);
-	free(res);
+	sim_step("rdma_destroy_srq");
+	sim_unmake_srq(id);
 }
 
 /* ---- Devices ---- */

@@ -29,4 +29,5 @@ void sim_show_timers(void);
 
 /* Of a descriptor that is closed, which may be none. */
 void sim_forget_timer(int fd);
+void sim_forget_socket(int fd);
 #endif

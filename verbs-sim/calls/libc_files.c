@@ -136,6 +136,7 @@ EXPORTED int close(int fd)
 	if (!sim_me)
 		return ret;
 	sim_forget_timer(fd);
+	sim_forget_socket(fd);
 	changed(fd, ret);
 	return ret;
 }

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libc: TCP sockets, and UDP sockets that are not written to. Each is a UNIX-domain socket with a
+ * name of this run in place of an address: data arrive at once, any address is one of this host,
+ * and runs beside each other do not share their ports.
+ *
+ * A listener's name is its family and port. A client's has, behind these, both ends of the
+ * connection, so that the server can say who it is.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/descriptors.h"
+#include "verbs-sim/calls/poll.h"
+#include "verbs-sim/cm/cm.h"
+
+#define MOST_DESCRIPTORS 4096
+#define FIRST_PORT       40000
+
+struct ends {
+	struct sockaddr_storage own, peer;
+	bool datagrams; /* of UDP, which only asks by which address it would send */
+};
+
+/* By descriptor; `own` has no family if it is not one of these sockets. */
+static struct ends sockets[MOST_DESCRIPTORS];
+
+static struct ends *ends_of(int fd)
+{
+	if (!sim_me || fd < 0 || fd >= MOST_DESCRIPTORS || !sockets[fd].own.ss_family)
+		return NULL;
+	return &sockets[fd];
+}
+
+void sim_forget_socket(int fd)
+{
+	if (fd >= 0 && fd < MOST_DESCRIPTORS)
+		sockets[fd].own.ss_family = 0;
+}
+
+/* ---- Addresses as names ---- */
+
+static socklen_t size_of(const struct sockaddr_storage *address)
+{
+	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					      : sizeof(struct sockaddr_in);
+}
+
+static void write_hex(char *text, const struct sockaddr_storage *address)
+{
+	const uint8_t *byte = (const uint8_t *)address;
+	socklen_t i;
+
+	for (i = sizeof(sa_family_t); i < size_of(address); i++)
+		text += sprintf(text, "%02x", byte[i]);
+}
+
+static void read_hex(const char *text, struct sockaddr_storage *address, int family)
+{
+	uint8_t *byte = (uint8_t *)address;
+	unsigned int value;
+	socklen_t i;
+
+	memset(address, 0, sizeof(*address));
+	address->ss_family = (sa_family_t)family;
+	for (i = sizeof(sa_family_t); i < size_of(address) && sscanf(text, "%2x", &value) == 1;
+	     i++) {
+		byte[i] = (uint8_t)value;
+		text += 2;
+	}
+}
+
+/* The name is in the abstract namespace: it begins with a zero byte. */
+static socklen_t name_it(struct sockaddr_un *name, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static socklen_t name_it(struct sockaddr_un *name, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	memset(name, 0, sizeof(*name));
+	name->sun_family = AF_UNIX;
+	va_start(arguments, format);
+	length = vsnprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, format, arguments);
+	va_end(arguments);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+static socklen_t name_listener(struct sockaddr_un *name, struct sockaddr_storage *address)
+{
+	return name_it(name, "verbs-sim %d %d %d", sim_world->runner_pid, address->ss_family,
+		       ntohs(*sim_port_of(address)));
+}
+
+/* Without scope and zeros of padding: a name has at most 107 bytes. */
+static socklen_t name_client(struct sockaddr_un *name, const struct ends *ends)
+{
+	char own[2 * sizeof(struct sockaddr_in6) + 1], peer[sizeof(own)];
+
+	write_hex(own, &ends->own);
+	write_hex(peer, &ends->peer);
+	return name_it(name, "c%d %x %.44s %.44s", sim_world->runner_pid, ends->own.ss_family, own,
+		       peer);
+}
+
+/* Of an accepted socket: the client's peer is this end. */
+static bool read_client(const struct sockaddr_un *name, struct ends *ends)
+{
+	char first[64], second[64];
+	unsigned int family;
+	int pid;
+
+	if (sscanf(name->sun_path + 1, "c%d %x %63s %63s", &pid, &family, first, second) != 4)
+		return false;
+	read_hex(first, &ends->peer, (int)family);
+	read_hex(second, &ends->own, (int)family);
+	return true;
+}
+
+/* ---- Calls ---- */
+
+EXPORTED int socket(int domain, int type, int protocol)
+{
+	bool replaced = sim_me && (domain == AF_INET || domain == AF_INET6) &&
+			((type & 0xf) == SOCK_STREAM || (type & 0xf) == SOCK_DGRAM);
+	int fd = replaced ? REAL(socket)(AF_UNIX, type, 0) : REAL(socket)(domain, type, protocol);
+
+	if (!replaced || fd < 0)
+		return fd;
+	if (fd >= MOST_DESCRIPTORS)
+		sim_give_up(SIM_VERDICT_BROKEN, "more than %d descriptors", MOST_DESCRIPTORS);
+	sockets[fd] = (struct ends){ .datagrams = (type & 0xf) == SOCK_DGRAM };
+	sockets[fd].own.ss_family = (sa_family_t)domain;
+	return fd;
+}
+
+EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+	struct ends *ends = ends_of(fd);
+	struct sockaddr_un name;
+
+	if (!ends)
+		return REAL(bind)(fd, address, length);
+	memcpy(&ends->own, address, length < sizeof(ends->own) ? length : sizeof(ends->own));
+	if (!*sim_port_of(&ends->own))
+		*sim_port_of(&ends->own) =
+			htons((uint16_t)(FIRST_PORT + sim_world->next_port++ % 20000));
+	length = name_listener(&name, &ends->own);
+	return REAL(bind)(fd, (struct sockaddr *)&name, length);
+}
+
+EXPORTED int connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+	struct ends *ends = ends_of(fd);
+	struct sockaddr_un name;
+	int ret;
+
+	if (!ends)
+		return REAL(connect)(fd, address, length);
+	sim_step("connect");
+	memcpy(&ends->peer, address, length < sizeof(ends->peer) ? length : sizeof(ends->peer));
+	if (!*sim_port_of(&ends->own)) {
+		ends->own = ends->peer; /* this host has all addresses */
+		*sim_port_of(&ends->own) =
+			htons((uint16_t)(FIRST_PORT + sim_world->next_port++ % 20000));
+		length = name_client(&name, ends);
+		REAL(bind)(fd, (struct sockaddr *)&name, length);
+	}
+	if (ends->datagrams)
+		return 0;
+	length = name_listener(&name, &ends->peer);
+	ret = REAL(connect)(fd, (struct sockaddr *)&name, length);
+	sim_wake_descriptor(NULL, sim_any_file);
+	return ret;
+}
+
+static void copy_out(const struct sockaddr_storage *from, struct sockaddr *to, socklen_t *length)
+{
+	socklen_t size = size_of(from);
+
+	if (!to)
+		return;
+	memcpy(to, from, *length < size ? *length : size);
+	*length = size;
+}
+
+EXPORTED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length,
+		     int flags)
+{
+	struct pollfd readable = { .fd = fd, .events = POLLIN };
+	struct ends *ends = ends_of(fd);
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	socklen_t size = sizeof(name);
+	int accepted;
+
+	if (!ends)
+		return REAL(accept4)(fd, address, length, flags);
+	sim_step("accept");
+	if (!sim_is_nonblocking(fd) && sim_poll(&readable, 1, SIM_FOREVER) < 0)
+		return -1;
+	accepted = REAL(accept4)(fd, (struct sockaddr *)&name, &size, flags);
+	if (accepted < 0 || accepted >= MOST_DESCRIPTORS)
+		return accepted;
+	sim_wake_descriptor(NULL, sim_any_file);
+	if (!read_client(&name, &sockets[accepted]))
+		sockets[accepted] = *ends;
+	copy_out(&sockets[accepted].peer, address, length);
+	return accepted;
+}
+
+EXPORTED int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
+{
+	return accept4(fd, address, length, 0);
+}
+
+EXPORTED int getsockname(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
+{
+	const struct ends *ends = ends_of(fd);
+
+	if (!ends)
+		return REAL(getsockname)(fd, address, length);
+	copy_out(&ends->own, address, length);
+	return 0;
+}
+
+EXPORTED int getpeername(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
+{
+	const struct ends *ends = ends_of(fd);
+
+	if (!ends)
+		return REAL(getpeername)(fd, address, length);
+	copy_out(&ends->peer, address, length);
+	return 0;
+}
+
+/* Options of TCP and IP have no meaning here. */
+EXPORTED int setsockopt(int fd, int level, int optname, const void *optval, socklen_t optlen)
+{
+	if (ends_of(fd) && level != SOL_SOCKET)
+		return 0;
+	return REAL(setsockopt)(fd, level, optname, optval, optlen);
+}
