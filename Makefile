@@ -178,7 +178,7 @@ compare: ## measure all ways to wait, and other projects' programs: build/report
 
 # Debian's Python has Debian's pytest, also in the guest.
 PYTEST = /usr/bin/python3 -m pytest
-TESTED = tests-build tracer-build fake-build fuzz-build pairs-build
+TESTED = tests-build tracer-build sim-build fake-build fuzz-build pairs-build
 check: ## run the tests; ten minutes at most
 	$(call ready,build lab tests,all $(TESTED))
 	@$(PYTEST) -q tests --junitxml=$(BUILD)/tests/check.xml

@@ -43,7 +43,7 @@ BEFORE = {ALONE: set[str](), DRIVERS: {ALONE}, HERE: {ALONE}, LAST: {ALONE, DRIV
 GUESTS = 1  # two take longer on two processors: programs that poll cost each other more than they share
 LOCAL = 2 * (os.cpu_count() or 1)  # workers beside them: half of these tests wait for something
 # Folders in the order in which they are begun; tests in these are handed out one by one, in all others file by file.
-APART = ["release", "live", "drivers", "graded", "fake", "mine", "bugs", "unit", "fuzz"]
+APART = ["release", "live", "drivers", "graded", "fake", "sim", "mine", "bugs", "unit", "fuzz"]
 LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "quotes": 3600, "release": 7200}  # of a test, where it is not 900
 BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
 

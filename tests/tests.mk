@@ -43,8 +43,10 @@ AGAINST = $(addprefix $(TESTS)/,peer together parts)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
 pairs-build: $(AGAINST) $(COPIES)
 tracer-build: verbs-trace $(TRACED) $(TESTS)/tracer/static
+sim-build: verbs-sim $(TESTS)/sim/odd
 probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
 
+$(TESTS)/sim/odd: tests/sim/odd.c
 $(foreach one,$(AGAINST) $(TESTS)/probe,$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
 $(TESTS)/together $(TESTS)/parts: $(LIBRARY)
 $(TESTS)/together $(TESTS)/parts: ALONE += -Icommon
@@ -53,8 +55,8 @@ $(TESTS)/tracer/sins $(TESTS)/tracer/extended $(TESTS)/probe: ALONE += -I.
 $(TESTS)/probe: tests/support/two_ends.h
 $(TESTS)/tracer/odd $(TESTS)/tracer/odd-address: tests/tracer/odd.c
 $(TESTS)/tracer/odd-address: ALONE += -fsanitize=address
-$(AGAINST) $(TRACED) $(TESTS)/probe: WARNINGS += -Werror
-$(AGAINST) $(TRACED) $(TESTS)/probe:
+$(AGAINST) $(TRACED) $(TESTS)/sim/odd $(TESTS)/probe: WARNINGS += -Werror
+$(AGAINST) $(TRACED) $(TESTS)/sim/odd $(TESTS)/probe:
 	$(COMPILE_ALONE)
 
 $(TESTS)/tracer/static:

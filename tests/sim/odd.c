@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * odd: programs that verbs-sim has to report, or to lead astray: each argument is one. Takes
+ * nothing of the suite.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <rdma/rdma_cma.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int forget(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	return rdma_create_id(channel, &id, NULL, RDMA_PS_TCP);
+}
+
+/* Nobody will ever unlock it, and SIGTERM does not end it. */
+static int lock_twice(void)
+{
+	signal(SIGTERM, SIG_IGN);
+	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&lock);
+	return 0;
+}
+
+static int call_unknown(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+		return 1;
+	return rdma_join_multicast(id, NULL, NULL);
+}
+
+static int spin(void)
+{
+	static volatile int never;
+
+	while (!never)
+		;
+	return 0;
+}
+
+static int crash(void)
+{
+	abort();
+}
+
+/* An hour of simulated time, by each clock. */
+static int sleep_an_hour(void)
+{
+	struct timespec before, after, hour = { 3600, 0 };
+	time_t start = time(NULL);
+
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	if (nanosleep(&hour, NULL))
+		return 1;
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	printf("%ld s, %ld s\n", (long)(after.tv_sec - before.tv_sec), (long)(time(NULL) - start));
+	return 0;
+}
+
+/* A PD cannot be freed while a region needs it, and not twice. */
+static int free_early(void)
+{
+	static char data[64];
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_mr *mr = ibv_reg_mr(pd, data, sizeof(data), IBV_ACCESS_LOCAL_WRITE);
+
+	printf("%s\n", strerrorname_np(ibv_dealloc_pd(pd)));
+	ibv_dereg_mr(mr);
+	ibv_dealloc_pd(pd);
+	ibv_close_device(context);
+	ibv_free_device_list(list);
+	return 0;
+}
+
+/* The first that the device tells of itself. */
+static int await_async_event(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+	struct ibv_async_event event;
+
+	if (ibv_get_async_event(context, &event))
+		return 1;
+	printf("%s, port %d\n", ibv_event_type_str(event.event_type), event.element.port_num);
+	ibv_ack_async_event(&event);
+	ibv_close_device(context);
+	ibv_free_device_list(list);
+	return 0;
+}
+
+/* Three expirations, of a timer with a descriptor that is read without poll. */
+static int tick(void)
+{
+	struct itimerspec second = { { 1, 0 }, { 1, 0 } };
+	int fd = timerfd_create(CLOCK_MONOTONIC, 0), i;
+	uint64_t count;
+
+	timerfd_settime(fd, 0, &second, NULL);
+	for (i = 0; i < 3; i++) {
+		if (read(fd, &count, sizeof(count)) != sizeof(count))
+			return 1;
+	}
+	printf("%d ticks\n", i);
+	close(fd);
+	return 0;
+}
+
+/* Who wins is chosen by the seed. */
+static void *print_word(void *word)
+{
+	pthread_mutex_lock(&lock);
+	fputs(word, stdout);
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+static int race(void)
+{
+	static char *const words[] = { "a", "b", "c" };
+	pthread_t threads[3];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, print_word, words[i]);
+	for (i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} programs[] = {
+	{ "forget", forget },
+	{ "lock-twice", lock_twice },
+	{ "unknown", call_unknown },
+	{ "spin", spin },
+	{ "crash", crash },
+	{ "hour", sleep_an_hour },
+	{ "free-early", free_early },
+	{ "tick", tick },
+	{ "race", race },
+	{ "async-event", await_async_event },
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++) {
+		if (!strcmp(programs[i].name, argv[1]))
+			return programs[i].run();
+	}
+	return 2;
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Each call of each side fails once: both programs end, with 0 or 1, name the call if it was their end, and leave nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sim.simulation import OF_ITS_OWN, SIDES, Run, each_stage, pair, simulate
+from table import Stage
+
+MESSAGES = 2
+OFTEN = 3  # a call that a program makes again and again: how many of them fail in make check
+
+
+# Inline functions of rdma_verbs.h, which ping-ep-0 calls: it names them.
+BEHIND = {
+    "ibv_reg_mr": ("rdma_reg_msgs",),
+    "ibv_dereg_mr": ("rdma_dereg_mr",),
+    "ibv_post_send": ("rdma_post_send",),
+    "ibv_post_recv": ("rdma_post_recv",),
+    "ibv_poll_cq": ("rdma_get_send_comp", "rdma_get_recv_comp"),
+    "ibv_get_cq_event": ("rdma_get_send_comp", "rdma_get_recv_comp"),
+    "ibv_req_notify_cq": ("rdma_get_send_comp", "rdma_get_recv_comp"),
+}
+
+
+def judge(run: Run, side: int) -> None:
+    """After a call of this side has failed."""
+    assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
+    call = run.fault.split()[0]
+    named = any(name in run.err for name in (call, *BEHIND.get(call, ())))
+    assert named or not run.statuses[side], f"{call} is not named\n{run.why()}"
+
+
+def calls_of(stage: Stage, transport: list[str], side: int) -> list[str]:
+    """The names of the calls that a side makes, in order."""
+    run = simulate(pair(stage, MESSAGES), *transport, "--trace")
+    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)$", run.err, re.MULTILINE)
+
+
+def chosen(calls: list[str], often: int) -> list[int]:
+    """Of each call the numbers of the first ones, and of the last one."""
+    at: dict[str, list[int]] = {}
+    for number, call in enumerate(calls, 1):
+        at.setdefault(call, []).append(number)
+    return sorted({number for numbers in at.values() for number in [*numbers[: often - 1], numbers[-1]]})
+
+
+def fail_each(stage: Stage, transport: list[str], side: int, often: int) -> None:
+    """Each call, so often at most."""
+    calls, failed = calls_of(stage, transport, side), set[str]()
+    for number in chosen(calls, often):
+        run = simulate(pair(stage, MESSAGES), *transport, "--fail", f"{side}:{number}")
+        if run.fault:
+            judge(run, side)
+            failed.add(run.fault.split()[0])
+        else:
+            assert not run.exit, run.why()
+    assert "ibv_dereg_mr" in failed and len(failed) > 9, failed
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
+def test_each_call_fails(stage: Stage, transport: list[str], side: int) -> None:
+    fail_each(stage, transport, side, OFTEN)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
+def test_each_call_fails_however_often_it_is_made(stage: Stage, transport: list[str], side: int) -> None:
+    fail_each(stage, transport, side, 1 << 30)

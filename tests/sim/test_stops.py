@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A program is told to stop, or is killed, at any of its calls. Told to, it ends with 0; its peer ends, too, with 0 or 1; and
+who was not killed leaves nothing."""
+
+from __future__ import annotations
+
+import pytest
+from sim.simulation import OF_ITS_OWN, SIDES, Run, each_stage, pair, simulate
+from table import Stage
+
+MESSAGES = 2
+STOPS = 12  # in make check
+KILLED = 128 + 9
+
+
+def stops(stage: Stage, transport: list[str], side: int, how: str, number: int) -> list[Run]:
+    """So many, spread over all calls."""
+    programs = pair(stage, MESSAGES)
+    calls = simulate(programs, *transport).calls[side]
+    step = max(1, calls // number)
+    return [simulate(programs, *transport, "--fail", f"{side}:{call}:{how}") for call in range(1, calls + 1, step)]
+
+
+def judge(run: Run, side: int, statuses: set[int]) -> None:
+    """Which status the side may have."""
+    assert run.exit not in OF_ITS_OWN and run.statuses[side] in statuses, run.why()
+    assert run.statuses[1 - side] in {0, 1}, run.why()
+
+
+def tells(stage: Stage) -> set[int]:
+    """What a program that was told to stop may end with. ping-ep-0 and talk-rdma-0 leave signals alone before they begin."""
+    return {0, 1, 128 + 15} if stage.name in ("ping-ep-0", "talk-rdma-0") else {0}
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
+def test_it_is_told_to_stop(stage: Stage, transport: list[str], side: int) -> None:
+    for run in stops(stage, transport, side, "SIGTERM", STOPS):
+        judge(run, side, tells(stage))
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
+def test_it_is_killed(stage: Stage, transport: list[str], side: int) -> None:
+    for run in stops(stage, transport, side, "SIGKILL", STOPS):
+        judge(run, side, {KILLED, 0})  # 0: it ended before
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
+def test_at_each_call(stage: Stage, transport: list[str], side: int, how: str) -> None:
+    for run in stops(stage, transport, side, how, 1 << 30):
+        judge(run, side, tells(stage) if how == "SIGTERM" else {KILLED, 0})

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""verbs-sim itself: what it reports of programs that are not as they should be, its exit statuses, and its options."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from sim.simulation import ADDRESS, TOP, Run, pair, simulate
+from table import STAGES
+
+PING_SR_3 = next(stage for stage in STAGES if stage.name == "ping-sr-3")
+
+
+def odd(which: str, *options: str) -> Run:
+    """A program of odd.c."""
+    return simulate([["build/tests/sim/odd", which]], *options)
+
+
+@pytest.mark.parametrize(
+    "which, status, said",
+    [
+        ("forget", 121, "left over: 1 cm_id of program 0, 1 event channel of program 0"),
+        ("lock-twice", 120, "all sleep forever"),
+        ("unknown", 122, "rdma_join_multicast is not simulated"),
+        ("spin", 123, "program 0, thread 0 has made no call for 1 s"),
+        ("crash", 134, "status 134"),
+    ],
+)
+def test_what_it_reports(which: str, status: int, said: str) -> None:
+    argv = ["verbs-sim/verbs-sim", "--limit", "1", "--", "build/tests/sim/odd", which]
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, done.stderr
+    assert said in done.stderr
+
+
+def test_it_says_who_sleeps_where() -> None:
+    assert "program 0, thread 0 sleeps in pthread_mutex_lock" in odd("lock-twice").err
+
+
+@pytest.mark.parametrize(
+    "which, out", [("hour", "3600 s, 3600 s\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n")]
+)
+def test_what_programs_see(which: str, out: str) -> None:
+    run = odd(which)
+    assert (run.exit, run.out) == (0, out), run.why()
+
+
+def test_a_seed_decides_a_race() -> None:
+    """Three threads have six orders."""
+    outs = [odd("race", "--seed", str(seed)).out for seed in range(60)]
+    assert {"".join(sorted(out)) for out in outs} == {"abc"} and len({*outs}) == 6
+
+
+def test_each_seed_is_run_until_one_fails() -> None:
+    argv = ["verbs-sim/verbs-sim", "--seeds", "5-7", "--", "build/tests/sim/odd"]
+    for which, runs in (("tick", 3), ("forget", 1)):
+        done = subprocess.run([*argv, which], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+        assert done.stderr.count("verbs-sim --seed") == runs, done.stderr
+
+
+@pytest.mark.parametrize(
+    "how, fault",
+    [("ENOMEM", "failed: Cannot allocate memory"), ("EPERM", "failed: Operation not permitted"), ("SIGINT", "SIGINT at ")],
+)
+def test_how_a_call_fails(how: str, fault: str) -> None:
+    run = simulate(pair(PING_SR_3, 2), "--fail", f"1:3:{how}")
+    assert fault in run.fault and f"--fail 1:3:{how}" in run.command
+
+
+def test_a_completion_with_an_error() -> None:
+    """Whose it was says so, and both end: the server with 0, as it may serve others."""
+    run = simulate(pair(PING_SR_3, 5), "--fail", "1:30:RETRY_EXC_ERR")
+    assert run.fault == "a completion with RETRY_EXC_ERR" and run.statuses == [0, 1], run.why()
+    assert "transport retry counter exceeded" in run.err
+
+
+def test_an_asynchronous_event() -> None:
+    run = odd("async-event", "--fail", "0:3:PORT_ERR")
+    assert (run.exit, run.out) == (0, "port error, port 1\n"), run.why()
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--limit -1 -- true", "--", "-- :::", "-- true :::"],
+)
+def test_wrong_usage(words: str) -> None:
+    done = subprocess.run(["verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and "see verbs-sim --help" in done.stderr
+
+
+def test_a_program_that_does_not_exist() -> None:
+    assert simulate([["./no-such-program"]]).exit == 127
+
+
+def test_a_client_without_a_server() -> None:
+    run = simulate([["ping-sr-3/client", "-a", ADDRESS]])
+    assert run.statuses == [1] and "nobody listens" in run.err
+
+
+def test_three_clients_at_once() -> None:
+    server, client = pair(PING_SR_3, 20)
+    run = simulate([[*server, "-n", "3"], client, client, client])
+    assert run.statuses == [0] * 4 and not run.exit, run.why()
+
+
+def test_it_traces_calls() -> None:
+    run = simulate(pair(PING_SR_3, 2), "--trace")
+    assert " 1.0 " in run.err and " rdma_connect\n" in run.err and " 0.0 " in run.err
