@@ -112,6 +112,7 @@ struct sim_program {
 	struct sim_task alarm;    /* alarm(2) */
 	uint32_t left[SIM_KINDS]; /* what it had not destroyed when it ended */
 	uint32_t next_status; /* 0, or the enum ibv_wc_status that its next completion is to have */
+	bool told;            /* to stop, because all slept, or it did not end */
 	bool excused; /* a call that destroys was made to fail: it cannot destroy everything */
 };
 

@@ -97,6 +97,19 @@ static void print_programs(const struct sim_options *options, const struct sim_r
 			(unsigned long long)sim_world->programs[i].calls);
 }
 
+static void print_told(const struct sim_options *options)
+{
+	const char *before = ", told to stop: ";
+	int i;
+
+	for (i = 0; i < options->n_programs; i++) {
+		if (!sim_world->programs[i].told)
+			continue;
+		fprintf(stderr, "%s%d", before, i);
+		before = "/";
+	}
+}
+
 void sim_report(const struct sim_options *options, struct sim_result *result)
 {
 	char left[1024];
@@ -109,6 +122,7 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 		fprintf(stderr, "%s", sim_world->reason);
 	else
 		print_programs(options, result);
+	print_told(options);
 	if (*sim_world->fault.done)
 		fprintf(stderr, ", fault: %s", sim_world->fault.done);
 	fprintf(stderr, ", left over: %s, %.3f ms, hash %016llx: ", *left ? left : "nothing",

@@ -208,8 +208,10 @@ static void wake_sleepers(struct run *run)
 	run->stopped = true;
 	sim_world->patience_ns = sim_world->now_ns + run->options->patience_ns;
 	for (i = 0; i < run->options->n_programs; i++) {
-		if (run->pids[i])
-			sim_send_signal(&sim_world->programs[i], SIGTERM);
+		if (!run->pids[i])
+			continue;
+		sim_world->programs[i].told = true;
+		sim_send_signal(&sim_world->programs[i], SIGTERM);
 	}
 }
 
