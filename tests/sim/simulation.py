@@ -18,7 +18,7 @@ TOP = Path(__file__).resolve().parents[2]
 ADDRESS = "192.0.2.1"
 OF_ITS_OWN = range(120, 126)  # exit statuses of verbs-sim that are no program's
 LAST = re.compile(
-    r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, fault: (?P<fault>.+))?, "
+    r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, told to stop: (?P<told>[\d/]+))?(?:, fault: (?P<fault>.+))?, "
     r"left over: (?P<left>.+), (?P<ms>[\d.]+) ms, hash (?P<hash>[0-9a-f]{16}): (?P<command>.*)$"
 )
 
@@ -31,6 +31,7 @@ class Run:
     statuses: list[int]  # of the programs
     calls: list[int]  # that they made
     reason: str  # why it ended before the programs did, or empty
+    told: list[int]  # programs that were told to stop, as all slept
     fault: str  # what went wrong as it was asked to, or empty
     left: str  # "nothing", or what was not destroyed
     ms: float  # simulated
@@ -55,10 +56,12 @@ def simulate(programs: list[list[str]], *options: str, within_s: float = 120) ->
     found = LAST.match(last)
     if not found:
         pytest.fail(f"{' '.join(argv)}: no last line:\n{done.stderr}", pytrace=False)
-    statuses, calls = ([int(one) for one in (found[key] or "").split("/") if one] for key in ("status", "calls"))
+    statuses, calls, told = (
+        [int(one) for one in (found[key] or "").split("/") if one] for key in ("status", "calls", "told")
+    )
     said = "".join(f"{line}\n" for line in lines)
     return Run(
-        done.returncode, statuses, calls, found["reason"] or "", found["fault"] or "", found["left"], float(found["ms"]),
+        done.returncode, statuses, calls, found["reason"] or "", told, found["fault"] or "", found["left"], float(found["ms"]),
         found["hash"], done.stdout, said, found["command"],
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Each call of each side fails once: both programs end, with 0 or 1, name the call if it was their end, and leave nothing."""
+"""Each call of each side fails once: a client ends by itself, a server may serve others; both end with 0 or 1, name the
+call if it was their end, and leave nothing."""
 
 from __future__ import annotations
 
@@ -28,6 +29,7 @@ BEHIND = {
 def judge(run: Run, side: int) -> None:
     """After a call of this side has failed."""
     assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
+    assert side not in run.told or SIDES[side] == "server", f"it did not end by itself\n{run.why()}"
     call = run.fault.split()[0]
     named = any(name in run.err for name in (call, *BEHIND.get(call, ())))
     assert named or not run.statuses[side], f"{call} is not named\n{run.why()}"

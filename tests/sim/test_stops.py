@@ -23,7 +23,7 @@ def stops(stage: Stage, transport: list[str], side: int, how: str, number: int) 
 
 def judge(run: Run, side: int, statuses: set[int]) -> None:
     """Which status the side may have."""
-    assert run.exit not in OF_ITS_OWN and run.statuses[side] in statuses, run.why()
+    assert run.exit not in OF_ITS_OWN and run.statuses[side] in statuses and side not in run.told, run.why()
     assert run.statuses[1 - side] in {0, 1}, run.why()
 
 
