@@ -129,7 +129,7 @@ def write_calls(directory: Path, table: str, verbs: list[Verb]) -> None:
 def write_lists(directory: Path, verbs: list[Verb]) -> None:
     """The file that lists all verbs."""
     names = list(dict.fromkeys(v.name for v in verbs))
-    by_name = {v.name: v for v in reversed(verbs)}
+    by_name = {v.name: v for v in sorted(reversed(verbs), key=lambda verb: verb.exported)}  # rather than an inline one
     enum = "\n".join(f"\tVERB_{n}," for n in names)
     (directory / "verbs.h").write_text(
         f"{HEAD}#ifndef VERBS_TRACE_TOOL_VERBS_H\n#define VERBS_TRACE_TOOL_VERBS_H\n"
