@@ -71,6 +71,10 @@ int sim_commit_fault(const char *name, const int *ways);
 /* Ends the run: the program has made a call that is not simulated. */
 void sim_unknown(const char *what) __attribute__((noreturn));
 
+/* An eventfd for the simulation's own use, without the knowledge of a sanitizer. -1 and errno. */
+int sim_eventfd(void);
+void sim_close(int fd);
+
 /* `ns` from now, not beyond SIM_FOREVER. */
 uint64_t sim_deadline(uint64_t ns);
 uint64_t sim_ns_of(const struct timespec *time);

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/cm.h"
@@ -15,7 +13,7 @@
 struct rdma_event_channel *sim_new_event_channel(bool hidden)
 {
 	struct user_event_channel *channel = calloc(1, sizeof(*channel));
-	int fd = eventfd(0, EFD_CLOEXEC);
+	int fd = sim_eventfd();
 
 	if (!channel || fd < 0) {
 		free(channel);
@@ -52,7 +50,7 @@ void sim_delete_event_channel(struct rdma_event_channel *channel)
 	struct sim_channel *sim = user_event_channel(channel)->sim;
 
 	sim_remove_descriptor(sim);
-	close(channel->fd);
+	sim_close(channel->fd);
 	end_endpoints(sim);
 	sim_destroy_channel(sim);
 	free(channel);

@@ -6,10 +6,21 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
+
+int sim_eventfd(void)
+{
+	return (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC);
+}
+
+void sim_close(int fd)
+{
+	syscall(SYS_close, fd);
+}
 
 static struct sim_channel **channels; /* of this program */
 static size_t n_channels, n_allocated;
@@ -44,9 +55,9 @@ static void show(struct sim_channel *channel)
 	if (readable == channel->shown)
 		return;
 	if (readable)
-		moved = REAL(write)(channel->fd, &value, sizeof(value));
+		moved = syscall(SYS_write, channel->fd, &value, sizeof(value));
 	else
-		moved = REAL(read)(channel->fd, &value, sizeof(value));
+		moved = syscall(SYS_read, channel->fd, &value, sizeof(value));
 	if (moved == sizeof(value))
 		channel->shown = readable;
 }

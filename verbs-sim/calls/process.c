@@ -41,6 +41,15 @@ static void let_others_copy(void)
 }
 
 /*
+ * What runs behind the program's own exit handlers, such as the search for leaks of a sanitizer, is
+ * not simulated. The thread keeps its turn: see runner/run.c.
+ */
+static void leave(void)
+{
+	sim_me = NULL;
+}
+
+/*
  * The first thread of the program waits for its turn; after an execve(2) of its own it has it
  * already.
  */
@@ -49,6 +58,7 @@ static void join(struct sim_program *program)
 	bool again = program->pid == getpid();
 
 	let_others_copy();
+	atexit(leave);
 	if (again) {
 		sim_me = program->main_thread;
 		sim_end_objects(program);

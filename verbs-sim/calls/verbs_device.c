@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
@@ -31,7 +29,7 @@ static struct ibv_device *the_device(void)
 struct ibv_context *sim_open_context(bool hidden)
 {
 	struct user_context *context = calloc(1, sizeof(*context));
-	int fd = eventfd(0, EFD_CLOEXEC);
+	int fd = sim_eventfd();
 
 	if (!context || fd < 0) {
 		free(context);
@@ -100,7 +98,7 @@ EXPORTED int ibv_close_device(struct ibv_context *context)
 	if (ret)
 		return -1;
 	sim_remove_descriptor(&closed->sim->async);
-	close(context->async_fd);
+	sim_close(context->async_fd);
 	if (closed->sim->async.object.users) {
 		errno = EBUSY;
 		return -1;

@@ -4,8 +4,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
@@ -115,7 +113,7 @@ EXPORTED int ibv_dereg_mr(struct ibv_mr *mr)
 struct ibv_comp_channel *sim_new_comp_channel(struct ibv_context *context, bool hidden)
 {
 	struct user_channel *channel = calloc(1, sizeof(*channel));
-	int fd = eventfd(0, EFD_CLOEXEC);
+	int fd = sim_eventfd();
 
 	if (!channel || fd < 0) {
 		free(channel);
@@ -139,7 +137,7 @@ int sim_delete_comp_channel(struct ibv_comp_channel *channel)
 		return EBUSY;
 	sim_remove_descriptor(sim);
 	sim_destroy_channel(sim);
-	close(channel->fd);
+	sim_close(channel->fd);
 	free(channel);
 	return 0;
 }

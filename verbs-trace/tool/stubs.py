@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes the functions by which verbs-sim names a call of the libraries that it does not simulate, from the tables in calls/.
 
-Place: run by verbs-sim/verbs-sim.mk. Contract: stubs.py FILE writes a weak function for each call that the libraries
+Place: run by verbs-sim/verbs-sim.mk. Contract: stubs.py FILE.c writes a weak function for each call that the libraries
 export. One that is simulated has another function of the same name, which the linker takes. What only looks something
-up is left to the library.
+up is left to the library. stubs.py FILE.map writes the version of each function, for the linker: who asks for a function
+by its version, as verbs-trace does, gets verbs-sim's.
 """
 
 import sys
@@ -33,8 +34,7 @@ struct ib_uverbs_ah_attr;
 
 def is_needed(verb: Verb) -> bool:
     """Whether a program that calls it must be told so."""
-    library = verb.section.startswith(("IBVERBS", "RDMACM"))
-    return library and verb.result != "text" and verb.name not in LOOK_UPS
+    return "waits" not in verb.flags and verb.result != "text" and verb.name not in LOOK_UPS
 
 
 def function(verb: Verb) -> str:
@@ -43,14 +43,29 @@ def function(verb: Verb) -> str:
     return f'#undef {verb.name}\n{head};\nEXPORTED __attribute__((weak)) {head}\n{{\n\tsim_unknown("{verb.name}");\n}}\n'
 
 
+def exported() -> list[Verb]:
+    """All functions of libraries, also the waits of libc."""
+    verbs = [verb for path in sorted(HERE.glob("calls/*.txt")) for verb in read_table(path)]
+    return [verb for verb in verbs if verb.exported]
+
+
+def version(section: str) -> str:
+    """A node of the linker's script."""
+    names = "".join(f"\t\t{verb.name};\n" for verb in exported() if verb.section == section)
+    return f"{section} {{\n\tglobal:\n{names}}};\n"
+
+
 def main() -> int:
     """Reads all tables, writes the file."""
     if len(sys.argv) != 2:
-        print("usage: stubs.py FILE", file=sys.stderr)
+        print("usage: stubs.py FILE.c|FILE.map", file=sys.stderr)
         return 2
-    verbs = [verb for path in sorted(HERE.glob("calls/*.txt")) for verb in read_table(path) if is_needed(verb)]
-    Path(sys.argv[1]).parent.mkdir(parents=True, exist_ok=True)
-    Path(sys.argv[1]).write_text("\n".join([HEAD, *map(function, verbs)]))
+    path = Path(sys.argv[1])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".map":
+        path.write_text("".join(map(version, dict.fromkeys(verb.section for verb in exported()))))
+    else:
+        path.write_text("\n".join([HEAD, *map(function, filter(is_needed, exported()))]))
     return 0
 
 
