@@ -12,10 +12,11 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/signals.h"
 
-#define CALL_NS      100 /* what each call costs */
-#define IDLE_NS      200 /* and one that finds nothing, at first */
-#define IDLE_DOUBLES 256 /* after so many of these it is twice as much */
-#define MOST_DOUBLED 13
+#define CALL_NS 100 /* what each call costs */
+#define IDLE_NS 200 /* and one that finds nothing, at least, */
+#define IDLE_PART \
+	1024 /* or this part of the time that was spent so: a program may read the clock only
+			  now and then, and is not to be late by much */
 
 void sim_use_cpu(uint64_t ns)
 {
@@ -44,7 +45,7 @@ int sim_enter(const char *name, const int *ways)
 			"a call into the libraries from a thread that pthread_create did not create");
 	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
 	sim_me->program->calls++;
-	sim_me->looks = 0;
+	sim_me->looked_ns = 0;
 	sim_use_cpu(CALL_NS);
 	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
 	if (sim_world->trace)
@@ -83,19 +84,30 @@ bool sim_block(const void *awaited, uint64_t deadline_ns)
 	return sim_block_for(&awaited, 1, deadline_ns);
 }
 
-void sim_idle(const void *awaited)
+uint64_t sim_step_of(uint64_t spent_ns, uint64_t least_ns, uint64_t part)
 {
-	uint32_t doubled = sim_me->idle++ / IDLE_DOUBLES;
-	uint64_t ns = (uint64_t)IDLE_NS << (doubled < MOST_DOUBLED ? doubled : MOST_DOUBLED);
+	return spent_ns / part > least_ns ? spent_ns / part : least_ns;
+}
+
+void sim_poll_until(const void *awaited, uint64_t deadline_ns)
+{
 	uint64_t before_ns = sim_world->now_ns;
 
-	sim_block(awaited, before_ns + ns);
+	sim_block(awaited, deadline_ns);
 	sim_me->program->cpu_ns += sim_world->now_ns - before_ns;
+}
+
+void sim_idle(const void *awaited)
+{
+	uint64_t ns = sim_step_of(sim_me->idle_ns, IDLE_NS, IDLE_PART);
+
+	sim_me->idle_ns += ns;
+	sim_poll_until(awaited, sim_world->now_ns + ns);
 }
 
 void sim_found(void)
 {
-	sim_me->idle = 0;
+	sim_me->idle_ns = 0;
 }
 
 void sim_unknown(const char *what)

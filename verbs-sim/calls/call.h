@@ -59,6 +59,10 @@ bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns);
 void sim_idle(const void *awaited);
 void sim_found(void);
 
+/* The parts of it: how long, and sleeping as a program that uses the CPU. */
+uint64_t sim_step_of(uint64_t spent_ns, uint64_t least_ns, uint64_t part);
+void sim_poll_until(const void *awaited, uint64_t deadline_ns);
+
 /* Runs the handlers of signals that are pending for this thread. Returns true if there were any. */
 bool sim_run_handlers(void);
 

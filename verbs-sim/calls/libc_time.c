@@ -13,10 +13,8 @@
 #include "verbs-sim/calls/clock.h"
 #include "verbs-sim/device/device.h"
 
-#define CLOCK_NS 20 /* what reading a clock costs */
-#define DOUBLES \
-	64 /* after so many reads in a row it costs twice as much: the program waits for a time */
-#define MOST_DOUBLED 14
+#define CLOCK_NS   20  /* what reading a clock costs, at least, */
+#define CLOCK_PART 256 /* or this part of the time that was spent so */
 
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -53,18 +51,14 @@ uint64_t sim_deadline_at(const struct timespec *time)
  */
 static void look_at_clock(void)
 {
-	uint32_t doubled = sim_me->looks++ / DOUBLES;
-	uint64_t ns = (uint64_t)CLOCK_NS << (doubled < MOST_DOUBLED ? doubled : MOST_DOUBLED),
-		 before_ns;
+	uint64_t ns = sim_step_of(sim_me->looked_ns, CLOCK_NS, CLOCK_PART);
 
+	sim_me->looked_ns += ns;
 	sim_pass("clock");
-	if (!doubled) {
+	if (ns == CLOCK_NS)
 		sim_use_cpu(ns);
-		return;
-	}
-	before_ns = sim_world->now_ns;
-	sim_block(sim_memory, before_ns + ns);
-	sim_me->program->cpu_ns += sim_world->now_ns - before_ns;
+	else
+		sim_poll_until(sim_memory, sim_world->now_ns + ns);
 }
 
 EXPORTED int clock_gettime(clockid_t clock, struct timespec *time)

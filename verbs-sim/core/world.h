@@ -61,8 +61,8 @@ struct sim_thread {
 	bool woken;            /* what it awaits has changed */
 	const void *condition; /* that it waits for, also while a signal's handler runs; or NULL */
 	bool signalled;        /* by pthread_cond_signal */
-	uint32_t idle;         /* calls in a row that found nothing to do */
-	uint32_t looks;        /* at the clock, in a row */
+	uint64_t idle_ns;      /* for so long its calls have found nothing to do */
+	uint64_t looked_ns;    /* and for so long it has done nothing but look at the clock */
 	uint64_t blocked_signals; /* bit N - 1: signal N */
 	uint64_t pending_signals; /* to be raised when it has its turn */
 	char call[40];            /* the last call that it made */

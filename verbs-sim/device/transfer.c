@@ -176,13 +176,27 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 /* ---- Tasks ---- */
 
 /*
- * Nobody answers: the peer's QP is not ready yet, or has gone. RoCE gives up after its retries; TCP
- * has taken it.
+ * iWARP: the client has not read the answer to its request yet, which is before this in the stream.
+ */
+static bool is_connecting(const struct sim_qp *qp)
+{
+	const struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
+
+	return peer && peer->state == IBV_QPS_INIT;
+}
+
+/*
+ * Nobody answers: the peer's QP is not ready yet, or has gone. RoCE gives up after its retries; on
+ * iWARP TCP has taken it.
  */
 static void await_answer(struct sim_qp *qp, struct sim_request *request)
 {
 	uint64_t timeout_ns = 4096ull << qp->attr.timeout, now_ns = sim_world->now_ns;
 
+	if (sim_world->iwarp && is_connecting(qp)) {
+		sim_schedule(&qp->execute, now_ns + sim_latency_ns(0));
+		return;
+	}
 	if (sim_world->iwarp) {
 		finish(qp, request,
 		       sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
