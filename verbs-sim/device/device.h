@@ -142,6 +142,7 @@ struct sim_request {
 	uint32_t rkey, length;
 	enum ibv_wc_status status;
 	uint32_t rnr_retries;
+	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
 	uint64_t since_ns; /* when it was first sent to a peer that did not answer; 0: not yet */
 	uint8_t *data;     /* inline, or taken from the program's memory already; otherwise NULL */
 	int num_sge;
@@ -228,7 +229,11 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 bool sim_is_atomic(const struct sim_request *request);
 bool sim_brings_data(const struct sim_request *request);
 
-/* Accesses the peer's memory. Returns 0, EACCES or EFAULT. What it brings is in request->data. */
+/*
+ * Accesses the peer's memory, or moves a piece of the data: then it returns EAGAIN until all are
+ * moved, and programs run in between. Returns 0, EACCES or EFAULT. What it brings is in
+ * request->data.
+ */
 int sim_access(struct sim_qp *peer, struct sim_request *request);
 
 /* The tasks of a QP. */

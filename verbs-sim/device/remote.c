@@ -9,6 +9,9 @@
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
 
+#define CACHE_LINE  64
+#define MOST_PIECES 8
+
 bool sim_is_atomic(const struct sim_request *request)
 {
 	return request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
@@ -66,27 +69,49 @@ static int operate(const struct sim_program *program, uint64_t address,
 	return sim_write_memory(program, address, &value, sizeof(value));
 }
 
-static int access_peer(const struct sim_qp *peer, uint64_t address, struct sim_request *request)
-{
-	const struct sim_program *program = peer->object.program;
-	int ret;
+/* ---- Pieces ---- */
 
-	if (!sim_brings_data(request)) {
-		ret = sim_write_memory(program, address, request->data, request->length);
-		sim_wake(program, sim_memory);
-		return ret;
-	}
-	request->data = sim_alloc(request->length + 1);
-	if (!sim_is_atomic(request))
-		return sim_read_memory(program, address, request->data, request->length);
-	ret = operate(program, address, request, request->data);
-	sim_wake(program, sim_memory);
-	return ret;
+/* Half of all WRITEs and READs move in pieces, whole cache lines, which begin anywhere. */
+static void divide(struct sim_request *request)
+{
+	uint32_t part = request->length / MOST_PIECES;
+	bool whole = !request->length || sim_is_atomic(request) || sim_random(2);
+
+	request->piece = whole ? request->length + 1 : (part / CACHE_LINE + 1) * CACHE_LINE;
+	request->n_pieces = whole ? 1 : (request->length + request->piece - 1) / request->piece;
+	request->first_piece = sim_random(request->n_pieces);
+	if (sim_brings_data(request))
+		request->data = sim_alloc(request->length + 1);
+}
+
+static int move_piece(const struct sim_program *program, uint64_t address,
+		      const struct sim_request *request)
+{
+	uint32_t number = (request->first_piece + request->pieces_moved) % request->n_pieces;
+	uint32_t at = number * request->piece, rest = request->length - at;
+	uint32_t length = rest < request->piece ? rest : request->piece;
+
+	if (sim_brings_data(request))
+		return sim_read_memory(program, address + at, request->data + at, length);
+	return sim_write_memory(program, address + at, request->data + at, length);
 }
 
 int sim_access(struct sim_qp *peer, struct sim_request *request)
 {
+	const struct sim_program *program = peer->object.program;
 	uint64_t address;
+	int ret;
 
-	return is_allowed(peer, request, &address) ? access_peer(peer, address, request) : EACCES;
+	if (!is_allowed(peer, request, &address))
+		return EACCES;
+	if (!request->n_pieces)
+		divide(request);
+	if (request->pieces_moved == request->n_pieces)
+		return 0;
+	ret = sim_is_atomic(request) ? operate(program, address, request, request->data)
+				     : move_piece(program, address, request);
+	sim_wake(program, sim_memory);
+	if (!ret && ++request->pieces_moved < request->n_pieces)
+		return EAGAIN;
+	return ret;
 }

@@ -14,6 +14,8 @@
 #include "verbs-sim/device/device.h"
 #include "verbs-sim/device/rnr.h"
 
+#define PIECE_NS 1000 /* between two pieces of a WRITE or READ, at most */
+
 static bool takes_recv(const struct sim_request *request)
 {
 	return request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM ||
@@ -157,7 +159,13 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 
 static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
-	if (sim_access(peer, request)) {
+	int ret = sim_access(peer, request);
+
+	if (ret == EAGAIN) {
+		sim_schedule(&qp->execute, sim_world->now_ns + sim_random(PIECE_NS));
+		return;
+	}
+	if (ret) {
 		refuse(qp, peer, request, IBV_WC_REM_ACCESS_ERR);
 		return;
 	}
