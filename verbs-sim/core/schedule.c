@@ -45,7 +45,7 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	}
 	give_turn_to(&sim_world->runner);
 	for (;;)
-		syscall(SYS_pause);
+		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 }
 
 struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_state state)
