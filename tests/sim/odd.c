@@ -43,6 +43,15 @@ static int call_unknown(void)
 	return rdma_join_multicast(id, NULL, NULL);
 }
 
+static int call_unknown_wait(void)
+{
+	sigset_t signals;
+	int number;
+
+	sigemptyset(&signals);
+	return sigwait(&signals, &number);
+}
+
 static int spin(void)
 {
 	static volatile int never;
@@ -156,6 +165,7 @@ static const struct {
 	{ "free-early", free_early },
 	{ "tick", tick },
 	{ "race", race },
+	{ "unknown-wait", call_unknown_wait },
 	{ "async-event", await_async_event },
 };
 
