@@ -28,16 +28,33 @@ static int fail_call(const char *name, int way)
 	return way;
 }
 
-/* To each device that the program has opened. */
-static void post_to_all(enum ibv_event_type type)
+/* To each device that the program (NULL: any) has opened. */
+static void post_to_all(const struct sim_program *program, enum ibv_event_type type)
 {
 	struct sim_object *object;
 
 	SIM_EACH(object, SIM_CONTEXT)
 	{
-		if (object->program == sim_me->program)
+		if (!program || object->program == program)
 			sim_post_async((struct sim_context *)object, type, NULL);
 	}
+}
+
+/* As when its module is unloaded: nothing is sent any more, and every id is told. */
+static void remove_device(void)
+{
+	struct sim_object *object;
+
+	SIM_EACH(object, SIM_QP)
+	{
+		sim_fail_qp((struct sim_qp *)object);
+	}
+	SIM_EACH(object, SIM_ENDPOINT)
+	{
+		if (!object->hidden)
+			sim_tell((struct sim_endpoint *)object, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
+	}
+	post_to_all(NULL, IBV_EVENT_DEVICE_FATAL);
 }
 
 static void say_done(const char *what, const char *name)
@@ -64,7 +81,11 @@ int sim_commit_fault(const char *name, const int *ways)
 		return 0;
 	case SIM_FAULT_ASYNC:
 		say_done(fault->how, name);
-		post_to_all((enum ibv_event_type)fault->value);
+		post_to_all(sim_me->program, (enum ibv_event_type)fault->value);
+		return 0;
+	case SIM_FAULT_REMOVAL:
+		say_done(fault->how, name);
+		remove_device();
 		return 0;
 	case SIM_FAULT_STATUS:
 		sim_me->program->next_status = (uint32_t)fault->value;

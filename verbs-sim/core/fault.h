@@ -11,8 +11,9 @@ enum sim_fault_kind {
 	SIM_FAULT_USUAL, /* the first way in which the call can fail */
 	SIM_FAULT_ERROR, /* this errno value */
 	SIM_FAULT_SIGNAL,
-	SIM_FAULT_ASYNC, /* this asynchronous event */
-	SIM_FAULT_STATUS /* the next completion has this status */
+	SIM_FAULT_ASYNC,  /* this asynchronous event */
+	SIM_FAULT_STATUS, /* the next completion has this status */
+	SIM_FAULT_REMOVAL /* the device is removed, for all programs */
 };
 
 /* Reads "SIDE:N[:HOW]". Returns false if it is none. Used by the runner. */

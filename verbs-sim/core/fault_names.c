@@ -59,6 +59,9 @@ static bool find_number(const char *name, struct sim_fault *fault)
 static bool find_name(const char *name, struct sim_fault *fault)
 {
 	strncpy(fault->how, name, sizeof(fault->how) - 1);
+	fault->kind = SIM_FAULT_REMOVAL;
+	if (!strcmp(name, "REMOVAL"))
+		return true;
 	return find_event(name, fault) || find_number(name, fault);
 }
 

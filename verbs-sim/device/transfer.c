@@ -243,7 +243,9 @@ void sim_acknowledge(struct sim_qp *qp)
 	struct sim_request *request = TAILQ_FIRST(&qp->sends);
 	enum ibv_wc_status status;
 
-	if (!request || (!request->executed && (!sim_world->iwarp || sim_brings_data(request))))
+	if (!request)
+		return;
+	if (!request->executed && (!sim_world->iwarp || sim_brings_data(request) || qp->halted))
 		return;
 	if (!request->executed && take_data(qp, request))
 		finish(qp, request, sim_traits()->bad_local_key);
