@@ -38,15 +38,19 @@ $(LOADED): $(TESTS)/%.so: tests/support/%.c
 	$(call run,CC,$<,$(COMPILE) -Werror -fPIC -shared $< -ldl -o $@)
 
 # Programs that take nothing of the suite: the independent one that tests/live runs against the stages, also as
-# clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe; no test runs it.
+# clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe,
+# and drivers/test_simulation.py the simulated device, too.
 AGAINST = $(addprefix $(TESTS)/,peer together parts)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
 pairs-build: $(AGAINST) $(COPIES)
 tracer-build: verbs-trace $(TRACED) $(TESTS)/tracer/static
-sim-build: verbs-sim $(TESTS)/sim/odd
+ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address)
+sim-build: verbs-sim $(ODD) $(TESTS)/probe
 probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
 
-$(TESTS)/sim/odd: tests/sim/odd.c
+$(ODD): tests/sim/odd.c
+$(TESTS)/sim/odd-thread: ALONE += -fsanitize=thread
+$(TESTS)/sim/odd-address: ALONE += -fsanitize=address
 $(foreach one,$(AGAINST) $(TESTS)/probe,$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
 $(TESTS)/together $(TESTS)/parts: $(LIBRARY)
 $(TESTS)/together $(TESTS)/parts: ALONE += -Icommon
@@ -55,8 +59,8 @@ $(TESTS)/tracer/sins $(TESTS)/tracer/extended $(TESTS)/probe: ALONE += -I.
 $(TESTS)/probe: tests/support/two_ends.h
 $(TESTS)/tracer/odd $(TESTS)/tracer/odd-address: tests/tracer/odd.c
 $(TESTS)/tracer/odd-address: ALONE += -fsanitize=address
-$(AGAINST) $(TRACED) $(TESTS)/sim/odd $(TESTS)/probe: WARNINGS += -Werror
-$(AGAINST) $(TRACED) $(TESTS)/sim/odd $(TESTS)/probe:
+$(AGAINST) $(TRACED) $(ODD) $(TESTS)/probe: WARNINGS += -Werror
+$(AGAINST) $(TRACED) $(ODD) $(TESTS)/probe:
 	$(COMPILE_ALONE)
 
 $(TESTS)/tracer/static:

@@ -152,6 +152,38 @@ static int race(void)
 	return 0;
 }
 
+/* For ThreadSanitizer: the same without the lock. */
+static void *count_unlocked(void *count)
+{
+	++*(int *)count;
+	return NULL;
+}
+
+static int data_race(void)
+{
+	static int count;
+	pthread_t threads[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, count_unlocked, &count);
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+/* For AddressSanitizer: an id is used after its end. */
+static int use_after_end(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+		return 1;
+	rdma_destroy_id(id);
+	return id->port_num;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -165,6 +197,8 @@ static const struct {
 	{ "free-early", free_early },
 	{ "tick", tick },
 	{ "race", race },
+	{ "data-race", data_race },
+	{ "use-after-end", use_after_end },
 	{ "unknown-wait", call_unknown_wait },
 	{ "async-event", await_async_event },
 };

@@ -46,6 +46,16 @@ def test_it_is_killed(stage: Stage, transport: list[str], side: int) -> None:
         judge(run, side, {KILLED, 0})  # 0: it ended before
 
 
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
+def test_its_device_is_removed(stage: Stage, transport: list[str], side: int) -> None:
+    """Both lose it. Who watches the connection manager says why it ends; the others end all the same."""
+    runs = stops(stage, transport, side, "REMOVAL", STOPS)
+    for run in runs:
+        assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
+    assert not stage.serves_many or any("RDMA_CM_EVENT_DEVICE_REMOVAL" in run.err for run in runs)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGKILL"])
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)

@@ -35,6 +35,23 @@ def test_what_it_reports(which: str, status: int, said: str) -> None:
     assert said in done.stderr
 
 
+@pytest.mark.parametrize(
+    "tool, which, status, said",
+    [
+        ("thread", "race", 0, "status 0"),
+        ("thread", "data-race", 66, "data race"),
+        ("address", "race", 0, "status 0"),
+        ("address", "use-after-end", 121, "heap-use-after-free"),  # which ends it before its channel
+    ],
+)
+def test_sanitizers_see_what_programs_do(tool: str, which: str, status: int, said: str) -> None:
+    """And nothing of what the simulation does."""
+    for seed in range(3):
+        argv = ["verbs-sim/verbs-sim", "--seed", str(seed), "--", f"build/tests/sim/odd-{tool}", which]
+        done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == status and said in done.stderr, done.stderr
+
+
 def test_it_says_who_sleeps_where() -> None:
     assert "program 0, thread 0 sleeps in pthread_mutex_lock" in odd("lock-twice").err
 
