@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What rows of tests/live get in place of real programs over real drivers: see scene.py and test_rows.py."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kernel
+import pytest
+from sim.scene import SceneRun, only_real
+from table import Link
+
+LIVE = Path(__file__).resolve().parents[1] / "live"
+
+
+def load_live_conftest() -> Any:
+    """By the name under which the files of tests/live import it."""
+    spec = importlib.util.spec_from_file_location("conftest", LIVE / "conftest.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["conftest"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+live = load_live_conftest()
+
+
+@pytest.fixture
+def run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SceneRun]:
+    """A scene of the test's link."""
+    link: Link = request.getfixturevalue("link")
+    for name in ("objects", "connected", "qps"):
+        monkeypatch.setattr(kernel, name, lambda *_: only_real("what the kernel holds"))
+    yield SceneRun(link.transport, tmp_path)
+
+
+server, client, pair, peer, rng = live.server, live.client, live.pair, live.peer, live.rng

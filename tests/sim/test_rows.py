@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Rows of tests/live, over the simulated device. A row that differs is a fault of the simulation, or has a reason here.
+
+Contract: tests are those of FILES, as they are. One that needs a moment of real time, or the kernel, is skipped, and says so.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import sim.conftest
+
+FILES = "transfers pairs streams refusals one_sided pools ways crowds bad_clients rights ep talk waits"
+# Of these files, what has no answer here yet.
+EXCEPT = {
+    "test_a_server_without_an_address_is_found_at_each": "there is one device",
+    "test_all_are_served_over_two_devices": "the same",
+    "test_each_message_is_seen_in_memory": "it relies on bytes that appear in order, and here pieces come in any order",
+    "test_ping_rc_0_serves_ibv_rc_pingpong": "the test looks for the device in /sys",
+    "test_ibv_rc_pingpong_serves_ping_rc_0": "the same",
+}
+
+assert sim.conftest.live  # it makes tests/live's own conftest known
+
+for file in FILES.split():
+    for name, value in vars(importlib.import_module(f"test_{file}")).items():
+        if name.startswith("test_") and name not in EXCEPT:
+            globals()[f"{name}__{file}"] = value
+        elif hasattr(value, "_pytestfixturefunction"):
+            globals()[name] = value
