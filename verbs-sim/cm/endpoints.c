@@ -133,6 +133,8 @@ void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int s
 void sim_connect_qp(struct sim_endpoint *endpoint)
 {
 	const struct sim_terms *wanted = &endpoint->wanted, *offered = &endpoint->offered;
+	bool is_client = endpoint->state == SIM_CM_CONNECTING;
+	const struct sim_terms *depths = is_client && !sim_world->iwarp ? wanted : offered;
 	struct sim_qp *qp = endpoint->qp;
 
 	if (!qp || qp->state != IBV_QPS_INIT)
@@ -143,8 +145,8 @@ void sim_connect_qp(struct sim_endpoint *endpoint)
 	qp->attr.retry_cnt = endpoint->state == SIM_CM_REQUESTED ? wanted->retry_count
 								 : offered->retry_count;
 	qp->attr.rnr_retry = wanted->rnr_retry_count;
-	qp->attr.max_rd_atomic = offered->initiator_depth;
-	qp->attr.max_dest_rd_atomic = offered->responder_resources;
+	qp->attr.max_rd_atomic = depths->initiator_depth;
+	qp->attr.max_dest_rd_atomic = depths->responder_resources;
 	qp->attr.path_mtu = IBV_MTU_1024;
 }
 
@@ -233,8 +235,10 @@ static void lose(struct sim_endpoint *endpoint)
 	endpoint->state = SIM_CM_ENDED;
 	endpoint->was_connected = tell;
 	fail_qp_of(endpoint);
-	sim_tell(endpoint, tell ? RDMA_CM_EVENT_DISCONNECTED : RDMA_CM_EVENT_CONNECT_ERROR,
-		 -ECONNRESET);
+	if (tell)
+		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+	else
+		sim_tell(endpoint, RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET);
 }
 
 void sim_lose_connection(struct sim_endpoint *endpoint)
@@ -267,9 +271,7 @@ static void tell_peer(struct sim_endpoint *endpoint)
 {
 	struct sim_endpoint *peer = endpoint->peer;
 
-	if (endpoint->state == SIM_CM_REQUESTED)
-		sim_send(peer, SIM_MESSAGE_REJECT, sim_traits()->rejected, NULL);
-	else if (endpoint->state == SIM_CM_CONNECTING)
+	if (endpoint->state == SIM_CM_REQUESTED || endpoint->state == SIM_CM_CONNECTING)
 		sim_send(peer, SIM_MESSAGE_REJECT, sim_traits()->rejected, NULL);
 	else
 		sim_disconnect(endpoint);
