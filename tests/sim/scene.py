@@ -47,7 +47,7 @@ class Scene:
         self.seen = len(self.actors)
         if any(ENDLESS in actor.argv for actor in self.actors):
             only_real("a run that ends only by a signal")
-        run = simulate([actor.command() for actor in self.actors], *self.options, within_s=30)
+        run = simulate([actor.command() for actor in self.actors], *self.options, within_s=90)
         if "io_uring" in run.reason:
             only_real("io_uring")
         if run.exit in OF_ITS_OWN and not (run.exit == LEFT and self.only_peers(run.left)):
