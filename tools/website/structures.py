@@ -27,6 +27,7 @@ LINK = re.compile(r"^\[(\S+)\]\(\.\./\1\)$")
 NOT_USED = "not used"
 MEMBERS = (cindex.CursorKind.MEMBER_REF_EXPR, cindex.CursorKind.MEMBER_REF)
 # Where a reader looks, in this order: the code of all stages, the ladder, the other stages; last, what only shows fields.
+NO_USERS = ("tests/", "course/", "bench/", "verbs-sim/")  # the last one is a device
 ORDER = ("common/", "ping-", "blast-", "beyond/", "examples/", "devices/", "")
 
 Place = tuple[str, int]
@@ -96,8 +97,8 @@ def used_in(path: str) -> set[Place]:
 
 @functools.cache
 def sources() -> dict[str, str]:
-    """The C files of the programs, without tests, course and bench, and their texts; those to be read first come first."""
-    names = [name for name in files(".c", new=True) if not name.startswith(("tests/", "course/", "bench/"))]
+    """The C files of programs that use a device, and their texts; those to be read first come first."""
+    names = [name for name in files(".c", new=True) if not name.startswith(NO_USERS)]
     ranks = {name: min(rank for rank, start in enumerate(ORDER) if name.startswith(start)) for name in names}
     return {name: (TOP / name).read_text() for name in sorted(names, key=lambda name: (ranks[name], name))}
 
