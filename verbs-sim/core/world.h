@@ -33,7 +33,7 @@
 #define SIM_WORLD_VARIABLE   "VERBS_SIM_WORLD"
 #define SIM_PROGRAM_VARIABLE "VERBS_SIM_PROGRAM"
 
-/* Something that a device or a timer does later. `kind` says what: see tasks.h. */
+/* Something that a device or a timer does later. `kind` says what: see verbs-sim/device/device.h. */
 struct sim_task {
 	TAILQ_ENTRY(sim_task) link;
 	bool scheduled;

@@ -3,8 +3,8 @@
  * The simulated device: what the driver and the adapter keep of each object, and what they do by
  * themselves.
  *
- * Contract: knows no connection manager beyond cm.h's end of a connection, and no call of a
- * program. Whoever has the turn may call these functions, for the objects of any program; memory of
+ * Contract: of the connection manager it knows the end of a connection (verbs-sim/cm/cm.h), and no
+ * call of a program. Whoever has the turn may call these functions, for the objects of any program; memory of
  * programs is only read and written through memory.c.
  */
 #ifndef VERBS_SIM_DEVICE_DEVICE_H
