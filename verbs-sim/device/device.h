@@ -4,8 +4,8 @@
  * themselves.
  *
  * Contract: of the connection manager it knows the end of a connection (verbs-sim/cm/cm.h), and no
- * call of a program. Whoever has the turn may call these functions, for the objects of any program; memory of
- * programs is only read and written through memory.c.
+ * call of a program. Whoever has the turn may call these functions, for the objects of any program;
+ * memory of programs is only read and written through memory.c.
  */
 #ifndef VERBS_SIM_DEVICE_DEVICE_H
 #define VERBS_SIM_DEVICE_DEVICE_H
