@@ -27,6 +27,7 @@ class Echo:
     def __init__(self, run: Run, link: Link) -> None:
         """Over that link."""
         self.run, self.link, self.port, self.client_program = run, link, 0, ""
+        self.before = kernel.connected(link.transport)
 
     def serve(self, name: str, **how: Any) -> Process:
         """Once it listens."""
@@ -39,10 +40,10 @@ class Echo:
         return self.run(self.client_program, self.link.address, self.port, count, size, **how)
 
     def busy_client(self) -> Process:
-        """One that does not end by itself, once it is connected."""
-        before = kernel.connected(self.link.transport)
+        """One that does not end by itself, once it is connected. A server's end of the client before may still close."""
+        until(lambda: kernel.connected(self.link.transport) == self.before, "earlier connections have ended")
         client = self.client(ENDLESS)
-        until(lambda: kernel.connected(self.link.transport) == before + 2, "both ends are connected")
+        until(lambda: kernel.connected(self.link.transport) == self.before + 2, "both ends are connected")
         return client.is_busy()
 
 
