@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,19 @@ def test_many_are_served_beside_one_that_is_killed(echo: Echo, name: str, crowd:
     busy.kill()
     for c in clients:
         c.ends(0, within=200)
+    s.signal("TERM").ends(0)
+
+
+@pytest.mark.parametrize("crowd", [34, pytest.param(64, marks=pytest.mark.long)])
+@over("RoCE", links=lambda link: link.transport != "iWARP" and link.family == 4)
+def test_clients_without_receives_do_not_keep_all_buffers(echo: Echo, run: Run, link: Link, crowd: int) -> None:
+    """Each keeps eight of 512, and 64 of them all; when they keep more than half, they are given up."""
+    s = echo.serve("srq_server")
+    for _ in range(crowd):
+        options = "--client --greedy 8 -s 64 -a", link.address, "-p", echo.port
+        run("build/tests/peer", *options, stdin=subprocess.PIPE).awaits("sent", where="out")
+    s.awaits("a client does not take its messages, and keeps 8 buffers")
+    echo.client().ends(0)
     s.signal("TERM").ends(0)
 
 
