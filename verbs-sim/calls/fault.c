@@ -3,7 +3,6 @@
  * Doing what --fail asks for, when the program makes that call. See core/fault.h.
  */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,8 +22,7 @@ static int fail_call(const char *name, int way)
 		return 0; /* it cannot fail */
 	if (destroys(name))
 		sim_me->program->excused = true;
-	snprintf(sim_world->fault.done, sizeof(sim_world->fault.done), "%s failed: %s", name,
-		 strerror(way));
+	sim_report_fault("%s failed: %s", name, strerror(way));
 	return way;
 }
 
@@ -57,39 +55,52 @@ static void remove_device(void)
 	post_to_all(NULL, IBV_EVENT_DEVICE_FATAL);
 }
 
-static void say_done(const char *what, const char *name)
+static int commit(struct sim_fault *fault, const char *name, const int *ways)
 {
-	snprintf(sim_world->fault.done, sizeof(sim_world->fault.done), "%s at %s", what, name);
-}
-
-int sim_commit_fault(const char *name, const int *ways)
-{
-	struct sim_fault *fault = &sim_world->fault;
-
-	if (fault->program != sim_me->program->number || fault->call != sim_me->program->calls)
-		return 0;
+	if (fault->kind != SIM_FAULT_USUAL && fault->kind != SIM_FAULT_ERROR &&
+	    fault->kind != SIM_FAULT_STATUS)
+		sim_report_fault("%s at %s", fault->how, name);
 	switch ((enum sim_fault_kind)fault->kind) {
 	case SIM_FAULT_USUAL:
 		return fail_call(name, ways[0]);
 	case SIM_FAULT_ERROR:
 		return fail_call(name, ways[0] ? fault->value : 0);
 	case SIM_FAULT_SIGNAL:
-		say_done(fault->how, name);
 		if (fault->value == SIGKILL)
 			raise(SIGKILL);
 		sim_send_signal(sim_me->program, fault->value);
 		return 0;
 	case SIM_FAULT_ASYNC:
-		say_done(fault->how, name);
 		post_to_all(sim_me->program, (enum ibv_event_type)fault->value);
 		return 0;
 	case SIM_FAULT_REMOVAL:
-		say_done(fault->how, name);
 		remove_device();
 		return 0;
 	case SIM_FAULT_STATUS:
-		sim_me->program->next_status = (uint32_t)fault->value;
+		sim_me->program->next_status = fault;
 		return 0;
 	}
 	return 0;
+}
+
+static bool is_due(struct sim_fault *fault, const char *name)
+{
+	if (fault->program != sim_me->program->number)
+		return false;
+	if (*fault->call)
+		return !strcmp(fault->call, name) && ++fault->seen == fault->number;
+	return fault->number == sim_me->program->calls;
+}
+
+int sim_commit_fault(const char *name, const int *ways)
+{
+	int i, way, ret = 0;
+
+	for (i = 0; i < sim_world->n_faults; i++) {
+		if (!is_due(&sim_world->faults[i], name))
+			continue;
+		way = commit(&sim_world->faults[i], name, ways);
+		ret = way ? way : ret;
+	}
+	return ret;
 }

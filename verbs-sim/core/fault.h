@@ -16,6 +16,6 @@ enum sim_fault_kind {
 	SIM_FAULT_REMOVAL /* the device is removed, for all programs */
 };
 
-/* Reads "SIDE:N[:HOW]". Returns false if it is none. Used by the runner. */
-bool sim_read_fault(const char *text, struct sim_fault *fault);
+/* Reads "SIDE:[CALL:]N[:HOW]". Returns false if it is none. Used by the runner. */
+bool sim_read_fault(const char *argument, struct sim_fault *fault);
 #endif

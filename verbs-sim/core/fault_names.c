@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,24 +59,37 @@ static bool find_number(const char *name, struct sim_fault *fault)
 
 static bool find_name(const char *name, struct sim_fault *fault)
 {
-	strncpy(fault->how, name, sizeof(fault->how) - 1);
+	snprintf(fault->how, sizeof(fault->how), "%s", name);
 	fault->kind = SIM_FAULT_REMOVAL;
 	if (!strcmp(name, "REMOVAL"))
 		return true;
 	return find_event(name, fault) || find_number(name, fault);
 }
 
-bool sim_read_fault(const char *text, struct sim_fault *fault)
+/* Reads the name of a call, if there is one, and returns what is behind it. */
+static const char *read_call(const char *text, struct sim_fault *fault)
 {
+	const char *end = strchr(text, ':');
+
+	if (!end || (*text >= '0' && *text <= '9'))
+		return text;
+	snprintf(fault->call, sizeof(fault->call), "%.*s", (int)(end - text), text);
+	return end + 1;
+}
+
+bool sim_read_fault(const char *argument, struct sim_fault *fault)
+{
+	const char *text = fault->text;
 	char *end;
 
+	*fault = (struct sim_fault){ .kind = SIM_FAULT_USUAL };
+	snprintf(fault->text, sizeof(fault->text), "%s", argument);
 	fault->program = (int)strtol(text, &end, 10);
 	if (end == text || *end != ':' || fault->program < 0)
 		return false;
-	text = end + 1;
-	fault->call = strtoull(text, &end, 10);
-	fault->kind = SIM_FAULT_USUAL;
-	if (end == text || !fault->call)
+	text = read_call(end + 1, fault);
+	fault->number = strtoull(text, &end, 10);
+	if (end == text || !fault->number)
 		return false;
 	return !*end || (*end == ':' && find_name(end + 1, fault));
 }

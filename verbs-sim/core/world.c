@@ -3,6 +3,8 @@
  * The world: creating and mapping it, chance, the hash, and the ledger of objects. See world.h.
  */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -50,7 +52,6 @@ int sim_create_world(void)
 		return -1;
 	sim_world->used = sizeof(*sim_world);
 	sim_world->hash = 14695981039346656037ull; /* FNV-1a's first value */
-	sim_world->fault.program = -1;
 	sim_world->next_port = 32768;
 	TAILQ_INIT(&sim_world->tasks);
 	for (kind = 0; kind < SIM_KINDS; kind++)
@@ -83,6 +84,20 @@ void sim_note(const char *what, uint64_t value)
 		hash_byte((uint8_t)*what);
 	for (i = 0; i < 64; i += 8)
 		hash_byte((uint8_t)(value >> i));
+}
+
+void sim_report_fault(const char *format, ...)
+{
+	size_t used = strlen(sim_world->done);
+	va_list arguments;
+
+	if (used && used + 2 < sizeof(sim_world->done)) {
+		strcpy(sim_world->done + used, "; ");
+		used += 2;
+	}
+	va_start(arguments, format);
+	vsnprintf(sim_world->done + used, sizeof(sim_world->done) - used, format, arguments);
+	va_end(arguments);
 }
 
 void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user)

@@ -25,6 +25,7 @@
 #define SIM_MOST_THREADS  1024
 #define SIM_MOST_PROGRAMS 256
 #define SIM_MOST_AWAITED  8
+#define SIM_MOST_FAULTS   16
 #define SIM_FOREVER       UINT64_MAX
 
 /*
@@ -111,7 +112,7 @@ struct sim_program {
 	uint64_t cpu_ns;          /* simulated time that its threads have used */
 	struct sim_task alarm;    /* alarm(2) */
 	uint32_t left[SIM_KINDS]; /* what it had not destroyed when it ended */
-	uint32_t next_status; /* 0, or the enum ibv_wc_status that its next completion is to have */
+	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
 	bool told;            /* to stop, because all slept, or it did not end */
 	bool excused; /* a call that destroys was made to fail: it cannot destroy everything */
 };
@@ -125,14 +126,16 @@ enum sim_verdict {
 	SIM_VERDICT_BROKEN   /* the simulation itself cannot go on */
 };
 
-/* What goes wrong at a call, as asked for on the command line. */
+/* What goes wrong at a call, as asked for on the command line: see core/fault.h. */
 struct sim_fault {
-	int program; /* -1: nothing does */
-	uint64_t call;
-	int kind; /* enum sim_fault_kind, see core/fault.h */
+	char text[96]; /* of the command line */
+	int program;
+	char call[32]; /* which one; empty: any */
+	uint64_t number, seen; /* the Nth of them, and how many there were */
+	int kind;              /* enum sim_fault_kind */
 	int value;
-	char how[32];
-	char done[80]; /* what was done, or empty */
+	int status; /* of an event */
+	char how[32];  /* its name; empty: the usual way */
 };
 
 struct sim_world {
@@ -140,7 +143,9 @@ struct sim_world {
 	uint64_t seed;
 	bool iwarp, trace;
 	pid_t runner_pid;
-	struct sim_fault fault;
+	struct sim_fault faults[SIM_MOST_FAULTS];
+	int n_faults;
+	char done[256]; /* what went wrong as it was asked to, or empty */
 
 	/* Whose turn it is. */
 	struct sim_thread *running;
@@ -205,6 +210,9 @@ void sim_note(const char *what, uint64_t value);
  */
 void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
+
+/* Notes for the last line that something has gone wrong as it was asked to. */
+void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- The ledger ---- */
 

@@ -6,7 +6,6 @@
  * when TCP has taken them, which may be earlier.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "verbs-sim/core/schedule.h"
@@ -27,10 +26,9 @@ static enum ibv_wc_status judged(struct sim_program *program, enum ibv_wc_status
 {
 	if (!program->next_status || status)
 		return status;
-	status = (enum ibv_wc_status)program->next_status;
-	program->next_status = 0;
-	snprintf(sim_world->fault.done, sizeof(sim_world->fault.done), "a completion with %s",
-		 sim_world->fault.how);
+	status = (enum ibv_wc_status)program->next_status->value;
+	sim_report_fault("a completion with %s", program->next_status->how);
+	program->next_status = NULL;
 	return status;
 }
 

@@ -26,9 +26,10 @@ static void usage(FILE *file)
 	      "  --seeds M-N      the same, from M on\n"
 	      "  --iwarp          a device like soft-iWARP; without it, one like soft-RoCE\n"
 	      "  --fail S:N       the Nth call of program S (0, 1, ...) fails\n"
+	      "  --fail S:CALL:N  the Nth call of this name does\n"
 	      "  --fail S:N:HOW   in this way, such as ENOMEM; or HOW is a signal (SIGTERM), an asynchronous\n"
 	      "                   event (PORT_ERR), the status of the next completion (RETRY_EXC_ERR), or\n"
-	      "                   REMOVAL: the device is removed\n"
+	      "                   REMOVAL: the device is removed. May be given more than once\n"
 	      "  --trace          print each call on stderr, with its simulated time, program and number\n"
 	      "  --gdb S          run program S in gdb(1)\n"
 	      "  --limit SECONDS  of real time in which a program has to make a call (default 60)\n"
@@ -90,6 +91,15 @@ static bool read_small(const char *text, int *value)
 	return true;
 }
 
+static int read_fault(struct sim_options *options)
+{
+	if (options->n_faults == SIM_MOST_FAULTS)
+		return refuse("more than %d times --fail", SIM_MOST_FAULTS);
+	return sim_read_fault(optarg, &options->faults[options->n_faults++])
+		       ? 0
+		       : refuse("--fail %s: not SIDE:[CALL:]N[:HOW]", optarg);
+}
+
 static int read_option(int option, struct sim_options *options)
 {
 	int seconds;
@@ -106,9 +116,7 @@ static int read_option(int option, struct sim_options *options)
 		options->iwarp = true;
 		return 0;
 	case 'f':
-		return sim_read_fault(optarg, &options->fault)
-			       ? 0
-			       : refuse("--fail %s: not SIDE:N[:HOW]", optarg);
+		return read_fault(options);
 	case 't':
 		options->trace = true;
 		return 0;
@@ -209,7 +217,6 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 
 	*options = (struct sim_options){ .seed = 1, .last_seed = 1, .gdb = -1, .limit_s = 60 };
 	options->patience_ns = 7200 * 1000000000ull;
-	options->fault.program = -1;
 	while ((option = getopt_long(argc, argv, "+qh", names, NULL)) != -1) {
 		ret = read_option(option, options);
 		if (ret)

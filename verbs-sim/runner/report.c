@@ -70,13 +70,12 @@ static void judge(const struct sim_options *options, struct sim_result *result, 
 static void print_command(const struct sim_options *options)
 {
 	char **word;
+	int i;
 
 	fprintf(stderr, "verbs-sim --seed %llu%s", (unsigned long long)sim_world->seed,
 		options->iwarp ? " --iwarp" : "");
-	if (options->fault.program >= 0)
-		fprintf(stderr, " --fail %d:%llu%s%s", options->fault.program,
-			(unsigned long long)options->fault.call, *options->fault.how ? ":" : "",
-			options->fault.how);
+	for (i = 0; i < options->n_faults; i++)
+		fprintf(stderr, " --fail %s", options->faults[i].text);
 	fprintf(stderr, " --");
 	for (word = options->words; *word; word++)
 		fprintf(stderr,
@@ -123,8 +122,8 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 	else
 		print_programs(options, result);
 	print_told(options);
-	if (*sim_world->fault.done)
-		fprintf(stderr, ", fault: %s", sim_world->fault.done);
+	if (*sim_world->done)
+		fprintf(stderr, ", fault: %s", sim_world->done);
 	fprintf(stderr, ", left over: %s, %.3f ms, hash %016llx: ", *left ? left : "nothing",
 		(double)sim_world->now_ns / 1000000, (unsigned long long)sim_world->hash);
 	print_command(options);

@@ -19,7 +19,8 @@ enum sim_exit {
 struct sim_options {
 	uint64_t seed, last_seed;
 	bool iwarp, trace, quiet;
-	struct sim_fault fault;
+	struct sim_fault faults[SIM_MOST_FAULTS];
+	int n_faults;
 	int gdb;          /* the program to debug, or -1 */
 	char ***programs; /* the arguments of each */
 	int n_programs;
