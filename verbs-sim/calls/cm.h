@@ -55,6 +55,12 @@ struct rdma_cm_event *sim_get_event(struct rdma_event_channel *channel);
 /* Acks the event that the last call of a synchronous id left in it. */
 void sim_ack_last_event(struct rdma_cm_id *id);
 
+/*
+ * Whether --fail wants another event than that which the call leads to: then it comes in its place,
+ * and the caller does nothing more.
+ */
+bool sim_turns_out_otherwise(struct rdma_cm_id *id);
+
 /* A synchronous id waits for the event of its call. Returns 0, or -1 and errno. */
 int sim_complete_call(struct rdma_cm_id *id);
 

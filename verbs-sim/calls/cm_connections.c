@@ -57,7 +57,10 @@ EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 		return fail(EINVAL);
 	set_terms(&client->offered, user_id(id), param ? param : &usual);
 	client->state = SIM_CM_CONNECTING;
-	sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
+	if (!sim_turns_out_otherwise(id)) {
+		sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
+		sim_schedule(&client->give_up, sim_world->now_ns + sim_traits()->request_lost_ns);
+	}
 	return sim_complete_call(id);
 }
 
@@ -101,6 +104,8 @@ EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 		given.responder_resources = server->wanted.responder_resources;
 	if (given.initiator_depth == RDMA_MAX_INIT_DEPTH)
 		given.initiator_depth = server->wanted.initiator_depth;
+	if (sim_turns_out_otherwise(id))
+		return sim_complete_call(id);
 	set_terms(&server->offered, user_id(id), &given);
 	sim_connect_qp(server);
 	server->state = SIM_CM_ACCEPTED;

@@ -239,7 +239,8 @@ int sim_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct so
 		return fail(ret);
 	copy_address(&endpoint->destination, dst_addr);
 	copy_address(&id->route.addr.dst_storage, dst_addr);
-	sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	if (!sim_turns_out_otherwise(id))
+		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	return sim_complete_call(id);
 }
 
@@ -253,7 +254,8 @@ EXPORTED int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 
 int sim_resolve_route(struct rdma_cm_id *id)
 {
-	sim_tell(user_id(id)->sim, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	if (!sim_turns_out_otherwise(id))
+		sim_tell(user_id(id)->sim, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	return sim_complete_call(id);
 }
 

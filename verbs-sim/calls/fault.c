@@ -26,16 +26,88 @@ static int fail_call(const char *name, int way)
 	return way;
 }
 
-/* To each device that the program (NULL: any) has opened. */
+/* What an asynchronous event is about, if it is not the device or a port. */
+static enum sim_kind kind_of(enum ibv_event_type type)
+{
+	switch (type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_SQ_DRAINED:
+		return SIM_QP;
+	case IBV_EVENT_CQ_ERR:
+		return SIM_CQ;
+	case IBV_EVENT_SRQ_ERR:
+		return SIM_SRQ;
+	default:
+		return SIM_CONTEXT;
+	}
+}
+
+static void post_to(struct sim_object *object, enum ibv_event_type type)
+{
+	if (object->kind == SIM_QP)
+		sim_post_async(((struct sim_qp *)object)->pd->context, type, object);
+	else if (object->kind == SIM_CQ)
+		sim_post_async(((struct sim_cq *)object)->context, type, object);
+	else if (object->kind == SIM_SRQ)
+		sim_post_async(((struct sim_srq *)object)->pd->context, type, object);
+	else
+		sim_post_async((struct sim_context *)object, type, NULL);
+}
+
+/* About each such object of the program (NULL: of any). */
 static void post_to_all(const struct sim_program *program, enum ibv_event_type type)
 {
 	struct sim_object *object;
 
-	SIM_EACH(object, SIM_CONTEXT)
+	SIM_EACH(object, kind_of(type))
 	{
 		if (!program || object->program == program)
-			sim_post_async((struct sim_context *)object, type, NULL);
+			post_to(object, type);
 	}
+}
+
+/* ---- Events of the connection manager ---- */
+
+static bool is_expected_at(const char *name, enum rdma_cm_event_type type)
+{
+	static const char *const calls[] = { "rdma_resolve_addr", "rdma_resolve_route",
+					     "rdma_connect", "rdma_accept" };
+	size_t i;
+
+	if (type == RDMA_CM_EVENT_ADDR_CHANGE || type == RDMA_CM_EVENT_TIMEWAIT_EXIT)
+		return false;
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (!strcmp(calls[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* At a call that leads to an event, that one is replaced; at another each id is told. */
+static void tell_ids(struct sim_fault *fault, const char *name)
+{
+	enum rdma_cm_event_type type = (enum rdma_cm_event_type)fault->value;
+	struct sim_endpoint *endpoint;
+	struct sim_object *object;
+	bool told = false;
+
+	if (is_expected_at(name, type)) {
+		sim_me->instead = fault;
+		return;
+	}
+	SIM_EACH(object, SIM_ENDPOINT)
+	{
+		endpoint = (struct sim_endpoint *)object;
+		if (object->hidden || object->program != sim_me->program || !endpoint->bound ||
+		    (endpoint->state == SIM_CM_LISTENING && type != RDMA_CM_EVENT_ADDR_CHANGE))
+			continue;
+		sim_tell(endpoint, type, fault->status);
+		told = true;
+	}
+	if (told)
+		sim_report_fault("%s at %s", fault->how, name);
 }
 
 /* As when its module is unloaded: nothing is sent any more, and every id is told. */
@@ -57,8 +129,8 @@ static void remove_device(void)
 
 static int commit(struct sim_fault *fault, const char *name, const int *ways)
 {
-	if (fault->kind != SIM_FAULT_USUAL && fault->kind != SIM_FAULT_ERROR &&
-	    fault->kind != SIM_FAULT_STATUS)
+	if (fault->kind == SIM_FAULT_SIGNAL || fault->kind == SIM_FAULT_ASYNC ||
+	    fault->kind == SIM_FAULT_REMOVAL || fault->kind == SIM_FAULT_SILENCE)
 		sim_report_fault("%s at %s", fault->how, name);
 	switch ((enum sim_fault_kind)fault->kind) {
 	case SIM_FAULT_USUAL:
@@ -72,6 +144,12 @@ static int commit(struct sim_fault *fault, const char *name, const int *ways)
 		return 0;
 	case SIM_FAULT_ASYNC:
 		post_to_all(sim_me->program, (enum ibv_event_type)fault->value);
+		return 0;
+	case SIM_FAULT_EVENT:
+		tell_ids(fault, name);
+		return 0;
+	case SIM_FAULT_SILENCE:
+		sim_me->program->silent = true;
 		return 0;
 	case SIM_FAULT_REMOVAL:
 		remove_device();

@@ -74,10 +74,18 @@ struct sim_endpoint {
 	struct sim_terms wanted;  /* and what the other did */
 	TAILQ_HEAD(sim_messages, sim_message) inbox;
 	struct sim_task deliver;
+	struct sim_task give_up; /* when the kernel does no longer wait for an answer */
+	bool cut; /* the peer has gone, and this side cannot know: see sim_is_cut */
 };
 
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
 					 void *user);
+
+/* Whether nothing reaches the peer of this endpoint, because one of the hosts is silent. */
+bool sim_is_cut(const struct sim_endpoint *endpoint);
+
+/* The time for an answer is over: to a connect request, or to a disconnect. */
+void sim_give_up_waiting(struct sim_endpoint *endpoint);
 
 /* Queues an event about an endpoint. */
 void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status);
@@ -109,6 +117,12 @@ void sim_end_connection(struct sim_endpoint *endpoint);
 
 /* iWARP: the connection breaks. `endpoint` may be NULL. */
 void sim_lose_connection(struct sim_endpoint *endpoint);
+
+/*
+ * It does not come to a connection: the endpoint gets this event, and its peer, if it has one, is
+ * refused.
+ */
+void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status);
 
 /* The endpoint is destroyed; its peer is told. */
 void sim_end_endpoint(struct sim_endpoint *endpoint);

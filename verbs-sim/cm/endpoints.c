@@ -20,6 +20,8 @@ struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim
 	channel->object.users++;
 	endpoint->deliver.kind = SIM_TASK_DELIVER;
 	endpoint->deliver.object = endpoint;
+	endpoint->give_up.kind = SIM_TASK_GIVE_UP;
+	endpoint->give_up.object = endpoint;
 	TAILQ_INIT(&endpoint->inbox);
 	return endpoint;
 }
@@ -200,6 +202,11 @@ static int disconnect_roce(struct sim_endpoint *endpoint)
 		sim_send(endpoint->peer,
 			 answers ? SIM_MESSAGE_DISCONNECTED : SIM_MESSAGE_DISCONNECT, 0, NULL);
 	endpoint->state = SIM_CM_LEAVING;
+	if (!answers && sim_is_cut(endpoint)) {
+		sim_schedule(&endpoint->give_up,
+			     sim_world->now_ns + sim_traits()->disconnect_lost_ns);
+		return 0;
+	}
 	if (!answers && !endpoint->peer)
 		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
 	if (answers || !endpoint->peer)
@@ -234,6 +241,9 @@ static void lose(struct sim_endpoint *endpoint)
 		return;
 	endpoint->state = SIM_CM_ENDED;
 	endpoint->was_connected = tell;
+	if (endpoint->qp && !TAILQ_EMPTY(&endpoint->qp->sends) && !sim_random(4))
+		sim_post_async(endpoint->qp->pd->context, IBV_EVENT_QP_FATAL,
+			       &endpoint->qp->object);
 	fail_qp_of(endpoint);
 	if (tell)
 		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
@@ -245,9 +255,47 @@ void sim_lose_connection(struct sim_endpoint *endpoint)
 {
 	if (!endpoint)
 		return;
-	if (endpoint->peer)
+	if (endpoint->peer && !sim_is_cut(endpoint))
 		lose(endpoint->peer);
 	lose(endpoint);
+}
+
+bool sim_is_cut(const struct sim_endpoint *endpoint)
+{
+	return endpoint->cut || endpoint->object.program->silent ||
+	       (endpoint->peer && endpoint->peer->object.program->silent);
+}
+
+static void part(struct sim_endpoint *endpoint)
+{
+	if (!endpoint->peer)
+		return;
+	endpoint->peer->cut |= sim_is_cut(endpoint);
+	endpoint->peer->peer = NULL;
+	endpoint->peer = NULL;
+}
+
+void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status)
+{
+	if (endpoint->peer)
+		sim_send(endpoint->peer, SIM_MESSAGE_REJECT, sim_traits()->rejected, NULL);
+	part(endpoint);
+	if (endpoint->state == SIM_CM_CONNECTING || endpoint->state == SIM_CM_REQUESTED)
+		endpoint->state = SIM_CM_ENDED;
+	endpoint->wanted = (struct sim_terms){ .data_length = 0 };
+	sim_tell(endpoint, type, status);
+}
+
+void sim_give_up_waiting(struct sim_endpoint *endpoint)
+{
+	if (endpoint->state == SIM_CM_CONNECTING) {
+		part(endpoint);
+		endpoint->state = SIM_CM_ENDED;
+		sim_tell(endpoint, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+	} else if (endpoint->state == SIM_CM_LEAVING) {
+		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
+		sim_end_connection(endpoint);
+	}
 }
 
 /* A listener's requests are refused. */
@@ -281,10 +329,9 @@ void sim_end_endpoint(struct sim_endpoint *endpoint)
 {
 	struct sim_message *message;
 
-	if (endpoint->peer) {
+	if (endpoint->peer)
 		tell_peer(endpoint);
-		endpoint->peer->peer = NULL;
-	}
+	part(endpoint);
 	drop_requests(endpoint);
 	sim_discard_events(endpoint->channel, &endpoint->object);
 	while ((message = TAILQ_FIRST(&endpoint->inbox))) {
@@ -292,6 +339,7 @@ void sim_end_endpoint(struct sim_endpoint *endpoint)
 		sim_free(message);
 	}
 	sim_cancel(&endpoint->deliver);
+	sim_cancel(&endpoint->give_up);
 	if (endpoint->qp)
 		endpoint->qp->endpoint = NULL;
 	endpoint->channel->object.users--;

@@ -12,8 +12,12 @@
 void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	      const struct sim_terms *terms)
 {
-	struct sim_message *message = sim_alloc(sizeof(*message));
+	bool stays = kind == SIM_MESSAGE_REQUEST || kind == SIM_MESSAGE_FORGET;
+	struct sim_message *message;
 
+	if (!stays && sim_is_cut(to))
+		return;
+	message = sim_alloc(sizeof(*message));
 	message->kind = kind;
 	message->status = status;
 	if (terms)
@@ -67,12 +71,15 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 	if (event->terms.data_length < sim_traits()->padded_request)
 		event->terms.data_length = sim_traits()->padded_request;
 	listener->waiting++;
+	sim_cancel(&client->give_up);
+	sim_schedule(&client->give_up, sim_world->now_ns + sim_traits()->not_answered_ns);
 	sim_post_event(listener->channel, &event->head);
 }
 
 static void refuse(struct sim_endpoint *client, int status)
 {
 	client->state = SIM_CM_ENDED;
+	sim_cancel(&client->give_up);
 	client->wanted = (struct sim_terms){ 0 };
 	sim_tell(client, RDMA_CM_EVENT_REJECTED, status);
 }
@@ -81,6 +88,8 @@ static void request_arrives(struct sim_endpoint *client)
 {
 	struct sim_endpoint *listener = find_listener(&client->destination);
 
+	if (client->object.program->silent || (listener && listener->object.program->silent))
+		return; /* client->give_up ends this */
 	if (!listener) {
 		refuse(client, sim_traits()->nobody_listens);
 	} else if (listener->waiting < listener->backlog) {
@@ -99,6 +108,9 @@ static void request_arrives(struct sim_endpoint *client)
  */
 static void reply_arrives(struct sim_endpoint *client, const struct sim_terms *terms)
 {
+	if (client->state != SIM_CM_CONNECTING)
+		return;
+	sim_cancel(&client->give_up);
 	client->wanted = crossed(terms);
 	if (sim_world->iwarp) { /* docs/drivers.md, "Connecting" */
 		client->wanted.responder_resources = client->offered.initiator_depth;
@@ -116,6 +128,7 @@ static void reject_arrives(struct sim_endpoint *endpoint, const struct sim_messa
 	if (endpoint->state == SIM_CM_ENDED)
 		return;
 	endpoint->state = SIM_CM_ENDED;
+	sim_cancel(&endpoint->give_up);
 	endpoint->wanted = message->terms;
 	sim_tell(endpoint, RDMA_CM_EVENT_REJECTED, message->status);
 }

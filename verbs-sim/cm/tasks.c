@@ -27,6 +27,9 @@ void sim_do_task(struct sim_task *task)
 	case SIM_TASK_DELIVER:
 		sim_deliver(task->object);
 		break;
+	case SIM_TASK_GIVE_UP:
+		sim_give_up_waiting(task->object);
+		break;
 	case SIM_TASK_ALARM:
 		sim_send_signal(task->object, SIGALRM);
 		break;

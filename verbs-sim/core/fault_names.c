@@ -3,7 +3,7 @@
  * The argument of --fail, and the names of what may go wrong. See fault.h.
  */
 #include <errno.h>
-#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,27 +15,56 @@
 static const struct {
 	const char *name;
 	enum sim_fault_kind kind;
-	int value;
+	int value, status;
 } names[] = {
+	{ "REMOVAL", SIM_FAULT_REMOVAL, 0, 0 },
+	{ "SILENCE", SIM_FAULT_SILENCE, 0, 0 },
 #define EVENT(which)  .name = #which, .kind = SIM_FAULT_ASYNC, .value = IBV_EVENT_##which
 #define STATUS(which) .name = #which, .kind = SIM_FAULT_STATUS, .value = IBV_WC_##which
+#define CM(which, its_status)                                                         \
+	.name = #which, .kind = SIM_FAULT_EVENT, .value = RDMA_CM_EVENT_##which, \
+	.status = (its_status)
 	{ EVENT(DEVICE_FATAL) },       { EVENT(PORT_ERR) },        { EVENT(PORT_ACTIVE) },
-	{ EVENT(GID_CHANGE) },         { EVENT(LID_CHANGE) },      { STATUS(LOC_LEN_ERR) },
+	{ EVENT(GID_CHANGE) },         { EVENT(LID_CHANGE) },      { EVENT(CQ_ERR) },
+	{ EVENT(QP_FATAL) },           { EVENT(QP_REQ_ERR) },      { EVENT(QP_ACCESS_ERR) },
+	{ EVENT(SQ_DRAINED) },         { EVENT(SRQ_ERR) },         { STATUS(LOC_LEN_ERR) },
 	{ STATUS(LOC_QP_OP_ERR) },     { STATUS(LOC_PROT_ERR) },   { STATUS(WR_FLUSH_ERR) },
 	{ STATUS(REM_INV_REQ_ERR) },   { STATUS(REM_ACCESS_ERR) }, { STATUS(REM_OP_ERR) },
 	{ STATUS(RNR_RETRY_EXC_ERR) }, { STATUS(RETRY_EXC_ERR) },  { STATUS(GENERAL_ERR) },
+	{ CM(ADDR_ERROR, -ENODEV) },   { CM(ADDR_CHANGE, 0) },     { CM(ROUTE_ERROR, -EHOSTUNREACH) },
+	{ CM(CONNECT_ERROR, -EPROTO) }, { CM(UNREACHABLE, -ETIMEDOUT) }, { CM(REJECTED, 28) },
+	{ CM(DISCONNECTED, 0) },       { CM(DEVICE_REMOVAL, 0) },  { CM(TIMEWAIT_EXIT, 0) },
 };
 
+static bool read_status(const char *text, int *status)
+{
+	int number;
+	char *end;
+
+	*status = (int)strtol(text, &end, 10);
+	if (end != text)
+		return !*end;
+	for (number = 1; number < 256; number++) {
+		*status = -number;
+		if (strerrorname_np(number) && !strcmp(strerrorname_np(number), text))
+			return true;
+	}
+	return false;
+}
+
+/* NAME or, of an event of the connection manager, NAME=STATUS: a number, or an error. */
 static bool find_event(const char *name, struct sim_fault *fault)
 {
-	size_t i;
+	size_t i, length = strcspn(name, "=");
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i].name, name))
+		if (strncmp(names[i].name, name, length) || names[i].name[length])
 			continue;
-		fault->kind = names[i].kind;
+		fault->kind = (int)names[i].kind;
 		fault->value = names[i].value;
-		return true;
+		fault->status = names[i].status;
+		return !name[length] || (fault->kind == SIM_FAULT_EVENT &&
+					 read_status(name + length + 1, &fault->status));
 	}
 	return false;
 }
@@ -60,9 +89,6 @@ static bool find_number(const char *name, struct sim_fault *fault)
 static bool find_name(const char *name, struct sim_fault *fault)
 {
 	snprintf(fault->how, sizeof(fault->how), "%s", name);
-	fault->kind = SIM_FAULT_REMOVAL;
-	if (!strcmp(name, "REMOVAL"))
-		return true;
 	return find_event(name, fault) || find_number(name, fault);
 }
 

@@ -67,6 +67,7 @@ struct sim_thread {
 	uint64_t blocked_signals; /* bit N - 1: signal N */
 	uint64_t pending_signals; /* to be raised when it has its turn */
 	char call[40];            /* the last call that it made */
+	struct sim_fault *instead; /* of the event that its call leads to; or NULL */
 };
 
 enum sim_program_state {
@@ -113,6 +114,7 @@ struct sim_program {
 	struct sim_task alarm;    /* alarm(2) */
 	uint32_t left[SIM_KINDS]; /* what it had not destroyed when it ended */
 	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
+	bool silent;          /* its host is cut off */
 	bool told;            /* to stop, because all slept, or it did not end */
 	bool excused; /* a call that destroys was made to fail: it cannot destroy everything */
 };

@@ -18,6 +18,7 @@ enum sim_task_kind {
 	SIM_TASK_EXECUTE = 1, /* QP: the next work request reaches the peer */
 	SIM_TASK_ACKNOWLEDGE, /* QP: the oldest work request completes */
 	SIM_TASK_DELIVER,     /* endpoint: the next message of the connection manager arrives */
+	SIM_TASK_GIVE_UP,     /* endpoint: no answer came in time */
 	SIM_TASK_ALARM,       /* program: alarm(2) */
 	SIM_TASK_TIMER        /* timer of a program: timerfd_create(2) */
 };
@@ -34,6 +35,11 @@ struct sim_traits {
 	int nobody_listens, rejected,
 		backlog_full; /* statuses of RDMA_CM_EVENT_REJECTED; 0: dropped */
 	enum ibv_wc_status bad_local_key, bad_recv_key, too_long_here, too_long_there;
+	uint64_t request_lost_ns, not_answered_ns; /* until rdma_connect ends: nobody is there, or
+						    nobody accepts */
+	uint64_t disconnect_lost_ns;               /* RoCE: until rdma_disconnect does */
+	uint64_t tcp_lost_ns;                      /* iWARP: until TCP gives up */
+	bool flushes_torn; /* the receive of a message that breaks off is flushed, not lost */
 	bool solicited; /* whether a CQ armed for them is told of solicited messages */
 };
 const struct sim_traits *sim_traits(void);
@@ -143,6 +149,7 @@ struct sim_request {
 	enum ibv_wc_status status;
 	uint32_t rnr_retries;
 	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
+	bool begun;        /* its first packets have arrived */
 	uint64_t since_ns; /* when it was first sent to a peer that did not answer; 0: not yet */
 	uint8_t *data;     /* inline, or taken from the program's memory already; otherwise NULL */
 	int num_sge;
@@ -168,6 +175,7 @@ struct sim_qp {
 	struct sim_requests wire;  /* not executed yet, in order */
 	uint32_t n_sends;
 	struct sim_recv_queue recvs;
+	struct sim_recv *torn; /* taken by a message that has only begun to arrive, or NULL */
 	struct sim_task execute, acknowledge;
 };
 

@@ -21,7 +21,8 @@ struct sim_qp *sim_peer_of(const struct sim_qp *qp)
 {
 	struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
 
-	if (!peer || peer->attr.dest_qp_num != qp->object.number)
+	if (!peer || peer->attr.dest_qp_num != qp->object.number || qp->object.program->silent ||
+	    peer->object.program->silent)
 		return NULL;
 	return peer->state == IBV_QPS_RTR || peer->state == IBV_QPS_RTS ? peer : NULL;
 }
@@ -75,8 +76,11 @@ static void drop_wire(struct sim_qp *qp)
 {
 	struct sim_request *request;
 
-	while ((request = TAILQ_FIRST(&qp->wire)) && sim_world->iwarp && request->completed)
+	while ((request = TAILQ_FIRST(&qp->wire)) && sim_world->iwarp && request->completed) {
 		sim_execute(qp);
+		if (request == TAILQ_FIRST(&qp->wire)) /* nobody takes it */
+			break;
+	}
 	while ((request = TAILQ_FIRST(&qp->wire))) {
 		TAILQ_REMOVE(&qp->wire, request, wire_link);
 		request->executed = true;
@@ -89,6 +93,12 @@ static void drop_wire(struct sim_qp *qp)
 	sim_cancel(&qp->acknowledge);
 }
 
+static void forget_torn(struct sim_qp *qp)
+{
+	sim_free(qp->torn);
+	qp->torn = NULL;
+}
+
 void sim_fail_qp(struct sim_qp *qp)
 {
 	struct sim_request *request;
@@ -99,10 +109,15 @@ void sim_fail_qp(struct sim_qp *qp)
 	qp->state = IBV_QPS_ERR;
 	qp->failed_ns = sim_world->now_ns;
 	drop_wire(qp);
+	if (sim_world->iwarp && !TAILQ_EMPTY(&qp->sends)) /* siw_sq_flush */
+		sim_post_async(qp->pd->context, IBV_EVENT_SQ_DRAINED, &qp->object);
 	while ((request = TAILQ_FIRST(&qp->sends))) {
 		request->status = IBV_WC_WR_FLUSH_ERR;
 		sim_complete_send(qp, request);
 	}
+	if (qp->torn && sim_traits()->flushes_torn)
+		sim_complete_recv(qp, qp->torn, IBV_WC_WR_FLUSH_ERR);
+	forget_torn(qp);
 	while (!qp->srq && (recv = sim_take_recv(qp))) {
 		sim_complete_recv(qp, recv, IBV_WC_WR_FLUSH_ERR);
 		sim_free(recv);
@@ -117,6 +132,7 @@ void sim_end_qp(struct sim_qp *qp)
 	qp->state = IBV_QPS_RESET;
 	qp->halted = false;
 	drop_wire(qp);
+	forget_torn(qp);
 	while ((request = TAILQ_FIRST(&qp->sends)))
 		release(qp, request);
 	while (!qp->srq && (recv = sim_take_recv(qp)))

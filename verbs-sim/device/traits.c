@@ -8,6 +8,12 @@
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
 
+/*
+ * Messages of the connection manager, by the sources of Linux: cma.c sends each 16 times, as often
+ * as docs/drivers.md says; a request that a program has not answered yet is repeated more slowly.
+ */
+#define ROCE_TRIES 16ull
+
 static const struct sim_traits roce = {
 	.name = "rxe0",
 	.node_type = IBV_NODE_CA,
@@ -29,6 +35,10 @@ static const struct sim_traits roce = {
 	.bad_recv_key = IBV_WC_LOC_QP_OP_ERR,
 	.too_long_here = IBV_WC_LOC_QP_OP_ERR,
 	.too_long_there = IBV_WC_REM_OP_ERR,
+	.flushes_torn = true,
+	.request_lost_ns = ROCE_TRIES * 6100000000,
+	.not_answered_ns = ROCE_TRIES * 74800000000,
+	.disconnect_lost_ns = ROCE_TRIES * 6100000000,
 	.solicited = true,
 };
 
@@ -50,6 +60,9 @@ static const struct sim_traits iwarp = {
 	.bad_recv_key = IBV_WC_GENERAL_ERR,
 	.too_long_here = IBV_WC_LOC_LEN_ERR,
 	.too_long_there = IBV_WC_SUCCESS,
+	.request_lost_ns = 127000000000, /* TCP's six retries */
+	.not_answered_ns = 10000000000,  /* MPAREQ_TIMEOUT of siw_cm.h */
+	.tcp_lost_ns = 924600000000,     /* TCP's fifteen retries */
 	.solicited = false,
 };
 

@@ -63,14 +63,18 @@ static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_s
 static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
 		   enum ibv_wc_status status)
 {
-	if (sim_world->iwarp) {
-		finish(qp, request,
-		       sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
-		sim_lose_connection(qp->endpoint);
+	if (!sim_world->iwarp) {
+		finish(qp, request, status);
+		sim_fail_qp(peer);
 		return;
 	}
-	finish(qp, request, status);
-	sim_fail_qp(peer);
+	if (status == IBV_WC_REM_ACCESS_ERR && sim_random(2)) /* docs/drivers.md: sometimes */
+		sim_post_async(peer->pd->context,
+			       sim_brings_data(request) ? IBV_EVENT_QP_REQ_ERR
+							: IBV_EVENT_QP_ACCESS_ERR,
+			       &peer->object);
+	finish(qp, request, sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+	sim_lose_connection(qp->endpoint);
 }
 
 /* A request has failed here: so does the QP, and on iWARP the connection. */
@@ -129,16 +133,38 @@ static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request
 	sim_schedule(&qp->execute, sim_world->now_ns + sim_rnr_ns(peer->attr.min_rnr_timer));
 }
 
+/*
+ * On RoCE the first packets of a message may arrive long before the others, or alone: then the
+ * receive is taken, and part of its memory written.
+ */
+static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
+			   struct sim_recv *recv)
+{
+	uint32_t packet = 128u << qp->attr.path_mtu;
+
+	if (sim_world->iwarp || request->begun || request->length <= packet ||
+	    !fits(recv, request->length) || sim_random(4) ||
+	    sim_scatter(peer->object.program, recv->sge, recv->num_sge, request->data, packet))
+		return false;
+	request->begun = true;
+	peer->torn = recv;
+	sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
+	return true;
+}
+
 static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
 	bool carries = request->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
-	struct sim_recv *recv = sim_take_recv(peer);
+	struct sim_recv *recv = peer->torn ? peer->torn : sim_take_recv(peer);
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
 
+	peer->torn = NULL;
 	if (!recv) {
 		try_again(qp, peer, request);
 		return;
 	}
+	if (carries && has_only_begun(qp, peer, request, recv))
+		return;
 	if (carries && !fits(recv, request->length))
 		status = sim_traits()->too_long_here;
 	else if (carries && sim_scatter(peer->object.program, recv->sge, recv->num_sge,
@@ -191,6 +217,23 @@ static bool is_connecting(const struct sim_qp *qp)
 	return peer && peer->state == IBV_QPS_INIT;
 }
 
+/* iWARP: TCP has taken it, and goes on trying while the host of the peer is silent. */
+static void await_tcp(struct sim_qp *qp, struct sim_request *request)
+{
+	uint64_t end_ns = request->since_ns + sim_traits()->tcp_lost_ns;
+	bool cut = qp->endpoint && sim_is_cut(qp->endpoint);
+
+	if (!cut && is_connecting(qp))
+		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(0));
+	else if (!cut)
+		finish(qp, request,
+		       sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
+	else if (sim_world->now_ns < end_ns)
+		sim_schedule(&qp->execute, end_ns);
+	else
+		sim_lose_connection(qp->endpoint);
+}
+
 /*
  * Nobody answers: the peer's QP is not ready yet, or has gone. RoCE gives up after its retries; on
  * iWARP TCP has taken it.
@@ -199,17 +242,12 @@ static void await_answer(struct sim_qp *qp, struct sim_request *request)
 {
 	uint64_t timeout_ns = 4096ull << qp->attr.timeout, now_ns = sim_world->now_ns;
 
-	if (sim_world->iwarp && is_connecting(qp)) {
-		sim_schedule(&qp->execute, now_ns + sim_latency_ns(0));
-		return;
-	}
-	if (sim_world->iwarp) {
-		finish(qp, request,
-		       sim_brings_data(request) ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
-		return;
-	}
 	if (!request->since_ns)
 		request->since_ns = now_ns;
+	if (sim_world->iwarp) {
+		await_tcp(qp, request);
+		return;
+	}
 	if (qp->attr.retry_cnt < SIM_RETRY_FOREVER && qp->attr.timeout &&
 	    now_ns - request->since_ns >= timeout_ns * (qp->attr.retry_cnt + 1u))
 		finish(qp, request, IBV_WC_RETRY_EXC_ERR);
