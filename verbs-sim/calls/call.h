@@ -72,6 +72,9 @@ void sim_use_cpu(uint64_t ns);
 /* At each call: what --fail asks for. Returns 0, or the errno value that the call fails with. */
 int sim_commit_fault(const char *name, const int *ways);
 
+/* The same, of a call that is not counted: only a fault that names it is meant. */
+int sim_commit_fault_of(const char *name, const int *ways);
+
 /* Ends the run: the program has made a call that is not simulated. */
 void sim_unknown(const char *what) __attribute__((noreturn));
 

@@ -161,24 +161,34 @@ static int commit(struct sim_fault *fault, const char *name, const int *ways)
 	return 0;
 }
 
-static bool is_due(struct sim_fault *fault, const char *name)
+static bool is_due(struct sim_fault *fault, const char *name, bool counted)
 {
 	if (fault->program != sim_me->program->number)
 		return false;
 	if (*fault->call)
 		return !strcmp(fault->call, name) && ++fault->seen == fault->number;
-	return fault->number == sim_me->program->calls;
+	return counted && fault->number == sim_me->program->calls;
 }
 
-int sim_commit_fault(const char *name, const int *ways)
+static int commit_all(const char *name, const int *ways, bool counted)
 {
 	int i, way, ret = 0;
 
 	for (i = 0; i < sim_world->n_faults; i++) {
-		if (!is_due(&sim_world->faults[i], name))
+		if (!is_due(&sim_world->faults[i], name, counted))
 			continue;
 		way = commit(&sim_world->faults[i], name, ways);
 		ret = way ? way : ret;
 	}
 	return ret;
+}
+
+int sim_commit_fault(const char *name, const int *ways)
+{
+	return commit_all(name, ways, true);
+}
+
+int sim_commit_fault_of(const char *name, const int *ways)
+{
+	return commit_all(name, ways, false);
 }

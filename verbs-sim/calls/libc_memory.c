@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libc: memory that the program itself allocates, not a library of it. No place where another
+ * thread may go on, and no call that is counted: --fail names it.
+ */
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+
+#include "verbs-sim/calls/call.h"
+
+static uintptr_t code_begin, code_end; /* of the program */
+
+/* The first object is the program. */
+static int note_code(struct dl_phdr_info *info, size_t size, void *unneeded)
+{
+	int i;
+
+	(void)size;
+	(void)unneeded;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type != PT_LOAD || !(info->dlpi_phdr[i].p_flags & PF_X))
+			continue;
+		code_begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+		code_end = code_begin + info->dlpi_phdr[i].p_memsz;
+	}
+	return 1;
+}
+
+__attribute__((constructor)) static void learn_code(void)
+{
+	dl_iterate_phdr(note_code, NULL);
+}
+
+/* Whether this allocation, from this place in the code, is to fail. */
+static bool fails(const char *name, const void *caller)
+{
+	static const int ways[] = { ENOMEM, 0 };
+
+	return sim_me && sim_world->n_faults && (uintptr_t)caller >= code_begin &&
+	       (uintptr_t)caller < code_end && sim_commit_fault_of(name, ways);
+}
+
+#define FAILS(name) fails(name, __builtin_return_address(0))
+
+EXPORTED void *malloc(size_t size)
+{
+	if (!FAILS("malloc"))
+		return REAL(malloc)(size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+EXPORTED void *calloc(size_t n, size_t size)
+{
+	if (!FAILS("calloc"))
+		return REAL(calloc)(n, size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+EXPORTED void *realloc(void *memory, size_t size)
+{
+	if (!FAILS("realloc"))
+		return REAL(realloc)(memory, size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+EXPORTED void *aligned_alloc(size_t alignment, size_t size)
+{
+	if (!FAILS("aligned_alloc"))
+		return REAL(aligned_alloc)(alignment, size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+EXPORTED int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+	return FAILS("posix_memalign") ? ENOMEM : REAL(posix_memalign)(memory, alignment, size);
+}
