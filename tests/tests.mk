@@ -45,7 +45,8 @@ TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
 pairs-build: $(AGAINST) $(COPIES)
 tracer-build: verbs-trace $(TRACED) $(TESTS)/tracer/static
 ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address)
-sim-build: verbs-sim $(ODD) $(TESTS)/probe
+ENDS = $(TESTS)/sim/ends
+sim-build: verbs-sim $(ODD) $(ENDS) $(TESTS)/probe
 probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
 
 $(ODD): tests/sim/odd.c
@@ -55,12 +56,13 @@ $(foreach one,$(AGAINST) $(TESTS)/probe,$(eval $(one): $(wildcard $(one:$(BUILD)
 $(TESTS)/together $(TESTS)/parts: $(LIBRARY)
 $(TESTS)/together $(TESTS)/parts: ALONE += -Icommon
 $(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/support/two_ends.h
-$(TESTS)/tracer/sins $(TESTS)/tracer/extended $(TESTS)/probe: ALONE += -I.
-$(TESTS)/probe: tests/support/two_ends.h
+$(TESTS)/tracer/sins $(TESTS)/tracer/extended $(TESTS)/probe $(ENDS): ALONE += -I.
+$(ENDS): tests/sim/ends.c
+$(TESTS)/probe $(ENDS): tests/support/two_ends.h
 $(TESTS)/tracer/odd $(TESTS)/tracer/odd-address: tests/tracer/odd.c
 $(TESTS)/tracer/odd-address: ALONE += -fsanitize=address
-$(AGAINST) $(TRACED) $(ODD) $(TESTS)/probe: WARNINGS += -Werror
-$(AGAINST) $(TRACED) $(ODD) $(TESTS)/probe:
+$(AGAINST) $(TRACED) $(ODD) $(ENDS) $(TESTS)/probe: WARNINGS += -Werror
+$(AGAINST) $(TRACED) $(ODD) $(ENDS) $(TESTS)/probe:
 	$(COMPILE_ALONE)
 
 $(TESTS)/tracer/static:
