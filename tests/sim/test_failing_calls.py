@@ -62,6 +62,56 @@ def fail_each(stage: Stage, transport: list[str], side: int, often: int) -> None
     assert "ibv_dereg_mr" in failed and len(failed) > 9, failed
 
 
+ALLOCATIONS = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign")
+
+
+def fail_each_allocation(stage: Stage, transport: list[str], side: int, name: str) -> int:
+    """Those of this name, and how many there were."""
+    number = 0
+    while True:
+        run = simulate(pair(stage, MESSAGES), *transport, "--fail", f"{side}:{name}:{number + 1}")
+        if not run.fault:
+            return number
+        judge(run, side)
+        number += 1
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
+def test_each_allocation_fails(stage: Stage, transport: list[str], side: int) -> None:
+    assert sum(fail_each_allocation(stage, transport, side, name) for name in ALLOCATIONS)
+
+
+# Besides the first way in its man page. Who waits until the disconnect is over does not need it to succeed.
+WAYS = {
+    "rdma_create_event_channel": "EMFILE",
+    "rdma_resolve_addr": "ADDR_ERROR ADDR_ERROR=ETIMEDOUT DEVICE_REMOVAL",
+    "rdma_resolve_route": "ENETUNREACH ROUTE_ERROR ROUTE_ERROR=ETIMEDOUT DEVICE_REMOVAL",
+    "rdma_bind_addr": "EADDRNOTAVAIL ENODEV",
+    "rdma_connect": "ECONNREFUSED EADDRINUSE REJECTED=8 REJECTED REJECTED=ECONNRESET UNREACHABLE CONNECT_ERROR DEVICE_REMOVAL",
+    "rdma_accept": "CONNECT_ERROR=ECONNRESET UNREACHABLE REJECTED DEVICE_REMOVAL",
+    "rdma_get_cm_event": "ENODATA EINTR",
+    "rdma_create_qp": "EINVAL",
+    "rdma_disconnect": "ENOMEM",
+    "ibv_create_srq": "EINVAL",
+    "ibv_create_qp": "EINVAL",
+    "ibv_post_recv": "WR_FLUSH_ERR LOC_LEN_ERR LOC_QP_OP_ERR",
+    "ibv_post_send": "LOC_PROT_ERR WR_FLUSH_ERR RETRY_EXC_ERR REM_OP_ERR RNR_RETRY_EXC_ERR",
+}
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@each_stage
+def test_a_call_fails_in_each_way(stage: Stage, transport: list[str], side: int) -> None:
+    """The first one of its name. An event, and a completion, need not name the call."""
+    for call in WAYS.keys() & {*calls_of(stage, transport, side)}:
+        for how in WAYS[call].split():
+            run = simulate(pair(stage, MESSAGES), *transport, "--fail", f"{side}:{call}:1:{how}")
+            assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
+            assert side not in run.told or SIDES[side] == "server", f"it did not end by itself\n{run.why()}"
+            assert run.err or not run.statuses[side], f"it does not say why it failed\n{run.why()}"
+
+
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
 @each_stage
 def test_each_call_fails(stage: Stage, transport: list[str], side: int) -> None:
