@@ -64,10 +64,10 @@ bool sim_turns_out_otherwise(struct rdma_cm_id *id);
 /* A synchronous id waits for the event of its call. Returns 0, or -1 and errno. */
 int sim_complete_call(struct rdma_cm_id *id);
 
-/* The device as librdmacm has opened it, once for all ids of the program. */
-struct ibv_context *sim_context_of_library(void);
+/* A device as librdmacm has opened it, once for all ids of the program. */
+struct ibv_context *sim_context_of_library(struct sim_device *device);
 
-/* Makes the device known to an id: its address belongs to one. */
+/* Makes the device known to an id, if its address belongs to one. */
 void sim_bind_device(struct user_id *id);
 
 /* What the calls of these names do. Those that can fail return 0, or -1 and errno. */

@@ -53,13 +53,13 @@ EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	SIM_CALL_OR(-1, "rdma_connect", ENOMEM, EINVAL, ECONNREFUSED);
 	if (client->state != SIM_CM_IDLE || !id->verbs)
 		return fail(EINVAL);
-	if (param && param->private_data_len > MOST_TO_CONNECT && !sim_world->iwarp)
+	if (param && param->private_data_len > MOST_TO_CONNECT && !sim_cm_traits(client)->iwarp)
 		return fail(EINVAL);
 	set_terms(&client->offered, user_id(id), param ? param : &usual);
 	client->state = SIM_CM_CONNECTING;
 	if (!sim_turns_out_otherwise(id)) {
 		sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
-		sim_schedule(&client->give_up, sim_world->now_ns + sim_traits()->request_lost_ns);
+		sim_schedule(&client->give_up, sim_world->now_ns + sim_cm_traits(client)->request_lost_ns);
 	}
 	return sim_complete_call(id);
 }
@@ -98,7 +98,7 @@ EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 		return fail(EINVAL);
 	if (!server->peer)
 		return fail(ECONNRESET);
-	if (given.private_data_len > MOST_TO_ACCEPT && !sim_world->iwarp)
+	if (given.private_data_len > MOST_TO_ACCEPT && !sim_cm_traits(server)->iwarp)
 		return fail(EINVAL);
 	if (given.responder_resources == RDMA_MAX_RESP_RES)
 		given.responder_resources = server->wanted.responder_resources;
@@ -110,7 +110,7 @@ EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	sim_connect_qp(server);
 	server->state = SIM_CM_ACCEPTED;
 	sim_send(server->peer, SIM_MESSAGE_REPLY, 0, &server->offered);
-	if (sim_world->iwarp) { /* nothing more comes from the client */
+	if (sim_cm_traits(server)->iwarp) { /* nothing more comes from the client */
 		server->state = SIM_CM_CONNECTED;
 		sim_tell(server, RDMA_CM_EVENT_ESTABLISHED, 0);
 	}
@@ -124,10 +124,10 @@ EXPORTED int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_
 
 	SIM_CALL_OR(-1, "rdma_reject", EINVAL, ENOMEM);
 	if (server->state != SIM_CM_REQUESTED || !server->peer ||
-	    (private_data_len > MOST_TO_REJECT && !sim_world->iwarp))
+	    (private_data_len > MOST_TO_REJECT && !sim_cm_traits(server)->iwarp))
 		return fail(EINVAL);
 	copy_data(&terms, private_data, private_data_len);
-	sim_send(server->peer, SIM_MESSAGE_REJECT, sim_traits()->rejected, &terms);
+	sim_send(server->peer, SIM_MESSAGE_REJECT, sim_cm_traits(server)->rejected, &terms);
 	server->state = SIM_CM_ENDED;
 	return 0;
 }

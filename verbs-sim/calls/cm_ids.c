@@ -12,7 +12,8 @@
 #define FIRST_PORT 32768
 #define LAST_PORT  60999
 
-static struct ibv_context *context; /* librdmacm opens the device once for all ids of a process */
+/* librdmacm opens each device once for all ids of a process. */
+static struct ibv_context *contexts[SIM_MOST_DEVICES];
 
 struct user_id *sim_new_id(struct sim_endpoint *endpoint, struct rdma_event_channel *channel,
 			   void *id_context, enum rdma_port_space ps)
@@ -184,19 +185,23 @@ static bool is_any(const struct sockaddr *address)
 	return ((const struct sockaddr_in *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-struct ibv_context *sim_context_of_library(void)
+struct ibv_context *sim_context_of_library(struct sim_device *device)
 {
-	if (!context)
-		context = sim_open_context(true);
-	if (!context)
+	struct ibv_context **context = &contexts[device->number];
+
+	if (!*context)
+		*context = sim_open_context(device, true);
+	if (!*context)
 		sim_give_up(SIM_VERDICT_BROKEN, "no descriptor for the device");
-	return context;
+	return *context;
 }
 
 void sim_bind_device(struct user_id *id)
 {
-	id->head.verbs = sim_context_of_library();
-	id->head.port_num = 1;
+	if (id->sim->device) {
+		id->head.verbs = sim_context_of_library(id->sim->device);
+		id->head.port_num = 1;
+	}
 	id->head.route.addr.src_storage = id->sim->source;
 	id->head.route.addr.dst_storage = id->sim->destination;
 }
@@ -209,9 +214,15 @@ static int fail(int error)
 
 int sim_bind(struct rdma_cm_id *id, struct sockaddr *addr)
 {
+	struct sim_endpoint *endpoint = user_id(id)->sim;
 	int ret;
 
-	copy_address(&user_id(id)->sim->source, addr);
+	copy_address(&endpoint->source, addr);
+	if (!is_any(addr)) {
+		endpoint->device = sim_device_at(&endpoint->source);
+		if (!endpoint->device)
+			return fail(ENODEV);
+	}
 	ret = bind_endpoint(user_id(id));
 	if (!ret && !is_any(addr))
 		sim_bind_device(user_id(id));
@@ -239,6 +250,8 @@ int sim_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct so
 		return fail(ret);
 	copy_address(&endpoint->destination, dst_addr);
 	copy_address(&id->route.addr.dst_storage, dst_addr);
+	if (!endpoint->device)
+		endpoint->device = sim_device_at(&endpoint->destination);
 	if (!sim_turns_out_otherwise(id))
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	return sim_complete_call(id);
@@ -252,8 +265,11 @@ EXPORTED int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 	return sim_resolve_addr(id, src_addr, dst_addr);
 }
 
+/* An address without a device shows only now: docs/adapters.md. */
 int sim_resolve_route(struct rdma_cm_id *id)
 {
+	if (!id->verbs)
+		return fail(ENODEV);
 	if (!sim_turns_out_otherwise(id))
 		sim_tell(user_id(id)->sim, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	return sim_complete_call(id);

@@ -10,7 +10,7 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/cm.h"
 
-static struct ibv_pd *pd_of_library; /* for ids whose program has none */
+static struct ibv_pd *pds_of_library[SIM_MOST_DEVICES]; /* for ids whose program has none */
 
 static void destroy_cqs(struct rdma_cm_id *id)
 {
@@ -69,9 +69,11 @@ static void init_qp(struct rdma_cm_id *id)
 
 static struct ibv_pd *default_pd(struct rdma_cm_id *id)
 {
-	if (!pd_of_library)
-		pd_of_library = sim_new_pd(id->verbs, true);
-	return pd_of_library;
+	struct ibv_pd **pd = &pds_of_library[device_of(id->verbs)->number];
+
+	if (!*pd)
+		*pd = sim_new_pd(id->verbs, true);
+	return *pd;
 }
 
 int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
@@ -148,13 +150,14 @@ EXPORTED void rdma_destroy_srq(struct rdma_cm_id *id)
 EXPORTED struct ibv_context **rdma_get_devices(int *num_devices)
 {
 	struct ibv_context **list;
+	uint32_t i;
 
 	SIM_CALL_OR(NULL, "rdma_get_devices", ENODEV, ENOMEM);
-	list = calloc(2, sizeof(*list));
-	if (list)
-		list[0] = sim_context_of_library();
+	list = calloc(sim_world->n_devices + 1, sizeof(*list));
+	for (i = 0; list && i < sim_world->n_devices; i++)
+		list[i] = sim_context_of_library(&sim_world->devices[i]);
 	if (num_devices)
-		*num_devices = !!list;
+		*num_devices = list ? (int)sim_world->n_devices : 0;
 	return list;
 }
 

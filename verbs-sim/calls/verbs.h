@@ -71,10 +71,24 @@ static inline struct user_srq *user_srq(struct ibv_srq *srq)
 	return (struct user_srq *)srq;
 }
 
+static inline struct sim_device *device_of(struct ibv_context *context)
+{
+	return user_context(context)->sim->device;
+}
+
+/*
+ * Whether the device can have one more object of this kind, of which it has `most`, 0: any number.
+ * If not, errno is ENOMEM.
+ */
+bool sim_has_room(struct ibv_context *context, enum sim_kind kind, int most);
+
+/* The next power of two, which some devices grant. */
+uint32_t sim_round_up(uint32_t asked);
+
 /*
  * A context, as ibv_open_device and librdmacm make them; NULL and errno. `hidden`: librdmacm's own.
  */
-struct ibv_context *sim_open_context(bool hidden);
+struct ibv_context *sim_open_context(struct sim_device *device, bool hidden);
 
 /* The objects behind the calls that librdmacm makes, too. Each returns NULL and errno. */
 struct ibv_pd *sim_new_pd(struct ibv_context *context, bool hidden);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libibverbs: the device, its contexts, and what it says of itself. There is one device, with one
- * port.
+ * libibverbs: the devices, their contexts, and what each says of itself.
  */
-#include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,21 +11,41 @@
 #include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/calls/verbs.h"
 
-#define N_GIDS 4
 #undef ibv_query_port
 
-static struct ibv_device device;
+static struct ibv_device devices[SIM_MOST_DEVICES];
 
-static struct ibv_device *the_device(void)
+static struct ibv_device *device_for_program(uint32_t number)
 {
-	device.node_type = sim_traits()->node_type;
-	device.transport_type = sim_traits()->transport_type;
-	strcpy(device.name, sim_traits()->name);
-	strcpy(device.dev_name, "uverbs0");
-	return &device;
+	const struct sim_device *device = &sim_world->devices[number];
+	struct ibv_device *shown = &devices[number];
+	bool iwarp = device->traits.iwarp;
+
+	shown->node_type = iwarp ? IBV_NODE_RNIC : IBV_NODE_CA;
+	shown->transport_type = iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+	strcpy(shown->name, device->name);
+	snprintf(shown->dev_name, sizeof(shown->dev_name), "uverbs%u", number);
+	return shown;
 }
 
-struct ibv_context *sim_open_context(bool hidden)
+bool sim_has_room(struct ibv_context *context, enum sim_kind kind, int most)
+{
+	if (!most || device_of(context)->used[kind] < most)
+		return true;
+	errno = ENOMEM;
+	return false;
+}
+
+uint32_t sim_round_up(uint32_t asked)
+{
+	uint32_t size = 1;
+
+	while (size < asked)
+		size *= 2;
+	return size;
+}
+
+struct ibv_context *sim_open_context(struct sim_device *device, bool hidden)
 {
 	struct user_context *context = calloc(1, sizeof(*context));
 	int fd = sim_eventfd();
@@ -36,10 +55,11 @@ struct ibv_context *sim_open_context(bool hidden)
 		return NULL;
 	}
 	context->sim = sim_create(SIM_CONTEXT, sizeof(*context->sim), sim_me->program, context);
+	context->sim->device = device;
 	context->sim->async.object.hidden = hidden;
 	sim_init_channel(&context->sim->async, fd);
 	sim_add_descriptor(&context->sim->async);
-	context->head.device = the_device();
+	context->head.device = device_for_program(device->number);
 	context->head.cmd_fd = -1;
 	context->head.async_fd = fd;
 	context->head.num_comp_vectors = 1;
@@ -50,13 +70,14 @@ struct ibv_context *sim_open_context(bool hidden)
 EXPORTED struct ibv_device **ibv_get_device_list(int *num_devices)
 {
 	struct ibv_device **list;
+	uint32_t i;
 
 	SIM_CALL_OR(NULL, "ibv_get_device_list", ENOMEM, ENOSYS, EPERM);
-	list = calloc(2, sizeof(*list));
-	if (list)
-		list[0] = the_device();
+	list = calloc(sim_world->n_devices + 1, sizeof(*list));
+	for (i = 0; list && i < sim_world->n_devices; i++)
+		list[i] = device_for_program(i);
 	if (num_devices)
-		*num_devices = !!list;
+		*num_devices = list ? (int)sim_world->n_devices : 0;
 	return list;
 }
 
@@ -73,21 +94,18 @@ EXPORTED const char *ibv_get_device_name(struct ibv_device *dev)
 
 EXPORTED __be64 ibv_get_device_guid(struct ibv_device *dev)
 {
-	(void)dev;
-	return htobe64(0x0200000000000001);
+	return htobe64(0x0200000000000001 + (uint64_t)(dev - devices));
 }
 
 EXPORTED int ibv_get_device_index(struct ibv_device *dev)
 {
-	(void)dev;
-	return 0;
+	return (int)(dev - devices);
 }
 
 EXPORTED struct ibv_context *ibv_open_device(struct ibv_device *dev)
 {
-	(void)dev;
 	SIM_CALL_OR(NULL, "ibv_open_device", ENOMEM, ENODEV, EMFILE);
-	return sim_open_context(false);
+	return sim_open_context(&sim_world->devices[dev - devices], false);
 }
 
 EXPORTED int ibv_close_device(struct ibv_context *context)
@@ -108,36 +126,51 @@ EXPORTED int ibv_close_device(struct ibv_context *context)
 	return 0;
 }
 
+static int limit(int most, int usual)
+{
+	return most ? most : usual;
+}
+
 EXPORTED int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
-	const struct sim_traits *traits = sim_traits();
-	int ret = SIM_CALL("ibv_query_device", ENOMEM, EINVAL);
+	const struct sim_traits *traits = &device_of(context)->traits;
+	int ret = SIM_CALL("ibv_query_device", EINVAL, ENOMEM);
 
-	(void)context;
 	if (ret)
 		return ret;
 	*attr = (struct ibv_device_attr){
 		.max_mr_size = UINT64_MAX,
 		.page_size_cap = 0xfffff000,
-		.max_qp = 65536,
+		.max_qp = limit(traits->max_qp, 65536),
 		.max_qp_wr = traits->max_qp_wr,
 		.max_sge = traits->max_sge,
 		.max_sge_rd = traits->max_sge,
-		.max_cq = 65536,
+		.max_cq = limit(traits->max_cq, 65536),
 		.max_cqe = traits->max_cqe,
-		.max_mr = 524288,
-		.max_pd = 65536,
-		.max_qp_rd_atom = 128,
-		.max_qp_init_rd_atom = 128,
-		.atomic_cap = sim_world->iwarp ? IBV_ATOMIC_NONE : IBV_ATOMIC_HCA,
+		.max_mr = limit(traits->max_mr, 524288),
+		.max_pd = limit(traits->max_pd, 65536),
+		.max_qp_rd_atom = traits->max_rd_atom,
+		.max_qp_init_rd_atom = traits->max_rd_atom,
+		.atomic_cap = traits->iwarp ? IBV_ATOMIC_NONE : IBV_ATOMIC_HCA,
 		.max_srq = traits->max_srq,
 		.max_srq_wr = traits->max_srq_wr,
 		.max_srq_sge = traits->max_sge,
 		.max_pkeys = 64,
-		.phys_port_cnt = 1,
+		.phys_port_cnt = (uint8_t)device_of(context)->n_ports,
 	};
 	strcpy(attr->fw_ver, "0.0.0");
 	return 0;
+}
+
+static uint32_t count_gids(const struct sim_device *device, uint32_t port)
+{
+	uint32_t i, length = 0;
+
+	for (i = 0; i < device->n_gids; i++) {
+		if (device->gids[i].port == port && device->gids[i].index >= length)
+			length = device->gids[i].index + 1;
+	}
+	return length;
 }
 
 /*
@@ -148,96 +181,99 @@ EXPORTED int ibv_query_port(struct ibv_context *context, uint8_t port_num,
 			    struct _compat_ibv_port_attr *port_attr)
 {
 	struct ibv_port_attr *attr = (struct ibv_port_attr *)port_attr;
+	const struct sim_device *device = device_of(context);
 	int ret = SIM_CALL("ibv_query_port", EINVAL, ENOMEM);
+	const struct sim_port *port = &device->ports[port_num - 1];
 
-	(void)context;
-	if (ret || port_num != 1)
+	if (ret || !port_num || port_num > device->n_ports)
 		return ret ? ret : EINVAL;
 	memset(attr, 0, offsetof(struct ibv_port_attr, port_cap_flags2));
-	attr->state = IBV_PORT_ACTIVE;
-	attr->max_mtu = IBV_MTU_4096;
-	attr->active_mtu = IBV_MTU_1024;
-	attr->max_msg_sz = sim_traits()->max_message;
-	attr->gid_tbl_len = N_GIDS;
+	attr->state = port->state;
+	attr->max_mtu = port->mtu > IBV_MTU_4096 ? port->mtu : IBV_MTU_4096;
+	attr->active_mtu = port->mtu;
+	attr->max_msg_sz = device->traits.max_message;
+	attr->gid_tbl_len = (int)count_gids(device, port_num);
 	attr->pkey_tbl_len = 1;
+	attr->lid = port->lid;
 	attr->phys_state = 5; /* LinkUp */
-	attr->link_layer = IBV_LINK_LAYER_ETHERNET;
+	attr->link_layer = port->infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
 	attr->active_width = 1;
 	attr->active_speed = 1;
 	return 0;
 }
 
-/* ---- GIDs: the addresses of the lab's device, as RoCE writes them ---- */
+/* ---- GIDs ---- */
 
-static union ibv_gid gid_of(uint32_t index)
+static const struct sim_gid *find_gid(const struct sim_device *device, uint32_t port,
+				      uint32_t index)
 {
-	static const char *const addresses[2][N_GIDS] = {
-		{ "fe80::1", "::ffff:192.0.2.1", "2001:db8:1::1", "::ffff:127.0.0.1" },
-		{ "fe80::2", "::ffff:198.51.100.1", "2001:db8:2::1", "::ffff:127.0.0.1" },
-	};
-	union ibv_gid gid;
+	uint32_t i;
 
-	inet_pton(AF_INET6, addresses[sim_world->iwarp][index], gid.raw);
-	return gid;
+	for (i = 0; i < device->n_gids; i++) {
+		if (device->gids[i].port == port && device->gids[i].index == index)
+			return &device->gids[i];
+	}
+	return NULL;
 }
 
 EXPORTED int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,
 			   union ibv_gid *gid)
 {
-	(void)context;
+	const struct sim_gid *found = find_gid(device_of(context), port_num, (uint32_t)index);
+
 	SIM_CALL_OR(-1, "ibv_query_gid", EINVAL, ENOENT);
-	if (port_num != 1 || index < 0 || index >= N_GIDS) {
+	if (!found) {
 		errno = EINVAL;
 		return -1;
 	}
-	*gid = gid_of((uint32_t)index);
+	*gid = found->gid;
 	return 0;
 }
 
-static struct ibv_gid_entry entry_of(uint32_t index)
+static struct ibv_gid_entry entry_of(const struct sim_device *device, const struct sim_gid *gid)
 {
 	return (struct ibv_gid_entry){
-		.gid = gid_of(index),
-		.gid_index = index,
-		.port_num = 1,
-		.gid_type = sim_world->iwarp ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2,
-		.ndev_ifindex = 2,
+		.gid = gid->gid,
+		.gid_index = gid->index,
+		.port_num = gid->port,
+		.gid_type = gid->type,
+		.ndev_ifindex = 2 + device->number,
 	};
 }
 
 EXPORTED int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
 			       struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
 {
+	const struct sim_device *device = device_of(context);
+	const struct sim_gid *gid = find_gid(device, port_num, gid_index);
 	int ret = SIM_CALL("ibv_query_gid_ex", ENODATA, EINVAL);
 
-	(void)context;
 	(void)flags;
-	if (ret || port_num != 1 || gid_index >= N_GIDS || entry_size < sizeof(*entry))
-		return ret ? ret : EINVAL;
-	*entry = entry_of(gid_index);
+	if (ret || !gid || entry_size < sizeof(*entry))
+		return ret ? ret : ENODATA;
+	*entry = entry_of(device, gid);
 	return 0;
 }
 
 EXPORTED ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 				      size_t max_entries, uint32_t flags, size_t entry_size)
 {
+	const struct sim_device *device = device_of(context);
 	int ret = SIM_CALL("ibv_query_gid_table", EINVAL, ENOMEM);
 	uint32_t i;
 
-	(void)context;
 	(void)flags;
 	if (ret || entry_size != sizeof(*entries))
 		return ret ? -ret : -EINVAL;
-	for (i = 0; i < N_GIDS && i < max_entries; i++)
-		entries[i] = entry_of(i);
+	for (i = 0; i < device->n_gids && i < max_entries; i++)
+		entries[i] = entry_of(device, &device->gids[i]);
 	return (ssize_t)i;
 }
 
 EXPORTED int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
-	(void)context;
 	SIM_CALL_OR(-1, "ibv_query_pkey", EINVAL);
-	if (port_num != 1 || index) {
+	if (!port_num || port_num > device_of(context)->n_ports || index) {
 		errno = EINVAL;
 		return -1;
 	}

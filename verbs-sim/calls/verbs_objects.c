@@ -30,6 +30,8 @@ struct ibv_pd *sim_new_pd(struct ibv_context *context, bool hidden)
 EXPORTED struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
 	SIM_CALL_OR(NULL, "ibv_alloc_pd", ENOMEM, EINVAL);
+	if (!sim_has_room(context, SIM_PD, device_of(context)->traits.max_pd))
+		return NULL;
 	return sim_new_pd(context, false);
 }
 
@@ -64,6 +66,8 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint6
 		errno = EINVAL;
 		return NULL;
 	}
+	if (!sim_has_room(pd->context, SIM_MR, device_of(pd->context)->traits.max_mr))
+		return NULL;
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;
@@ -157,29 +161,23 @@ EXPORTED int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 
 /* ---- CQs ---- */
 
-/* soft-iWARP makes a CQ larger, to the next power of two. */
-static uint32_t granted(uint32_t asked)
-{
-	uint32_t size = 1;
-
-	while (sim_world->iwarp && size < asked)
-		size *= 2;
-	return size > asked ? size : asked;
-}
-
 struct ibv_cq *sim_new_cq(struct ibv_context *context, int cqe, void *cq_context,
 			  struct ibv_comp_channel *channel, bool hidden)
 {
+	const struct sim_traits *traits = &device_of(context)->traits;
+	uint32_t depth = traits->rounds_cq ? sim_round_up((uint32_t)cqe) : (uint32_t)cqe;
 	struct user_cq *cq;
 
-	if (cqe < 1 || cqe > sim_traits()->max_cqe) {
+	if (cqe < 1 || cqe > traits->max_cqe) {
 		errno = EINVAL;
 		return NULL;
 	}
+	if (!sim_has_room(context, SIM_CQ, traits->max_cq))
+		return NULL;
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return NULL;
-	cq->sim = sim_create_cq(user_context(context)->sim, granted((uint32_t)cqe),
+	cq->sim = sim_create_cq(user_context(context)->sim, depth,
 				channel ? ((struct user_channel *)channel)->sim : NULL, cq);
 	cq->sim->object.hidden = hidden;
 	cq->head.context = context;

@@ -17,7 +17,7 @@ static bool is_atomic(enum ibv_wr_opcode opcode)
 	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-static bool can_send(enum ibv_wr_opcode opcode)
+static bool can_send(const struct sim_qp *qp, enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
 	case IBV_WR_SEND:
@@ -28,7 +28,7 @@ static bool can_send(enum ibv_wr_opcode opcode)
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return !sim_world->iwarp;
+		return !sim_is_iwarp(qp);
 	default:
 		sim_unknown("this opcode of ibv_post_send");
 	}
@@ -56,14 +56,14 @@ static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 	uint64_t length = length_of(wr->sg_list, wr->num_sge);
 	bool reads = wr->opcode == IBV_WR_RDMA_READ || is_atomic(wr->opcode);
 
-	if (sim_world->iwarp && just_failed(qp) && sim_random(2))
+	if (sim_is_iwarp(qp) && just_failed(qp) && sim_random(2))
 		return ENOTCONN;
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
 		return EINVAL;
 	if (qp->n_sends >= qp->cap.max_send_wr)
 		return ENOMEM;
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
-	    length > sim_traits()->max_message || !can_send(wr->opcode))
+	    length > sim_qp_traits(qp)->max_message || !can_send(qp, wr->opcode))
 		return EINVAL;
 	if (wr->send_flags & IBV_SEND_INLINE && (length > qp->cap.max_inline_data || reads))
 		return EINVAL;
@@ -113,7 +113,7 @@ static struct sim_request *new_request(const struct ibv_send_wr *wr)
 /* In the error state: RoCE flushes it at once, iWARP loses it without a completion. */
 static void post_to_failed(struct sim_qp *qp, struct sim_request *request)
 {
-	if (sim_world->iwarp) {
+	if (sim_is_iwarp(qp)) {
 		sim_free(request->data);
 		sim_free(request);
 		return;
@@ -128,17 +128,17 @@ static void post_to_failed(struct sim_qp *qp, struct sim_request *request)
 /* A READ without the depth for it: soft-iWARP refuses it, and sends nothing more on that QP. */
 static int check_depth(struct sim_qp *qp, const struct ibv_send_wr *wr)
 {
-	if (!sim_world->iwarp || wr->opcode != IBV_WR_RDMA_READ || qp->attr.max_rd_atomic)
+	if (!sim_is_iwarp(qp) || wr->opcode != IBV_WR_RDMA_READ || qp->attr.max_rd_atomic)
 		return 0;
 	qp->halted = true;
 	return EINVAL;
 }
 
 /* soft-iWARP returns -1, and the error in errno. */
-static int post_error(int error)
+static int post_error(const struct sim_qp *qp, int error)
 {
 	errno = error;
-	return sim_world->iwarp ? -1 : error;
+	return sim_is_iwarp(qp) ? -1 : error;
 }
 
 static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
@@ -153,7 +153,7 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		ret = ret ? ret : check_depth(qp, wr);
 		if (ret) {
 			*bad_wr = wr;
-			return post_error(ret);
+			return post_error(qp, ret);
 		}
 		if (qp->state == IBV_QPS_ERR)
 			post_to_failed(qp, new_request(wr));
@@ -198,6 +198,8 @@ static int post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 			*bad_wr = wr;
 			return ret;
 		}
+		if (qp->state == IBV_QPS_ERR && sim_qp_traits(qp)->flushes_late)
+			sim_flush_recvs(qp);
 	}
 	return 0;
 }

@@ -10,45 +10,49 @@
 #include "verbs-sim/calls/verbs.h"
 #include "verbs-sim/cm/cm.h"
 
-#define INLINE_PIECE 16 /* bytes of inline data in the place of an SGE, on soft-RoCE */
-
-static void grant_inline(struct ibv_qp_cap *cap)
+/* As soft-RoCE: inline data are in the place of SGEs. */
+static void grant_inline(struct ibv_qp_cap *cap, uint32_t piece)
 {
-	uint32_t pieces = (cap->max_inline_data + INLINE_PIECE - 1) / INLINE_PIECE;
+	uint32_t pieces = (cap->max_inline_data + piece - 1) / piece;
 
 	if (cap->max_send_sge < pieces)
 		cap->max_send_sge = pieces;
-	if (cap->max_inline_data < cap->max_send_sge * INLINE_PIECE)
-		cap->max_inline_data = cap->max_send_sge * INLINE_PIECE;
+	if (cap->max_inline_data < cap->max_send_sge * piece)
+		cap->max_inline_data = cap->max_send_sge * piece;
 }
 
 /* What the device grants of what was asked for; false: it is too much. */
-static bool grant(struct ibv_qp_cap *cap)
+static bool grant(const struct sim_traits *traits, struct ibv_qp_cap *cap)
 {
-	const struct sim_traits *traits = sim_traits();
-
 	if (cap->max_send_wr > (uint32_t)traits->max_qp_wr ||
 	    cap->max_recv_wr > (uint32_t)traits->max_qp_wr ||
 	    cap->max_send_sge > (uint32_t)traits->max_sge ||
 	    cap->max_recv_sge > (uint32_t)traits->max_sge ||
 	    cap->max_inline_data > traits->max_inline)
 		return false;
-	if (!sim_world->iwarp)
-		grant_inline(cap);
+	if (traits->inline_piece)
+		grant_inline(cap, traits->inline_piece);
+	if (traits->rounds_wr) {
+		cap->max_send_wr = sim_round_up(cap->max_send_wr);
+		cap->max_recv_wr = sim_round_up(cap->max_recv_wr);
+	}
 	return true;
 }
 
 struct ibv_qp *sim_new_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct sim_qp_needs needs = { .type = attr->qp_type, .sq_sig_all = attr->sq_sig_all };
+	const struct sim_traits *traits = &device_of(pd->context)->traits;
 	struct user_qp *qp;
 
 	if (attr->qp_type != IBV_QPT_RC)
 		sim_unknown("a QP that is not of the type IBV_QPT_RC");
-	if (!attr->send_cq || !attr->recv_cq || !grant(&attr->cap)) {
+	if (!attr->send_cq || !attr->recv_cq || !grant(traits, &attr->cap)) {
 		errno = EINVAL;
 		return NULL;
 	}
+	if (!sim_has_room(pd->context, SIM_QP, traits->max_qp))
+		return NULL;
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return NULL;
@@ -83,7 +87,7 @@ EXPORTED struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr
  */
 void sim_delete_qp(struct ibv_qp *qp)
 {
-	if (sim_world->iwarp)
+	if (sim_is_iwarp(user_qp(qp)->sim))
 		sim_lose_connection(user_qp(qp)->sim->endpoint);
 	while (user_qp(qp)->async_unacked)
 		sim_block(qp, SIM_FOREVER);
@@ -120,11 +124,26 @@ static bool is_step(enum ibv_qp_state from, enum ibv_qp_state to)
 }
 
 /* A driver checks that an address handle is there, and leads out of this host. */
-static int check_path(const struct ibv_qp_attr *attr, int mask)
+static int check_path(const struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-	if (!(mask & IBV_QP_AV))
+	const struct sim_device *device = qp->pd->context->device;
+	uint32_t port = qp->attr.port_num;
+
+	if (mask & IBV_QP_PORT && (!attr->port_num || attr->port_num > device->n_ports))
+		return EINVAL;
+	if (!(mask & IBV_QP_AV) || (port && device->ports[port - 1].infiniband))
 		return 0;
 	return attr->ah_attr.is_global ? 0 : EINVAL;
+}
+
+/* A device refuses depths that it does not have. */
+static int check_depths(const struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	int most = sim_qp_traits(qp)->max_rd_atom;
+
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > most)
+		return EINVAL;
+	return mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > most ? EINVAL : 0;
 }
 
 static void copy_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
@@ -155,7 +174,7 @@ static int modify(struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	if (mask & IBV_QP_STATE && !is_step(qp->state, attr->qp_state))
 		return EINVAL;
-	if (check_path(attr, mask))
+	if (check_path(qp, attr, mask) || check_depths(qp, attr, mask))
 		return EINVAL;
 	copy_attr(&qp->attr, attr, mask);
 	if (!(mask & IBV_QP_STATE))
@@ -191,7 +210,7 @@ EXPORTED int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_
 	if (ret)
 		return ret;
 	*attr = sim->attr;
-	attr->qp_state = attr->cur_qp_state = sim_world->iwarp ? IBV_QPS_RESET : sim->state;
+	attr->qp_state = attr->cur_qp_state = sim_qp_traits(sim)->tells_state ? sim->state : IBV_QPS_RESET;
 	attr->cap = sim->cap;
 	*init = (struct ibv_qp_init_attr){
 		.qp_context = qp->qp_context,

@@ -8,30 +8,24 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/verbs.h"
 
-/* soft-RoCE has one slot less than the next power of two. */
-static uint32_t granted_recvs(uint32_t asked)
-{
-	uint32_t size = 1;
-
-	while (size < asked + 1)
-		size *= 2;
-	return sim_world->iwarp ? asked : size - 1;
-}
-
 struct ibv_srq *sim_new_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
 	struct ibv_srq_attr *attr = &init->attr;
+	const struct sim_traits *traits = &device_of(pd->context)->traits;
 	struct user_srq *srq;
 
-	if (!attr->max_wr || attr->max_wr > (uint32_t)sim_traits()->max_srq_wr ||
-	    attr->max_sge > (uint32_t)sim_traits()->max_sge) {
+	if (!attr->max_wr || attr->max_wr > (uint32_t)traits->max_srq_wr ||
+	    attr->max_sge > (uint32_t)traits->max_sge) {
 		errno = EINVAL;
 		return NULL;
 	}
+	if (!sim_has_room(pd->context, SIM_SRQ, traits->max_srq))
+		return NULL;
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return NULL;
-	attr->max_wr = granted_recvs(attr->max_wr);
+	if (traits->rounds_srq) /* soft-RoCE keeps one slot free */
+		attr->max_wr = sim_round_up(attr->max_wr + 1) - 1;
 	srq->sim = sim_create_srq(user_pd(pd)->sim, attr->max_wr, attr->max_sge, srq);
 	srq->head.context = pd->context;
 	srq->head.srq_context = init->srq_context;
@@ -85,7 +79,7 @@ EXPORTED int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	const struct sim_srq *sim = user_srq(srq)->sim;
 	int ret = SIM_CALL("ibv_query_srq", ENOMEM, EINVAL);
 
-	if (!ret && sim_world->iwarp)
+	if (!ret && sim_traits(sim->pd->context)->iwarp)
 		ret = errno = ENOSPC; /* soft-iWARP does not say */
 	if (ret)
 		return ret;

@@ -63,6 +63,7 @@ struct sim_cm_event {
 struct sim_endpoint {
 	struct sim_object object;
 	struct sim_channel *channel;
+	struct sim_device *device; /* NULL: not known yet, or of a listener all */
 	struct sim_endpoint *peer; /* NULL: none, or it is gone */
 	enum sim_cm_state state;
 	struct sockaddr_storage source, destination;
@@ -132,5 +133,8 @@ void sim_end_endpoint(struct sim_endpoint *endpoint);
  * listener.
  */
 bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr_storage *address);
+
+/* Of its device or, while it has none, of the first one. */
+const struct sim_traits *sim_cm_traits(const struct sim_endpoint *endpoint);
 in_port_t *sim_port_of(struct sockaddr_storage *address);
 #endif

@@ -8,8 +8,10 @@
 #include "verbs-sim/cm/cm.h"
 #include "verbs-sim/core/schedule.h"
 
-#define TIMEWAIT_NS 2100000000ull /* how long soft-RoCE keeps a connection that has ended */
-#define ACK_TIMEOUT 19            /* what the kernel gives each QP of rdma_cm: 2.1 s */
+const struct sim_traits *sim_cm_traits(const struct sim_endpoint *endpoint)
+{
+	return &(endpoint->device ? endpoint->device : sim_world->devices)->traits;
+}
 
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,
 					 void *user)
@@ -62,7 +64,7 @@ bool sim_same_address(const struct sim_endpoint *listener, const struct sockaddr
 		return is_any(&own) || is_any(&other) || same_host(&own, &other);
 	/* On soft-RoCE a listener on :: also takes IPv4 clients, unless it is told not to. */
 	return own.ss_family == AF_INET6 && is_any(&own) && !listener->family_only &&
-	       !sim_world->iwarp;
+	       !sim_cm_traits(listener)->iwarp;
 }
 
 /* ---- Events ---- */
@@ -72,9 +74,8 @@ static uint8_t at_least(uint8_t length, uint8_t least)
 	return length > least ? length : least;
 }
 
-static uint8_t padded(enum rdma_cm_event_type type, uint8_t length)
+static uint8_t padded(const struct sim_traits *traits, enum rdma_cm_event_type type, uint8_t length)
 {
-	const struct sim_traits *traits = sim_traits();
 
 	switch (type) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
@@ -105,7 +106,7 @@ static struct sim_terms depths_of_server(const struct sim_endpoint *server)
 {
 	struct sim_terms depths = { .data_length = 0 };
 
-	if (sim_world->iwarp) {
+	if (sim_cm_traits(server)->iwarp) {
 		depths.responder_resources = server->offered.initiator_depth;
 		depths.initiator_depth = server->wanted.responder_resources;
 	}
@@ -122,7 +123,7 @@ void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int s
 	else if (!established && type != RDMA_CM_EVENT_REJECTED)
 		terms = (struct sim_terms){ .data_length = 0 };
 	else
-		terms.data_length = padded(type, terms.data_length);
+		terms.data_length = padded(sim_cm_traits(endpoint), type, terms.data_length);
 	sim_post_event(endpoint->channel, &new_event(endpoint, type, status, &terms)->head);
 }
 
@@ -136,14 +137,14 @@ void sim_connect_qp(struct sim_endpoint *endpoint)
 {
 	const struct sim_terms *wanted = &endpoint->wanted, *offered = &endpoint->offered;
 	bool is_client = endpoint->state == SIM_CM_CONNECTING;
-	const struct sim_terms *depths = is_client && !sim_world->iwarp ? wanted : offered;
+	const struct sim_terms *depths = is_client && !sim_cm_traits(endpoint)->iwarp ? wanted : offered;
 	struct sim_qp *qp = endpoint->qp;
 
 	if (!qp || qp->state != IBV_QPS_INIT)
 		return;
 	qp->state = IBV_QPS_RTS;
 	qp->attr.dest_qp_num = wanted->qp_num;
-	qp->attr.timeout = sim_world->iwarp ? 0 : ACK_TIMEOUT;
+	qp->attr.timeout = sim_cm_traits(endpoint)->ack_timeout;
 	qp->attr.retry_cnt = endpoint->state == SIM_CM_REQUESTED ? wanted->retry_count
 								 : offered->retry_count;
 	qp->attr.rnr_retry = wanted->rnr_retry_count;
@@ -187,7 +188,7 @@ void sim_end_connection(struct sim_endpoint *endpoint)
 {
 	endpoint->state = SIM_CM_ENDED;
 	sim_send(endpoint, SIM_MESSAGE_FORGET, 0, NULL);
-	endpoint->deliver.due_ns = sim_world->now_ns + TIMEWAIT_NS;
+	endpoint->deliver.due_ns = sim_world->now_ns + sim_cm_traits(endpoint)->timewait_ns;
 }
 
 /* Each side tells the other, and the first one hears from the second. */
@@ -204,7 +205,7 @@ static int disconnect_roce(struct sim_endpoint *endpoint)
 	endpoint->state = SIM_CM_LEAVING;
 	if (!answers && sim_is_cut(endpoint)) {
 		sim_schedule(&endpoint->give_up,
-			     sim_world->now_ns + sim_traits()->disconnect_lost_ns);
+			     sim_world->now_ns + sim_cm_traits(endpoint)->disconnect_lost_ns);
 		return 0;
 	}
 	if (!answers && !endpoint->peer)
@@ -230,7 +231,7 @@ static int disconnect_iwarp(struct sim_endpoint *endpoint)
 
 int sim_disconnect(struct sim_endpoint *endpoint)
 {
-	return sim_world->iwarp ? disconnect_iwarp(endpoint) : disconnect_roce(endpoint);
+	return sim_cm_traits(endpoint)->iwarp ? disconnect_iwarp(endpoint) : disconnect_roce(endpoint);
 }
 
 static void lose(struct sim_endpoint *endpoint)
@@ -278,7 +279,7 @@ static void part(struct sim_endpoint *endpoint)
 void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status)
 {
 	if (endpoint->peer)
-		sim_send(endpoint->peer, SIM_MESSAGE_REJECT, sim_traits()->rejected, NULL);
+		sim_send(endpoint->peer, SIM_MESSAGE_REJECT, sim_cm_traits(endpoint)->rejected, NULL);
 	part(endpoint);
 	if (endpoint->state == SIM_CM_CONNECTING || endpoint->state == SIM_CM_REQUESTED)
 		endpoint->state = SIM_CM_ENDED;
@@ -320,7 +321,7 @@ static void tell_peer(struct sim_endpoint *endpoint)
 	struct sim_endpoint *peer = endpoint->peer;
 
 	if (endpoint->state == SIM_CM_REQUESTED || endpoint->state == SIM_CM_CONNECTING)
-		sim_send(peer, SIM_MESSAGE_REJECT, sim_traits()->rejected, NULL);
+		sim_send(peer, SIM_MESSAGE_REJECT, sim_cm_traits(endpoint)->rejected, NULL);
 	else
 		sim_disconnect(endpoint);
 }

@@ -7,8 +7,6 @@
 #include "verbs-sim/cm/cm.h"
 #include "verbs-sim/core/schedule.h"
 
-#define RESEND_NS 6100000000ull /* soft-RoCE repeats a request that was dropped: docs/drivers.md */
-
 void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	      const struct sim_terms *terms)
 {
@@ -61,6 +59,7 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 	request->source = client->destination;
 	request->destination = client->source;
 	request->wanted = crossed(&client->offered);
+	request->device = client->device;
 	request->peer = client;
 	client->peer = request;
 
@@ -68,11 +67,11 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 	event->type = RDMA_CM_EVENT_CONNECT_REQUEST;
 	event->request = request;
 	event->terms = request->wanted;
-	if (event->terms.data_length < sim_traits()->padded_request)
-		event->terms.data_length = sim_traits()->padded_request;
+	if (event->terms.data_length < sim_cm_traits(client)->padded_request)
+		event->terms.data_length = sim_cm_traits(client)->padded_request;
 	listener->waiting++;
 	sim_cancel(&client->give_up);
-	sim_schedule(&client->give_up, sim_world->now_ns + sim_traits()->not_answered_ns);
+	sim_schedule(&client->give_up, sim_world->now_ns + sim_cm_traits(client)->not_answered_ns);
 	sim_post_event(listener->channel, &event->head);
 }
 
@@ -91,14 +90,14 @@ static void request_arrives(struct sim_endpoint *client)
 	if (client->object.program->silent || (listener && listener->object.program->silent))
 		return; /* client->give_up ends this */
 	if (!listener) {
-		refuse(client, sim_traits()->nobody_listens);
+		refuse(client, sim_cm_traits(client)->nobody_listens);
 	} else if (listener->waiting < listener->backlog) {
 		create_request(client, listener);
-	} else if (sim_traits()->backlog_full) {
-		refuse(client, sim_traits()->backlog_full);
+	} else if (sim_cm_traits(client)->backlog_full) {
+		refuse(client, sim_cm_traits(client)->backlog_full);
 	} else {
 		sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
-		client->deliver.due_ns = sim_world->now_ns + RESEND_NS;
+		client->deliver.due_ns = sim_world->now_ns + sim_cm_traits(client)->resend_ns;
 	}
 }
 
@@ -112,12 +111,12 @@ static void reply_arrives(struct sim_endpoint *client, const struct sim_terms *t
 		return;
 	sim_cancel(&client->give_up);
 	client->wanted = crossed(terms);
-	if (sim_world->iwarp) { /* docs/drivers.md, "Connecting" */
+	if (sim_cm_traits(client)->iwarp) { /* docs/drivers.md, "Connecting" */
 		client->wanted.responder_resources = client->offered.initiator_depth;
 		client->wanted.initiator_depth = terms->initiator_depth;
 	}
 	sim_tell(client, RDMA_CM_EVENT_ESTABLISHED, 0);
-	if (!sim_world->iwarp)
+	if (!sim_cm_traits(client)->iwarp)
 		return;
 	sim_connect_qp(client);
 	client->state = SIM_CM_CONNECTED;
@@ -135,7 +134,7 @@ static void reject_arrives(struct sim_endpoint *endpoint, const struct sim_messa
 
 static void disconnect_arrives(struct sim_endpoint *endpoint)
 {
-	if (sim_world->iwarp) {
+	if (sim_cm_traits(endpoint)->iwarp) {
 		sim_lose_connection(endpoint);
 	} else if (endpoint->state == SIM_CM_CONNECTED || endpoint->state == SIM_CM_ACCEPTED) {
 		endpoint->state = SIM_CM_LEFT;

@@ -26,6 +26,7 @@
 #define SIM_MOST_PROGRAMS 256
 #define SIM_MOST_AWAITED  8
 #define SIM_MOST_FAULTS   16
+#define SIM_MOST_DEVICES  8
 #define SIM_FOREVER       UINT64_MAX
 
 /*
@@ -143,7 +144,7 @@ struct sim_fault {
 struct sim_world {
 	/* Of this run: written once, by the runner. */
 	uint64_t seed;
-	bool iwarp, trace;
+	bool trace;
 	pid_t runner_pid;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
@@ -172,6 +173,8 @@ struct sim_world {
 	char reason[200];
 
 	TAILQ_HEAD(sim_tasks, sim_task) tasks;
+	struct sim_device *devices; /* device/devices.h */
+	uint32_t n_devices;
 	struct sim_objects objects[SIM_KINDS];
 	uint32_t numbers[SIM_KINDS];
 	uint32_t next_port;

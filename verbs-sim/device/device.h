@@ -11,7 +11,7 @@
 #define VERBS_SIM_DEVICE_DEVICE_H
 #include <infiniband/verbs.h>
 
-#include "verbs-sim/core/world.h"
+#include "verbs-sim/device/devices.h"
 
 /* What tasks there are. The object of each is named behind it. */
 enum sim_task_kind {
@@ -22,27 +22,6 @@ enum sim_task_kind {
 	SIM_TASK_ALARM,       /* program: alarm(2) */
 	SIM_TASK_TIMER        /* timer of a program: timerfd_create(2) */
 };
-
-/* How soft-RoCE and soft-iWARP differ: see docs/drivers.md, and traits.c. */
-struct sim_traits {
-	const char *name;
-	enum ibv_node_type node_type;
-	enum ibv_transport_type transport_type;
-	int max_qp_wr, max_cqe, max_sge, max_srq, max_srq_wr;
-	uint32_t max_inline;
-	uint32_t max_message;
-	uint8_t padded_request, padded_reply, padded_reject; /* bytes of private data, at least */
-	int nobody_listens, rejected,
-		backlog_full; /* statuses of RDMA_CM_EVENT_REJECTED; 0: dropped */
-	enum ibv_wc_status bad_local_key, bad_recv_key, too_long_here, too_long_there;
-	uint64_t request_lost_ns, not_answered_ns; /* until rdma_connect ends: nobody is there, or
-						    nobody accepts */
-	uint64_t disconnect_lost_ns;               /* RoCE: until rdma_disconnect does */
-	uint64_t tcp_lost_ns;                      /* iWARP: until TCP gives up */
-	bool flushes_torn; /* the receive of a message that breaks off is flushed, not lost */
-	bool solicited; /* whether a CQ armed for them is told of solicited messages */
-};
-const struct sim_traits *sim_traits(void);
 
 /* How long a message of the device or of the connection manager takes. */
 uint64_t sim_latency_ns(uint64_t length);
@@ -86,7 +65,13 @@ void sim_discard_events(struct sim_channel *channel, const struct sim_object *ab
 
 struct sim_context {
 	struct sim_channel async; /* asynchronous events */
+	struct sim_device *device;
 };
+
+static inline const struct sim_traits *sim_traits(const struct sim_context *context)
+{
+	return &context->device->traits;
+}
 
 struct sim_pd {
 	struct sim_object object;
@@ -179,6 +164,16 @@ struct sim_qp {
 	struct sim_task execute, acknowledge;
 };
 
+static inline const struct sim_traits *sim_qp_traits(const struct sim_qp *qp)
+{
+	return sim_traits(qp->pd->context);
+}
+
+static inline bool sim_is_iwarp(const struct sim_qp *qp)
+{
+	return sim_qp_traits(qp)->iwarp;
+}
+
 /* ---- Memory: memory.c ---- */
 
 /*
@@ -206,6 +201,9 @@ int sim_scatter(const struct sim_program *program, const struct ibv_sge *sge, in
 
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited);
 void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_wc_status status);
+
+/* Takes out what has not been polled of a QP. */
+void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num);
 void sim_post_async(struct sim_context *context, enum ibv_event_type type,
 		    struct sim_object *about);
 
@@ -221,6 +219,9 @@ struct sim_qp *sim_peer_of(const struct sim_qp *qp);
 
 /* Into the error state: all that is posted is flushed. */
 void sim_fail_qp(struct sim_qp *qp);
+
+/* Flushes the receives that are posted to it. */
+void sim_flush_recvs(struct sim_qp *qp);
 
 /* The QP ends, and what was posted to it, without completions. */
 void sim_end_qp(struct sim_qp *qp);

@@ -20,12 +20,14 @@ struct sim_pd *sim_create_pd(struct sim_context *context, void *user)
 
 	pd->context = context;
 	context->async.object.users++;
+	context->device->used[SIM_PD]++;
 	return pd;
 }
 
 void sim_destroy_pd(struct sim_pd *pd)
 {
 	pd->context->async.object.users--;
+	pd->context->device->used[SIM_PD]--;
 	sim_destroy(pd);
 }
 
@@ -42,12 +44,14 @@ struct sim_mr *sim_create_mr(struct sim_pd *pd, void *user, const struct sim_reg
 	mr->length = region->length;
 	mr->access = region->access;
 	pd->object.users++;
+	pd->context->device->used[SIM_MR]++;
 	return mr;
 }
 
 void sim_destroy_mr(struct sim_mr *mr)
 {
 	mr->pd->object.users--;
+	mr->pd->context->device->used[SIM_MR]--;
 	sim_destroy(mr);
 }
 
@@ -63,6 +67,7 @@ struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 	context->async.object.users++;
 	if (channel)
 		channel->object.users++;
+	context->device->used[SIM_CQ]++;
 	return cq;
 }
 
@@ -75,6 +80,7 @@ void sim_destroy_cq(struct sim_cq *cq)
 	}
 	cq->context->async.object.users--;
 	sim_free(cq->ring);
+	cq->context->device->used[SIM_CQ]--;
 	sim_destroy(cq);
 }
 
@@ -92,6 +98,7 @@ struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge
 	srq->pd = pd;
 	init_queue(&srq->queue, max, max_sge);
 	pd->object.users++;
+	pd->context->device->used[SIM_SRQ]++;
 	return srq;
 }
 
@@ -105,6 +112,7 @@ void sim_destroy_srq(struct sim_srq *srq)
 	}
 	sim_discard_events(&srq->pd->context->async, &srq->object);
 	srq->pd->object.users--;
+	srq->pd->context->device->used[SIM_SRQ]--;
 	sim_destroy(srq);
 }
 
@@ -129,12 +137,17 @@ struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs
 	qp->recv_cq->object.users++;
 	if (qp->srq)
 		qp->srq->object.users++;
+	pd->context->device->used[SIM_QP]++;
 	return qp;
 }
 
 void sim_destroy_qp(struct sim_qp *qp)
 {
 	sim_end_qp(qp);
+	if (sim_qp_traits(qp)->forgets_finished) {
+		sim_forget_completions(qp->send_cq, qp->object.number);
+		sim_forget_completions(qp->recv_cq, qp->object.number);
+	}
 	sim_discard_events(&qp->pd->context->async, &qp->object);
 	if (qp->endpoint)
 		qp->endpoint->qp = NULL;
@@ -143,6 +156,7 @@ void sim_destroy_qp(struct sim_qp *qp)
 	qp->recv_cq->object.users--;
 	if (qp->srq)
 		qp->srq->object.users--;
+	qp->pd->context->device->used[SIM_QP]--;
 	sim_destroy(qp);
 }
 

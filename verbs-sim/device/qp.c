@@ -76,7 +76,7 @@ static void drop_wire(struct sim_qp *qp)
 {
 	struct sim_request *request;
 
-	while ((request = TAILQ_FIRST(&qp->wire)) && sim_world->iwarp && request->completed) {
+	while ((request = TAILQ_FIRST(&qp->wire)) && sim_is_iwarp(qp) && request->completed) {
 		sim_execute(qp);
 		if (request == TAILQ_FIRST(&qp->wire)) /* nobody takes it */
 			break;
@@ -93,6 +93,16 @@ static void drop_wire(struct sim_qp *qp)
 	sim_cancel(&qp->acknowledge);
 }
 
+void sim_flush_recvs(struct sim_qp *qp)
+{
+	struct sim_recv *recv;
+
+	while (!qp->srq && (recv = sim_take_recv(qp))) {
+		sim_complete_recv(qp, recv, IBV_WC_WR_FLUSH_ERR);
+		sim_free(recv);
+	}
+}
+
 static void forget_torn(struct sim_qp *qp)
 {
 	sim_free(qp->torn);
@@ -102,26 +112,24 @@ static void forget_torn(struct sim_qp *qp)
 void sim_fail_qp(struct sim_qp *qp)
 {
 	struct sim_request *request;
-	struct sim_recv *recv;
 
 	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_RESET)
 		return;
 	qp->state = IBV_QPS_ERR;
 	qp->failed_ns = sim_world->now_ns;
 	drop_wire(qp);
-	if (sim_world->iwarp && !TAILQ_EMPTY(&qp->sends)) /* siw_sq_flush */
+	if (sim_is_iwarp(qp) && !TAILQ_EMPTY(&qp->sends)) /* siw_sq_flush */
 		sim_post_async(qp->pd->context, IBV_EVENT_SQ_DRAINED, &qp->object);
 	while ((request = TAILQ_FIRST(&qp->sends))) {
 		request->status = IBV_WC_WR_FLUSH_ERR;
 		sim_complete_send(qp, request);
 	}
-	if (qp->torn && sim_traits()->flushes_torn)
+	if (qp->torn && sim_qp_traits(qp)->flushes_torn)
 		sim_complete_recv(qp, qp->torn, IBV_WC_WR_FLUSH_ERR);
 	forget_torn(qp);
-	while (!qp->srq && (recv = sim_take_recv(qp))) {
-		sim_complete_recv(qp, recv, IBV_WC_WR_FLUSH_ERR);
-		sim_free(recv);
-	}
+	sim_flush_recvs(qp);
+	if (qp->srq && sim_qp_traits(qp)->last_wqe)
+		sim_post_async(qp->pd->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->object);
 }
 
 void sim_end_qp(struct sim_qp *qp)
@@ -148,6 +156,6 @@ void sim_post(struct sim_qp *qp, struct sim_request *request)
 	qp->n_sends++;
 	if (first)
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
-	if (sim_world->iwarp)
+	if (sim_is_iwarp(qp))
 		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
 }

@@ -76,8 +76,21 @@ void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 	sim_note("completion", (uint64_t)wc->status << 8 | wc->opcode);
 	sim_wake(cq->object.program, cq);
 	if (cq->armed == SIM_ARMED ||
-	    (cq->armed == SIM_ARMED_SOLICITED && solicited && sim_traits()->solicited))
+	    (cq->armed == SIM_ARMED_SOLICITED && solicited && sim_traits(cq->context)->solicited))
 		tell_channel(cq);
+}
+
+void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num)
+{
+	uint32_t i, kept = 0;
+	const struct ibv_wc *wc;
+
+	for (i = 0; i < cq->count; i++) {
+		wc = &cq->ring[(cq->head + i) % cq->depth];
+		if (wc->qp_num != qp_num)
+			cq->ring[(cq->head + kept++) % cq->depth] = *wc;
+	}
+	cq->count = kept;
 }
 
 void sim_complete_recv(struct sim_qp *qp, const struct sim_recv *recv, enum ibv_wc_status status)

@@ -38,9 +38,9 @@ static bool is_allowed(const struct sim_qp *peer, const struct sim_request *requ
 	int access = access_of(request);
 	const struct sim_mr *mr;
 
-	if (sim_world->iwarp && access == IBV_ACCESS_REMOTE_READ)
+	if (sim_is_iwarp(peer) && access == IBV_ACCESS_REMOTE_READ)
 		access = 0;
-	if (!sim_world->iwarp && !((int)peer->attr.qp_access_flags & access))
+	if (!sim_is_iwarp(peer) && !((int)peer->attr.qp_access_flags & access))
 		return false;
 	if (!request->length) {
 		*address = 0;

@@ -1,80 +1,141 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How the two drivers differ, as measured on Linux 6.1: docs/drivers.md has each value. See
- * device.h.
+ * How the two drivers differ, as measured on Linux 6.1 and 6.12: docs/drivers.md has each value.
+ * See devices.h.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
 
 /*
  * Messages of the connection manager, by the sources of Linux: cma.c sends each 16 times, as often
  * as docs/drivers.md says; a request that a program has not answered yet is repeated more slowly.
  */
-#define ROCE_TRIES 16ull
+#define ROCE_TRIES       16ull
+#define ROCE_REPEATED_NS 6100000000ull
+#define ROCE_612_NS      4600000000ull
+#define SERVICE_NS       68700000000ull
 
 static const struct sim_traits roce = {
-	.name = "rxe0",
-	.node_type = IBV_NODE_CA,
-	.transport_type = IBV_TRANSPORT_IB,
 	.max_qp_wr = 1048576,
 	.max_cqe = 32767,
 	.max_sge = 32,
 	.max_srq = 917503,
 	.max_srq_wr = 1048576,
+	.max_rd_atom = 128,
 	.max_inline = 512,
 	.max_message = 8u << 20,
+	.inline_piece = 16,
+	.rounds_srq = true,
 	.padded_request = 56,
 	.padded_reply = 196,
 	.padded_reject = 148,
 	.nobody_listens = 8, /* IB_CM_REJ_INVALID_SERVICE_ID */
 	.rejected = 28,      /* IB_CM_REJ_CONSUMER_DEFINED */
 	.backlog_full = 0,
+	.request_lost_ns = ROCE_TRIES * ROCE_REPEATED_NS,
+	.not_answered_ns = ROCE_TRIES * (SERVICE_NS + ROCE_REPEATED_NS),
+	.disconnect_lost_ns = ROCE_TRIES * ROCE_REPEATED_NS,
+	.resend_ns = ROCE_REPEATED_NS,
+	.timewait_ns = 2100000000,
+	.ack_timeout = 19, /* 2.1 s */
 	.bad_local_key = IBV_WC_LOC_QP_OP_ERR,
 	.bad_recv_key = IBV_WC_LOC_QP_OP_ERR,
 	.too_long_here = IBV_WC_LOC_QP_OP_ERR,
 	.too_long_there = IBV_WC_REM_OP_ERR,
-	.flushes_torn = true,
-	.request_lost_ns = ROCE_TRIES * 6100000000,
-	.not_answered_ns = ROCE_TRIES * 74800000000,
-	.disconnect_lost_ns = ROCE_TRIES * 6100000000,
 	.solicited = true,
+	.flushes_torn = true,
+	.tells_state = true,
 };
 
 static const struct sim_traits iwarp = {
-	.name = "siw0",
-	.node_type = IBV_NODE_RNIC,
-	.transport_type = IBV_TRANSPORT_IWARP,
+	.iwarp = true,
 	.max_qp_wr = 32768,
 	.max_cqe = 3276800,
 	.max_sge = 6,
 	.max_srq = 102400,
 	.max_srq_wr = 327680,
+	.max_rd_atom = 128,
 	.max_inline = 64,
 	.max_message = UINT32_MAX,
+	.rounds_cq = true,
 	.nobody_listens = -ECONNREFUSED,
 	.rejected = -ECONNRESET,
 	.backlog_full = -ECONNRESET,
+	.request_lost_ns = 127000000000, /* TCP's six retries */
+	.not_answered_ns = 10000000000,  /* MPAREQ_TIMEOUT of siw_cm.h */
+	.tcp_lost_ns = 924600000000,     /* TCP's fifteen retries */
 	.bad_local_key = IBV_WC_LOC_QP_OP_ERR,
 	.bad_recv_key = IBV_WC_GENERAL_ERR,
 	.too_long_here = IBV_WC_LOC_LEN_ERR,
 	.too_long_there = IBV_WC_SUCCESS,
-	.request_lost_ns = 127000000000, /* TCP's six retries */
-	.not_answered_ns = 10000000000,  /* MPAREQ_TIMEOUT of siw_cm.h */
-	.tcp_lost_ns = 924600000000,     /* TCP's fifteen retries */
-	.solicited = false,
 };
 
-const struct sim_traits *sim_traits(void)
+static void change_to_612(struct sim_traits *traits)
 {
-	return sim_world->iwarp ? &iwarp : &roce;
+	traits->tells_state = true;
+	if (traits->iwarp)
+		return;
+	traits->max_message = 2u << 30;
+	traits->request_lost_ns = ROCE_TRIES * ROCE_612_NS;
+	traits->not_answered_ns = ROCE_TRIES * (SERVICE_NS + ROCE_612_NS);
+	traits->disconnect_lost_ns = ROCE_TRIES * ROCE_612_NS;
+	traits->resend_ns = ROCE_612_NS;
+	traits->timewait_ns = 500000000;
+	traits->ack_timeout = 17; /* 0.54 s */
+	traits->bad_local_key = IBV_WC_WR_FLUSH_ERR;
+	traits->flushes_torn = false;
+	traits->flushes_late = true;
+	traits->last_wqe = true;
 }
 
-/* Some microseconds, and now and then much more: what is late in one run is early in another. */
-uint64_t sim_latency_ns(uint64_t length)
+bool sim_read_kind(const char *kind, struct sim_traits *traits)
 {
-	uint64_t late_ns = sim_random(32) ? 0 : sim_random(300000);
+	bool is_iwarp = !strncmp(kind, "iwarp", 5);
+	const char *release = strchr(kind, '-');
 
-	return 500 + length / 4 + sim_random(2000) + late_ns;
+	if (!is_iwarp && strncmp(kind, "roce", 4))
+		return false;
+	*traits = is_iwarp ? iwarp : roce;
+	if (release && !strcmp(release, "-6.12"))
+		change_to_612(traits);
+	return kind[is_iwarp ? 5 : 4] == '\0' || (release && !strcmp(release, "-6.12"));
+}
+
+/* ---- Traits by name ---- */
+
+#define TRAIT(member) \
+	{ #member, offsetof(struct sim_traits, member), sizeof(((struct sim_traits *)0)->member) }
+
+static const struct {
+	const char *name;
+	size_t offset, size;
+} traits_by_name[] = {
+	TRAIT(max_qp),       TRAIT(max_cq),       TRAIT(max_mr),           TRAIT(max_pd),
+	TRAIT(max_srq),      TRAIT(max_qp_wr),    TRAIT(max_cqe),          TRAIT(max_sge),
+	TRAIT(max_srq_wr),   TRAIT(max_rd_atom),  TRAIT(max_inline),       TRAIT(max_message),
+	TRAIT(inline_piece), TRAIT(rounds_wr),    TRAIT(rounds_cq),        TRAIT(rounds_srq),
+	TRAIT(ack_timeout),  TRAIT(solicited),    TRAIT(flushes_torn),     TRAIT(flushes_late),
+	TRAIT(last_wqe),     TRAIT(tells_state),  TRAIT(forgets_finished),
+};
+
+bool sim_set_trait(struct sim_traits *traits, const char *name, const char *value)
+{
+	uint64_t number, most;
+	char *end;
+	size_t i;
+
+	number = strtoull(value, &end, 10);
+	if (end == value || *end || *value == '-')
+		return false;
+	for (i = 0; i < sizeof(traits_by_name) / sizeof(traits_by_name[0]); i++) {
+		if (strcmp(traits_by_name[i].name, name))
+			continue;
+		most = traits_by_name[i].size == sizeof(bool) ? UINT8_MAX : UINT32_MAX;
+		memcpy((char *)traits + traits_by_name[i].offset, &number, traits_by_name[i].size);
+		return number <= most;
+	}
+	return false;
 }

@@ -15,6 +15,14 @@
 
 #define PIECE_NS 1000 /* between two pieces of a WRITE or READ, at most */
 
+/* Some microseconds, and now and then much more: what is late in one run is early in another. */
+uint64_t sim_latency_ns(uint64_t length)
+{
+	uint64_t late_ns = sim_random(32) ? 0 : sim_random(300000);
+
+	return 500 + length / 4 + sim_random(2000) + late_ns;
+}
+
 static bool takes_recv(const struct sim_request *request)
 {
 	return request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM ||
@@ -63,7 +71,7 @@ static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_s
 static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request,
 		   enum ibv_wc_status status)
 {
-	if (!sim_world->iwarp) {
+	if (!sim_is_iwarp(qp)) {
 		finish(qp, request, status);
 		sim_fail_qp(peer);
 		return;
@@ -81,7 +89,7 @@ static void refuse(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *r
 static void fail(struct sim_qp *qp)
 {
 	sim_fail_qp(qp);
-	if (sim_world->iwarp)
+	if (sim_is_iwarp(qp))
 		sim_lose_connection(qp->endpoint);
 }
 
@@ -122,7 +130,7 @@ static bool fits(const struct sim_recv *recv, uint32_t length)
  */
 static void try_again(struct sim_qp *qp, struct sim_qp *peer, struct sim_request *request)
 {
-	if (sim_world->iwarp) {
+	if (sim_is_iwarp(qp)) {
 		refuse(qp, peer, request, IBV_WC_SUCCESS);
 		return;
 	}
@@ -142,7 +150,7 @@ static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_re
 {
 	uint32_t packet = 128u << qp->attr.path_mtu;
 
-	if (sim_world->iwarp || request->begun || request->length <= packet ||
+	if (sim_is_iwarp(qp) || request->begun || request->length <= packet ||
 	    !fits(recv, request->length) || sim_random(4) ||
 	    sim_scatter(peer->object.program, recv->sge, recv->num_sge, request->data, packet))
 		return false;
@@ -166,15 +174,15 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	if (carries && has_only_begun(qp, peer, request, recv))
 		return;
 	if (carries && !fits(recv, request->length))
-		status = sim_traits()->too_long_here;
+		status = sim_qp_traits(peer)->too_long_here;
 	else if (carries && sim_scatter(peer->object.program, recv->sge, recv->num_sge,
 					request->data, request->length))
-		status = sim_traits()->bad_recv_key;
+		status = sim_qp_traits(peer)->bad_recv_key;
 	status = judged(peer->object.program, status);
 	complete_recv(peer, recv, request, status);
 	sim_free(recv);
 	if (status)
-		refuse(qp, peer, request, sim_traits()->too_long_there);
+		refuse(qp, peer, request, sim_qp_traits(qp)->too_long_there);
 	else
 		finish(qp, request, IBV_WC_SUCCESS);
 }
@@ -196,7 +204,7 @@ static void reach_memory(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	if (sim_brings_data(request) &&
 	    sim_scatter(qp->object.program, request->sge, request->num_sge, request->data,
 			request->length)) {
-		finish(qp, request, sim_traits()->bad_local_key);
+		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 		return;
 	}
 	if (takes_recv(request))
@@ -220,7 +228,7 @@ static bool is_connecting(const struct sim_qp *qp)
 /* iWARP: TCP has taken it, and goes on trying while the host of the peer is silent. */
 static void await_tcp(struct sim_qp *qp, struct sim_request *request)
 {
-	uint64_t end_ns = request->since_ns + sim_traits()->tcp_lost_ns;
+	uint64_t end_ns = request->since_ns + sim_qp_traits(qp)->tcp_lost_ns;
 	bool cut = qp->endpoint && sim_is_cut(qp->endpoint);
 
 	if (!cut && is_connecting(qp))
@@ -244,7 +252,7 @@ static void await_answer(struct sim_qp *qp, struct sim_request *request)
 
 	if (!request->since_ns)
 		request->since_ns = now_ns;
-	if (sim_world->iwarp) {
+	if (sim_is_iwarp(qp)) {
 		await_tcp(qp, request);
 		return;
 	}
@@ -265,7 +273,7 @@ void sim_execute(struct sim_qp *qp)
 	if (sim_brings_data(request) && !qp->attr.max_rd_atomic)
 		qp->halted = true; /* it is never sent, nor what is behind it */
 	else if (take_data(qp, request))
-		finish(qp, request, sim_traits()->bad_local_key);
+		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 	else if (!peer)
 		await_answer(qp, request);
 	else if (request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM)
@@ -281,10 +289,10 @@ void sim_acknowledge(struct sim_qp *qp)
 
 	if (!request)
 		return;
-	if (!request->executed && (!sim_world->iwarp || sim_brings_data(request) || qp->halted))
+	if (!request->executed && (!sim_is_iwarp(qp) || sim_brings_data(request) || qp->halted))
 		return;
 	if (!request->executed && take_data(qp, request))
-		finish(qp, request, sim_traits()->bad_local_key);
+		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
 	status = request->status = judged(qp->object.program, request->status);
 	sim_complete_send(qp, request);
 	if (status)

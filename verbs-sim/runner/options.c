@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "verbs-sim/core/fault.h"
+#include "verbs-sim/device/devices.h"
 #include "verbs-sim/runner/runner.h"
 
 #define LIBRARY "libverbs-sim.so"
@@ -25,6 +26,7 @@ static void usage(FILE *file)
 	      "  --seeds N        run with the seeds 1 to N, and stop at the first that fails\n"
 	      "  --seeds M-N      the same, from M on\n"
 	      "  --iwarp          a device like soft-iWARP; without it, one like soft-RoCE\n"
+	      "  --device KIND[,NAME=VALUE]...  a device: see README.md. May be given more than once\n"
 	      "  --fail S:N       the Nth call of program S (0, 1, ...) fails\n"
 	      "  --fail S:CALL:N  the Nth call of this name does\n"
 	      "  --fail S:N:HOW   in this way, such as ENOMEM; or HOW is a signal (SIGTERM), an asynchronous\n"
@@ -91,6 +93,18 @@ static bool read_small(const char *text, int *value)
 	return true;
 }
 
+static int read_device(const char *text, struct sim_options *options)
+{
+	struct sim_device device;
+	const char *wrong;
+
+	if (options->n_devices == SIM_MOST_DEVICES)
+		return refuse("more than %d devices", SIM_MOST_DEVICES);
+	wrong = sim_read_device(text, options->n_devices, &device);
+	options->devices[options->n_devices++] = text;
+	return wrong ? refuse("--device %s: %s is wrong", text, wrong) : 0;
+}
+
 static int read_fault(struct sim_options *options)
 {
 	if (options->n_faults == SIM_MOST_FAULTS)
@@ -113,8 +127,9 @@ static int read_option(int option, struct sim_options *options)
 	case 'S':
 		return read_seeds(optarg, options) ? 0 : refuse("--seeds %s: no range", optarg);
 	case 'i':
-		options->iwarp = true;
-		return 0;
+		return read_device("iwarp", options);
+	case 'd':
+		return read_device(optarg, options);
 	case 'f':
 		return read_fault(options);
 	case 't':
@@ -204,6 +219,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "seed", required_argument, NULL, 's' },
 		{ "seeds", required_argument, NULL, 'S' },
 		{ "iwarp", no_argument, NULL, 'i' },
+		{ "device", required_argument, NULL, 'd' },
 		{ "fail", required_argument, NULL, 'f' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "gdb", required_argument, NULL, 'g' },

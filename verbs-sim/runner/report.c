@@ -72,8 +72,15 @@ static void print_command(const struct sim_options *options)
 	char **word;
 	int i;
 
-	fprintf(stderr, "verbs-sim --seed %llu%s", (unsigned long long)sim_world->seed,
-		options->iwarp ? " --iwarp" : "");
+	uint32_t n;
+
+	fprintf(stderr, "verbs-sim --seed %llu", (unsigned long long)sim_world->seed);
+	for (n = 0; n < options->n_devices; n++) {
+		if (!strcmp(options->devices[n], "iwarp"))
+			fprintf(stderr, " --iwarp");
+		else
+			fprintf(stderr, " --device %s", options->devices[n]);
+	}
 	for (i = 0; i < options->n_faults; i++)
 		fprintf(stderr, " --fail %s", options->faults[i].text);
 	fprintf(stderr, " --");

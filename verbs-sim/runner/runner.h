@@ -18,7 +18,9 @@ enum sim_exit {
 
 struct sim_options {
 	uint64_t seed, last_seed;
-	bool iwarp, trace, quiet;
+	bool trace, quiet;
+	const char *devices[SIM_MOST_DEVICES]; /* as --device describes them; none: one like soft-RoCE */
+	uint32_t n_devices;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
 	int gdb;          /* the program to debug, or -1 */

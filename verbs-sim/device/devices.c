@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The argument of --device, and which device serves an address. See devices.h.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs-sim/device/device.h"
+
+/* ---- Words of --device ---- */
+
+/* As the GID of RoCE has it: IPv4 is mapped. */
+static bool read_address(const char *text, struct in6_addr *address)
+{
+	char mapped[64];
+
+	if (inet_pton(AF_INET6, text, address) == 1)
+		return true;
+	snprintf(mapped, sizeof(mapped), "::ffff:%s", text);
+	return inet_pton(AF_INET6, mapped, address) == 1;
+}
+
+static bool add_gid(struct sim_device *device, const struct sim_gid *gid)
+{
+	if (device->n_gids == SIM_MOST_GIDS)
+		return false;
+	device->gids[device->n_gids++] = *gid;
+	return true;
+}
+
+static bool add_address(struct sim_device *device, const char *text)
+{
+	if (!strcmp(text, "none")) {
+		device->bare = true;
+		return true;
+	}
+	return device->n_addresses < SIM_MOST_ADDRESSES &&
+	       read_address(text, &device->addresses[device->n_addresses++]);
+}
+
+/* STATE/MTU or, on InfiniBand, STATE/MTU/LID: the next port. */
+static bool add_port(struct sim_device *device, const char *text)
+{
+	static const struct {
+		const char *name;
+		enum ibv_port_state state;
+	} states[] = { { "down", IBV_PORT_DOWN },
+		       { "init", IBV_PORT_INIT },
+		       { "active", IBV_PORT_ACTIVE } };
+	struct sim_port *port = &device->ports[device->n_ports];
+	unsigned int mtu, lid = 0, i;
+	char state[16];
+	int n;
+
+	n = sscanf(text, "%15[a-z]/%u/%u", state, &mtu, &lid);
+	if (n < 2 || device->n_ports == SIM_MOST_PORTS || mtu < 256 || mtu > 4096)
+		return false;
+	for (i = 0; i < 3 && strcmp(states[i].name, state); i++)
+		;
+	if (i == 3)
+		return false;
+	device->n_ports++;
+	*port = (struct sim_port){ states[i].state, IBV_MTU_256, n == 3, (uint16_t)lid };
+	for (; 256u << (port->mtu - IBV_MTU_256) < mtu; port->mtu++)
+		;
+	return true;
+}
+
+/* PORT/INDEX/TYPE/GID, where TYPE is v1, v2 or ib. */
+static bool add_listed_gid(struct sim_device *device, const char *text)
+{
+	struct sim_gid gid = { .type = IBV_GID_TYPE_IB };
+	struct in6_addr address;
+	char type[4];
+	int at = 0;
+
+	if (sscanf(text, "%u/%u/%3[a-z0-9]/%n", &gid.port, &gid.index, type, &at) < 3 || !at ||
+	    !read_address(text + at, &address))
+		return false;
+	if (strcmp(type, "ib"))
+		gid.type = strcmp(type, "v1") ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1;
+	memcpy(&gid.gid, &address, sizeof(gid.gid));
+	return add_gid(device, &gid);
+}
+
+static bool set_name(struct sim_device *device, const char *text)
+{
+	snprintf(device->name, sizeof(device->name), "%s", text);
+	return *text && !strpbrk(text, "/ ");
+}
+
+static bool read_word(struct sim_device *device, char *word)
+{
+	char *value = strchr(word, '=');
+
+	if (!value)
+		return false;
+	*value++ = '\0';
+	if (!strcmp(word, "name"))
+		return set_name(device, value);
+	if (!strcmp(word, "address"))
+		return add_address(device, value);
+	if (!strcmp(word, "port"))
+		return add_port(device, value);
+	if (!strcmp(word, "gid"))
+		return add_listed_gid(device, value);
+	return sim_set_trait(&device->traits, word, value);
+}
+
+/* ---- What it has unless it is told otherwise ---- */
+
+/* The GIDs of the lab's device, as RoCE writes them; a device with addresses has these instead. */
+static void add_usual_gids(struct sim_device *device)
+{
+	static const char *const usual[2][3] = {
+		{ "::ffff:192.0.2.1", "2001:db8:1::1", "::ffff:127.0.0.1" },
+		{ "::ffff:198.51.100.1", "2001:db8:2::1", "::ffff:127.0.0.1" },
+	};
+	struct sim_gid gid = { .port = 1,
+			       .type = device->traits.iwarp ? IBV_GID_TYPE_IB
+							    : IBV_GID_TYPE_ROCE_V2 };
+	char local[32];
+	uint32_t i;
+
+	snprintf(local, sizeof(local), "fe80::%x", device->number + 1);
+	inet_pton(AF_INET6, local, &gid.gid);
+	add_gid(device, &gid);
+	for (i = 0; i < device->n_addresses; i++) {
+		gid.index = i + 1;
+		memcpy(&gid.gid, &device->addresses[i], sizeof(gid.gid));
+		add_gid(device, &gid);
+	}
+	for (i = 0; i < 3 && !device->n_addresses && !device->bare; i++) {
+		gid.index = i + 1;
+		inet_pton(AF_INET6, usual[device->traits.iwarp][i], &gid.gid);
+		add_gid(device, &gid);
+	}
+}
+
+const char *sim_read_device(const char *text, uint32_t number, struct sim_device *device)
+{
+	static char words[512];
+	char *rest, *word, *before;
+
+	*device = (struct sim_device){ .number = number };
+	if (snprintf(words, sizeof(words), "%s", text) >= (int)sizeof(words))
+		return text;
+	word = strtok_r(words, ",", &rest);
+	if (!word || !sim_read_kind(word, &device->traits))
+		return word ? word : "";
+	snprintf(device->name, sizeof(device->name), "%s%u", device->traits.iwarp ? "siw" : "rxe",
+		 number);
+	while ((before = strtok_r(NULL, ",", &rest))) {
+		if (!read_word(device, before))
+			return before;
+	}
+	if (!device->n_ports)
+		device->ports[device->n_ports++] =
+			(struct sim_port){ IBV_PORT_ACTIVE, IBV_MTU_1024, false, 0 };
+	if (!device->n_gids)
+		add_usual_gids(device);
+	return NULL;
+}
+
+/* ---- Addresses ---- */
+
+static void map(const struct sockaddr_storage *address, struct in6_addr *mapped)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+
+	if (address->ss_family == AF_INET6) {
+		*mapped = ((const struct sockaddr_in6 *)address)->sin6_addr;
+		return;
+	}
+	memset(mapped, 0, sizeof(*mapped));
+	mapped->s6_addr[10] = mapped->s6_addr[11] = 0xff;
+	memcpy(&mapped->s6_addr[12], &v4->sin_addr, sizeof(v4->sin_addr));
+}
+
+static bool serves(const struct sim_device *device, const struct in6_addr *address)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->n_addresses; i++) {
+		if (IN6_ARE_ADDR_EQUAL(&device->addresses[i], address))
+			return true;
+	}
+	return !device->n_addresses && !device->bare;
+}
+
+struct sim_device *sim_device_at(const struct sockaddr_storage *address)
+{
+	struct in6_addr mapped;
+	uint32_t i;
+
+	map(address, &mapped);
+	for (i = 0; i < sim_world->n_devices; i++) {
+		if (serves(&sim_world->devices[i], &mapped))
+			return &sim_world->devices[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The devices of the simulated machine: how each behaves (traits.c), and what it has: addresses,
+ * ports and GIDs (devices.c).
+ *
+ * Contract: the runner makes them before the first program runs; then they stay as they are.
+ */
+#ifndef VERBS_SIM_DEVICE_DEVICES_H
+#define VERBS_SIM_DEVICE_DEVICES_H
+#include <infiniband/verbs.h>
+#include <netinet/in.h>
+
+#include "verbs-sim/core/world.h"
+
+#define SIM_MOST_PORTS     2
+#define SIM_MOST_GIDS      16 /* of a device */
+#define SIM_MOST_ADDRESSES 8
+
+/* How devices differ: see docs/drivers.md, and traits.c. */
+struct sim_traits {
+	bool iwarp;
+	/* Limits; of those that count objects, 0 stands for none. */
+	int max_qp, max_cq, max_mr, max_pd, max_srq;
+	int max_qp_wr, max_cqe, max_sge, max_srq_wr, max_rd_atom;
+	uint32_t max_inline;
+	uint32_t max_message;
+	/* What is granted of what was asked for. */
+	uint32_t inline_piece; /* bytes of inline data in the place of an SGE; 0: as asked */
+	bool rounds_wr, rounds_cq, rounds_srq; /* up to a power of two, of an SRQ less one */
+	/* The connection manager. */
+	uint8_t padded_request, padded_reply, padded_reject; /* bytes of private data, at least */
+	int nobody_listens, rejected,
+		backlog_full; /* statuses of RDMA_CM_EVENT_REJECTED; 0: dropped */
+	/* Until rdma_connect ends: nobody is there, or nobody accepts; until rdma_disconnect does. */
+	uint64_t request_lost_ns, not_answered_ns, disconnect_lost_ns;
+	uint64_t resend_ns, timewait_ns; /* RoCE: see docs/drivers.md, "At a glance" */
+	uint64_t tcp_lost_ns;            /* iWARP: until TCP gives up */
+	uint8_t ack_timeout;             /* RoCE: a code of struct ibv_qp_attr */
+	/* Completions. */
+	enum ibv_wc_status bad_local_key, bad_recv_key, too_long_here, too_long_there;
+	bool solicited;        /* whether a CQ armed for them is told of solicited messages */
+	bool flushes_torn;     /* the receive of a message that breaks off is flushed, not lost */
+	bool flushes_late;     /* so is a receive that is posted in the error state */
+	bool last_wqe;         /* a QP with an SRQ says that it takes no more receives */
+	bool tells_state;      /* ibv_query_qp says the state of a QP */
+	bool forgets_finished; /* completions of a QP that is destroyed vanish from its CQ */
+};
+
+struct sim_port {
+	enum ibv_port_state state;
+	enum ibv_mtu mtu;
+	bool infiniband; /* otherwise Ethernet */
+	uint16_t lid;
+};
+
+struct sim_gid {
+	union ibv_gid gid;
+	uint32_t port, index;
+	enum ibv_gid_type type;
+};
+
+struct sim_device {
+	char name[32];
+	uint32_t number; /* its place among the devices */
+	struct sim_traits traits;
+	struct in6_addr addresses[SIM_MOST_ADDRESSES]; /* IPv4: mapped */
+	uint32_t n_addresses;                          /* 0: it serves any */
+	bool bare;                                     /* it serves none */
+	struct sim_port ports[SIM_MOST_PORTS];
+	uint32_t n_ports;
+	struct sim_gid gids[SIM_MOST_GIDS];
+	uint32_t n_gids;
+	int used[SIM_KINDS]; /* objects that there are */
+};
+
+/*
+ * Fills in the traits of a kind of device: roce, iwarp, roce-6.12 or iwarp-6.12. Returns false if
+ * there is no such kind.
+ */
+bool sim_read_kind(const char *kind, struct sim_traits *traits);
+
+/* Sets a trait by its name. Returns false if there is none, or this is no value of it. */
+bool sim_set_trait(struct sim_traits *traits, const char *name, const char *value);
+
+/*
+ * Reads "KIND[,NAME=VALUE]...", the argument of --device, for the device of this number. Returns
+ * NULL, or the word that is wrong, which stays valid until the next call.
+ */
+const char *sim_read_device(const char *text, uint32_t number, struct sim_device *device);
+
+/* The device that serves an address; NULL: none does. */
+struct sim_device *sim_device_at(const struct sockaddr_storage *address);
+#endif
