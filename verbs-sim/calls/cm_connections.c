@@ -32,6 +32,14 @@ static void set_terms(struct sim_terms *terms, const struct user_id *id,
 	copy_data(terms, param->private_data, param->private_data_len);
 }
 
+/* librdmacm refuses depths that the device does not have. */
+static bool has_depths(const struct sim_endpoint *endpoint, const struct rdma_conn_param *param)
+{
+	int most = sim_cm_traits(endpoint)->max_rd_atom;
+
+	return param->responder_resources <= most && param->initiator_depth <= most;
+}
+
 static int fail(int error)
 {
 	errno = error;
@@ -52,6 +60,8 @@ EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 
 	SIM_CALL_OR(-1, "rdma_connect", ENOMEM, EINVAL, ECONNREFUSED);
 	if (client->state != SIM_CM_IDLE || !id->verbs)
+		return fail(EINVAL);
+	if (param && !has_depths(client, param))
 		return fail(EINVAL);
 	if (param && param->private_data_len > MOST_TO_CONNECT && !sim_cm_traits(client)->iwarp)
 		return fail(EINVAL);
@@ -104,6 +114,8 @@ EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 		given.responder_resources = server->wanted.responder_resources;
 	if (given.initiator_depth == RDMA_MAX_INIT_DEPTH)
 		given.initiator_depth = server->wanted.initiator_depth;
+	if (!has_depths(server, &given))
+		return fail(EINVAL);
 	if (sim_turns_out_otherwise(id))
 		return sim_complete_call(id);
 	set_terms(&server->offered, user_id(id), &given);

@@ -204,22 +204,10 @@ EXPORTED int ibv_query_port(struct ibv_context *context, uint8_t port_num,
 
 /* ---- GIDs ---- */
 
-static const struct sim_gid *find_gid(const struct sim_device *device, uint32_t port,
-				      uint32_t index)
-{
-	uint32_t i;
-
-	for (i = 0; i < device->n_gids; i++) {
-		if (device->gids[i].port == port && device->gids[i].index == index)
-			return &device->gids[i];
-	}
-	return NULL;
-}
-
 EXPORTED int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,
 			   union ibv_gid *gid)
 {
-	const struct sim_gid *found = find_gid(device_of(context), port_num, (uint32_t)index);
+	const struct sim_gid *found = sim_find_gid(device_of(context), port_num, (uint32_t)index);
 
 	SIM_CALL_OR(-1, "ibv_query_gid", EINVAL, ENOENT);
 	if (!found) {
@@ -245,7 +233,7 @@ EXPORTED int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, u
 			       struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
 {
 	const struct sim_device *device = device_of(context);
-	const struct sim_gid *gid = find_gid(device, port_num, gid_index);
+	const struct sim_gid *gid = sim_find_gid(device, port_num, gid_index);
 	int ret = SIM_CALL("ibv_query_gid_ex", ENODATA, EINVAL);
 
 	(void)flags;

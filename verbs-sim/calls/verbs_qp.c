@@ -3,8 +3,10 @@
  * libibverbs: QPs, from their creation to their end.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/verbs.h"
@@ -123,17 +125,37 @@ static bool is_step(enum ibv_qp_state from, enum ibv_qp_state to)
 	}
 }
 
+static bool is_ipv4(const union ibv_gid *gid)
+{
+	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid);
+}
+
 /* A driver checks that an address handle is there, and leads out of this host. */
 static int check_path(const struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	const struct sim_device *device = qp->pd->context->device;
+	const struct ibv_global_route *route = &attr->ah_attr.grh;
 	uint32_t port = qp->attr.port_num;
+	const struct sim_gid *gid;
 
 	if (mask & IBV_QP_PORT && (!attr->port_num || attr->port_num > device->n_ports))
 		return EINVAL;
-	if (!(mask & IBV_QP_AV) || (port && device->ports[port - 1].infiniband))
+	if (!(mask & IBV_QP_AV) || !port)
 		return 0;
-	return attr->ah_attr.is_global ? 0 : EINVAL;
+	if (!attr->ah_attr.is_global)
+		return device->ports[port - 1].infiniband ? 0 : EINVAL;
+	gid = sim_find_gid(device, port, route->sgid_index);
+	return gid && is_ipv4(&gid->gid) == is_ipv4(&route->dgid) ? 0 : EINVAL;
+}
+
+static void trace_path(const struct sim_qp *qp)
+{
+	const struct ibv_qp_attr *attr = &qp->attr;
+
+	if (sim_world->trace)
+		dprintf(STDERR_FILENO, "verbs-sim: QP %u: %s, port %u, GID %u, MTU %u\n",
+			qp->object.number, qp->pd->context->device->name, attr->port_num,
+			attr->ah_attr.grh.sgid_index, 128u << attr->path_mtu);
 }
 
 /* A device refuses depths that it does not have. */
@@ -177,6 +199,8 @@ static int modify(struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	if (check_path(qp, attr, mask) || check_depths(qp, attr, mask))
 		return EINVAL;
 	copy_attr(&qp->attr, attr, mask);
+	if (mask & IBV_QP_AV)
+		trace_path(qp);
 	if (!(mask & IBV_QP_STATE))
 		return qp->state == IBV_QPS_ERR ? EINVAL : 0;
 	if (attr->qp_state == IBV_QPS_ERR)

@@ -164,6 +164,17 @@ const char *sim_read_device(const char *text, uint32_t number, struct sim_device
 	return NULL;
 }
 
+const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->n_gids; i++) {
+		if (device->gids[i].port == port && device->gids[i].index == index)
+			return &device->gids[i];
+	}
+	return NULL;
+}
+
 /* ---- Addresses ---- */
 
 static void map(const struct sockaddr_storage *address, struct in6_addr *mapped)

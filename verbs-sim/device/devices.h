@@ -88,6 +88,9 @@ bool sim_set_trait(struct sim_traits *traits, const char *name, const char *valu
  */
 const char *sim_read_device(const char *text, uint32_t number, struct sim_device *device);
 
+/* The GID of a port with this index; NULL: there is none. */
+const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index);
+
 /* The device that serves an address; NULL: none does. */
 struct sim_device *sim_device_at(const struct sockaddr_storage *address);
 #endif

@@ -2,6 +2,8 @@
 /*
  * QPs: their states, what is posted to them, and flushing it. See device.h.
  */
+#include <string.h>
+
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
 
@@ -17,11 +19,28 @@ struct sim_qp *sim_find_qp(uint32_t number)
 	return NULL;
 }
 
+/* Of a QP that was connected by hand: whether its path ends where the other one's begins. */
+static bool leads_to(const struct sim_qp *qp, const struct sim_qp *peer)
+{
+	const struct ibv_ah_attr *path = &qp->attr.ah_attr, *back = &peer->attr.ah_attr;
+	const struct sim_device *device = peer->pd->context->device;
+	uint32_t port = peer->attr.port_num;
+	const struct sim_gid *gid;
+
+	if (qp->endpoint || !port)
+		return true;
+	if (device->ports[port - 1].infiniband && path->dlid != device->ports[port - 1].lid)
+		return false;
+	gid = sim_find_gid(device, port, back->grh.sgid_index);
+	return !path->is_global || (gid && !memcmp(&gid->gid, &path->grh.dgid, sizeof(gid->gid)));
+}
+
 struct sim_qp *sim_peer_of(const struct sim_qp *qp)
 {
 	struct sim_qp *peer = sim_find_qp(qp->attr.dest_qp_num);
 
-	if (!peer || peer->attr.dest_qp_num != qp->object.number || qp->object.program->silent ||
+	if (!peer || peer->attr.dest_qp_num != qp->object.number || !leads_to(qp, peer) ||
+	    qp->object.program->silent ||
 	    peer->object.program->silent)
 		return NULL;
 	return peer->state == IBV_QPS_RTR || peer->state == IBV_QPS_RTS ? peer : NULL;
