@@ -6,6 +6,8 @@
 #define DEPTH  8
 #define BUFFER (1 << 17)
 
+#include <time.h>
+
 #include "tests/support/two_ends.h"
 
 #define ADDRESS "192.0.2.1"
@@ -104,6 +106,75 @@ static int write_wildly(void)
 	return 0;
 }
 
+/* What is granted of 5 work requests, 60 bytes inline, a CQ of 5 and a pool of 5. */
+static int ask_for_five(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 5, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = { .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC };
+	struct ibv_srq_init_attr pool = { .attr = { 5, 1, 0 } };
+
+	init.cap = (struct ibv_qp_cap){ 5, 5, 1, 1, 60 };
+	must(ibv_create_qp(pd, &init), "ibv_create_qp");
+	must(ibv_create_srq(pd, &pool), "ibv_create_srq");
+	printf("sends %u, receives %u, inline %u, CQ %d, pool %u\n", init.cap.max_send_wr,
+	       init.cap.max_recv_wr, init.cap.max_inline_data, cq->cqe, pool.attr.max_wr);
+	return 0;
+}
+
+/* A QP is destroyed before its completions are polled. */
+static int poll_late(void)
+{
+	ends.receives = 1;
+	connect_both();
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	usleep(1000);
+	rdma_destroy_qp(ends.client.id);
+	rdma_destroy_qp(ends.server.id);
+	print_completions(&ends.client);
+	print_completions(&ends.server);
+	return 0;
+}
+
+/* A receive that is posted after the end of the connection. */
+static int post_late(void)
+{
+	connect_both();
+	rdma_disconnect(ends.client.id);
+	rdma_disconnect(ends.server.id);
+	must(!post_recv(&ends.server, 64), "ibv_post_recv");
+	print_completions(&ends.server);
+	return 0;
+}
+
+/* A message to a host that does not answer. */
+static int send_in_vain(void)
+{
+	struct ibv_wc wc;
+	time_t start;
+
+	connect_both();
+	start = time(NULL);
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	while (!ibv_poll_cq(ends.client.cq, 1, &wc))
+		usleep(1000);
+	printf("%s after %ld s\n", ibv_wc_status_str(wc.status), (long)(time(NULL) - start));
+	return 0;
+}
+
+static int query_state(void)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	connect_both();
+	must(!ibv_query_qp(ends.client.id->qp, &attr, IBV_QP_STATE, &init), "ibv_query_qp");
+	printf("%s\n", attr.qp_state == IBV_QPS_RTS ? "RTS" : "unknown");
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -111,6 +182,11 @@ static const struct {
 	{ "chains", post_chains },
 	{ "break-off", break_off },
 	{ "wild-write", write_wildly },
+	{ "five", ask_for_five },
+	{ "poll-late", poll_late },
+	{ "post-late", post_late },
+	{ "state", query_state },
+	{ "send-in-vain", send_in_vain },
 };
 
 int main(int argc, char **argv)

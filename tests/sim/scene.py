@@ -20,6 +20,15 @@ from processes import Process
 from sim.simulation import OF_ITS_OWN, simulate
 
 LEFT = 121  # verbs-sim's exit status
+# As in lab/README.md.
+DEVICES = {
+    "RoCE": [],
+    "iWARP": ["--iwarp"],
+    "both": [
+        *("--device", "roce,name=rxe0,address=192.0.2.1,address=2001:db8:1::1"),
+        *("--device", "iwarp,name=siw0,address=198.51.100.1,address=2001:db8:2::1"),
+    ],
+}
 ENDLESS = "1000000000"  # messages
 # The shell leaves its place to the program, in the same process.
 REDIRECTED = 'exec "$@" <"$0.in" >"$0.out" 2>"$0.err"'
@@ -34,8 +43,8 @@ class Scene:
     """The programs that a test has started, in order."""
 
     def __init__(self, transport: str) -> None:
-        """RoCE or iWARP."""
-        self.options = ["--iwarp"] if transport == "iWARP" else []
+        """RoCE, iWARP, or both."""
+        self.options = DEVICES[transport]
         self.actors: list[Actor] = []
         self.seen = 0  # how many of them the last run had
 

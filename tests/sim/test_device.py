@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Devices as --device describes them: traits of an adapter, limits, values of Linux 6.12; several devices, ports and GIDs, among
+which a program has to choose."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from itertools import count
+
+import pytest
+from sim.simulation import ADDRESS, OF_ITS_OWN, TOP, Run, pair, simulate
+from table import STAGES, Stage
+
+BY_NAME = {stage.name: stage for stage in STAGES}
+BREAK_OFFS = range(1, 25)  # seeds
+
+
+def ends(question: str, device: str, *options: str) -> str:
+    """What a program with both ends of a connection says."""
+    return simulate([["build/tests/sim/ends", question]], "--device", device, *options).out
+
+
+# ---- Traits ----
+
+
+@pytest.mark.parametrize(
+    "device, granted",
+    [
+        ("roce", "sends 5, receives 5, inline 64, CQ 5, pool 7"),  # pieces of 16; a power of two less one
+        ("iwarp", "sends 5, receives 5, inline 60, CQ 8, pool 5"),
+        ("roce,rounds_wr=1,inline_piece=100,rounds_cq=1,rounds_srq=0", "sends 8, receives 8, inline 100, CQ 8, pool 5"),
+    ],
+)
+def test_what_is_granted(device: str, granted: str) -> None:
+    assert ends("five", device) == f"{granted}\n"
+
+
+@pytest.mark.parametrize(
+    "question, trait, without, with_it",
+    [
+        ("poll-late", "roce,forgets_finished", "client: s success\nserver: r success\n", ""),
+        ("post-late", "roce,flushes_late", "", "server: r Work Request Flushed Error\n"),
+        ("state", "iwarp,tells_state", "unknown\n", "RTS\n"),
+    ],
+)
+def test_a_trait(question: str, trait: str, without: str, with_it: str) -> None:
+    assert (ends(question, f"{trait}=0"), ends(question, f"{trait}=1")) == (without, with_it)
+
+
+def test_linux_6_12() -> None:
+    """As docs/drivers.md has it: seven attempts of 0.54 s, and not of 2.1 s; a receive that is lost when its message breaks off."""
+    for device, seconds in (("roce", 15), ("roce-6.12", 3)):
+        said = ends("send-in-vain", device, "--fail", "0:ibv_post_send:1:SILENCE")
+        assert said == f"transport retry counter exceeded after {seconds} s\n"
+    outs = {ends("break-off", "roce-6.12", "--seed", str(seed)) for seed in BREAK_OFFS}
+    assert outs == {"server: r success\n", ""}
+    assert (ends("post-late", "roce-6.12"), ends("state", "iwarp-6.12")) == ("server: r Work Request Flushed Error\n", "RTS\n")
+
+
+# A stage that needs it, and the calls of which one fails if there is less.
+LIMITS = [
+    ("max_qp", "ping-sr-3", "rdma_create_qp"),
+    ("max_cq", "ping-sr-3", "ibv_create_cq"),
+    ("max_mr", "ping-sr-3", "ibv_reg_mr"),
+    ("max_pd", "ping-sr-3", "ibv_alloc_pd"),
+    ("max_qp_wr", "blast-sr-2", "rdma_create_qp"),
+    ("max_cqe", "ping-sr-3", "ibv_create_cq"),
+    ("max_sge", "ping-sr-3", "rdma_create_qp"),
+    ("max_rd_atom", "ping-rdma-2", "rdma_connect"),
+    ("max_srq_wr", "ping-srq-4", "ibv_create_srq"),
+    ("max_qp", "ping-rc-0", "ibv_create_qp"),
+]
+
+
+@pytest.mark.parametrize("limit, stage, call", [pytest.param(*row, id=f"{row[1]}-{row[0]}") for row in LIMITS])
+def test_a_device_with_less_than_a_program_needs(limit: str, stage: str, call: str) -> None:
+    """With one less than enough, or still less, it says so; with enough it runs."""
+    assert simulate(pair(BY_NAME[stage], 5)).exit == 0
+    for most in count(1):
+        run = simulate(pair(BY_NAME[stage], 5), "--device", f"roce,{limit}={most}")
+        if not run.exit:
+            break
+        assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1, 2}, run.why()
+        assert call in run.err or limit in run.err or "at most" in run.err, run.why()
+        assert most < 2000
+    assert most > 1 or limit in ("max_rd_atom", "max_sge")
+
+
+# ---- Several devices ----
+
+BOTH = ["--device", "roce,address=192.0.2.1,address=2001:db8:1::1", "--device", "iwarp,address=198.51.100.1,address=2001:db8:2::1"]
+SERVED = ("192.0.2.1", "198.51.100.1", "2001:db8:1::1", "2001:db8:2::1")
+
+
+@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage.serves_many], ids=str)
+def test_clients_of_two_devices_are_served_at_once(stage: Stage) -> None:
+    """By a server that listens on every address."""
+    server, client = pair(stage, 20)
+    at = server.index("-a")
+    clients = [[address if word == ADDRESS else word for word in client] for address in SERVED]
+    run = simulate([[*server[:at], *server[at + 2 :], "-n", str(len(clients))], *clients], *BOTH)
+    assert not run.exit and {*run.statuses} == {0}, run.why()
+
+
+@pytest.mark.parametrize("side, call", [("server", "rdma_bind_addr"), ("client", "rdma_resolve_route")])
+@pytest.mark.parametrize("device", ["roce,address=198.51.100.1", "iwarp,address=none"])
+def test_an_address_without_a_device(device: str, side: str, call: str) -> None:
+    run = simulate([[f"ping-sr-3/{side}", "-a", ADDRESS]], "--device", device)
+    assert run.statuses == [1] and f"{call}: No such device" in run.err, run.why()
+
+
+# ---- Ports and GIDs: ping-rc-0 has to choose ----
+
+OTHER = "192.0.2.9"
+TWO_PORTS = (
+    f"roce,port=active/512,port=active/2048,gid=1/0/v2/fe80::1,gid=1/1/v2/{OTHER},gid=1/2/v1/{ADDRESS}"
+    f",gid=2/0/v2/fe80::2,gid=2/1/v2/{ADDRESS},gid=2/2/v2/{OTHER}"
+)
+THREE = [
+    f"roce,gid=1/0/v2/fe80::1,gid=1/1/v2/{OTHER}",
+    f"roce,gid=1/0/v2/fe80::2,gid=1/1/v2/{ADDRESS}",
+    f"roce,gid=1/0/v2/fe80::3,gid=1/3/v2/{ADDRESS}",
+]
+LAST_GID = f"roce,gid=1/0/v2/{OTHER},gid=1/255/v2/{ADDRESS}"
+IWARP_TOO = ["iwarp,name=siw0,gid=1/0/ib/200:5eff:fe00::", f"roce,name=rxe0,gid=1/0/v2/{ADDRESS}"]
+INFINIBAND = "roce,name=ib0,port=active/4096/43,gid=1/0/ib/fe80::2:c903:1:2"
+
+
+def one_port(port: str) -> list[str]:
+    """A device whose one GID is the address."""
+    return [f"roce,port={port},gid=1/0/v2/{ADDRESS}"]
+
+
+def choose(devices: list[str], words: str, *programs: str) -> Run:
+    """Both sides with these options."""
+    argv = [[f"beyond/ping-rc-0/{side}", "-q", "-a", ADDRESS, "-c", "20", *words.split()] for side in programs]
+    return simulate([[*one, "-w", "5"] if one[0].endswith("client") else one for one in argv], "--trace", *(word for device in devices for word in ("--device", device)))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "devices, words, chosen",
+    [
+        ([TWO_PORTS], "", "rxe0, port 2, GID 1, MTU 1024"),  # RoCE v2 rather than v1
+        ([TWO_PORTS], "--device-port 1", "rxe0, port 1, GID 2, MTU 512"),
+        ([TWO_PORTS], "--gid-index 2", "rxe0, port 2, GID 2, MTU 1024"),
+        ([TWO_PORTS], "--device rxe0 --gid-index 0 --device-port 2", "rxe0, port 2, GID 0, MTU 1024"),
+        (THREE, "", "rxe1, port 1, GID 1, MTU 1024"),  # the first that has the address
+        (THREE, "--device rxe2", "rxe2, port 1, GID 3, MTU 1024"),
+        (THREE, "--device rxe0 --gid-index 1", "rxe0, port 1, GID 1, MTU 1024"),
+        ([LAST_GID], "", "rxe0, port 1, GID 255, MTU 1024"),
+        ([LAST_GID], "--gid-index 255", "rxe0, port 1, GID 255, MTU 1024"),
+        (one_port("active/256"), "", "rxe0, port 1, GID 0, MTU 256"),
+        (one_port("active/4096"), "", "rxe0, port 1, GID 0, MTU 1024"),
+        (one_port("active/2048"), "--mtu 2048", "rxe0, port 1, GID 0, MTU 2048"),
+        (IWARP_TOO, "", "rxe0, port 1, GID 0, MTU 1024"),
+        ([INFINIBAND], "--device ib0 --gid-index 0", "ib0, port 1, GID 0, MTU 1024"),
+    ],
+)
+def test_what_it_chooses(devices: list[str], words: str, chosen: str) -> None:
+    run = choose(devices, words, "server", "client")
+    assert not run.exit and re.findall(r"^verbs-sim: QP \d+: (.*)$", run.err, re.MULTILINE) == [chosen] * 2, run.why()
+
+
+@pytest.mark.parametrize(
+    "devices, words, status, said",
+    [
+        ([TWO_PORTS], "--device-port 3", 1, "no RDMA device serves this address"),
+        ([TWO_PORTS], "--gid-index 3", 1, "--gid-index: port 2 of rxe0 has no GID there"),
+        (THREE, "--device rxe0", 1, "no device rxe0 serves this address"),
+        ([LAST_GID.replace("255", "256")], "", 1, "no RDMA device serves this address"),
+        ([LAST_GID], "--gid-index 256", 2, "--gid-index"),
+        (one_port("active/2048"), "--mtu 4096", 2, "--mtu 4096 is more than port 1 of rxe0 takes: at most 2048"),
+        (one_port("init/1024"), "", 1, "port 1 of rxe0 is init"),
+        (IWARP_TOO, "--device siw0 --gid-index 0", 1, "siw0 is an iWARP device"),
+    ],
+)
+@pytest.mark.parametrize("side", ["server", "client"])
+def test_what_it_cannot_choose(side: str, devices: list[str], words: str, status: int, said: str) -> None:
+    """The server may find out when a client comes."""
+    run = choose(devices, words, *(["client"] if side == "client" else ["server"]))
+    assert run.statuses == [status] and said in run.err, run.why()
+
+
+@pytest.mark.parametrize(
+    "device", ["nothing", "roce,max_qp", "roce,max_qp=x", "roce,port=active/100", "roce,gid=1/0/v2/x", "roce,address=x", "roce-6", "iwarp,name=a/b"]
+)
+def test_wrong_devices(device: str) -> None:
+    argv = ["verbs-sim/verbs-sim", "--device", device, "--", "true"]
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and f"--device {device}: " in done.stderr
