@@ -58,46 +58,11 @@ struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_s
 	thread->state = state;
 	thread->program = program;
 	thread->number = program->n_threads++;
+	thread->priority = sim_new_priority();
 	return thread;
 }
 
-/* ---- Who may go on ---- */
-
-static bool can_run(const struct sim_thread *thread)
-{
-	if (thread->state == SIM_THREAD_ASLEEP)
-		return thread->woken || thread->deadline_ns <= sim_world->now_ns;
-	return thread->state == SIM_THREAD_READY;
-}
-
-/*
- * Of those that can run now, counted from 0, the one with this number; NULL, with their number, if
- * there are fewer.
- */
-static struct sim_thread *nth_thread(uint32_t *number)
-{
-	uint32_t i, found = 0;
-
-	for (i = 0; i < sim_world->n_threads; i++) {
-		if (can_run(&sim_world->threads[i]) && found++ == *number)
-			return &sim_world->threads[i];
-	}
-	*number = found;
-	return NULL;
-}
-
-static struct sim_task *nth_task(uint32_t *number)
-{
-	struct sim_task *task;
-	uint32_t found = 0;
-
-	for (task = TAILQ_FIRST(&sim_world->tasks); task; task = TAILQ_NEXT(task, link)) {
-		if (task->due_ns <= sim_world->now_ns && found++ == *number)
-			return task;
-	}
-	*number = found;
-	return NULL;
-}
+/* ---- Who goes on ---- */
 
 static bool start_a_new_thread(void)
 {
@@ -148,21 +113,18 @@ static void do_task(struct sim_task *task)
  */
 static struct sim_thread *choose(void)
 {
-	uint32_t threads, tasks, number;
+	struct sim_thread *thread;
+	struct sim_task *task;
 
 	for (;;) {
 		if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE) ||
 		    sim_world->now_ns > sim_world->patience_ns)
 			return &sim_world->runner;
-		threads = tasks = UINT32_MAX;
-		nth_thread(&threads);
-		nth_task(&tasks);
-		number = threads + tasks ? sim_random(threads + tasks) : 0;
-		if (number < threads)
-			return nth_thread(&number);
-		number -= threads;
-		if (tasks)
-			do_task(nth_task(&number));
+		sim_find_next(&thread, &task);
+		if (thread)
+			return thread;
+		if (task)
+			do_task(task);
 		else if (!start_a_new_thread() && !let_time_pass())
 			return &sim_world->runner;
 	}
@@ -171,15 +133,10 @@ static struct sim_thread *choose(void)
 /* Devices do something, or nothing, and this thread goes on. */
 static void do_some_tasks(void)
 {
-	uint32_t tasks = UINT32_MAX, number;
+	struct sim_task *task;
 
-	for (nth_task(&tasks); tasks; nth_task(&tasks)) {
-		number = sim_random(tasks + 1);
-		if (number == tasks)
-			return;
-		do_task(nth_task(&number));
-		tasks = UINT32_MAX;
-	}
+	while ((task = sim_find_task()))
+		do_task(task);
 }
 
 static void let_others_run(void)
@@ -188,6 +145,7 @@ static void let_others_run(void)
 
 	if (next == sim_me)
 		return;
+	sim_world->in_turn = 0;
 	sim_note("turn", next->program ? (uint64_t)(next - sim_world->threads) : 0);
 	give_turn_to(next);
 	sim_await_turn(sim_me);
@@ -195,10 +153,10 @@ static void let_others_run(void)
 
 void sim_point(void)
 {
-	if (sim_random(sim_world->preempt))
-		do_some_tasks();
-	else
+	if (sim_may_others_run())
 		let_others_run();
+	else
+		do_some_tasks();
 }
 
 void sim_pass_on(void)
@@ -226,6 +184,7 @@ void sim_schedule(struct sim_task *task, uint64_t due_ns)
 	}
 	task->scheduled = true;
 	task->due_ns = due_ns;
+	task->priority = sim_new_priority();
 	TAILQ_INSERT_TAIL(&sim_world->tasks, task, link);
 }
 

@@ -11,6 +11,15 @@
 #define VERBS_SIM_CORE_SCHEDULE_H
 #include "verbs-sim/core/world.h"
 
+/*
+ * How the next thread is chosen. Random: any that can run, at as many calls as the seed says. By
+ * priorities: PCT, by Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
+ * probabilistic guarantees of finding bugs" (2010): each thread and task has a random priority, of
+ * those that can run the greatest goes on, and at a few calls a thread gets the lowest. So a thread
+ * may wait for thousands of calls of another.
+ */
+void sim_choose_strategy(bool by_priority);
+
 /* This thread; NULL in one that is not simulated. */
 extern __thread struct sim_thread *sim_me;
 
@@ -67,6 +76,20 @@ void sim_send_signal(struct sim_program *program, int number);
 /* Does the task at `due_ns`; if it is scheduled already, at the earlier of the two times. */
 void sim_schedule(struct sim_task *task, uint64_t due_ns);
 void sim_cancel(struct sim_task *task);
+
+/* ---- Choosing: choice.c, for schedule.c ---- */
+
+/* Who or what goes on now; both NULL: nobody and nothing can. */
+void sim_find_next(struct sim_thread **thread, struct sim_task **task);
+
+/* One of the tasks that are due, or by chance none. */
+struct sim_task *sim_find_task(void);
+
+/* Whether this call is one at which another thread may go on. */
+bool sim_may_others_run(void);
+
+/* Of a new thread or task. */
+uint32_t sim_new_priority(void);
 
 /* Does it now: see device/tasks.c. */
 void sim_do_task(struct sim_task *task);

@@ -27,6 +27,7 @@
 #define SIM_MOST_AWAITED  8
 #define SIM_MOST_FAULTS   16
 #define SIM_MOST_DEVICES  8
+#define SIM_MOST_CHANGES  3
 #define SIM_FOREVER       UINT64_MAX
 
 /*
@@ -41,6 +42,7 @@ struct sim_task {
 	bool scheduled;
 	int kind;
 	uint64_t due_ns;
+	uint32_t priority; /* by priorities: see core/schedule.c */
 	void *object;
 };
 
@@ -57,6 +59,7 @@ struct sim_thread {
 	enum sim_thread_state state;
 	struct sim_program *program;
 	uint32_t number;      /* in its program, from 0 */
+	uint32_t priority;    /* by priorities: the greatest goes on */
 	uint64_t deadline_ns; /* when it wakes at the latest */
 	const void *awaited[SIM_MOST_AWAITED];
 	int n_awaited;         /* 0: any descriptor */
@@ -164,6 +167,10 @@ struct sim_world {
 	uint64_t now_ns;
 	uint64_t patience_ns; /* when the runner is to look whether this will ever end */
 	uint64_t random;
+	bool by_priority; /* the strategy: see core/schedule.c */
+	uint64_t changes[SIM_MOST_CHANGES]; /* at which points a thread loses its priority; 0: at none */
+	uint64_t points;  /* calls so far */
+	uint32_t in_turn; /* how often the same thread went on */
 	uint32_t preempt; /* at one call of so many another thread may go on */
 	uint64_t hash;    /* of all that has happened, in order */
 	uint64_t turns;

@@ -25,6 +25,8 @@ static void usage(FILE *file)
 	      "  --seed N         choose the order of events by this number (default 1)\n"
 	      "  --seeds N        run with the seeds 1 to N, and stop at the first that fails\n"
 	      "  --seeds M-N      the same, from M on\n"
+	      "  --strategy S     random (the default): at any call any thread may go on; pct: few changes, so\n"
+	      "                   that one thread may wait for long; mixed: pct if the seed is odd\n"
 	      "  --iwarp          a device like soft-iWARP; without it, one like soft-RoCE\n"
 	      "  --device KIND[,NAME=VALUE]...  a device: see README.md. May be given more than once\n"
 	      "  --fail S:N       the Nth call of program S (0, 1, ...) fails\n"
@@ -93,6 +95,21 @@ static bool read_small(const char *text, int *value)
 	return true;
 }
 
+const char *const sim_strategies[3] = { "random", "pct", "mixed" };
+
+static int read_strategy(struct sim_options *options)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		if (strcmp(sim_strategies[i], optarg))
+			continue;
+		options->strategy = i;
+		return 0;
+	}
+	return refuse("--strategy %s: random, pct or mixed", optarg);
+}
+
 static int read_device(const char *text, struct sim_options *options)
 {
 	struct sim_device device;
@@ -130,6 +147,8 @@ static int read_option(int option, struct sim_options *options)
 		return read_device("iwarp", options);
 	case 'd':
 		return read_device(optarg, options);
+	case 'y':
+		return read_strategy(options);
 	case 'f':
 		return read_fault(options);
 	case 't':
@@ -219,6 +238,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "seed", required_argument, NULL, 's' },
 		{ "seeds", required_argument, NULL, 'S' },
 		{ "iwarp", no_argument, NULL, 'i' },
+		{ "strategy", required_argument, NULL, 'y' },
 		{ "device", required_argument, NULL, 'd' },
 		{ "fail", required_argument, NULL, 'f' },
 		{ "trace", no_argument, NULL, 't' },

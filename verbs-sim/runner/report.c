@@ -81,6 +81,8 @@ static void print_command(const struct sim_options *options)
 		else
 			fprintf(stderr, " --device %s", options->devices[n]);
 	}
+	if (options->strategy)
+		fprintf(stderr, " --strategy %s", sim_strategies[options->strategy]);
 	for (i = 0; i < options->n_faults; i++)
 		fprintf(stderr, " --fail %s", options->faults[i].text);
 	fprintf(stderr, " --");

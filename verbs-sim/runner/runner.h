@@ -19,6 +19,7 @@ enum sim_exit {
 struct sim_options {
 	uint64_t seed, last_seed;
 	bool trace, quiet;
+	int strategy; /* index of sim_strategies */
 	const char *devices[SIM_MOST_DEVICES]; /* as --device describes them; none: one like soft-RoCE */
 	uint32_t n_devices;
 	struct sim_fault faults[SIM_MOST_FAULTS];
@@ -31,6 +32,8 @@ struct sim_options {
 	const char *library;
 	char **words; /* the command line, from the first "--" on */
 };
+
+extern const char *const sim_strategies[3];
 
 /* What came of one run. */
 struct sim_result {
