@@ -152,6 +152,32 @@ static int race(void)
 	return 0;
 }
 
+/* A worker needs a value after a thousand calls, and takes it without a look whether it is there. */
+static _Atomic int value;
+
+static void *work_long(void *unneeded)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		pthread_mutex_lock(&lock);
+		pthread_mutex_unlock(&lock);
+	}
+	return value ? unneeded : &lock;
+}
+
+static int set_late(void)
+{
+	pthread_t worker;
+	void *wrong;
+
+	pthread_create(&worker, NULL, work_long, NULL);
+	sched_yield();
+	value = 1;
+	pthread_join(worker, &wrong);
+	return wrong != NULL;
+}
+
 /* For ThreadSanitizer: the same without the lock. */
 static void *count_unlocked(void *count)
 {
@@ -197,6 +223,7 @@ static const struct {
 	{ "free-early", free_early },
 	{ "tick", tick },
 	{ "race", race },
+	{ "set-late", set_late },
 	{ "data-race", data_race },
 	{ "use-after-end", use_after_end },
 	{ "unknown-wait", call_unknown_wait },

@@ -4,8 +4,10 @@ that counts its clients wrong."""
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
-from sim.simulation import ADDRESS, TRANSPORTS, Run, simulate
+from sim.simulation import ADDRESS, TOP, TRANSPORTS, Run, simulate
 
 TORN = "a torn record was taken for a whole one"
 over_each = pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
@@ -35,3 +37,11 @@ def test_many_clients_at_once(stage: str, transport: list[str]) -> None:
     client = [f"{stage}/client", "-q", "-v", "-a", ADDRESS, "-c", "3", "-w", "60"]
     run = simulate([server, *[client] * 70], *transport)
     assert {*run.statuses} == {0} and not run.exit and not run.told, run.why()
+
+
+@pytest.mark.parametrize("strategy, seeds, status", [("pct", 20, 1), ("random", 100, 0)])
+def test_a_thread_that_waits_for_a_thousand_calls_of_another(strategy: str, seeds: int, status: int) -> None:
+    """A bug that shows only then: few changes of who goes on find it in some of these seeds, many changes in none of more."""
+    argv = ["verbs-sim/verbs-sim", "-q", "--seeds", str(seeds), "--strategy", strategy, "--", "build/tests/sim/odd", "set-late"]
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == status, done.stderr

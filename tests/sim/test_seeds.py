@@ -17,7 +17,7 @@ def runs(stage: Stage, transport: list[str], seeds: range) -> list[Run]:
     """Each seed twice, one after the other in the list."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         programs = pair(stage, MESSAGES)
-        return list(pool.map(lambda seed: simulate(programs, *transport, "--seed", str(seed)), [s for s in seeds for _ in "ab"]))
+        return list(pool.map(lambda seed: simulate(programs, *transport, "--strategy", "mixed", "--seed", str(seed)), [s for s in seeds for _ in "ab"]))
 
 
 def check(done: list[Run]) -> None:
