@@ -7,6 +7,8 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/cm.h"
+#include "verbs-sim/device/rnr.h"
+#include "verbs-sim/device/strict.h"
 
 #define MOST_TO_CONNECT 56
 #define MOST_TO_ACCEPT  196
@@ -40,6 +42,26 @@ static bool has_depths(const struct sim_endpoint *endpoint, const struct rdma_co
 	return param->responder_resources <= most && param->initiator_depth <= most;
 }
 
+/* With --strict: what works only by chance. */
+static void check_terms(const struct sim_endpoint *endpoint, const struct rdma_conn_param *param)
+{
+	const struct sim_program *program = endpoint->object.program;
+	bool accepts = endpoint->state == SIM_CM_REQUESTED;
+
+	if (!sim_world->strict)
+		return;
+	if (endpoint->qp)
+		sim_check_receives(endpoint->qp);
+	if (!accepts && (!param->retry_count || param->retry_count == SIM_RETRY_FOREVER))
+		sim_blame(program, "retry_count is %u: none, or forever on soft-RoCE",
+			  param->retry_count);
+	if (!param->rnr_retry_count)
+		sim_blame(program, "no retries where there is no receive: rnr_retry_count is 0");
+	if (accepts && (param->responder_resources > endpoint->wanted.responder_resources ||
+			param->initiator_depth > endpoint->wanted.initiator_depth))
+		sim_blame(program, "a depth above what the client offered");
+}
+
 static int fail(int error)
 {
 	errno = error;
@@ -65,6 +87,7 @@ EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 		return fail(EINVAL);
 	if (param && param->private_data_len > MOST_TO_CONNECT && !sim_cm_traits(client)->iwarp)
 		return fail(EINVAL);
+	check_terms(client, param ? param : &usual);
 	set_terms(&client->offered, user_id(id), param ? param : &usual);
 	client->state = SIM_CM_CONNECTING;
 	if (!sim_turns_out_otherwise(id)) {
@@ -116,6 +139,7 @@ EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 		given.initiator_depth = server->wanted.initiator_depth;
 	if (!has_depths(server, &given))
 		return fail(EINVAL);
+	check_terms(server, &given);
 	if (sim_turns_out_otherwise(id))
 		return sim_complete_call(id);
 	set_terms(&server->offered, user_id(id), &given);

@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <link.h>
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "verbs-sim/calls/call.h"
+#include "verbs-sim/device/strict.h"
 
 static uintptr_t code_begin, code_end; /* of the program */
 
@@ -32,13 +34,17 @@ __attribute__((constructor)) static void learn_code(void)
 	dl_iterate_phdr(note_code, NULL);
 }
 
+static bool is_program(const void *caller)
+{
+	return sim_me && (uintptr_t)caller >= code_begin && (uintptr_t)caller < code_end;
+}
+
 /* Whether this allocation, from this place in the code, is to fail. */
 static bool fails(const char *name, const void *caller)
 {
 	static const int ways[] = { ENOMEM, 0 };
 
-	return sim_me && sim_world->n_faults && (uintptr_t)caller >= code_begin &&
-	       (uintptr_t)caller < code_end && sim_commit_fault_of(name, ways);
+	return is_program(caller) && sim_world->n_faults && sim_commit_fault_of(name, ways);
 }
 
 #define FAILS(name) fails(name, __builtin_return_address(0))
@@ -78,4 +84,26 @@ EXPORTED void *aligned_alloc(size_t alignment, size_t size)
 EXPORTED int posix_memalign(void **memory, size_t alignment, size_t size)
 {
 	return FAILS("posix_memalign") ? ENOMEM : REAL(posix_memalign)(memory, alignment, size);
+}
+
+/* dlsym(3) frees the text of an earlier error before it does anything else: that is for the caller. */
+static void really_free(void *memory)
+{
+	static void (*real)(void *);
+	static bool looks;
+
+	if (!real && looks)
+		return;
+	looks = true;
+	if (!real)
+		real = (void (*)(void *))dlsym(RTLD_NEXT, "free");
+	real(memory);
+}
+
+EXPORTED void free(void *memory)
+{
+	if (memory && is_program(__builtin_return_address(0)))
+		sim_check_end(sim_me->program, (uintptr_t)memory, malloc_usable_size(memory),
+			      "freed");
+	really_free(memory);
 }

@@ -8,6 +8,7 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/calls/verbs.h"
+#include "verbs-sim/device/strict.h"
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
@@ -107,6 +108,7 @@ EXPORTED int ibv_dereg_mr(struct ibv_mr *mr)
 
 	if (ret)
 		return ret;
+	sim_check_end(sim_me->program, (uintptr_t)mr->addr, mr->length, "deregistered");
 	sim_destroy_mr(((struct user_mr *)mr)->sim);
 	free(mr);
 	return 0;

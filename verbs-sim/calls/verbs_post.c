@@ -9,6 +9,7 @@
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/verbs.h"
 #include "verbs-sim/cm/cm.h"
+#include "verbs-sim/device/strict.h"
 
 /* ---- Sends ---- */
 
@@ -174,6 +175,7 @@ static int enqueue(struct sim_recv_queue *queue, const struct ibv_recv_wr *wr)
 		return EINVAL;
 	if (queue->count >= queue->max)
 		return ENOMEM;
+	sim_check_recv(sim_me->program, queue, wr->sg_list, wr->num_sge);
 	recv = sim_alloc(sizeof(*recv) + sges);
 	recv->wr_id = wr->wr_id;
 	recv->num_sge = wr->num_sge;

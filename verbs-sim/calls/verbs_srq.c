@@ -12,6 +12,7 @@ struct ibv_srq *sim_new_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
 	struct ibv_srq_attr *attr = &init->attr;
 	const struct sim_traits *traits = &device_of(pd->context)->traits;
+	uint32_t asked = attr->max_wr;
 	struct user_srq *srq;
 
 	if (!attr->max_wr || attr->max_wr > (uint32_t)traits->max_srq_wr ||
@@ -27,6 +28,7 @@ struct ibv_srq *sim_new_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 	if (traits->rounds_srq) /* soft-RoCE keeps one slot free */
 		attr->max_wr = sim_round_up(attr->max_wr + 1) - 1;
 	srq->sim = sim_create_srq(user_pd(pd)->sim, attr->max_wr, attr->max_sge, srq);
+	srq->sim->asked = asked;
 	srq->head.context = pd->context;
 	srq->head.srq_context = init->srq_context;
 	srq->head.pd = pd;

@@ -86,18 +86,36 @@ void sim_note(const char *what, uint64_t value)
 		hash_byte((uint8_t)(value >> i));
 }
 
+/* Appends a part to a text, unless it is there already. */
+static void append(char *text, size_t size, const char *part)
+{
+	size_t used = strlen(text);
+
+	if (!strstr(text, part))
+		snprintf(text + used, size - used, "%s%s", used ? "; " : "", part);
+}
+
 void sim_report_fault(const char *format, ...)
 {
-	size_t used = strlen(sim_world->done);
 	va_list arguments;
+	char part[128];
 
-	if (used && used + 2 < sizeof(sim_world->done)) {
-		strcpy(sim_world->done + used, "; ");
-		used += 2;
-	}
 	va_start(arguments, format);
-	vsnprintf(sim_world->done + used, sizeof(sim_world->done) - used, format, arguments);
+	vsnprintf(part, sizeof(part), format, arguments);
 	va_end(arguments);
+	append(sim_world->done, sizeof(sim_world->done), part);
+}
+
+void sim_blame(const struct sim_program *program, const char *format, ...)
+{
+	va_list arguments;
+	char part[128];
+	int begin = snprintf(part, sizeof(part), "program %d: ", program->number);
+
+	va_start(arguments, format);
+	vsnprintf(part + begin, sizeof(part) - (size_t)begin, format, arguments);
+	va_end(arguments);
+	append(sim_world->wrong, sizeof(sim_world->wrong), part);
 }
 
 void *sim_create(enum sim_kind kind, size_t size, struct sim_program *program, void *user)

@@ -147,11 +147,12 @@ struct sim_fault {
 struct sim_world {
 	/* Of this run: written once, by the runner. */
 	uint64_t seed;
-	bool trace;
+	bool trace, strict;
 	pid_t runner_pid;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
 	char done[256]; /* what went wrong as it was asked to, or empty */
+	char wrong[512]; /* what programs did wrong, or empty */
 
 	/* Whose turn it is. */
 	struct sim_thread *running;
@@ -225,6 +226,10 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 
 /* Notes for the last line that something has gone wrong as it was asked to. */
 void sim_report_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Notes for the last line that a program has done something wrong; once, however often it does. */
+void sim_blame(const struct sim_program *program, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* ---- The ledger ---- */
 

@@ -118,6 +118,7 @@ struct sim_srq {
 	struct sim_object object;
 	struct sim_pd *pd;
 	struct sim_recv_queue queue;
+	uint32_t asked; /* of the receives that were granted */
 	uint32_t limit; /* 0: not armed */
 };
 
@@ -135,6 +136,7 @@ struct sim_request {
 	uint32_t rnr_retries;
 	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
 	bool begun;        /* its first packets have arrived */
+	uint64_t sum;      /* of its data when it was posted: see strict.h; 0: not known */
 	uint64_t since_ns; /* when it was first sent to a peer that did not answer; 0: not yet */
 	uint8_t *data;     /* inline, or taken from the program's memory already; otherwise NULL */
 	int num_sge;

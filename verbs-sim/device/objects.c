@@ -7,6 +7,7 @@
 
 #include "verbs-sim/cm/cm.h"
 #include "verbs-sim/device/objects.h"
+#include "verbs-sim/device/strict.h"
 
 static void init_task(struct sim_task *task, enum sim_task_kind kind, void *object)
 {
@@ -137,6 +138,7 @@ struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs
 	qp->recv_cq->object.users++;
 	if (qp->srq)
 		qp->srq->object.users++;
+	sim_check_depth(qp);
 	pd->context->device->used[SIM_QP]++;
 	return qp;
 }

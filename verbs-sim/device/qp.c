@@ -6,6 +6,7 @@
 
 #include "verbs-sim/core/schedule.h"
 #include "verbs-sim/device/device.h"
+#include "verbs-sim/device/strict.h"
 
 struct sim_qp *sim_find_qp(uint32_t number)
 {
@@ -85,6 +86,7 @@ void sim_complete_send(struct sim_qp *qp, struct sim_request *request)
 		.qp_num = qp->object.number,
 	};
 
+	sim_check_data(qp, request);
 	if (request->status || request->flags & IBV_SEND_SIGNALED || qp->sq_sig_all)
 		sim_complete(qp->send_cq, &wc, request->status != IBV_WC_SUCCESS);
 	release(qp, request);
@@ -170,6 +172,7 @@ void sim_post(struct sim_qp *qp, struct sim_request *request)
 {
 	bool first = TAILQ_EMPTY(&qp->wire);
 
+	sim_remember_data(qp, request);
 	TAILQ_INSERT_TAIL(&qp->sends, request, link);
 	TAILQ_INSERT_TAIL(&qp->wire, request, wire_link);
 	qp->n_sends++;

@@ -69,6 +69,7 @@ static void tell_channel(struct sim_cq *cq)
 void sim_complete(struct sim_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
 	if (cq->count == cq->depth) {
+		sim_blame(cq->object.program, "a CQ of %u entries overruns", cq->depth);
 		sim_post_async(cq->context, IBV_EVENT_CQ_ERR, &cq->object);
 		return;
 	}

@@ -34,6 +34,7 @@ static void usage(FILE *file)
 	      "  --fail S:N:HOW   in this way, such as ENOMEM; or HOW is a signal (SIGTERM), an asynchronous\n"
 	      "                   event (PORT_ERR), the status of the next completion (RETRY_EXC_ERR), or\n"
 	      "                   REMOVAL: the device is removed. May be given more than once\n"
+	      "  --strict         report what a program does wrong, and the device puts up with\n"
 	      "  --trace          print each call on stderr, with its simulated time, program and number\n"
 	      "  --gdb S          run program S in gdb(1)\n"
 	      "  --limit SECONDS  of real time in which a program has to make a call (default 60)\n"
@@ -43,7 +44,7 @@ static void usage(FILE *file)
 	      "  -h, --help       print this text\n"
 	      "Exit status: 0, or that of the first program that failed (128+N: signal N); 2: wrong usage;\n"
 	      "120: all sleep forever; 121: something was left over; 122: a call that is not simulated;\n"
-	      "123: a program that makes no call; 125: the simulation cannot go on; 127: no such program.\n",
+	      "123: a program that makes no call; 124: a program does wrong and is not told; 125: the simulation cannot go on; 127: no such program.\n",
 	      file);
 }
 
@@ -154,6 +155,9 @@ static int read_option(int option, struct sim_options *options)
 	case 't':
 		options->trace = true;
 		return 0;
+	case 'x':
+		options->strict = true;
+		return 0;
 	case 'g':
 		return read_small(optarg, &options->gdb) ? 0
 							 : refuse("--gdb %s: no number", optarg);
@@ -242,6 +246,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "device", required_argument, NULL, 'd' },
 		{ "fail", required_argument, NULL, 'f' },
 		{ "trace", no_argument, NULL, 't' },
+		{ "strict", no_argument, NULL, 'x' },
 		{ "gdb", required_argument, NULL, 'g' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "patience", required_argument, NULL, 'p' },

@@ -64,6 +64,8 @@ static void judge(const struct sim_options *options, struct sim_result *result, 
 	}
 	if (*left)
 		result->exit = SIM_EXIT_LEFT;
+	if (*sim_world->wrong && !sim_world->verdict)
+		result->exit = SIM_EXIT_WRONG;
 }
 
 /* Words that a shell would split are quoted. */
@@ -81,6 +83,8 @@ static void print_command(const struct sim_options *options)
 		else
 			fprintf(stderr, " --device %s", options->devices[n]);
 	}
+	if (options->strict)
+		fprintf(stderr, " --strict");
 	if (options->strategy)
 		fprintf(stderr, " --strategy %s", sim_strategies[options->strategy]);
 	for (i = 0; i < options->n_faults; i++)
@@ -133,6 +137,8 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 	print_told(options);
 	if (*sim_world->done)
 		fprintf(stderr, ", fault: %s", sim_world->done);
+	if (*sim_world->wrong)
+		fprintf(stderr, ", wrong: %s", sim_world->wrong);
 	fprintf(stderr, ", left over: %s, %.3f ms, hash %016llx: ", *left ? left : "nothing",
 		(double)sim_world->now_ns / 1000000, (unsigned long long)sim_world->hash);
 	print_command(options);

@@ -47,6 +47,7 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_world->random = seed * 0x9e3779b97f4a7c15ull + 0x2545f4914f6cdd1dull;
 	make_devices(options);
 	sim_world->trace = options->trace;
+	sim_world->strict = options->strict;
 	memcpy(sim_world->faults, options->faults, sizeof(sim_world->faults));
 	sim_world->n_faults = options->n_faults;
 	sim_world->runner_pid = getpid();

@@ -13,12 +13,13 @@ enum sim_exit {
 	SIM_EXIT_LEFT = 121,   /* a program has left something behind */
 	SIM_EXIT_UNKNOWN = 122,
 	SIM_EXIT_STUCK = 123,
+	SIM_EXIT_WRONG = 124, /* a program has done something wrong that nothing reported to it */
 	SIM_EXIT_BROKEN = 125
 };
 
 struct sim_options {
 	uint64_t seed, last_seed;
-	bool trace, quiet;
+	bool trace, strict, quiet;
 	int strategy; /* index of sim_strategies */
 	const char *devices[SIM_MOST_DEVICES]; /* as --device describes them; none: one like soft-RoCE */
 	uint32_t n_devices;

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What a program does wrong although the device goes along with it. See strict.h.
+ */
+#include "verbs-sim/device/strict.h"
+
+#define MOST_COMPARED 256   /* receives: to compare all of a large pool takes too long */
+#define MOST_SUMMED   65536 /* bytes: to add up all of the longest message takes too long */
+
+static bool overlaps(const struct ibv_sge *sge, uint64_t address, uint64_t length)
+{
+	return sge->addr < address + length && address < sge->addr + sge->length;
+}
+
+static bool any_overlaps(const struct ibv_sge *sge, int num_sge, uint64_t address, uint64_t length)
+{
+	int i;
+
+	for (i = 0; i < num_sge; i++) {
+		if (overlaps(&sge[i], address, length))
+			return true;
+	}
+	return false;
+}
+
+/* ---- Receives ---- */
+
+void sim_check_recv(const struct sim_program *program, const struct sim_recv_queue *queue,
+		    const struct ibv_sge *sge, int num_sge)
+{
+	const struct sim_recv *other;
+	int i, compared = 0;
+
+	if (!sim_world->strict)
+		return;
+	for (other = TAILQ_FIRST(&queue->posted); other && compared++ < MOST_COMPARED;
+	     other = TAILQ_NEXT(other, link)) {
+		for (i = 0; i < num_sge; i++) {
+			if (any_overlaps(other->sge, other->num_sge, sge[i].addr, sge[i].length))
+				sim_blame(program, "a receive has memory of one that is posted");
+		}
+	}
+}
+
+static uint32_t receives_of(const struct sim_qp *qp)
+{
+	return qp->srq ? qp->srq->queue.count : qp->recvs.count;
+}
+
+void sim_check_receives(const struct sim_qp *qp)
+{
+	if (sim_world->strict && !receives_of(qp))
+		sim_blame(qp->object.program, "a QP is connected before a receive is posted");
+}
+
+/* ---- Sends ---- */
+
+/* FNV-1a, and never 0. */
+static uint64_t sum_of(const struct sim_qp *qp, const struct sim_request *request)
+{
+	static uint8_t data[MOST_SUMMED];
+	uint64_t sum = 14695981039346656037ull;
+	uint32_t i;
+
+	if (sim_gather(qp->object.program, request->sge, request->num_sge, data))
+		return 0;
+	for (i = 0; i < request->length; i++)
+		sum = (sum ^ data[i]) * 1099511628211ull;
+	return sum + !sum;
+}
+
+void sim_remember_data(const struct sim_qp *qp, struct sim_request *request)
+{
+	if (sim_world->strict && !(request->flags & IBV_SEND_INLINE) && !sim_brings_data(request) &&
+	    request->length <= MOST_SUMMED)
+		request->sum = sum_of(qp, request);
+}
+
+void sim_check_data(const struct sim_qp *qp, const struct sim_request *request)
+{
+	if (request->sum && !request->status && request->sum != sum_of(qp, request))
+		sim_blame(qp->object.program,
+			  "the memory of a send or WRITE has changed before it was complete");
+}
+
+/* ---- Queues ---- */
+
+/* Of one CQ: what all QPs that use it can have outstanding. Pools have one number for all QPs. */
+static uint64_t needs_of(const struct sim_cq *cq)
+{
+	const struct sim_srq *counted = NULL;
+	const struct sim_object *object;
+	const struct sim_qp *qp;
+	uint64_t needs = 0;
+
+	SIM_EACH(object, SIM_QP)
+	{
+		qp = (const struct sim_qp *)object;
+		if (qp->send_cq == cq)
+			needs += qp->cap.max_send_wr;
+		if (qp->recv_cq != cq || (qp->srq && qp->srq == counted))
+			continue;
+		needs += qp->srq ? qp->srq->asked : qp->cap.max_recv_wr;
+		counted = qp->srq ? qp->srq : counted;
+	}
+	return needs;
+}
+
+static void check_cq(const struct sim_cq *cq)
+{
+	uint64_t needs = needs_of(cq);
+
+	if (needs > cq->depth)
+		sim_blame(cq->object.program, "a CQ of %u entries may get %llu completions",
+			  cq->depth, (unsigned long long)needs);
+}
+
+void sim_check_depth(const struct sim_qp *qp)
+{
+	if (!sim_world->strict)
+		return;
+	check_cq(qp->send_cq);
+	if (qp->recv_cq != qp->send_cq)
+		check_cq(qp->recv_cq);
+}
+
+/* ---- Memory that ends ---- */
+
+static bool is_posted(const struct sim_recv_queue *queue, uint64_t address, uint64_t length)
+{
+	const struct sim_recv *recv;
+
+	for (recv = TAILQ_FIRST(&queue->posted); recv; recv = TAILQ_NEXT(recv, link)) {
+		if (any_overlaps(recv->sge, recv->num_sge, address, length))
+			return true;
+	}
+	return false;
+}
+
+static bool is_used_by(const struct sim_qp *qp, uint64_t address, uint64_t length)
+{
+	const struct sim_request *request;
+
+	if (qp->state == IBV_QPS_RESET || qp->state == IBV_QPS_ERR)
+		return false;
+	for (request = TAILQ_FIRST(&qp->sends); request; request = TAILQ_NEXT(request, link)) {
+		if (!(request->flags & IBV_SEND_INLINE) &&
+		    any_overlaps(request->sge, request->num_sge, address, length))
+			return true;
+	}
+	return is_posted(qp->srq ? &qp->srq->queue : &qp->recvs, address, length);
+}
+
+void sim_check_end(const struct sim_program *program, uint64_t address, uint64_t length,
+		   const char *how)
+{
+	const struct sim_object *object;
+
+	if (!sim_world->strict)
+		return;
+	SIM_EACH(object, SIM_QP)
+	{
+		if (object->program == program &&
+		    is_used_by((const struct sim_qp *)object, address, length))
+			sim_blame(program, "memory is %s while it is posted", how);
+	}
+}
