@@ -175,6 +175,53 @@ static int query_state(void)
 	return 0;
 }
 
+/* ---- What works only by chance, or does harm that nobody reports ---- */
+
+static int connect_unprepared(void)
+{
+	ends.param.retry_count = 0;
+	ends.param.rnr_retry_count = 0;
+	connect_both();
+	return 0;
+}
+
+static int have_a_small_cq(void)
+{
+	ends.receives = 2;
+	ends.cq_entries = 1;
+	connect_both();
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	usleep(1000);
+	return 0;
+}
+
+static int free_posted(void)
+{
+	connect_both();
+	must(!post_recv(&ends.server, 64), "ibv_post_recv");
+	free(ends.server.buffer);
+	return 0;
+}
+
+static int deregister_posted(void)
+{
+	connect_both();
+	must(!post_recv(&ends.server, 64), "ibv_post_recv");
+	ibv_dereg_mr(ends.server.mr);
+	return 0;
+}
+
+static int change_sent(void)
+{
+	ends.receives = 1;
+	connect_both();
+	must(!post_send(&ends.client, 64, 0), "ibv_post_send");
+	ends.client.buffer[63]++;
+	usleep(1000);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -186,6 +233,11 @@ static const struct {
 	{ "poll-late", poll_late },
 	{ "post-late", post_late },
 	{ "state", query_state },
+	{ "unprepared", connect_unprepared },
+	{ "small-cq", have_a_small_cq },
+	{ "free-posted", free_posted },
+	{ "deregister-posted", deregister_posted },
+	{ "change-sent", change_sent },
 	{ "send-in-vain", send_in_vain },
 };
 

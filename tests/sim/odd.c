@@ -198,6 +198,17 @@ static int data_race(void)
 	return 0;
 }
 
+/* Two allocations, of which --fail says which one fails. */
+static int allocate(void)
+{
+	void *first = malloc(10), *second = malloc(20);
+
+	printf("%s, %s\n", first ? "good" : "failed", second ? "good" : "failed");
+	free(second);
+	free(first);
+	return 0;
+}
+
 /* For AddressSanitizer: an id is used after its end. */
 static int use_after_end(void)
 {
@@ -226,6 +237,7 @@ static const struct {
 	{ "set-late", set_late },
 	{ "data-race", data_race },
 	{ "use-after-end", use_after_end },
+	{ "allocate", allocate },
 	{ "unknown-wait", call_unknown_wait },
 	{ "async-event", await_async_event },
 };

@@ -18,7 +18,7 @@ TOP = Path(__file__).resolve().parents[2]
 ADDRESS = "192.0.2.1"
 OF_ITS_OWN = range(120, 126)  # exit statuses of verbs-sim that are no program's
 LAST = re.compile(
-    r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, told to stop: (?P<told>[\d/]+))?(?:, fault: (?P<fault>.+))?, "
+    r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, told to stop: (?P<told>[\d/]+))?(?:, fault: (?P<fault>.+?))?(?:, wrong: (?P<wrong>.+?))?, "
     r"left over: (?P<left>.+), (?P<ms>[\d.]+) ms, hash (?P<hash>[0-9a-f]{16}): (?P<command>.*)$"
 )
 
@@ -32,6 +32,7 @@ class Run:
     calls: list[int]  # that they made
     reason: str  # why it ended before the programs did, or empty
     told: list[int]  # programs that were told to stop, as all slept
+    wrong: str  # what programs did wrong though nothing told them, or empty
     fault: str  # what went wrong as it was asked to, or empty
     left: str  # "nothing", or what was not destroyed
     ms: float  # simulated
@@ -42,7 +43,7 @@ class Run:
 
     def why(self) -> str:
         """For a person, if it is not as it should be."""
-        return f"{self.command}\n{self.err}exit {self.exit}, statuses {self.statuses}, {self.reason}, left: {self.left}"
+        return f"{self.command}\n{self.err}exit {self.exit}, statuses {self.statuses}, {self.reason}, wrong: {self.wrong}, left: {self.left}"
 
 
 def simulate(programs: list[list[str]], *options: str, within_s: float = 120) -> Run:
@@ -61,7 +62,7 @@ def simulate(programs: list[list[str]], *options: str, within_s: float = 120) ->
     )
     said = "".join(f"{line}\n" for line in lines)
     return Run(
-        done.returncode, statuses, calls, found["reason"] or "", told, found["fault"] or "", found["left"], float(found["ms"]),
+        done.returncode, statuses, calls, found["reason"] or "", told, found["wrong"] or "", found["fault"] or "", found["left"], float(found["ms"]),
         found["hash"], done.stdout, said, found["command"],
     )  # fmt: skip
 

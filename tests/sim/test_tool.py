@@ -100,7 +100,7 @@ def test_an_asynchronous_event() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--limit -1 -- true", "--", "-- :::", "-- true :::"],
+    ["--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--", "-- :::", "-- true :::"],
 )
 def test_wrong_usage(words: str) -> None:
     done = subprocess.run(["verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
@@ -125,3 +125,41 @@ def test_three_clients_at_once() -> None:
 def test_it_traces_calls() -> None:
     run = simulate(pair(PING_SR_3, 2), "--trace")
     assert " 1.0 " in run.err and " rdma_connect\n" in run.err and " 0.0 " in run.err
+
+
+@pytest.mark.parametrize(
+    "which, wrong",
+    [
+        ("unprepared", "a QP is connected before a receive is posted"),
+        ("unprepared", "retry_count is 0: none, or forever on soft-RoCE"),
+        ("unprepared", "no retries where there is no receive: rnr_retry_count is 0"),
+        ("chains", "a receive has memory of one that is posted"),
+        ("small-cq", "a CQ of 1 entries may get 16 completions"),
+        ("free-posted", "memory is freed while it is posted"),
+        ("deregister-posted", "memory is deregistered while it is posted"),
+        ("change-sent", "the memory of a send or WRITE has changed before it was complete"),
+    ],
+)
+def test_what_works_only_by_chance(which: str, wrong: str) -> None:
+    """The device puts up with it."""
+    strict, lax = (simulate([["build/tests/sim/ends", which]], *options) for options in (["--strict"], []))
+    assert strict.exit == 124 and f"program 0: {wrong}" in strict.wrong, strict.why()
+    assert lax.exit != 124 or which == "small-cq", lax.why()
+
+
+def test_a_completion_queue_that_overruns() -> None:
+    run = simulate([["build/tests/sim/ends", "small-cq"]])
+    assert (run.exit, run.wrong) == (124, "program 0: a CQ of 1 entries overruns"), run.why()
+
+
+@pytest.mark.parametrize("program", ["odd", "odd-address", "odd-thread"])
+def test_an_allocation_that_fails(program: str) -> None:
+    """With each sanitizer; a failure is of the program alone."""
+    run = simulate([[f"build/tests/sim/{program}", "allocate"]], "--fail", "0:malloc:2")
+    assert (run.exit, run.out, run.fault) == (0, "good, failed\n", "malloc failed: Cannot allocate memory"), run.why()
+
+
+def test_several_faults_in_one_run() -> None:
+    run = simulate(pair(PING_SR_3, 2), "--fail", "1:rdma_connect:1:REJECTED=8", "--fail", "0:rdma_listen:1:ENOMEM")
+    assert run.fault == "rdma_listen failed: Cannot allocate memory; REJECTED=8 at rdma_connect", run.why()
+    assert run.statuses == [1, 1] and "nobody listens" in run.err
