@@ -91,7 +91,8 @@ static int break_off(void)
 static int write_wildly(void)
 {
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1 }, *bad;
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1 },
+			   *bad;
 	struct ibv_async_event event;
 	struct pollfd readable;
 
@@ -99,7 +100,8 @@ static int write_wildly(void)
 	sge = (struct ibv_sge){ (uintptr_t)ends.client.buffer, 8, ends.client.mr->lkey };
 	must(!ibv_post_send(ends.client.id->qp, &wr, &bad), "ibv_post_send");
 	readable = (struct pollfd){ ends.server.id->verbs->async_fd, POLLIN, 0 };
-	while (poll(&readable, 1, 1000) == 1 && !ibv_get_async_event(ends.server.id->verbs, &event)) {
+	while (poll(&readable, 1, 1000) == 1 &&
+	       !ibv_get_async_event(ends.server.id->verbs, &event)) {
 		printf("%s\n", ibv_event_type_str(event.event_type));
 		ibv_ack_async_event(&event);
 	}

@@ -21,7 +21,7 @@ from sim.simulation import OF_ITS_OWN, simulate
 
 LEFT = 121  # verbs-sim's exit status
 # As in lab/README.md.
-DEVICES = {
+DEVICES: dict[str, list[str]] = {
     "RoCE": [],
     "iWARP": ["--iwarp"],
     "both": [

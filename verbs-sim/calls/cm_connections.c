@@ -92,7 +92,8 @@ EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	client->state = SIM_CM_CONNECTING;
 	if (!sim_turns_out_otherwise(id)) {
 		sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
-		sim_schedule(&client->give_up, sim_world->now_ns + sim_cm_traits(client)->request_lost_ns);
+		sim_schedule(&client->give_up,
+			     sim_world->now_ns + sim_cm_traits(client)->request_lost_ns);
 	}
 	return sim_complete_call(id);
 }

@@ -183,10 +183,11 @@ EXPORTED int ibv_query_port(struct ibv_context *context, uint8_t port_num,
 	struct ibv_port_attr *attr = (struct ibv_port_attr *)port_attr;
 	const struct sim_device *device = device_of(context);
 	int ret = SIM_CALL("ibv_query_port", EINVAL, ENOMEM);
-	const struct sim_port *port = &device->ports[port_num - 1];
+	const struct sim_port *port;
 
 	if (ret || !port_num || port_num > device->n_ports)
 		return ret ? ret : EINVAL;
+	port = &device->ports[port_num - 1];
 	memset(attr, 0, offsetof(struct ibv_port_attr, port_cap_flags2));
 	attr->state = port->state;
 	attr->max_mtu = port->mtu > IBV_MTU_4096 ? port->mtu : IBV_MTU_4096;

@@ -234,7 +234,8 @@ EXPORTED int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_
 	if (ret)
 		return ret;
 	*attr = sim->attr;
-	attr->qp_state = attr->cur_qp_state = sim_qp_traits(sim)->tells_state ? sim->state : IBV_QPS_RESET;
+	attr->qp_state = attr->cur_qp_state = sim_qp_traits(sim)->tells_state ? sim->state
+									      : IBV_QPS_RESET;
 	attr->cap = sim->cap;
 	*init = (struct ibv_qp_init_attr){
 		.qp_context = qp->qp_context,

@@ -76,7 +76,7 @@ struct sim_endpoint {
 	TAILQ_HEAD(sim_messages, sim_message) inbox;
 	struct sim_task deliver;
 	struct sim_task give_up; /* when the kernel does no longer wait for an answer */
-	bool cut; /* the peer has gone, and this side cannot know: see sim_is_cut */
+	bool cut;                /* the peer has gone, and this side cannot know: see sim_is_cut */
 };
 
 struct sim_endpoint *sim_create_endpoint(struct sim_program *program, struct sim_channel *channel,

@@ -63,7 +63,7 @@ static void find_any(struct sim_thread **thread, struct sim_task **task)
 
 /* ---- By priorities ---- */
 
-#define LOWEST   16   /* what is below was given at a change */
+#define LOWEST   16    /* what is below was given at a change */
 #define IN_A_ROW 10000 /* a thread that goes on more often polls, and the others must run, too */
 
 void sim_choose_strategy(bool by_priority)

@@ -11,11 +11,11 @@ enum sim_fault_kind {
 	SIM_FAULT_USUAL, /* the first way in which the call can fail */
 	SIM_FAULT_ERROR, /* this errno value */
 	SIM_FAULT_SIGNAL,
-	SIM_FAULT_ASYNC,  /* this asynchronous event */
-	SIM_FAULT_STATUS, /* the next completion has this status */
-	SIM_FAULT_EVENT,  /* this event of the connection manager */
+	SIM_FAULT_ASYNC,   /* this asynchronous event */
+	SIM_FAULT_STATUS,  /* the next completion has this status */
+	SIM_FAULT_EVENT,   /* this event of the connection manager */
 	SIM_FAULT_REMOVAL, /* the device is removed, for all programs */
-	SIM_FAULT_SILENCE /* nothing leaves the program's host any more, nor arrives there */
+	SIM_FAULT_SILENCE  /* nothing leaves the program's host any more, nor arrives there */
 };
 
 /* Reads "SIDE:[CALL:]N[:HOW]". Returns false if it is none. Used by the runner. */

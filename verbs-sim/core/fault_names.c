@@ -21,19 +21,39 @@ static const struct {
 	{ "SILENCE", SIM_FAULT_SILENCE, 0, 0 },
 #define EVENT(which)  .name = #which, .kind = SIM_FAULT_ASYNC, .value = IBV_EVENT_##which
 #define STATUS(which) .name = #which, .kind = SIM_FAULT_STATUS, .value = IBV_WC_##which
-#define CM(which, its_status)                                                         \
+#define CM(which, its_status)                                                    \
 	.name = #which, .kind = SIM_FAULT_EVENT, .value = RDMA_CM_EVENT_##which, \
 	.status = (its_status)
-	{ EVENT(DEVICE_FATAL) },       { EVENT(PORT_ERR) },        { EVENT(PORT_ACTIVE) },
-	{ EVENT(GID_CHANGE) },         { EVENT(LID_CHANGE) },      { EVENT(CQ_ERR) },
-	{ EVENT(QP_FATAL) },           { EVENT(QP_REQ_ERR) },      { EVENT(QP_ACCESS_ERR) },
-	{ EVENT(SQ_DRAINED) },         { EVENT(SRQ_ERR) },         { STATUS(LOC_LEN_ERR) },
-	{ STATUS(LOC_QP_OP_ERR) },     { STATUS(LOC_PROT_ERR) },   { STATUS(WR_FLUSH_ERR) },
-	{ STATUS(REM_INV_REQ_ERR) },   { STATUS(REM_ACCESS_ERR) }, { STATUS(REM_OP_ERR) },
-	{ STATUS(RNR_RETRY_EXC_ERR) }, { STATUS(RETRY_EXC_ERR) },  { STATUS(GENERAL_ERR) },
-	{ CM(ADDR_ERROR, -ENODEV) },   { CM(ADDR_CHANGE, 0) },     { CM(ROUTE_ERROR, -EHOSTUNREACH) },
-	{ CM(CONNECT_ERROR, -EPROTO) }, { CM(UNREACHABLE, -ETIMEDOUT) }, { CM(REJECTED, 28) },
-	{ CM(DISCONNECTED, 0) },       { CM(DEVICE_REMOVAL, 0) },  { CM(TIMEWAIT_EXIT, 0) },
+	{ EVENT(DEVICE_FATAL) },
+	{ EVENT(PORT_ERR) },
+	{ EVENT(PORT_ACTIVE) },
+	{ EVENT(GID_CHANGE) },
+	{ EVENT(LID_CHANGE) },
+	{ EVENT(CQ_ERR) },
+	{ EVENT(QP_FATAL) },
+	{ EVENT(QP_REQ_ERR) },
+	{ EVENT(QP_ACCESS_ERR) },
+	{ EVENT(SQ_DRAINED) },
+	{ EVENT(SRQ_ERR) },
+	{ STATUS(LOC_LEN_ERR) },
+	{ STATUS(LOC_QP_OP_ERR) },
+	{ STATUS(LOC_PROT_ERR) },
+	{ STATUS(WR_FLUSH_ERR) },
+	{ STATUS(REM_INV_REQ_ERR) },
+	{ STATUS(REM_ACCESS_ERR) },
+	{ STATUS(REM_OP_ERR) },
+	{ STATUS(RNR_RETRY_EXC_ERR) },
+	{ STATUS(RETRY_EXC_ERR) },
+	{ STATUS(GENERAL_ERR) },
+	{ CM(ADDR_ERROR, -ENODEV) },
+	{ CM(ADDR_CHANGE, 0) },
+	{ CM(ROUTE_ERROR, -EHOSTUNREACH) },
+	{ CM(CONNECT_ERROR, -EPROTO) },
+	{ CM(UNREACHABLE, -ETIMEDOUT) },
+	{ CM(REJECTED, 28) },
+	{ CM(DISCONNECTED, 0) },
+	{ CM(DEVICE_REMOVAL, 0) },
+	{ CM(TIMEWAIT_EXIT, 0) },
 };
 
 static bool read_status(const char *text, int *status)

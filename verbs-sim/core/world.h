@@ -68,9 +68,9 @@ struct sim_thread {
 	bool signalled;        /* by pthread_cond_signal */
 	uint64_t idle_ns;      /* for so long its calls have found nothing to do */
 	uint64_t looked_ns;    /* and for so long it has done nothing but look at the clock */
-	uint64_t blocked_signals; /* bit N - 1: signal N */
-	uint64_t pending_signals; /* to be raised when it has its turn */
-	char call[40];            /* the last call that it made */
+	uint64_t blocked_signals;  /* bit N - 1: signal N */
+	uint64_t pending_signals;  /* to be raised when it has its turn */
+	char call[40];             /* the last call that it made */
 	struct sim_fault *instead; /* of the event that its call leads to; or NULL */
 };
 
@@ -113,13 +113,13 @@ struct sim_program {
 	pid_t pid;
 	struct sim_thread *main_thread;
 	uint32_t n_threads;
-	uint64_t calls;           /* made so far */
-	uint64_t cpu_ns;          /* simulated time that its threads have used */
-	struct sim_task alarm;    /* alarm(2) */
-	uint32_t left[SIM_KINDS]; /* what it had not destroyed when it ended */
+	uint64_t calls;                /* made so far */
+	uint64_t cpu_ns;               /* simulated time that its threads have used */
+	struct sim_task alarm;         /* alarm(2) */
+	uint32_t left[SIM_KINDS];      /* what it had not destroyed when it ended */
 	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
-	bool silent;          /* its host is cut off */
-	bool told;            /* to stop, because all slept, or it did not end */
+	bool silent;                   /* its host is cut off */
+	bool told;                     /* to stop, because all slept, or it did not end */
 	bool excused; /* a call that destroys was made to fail: it cannot destroy everything */
 };
 
@@ -136,12 +136,12 @@ enum sim_verdict {
 struct sim_fault {
 	char text[96]; /* of the command line */
 	int program;
-	char call[32]; /* which one; empty: any */
+	char call[32];         /* which one; empty: any */
 	uint64_t number, seen; /* the Nth of them, and how many there were */
 	int kind;              /* enum sim_fault_kind */
 	int value;
-	int status; /* of an event */
-	char how[32];  /* its name; empty: the usual way */
+	int status;   /* of an event */
+	char how[32]; /* its name; empty: the usual way */
 };
 
 struct sim_world {
@@ -151,7 +151,7 @@ struct sim_world {
 	pid_t runner_pid;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
-	char done[256]; /* what went wrong as it was asked to, or empty */
+	char done[256];  /* what went wrong as it was asked to, or empty */
 	char wrong[512]; /* what programs did wrong, or empty */
 
 	/* Whose turn it is. */
@@ -169,11 +169,12 @@ struct sim_world {
 	uint64_t patience_ns; /* when the runner is to look whether this will ever end */
 	uint64_t random;
 	bool by_priority; /* the strategy: see core/schedule.c */
-	uint64_t changes[SIM_MOST_CHANGES]; /* at which points a thread loses its priority; 0: at none */
-	uint64_t points;  /* calls so far */
-	uint32_t in_turn; /* how often the same thread went on */
-	uint32_t preempt; /* at one call of so many another thread may go on */
-	uint64_t hash;    /* of all that has happened, in order */
+	uint64_t changes
+		[SIM_MOST_CHANGES]; /* at which points a thread loses its priority; 0: at none */
+	uint64_t points;            /* calls so far */
+	uint32_t in_turn;           /* how often the same thread went on */
+	uint32_t preempt;           /* at one call of so many another thread may go on */
+	uint64_t hash;              /* of all that has happened, in order */
 	uint64_t turns;
 	uint64_t calls;
 

@@ -135,7 +135,7 @@ struct sim_request {
 	enum ibv_wc_status status;
 	uint32_t rnr_retries;
 	uint32_t piece, n_pieces, first_piece, pieces_moved; /* n_pieces 0: not divided yet */
-	bool begun;        /* its first packets have arrived */
+	bool begun;                                          /* its first packets have arrived */
 	uint64_t sum;      /* of its data when it was posted: see strict.h; 0: not known */
 	uint64_t since_ns; /* when it was first sent to a peer that did not answer; 0: not yet */
 	uint8_t *data;     /* inline, or taken from the program's memory already; otherwise NULL */

@@ -164,6 +164,18 @@ const char *sim_read_device(const char *text, uint32_t number, struct sim_device
 	return NULL;
 }
 
+void sim_make_devices(const char *const *texts, uint32_t n)
+{
+	static const char *const usual[] = { "roce" };
+	uint32_t i;
+
+	texts = n ? texts : usual;
+	sim_world->n_devices = n ? n : 1;
+	sim_world->devices = sim_alloc(sim_world->n_devices * sizeof(*sim_world->devices));
+	for (i = 0; i < sim_world->n_devices; i++)
+		sim_read_device(texts[i], i, &sim_world->devices[i]);
+}
+
 const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index)
 {
 	uint32_t i;

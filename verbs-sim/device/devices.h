@@ -88,6 +88,9 @@ bool sim_set_trait(struct sim_traits *traits, const char *name, const char *valu
  */
 const char *sim_read_device(const char *text, uint32_t number, struct sim_device *device);
 
+/* Makes the devices of this run, as `texts` describe them; none: one of the kind roce. */
+void sim_make_devices(const char *const *texts, uint32_t n);
+
 /* The GID of a port with this index; NULL: there is none. */
 const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index);
 

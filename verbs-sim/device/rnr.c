@@ -3,6 +3,7 @@
  * The codes of min_rnr_timer, from the table "Encoding for RNR NAK Timer Field" of the InfiniBand
  * specification. See rnr.h.
  */
+#include "verbs-sim/device/device.h"
 #include "verbs-sim/device/rnr.h"
 
 #define NS_PER_UNIT 10000 /* the table counts in hundredths of a millisecond */
@@ -16,4 +17,12 @@ uint64_t sim_rnr_ns(uint8_t code)
 	};
 
 	return (uint64_t)units[code & 31] * NS_PER_UNIT;
+}
+
+/* Some microseconds, and now and then much more: what is late in one run is early in another. */
+uint64_t sim_latency_ns(uint64_t length)
+{
+	uint64_t late_ns = sim_random(32) ? 0 : sim_random(300000);
+
+	return 500 + length / 4 + sim_random(2000) + late_ns;
 }

@@ -106,19 +106,22 @@ bool sim_read_kind(const char *kind, struct sim_traits *traits)
 
 /* ---- Traits by name ---- */
 
-#define TRAIT(member) \
-	{ #member, offsetof(struct sim_traits, member), sizeof(((struct sim_traits *)0)->member) }
+#define TRAIT(member)                                            \
+	{                                                        \
+#member, offsetof(struct sim_traits, member),    \
+			sizeof(((struct sim_traits *)0)->member) \
+	}
 
 static const struct {
 	const char *name;
 	size_t offset, size;
 } traits_by_name[] = {
-	TRAIT(max_qp),       TRAIT(max_cq),       TRAIT(max_mr),           TRAIT(max_pd),
-	TRAIT(max_srq),      TRAIT(max_qp_wr),    TRAIT(max_cqe),          TRAIT(max_sge),
-	TRAIT(max_srq_wr),   TRAIT(max_rd_atom),  TRAIT(max_inline),       TRAIT(max_message),
-	TRAIT(inline_piece), TRAIT(rounds_wr),    TRAIT(rounds_cq),        TRAIT(rounds_srq),
-	TRAIT(ack_timeout),  TRAIT(solicited),    TRAIT(flushes_torn),     TRAIT(flushes_late),
-	TRAIT(last_wqe),     TRAIT(tells_state),  TRAIT(forgets_finished),
+	TRAIT(max_qp),       TRAIT(max_cq),      TRAIT(max_mr),           TRAIT(max_pd),
+	TRAIT(max_srq),      TRAIT(max_qp_wr),   TRAIT(max_cqe),          TRAIT(max_sge),
+	TRAIT(max_srq_wr),   TRAIT(max_rd_atom), TRAIT(max_inline),       TRAIT(max_message),
+	TRAIT(inline_piece), TRAIT(rounds_wr),   TRAIT(rounds_cq),        TRAIT(rounds_srq),
+	TRAIT(ack_timeout),  TRAIT(solicited),   TRAIT(flushes_torn),     TRAIT(flushes_late),
+	TRAIT(last_wqe),     TRAIT(tells_state), TRAIT(forgets_finished),
 };
 
 bool sim_set_trait(struct sim_traits *traits, const char *name, const char *value)

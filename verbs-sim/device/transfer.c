@@ -15,14 +15,6 @@
 
 #define PIECE_NS 1000 /* between two pieces of a WRITE or READ, at most */
 
-/* Some microseconds, and now and then much more: what is late in one run is early in another. */
-uint64_t sim_latency_ns(uint64_t length)
-{
-	uint64_t late_ns = sim_random(32) ? 0 : sim_random(300000);
-
-	return 500 + length / 4 + sim_random(2000) + late_ns;
-}
-
 static bool takes_recv(const struct sim_request *request)
 {
 	return request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM ||

@@ -44,7 +44,8 @@ static void usage(FILE *file)
 	      "  -h, --help       print this text\n"
 	      "Exit status: 0, or that of the first program that failed (128+N: signal N); 2: wrong usage;\n"
 	      "120: all sleep forever; 121: something was left over; 122: a call that is not simulated;\n"
-	      "123: a program that makes no call; 124: a program does wrong and is not told; 125: the simulation cannot go on; 127: no such program.\n",
+	      "123: a program that makes no call; 124: a program does wrong, and nothing tells it;\n"
+	      "125: the simulation cannot go on; 127: no such program.\n",
 	      file);
 }
 

@@ -28,24 +28,13 @@ struct run {
 
 /* ---- Starting ---- */
 
-static void make_devices(const struct sim_options *options)
-{
-	uint32_t i;
-
-	sim_world->n_devices = options->n_devices ? options->n_devices : 1;
-	sim_world->devices = sim_alloc(sim_world->n_devices * sizeof(*sim_world->devices));
-	for (i = 0; i < sim_world->n_devices; i++)
-		sim_read_device(options->n_devices ? options->devices[i] : "roce", i,
-				&sim_world->devices[i]);
-}
-
 static void set_up_world(const struct sim_options *options, uint64_t seed)
 {
 	static const uint32_t preempts[] = { 2, 3, 8, 30 };
 
 	sim_world->seed = seed;
 	sim_world->random = seed * 0x9e3779b97f4a7c15ull + 0x2545f4914f6cdd1dull;
-	make_devices(options);
+	sim_make_devices(options->devices, options->n_devices);
 	sim_world->trace = options->trace;
 	sim_world->strict = options->strict;
 	memcpy(sim_world->faults, options->faults, sizeof(sim_world->faults));

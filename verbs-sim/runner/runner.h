@@ -21,7 +21,8 @@ struct sim_options {
 	uint64_t seed, last_seed;
 	bool trace, strict, quiet;
 	int strategy; /* index of sim_strategies */
-	const char *devices[SIM_MOST_DEVICES]; /* as --device describes them; none: one like soft-RoCE */
+	const char *devices
+		[SIM_MOST_DEVICES]; /* as --device describes them; none: one like soft-RoCE */
 	uint32_t n_devices;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;

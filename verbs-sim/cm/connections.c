@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Connections: how they begin and end, and what each does to the QP. See cm.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "verbs-sim/cm/cm.h"
+#include "verbs-sim/core/schedule.h"
+
+/*
+ * The retry counts of a QP are what its peer has asked for, except that the client keeps its own
+ * retry_count. An event's depths mean the side that gets it: they have been crossed in `wanted`.
+ */
+void sim_connect_qp(struct sim_endpoint *endpoint)
+{
+	const struct sim_terms *wanted = &endpoint->wanted, *offered = &endpoint->offered;
+	bool is_client = endpoint->state == SIM_CM_CONNECTING;
+	const struct sim_terms *depths = is_client && !sim_cm_traits(endpoint)->iwarp ? wanted
+										      : offered;
+	struct sim_qp *qp = endpoint->qp;
+
+	if (!qp || qp->state != IBV_QPS_INIT)
+		return;
+	qp->state = IBV_QPS_RTS;
+	qp->attr.dest_qp_num = wanted->qp_num;
+	qp->attr.timeout = sim_cm_traits(endpoint)->ack_timeout;
+	qp->attr.retry_cnt = endpoint->state == SIM_CM_REQUESTED ? wanted->retry_count
+								 : offered->retry_count;
+	qp->attr.rnr_retry = wanted->rnr_retry_count;
+	qp->attr.max_rd_atomic = depths->initiator_depth;
+	qp->attr.max_dest_rd_atomic = depths->responder_resources;
+	qp->attr.path_mtu = IBV_MTU_1024;
+}
+
+void sim_take_request(struct sim_cm_event *event, void *user)
+{
+	struct sim_endpoint *listener = (struct sim_endpoint *)event->head.about;
+
+	event->request->object.user = user;
+	event->request->object.hidden = false;
+	if (listener->waiting)
+		listener->waiting--;
+}
+
+void sim_take_reply(struct sim_endpoint *endpoint)
+{
+	if (endpoint->state != SIM_CM_CONNECTING)
+		return;
+	sim_connect_qp(endpoint);
+	endpoint->state = SIM_CM_CONNECTED;
+	if (endpoint->peer)
+		sim_send(endpoint->peer, SIM_MESSAGE_READY, 0, NULL);
+}
+
+static bool has_connection(const struct sim_endpoint *endpoint)
+{
+	return endpoint->state == SIM_CM_CONNECTED || endpoint->state == SIM_CM_ACCEPTED;
+}
+
+static void fail_qp_of(const struct sim_endpoint *endpoint)
+{
+	if (endpoint->qp)
+		sim_fail_qp(endpoint->qp);
+}
+
+void sim_end_connection(struct sim_endpoint *endpoint)
+{
+	endpoint->state = SIM_CM_ENDED;
+	sim_send(endpoint, SIM_MESSAGE_FORGET, 0, NULL);
+	endpoint->deliver.due_ns = sim_world->now_ns + sim_cm_traits(endpoint)->timewait_ns;
+}
+
+/* Each side tells the other, and the first one hears from the second. */
+static int disconnect_roce(struct sim_endpoint *endpoint)
+{
+	bool answers = endpoint->state == SIM_CM_LEFT;
+
+	if (!answers && !has_connection(endpoint))
+		return EINVAL;
+	fail_qp_of(endpoint);
+	if (endpoint->peer)
+		sim_send(endpoint->peer,
+			 answers ? SIM_MESSAGE_DISCONNECTED : SIM_MESSAGE_DISCONNECT, 0, NULL);
+	endpoint->state = SIM_CM_LEAVING;
+	if (!answers && sim_is_cut(endpoint)) {
+		sim_schedule(&endpoint->give_up,
+			     sim_world->now_ns + sim_cm_traits(endpoint)->disconnect_lost_ns);
+		return 0;
+	}
+	if (!answers && !endpoint->peer)
+		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+	if (answers || !endpoint->peer)
+		sim_end_connection(endpoint);
+	return 0;
+}
+
+/* One side ends the TCP connection, and both know. */
+static int disconnect_iwarp(struct sim_endpoint *endpoint)
+{
+	if (!has_connection(endpoint))
+		return endpoint->was_connected ? 0 : EINVAL;
+	fail_qp_of(endpoint);
+	if (endpoint->peer)
+		sim_send(endpoint->peer, SIM_MESSAGE_DISCONNECT, 0, NULL);
+	endpoint->state = SIM_CM_ENDED;
+	endpoint->was_connected = true;
+	sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+	return 0;
+}
+
+int sim_disconnect(struct sim_endpoint *endpoint)
+{
+	return sim_cm_traits(endpoint)->iwarp ? disconnect_iwarp(endpoint)
+					      : disconnect_roce(endpoint);
+}
+
+static void lose(struct sim_endpoint *endpoint)
+{
+	bool tell = has_connection(endpoint);
+
+	if (!tell && endpoint->state != SIM_CM_CONNECTING)
+		return;
+	endpoint->state = SIM_CM_ENDED;
+	endpoint->was_connected = tell;
+	if (endpoint->qp && !TAILQ_EMPTY(&endpoint->qp->sends) && !sim_random(4))
+		sim_post_async(endpoint->qp->pd->context, IBV_EVENT_QP_FATAL,
+			       &endpoint->qp->object);
+	fail_qp_of(endpoint);
+	if (tell)
+		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, 0);
+	else
+		sim_tell(endpoint, RDMA_CM_EVENT_CONNECT_ERROR, -ECONNRESET);
+}
+
+void sim_lose_connection(struct sim_endpoint *endpoint)
+{
+	if (!endpoint)
+		return;
+	if (endpoint->peer && !sim_is_cut(endpoint))
+		lose(endpoint->peer);
+	lose(endpoint);
+}
+
+bool sim_is_cut(const struct sim_endpoint *endpoint)
+{
+	return endpoint->cut || endpoint->object.program->silent ||
+	       (endpoint->peer && endpoint->peer->object.program->silent);
+}
+
+static void part(struct sim_endpoint *endpoint)
+{
+	if (!endpoint->peer)
+		return;
+	endpoint->peer->cut |= sim_is_cut(endpoint);
+	endpoint->peer->peer = NULL;
+	endpoint->peer = NULL;
+}
+
+void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status)
+{
+	if (endpoint->peer)
+		sim_send(endpoint->peer, SIM_MESSAGE_REJECT, sim_cm_traits(endpoint)->rejected,
+			 NULL);
+	part(endpoint);
+	if (endpoint->state == SIM_CM_CONNECTING || endpoint->state == SIM_CM_REQUESTED)
+		endpoint->state = SIM_CM_ENDED;
+	endpoint->wanted = (struct sim_terms){ .data_length = 0 };
+	sim_tell(endpoint, type, status);
+}
+
+void sim_give_up_waiting(struct sim_endpoint *endpoint)
+{
+	if (endpoint->state == SIM_CM_CONNECTING) {
+		part(endpoint);
+		endpoint->state = SIM_CM_ENDED;
+		sim_tell(endpoint, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+	} else if (endpoint->state == SIM_CM_LEAVING) {
+		sim_tell(endpoint, RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
+		sim_end_connection(endpoint);
+	}
+}
+
+/* A listener's requests are refused. */
+static void drop_requests(struct sim_endpoint *listener)
+{
+	struct sim_event *event, *next;
+	struct sim_endpoint *request;
+
+	for (event = TAILQ_FIRST(&listener->channel->events); event; event = next) {
+		next = TAILQ_NEXT(event, link);
+		request = ((struct sim_cm_event *)event)->request;
+		if (event->about != &listener->object || !request)
+			continue;
+		TAILQ_REMOVE(&listener->channel->events, event, link);
+		sim_free(event);
+		sim_end_endpoint(request);
+	}
+}
+
+static void tell_peer(struct sim_endpoint *endpoint)
+{
+	struct sim_endpoint *peer = endpoint->peer;
+
+	if (endpoint->state == SIM_CM_REQUESTED || endpoint->state == SIM_CM_CONNECTING)
+		sim_send(peer, SIM_MESSAGE_REJECT, sim_cm_traits(endpoint)->rejected, NULL);
+	else
+		sim_disconnect(endpoint);
+}
+
+void sim_end_endpoint(struct sim_endpoint *endpoint)
+{
+	struct sim_message *message;
+
+	if (endpoint->peer)
+		tell_peer(endpoint);
+	part(endpoint);
+	drop_requests(endpoint);
+	sim_discard_events(endpoint->channel, &endpoint->object);
+	while ((message = TAILQ_FIRST(&endpoint->inbox))) {
+		TAILQ_REMOVE(&endpoint->inbox, message, link);
+		sim_free(message);
+	}
+	sim_cancel(&endpoint->deliver);
+	sim_cancel(&endpoint->give_up);
+	if (endpoint->qp)
+		endpoint->qp->endpoint = NULL;
+	endpoint->channel->object.users--;
+	sim_destroy(endpoint);
+}
