@@ -4,6 +4,7 @@
  * context.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "verbs-sim/calls/call.h"
@@ -57,8 +58,11 @@ static int check_send(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 	uint64_t length = length_of(wr->sg_list, wr->num_sge);
 	bool reads = wr->opcode == IBV_WR_RDMA_READ || is_atomic(wr->opcode);
 
-	if (sim_is_iwarp(qp) && just_failed(qp) && sim_random(2))
+	if (sim_is_iwarp(qp) && just_failed(qp) && sim_random(2)) {
+		if (!sim_random(4)) /* it has written to the connection, as docs/drivers.md says */
+			raise(SIGPIPE);
 		return ENOTCONN;
+	}
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
 		return EINVAL;
 	if (qp->n_sends >= qp->cap.max_send_wr)
