@@ -151,6 +151,16 @@ static int post_late(void)
 	return 0;
 }
 
+/* A message to a peer that has just left. */
+static int send_to_nobody(void)
+{
+	connect_both();
+	rdma_disconnect(ends.server.id);
+	usleep(100);
+	post_send(&ends.client, 64, 0);
+	return 0;
+}
+
 /* A message to a host that does not answer. */
 static int send_in_vain(void)
 {
@@ -241,6 +251,7 @@ static const struct {
 	{ "deregister-posted", deregister_posted },
 	{ "change-sent", change_sent },
 	{ "send-in-vain", send_in_vain },
+	{ "send-to-nobody", send_to_nobody },
 };
 
 int main(int argc, char **argv)

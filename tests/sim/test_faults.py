@@ -81,3 +81,9 @@ def test_events_of_iwarp_queue_pairs() -> None:
     outs = [ends("wild-write", "--iwarp", "--seed", str(seed)).out for seed in SEEDS]
     assert 0 < sum("local access violation" in out for out in outs) < len(outs)
     assert not any(ends("wild-write", "--seed", str(seed)).out for seed in SEEDS)
+
+
+def test_a_post_raises_sigpipe_on_iwarp() -> None:
+    """Sometimes, if the connection is breaking."""
+    over = {name: [ends("send-to-nobody", *options, "--seed", str(seed)).statuses for seed in SEEDS] for name, options in TRANSPORTS.items()}
+    assert [128 + 13] in over["iWARP"] and [0] in over["iWARP"] and over["RoCE"] == [[0]] * len(SEEDS)
