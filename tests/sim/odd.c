@@ -178,6 +178,23 @@ static int set_late(void)
 	return wrong != NULL;
 }
 
+/* The same, and the value is safe but for one call out of twenty: there it is taken away again. */
+static int take_away(void)
+{
+	pthread_t worker;
+	void *wrong;
+	int i;
+
+	value = 1;
+	pthread_create(&worker, NULL, work_long, NULL);
+	for (i = 0; i < 20; i++) {
+		value = i != 10;
+		sched_yield();
+	}
+	pthread_join(worker, &wrong);
+	return wrong != NULL;
+}
+
 /* For ThreadSanitizer: the same without the lock. */
 static void *count_unlocked(void *count)
 {
@@ -235,6 +252,7 @@ static const struct {
 	{ "tick", tick },
 	{ "race", race },
 	{ "set-late", set_late },
+	{ "take-away", take_away },
 	{ "data-race", data_race },
 	{ "use-after-end", use_after_end },
 	{ "allocate", allocate },

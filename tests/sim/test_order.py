@@ -39,9 +39,10 @@ def test_many_clients_at_once(stage: str, transport: list[str]) -> None:
     assert {*run.statuses} == {0} and not run.exit and not run.told, run.why()
 
 
-@pytest.mark.parametrize("strategy, seeds, status", [("pct", 20, 1), ("random", 100, 0)])
-def test_a_thread_that_waits_for_a_thousand_calls_of_another(strategy: str, seeds: int, status: int) -> None:
+@pytest.mark.parametrize("strategy, seeds, status", [("pct", 400, 1), ("random", 600, 0)])
+@pytest.mark.parametrize("bug", ["set-late", "take-away"])  # the second needs a change at one call of twenty
+def test_a_thread_that_waits_for_a_thousand_calls_of_another(bug: str, strategy: str, seeds: int, status: int) -> None:
     """A bug that shows only then: few changes of who goes on find it in some of these seeds, many changes in none of more."""
-    argv = ["verbs-sim/verbs-sim", "-q", "--seeds", str(seeds), "--strategy", strategy, "--", "build/tests/sim/odd", "set-late"]
+    argv = ["verbs-sim/verbs-sim", "-q", "--seeds", str(seeds), "--strategy", strategy, "--", "build/tests/sim/odd", bug]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == status, done.stderr
