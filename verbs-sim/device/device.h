@@ -161,6 +161,7 @@ struct sim_qp {
 	struct sim_requests sends; /* not completed yet, in order */
 	struct sim_requests wire;  /* not executed yet, in order */
 	uint32_t n_sends;
+	uint64_t ahead; /* iWARP: bytes of what has completed before it arrived */
 	struct sim_recv_queue recvs;
 	struct sim_recv *torn; /* taken by a message that has only begun to arrive, or NULL */
 	struct sim_task execute, acknowledge;

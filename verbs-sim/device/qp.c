@@ -52,8 +52,10 @@ static void release(struct sim_qp *qp, struct sim_request *request)
 	TAILQ_REMOVE(&qp->sends, request, link);
 	qp->n_sends--;
 	request->completed = true;
-	if (!request->executed)
+	if (!request->executed) {
+		qp->ahead += request->length;
 		return;
+	}
 	sim_free(request->data);
 	sim_free(request);
 }
@@ -109,6 +111,7 @@ static void drop_wire(struct sim_qp *qp)
 		sim_free(request->data);
 		sim_free(request);
 	}
+	qp->ahead = 0;
 	sim_cancel(&qp->execute);
 	sim_cancel(&qp->acknowledge);
 }
@@ -129,6 +132,16 @@ static void forget_torn(struct sim_qp *qp)
 	qp->torn = NULL;
 }
 
+/* iWARP: what the peer has, TCP had taken before. */
+static void complete_arrived(struct sim_qp *qp)
+{
+	struct sim_request *request;
+
+	while (sim_is_iwarp(qp) && (request = TAILQ_FIRST(&qp->sends)) && request->executed &&
+	       !request->status && !sim_brings_data(request))
+		sim_complete_send(qp, request);
+}
+
 void sim_fail_qp(struct sim_qp *qp)
 {
 	struct sim_request *request;
@@ -137,6 +150,7 @@ void sim_fail_qp(struct sim_qp *qp)
 		return;
 	qp->state = IBV_QPS_ERR;
 	qp->failed_ns = sim_world->now_ns;
+	complete_arrived(qp);
 	drop_wire(qp);
 	if (sim_is_iwarp(qp) && !TAILQ_EMPTY(&qp->sends)) /* siw_sq_flush */
 		sim_post_async(qp->pd->context, IBV_EVENT_SQ_DRAINED, &qp->object);

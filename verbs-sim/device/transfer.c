@@ -13,7 +13,8 @@
 #include "verbs-sim/device/device.h"
 #include "verbs-sim/device/rnr.h"
 
-#define PIECE_NS 1000 /* between two pieces of a WRITE or READ, at most */
+#define PIECE_NS   1000      /* between two pieces of a WRITE or READ, at most */
+#define TCP_BUFFER (1 << 20) /* bytes that TCP takes before they arrive */
 
 static bool takes_recv(const struct sim_request *request)
 {
@@ -49,11 +50,12 @@ static void finish(struct sim_qp *qp, struct sim_request *request, enum ibv_wc_s
 	request->status = status;
 	qp->halted |= status != IBV_WC_SUCCESS;
 	if (request->completed) {
+		qp->ahead -= request->length;
 		sim_free(request->data);
 		sim_free(request);
-	} else {
-		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
 	}
+	if (!TAILQ_EMPTY(&qp->sends))
+		sim_schedule(&qp->acknowledge, sim_world->now_ns + sim_latency_ns(0));
 	request = TAILQ_FIRST(&qp->wire);
 	if (request)
 		sim_schedule(&qp->execute, sim_world->now_ns + sim_latency_ns(request->length));
@@ -281,7 +283,8 @@ void sim_acknowledge(struct sim_qp *qp)
 
 	if (!request)
 		return;
-	if (!request->executed && (!sim_is_iwarp(qp) || sim_brings_data(request) || qp->halted))
+	if (!request->executed && (!sim_is_iwarp(qp) || sim_brings_data(request) || qp->halted ||
+				   qp->ahead + request->length > TCP_BUFFER))
 		return;
 	if (!request->executed && take_data(qp, request))
 		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
