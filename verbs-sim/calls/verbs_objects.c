@@ -3,7 +3,11 @@
  * libibverbs: PDs, MRs, completion channels and CQs.
  */
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
@@ -49,6 +53,27 @@ EXPORTED int ibv_dealloc_pd(struct ibv_pd *pd)
 
 /* ---- MRs ---- */
 
+/* Whether RLIMIT_MEMLOCK has room for so many bytes more, or the program needs none. */
+static bool may_lock(size_t length)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	struct sim_object *object;
+	struct rlimit limit;
+	uint64_t locked = length;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return true;
+	if (!syscall(SYS_capget, &header, data) && data[0].effective & 1u << CAP_IPC_LOCK)
+		return true;
+	SIM_EACH(object, SIM_MR)
+	{
+		if (object->program == sim_me->program)
+			locked += ((struct sim_mr *)object)->length;
+	}
+	return locked <= limit.rlim_cur;
+}
+
 /* As the kernel asks: who lets others write must be able to write itself. */
 static bool is_right(unsigned int access)
 {
@@ -69,6 +94,10 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint6
 	}
 	if (!sim_has_room(pd->context, SIM_MR, device_of(pd->context)->traits.max_mr))
 		return NULL;
+	if (!may_lock(length)) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;
