@@ -48,6 +48,20 @@ void sim_pass(const char *name);
 		}                                          \
 	} while (0)
 
+/*
+ * A call that librdmacm makes to libibverbs, for a call of the program: another library, such as
+ * verbs-trace's, sees it. It is not counted, and does not fail by --fail.
+ */
+#define SIM_INSIDE(call)                     \
+	({                                   \
+		__typeof__(call) sim_result; \
+		sim_inside++;                \
+		sim_result = call;           \
+		sim_inside--;                \
+		sim_result;                  \
+	})
+extern __thread int sim_inside;
+
 /* Sleeps as sim_sleep_for does. Returns true if a signal's handler has run. */
 bool sim_block(const void *awaited, uint64_t deadline_ns);
 bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns);

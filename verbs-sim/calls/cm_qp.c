@@ -88,7 +88,7 @@ int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_att
 		return -1;
 	if (!attr->srq)
 		attr->srq = id->srq;
-	id->qp = sim_new_qp(pd, attr);
+	id->qp = SIM_INSIDE(ibv_create_qp(pd, attr));
 	if (!id->qp) {
 		destroy_cqs(id);
 		return -1;
@@ -106,7 +106,7 @@ EXPORTED int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv
 
 void sim_unmake_qp(struct rdma_cm_id *id)
 {
-	sim_delete_qp(id->qp);
+	SIM_INSIDE(ibv_destroy_qp(id->qp));
 	id->qp = NULL;
 	destroy_cqs(id);
 }

@@ -85,11 +85,6 @@ bool sim_has_room(struct ibv_context *context, enum sim_kind kind, int most);
 /* The next power of two, which some devices grant. */
 uint32_t sim_round_up(uint32_t asked);
 
-/*
- * A context, as ibv_open_device and librdmacm make them; NULL and errno. `hidden`: librdmacm's own.
- */
-struct ibv_context *sim_open_context(struct sim_device *device, bool hidden);
-
 /* The objects behind the calls that librdmacm makes, too. Each returns NULL and errno. */
 struct ibv_pd *sim_new_pd(struct ibv_context *context, bool hidden);
 struct ibv_comp_channel *sim_new_comp_channel(struct ibv_context *context, bool hidden);

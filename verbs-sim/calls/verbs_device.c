@@ -45,7 +45,8 @@ uint32_t sim_round_up(uint32_t asked)
 	return size;
 }
 
-struct ibv_context *sim_open_context(struct sim_device *device, bool hidden)
+/* As ibv_open_device makes them; `hidden`: librdmacm's own. Returns NULL and errno. */
+static struct ibv_context *open_context(struct sim_device *device, bool hidden)
 {
 	struct user_context *context = calloc(1, sizeof(*context));
 	int fd = sim_eventfd();
@@ -105,7 +106,7 @@ EXPORTED int ibv_get_device_index(struct ibv_device *dev)
 EXPORTED struct ibv_context *ibv_open_device(struct ibv_device *dev)
 {
 	SIM_CALL_OR(NULL, "ibv_open_device", ENOMEM, ENODEV, EMFILE);
-	return sim_open_context(&sim_world->devices[dev - devices], false);
+	return open_context(&sim_world->devices[dev - devices], sim_inside);
 }
 
 EXPORTED int ibv_close_device(struct ibv_context *context)
