@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
@@ -38,6 +39,23 @@ static void trace(const char *name)
 		return;
 }
 
+/* What the program has written since the runner looked is to be looked at, if a step awaits that. */
+static void show_output(void)
+{
+	struct sim_program *program = sim_me->program;
+	struct stat out, err;
+	int saved = errno;
+
+	if (!program->watched)
+		return;
+	if (!fstat(STDOUT_FILENO, &out) && !fstat(STDERR_FILENO, &err) &&
+	    out.st_size + err.st_size != program->written) {
+		program->written = out.st_size + err.st_size;
+		__atomic_store_n(&sim_world->runner_is_needed, 1, __ATOMIC_RELEASE);
+	}
+	errno = saved;
+}
+
 int sim_enter(const char *name, const int *ways)
 {
 	int ret;
@@ -55,6 +73,7 @@ int sim_enter(const char *name, const int *ways)
 	if (sim_world->trace)
 		trace(name);
 	ret = sim_commit_fault(name, ways);
+	show_output();
 	sim_point();
 	sim_run_handlers();
 	return ret;
@@ -71,6 +90,7 @@ void sim_pass(const char *name)
 {
 	strncpy(sim_me->call, name, sizeof(sim_me->call) - 1);
 	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
+	show_output();
 	sim_point();
 	sim_run_handlers();
 }
@@ -79,6 +99,7 @@ bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns)
 {
 	if (sim_run_handlers())
 		return true;
+	show_output();
 	sim_sleep(awaited, n, deadline_ns);
 	return sim_run_handlers();
 }

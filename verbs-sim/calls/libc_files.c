@@ -19,12 +19,15 @@
 #include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/calls/poll.h"
 
-/* Standard input and output lead out of the simulation: whoever is there answers in real time. */
+/*
+ * Standard input and output lead out of the simulation: whoever is there answers in real time, or
+ * between two steps of the run.
+ */
 static bool can_block(int fd)
 {
 	struct stat found;
 
-	if (fd <= STDERR_FILENO || sim_is_nonblocking(fd))
+	if ((fd <= STDERR_FILENO && !sim_world->steps) || sim_is_nonblocking(fd))
 		return false;
 	return !fstat(fd, &found) && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode) &&
 	       !S_ISBLK(found.st_mode);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
@@ -71,12 +72,30 @@ int sim_poll(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns)
 	return ready;
 }
 
-/* A program that asks for what is ready, without waiting, may do so in a loop. */
+/* Whether it asks if it can write to stdout or stderr. */
+static bool asks_to_print(const struct pollfd *fds, nfds_t nfds)
+{
+	nfds_t i;
+
+	for (i = 0; i < nfds; i++) {
+		if (fds[i].events & POLLOUT &&
+		    (fds[i].fd == STDOUT_FILENO || fds[i].fd == STDERR_FILENO))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A program that asks for what is ready, without waiting, may do so in a loop. One that is about to
+ * print may hold the lock of a stream: see libc_files.c.
+ */
 static int poll_until(struct pollfd *fds, nfds_t nfds, uint64_t deadline_ns)
 {
 	bool waits = deadline_ns > sim_world->now_ns;
 	int ready;
 
+	if (asks_to_print(fds, nfds) && (ready = sim_look(fds, nfds)))
+		return ready;
 	sim_step("poll");
 	ready = sim_poll(fds, nfds, deadline_ns);
 	if (!ready && !waits)

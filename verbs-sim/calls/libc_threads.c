@@ -109,6 +109,7 @@ EXPORTED int pthread_join(pthread_t id, void **result)
 		sim_step("pthread_join");
 		while (joined->thread->state != SIM_THREAD_ENDED)
 			sim_block(joined->thread, SIM_FOREVER);
+		joined->thread->state = SIM_THREAD_UNUSED;
 		forget(joined);
 	}
 	return REAL(pthread_join)(id, result);
@@ -118,7 +119,11 @@ EXPORTED int pthread_detach(pthread_t id)
 {
 	struct known *detached = sim_me ? find(id) : NULL;
 
-	if (detached)
+	if (detached) {
+		detached->thread->detached = true;
+		if (detached->thread->state == SIM_THREAD_ENDED)
+			detached->thread->state = SIM_THREAD_UNUSED;
 		forget(detached);
+	}
 	return REAL(pthread_detach)(id);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
@@ -69,6 +70,7 @@ static void join(struct sim_program *program)
 	kill(sim_world->runner_pid, SIGUSR1);
 	sim_await_turn(program->main_thread);
 	sim_me = program->main_thread;
+	sim_me->state = SIM_THREAD_READY;
 	sim_learn_mask();
 }
 
@@ -87,11 +89,74 @@ __attribute__((constructor)) static void join_world(void)
 		sim_world = NULL; /* a program that this one has started is not simulated */
 }
 
+/* ---- Children ---- */
+
+static void begin_child(struct sim_thread *thread)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", thread->program->number);
+	setenv(SIM_PROGRAM_VARIABLE, number, 1); /* it may execute another program */
+	sim_me = thread;
+	sim_await_turn(thread);
+}
+
+/* What the parent has of the device stays the parent's. */
 EXPORTED pid_t fork(void)
 {
-	if (sim_me)
-		sim_unknown("fork");
-	return REAL(fork)();
+	struct sim_program *child;
+	pid_t pid;
+
+	if (!sim_me)
+		return REAL(fork)();
+	SIM_CALL_OR(-1, "fork", EAGAIN, ENOMEM);
+	if (sim_world->n_programs == SIM_MOST_PROGRAMS)
+		sim_give_up(SIM_VERDICT_BROKEN, "more than %d programs", SIM_MOST_PROGRAMS);
+	child = &sim_world->programs[sim_world->n_programs];
+	child->number = sim_world->n_programs++;
+	child->forked = child->excused = true;
+	child->main_thread = sim_new_thread(child, SIM_THREAD_READY);
+	child->main_thread->blocked_signals = sim_me->blocked_signals;
+	pid = REAL(fork)();
+	if (pid < 0)
+		sim_give_up(SIM_VERDICT_BROKEN, "fork: %s", strerror(errno));
+	if (!pid) {
+		begin_child(child->main_thread);
+		return 0;
+	}
+	child->pid = pid;
+	kill(sim_world->runner_pid, SIGUSR1); /* it has to notice the end */
+	return pid;
+}
+
+static struct sim_program *find_child(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < sim_world->n_programs; i++) {
+		if (sim_world->programs[i].forked && sim_world->programs[i].pid == pid)
+			return &sim_world->programs[i];
+	}
+	return NULL;
+}
+
+EXPORTED pid_t waitpid(pid_t pid, int *status, int options)
+{
+	struct sim_program *child;
+
+	if (!sim_me)
+		return REAL(waitpid)(pid, status, options);
+	SIM_CALL_OR(-1, "waitpid", EINTR, ECHILD);
+	child = find_child(pid);
+	if (!child)
+		sim_unknown("waitpid for another than a child that was forked");
+	while (child->state != SIM_PROGRAM_ENDED && !(options & WNOHANG)) {
+		if (sim_block(child, SIM_FOREVER)) {
+			errno = EINTR;
+			return -1;
+		}
+	}
+	return child->state == SIM_PROGRAM_ENDED ? REAL(waitpid)(pid, status, options) : 0;
 }
 
 /* A number of the seed's, as from the kernel's generator. */

@@ -7,6 +7,8 @@
 
 static bool can_run(const struct sim_thread *thread)
 {
+	if (thread->program->stopped)
+		return false;
 	if (thread->state == SIM_THREAD_ASLEEP)
 		return thread->woken || thread->deadline_ns <= sim_world->now_ns;
 	return thread->state == SIM_THREAD_READY;

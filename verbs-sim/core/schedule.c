@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "verbs-sim/core/schedule.h"
@@ -15,10 +17,16 @@ __thread struct sim_thread *sim_me;
 
 /* ---- Turns ---- */
 
+/* A program that another one has forked has to see by itself that the runner was killed. */
 void sim_await_turn(struct sim_thread *thread)
 {
-	while (!__atomic_exchange_n(&thread->turn, 0, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, &thread->turn, FUTEX_WAIT, 0, NULL, NULL, 0);
+	struct timespec while_alive = { 5, 0 };
+
+	while (!__atomic_exchange_n(&thread->turn, 0, __ATOMIC_ACQUIRE)) {
+		syscall(SYS_futex, &thread->turn, FUTEX_WAIT, 0, &while_alive, NULL, 0);
+		if (thread->program->forked && kill(sim_world->runner_pid, 0))
+			_exit(1);
+	}
 }
 
 static void give_turn_to(struct sim_thread *thread)
@@ -50,11 +58,16 @@ void sim_give_up(enum sim_verdict verdict, const char *format, ...)
 
 struct sim_thread *sim_new_thread(struct sim_program *program, enum sim_thread_state state)
 {
-	struct sim_thread *thread = &sim_world->threads[sim_world->n_threads];
+	struct sim_thread *thread = sim_world->threads;
+	uint32_t i;
 
-	if (sim_world->n_threads == SIM_MOST_THREADS)
+	for (i = 0; i < sim_world->n_threads && thread->state != SIM_THREAD_UNUSED; i++)
+		thread++;
+	if (i == SIM_MOST_THREADS)
 		sim_give_up(SIM_VERDICT_BROKEN, "more than %d threads", SIM_MOST_THREADS);
-	sim_world->n_threads++;
+	if (i == sim_world->n_threads)
+		sim_world->n_threads++;
+	memset(thread, 0, sizeof(*thread));
 	thread->state = state;
 	thread->program = program;
 	thread->number = program->n_threads++;
@@ -77,7 +90,7 @@ static bool start_a_new_thread(void)
 	return false;
 }
 
-/* Moves time on to what comes next. Returns false if nothing ever will. */
+/* Moves time on to what comes next, or the runner's. Returns false if nothing ever will. */
 static bool let_time_pass(void)
 {
 	uint64_t next_ns = SIM_FOREVER;
@@ -86,6 +99,7 @@ static bool let_time_pass(void)
 
 	for (i = 0; i < sim_world->n_threads; i++) {
 		if (sim_world->threads[i].state == SIM_THREAD_ASLEEP &&
+		    !sim_world->threads[i].program->stopped &&
 		    sim_world->threads[i].deadline_ns < next_ns)
 			next_ns = sim_world->threads[i].deadline_ns;
 	}
@@ -95,6 +109,8 @@ static bool let_time_pass(void)
 	}
 	if (next_ns == SIM_FOREVER)
 		return false;
+	if (next_ns > sim_world->patience_ns)
+		next_ns = sim_world->patience_ns + 1;
 	sim_world->now_ns = next_ns;
 	return true;
 }
@@ -153,22 +169,25 @@ static void let_others_run(void)
 
 void sim_point(void)
 {
-	if (sim_may_others_run())
+	if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE) || sim_may_others_run())
 		let_others_run();
 	else
 		do_some_tasks();
 }
 
-void sim_pass_on(void)
+bool sim_pass_on(void)
 {
-	give_turn_to(choose());
+	struct sim_thread *next = choose();
+
+	give_turn_to(next);
+	return next != &sim_world->runner;
 }
 
 void sim_end_thread(void)
 {
 	struct sim_thread *ended = sim_me;
 
-	ended->state = SIM_THREAD_ENDED;
+	ended->state = ended->detached ? SIM_THREAD_UNUSED : SIM_THREAD_ENDED;
 	sim_wake(ended->program, ended);
 	sim_me = NULL;
 	sim_pass_on();
@@ -209,4 +228,5 @@ void sim_sleep(const void *const *awaited, int n, uint64_t deadline_ns)
 	sim_me->state = SIM_THREAD_ASLEEP;
 	let_others_run();
 	sim_me->state = SIM_THREAD_READY;
+	sim_me->program->runs++;
 }

@@ -63,8 +63,11 @@ bool sim_signal(const struct sim_program *program, const void *condition);
 /* This thread is no more: somebody else goes on. */
 void sim_end_thread(void);
 
-/* Somebody else goes on. Of the runner, which waits for its turn by itself. */
-void sim_pass_on(void);
+/*
+ * Somebody else goes on. Of the runner, which waits for its turn by itself. Returns false if that
+ * is the runner again: no thread will ever go on by itself, or the runner's time has come.
+ */
+bool sim_pass_on(void);
 
 /*
  * Sends a signal to a program, as kill(2) does: one of its threads raises it when it has its turn.

@@ -62,6 +62,11 @@ bool sim_signal(const struct sim_program *program, const void *condition)
 	return chosen;
 }
 
+static bool lives(const struct sim_thread *thread)
+{
+	return thread->state != SIM_THREAD_UNUSED && thread->state != SIM_THREAD_ENDED;
+}
+
 /*
  * The main thread, if it does not block the signal; if all do, the main thread, too, and then it
  * stays pending.
@@ -71,13 +76,11 @@ static struct sim_thread *receiver_of(struct sim_program *program, int number)
 	uint64_t bit = 1ull << (number - 1);
 	struct sim_thread *thread;
 
-	if (!(program->main_thread->blocked_signals & bit) &&
-	    program->main_thread->state != SIM_THREAD_ENDED)
+	if (!(program->main_thread->blocked_signals & bit) && lives(program->main_thread))
 		return program->main_thread;
 	for (thread = sim_world->threads; thread < sim_world->threads + sim_world->n_threads;
 	     thread++) {
-		if (thread->program == program && thread->state != SIM_THREAD_ENDED &&
-		    !(thread->blocked_signals & bit))
+		if (thread->program == program && lives(thread) && !(thread->blocked_signals & bit))
 			return thread;
 	}
 	return program->main_thread;

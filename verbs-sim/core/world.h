@@ -23,7 +23,7 @@
 #define SIM_WORLD_ADDRESS 0x20000000ul
 #define SIM_WORLD_SIZE    0x40000000ul
 #define SIM_MOST_THREADS  1024
-#define SIM_MOST_PROGRAMS 256
+#define SIM_MOST_PROGRAMS 4096
 #define SIM_MOST_AWAITED  8
 #define SIM_MOST_FAULTS   16
 #define SIM_MOST_DEVICES  8
@@ -51,7 +51,7 @@ enum sim_thread_state {
 	SIM_THREAD_NEW, /* waits for its first turn, which comes when all before it sleep */
 	SIM_THREAD_READY,
 	SIM_THREAD_ASLEEP,
-	SIM_THREAD_ENDED
+	SIM_THREAD_ENDED /* and will be joined, or is of a program that has not ended yet */
 };
 
 struct sim_thread {
@@ -64,6 +64,7 @@ struct sim_thread {
 	const void *awaited[SIM_MOST_AWAITED];
 	int n_awaited;         /* 0: any descriptor */
 	bool woken;            /* what it awaits has changed */
+	bool detached;         /* nobody will join it */
 	const void *condition; /* that it waits for, also while a signal's handler runs; or NULL */
 	bool signalled;        /* by pthread_cond_signal */
 	uint64_t idle_ns;      /* for so long its calls have found nothing to do */
@@ -120,6 +121,11 @@ struct sim_program {
 	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
 	bool silent;                   /* its host is cut off */
 	bool told;                     /* to stop, because all slept, or it did not end */
+	uint64_t runs;                 /* how often its threads have slept and gone on */
+	bool stopped;                  /* by SIGSTOP: its threads do not run, but its device does */
+	bool watched;                  /* the runner looks when it has written something, */
+	int64_t written;               /* and has seen so many bytes of its stdout and stderr */
+	bool forked;                   /* by a program, which is who waits for it */
 	bool excused; /* a call that destroys was made to fail: it cannot destroy everything */
 };
 
@@ -127,6 +133,7 @@ struct sim_program {
 enum sim_verdict {
 	SIM_VERDICT_NONE,
 	SIM_VERDICT_ASLEEP,  /* all sleep forever */
+	SIM_VERDICT_STEP,    /* a step cannot be done */
 	SIM_VERDICT_UNKNOWN, /* a call that is not simulated */
 	SIM_VERDICT_STUCK,   /* a thread does not give its turn back */
 	SIM_VERDICT_BROKEN   /* the simulation itself cannot go on */
@@ -148,6 +155,7 @@ struct sim_world {
 	/* Of this run: written once, by the runner. */
 	uint64_t seed;
 	bool trace, strict;
+	bool steps; /* its programs do what a list of steps says: runner/steps.c */
 	pid_t runner_pid;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
@@ -158,7 +166,7 @@ struct sim_world {
 	struct sim_thread *running;
 	struct sim_thread
 		runner; /* the runner's own entry: it runs when a program has ended, and when nobody can */
-	uint32_t runner_is_needed; /* set by the runner, at any time */
+	uint32_t runner_is_needed; /* it goes on next; set by the runner, at any time */
 	struct sim_thread threads[SIM_MOST_THREADS];
 	uint32_t n_threads;
 	struct sim_program programs[SIM_MOST_PROGRAMS];

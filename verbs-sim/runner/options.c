@@ -20,6 +20,7 @@
 static void usage(FILE *file)
 {
 	fputs("usage: verbs-sim [OPTION...] -- PROGRAM [ARGUMENT...] [::: PROGRAM [ARGUMENT...]]...\n"
+	      "       verbs-sim [OPTION...] --steps FILE [-- PROGRAM [ARGUMENT...]...]\n"
 	      "Runs programs of librdmacm and libibverbs on a simulated device, each when the one before it\n"
 	      "sleeps. The same seed is the same run.\n"
 	      "  --seed N         choose the order of events by this number (default 1)\n"
@@ -35,6 +36,9 @@ static void usage(FILE *file)
 	      "                   event (PORT_ERR), the status of the next completion (RETRY_EXC_ERR), or\n"
 	      "                   REMOVAL: the device is removed. May be given more than once\n"
 	      "  --strict         report what a program does wrong, and the device puts up with\n"
+	      "  --steps FILE     do what its lines say, one after the other (-: stdin; each is answered on\n"
+	      "                   stdout): start [<FILE] [>FILE] [2>FILE] PROGRAM [ARGUMENT...];\n"
+	      "                   until S out|err TIMES TEXT; wait SECONDS [S]; signal S SIGNAL; look; end\n"
 	      "  --trace          print each call on stderr, with its simulated time, program and number\n"
 	      "  --gdb S          run program S in gdb(1)\n"
 	      "  --limit SECONDS  of real time in which a program has to make a call (default 60)\n"
@@ -171,6 +175,9 @@ static int read_option(int option, struct sim_options *options)
 			return refuse("--patience %s: no number", optarg);
 		options->patience_ns = (uint64_t)seconds * 1000000000;
 		return 0;
+	case 'T':
+		options->steps = optarg;
+		return 0;
 	case 'q':
 		options->quiet = true;
 		return 0;
@@ -188,6 +195,8 @@ static int read_programs(char **words, struct sim_options *options)
 	int i, begin = 0;
 
 	options->words = words;
+	if (options->steps && !*words)
+		return 0;
 	options->programs = calloc(SIM_MOST_PROGRAMS, sizeof(*options->programs));
 	if (!options->programs)
 		return refuse("out of memory");
@@ -246,6 +255,7 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "strategy", required_argument, NULL, 'y' },
 		{ "device", required_argument, NULL, 'd' },
 		{ "fail", required_argument, NULL, 'f' },
+		{ "steps", required_argument, NULL, 'T' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 'x' },
 		{ "gdb", required_argument, NULL, 'g' },

@@ -14,6 +14,8 @@ static int exit_of_verdict(void)
 		return 0;
 	case SIM_VERDICT_ASLEEP:
 		return SIM_EXIT_ASLEEP;
+	case SIM_VERDICT_STEP:
+		return SIM_EXIT_USAGE;
 	case SIM_VERDICT_UNKNOWN:
 		return SIM_EXIT_UNKNOWN;
 	case SIM_VERDICT_STUCK:
@@ -46,15 +48,14 @@ static bool list_left(int number, char *text, size_t size)
 	return used > 0;
 }
 
-static void judge(const struct sim_options *options, struct sim_result *result, char *left,
-		  size_t size)
+static void judge(struct sim_result *result, char *left, size_t size)
 {
 	char one[512];
 	int i;
 
 	*left = '\0';
 	result->exit = exit_of_verdict();
-	for (i = 0; i < options->n_programs && !sim_world->verdict; i++) {
+	for (i = 0; i < sim_world->n_programs && !sim_world->verdict; i++) {
 		if (!result->exit)
 			result->exit = result->status[i];
 		if (!must_tidy(i, result->status[i]) || !list_left(i, one, sizeof(one)))
@@ -89,32 +90,40 @@ static void print_command(const struct sim_options *options)
 		fprintf(stderr, " --strategy %s", sim_strategies[options->strategy]);
 	for (i = 0; i < options->n_faults; i++)
 		fprintf(stderr, " --fail %s", options->faults[i].text);
-	fprintf(stderr, " --");
+	if (options->steps)
+		fprintf(stderr, " --steps %s", options->steps);
+	if (*options->words)
+		fprintf(stderr, " --");
 	for (word = options->words; *word; word++)
 		fprintf(stderr,
 			strpbrk(*word, " \t\n'\"\\$`*?&|;<>(){}#") || !**word ? " '%s'" : " %s",
 			*word);
 }
 
-static void print_programs(const struct sim_options *options, const struct sim_result *result)
+static void print_programs(const struct sim_result *result)
 {
 	int i;
 
 	fprintf(stderr, "status");
-	for (i = 0; i < options->n_programs; i++)
-		fprintf(stderr, "%c%d", i ? '/' : ' ', result->status[i]);
+	for (i = 0; i < sim_world->n_programs; i++) {
+		if (!sim_world->programs[i].forked)
+			fprintf(stderr, "%c%d", i ? '/' : ' ', result->status[i]);
+	}
 	fprintf(stderr, ", calls");
-	for (i = 0; i < options->n_programs; i++)
+	for (i = 0; i < sim_world->n_programs; i++) {
+		if (sim_world->programs[i].forked)
+			continue;
 		fprintf(stderr, "%c%llu", i ? '/' : ' ',
 			(unsigned long long)sim_world->programs[i].calls);
+	}
 }
 
-static void print_told(const struct sim_options *options)
+static void print_told(void)
 {
 	const char *before = ", told to stop: ";
 	int i;
 
-	for (i = 0; i < options->n_programs; i++) {
+	for (i = 0; i < sim_world->n_programs; i++) {
 		if (!sim_world->programs[i].told)
 			continue;
 		fprintf(stderr, "%s%d", before, i);
@@ -126,15 +135,15 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 {
 	char left[1024];
 
-	judge(options, result, left, sizeof(left));
+	judge(result, left, sizeof(left));
 	if (options->quiet && !result->exit && sim_world->seed != options->last_seed)
 		return;
 	fprintf(stderr, "verbs-sim: ");
 	if (sim_world->verdict)
 		fprintf(stderr, "%s", sim_world->reason);
 	else
-		print_programs(options, result);
-	print_told(options);
+		print_programs(result);
+	print_told();
 	if (*sim_world->done)
 		fprintf(stderr, ", fault: %s", sim_world->done);
 	if (*sim_world->wrong)

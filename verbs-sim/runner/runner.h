@@ -4,6 +4,8 @@
  */
 #ifndef VERBS_SIM_RUNNER_RUNNER_H
 #define VERBS_SIM_RUNNER_RUNNER_H
+#include <stdio.h>
+
 #include "verbs-sim/core/world.h"
 
 /* Exit statuses of its own; any other is that of the first program that failed. */
@@ -32,7 +34,8 @@ struct sim_options {
 	uint64_t patience_ns; /* simulated, until programs that go on are told to stop */
 	int limit_s;          /* of real time, in which something has to happen */
 	const char *library;
-	char **words; /* the command line, from the first "--" on */
+	char **words;      /* the command line, from the first "--" on */
+	const char *steps; /* the file of steps, "-" for stdin, or NULL */
 };
 
 extern const char *const sim_strategies[3];
@@ -41,6 +44,45 @@ extern const char *const sim_strategies[3];
 struct sim_result {
 	int status[SIM_MOST_PROGRAMS]; /* of each program, as a shell has it */
 	int exit;
+};
+
+/* Where a program's stdin, stdout and stderr lead. */
+struct sim_streams {
+	int fds[3];     /* -1: as the runner's */
+	char *files[3]; /* their names, or NULL */
+	bool kept[3];   /* in memory, until the program has ended: then the runner prints it */
+};
+
+enum sim_waiting {
+	SIM_WAITS_NOT,
+	SIM_WAITS_FOR_TIME, /* or for the end of a program */
+	SIM_WAITS_FOR_TEXT
+};
+
+/* The steps that are left, and the one that is not done yet: see steps.c. */
+struct sim_steps {
+	FILE *file;   /* NULL: there are no more */
+	bool answers; /* each is answered on stdout */
+	int number;   /* of the step, from 1 */
+	enum sim_waiting waiting;
+	int program; /* -1: none */
+	uint64_t deadline_ns;
+	int stream; /* 1: stdout, 2: stderr */
+	int times;  /* that the text has to come, still */
+	char *text;
+	size_t searched; /* so much of the stream */
+};
+
+struct sim_run {
+	const struct sim_options *options;
+	struct sim_result *result;
+	int world_fd;
+	pid_t pids[SIM_MOST_PROGRAMS]; /* of the children; 0: it has ended */
+	int pidfds[SIM_MOST_PROGRAMS]; /* readable when the program has ended; 0: none yet */
+	struct sim_streams streams[SIM_MOST_PROGRAMS];
+	bool stopped;  /* all were told to stop, because all slept */
+	uint64_t seen; /* hash, when the runner last looked */
+	struct sim_steps steps;
 };
 
 /*
@@ -56,5 +98,69 @@ int sim_run(const struct sim_options *options, uint64_t seed);
 void sim_report(const struct sim_options *options, struct sim_result *result);
 
 /* Starts a program in a new process; returns its pid. */
-pid_t sim_start(const struct sim_options *options, int number, int world_fd);
+pid_t sim_start(const struct sim_options *options, int number, int world_fd, char **argv,
+		const struct sim_streams *streams);
+
+/* ---- Programs: programs.c ---- */
+
+bool sim_has_turn(void);
+bool sim_any_alive(const struct sim_run *run);
+
+/*
+ * Sleeps until a program ends, or a signal says that it is the runner's turn; not longer than a
+ * second.
+ */
+void sim_wait_for_news(struct sim_run *run);
+
+/* Notices who has ended, and sees to it that the runner gets the turn then. */
+void sim_reap(struct sim_run *run);
+
+/* The functions below need the turn. */
+
+/* Handles the ends that were noticed. */
+void sim_bury_all(struct sim_run *run);
+
+/* Those of the command line: each runs when those before it sleep. */
+void sim_add_programs(struct sim_run *run);
+
+/* One more, which is loaded when this returns, and begins a moment later. */
+void sim_add_program(struct sim_run *run, char **argv, const struct sim_streams *streams);
+
+/* Kills a program, and handles its end. */
+void sim_kill_program(struct sim_run *run, int number);
+
+/* At the end of a run, with the turn or without it. */
+void sim_kill_all(struct sim_run *run);
+
+/* Ends the run, if nothing has yet: a verdict of the runner's own. */
+void sim_decide(enum sim_verdict verdict, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- Steps: steps.c ---- */
+
+/* Opens the file. Returns 0, or an errno value. */
+int sim_open_steps(struct sim_run *run);
+
+/* Does steps until one has to wait for the programs. */
+void sim_do_steps(struct sim_run *run);
+
+/* Nothing will happen any more, or the time is up: the step that waits has come to its end. */
+void sim_end_waiting(struct sim_run *run);
+
+/* ---- Streams: streams.c ---- */
+
+/* Of a program that says nothing of them: with steps, nothing to read, and output that is kept. */
+void sim_default_streams(const struct sim_run *run, struct sim_streams *streams);
+
+/* Opens what "<FILE", ">FILE" or "2>FILE" names. Returns false if the word is none of these. */
+bool sim_redirect(struct sim_streams *streams, const char *word);
+
+/* Closes what is for the program only. */
+void sim_close_streams(struct sim_streams *streams);
+
+/* Looks for the text that a step waits for. Returns true if it has come so often. */
+bool sim_search(const struct sim_streams *streams, struct sim_steps *steps);
+
+/* Prints what was kept of a program's output. */
+void sim_print_kept(const struct sim_streams *streams);
 #endif

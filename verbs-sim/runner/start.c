@@ -79,14 +79,19 @@ static void share_a_processor(void)
 	sched_setaffinity(0, sizeof(chosen), &chosen);
 }
 
-pid_t sim_start(const struct sim_options *options, int number, int world_fd)
+pid_t sim_start(const struct sim_options *options, int number, int world_fd, char **argv,
+		const struct sim_streams *streams)
 {
-	char **argv = options->programs[number];
 	sigset_t none;
 	pid_t pid = fork();
+	int i;
 
 	if (pid)
 		return pid;
+	for (i = 0; i < 3; i++) {
+		if (streams->fds[i] >= 0)
+			dup2(streams->fds[i], i);
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	share_a_processor();
 	sigemptyset(&none);

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The steps of a run: lines of a file, each of which is done when the one before it is. What a step
+ * waits for is a moment of the simulation, so that it is the same one in each run of a seed. While
+ * the next line is read, which somebody may still have to write, no program runs. See runner.h.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs-sim/core/schedule.h"
+#include "verbs-sim/device/device.h"
+#include "verbs-sim/runner/runner.h"
+
+#define MOST_WORDS 256
+
+int sim_open_steps(struct sim_run *run)
+{
+	const char *name = run->options->steps;
+
+	if (!name)
+		return 0;
+	run->steps.answers = !strcmp(name, "-");
+	run->steps.file = run->steps.answers ? stdin : fopen(name, "re");
+	return run->steps.file ? 0 : errno;
+}
+
+/* ---- Words ---- */
+
+static char *next_word(char **rest)
+{
+	char *word;
+
+	do {
+		word = strsep(rest, " ");
+	} while (word && !*word);
+	return word;
+}
+
+/* A number, and nothing else; -1: it is none. */
+static double read_number(const char *word)
+{
+	char *end;
+	double number = word ? strtod(word, &end) : -1;
+
+	return word && end != word && !*end && number >= 0 ? number : -1;
+}
+
+/* A program that was started; -1: there is none. */
+static int read_program(char **rest)
+{
+	double number = read_number(next_word(rest));
+
+	return number >= 0 && number < sim_world->n_programs ? (int)number : -1;
+}
+
+/* ---- What steps do: each returns false if its words make no sense ---- */
+
+static bool start(struct sim_run *run, char *rest)
+{
+	char *argv[MOST_WORDS] = { next_word(&rest) };
+	struct sim_streams streams;
+	int n = 0;
+
+	sim_default_streams(run, &streams);
+	while (argv[0] && sim_redirect(&streams, argv[0]))
+		argv[0] = next_word(&rest);
+	while (argv[n] && n < MOST_WORDS - 1)
+		argv[++n] = next_word(&rest);
+	if (!n || argv[n] || sim_world->n_programs == SIM_MOST_PROGRAMS)
+		return false;
+	sim_add_program(run, argv, &streams);
+	return true;
+}
+
+static bool await_text(struct sim_run *run, char *rest)
+{
+	struct sim_steps *steps = &run->steps;
+	int program = read_program(&rest);
+	const char *stream = next_word(&rest);
+	double times = read_number(next_word(&rest));
+
+	if (program < 0 || (strcmp(stream, "out") && strcmp(stream, "err")) || times < 1 || !rest ||
+	    !*rest)
+		return false;
+	steps->waiting = SIM_WAITS_FOR_TEXT;
+	steps->program = program;
+	steps->stream = strcmp(stream, "out") ? 2 : 1;
+	steps->times = (int)times;
+	steps->text = strdup(rest);
+	steps->searched = 0;
+	return true;
+}
+
+static bool await_time(struct sim_run *run, char *rest)
+{
+	double seconds = read_number(next_word(&rest));
+
+	run->steps.waiting = SIM_WAITS_FOR_TIME;
+	run->steps.deadline_ns = sim_world->now_ns + (uint64_t)(seconds * 1e9);
+	run->steps.program = rest ? read_program(&rest) : -1;
+	return seconds >= 0 && !rest;
+}
+
+static int signal_of(const char *name)
+{
+	int number;
+
+	for (number = 1; name && number < 32; number++) {
+		if (sigabbrev_np(number) && !strncmp(name, "SIG", 3) &&
+		    !strcmp(sigabbrev_np(number), name + 3))
+			return number;
+	}
+	return 0;
+}
+
+static bool send_signal(struct sim_run *run, char *rest)
+{
+	int number = read_program(&rest), sent = signal_of(next_word(&rest));
+	struct sim_program *program = &sim_world->programs[number < 0 ? 0 : number];
+
+	if (number < 0 || !sent || rest)
+		return false;
+	if (program->state == SIM_PROGRAM_ENDED)
+		return true;
+	if (sent == SIGKILL)
+		sim_kill_program(run, number);
+	else if (sent == SIGSTOP || sent == SIGCONT)
+		program->stopped = sent == SIGSTOP;
+	else
+		sim_send_signal(program, sent);
+	return true;
+}
+
+static bool look(struct sim_run *run, char *rest)
+{
+	(void)run;
+	sim_wake_descriptor(NULL, sim_any_file);
+	return !rest;
+}
+
+static bool end(struct sim_run *run, char *rest)
+{
+	sim_kill_all(run);
+	return !rest;
+}
+
+static const struct {
+	const char *name;
+	bool (*begin)(struct sim_run *run, char *rest);
+} kinds[] = {
+	{ "start", start },        { "until", await_text }, { "wait", await_time },
+	{ "signal", send_signal }, { "look", look },        { "end", end },
+};
+
+/* ---- Answers ---- */
+
+static bool is_asleep(const struct sim_program *program)
+{
+	const struct sim_thread *thread = sim_world->threads;
+
+	for (; thread < sim_world->threads + sim_world->n_threads; thread++) {
+		if (thread->program == program && thread->state != SIM_THREAD_UNUSED &&
+		    thread->state != SIM_THREAD_ENDED &&
+		    (thread->state != SIM_THREAD_ASLEEP || thread->woken))
+			return false;
+	}
+	return true;
+}
+
+static int threads_of(const struct sim_program *program)
+{
+	const struct sim_thread *thread = sim_world->threads;
+	int n = 0;
+
+	for (; thread < sim_world->threads + sim_world->n_threads; thread++)
+		n += thread->program == program && thread->state != SIM_THREAD_UNUSED &&
+		     thread->state != SIM_THREAD_ENDED;
+	return n;
+}
+
+static void print_program(const struct sim_run *run, int number)
+{
+	const struct sim_program *program = &sim_world->programs[number];
+
+	printf("%s{\"status\": ", number ? ", " : "");
+	if (program->state == SIM_PROGRAM_ENDED)
+		printf("%d}", run->result->status[number]);
+	else
+		printf("null, \"pid\": %d, \"threads\": %d, \"calls\": %llu, \"runs\": %llu, "
+		       "\"asleep\": %s}",
+		       run->pids[number], threads_of(program), (unsigned long long)program->calls,
+		       (unsigned long long)program->runs, is_asleep(program) ? "true" : "false");
+}
+
+/* The state of the run, in one line of JSON. */
+static void answer(const struct sim_run *run)
+{
+	struct sim_object *object;
+	int i, n, connected = 0;
+
+	printf("{\"ms\": %.6f, \"programs\": [", (double)sim_world->now_ns / 1e6);
+	for (i = 0; i < sim_world->n_programs; i++)
+		print_program(run, i);
+	printf("], \"objects\": {");
+	for (i = 0; i < SIM_KINDS; i++) {
+		n = 0;
+		SIM_EACH(object, (enum sim_kind)i)
+		n++;
+		printf("%s\"%s\": %d", i ? ", " : "", sim_kind_names[i], n);
+	}
+	SIM_EACH(object, SIM_QP)
+	connected += ((struct sim_qp *)object)->state == IBV_QPS_RTS;
+	printf("}, \"connected\": %d}\n", connected);
+	fflush(stdout);
+}
+
+/* ---- One after the other ---- */
+
+static void refuse(const struct sim_steps *steps, const char *line)
+{
+	sim_decide(SIM_VERDICT_STEP, "step %d cannot be done: %s", steps->number, line);
+}
+
+/* Begins the next step. */
+static void begin_step(struct sim_run *run)
+{
+	char *line = NULL, *copy, *rest, *name;
+	size_t i, size = 0;
+
+	if (getline(&line, &size, run->steps.file) < 0) {
+		run->steps.file = NULL;
+		free(line);
+		return;
+	}
+	line[strcspn(line, "\n")] = '\0';
+	run->steps.number++;
+	rest = copy = strdup(line);
+	name = next_word(&rest);
+	for (i = 0; name && i < sizeof(kinds) / sizeof(kinds[0]) && strcmp(name, kinds[i].name);
+	     i++)
+		;
+	if (name && *name != '#' &&
+	    (i == sizeof(kinds) / sizeof(kinds[0]) || !kinds[i].begin(run, rest)))
+		refuse(&run->steps, line);
+	free(copy);
+	free(line);
+}
+
+static bool has_ended(int program)
+{
+	return program >= 0 && sim_world->programs[program].state == SIM_PROGRAM_ENDED;
+}
+
+/* Whether what it waits for has come; if it never will, the run has its verdict. */
+static bool is_done(struct sim_run *run)
+{
+	struct sim_steps *steps = &run->steps;
+
+	switch (steps->waiting) {
+	case SIM_WAITS_NOT:
+		return true;
+	case SIM_WAITS_FOR_TIME:
+		return sim_world->now_ns >= steps->deadline_ns || has_ended(steps->program);
+	case SIM_WAITS_FOR_TEXT:
+		if (sim_search(&run->streams[steps->program], steps))
+			return true;
+		if (has_ended(steps->program))
+			sim_end_waiting(run);
+		return false;
+	}
+	return true;
+}
+
+void sim_end_waiting(struct sim_run *run)
+{
+	struct sim_steps *steps = &run->steps;
+
+	if (steps->waiting == SIM_WAITS_FOR_TIME)
+		sim_world->now_ns = steps->deadline_ns;
+	else
+		sim_decide(SIM_VERDICT_ASLEEP, "step %d: program %d has not said %s", steps->number,
+			   steps->program, steps->text);
+}
+
+static void watch(struct sim_run *run, bool watched)
+{
+	struct sim_steps *steps = &run->steps;
+
+	sim_world->patience_ns = steps->waiting == SIM_WAITS_FOR_TIME
+					 ? steps->deadline_ns
+					 : sim_world->now_ns + run->options->patience_ns;
+	if (steps->waiting == SIM_WAITS_FOR_TEXT)
+		sim_world->programs[steps->program].watched = watched;
+}
+
+static void end_step(struct sim_run *run)
+{
+	watch(run, false);
+	run->steps.waiting = SIM_WAITS_NOT;
+	free(run->steps.text);
+	run->steps.text = NULL;
+	if (run->steps.answers && run->steps.number)
+		answer(run);
+}
+
+void sim_do_steps(struct sim_run *run)
+{
+	while (run->steps.file && !sim_world->verdict && is_done(run)) {
+		end_step(run);
+		begin_step(run);
+		watch(run, true);
+	}
+}
