@@ -11,7 +11,7 @@ from typing import Any
 
 import kernel
 import pytest
-from sim.scene import SceneRun, only_real
+from sim.scene import SceneRun
 from table import Link
 
 LIVE = Path(__file__).resolve().parents[1] / "live"
@@ -37,12 +37,21 @@ def pingpong(link: Link, *options: object) -> list[object]:
 
 @pytest.fixture
 def run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SceneRun]:
-    """A scene of the test's link; of a test without one, of the lab's two devices."""
+    """A scene of the test's link; of a test without one, of the lab's two devices. Whatever the test asks the kernel or the
+    clock, the scene answers."""
     link: Link | None = request.getfixturevalue("link") if "link" in request.fixturenames else None
-    for name in ("objects", "connected", "qps"):
-        monkeypatch.setattr(kernel, name, lambda *_: only_real("what the kernel holds"))
+    run = SceneRun(link.transport if link else "both", tmp_path)
+    scene = run.scene
     monkeypatch.setattr("test_pairs.pingpong", pingpong)
-    yield SceneRun(link.transport if link else "both", tmp_path)
+    monkeypatch.setattr(kernel, "objects", scene.objects)
+    monkeypatch.setattr(kernel, "qps", lambda: [scene.state["objects"]["QP"]])
+    monkeypatch.setattr(kernel, "connected", lambda _: scene.state["connected"])
+    for name, answer in (("until", scene.until), ("time", scene)):
+        if name in request.function.__globals__:
+            monkeypatch.setitem(request.function.__globals__, name, answer)
+    yield run
+    scene.close()
 
 
-server, client, pair, peer, rng = live.server, live.client, live.pair, live.peer, live.rng
+server, client, pair, peer = live.server, live.client, live.pair, live.peer
+rng, seconds = live.rng, live.seconds

@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Rows of tests/live over the simulated device: what such a test starts is a scene, which is run when the test asks what has
-come of it, and again from its beginning when it has started more.
+"""Rows of tests/live over the simulated device: what such a test does is a step of verbs-sim, and while it looks at what has
+come of it, no program runs.
 
-Contract: the same seed is the same run, so that what a test has seen of a program is still so when more are started. What
-a test asks that has no answer here, such as a signal at some moment, skips it.
+Contract: a test sees simulated time: what it waits for has come at a moment of the simulation, which is the same in each
+run. Its steps are in a file, by which a run that failed is repeated.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import signal
-from collections.abc import Mapping, Sequence
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from processes import Process
-from sim.simulation import OF_ITS_OWN, simulate
+from processes import WAIT_S, Found, Process
+from sim.simulation import OF_ITS_OWN, TOP, read
 
 LEFT = 121  # verbs-sim's exit status
 # As in lab/README.md.
@@ -29,9 +32,9 @@ DEVICES: dict[str, list[str]] = {
         *("--device", "iwarp,name=siw0,address=198.51.100.1,address=2001:db8:2::1"),
     ],
 }
-ENDLESS = "1000000000"  # messages
-# The shell leaves its place to the program, in the same process.
-REDIRECTED = 'exec "$@" <"$0.in" >"$0.out" 2>"$0.err"'
+PATIENCE_S = 200  # simulated, for what a program has to say
+LOOK_S = 0.02  # simulated, between two looks at a condition
+BUSY = 200  # calls of a program that no longer connects
 
 
 def only_real(what: str) -> NoReturn:
@@ -40,126 +43,215 @@ def only_real(what: str) -> NoReturn:
 
 
 class Scene:
-    """The programs that a test has started, in order."""
+    """A run, step by step."""
 
-    def __init__(self, transport: str) -> None:
-        """RoCE, iWARP, or both."""
-        self.options = DEVICES[transport]
-        self.actors: list[Actor] = []
-        self.seen = 0  # how many of them the last run had
+    def __init__(self, transport: str, folder: Path) -> None:
+        """RoCE, iWARP, or both. In the folder are its steps, and what is said."""
+        self.argv = ["verbs-sim/verbs-sim", *DEVICES[transport], "--patience", str(PATIENCE_S), "--steps"]
+        self.steps, self.err = (folder / "steps").open("w"), folder / "verbs-sim.err"
+        with self.err.open("w") as err:
+            self.sim = subprocess.Popen(
+                [*self.argv, "-"], cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err, text=True
+            )
+        self.actors: dict[int, Actor] = {}
+        self.state: dict[str, Any] = {"ms": 0, "programs": [], "objects": {}, "connected": 0}
+        self.outside = False  # programs have descriptors whose other end is the test's
 
-    def play(self) -> None:
-        """Runs it, unless nothing is new."""
+    def step(self, *words: object) -> None:
+        """Does it, and looks at what has come of it."""
         __tracebackhide__ = True
-        if self.seen == len(self.actors):
-            return
-        self.seen = len(self.actors)
-        if any(ENDLESS in actor.argv for actor in self.actors):
-            only_real("a run that ends only by a signal")
-        run = simulate([actor.command() for actor in self.actors], *self.options, within_s=90)
+        line = " ".join(map(str, words)) + "\n"
+        self.steps.write(line)
+        assert self.sim.stdin and self.sim.stdout
+        with contextlib.suppress(BrokenPipeError):
+            self.sim.stdin.write(line)
+            self.sim.stdin.flush()
+        answer = self.sim.stdout.readline()
+        if not answer:
+            self.fail()
+        self.state = json.loads(answer)
+
+    def waits(self, *words: object) -> None:
+        """The same for a step that waits."""
+        __tracebackhide__ = True
+        if self.outside:
+            self.step("look")
+        self.step(*words)
+
+    def fail(self) -> NoReturn:
+        """The run has ended, and says why."""
+        __tracebackhide__ = True
+        run = read(self.argv, self.sim.wait(), "", self.err.read_text())
         if "io_uring" in run.reason:
             only_real("io_uring")
-        if run.exit in OF_ITS_OWN and not (run.exit == LEFT and self.only_peers(run.left)):
-            pytest.fail(run.why(), pytrace=False)
-        for number, actor in enumerate(self.actors):
-            actor.told = number in run.told
-            actor.status = run.statuses[number]
+        self.steps.close()
+        pytest.fail(f"{run.reason}: {' '.join(self.argv)} {self.steps.name}\n{run.err}", pytrace=False)
 
+    def close(self) -> None:
+        """Ends all that still run. Who has ended by itself has left nothing."""
+        if self.sim.poll() is not None:
+            return
+        self.step("end")
+        _, _ = self.sim.communicate(timeout=60)
+        self.steps.close()
+        run = read(self.argv, self.sim.returncode, "", self.err.read_text())
+        if run.exit in OF_ITS_OWN and not (run.exit == LEFT and self.only_peers(run.left)):
+            pytest.fail(f"{run.why()}\n{' '.join(self.argv)} {self.steps.name}", pytrace=False)
 
     def only_peers(self, left: str) -> bool:
         """Whether all that was left is of the independent program, which tidies nothing up after an error."""
         owners = {int(number) for number in re.findall(r"of program (\d+)", left)}
-        return all("build/tests/peer" in self.actors[owner].argv for owner in owners)
+        return all(owner in self.actors and "build/tests/peer" in self.actors[owner].argv for owner in owners)
+
+    # ---- What a test asks the kernel, and the clock ----
+
+    def objects(self) -> dict[str, dict[str, int]]:
+        """As kernel.objects."""
+        return {"simulated": self.state["objects"]}
+
+    def until(self, condition: Callable[[], Found], what: str, within: float = 0) -> Found:
+        """As processes.until."""
+        __tracebackhide__ = True
+        end = self.monotonic() + (within or WAIT_S)
+        while not (found := condition()):
+            if self.monotonic() > end:
+                pytest.fail(f"after {within or WAIT_S:.0f} simulated s, still not: {what}")
+            self.sleep(LOOK_S)
+        return found
+
+    def monotonic(self) -> float:
+        """As time.monotonic."""
+        return float(self.state["ms"]) / 1000
+
+    def sleep(self, seconds: float) -> None:
+        """As time.sleep."""
+        __tracebackhide__ = True
+        self.waits("wait", f"{seconds:.9f}")
 
 
 class Actor(Process):
     """A program of a scene."""
 
-    def __init__(self, scene: Scene, name: str, argv: Sequence[str], folder: Path, **how: Any) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        name: str,
+        argv: Sequence[str],
+        folder: Path,
+        stdin: str | int | None = None,
+        stdout: int | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         """As Process has it."""
-        if {*how} - {"stdin", "env"} or not isinstance(how.get("stdin", ""), str):
-            only_real("a descriptor of the test")
         self.name, self.argv, self.scene = name, list(argv), scene
-        self.env: Mapping[str, str] = how.get("env", {})
-        self.status, self.told, self.signalled = None, False, False
         self.files = {kind: folder / f"{name.replace('/', '-').replace(' ', '-')}.{kind}" for kind in ("in", "out", "err")}
-        self.files["in"].write_text(how.get("stdin", ""))
-        scene.actors.append(self)
+        self.files["in"].write_text(stdin if isinstance(stdin, str) else "")
+        self.files["out"].write_text("")
+        self.kept: int | None = None
+        given: object = self.files["in"]
+        if isinstance(stdin, int):
+            theirs, self.kept = os.pipe() if stdin == subprocess.PIPE else (os.dup(stdin), None)
+            given, scene.outside = f"/proc/{os.getpid()}/fd/{theirs}", True
+        written: object = self.files["out"]
+        if stdout is not None:
+            written, scene.outside = f"/proc/{os.getpid()}/fd/{stdout}", True
+        scene.step("start", f"<{given}", f">{written}", f"2>{self.files['err']}", *self.environment(env or {}), *self.argv)
+        self.number = len(scene.state["programs"]) - 1  # others may have forked
+        scene.actors[self.number] = self
+        if isinstance(stdin, int):
+            os.close(theirs)
 
-    def command(self) -> list[str]:
-        """Its files are emptied first."""
-        shell = ["sh", "-c", REDIRECTED, str(self.files["in"].with_suffix(""))]
-        return [*shell, "env", *(f"{name}={value}" for name, value in self.env.items()), *self.argv] if self.env else [*shell, *self.argv]
+    @staticmethod
+    def environment(env: Mapping[str, str]) -> list[str]:
+        """What to run the program with. Another library is preloaded before the simulation's."""
+        more = {name: value + (f":{TOP}/verbs-sim/libverbs-sim.so" if name == "LD_PRELOAD" else "") for name, value in env.items()}
+        return ["env", *(f"{name}={value}" for name, value in more.items())] if more else []
 
     @property
-    def out(self) -> str:
-        """All of its stdout."""
-        self.scene.play()
-        return super().out
+    def now(self) -> dict[str, Any]:
+        """What verbs-sim knows of it."""
+        found: dict[str, Any] = self.scene.state["programs"][self.number]
+        return found
 
     @property
-    def err(self) -> str:
-        """All of its stderr."""
-        self.scene.play()
-        return super().err
+    def status(self) -> int | None:  # type: ignore[override]
+        """As subprocess has it."""
+        status: int | None = self.now["status"]
+        return 128 - status if status is not None and status > 128 else status
+
+    @property
+    def pid(self) -> int:  # type: ignore[override]
+        """While it runs."""
+        return int(self.now["pid"])
 
     def has_ended(self, within: float = 0) -> bool:
-        """Whether it has ended by itself, or was told to stop by the test."""
-        self.scene.play()
-        return not self.told or self.signalled
+        """Within a simulated time."""
+        __tracebackhide__ = True
+        if self.status is None and within:
+            self.scene.waits("wait", within, self.number)
+        return self.status is not None
 
     def awaits(self, text: str, times: int = 1, within: float = 0, where: str = "err") -> Process:
-        """Whether it has said this so often."""
+        """Until it has said this so often."""
         __tracebackhide__ = True
-        said = self.out if where == "out" else self.err
-        if said.count(text) < times:
-            pytest.fail(f"{self.name} did not say {text!r} {times} times:\n{said}")
+        if text:
+            self.scene.waits("until", self.number, where, times, text)
         return self
 
     def signal(self, *names: str) -> Process:
-        """Programs that sleep are told to stop when the others have ended."""
-        if {*names} - {"INT", "TERM"} or len(names) > 1:
-            only_real("a signal at some moment")
-        self.signalled = True
-        self.scene.play()
-        if not self.told:
-            only_real("a signal while others run")
+        """At this moment."""
+        __tracebackhide__ = True
+        for name in names:
+            self.scene.step("signal", self.number, f"SIG{name}")
         return self
 
-    def kill(self) -> Process:
-        """Needs a moment."""
-        only_real("a program that is killed at some moment")
-
     def hang_up(self) -> Process:
-        """Needs a pipe."""
-        only_real("a pipe of the test")
+        """Ends its stdin, which was a pipe."""
+        if self.kept is not None:
+            os.close(self.kept)
+            self.kept = None
+        return self
 
     def close(self) -> None:
-        """There is nothing to end."""
-
-    def memory_kib(self, which: str = "VmRSS") -> int:
-        """Of a program that runs."""
-        only_real("the memory of a program that runs")
+        """Ends it, whatever it does."""
+        if self.status is None:
+            self.signal("KILL")
+        self.hang_up()
 
     def is_busy(self) -> Process:
-        """A program that runs."""
-        only_real("a program that runs")
+        """Simulated programs use little CPU time: until it has made some calls."""
+        __tracebackhide__ = True
+        begun = self.now["calls"]
+        self.scene.until(lambda: self.status is not None or self.now["calls"] > begun + BUSY, f"{self.name} is busy")
+        return self
+
+    def runs(self) -> int:
+        """How often its threads have gone on after a sleep."""
+        return int(self.now["runs"])
+
+    def sleeps(self, within: float = 10) -> Process:
+        """None of its threads has gone on between two looks."""
+        __tracebackhide__ = True
+        last = -1
+
+        def has_slept() -> bool:
+            nonlocal last
+            before, last = last, self.runs() if self.now["asleep"] else -1
+            return last == before != -1
+
+        self.scene.until(has_slept, f"{self.name} sleeps", within)
+        return self
 
     def holds(self) -> tuple[int, dict[str, dict[str, int]]]:
-        """Of the kernel's devices."""
-        only_real("what the kernel holds")
+        """Its descriptors; and what the simulated device holds."""
+        return len(os.listdir(f"/proc/{self.pid}/fd")), self.scene.objects()
 
     def threads(self) -> int:
-        """Of a program that runs."""
-        only_real("the threads of a program that runs")
+        """That are simulated."""
+        return int(self.now["threads"])
 
     def _stacks(self) -> str:
-        return "it was told to stop"
-
-    def _outcome(self) -> str:
-        if self.status is not None and self.status > 128:
-            return f"killed by {signal.Signals(self.status - 128).name}"
-        return f"exit status {self.status}"
+        return "verbs-sim --trace shows its calls"
 
 
 class SceneRun:
@@ -167,15 +259,18 @@ class SceneRun:
 
     def __init__(self, transport: str, folder: Path) -> None:
         """`folder` is for what the programs write."""
-        self.scene, self.folder, self.number = Scene(transport), folder, 0
+        self.scene, self.folder, self.number = Scene(transport, folder), folder, 0
 
     def __call__(self, program: str, *options: object, **how: Any) -> Process:
         """Options are split into words."""
+        __tracebackhide__ = True
         self.number += 1
         words = [word for option in options for word in str(option).split()]
         name = f"{self.number} {program.removeprefix('build/tests/').removeprefix('beyond/')}"
         return Actor(self.scene, name, [os.path.normpath(program) if "/" in program else program, *words], self.folder, **how)
 
     def forget(self, process: Process) -> None:
-        """Thousands of them."""
-        only_real("thousands of programs")
+        """Ends it, and keeps nothing of it."""
+        process.close()
+        for file in process.files.values():
+            file.unlink()

@@ -53,17 +53,22 @@ def simulate(programs: list[list[str]], *options: str, within_s: float = 120) ->
     done = subprocess.run(
         argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=within_s, check=False
     )
-    *lines, last = done.stderr.splitlines()
+    return read(argv, done.returncode, done.stdout, done.stderr)
+
+
+def read(argv: list[str], status: int, out: str, err: str) -> Run:
+    """What came of a run, from what verbs-sim has left."""
+    *lines, last = err.splitlines() or [""]
     found = LAST.match(last)
     if not found:
-        pytest.fail(f"{' '.join(argv)}: no last line:\n{done.stderr}", pytrace=False)
+        pytest.fail(f"{' '.join(argv)}: exit status {status}, and no last line:\n{err}", pytrace=False)
     statuses, calls, told = (
         [int(one) for one in (found[key] or "").split("/") if one] for key in ("status", "calls", "told")
     )
     said = "".join(f"{line}\n" for line in lines)
     return Run(
-        done.returncode, statuses, calls, found["reason"] or "", told, found["wrong"] or "", found["fault"] or "", found["left"], float(found["ms"]),
-        found["hash"], done.stdout, said, found["command"],
+        status, statuses, calls, found["reason"] or "", told, found["wrong"] or "", found["fault"] or "", found["left"], float(found["ms"]),
+        found["hash"], out, said, found["command"],
     )  # fmt: skip
 
 

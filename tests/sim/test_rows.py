@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Rows of tests/live, over the simulated device. A row that differs is a fault of the simulation, or has a reason here.
 
-Contract: tests are those of FILES, as they are. One that needs a moment of real time, or the kernel, is skipped, and says so.
+Contract: tests are those of FILES, as they are. Left out are `removal`, which takes the device away by rdma(8): test_stops.py has
+that; and `others`, which needs libraries that the simulation does not replace.
 """
 
 from __future__ import annotations
@@ -10,20 +11,30 @@ import importlib
 
 import sim.conftest
 
-FILES = "transfers pairs streams refusals one_sided pools ways crowds bad_clients rights ep talk waits"
+FILES = """
+    transfers pairs streams refusals one_sided pools ways crowds bad_clients rights ep talk waits examples output mistakes
+    trace stops deaths siege strangers pubsub primer idle bare
+""".split()
 # Of these files, what has no answer here yet.
 EXCEPT = {
     "test_all_are_served_over_two_devices": "it looks at a server that runs; test_device.py serves clients of two devices",
     "test_each_message_is_seen_in_memory": "it relies on bytes that appear in order, and here pieces come in any order",
-    "test_a_client_ends_when_its_time_is_over_though_no_answer_comes": "the server is stopped at some moment",
-    "test_a_server_that_expects_more_than_its_client_sends": "in a minute of simulated time the server gives up by itself",
-    "test_one_that_dies_with_the_lock_keeps_it": "a client is killed at some moment",
+    "test_servers_on_two_devices_in_one_process": "the same",
+    "test_no_device_serves_the_address": "any address is the device's",
+    "test_ctrl_c_while_a_client_in_a_loop_connects": "the same: no connect is under way for long",
+    "test_a_message_may_be_as_long_as_the_device_says": "the test asks ibv_devinfo",
+    "test_a_longer_one_is_wrong_usage": "the same",
+    "test_a_stream_waits_for_credits_if_the_server_is_slow": "stdio waits in real time for a pipe of the test",
+    "test_the_server_of_a_stream_sleeps": "the same",
+    "test_two_connections_share_memory_of_the_program": "it sets how many huge pages there are, and rows run side by side",
+    "test_strangers_on_the_line_are_refused_and_the_next_is_served": "the test itself connects to the server",
+    "test_connections_that_are_reset_before_they_are_accepted": "the same",
     "test_twenty_that_break_off_in_a_message": "a message breaks off before its first byte",
 }
 
 assert sim.conftest.live  # it makes tests/live's own conftest known
 
-for file in FILES.split():
+for file in FILES:
     for name, value in vars(importlib.import_module(f"test_{file}")).items():
         if name.startswith("test_") and name not in EXCEPT:
             globals()[f"{name}__{file}"] = value
