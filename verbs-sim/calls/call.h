@@ -80,6 +80,9 @@ void sim_poll_until(const void *awaited, uint64_t deadline_ns);
 /* Runs the handlers of signals that are pending for this thread. Returns true if there were any. */
 bool sim_run_handlers(void);
 
+/* Whether a call that signal(7) lists goes on after the handlers that have run last. */
+bool sim_restarts(void);
+
 /* Lets simulated time pass, during which the program uses the CPU. */
 void sim_use_cpu(uint64_t ns);
 

@@ -97,7 +97,7 @@ struct sim_event *sim_await_event(struct sim_channel *channel, int fd)
 			errno = EAGAIN;
 			return NULL;
 		}
-		if (sim_block(channel, SIM_FOREVER)) {
+		if (sim_block(channel, SIM_FOREVER) && !sim_restarts()) {
 			errno = EINTR;
 			return NULL;
 		}

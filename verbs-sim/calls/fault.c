@@ -2,6 +2,7 @@
 /*
  * Doing what --fail asks for, when the program makes that call. See core/fault.h.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -127,10 +128,20 @@ static void remove_device(void)
 	post_to_all(NULL, IBV_EVENT_DEVICE_FATAL);
 }
 
+/* What it writes from now on is for a device that is full. */
+static void fill_stdout(void)
+{
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	dup2(fd, STDOUT_FILENO);
+	sim_close(fd);
+}
+
 static int commit(struct sim_fault *fault, const char *name, const int *ways)
 {
 	if (fault->kind == SIM_FAULT_SIGNAL || fault->kind == SIM_FAULT_ASYNC ||
-	    fault->kind == SIM_FAULT_REMOVAL || fault->kind == SIM_FAULT_SILENCE)
+	    fault->kind == SIM_FAULT_REMOVAL || fault->kind == SIM_FAULT_SILENCE ||
+	    fault->kind == SIM_FAULT_FULL)
 		sim_report_fault("%s at %s", fault->how, name);
 	switch ((enum sim_fault_kind)fault->kind) {
 	case SIM_FAULT_USUAL:
@@ -140,6 +151,10 @@ static int commit(struct sim_fault *fault, const char *name, const int *ways)
 	case SIM_FAULT_SIGNAL:
 		if (fault->value == SIGKILL)
 			raise(SIGKILL);
+		if (fault->value == SIGSTOP) {
+			sim_me->program->stopped = true; /* until it is told to stop for good */
+			return 0;
+		}
 		sim_send_signal(sim_me->program, fault->value);
 		return 0;
 	case SIM_FAULT_ASYNC:
@@ -150,6 +165,9 @@ static int commit(struct sim_fault *fault, const char *name, const int *ways)
 		return 0;
 	case SIM_FAULT_SILENCE:
 		sim_me->program->silent = true;
+		return 0;
+	case SIM_FAULT_FULL:
+		fill_stdout();
 		return 0;
 	case SIM_FAULT_REMOVAL:
 		remove_device();

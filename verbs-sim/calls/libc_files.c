@@ -42,7 +42,11 @@ static int await_ready(const char *name, int fd, short events)
 		return 0;
 	if (events == POLLIN)
 		sim_step(name);
-	return sim_poll(&pollfd, 1, SIM_FOREVER) < 0 ? -1 : 0;
+	while (sim_poll(&pollfd, 1, SIM_FOREVER) < 0) {
+		if (!sim_restarts())
+			return -1;
+	}
+	return 0;
 }
 
 static void changed(int fd, ssize_t result)

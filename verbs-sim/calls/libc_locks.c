@@ -123,7 +123,7 @@ static int take_until(sem_t *semaphore, uint64_t deadline_ns)
 		errno = ETIMEDOUT;
 		if (sim_world->now_ns >= deadline_ns)
 			return -1;
-		if (sim_block(semaphore, deadline_ns)) {
+		if (sim_block(semaphore, deadline_ns) && !sim_restarts()) {
 			errno = EINTR;
 			return -1;
 		}

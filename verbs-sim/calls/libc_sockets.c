@@ -204,8 +204,10 @@ EXPORTED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restr
 	if (!ends)
 		return REAL(accept4)(fd, address, length, flags);
 	sim_step("accept");
-	if (!sim_is_nonblocking(fd) && sim_poll(&readable, 1, SIM_FOREVER) < 0)
-		return -1;
+	while (!sim_is_nonblocking(fd) && sim_poll(&readable, 1, SIM_FOREVER) < 0) {
+		if (!sim_restarts())
+			return -1;
+	}
 	accepted = REAL(accept4)(fd, (struct sockaddr *)&name, &size, flags);
 	if (accepted < 0 || accepted >= MOST_DESCRIPTORS)
 		return accepted;

@@ -151,7 +151,7 @@ EXPORTED pid_t waitpid(pid_t pid, int *status, int options)
 	if (!child)
 		sim_unknown("waitpid for another than a child that was forked");
 	while (child->state != SIM_PROGRAM_ENDED && !(options & WNOHANG)) {
-		if (sim_block(child, SIM_FOREVER)) {
+		if (sim_block(child, SIM_FOREVER) && !sim_restarts()) {
 			errno = EINTR;
 			return -1;
 		}

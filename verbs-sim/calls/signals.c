@@ -13,6 +13,8 @@ static uint64_t bit_of(int number)
 	return 1ull << (number - 1);
 }
 
+static __thread bool restarts; /* all handlers that have run last had SA_RESTART */
+
 /* Returns true if a handler of the program's has run. */
 static bool run_one(int number)
 {
@@ -25,6 +27,7 @@ static bool run_one(int number)
 	}
 	sigaction(number, NULL, &action);
 	raise(number);
+	restarts &= (action.sa_flags & SA_RESTART) != 0;
 	return action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
 }
 
@@ -33,12 +36,18 @@ bool sim_run_handlers(void)
 	bool ran = false;
 	int number;
 
+	restarts = true;
 	while (sim_me->pending_signals) {
 		number = __builtin_ctzll(sim_me->pending_signals) + 1;
 		sim_me->pending_signals &= ~bit_of(number);
 		ran |= run_one(number);
 	}
 	return ran;
+}
+
+bool sim_restarts(void)
+{
+	return restarts;
 }
 
 void sim_learn_mask(void)

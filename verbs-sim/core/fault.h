@@ -14,6 +14,7 @@ enum sim_fault_kind {
 	SIM_FAULT_ASYNC,   /* this asynchronous event */
 	SIM_FAULT_STATUS,  /* the next completion has this status */
 	SIM_FAULT_EVENT,   /* this event of the connection manager */
+	SIM_FAULT_FULL,    /* stdout is full */
 	SIM_FAULT_REMOVAL, /* the device is removed, for all programs */
 	SIM_FAULT_SILENCE  /* nothing leaves the program's host any more, nor arrives there */
 };

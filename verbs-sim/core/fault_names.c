@@ -19,6 +19,7 @@ static const struct {
 } names[] = {
 	{ "REMOVAL", SIM_FAULT_REMOVAL, 0, 0 },
 	{ "SILENCE", SIM_FAULT_SILENCE, 0, 0 },
+	{ "FULL", SIM_FAULT_FULL, 0, 0 },
 #define EVENT(which)  .name = #which, .kind = SIM_FAULT_ASYNC, .value = IBV_EVENT_##which
 #define STATUS(which) .name = #which, .kind = SIM_FAULT_STATUS, .value = IBV_WC_##which
 #define CM(which, its_status)                                                    \

@@ -34,7 +34,7 @@ static void usage(FILE *file)
 	      "  --fail S:CALL:N  the Nth call of this name does\n"
 	      "  --fail S:N:HOW   in this way, such as ENOMEM; or HOW is a signal (SIGTERM), an asynchronous\n"
 	      "                   event (PORT_ERR), the status of the next completion (RETRY_EXC_ERR), or\n"
-	      "                   REMOVAL: the device is removed. May be given more than once\n"
+	      "                   REMOVAL: the device is removed; FULL: stdout is. May be given more than once\n"
 	      "  --strict         report what a program does wrong, and the device puts up with\n"
 	      "  --steps FILE     do what its lines say, one after the other (-: stdin; each is answered on\n"
 	      "                   stdout): start [<FILE] [>FILE] [2>FILE] PROGRAM [ARGUMENT...];\n"

@@ -66,7 +66,7 @@ static bool start(struct sim_run *run, char *rest)
 	sim_default_streams(run, &streams);
 	while (argv[0] && sim_redirect(&streams, argv[0]))
 		argv[0] = next_word(&rest);
-	while (argv[n] && n < MOST_WORDS - 1)
+	while (n < MOST_WORDS - 1 && argv[n])
 		argv[++n] = next_word(&rest);
 	if (!n || argv[n] || sim_world->n_programs == SIM_MOST_PROGRAMS)
 		return false;
