@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <rdma/rdma_cma.h>
@@ -238,6 +239,53 @@ static int use_after_end(void)
 	return id->port_num;
 }
 
+/* A child that lives longer than its parent needs it, and its status. */
+static int fork_child(void)
+{
+	struct timespec second = { 1, 0 };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		nanosleep(&second, NULL);
+		_exit(7);
+	}
+	if (waitpid(pid, &status, WNOHANG) || waitpid(pid, &status, 0) != pid)
+		return 1;
+	printf("child: %d\n", WEXITSTATUS(status));
+	return 0;
+}
+
+/* Says how a read of nothing ends after a signal: with SA_RESTART it goes on, and SIGTERM ends it. */
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+static int read_for_a_second(int flags)
+{
+	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = flags };
+	char byte;
+	int ends[2];
+
+	sigaction(SIGALRM, &action, NULL);
+	if (pipe(ends))
+		return 1;
+	alarm(1);
+	printf("%s\n", read(ends[0], &byte, 1) < 0 ? strerrorname_np(errno) : "read");
+	return 0;
+}
+
+static int be_interrupted(void)
+{
+	return read_for_a_second(0);
+}
+
+static int be_restarted(void)
+{
+	return read_for_a_second(SA_RESTART);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -258,6 +306,9 @@ static const struct {
 	{ "allocate", allocate },
 	{ "unknown-wait", call_unknown_wait },
 	{ "async-event", await_async_event },
+	{ "fork", fork_child },
+	{ "interrupted", be_interrupted },
+	{ "restarted", be_restarted },
 };
 
 int main(int argc, char **argv)

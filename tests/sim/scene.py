@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import re
-import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

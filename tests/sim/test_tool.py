@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
-from sim.simulation import ADDRESS, TOP, Run, pair, simulate
+from sim.simulation import ADDRESS, TOP, Run, pair, read, simulate
 from table import STAGES
 
 PING_SR_3 = next(stage for stage in STAGES if stage.name == "ping-sr-3")
@@ -26,6 +27,7 @@ def odd(which: str, *options: str) -> Run:
         ("unknown-wait", 122, "sigwait is not simulated"),
         ("spin", 123, "program 0, thread 0 has made no call for 1 s"),
         ("crash", 134, "status 134"),
+        ("restarted", 143, "told to stop: 0"),  # the signal alone does not end its read
     ],
 )
 def test_what_it_reports(which: str, status: int, said: str) -> None:
@@ -57,7 +59,7 @@ def test_it_says_who_sleeps_where() -> None:
 
 
 @pytest.mark.parametrize(
-    "which, out", [("hour", "3600 s, 3600 s\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n")]
+    "which, out", [("hour", "3600 s, 3600 s\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"), ("fork", "child: 7\n"), ("interrupted", "EINTR\n")]
 )
 def test_what_programs_see(which: str, out: str) -> None:
     run = odd(which)
@@ -163,3 +165,61 @@ def test_several_faults_in_one_run() -> None:
     run = simulate(pair(PING_SR_3, 2), "--fail", "1:rdma_connect:1:REJECTED=8", "--fail", "0:rdma_listen:1:ENOMEM")
     assert run.fault == "rdma_listen failed: Cannot allocate memory; REJECTED=8 at rdma_connect", run.why()
     assert run.statuses == [1, 1] and "nobody listens" in run.err
+
+
+SERVER, CLIENT = f"ping-sr-3/server -a {ADDRESS} -n 2", f"ping-sr-3/client -a {ADDRESS} -c"
+IN_MID_RUN = [f"start {SERVER}", "until 0 err 1 listening on", f"start {CLIENT} 1000000 -T", "until 1 err 200 ibv_post_send"]
+
+
+def steps(tmp_path: Path, *lines: str, seed: int = 1) -> Run:
+    """A run of them, each on a line."""
+    file = tmp_path / "steps"
+    file.write_text("".join(f"{line}\n" for line in lines))
+    argv = ["verbs-sim/verbs-sim", "--seed", str(seed), "--steps", str(file)]
+    done = subprocess.run(argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    return read(argv, done.returncode, done.stdout, done.stderr)
+
+
+def test_steps_are_moments_of_the_run(tmp_path: Path) -> None:
+    """A client is stopped in mid-run, another is served, and the first one killed: each seed the same way twice."""
+    for seed in range(5):
+        lines = [*IN_MID_RUN, "signal 1 SIGSTOP", "wait 2", f"start {CLIENT} 50 -v", "wait 60 2", "signal 1 SIGKILL"]
+        one, other = (steps(tmp_path, *lines, seed=seed) for _ in "ab")
+        assert one.statuses == [0, 128 + 9, 0] and 2000 < one.ms < 62000, one.why()
+        assert one.hash == other.hash and "the client left after" in one.err
+        assert "45 messages of 64 bytes, every byte verified" in one.out  # without the warm-up
+
+
+def test_a_program_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    run = steps(tmp_path, *IN_MID_RUN, "signal 1 SIGSTOP", "wait 3", "signal 1 SIGCONT", "signal 1 SIGINT")
+    assert run.statuses[1] == 0 and "run not completed" in run.out, run.why()
+
+
+@pytest.mark.parametrize(
+    "line, status, said",
+    [
+        ("until 0 err 1 no such text", 120, "step 2: program 0 has not said no such text"),
+        ("until 1 err 1 text", 2, "step 2 cannot be done: until 1 err 1 text"),
+        ("signal 0 SIGNOTHING", 2, "step 2 cannot be done"),
+        ("wait", 2, "step 2 cannot be done"),
+        ("nonsense", 2, "step 2 cannot be done"),
+        ("start ./no-such-program", 127, "status 0/127"),
+        ("end", 137, "status 137"),
+    ],
+)
+def test_steps_that_cannot_be_done(tmp_path: Path, line: str, status: int, said: str) -> None:
+    run = steps(tmp_path, f"start {SERVER}", line)
+    assert run.exit == status and said in f"{run.reason} status {'/'.join(map(str, run.statuses))}", run.why()
+
+
+def test_stdout_is_full() -> None:
+    server, client = pair(PING_SR_3, 5)
+    run = simulate([server, [word for word in client if word != "-q"]], "--fail", "1:30:FULL")
+    assert run.statuses == [0, 1] and "No space left on device" in run.err, run.why()
+
+
+def test_a_server_is_stopped_at_a_call() -> None:
+    """Its client, which has a limit, gives up; it goes on when all are told to leave."""
+    server, client = pair(PING_SR_3, 5)
+    run = simulate([server, [*client, "--timeout", "3"]], "--fail", "0:40:SIGSTOP")
+    assert run.fault.startswith("SIGSTOP at ") and run.statuses[1] == 1 and 0 in run.told, run.why()
