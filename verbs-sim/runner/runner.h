@@ -147,6 +147,9 @@ void sim_do_steps(struct sim_run *run);
 /* Nothing will happen any more, or the time is up: the step that waits has come to its end. */
 void sim_end_waiting(struct sim_run *run);
 
+/* Prints the state of the run on stdout, as one line of JSON: answer.c. */
+void sim_answer(const struct sim_run *run);
+
 /* ---- Streams: streams.c ---- */
 
 /* Of a program that says nothing of them: with steps, nothing to read, and output that is kept. */
