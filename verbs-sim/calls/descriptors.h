@@ -30,4 +30,10 @@ void sim_show_timers(void);
 /* Of a descriptor that is closed, which may be none. */
 void sim_forget_timer(int fd);
 void sim_forget_socket(int fd);
+
+/*
+ * Whether what is written to this descriptor is lost: TCP accepts the first data for a peer that has
+ * closed its end, which answers with a reset. Only what follows fails.
+ */
+bool sim_is_lost(int fd);
 #endif

@@ -71,17 +71,28 @@ static void changed(int fd, ssize_t result)
 		return sim_done;                       \
 	} while (0)
 
-#define OUTPUT(fd, call)                                \
+#define OUTPUT(fd, call, size)                          \
 	do {                                            \
 		ssize_t sim_done;                       \
 		if (!sim_me)                            \
 			return call;                    \
 		if (await_ready(__func__, fd, POLLOUT)) \
 			return -1;                      \
+		if (sim_is_lost(fd))                    \
+			return size;                    \
 		sim_done = call;                        \
 		changed(fd, sim_done);                  \
 		return sim_done;                        \
 	} while (0)
+
+static ssize_t size_of(const struct msghdr *message)
+{
+	size_t i, size = 0;
+
+	for (i = 0; i < message->msg_iovlen; i++)
+		size += message->msg_iov[i].iov_len;
+	return (ssize_t)size;
+}
 
 EXPORTED ssize_t read(int fd, void *buf, size_t count)
 {
@@ -104,17 +115,17 @@ EXPORTED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 EXPORTED ssize_t write(int fd, const void *buf, size_t count)
 {
-	OUTPUT(fd, REAL(write)(fd, buf, count));
+	OUTPUT(fd, REAL(write)(fd, buf, count), (ssize_t)count);
 }
 
 EXPORTED ssize_t send(int fd, const void *buf, size_t len, int flags)
 {
-	OUTPUT(fd, REAL(send)(fd, buf, len, flags));
+	OUTPUT(fd, REAL(send)(fd, buf, len, flags), (ssize_t)len);
 }
 
 EXPORTED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	OUTPUT(fd, REAL(sendmsg)(fd, message, flags));
+	OUTPUT(fd, REAL(sendmsg)(fd, message, flags), size_of(message));
 }
 
 EXPORTED int eventfd_read(int fd, eventfd_t *value)

@@ -27,6 +27,7 @@
 struct ends {
 	struct sockaddr_storage own, peer;
 	bool datagrams; /* of UDP, which only asks by which address it would send */
+	bool reset;     /* something was written for a peer that was gone */
 };
 
 /* By descriptor; `own` has no family if it is not one of these sockets. */
@@ -43,6 +44,18 @@ void sim_forget_socket(int fd)
 {
 	if (fd >= 0 && fd < MOST_DESCRIPTORS)
 		sockets[fd].own.ss_family = 0;
+}
+
+bool sim_is_lost(int fd)
+{
+	struct ends *ends = ends_of(fd);
+	struct pollfd state = { .fd = fd };
+
+	if (!ends || ends->datagrams || ends->reset || REAL(poll)(&state, 1, 0) != 1 ||
+	    !(state.revents & POLLHUP))
+		return false;
+	ends->reset = true;
+	return true;
 }
 
 /* ---- Addresses as names ---- */
