@@ -8,6 +8,7 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/signals.h"
+#include "verbs-sim/calls/spin.h"
 
 struct start {
 	void *(*function)(void *);
@@ -39,6 +40,7 @@ static void *run(void *argument)
 	sim_me = start.thread;
 	sim_await_turn(sim_me);
 	sim_learn_mask();
+	sim_interrupt_spinning();
 	pthread_cleanup_push(end, NULL);
 	result = start.function(start.argument);
 	pthread_cleanup_pop(1);

@@ -9,6 +9,8 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
+#include "verbs-sim/calls/spin.h"
+#include "verbs-sim/calls/tsc.h"
 #include "verbs-sim/calls/verbs.h"
 
 #undef ibv_query_port
@@ -65,6 +67,8 @@ static struct ibv_context *open_context(struct sim_device *device, bool hidden)
 	context->head.async_fd = fd;
 	context->head.num_comp_vectors = 1;
 	sim_install_posting(&context->head.ops);
+	sim_simulate_tsc();
+	sim_interrupt_spinning();
 	return &context->head;
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * See spin.h. A timer of the thread's CPU time sends it SIGVTALRM, whose handler gives the turn away.
+ * Contract: the handler does nothing while the thread is in a library, which may hold a lock.
+ */
+#include <elf.h>
+#include <link.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/spin.h"
+
+#define PERIOD_NS \
+	1000000 /* of CPU time, which the kernel rounds up to its tick of some milliseconds */
+#define LOOP_BYTES 128
+#define SLEEP_NS   1000000 /* simulated, unless a peer writes; twice as long the next time */
+
+static uintptr_t code_start, code_end; /* of the program */
+static uintptr_t last_loop;            /* a place in the last loop that was found */
+
+static void find_code(void)
+{
+	const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	unsigned long i, n = getauxval(AT_PHNUM);
+	uintptr_t base = 0;
+
+	for (i = 0; i < n; i++) {
+		if (header[i].p_type == PT_PHDR)
+			base = (uintptr_t)header - header[i].p_vaddr;
+		if (header[i].p_type != PT_LOAD || !(header[i].p_flags & PF_X))
+			continue;
+		code_start = base + header[i].p_vaddr;
+		code_end = code_start + header[i].p_memsz;
+	}
+}
+
+static uintptr_t place_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	return (uintptr_t)context->uc_mcontext.pc;
+#else
+	(void)context;
+	return 0;
+#endif
+}
+
+/* Two ticks without a call between them; one if it is a loop that is known. */
+static bool spins(uintptr_t place)
+{
+	static uint64_t seen;
+	bool called = seen != sim_world->hash;
+
+	seen = sim_world->hash;
+	if (place < code_start || place >= code_end)
+		return false;
+	return !called || place - last_loop + LOOP_BYTES < 2 * LOOP_BYTES;
+}
+
+static void on_tick(int number, siginfo_t *info, void *context)
+{
+	static uint64_t last_hash, sleep_ns;
+	uintptr_t place = place_of(context);
+
+	(void)number;
+	(void)info;
+	if (!sim_me || sim_me != sim_world->running || !spins(place))
+		return;
+	last_loop = place;
+	sleep_ns = last_hash == sim_world->hash ? 2 * sleep_ns : SLEEP_NS;
+	sim_pass("a loop without calls");
+	sim_poll_until(sim_memory, sim_deadline(sleep_ns));
+	last_hash = sim_world->hash;
+}
+
+void sim_interrupt_spinning(void)
+{
+	static __thread bool done;
+	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct itimerspec period = { .it_interval.tv_nsec = PERIOD_NS,
+				     .it_value.tv_nsec = PERIOD_NS };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM };
+	timer_t timer;
+
+	if (done || !sim_me)
+		return;
+	done = true;
+	find_code();
+	action.sa_sigaction = on_tick;
+	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	if (REAL(sigaction)(SIGVTALRM, &action, NULL) ||
+	    REAL(timer_create)(CLOCK_THREAD_CPUTIME_ID, &event, &timer))
+		return;
+	timer_settime(timer, 0, &period, NULL);
+}

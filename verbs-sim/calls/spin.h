@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Loops that wait for memory to change, and make no call.
+ */
+#ifndef VERBS_SIM_CALLS_SPIN_H
+#define VERBS_SIM_CALLS_SPIN_H
+
+/*
+ * From now on this thread loses its turn when it has run for a few milliseconds, and has made no call,
+ * inside the program's own code: it sleeps for a moment, or until a peer writes to its memory.
+ * Nothing else changes for a loop that only reads memory, whenever it is interrupted. Once a thread.
+ */
+void sim_interrupt_spinning(void);
+#endif

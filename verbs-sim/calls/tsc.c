@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * See tsc.h. The kernel makes RDTSC and RDTSCP raise SIGSEGV (PR_SET_TSC of prctl(2)), and a handler
+ * carries them out. Any other SIGSEGV is left to whoever had the signal before.
+ */
+#include "verbs-sim/calls/tsc.h"
+
+#ifdef __x86_64__
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <ucontext.h>
+#include <x86intrin.h>
+
+#include "verbs-sim/calls/call.h"
+
+#define VDSO_BYTES 16384 /* no vDSO is larger */
+
+static struct sigaction before;
+
+/* The length in bytes of the instruction, if it is one of the two, else 0. */
+static int length_of(const uint8_t *code)
+{
+	if (code[0] == 0x0f && code[1] == 0x31)
+		return 2;
+	return code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9 ? 3 : 0;
+}
+
+/* What has not been replaced, such as a sanitizer, asks the kernel's clock, which needs the true counter. */
+static bool in_vdso(const uint8_t *code)
+{
+	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
+
+	return (uintptr_t)code - start < VDSO_BYTES;
+}
+
+static uint64_t true_counter(void)
+{
+	uint64_t ticks;
+
+	prctl(PR_SET_TSC, PR_TSC_ENABLE);
+	ticks = __rdtsc();
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+	return ticks;
+}
+
+/*
+ * Who only reads the counter waits for a time, and gets there in few reads, as with other clocks. Who
+ * does something between two reads may measure it: then a read takes as little as possible.
+ */
+static uint64_t simulated_counter(void)
+{
+	static __thread uint64_t looked_ns, last_ns;
+	struct timespec now;
+
+	sim_me->looked_ns = sim_world->now_ns == last_ns ? looked_ns : 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	looked_ns = sim_me->looked_ns;
+	last_ns = sim_world->now_ns;
+	sim_me->looked_ns = 0;
+	return sim_ns_of(&now);
+}
+
+static void on_sigsegv(int number, siginfo_t *info, void *context)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+	const uint8_t *code = (const uint8_t *)registers[REG_RIP];
+	/* The kernel tells no address for an instruction that is not allowed, and has read it. */
+	int length = info->si_code == SI_KERNEL ? length_of(code) : 0;
+	uint64_t ticks;
+
+	if (!length) {
+		/* The same instruction raises it again, for the one whose signal it is. */
+		sigaction(number, &before, NULL);
+		return;
+	}
+	ticks = sim_me && !in_vdso(code) ? simulated_counter() : true_counter();
+	registers[REG_RAX] = (greg_t)(ticks & UINT32_MAX);
+	registers[REG_RDX] = (greg_t)(ticks >> 32);
+	if (length == 3)
+		registers[REG_RCX] = 0; /* the number of the processor */
+	registers[REG_RIP] += length;
+}
+
+void sim_simulate_tsc(void)
+{
+	static bool done;
+	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NODEFER };
+
+	if (done || !sim_me)
+		return;
+	done = true;
+	action.sa_sigaction = on_sigsegv;
+	if (!sigaction(SIGSEGV, &action, &before))
+		prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+}
+#else
+void sim_simulate_tsc(void)
+{
+}
+#endif
