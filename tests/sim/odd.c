@@ -3,6 +3,7 @@
  * odd: programs that verbs-sim has to report, or to lead astray: each argument is one. Takes
  * nothing of the suite.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +14,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
 #include <rdma/rdma_cma.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -60,6 +64,69 @@ static int spin(void)
 	while (!never)
 		;
 	return 0;
+}
+
+/* Of a processor that has a counter which programs can read: an hour, in its ticks. */
+static int count_an_hour(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+	struct timespec hour = { 3600, 0 };
+	uint64_t start, ticks = 3600000000000;
+
+#ifdef __x86_64__
+	start = __rdtsc();
+	nanosleep(&hour, NULL);
+	ticks = __rdtsc() - start;
+#endif
+	printf("%.6f s\n", (double)ticks / 1e9);
+	ibv_close_device(context);
+	ibv_free_device_list(list);
+	return 0;
+}
+
+static volatile int flag;
+
+static void *set_flag_later(void *unneeded)
+{
+	(void)unneeded;
+	sleep(3600);
+	flag = 1;
+	return NULL;
+}
+
+/* Looks at memory, and makes no call, until another thread of its own has run. */
+static int spin_on_memory(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, set_flag_later, NULL);
+	while (!flag)
+		;
+	puts("set");
+	pthread_join(thread, NULL);
+	ibv_close_device(context);
+	ibv_free_device_list(list);
+	return 0;
+}
+
+/* Two messages for a peer that has closed its end: the second one raises SIGPIPE. */
+static int write_to_nobody(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(7471) };
+	int listener = socket(AF_INET, SOCK_STREAM, 0), writer = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) || listen(listener, 1) ||
+	    connect(writer, (struct sockaddr *)&address, sizeof(address)))
+		return 1;
+	close(accept(listener, NULL, NULL));
+	if (write(writer, "1", 1) != 1)
+		return 1;
+	printf("accepted\n");
+	fflush(stdout);
+	return write(writer, "2", 1) != 1;
 }
 
 static int crash(void)
@@ -294,6 +361,9 @@ static const struct {
 	{ "lock-twice", lock_twice },
 	{ "unknown", call_unknown },
 	{ "spin", spin },
+	{ "count-hour", count_an_hour },
+	{ "spin-on-memory", spin_on_memory },
+	{ "write-to-nobody", write_to_nobody },
 	{ "crash", crash },
 	{ "hour", sleep_an_hour },
 	{ "free-early", free_early },

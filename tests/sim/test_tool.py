@@ -59,11 +59,20 @@ def test_it_says_who_sleeps_where() -> None:
 
 
 @pytest.mark.parametrize(
-    "which, out", [("hour", "3600 s, 3600 s\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"), ("fork", "child: 7\n"), ("interrupted", "EINTR\n")]
-)
+    "which, out",
+    [
+        ("hour", "3600 s, 3600 s\n"), ("count-hour", "3600.000000 s\n"), ("spin-on-memory", "set\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"),
+        ("fork", "child: 7\n"), ("interrupted", "EINTR\n"),
+    ],
+)  # fmt: skip
 def test_what_programs_see(which: str, out: str) -> None:
     run = odd(which)
     assert (run.exit, run.out) == (0, out), run.why()
+
+
+def test_tcp_accepts_what_nobody_reads_once() -> None:
+    run = odd("write-to-nobody")
+    assert (run.exit, run.out) == (128 + 13, "accepted\n"), run.why()
 
 
 def test_a_seed_decides_a_race() -> None:
