@@ -15,6 +15,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	struct sim_options options;
+	struct sim_result result;
 	sigset_t news;
 	uint64_t seed;
 	int ret = sim_read_options(argc, argv, &options);
@@ -28,6 +29,6 @@ int main(int argc, char **argv)
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGCHLD, &action, NULL);
 	for (seed = options.seed; seed <= options.last_seed && !ret; seed++)
-		ret = sim_run(&options, seed);
+		ret = options.sweep ? sim_sweep(&options, seed) : sim_run(&options, seed, &result);
 	return ret;
 }

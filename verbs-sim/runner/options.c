@@ -39,16 +39,21 @@ static void usage(FILE *file)
 	      "  --steps FILE     do what its lines say, one after the other (-: stdin; each is answered on\n"
 	      "                   stdout): start [<FILE] [>FILE] [2>FILE] PROGRAM [ARGUMENT...];\n"
 	      "                   until S out|err TIMES TEXT; wait SECONDS [S]; signal S SIGNAL; look; end\n"
+	      "  --sweep S[:HOW]  a run for each call of program S, in which it fails, or HOW happens at it;\n"
+	      "                   reports the runs in which a program did not end by itself, crashed, or left\n"
+	      "                   something over\n"
+	      "  --servers N      the first N programs are servers, which may run until they are told to\n"
+	      "                   stop (default 1); of any other that is a failure\n"
 	      "  --trace          print each call on stderr, with its simulated time, program and number\n"
 	      "  --gdb S          run program S in gdb(1)\n"
 	      "  --limit SECONDS  of real time in which a program has to make a call (default 60)\n"
 	      "  --patience SECONDS  of simulated time after which programs that go on are told to\n"
 	      "                   stop, with SIGTERM, as they are when all sleep forever (default 7200)\n"
-	      "  -q, --quiet      with --seeds, print only the last line\n"
+	      "  -q, --quiet      with --seeds and --sweep, print the line of runs that fail, and the last\n"
 	      "  -h, --help       print this text\n"
 	      "Exit status: 0, or that of the first program that failed (128+N: signal N); 2: wrong usage;\n"
-	      "120: all sleep forever; 121: something was left over; 122: a call that is not simulated;\n"
-	      "123: a program that makes no call; 124: a program does wrong, and nothing tells it;\n"
+	      "120: a program did not end by itself; 121: something was left over; 122: a call that is not\n"
+	      "simulated; 123: a program that makes no call; 124: a program does wrong, and nothing tells it;\n"
 	      "125: the simulation cannot go on; 127: no such program.\n",
 	      file);
 }
@@ -157,6 +162,13 @@ static int read_option(int option, struct sim_options *options)
 		return read_strategy(options);
 	case 'f':
 		return read_fault(options);
+	case 'w':
+		options->sweep = optarg;
+		return sim_is_sweep(optarg) ? 0 : refuse("--sweep %s: not S[:HOW]", optarg);
+	case 'n':
+		return read_small(optarg, &options->servers)
+			       ? 0
+			       : refuse("--servers %s: no number", optarg);
 	case 't':
 		options->trace = true;
 		return 0;
@@ -256,6 +268,8 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 		{ "device", required_argument, NULL, 'd' },
 		{ "fail", required_argument, NULL, 'f' },
 		{ "steps", required_argument, NULL, 'T' },
+		{ "sweep", required_argument, NULL, 'w' },
+		{ "servers", required_argument, NULL, 'n' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "strict", no_argument, NULL, 'x' },
 		{ "gdb", required_argument, NULL, 'g' },
@@ -267,7 +281,9 @@ int sim_read_options(int argc, char **argv, struct sim_options *options)
 	};
 	int option, ret;
 
-	*options = (struct sim_options){ .seed = 1, .last_seed = 1, .gdb = -1, .limit_s = 60 };
+	*options = (struct sim_options){
+		.seed = 1, .last_seed = 1, .servers = 1, .gdb = -1, .limit_s = 60
+	};
 	options->patience_ns = 7200 * 1000000000ull;
 	while ((option = getopt_long(argc, argv, "+qh", names, NULL)) != -1) {
 		ret = read_option(option, options);

@@ -63,9 +63,11 @@ void sim_wait_for_news(struct sim_run *run)
 
 /* ---- Ends ---- */
 
-static int status_of(int status)
+static void keep_status(struct sim_result *result, int number, int status)
 {
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	result->signal[number] = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	result->status[number] = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	result->calls[number] = sim_world->programs[number].calls;
 }
 
 /* A program has ended: what it has left is destroyed, and its peers are told. With the turn. */
@@ -110,7 +112,7 @@ static bool has_ended(struct sim_run *run, int number)
 		return pollfd.fd < 0 || poll(&pollfd, 1, 0) > 0;
 	if (waitpid(run->pids[number], &status, WNOHANG) <= 0)
 		return false;
-	run->result->status[number] = status_of(status);
+	keep_status(run->result, number, status);
 	return true;
 }
 

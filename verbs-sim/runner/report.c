@@ -2,9 +2,11 @@
 /*
  * What came of a run: the exit status, and the line at the end. See runner.h.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "verbs-sim/core/fault.h"
 #include "verbs-sim/runner/runner.h"
 
 static int exit_of_verdict(void)
@@ -27,9 +29,31 @@ static int exit_of_verdict(void)
 }
 
 /* A program that a signal has killed could not destroy anything. */
-static bool must_tidy(int number, int status)
+static bool must_tidy(const struct sim_result *result, int number)
 {
-	return status < 128 && !sim_world->programs[number].excused;
+	return !result->signal[number] && !sim_world->programs[number].excused;
+}
+
+/* A signal that --sweep sends, or verbs-sim itself. */
+static bool is_sent(const struct sim_options *options, const struct sim_result *result, int number)
+{
+	const struct sim_fault *fault = options->n_faults ? &options->faults[options->n_faults - 1]
+							  : NULL;
+
+	if (sim_world->programs[number].told && result->signal[number] == SIGTERM)
+		return true;
+	return options->sweep && fault && fault->program == number &&
+	       fault->kind == SIM_FAULT_SIGNAL && fault->value == result->signal[number];
+}
+
+/* What a program adds to the exit status. In a sweep it may end with any of its own. */
+static int exit_of(const struct sim_options *options, const struct sim_result *result, int number)
+{
+	if (sim_world->programs[number].told && number >= options->servers && !options->steps)
+		return SIM_EXIT_ASLEEP;
+	if (is_sent(options, result, number) || (options->sweep && !result->signal[number]))
+		return 0;
+	return result->status[number];
 }
 
 static bool list_left(int number, char *text, size_t size)
@@ -48,7 +72,8 @@ static bool list_left(int number, char *text, size_t size)
 	return used > 0;
 }
 
-static void judge(struct sim_result *result, char *left, size_t size)
+static void judge(const struct sim_options *options, struct sim_result *result, char *left,
+		  size_t size)
 {
 	char one[512];
 	int i;
@@ -57,8 +82,8 @@ static void judge(struct sim_result *result, char *left, size_t size)
 	result->exit = exit_of_verdict();
 	for (i = 0; i < sim_world->n_programs && !sim_world->verdict; i++) {
 		if (!result->exit)
-			result->exit = result->status[i];
-		if (!must_tidy(i, result->status[i]) || !list_left(i, one, sizeof(one)))
+			result->exit = exit_of(options, result, i);
+		if (!must_tidy(result, i) || !list_left(i, one, sizeof(one)))
 			continue;
 		strncat(left, *left ? ", " : "", size - strlen(left) - 1);
 		strncat(left, one, size - strlen(left) - 1);
@@ -88,6 +113,8 @@ static void print_command(const struct sim_options *options)
 		fprintf(stderr, " --strict");
 	if (options->strategy)
 		fprintf(stderr, " --strategy %s", sim_strategies[options->strategy]);
+	if (options->servers != 1)
+		fprintf(stderr, " --servers %d", options->servers);
 	for (i = 0; i < options->n_faults; i++)
 		fprintf(stderr, " --fail %s", options->faults[i].text);
 	if (options->steps)
@@ -135,8 +162,9 @@ void sim_report(const struct sim_options *options, struct sim_result *result)
 {
 	char left[1024];
 
-	judge(result, left, sizeof(left));
-	if (options->quiet && !result->exit && sim_world->seed != options->last_seed)
+	judge(options, result, left, sizeof(left));
+	if (options->quiet && !result->exit &&
+	    (options->sweep || sim_world->seed != options->last_seed))
 		return;
 	fprintf(stderr, "verbs-sim: ");
 	if (sim_world->verdict)

@@ -137,10 +137,9 @@ static void run_to_end(struct sim_run *run)
 	sim_kill_all(run);
 }
 
-int sim_run(const struct sim_options *options, uint64_t seed)
+int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result *result)
 {
-	struct sim_result result = { .exit = 0 };
-	struct sim_run run = { .options = options, .result = &result };
+	struct sim_run run = { .options = options, .result = result };
 
 	if (sim_open_steps(&run)) {
 		fprintf(stderr, "verbs-sim: --steps %s: %s\n", options->steps, strerror(errno));
@@ -151,10 +150,11 @@ int sim_run(const struct sim_options *options, uint64_t seed)
 		fprintf(stderr, "verbs-sim: no memory for the simulation: %s\n", strerror(errno));
 		return SIM_EXIT_BROKEN;
 	}
+	*result = (struct sim_result){ .exit = 0 };
 	set_up_world(options, seed);
 	run_to_end(&run);
-	sim_report(options, &result);
+	sim_report(options, result);
 	munmap(sim_world, SIM_WORLD_SIZE);
 	close(run.world_fd);
-	return result.exit;
+	return result->exit;
 }

@@ -28,6 +28,8 @@ struct sim_options {
 	uint32_t n_devices;
 	struct sim_fault faults[SIM_MOST_FAULTS];
 	int n_faults;
+	const char *sweep; /* "S[:HOW]": each call of program S in a run of its own; or NULL */
+	int servers;       /* so many programs may run until they are told to stop */
 	int gdb;          /* the program to debug, or -1 */
 	char ***programs; /* the arguments of each */
 	int n_programs;
@@ -43,6 +45,8 @@ extern const char *const sim_strategies[3];
 /* What came of one run. */
 struct sim_result {
 	int status[SIM_MOST_PROGRAMS]; /* of each program, as a shell has it */
+	int signal[SIM_MOST_PROGRAMS]; /* that killed it, or 0 */
+	uint64_t calls[SIM_MOST_PROGRAMS];
 	int exit;
 };
 
@@ -92,7 +96,17 @@ struct sim_run {
 int sim_read_options(int argc, char **argv, struct sim_options *options);
 
 /* Makes one run, and says on stderr what came of it. Returns the exit status. */
-int sim_run(const struct sim_options *options, uint64_t seed);
+int sim_run(const struct sim_options *options, uint64_t seed, struct sim_result *result);
+
+/*
+ * Makes a run for each call of a program, in which that call fails. It is as it should be if each
+ * program ends, by itself, and leaves nothing; its status may be any. Returns the first exit status
+ * that is not 0.
+ */
+int sim_sweep(const struct sim_options *options, uint64_t seed);
+
+/* Whether `text` is what --sweep takes. */
+bool sim_is_sweep(const char *text);
 
 /* Judges the run, and prints the line at the end. */
 void sim_report(const struct sim_options *options, struct sim_result *result);
