@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -127,6 +128,21 @@ static int write_to_nobody(void)
 	printf("accepted\n");
 	fflush(stdout);
 	return write(writer, "2", 1) != 1;
+}
+
+static void on_sigterm(int number)
+{
+	(void)number;
+}
+
+/* Ends well, but only when it is told to. */
+static int await_sigterm(void)
+{
+	struct sigaction action = { .sa_handler = on_sigterm };
+
+	sigaction(SIGTERM, &action, NULL);
+	poll(NULL, 0, -1);
+	return 0;
 }
 
 static int crash(void)
@@ -364,6 +380,7 @@ static const struct {
 	{ "count-hour", count_an_hour },
 	{ "spin-on-memory", spin_on_memory },
 	{ "write-to-nobody", write_to_nobody },
+	{ "await-sigterm", await_sigterm },
 	{ "crash", crash },
 	{ "hour", sleep_an_hour },
 	{ "free-early", free_early },

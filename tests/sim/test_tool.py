@@ -109,9 +109,52 @@ def test_an_asynchronous_event() -> None:
     assert (run.exit, run.out) == (0, "port error, port 1\n"), run.why()
 
 
+def test_who_may_wait_until_told_to_stop() -> None:
+    """A server. That a client has to be told is a failure, also if it then ends with 0."""
+    programs = [["build/tests/sim/odd", "await-sigterm"]] * 2
+    both, first = simulate(programs, "--servers", "2"), simulate(programs)
+    assert (both.exit, both.statuses) == (0, [0, 0]), both.why()
+    assert (first.exit, first.statuses, first.told) == (120, [0, 0], [0, 1]), first.why()
+
+
+def sweep(which: str, programs: list[list[str]]) -> tuple[int, list[str]]:
+    """The exit status, and what verbs-sim printed."""
+    words = [word for program in programs for word in [":::", *program]][1:]
+    argv = ["verbs-sim/verbs-sim", "--quiet", "--sweep", which, "--", *words]
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, [line for line in done.stderr.splitlines() if line.startswith("verbs-sim:")]
+
+
+@pytest.mark.parametrize("how", ["", ":SIGKILL", ":SIGTERM"])
+def test_a_sweep_is_a_run_for_each_call(how: str) -> None:
+    programs = pair(PING_SR_3, 2)
+    calls = simulate(programs).calls[1]
+    status, lines = sweep(f"1{how}", programs)
+    assert (status, lines) == (0, [f"verbs-sim: {calls} calls of program 1, each in a run of its own: 0 not as they should be"])
+
+
+def test_a_sweep_reports_each_run_that_went_wrong() -> None:
+    """The program uses what it did not get."""
+    status, lines = sweep("0", [["build/tests/sim/odd", "free-early"]])
+    assert status == 128 + 11 and lines[-1].endswith(f"{len(lines) - 1} not as they should be"), lines
+    assert any("status 139" in line and "fault: ibv_open_device failed" in line for line in lines), lines
+
+
+def test_there_is_no_sweep_of_what_goes_wrong_without_a_fault() -> None:
+    status, lines = sweep("0", [["build/tests/sim/odd", "forget"]])
+    assert status == 121 and len(lines) == 1 and "--fail" not in lines[0]
+
+
+def test_the_test_to_copy_passes() -> None:
+    """As its reader runs it."""
+    argv = ["/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/test_echo.py"]
+    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0 and " 10 passed" in f" {done.stdout.splitlines()[-1]}", done.stdout
+
+
 @pytest.mark.parametrize(
     "words",
-    ["--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--", "-- :::", "-- true :::"],
+    ["--sweep x -- true", "--servers x -- true", "--seed x -- true", "--seeds 5-4 -- true", "--fail 1 -- true", "--fail 0:1:NOTHING -- true", "--fail 0:rdma_connect -- true", "--fail 0:1:REJECTED=x -- true", "--strategy x -- true", "--limit -1 -- true", "--", "-- :::", "-- true :::"],
 )
 def test_wrong_usage(words: str) -> None:
     done = subprocess.run(["verbs-sim/verbs-sim", *words.split()], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
