@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,19 +53,19 @@ struct peer {
 	int one_more;       /* a message more than was announced */
 	int torn;           /* a message of which only the first half is sent */
 	int die_connecting; /* with the connect request sent, and no answer heard */
-	uint32_t send_size; /* of a message, whatever was announced; 0: as announced */
-	int stage;
-	int one_sided;     /* 1 or 3: the wire of ping-rdma-1 or -3; 0: messages */
-	const char *reach; /* of that: an access without the right to it; or NULL */
-	uint32_t greedy;   /* so many messages at once, and no receive for their echoes; or 0 */
-	const char *crowd; /* what many clients in this process do; or NULL */
-	uint64_t window;   /* so many of them at a time */
-	int bad_credit;    /* the misbehaviour's initial: huge, zero or short; or 0 */
+	uint64_t send_size; /* of a message, whatever was announced; 0: as announced */
+	uint64_t stage;
+	uint64_t one_sided; /* 1 or 3: the wire of ping-rdma-1 or -3; 0: messages */
+	const char *reach;  /* of that: an access without the right to it; or NULL */
+	uint64_t greedy;    /* so many messages at once, and no receive for their echoes; or 0 */
+	const char *crowd;  /* what many clients in this process do; or NULL */
+	uint64_t window;    /* so many of them at a time */
+	int bad_credit;     /* the misbehaviour's initial: huge, zero or short; or 0 */
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
 	uint64_t leave_after, die_after; /* this many messages; or NEVER */
-	unsigned int timeout;            /* seconds */
-	unsigned int sleep_ms; /* how late a blast client looks for credits that it lacks */
+	uint64_t timeout;                /* seconds */
+	uint64_t sleep_ms; /* how late a blast client looks for credits that it lacks */
 	uint8_t raw_data[255];
 	size_t raw_len;
 	bool raw;
@@ -297,7 +298,7 @@ static void set_up_transfer(struct peer *p)
 	must(p->cq, "ibv_create_cq");
 	attr.send_cq = p->cq;
 	attr.recv_cq = p->cq;
-	attr.cap.max_send_wr = (uint32_t)p->slots + p->greedy + 1;
+	attr.cap.max_send_wr = (uint32_t)(p->slots + p->greedy + 1);
 	attr.cap.max_recv_wr = (uint32_t)recvs + 1;
 	attr.cap.max_send_sge = 1;
 	attr.cap.max_recv_sge = 1;

@@ -139,7 +139,7 @@ static void stay(const struct peer *p)
 /* More than its share of the server's receives. What it cannot post any more, the server has ended. */
 static void greedy_client(struct peer *p)
 {
-	for (uint32_t i = 0; i < p->greedy; i++)
+	for (uint64_t i = 0; i < p->greedy; i++)
 		if (try_send(p, KIND_SEND, 1, slot(p, 1), (uint32_t)p->size))
 			break;
 	puts("sent");
@@ -173,7 +173,7 @@ static void ping_client(struct peer *p)
 		fill(p, slot(p, 1), i);
 		memset(slot(p, 0), 0xee, p->size);
 		post_send(p, KIND_SEND, 1, slot(p, 1),
-			  p->send_size ? p->send_size : (uint32_t)p->size);
+			  (uint32_t)(p->send_size ? p->send_size : p->size));
 		status = await(p, true, true);
 		if (status)
 			die_lost(p, status, i);
@@ -224,7 +224,7 @@ static void blast_client(struct peer *p)
 			post_send(p, KIND_SEND, i, slot(p, i), (uint32_t)p->size);
 		}
 		if (p->sleep_ms && sent < p->count && sent - credited == p->n_buf)
-			usleep(1000 * p->sleep_ms);
+			usleep((useconds_t)(1000 * p->sleep_ms));
 		if (!next_wc(p, &wc))
 			die_lost(p, LOST, credited);
 		if (wc.status != IBV_WC_SUCCESS)

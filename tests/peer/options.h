@@ -9,6 +9,8 @@
 
 #include "crowd.h"
 
+#define FIRST_NUMBER 256 /* of what getopt_long returns */
+
 static __attribute__((noreturn)) void usage(void)
 {
 	fputs("usage: peer --server|--client [--stage 0|1] [--blast] [--async] [--events] -a ADDR\n"
@@ -64,9 +66,53 @@ static int parse_bad(const char *text)
 	return *text;
 }
 
-static void parse(struct peer *p, int argc, char **argv)
+/* Options whose value is a number, and the letters of those that have one. */
+static const struct {
+	const char *name;
+	size_t at; /* of a uint64_t in struct peer */
+	uint64_t low, high;
+	char letter;
+} numbers[] = {
+#define NUMBER(name, field, low, high)                           \
+	{                                                        \
+		name, offsetof(struct peer, field), low, high, 0 \
+	}
+	{ "count", offsetof(struct peer, count), 1, UINT64_MAX, 'c' },
+	{ "size", offsetof(struct peer, size), 1, UINT32_MAX, 's' },
+	{ "buffers", offsetof(struct peer, n_buf), 1, MAX_BUFFERS, 'n' },
+	NUMBER("stage", stage, 0, 1),
+	NUMBER("one-sided", one_sided, 1, 3),
+	NUMBER("greedy", greedy, 1, 256),
+	NUMBER("window", window, 1, UINT32_MAX),
+	NUMBER("credit-batch", batch, 1, MAX_BUFFERS),
+	NUMBER("leave-after", leave_after, 0, UINT64_MAX - 1),
+	NUMBER("die-after", die_after, 0, UINT64_MAX - 1),
+	NUMBER("rounds", rounds, 1, 1000000),
+	NUMBER("send-size", send_size, 1, MAX_SIZE),
+	NUMBER("timeout", timeout, 1, 86400),
+	NUMBER("sleep", sleep_ms, 0, 1000),
+};
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+static void parse_number(struct peer *p, size_t i, const char *text)
 {
-	const struct option longs[] = {
+	memcpy((char *)p + numbers[i].at,
+	       &(uint64_t){ number(text, numbers[i].low, numbers[i].high) }, sizeof(uint64_t));
+}
+
+static void parse_letter(struct peer *p, int letter, const char *text)
+{
+	for (size_t i = 0; i < NUMBERS; i++) {
+		if (numbers[i].letter == letter)
+			return parse_number(p, i, text);
+	}
+	usage();
+}
+
+/* Of flags first, then of numbers, and zeros at the end. */
+static void list_options(struct peer *p, struct option *longs)
+{
+	const struct option others[] = {
 		{ "server", 0, &p->server, 1 },
 		{ "client", 0, &p->client, 1 },
 		{ "async", 0, &p->async, 1 },
@@ -78,70 +124,43 @@ static void parse(struct peer *p, int argc, char **argv)
 		{ "torn", 0, &p->torn, 1 },
 		{ "die-connecting", 0, &p->die_connecting, 1 },
 		{ "verbose", 0, &p->verbose, 1 },
-		{ "stage", 1, NULL, 'g' },
-		{ "one-sided", 1, NULL, 'o' },
 		{ "reach", 1, NULL, 'h' },
-		{ "greedy", 1, NULL, 'G' },
 		{ "crowd", 1, NULL, 'C' },
-		{ "window", 1, NULL, 'w' },
 		{ "raw-private", 1, NULL, 'R' },
-		{ "credit-batch", 1, NULL, 'b' },
 		{ "bad-credit", 1, NULL, 'x' },
-		{ "leave-after", 1, NULL, 'l' },
-		{ "die-after", 1, NULL, 'd' },
-		{ "rounds", 1, NULL, 'r' },
-		{ "send-size", 1, NULL, 'S' },
-		{ "timeout", 1, NULL, 't' },
-		{ "sleep", 1, NULL, 'z' },
-		{ 0 },
 	};
+	const size_t n = sizeof(others) / sizeof(others[0]);
+
+	memcpy(longs, others, sizeof(others));
+	for (size_t i = 0; i < NUMBERS; i++)
+		longs[n + i] = (struct option){ numbers[i].name, 1, NULL, FIRST_NUMBER + (int)i };
+}
+
+static void parse(struct peer *p, int argc, char **argv)
+{
+	struct option longs[64] = { 0 };
 	int c;
 
+	list_options(p, longs);
 	while ((c = getopt_long(argc, argv, "a:p:c:s:n:v", longs, NULL)) != -1) {
-		if (c == 'a')
+		if (c >= FIRST_NUMBER)
+			parse_number(p, (size_t)(c - FIRST_NUMBER), optarg);
+		else if (c == 'a')
 			p->addr = optarg;
 		else if (c == 'p')
 			p->port = optarg;
-		else if (c == 'c')
-			p->count = number(optarg, 1, UINT64_MAX);
-		else if (c == 's')
-			p->size = number(optarg, 1, UINT32_MAX);
-		else if (c == 'n')
-			p->n_buf = number(optarg, 1, MAX_BUFFERS);
 		else if (c == 'v')
 			p->verbose = 1;
-		else if (c == 'g')
-			p->stage = (int)number(optarg, 0, 1);
-		else if (c == 'o')
-			p->one_sided = (int)number(optarg, 1, 3);
 		else if (c == 'h')
 			p->reach = optarg;
-		else if (c == 'G')
-			p->greedy = (uint32_t)number(optarg, 1, 256);
 		else if (c == 'C')
 			p->crowd = optarg;
-		else if (c == 'w')
-			p->window = number(optarg, 1, UINT32_MAX);
 		else if (c == 'R')
 			parse_hex(p, optarg);
-		else if (c == 'b')
-			p->batch = number(optarg, 1, MAX_BUFFERS);
 		else if (c == 'x')
 			p->bad_credit = parse_bad(optarg);
-		else if (c == 't')
-			p->timeout = (unsigned int)number(optarg, 1, 86400);
-		else if (c == 'z')
-			p->sleep_ms = (unsigned int)number(optarg, 0, 1000);
-		else if (c == 'l')
-			p->leave_after = number(optarg, 0, UINT64_MAX - 1);
-		else if (c == 'd')
-			p->die_after = number(optarg, 0, UINT64_MAX - 1);
-		else if (c == 'S')
-			p->send_size = (uint32_t)number(optarg, 1, MAX_SIZE);
-		else if (c == 'r')
-			p->rounds = number(optarg, 1, 1000000);
 		else if (c)
-			usage();
+			parse_letter(p, c, optarg);
 	}
 	if (optind != argc || p->server == p->client || !p->addr)
 		usage();

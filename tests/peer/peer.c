@@ -198,7 +198,7 @@ static void on_alarm(int sig)
 static void play(struct peer *p)
 {
 	signal(SIGALRM, on_alarm);
-	alarm(p->timeout);
+	alarm((unsigned int)p->timeout);
 	(p->crowd ? be_crowd : run)(p);
 }
 
