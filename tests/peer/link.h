@@ -64,8 +64,21 @@ struct peer {
 	const char *addr, *port;
 	uint64_t count, size, n_buf, batch, rounds;
 	uint64_t leave_after, die_after; /* this many messages; or NEVER */
-	uint64_t timeout;                /* seconds */
-	uint64_t sleep_ms; /* how late a blast client looks for credits that it lacks */
+	uint64_t silent_after;           /* ... and then not a word, nor an answer; or NEVER */
+	uint64_t garble;                 /* the message, from 0, that a server changes; or NEVER */
+	uint64_t garble_at;              /* ... at this byte */
+	uint64_t announce;    /* a client's count, whatever it does; 0: as many as it makes */
+	uint64_t depth;       /* READs and atomic operations at a time */
+	uint64_t accept_data; /* bytes that a server says when it accepts */
+	int refuses;          /* a server refuses, with --raw-private */
+	uint64_t short_by;    /* one-sided: bytes that the buffer it tells of lacks, */
+	uint64_t count_off;   /* ... messages that it adds to its count, */
+	int short_count;      /* ... which it tells in four bytes, with zeros behind */
+	const char *memory;   /* ... what its server's buffer shows, see memory.h; or NULL */
+	int talks;            /* ... or it listens to the lines of talk-rdma-0, */
+	int bad_mark;         /* ... or says one whose sum is another */
+	uint64_t timeout;     /* seconds */
+	uint64_t sleep_ms;    /* how late a blast client looks for credits that it lacks */
 	uint8_t raw_data[255];
 	size_t raw_len;
 	bool raw;
@@ -288,7 +301,8 @@ static void set_up_transfer(struct peer *p)
 	p->mr = ibv_reg_mr(
 		p->pd, p->mem, total,
 		IBV_ACCESS_LOCAL_WRITE |
-			(p->one_sided ? IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ : 0));
+			(p->one_sided ? IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ : 0) |
+			(p->memory ? IBV_ACCESS_REMOTE_ATOMIC : 0));
 	must(p->mr, "ibv_reg_mr");
 	if (p->events) {
 		p->comp = ibv_create_comp_channel(p->id->verbs);

@@ -136,6 +136,25 @@ static void stay(const struct peer *p)
 	must(poll(fds, 2, -1) > 0, "poll");
 }
 
+static void end_silence(int sig)
+{
+	(void)sig;
+	_exit(0);
+}
+
+/* Until --timeout is over, which then is no failure. */
+static void fall_silent(void)
+{
+	signal(SIGALRM, end_silence);
+	poll(NULL, 0, -1);
+}
+
+static void maybe_fall_silent(const struct peer *p, uint64_t done)
+{
+	if (done == p->silent_after)
+		fall_silent();
+}
+
 /* More than its share of the server's receives. What it cannot post any more, the server has ended. */
 static void greedy_client(struct peer *p)
 {
@@ -144,6 +163,7 @@ static void greedy_client(struct peer *p)
 			break;
 	puts("sent");
 	fflush(stdout);
+	maybe_fall_silent(p, 0);
 	stay(p);
 }
 
@@ -168,6 +188,7 @@ static void ping_client(struct peer *p)
 			p->count = i;
 			return;
 		}
+		maybe_fall_silent(p, i);
 		if (i)
 			post_recv(p, 0, false); /* the first was posted before connecting */
 		fill(p, slot(p, 1), i);
@@ -181,6 +202,7 @@ static void ping_client(struct peer *p)
 		if (memcmp(slot(p, 0), slot(p, 1), p->size))
 			die("the echo of message %" PRIu64 " differs from what was sent", i);
 	}
+	maybe_fall_silent(p, p->count);
 	if (p->one_more)
 		send_one_more(p);
 }
@@ -194,12 +216,18 @@ static void ping_server(struct peer *p)
 	int status;
 
 	for (uint64_t i = 0; i < p->count; i++) {
+		maybe_fall_silent(p, i);
+		if (i == p->leave_after) {
+			p->count = i;
+			break;
+		}
 		status = await(p, true, i > 0);
 		if (status)
 			die_lost(p, status, i);
 		check_length(p, p->rx_len);
 		if (i + 1 < p->count)
 			post_recv(p, (i + 1) % 2, false);
+		slot(p, i % 2)[p->garble_at] ^= i == p->garble;
 		post_send(p, KIND_SEND, i % 2, slot(p, i % 2), (uint32_t)p->size);
 	}
 	status = await(p, false, true);
@@ -217,6 +245,12 @@ static void blast_client(struct peer *p)
 	while (credited < p->count || sent_done < sent) {
 		uint64_t i, credit;
 
+		if (sent >= p->leave_after) {
+			p->count = sent;
+			return;
+		}
+		if (sent >= p->silent_after)
+			fall_silent();
 		while (sent < p->count && sent - credited < p->n_buf &&
 		       sent - sent_done < p->n_buf) {
 			i = sent % p->n_buf;
@@ -265,6 +299,7 @@ static void blast_server(struct peer *p)
 	while (got < p->count || pending || credits_done < credits) {
 		int status = 0;
 
+		maybe_fall_silent(p, got);
 		if (pending && (pending >= batch || got == p->count) &&
 		    credits - credits_done < p->slots)
 			pending = send_credit(p, credits++, pending);

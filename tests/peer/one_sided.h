@@ -10,7 +10,7 @@
 #ifndef PEER_ONE_SIDED_H
 #define PEER_ONE_SIDED_H
 
-#include "messages.h"
+#include "memory.h"
 
 /* Places in the memory behind the two slots, in units of CREDIT_LEN. */
 #define HEARD_BUFFER  0
@@ -44,7 +44,7 @@ static void tell_buffer(struct peer *p)
 	uint8_t *at = credit_slot(p, TOLD_BUFFER);
 
 	put64(at, (uintptr_t)slot(p, OPEN_SLOT));
-	put32(at + 8, (uint32_t)p->size);
+	put32(at + 8, (uint32_t)(p->size - p->short_by));
 	put32(at + 12, p->mr->rkey);
 	post_send(p, KIND_SEND, 0, at, BUFFER_LEN);
 }
@@ -55,7 +55,7 @@ static struct remote heard_buffer(struct peer *p)
 	struct remote remote = { get_be(at, 8), (uint32_t)get_be(at + 8, 4),
 				 (uint32_t)get_be(at + 12, 4) };
 
-	if (p->rx_len != BUFFER_LEN || (!p->reach && remote.length < p->size))
+	if (p->rx_len != BUFFER_LEN || (!p->reach && !p->memory && remote.length < p->size))
 		die("%u bytes of a buffer of %u bytes, and a message has %" PRIu64, p->rx_len,
 		    remote.length, p->size);
 	return remote;
@@ -63,7 +63,10 @@ static struct remote heard_buffer(struct peer *p)
 
 static void tell_count(struct peer *p, uint64_t count)
 {
-	put64(credit_slot(p, TOLD_COUNT), count);
+	if (p->short_count)
+		put64(credit_slot(p, TOLD_COUNT), (count + p->count_off) << 32);
+	else
+		put64(credit_slot(p, TOLD_COUNT), count + p->count_off);
 	post_send(p, KIND_SEND, 0, credit_slot(p, TOLD_COUNT), CREDIT_LEN);
 }
 
@@ -135,10 +138,18 @@ static void one_sided_client(struct peer *p)
 {
 	struct remote remote;
 
+	maybe_fall_silent(p, 0);
 	tell_buffer(p);
 	awaited(p, await(p, true, true), 0);
 	remote = heard_buffer(p);
 	for (uint64_t message = 0; message < p->count; message++) {
+		maybe_fall_silent(p, message);
+		if (message == p->leave_after)
+			return;
+		if (p->one_sided == 4) {
+			reach(p, IBV_WR_ATOMIC_FETCH_AND_ADD, &remote, message);
+			continue;
+		}
 		for (uint64_t i = 0; i < p->size; i++)
 			slot(p, OWN_SLOT)[i] = byte_of(message, i);
 		memset(slot(p, OPEN_SLOT), 0, p->size);
@@ -198,15 +209,21 @@ static void one_sided_server(struct peer *p)
 
 	awaited(p, await(p, true, false), 0);
 	remote = heard_buffer(p);
+	maybe_fall_silent(p, 0);
+	if (p->memory)
+		fill_memory(p, slot(p, OPEN_SLOT));
 	tell_buffer(p);
 	for (uint64_t message = 0; echoes && message < p->count; message++) {
 		await_memory(p, message);
 		if (!message)
 			awaited(p, await(p, false, true), 0);
 		memcpy(slot(p, OWN_SLOT), slot(p, OPEN_SLOT), p->size);
+		slot(p, OWN_SLOT)[p->garble_at] ^= message == p->garble ? 0x80 : 0;
 		memset(slot(p, OPEN_SLOT), 0, p->size);
 		reach(p, IBV_WR_RDMA_WRITE, &remote, message);
 	}
+	if (p->memory)
+		change_memory(p, slot(p, OPEN_SLOT));
 	awaited(p, await(p, true, !echoes), p->count);
 	check_count(p, p->count);
 	tell_count(p, echoes ? p->count : 0);

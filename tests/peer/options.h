@@ -21,11 +21,16 @@ static __attribute__((noreturn)) void usage(void)
 	      "  blast client: [--full] many receives for credits, not three; [--sleep MS] before it\n"
 	      "    looks for credits that it lacks\n"
 	      "  blast server: [--credit-batch N] [--bad-credit huge|zero|short]\n"
-	      "  --one-sided 1|3: the wire of ping-rdma-1 and -2, or of ping-rdma-3; not with --events\n"
+	      "  --one-sided 1|3|4: the wire of ping-rdma-1 and -2, of ping-rdma-3, or of count-atomic-1 (a\n"
+	      "    client only); not with --events\n"
 	      "  client without manners: --reach honest|write|read|atomic|stale|write-rkey|write-beyond|\n"
 	      "    read-rkey|read-beyond: one access to the server's memory, after which it exits 0 if\n"
 	      "    it was refused, or honest; --greedy N: sends N at once, says \"sent\", and has no\n"
 	      "    receive for an echo; --torn: ends in the middle of a message\n"
+	      "  odd: [--silent-after N] [--announce N] [--depth N]; server: [--leave-after N] [--garble N\n"
+	      "    [--garble-at BYTE]] [--accept-data BYTES] [--refuse [--raw-private HEX]]; one-sided:\n"
+	      "    [--short-by BYTES] [--count-off N] [--short-count]; server: --memory KIND, see memory.h;\n"
+	      "    --talk [--bad-mark] listens to the lines of talk-rdma-0, see talk.h\n"
 	      "  --crowd silent|nonsense|half --window N: see crowd.h\n",
 	      stderr);
 	exit(2);
@@ -81,7 +86,7 @@ static const struct {
 	{ "size", offsetof(struct peer, size), 1, UINT32_MAX, 's' },
 	{ "buffers", offsetof(struct peer, n_buf), 1, MAX_BUFFERS, 'n' },
 	NUMBER("stage", stage, 0, 1),
-	NUMBER("one-sided", one_sided, 1, 3),
+	NUMBER("one-sided", one_sided, 1, 4),
 	NUMBER("greedy", greedy, 1, 256),
 	NUMBER("window", window, 1, UINT32_MAX),
 	NUMBER("credit-batch", batch, 1, MAX_BUFFERS),
@@ -91,6 +96,14 @@ static const struct {
 	NUMBER("send-size", send_size, 1, MAX_SIZE),
 	NUMBER("timeout", timeout, 1, 86400),
 	NUMBER("sleep", sleep_ms, 0, 1000),
+	NUMBER("silent-after", silent_after, 0, UINT64_MAX - 1),
+	NUMBER("garble", garble, 0, UINT64_MAX - 1),
+	NUMBER("garble-at", garble_at, 0, MAX_SIZE),
+	NUMBER("announce", announce, 1, UINT64_MAX),
+	NUMBER("depth", depth, 0, 255),
+	NUMBER("accept-data", accept_data, 0, 255),
+	NUMBER("short-by", short_by, 0, UINT32_MAX),
+	NUMBER("count-off", count_off, 0, UINT64_MAX),
 };
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
@@ -124,7 +137,12 @@ static void list_options(struct peer *p, struct option *longs)
 		{ "torn", 0, &p->torn, 1 },
 		{ "die-connecting", 0, &p->die_connecting, 1 },
 		{ "verbose", 0, &p->verbose, 1 },
+		{ "refuse", 0, &p->refuses, 1 },
+		{ "short-count", 0, &p->short_count, 1 },
+		{ "talk", 0, &p->talks, 1 },
+		{ "bad-mark", 0, &p->bad_mark, 1 },
 		{ "reach", 1, NULL, 'h' },
+		{ "memory", 1, NULL, 'm' },
 		{ "crowd", 1, NULL, 'C' },
 		{ "raw-private", 1, NULL, 'R' },
 		{ "bad-credit", 1, NULL, 'x' },
@@ -153,6 +171,8 @@ static void parse(struct peer *p, int argc, char **argv)
 			p->verbose = 1;
 		else if (c == 'h')
 			p->reach = optarg;
+		else if (c == 'm')
+			p->memory = optarg;
 		else if (c == 'C')
 			p->crowd = optarg;
 		else if (c == 'R')
@@ -168,7 +188,9 @@ static void parse(struct peer *p, int argc, char **argv)
 		usage();
 	if (p->crowd && (find_way(p->crowd) == NO_WAY || !p->client))
 		usage();
-	if (p->reach)
+	if (p->memory && !find_memory(p->memory))
+		usage();
+	if (p->reach || p->memory || p->talks)
 		p->one_sided = 1;
 	if (p->greedy || p->torn)
 		p->abrupt = 1;

@@ -10,7 +10,7 @@
  * refused (or refused), 4 if --timeout ran out. Failures leave the tearing down to the kernel;
  * success tears down here, in the reverse order of setting up.
  */
-#include "one_sided.h"
+#include "talk.h"
 #include "options.h"
 
 /* ---- the two roles ---- */
@@ -33,7 +33,7 @@ static size_t build_request(const struct peer *p, uint8_t *data)
 	}
 	if (!p->stage)
 		return 0;
-	put64(data, p->count);
+	put64(data, p->announce ? p->announce : p->count);
 	put64(data + 8, p->size);
 	put64(data + 16, p->blast ? p->n_buf : 0);
 	put64(data + 24, (uint64_t)MAGIC << 32 | VERSION << 16 | FULL_LEN);
@@ -43,8 +43,8 @@ static size_t build_request(const struct peer *p, uint8_t *data)
 static void fill_param(const struct peer *p, struct rdma_conn_param *param)
 {
 	memset(param, 0, sizeof(*param));
-	param->responder_resources = 1;
-	param->initiator_depth = 1;
+	param->responder_resources = (uint8_t)p->depth;
+	param->initiator_depth = (uint8_t)p->depth;
 	param->retry_count = 7;
 	/* A message that met none of the few receives for credits is not to be sent again. */
 	param->rnr_retry_count = p->blast && p->client && !p->full ? 0 : 7;
@@ -97,10 +97,12 @@ static void take_request(struct peer *p)
 		refuse(p, 1, "too short", p->blast ? BLAST_LEN : BASE_LEN);
 	p->count = get_be(d, 8);
 	p->size = get_be(d + 8, 8);
-	if (p->count < 1 || p->count > MAX_COUNT)
+	if (p->count < 1 || (p->count > MAX_COUNT && !p->talks))
 		refuse(p, 2, "bad count", MAX_COUNT);
 	if (p->size < 1 || p->size > MAX_SIZE)
 		refuse(p, 3, "bad size", MAX_SIZE);
+	if (p->memory && p->size < COUNTER_LEN)
+		p->size = COUNTER_LEN; /* a counter's message has 8 bytes, its buffer more */
 	if (p->blast) {
 		p->n_buf = get_be(d + 16, 8);
 		if (p->n_buf < 1 || p->n_buf > MAX_BUFFERS || p->n_buf * p->size > MAX_MEMORY)
@@ -116,6 +118,7 @@ static void take_request(struct peer *p)
 
 static void accept_client(struct peer *p)
 {
+	uint8_t said[255];
 	struct addrinfo *at = look_up(p);
 	struct rdma_cm_event *ev;
 	struct rdma_conn_param param;
@@ -140,10 +143,17 @@ static void accept_client(struct peer *p)
 		     ev->param.conn.retry_count);
 	if (p->async)
 		rdma_ack_cm_event(ev);
+	if (p->refuses) {
+		must(!rdma_reject(p->id, p->raw_data, (uint8_t)p->raw_len), "rdma_reject");
+		exit(0);
+	}
 	if (p->stage)
 		take_request(p);
 	set_up_transfer(p);
 	fill_param(p, &param);
+	memset(said, 0xa5, sizeof(said)); /* no program may use these bytes */
+	param.private_data = said;
+	param.private_data_len = (uint8_t)p->accept_data;
 	step(p, rdma_accept(p->id, &param), "rdma_accept", RDMA_CM_EVENT_ESTABLISHED);
 }
 
@@ -163,10 +173,14 @@ static void run(struct peer *p)
 	}
 	if (p->server) {
 		accept_client(p);
-		(p->one_sided ? one_sided_server : p->blast ? blast_server : ping_server)(p);
+		(p->talks       ? talker
+		 : p->one_sided ? one_sided_server
+		 : p->blast     ? blast_server
+				: ping_server)(p);
 	} else {
 		connect_client(p);
 		(p->reach       ? reaching_client
+		 : p->talks     ? talker
 		 : p->one_sided ? one_sided_client
 		 : p->blast     ? blast_client
 		 : p->greedy    ? greedy_client
@@ -236,7 +250,10 @@ int main(int argc, char **argv)
 			  .n_buf = 16,
 			  .window = 1,
 			  .batch = 1,
+			  .depth = 1,
 			  .leave_after = NEVER,
+			  .silent_after = NEVER,
+			  .garble = NEVER,
 			  .die_after = NEVER,
 			  .timeout = 60 };
 

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the part of the independent peer (see peer.c) that shows memory as only an odd server has it:
+ * records that are torn or stale, a lock that nobody gives back, a stream that is not the right one.
+ *
+ * Contract: included by one_sided.h alone. To add a kind, add a row to memories[]: what the buffer holds
+ * before the client learns of it, and one change, when a word has at least some value.
+ */
+#ifndef PEER_MEMORY_H
+#define PEER_MEMORY_H
+
+#include "messages.h"
+
+#define COUNTER     0 /* the words of count-atomic-1, in the byte order of this machine */
+#define LOCK        1
+#define GUARDED     2
+#define COUNTER_LEN 24
+#define ANOTHERS    0x77 /* a lock's value that no client of ours has chosen */
+#define PAUSE_US    50
+
+struct memory {
+	const char *name;
+	void (*fill)(const struct peer *p, const struct memory *memory, uint8_t *at);
+	uint64_t first, ends, contents, second; /* of a record: see fill_record */
+	bool own_sum;
+	uint64_t lock;
+	bool changes;
+	unsigned int watched, after_us;
+	uint64_t at_least;
+	unsigned int changed;
+	uint64_t to;
+};
+
+/*
+ * A record as docs/protocol.md has it, of number `first`; from its middle on it has the contents of number
+ * `contents`. `ends` is added to its first and last word: 1, as while it is being changed. The sum is that
+ * of the record `first`, or, with `own_sum`, that of what is there. Later it is replaced by number `second`.
+ */
+static void fill_record(const struct peer *p, const struct memory *memory, uint8_t *at)
+{
+	uint64_t n = p->size / 8, sum[2] = { 0 }, word;
+
+	for (uint64_t i = 0; i < n - 2; i++) {
+		for (int there = 0; there < 2; there++) {
+			uint64_t number = there && i >= n / 2 ? memory->contents : memory->first;
+
+			word = (number * 0x9e3779b97f4a7c15ull) ^ (i * 0xd1342543de82ef95ull);
+			word = i ? word : 2 * memory->first + memory->ends;
+			sum[there] = (sum[there] ^ word) * 0x100000001b3ull;
+		}
+		put64(at + 8 * i, word);
+	}
+	put64(at + 8 * (n - 2), sum[memory->own_sum]);
+	put64(at + 8 * (n - 1), 2 * memory->first + memory->ends);
+}
+
+/* The first message of blast's pattern, but its last byte. */
+static void fill_stream(const struct peer *p, const struct memory *memory, uint8_t *at)
+{
+	uint64_t word = 0x9e3779b97f4a7c15ull;
+
+	for (uint64_t i = 0; i < p->size; i++) {
+		at[i] = ((uint8_t *)&word)[i % 8];
+		word += i % 8 == 7 ? 0xd1342543de82ef95ull : 0;
+	}
+	at[p->size - 1] ^= (uint8_t)memory->first;
+}
+
+static void fill_counter(const struct peer *p, const struct memory *memory, uint8_t *at)
+{
+	(void)p;
+	memcpy(at + 8 * LOCK, &memory->lock, sizeof(memory->lock));
+}
+
+static const struct memory memories[] = {
+#define RECORD(name_, of_end, ...)                                                              \
+	{                                                                                       \
+		.name = name_, .fill = fill_record, .first = 4, .contents = of_end, __VA_ARGS__ \
+	}
+#define COUNTS(name_, ...)                                       \
+	{                                                        \
+		.name = name_, .fill = fill_counter, __VA_ARGS__ \
+	}
+#define WHEN(word, value, after, changed_, to_)                                       \
+	.changes = true, .watched = (word), .at_least = (value), .after_us = (after), \
+	.changed = (changed_), .to = (to_)
+	RECORD("record", 4),
+	RECORD("same-numbers", 5),
+	RECORD("another-sum", 5, .own_sum = true),
+	RECORD("changing", 4, .ends = 1),
+	RECORD("older", 4, .second = 1, .after_us = 20000),
+	{ .name = "stream", .fill = fill_stream },
+	{ .name = "another-stream", .fill = fill_stream, .first = 1 },
+	COUNTS("counter"),
+	COUNTS("taken", .lock = ANOTHERS, WHEN(LOCK, 1, 20000, LOCK, 0)),
+	COUNTS("kept", .lock = ANOTHERS),
+	COUNTS("stolen", WHEN(LOCK, 1, 0, LOCK, ANOTHERS)),
+	COUNTS("ignored", WHEN(LOCK, 1, 5000, GUARDED, 1)),
+	COUNTS("miscounted", WHEN(COUNTER, 4, 0, COUNTER, 2)),
+};
+
+static const struct memory *find_memory(const char *name)
+{
+	for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
+		if (!strcmp(memories[i].name, name))
+			return &memories[i];
+	}
+	return NULL;
+}
+
+static void fill_memory(const struct peer *p, uint8_t *at)
+{
+	const struct memory *memory = find_memory(p->memory);
+
+	memory->fill(p, memory, at);
+}
+
+/* Once; or never, if the client leaves before. */
+static void change_memory(struct peer *p, uint8_t *at)
+{
+	const struct memory *memory = find_memory(p->memory);
+	volatile uint64_t *words = (volatile uint64_t *)(void *)at;
+
+	if (memory->second) {
+		struct memory next = *memory;
+
+		usleep(memory->after_us);
+		next.first = next.contents = memory->second;
+		fill_record(p, &next, at);
+	}
+	if (!memory->changes)
+		return;
+	while (words[memory->watched] < memory->at_least && !p->left) {
+		rest(p);
+		usleep(PAUSE_US);
+	}
+	usleep(memory->after_us);
+	words[memory->changed] = memory->to;
+}
+
+#endif
