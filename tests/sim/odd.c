@@ -398,10 +398,20 @@ static const struct {
 	{ "restarted", be_restarted },
 };
 
+/* "later SECONDS PROGRAM [ARGUMENT...]": that program, but later. */
+static int run_later(char **words)
+{
+	sleep((unsigned int)strtoul(words[0], NULL, 10));
+	execvp(words[1], words + 1);
+	return 127;
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
 
+	if (argc > 3 && !strcmp(argv[1], "later"))
+		return run_later(argv + 2);
 	for (i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++) {
 		if (!strcmp(programs[i].name, argv[1]))
 			return programs[i].run();

@@ -8,11 +8,14 @@ that; and `others`, which needs libraries that the simulation does not replace.
 from __future__ import annotations
 
 import importlib
+import types
+from typing import Any
 
+import pytest
 import sim.conftest
 
 FILES = """
-    transfers pairs streams refusals one_sided pools ways crowds bad_clients rights ep talk waits examples output mistakes
+    transfers pairs streams refusals one_sided pools odd_peers ways crowds bad_clients rights ep talk waits examples output mistakes
     trace stops deaths siege strangers pubsub primer idle bare
 """.split()
 # Of these files, what has no answer here yet.
@@ -34,9 +37,24 @@ EXCEPT = {
 
 assert sim.conftest.live  # it makes tests/live's own conftest known
 
+# Files of which make check runs every row here, however long it takes over the drivers.
+WHOLE = "odd_peers"
+
+
+def without_long(function: Any) -> Any:
+    """A copy of a test whose rows are all short."""
+    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    copy.__dict__.update(function.__dict__)
+    copy.pytestmark = [  # type: ignore[attr-defined]
+        pytest.mark.parametrize(names, [pytest.param(*row.values, id=row.id) for row in rows]).mark
+        for names, rows in (mark.args for mark in function.pytestmark)
+    ]
+    return copy
+
+
 for file in FILES:
     for name, value in vars(importlib.import_module(f"test_{file}")).items():
         if name.startswith("test_") and name not in EXCEPT:
-            globals()[f"{name}__{file}"] = value
+            globals()[f"{name}__{file}"] = without_long(value) if file in WHOLE.split() else value
         elif hasattr(value, "_pytestfixturefunction"):
             globals()[name] = value
