@@ -76,6 +76,8 @@ static int disconnect_roce(struct sim_endpoint *endpoint)
 {
 	bool answers = endpoint->state == SIM_CM_LEFT;
 
+	if (endpoint->state == SIM_CM_LEAVING)
+		return 0; /* the first request is still under way */
 	if (!answers && !has_connection(endpoint))
 		return EINVAL;
 	fail_qp_of(endpoint);
