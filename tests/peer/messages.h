@@ -142,11 +142,20 @@ static void end_silence(int sig)
 	_exit(0);
 }
 
+/* As a program that hangs, and is killed at last. */
+static void stay_longer(int sig)
+{
+	(void)sig;
+	alarm(8);
+}
+
 /* Until --timeout is over, which then is no failure. */
 static void fall_silent(void)
 {
 	signal(SIGALRM, end_silence);
-	poll(NULL, 0, -1);
+	signal(SIGTERM, stay_longer);
+	for (;;)
+		poll(NULL, 0, -1);
 }
 
 static void maybe_fall_silent(const struct peer *p, uint64_t done)
@@ -230,6 +239,7 @@ static void ping_server(struct peer *p)
 		slot(p, i % 2)[p->garble_at] ^= i == p->garble;
 		post_send(p, KIND_SEND, i % 2, slot(p, i % 2), (uint32_t)p->size);
 	}
+	maybe_fall_silent(p, p->count);
 	status = await(p, false, true);
 	if (status)
 		last_send_lost(status);
