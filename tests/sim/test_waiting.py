@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Waiting that takes minutes or hours, which here take none: peers that fall silent, keepalives and what may become of one,
+signals that come twice, and rates.
+
+To add a row, say what the other side does (options of tests/peer), what the program says, and when it has ended.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import pytest
+from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, simulate
+from table import STAGES, Stage
+from test_odd_peers import wire
+
+LEFT = 121
+TRACED = re.compile(r"^\[ *([\d.]+) us\] (\d+)\.\d+ +(\d+) (\w+)$", re.MULTILINE)
+ASLEEP = "ping-sr-3 ping-sr-4 ping-sr-5 ping-srq-4"
+WATCHES = f"ping-sr-2 {ASLEEP}"
+BLIND = "ping-sr-0 ping-sr-1 ping-sr-2e"
+NEVER, HOUR = {"RoCE": 0, "iWARP": 0}, {"RoCE": 3600 // 5, "iWARP": 3600 // 15}  # keepalives: README of ping-sr-2
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A program, with another one that is odd."""
+
+    what: str
+    stages: str
+    peer: str
+    options: str
+    said: str = ""  # and nothing else; without it nothing at all
+    sides: str = "server client"
+    status: int = 1  # of a client: a server's is 0
+    least_s: float = 0  # until it disconnects, or its last call
+    most_s: float = 1e9
+    asked: dict[str, int] = field(default_factory=dict)  # how many keepalives, or one less or more
+    transports: str = "RoCE iWARP"
+
+
+def rows(waits: list[Wait]) -> pytest.MarkDecorator:
+    """Each over its transports."""
+    return pytest.mark.parametrize(
+        "wait, stage, side, transport",
+        [
+            pytest.param(wait, stage, side, transport, id=f"{stage}-{side}-{transport}-{wait.what.replace(' ', '-')}")
+            for wait in waits
+            for stage in STAGES
+            if stage.name in wait.stages.split()
+            for side in wait.sides.split()
+            for transport in wait.transports.split()
+        ],
+    )
+
+
+def programs(wait: Wait, stage: Stage, side: str) -> list[list[str]]:
+    """The server, and the client."""
+    agreed = "" if side == "server" and stage.negotiates else "-c 20" if stage.one_sided else "-c 20 -s 64"
+    program = f"{stage.folder}/{side} -a {ADDRESS} {agreed} {wait.options}".split()
+    peer = f"build/tests/peer --{'client' if side == 'server' else 'server'} -a {ADDRESS} {wire(stage)} {wait.peer}".split()
+    return [program, peer] if side == "server" else [peer, program]
+
+
+def calls(run: Run, number: int) -> list[tuple[float, int, str]]:
+    """Of a program of a run with --trace: when, the number, and the name of each."""
+    return [(float(us) / 1e6, int(call), name) for us, program, call, name in TRACED.findall(run.err) if int(program) == number]
+
+
+def said_by(run: Run, stage: Stage, side: str) -> list[str]:
+    """But for its greeting."""
+    return [line for line in re.findall(rf"^{stage}/{side}: (.*)$", run.err, re.MULTILINE) if not line.startswith("listening on ")]
+
+
+def judge(wait: Wait, run: Run, stage: Stage, side: str) -> None:
+    """But for its time."""
+    number = int(side == "client")
+    assert run.exit not in {*OF_ITS_OWN} - {LEFT} and f"of program {number}" not in run.left, run.why()
+    assert run.statuses[number] == (wait.status if number else 0), run.why()
+    lines = said_by(run, stage, side)
+    assert wait.said in "\n".join(lines) and len(lines) == bool(wait.said), lines
+
+
+SILENCE = [
+    Wait("goes on for an hour", ASLEEP, "--silent-after 3 --timeout 3600", "-q --timeout 7000", " left after 3 messages", least_s=3600, asked=HOUR),
+    Wait("gives up after a minute", f"{BLIND} {ASLEEP} blast-sr-2", "--silent-after 3 --timeout 100", "-q",
+         " said nothing for 60 s, after ", sides="server", least_s=60, most_s=63),
+    Wait("asks more often if it is told so", ASLEEP, "--silent-after 3 --timeout 40", "-q --timeout 29 --keepalive 1",
+         " said nothing for 29 s, after 3 messages", asked={"RoCE": 28, "iWARP": 9}, least_s=29, most_s=31),
+    Wait("asks nobody if it is told so", ASLEEP, "--silent-after 3 --timeout 40", "-q --timeout 12 --keepalive 0",
+         " said nothing for 12 s, after 3 messages", asked=NEVER),
+    Wait("asks nobody who may READ", "ping-rdma-1 ping-rdma-2", "--silent-after 3 --timeout 40", "-q --timeout 29",
+         " said nothing for 29 s, after ", sides="server", asked=NEVER, transports="iWARP"),
+    Wait("says nothing when it is to be quiet", "ping-sr-0", "--silent-after 10 --timeout 40", "-q --timeout 29",
+         " said nothing for 29 s, after ", least_s=29, most_s=31),
+    # The other side answers no disconnect request, which is repeated, and then given up; on iWARP its kernel does.
+    Wait("does not wait forever when it leaves", f"{BLIND} {WATCHES}", "--silent-after 20 --timeout 60", "-q", sides="client", status=0,
+         most_s=30, least_s=5, transports="RoCE"),
+    Wait("stays until its request was repeated twice", WATCHES, "--silent-after 20 --timeout 60", "-q", sides="client", status=0, least_s=13,
+         transports="RoCE"),
+]  # fmt: skip
+
+
+@rows(SILENCE)
+def test_silence(wait: Wait, stage: Stage, side: str, transport: str) -> None:
+    run = simulate(programs(wait, stage, side), *TRANSPORTS[transport], "--trace")
+    made = calls(run, int(side == "client"))
+    judge(wait, run, stage, side)
+    ended_s = made[-1][0] if not wait.said else max(s for s, _, name in made if name == "rdma_disconnect")
+    assert wait.least_s <= ended_s <= wait.most_s, ended_s
+    if wait.asked:
+        asked = sum(name == "ibv_post_send" and s > 0.5 for s, _, name in made)
+        assert abs(asked - wait.asked[transport]) <= 1 + wait.asked[transport] // 200, asked
+
+
+# ---- Something happens as a keepalive is sent --------------------------------------------------------------
+
+SILENT = "--silent-after 3 --timeout 40"
+STRUCK = {  # by option --fail: what it says then, and the status of a client and of a server
+    "": ("ibv_post_send: ", 1, 1),
+    ":RETRY_EXC_ERR": ("completion of the keepalive with wr_id 0x4000000000000000", 1, 0),
+    ":REM_OP_ERR": ("--keepalive 0", 1, 0),
+    ":LOC_PROT_ERR": ("soft-iWARP gives a wrong answer to a keepalive", 1, 1),
+    ":PORT_ERR": ("port 1: its link is down (IBV_EVENT_PORT_ERR)", 1, 0),
+    ":DEVICE_FATAL": ("the device has failed or is being removed (IBV_EVENT_DEVICE_FATAL)", 1, 1),
+    ":GID_CHANGE": (" said nothing for 32 s, after 3 messages", 1, 0),
+    ":REMOVAL": ("DEVICE", 1, 1),  # _FATAL or _REMOVAL, whichever it hears first
+}  # fmt: skip
+GO_ON = (":PORT_ERR", ":GID_CHANGE")
+
+
+@pytest.mark.parametrize("how", STRUCK)
+@rows([Wait("is struck in silence", ASLEEP, SILENT, "-q --timeout 32", sides="server client")])
+def test_struck_in_silence(wait: Wait, stage: Stage, side: str, transport: str, how: str) -> None:
+    number, both = int(side == "client"), programs(wait, stage, side)
+    quiet = calls(simulate(both, *TRANSPORTS[transport], "--trace"), number)
+    keepalive = next((call for s, call, name in quiet if name == "ibv_post_send" and s > 0.5))
+    run = simulate(both, *TRANSPORTS[transport], "--fail", f"{number}:{keepalive}{how}")
+    said, *statuses = STRUCK[how]
+    lines = said_by(run, stage, side)
+    assert run.exit not in {*OF_ITS_OWN} - {LEFT} and f"of program {number}" not in run.left, run.why()
+    assert run.statuses[number] == statuses[1 - number], run.why()
+    assert said in "\n".join(lines) and (" said nothing for 32 s" in "\n".join(lines)) == (how in GO_ON), lines
+
+
+# ---- Told to stop, and again ------------------------------------------------------------------------------
+
+
+STAYS = "-q --timeout 90"
+
+
+def leaves_s(run: Run, number: int) -> float:
+    """When this program has ended; it was to be told to stop."""
+    assert run.exit in (0, LEFT) and run.statuses[number] == 0 and "nothing for" not in run.err, run.why()
+    return calls(run, number)[-1][0]
+
+
+@rows([Wait("is told to stop", WATCHES, "--silent-after 3 --timeout 60", STAYS, transports="RoCE")])
+def test_it_leaves_at_once_when_it_is_told_again(wait: Wait, stage: Stage, side: str, transport: str) -> None:
+    """The other side does not answer its disconnect request, which may be lost, and is repeated after some seconds. The
+    simulation tells all programs to stop when its patience ends, or at the next event: a keepalive at 10 s."""
+    number, both, patience = int(side == "client"), programs(wait, stage, side), ("--trace", "--patience", "9")
+    once = simulate(both, *patience)
+    before = next(call for s, call, _ in calls(once, number) if 4 < s < 9)
+    assert 9 + 6 < leaves_s(once, number) < 10 + 8
+    assert 9 <= leaves_s(simulate(both, *patience, "--fail", f"{number}:{before}:SIGINT"), number) < 11
+
+
+@rows([Wait("is told to stop", f"{BLIND} {WATCHES}", "--silent-after 20 --timeout 60", STAYS, sides="server", transports="RoCE")])
+def test_it_does_not_wait_for_a_client_that_stays(wait: Wait, stage: Stage, side: str, transport: str) -> None:
+    """When the last answer is on its way."""
+    both = programs(wait, stage, side)
+    last = max(call for s, call, _ in calls(simulate(both, "--trace"), 0) if s < 1)
+    assert leaves_s(simulate(both, "--trace", "--fail", f"0:{last}:SIGTERM"), 0) < 11
+
+
+# ---- What two of ours do over a long time -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A stage's server and client, and what each says, if anything."""
+
+    what: str
+    stage: str
+    server: str
+    client: str
+    server_says: str = ""
+    client_says: str = ""
+    status: int = 0  # of the client
+    least_s: float = 0
+    most_s: float = 1e9
+    transports: str = "RoCE iWARP"
+
+
+ASKS = "has the other side been started with the same -c and -s?"
+PAIRS = [
+    Pair("expects more messages", "ping-sr-0", "-c 20 --timeout 29", "-c 10 -q", f"still waiting for message 11 of 20 from the client: {ASKS}", transports="RoCE"),
+    Pair("expects more and is to be quiet", "ping-sr-0", "-q -c 20 --timeout 29", "-c 10 -q", "the client said nothing for 29 s, after 10 messages", transports="RoCE"),
+    Pair("does not ask a slow client", "ping-sr-0", "-c 5", "-c 5 --rate 1", least_s=4),
+    Pair("sends slowly", "ping-sr-3", "", "-q -c 61 --rate 1", least_s=60, most_s=62),
+    Pair("is written to for longer than a minute", "beyond/pubsub-rdma-2", "--rate 1", "-q -c 70", least_s=60),
+    Pair("changes its record as often as it is told", "beyond/pubsub-rdma-2", "--rate 8", "-q -v -c 80", least_s=9, most_s=12),
+    Pair("holds the lock for more than a second", "beyond/count-atomic-1", "", "-q -c 20 --lock --hold 1500000 -v",
+         "counted to 20, and the clients' counts add up to 20", least_s=30, most_s=33, transports="RoCE"),
+    Pair("writes no message before it is due", "beyond/blast-rdma-1", "", "-q -c 20 -b 20 --chain 20 --rate 10", least_s=1.9, most_s=4),
+    Pair("has immediate data at the client alone", "beyond/ping-rdma-3", "", "-q -c 20 --immediate --timeout 2",
+         "is ping-rdma-3's --immediate given to one side only?", "", 1, transports="RoCE"),
+    Pair("has immediate data at the server alone", "beyond/ping-rdma-3", "--immediate --timeout 1", "-q -c 20 --timeout 5",
+         "give --immediate to both sides, or to none", "", 1, transports="RoCE"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pair, transport", [pytest.param(p, one, id=f"{p.stage}-{one}-{p.what}") for p in PAIRS for one in p.transports.split()])
+def test_a_pair_that(pair: Pair, transport: str) -> None:
+    server, client = (f"{pair.stage}/{side} -a {ADDRESS} {how}".split() for side, how in (("server", pair.server), ("client", pair.client)))
+    run = simulate([server, client], *TRANSPORTS[transport])
+    assert run.exit in (0, pair.status) and run.statuses == [0, pair.status], run.why()
+    assert pair.least_s <= run.ms / 1000 <= pair.most_s, run.ms
+    for side, said in (("server", pair.server_says), ("client", pair.client_says)):
+        lines = re.findall(rf"/{side}: (?!listening on )(.*)$", run.err, re.MULTILINE)
+        assert said in "\n".join(lines) and (said or not lines or pair.status), lines
+
+
+# ---- Clients in turn, for whom little memory or few receives are left -------------------------------------
+
+SMALL = "--max-memory 8k"
+POOLS = "--pool 2 --buffer 200"
+FAILS = [  # the server, and the call that fails for its first client
+    ("ping-sr-2/server", SMALL, "rdma_create_qp"),
+    ("ping-sr-4/server", SMALL, "rdma_create_qp"),
+    ("ping-sr-4/server", SMALL, "ibv_reg_mr"),
+    ("ping-sr-4/server", SMALL, "rdma_accept"),
+    ("blast-sr-2/server", SMALL, "ibv_reg_mr"),
+    ("beyond/ping-srq-4/server", f"{SMALL} {POOLS}", "rdma_create_qp"),
+    ("beyond/ping-srq-4/server", f"{SMALL} {POOLS}", "ibv_create_srq"),
+    ("beyond/ping-srq-4/server", f"{SMALL} {POOLS}", "ibv_post_srq_recv"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program, options, call", FAILS)
+def test_memory_is_there_for_the_next(program: str, options: str, call: str) -> None:
+    """Each client needs most of it. Then one fails, at a call of the server, and three are served."""
+    client = program.replace("server", "client")
+    size = "-b 4 -s 64" if "blast" in program else "-s 200"
+    both = [f"{program} -q -a {ADDRESS} -n 4 {options}".split(), f"{client} -q -v -a {ADDRESS} -c 5 {size}".split()]
+    later = [["build/tests/sim/odd", "later", str(100 * turn), *both[1]] for turn in (1, 2, 3)]
+    number = next(number for _, number, name in calls(simulate([*both, *later], "--trace"), 0) if name == call)
+    for fault in ((), ("--fail", f"0:{number}")):
+        run = simulate([*both, *later], *fault)
+        assert run.exit not in OF_ITS_OWN and run.statuses[2:] == [0, 0, 0], run.why()
+        assert run.statuses[:2] == ([1, 1] if fault else [0, 0]) and "of its memory for clients" not in run.err, run.why()
+
+
+WASTE = "--one-more|--greedy 6 --silent-after 0 --timeout 5|--die-after 3|--send-size 63|--leave-after 5"
+
+
+@pytest.mark.parametrize("how", WASTE.split("|"))
+def test_receives_of_a_pool_are_there_for_the_next(how: str) -> None:
+    """Twelve clients that waste some of eight, while another one stays, so that the pool does, too."""
+    server = f"beyond/ping-srq-4/server -q -a {ADDRESS} -n 0 --pool 8 --timeout 900".split()
+    stays = f"beyond/ping-srq-4/client -q -a {ADDRESS} -c 300 --rate 1".split()
+    odd = [f"build/tests/sim/odd later {10 * turn} build/tests/peer --client --stage 1 -c 20 {how} -a {ADDRESS}".split() for turn in range(1, 13)]
+    last = f"build/tests/sim/odd later 200 beyond/ping-srq-4/client -q -v -a {ADDRESS} -c 100 --timeout 20".split()
+    run = simulate([server, stays, *odd, last])
+    assert run.exit not in {*OF_ITS_OWN} - {LEFT} and "of program 0," not in run.left, run.why()
+    assert (run.statuses[0], run.statuses[1], run.statuses[-1]) == (0, 0, 0), run.why()
