@@ -131,7 +131,7 @@ GO_ON = (":PORT_ERR", ":GID_CHANGE")
 
 
 @pytest.mark.parametrize("how", STRUCK)
-@rows([Wait("is struck in silence", ASLEEP, SILENT, "-q --timeout 32", sides="server client")])
+@rows([Wait("is struck in silence", "ping-sr-3 ping-sr-4", SILENT, "-q --timeout 32", sides="server client")])
 def test_struck_in_silence(wait: Wait, stage: Stage, side: str, transport: str, how: str) -> None:
     number, both = int(side == "client"), programs(wait, stage, side)
     quiet = calls(simulate(both, *TRANSPORTS[transport], "--trace"), number)
