@@ -84,7 +84,7 @@ def pair(stage: Stage, count: int) -> list[list[str]]:
 
 
 SIDES = ("server", "client")
-TRANSPORTS = {"RoCE": [], "iWARP": ["--iwarp"]}  # options of verbs-sim
+TRANSPORTS: dict[str, list[str]] = {"RoCE": [], "iWARP": ["--iwarp"]}  # options of verbs-sim
 ROWS = [
     pytest.param(stage, options, id=f"{stage}-{transport}")
     for stage in STAGES
