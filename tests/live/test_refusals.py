@@ -34,7 +34,7 @@ NONSENSE = {
 }
 
 
-@each("ping-sr-1 ping-sr-4", check=NEVER)  # fake/private_data.c has more
+@each("ping-sr-1 ping-sr-4", check=NEVER)  # test_odd_peers.py has more
 def test_one_whose_private_data_make_no_sense(server: Server, client: Client, peer: Peer) -> None:
     s = server()
     for what, (data, reason) in NONSENSE.items():
