@@ -34,7 +34,7 @@ struct memory {
 /*
  * A record as docs/protocol.md has it, of number `first`; from its middle on it has the contents of number
  * `contents`. `ends` is added to its first and last word: 1, as while it is being changed. The sum is that
- * of the record `first`, or, with `own_sum`, that of what is there. Later it is replaced by number `second`.
+ * of the record `first`, or, with `own_sum`, that of what is there. Later number `second` replaces it.
  */
 static void fill_record(const struct peer *p, const struct memory *memory, uint8_t *at)
 {

@@ -60,7 +60,7 @@ def example(name: str, client: str = "", odd: str = "--stage 0") -> Crowd:
     """Of examples/: it takes whoever comes. An echo_server serves one at a time, however silent."""
     folder = name.rpartition("/")[0]
     client = client or f"build/examples/{folder}/echo_client {{a}} 12321 20"
-    most = 1 if "echo_server" in name else 70
+    most = 1 if "echo_server" in name else 252 if name == "srq_server" else 70  # it serves 256 at a time
     return Crowd(f"build/examples/{name} {{a}}", client, odd, SENDS if odd else (), most=most)
 
 

@@ -7,14 +7,16 @@ To add a row, say what the other side does (options of tests/peer), what the pro
 
 from __future__ import annotations
 
+import importlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, simulate
 from table import STAGES, Stage
-from test_odd_peers import wire
 
+wire: Callable[[Stage], str] = importlib.import_module("test_odd_peers").wire
 LEFT = 121
 TRACED = re.compile(r"^\[ *([\d.]+) us\] (\d+)\.\d+ +(\d+) (\w+)$", re.MULTILINE)
 ASLEEP = "ping-sr-3 ping-sr-4 ping-sr-5 ping-srq-4"
