@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,12 +29,13 @@ void sim_use_cpu(uint64_t ns)
 }
 
 /* In one write(2): it must not use the program's streams. */
-static void trace(const char *name)
+static void trace(const char *mark, const char *text)
 {
-	char line[120];
-	int length = snprintf(line, sizeof(line), "[%12.3f us] %d.%u %6llu %s\n",
+	char line[200];
+	int length = snprintf(line, sizeof(line), "[%12.3f us] %d.%u %6llu %s%s\n",
 			      (double)sim_world->now_ns / 1000, sim_me->program->number,
-			      sim_me->number, (unsigned long long)sim_me->program->calls, name);
+			      sim_me->number, (unsigned long long)sim_me->program->calls, mark,
+			      text);
 
 	if (REAL(write)(STDERR_FILENO, line, (size_t)length) < 0)
 		return;
@@ -56,6 +58,19 @@ static void show_output(void)
 	errno = saved;
 }
 
+void sim_trace(const char *format, ...)
+{
+	char text[120];
+	va_list arguments;
+
+	if (!sim_world->trace)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	trace("= ", text);
+}
+
 int sim_enter(const char *name, const int *ways)
 {
 	int ret;
@@ -71,7 +86,7 @@ int sim_enter(const char *name, const int *ways)
 	sim_use_cpu(CALL_NS);
 	sim_note(name, (uint64_t)(sim_me - sim_world->threads));
 	if (sim_world->trace)
-		trace(name);
+		trace("", name);
 	ret = sim_commit_fault(name, ways);
 	show_output();
 	sim_point();
@@ -95,13 +110,19 @@ void sim_pass(const char *name)
 	sim_run_handlers();
 }
 
-bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns)
+static bool block_for(const void *const *awaited, int n, uint64_t deadline_ns)
 {
 	if (sim_run_handlers())
 		return true;
 	show_output();
 	sim_sleep(awaited, n, deadline_ns);
 	return sim_run_handlers();
+}
+
+bool sim_block_for(const void *const *awaited, int n, uint64_t deadline_ns)
+{
+	sim_me->program->sleeps++;
+	return block_for(awaited, n, deadline_ns);
 }
 
 bool sim_block(const void *awaited, uint64_t deadline_ns)
@@ -118,7 +139,7 @@ void sim_poll_until(const void *awaited, uint64_t deadline_ns)
 {
 	uint64_t before_ns = sim_world->now_ns;
 
-	sim_block(awaited, deadline_ns);
+	block_for(&awaited, 1, deadline_ns);
 	sim_me->program->cpu_ns += sim_world->now_ns - before_ns;
 }
 

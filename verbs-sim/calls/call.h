@@ -38,6 +38,9 @@ void sim_step(const char *name);
 /* For a call that a program makes often, and that is of no interest: it is only noted. */
 void sim_pass(const char *name);
 
+/* With --trace: prints what a call has found, in a line behind the call's own. */
+void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* For a call that reports an error in errno and returns -1, or NULL. */
 #define SIM_CALL_OR(failed, name, ...)                     \
 	do {                                               \

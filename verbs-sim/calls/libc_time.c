@@ -13,8 +13,9 @@
 #include "verbs-sim/calls/clock.h"
 #include "verbs-sim/device/device.h"
 
-#define CLOCK_NS   20  /* what reading a clock costs, at least, */
-#define CLOCK_PART 256 /* or this part of the time that was spent so */
+#define CLOCK_NS    20  /* what reading a clock costs, at least, */
+#define CLOCK_PART  256 /* or this part of the time that was spent so */
+#define SYSTEM_PART 4   /* this part of a program's CPU time is the system's */
 
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -67,6 +68,7 @@ EXPORTED int clock_gettime(clockid_t clock, struct timespec *time)
 		return REAL(clock_gettime)(clock, time);
 	look_at_clock();
 	*time = timespec_of(clock_ns(clock));
+	sim_trace("clock %llu ns", (unsigned long long)sim_ns_of(time));
 	return 0;
 }
 
@@ -101,6 +103,16 @@ EXPORTED clock_t clock(void)
 	return sim_me ? (clock_t)(sim_me->program->cpu_ns / 1000) : REAL(clock)();
 }
 
+static struct timeval timeval_of(uint64_t ns)
+{
+	return (struct timeval){ (time_t)(ns / 1000000000), (suseconds_t)(ns % 1000000000 / 1000) };
+}
+
+static long us_of(struct timeval time)
+{
+	return time.tv_sec * 1000000 + time.tv_usec;
+}
+
 EXPORTED int getrusage(__rusage_who_t who, struct rusage *usage)
 {
 	int ret = REAL(getrusage)(who, usage);
@@ -109,10 +121,12 @@ EXPORTED int getrusage(__rusage_who_t who, struct rusage *usage)
 	if (!sim_me || ret)
 		return ret;
 	ns = who == RUSAGE_CHILDREN ? 0 : sim_me->program->cpu_ns;
-	usage->ru_utime = (struct timeval){ (time_t)(ns / 1000000000),
-					    (suseconds_t)(ns % 1000000000 / 1000) };
-	usage->ru_stime = (struct timeval){ 0, 0 };
-	usage->ru_nvcsw = usage->ru_nivcsw = 0; /* real ones would differ from run to run */
+	usage->ru_utime = timeval_of(ns - ns / SYSTEM_PART);
+	usage->ru_stime = timeval_of(ns / SYSTEM_PART);
+	usage->ru_nvcsw = who == RUSAGE_CHILDREN ? 0 : (long)sim_me->program->sleeps;
+	usage->ru_nivcsw = who == RUSAGE_CHILDREN ? 0 : (long)sim_me->program->preemptions;
+	sim_trace("getrusage %ld %ld us, %ld %ld switches", us_of(usage->ru_utime),
+		  us_of(usage->ru_stime), usage->ru_nvcsw, usage->ru_nivcsw);
 	return 0;
 }
 

@@ -228,6 +228,24 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 
 /* ---- Completions ---- */
 
+static const char *name_of(enum ibv_wc_opcode opcode)
+{
+	switch (opcode) {
+	case IBV_WC_SEND:
+		return "SEND";
+	case IBV_WC_RDMA_WRITE:
+		return "RDMA_WRITE";
+	case IBV_WC_RDMA_READ:
+		return "RDMA_READ";
+	case IBV_WC_RECV:
+		return "RECV";
+	case IBV_WC_RECV_RDMA_WITH_IMM:
+		return "RECV_RDMA_WITH_IMM";
+	default:
+		return "atomic";
+	}
+}
+
 static int poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	struct sim_cq *cq = user_cq(ibcq)->sim;
@@ -241,7 +259,9 @@ static int poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	}
 	sim_found();
 	for (; n < num_entries && cq->count; cq->count--) {
-		wc[n++] = cq->ring[cq->head];
+		wc[n] = cq->ring[cq->head];
+		sim_trace("completion %s, status %d", name_of(wc[n].opcode), wc[n].status);
+		n++;
 		cq->head = (cq->head + 1) % cq->depth;
 	}
 	return n;

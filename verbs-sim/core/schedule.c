@@ -155,22 +155,24 @@ static void do_some_tasks(void)
 		do_task(task);
 }
 
-static void let_others_run(void)
+/* Returns whether there were any. */
+static bool let_others_run(void)
 {
 	struct sim_thread *next = choose();
 
 	if (next == sim_me)
-		return;
+		return false;
 	sim_world->in_turn = 0;
 	sim_note("turn", next->program ? (uint64_t)(next - sim_world->threads) : 0);
 	give_turn_to(next);
 	sim_await_turn(sim_me);
+	return true;
 }
 
 void sim_point(void)
 {
 	if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE) || sim_may_others_run())
-		let_others_run();
+		sim_me->program->preemptions += let_others_run();
 	else
 		do_some_tasks();
 }

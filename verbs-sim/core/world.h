@@ -116,6 +116,7 @@ struct sim_program {
 	uint32_t n_threads;
 	uint64_t calls;                /* made so far */
 	uint64_t cpu_ns;               /* simulated time that its threads have used */
+	uint64_t sleeps, preemptions;  /* of its threads */
 	struct sim_task alarm;         /* alarm(2) */
 	uint32_t left[SIM_KINDS];      /* what it had not destroyed when it ended */
 	struct sim_fault *next_status; /* what its next completion is to have, or NULL */
