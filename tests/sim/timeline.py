@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What the figures of a run must be, from what verbs-sim has traced of it: bench/results.md says what each means.
+
+Contract: nothing here comes from the program but its calls and what they have found: readings of the clock, completions,
+and the CPU time so far. A figure that needs a reading may be made of any that lies where the definition wants it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+LINE = re.compile(r"^\[ *(\d+)\.(\d{3}) us\] (\d+)\.(\d+) +(\d+) (.*)$", re.MULTILINE)
+COLUMNS = (23, 3, 31, 101, 5, 7, 11, 19)  # ticks a second of /proc/stat: verbs-sim/calls/libc_proc.c
+PROCESSORS = 2
+GAP_US = 1  # between two messages
+IN_BUCKET = 0.008  # "the percentiles within 0.8 %"
+
+
+def kinds_of(text: str) -> set[str]:
+    """By which an event is found: also all calls together, those of rdma_cm, and what a call has found by its first words."""
+    return {text, text.partition(",")[0], "= " if text.startswith("= ") else "call", *re.findall(r"^rdma_|^= \S+", text)}
+
+
+Result = dict[str, Any]
+Window = tuple[int, int]  # of events, by their numbers: the second is outside
+
+
+class Timeline:
+    """What the thread of a program has done that took its completions: calls, and with `= ` before it what one has found."""
+
+    def __init__(self, trace: str, program: int) -> None:
+        """From what --trace has printed."""
+        threads: dict[str, list[tuple[int, str, int]]] = {}
+        for us, ns, number, thread, call, text in LINE.findall(trace):
+            if int(number) == program:
+                threads.setdefault(thread, []).append((int(us) * 1000 + int(ns), text, int(call)))
+        polls = {thread: sum(text == "ibv_poll_cq" for _, text, _ in events) for thread, events in threads.items()}
+        self.events = threads[max(polls, key=lambda thread: polls[thread])]
+        self.at: dict[str, list[int]] = {}  # the numbers of events of each kind
+        for number, (_, text, _) in enumerate(self.events):
+            for kind in kinds_of(text):
+                self.at.setdefault(kind, []).append(number)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def where(self, kind: str, window: Window) -> list[int]:
+        """The events of this kind there: see kinds_of."""
+        at = self.at.get(kind, [])
+        return at[bisect_left(at, window[0]) : bisect_left(at, window[1])]
+
+    def last(self, kind: str, before: int) -> int:
+        """The last one before this event; 0: there is none."""
+        at = self.at.get(kind, [])
+        number = bisect_left(at, before)
+        return at[number - 1] if number else 0
+
+    def next(self, kind: str, behind: int) -> int:
+        """The next one; the end of the program: there is none."""
+        at = self.at.get(kind, [])
+        number = bisect_left(at, behind)
+        return at[number] if number < len(at) else len(self)
+
+    def numbers(self, event: int) -> list[int]:
+        """In its text."""
+        return [*map(int, re.findall(r"\d+", self.events[event][1]))]
+
+    def call_at(self, ns: int) -> int:
+        """The number of its first call from this time on."""
+        return next(call for at, text, call in self.events if at >= ns and not text.startswith("="))
+
+    def reading(self, behind: int) -> int:
+        """The next one of the clock, or this one."""
+        return self.numbers(self.next("= clock", behind))[0]
+
+    def clock(self, window: Window) -> list[int]:
+        """The readings of the clock there."""
+        return [self.numbers(event)[0] for event in self.where("= clock", window)]
+
+    def ends(self, kinds: Mapping[str, int]) -> list[int]:
+        """For each message the event that ended it, if so many completions of each kind make one."""
+        found = [self.at.get(f"= completion {kind}, status 0", [])[n - 1 :: n] for kind, n in kinds.items()]
+        return [max(each) for each in zip(*found)]
+
+    def batches(self, kind: str) -> list[int]:
+        """For each poll that found some, the last that it found, of this kind."""
+        kind = f"= completion {kind}, status 0"
+        return [i for i in self.at.get(kind, []) if self.next("ibv_poll_cq", i) <= self.next(kind, i + 1)]
+
+    def looks(self, window: Window) -> dict[str, int]:
+        """Of the CQ. What a poll found comes before the next call."""
+        polls = self.where("ibv_poll_cq", window)
+        empty = [i for i in polls if self.next("call", i + 1) <= self.next("= completion", i)]
+        found = len(self.where("= completion", window))
+        return {"polls": len(polls), "empty_polls": len(empty), "completions": found}
+
+
+@dataclass
+class Expected:
+    """The measured part of a run: it starts in one window of events, and ends in another."""
+
+    timeline: Timeline
+    count: int
+    warm_up: int
+    start: Window = (0, 0)
+    end: Window = (0, 0)
+    round_trips: list[int] | None = None  # ns; None: one after the other, but not known
+    looked: int | None = 0  # until this event it has looked at the CQ; 0: until the measured part ended; None: not known
+    sleep: str = "poll"  # a call that is one for a completion
+
+    def differences(self, result: Result) -> Iterator[str]:
+        """What is not as it must be."""
+        if not self.count:
+            yield from self.of_nothing(result)
+            return
+        if (result["count"], result["warm_up"]) != (self.count, self.warm_up):
+            yield f"count and warm_up are {result['count']} and {result['warm_up']}, not {self.count} and {self.warm_up}"
+            return
+        yield from self.of_time(result)
+        yield from self.of_use(result)
+        yield from self.of_machine(result)
+        yield from self.of_round_trips(result)
+
+    def of_nothing(self, result: Result) -> Iterator[str]:
+        """It ended in its warm-up."""
+        if result["count"] or result["round_trip_us"]:
+            yield f"count is {result['count']}, though it ended in its warm-up"
+
+    def of_time(self, result: Result) -> Iterator[str]:
+        """From before the first measured message to after the last."""
+        began, ended = (self.timeline.clock(window) for window in (self.start, self.end))
+        if result["seconds"] not in {round((b - a) / 1e9, 9) for a in began for b in ended}:
+            yield f"seconds is {result['seconds']}: none of {began} to one of {ended}"
+
+    def anchors(self, text: str) -> tuple[int, int]:
+        """Where it has read this, before and after."""
+        first, last = (self.timeline.where(text, window) for window in (self.start, self.end))
+        assert first and last, f"{text} was not read where the measurement starts and ends"
+        return first[-1], last[0]
+
+    def of_use(self, result: Result) -> Iterator[str]:
+        """CPU time, switches and looks at the CQ, between the two readings of the first."""
+        first, last = self.anchors("= getrusage")
+        before, after = (self.timeline.numbers(event) for event in (first, last))
+        user, system, voluntary, involuntary = (b - a for a, b in zip(before, after))
+        yield from differs(result, "process_cpu", "user_seconds", round(user / 1e6, 6))
+        yield from differs(result, "process_cpu", "system_seconds", round(system / 1e6, 6))
+        yield from differs(result, "context_switches", "voluntary", voluntary)
+        yield from differs(result, "context_switches", "involuntary", involuntary)
+        if self.looked is not None:
+            looks = self.timeline.looks((first, self.looked or last))
+            for name, wanted in (looks | {"sleeps": len(self.timeline.where(self.sleep, (first, last)))}).items():
+                yield from differs(result, "cq", name, wanted)
+
+    def of_machine(self, result: Result) -> Iterator[str]:
+        """By the columns of /proc/stat, read outside of the measured part, and the clock behind it."""
+        first, last = self.anchors("= /proc/stat")
+        then, now = ([self.timeline.events[i][0] * column // 10**9 for column in COLUMNS] for i in (first, last))
+        user, nice, system, idle, iowait, irq, softirq, steal = (b - a for a, b in zip(then, now))
+        ticks = {"user_seconds": user + nice, "system_seconds": system + irq + softirq, "idle_seconds": idle + iowait + steal}
+        for name, n in ticks.items():
+            yield from differs(result, "machine_cpu", name, round(n / 100, 6))
+        begun, ended = (self.timeline.clock((event, len(self.timeline)))[0] for event in (first, last))
+        busy_us = (ended - begun) // 1000 * PROCESSORS - ticks["idle_seconds"] * 10000
+        yield from differs(result, "machine_cpu", "busy_seconds", round(max(busy_us, 0) / 1e6, 6))
+
+    def of_round_trips(self, result: Result) -> Iterator[str]:
+        """Exact, but for the percentiles."""
+        got = result["round_trip_us"]
+        if not self.round_trips:
+            if self.round_trips is not None and got:
+                yield f"round_trip_us is {got}"
+            elif self.round_trips is None:
+                yield from self.of_gaps(result)
+            return
+        trips = sorted(self.round_trips)
+        mean = sum(trips) / len(trips) / 1000
+        if abs(got["mean"] - mean) > 0.001:
+            yield f"the mean round trip is {got['mean']}, not {mean}"
+        if (got["min"], got["max"]) != (trips[0] / 1000, trips[-1] / 1000):
+            yield f"round trips are {got['min']} to {got['max']}, not {trips[0] / 1000} to {trips[-1] / 1000}"
+        for name, percent in (("p50", 50), ("p90", 90), ("p99", 99), ("p99_9", 99.9)):
+            wanted = trips[ceil(percent * len(trips) / 100 - 1e-9) - 1] / 1000
+            if abs(got[name] - wanted) > wanted * IN_BUCKET + 0.001:
+                yield f"{name} is {got[name]}, not {wanted}"
+
+    def of_gaps(self, result: Result) -> Iterator[str]:
+        """Between two messages there is next to no time."""
+        mean_us = result["round_trip_us"]["mean"]
+        rest_us = result["seconds"] * 1e6 - mean_us * self.count
+        least_us = -1 if self.warm_up else -mean_us  # at the agent the very first message may have none
+        if not least_us <= rest_us <= GAP_US * (self.count + 1):
+            yield f"all round trips take {rest_us} us less than the measured part"
+
+
+def differs(result: Result, group: str, name: str, wanted: float) -> Iterator[str]:
+    """One figure of a group."""
+    if result[group][name] != wanted:
+        yield f"{group}.{name} is {result[group][name]}, not {wanted}"
