@@ -146,14 +146,24 @@ static int post_error(const struct sim_qp *qp, int error)
 	return sim_is_iwarp(qp) ? -1 : error;
 }
 
+/* `place`: in its chain, from 1. */
+static void trace_send(const struct ibv_send_wr *wr, int place)
+{
+	sim_trace("request %d of a chain: %llu bytes in %d pieces%s%s", place,
+		  (unsigned long long)length_of(wr->sg_list, wr->num_sge), wr->num_sge,
+		  wr->send_flags & IBV_SEND_INLINE ? ", inline" : "",
+		  wr->send_flags & IBV_SEND_SIGNALED ? ", signaled" : "");
+}
+
 static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct sim_qp *qp = user_qp(ibqp)->sim;
-	int ret;
+	int ret, place = 1;
 
 	sim_found();
 	for (; wr; wr = wr->next) {
 		ret = SIM_CALL("ibv_post_send", ENOMEM, EINVAL);
+		trace_send(wr, place++);
 		ret = ret ? ret : check_send(qp, wr);
 		ret = ret ? ret : check_depth(qp, wr);
 		if (ret) {
