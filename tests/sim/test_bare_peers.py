@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""ping-rc-0, and peers that say something else over TCP, or nothing, or hang up: what it says of them is in its README.md and
+in docs/protocol.md, and a server serves the next client."""
+
+from __future__ import annotations
+
+import pytest
+from sim.simulation import ADDRESS, simulate
+
+LINE = "0000:00040a:123460:00000000000000000000ffffc0000201"
+SERVER_AT = f"the server at {ADDRESS}:12321 "
+PEER = ["/usr/bin/python3", "-S", "-E", "tests/sim/bare_peer.py"]
+COMMON = ["-q", "-a", ADDRESS, "-c", "20"]
+CLIENT = ["beyond/ping-rc-0/client", *COMMON]
+OF_QP = "did not say LID:QPN:PSN:GID, or done"
+SILENT_S = 10  # that a server waits for a client's words
+
+
+@pytest.mark.parametrize(
+    "does, said, seconds",
+    [
+        (f"say:{LINE}\\n read", OF_QP, 0),
+        (f"say:{LINE.replace(':1', '.1')}\\0 read", OF_QP, 0),
+        (f"say:{LINE[:-2]}g1\\0 read", OF_QP, 0),
+        (f"say:{LINE}\\0 read say:dine\\0 read", OF_QP, 0),
+        (f"say:{LINE[:-24]}{'0' * 24}\\0 read", "client refused: it has told no GID", 0),
+        (f"say:{LINE[:-32]}fe80{'0' * 26}12\\0 read", "its GID stands for an IPv6 address, and ours for one of IPv4", 0),
+        ("read", "said nothing of its QP", SILENT_S),
+        (f"say:{LINE}\\0 read read", "said nothing of its QP", SILENT_S),
+        (f"say:{LINE[:20]}", "ended the exchange", 0),
+        # This far all is right: upper-case digits, and a line in pieces.
+        (f"say:{LINE.upper()}\\0 read", "ended the exchange", 0),
+        (f"say:{LINE[:20]} wait:1 say:{LINE[20:]}\\0 read", "ended the exchange", 1),
+    ],
+)
+def test_a_client_that_does_not_keep_to_the_protocol(does: str, said: str, seconds: int) -> None:
+    """It becomes one that does."""
+    run = simulate([["beyond/ping-rc-0/server", *COMMON], [*PEER, "connect", *does.split(), "exec", *CLIENT]])
+    assert run.statuses == [0, 0] and said in run.err and run.err.count("\n") == 1, run.why()
+    assert seconds <= run.ms / 1000 <= seconds + 1
+
+
+@pytest.mark.parametrize(
+    "does, said, seconds",
+    [
+        (f"read say:{LINE}\\n read", SERVER_AT + "did not say LID:QPN:PSN:GID", 0),
+        ("read", SERVER_AT + "ended the exchange: its own messages say why", 0),
+        ("read wait:5", SERVER_AT + "said nothing of its QP", 3),
+    ],
+)
+def test_a_server_that_does_not_keep_to_the_protocol(does: str, said: str, seconds: int) -> None:
+    run = simulate([[*PEER, "listen", *does.split()], [*CLIENT, "--timeout", "3"]])
+    assert run.statuses == [0, 1] and said in run.err and run.err.count("\n") == 1, run.why()
+    assert seconds <= run.ms / 1000 <= max(seconds + 1, 6 if "wait" in does else 0)

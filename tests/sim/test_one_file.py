@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""ping-ep-0, a program of one file: its limits on time, its units, and its text, as in the README of the stage."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sim.simulation import ADDRESS, Run, simulate
+from sim.timeline import Timeline
+
+MINUTE_MS = 60000
+DISCONNECT_MS = 10000  # a disconnect that nobody answers, and the set-up
+ALL = "20 messages of 200 bytes sent back\n"
+
+
+def both(client: str = "", server: str = "", agreed: str = f"-a {ADDRESS} -c 20 -s 200", *options: str) -> Run:
+    """The later one of two options counts."""
+    sides = (("server", server), ("client", client))
+    return simulate([[f"beyond/ping-ep-0/{side}", *agreed.split(), *more.split()] for side, more in sides], *options)
+
+
+@pytest.mark.parametrize(
+    "fault, statuses, said, out",
+    [
+        ("0:ibv_post_send:10:SILENCE", [0, 1], "client: rdma_get_recv_comp: Connection timed out (110)\n", ""),
+        ("1:ibv_post_send:10:SILENCE", [0, 1], "server: rdma_get_recv_comp: Connection timed out (110)\n", "9 messages of 200 bytes sent back"),
+        ("1:rdma_disconnect:1:SILENCE", [0, 0], "", ALL),
+    ],
+)
+def test_it_waits_for_a_minute(fault: str, statuses: list[int], said: str, out: str) -> None:
+    """For a message, or for its client to leave; and no longer."""
+    run = both("", "", f"-a {ADDRESS} -c 20 -s 200", "--fail", fault)
+    assert run.statuses == statuses and said in run.err and out in run.out, f"{run.out}\n{run.why()}"
+    assert MINUTE_MS <= run.ms <= MINUTE_MS + DISCONNECT_MS
+
+
+@pytest.mark.parametrize(
+    "agreed",
+    [
+        f"-a {ADDRESS} -c 1k -s 200",
+        f"-a {ADDRESS} -c 2 -s 1m",
+        "-a 2001:db8:1::1 -c 20 -s 200 -p 54321",
+        f"-a {ADDRESS} -c 20 -s 200 -p 65535",
+    ],
+)
+def test_units_addresses_and_ports(agreed: str) -> None:
+    run = both("", "", agreed, "--device", f"roce,address={ADDRESS},address=2001:db8:1::1")
+    port = (re.findall(r"-p (\d+)", agreed) or ["12321"])[0]
+    count = {"1k": 1024}.get(agreed.split()[3], 20 if "20" in agreed else 2)
+    size = 1 << 20 if "1m" in agreed else 200
+    assert not run.exit and f"{count} messages of {size} bytes sent back\n" in run.out, f"{run.out}\n{run.why()}"
+    assert f"listening on port {port}\n" in run.err
+
+
+@pytest.mark.parametrize("count", ["2g", "999999999999"])
+def test_more_messages_than_a_run_has(count: str) -> None:
+    """Told to stop, both say how many there were."""
+    run = both("", "", f"-a {ADDRESS} -c {count} -s 200", "--fail", "1:ibv_post_send:4:SIGTERM")
+    assert re.search(r"^[34] messages of 200 bytes, there and back in ", run.out, re.MULTILINE), f"{run.out}\n{run.why()}"
+
+
+def test_messages_of_another_length() -> None:
+    run = both("", "-s 201")
+    assert "a message of 200 bytes: is -s not the client's?\n" in run.err and "0 messages of 201 bytes" in run.out, run.why()
+
+
+def test_how_long_a_message_takes() -> None:
+    """All of them together, from before the first is sent to after the last has come."""
+    run = both("", "", f"-a {ADDRESS} -c 20 -s 200", "--trace")
+    client = Timeline(run.err, 1)
+    sent, came = client.at["ibv_post_send"][0], client.at["= completion RECV, status 0"][-1]
+    least, most = client.reading(came) - client.numbers(client.last("= clock", sent))[0], client.events[-1][0]
+    (us,) = re.findall(r"^20 messages of 200 bytes, there and back in ([\d.]+) us each$", run.out, re.MULTILINE)
+    assert least / 20000 - 0.1 <= float(us) <= min(most, least + 1000) / 20000 + 0.1
