@@ -26,6 +26,26 @@ BEHIND = {
 }
 
 
+# These say more than errors, without -q.
+CHATTY = ("ping-ep-0", "talk-rdma-0")
+# What cannot be destroyed keeps what it needs, and who reads events may not be the one who waits for them.
+SAID_AGAIN = re.compile("destroy|dealloc|dereg|close|rdma_get_cm_event|rdma_disconnect")
+ANOTHER_ERROR = ("rdma_resolve_addr", "ibv_post_send")  # EADDRINUSE means more; rdma_verbs.h returns -1 for each
+
+
+def judge_words(stage: Stage, run: Run, side: int) -> None:
+    """The side whose call has failed reports it once, with its error, and nothing that follows from it. A server does not fail
+    for what its client could not do; and who fails says why."""
+    call, error = run.fault.split()[0], run.fault.rpartition(": ")[2]
+    said = [[line for line in run.err.splitlines() if re.match(rf"[\w-]+/{name}\b", line)] for name in SIDES]
+    assert not re.search(r"\(null\)|Unknown error", run.err), run.why()
+    assert not (side and run.statuses[0]), f"the server fails\n{run.why()}"
+    assert all(words or not status for words, status in zip(said, run.statuses)), f"it does not say why\n{run.why()}"
+    assert not run.statuses[side] or error in run.err or call in ANOTHER_ERROR, f"not its error\n{run.why()}"
+    if stage.name not in CHATTY and not SAID_AGAIN.search(call):
+        assert len(said[side]) <= 1, f"more than one line\n{run.why()}"
+
+
 def judge(run: Run, side: int) -> None:
     """After a call of this side has failed."""
     assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
@@ -56,6 +76,7 @@ def fail_each(stage: Stage, transport: list[str], side: int, often: int) -> None
         run = simulate(pair(stage, MESSAGES), *transport, "--fail", f"{side}:{number}")
         if run.fault:
             judge(run, side)
+            judge_words(stage, run, side)
             failed.add(run.fault.split()[0])
         else:
             assert not run.exit, run.why()

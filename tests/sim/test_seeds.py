@@ -11,6 +11,7 @@ from sim.simulation import Run, each_stage, pair, simulate
 from table import Stage
 
 MESSAGES = 20
+MOST_MS = 100  # simulated; a wake-up that is lost costs a second or more: then a keepalive or a limit on time is due
 AT_ONCE = 4  # runs: they keep more processors busy than there are
 
 
@@ -25,6 +26,7 @@ def check(done: list[Run]) -> None:
     """That they are as they should be, in pairs."""
     for one, other in zip(done[::2], done[1::2]):
         assert not one.exit, one.why()
+        assert one.ms < MOST_MS, f"it has waited in vain: {one.ms} ms\n{one.why()}"
         assert (one.hash, one.ms, one.calls) == (other.hash, other.ms, other.calls), one.command
         assert sorted(one.out.splitlines()) == sorted(other.out.splitlines())
     assert len({one.hash for one in done}) == len(done) // 2, "two seeds have the same run"
