@@ -7,8 +7,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sim.simulation import Run, each_stage, pair, simulate
-from table import Stage
+from sim.simulation import TRANSPORTS, Run, each_stage, pair, simulate
+from table import STAGES, Stage
 
 MESSAGES = 20
 MOST_MS = 100  # simulated; a wake-up that is lost costs a second or more: then a keepalive or a limit on time is due
@@ -35,6 +35,34 @@ def check(done: list[Run]) -> None:
 @each_stage
 def test_a_seed_is_a_run(stage: Stage, transport: list[str]) -> None:
     check(runs(stage, transport, range(1, 9)))
+
+
+# What only shows when buffers and receives are used again and again, or by several clients: server, client, clients.
+CROWDED = [
+    ("ping-sr-2", "", "", 3),
+    ("ping-sr-3", "", "", 3),
+    ("ping-sr-4", "", "", 3),
+    ("ping-sr-5", "", "", 3),
+    ("ping-srq-4", "--pool 6", "", 3),
+    ("ping-srq-4", "--pool 16", "", 6),
+    ("blast-sr-2", "-v", "-b 1 -v", 2),
+    ("blast-sr-2", "-v --credit-batch 1", "-b 3 -v --chain 2", 2),
+    ("blast-sr-2", "-v", "-b 8 -v --signal-every 8 -c 100", 1),
+    ("blast-rdma-1", "", "-b 3 -v -c 60", 1),
+    ("ping-rdma-1", "", "-s 4k", 1),
+    ("ping-rdma-3", "", "-s 4k", 1),
+    ("pubsub-rdma-2", "", "", 3),
+]
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("name, server, client, clients", CROWDED)
+def test_a_crowd_is_served_in_every_order(name: str, server: str, client: str, clients: int, transport: list[str]) -> None:
+    of_server, of_client = pair(next(stage for stage in STAGES if stage.name == name), MESSAGES)
+    programs = [[*of_server, *server.split(), "-n", str(clients)], *[[*of_client, *client.split(), "-w", "9"]] * clients]
+    for seed in range(1, 9):
+        run = simulate(programs, *transport, "--seed", str(seed))
+        assert not run.exit and not run.err and run.ms < MOST_MS * clients, run.why()
 
 
 @pytest.mark.long

@@ -92,10 +92,21 @@ class Timeline:
         kind = f"= completion {kind}, status 0"
         return [i for i in self.at.get(kind, []) if self.next("ibv_poll_cq", i) <= self.next(kind, i + 1)]
 
+    def finds_nothing(self, poll: int) -> bool:
+        """What a poll found comes before the next call."""
+        return self.next("call", poll + 1) <= self.next("= completion", poll)
+
+    def in_vain(self, sleeps: list[int]) -> range:
+        """How many: the first poll behind one found nothing. What else than an event of the CQ ended it may count."""
+        vain = [sleep for sleep in sleeps if self.finds_nothing(self.next("ibv_poll_cq", sleep))]
+        events = [self.next("ibv_get_cq_event", sleep) for sleep in vain]
+        certain = sum(self.next("call", sleep + (event > sleep)) == event for sleep, event in zip(vain, events))
+        return range(certain, len(vain) + 1)
+
     def looks(self, window: Window) -> dict[str, int]:
-        """Of the CQ. What a poll found comes before the next call."""
+        """Of the CQ."""
         polls = self.where("ibv_poll_cq", window)
-        empty = [i for i in polls if self.next("call", i + 1) <= self.next("= completion", i)]
+        empty = [poll for poll in polls if self.finds_nothing(poll)]
         found = len(self.where("= completion", window))
         return {"polls": len(polls), "empty_polls": len(empty), "completions": found}
 
@@ -153,9 +164,12 @@ class Expected:
         yield from differs(result, "context_switches", "voluntary", voluntary)
         yield from differs(result, "context_switches", "involuntary", involuntary)
         if self.looked is not None:
-            looks = self.timeline.looks((first, self.looked or last))
-            for name, wanted in (looks | {"sleeps": len(self.timeline.where(self.sleep, (first, last)))}).items():
+            for name, wanted in self.timeline.looks((first, self.looked or last)).items():
                 yield from differs(result, "cq", name, wanted)
+            sleeps = self.timeline.where(self.sleep, (first, last))
+            yield from differs(result, "cq", "sleeps", len(sleeps))
+            if result["cq"]["empty_wake_ups"] not in self.timeline.in_vain(sleeps):
+                yield f"cq.empty_wake_ups is {result['cq']['empty_wake_ups']}: not in {self.timeline.in_vain(sleeps)}"
 
     def of_machine(self, result: Result) -> Iterator[str]:
         """By the columns of /proc/stat, read outside of the measured part, and the clock behind it."""
