@@ -13,6 +13,9 @@
 
 #include "verbs-sim/core/schedule.h"
 
+#define HELD_UP    16    /* of so many times that others run, one is for long: */
+#define HELD_UP_NS 20000 /* at most */
+
 __thread struct sim_thread *sim_me;
 
 /* ---- Turns ---- */
@@ -169,12 +172,28 @@ static bool let_others_run(void)
 	return true;
 }
 
+/*
+ * Others run for some time, though this thread could: a program that only polls sleeps in between,
+ * and would give its turn back at once.
+ */
+static void hold_up(void)
+{
+	static const char nothing; /* that anyone would wake */
+
+	sim_me->program->preemptions++;
+	sim_sleep_for(&nothing, sim_world->now_ns + sim_random(HELD_UP_NS));
+}
+
 void sim_point(void)
 {
-	if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE) || sim_may_others_run())
+	if (__atomic_load_n(&sim_world->runner_is_needed, __ATOMIC_ACQUIRE))
+		sim_me->program->preemptions += let_others_run();
+	else if (!sim_may_others_run())
+		do_some_tasks();
+	else if (!sim_world->busy || sim_random(HELD_UP))
 		sim_me->program->preemptions += let_others_run();
 	else
-		do_some_tasks();
+		hold_up();
 }
 
 bool sim_pass_on(void)

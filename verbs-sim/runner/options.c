@@ -27,7 +27,8 @@ static void usage(FILE *file)
 	      "  --seeds N        run with the seeds 1 to N, and stop at the first that fails\n"
 	      "  --seeds M-N      the same, from M on\n"
 	      "  --strategy S     random (the default): at any call any thread may go on; pct: few changes, so\n"
-	      "                   that one thread may wait for long; mixed: pct if the seed is odd\n"
+	      "                   that one thread may wait for long; busy: random, but now and then\n"
+	      "                   one is held up; mixed: pct if the seed is odd, otherwise busy\n"
 	      "  --iwarp          a device like soft-iWARP; without it, one like soft-RoCE\n"
 	      "  --device KIND[,NAME=VALUE]...  a device: see README.md. May be given more than once\n"
 	      "  --fail S:N       the Nth call of program S (0, 1, ...) fails\n"
@@ -106,19 +107,19 @@ static bool read_small(const char *text, int *value)
 	return true;
 }
 
-const char *const sim_strategies[3] = { "random", "pct", "mixed" };
+const char *const sim_strategies[SIM_STRATEGIES] = { "random", "pct", "mixed", "busy" };
 
 static int read_strategy(struct sim_options *options)
 {
 	int i;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < SIM_STRATEGIES; i++) {
 		if (strcmp(sim_strategies[i], optarg))
 			continue;
 		options->strategy = i;
 		return 0;
 	}
-	return refuse("--strategy %s: random, pct or mixed", optarg);
+	return refuse("--strategy %s: random, pct, busy or mixed", optarg);
 }
 
 static int read_device(const char *text, struct sim_options *options)

@@ -34,6 +34,7 @@ static void set_up_world(const struct sim_options *options, uint64_t seed)
 	sim_random(1); /* the first numbers of neighbouring seeds are alike */
 	sim_world->preempt = preempts[sim_random(4)];
 	sim_choose_strategy(options->strategy == 1 || (options->strategy == 2 && seed % 2));
+	sim_world->busy = options->strategy == 3 || (options->strategy == 2 && !(seed % 2));
 }
 
 /* ---- When nobody can go on ---- */

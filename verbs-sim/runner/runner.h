@@ -40,7 +40,8 @@ struct sim_options {
 	const char *steps; /* the file of steps, "-" for stdin, or NULL */
 };
 
-extern const char *const sim_strategies[3];
+#define SIM_STRATEGIES 4
+extern const char *const sim_strategies[SIM_STRATEGIES];
 
 /* What came of one run. */
 struct sim_result {
