@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from sim.simulation import OF_ITS_OWN, SIDES, Run, each_stage, pair, simulate
-from table import Stage
+from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, each_stage, pair, simulate
+from table import STAGES, Stage
 
 MESSAGES = 2
 OFTEN = 3  # a call that a program makes again and again: how many of them fail in make check
@@ -144,3 +144,39 @@ def test_each_call_fails(stage: Stage, transport: list[str], side: int) -> None:
 @each_stage
 def test_each_call_fails_however_often_it_is_made(stage: Stage, transport: list[str], side: int) -> None:
     fail_each(stage, transport, side, 1 << 30)
+
+
+# A server that cannot do one of these serves nobody.
+OF_ALL_CLIENTS = {
+    "rdma_create_event_channel", "rdma_create_id", "rdma_bind_addr", "rdma_listen", "rdma_get_cm_event", "ibv_query_port",
+    "ibv_get_cq_event", "pthread_create",
+}  # fmt: skip
+MANY = [
+    pytest.param(stage, options, id=f"{stage}-{transport}")
+    for stage in STAGES
+    if stage.serves_many
+    for transport, options in TRANSPORTS.items()
+]
+
+
+@pytest.mark.parametrize("stage, transport", MANY[::4])
+def test_what_fails_with_one_client_is_nothing_to_another(stage: Stage, transport: list[str]) -> None:
+    fail_with_two(stage, transport)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stage, transport", MANY)
+def test_what_fails_with_one_client_is_nothing_to_another_of_any_stage(stage: Stage, transport: list[str]) -> None:
+    fail_with_two(stage, transport)
+
+
+def fail_with_two(stage: Stage, transport: list[str]) -> None:
+    """Each call of the server, while it has two clients: at least one of them is served."""
+    server, client = pair(stage, MESSAGES)
+    programs = [[*server, "-n", "2"], client, [*client, "-w", "5"]]
+    trace = simulate(programs, *transport, "--trace").err
+    calls = re.findall(r"^\[ *[\d.]+ us\] 0\.\d+ +\d+ (\w+)$", trace, re.MULTILINE)
+    for number in chosen(calls, 2):
+        run = simulate(programs, *transport, "--fail", f"0:{number}")
+        assert run.exit not in OF_ITS_OWN, run.why()
+        assert 0 in run.statuses[1:] or run.fault.split()[0] in OF_ALL_CLIENTS, run.why()

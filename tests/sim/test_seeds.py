@@ -70,3 +70,11 @@ def test_a_crowd_is_served_in_every_order(name: str, server: str, client: str, c
 @each_stage
 def test_many_seeds_are_as_many_runs(stage: Stage, transport: list[str]) -> None:
     check(runs(stage, transport, range(1000, 1200)))
+
+
+@pytest.mark.long
+@each_stage
+def test_very_many_messages(stage: Stage, transport: list[str]) -> None:
+    """What counts, and is never counted down, or is acknowledged in batches."""
+    run = simulate(pair(stage, 100000), *transport, within_s=600)
+    assert not run.exit, run.why()
