@@ -17,6 +17,8 @@
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
+#define REMOTE_RIGHTS (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
+
 /* ---- PDs ---- */
 
 struct ibv_pd *sim_new_pd(struct ibv_context *context, bool hidden)
@@ -109,7 +111,10 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint6
 		.length = length,
 		.handle = mr->sim->object.number,
 		.lkey = mr->sim->key,
-		.rkey = mr->sim->key,
+		/* soft-RoCE has none for memory that the peer may not access. */
+		.rkey = device_of(pd->context)->traits.iwarp || access & REMOTE_RIGHTS
+				? mr->sim->key
+				: 0,
 	};
 	return &mr->head;
 }
