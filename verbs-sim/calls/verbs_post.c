@@ -155,6 +155,13 @@ static void trace_send(const struct ibv_send_wr *wr, int place)
 		  wr->send_flags & IBV_SEND_SIGNALED ? ", signaled" : "");
 }
 
+/*
+ * Behind a post, a thread may lose the processor for some time: its peer answers, and more, before
+ * the thread does anything else.
+ */
+#define LOSES_PROCESSOR 16 /* once in so many posts, on average */
+#define LOST_NS         30000
+
 static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct sim_qp *qp = user_qp(ibqp)->sim;
@@ -175,6 +182,8 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		else
 			sim_post(qp, new_request(wr));
 	}
+	if (!sim_random(LOSES_PROCESSOR))
+		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
 	return 0;
 }
 
