@@ -9,22 +9,19 @@ says what the bug is.
 import argparse
 import hashlib
 import random
-import re
 import sys
-import tempfile
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import cut, edit, fakes, trees
+from . import cut, edit, over_sim, sim, trees
 from .trees import TOP
 
 FOLDER = TOP / "course/bugs"
 NUMBER, TAKEN = "BUG", "HINTS"  # files of a student's tree
 UNBUILT = "It does not compile: "
-ALWAYS = "orderings"  # tests that every program has to pass
 
 README = """# A bug
 
@@ -75,7 +72,6 @@ class Bug:
     hint: str
     lesson: str
     edits: tuple[Edit, ...]
-    test: str = ALWAYS  # the group of tests of tests/fake that notices it
     sanitizer: str = "asan"
 
     @property
@@ -162,19 +158,13 @@ def bug_of(directory: Path) -> Bug:
 
 def check(bug: Bug, tree: Path) -> str:
     """Empty if the fault is repaired; else the reason why it is not."""
-    scratch = TOP / "build/course"
-    scratch.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=scratch) as name:
-        for sanitizer in dict.fromkeys((bug.sanitizer, "asan")):
-            try:
-                program = fakes.build(tree, bug.stage, bug.role, sanitizer, Path(name))
-            except fakes.DoesNotBuild as reason:
-                return f"{UNBUILT}{reason}"
-            for what in dict.fromkeys((bug.test, ALWAYS)):
-                if sanitizer != "tsan" or what == ALWAYS:
-                    why = fakes.run(program, bug.stage, bug.role, what)[1]
-                    if why:
-                        return why
+    for sanitizer in dict.fromkeys((bug.sanitizer, "asan")):
+        try:
+            why = sim.check(tree, bug.stage, bug.role, over_sim.TESTS, sanitizer)[1]
+        except sim.DoesNotBuild as reason:
+            return f"{UNBUILT}{reason}"
+        if why:
+            return why
     return ""
 
 
@@ -204,13 +194,8 @@ def hint(options: argparse.Namespace) -> int:
 
 
 def readable(bug: Bug, why: str) -> str:
-    """The report of a failed test of the fake verbs, one fault on each line."""
-    if why.startswith(UNBUILT):
-        return why
-    test, _, found = why.partition(": ")
-    found, _, said = re.sub(r"^seed \d+: ", "", found).partition("; it said: ")
-    text = f"The {bug.role} over fake verbs, test '{test}':\n  {found[:1000].rstrip('; ')}"
-    return text + (f"\nThe {bug.role} said: {said[:400].strip()}" if said.strip() else "")
+    """The reason in lines: what was seen, what the programs said, and the command that shows it."""
+    return why if why.startswith(UNBUILT) else f"The {bug.role} over the simulated device:\n  " + why.replace("; ", "\n  ")
 
 
 def judge(options: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 """What a case is, and functions that make the cases of all exercises.
 
 Place: between checks.py and run_cases.py. Contract: a check trusts what a partner reports and what the kernel saw. What
-the submission itself reports (exit status, trace, tests that it is linked into) counts only if all checks have passed
+the submission itself reports (exit status, trace, runs over the simulated device) counts only if all checks have passed
 that are marked as `key`: they show from outside that the task is done, and the starting tree fails them.
 """
 
@@ -18,8 +18,7 @@ from .reasons import Result
 
 SECONDS = 40
 IDLE_SECONDS = 20  # a submission that has used no processor time for this long will not continue
-FAKE_SECONDS = 400
-FAKE = {"FAKE_FIRST_ONLY": "1", "FAKE_LIMIT_MS": "60000"}  # the program's own time, in an emulated machine
+SIM_SECONDS = 300
 
 
 ITSELF, PARTNER, KERNEL = "the submission itself", "a partner", "the kernel"
@@ -61,7 +60,7 @@ def case(transport: str, **sides: Any) -> Result:
 def alone(program: str, *arguments: str, **environment: str) -> Result:
     """A case of one process that makes no connection."""
     what = {**side(program, *arguments, **environment), "connects": False}
-    return {"transport": "RoCE", "seconds": FAKE_SECONDS, "client": what}
+    return {"transport": "RoCE", "seconds": SIM_SECONDS, "client": what}
 
 
 def messages(points: int, own: str, transport: str, partner: str, count: int, *arguments: str,
@@ -81,13 +80,13 @@ def innocent(points: int, own: str, of: Check) -> Check:
     return Check(points, f"{own}: verbs-trace accuses it of nothing", of.case, judges.innocent(own))
 
 
-def over_fakes(points: int, stage: str, role: str, what: str) -> Check:
-    """A group of the tests in tests/fake, with the submission linked to them."""
+def over_sim(points: int, stage: str, role: str, tests: str) -> Check:
+    """A group of tests of the submission over the simulated device."""
     shows = {
-        "orderings": "completions and events in every order, nothing left behind",
+        "orderings": "events and completions in every order, nothing left behind",
         "sweep": "each call made to fail, nothing left behind",
-        "lines": "odd peers, limits and silence",
-        "figures": "the results that it shows",
-    }[what]
-    run = alone(f"fake-{role}-asan", f"{stage}/{role}", what, **FAKE)
-    return Check(points, f"{role}, fake verbs: {shows}", run, judges.over_fakes(stage, role))
+        "odd": "odd peers, hosts and devices",
+        "calls": "what it tells the libraries",
+    }[tests]
+    run = alone("sim", stage, role, f"/work/sim/{role}", tests)
+    return Check(points, f"{role}, simulated device: {shows}", run, judges.over_sim(role))

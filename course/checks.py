@@ -11,7 +11,7 @@ from dataclasses import replace
 from random import Random
 
 from . import judges, kernel, pieces
-from .cases import ITSELF, KERNEL, PARTNER, Check, alone, case, draw_count, innocent, key, messages, over_fakes, side
+from .cases import ITSELF, KERNEL, PARTNER, Check, alone, case, draw_count, innocent, key, messages, over_sim, side
 
 
 def ping_sr_2e(chance: Random) -> list[Check]:
@@ -34,9 +34,9 @@ def ping_sr_2e(chance: Random) -> list[Check]:
     run = case("RoCE", server=side("server"), steps=steps)
     checks.append(Check(5, "server: Ctrl-C ends it", run, judges.interrupted("server", "rdma_listen")))
     return checks + [
-        over_fakes(15, "ping-sr-2e", "client", "lines"),
-        over_fakes(10, "ping-sr-2e", "client", "sweep"),
-        over_fakes(10, "ping-sr-2e", "server", "sweep"),
+        over_sim(15, "ping-sr-2e", "client", "odd"),
+        over_sim(10, "ping-sr-2e", "client", "sweep"),
+        over_sim(10, "ping-sr-2e", "server", "sweep"),
     ]
 
 
@@ -81,7 +81,7 @@ def signaling(chance: Random) -> list[Check]:
         by = KERNEL if transport == "RoCE" else ITSELF  # soft-iWARP is not watched
         signaled = judges.signaled(every, count)
         checks.append(Check(said, f"{name}: which sends are signaled", run, signaled, by, by == KERNEL and every > 1))
-    return checks + [innocent(5, "client", checks[0]), over_fakes(5, "blast-sr-2", "client", "orderings")]
+    return checks + [innocent(5, "client", checks[0]), over_sim(5, "blast-sr-2", "client", "orderings")]
 
 
 def verify(chance: Random) -> list[Check]:
@@ -120,7 +120,7 @@ def inline(chance: Random) -> list[Check]:
         Check(5, "client: messages of 65 bytes do not", large.case, judges.inlined(many), KERNEL),
         messages(10, "server", "iWARP", "ping-sr-1", draw_count(chance), partners=("-s", str(chance.randrange(1, 65)))),
         innocent(5, "client", small),
-        over_fakes(35, "ping-sr-1", "client", "lines"),
+        over_sim(35, "ping-sr-1", "client", "odd"),
     ]
 
 
@@ -148,8 +148,8 @@ def credits_(chance: Random) -> list[Check]:
     return checks + [
         innocent(5, "client", checks[0]),
         innocent(5, "server", checks[1]),
-        over_fakes(5, "blast-sr-2", "client", "orderings"),
-        over_fakes(10, "blast-sr-2", "server", "orderings"),
+        over_sim(5, "blast-sr-2", "client", "orderings"),
+        over_sim(10, "blast-sr-2", "server", "orderings"),
     ]
 
 
@@ -164,8 +164,7 @@ def srq(chance: Random) -> list[Check]:
         Check(30, "server, RoCE: receives are posted in chains", one.case, judges.in_chains(count, pool)),
         Check(10, "server: the limit is armed", one.case, kernel.limited, KERNEL),
         innocent(5, "server", one),
-        over_fakes(5, "ping-srq-4", "server", "orderings"),
-        over_fakes(20, "ping-srq-4", "server", "lines"),
+        over_sim(25, "ping-srq-4", "server", "orderings"),
     ]
 
 
@@ -187,7 +186,7 @@ def retry(chance: Random) -> list[Check]:
         Check(15, "nobody comes: it fails when -w is over", nobody, judges.complains("connection refused")),
         Check(10, "Ctrl-C ends it while it tries", left, judges.interrupted("client", "rdma_connect")),
         innocent(5, "client", checks[0]),
-        over_fakes(30, "ping-sr-1", "client", "lines"),
+        over_sim(30, "ping-sr-1", "client", "odd"),
     ]
 
 
@@ -203,8 +202,8 @@ def asleep(chance: Random) -> list[Check]:
         Check(25, "client: it waits for events", client.case, kernel.wakes(count), KERNEL, key=True),
         Check(10, "client: it does not poll", client.case, judges.sleeps(count)),
         innocent(5, "client", client),
-        over_fakes(10, "ping-sr-3", "client", "orderings"),
-        over_fakes(20, "ping-sr-3", "client", "lines"),
+        over_sim(10, "ping-sr-3", "client", "orderings"),
+        over_sim(20, "ping-sr-3", "client", "odd"),
     ]
 
 
@@ -237,8 +236,8 @@ def two_clients(chance: Random) -> list[Check]:
         two_at_once(chance, 15, "iWARP"),
         Check(5, "server: Ctrl-C ends it", left, judges.interrupted("server", "rdma_listen")),
         innocent(5, "server", one),
-        over_fakes(5, "ping-sr-2", "server", "orderings"),
-        replace(over_fakes(30, "ping-sr-2", "server", "sweep"), needs=both.text),  # no thread fails if there is none
+        over_sim(5, "ping-sr-2", "server", "orderings"),
+        replace(over_sim(30, "ping-sr-2", "server", "sweep"), needs=both.text),  # no thread fails if there is none
     ]
 
 
@@ -252,9 +251,9 @@ def immediate(chance: Random) -> list[Check]:
         messages(5, "client", "RoCE", "ping-rdma-3", draw_count(chance)),
         Check(10, "client: WRITEs with immediate data, numbered", client.case, judges.numbered(count), KERNEL),
         innocent(5, "client", client),
-        over_fakes(5, "ping-rdma-3", "client", "orderings"),
-        over_fakes(5, "ping-rdma-3", "server", "orderings"),
-        over_fakes(30, "ping-rdma-3", "client", "lines"),
+        over_sim(5, "ping-rdma-3", "client", "orderings"),
+        over_sim(5, "ping-rdma-3", "server", "orderings"),
+        over_sim(30, "ping-rdma-3", "client", "odd"),
     ]
 
 
@@ -266,8 +265,8 @@ def statistics(chance: Random) -> list[Check]:
     seq = " ".join(f"$(seq {values[0]} {values.step} {values[-1]})" for values in scales)
     small = range(first, 256, step)
     kinds: list[tuple[int, str, str, list[int]]] = [
-        (20, "small values", f"$(seq {first} {step} {small[-1]})", list(small)),
-        (25, "values of all magnitudes", seq, [value for values in scales for value in values]),
+        (25, "small values", f"$(seq {first} {step} {small[-1]})", list(small)),
+        (30, "values of all magnitudes", seq, [value for values in scales for value in values]),
         (10, "one value", str(one), [one]),
         (15, "the same value many times, and one far away", f"$(yes {often} | head -n {times}) {2**39}",
          [often] * times + [2**39]),
@@ -278,7 +277,7 @@ def statistics(chance: Random) -> list[Check]:
         run = alone("probe-histogram", *map(str, values))
         run["client"]["shown"] = shown  # in a command: short, and the same values
         checks.append(Check(points, text, run, judges.figures(values), PARTNER, len(values) > 1))
-    return checks + [over_fakes(10, "ping-sr-1", "client", "figures")]
+    return checks
 
 
 def bare(chance: Random) -> list[Check]:
@@ -289,8 +288,10 @@ def bare(chance: Random) -> list[Check]:
         client,
         messages(20, "server", "RoCE", "ping-rc-0", of_server, "-c", str(of_server)),
         innocent(10, "client", client),
-        over_fakes(20, "ping-rc-0", "client", "orderings"),
-        over_fakes(20, "ping-rc-0", "server", "orderings"),
+        over_sim(5, "ping-rc-0", "client", "orderings"),
+        over_sim(5, "ping-rc-0", "server", "orderings"),
+        over_sim(15, "ping-rc-0", "client", "calls"),
+        over_sim(15, "ping-rc-0", "server", "calls"),
     ]
 
 
@@ -301,7 +302,7 @@ def private_data(chance: Random) -> list[Check]:
         size = str(chance.randrange(65, 1200))
         checks.append(key(messages(10, "client", transport, "ping-sr-1", draw_count(chance), "-s", size)))
         checks.append(messages(10, "server", transport, "ping-sr-1", draw_count(chance), partners=("-s", size)))
-    return checks + [over_fakes(15, "ping-sr-1", "client", "lines"), over_fakes(35, "ping-sr-1", "server", "lines")]
+    return checks + [over_sim(15, "ping-sr-1", "client", "calls"), over_sim(35, "ping-sr-1", "server", "odd")]
 
 
 CHECKS: dict[str, Callable[[Random], list[Check]]] = {

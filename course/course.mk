@@ -4,15 +4,16 @@
 
 # $(call partner,NAME,STAGE,FUNCTIONS): a stage's server with these functions as partners/NAME.c has them.
 define partner
-$(BUILD)/course/$(1): $(call objects,program/server_main.c $(2)/stage.c course/partners/$(1).c) $(ROOM_LIBS)
+$(BUILD)/course/$(1): $(call objects,program/server_main.c $(call folder,$(2))/stage.c course/partners/$(1).c) $(ROOM_LIBS)
 	$$(LINK)
 $(BUILD)/course/$(1): LINK_FLAGS = $(call stage_is,$(2)) $(3:%=-Wl,--wrap=%)
 endef
 $(eval $(call partner,corrupt,ping-sr-0,our_post_send))
 $(eval $(call partner,overcredit,blast-sr-2,our_return_credits our_post_recv_chain))
+$(eval $(call partner,misnumber,ping-rdma-3,our_write_message))
 
 # The partners of the grader, and the stages whose objects it takes.
-course-build: $(PROGRAMS) $(BUILD)/course/corrupt $(BUILD)/course/overcredit verbs-trace
+course-build: $(PROGRAMS) $(addprefix $(BUILD)/course/,corrupt overcredit misnumber) $(BUILD)/tests/peer verbs-trace verbs-sim
 
 exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (course/exercises/README.md lists them)
 	$(if $(and $(NAME),$(DIR)),,$(error Say which exercise, and where: NAME=ping-sr-2e DIR=mine))
@@ -28,15 +29,15 @@ grade: ## DIR=mine: grade a solution (JSON=file: also as JSON; SEED=1: draw the 
 	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)") $(if $(SEED),--seed "$(SEED)") $(POINTS)
 POINTS = $(if $(GRADESCOPE),--gradescope "$(GRADESCOPE)") $(if $(CLASSROOM),--classroom "$(CLASSROOM)")
 
-fakes: ## DIR=mine ROLE=client TESTS=lines: run tests over the fake verbs that make grade names, on this machine
-	$(if $(and $(DIR),$(ROLE),$(TESTS)),,$(error Say what to test: DIR=mine ROLE=client TESTS=lines))
-	$(call ready,build tests)
-	@python3 -B -m course.over_fakes "$(DIR)" "$(ROLE)" "$(TESTS)"
+sim: ## DIR=mine ROLE=client TESTS=odd: run tests over the simulated device that make grade names, on this machine
+	$(if $(and $(DIR),$(ROLE),$(TESTS)),,$(error Say what to test: DIR=mine ROLE=client TESTS=odd))
+	$(call ready,build,course-build)
+	@python3 -B -m course.sim "$(DIR)" "$(ROLE)" "$(TESTS)"
 
 # Built once, and not by each grading.
 grade-all: ## DIR=submissions: grade all folders in it (CSV=file; SECONDS=1200: limit for each; SEED=1: see course/grading.md)
 	$(if $(DIR),,$(error Say what to grade: DIR=submissions))
-	$(call ready,build lab tests,course-build fake-build)
+	$(call ready,build lab tests,course-build)
 	@python3 -B -m course.grade_all "$(DIR)" $(if $(CSV),--csv "$(CSV)") $(if $(SECONDS),--seconds "$(SECONDS)") $(if $(SEED),--seed "$(SEED)")
 
 students: ## DIR=public: write the project without the notes, solutions and written test that a lecturer keeps
@@ -55,7 +56,7 @@ bug-hint: ## DIR=mine: print one more hint each time (HINT=2: the first two)
 
 bug-check: ## DIR=mine: check whether the fault is repaired
 	$(if $(DIR),,$(error Say of what: DIR=mine))
-	$(call ready,build tests)
+	$(call ready,build,course-build)
 	@python3 -B -m course.bug check "$(DIR)"
 
 bugs: ## list all bugs with their solutions and a seed for each, for instructors

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import fakes, formats, make, reasons
+from . import formats, make, reasons, trees
 from .cases import ITSELF, PARTNER, Check
 from .checks import CHECKS
 from .exercises import EXERCISES, TOP, Exercise
@@ -69,34 +69,25 @@ def submitted(directory: Path) -> tuple[Exercise, str]:
     return exercise, path.read_text(errors="replace")
 
 
-def add_objects(exercise: Exercise, tree: Path) -> None:
-    """Puts the objects of the project's own sources into a tree, where make then compiles only the student's file."""
-    for source in sorted(tree.rglob("*.c")):
-        name = source.relative_to(tree)
-        if str(name) != exercise.file:
-            target = tree / "build" / name.with_suffix(".o")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(TOP / "build" / name.with_suffix(".o"), target)
-
-
 def pack(exercise: Exercise, source: str, checks: list[Check], tree: Path) -> tuple[list[list[str]], list[str]]:
     """Makes a tree with the student's file, and objects of all other files. Returns the commands that build the programs
     of the cases there, and the names of these programs."""
     make.write(exercise, tree, solved=True)
-    add_objects(exercise, tree)
+    trees.add_objects(tree, [exercise.file])
     (tree / exercise.file).write_text(source)
     variables = [f"{name}={os.environ[name]}" for name in ("CC", "CFLAGS") if name in os.environ]
     commands, programs = [["make", "-s", "-j2", *variables, "client", "server"]], ["client", "server"]
     for name in sorted({check.case["client"]["program"] for check in checks if "client" in check.case}):
-        if name.startswith("fake-"):
-            more = fakes.pack(exercise.file, exercise.stage, name, tree)
-            commands += [command for command in more if command not in commands]
+        if name == "sim":
+            make.write(exercise, tree / "sim", solved=True)
+            trees.add_objects(tree / "sim", [exercise.file])
+            (tree / "sim" / exercise.file).write_text(source)
+            commands.append(["make", "-s", "-j2", "-C", "sim", "client", "server", trees.for_simulation(tree / "sim", "asan")])
+            programs += ["sim/client", "sim/server"]
         elif name.startswith("probe-"):
             part = Path(shutil.copy(TOP / f"course/partners/{name.removeprefix('probe-')}.c", tree)).name
             commands.append(["cc", "-std=c11", "-I.", "-O2", part, exercise.file, "-o", name])
-        else:
-            continue
-        programs.append(name)
+            programs.append(name)
     return commands, programs
 
 
@@ -148,7 +139,7 @@ def grade(directory: Path, seed: int) -> tuple[Exercise, list[Mark]]:
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         folder = Path(name)
         commands, programs = pack(exercise, source, checks, folder / "tree")
-        found = in_lab({"commands": commands, "programs": programs, "cases": cases}, folder)
+        found = in_lab({"stage": exercise.stage, "commands": commands, "programs": programs, "cases": cases}, folder)
     built = mark_of_build(found["status"], found["said"])
     if not built.points:
         return exercise, [built] + [Mark(0, check.points, check.text, "it was not built") for check in checks]

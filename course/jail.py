@@ -28,6 +28,15 @@ GROUP = Path("/sys/fs/cgroup/submission")
 LIMITS = {"memory.max": "600M", "pids.max": "100"}  # of all processes in the jail
 COMPILES = ["--cpu=120", "--fsize=100000000"]
 RUNS = ["--memlock=unlimited", "--fsize=50000000"]
+SIMULATES = ["--fsize=2000000000"]  # the simulation's memory is a file, most of which is never written
+
+
+def lend(names: Iterable[str], project: Path) -> None:
+    """Copies files of the project into /work/project: what runs programs over the simulated device."""
+    for name in names:
+        target = ROOT / "work/project" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(project / name, target)
 
 
 def show(source: Path) -> None:
@@ -165,6 +174,7 @@ def build(tree: Path, commands: list[list[str]], programs: list[str], limit_s: f
     shutil.copytree(tree, copy)
     status, said = compile_in(copy, commands, limit_s)
     for name in programs if not status else []:
+        (ROOT / "work" / name).parent.mkdir(exist_ok=True)
         shutil.copy(copy / name, ROOT / "work" / name, follow_symlinks=False)
     for rest in (copy, *(ROOT / "tmp").iterdir()):
         shutil.rmtree(rest) if rest.is_dir() else rest.unlink()

@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Callable
 
-from .fakes import outcomes
 from .kernel import seen
 from .reasons import Result, did, ended, ended_with, last_words
 
@@ -227,17 +226,17 @@ def in_chains(count: int, pool: int) -> Judge:
     return judge
 
 
-def over_fakes(stage: str, role: str) -> Judge:
-    """The tests over the fake verbs, which the submission is linked to, have all passed."""
+def over_sim(role: str) -> Judge:
+    """All runs over the simulated device were as they should be: what over_sim.py printed."""
 
     def judge(result: Result) -> str:
-        of, who = result["client"], f"your {role} over the fake verbs"
-        passed, failed = outcomes(of["out"], stage, role)
-        if failed:
-            return f"{who} failed a test: {failed[:400]}"
-        if of["status"] == 0 and passed:
+        of, who = result["client"], f"your {role} over the simulated device"
+        said = of["out"].strip().splitlines()[-1:] or [""]
+        if said[0].startswith("not ok: "):
+            return f"{who}: {said[0].removeprefix('not ok: ').partition('; see it: ')[0][:600]}"
+        if of["status"] == 0 and re.fullmatch(r"ok: [1-9]\d* runs", said[0]):
             return ""
-        return ended(of, 0, who) or f"{who} exited with status 0 before its first test"
+        return ended(of, 0, who) or f"{who} exited with status 0 before its first run"
 
     return judge
 

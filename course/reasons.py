@@ -57,10 +57,10 @@ def _words(side: Result, traced: bool) -> str:
 
 
 def _alone(side: Result) -> str:
-    """The command of a test program that the submission is linked into."""
-    if side["program"].startswith("fake-"):
-        program, what = side["arguments"]
-        return f"make fakes DIR=DIR ROLE={program.partition('/')[2]} TESTS={what}"
+    """The command of a case that needs no lab."""
+    if side["program"] == "sim":
+        _, role, _, tests = side["arguments"]
+        return f"make sim DIR=DIR ROLE={role} TESTS={tests}"
     probe = side["program"].removeprefix("probe-")
     values = side.get("shown") or shlex.join(side["arguments"])
     return f"cc -std=c11 -I DIR -o /tmp/probe course/partners/{probe}.c DIR/measure/{probe}.c && /tmp/probe {values}"

@@ -17,10 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tools import folders
+
 from . import jail, witness
 
 TOP = Path(__file__).resolve().parents[1]
 TRACER = ("verbs-trace/verbs-trace", "verbs-trace/libverbs-trace.so")
+SIMULATOR = ("verbs-sim/verbs-sim", "verbs-sim/libverbs-sim.so", "build/tests/peer", "build/course/corrupt", "build/course/misnumber",
+             "course/__init__.py", "course/over_sim.py", "course/odd.py", "course/simulation.py")  # fmt: skip
 BUILD_S = 240
 AWAIT_S = 20
 TICK_S, MOST_TICK_S, LOOK_S = 0.05, 0.5, 1.0
@@ -79,7 +83,11 @@ class Side:
         program, settings = what["program"], what.get("environment", {})
         self.own = (jail.ROOT / "work" / program).is_file()
         self.trace = jail.Trace(name) if self.own and program in ("client", "server") else None
-        if self.own:
+        if program == "sim":
+            self.own = True
+            words = ["python3", "-B", "-m", "course.over_sim", *what["arguments"]]
+            run = jail.confined(words, "/work/project", False, jail.SIMULATES, **settings)
+        elif self.own:
             tracer = ["/work/verbs-trace", "-j", "-o", self.trace.path] if self.trace else []
             words = [*tracer, f"/work/{program}", *what["arguments"]]
             run = jail.confined(words, "/", what.get("connects", True), jail.RUNS, **settings)
@@ -233,6 +241,7 @@ def main() -> None:
     status, said = jail.build(folder / "tree", job["commands"], job["programs"], BUILD_S)
     for name in TRACER:
         shutil.copy(TOP / name, jail.ROOT / "work")
+    jail.lend([*TRACER, *SIMULATOR, *(f"{folders.folder(stage)}/{role}" for stage in (job["stage"], "ping-sr-1") for role in ("client", "server"))], TOP)
     results = run_all(job["cases"]) if not status else []
     (folder / "results.json").write_text(json.dumps({"status": status, "said": said, "cases": results}))
 

@@ -96,3 +96,22 @@ def write(directory: Path, stage: str, purpose: str) -> None:
     for name, value in values.items():
         makefile = makefile.replace("{" + name + "}", value)
     (directory / "Makefile").write_text(makefile)
+
+
+SANITIZE = {"asan": "-fsanitize=address,undefined -fno-sanitize-recover=all", "tsan": "-fsanitize=thread"}
+
+
+def for_simulation(tree: Path, sanitizer: str) -> str:
+    """Adds to a tree what a program meets on other machines: partners/host.c. Returns the CFLAGS with which make has to build it."""
+    shutil.copyfile(TOP / "course/partners/host.c", tree / "common/host.c")
+    return f"CFLAGS=-g -O1 -fno-omit-frame-pointer -w {SANITIZE[sanitizer]} -Wl,--wrap=rdma_create_qp,--wrap=getaddrinfo"
+
+
+def add_objects(tree: Path, own: list[str]) -> None:
+    """Puts the objects of the project's sources into a tree, but for those of `own`, which make then compiles."""
+    for source in sorted(tree.rglob("*.c")):
+        name = source.relative_to(tree)
+        if str(name) not in own:
+            target = tree / "build" / name.with_suffix(".o")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(TOP / "build" / name.with_suffix(".o"), target)

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Runs a student's client or server over the simulated device, against the project's own program of the other side.
+
+Place: the grader runs it in the jail; sim.py calls it on this machine. Contract: it prints "ok" with the number of runs, or
+"not ok", the reason, and the command that repeats the run. Exit status: 0 or 1. A run is right if all programs end by
+themselves, with the status that is due, and leave nothing behind; each group of tests says what else is due.
+"""
+
+import json
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .odd import ODD
+from .simulation import ADDRESS, OF_ITS_OWN, TOP, Lost, Run, calls_of, chosen, simulate
+
+SIDES = {"server": 0, "client": 1}  # places among the programs of a run
+SEEDS = 25  # for each kind of device
+MESSAGES, FEW = 30, 2
+MOST_MS = 1000  # simulated; a program that sleeps although there is something to do takes seconds
+OFTEN = 3  # so often a call fails that is made again and again
+ENDS = 12  # moments at which the other side is killed, or this one is told to stop
+ROCE_ONLY = ("ping-rc-0", "count-atomic-1")
+STREAMS = ("blast-sr-2", "blast-rdma-1")
+KILLED = 128 + 9
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A server and its clients, one of which is the student's."""
+
+    stage: str
+    role: str
+    program: str  # the student's
+
+    @property
+    def side(self) -> int:
+        """The place of the student's program."""
+        return SIDES[self.role]
+
+    @property
+    def devices(self) -> list[list[str]]:
+        """Options of verbs-sim."""
+        return [[]] if self.stage in ROCE_ONLY else [[], ["--iwarp"]]
+
+    def path(self, role: str) -> str:
+        """The program of a role."""
+        folder = self.stage if (TOP / self.stage).is_dir() else f"beyond/{self.stage}"
+        return self.program if role == self.role else f"{folder}/{role}"
+
+    def programs(self, count: int, *more: str, of_server: str = "", of_clients: str = "", clients: int = 1) -> list[list[str]]:
+        """The server, and its clients. If the student's program is a client, the others are the project's."""
+        said = ["-q", "-j", "-a", ADDRESS, "-c", str(count), *more]
+        server = [self.path("server"), *said, "-n", str(clients), *of_server.split()]
+        paths = [self.path("client"), *[Pair(self.stage, "", "").path("client")] * (clients - 1)]
+        return [server, *([path, *said, "-v", *of_clients.split()] for path in paths)]
+
+
+def told(reason: str, run: Run) -> str:
+    """A reason, and what goes with it."""
+    said = [line for line in run.err.splitlines() if line.strip() and "verbs-sim: " not in line]
+    first = next((n for n, line in enumerate(said) if "ERROR: " in line or "WARNING: " in line), max(0, len(said) - 3))
+    return f"{reason}; the programs said: {' / '.join(said[first : first + 3]) or 'nothing'}; see it: verbs-sim/{run.command}"
+
+
+def ended_badly(run: Run, side: int, statuses: set[int]) -> str:
+    """Why a run did not end as it should, or empty. Of a server that serves others the end is to be told to stop."""
+    left = [what for what in run.left.split(", ") if what.endswith(f"of program {side}")]
+    if left:
+        return f"it left over: {', '.join(left)}"
+    if run.exit in OF_ITS_OWN and run.exit != 121:
+        return run.reason
+    if side and side in run.told:
+        return "it did not end by itself"
+    return "" if {*run.statuses} <= statuses else f"server and client exited with {run.statuses}"
+
+
+def counted(run: Run, role: str, count: int) -> list[bool]:
+    """Of each program of that role of ours, whether it has counted all messages."""
+    figures = [json.loads(line) for line in run.out.splitlines() if line.startswith("{")]
+    return [each["count"] + each["warm_up"] == count for each in figures if each["role"] == role]
+
+
+def orderings(pair: Pair) -> Iterator[str]:
+    """All messages of two clients or more arrive in time, whatever the order of events."""
+    partner = "agent" if pair.role == "client" else "client"
+    for seed in range(1, SEEDS + 1):
+        clients = 8 if pair.stage == "ping-srq-4" else 2
+        for device in pair.devices:
+            more = ["--immediate"] if pair.stage == "ping-rdma-3" and not device and seed % 2 else []
+            pool, buffers = "--pool 16" * (clients > 2), f"-b {1 + seed % 7}" * (pair.stage in STREAMS)
+            programs = pair.programs(MESSAGES + seed, *more, of_server=pool, of_clients=buffers, clients=clients)
+            run = simulate(programs, *device, "--seed", str(seed))
+            reason = ended_badly(run, pair.side, {0})
+            if not reason and (run.told or run.ms > MOST_MS):
+                reason = f"they took {run.ms:.0f} ms: somebody slept although there was something to do"
+            if not reason and counted(run, partner, MESSAGES + seed) != [True] * clients:
+                reason = f"our {partner} did not count {MESSAGES + seed} messages"
+            yield told(reason, run) if reason else ""
+
+
+def sweep(pair: Pair) -> Iterator[str]:
+    """Each call fails once: the program ends with 0 or 1, and names the call if that was the end. So does a completion."""
+    side = pair.side
+    for device in pair.devices:
+        programs = pair.programs(FEW)
+        calls = calls_of(programs, side, *device)
+        sends = [number for number, call in enumerate(calls, 1) if call == "ibv_post_send"][:FEW] if side else []
+        for number, how in [*((number, "") for number in chosen(calls, OFTEN)), *((number, ":RETRY_EXC_ERR") for number in sends)]:
+            run = simulate(programs, *device, "--fail", f"{side}:{number}{how}")
+            reason = ended_badly(run, side, {0, 1} if run.fault else {0})
+            due = "transport retry counter exceeded" if how else run.fault.split()[0] if run.fault else ""
+            if not reason and due not in run.err and (how or any(run.statuses)):
+                reason = f"it does not say: {due}"
+            yield told(f"after {run.fault or 'no failure'}: {reason}", run) if reason else ""
+
+
+def ends(pair: Pair) -> Iterator[str]:
+    """The other side is killed, this one is told to stop, or the device is removed."""
+    side = pair.side
+    for device in pair.devices:
+        programs = pair.programs(FEW, "--timeout", "5")
+        calls = simulate(programs, *device).calls
+        for who, how in ((1 - side, "SIGKILL"), (side, "SIGTERM"), (side, "REMOVAL")):
+            for number in range(1, calls[who] + 1, max(1, calls[who] // ENDS)):
+                run = simulate(programs, *device, "--fail", f"{who}:{number}:{how}")
+                reason = ended_badly(run, side, {0, 1, KILLED} if how == "SIGKILL" else {0, 1})
+                yield told(reason, run) if reason else ""
+
+
+def odd(pair: Pair) -> Iterator[str]:
+    """Odd peers, hosts and devices: see odd.py."""
+    for row in ODD:
+        if row.role != pair.role or not re.fullmatch(row.stages, pair.stage):
+            continue
+        line = row.line.format(server=pair.path("server"), client=pair.path("client"), a=f"-a {ADDRESS}")
+        programs = [shlex.split(words) for words in line.split(":::")]
+        for device in (device for device in pair.devices if row.device in ("", "--iwarp" if device else "--roce")):
+            run = simulate(programs, *device)
+            statuses = [status for status, due in zip(run.statuses, row.statuses.split()) if due not in (str(status), "-")]
+            reason = ended_badly(run, pair.side and len(programs) - 1, {*run.statuses})
+            if not reason and (statuses or row.said not in run.err):
+                reason = f"{row.what}: they exited with {run.statuses}; expected: {row.statuses}" + f", and '{row.said}'" * bool(row.said)
+            yield told(reason, run) if reason else ""
+
+
+Call = dict[str, Any]
+
+
+def traced(programs: list[list[str]], *options: str) -> tuple[Run, list[list[Call]]]:
+    """What verbs-trace says of each."""
+    with tempfile.TemporaryDirectory() as name:
+        files = [Path(name) / str(n) for n in range(len(programs))]
+        tool = ["verbs-trace/verbs-trace", "-j", "-o"]
+        run = simulate([[*tool, str(file), *words] for file, words in zip(files, programs)], *options)
+        return run, [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+
+
+def attributes(calls: list[Call], call: str, of: str) -> dict[str, Any]:
+    """All attributes that a program gave a call, of all such calls together. verbs-trace leaves out zeros."""
+    found: dict[str, Any] = {}
+    for each in calls:
+        if each.get("call") == call and not each["result"]:
+            found |= each["args"].get(of, {})
+    return found
+
+
+def wrong_calls(own: list[Call], other: list[Call]) -> Iterator[str]:
+    """Attributes with which the calls succeed, and that are wrong all the same."""
+    for each in own:
+        if each.get("accusation", "leak") != "leak":  # of a QP of rdma_create_qp it is not true here
+            yield f"verbs-trace accuses it: {each['text']}"
+    names = [each.get("call") for each in own]
+    if "rdma_connect" in names and "rdma_disconnect" in names and names.index("ibv_dereg_mr") < names.index("rdma_disconnect"):
+        yield "ibv_dereg_mr comes before rdma_disconnect: receives are still posted"
+    if not attributes(own, "rdma_connect", "conn_param").get("rnr_retry_count", 1):
+        yield "rnr_retry_count is 0"
+    if attributes(own, "rdma_connect", "conn_param").get("private_data", {"bytes": 32})["bytes"] < 32:
+        yield "its private data ends before the extension"
+    if "ibv_modify_srq" in names and not attributes(own, "ibv_modify_srq", "srq_attr").get("srq_limit"):
+        yield "ibv_modify_srq sets a limit of 0: there is no event"
+    mine, theirs = (attributes(calls, "ibv_modify_qp", "attr") for calls in (own, other))
+    if "rq_psn" in mine:
+        if (mine["rq_psn"], mine.get("sq_psn")) != (theirs.get("sq_psn"), theirs.get("rq_psn")):
+            yield "the first PSNs of the two sides do not fit: sq_psn of one is rq_psn of the other"
+        if not mine.get("timeout") or not mine.get("retry_cnt") or not mine.get("rnr_retry"):
+            yield "with a timeout of 0 it waits forever for an ack; with a retry count of 0 it does not try again"
+
+
+def calls_(pair: Pair) -> Iterator[str]:
+    """What the program tells the libraries, as verbs-trace sees it."""
+    side = pair.side
+    for device in pair.devices:
+        run, every = traced(pair.programs(MESSAGES), *device)
+        reason = ended_badly(run, side, {0}) or next(wrong_calls(every[side], every[1 - side]), "")
+        yield told(reason, run) if reason else ""
+    if not side and re.match("ping-sr-[1-5]", pair.stage):
+        asks = ["build/tests/peer", "--client", "--stage", "1", "-a", ADDRESS, "-c", str(FEW), "--depth", "0"]
+        run, every = traced([pair.programs(FEW)[0], asks])
+        accepted = attributes(every[0], "rdma_accept", "conn_param")
+        more = accepted.get("initiator_depth") or accepted.get("responder_resources")
+        yield told("of a client that offers a depth of 0 it accepts more", run) if more else ""
+
+
+TESTS = {"calls": calls_, "orderings": orderings, "sweep": sweep, "odd": odd, "ends": ends}
+
+
+def check(stage: str, role: str, program: str, tests: str) -> tuple[int, str]:
+    """How many runs were as they should be, and the reason why the next one was not, or empty."""
+    number = 0
+    try:
+        for number, reason in enumerate(TESTS[tests](Pair(stage, role, program)), 1):
+            if reason:
+                return number - 1, " ".join(reason.split())
+    except (Lost, ValueError, LookupError) as odd_end:
+        return number, " ".join(f"{type(odd_end).__name__}: {odd_end}".split())[:600]
+    return number, ""
+
+
+def main() -> int:
+    """Returns the exit status."""
+    stage, role, program, tests = sys.argv[1:]
+    number, reason = check(stage, role, program, tests)
+    print(f"not ok: {reason}" if reason else f"ok: {number} runs")
+    return int(bool(reason))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

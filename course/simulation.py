@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Runs of programs over the simulated device, as verbs-sim makes them.
+
+Place: used by over_sim.py and by tests/sim. Contract: a run has a bound in real time; what came of it is read from
+verbs-sim's last line. It needs nothing but the standard library: it also runs in the grader's jail.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[1]
+ADDRESS = "192.0.2.1"
+OF_ITS_OWN = range(120, 126)  # exit statuses of verbs-sim that are no program's
+LAST = re.compile(
+    r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, told to stop: (?P<told>[\d/]+))?(?:, fault: (?P<fault>.+))?, "
+    r"left over: (?P<left>.+), (?P<ms>[\d.]+) ms, hash (?P<hash>[0-9a-f]{16}): (?P<command>.*)$"
+)
+
+
+class Lost(Exception):
+    """verbs-sim has ended without its last line, or did not end."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of one."""
+
+    exit: int
+    statuses: list[int]  # of the programs
+    calls: list[int]  # that they made
+    reason: str  # why it ended before the programs did, or empty
+    told: list[int]  # programs that were told to stop, as all slept
+    fault: str  # what went wrong as it was asked to, or empty
+    left: str  # "nothing", or what was not destroyed
+    ms: float  # simulated
+    hash: str
+    out: str
+    err: str  # without the last line
+    command: str  # that repeats it
+
+    def why(self) -> str:
+        """For a person, if it is not as it should be."""
+        return f"{self.command}\n{self.err}exit {self.exit}, statuses {self.statuses}, {self.reason}, left: {self.left}"
+
+
+def simulate(programs: list[list[str]], *options: str, within_s: float = 120) -> Run:
+    """Programs with their arguments; `options` are verbs-sim's. Raises Lost."""
+    words = [word for program in programs for word in [":::", *program]][1:]
+    argv = ["verbs-sim/verbs-sim", *options, "--", *words]
+    try:
+        done = subprocess.run(
+            argv, cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=within_s
+        )
+    except subprocess.TimeoutExpired as late:
+        raise Lost(f"{' '.join(argv)}: it does not end within {within_s:g} s") from late
+    *lines, last = done.stderr.splitlines() or [""]
+    found = LAST.match(last)
+    if not found:
+        raise Lost(f"{' '.join(argv)}: exit {done.returncode}, and no last line:\n{done.stderr}")
+    statuses, calls, told = (
+        [int(one) for one in (found[key] or "").split("/") if one] for key in ("status", "calls", "told")
+    )
+    said = "".join(f"{line}\n" for line in lines)
+    return Run(
+        done.returncode, statuses, calls, found["reason"] or "", told, found["fault"] or "", found["left"], float(found["ms"]),
+        found["hash"], done.stdout, said, found["command"],
+    )  # fmt: skip
+
+
+def calls_of(programs: list[list[str]], side: int, *options: str) -> list[str]:
+    """The names of the calls that a program makes, in order."""
+    run = simulate(programs, *options, "--trace")
+    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)$", run.err, re.MULTILINE)
+
+
+def chosen(calls: list[str], often: int) -> list[int]:
+    """Of each call the numbers of the first ones, and of the last one: so many at most."""
+    at: dict[str, list[int]] = {}
+    for number, call in enumerate(calls, 1):
+        at.setdefault(call, []).append(number)
+    return sorted({number for numbers in at.values() for number in [*numbers[: often - 1], numbers[-1]]})
