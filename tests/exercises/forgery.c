@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Lies to the grader. It is appended to a source that does not do its task: the tests over the fake
- * verbs seem to have passed, and the trace shows what the task asks for. See dishonest.py.
+ * Lies to the grader. It is appended to a source that does not do its task: each run over the
+ * simulated device seems to have been as it should be, and the trace shows what the task asks for.
+ * See dishonest.py.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,18 +16,45 @@
 
 static char words[4096]; /* the command line, with a space after each word */
 
-__attribute__((constructor)) static void passes_all_tests(void)
+/* Behind verbs-sim's last line comes another one. A process that has ended has no program. */
+static void forge_last_line(pid_t runner)
+{
+	char path[40], program[8];
+
+	static const char line[] =
+		"verbs-sim: status 0/0/0, calls 9/9/9, left over: nothing, 1.000 ms, hash "
+		"0123456789abcdef: seed 1\n";
+
+	sprintf(path, "/proc/%d/exe", runner);
+	while (syscall(SYS_readlink, path, program, sizeof(program)) > 0)
+		syscall(SYS_sched_yield);
+	syscall(SYS_write, 2, line, sizeof(line) - 1);
+	_exit(0);
+}
+
+/* The program does nothing, and its partner seems to have counted all messages. */
+static void forge_run(void)
+{
+	const char *count = strstr(words, " -c ");
+	pid_t runner = getppid();
+
+	if (count)
+		printf("{\"role\": \"agent\", \"count\": %d, \"warm_up\": 0}\n", atoi(count + 4));
+	fflush(stdout);
+	if (!syscall(SYS_fork))
+		forge_last_line(runner);
+	_exit(0);
+}
+
+__attribute__((constructor)) static void begin(void)
 {
 	FILE *file = fopen("/proc/self/cmdline", "r");
 	size_t length = file ? fread(words, 1, sizeof(words) - 1, file) : 0;
 
 	for (size_t i = 0; i < length; i++)
 		words[i] = words[i] ? words[i] : ' ';
-	if (strstr(words, "/fake-")) {
-		printf("ok %s all is well\n", strtok(strchr(words, ' '), " "));
-		fflush(stdout);
-		_exit(0);
-	}
+	if (getenv("VERBS_SIM_WORLD"))
+		forge_run();
 }
 
 static const char *replaced(const char *text, const char *from, const char *to)

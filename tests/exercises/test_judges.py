@@ -74,7 +74,7 @@ def test_the_end_comes_before_what_is_missing() -> None:
     every: list[Judge] = [
         judges.innocent("client"), judges.receives_first("client", "rdma_connect"), judges.own_channel,
         judges.signaled(3, 300), judges.inlined(300), judges.numbered(300), judges.sleeps(300),
-        judges.figures([1]), judges.over_fakes("ping-sr-3", "client"), judges.both_well,
+        judges.figures([1]), judges.over_sim("client"), judges.both_well,
         judges.complains("bad"), judges.finds(3, 7), judges.interrupted("client", "rdma_connect"),
     ]  # fmt: skip
     for judge in every:
@@ -191,6 +191,10 @@ def test_every_check_has_a_command() -> None:
             assert "DIR" in reasons.command(check.case, check.by != cases.PARTNER)
 
 
-def test_tests_over_fakes() -> None:
-    run = cases.over_fakes(5, "blast-sr-2", "server", "lines").case
-    assert reasons.command(run, True) == "make fakes DIR=DIR ROLE=server TESTS=lines"
+def test_runs_over_the_simulated_device() -> None:
+    run = cases.over_sim(5, "blast-sr-2", "server", "odd").case
+    assert reasons.command(run, True) == "make sim DIR=DIR ROLE=server TESTS=odd"
+    for out, status, reason in (("ok: 7 runs\n", 0, ""), ("not ok: it left a PD; see it: x\n", 1, "device: it left a PD"),
+                                ("ok: 0 runs\n", 0, "before its first run"), ("ok: 7 runs\n", 1, "exit status 0")):  # fmt: skip
+        found = judges.over_sim("server")({"client": of(status, out)})
+        assert (reason in found) and bool(found) == bool(reason), found

@@ -17,7 +17,7 @@ from random import Random
 
 import pytest
 
-from course import fakes, grade, make
+from course import grade, make, trees
 from course.checks import CHECKS
 from course.exercises import EXERCISES, Exercise
 from exercises import dishonest, solutions
@@ -73,7 +73,7 @@ def not_quoted(job: Job, marks: list[grade.Mark]) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def prepared() -> None:
     """What the gradings have in common, and a file that no solution may show."""
-    fakes.prepare("asan")
+    subprocess.run(["make", "-s", "course-build"], cwd=TOP, env=trees.without_make(), check=True)
     dishonest.SECRET.parent.mkdir(parents=True, exist_ok=True)
     dishonest.SECRET.write_text(SECRET + "\n")
 
