@@ -74,7 +74,7 @@ def ended_badly(run: Run, side: int, statuses: set[int]) -> str:
     if left:
         return f"it left over: {', '.join(left)}"
     if run.exit in OF_ITS_OWN and run.exit != 121:
-        return run.reason
+        return run.reason or f"verbs-sim ended with status {run.exit}"
     if side and side in run.told:
         return "it did not end by itself"
     return "" if {*run.statuses} <= statuses else f"server and client exited with {run.statuses}"
