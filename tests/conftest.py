@@ -28,7 +28,6 @@ sys.path[:0] = [str(TOP), str(TESTS), str(TESTS / "live")]
 
 import kernel  # noqa: E402
 import watched  # noqa: E402
-from record import Record  # noqa: E402
 from scheduling import Scheduler  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the guest
@@ -38,13 +37,13 @@ PLACE = os.environ.pop("TESTS_PLACE", "")  # of this worker: which tests it runs
 # Folders of tests that need the machine for themselves and boot guests of their own; of those that run in guests or on a
 # device; and of those that would slow these down, with a guest each.
 ALONE, DRIVERS, LAST, HERE = "alone", "drivers", "last", "here"
-FOLDERS = {"release": ALONE, "hosts": ALONE, "lab": ALONE, "live": DRIVERS, "drivers": DRIVERS, "graded": LAST}
+FOLDERS = {"hosts": ALONE, "lab": ALONE, "live": DRIVERS, "drivers": DRIVERS, "graded": LAST}
 BEFORE = {ALONE: set[str](), DRIVERS: {ALONE}, HERE: {ALONE}, LAST: {ALONE, DRIVERS, HERE}}
 GUESTS = 1  # two take longer on two processors: programs that poll cost each other more than they share
 LOCAL = 2 * (os.cpu_count() or 1)  # workers beside them: half of these tests wait for something
 # Folders in the order in which they are begun; tests in these are handed out one by one, in all others file by file.
-APART = ["release", "live", "drivers", "graded", "fake", "sim", "mine", "bugs", "unit", "fuzz"]
-LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "quotes": 3600, "release": 7200}  # of a test, where it is not 900
+APART = ["live", "drivers", "graded", "fake", "sim", "mine", "bugs", "unit", "fuzz"]
+LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "quotes": 3600}  # of a test, where it is not 900
 BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
 
 
@@ -64,13 +63,12 @@ def place_of(path: Path) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Of tests that draw what happens, and last for a time; of the lab; of the long run before a release."""
+    """Of tests that draw what happens, and last for a time; and of the lab."""
     group = parser.getgroup("tests of this project")
     group.addoption("--seed", default=str(int(time.time())), help="of random numbers (default: the time)")
     group.addoption("--watch", choices=watched.KINDS, default="", help="run the programs under this tool: tests/sanitize")
     group.addoption("--seconds", type=float, default=30.0, help="how long each siege and soak lasts (default: 30)")
     group.addoption("--kernel", help="the kernel of two machines, as lab/run has it")
-    group.addoption("--rest", action="store_true", help="only tests that have not passed yet at this commit")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -87,8 +85,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = ""
     if IN_GUEST:
         config.option.basetemp = None  # xdist's controller has chosen one; a guest's /tmp is its own
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Record(config), "record")
 
 
 def places(config: pytest.Config) -> set[str]:
@@ -104,7 +100,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):  # the main thread may have another task of execnet's
         os.nice(5 if PLACE == HERE else 0)  # the tests in the guest take longest
         return
-    # Guests end with it, and what has passed is kept. A shell may have made this process, and so all others, ignore SIGINT.
+    # Guests end with it. A shell may have made this process, and so all others, ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     option, wanted = config.option, places(config)
@@ -151,10 +147,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The order, the limits, and what is left to do."""
-    record = config.pluginmanager.get_plugin("record")
-    done = {*(record.done() if record else config.workerinput["done"])}  # type: ignore[attr-defined]
-    items[:] = [item for item in items if item.nodeid not in done]
+    """The order and the limits."""
     folders = {item: folder_of(item.path) for item in items}
     items.sort(key=lambda item: APART.index(folders[item]) if folders[item] in APART else len(APART))
     for item in items:

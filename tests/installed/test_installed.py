@@ -16,7 +16,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 WARNINGS = "-pedantic -Wall -Wextra -Wmissing-prototypes -Werror".split()
-USING = Path(__file__).parent / "using"  # which tests/bare builds by meson and CMake, too
+USING = Path(__file__).parent / "using"  # which tests/bare builds with meson and CMake, too
 INLINE = {"our_is_recv", "our_buffer_index"}
 TABLES = {"our_cm_nonblocking", "our_busy_polling", "our_nonblocking_channel"}
 
