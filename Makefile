@@ -251,8 +251,7 @@ capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its 
 	$(call ready,build lab capture,--silent $(BOTH_SIDES))
 	@python3 -B -m tools.capture $(STAGE) $(CAPTURE)
 
-fill: ## write what Markdown files show of the code and of tables, and the figures of docs/
-	@python3 -B -m tools.figures
+fill: ## write what Markdown files show of the code and of tables
 	@python3 -B -m tools.website.fill
 
 # URL=https://... is the address that it will have, for a sitemap.
