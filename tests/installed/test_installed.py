@@ -87,11 +87,12 @@ class Installed(unittest.TestCase):
     def tearDownClass(cls) -> None:
         cls.folder.cleanup()
 
-    def test_it_is_removed_without_a_trace(self) -> None:
-        copy = Path(self.folder.name) / "copy"
+    def test_it_is_removed(self) -> None:
+        """But for folders that others may use, too; also from a path with a blank."""
+        copy = Path(self.folder.name) / "a copy"
         shutil.copytree(self.root, copy, symlinks=True)
         make("uninstall", f"DESTDIR={copy}", "PREFIX=/usr")
-        self.assertEqual(sorted(path.name for path in copy.rglob("*")), ["include", "other.h", "usr"])
+        self.assertEqual([path.name for path in copy.rglob("*") if not path.is_dir()], ["other.h"])
 
     def test_programs_outside_of_the_tree_use_it(self) -> None:
         """Without DESTDIR: in C++, and in C with the shared library and with the static one."""
@@ -109,7 +110,7 @@ class Installed(unittest.TestCase):
             self.assertIn("usage", usage.stderr)
             self.assertEqual("[libour_control.so.0]" in run("readelf", "-d", using / name), is_shared)
         make("uninstall", f"PREFIX={prefix}")
-        self.assertFalse(prefix.exists())
+        self.assertEqual([path for path in prefix.rglob("*") if not path.is_dir()], [])
 
     def test_each_function_has_a_page(self) -> None:
         pages = self.root / "usr/share/man/man3"
@@ -118,25 +119,3 @@ class Installed(unittest.TestCase):
             text = path.read_text()
             text = (self.root / "usr/share/man" / text.split()[1]).read_text() if text.startswith(".so ") else text
             self.assertRegex(text, rf"\b{path.stem}\(")
-
-    def test_each_stage_has_a_page_that_says_its_options(self) -> None:
-        pages = self.root / "usr/share/man/man1"
-        stages = (TOP / "beyond").glob("*/client.c"), TOP.glob("*-sr-*/stage.c")
-        names = {f"rdma-by-example-{path.parent.name}" for found in stages for path in found} | {"rdma-by-example-devices"}
-        self.assertLessEqual(names | {"rdma-by-example", "verbs-trace"}, {path.stem for path in pages.iterdir()})
-        for name in names:
-            text = (pages / f"{name}.1").read_text()
-            self.assertIn(".nf\nusage: ", text)
-            self.assertIn("\\-p", text)
-
-    def test_one_command_starts_the_programs(self) -> None:
-        command = Path(self.folder.name) / "rdma-by-example"
-        programs = f"{self.root}/usr/libexec/rdma-by-example"
-        shutil.copy(self.root / "usr/bin/rdma-by-example", command)
-        command.write_text(command.read_text().replace("programs=/usr/libexec/rdma-by-example", f"programs={programs}"))
-        self.assertIn("ping-rdma-1", run(command, "--list").split())
-        self.assertIn("usage: ", run(command, "ping-rdma-1", "client", "--help"))
-        for wrong in (["ping-sr-9", "client"], ["ping-sr-0"], ["../..", "client"]):
-            done = subprocess.run([command, *wrong], capture_output=True, text=True, timeout=60)
-            self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("there is no", done.stderr)
