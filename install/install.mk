@@ -29,8 +29,10 @@ $(TWO_FILES)/our_control.o: $(TWO_FILES)/our_control.c
 $(TWO_FILES)/libour_control.a: $(TWO_FILES)/our_control.o
 	$(ARCHIVE)
 
+# With the names by which programs are linked, and started.
 $(SHARED): $(TWO_FILES)/our_control.o
 	$(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl$(comma)-soname$(comma)$(SONAME) -Wl$(comma)--no-undefined $^ $(LIBS) -o $@)
+	@for name in $(SONAME) libour_control.so; do ln -sf $(@F) $(@D)/$$name; done
 comma = ,
 
 # For tests: the echo pair on the two files, instead of the library that the stages are made of.
@@ -39,23 +41,41 @@ $(COPIES): $(BUILD)/examples/two-files/%: examples/%.c $(TWO_FILES)/libour_contr
 	$(COMPILE_ALONE)
 $(COPIES): ALONE += -I$(TWO_FILES)
 
-# Every program keeps its place, by which -t finds verbs-trace.
-COMMANDS = $(PROGRAMS) $(ONE_FILE) devices/devices
-INSTALLED = $(COMMANDS) verbs-trace/verbs-trace verbs-trace/libverbs-trace.so \
-	    $(wildcard verbs-trace/picture/*.*)
-INSTALL = install/install --destdir "$(DESTDIR)" --prefix "$(PREFIX)" --libdir "$(LIBDIR)" --version $(VERSION)
-
-$(TWO_FILES)/manual: common/our_control.h install/our_control.7.in install/manual $(COMMANDS)
-	$(call run,GEN,$@,install/manual --version $(VERSION) $@ $(COMMANDS))
+$(TWO_FILES)/manual: common/our_control.h install/our_control.7.in install/manual
+	$(call run,GEN,$@,install/manual --version $(VERSION) $@)
 	@touch $@
 
-installed-library: $(TWO_FILES)/libour_control.a $(SHARED)
+installed-library: $(TWO_FILES)/libour_control.a $(SHARED) $(TWO_FILES)/manual verbs-trace
 
-install: all installed-library $(TWO_FILES)/manual ## PREFIX=/usr/local DESTDIR= LIBDIR=: install library, programs and manual
-	@$(INSTALL) $(INSTALLED)
+# $(call files,put) installs all, and $(call files,drop) removes it: mode, folder, files for the shell.
+DOC = $(PREFIX)/share/doc/rdma-by-example
+TRACER = $(PREFIX)/lib/verbs-trace
+define files
+$(call $(1),644,$(PREFIX)/include,$(TWO_FILES)/our_control.h)
+$(call $(1),644,$(LIBDIR),$(TWO_FILES)/libour_control.a)
+$(call $(1),755,$(LIBDIR),$(SHARED) $(TWO_FILES)/$(SONAME) $(TWO_FILES)/libour_control.so)
+$(call $(1),644,$(LIBDIR)/pkgconfig,$(TWO_FILES)/our_control.pc)
+$(call $(1),644,$(PREFIX)/share/man/man3,$(TWO_FILES)/manual/*.3)
+$(call $(1),644,$(PREFIX)/share/man/man7,$(TWO_FILES)/manual/*.7)
+$(call $(1),755,$(PREFIX)/bin,verbs-trace/verbs-trace)
+$(call $(1),644,$(TRACER),verbs-trace/libverbs-trace.so)
+$(call $(1),644,$(TRACER)/picture,verbs-trace/picture/*.*)
+$(call $(1),644,$(PREFIX)/share/man/man1,docs/verbs-trace.1)
+$(call $(1),644,$(DOC),LICENSE CHANGELOG.md)
+$(call $(1),644,$(DOC)/examples,examples/*.c)
+endef
+put = @mkdir -p "$(DESTDIR)$(2)" && for file in $(3); do \
+	if [ -h $$file ]; then cp -P $$file "$(DESTDIR)$(2)"; else install -m $(1) $$file "$(DESTDIR)$(2)"; fi || exit; done
+drop = @for file in $(3); do rm -f "$(DESTDIR)$(2)/$$(basename $$file)"; done
 
-uninstall: ## with the same variables: remove what was installed
-	@$(INSTALL) --remove
+install: installed-library ## PREFIX=/usr/local DESTDIR= LIBDIR=: install the library, its manual, and verbs-trace
+	@sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(LIBDIR)|' -e 's|@version@|$(VERSION)|' install/our_control.pc.in > $(TWO_FILES)/our_control.pc
+	$(call files,put)
+	@[ -n "$(DESTDIR)" ] || echo "If $(LIBDIR) is a directory of the loader's, run ldconfig now; if not, set LD_LIBRARY_PATH or use -Wl,-rpath."
+
+uninstall: installed-library ## with the same variables: remove what was installed
+	$(call files,drop)
+	@rmdir --ignore-fail-on-non-empty $(foreach folder,$(DOC)/examples $(DOC) $(TRACER)/picture $(TRACER),"$(DESTDIR)$(folder)")
 
 # With the list of its files, which git would know: see tools/files.
 PACKED = $(BUILD)/rdma-by-example-$(VERSION).tar.gz
