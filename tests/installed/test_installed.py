@@ -94,6 +94,10 @@ class Installed(unittest.TestCase):
         make("uninstall", f"DESTDIR={copy}", "PREFIX=/usr")
         self.assertEqual([path.name for path in copy.rglob("*") if not path.is_dir()], ["other.h"])
 
+    def test_verbs_trace_finds_its_library(self) -> None:
+        said = subprocess.run([self.root / "usr/bin/verbs-trace", "true"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((said.returncode, said.stdout), (0, ""), said.stderr)
+
     def test_programs_outside_of_the_tree_use_it(self) -> None:
         """Without DESTDIR: in C++, and in C with the shared library and with the static one."""
         prefix, using = Path(self.folder.name) / "prefix", Path(self.folder.name) / "using"
