@@ -6,7 +6,6 @@ broken that can be broken in a guest of the lab.
 import json
 import os
 import re
-import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -311,27 +310,6 @@ def test_no_permission() -> None:
     finally:
         for node, mode in modes.items():
             node.chmod(mode)
-
-
-def test_watching() -> None:
-    """Events of a port that goes down and comes up, and SIGTERM."""
-    device = os.environ["LAB_ROCE_NETDEV"]
-    with subprocess.Popen([PROGRAM, "--watch", "rxe0"], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as watcher:
-        assert watcher.stdout and watcher.stderr
-        expect("watching 1 device;" in watcher.stderr.readline(), "it does not watch")
-        signal.alarm(LIMIT)
-        seen = ""
-        for state, word in (("down", "port error"), ("up", "port active")):
-            run("ip", "link", "set", device, state)
-            while word not in seen:
-                line = watcher.stdout.readline()
-                expect(line, f"no '{word}' in '{seen}'")
-                seen += line
-        signal.alarm(0)
-        expect("rxe0 port 1: port error" in seen, seen)
-        watcher.terminate()
-        expect(watcher.wait(LIMIT) == 0, "--watch failed")
 
 
 def test_no_device() -> None:
