@@ -82,12 +82,10 @@ struct devices_limit {
 extern const struct devices_limit devices_limits[]; /* ends with one without a name */
 uint64_t devices_limit(const struct devices_device *device, const struct devices_limit *limit);
 
-/* ---- show.c, show_json.c, watch.c, check.c ---- */
+/* ---- show.c, show_json.c, check.c ---- */
 
 void devices_show(const struct devices *devices);
 void devices_show_json(const struct devices *devices);
-/* Prints asynchronous events until a signal asks for the end. Returns 0 or an errno value, reported. */
-int devices_watch(const struct devices *devices);
 /*
  * Reports what keeps RDMA from working with an address. Returns 0, or an errno value if something
  * does.

@@ -15,7 +15,6 @@
 enum action {
 	SHOW,
 	SHOW_JSON,
-	WATCH,
 	CHECK
 };
 
@@ -28,12 +27,10 @@ struct command {
 
 static const char help[] =
 	"usage: devices [-j] [DEVICE]\n"
-	"       devices --watch [DEVICE]\n"
 	"       devices --check ADDRESS [-p PORT]\n"
 	"Shows the RDMA devices of this machine, or one of them: ports, GIDs with the addresses that they\n"
 	"serve, and limits.\n"
 	"  -j, --json           the same as one JSON object\n"
-	"  -w, --watch          print asynchronous events until Ctrl-C\n"
 	"  -c, --check ADDRESS  an address of this machine, or of another that is to be reached from here:\n"
 	"                       say what keeps RDMA from working with it, and what to do\n"
 	"  -p, --port PORT      for --check: the port that a server is to listen on (default 12321)\n"
@@ -59,22 +56,21 @@ static bool contradicts(struct command *command, enum action action)
 static int read_options(struct command *command, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },        { "watch", no_argument, NULL, 'w' },
-		{ "check", required_argument, NULL, 'c' }, { "port", required_argument, NULL, 'p' },
-		{ "help", no_argument, NULL, 'h' },        { 0 },
+		{ "json", no_argument, NULL, 'j' },
+		{ "check", required_argument, NULL, 'c' },
+		{ "port", required_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
 	};
 	bool contradiction = false;
 	uint64_t port;
 	int letter;
 
 	opterr = 0;
-	while ((letter = getopt_long(argc, argv, "jwc:p:h", options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "jc:p:h", options, NULL)) != -1) {
 		switch (letter) {
 		case 'j':
 			contradiction |= contradicts(command, SHOW_JSON);
-			break;
-		case 'w':
-			contradiction |= contradicts(command, WATCH);
 			break;
 		case 'c':
 			contradiction |= contradicts(command, CHECK);
@@ -92,7 +88,7 @@ static int read_options(struct command *command, int argc, char **argv)
 			return wrong("no such option, or its value is missing");
 		}
 	}
-	return contradiction ? wrong("--json, --watch and --check: one at a time") : 0;
+	return contradiction ? wrong("--json and --check: one at a time") : 0;
 }
 
 static int read_command(struct command *command, int argc, char **argv)
@@ -126,8 +122,6 @@ static int show(const struct command *command)
 		devices_show_json(&devices);
 	else if (command->action == SHOW)
 		devices_show(&devices);
-	else if (!ret)
-		ret = devices_watch(&devices);
 	devices_close(&devices);
 	return ret;
 }
