@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+from tools.folders import files
+
 TOP = Path(__file__).resolve().parents[2]
 FIGURES = sorted((TOP / "docs/figures").glob("*.svg"))
 SVG = "{http://www.w3.org/2000/svg}"
@@ -29,13 +31,13 @@ def test_each_is_on_a_page() -> None:
         assert pages.count(f"](figures/{path.name})") == 1 or f"](../../docs/figures/{path.name})" in labs, path.name
 
 
-def test_slides_have_their_figures() -> None:
-    decks = sorted((TOP / "course/slides").glob("[0-9]*.md"))
-    assert decks
-    for deck in decks:
-        for words, name in re.findall(r"!\[(.*)\]\((.+\.svg)\)", deck.read_text()):
-            assert (deck.parent / name).is_file(), f"{deck.name}: {name}"
-            assert len(words) >= 20, f"{deck.name}: {name} needs words for those who cannot see it"
+def test_pages_and_slides_have_their_figures() -> None:
+    """Each with words for those who cannot see it."""
+    found = [(page, *one) for page in files(".md") for one in re.findall(r"^!\[(.*)\]\((.+\.svg)\)", (TOP / page).read_text(), re.MULTILINE)]
+    assert len(found) > 20
+    for page, words, name in found:
+        assert ((TOP / page).parent / name).is_file(), f"{page}: {name}"
+        assert len(words) >= 20, f"{page}: {name}"
 
 
 def test_slides_are_read_on_a_forge_too() -> None:
