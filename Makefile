@@ -254,10 +254,9 @@ capture: ## STAGE=ping-sr-3: run it between two hosts of the lab, and print its 
 fill: ## write what Markdown files show of the code and of tables
 	@python3 -B -m tools.website.fill
 
-# URL=https://... is the address that it will have, for a sitemap.
 docs: ## build the site, which needs no network to be read: build/site/html/index.html (NOTES=1: build/site-notes, for instructors)
 	$(call ready,build docs)
-	@python3 -B -m tools.website $(if $(URL),--url "$(URL)") $(if $(NOTES),--notes $(BUILD)/site-notes,$(BUILD)/site)
+	@python3 -B -m tools.website $(if $(NOTES),--notes $(BUILD)/site-notes,$(BUILD)/site)
 
 # What a stage.c says: the stage whose lesson it goes on from, and what a reader of the delta can leave for later.
 print-before: SAYS = Goes on from

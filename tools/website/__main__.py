@@ -6,13 +6,14 @@ not there, and anything that would be fetched from another host ends it with exi
 """
 
 import argparse
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from tools.folders import folder
 
-from . import check, mend, practice, search, sources
+from . import files_only, practice, sources
 from .markdown import FRONT, Pages
 from .pages import EXERCISE_PAGES, TOP, Section, sections, stages
 from .sources import NotThere, fence
@@ -23,7 +24,6 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python3 -m tools.website", description=__doc__.split("\n")[0])
     parser.add_argument("directory", type=Path, help="where the site goes: DIRECTORY/html/index.html")
     parser.add_argument("--notes", action="store_true", help="with the notes for instructors, which have the labs' answers")
-    parser.add_argument("--url", default="", help="the address that the site will have: with it, it gets a sitemap")
     return parser.parse_args()
 
 
@@ -53,43 +53,34 @@ def contents(parts: list[Section]) -> str:
     return text
 
 
-def write_pages(destination: Path, html: Path, notes: bool) -> None:
+def write_pages(destination: Path, notes: bool) -> None:
     """Writes what Sphinx reads."""
     parts = sections(notes)
     names = [page for part in parts for page in part.pages]
     of_stages = {f"{folder(stage)}/README.md": stage for stage in stages()}
     pages = Pages(destination, names)
     for page in names:
-        read = (TOP / page).read_text()
-        text = search.meta(search.description(read)) + pages.convert(page, read)
+        text = pages.convert(page, (TOP / page).read_text())
         if page in of_stages:
             text += of_stage(of_stages[page])
         if page in EXERCISE_PAGES:
             text += practice.commands(page)
         pages.write(page, text)
-    read = (TOP / FRONT).read_text()
-    pages.write("index.md", search.meta(search.description(read)) + pages.convert(FRONT, read) + contents(parts))
+    pages.write("index.md", pages.convert(FRONT, (TOP / FRONT).read_text()) + contents(parts))
     pages.write_shown()
-    pages.remove_others(html)
 
 
-def build(directory: Path, notes: bool, url: str = "") -> int:
-    """Makes the site. Returns the exit status."""
+def build(directory: Path, notes: bool) -> int:
+    """Makes the site anew. Returns the exit status."""
     source, html = directory / "pages", directory / "html"
-    source.mkdir(parents=True, exist_ok=True)
-    write_pages(source, html, notes)
-    command = ["sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html"]
-    index = html / "searchindex.js"
-    if not index.exists():
-        command += ["-a", "-E"]  # all pages: Sphinx writes this file last, so an earlier build did not end
-    command += ["-D", f"html_baseurl={url}", "-c", str(TOP / "tools/website"), "-d", str(directory / "doctrees"), str(source), str(html)]
-    if subprocess.run(command, cwd=TOP).returncode:
-        index.unlink(missing_ok=True)  # it may not have all pages
+    shutil.rmtree(directory, ignore_errors=True)
+    source.mkdir(parents=True)
+    write_pages(source, notes)
+    command = ["sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-c", "tools/website"]
+    if subprocess.run([*command, "-d", str(directory / "doctrees"), str(source), str(html)], cwd=TOP).returncode:
         return 1
-    mend.site(html)
-    search.title_front(html)
-    search.sitemap(html, url)
-    mistakes = check.site(html)
+    files_only.repair(html)
+    mistakes = files_only.mistakes(html)
     for mistake in mistakes:
         print(f"tools/website: {mistake}", file=sys.stderr)
     if mistakes:
@@ -101,7 +92,7 @@ def build(directory: Path, notes: bool, url: str = "") -> int:
 if __name__ == "__main__":
     try:
         options = parse()
-        sys.exit(build(options.directory, options.notes, options.url))
+        sys.exit(build(options.directory, options.notes))
     except NotThere as missing:
         print(f"tools/website: {missing}", file=sys.stderr)
         sys.exit(1)

@@ -3,7 +3,7 @@
 
 Place: beside tools/website/markdown.py. Run as a program (python3 -B -m tools.website.fill), it writes what follows
 `<!-- code: FILE FUNCTION -->`, `<!-- code: FILE -->` and `<!-- table: NAME -->`, up to `<!-- end -->`; with --check it writes nothing, and
-exits with status 1 if a file is not current. A function that has moved gets its new FILE.
+exits with status 1 if a file is not current.
 """
 
 import argparse
@@ -29,9 +29,6 @@ def filled(text: str, folder: str) -> str:
         if kind == "table":
             return f"<!-- table: {what} -->\n\n{practice.table(what).strip()}\n\n<!-- end -->\n"
         path, _, name = what.partition(" ")
-        if name:
-            path = sources.home(path, name)
-            what = f"{path} {name}"
         text = sources.function(path, name) if name else sources.whole(path)
         link = f"[{path}]({os.path.relpath(path, folder)}):"
         return f"<!-- code: {what} -->\n\n{link}\n\n```c\n{text}\n```\n\n<!-- end -->\n"

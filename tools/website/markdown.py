@@ -2,25 +2,23 @@
 """Turns a Markdown file of the tree into a page of the site: links, figures, and live code.
 
 Place: between tools/website/__main__.py and sources.py. Contract: the page stays where the file is, relative to
-the top, so that links between pages hold as they are. A link to any other file of the tree leads to a page
+the top, so that links between pages hold as they are, and a picture is beside it. A link to any other file of the tree leads to a page
 that shows that file. What the markers of fill.py ask for is shown as it is now, whatever the file has.
 """
 
-import base64
-import html
 import os
 import posixpath
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from . import search, sources
+from . import sources
 from .fill import filled
 from .pages import TOP
 from .sources import NotThere, fence
 
 FRONT = "README.md"
-FIGURE = re.compile(r"^!\[([^\]]*)\]\((\S+)\.svg\)$", re.MULTILINE)
 # Fenced blocks and code spans hold no links.
 VERBATIM = re.compile(r"(^(`{3,}|~{3,}).*?^\2[`~]*$|(`+)(?!`).+?(?<!`)\3(?!`))", re.MULTILINE | re.DOTALL)
 TARGET = re.compile(r"\]\(([^)\s]+)\)")
@@ -49,7 +47,6 @@ class Pages:
         self.destination = destination
         self.pages = set(pages)
         self.shown: set[str] = set()
-        self.written: set[Path] = set()
 
     def _link(self, page: str, target: str) -> str:
         """Where a link of a page leads on the site."""
@@ -57,6 +54,10 @@ class Pages:
             return target
         path, _, anchor = target.partition("#")
         wanted = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+        if wanted.endswith(".svg") and (TOP / wanted).is_file():
+            (self.destination / wanted).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(TOP / wanted, self.destination / wanted)
+            return target
         if (TOP / wanted / "README.md").is_file():
             wanted = posixpath.join(wanted, "README.md")
         if not (TOP / wanted).exists():
@@ -75,43 +76,15 @@ class Pages:
         def links(part: str) -> str:
             return TARGET.sub(lambda found: f"]({self._link(page, found.group(1))})", part)
 
-        def figure(found: re.Match[str]) -> str:
-            alt, name = found.groups()
-            if len(alt) < 20:
-                raise NotThere(f"{page}: the figure {name} needs words for those who cannot see it")
-            label = html.escape(alt, quote=True)
-            plot = TOP / posixpath.dirname(page) / f"{name}.svg"
-            if not plot.exists():
-                raise NotThere(f"{page}: there is no figure {name}.svg")
-            data = base64.b64encode(plot.read_bytes()).decode()  # its own style is for it alone
-            return f'```{{raw}} html\n<img alt="{label}" src="data:image/svg+xml;base64,{data}">\n```'
-
-        text = filled(text, posixpath.dirname(page) or ".")
-        figures = [figure(found) for found in FIGURE.finditer(text)]
-        text = FIGURE.sub("@FIGURE@", text)
-        text = outside_code(text, links)
-        for drawing in figures:
-            text = text.replace("@FIGURE@", drawing, 1)
-        return text
+        return outside_code(filled(text, posixpath.dirname(page) or "."), links)
 
     def write(self, page: str, text: str) -> None:
-        """Puts a page where Sphinx looks for it, which reads it only if it is newer than what it has."""
+        """Puts a page where Sphinx looks for it."""
         path = self.destination / page
-        self.written.add(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
-
-    def remove_others(self, html: Path) -> None:
-        """Removes what an earlier run made of pages that there are no more."""
-        for path in set(self.destination.rglob("*.md")) - self.written:
-            path.unlink()
-            made = html / path.relative_to(self.destination).with_suffix(".html")
-            made.unlink(missing_ok=True)
+        path.write_text(text)
 
     def write_shown(self) -> None:
         """A page for each file that links lead to, and that is no page by itself."""
         for path in sorted(self.shown):
-            body = shown(TOP / path)
-            about = search.of_source(path, (TOP / path).read_text() if (TOP / path).is_file() else "")
-            self.write(f"sources/{path}.md", f"{search.meta(about, orphan=True)}# `{path}`\n\n{body}")
+            self.write(f"sources/{path}.md", f"---\norphan: true\n---\n\n# `{path}`\n\n{shown(TOP / path)}")

@@ -8,7 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tools.folders import files, folder
+from tools.folders import folder
 
 from .pages import ONE_FILE_STAGES, TOP, make
 
@@ -35,24 +35,6 @@ def language(path: Path) -> str:
 def fence(text: str, lang: str) -> str:
     """The text as a block of code."""
     return f"~~~~~~{lang}\n{text.rstrip()}\n~~~~~~\n"
-
-
-def home(path: str, name: str) -> str:
-    """The file that has a function now: `path`, or where it has moved to."""
-    try:
-        function(path, name)
-        return path
-    except NotThere as missing:
-        found = []
-        for other in files(".c"):
-            try:
-                function(other, name)
-                found.append(other)
-            except NotThere:
-                pass
-        if len(found) != 1:
-            raise NotThere(f"{missing}; files that have one: {', '.join(found) or 'none'}") from missing
-        return found[0]
 
 
 def function(path: str, name: str) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes a site that Debian's theme has made work from files: its script and style expect a web server.
+"""The site is read from files: what Debian's theme expects of a web server is put in, and nothing comes from another host.
 
-Place: after Sphinx, before tools/website/check.py. Contract: does nothing to a theme that needs none of it.
+Place: after Sphinx, which has found the links that lead nowhere. Contract: changes nothing of a theme that needs none of it.
 """
 
 import re
@@ -11,6 +11,12 @@ IMPORT = re.compile(r'^import (?:\* as )?\w+ from "\./([\w.-]+)";\n', re.MULTILI
 DARK = re.compile(r'@media not print \{\s*body\[data-theme="dark"\] \{([^{}]*)\}')
 AUTO = 'body:not([data-theme="light"])'
 STYLE = re.compile(r"@import url\((/javascript/[\w./-]+)\);")
+# What a browser would fetch from elsewhere, or not at all.
+FETCHED = {
+    "*.html": re.compile(r'<(?:script|img|iframe|source|link)\b[^>]*\s(?:src|href)="(?:https?:)?//[^"]*"'),
+    "*.css": re.compile(r"(?:url\(|@import\s)\s*['\"]?(?:https?:|/)[^;)]*"),
+    "*.js": re.compile(r"^import .*", re.MULTILINE),
+}
 
 
 def script(path: Path) -> None:
@@ -40,9 +46,15 @@ def style(path: Path) -> None:
     path.write_text(STYLE.sub(lambda found: Path("/usr/share" + found.group(1)).read_text(), text))
 
 
-def site(html: Path) -> None:
-    """Mends all scripts and styles of the theme."""
+def repair(html: Path) -> None:
+    """All scripts and styles of the theme."""
     for path in html.glob("_static/**/*.js"):
         script(path)
     for path in html.glob("_static/**/*.css"):
         style(path)
+
+
+def mistakes(html: Path) -> list[str]:
+    """What is still fetched from a host, or as a module."""
+    found = [(path, pattern.search(path.read_text())) for name, pattern in FETCHED.items() for path in sorted(html.rglob(name))]
+    return [f"{path.relative_to(html)} fetches {match[0]}" for path, match in found if match]
