@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What happens to two hosts or to the link between them, one row for each disturbance.
 
-Place: the table that case.py plays and judge.py judges by. Nothing here runs anything: see
-test_disturbances.py. Servers run on host 1, clients on host 2.
+Place: the table that case.py plays and judge.py judges by. Contract: nothing here runs anything. Servers run on host 1,
+clients on host 2.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ RUN_S = 80  # the longest run, and more
 class Disturbance:
     """One row."""
 
-    name: str  # its kind is what comes before the first "-"
+    name: str
     what: str  # for the table
     apply: str  # a shell command; {net}, {rdma}, {type} and {address} are the device's
     undo: str
@@ -60,11 +60,6 @@ class Disturbance:
     removes: bool = False  # the device goes: its host's servers cannot go on
     few: bool = False  # each message may take seconds
     lasts_s: int = 0  # what it takes to apply it
-
-    @property
-    def kind(self) -> str:
-        """What --only names."""
-        return self.name.split("-")[0]
 
     @property
     def count(self) -> int:
@@ -206,14 +201,3 @@ TABLE: tuple[Disturbance, ...] = (
 def stages_on(device: str, stages: list[str]) -> list[str]:
     """Those of the stages that this device can run."""
     return [stage for stage in stages if DEVICES[device] == "soft-RoCE" or stage not in ONLY_ROCE]
-
-
-def chosen(words: list[str]) -> list[Disturbance]:
-    """Those that are named, by name or by kind, in that order; ValueError for a name that is none."""
-    rows: dict[str, Disturbance] = {}
-    for word in words:
-        found = [row for row in TABLE if word in (row.name, row.kind)]
-        if not found:
-            raise ValueError(f"there is no disturbance '{word}'")
-        rows.update((row.name, row) for row in found)
-    return list(rows.values()) if words else list(TABLE)

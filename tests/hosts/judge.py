@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Judges what a client, its server and the next client have done while something happened.
 
-Nothing here runs anything: see test_judge.py.
+Place: test_disturbed.py asks it. Contract: nothing here runs anything.
 """
 
 from __future__ import annotations

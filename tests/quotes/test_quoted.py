@@ -17,7 +17,6 @@ import pytest
 
 from quotes import page, pages
 
-pytestmark = pytest.mark.long
 TOP = Path(__file__).resolve().parents[2]
 LIMIT_S = 300
 
@@ -61,6 +60,13 @@ def makes(quote: page.Quote, made: set[Path]) -> None:
         made.add(folder)
 
 
+@pytest.mark.parametrize("name", pages.PAGES)
+def test_a_page_can_be_read(name: str) -> None:
+    """No quote has a form that page.py does not know."""
+    assert pages.of(name)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", pages.PAGES)
 def test_a_page(name: str, made: set[Path]) -> None:
     """All that it quotes."""
