@@ -43,7 +43,7 @@ $(LOADED): $(TESTS)/%.so: tests/support/%.c
 AGAINST = $(addprefix $(TESTS)/,peer together parts)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
 pairs-build: $(AGAINST) $(COPIES)
-tracer-build: verbs-trace $(TRACED) $(TESTS)/tracer/static
+tracer-build: verbs-trace $(TRACED)
 ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address)
 ENDS = $(TESTS)/sim/ends
 sim-build: verbs-sim $(ODD) $(ENDS) $(TESTS)/probe
@@ -64,6 +64,3 @@ $(TESTS)/tracer/odd-address: ALONE += -fsanitize=address
 $(AGAINST) $(TRACED) $(ODD) $(ENDS) $(TESTS)/probe: WARNINGS += -Werror
 $(AGAINST) $(TRACED) $(ODD) $(ENDS) $(TESTS)/probe:
 	$(COMPILE_ALONE)
-
-$(TESTS)/tracer/static:
-	$(call run,CC,$@,echo 'int main(void) { return 0; }' | $(CC) -static -x c - -o $@)
