@@ -4,7 +4,7 @@
 # object that it preloads. Both libraries are linked in, so that the versions of their functions are known.
 TOOL = $(BUILD)/verbs-trace/tool
 TOOL_TABLES = $(wildcard verbs-trace/tool/calls/*.txt)
-LAUNCHER = $(TOOL)/launcher.o $(TOOL)/target.o
+LAUNCHER = $(TOOL)/launcher.o
 TOOL_WRITTEN = $(addprefix $(TOOL)/,verbs.o kinds.o structures.o $(TOOL_TABLES:verbs-trace/tool/calls/%.txt=calls_%.o))
 TOOL_OBJECTS = $(filter-out $(LAUNCHER),$(call objects,$(wildcard verbs-trace/tool/*.c))) $(TOOL_WRITTEN)
 TOOL_FLAGS = -I$(TOOL) -fPIC -fvisibility=hidden -ftls-model=initial-exec

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "verbs-trace/tool/settings.h"
-#include "verbs-trace/tool/target.h"
 
 #define LIBRARY "libverbs-trace.so"
 #define PICTURE "picture/picture.py"
@@ -49,7 +48,7 @@ static void usage(FILE *file)
 	      "  -w          also print waits in poll(2), select(2), epoll_wait(2) and the like\n"
 	      "  --html OUT  draw traces of several programs, written with -j, on one HTML page\n"
 	      "  -h, -V      print this text, or the version\n"
-	      "Exit status: the program's; 2 for wrong usage; 126 if the program cannot be traced; 127 if it is\n"
+	      "Exit status: the program's; 2 for wrong usage; 126 if the program cannot be run; 127 if it is\n"
 	      "not found.\n",
 	      file);
 }
@@ -234,7 +233,6 @@ int main(int argc, char **argv)
 	static const struct option names[] = { { "help", no_argument, NULL, 'h' },
 					       { "version", no_argument, NULL, 'V' },
 					       { NULL, 0, NULL, 0 } };
-	const char *program;
 	int option, status;
 
 	if (argc > 1 && !strcmp(argv[1], "--html"))
@@ -246,12 +244,9 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		return fail(2, "no program given; see verbs-trace --help");
-	program = target_find(argv[optind], &status);
-	if (!program)
-		return status;
 	status = set_environment();
 	if (status)
 		return status;
-	execv(program, argv + optind);
-	return fail(126, "%s: %s", program, strerror(errno));
+	execvp(argv[optind], argv + optind);
+	return fail(errno == ENOENT ? 127 : 126, "%s: %s", argv[optind], strerror(errno));
 }
