@@ -215,7 +215,7 @@ fuzz: ## run each fuzzing harness for FUZZ_SECONDS=60, with new inputs each time
 	@$(PYTEST) tests/fuzz -m '' -k test_new --seconds $(FUZZ_SECONDS)
 
 coverage: ## print which lines of the programs are run by the tests that need no device
-	$(call ready,build tests)
+	$(call ready,build tests coverage)
 	@tests/coverage
 
 # Slow, hence no part of `make check`; MUTANTS="--folders common" and the like go to the script.
