@@ -181,12 +181,12 @@ PYTEST = /usr/bin/python3 -m pytest
 TESTED = tests-build tracer-build sim-build fake-build fuzz-build pairs-build
 check: ## run the tests; ten minutes at most
 	$(call ready,build lab tests,all $(TESTED))
-	@$(PYTEST) -q tests --junitxml=$(BUILD)/tests/check.xml
+	@tests/run
 
 # Before a release, as root: CHANGELOG.md says what else.
 check-long: ## run all tests, also those that take longer: hours
 	$(call ready,build lab tests long,TESTS_ALL=1 all nine $(TESTED) probe verbs-trace course-build)
-	@$(PYTEST) -q tests -m 'not by_name' --junitxml=$(BUILD)/tests/check-long.xml
+	@tests/run --long
 
 check-two-files: ## run the unit tests, and tests of the examples and of ping-sr-3, on the two files of make amalgamation
 	@mkdir -p $(BUILD)/two-files

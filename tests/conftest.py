@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """All tests: which are run, by whom, and what is said at the end.
 
-    python3 -m pytest tests                            # as make check does
+    tests/run                                          # as make check does: a call for each place
     python3 -m pytest tests/fake -k ping-sr-3/client   # some of them
 
 Contract: tests of `drivers` and `live` run in guests of the lab, which are xdist's workers and end with it, or with RDMA_ADDR on
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import]
 
 TOP = Path(__file__).resolve().parents[1]
 TESTS = TOP / "tests"
@@ -28,19 +29,20 @@ sys.path[:0] = [str(TOP), str(TESTS), str(TESTS / "live")]
 
 import kernel  # noqa: E402
 import watched  # noqa: E402
-from scheduling import Scheduler  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the guest
 IN_GUEST = "LAB_GUEST" in os.environ
 ON_DEVICE = bool(os.environ.get("RDMA_ADDR")) and not IN_GUEST and os.environ.get("LAB") != "1"
-PLACE = os.environ.pop("TESTS_PLACE", "")  # of this worker: which tests it runs; if empty, all
-# Folders of tests that need the machine for themselves and boot guests of their own; of those that run in guests or on a
-# device; and of those that would slow these down, with a guest each.
+# Where tests run: those that need the machine for themselves and boot guests of their own; those in guests or on a
+# device; those that would slow these down, with a guest each; and all others.
 ALONE, DRIVERS, LAST, HERE = "alone", "drivers", "last", "here"
 FOLDERS = {"hosts": ALONE, "lab": ALONE, "live": DRIVERS, "drivers": DRIVERS, "graded": LAST}
-BEFORE = {ALONE: set[str](), DRIVERS: {ALONE}, HERE: {ALONE}, LAST: {ALONE, DRIVERS, HERE}}
-GUESTS = 1  # two take longer on two processors: programs that poll cost each other more than they share
-LOCAL = 2 * (os.cpu_count() or 1)  # workers beside them: half of these tests wait for something
+WORKERS = {
+    ALONE: 0,
+    DRIVERS: 1,  # guests: two take longer on two processors, as programs that poll cost each other more than they share
+    HERE: 2 * (os.cpu_count() or 1),  # half of these tests wait for something
+    LAST: os.cpu_count() or 1,
+}
 # Folders in the order in which they are begun; tests in these are handed out one by one, in all others file by file.
 APART = ["live", "drivers", "graded", "fake", "sim", "mine", "bugs", "unit", "fuzz"]
 LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "quotes": 3600}  # of a test, where it is not 900
@@ -69,6 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--watch", choices=watched.KINDS, default="", help="run the programs under this tool: tests/sanitize")
     group.addoption("--seconds", type=float, default=30.0, help="how long each siege and soak lasts (default: 30)")
     group.addoption("--kernel", help="the kernel of two machines, as lab/run has it")
+    group.addoption("--place", choices=[*WORKERS], default="", help="run only these, with as many workers as is best: tests/run")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -88,52 +91,60 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def places(config: pytest.Config) -> set[str]:
-    """Whose tests the arguments name."""
+    """Where the tests run that the arguments name."""
     paths = [Path(arg.partition("::")[0]).resolve() for arg in config.args]
     if any(TESTS.is_relative_to(path) for path in paths):
-        return {*BEFORE}
+        return {*WORKERS}
     return {place_of(path) for path in paths if path.is_relative_to(TESTS)}
 
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Chooses the workers, unless the tests run in this process."""
+    option = config.option
     if hasattr(config, "workerinput"):  # the main thread may have another task of execnet's
-        os.nice(5 if PLACE == HERE else 0)  # the tests in the guest take longest
+        os.nice(5 if option.place == HERE else 0)  # the tests in the guest take longest
         return
     # Guests end with it. A shell may have made this process, and so all others, ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    option, wanted = config.option, places(config)
+    wanted = {option.place} if option.place else places(config)
     if option.collectonly or option.usepdb:
         return
     if IN_GUEST or (ON_DEVICE and wanted == {DRIVERS}):
         if len(option.tx) > 1:
             raise pytest.UsageError("tests would see each other's objects on the device: no -n here")
+    elif DRIVERS in wanted and len(wanted) > 1:
+        raise pytest.UsageError("tests in guests and others: a call for each, or tests/run")
     elif DRIVERS in wanted:
         os.chdir(TOP)
-        guest = f"//python=lab/run -q --stdin --memory 2000 --env TESTS_PLACE={DRIVERS} -- {PYTHON}"
-        workers = {ALONE: 1, DRIVERS: 1 if ON_DEVICE else len(option.tx) or GUESTS, HERE: LOCAL, LAST: os.cpu_count() or 1}
-        option.tx = []
-        for place in sorted(wanted - ({LAST} if option.markexpr == BRIEF else set())):
-            popen = f"popen//env:TESTS_PLACE={place}" + (guest if place == DRIVERS and not ON_DEVICE else "")
-            option.tx += [popen] * workers[place]
+        guest = f"popen//python=lab/run -q --stdin --memory 2000 -- {PYTHON}"
+        option.tx = [guest] * (len(option.tx) or WORKERS[DRIVERS])
         option.dist = "load"
+    elif option.place:
+        option.tx = ["popen"] * WORKERS[option.place]
+        option.dist = "load" if option.tx else "no"
+
+
+class FileByFile(LoadScopeScheduling):  # type: ignore[misc]
+    """Hands out the tests of a file together, but for those of some folders."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        """As xdist's documentation has it."""
+        return nodeid if nodeid.split("/")[0] in APART else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)  # type: ignore[misc]
-def pytest_xdist_make_scheduler(config: pytest.Config) -> Scheduler | None:
-    """Ours, if the workers differ."""
-    found = {place for place in BEFORE if any(f"TESTS_PLACE={place}" in spec for spec in config.option.tx)}
-    in_turn = config.option.markexpr != BRIEF  # make check has few tests of the first place, and ten minutes
-    before = {place: BEFORE[place] if in_turn else set[str]() for place in found}
-    return Scheduler(config.pluginmanager.get_plugin("session"), before, {*APART}) if found else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile | None:
+    """Where tests of many files run."""
+    return FileByFile(config, log) if config.option.place in (HERE, LAST) else None
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """What is another worker's."""
-    if not PLACE or collection_path == TESTS or not collection_path.is_relative_to(TESTS):
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What runs elsewhere."""
+    place = config.option.place
+    if not place or collection_path == TESTS or not collection_path.is_relative_to(TESTS):
         return None
-    return place_of(collection_path) != PLACE or None
+    return place_of(collection_path) != place or None
 
 
 @pytest.hookimpl(tryfirst=True)  # type: ignore[misc]
@@ -186,6 +197,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """The last line is the sum."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter and not PLACE and not config.option.collectonly:
+    if reporter and not config.option.collectonly:
         count = Counter({kind: len(reports) for kind, reports in reporter.stats.items()})
         reporter.write_line(f"{count['passed']} passed, {count['failed'] + count['error']} failed, {count['skipped']} skipped")
