@@ -150,7 +150,7 @@ echo-build: all others $(POLLING) ## build what bench/README.md compares: the ec
 # What only prints the table of parts does without them: tools/stage asks for it very often.
 TABLE = print-rooms print-stages print-others print-library print-before print-aside print-parts
 ifneq ($(filter-out $(TABLE),$(or $(MAKECMDGOALS),all)),)
--include course/course.mk tests/tests.mk tests/fake/fake.mk tests/fuzz/fuzz.mk
+-include course/course.mk tests/tests.mk tests/fuzz/fuzz.mk
 endif
 
 # The kernel of the VM, for whatever runs in it: lab/run reads this.
@@ -178,7 +178,7 @@ compare: ## measure all ways to wait, and other projects' programs: build/report
 
 # Debian's Python has Debian's pytest, also in the guest.
 PYTEST = /usr/bin/python3 -m pytest
-TESTED = tests-build tracer-build sim-build fake-build fuzz-build pairs-build
+TESTED = tests-build tracer-build sim-build fuzz-build pairs-build
 check: ## run the tests; ten minutes at most
 	$(call ready,build lab tests,all $(TESTED))
 	@tests/run
@@ -191,8 +191,8 @@ check-long: ## run all tests, also those that take longer: hours
 check-two-files: ## run the unit tests, and tests of the examples and of ping-sr-3, on the two files of make amalgamation
 	@mkdir -p $(BUILD)/two-files
 	@tools/files | tar cf - -T - | tar xf - -C $(BUILD)/two-files
-	+@$(MAKE) --no-print-directory $(JOBS) -C $(BUILD)/two-files AMALGAMATED=1 all tests-build fake-build
-	@cd $(BUILD)/two-files && $(PYTEST) -q tests/unit tests/fake -k 'test_in_c or examples or ping-sr-3/' && \
+	+@$(MAKE) --no-print-directory $(JOBS) -C $(BUILD)/two-files AMALGAMATED=1 all tests-build sim-build pairs-build
+	@cd $(BUILD)/two-files && $(PYTEST) -q tests/unit tests/sim -k 'test_in_c or examples or ping-sr-3-' && \
 		AMALGAMATED=1 tests/sanitize --stages 3 address
 
 check-lab: ## run all tests of the lab itself, also the slow ones

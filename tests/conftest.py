@@ -2,7 +2,7 @@
 """All tests: which are run, by whom, and what is said at the end.
 
     tests/run                                          # as make check does: a call for each place
-    python3 -m pytest tests/fake -k ping-sr-3/client   # some of them
+    python3 -m pytest tests/sim -k ping-sr-3-RoCE   # some of them
 
 Contract: tests of `drivers` and `live` run in guests of the lab, which are xdist's workers and end with it, or with RDMA_ADDR on
 this machine; all others run here. A test of one process is a function; of a program that has rows of its own, see rows.py.
@@ -44,7 +44,7 @@ WORKERS = {
     LAST: os.cpu_count() or 1,
 }
 # Folders in the order in which they are begun; tests in these are handed out one by one, in all others file by file.
-APART = ["live", "drivers", "graded", "fake", "sim", "mine", "bugs", "unit", "fuzz"]
+APART = ["live", "drivers", "graded", "sim", "mine", "bugs", "unit", "fuzz"]
 LIMITS_S = {"live": 300, "graded": 1800, "hosts": 1200, "quotes": 3600}  # of a test, where it is not 900
 BRIEF = "not long and not by_name"  # what runs unless -m says otherwise
 

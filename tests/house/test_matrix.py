@@ -60,7 +60,7 @@ REASONS = {
         ONE_SIDED: "the code is the ladder's",
     },
     "removal": {
-        "ping-sr-0 ping-sr-1 ping-sr-2e ping-rc-0": "they do not hear of it: tests/fake has the error",
+        "ping-sr-0 ping-sr-1 ping-sr-2e ping-rc-0": "they do not hear of it: sim/test_stops.py has the error",
         "ping-sr-3 ping-sr-5 blast-sr-2": "they hear of it as ping-sr-2 does",
         f"ping-srq-4 {ONE_SIDED}": "they hear of it as ping-sr-4 or ping-sr-2 do",
     },
