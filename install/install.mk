@@ -45,7 +45,7 @@ $(TWO_FILES)/manual: common/our_control.h install/our_control.7.in install/manua
 	$(call run,GEN,$@,install/manual --version $(VERSION) $@)
 	@touch $@
 
-installed-library: $(TWO_FILES)/libour_control.a $(SHARED) $(TWO_FILES)/manual verbs-trace
+installed-library: $(TWO_FILES)/libour_control.a $(SHARED) $(TWO_FILES)/manual verbs-trace verbs-sim
 
 # $(call files,put) installs all, and $(call files,drop) removes it: mode, folder, files for the shell.
 DOC = $(PREFIX)/share/doc/rdma-by-example
@@ -60,6 +60,8 @@ $(call $(1),644,$(PREFIX)/share/man/man7,$(TWO_FILES)/manual/*.7)
 $(call $(1),755,$(PREFIX)/bin,verbs-trace/verbs-trace)
 $(call $(1),644,$(TRACER),verbs-trace/libverbs-trace.so)
 $(call $(1),644,$(TRACER)/picture,verbs-trace/picture/*.*)
+$(call $(1),755,$(PREFIX)/bin,verbs-sim/verbs-sim)
+$(call $(1),644,$(PREFIX)/lib/verbs-sim,verbs-sim/libverbs-sim.so)
 $(call $(1),644,$(PREFIX)/share/man/man1,docs/verbs-trace.1)
 $(call $(1),644,$(DOC),LICENSE CHANGELOG.md)
 $(call $(1),644,$(DOC)/examples,examples/*.c)
@@ -68,14 +70,14 @@ put = @mkdir -p "$(DESTDIR)$(2)" && for file in $(3); do \
 	if [ -h $$file ]; then cp -P $$file "$(DESTDIR)$(2)"; else install -m $(1) $$file "$(DESTDIR)$(2)"; fi || exit; done
 drop = @for file in $(3); do rm -f "$(DESTDIR)$(2)/$$(basename $$file)"; done
 
-install: installed-library ## PREFIX=/usr/local DESTDIR= LIBDIR=: install the library, its manual, and verbs-trace
+install: installed-library ## PREFIX=/usr/local DESTDIR= LIBDIR=: install the library, its manual, verbs-trace and verbs-sim
 	@sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(LIBDIR)|' -e 's|@version@|$(VERSION)|' install/our_control.pc.in > $(TWO_FILES)/our_control.pc
 	$(call files,put)
 	@[ -n "$(DESTDIR)" ] || echo "If $(LIBDIR) is a directory of the loader's, run ldconfig now; if not, set LD_LIBRARY_PATH or use -Wl,-rpath."
 
 uninstall: installed-library ## with the same variables: remove what was installed
 	$(call files,drop)
-	@rmdir --ignore-fail-on-non-empty $(foreach folder,$(DOC)/examples $(DOC) $(TRACER)/picture $(TRACER),"$(DESTDIR)$(folder)")
+	@rmdir --ignore-fail-on-non-empty $(foreach folder,$(DOC)/examples $(DOC) $(TRACER)/picture $(TRACER) $(PREFIX)/lib/verbs-sim,"$(DESTDIR)$(folder)")
 
 # With the list of its files, which git would know: see tools/files.
 PACKED = $(BUILD)/rdma-by-example-$(VERSION).tar.gz
