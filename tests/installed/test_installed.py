@@ -94,9 +94,10 @@ class Installed(unittest.TestCase):
         make("uninstall", f"DESTDIR={copy}", "PREFIX=/usr")
         self.assertEqual([path.name for path in copy.rglob("*") if not path.is_dir()], ["other.h"])
 
-    def test_verbs_trace_finds_its_library(self) -> None:
-        said = subprocess.run([self.root / "usr/bin/verbs-trace", "true"], capture_output=True, text=True, timeout=60)
-        self.assertEqual((said.returncode, said.stdout), (0, ""), said.stderr)
+    def test_both_tools_find_their_libraries(self) -> None:
+        for tool, words in (("verbs-trace", ["true"]), ("verbs-sim", ["--", "true"])):
+            said = subprocess.run([self.root / "usr/bin" / tool, *words], capture_output=True, text=True, timeout=60)
+            self.assertEqual((said.returncode, said.stdout), (0, ""), said.stderr)
 
     def test_programs_outside_of_the_tree_use_it(self) -> None:
         """Without DESTDIR: in C++, and in C with the shared library and with the static one."""
