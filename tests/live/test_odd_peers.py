@@ -192,7 +192,7 @@ CLIENTS = [
     Odd("counts in four bytes", READ_BACK, "--short-count"),
     Odd("counts one more in four bytes", READ_BACK, "--short-count --count-off 1", "done after 90194313216 messages, and 20 were due"),
     Odd("counts less than it says", "count-atomic-1", f"--announce {UNLIMITED} --count-off 1",
-        "counted to 40, but the clients' counts add up to 41"),
+        "but the clients' counts add up to"),
     Odd("changes a line as it takes it", "talk-rdma-0", "--garble 1", "line 2 is not in the other side's memory as it was written"),
     Odd("says a line with another sum", "talk-rdma-0", "--bad-mark", " said nothing for 1 s, after 0 messages", "--timeout 1"),
     Odd("counts a line that it has not said", "talk-rdma-0", "--count-off 1", "the other side has said 1 lines, and 0 were heard"),

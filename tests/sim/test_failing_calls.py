@@ -39,7 +39,9 @@ def judge_words(stage: Stage, run: Run, side: int) -> None:
     call, error = run.fault.split()[0], run.fault.rpartition(": ")[2]
     said = [[line for line in run.err.splitlines() if re.match(rf"[\w-]+/{name}\b", line)] for name in SIDES]
     assert not re.search(r"\(null\)|Unknown error", run.err), run.why()
-    assert not (side and run.statuses[0]), f"the server fails\n{run.why()}"
+    # To soft-iWARP a post to a client that is gone is an error, and ping-ep-0 takes it for one.
+    may_fail = stage.name == "ping-ep-0" and "--iwarp" in run.command
+    assert not (side and run.statuses[0]) or may_fail, f"the server fails\n{run.why()}"
     assert all(words or not status for words, status in zip(said, run.statuses)), f"it does not say why\n{run.why()}"
     assert not run.statuses[side] or error in run.err or call in ANOTHER_ERROR, f"not its error\n{run.why()}"
     if stage.name not in CHATTY and not SAID_AGAIN.search(call):

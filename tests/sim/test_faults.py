@@ -44,8 +44,7 @@ def test_it_knows_that_its_peer_cannot_be_reached(stage: Stage, transport: list[
 @pytest.mark.parametrize("side", [0, 1], ids=SIDES)
 @each_stage
 def test_its_host_falls_silent(stage: Stage, transport: list[str], side: int) -> None:
-    """A stage that notices nothing waits until it is told to stop."""
-    for run in stops(stage, [*transport, "--servers", "2"], side, "SILENCE", AT):
+    for run in stops(stage, transport, side, "SILENCE", AT):
         assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
 
 

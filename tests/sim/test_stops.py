@@ -14,8 +14,8 @@ KILLED = 128 + 9
 
 
 def stops(stage: Stage, transport: list[str], side: int, how: str, number: int) -> list[Run]:
-    """So many, spread over all calls."""
-    programs = pair(stage, MESSAGES)
+    """So many, spread over all calls. Not every stage notices that its peer has left."""
+    programs, transport = pair(stage, MESSAGES), [*transport, "--servers", "2"]
     calls = simulate(programs, *transport).calls[side]
     step = max(1, calls // number)
     return [simulate(programs, *transport, "--fail", f"{side}:{call}:{how}") for call in range(1, calls + 1, step)]

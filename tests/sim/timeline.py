@@ -97,11 +97,14 @@ class Timeline:
         return self.next("call", poll + 1) <= self.next("= completion", poll)
 
     def in_vain(self, sleeps: list[int]) -> range:
-        """How many: the first poll behind one found nothing. What else than an event of the CQ ended it may count."""
-        vain = [sleep for sleep in sleeps if self.finds_nothing(self.next("ibv_poll_cq", sleep))]
-        events = [self.next("ibv_get_cq_event", sleep) for sleep in vain]
-        certain = sum(self.next("call", sleep + (event > sleep)) == event for sleep, event in zip(vain, events))
-        return range(certain, len(vain) + 1)
+        """How many: the first poll behind one found nothing. One may count if something else than an event of the CQ ended it,
+        or if a later poll finds something before the program sleeps again."""
+        certain, possible = 0, 0
+        for sleep, until in zip(sleeps, [*sleeps[1:], len(self.events)]):
+            polls, event = self.where("ibv_poll_cq", (sleep, until)), self.next("ibv_get_cq_event", sleep)
+            possible += self.finds_nothing(self.next("ibv_poll_cq", sleep))
+            certain += all(map(self.finds_nothing, polls)) and self.next("call", sleep + (event > sleep)) == event
+        return range(certain, possible + 1)
 
     def looks(self, window: Window) -> dict[str, int]:
         """Of the CQ."""
