@@ -71,13 +71,16 @@ static int take_message(struct stream *stream, uint32_t buffer, size_t length)
 	return ret;
 }
 
-/* Until the end has come and the client has all its credits back. */
+/*
+ * Until the end has come and the client gets all its credits back: it leaves when it has them, perhaps
+ * before the completion of the message that they are in.
+ */
 static int receive_all(struct stream *stream)
 {
 	struct our_completion completion;
 	int ret = 0;
 
-	while (!ret && (!stream->at_end || stream->owed || stream->telling)) {
+	while (!ret && (!stream->at_end || stream->owed)) {
 		ret = our_await_completion(stream->agent, &completion);
 		if (ret)
 			break;
