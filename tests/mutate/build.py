@@ -1,98 +1,102 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Builds what a changed source file goes into, beside the tree, which is neither copied nor changed.
+"""Copies of the tree, each with all that the tests need, in which a fault is planted, built and removed again.
 
-Place: between tests/mutate and make. Contract: what `make -n` prints is run with other file names: the changed source,
-and all that is made of it, are in a folder of their own. The rest has to be built before.
+Place: between tests/mutate and make. Contract: the tree itself is never changed. The copies of another state of it go.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shlex
+import shutil
 import subprocess
-from functools import cache
+from copy import copy
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-# A fault may cause a warning. All programs and tests are wanted.
+WORK = TOP / "build/mutate"
+# A fault may cause a warning. Memory that is freed is overwritten, so that its use shows.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CI")}
-ENVIRONMENT |= {"LC_ALL": "C", "TESTS_ALL": "1"}
+ENVIRONMENT |= {"LC_ALL": "C", "MALLOC_PERTURB_": "165"}
 CPUS = os.cpu_count() or 1
-COMPARED = ("-O2", "-g0", "-fno-sanitize=all")
+SIMULATION = ("verbs-sim", "sim-build", "verbs-trace")  # never with gcov
+TESTED = ("all", "tests-build", "pairs-build")
+STATE = ("*.c", "*.h", "*.mk", "Makefile", "tests/*.py", ":!tests/mutate", ":!tests/fake")
 
 
 class DoesNotBuild(Exception):
     """The compiler or the linker refuses the fault."""
 
 
-def output(*command: str, top: Path = TOP) -> str:
-    """What a command prints."""
-    return subprocess.run(command, cwd=top, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True).stdout
+def output(*command: str) -> str:
+    """What a command prints, in the tree."""
+    return subprocess.run(command, cwd=TOP, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-def make(*words: str, top: Path = TOP) -> None:
-    """Has make build something."""
-    output("make", "--no-print-directory", "-s", f"-j{CPUS}", *words, top=top)
+def state_of_the_tree() -> str:
+    """A digest of the programs and their tests."""
+    digest = hashlib.sha256()
+    for name in output("git", "ls-files", *STATE).splitlines():
+        digest.update(name.encode() + (TOP / name).read_bytes() if (TOP / name).exists() else b"")
+    return digest.hexdigest()[:16]
 
 
-class Graph:
-    """The commands by which make builds its targets: the words of each, by the file that it makes."""
+class Copy:
+    """One of them."""
 
-    def __init__(self, *targets: str, top: Path = TOP) -> None:
-        """Asks make, which runs nothing."""
-        self.top = top
-        self.commands: dict[str, list[str]] = {}
-        said = output("make", "--no-print-directory", "-n", "-B", "V=1", *targets, top=top)
-        for line in said.replace("\\\n", " ").splitlines():
-            words = shlex.split(line.rpartition("&&")[2])
-            at = words.index("-o") + 1 if "-o" in words[:-1] else 2 if "".join(words[1:2]).startswith("rcs") else 0
-            if at and words[0] != "mkdir":
-                self.commands[words[at]] = words
-        self.made_of = cache(self._made_of)
+    def __init__(self, name: str, *variables: str) -> None:
+        """Makes and builds it, with these variables of make for the programs."""
+        state = WORK / f"state-{state_of_the_tree()}"
+        for other in WORK.glob("state-*"):
+            if other != state:
+                shutil.rmtree(other)
+        self.top = state / name
+        for file in output("git", "ls-files").splitlines():
+            original, here = TOP / file, self.top / file
+            if original.exists() and not (here.exists() and here.read_bytes() == original.read_bytes()):
+                here.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(original, here)
+        self._make(CPUS, *SIMULATION)
+        self._make(CPUS, *TESTED, *variables)
 
-    def _made_of(self, source: str) -> dict[str, list[str]]:
-        """The commands whose results depend on a source, in make's order."""
-        found: dict[str, list[str]] = {}
-        for out, words in self.commands.items():
-            if any(word == source or word in found for word in words):
-                found[out] = words
-        return found
+    def _make(self, jobs: int, *words: str) -> None:
+        """Raises DoesNotBuild."""
+        command = ["make", "--no-print-directory", "-s", f"-j{jobs}", *words]
+        if subprocess.run(command, cwd=self.top, env=ENVIRONMENT, capture_output=True, check=False).returncode:
+            raise DoesNotBuild(" ".join(words))
 
-    def sources(self) -> set[str]:
-        """The C files that are compiled, but for those that make itself writes."""
-        tracked = set(output("git", "ls-files", "*.c", top=self.top).splitlines())
-        return {word for words in self.commands.values() for word in words} & tracked
+    def commands(self) -> dict[str, list[str]]:
+        """By which each source of the programs is compiled."""
+        entries = json.loads((self.top / "compile_commands.json").read_text())
+        return {entry["file"]: shlex.split(entry["command"]) for entry in entries if not entry["file"].startswith("build/")}
 
-    def arguments(self, source: str) -> list[str]:
-        """What a parser has to know of the source's first command."""
-        words = next(iter(self.made_of(source).values()))
-        return [word for word in words if word[:2] in ("-I", "-D") or word.startswith("-std")]
+    def object_code(self, file: str) -> bytes:
+        """Of the file as it is now, optimized and without line numbers. Raises DoesNotBuild."""
+        words, out = self.commands()[file], "build/compared.o"
+        flags = [word for word in words if word[:2] in ("-I", "-D") or word.startswith("-std")]
+        command = [words[0], *flags, "-O2", "-g0", "-c", file, "-o", out]
+        if subprocess.run(command, cwd=self.top, env=ENVIRONMENT, stderr=subprocess.DEVNULL, check=False).returncode:
+            raise DoesNotBuild(file)
+        return (self.top / out).read_bytes()
 
-    def build(self, out: str, source: str, folder: Path) -> Path:
-        """Makes a file with the changed source that is in the folder. Raises DoesNotBuild."""
-        made, path = self.made_of(source), folder / out
-        if out not in made:
-            return self.top / out
-        if not path.exists():
-            for word in made[out]:
-                if word in made and word != out:
-                    self.build(word, source, folder)
-            self._run(made[out], source, folder, path)
-        return path
+    def build(self) -> None:
+        """Makes what depends on a changed file. Raises DoesNotBuild."""
+        self._make(1, *TESTED)
 
-    def object_code(self, source: str, folder: Path) -> bytes:
-        """The object file of the changed source, optimized and without line numbers. Raises DoesNotBuild."""
-        out = folder / "compared.o"
-        self._run([*next(iter(self.made_of(source).values())), *COMPARED], source, folder, out)
-        return out.read_bytes()
+    def second(self, name: str) -> Copy:
+        """Another one, which has been built, too. One of this name is replaced."""
+        other = copy(self)
+        other.top = self.top.with_name(name)
+        if other.top.exists():
+            shutil.rmtree(other.top)
+        output("cp", "-a", str(self.top), str(other.top))
+        return other
 
-    def _run(self, words: list[str], source: str, folder: Path, out: Path) -> None:
-        made = self.made_of(source)
-        command = [str(folder / word) if word == source or word in made else word for word in words]
-        command[command.index("-o") + 1 if "-o" in command else 2] = str(out)
-        if source in words:  # its path may be in its text, and it may include its neighbours
-            command[1:1] = ["-iquote", str(Path(source).parent), f"-fmacro-prefix-map={folder}/="]
-        out.parent.mkdir(parents=True, exist_ok=True)
-        environment = ENVIRONMENT | {"CCACHE_DISABLE": "1"}  # nobody compiles it again
-        if subprocess.run(command, cwd=self.top, env=environment, stderr=subprocess.DEVNULL).returncode:
-            raise DoesNotBuild(out.name)
+    def restore(self, first: Copy, since: float) -> None:
+        """Takes what was changed or built since this time from the first copy, which spares building it again."""
+        for path in self.top.rglob("*"):
+            before = first.top / path.relative_to(self.top)
+            if path.is_file() and path.stat().st_mtime > since and before.exists():
+                shutil.copy2(before, path)

@@ -2,7 +2,7 @@
 """Draws faults, has each of them tried, and prints the score and the survivors.
 
 Place: tests/mutate/run calls it. Contract: each verdict is written to build/mutate/ as soon as it is there; the next
-run with the same seed and folders, on the same tree, goes on from there.
+run with the same arguments, on the same tree, goes on from there.
 """
 
 from __future__ import annotations
@@ -10,37 +10,29 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from pathlib import Path
+from queue import SimpleQueue
 
-from mutate import lab, process, record, score, tree
-from mutate.build import CPUS, TOP, Graph, make, output
-from mutate.trial import PART, SURVIVED, Trial
+from mutate import score, suites, tree
+from mutate.build import CPUS, TOP, WORK, Copy, output, state_of_the_tree
+from mutate.trial import PART, SURVIVED, judge
 
-WORK = TOP / "build/mutate"
-AT_ONCE = 3 * CPUS  # faults: their tests also sleep
-UNCHANGED = 10  # trials without a fault
-LIMIT_S = 120.0  # of a test, besides ten times what it took without sanitizers
-NO_PROGRAM = ("tests/", "bench/", "course/")  # what is no part of the programs
+NO_PROGRAM = ("tests/", "bench/", "course/", "devices/", "verbs-trace/")  # what these suites do not run
 Fault = tuple[tree.Site, bytes]
 
 
-def find_sources(graph: Graph, folders: str) -> list[str]:
-    """The programs' sources in the folders that are named, by path or by their last names."""
-    sources = sorted(source for source in graph.sources() if not source.startswith(NO_PROGRAM))
-    return [source for source in sources if any(Path(source).parent.match(name) for name in folders.split())]
-
-
-def find_sites(graph: Graph, folders: str) -> list[tree.Site]:
-    """All sites in these sources."""
+def find_sites(copy: Copy, folders: str) -> list[tree.Site]:
+    """All sites in the programs' sources in the folders that are named, by path or by their last names."""
+    commands = {file: words for file, words in sorted(copy.commands().items()) if not file.startswith(NO_PROGRAM)}
+    sources = [file for file in commands if any(Path(file).parent.match(name) for name in folders.split())]
+    arguments = [[word for word in commands[file] if word[:2] in ("-I", "-D") or word[:4] == "-std"] for file in sources]
     os.chdir(TOP)
-    sources = find_sources(graph, folders)
     with ProcessPoolExecutor(CPUS) as pool:
-        return sum(pool.map(tree.sites, sources, map(Path, sources), map(graph.arguments, sources)), [])
+        return sum(pool.map(tree.sites, sources, map(Path, sources), arguments), [])
 
 
 def draw(sites: list[tree.Site], count: int, seed: int) -> dict[int, Fault]:
@@ -73,66 +65,42 @@ def find_again(sites: list[tree.Site], wanted: list[score.Mutant]) -> dict[int, 
     return found
 
 
-def tried(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> Iterator[tuple[int, str, str]]:
+def tried(first: Copy, known: suites.Record, faults: dict[int, Fault]) -> Iterator[tuple[int, str, str]]:
     """The number of each fault, the verdict of the tests that run its lines, and by what, as they end."""
+    free: SimpleQueue[Copy] = SimpleQueue()
+    at_once = min(CPUS, len(faults))
+    for number in range(at_once):
+        free.put(first.second(str(number)))
 
-    def one(number: int, stop: process.Stop) -> tuple[int, str, str]:
+    def one(number: int) -> tuple[int, str, str]:
         site, new = faults[number]
-        text = (TOP / site.file).read_bytes()
+        text, copy = (TOP / site.file).read_bytes(), free.get()
         lines = range(site.line, site.line + text.count(b"\n", site.begin, site.end) + 1)
-        tests = known.reach(site.file, lines, site.function)
-        trial = Trial(graph, site.file, site.planted(text, new), WORK / f"trial-{number}", stop)
-        return number, *trial.judge([(test, LIMIT_S + 10 * known.seconds[test]) for test in tests])
+        try:
+            return number, *judge(first, copy, site.file, site.planted(text, new), known.reach(site.file, lines, site.function))
+        finally:
+            free.put(copy)
 
-    return process.each(one, faults, AT_ONCE)
-
-
-def check_links(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> None:
-    """A fault has to reach each program that runs its file. Raises RuntimeError if make does not say that it does."""
-    for file in {site.file for site, _ in faults.values()}:
-        made = graph.made_of(file)
-        if missing := [test.name for test in known.ran.get(file, ()) if f"build/{test.program}" not in made]:
-            raise RuntimeError(f"make does not say that these are made of {file}: {missing}")
-
-
-def passes_unchanged(graph: Graph, known: record.Record, faults: dict[int, Fault]) -> bool:
-    """Tries the program without a fault, at the first places of the faults."""
-    same = {n: (site, (TOP / site.file).read_bytes()[site.begin : site.end]) for n, (site, _) in faults.items()}
-    for _, verdict, by in tried(graph, known, dict(list(same.items())[:UNCHANGED])):
-        if verdict != SURVIVED:
-            print(f"without a fault: {verdict}: {by}: nothing counts")
-            return False
-    print(f"{min(UNCHANGED, len(same))} trials without a fault: all tests pass", flush=True)
-    return True
+    with ThreadPoolExecutor(at_once) as pool:
+        jobs = [pool.submit(one, number) for number in faults]
+        try:
+            for job in as_completed(jobs):
+                yield job.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-def measure(graph: Graph, known: record.Record, drawn: dict[int, Fault], kept: score.Results) -> bool:
-    """Adds to the results what they do not have in full yet. Returns False if a test fails without a fault."""
+def measure(first: Copy, known: suites.Record, drawn: dict[int, Fault], kept: score.Results) -> None:
+    """Adds to the results what they do not have in full yet."""
     done = {number for number, mutant in kept.mutants.items() if mutant.verdict != PART}
     left = {number: fault for number, fault in drawn.items() if number not in done}
-    check_links(graph, known, left)
-    if left and not passes_unchanged(graph, known, left):
-        return False
     begun = time.monotonic()
-    for n, (number, verdict, by) in enumerate(tried(graph, known, left), 1):
+    for n, (number, verdict, by) in enumerate(tried(first, known, left) if left else (), 1):
         mutant = described(number, drawn[number], verdict, by)
         kept.add(mutant)
         minutes = (time.monotonic() - begun) / n * (len(left) - n) / 60
         where = f"{mutant.file}:{mutant.line}: {mutant.operator}"
         print(f"[{n}/{len(left)}, {minutes:.0f} min left] {verdict}: {where}  {by}"[:160], flush=True)
-    return True
-
-
-def _interrupted(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt
-
-
-def announce(graph: Graph, folders: str, seed: int, sites: list[tree.Site]) -> None:
-    """Says what is drawn from, and what is not."""
-    others = {*find_sources(Graph("all", "verbs-trace"), folders)} - graph.sources()
-    for folder, n in sorted(Counter(str(Path(source).parent) for source in others).items()):
-        print(f"not tested here: {folder}/, {n} files: the suites unit and fake do not run them")
-    print(f"seed {seed}, {len(sites)} sites: {dict(Counter(str(Path(site.file).parent) for site in sites))}", flush=True)
 
 
 def report(options: argparse.Namespace, what: str, mutants: list[score.Mutant]) -> None:
@@ -146,30 +114,33 @@ def report(options: argparse.Namespace, what: str, mutants: list[score.Mutant]) 
 
 def run(options: argparse.Namespace) -> int:
     """Measures. Returns the exit status."""
-    signal.signal(signal.SIGTERM, _interrupted)
     WORK.mkdir(parents=True, exist_ok=True)
-    print("building the tests", flush=True)
-    tests = record.tests()
-    make(*record.programs(tests))
-    graph = Graph(*record.programs(tests))
-    sites = find_sites(graph, options.folders)
+    print("building", flush=True)
+    first = Copy("first")
+    sites = find_sites(first, options.folders)
     seed = random.randrange(1_000_000) if options.seed is None else options.seed
-    announce(graph, options.folders, seed, sites)
+    print(f"seed {seed}, {len(sites)} sites: {dict(Counter(str(Path(site.file).parent) for site in sites))}", flush=True)
     if not sites:
         return 2
     before: list[score.Mutant] = []
     if options.again:
         said, before = score.kept(options.again)
         drawn = find_again(sites, [mutant for mutant in before if mutant.verdict == options.verdict])
+        if options.count:
+            some = [*drawn.items()]
+            random.Random(seed).shuffle(some)
+            drawn = dict(some[: options.count])
         what, name = f"{said}; its `{options.verdict}` ones tried again", f"{options.again.stem} {options.verdict}"
     else:
-        drawn, name = draw(sites, options.count, seed), f"{seed} {options.folders.replace('/', '-')}"
+        drawn, name = draw(sites, options.count or 50, seed), f"{seed} {options.folders.replace('/', '-')}"
         what = f"Seed {seed}, {len(drawn)} of {len(sites)} sites in `{options.folders}`,"
-    kept = score.Results(WORK / f"{name} {record.state_of_the_tree()}.jsonl")
-    if not measure(graph, record.record(tests), drawn, kept):
+    try:
+        known = suites.record()
+    except RuntimeError as error:
+        print(error)
         return 1
-    if options.lab:
-        lab.run(options.lab, drawn, kept)
-    now = {mutant.number: mutant for mutant in before} | {number: kept.mutants[number] for number in drawn}
+    kept = score.Results(WORK / f"{name} {state_of_the_tree()}.jsonl")
+    measure(first, known, drawn, kept)
+    now = {mutant.number: mutant for mutant in before if not options.count} | {number: kept.mutants[number] for number in drawn}
     report(options, what, [*now.values()])
     return 0

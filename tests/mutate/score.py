@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from mutate import record
+from mutate import suites
 from mutate.trial import CAUGHT, PART, SURVIVED
 
 HERE = Path(__file__).resolve().parent
@@ -63,12 +63,12 @@ class Results:
 
     def __init__(self, file: Path) -> None:
         """Has those of an interrupted run."""
-        self.file, self.mutants = file, {row["number"]: Mutant(**row) for row in record.rows(file)}
+        self.file, self.mutants = file, {row["number"]: Mutant(**row) for row in suites.rows(file)}
 
     def add(self, mutant: Mutant) -> None:
         """Adds or replaces one."""
         self.mutants[mutant.number] = mutant
-        record.append(self.file, asdict(mutant))
+        suites.append(self.file, asdict(mutant))
 
 
 def wilson(caught: int, counted: int, z: float = 1.96) -> tuple[float, float]:
@@ -112,7 +112,7 @@ def table(name: str, mutants: list[Mutant]) -> str:
 
 def kept(file: Path) -> tuple[str, list[Mutant]]:
     """What a file of results/ says of its measurement, and its mutants."""
-    what, *mutants = record.rows(file)
+    what, *mutants = suites.rows(file)
     return what, [Mutant(**row) for row in mutants]
 
 
