@@ -11,7 +11,9 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
+from contextlib import suppress
 from copy import copy
 from pathlib import Path
 
@@ -22,7 +24,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in 
 ENVIRONMENT |= {"LC_ALL": "C", "MALLOC_PERTURB_": "165"}
 CPUS = os.cpu_count() or 1
 SIMULATION = ("verbs-sim", "sim-build", "verbs-trace")  # never with gcov
-TESTED = ("all", "tests-build", "pairs-build")
+TESTED = ("all", "tests-build", "build/tests/peer", "build/tests/together", "build/tests/parts")
 STATE = ("*.c", "*.h", "*.mk", "Makefile", "tests/*.py", ":!tests/mutate", ":!tests/fake")
 
 
@@ -95,8 +97,14 @@ class Copy:
         return other
 
     def restore(self, first: Copy, since: float) -> None:
-        """Takes what was changed or built since this time from the first copy, which spares building it again."""
+        """Takes what was changed or built since this time from the first copy, which spares building it again. Ends what a
+        test has left."""
+        for link in Path("/proc").glob("[0-9]*/exe"):
+            with suppress(OSError):  # it has ended, or is another user's
+                if link.readlink().is_relative_to(self.top):
+                    os.kill(int(link.parent.name), signal.SIGKILL)
         for path in self.top.rglob("*"):
             before = first.top / path.relative_to(self.top)
             if path.is_file() and path.stat().st_mtime > since and before.exists():
+                path.unlink()  # one that runs cannot be written to
                 shutil.copy2(before, path)

@@ -23,6 +23,7 @@ PYTEST = ("/usr/bin/python3", "-m", "pytest", "-q")
 WITH_GCOV = ("CFLAGS=-O0 -g --coverage -fprofile-update=atomic",)
 RECORD = "MUTATE_RECORD"  # where recorder.py writes to
 ALIKE = 2
+SLOW_S = 5.0  # of a processor: a test that takes longer is run only if no other runs these lines
 NOT_OF_PROGRAMS = "tests/sim/test_tool.py"  # verbs-sim itself
 STAGE = re.compile(r"\b(?:ping|blast|count|pubsub|talk)-[a-z]+-\d\w?")
 FAILED = re.compile(r"-m pytest '(tests/.*)'")  # as tests/conftest.py has it
@@ -76,6 +77,7 @@ class Record:
         lines of the function, the quickest ones are enough."""
         ran = self._ran(file, bool(function))
         found = [test for test in ran if not function or ran[test] & {*lines}] or [t for t in ran if ran[t] & {*function}]
+        found = [test for test in found if self.seconds[test] < SLOW_S] or found
         groups: dict[tuple[str, frozenset[int]], list[str]] = {}
         for test in sorted(found, key=lambda test: self.seconds[test]):
             groups.setdefault((kind(test), frozenset(ran[test] & {*function} if function else ran[test])), []).append(test)
@@ -120,6 +122,6 @@ def run(copy: Copy, tests: list[str], limit_s: float) -> tuple[str, str] | None:
 
 
 def _reason(said: str) -> str:
-    """Of a failure: the line that assert or verbs-sim has written."""
-    lines = [line for line in said.splitlines() if line.startswith("E  ")] or said.splitlines()[-3:]
-    return " ".join(" ".join(lines).split())[:300]
+    """Of a failure: what assert has written, or the test, which is behind the line of its name."""
+    words = said.partition(" to run it again ")[0].rpartition("__\n")[2]
+    return " ".join(" ".join([line for line in words.splitlines() if line.startswith("E  ")] or [words.rstrip("- ")]).split())[:300]
