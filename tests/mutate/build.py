@@ -60,11 +60,11 @@ class Copy:
             if original.exists() and not (here.exists() and here.read_bytes() == original.read_bytes()):
                 here.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(original, here)
-        self._make(CPUS, *SIMULATION)
-        self._make(CPUS, *TESTED, *variables)
+        self.make(CPUS, *SIMULATION)
+        self.make(CPUS, *TESTED, *variables)
 
-    def _make(self, jobs: int, *words: str) -> None:
-        """Raises DoesNotBuild."""
+    def make(self, jobs: int, *words: str) -> None:
+        """Has make build something. Raises DoesNotBuild."""
         command = ["make", "--no-print-directory", "-s", f"-j{jobs}", *words]
         if subprocess.run(command, cwd=self.top, env=ENVIRONMENT, capture_output=True, check=False).returncode:
             raise DoesNotBuild(" ".join(words))
@@ -82,10 +82,6 @@ class Copy:
         if subprocess.run(command, cwd=self.top, env=ENVIRONMENT, stderr=subprocess.DEVNULL, check=False).returncode:
             raise DoesNotBuild(file)
         return (self.top / out).read_bytes()
-
-    def build(self) -> None:
-        """Makes what depends on a changed file. Raises DoesNotBuild."""
-        self._make(1, *TESTED)
 
     def second(self, name: str) -> Copy:
         """Another one, which has been built, too. One of this name is replaced."""

@@ -17,8 +17,13 @@ from typing import Any
 
 from mutate.build import CPUS, ENVIRONMENT, TOP, WORK, Copy, state_of_the_tree
 
-# Real seconds that a test may take. Those of unit/ take some milliseconds; verbs-sim itself ends what loops or never ends.
-SUITES = {"tests/unit": 60, "tests/sim": 900}
+# What they need, and how many real seconds a test may take: those in C take some milliseconds; verbs-sim itself ends what
+# loops or never ends.
+SUITES = {
+    "tests/unit/test_unit.py": (("build/tests/unit-tests",), 60),
+    "tests/unit/test_usage.py": (("all",), 60),
+    "tests/sim": (("all", "build/tests/peer", "build/tests/together", "build/tests/parts"), 900),
+}
 PYTEST = ("/usr/bin/python3", "-m", "pytest", "-q")
 WITH_GCOV = ("CFLAGS=-O0 -g --coverage -fprofile-update=atomic",)
 RECORD = "MUTATE_RECORD"  # where recorder.py writes to
@@ -92,7 +97,7 @@ def record() -> Record:
         print("recording which lines each test runs, once", flush=True)
         copy, new = Copy("lines", *WITH_GCOV), file.with_suffix(".new")
         new.unlink(missing_ok=True)
-        words = [*PYTEST, "-p", "mutate.recorder", "-n", str(CPUS), "--deselect", NOT_OF_PROGRAMS, *SUITES]
+        words = [*PYTEST, "-p", "mutate.recorder", "-n", str(CPUS), "--deselect", NOT_OF_PROGRAMS, "tests/unit", "tests/sim"]
         environment = ENVIRONMENT | {RECORD: str(new), "PYTHONPATH": str(TOP / "tests")}
         done = subprocess.run(words, cwd=copy.top, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -105,15 +110,18 @@ def record() -> Record:
 
 
 def run(copy: Copy, tests: list[str], limit_s: float) -> tuple[str, str] | None:
-    """Runs tests in a copy until one fails. Returns it, and its words; None if all pass. Raises TimeoutExpired."""
-    for suite, seconds in SUITES.items():
+    """Builds and runs tests in a copy until one fails. Returns it, and its words; None if all pass. Raises DoesNotBuild and
+    TimeoutExpired."""
+    for suite, (targets, seconds) in SUITES.items():
         chosen = [test for test in tests if test.startswith(suite)]
+        if not chosen:
+            continue
+        copy.make(1, *targets)
         words = [*PYTEST, "-x", f"--timeout={seconds}", *chosen]
-        # What pytest has started ends with verbs-sim, which is told by the kernel that its parent has ended.
         done = subprocess.run(
             words, cwd=copy.top, env=ENVIRONMENT, capture_output=True, text=True, errors="replace", timeout=limit_s, check=False
-        ) if chosen else None  # fmt: skip
-        if done and done.returncode:
+        )
+        if done.returncode:
             found = FAILED.search(done.stdout)
             if not found:
                 raise RuntimeError(f"pytest: {done.stdout[-2000:]}{done.stderr[-2000:]}")

@@ -20,14 +20,15 @@ LIMIT_S = 1800.0  # for all tests of a fault, by the clock
 def judge(first: Copy, copy: Copy, file: str, text: bytes, tests: list[str]) -> tuple[str, str]:
     """Runs the tests in a copy, with another text of a file; `first` is never changed. Returns the verdict, and by what it was
     caught."""
-    begun = time.time()
+    begun, original = time.time(), (copy.top / file).read_bytes()
     try:
-        before = copy.object_code(file)
         (copy.top / file).write_bytes(text)
-        if copy.object_code(file) == before:
-            return SAME, ""
-        copy.build()
-        return run_tests(copy, tests)
+        code = copy.object_code(file)
+        verdict, by = run_tests(copy, tests)
+        if verdict == SURVIVED:
+            (copy.top / file).write_bytes(original)
+            verdict = SAME if copy.object_code(file) == code else SURVIVED
+        return verdict, by
     except DoesNotBuild:
         return REFUSED, ""
     except subprocess.TimeoutExpired:
