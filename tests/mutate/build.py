@@ -25,7 +25,7 @@ ENVIRONMENT |= {"LC_ALL": "C", "MALLOC_PERTURB_": "165"}
 CPUS = os.cpu_count() or 1
 SIMULATION = ("verbs-sim", "sim-build", "verbs-trace")  # never with gcov
 TESTED = ("all", "tests-build", "build/tests/peer", "build/tests/together", "build/tests/parts")
-STATE = ("*.c", "*.h", "*.mk", "Makefile", "tests/*.py", ":!tests/mutate", ":!tests/fake")
+STATE = ("*.c", "*.h", "*.mk", "Makefile", "tests/*.py", ":!tests/mutate")
 
 
 class DoesNotBuild(Exception):
