@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: unit tests of measure/statistics.h. No test asserts how long something takes; the CPU time and
- * the context switches of a process are compared, with what the simulated device's calls took, in tests/sim.
+ * the context switches of a process are compared in tests/sim, in simulated time.
  */
 #include <errno.h>
 #include <string.h>

@@ -63,17 +63,22 @@ static bool is_any(const struct sockaddr *address)
 	return ((const struct sockaddr_in *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
+/* NULL: the system has no descriptor left. */
+static struct ibv_context *open_device(uint32_t number)
+{
+	struct ibv_device **list = SIM_INSIDE(ibv_get_device_list(NULL));
+	struct ibv_context *context = list ? SIM_INSIDE(ibv_open_device(list[number])) : NULL;
+
+	free(list);
+	return context;
+}
+
 struct ibv_context *sim_context_of_library(struct sim_device *device)
 {
 	struct ibv_context **context = &contexts[device->number];
-	struct ibv_device **list;
 
-	if (*context)
-		return *context;
-	list = SIM_INSIDE(ibv_get_device_list(NULL));
-	if (list)
-		*context = SIM_INSIDE(ibv_open_device(list[device->number]));
-	free(list);
+	if (!*context)
+		*context = open_device(device->number);
 	if (!*context)
 		sim_give_up(SIM_VERDICT_BROKEN, "no descriptor for the device");
 	return *context;

@@ -28,7 +28,7 @@ static int length_of(const uint8_t *code)
 	return code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9 ? 3 : 0;
 }
 
-/* What has not been replaced, such as a sanitizer, asks the kernel's clock, which needs the true counter. */
+/* What has not been replaced, such as a sanitizer, asks the vDSO, which needs the true counter. */
 static bool in_vdso(const uint8_t *code)
 {
 	uintptr_t start = getauxval(AT_SYSINFO_EHDR);

@@ -179,7 +179,8 @@ struct sim_world {
 	uint64_t random;
 	bool by_priority; /* the strategy: see core/schedule.c */
 	bool busy;        /* threads are held up */
-	uint64_t changes[SIM_MOST_CHANGES]; /* at which points a thread loses its priority; 0: at none */
+	/* At which points a thread loses its priority; 0: at none. */
+	uint64_t changes[SIM_MOST_CHANGES];
 	uint64_t points;  /* calls so far */
 	uint32_t in_turn; /* how often the same thread went on */
 	uint32_t preempt; /* at one call of so many another thread may go on */

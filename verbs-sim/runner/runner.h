@@ -30,8 +30,8 @@ struct sim_options {
 	int n_faults;
 	const char *sweep; /* "S[:HOW]": each call of program S in a run of its own; or NULL */
 	int servers;       /* so many programs may run until they are told to stop */
-	int gdb;          /* the program to debug, or -1 */
-	char ***programs; /* the arguments of each */
+	int gdb;           /* the program to debug, or -1 */
+	char ***programs;  /* the arguments of each */
 	int n_programs;
 	uint64_t patience_ns; /* simulated, until programs that go on are told to stop */
 	int limit_s;          /* of real time, in which something has to happen */
