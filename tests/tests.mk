@@ -46,8 +46,17 @@ pairs-build: $(AGAINST) $(COPIES)
 tracer-build: verbs-trace $(TRACED)
 ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address)
 ENDS = $(TESTS)/sim/ends
-sim-build: verbs-sim $(ODD) $(ENDS) $(TESTS)/probe
+sim-build: verbs-sim $(ODD) $(ENDS) $(TESTS)/probe sanitized
 probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
+
+# The programs once more, in a copy of the tree, which has them where tests expect them.
+SANITIZED = $(TESTS)/sanitized
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+sanitized: ## build the programs with AddressSanitizer and UndefinedBehaviorSanitizer: build/tests/sanitized
+	@mkdir -p $(SANITIZED)
+	@tools/files --new | tar cf - -T - | tar xf - -C $(SANITIZED)
+	+@$(MAKE) --no-print-directory -C $(SANITIZED) CFLAGS="-O1 -g -fno-omit-frame-pointer $(SANITIZE)" LDFLAGS="$(SANITIZE)" \
+		$(PROGRAMS) $(ONE_FILE) $(EXAMPLES)
 
 $(ODD): tests/sim/odd.c
 $(TESTS)/sim/odd-thread: ALONE += -fsanitize=thread

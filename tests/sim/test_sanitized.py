@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Programs with AddressSanitizer and UndefinedBehaviorSanitizer, which also find what is not freed: runs that succeed, that break
+off in the middle, and in which each call, or an allocation, fails once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sim.simulation import ADDRESS, SIDES, Run, each_stage, pair, simulate
+from table import STAGES, Stage
+
+BUILD = "build/tests/sanitized"
+SWEPT = "ping-sr-0 ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2 ping-srq-4 ping-rdma-1 ping-ep-0 ping-rc-0".split()
+EXAMPLES = [
+    ["echo_server", "echo_client"], ["epoll_server", "loop_client"], ["srq_server", "two_ways_client"], ["store_server", "store_client"],
+    ["plain/echo_server", "plain/echo_client"], ["echo_server", "plain/first_client"],
+]  # fmt: skip
+KEEPS = re.compile("destroy|dealloc|dereg|close|disconnect")  # what is not destroyed is not freed
+REPORT = re.compile(r"Sanitizer|runtime error")
+
+
+def sanitized(programs: list[list[str]], *options: str) -> Run:
+    """A run of these programs; none of them has a report."""
+    run = simulate([[f"{BUILD}/{words[0]}", *words[1:]] for words in programs], "--servers", "2", *options)
+    assert not REPORT.search(run.err), run.why()
+    return run
+
+
+def break_off(programs: list[list[str]], transport: list[str]) -> None:
+    """One side is killed, or told to stop, in the middle."""
+    whole = sanitized(programs, *transport)
+    assert not whole.exit, whole.why()
+    for side, calls in enumerate(whole.calls):
+        for how in ("SIGKILL", "SIGTERM"):
+            sanitized(programs, *transport, "--fail", f"{side}:{2 * calls // 3}:{how}")
+
+
+@each_stage
+def test_a_run_that_breaks_off(stage: Stage, transport: list[str]) -> None:
+    break_off(pair(stage, 5), transport)
+
+
+@pytest.mark.parametrize("server, client", EXAMPLES)
+def test_a_run_of_examples_that_breaks_off(server: str, client: str) -> None:
+    store = ["put", "1", "value"] if client == "store_client" else []
+    break_off([[f"build/examples/{server}", ADDRESS], [f"build/examples/{client}", ADDRESS, *store]], [])
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@pytest.mark.parametrize("name", SWEPT)
+def test_each_call_fails_once(name: str, side: int) -> None:
+    """The first of each name; and the first allocations."""
+    programs = pair(next(stage for stage in STAGES if stage.name == name), 2)
+    traced = sanitized(programs, "--trace").err
+    names = {*re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)$", traced, re.MULTILINE)}
+    assert "ibv_dereg_mr" in names
+    for call in sorted(name for name in names if not KEEPS.search(name)):
+        sanitized(programs, "--fail", f"{side}:{call}:1")
+    for number in range(1, 12):
+        sanitized(programs, "--fail", f"{side}:malloc:{number}")
+        sanitized(programs, "--fail", f"{side}:calloc:{number}")
