@@ -185,6 +185,7 @@ void sim_post(struct sim_qp *qp, struct sim_request *request)
 {
 	bool first = TAILQ_EMPTY(&qp->wire);
 
+	sim_check_sink(qp, request);
 	sim_remember_data(qp, request);
 	TAILQ_INSERT_TAIL(&qp->sends, request, link);
 	TAILQ_INSERT_TAIL(&qp->wire, request, wire_link);

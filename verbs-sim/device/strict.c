@@ -83,6 +83,20 @@ void sim_check_data(const struct sim_qp *qp, const struct sim_request *request)
 			  "the memory of a send or WRITE has changed before it was complete");
 }
 
+void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request)
+{
+	const struct ibv_sge *sge;
+
+	if (!sim_world->strict || !sim_is_iwarp(qp) || request->opcode != IBV_WR_RDMA_READ)
+		return;
+	for (sge = request->sge; sge < request->sge + request->num_sge; sge++) {
+		if (!sim_find_mr(qp->object.program, sge->lkey, sge->addr, sge->length,
+				 IBV_ACCESS_REMOTE_WRITE))
+			sim_blame(qp->object.program,
+				  "a READ over iWARP into memory without IBV_ACCESS_REMOTE_WRITE");
+	}
+}
+
 /* ---- Queues ---- */
 
 /* Of one CQ: what all QPs that use it can have outstanding. Pools have one number for all QPs. */

@@ -18,6 +18,9 @@ void sim_check_recv(const struct sim_program *program, const struct sim_recv_que
 void sim_remember_data(const struct sim_qp *qp, struct sim_request *request);
 void sim_check_data(const struct sim_qp *qp, const struct sim_request *request);
 
+/* A READ is posted: over iWARP the peer's device writes what it brings, to an address and a key. */
+void sim_check_sink(const struct sim_qp *qp, const struct sim_request *request);
+
 /* A QP is created: its CQs must have room for all that it can have outstanding. */
 void sim_check_depth(const struct sim_qp *qp);
 
