@@ -170,13 +170,13 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	sim_found();
 	for (; wr; wr = wr->next) {
 		ret = SIM_CALL("ibv_post_send", ENOMEM, EINVAL);
-		trace_send(wr, place++);
 		ret = ret ? ret : check_send(qp, wr);
 		ret = ret ? ret : check_depth(qp, wr);
 		if (ret) {
 			*bad_wr = wr;
 			return post_error(qp, ret);
 		}
+		trace_send(wr, place++);
 		if (qp->state == IBV_QPS_ERR)
 			post_to_failed(qp, new_request(wr));
 		else
