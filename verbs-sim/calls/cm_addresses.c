@@ -107,7 +107,7 @@ int sim_bind(struct rdma_cm_id *id, struct sockaddr *addr)
 
 	copy_address(&endpoint->source, addr);
 	if (!is_any(addr)) {
-		endpoint->device = sim_device_at(&endpoint->source);
+		endpoint->device = sim_device_at(&endpoint->source, sim_me->program);
 		if (!endpoint->device)
 			return fail(ENODEV);
 	}
@@ -139,7 +139,7 @@ int sim_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct so
 	copy_address(&endpoint->destination, dst_addr);
 	copy_address(&id->route.addr.dst_storage, dst_addr);
 	if (!endpoint->device)
-		endpoint->device = sim_device_at(&endpoint->destination);
+		endpoint->device = sim_device_at(&endpoint->destination, sim_me->program);
 	if (!sim_turns_out_otherwise(id))
 		sim_tell(endpoint, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	return sim_complete_call(id);

@@ -59,7 +59,7 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 	request->source = client->destination;
 	request->destination = client->source;
 	request->wanted = crossed(&client->offered);
-	request->device = client->device;
+	request->device = sim_device_at(&client->destination, listener->object.program);
 	request->peer = client;
 	client->peer = request;
 

@@ -91,6 +91,13 @@ static bool set_name(struct sim_device *device, const char *text)
 	return *text && !strpbrk(text, "/ ");
 }
 
+static bool set_host(struct sim_device *device, const char *text)
+{
+	char more;
+
+	return sscanf(text, "%d%c", &device->host, &more) == 1 && device->host >= 0;
+}
+
 static bool read_word(struct sim_device *device, char *word)
 {
 	char *value = strchr(word, '=');
@@ -102,6 +109,8 @@ static bool read_word(struct sim_device *device, char *word)
 		return set_name(device, value);
 	if (!strcmp(word, "address"))
 		return add_address(device, value);
+	if (!strcmp(word, "host"))
+		return set_host(device, value);
 	if (!strcmp(word, "port"))
 		return add_port(device, value);
 	if (!strcmp(word, "gid"))
@@ -144,7 +153,7 @@ const char *sim_read_device(const char *text, uint32_t number, struct sim_device
 	static char words[512];
 	char *rest, *word, *before;
 
-	*device = (struct sim_device){ .number = number };
+	*device = (struct sim_device){ .number = number, .host = -1 };
 	if (snprintf(words, sizeof(words), "%s", text) >= (int)sizeof(words))
 		return text;
 	word = strtok_r(words, ",", &rest);
@@ -213,14 +222,18 @@ static bool serves(const struct sim_device *device, const struct in6_addr *addre
 	return !device->n_addresses && !device->bare;
 }
 
-struct sim_device *sim_device_at(const struct sockaddr_storage *address)
+struct sim_device *sim_device_at(const struct sockaddr_storage *address,
+				 const struct sim_program *program)
 {
+	const struct sim_device *device;
 	struct in6_addr mapped;
 	uint32_t i;
 
 	map(address, &mapped);
 	for (i = 0; i < sim_world->n_devices; i++) {
-		if (serves(&sim_world->devices[i], &mapped))
+		device = &sim_world->devices[i];
+		if ((device->host < 0 || device->host == program->number) &&
+		    serves(device, &mapped))
 			return &sim_world->devices[i];
 	}
 	return NULL;

@@ -66,6 +66,7 @@ struct sim_device {
 	struct in6_addr addresses[SIM_MOST_ADDRESSES]; /* IPv4: mapped */
 	uint32_t n_addresses;                          /* 0: it serves any */
 	bool bare;                                     /* it serves none */
+	int host;                                      /* the program that it serves; -1: all */
 	struct sim_port ports[SIM_MOST_PORTS];
 	uint32_t n_ports;
 	struct sim_gid gids[SIM_MOST_GIDS];
@@ -94,6 +95,7 @@ void sim_make_devices(const char *const *texts, uint32_t n);
 /* The GID of a port with this index; NULL: there is none. */
 const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index);
 
-/* The device that serves an address; NULL: none does. */
-struct sim_device *sim_device_at(const struct sockaddr_storage *address);
+/* The device by which a program uses an address; NULL: none serves it. */
+struct sim_device *sim_device_at(const struct sockaddr_storage *address,
+				 const struct sim_program *program);
 #endif
