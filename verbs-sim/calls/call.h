@@ -95,6 +95,12 @@ int sim_commit_fault(const char *name, const int *ways);
 /* The same, of a call that is not counted: only a fault that names it is meant. */
 int sim_commit_fault_of(const char *name, const int *ways);
 
+/*
+ * The same, if it is the program itself that makes the call, from this place in its code. Returns
+ * true, with `way`, or the one that was asked for, in errno.
+ */
+bool sim_fails_of_program(const char *name, int way, const void *caller);
+
 /* Ends the run: the program has made a call that is not simulated. */
 void sim_unknown(const char *what) __attribute__((noreturn));
 

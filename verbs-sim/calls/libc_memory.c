@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: memory that the program itself allocates, not a library of it. No place where another
- * thread may go on, and no call that is counted: --fail names it.
+ * libc: what the program itself allocates, not a library of it: memory, and what it needs of the
+ * kernel as it begins. No place where another thread may go on, and no call that is counted: --fail
+ * names it.
  */
 #include <errno.h>
 #include <link.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/device/strict.h"
@@ -39,46 +42,38 @@ static bool is_program(const void *caller)
 	return sim_me && (uintptr_t)caller >= code_begin && (uintptr_t)caller < code_end;
 }
 
-/* Whether this allocation, from this place in the code, is to fail. */
-static bool fails(const char *name, const void *caller)
+bool sim_fails_of_program(const char *name, int way, const void *caller)
 {
-	static const int ways[] = { ENOMEM, 0 };
+	const int ways[] = { way, 0 };
 
-	return is_program(caller) && sim_world->n_faults && sim_commit_fault_of(name, ways);
+	if (!is_program(caller) || !sim_world->n_faults)
+		return false;
+	way = sim_commit_fault_of(name, ways);
+	if (way)
+		errno = way;
+	return way;
 }
 
-#define FAILS(name) fails(name, __builtin_return_address(0))
+#define FAILS(name) sim_fails_of_program(name, ENOMEM, __builtin_return_address(0))
 
 EXPORTED void *malloc(size_t size)
 {
-	if (!FAILS("malloc"))
-		return REAL(malloc)(size);
-	errno = ENOMEM;
-	return NULL;
+	return FAILS("malloc") ? NULL : REAL(malloc)(size);
 }
 
 EXPORTED void *calloc(size_t n, size_t size)
 {
-	if (!FAILS("calloc"))
-		return REAL(calloc)(n, size);
-	errno = ENOMEM;
-	return NULL;
+	return FAILS("calloc") ? NULL : REAL(calloc)(n, size);
 }
 
 EXPORTED void *realloc(void *memory, size_t size)
 {
-	if (!FAILS("realloc"))
-		return REAL(realloc)(memory, size);
-	errno = ENOMEM;
-	return NULL;
+	return FAILS("realloc") ? NULL : REAL(realloc)(memory, size);
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size)
 {
-	if (!FAILS("aligned_alloc"))
-		return REAL(aligned_alloc)(alignment, size);
-	errno = ENOMEM;
-	return NULL;
+	return FAILS("aligned_alloc") ? NULL : REAL(aligned_alloc)(alignment, size);
 }
 
 EXPORTED int posix_memalign(void **memory, size_t alignment, size_t size)
@@ -106,4 +101,19 @@ EXPORTED void free(void *memory)
 		sim_check_end(sim_me->program, (uintptr_t)memory, malloc_usable_size(memory),
 			      "freed");
 	really_free(memory);
+}
+
+EXPORTED int eventfd(unsigned int count, int flags)
+{
+	if (sim_fails_of_program("eventfd", EMFILE, __builtin_return_address(0)))
+		return -1;
+	return REAL(eventfd)(count, flags);
+}
+
+EXPORTED int sigaction(int number, const struct sigaction *restrict action,
+		       struct sigaction *restrict old)
+{
+	if (sim_fails_of_program("sigaction", EINVAL, __builtin_return_address(0)))
+		return -1;
+	return REAL(sigaction)(number, action, old);
 }

@@ -28,6 +28,7 @@ struct ends {
 	struct sockaddr_storage own, peer;
 	bool datagrams; /* of UDP, which only asks by which address it would send */
 	bool reset;     /* something was written for a peer that was gone */
+	bool v6_only;   /* an IPv6 one that leaves IPv4 to others */
 };
 
 /* By descriptor; `own` has no family if it is not one of these sockets. */
@@ -144,8 +145,11 @@ EXPORTED int socket(int domain, int type, int protocol)
 {
 	bool replaced = sim_me && (domain == AF_INET || domain == AF_INET6) &&
 			((type & 0xf) == SOCK_STREAM || (type & 0xf) == SOCK_DGRAM);
-	int fd = replaced ? REAL(socket)(AF_UNIX, type, 0) : REAL(socket)(domain, type, protocol);
+	int fd;
 
+	if (sim_fails_of_program("socket", EMFILE, __builtin_return_address(0)))
+		return -1;
+	fd = replaced ? REAL(socket)(AF_UNIX, type, 0) : REAL(socket)(domain, type, protocol);
 	if (!replaced || fd < 0)
 		return fd;
 	if (fd >= MOST_DESCRIPTORS)
@@ -153,6 +157,21 @@ EXPORTED int socket(int domain, int type, int protocol)
 	sockets[fd] = (struct ends){ .datagrams = (type & 0xf) == SOCK_DGRAM };
 	sockets[fd].own.ss_family = (sa_family_t)domain;
 	return fd;
+}
+
+/* Another one, of IPv4, has this port of all addresses, which this one of IPv6 wants, too. */
+static bool is_taken(struct ends *ends)
+{
+	struct ends of_ipv4 = { .own.ss_family = AF_INET };
+	int fd = REAL(socket)(AF_UNIX, SOCK_STREAM, 0), ret;
+	struct sockaddr_un name;
+	socklen_t length;
+
+	*sim_port_of(&of_ipv4.own) = *sim_port_of(&ends->own);
+	length = name_listener(&name, &of_ipv4.own);
+	ret = REAL(bind)(fd, (struct sockaddr *)&name, length);
+	REAL(close)(fd);
+	return ret < 0;
 }
 
 EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
@@ -166,6 +185,10 @@ EXPORTED int bind(int fd, const struct sockaddr *address, socklen_t length)
 	if (!*sim_port_of(&ends->own))
 		*sim_port_of(&ends->own) =
 			htons((uint16_t)(FIRST_PORT + sim_world->next_port++ % 20000));
+	if (ends->own.ss_family == AF_INET6 && !ends->v6_only && is_taken(ends)) {
+		errno = EADDRINUSE;
+		return -1;
+	}
 	length = name_listener(&name, &ends->own);
 	return REAL(bind)(fd, (struct sockaddr *)&name, length);
 }
@@ -256,10 +279,14 @@ EXPORTED int getpeername(int fd, struct sockaddr *restrict address, socklen_t *r
 	return 0;
 }
 
-/* Options of TCP and IP have no meaning here. */
+/* Other options of TCP and IP have no meaning here. */
 EXPORTED int setsockopt(int fd, int level, int optname, const void *optval, socklen_t optlen)
 {
-	if (ends_of(fd) && level != SOL_SOCKET)
+	struct ends *ends = ends_of(fd);
+
+	if (ends && level == IPPROTO_IPV6 && optname == IPV6_V6ONLY)
+		ends->v6_only = *(const int *)optval;
+	if (ends && level != SOL_SOCKET)
 		return 0;
 	return REAL(setsockopt)(fd, level, optname, optval, optlen);
 }
