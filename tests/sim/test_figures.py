@@ -5,6 +5,7 @@ length, for a time, at a rate, and those that end early."""
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -105,7 +106,7 @@ def of_agent(stage: Stage, timeline: Timeline, count: int, early: bool, lost: in
     return Expected(timeline, len(arrivals) - warm_up, warm_up, start, end, trips, looked=looked, sleep=sleep)
 
 
-def of_stream(timeline: Timeline, kind: str, moved: list[int], warm_up: int, early: bool, lost: int) -> Expected:
+def of_stream(timeline: Timeline, kind: str, moved: list[int], warm_up: int, early: bool, lost: int, credits: str = "") -> Expected:
     """A side of a stream: with the nth completion of this kind so many messages have been moved."""
     at, batches = timeline.at.get(f"= completion {kind}, status 0", []), timeline.batches(kind)
     batches = batches[: len(batches) - lost]
@@ -115,7 +116,7 @@ def of_stream(timeline: Timeline, kind: str, moved: list[int], warm_up: int, ear
         return Expected(timeline, 0, warm_up)
     start = (begun, timeline.next("ibv_poll_cq", begun)) if begun else (timeline.last("rdma_", batches[0]), batches[0])
     end = (batches[-1], known(timeline, batches[-1], early))
-    return Expected(timeline, done[-1][1] - warm_up, warm_up, start, end, [])
+    return Expected(timeline, done[-1][1] - warm_up, warm_up, start, end, [], credits=credits)
 
 
 def expected(stage: Stage, run: Run, role: str, count: int, early: bool = False, lost: int = 0) -> Expected:
@@ -129,10 +130,10 @@ def expected(stage: Stage, run: Run, role: str, count: int, early: bool = False,
     if stage.name == "blast-rdma-1":  # a chain has as many messages as there are buffers, and one completion
         return of_stream(client, "RDMA_WRITE", [*range(BUFFERS, count, BUFFERS), count], warm_up, early, lost)
     if role == "agent":
-        return of_stream(server, "RECV", [*range(1, len(server.at[ARRIVAL]) + 1)], warm_up, early, lost)
+        return of_stream(server, "RECV", [*range(1, len(server.at[ARRIVAL]) + 1)], warm_up, early, lost, "= request")
     # Credits are for all that the agent had taken when it posted them.
     taken = [len(server.where(ARRIVAL, (0, post))) for post in server.at["ibv_post_send"]]
-    return of_stream(client, "RECV", taken, warm_up, early, lost)
+    return of_stream(client, "RECV", taken, warm_up, early, lost, ARRIVAL)
 
 
 def judge(stage: Stage, run: Run, role: str, count: int, early: bool = False) -> Result:
@@ -168,6 +169,15 @@ def test_a_run(stage: Stage, which: str) -> None:
     for role in ROLES:
         result = judge(stage, run, role, count)
         assert result["complete"] and not result["verified"]
+
+
+@pytest.mark.parametrize("count, server, stalls", [(BUFFERS, "", False), (60, "--sleep 1000", True)])
+def test_credits_are_lacking(count: int, server: str, stalls: bool) -> None:
+    """If the receiver is slow; never if there are buffers for all messages."""
+    (stage,) = [stage for stage in MEASURED if stage.name == "blast-sr-2"]
+    run = run_of(stage, f"-c {count}", "", server, trace=False)
+    assert bool(result_of(run, "client")["stream"]["credit_stalls"]) == stalls, run.why()
+    assert not result_of(run, "agent")["stream"]["credit_stalls"]
 
 
 # ---- Runs that end early ----
@@ -209,6 +219,31 @@ def test_a_run_that_ends_early(stage: Stage, side: int, which: str, how: str) ->
     result = judge(stage, run, role, count, early=True)
     assert message == count or not result["complete"], run.why()
     assert not result["verified"]
+
+
+LIMIT_S = 3
+
+
+@pytest.mark.parametrize("stage, side", ENDED)
+def test_a_run_whose_peer_falls_silent(stage: Stage, side: int) -> None:
+    """The other side ends by --timeout, and measures until then: a side of a stream must not take its own messages for its
+    peer's words, nor wait again and again."""
+    count, limit = MOMENTS["after the last message"], f"--timeout {LIMIT_S}"
+    call = call_when(run_of(stage, f"-c {count}", limit, limit), stage, side, MOMENTS["in the middle"])
+    run = run_of(stage, f"-c {count}", limit, limit, "--fail", f"{side}:{call}:SILENCE")
+    role = ROLES[side]
+    assert re.search(rf"/{SIDES[1 - side]}: .* said nothing for {LIMIT_S} s, after ", run.err) and run.statuses == [0, 1], run.why()
+    if role == "client" or stage.name not in TOLD:
+        result = judge(stage, run, role, count, early=True)
+        assert LIMIT_S <= result["seconds"] <= LIMIT_S + 0.2 and not result["complete"], run.why()
+
+
+@pytest.mark.parametrize("stage, side", ENDED)
+def test_a_run_in_which_a_message_cannot_be_sent(stage: Stage, side: int) -> None:
+    number = 41 if side or not stage.one_way else 8  # which is one of credits
+    run = run_of(stage, "-c 60", "", "", "--fail", f"{side}:ibv_post_send:{number}")
+    assert run.statuses[side] == 1 and ": ibv_post_send: " in run.err, run.why()
+    assert not judge(stage, run, ROLES[1 - side], 60, early=True)["complete"]
 
 
 # ---- Runs at a rate, and for a time ----
@@ -269,6 +304,14 @@ def test_a_run_for_a_time(stage: Stage) -> None:
         assert result["warm_up"] == (0 if told else WARM_UP)
         least_s = 1 if told else 1 - WARM_UP / 150
         assert least_s - 0.01 <= result["seconds"] <= least_s + 0.01, role
+
+
+@named("ping-sr-0 ping-sr-2e")
+def test_a_run_for_a_time_that_only_the_client_knows(stage: Stage) -> None:
+    """An agent that does not watch the connection manager looks each second whether its client has left."""
+    run = run_of(stage, "-D 1", "--rate 2", trace=False)
+    assert not run.exit and not run.err and run.ms <= 2500, run.why()
+    assert all(result_of(run, role)["complete"] for role in ROLES)
 
 
 @named("ping-sr-3 ping-sr-4")

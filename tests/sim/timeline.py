@@ -126,6 +126,7 @@ class Expected:
     round_trips: list[int] | None = None  # ns; None: one after the other, but not known
     looked: int | None = 0  # until this event it has looked at the CQ; 0: until the measured part ended; None: not known
     sleep: str = "poll"  # a call that is one for a completion
+    credits: str = ""  # the events that are messages of credits, in a stream that has them
 
     def differences(self, result: Result) -> Iterator[str]:
         """What is not as it must be."""
@@ -166,6 +167,8 @@ class Expected:
         yield from differs(result, "process_cpu", "system_seconds", round(system / 1e6, 6))
         yield from differs(result, "context_switches", "voluntary", voluntary)
         yield from differs(result, "context_switches", "involuntary", involuntary)
+        if self.credits:
+            yield from differs(result, "stream", "credit_messages", len(self.timeline.where(self.credits, (first, last))))
         if self.looked is not None:
             for name, wanted in self.timeline.looks((first, self.looked or last)).items():
                 yield from differs(result, "cq", name, wanted)
