@@ -234,6 +234,21 @@ static int change_sent(void)
 	return 0;
 }
 
+/* A READ into memory that only the program itself may write to. */
+static int read_into_own(void)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_READ, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	connect_both();
+	sge = (struct ibv_sge){ (uintptr_t)ends.client.buffer, 8, ends.client.mr->lkey };
+	wr.wr.rdma.remote_addr = (uintptr_t)ends.server.buffer;
+	wr.wr.rdma.rkey = ends.server.mr->rkey;
+	must(!ibv_post_send(ends.client.id->qp, &wr, &bad), "ibv_post_send");
+	usleep(1000);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -250,6 +265,7 @@ static const struct {
 	{ "free-posted", free_posted },
 	{ "deregister-posted", deregister_posted },
 	{ "change-sent", change_sent },
+	{ "read-into-own", read_into_own },
 	{ "send-in-vain", send_in_vain },
 	{ "send-to-nobody", send_to_nobody },
 };

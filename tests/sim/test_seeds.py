@@ -49,6 +49,7 @@ CROWDED = [
     ("blast-sr-2", "-v --credit-batch 1", "-b 3 -v --chain 2", 2),
     ("blast-sr-2", "-v", "-b 8 -v --signal-every 8 -c 100", 1),
     ("blast-rdma-1", "", "-b 3 -v -c 60 --chain 2", 1),
+    ("blast-rdma-1", "--read", "-b 3 -c 60 --read", 1),
     ("ping-rdma-1", "", "-s 4k", 1),
     ("ping-rdma-3", "", "-s 4k", 1),
     ("pubsub-rdma-2", "", "", 3),

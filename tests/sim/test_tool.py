@@ -184,6 +184,7 @@ def test_it_traces_calls() -> None:
 @pytest.mark.parametrize(
     "which, wrong",
     [
+        ("read-into-own", "a READ over iWARP into memory without IBV_ACCESS_REMOTE_WRITE"),
         ("unprepared", "a QP is connected before a receive is posted"),
         ("unprepared", "retry_count is 0: none, or forever on soft-RoCE"),
         ("unprepared", "no retries where there is no receive: rnr_retry_count is 0"),
@@ -196,7 +197,8 @@ def test_it_traces_calls() -> None:
 )
 def test_what_works_only_by_chance(which: str, wrong: str) -> None:
     """The device puts up with it."""
-    strict, lax = (simulate([["build/tests/sim/ends", which]], option) for option in ("--strict", "--trace"))
+    device = "iwarp" if "iWARP" in wrong else "roce"
+    strict, lax = (simulate([["build/tests/sim/ends", which]], option, "--device", device) for option in ("--strict", "--trace"))
     assert strict.exit == 124 and f"program 0: {wrong}" in strict.wrong, strict.why()
     assert lax.exit != 124 or which == "small-cq", lax.why()
 
