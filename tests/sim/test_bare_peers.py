@@ -21,6 +21,7 @@ SILENT_S = 10  # that a server waits for a client's words
     [
         (f"say:{LINE}\\n read", OF_QP, 0),
         (f"say:{LINE.replace(':1', '.1')}\\0 read", OF_QP, 0),
+        (f"say:{LINE[:18]}{LINE[19:-2]}:{LINE[-2:]}\\0 read", OF_QP, 0),
         (f"say:{LINE[:-2]}g1\\0 read", OF_QP, 0),
         (f"say:{LINE}\\0 read say:dine\\0 read", OF_QP, 0),
         (f"say:{LINE[:-24]}{'0' * 24}\\0 read", "client refused: it has told no GID", 0),
@@ -52,3 +53,12 @@ def test_a_server_that_does_not_keep_to_the_protocol(does: str, said: str, secon
     run = simulate([[*PEER, "listen", *does.split()], [*CLIENT, "--timeout", "3"]])
     assert run.statuses == [0, 1] and said in run.err and run.err.count("\n") == 1, run.why()
     assert seconds <= run.ms / 1000 <= max(seconds + 1, 6 if "wait" in does else 0)
+
+
+def test_any_address_is_one_of_ipv4_and_one_of_ipv6() -> None:
+    """The server has two sockets, side by side."""
+    addresses = (ADDRESS, "2001:db8:1::1")
+    clients = [["beyond/ping-rc-0/client", "-q", "-v", "-c", "20", "-w", "9", "-a", address] for address in addresses]
+    device = ",".join(["roce", *(f"address={address}" for address in addresses)])
+    run = simulate([["beyond/ping-rc-0/server", "-q", "-c", "20", "-n", "2"], *clients], "--device", device)
+    assert {*run.statuses} == {0} and not run.exit and not run.err, run.why()

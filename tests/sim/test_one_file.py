@@ -73,3 +73,25 @@ def test_how_long_a_message_takes() -> None:
     least, most = client.reading(came) - client.numbers(client.last("= clock", sent))[0], client.events[-1][0]
     (us,) = re.findall(r"^20 messages of 200 bytes, there and back in ([\d.]+) us each$", run.out, re.MULTILINE)
     assert least / 20000 - 0.1 <= float(us) <= min(most, least + 1000) / 20000 + 0.1
+
+
+@pytest.mark.parametrize(
+    "fault, said",
+    [
+        ("1:ibv_post_send:10:SIGKILL", "Connection reset by peer (104): the client has left"),
+        ("0:ibv_post_recv:3:WR_FLUSH_ERR", "Software caused connection abort (103): flushed"),
+    ],
+)
+def test_no_failure_of_the_server(fault: str, said: str) -> None:
+    """A client is killed between two messages, which no completion says: it looks each second. Or the connection ends, and nobody
+    knows why."""
+    run = both("", "", f"-a {ADDRESS} -c 20 -s 200", "--fail", fault)
+    assert run.statuses[0] == 0 and f"server: rdma_get_recv_comp: {said}\n" in run.err, run.why()
+    assert run.ms <= 3000
+
+
+@pytest.mark.parametrize("how", ["REJECTED", "UNREACHABLE", "CONNECT_ERROR=ECONNRESET"])
+def test_one_client_of_two_that_cannot_be_accepted(how: str) -> None:
+    server, client = ([f"beyond/ping-ep-0/{side}", "-a", ADDRESS, "-c", "20"] for side in ("server", "client"))
+    run = simulate([server, client, ["build/tests/sim/odd", "later", "100", *client]], "--fail", f"0:rdma_accept:1:{how}")
+    assert run.statuses[0] == 0 and run.statuses[2] == 0 and "server: rdma_accept: " in run.err, run.why()
