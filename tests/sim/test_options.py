@@ -268,6 +268,24 @@ def test_a_limit(name: str, words: str, limits: dict[str, int], limit: str, stat
             assert run.err.count(said) == 1, run.why()
 
 
+LESS = [
+    ("ping-sr-3", "-s 200", "-s 100", "max_message=100", "-s 200 is more than rxe0 takes: at most 100 bytes", "messages of 1 to 100 bytes (-s)"),
+    ("ping-rdma-1", "-s 200", "-s 100", "max_message=100", "-s 200 is more than rxe0 takes: at most 100 bytes", "messages of 1 to 100 bytes (-s)"),
+    ("blast-sr-2", "-b 10", "-b 9", "max_qp_wr=9", "10 buffers (-b) are more than rxe0 takes: 9, because ", "1 to 9 buffers (-b)"),
+    ("blast-sr-2", "-b 10", "-b 9", "max_cqe=18", "10 buffers (-b) are more than rxe0 takes: 9, because ", "1 to 9 buffers (-b)"),
+]
+
+
+@pytest.mark.parametrize("name, words, less, limit, said, told", LESS)
+def test_an_agent_refuses_what_its_device_has_not(name: str, words: str, less: str, limit: str, said: str, told: str) -> None:
+    """The devices of the clients have it. One that asks for less is served."""
+    (server, client), (_, modest) = pair_of(BY_NAME[name], words, "-n 1"), pair_of(BY_NAME[name], f"-v {less}")
+    devices = [f"roce,host=0,rounds_wr=0,rounds_cq=0,{limit}", "roce,host=1", "roce,host=2"]
+    later = ["build/tests/sim/odd", "later", "100", *modest]
+    run = simulate([server, client, later], *(word for device in devices for word in ("--device", device)))
+    assert run.statuses == [0, 1, 0] and not run.told and run.err.count(said) == 1 and run.err.count(told) == 1, run.why()
+
+
 @pytest.mark.parametrize("words", ["-s 2g", "-b 1000000", "--sge 100"])
 def test_a_client_asks_for_more_than_any_device_has(words: str) -> None:
     run = simulate([["blast-sr-2/client", *HERE.split(), *words.split()]])
