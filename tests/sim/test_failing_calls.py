@@ -85,17 +85,18 @@ def fail_each(stage: Stage, transport: list[str], side: int, often: int) -> None
     assert "ibv_dereg_mr" in failed and len(failed) > 9, failed
 
 
-ALLOCATIONS = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign")
+ALLOCATIONS = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "eventfd", "sigaction", "socket")
 
 
 def fail_each_allocation(stage: Stage, transport: list[str], side: int, name: str) -> int:
-    """Those of this name, and how many there were."""
+    """Those of this name, and how many there were. None goes unnoticed."""
     number = 0
     while True:
         run = simulate(pair(stage, MESSAGES), *transport, "--fail", f"{side}:{name}:{number + 1}")
         if not run.fault:
             return number
         judge(run, side)
+        assert name in run.err, run.why()
         number += 1
 
 
