@@ -4,6 +4,8 @@ in docs/protocol.md, and a server serves the next client."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sim.simulation import ADDRESS, simulate
 
@@ -62,3 +64,35 @@ def test_any_address_is_one_of_ipv4_and_one_of_ipv6() -> None:
     device = ",".join(["roce", *(f"address={address}" for address in addresses)])
     run = simulate([["beyond/ping-rc-0/server", "-q", "-c", "20", "-n", "2"], *clients], "--device", device)
     assert {*run.statuses} == {0} and not run.exit and not run.err, run.why()
+
+
+PINGPONG = f"ibv_rc_pingpong -d rxe0 -g 1 -n 1500 -s 512 -p 12321 {ADDRESS}".split()  # it closes TCP before its first message
+OURS = ["-a", ADDRESS, "-c", "1500", "-s", "512", "--timeout", "3"]
+GOES_ON = "has closed its TCP connection and goes on"
+
+
+@pytest.mark.parametrize("fault, said", [("", ""), ("1:ibv_post_send:1000:SIGKILL", "the client said nothing for 3 s, after ")])
+def test_a_client_that_closes_tcp_and_goes_on(fault: str, said: str) -> None:
+    """From then on only --timeout tells whether it is still there."""
+    run = simulate([["beyond/ping-rc-0/server", *OURS], PINGPONG], *(["--fail", fault] if fault else []))
+    assert run.statuses[0] == 0 and run.err.count(f"the client {GOES_ON}") == 1 and said in run.err, run.why()
+    assert said or run.statuses[1] == 0 and "left" not in run.err, run.why()
+
+
+def test_a_server_that_closes_tcp_and_goes_on() -> None:
+    run = simulate([PINGPONG[:-1], ["beyond/ping-rc-0/client", *OURS]])
+    assert not run.exit and run.err.count(f"the server {GOES_ON}") == 1, run.why()
+
+
+def test_a_client_that_closes_tcp_and_sends_nothing() -> None:
+    """It is taken for one that has gone, after the 5 s that it may take before its first message."""
+    run = simulate([["beyond/ping-rc-0/server", *COMMON], [*PEER, "connect", f"say:{LINE}\\0", "read", "say:done\\0"]])
+    assert run.statuses == [0, 0] and run.err == "ping-rc-0/server: the client left after 0 messages\n", run.why()
+    assert 5000 <= run.ms <= 6000
+
+
+def test_a_client_that_dies() -> None:
+    """Its messages before do not count: within a second none has come."""
+    run = simulate([["beyond/ping-rc-0/server", *COMMON], CLIENT], "--fail", "1:ibv_post_send:10:SIGKILL")
+    assert run.statuses == [0, 137] and re.fullmatch(r"ping-rc-0/server: the client left after \d+ messages\n", run.err), run.why()
+    assert run.ms <= 2000
