@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The programs of examples/: each call of each of them fails, each allocation does, they are told to stop, and events come that
+they do not expect. All end, say why, and leave nothing; who is not concerned is served.
+
+To add a pair, add a row to PAIRS: the server, and its clients, of which the first is the one that is swept.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+
+import pytest
+from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, Run, simulate
+from sim.test_failing_calls import ALLOCATIONS, OF_ALL_CLIENTS, chosen
+
+OFTEN, AT = 2, 6  # in make check: how many calls of a name fail, and at how many calls something else happens
+ECHO, PLAIN = "echo_client {a} 12321 2", "plain/echo_client {a} 12321 2"
+PAIRS = {
+    "echo": ("echo_server", ECHO),
+    "loop": ("echo_server", "loop_client {a} 12321 2"),
+    "epoll": ("epoll_server", ECHO, PLAIN),
+    "srq": ("srq_server", ECHO, PLAIN),
+    "memory": ("epoll_server", "memory_client {a} 12321 malloc"),
+    "two-ways": ("srq_server", "two_ways_client {a} 12321 2"),
+    "store": ("store_server", "store_client {a} put 5 value", "store_client {a} put 6 another"),
+    "stream": ("stream_server", "stream_client {a}"),
+    "plain": ("plain/echo_server", PLAIN),
+}
+# What a server does for all of its clients.
+ALL_NEED = OF_ALL_CLIENTS | {"ibv_poll_cq", "epoll_wait", "poll"}
+WORDS = re.compile(r"^([\w/]+): (?!listening|\d+ calls)(.*)$", re.MULTILINE)
+CLIENTS_ALONE = ("loop", "memory", "two-ways")  # their servers are those of others
+UNCAUGHT = {128 + 15}  # of a client, and of the server of a stream
+each_side = pytest.mark.parametrize(
+    "pair, side",
+    [
+        pytest.param(pair, side, id=f"{name}-{SIDES[side]}", marks=[pytest.mark.long] if name == "memory" else [])
+        for name, pair in PAIRS.items()
+        for side in (0, 1)
+        if side or name not in CLIENTS_ALONE
+    ],
+)
+
+
+def play(pair: tuple[str, ...], transport: list[str], *options: str) -> Run:
+    """A server whose clients are there at the same time; its keepalives are not waited for."""
+    programs = [f"build/examples/{program}" for program in (f"{pair[0]} {{a}}", *pair[1:])]
+    return simulate([program.format(a=ADDRESS).split() for program in programs], *transport, "--patience", "30", *options)
+
+
+def calls_of(pair: tuple[str, ...], transport: list[str], side: int) -> list[str]:
+    """The names of the calls that a side makes, in order; all goes well."""
+    run = play(pair, transport, "--trace")
+    assert not run.exit and not any(run.statuses), run.why()
+    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)$", run.err, re.MULTILINE)
+
+
+def ends_by_signal(pair: tuple[str, ...]) -> set[int]:
+    """What the server may end with that is told to stop."""
+    return UNCAUGHT if pair[0] == "stream_server" else {0}
+
+
+def judge(pair: tuple[str, ...], run: Run, side: int, statuses: set[int]) -> None:
+    """Whatever has happened to this side, which may have one of these statuses."""
+    assert run.exit not in OF_ITS_OWN and run.statuses[side] in statuses and {*run.statuses} <= {0, 1} | UNCAUGHT, run.why()
+    assert WORDS.search(run.err) or 1 not in run.statuses, f"nobody says why\n{run.why()}"
+    assert "Unknown error" not in run.err and "(null)" not in run.err, run.why()
+    server = {0, 1} | UNCAUGHT if pair[0] == "stream_server" else {0}  # which ends with its client
+    assert not side or run.statuses[0] in server and not any(run.statuses[2:]), f"the others suffer\n{run.why()}"
+
+
+def fail_each(pair: tuple[str, ...], transport: list[str], side: int, often: int) -> None:
+    """Each call, so often at most."""
+    calls = calls_of(pair, transport, side)
+    for number in chosen(calls, often):
+        run = play(pair, transport, "--fail", f"{side}:{number}")
+        judge(pair, run, side, {0, 1})
+        assert side or "said nothing for" not in run.err, f"a client waits in vain\n{run.why()}"
+        serves = number > calls.index("rdma_get_cm_event") and run.fault and run.fault.split()[0] not in ALL_NEED
+        assert side or not serves or len(pair) < 3 or 0 in run.statuses[1:], f"nobody is served\n{run.why()}"
+
+
+def happens_at(pair: tuple[str, ...], transport: list[str], side: int, how: str, at: int) -> list[Run]:
+    """At so many calls."""
+    calls = len(calls_of(pair, transport, side))
+    return [play(pair, transport, "--fail", f"{side}:{call}:{how}") for call in range(1, calls + 1, max(1, calls // at))]
+
+
+@each_side
+def test_each_call_fails(pair: tuple[str, ...], side: int) -> None:
+    fail_each(pair, [], side, OFTEN)
+
+
+@each_side
+def test_each_allocation_fails(pair: tuple[str, ...], side: int) -> None:
+    """Of the program and the library that it is linked with."""
+    for name in ALLOCATIONS:
+        for number in count(1):
+            run = play(pair, [], "--fail", f"{side}:{name}:{number}")
+            judge(pair, run, side, {0, 1})
+            if not run.fault:
+                break
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "ADDR_CHANGE", "UNREACHABLE", "LOC_PROT_ERR"])
+@each_side
+def test_it_is_told_to_stop_or_of_what_it_does_not_expect(pair: tuple[str, ...], side: int, how: str) -> None:
+    """Servers end with 0; most clients do not catch the signal."""
+    for run in happens_at(pair, [], side, how, AT):
+        judge(pair, run, side, {0, 1} if how != "SIGTERM" else {0, 1} | UNCAUGHT if side else ends_by_signal(pair))
+        assert how != "ADDR_CHANGE" or not any(run.statuses), run.why()

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Whom a server admits, and what its clients share: places, memory, and receives of a pool. A row has its clients, and what
+becomes of each.
+
+Contract: {a} is the server's address; a server ends by itself unless its row says that it is told to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, simulate
+
+LEFT = 121
+SECOND = "192.0.2.2"
+TWO_DEVICES = ("--device", f"roce,name=one,address={ADDRESS}", "--device", f"roce,name=two,address={SECOND}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A server, and its clients."""
+
+    what: str
+    server: str
+    clients: tuple[str, ...]
+    statuses: tuple[int, ...]  # of the clients
+    said: str = ""  # by the server, or a client,
+    times: int = 1  # so often
+    never: str = "\0"
+    fault: str = ""  # option --fail, at a call by name
+    status: int = 0  # of the server
+    told: bool = False  # it serves until it is told to stop
+    transports: str = "RoCE iWARP"
+    options: tuple[str, ...] = ()  # of verbs-sim
+
+
+def client(stage: str, how: str = "-q -v -c 20 -s 64") -> str:
+    """Of a stage."""
+    return f"{stage}/client {how} -a {{a}}"
+
+
+def later(s: int, program: str) -> str:
+    """After so many seconds, when others have come, or gone."""
+    return f"build/tests/sim/odd later {s} {program}"
+
+
+SRQ, LONG = "beyond/ping-srq-4", "-q -v -c 20 -s 64 --rate 5"
+FULL = "refused us: it is busy: it was to serve 1 clients (-n)"
+SENDS = "build/tests/peer --client --stage 0 -s 64 -a {a}"
+ROWS = [
+    # Places.
+    *(
+        Row(f"{stage} refuses who has come at the same time", f"{stage}/server -q -n 1", (client(stage, LONG),) * 4, (0, 1, 1, 1), FULL, 3)
+        for stage in ("ping-sr-2", "ping-sr-3", "ping-sr-4", SRQ)
+    ),
+    *(
+        Row(f"{stage} gives the place of one that failed to the next", f"{stage}/server -q -n 1 --max-clients 1",
+            (client(stage), later(1, client(stage))), (1, 0), "rdma_create_qp", fault="0:rdma_create_qp:1", status=1)
+        for stage in ("ping-sr-2", "ping-sr-4", "blast-sr-2", SRQ)
+    ),
+    *(
+        Row(f"{stage} serves one after the other", f"{stage}/server -q -n 3 --max-clients 1",
+            (client(stage), later(1, client(stage)), later(2, client(stage))), (0, 0, 0))
+        for stage in ("ping-sr-2", "ping-sr-4")
+    ),
+    # Memory, of which it names how much there is.
+    *(
+        Row(f"{stage} has too little memory for one", f"{stage}/server -q -n 1 --max-memory 8k",
+            (client(stage, "-q -c 20 -s 64k"), later(1, client(stage))), (1, 0), " bytes of memory, and 8192 of 8192 are left")
+        for stage in ("ping-sr-1", "ping-sr-2", "ping-sr-4")
+    ),
+    Row("its pool takes too much memory", f"{SRQ}/server -q --max-memory 1m", (client(SRQ),) * 2, (1, 1),
+        "client refused: the pool would take ", 2, told=True),
+    # Receives.
+    Row("has receives for one at a time", f"{SRQ}/server -q -n 2 --pool 2", (client(SRQ, LONG), later(1, client(SRQ)), later(10, client(SRQ))), (0, 1, 0),
+        "on iWARP each client needs 2 receives of the pool, and 2 are for 1 clients (--pool)", transports="iWARP"),
+    Row("is told that each of two pools is low", f"{SRQ}/server -n 12 --pool 8 -a 0.0.0.0",
+        (client(SRQ),) * 6 + (client(SRQ).replace("{a}", SECOND),) * 6, (0,) * 12, "the pool of 8 receives on ", 2,
+        transports="RoCE", options=TWO_DEVICES),
+    Row("counts what it has sent", "build/examples/srq_server {a}", (f"{SENDS} -c 400 --silent-after 300 --timeout 20",), (0,),
+        never="does not take its messages", told=True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "row, transport",
+    [pytest.param(row, TRANSPORTS[one], id=f"{one}-{row.what.replace(' ', '-')}") for row in ROWS for one in row.transports.split()],
+)
+def test_a_server_that(row: Row, transport: list[str]) -> None:
+    server = row.server if "{a}" in row.server or "-a " in row.server else f"{row.server} -a {{a}}"
+    programs = [program.format(a=ADDRESS).split() for program in (server, *row.clients)]
+    run: Run = simulate(programs, *(row.options or transport), *(["--fail", row.fault] if row.fault else []))
+    assert run.exit not in {*OF_ITS_OWN} - {LEFT} and "of program 0" not in run.left, run.why()
+    assert run.statuses == [row.status, *row.statuses] and run.told == [0] * row.told, run.why()
+    assert run.err.count(row.said) == row.times or not row.said, run.why()
+    assert row.never not in run.err, run.why()
