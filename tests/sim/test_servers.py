@@ -59,11 +59,6 @@ ROWS = [
             (client(stage), later(1, client(stage))), (1, 0), "rdma_create_qp", fault="0:rdma_create_qp:1", status=1)
         for stage in ("ping-sr-2", "ping-sr-4", "blast-sr-2", SRQ)
     ),
-    *(
-        Row(f"{stage} serves one after the other", f"{stage}/server -q -n 3 --max-clients 1",
-            (client(stage), later(1, client(stage)), later(2, client(stage))), (0, 0, 0))
-        for stage in ("ping-sr-2", "ping-sr-4")
-    ),
     # Memory, of which it names how much there is.
     *(
         Row(f"{stage} has too little memory for one", f"{stage}/server -q -n 1 --max-memory 8k",
