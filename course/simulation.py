@@ -16,7 +16,7 @@ TOP = Path(__file__).resolve().parents[1]
 ADDRESS = "192.0.2.1"
 OF_ITS_OWN = range(120, 126)  # exit statuses of verbs-sim that are no program's
 LAST = re.compile(
-    r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, told to stop: (?P<told>[\d/]+))?(?:, fault: (?P<fault>.+))?, "
+    r"verbs-sim: (?:status (?P<status>[\d/]+), calls (?P<calls>[\d/]+)|(?P<reason>.+?))(?:, told to stop: (?P<told>[\d/]+))?(?:, fault: (?P<fault>.+?))?(?:, wrong: (?P<wrong>.+?))?, "
     r"left over: (?P<left>.+), (?P<ms>[\d.]+) ms, hash (?P<hash>[0-9a-f]{16}): (?P<command>.*)$"
 )
 
@@ -34,6 +34,7 @@ class Run:
     calls: list[int]  # that they made
     reason: str  # why it ended before the programs did, or empty
     told: list[int]  # programs that were told to stop, as all slept
+    wrong: str  # what programs did wrong though nothing told them, or empty
     fault: str  # what went wrong as it was asked to, or empty
     left: str  # "nothing", or what was not destroyed
     ms: float  # simulated
@@ -44,7 +45,7 @@ class Run:
 
     def why(self) -> str:
         """For a person, if it is not as it should be."""
-        return f"{self.command}\n{self.err}exit {self.exit}, statuses {self.statuses}, {self.reason}, left: {self.left}"
+        return f"{self.command}\n{self.err}exit {self.exit}, statuses {self.statuses}, {self.reason}, wrong: {self.wrong}, left: {self.left}"
 
 
 def simulate(programs: list[list[str]], *options: str, within_s: float = 120) -> Run:
@@ -57,17 +58,22 @@ def simulate(programs: list[list[str]], *options: str, within_s: float = 120) ->
         )
     except subprocess.TimeoutExpired as late:
         raise Lost(f"{' '.join(argv)}: it does not end within {within_s:g} s") from late
-    *lines, last = done.stderr.splitlines() or [""]
+    return read(argv, done.returncode, done.stdout, done.stderr)
+
+
+def read(argv: list[str], status: int, out: str, err: str) -> Run:
+    """What came of a run, from what verbs-sim has left. Raises Lost."""
+    *lines, last = err.splitlines() or [""]
     found = LAST.match(last)
     if not found:
-        raise Lost(f"{' '.join(argv)}: exit {done.returncode}, and no last line:\n{done.stderr}")
+        raise Lost(f"{' '.join(argv)}: exit status {status}, and no last line:\n{err}")
     statuses, calls, told = (
         [int(one) for one in (found[key] or "").split("/") if one] for key in ("status", "calls", "told")
     )
     said = "".join(f"{line}\n" for line in lines)
     return Run(
-        done.returncode, statuses, calls, found["reason"] or "", told, found["fault"] or "", found["left"], float(found["ms"]),
-        found["hash"], done.stdout, said, found["command"],
+        status, statuses, calls, found["reason"] or "", told, found["wrong"] or "", found["fault"] or "", found["left"], float(found["ms"]),
+        found["hash"], out, said, found["command"],
     )  # fmt: skip
 
 
