@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, each_stage, pair, simulate
+from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, chosen, each_stage, pair, simulate
 from table import STAGES, Stage
 
 MESSAGES = 2
@@ -58,24 +58,10 @@ def judge(run: Run, side: int) -> None:
     assert named or not run.statuses[side], f"{call} is not named\n{run.why()}"
 
 
-def calls_of(programs: list[list[str]], transport: list[str], side: int) -> list[str]:
-    """The names of the calls that a side makes, in order."""
-    run = simulate(programs, *transport, "--trace")
-    return re.findall(rf"^\[ *[\d.]+ us\] {side}\.\d+ +\d+ (\w+)$", run.err, re.MULTILINE)
-
-
-def chosen(calls: list[str], often: int) -> list[int]:
-    """Of each call the numbers of the first ones, and of the last one."""
-    at: dict[str, list[int]] = {}
-    for number, call in enumerate(calls, 1):
-        at.setdefault(call, []).append(number)
-    return sorted({number for numbers in at.values() for number in [*numbers[: often - 1], numbers[-1]]})
-
-
 def fail_each(stage: Stage, transport: list[str], side: int, often: int, server: str = "", client: str = "") -> None:
     """Each call, so often at most; with these options besides the usual ones."""
     programs = [[*usual, *more.split()] for usual, more in zip(pair(stage, MESSAGES), (server, client))]
-    calls, failed = calls_of(programs, transport, side), set[str]()
+    calls, failed = calls_of(programs, side, *transport), set[str]()
     for number in chosen(calls, often):
         run = simulate(programs, *transport, "--fail", f"{side}:{number}")
         if run.fault:
@@ -130,7 +116,7 @@ WAYS = {
 @each_stage
 def test_a_call_fails_in_each_way(stage: Stage, transport: list[str], side: int) -> None:
     """The first one of its name. An event, and a completion, need not name the call."""
-    for call in WAYS.keys() & {*calls_of(pair(stage, MESSAGES), transport, side)}:
+    for call in WAYS.keys() & {*calls_of(pair(stage, MESSAGES), side, *transport)}:
         for how in WAYS[call].split():
             run = simulate(pair(stage, MESSAGES), *transport, "--fail", f"{side}:{call}:1:{how}")
             assert run.exit not in OF_ITS_OWN and {*run.statuses} <= {0, 1}, run.why()
@@ -194,9 +180,7 @@ def fail_with_two(stage: Stage, transport: list[str]) -> None:
     """Each call of the server, while it has two clients: at least one of them is served."""
     server, client = pair(stage, MESSAGES)
     programs = [[*server, "-n", "2"], client, [*client, "-w", "5"]]
-    trace = simulate(programs, *transport, "--trace").err
-    calls = re.findall(r"^\[ *[\d.]+ us\] 0\.\d+ +\d+ (\w+)$", trace, re.MULTILINE)
-    for number in chosen(calls, 2):
+    for number in chosen(calls_of(programs, 0, *transport), 2):
         run = simulate(programs, *transport, "--fail", f"0:{number}")
         assert run.exit not in OF_ITS_OWN, run.why()
         assert 0 in run.statuses[1:] or run.fault.split()[0] in OF_ALL_CLIENTS, run.why()
