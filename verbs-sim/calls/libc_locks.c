@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libc: mutexes, conditions, read-write locks and semaphores. A lock is tried, and whoever does not
- * get it sleeps in the simulation until it is given back. So ThreadSanitizer sees each lock being
- * taken and given back.
+ * libc: mutexes, streams, conditions, read-write locks and semaphores. A lock is tried, and whoever
+ * does not get it sleeps in the simulation until it is given back. So ThreadSanitizer sees each lock
+ * being taken and given back.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/clock.h"
+#include "verbs-sim/calls/spin.h"
 
 /* ---- Mutexes ---- */
 
@@ -52,6 +54,34 @@ EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
 	sim_wake(sim_me->program, mutex);
 	sim_pass("pthread_mutex_unlock");
 	return ret;
+}
+
+/* ---- Streams ---- */
+
+EXPORTED int ftrylockfile(FILE *stream)
+{
+	int ret = REAL(ftrylockfile)(stream);
+
+	sim_locked_streams += !ret;
+	return ret;
+}
+
+EXPORTED void flockfile(FILE *stream)
+{
+	while (sim_me && ftrylockfile(stream))
+		sim_block(stream, SIM_FOREVER);
+	if (sim_me)
+		return;
+	REAL(flockfile)(stream);
+	sim_locked_streams++;
+}
+
+EXPORTED void funlockfile(FILE *stream)
+{
+	sim_locked_streams--;
+	REAL(funlockfile)(stream);
+	if (sim_me)
+		sim_wake(sim_me->program, stream);
 }
 
 /* ---- Conditions ---- */

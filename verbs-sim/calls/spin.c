@@ -20,6 +20,8 @@
 #define LOOP_BYTES 128
 #define SLEEP_NS   1000000 /* simulated, unless a peer writes; twice as long the next time */
 
+__thread int sim_locked_streams;
+
 static uintptr_t code_start, code_end; /* of the program */
 static uintptr_t last_loop;            /* a place in the last loop that was found */
 
@@ -70,7 +72,7 @@ static void on_tick(int number, siginfo_t *info, void *context)
 
 	(void)number;
 	(void)info;
-	if (!sim_me || sim_me != sim_world->running || !spins(place))
+	if (!sim_me || sim_me != sim_world->running || sim_locked_streams || !spins(place))
 		return;
 	last_loop = place;
 	sleep_ns = last_hash == sim_world->hash ? 2 * sleep_ns : SLEEP_NS;

@@ -11,4 +11,10 @@
  * Nothing else changes for a loop that only reads memory, whenever it is interrupted. Once a thread.
  */
 void sim_interrupt_spinning(void);
+
+/*
+ * How many streams this thread has locked. It is not interrupted while there are any: a printf(3) of
+ * another thread would wait for it in reality, and keep the turn.
+ */
+extern __thread int sim_locked_streams;
 #endif
