@@ -369,12 +369,37 @@ static int be_restarted(void)
 	return read_for_a_second(SA_RESTART);
 }
 
+/* Computes for so long that it would lose its turn, while the other one waits for the stream. */
+static void *print_slowly(void *word)
+{
+	volatile int left;
+
+	flockfile(stdout);
+	fputs(word, stdout);
+	for (left = 200000000; left; left--)
+		;
+	puts(word);
+	funlockfile(stdout);
+	return NULL;
+}
+
+static int lock_stdout(void)
+{
+	pthread_t first, second;
+
+	if (pthread_create(&first, NULL, print_slowly, "a") ||
+	    pthread_create(&second, NULL, print_slowly, "a"))
+		return 1;
+	return pthread_join(first, NULL) || pthread_join(second, NULL);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
 } programs[] = {
 	{ "forget", forget },
 	{ "lock-twice", lock_twice },
+	{ "lock-stdout", lock_stdout },
 	{ "unknown", call_unknown },
 	{ "spin", spin },
 	{ "count-hour", count_an_hour },

@@ -62,7 +62,7 @@ def test_it_says_who_sleeps_where() -> None:
     "which, out",
     [
         ("hour", "3600 s, 3600 s\n"), ("count-hour", "3600.000000 s\n"), ("spin-on-memory", "set\n"), ("free-early", "EBUSY\n"), ("tick", "3 ticks\n"),
-        ("fork", "child: 7\n"), ("interrupted", "EINTR\n"),
+        ("fork", "child: 7\n"), ("interrupted", "EINTR\n"), ("lock-stdout", "aa\naa\n"),
     ],
 )  # fmt: skip
 def test_what_programs_see(which: str, out: str) -> None:
