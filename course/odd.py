@@ -52,6 +52,7 @@ ODD = (
     Odd("a WRITE with a wrong number", "client", "ping-rdma-3", f"build/course/misnumber {{a}} -q --immediate ::: {CLIENT} --immediate", "- 1", device="--roce"),
     Odd("a client that writes after it has said that it is done", "server", "ping-rdma-1",
         "{server} {a} -q ::: build/tests/peer --client {a} -c 9 --reach stale", "- 0", device="--roce"),  # iWARP: too late to post
+    Odd("a client that offers a depth of 0", "server", "ping-sr-[1-5]e?", "{server} {a} -q ::: build/tests/peer --client --stage 1 {a} -c 2 --depth 0", "0 0"),
     *(private_data(data, True) for data in (
         BASE, BASE + "00" * 4, BASE + "00" * 8, BASE + f"{7:016x}", BASE + "00" * 20,  # 16 bytes and 24, and padding
         WHOLE + "00010020", WHOLE + "00010020" + "00" * 5, WHOLE + "00020028" + "07" * 8, WHOLE + "00020020",
