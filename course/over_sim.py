@@ -78,7 +78,7 @@ def ended_badly(run: Run, side: int, statuses: set[int]) -> str:
     if side and side in run.told:
         return "it did not end by itself"
     if run.exit in OF_ITS_OWN and run.exit not in (LEFT, WRONG):
-        return run.reason or f"verbs-sim ended with status {run.exit}"
+        return run.reason or f"verbs-sim ended with status {run.exit}; programs that had to be told to stop: {run.told}"
     return "" if {*run.statuses} <= statuses else f"server and client exited with {run.statuses}"
 
 
@@ -99,7 +99,9 @@ def orderings(pair: Pair) -> Iterator[str]:
             programs = pair.programs(MESSAGES + seed, *more, of_server=pool, of_clients=buffers, clients=clients)
             run = simulate(programs, *device, "--strict", "--seed", str(seed))
             reason = ended_badly(run, pair.side, {0})
-            if not reason and (run.told or run.ms > MOST_MS):
+            if not reason and run.told:
+                reason = f"program {run.told[0]} had to be told to stop: it waited forever"
+            if not reason and run.ms > MOST_MS:
                 reason = f"they took {run.ms:.0f} ms: somebody slept although there was something to do"
             if not reason and counted(run, partner, MESSAGES + seed) != [True] * clients:
                 reason = f"our {partner} did not count {MESSAGES + seed} messages"
