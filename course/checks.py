@@ -156,15 +156,15 @@ def credits_(chance: Random) -> list[Check]:
 def srq(chance: Random) -> list[Check]:
     """One client, and two at once."""
     count, pool = draw_count(chance, 300), chance.randrange(32, 65)
-    one = key(messages(10, "server", "RoCE", "ping-sr-1", count, "--pool", str(pool)))
+    one = key(messages(5, "server", "RoCE", "ping-sr-1", count, "--pool", str(pool)))
     return [
         one,
         messages(5, "server", "iWARP", "ping-sr-1", draw_count(chance), "--pool", str(chance.randrange(4, 9))),
         two_at_once(chance, 5, "RoCE", "--pool", str(chance.randrange(8, 17))),
         Check(30, "server, RoCE: receives are posted in chains", one.case, judges.in_chains(count, pool)),
-        Check(10, "server: the limit is armed", one.case, kernel.limited, KERNEL),
+        Check(30, "server: the limit is armed", one.case, kernel.limited, KERNEL),
         innocent(5, "server", one),
-        over_sim(25, "ping-srq-4", "server", "orderings"),
+        over_sim(10, "ping-srq-4", "server", "orderings"),
     ]
 
 
