@@ -11,8 +11,8 @@ import re
 from itertools import count
 
 import pytest
-from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, Run, simulate
-from sim.test_failing_calls import ALLOCATIONS, OF_ALL_CLIENTS, chosen
+from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, Run, chosen, simulate
+from sim.test_failing_calls import ALLOCATIONS, OF_ALL_CLIENTS
 
 OFTEN, AT = 2, 6  # in make check: how many calls of a name fail, and at how many calls something else happens
 ECHO, PLAIN = "echo_client {a} 12321 2", "plain/echo_client {a} 12321 2"
