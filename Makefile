@@ -180,7 +180,7 @@ compare: ## measure all ways to wait, and other projects' programs: build/report
 PYTEST = /usr/bin/python3 -m pytest
 TESTED = tests-build tracer-build sim-build fuzz-build pairs-build
 check: ## run the tests; ten minutes at most
-	$(call ready,build lab tests,all $(TESTED))
+	$(call ready,build lab tests,all course-build $(TESTED))
 	@tests/run
 
 # Before a release, as root: CHANGELOG.md says what else.
