@@ -102,7 +102,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """Chooses the workers, unless the tests run in this process."""
     option = config.option
     if hasattr(config, "workerinput"):  # the main thread may have another task of execnet's
-        os.nice(5 if option.place == HERE else 0)  # the tests in the guest take longest
+        os.nice(10 if option.place == HERE else 0)  # tests in guests have limits in real time
         return
     # Guests end with it. A shell may have made this process, and so all others, ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
