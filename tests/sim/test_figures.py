@@ -323,6 +323,14 @@ def test_more_than_an_hour(stage: Stage) -> None:
         assert result_of(run, role)["seconds"] == pytest.approx(4300, abs=0.1)
 
 
+@pytest.mark.parametrize("stage", WITHOUT_RECORDS, ids=str)
+def test_more_than_a_minute(stage: Stage) -> None:
+    """What limits a wait, as --timeout and the minute for a client's first word do, does not limit the run."""
+    run = run_of(stage, "-c 65", "--rate 1 --timeout 30", trace=False)
+    assert not run.exit and not run.err and 64000 <= run.ms <= 66000, run.why()
+    assert all(result_of(run, role)["complete"] for role in ROLES)
+
+
 # ---- Records ----
 
 
