@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from fuzz.seeds import write
 
 TOP = Path(__file__).resolve().parents[2]
 BUILT = TOP / "build/tests/fuzz"
@@ -41,9 +42,18 @@ def made(kind: str, harness: str) -> Path:
     return folder
 
 
-def seeds(harness: str) -> Path:
-    """A folder."""
-    return TOP / "tests/fuzz/seeds" / harness.partition("/")[2]
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one of inputs for each harness."""
+    directory: Path = tmp_path_factory.mktemp("seeds")
+    write(directory)
+    return directory
+
+
+@pytest.fixture
+def seeds(harness: str, written: Path) -> Path:
+    """The folder of a harness's inputs."""
+    return written / harness.partition("/")[2]
 
 
 def run(harness: str, options: Iterable[object], limit_s: float = LIMIT_S) -> str:
@@ -58,16 +68,16 @@ def run(harness: str, options: Iterable[object], limit_s: float = LIMIT_S) -> st
 
 
 @each_harness
-def test_seeds(harness: str) -> None:
+def test_seeds(harness: str, seeds: Path) -> None:
     """One at a time, so that one that breaks a claim is named."""
-    files = sorted(seeds(harness).iterdir())
+    files = sorted(seeds.iterdir())
     assert run(harness, files).count("\nExecuted ") == len(files) > 0
 
 
 @each_harness
-def test_made_of_seeds(harness: str, tmp_path: Path) -> None:
+def test_made_of_seeds(harness: str, seeds: Path, tmp_path: Path) -> None:
     """Inputs that libFuzzer makes."""
-    found, folders = made("found", harness), (tmp_path, seeds(harness))
+    found, folders = made("found", harness), (tmp_path, seeds)
     said = run(harness, ["-max_len=512", f"-runs={MADE}", f"-seed={SEED}", f"-artifact_prefix={found}/", *folders])
     assert f"Done {MADE} runs" in said
 
@@ -75,10 +85,10 @@ def test_made_of_seeds(harness: str, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(0)
 @each_harness
-def test_new(harness: str, request: pytest.FixtureRequest) -> None:
+def test_new(harness: str, seeds: Path, request: pytest.FixtureRequest) -> None:
     """Other inputs each time, for --seconds."""
     seconds = request.config.option.seconds
     corpus, found = made("corpus", harness), made("found", harness)
-    options = ["-max_len=512", f"-max_total_time={int(seconds)}", f"-artifact_prefix={found}/", corpus, seeds(harness)]
+    options = ["-max_len=512", f"-max_total_time={int(seconds)}", f"-artifact_prefix={found}/", corpus, seeds]
     said = run(harness, options, LIMIT_S + seconds)
     assert re.search(r"^Done [1-9]\d* runs", said, re.MULTILINE)
