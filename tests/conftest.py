@@ -25,10 +25,10 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import]
 
 TOP = Path(__file__).resolve().parents[1]
 TESTS = TOP / "tests"
-sys.path[:0] = [str(TOP), str(TESTS), str(TESTS / "live")]
+sys.path[:0] = [str(TOP), str(TESTS)]
 
-import kernel  # noqa: E402
-import watched  # noqa: E402
+from live import kernel  # noqa: E402
+from live import watched  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # Debian's: it has Debian's pytest, also in the guest
 IN_GUEST = "LAB_GUEST" in os.environ

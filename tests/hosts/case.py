@@ -15,7 +15,7 @@ from typing import Any, Callable
 from hosts.disturbances import RATE, Disturbance
 from hosts.judge import Seen, Side
 from hosts.pair import TOP, Host, Pair
-from kernel import COMPLAINT
+from live.kernel import COMPLAINT
 from tools.folders import folder
 
 SIZE = "4k"

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from table import STAGES
+from live.table import STAGES
 
 TOP = Path(__file__).resolve().parents[2]
 NAMES = [stage.name for stage in STAGES if not stage.nine]

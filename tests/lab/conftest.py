@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
-from processes import until
+from live.processes import until
 
 TOP = Path(__file__).resolve().parents[2]
 RUN = str(TOP / "lab/run")

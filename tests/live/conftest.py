@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-import kernel
-import processes
-import watched
-from processes import Process, until
-from table import Link, Stage
+from live import kernel
+from live import processes
+from live import watched
+from live.processes import Process, until
+from live.table import Link, Stage
 
 ENDLESS = "-c 1000000000"  # a run that ends only by a signal, or with its peer
 GONE_S = 100  # the kernel may take a minute to destroy an id: docs/pitfalls.md

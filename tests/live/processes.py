@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import kernel
+from live import kernel
 import pytest
 
 WAIT_S = 60.0  # for anything that has to come: emulated machines are slow

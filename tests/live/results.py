@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from processes import Process
-from table import Link, Stage
+from live.processes import Process
+from live.table import Link, Stage
 
 WARM_UP = 100  # a tenth of the messages, but not more than this
 Result = dict[str, Any]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Clients that do not keep to what they have announced: the server says what they did, and serves the next."""
 
-from conftest import Client, Peer, Server
-from processes import until
-from table import Stage, each
+from live.conftest import Client, Peer, Server
+from live.processes import until
+from live.table import Stage, each
 
 SENDS = "peer --client --stage {stage} -a {{address}} -p {{port}} -c 100"
 LADDER = "ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"

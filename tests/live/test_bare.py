@@ -9,8 +9,8 @@ import socket
 from dataclasses import dataclass
 
 import pytest
-from conftest import Client, Server
-from table import NEVER, each
+from live.conftest import Client, Server
+from live.table import NEVER, each
 
 LINE = b"0000:000011:9a3b5c:00000000000000000000ffffc0000201"
 NO_GID = b"0000:000011:9a3b5c:00000000000000000000000000000000"

@@ -3,11 +3,11 @@
 
 from random import Random
 
-import kernel
+from live import kernel
 import pytest
-from conftest import Client, Peer, Run, Server, next_port
-from processes import until
-from table import LINKS, STAGES, Link, each
+from live.conftest import Client, Peer, Run, Server, next_port
+from live.processes import until
+from live.table import LINKS, STAGES, Link, each
 
 ENDLESS = "-c 1000000000 -T"
 MANY = "ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4"

@@ -3,10 +3,10 @@
 notice, and with --timeout in the other stages. One that is only silent is not taken for dead.
 """
 
-import results
-from conftest import ENDLESS, Client, Pair, Server
-from table import Link, Stage, each
-from test_stops import stages
+from live import results
+from live.conftest import ENDLESS, Client, Pair, Server
+from live.table import Link, Stage, each
+from live.test_stops import stages
 
 LADDER = "ping-sr-0 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2"
 CHECK = {"RoCE": LADDER, "iWARP": "ping-sr-2 blast-sr-2"}

@@ -4,11 +4,11 @@
 import re
 from pathlib import Path
 
-import kernel
+from live import kernel
 import pytest
-from conftest import Client, Run, Server, next_port
-from processes import Process, until
-from table import NEVER, TOP, each
+from live.conftest import Client, Run, Server, next_port
+from live.processes import Process, until
+from live.table import NEVER, TOP, each
 
 HEADER = Path("/usr/include/rdma/rdma_verbs.h")
 FOLDER = TOP / "beyond/ping-ep-0"

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import kernel
+from live import kernel
 import pytest
-from conftest import Run, next_port
-from processes import Process, until
-from table import LINKS, TOP, Link, over
+from live.conftest import Run, next_port
+from live.processes import Process, until
+from live.table import LINKS, TOP, Link, over
 
 # In plain/ without the library, in two-files/ with the two files of it that other projects copy.
 SERVERS = ["echo_server", "epoll_server", "srq_server", "plain/echo_server", "two-files/echo_server"]

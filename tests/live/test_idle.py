@@ -7,9 +7,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from conftest import Client, Run, Server, next_port
-from processes import Process, until
-from table import Link, Stage, each, over
+from live.conftest import Client, Run, Server, next_port
+from live.processes import Process, until
+from live.table import Link, Stage, each, over
 
 # Of one message: to be woken by its completion, by that of the answer, by CM events, and to be preempted meanwhile.
 MOST_RUNS = 50

@@ -5,10 +5,10 @@ import re
 import subprocess
 
 import pytest
-import results
-from conftest import Client, Pair, Run, Server, next_port
-from table import LINKS, Link, Stage, each
-from test_transfers import that_ping
+from live import results
+from live.conftest import Client, Pair, Run, Server, next_port
+from live.table import LINKS, Link, Stage, each
+from live.test_transfers import that_ping
 
 NOBODYS_ADDRESS = "203.0.113.7"  # RFC 5737: for documentation, so on no machine
 LONGEST = 1 << 31  # that -s accepts

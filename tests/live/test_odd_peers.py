@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from conftest import Client, Peer, Server
-from table import Link, Stage, each
+from live.conftest import Client, Peer, Server
+from live.table import Link, Stage, each
 
 PING = "ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"
 TELL = "ping-sr-1 ping-sr-4"  # their clients say what they want; the other stages have the same listeners and agents

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-import results
-from conftest import Client, Pair, Run, Server, next_port
-from table import LINKS, NEVER, Link, Stage, each
+from live import results
+from live.conftest import Client, Pair, Run, Server, next_port
+from live.table import LINKS, NEVER, Link, Stage, each
 
 
 def on_iwarp(stage: Stage, link: Link) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 
-import kernel
+from live import kernel
 import pytest
-from conftest import Run, next_port
-from processes import Process, until
-from table import TOP, Link, over
+from live.conftest import Run, next_port
+from live.processes import Process, until
+from live.table import TOP, Link, over
 
 pytestmark = pytest.mark.by_name
 OURS = ["examples/echo", "examples/plain/echo"]

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from conftest import Pair, Server, Client
-from table import NEVER, Link, Stage, each
-from test_transfers import that_ping
+from live.conftest import Pair, Server, Client
+from live.table import NEVER, Link, Stage, each
+from live.test_transfers import that_ping
 
 DIFFER = {"RoCE": "ping-sr-0 ping-sr-2 ping-sr-4"}
 BLOCK = ("  connection ", "  rate ", "  CPU, process ", "  CPU, machine ")

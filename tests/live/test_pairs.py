@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Client, Peer, Run, Server, next_port
-from table import Link, Stage, each
+from live.conftest import Client, Peer, Run, Server, next_port
+from live.table import Link, Stage, each
 
 TRANSFER = "-c 300 -s 512"
 TELL = "ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"

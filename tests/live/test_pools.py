@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Client, Peer, Server
-from processes import Process
-from table import NEVER, Link, each
+from live.conftest import Client, Peer, Server
+from live.processes import Process
+from live.table import NEVER, Link, each
 
 
 def rnr_naks() -> int | None:

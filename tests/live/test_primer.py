@@ -5,8 +5,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from conftest import Run, next_port
-from table import TOP, Link, over
+from live.conftest import Run, next_port
+from live.table import TOP, Link, over
 
 
 @over()

@@ -5,8 +5,8 @@ One subscriber that checks nothing has to take a torn record: otherwise the load
 """
 
 import pytest
-from conftest import Client, Server
-from table import NEVER, each
+from live.conftest import Client, Server
+from live.table import NEVER, each
 
 CHANGING = "--record 16k --rate 2000"
 SUBSCRIBES = "-w 5 -s 16k -v"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Clients that a server refuses: each is told the reason, does not try again, and the next client is served."""
 
-from conftest import Client, Peer, Server
-from table import NEVER, each
+from live.conftest import Client, Peer, Server
+from live.table import NEVER, each
 
 
 @each("ping-sr-1 ping-sr-4", check={"RoCE": "ping-sr-4"})

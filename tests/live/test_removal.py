@@ -5,9 +5,9 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from conftest import Client, Run, Server, next_port
-from processes import Process
-from table import IN_GUEST, Link, each, over
+from live.conftest import Client, Run, Server, next_port
+from live.processes import Process
+from live.table import IN_GUEST, Link, each, over
 
 pytestmark = pytest.mark.skipif(not IN_GUEST, reason="it removes the device")
 REMOVED = "RDMA_CM_EVENT_DEVICE_REMOVAL"

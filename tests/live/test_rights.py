@@ -2,8 +2,8 @@
 """Clients that access memory to which they have no right: each is refused, and the next client is served."""
 
 import pytest
-from conftest import Client, Peer, Server
-from table import NEVER, Link, each
+from live.conftest import Client, Peer, Server
+from live.table import NEVER, Link, each
 
 
 def is_refused(how: str, server: Server, client: Client, peer: Peer) -> None:

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 import pytest
-from conftest import ENDLESS, Client, Peer, Run, Server
-from processes import Process, until
-from table import NEVER, Link, Stage, each
+from live.conftest import ENDLESS, Client, Peer, Run, Server
+from live.processes import Process, until
+from live.table import NEVER, Link, Stage, each
 
 GROWN_KIB = 16384  # malloc(3) keeps an arena for each thread that there has been, up to eight a processor
 GONE_S = 100  # the kernel may take a minute to destroy an id: docs/pitfalls.md

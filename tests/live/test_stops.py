@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Ctrl-C and SIGTERM, wherever a program may wait: it exits with status 0, and prints what it has measured."""
 
-import results
-from conftest import Client, Pair, Server, next_port
-from processes import Process, until
-from table import STAGES, Link, Stage, each
+from live import results
+from live.conftest import Client, Pair, Server, next_port
+from live.processes import Process, until
+from live.table import STAGES, Link, Stage, each
 
 ALIKE = "pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0 ping-ep-0"  # with other options
 CHECK = {"RoCE": "ping-sr-0 ping-sr-2 ping-sr-4 blast-sr-2"}

@@ -10,9 +10,9 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from conftest import Client, Peer, Server
-from processes import Process, until
-from table import NEVER, Link, Stage, each
+from live.conftest import Client, Peer, Server
+from live.processes import Process, until
+from live.table import NEVER, Link, Stage, each
 
 ONE_AT_A_TIME = "ping-sr-0 ping-sr-1 ping-sr-2e"
 LADDER = f"{ONE_AT_A_TIME} ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2"

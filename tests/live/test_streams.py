@@ -6,10 +6,10 @@ and limits on what a client asks for.
 import time
 
 import pytest
-import results
-from conftest import Client, Pair, Server
-from table import NEVER, Link, Stage, each
-from test_pools import rnr_naks
+from live import results
+from live.conftest import Client, Pair, Server
+from live.table import NEVER, Link, Stage, each
+from live.test_pools import rnr_naks
 
 # What is sent, and the options of the client and of the server. The first is sent over each address.
 STREAMS = [

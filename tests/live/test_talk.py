@@ -4,8 +4,8 @@
 import subprocess
 
 import pytest
-from conftest import Client, Server
-from table import NEVER, each
+from live.conftest import Client, Server
+from live.table import NEVER, each
 
 LONGEST = 240  # bytes that fit into one message; a longer line arrives as several
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 
-from conftest import Pair
-from processes import Process
-from table import Link, Stage, each
-from test_stops import CHECK, stages, stop, stop_if_it_runs
+from live.conftest import Pair
+from live.processes import Process
+from live.table import Link, Stage, each
+from live.test_stops import CHECK, stages, stop, stop_if_it_runs
 from tools.website import sequence
 
 TRACED = re.compile(r"^[^:]+: +[\d.]+ t\d+ +((?:ibv|rdma)_\w+)\(.*", re.M)

@@ -2,10 +2,10 @@
 """Messages of every size arrive complete, and both sides report it; servers of several clients, on every address."""
 
 import pytest
-import results
-from conftest import Client, Pair, Run, Server, next_port
-from processes import until
-from table import LINKS, STAGES, Link, Stage, each
+from live import results
+from live.conftest import Client, Pair, Run, Server, next_port
+from live.processes import until
+from live.table import LINKS, STAGES, Link, Stage, each
 
 LADDER = "ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"
 BESIDE = "ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 blast-rdma-1 ping-srq-4"

@@ -2,8 +2,8 @@
 """Waiting: for messages, for a client, for a turn, and for a peer that says nothing any more."""
 
 import pytest
-from conftest import Client, Server, next_port
-from table import IN_GUEST, NEVER, Link, Stage, each
+from live.conftest import Client, Server, next_port
+from live.table import IN_GUEST, NEVER, Link, Stage, each
 
 ENDLESS = "-c 1000000000 -T"
 LADDER = "ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"

@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
-from conftest import Run, next_port
-from table import LINKS, Link
+from live.conftest import Run, next_port
+from live.table import LINKS, Link
 
 WAYS = ("poll", "yield", "nap", "spin", "channel", "nonblocking", "event", "io_uring")
 IPV4 = [pytest.param(one, id=str(one), marks=() if n == 0 else pytest.mark.long)

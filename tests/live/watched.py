@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from table import TOP
+from live.table import TOP
 
 KINDS = ("thread", "address", "memcheck")
 

@@ -3,31 +3,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import kernel
 import pytest
+from live import conftest as live
+from live import kernel
+from live.table import Link
 from sim.scene import SceneRun
-from table import Link
-
-LIVE = Path(__file__).resolve().parents[1] / "live"
-
-
-def load_live_conftest() -> Any:
-    """By the name under which the files of tests/live import it."""
-    spec = importlib.util.spec_from_file_location("conftest", LIVE / "conftest.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["conftest"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-live = load_live_conftest()
 
 
 def pingpong(link: Link, *options: object) -> list[object]:
@@ -42,7 +25,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     link: Link | None = request.getfixturevalue("link") if "link" in request.fixturenames else None
     run = SceneRun(link.transport if link else "both", tmp_path)
     scene = run.scene
-    monkeypatch.setattr("test_pairs.pingpong", pingpong)
+    monkeypatch.setattr("live.test_pairs.pingpong", pingpong)
     monkeypatch.setattr(kernel, "objects", scene.objects)
     monkeypatch.setattr(kernel, "qps", lambda: [scene.state["objects"]["QP"]])
     monkeypatch.setattr(kernel, "connected", lambda _: scene.state["connected"])

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from processes import WAIT_S, Found, Process
+from live.processes import WAIT_S, Found, Process
 from sim.simulation import OF_ITS_OWN, TOP, read
 
 LEFT = 121  # verbs-sim's exit status

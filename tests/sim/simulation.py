@@ -7,7 +7,7 @@ Contract: course/simulation.py runs them, and reads what came of a run.
 from __future__ import annotations
 
 import pytest
-from table import STAGES, Stage
+from live.table import STAGES, Stage
 
 from course.simulation import ADDRESS, OF_ITS_OWN, TOP, Run, calls_of, chosen, read, simulate
 

@@ -10,7 +10,7 @@ from itertools import count
 
 import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, TOP, Run, pair, simulate
-from table import STAGES, Stage
+from live.table import STAGES, Stage
 
 BY_NAME = {stage.name: stage for stage in STAGES}
 BREAK_OFFS = range(1, 25)  # seeds

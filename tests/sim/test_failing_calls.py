@@ -8,7 +8,7 @@ import re
 
 import pytest
 from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, calls_of, chosen, each_stage, pair, simulate
-from table import STAGES, Stage
+from live.table import STAGES, Stage
 
 MESSAGES = 2
 OFTEN = 3  # a call that a program makes again and again: how many of them fail in make check

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from sim.simulation import OF_ITS_OWN, SIDES, TRANSPORTS, Run, each_stage, pair, simulate
 from sim.test_stops import stops
-from table import STAGES, Stage
+from live.table import STAGES, Stage
 
 AT = 6  # calls of a side, spread over all
 NO_IDS = ("ping-rc-0",)

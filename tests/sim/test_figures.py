@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sim.simulation import ADDRESS, SIDES, Run, simulate
 from sim.timeline import Expected, Result, Timeline
-from table import STAGES, Stage
+from live.table import STAGES, Stage
 
 WARM_UP = 100  # "a tenth of -c, at most 100"
 BUFFERS = 8  # of a stream

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TOP, simulate
-from table import STAGES, Stage
+from live.table import STAGES, Stage
 
 BY_NAME = {stage.name: stage for stage in STAGES}
 BUFFERS = 8

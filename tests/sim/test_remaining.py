@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from sim.simulation import ROWS, pair, simulate
-from table import Stage, each
+from live.table import Stage, each
 
 TOO_LATE = ("refused us", "nobody listens on")
 SEEDS = range(1, 7)

@@ -12,7 +12,6 @@ import types
 from typing import Any
 
 import pytest
-import sim.conftest
 
 FILES = """
     transfers pairs streams refusals one_sided pools odd_peers ways crowds bad_clients rights ep talk waits examples output mistakes
@@ -35,8 +34,6 @@ EXCEPT = {
     "test_twenty_that_break_off_in_a_message": "a message breaks off before its first byte",
 }
 
-assert sim.conftest.live  # it makes tests/live's own conftest known
-
 # Files of which make check runs every row here, however long it takes over the drivers.
 WHOLE = "odd_peers"
 
@@ -53,7 +50,7 @@ def without_long(function: Any) -> Any:
 
 
 for file in FILES:
-    for name, value in vars(importlib.import_module(f"test_{file}")).items():
+    for name, value in vars(importlib.import_module(f"live.test_{file}")).items():
         if name.startswith("test_") and name not in EXCEPT:
             globals()[f"{name}__{file}"] = without_long(value) if file in WHOLE.split() else value
         elif hasattr(value, "_pytestfixturefunction"):

@@ -8,7 +8,7 @@ import re
 
 import pytest
 from sim.simulation import ADDRESS, SIDES, Run, each_stage, pair, simulate
-from table import STAGES, Stage
+from live.table import STAGES, Stage
 
 BUILD = "build/tests/sanitized"
 SWEPT = "ping-sr-0 ping-sr-2 ping-sr-3 ping-sr-4 blast-sr-2 ping-srq-4 ping-rdma-1 ping-ep-0 ping-rc-0".split()

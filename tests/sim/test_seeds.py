@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sim.simulation import TRANSPORTS, Run, each_stage, pair, simulate
-from table import STAGES, Stage
+from live.table import STAGES, Stage
 
 MESSAGES = 20
 MOST_MS = 100  # simulated; a wake-up that is lost costs a second or more: then a keepalive or a limit on time is due

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from sim.simulation import OF_ITS_OWN, SIDES, Run, each_stage, pair, simulate
-from table import Stage
+from live.table import Stage
 
 MESSAGES = 2
 STOPS = 12  # in make check

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from sim.simulation import ADDRESS, TOP, Run, pair, read, simulate
-from table import STAGES
+from live.table import STAGES
 
 PING_SR_3 = next(stage for stage in STAGES if stage.name == "ping-sr-3")
 

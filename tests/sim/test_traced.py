@@ -8,8 +8,8 @@ import re
 
 import pytest
 from drivers.test_sins import ALSO, ALSO_GUILTY, NOT_ON, SINS
+from live.table import Stage
 from sim.simulation import ADDRESS, TRANSPORTS, each_stage, pair, simulate
-from table import Stage
 
 TRACE = "verbs-trace/verbs-trace"
 ACCUSATION = re.compile(r'^\{"accusation":"([\w-]+)"', re.MULTILINE)

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 import pytest
 from sim.simulation import ADDRESS, OF_ITS_OWN, TRANSPORTS, Run, simulate
-from table import STAGES, Stage
+from live.table import STAGES, Stage
 
-wire: Callable[[Stage], str] = importlib.import_module("test_odd_peers").wire
+wire: Callable[[Stage], str] = importlib.import_module("live.test_odd_peers").wire
 LEFT = 121
 TRACED = re.compile(r"^\[ *([\d.]+) us\] (\d+)\.\d+ +(\d+) (\w+)$", re.MULTILINE)
 ASLEEP = "ping-sr-3 ping-sr-4 ping-sr-5 ping-srq-4"

@@ -71,13 +71,6 @@ def says(file: Path) -> str:
     return " ".join(said.partition("\n\n")[0].split())
 
 
-def tests() -> str:
-    """The folders of tests/ that have some."""
-    folders = sorted({file.parent for file in (TOP / "tests").glob("*/test_*.py")})
-    files = [folder / ("conftest.py" if folder.name == "live" else "__init__.py") for folder in folders]
-    return "| folder | shows |\n|---|---|\n" + "".join(f"| `{file.parent.name}/` | {says(file)} |\n" for file in files)
-
-
 def live() -> str:
     """The files of tests/live."""
     files = sorted((TOP / "tests/live").glob("test_*.py"))
@@ -96,7 +89,6 @@ def silence() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "exercises": exercises,
     "bugs": bugs,
-    "tests": tests,
     "live": live,
     "examples": counted.examples,
     "sequence": sequence.table,
