@@ -5,13 +5,12 @@
  * misunderstanding there does not meet itself here.
  *
  * Contract: one process plays one role (client or server) of one connection, or with --crowd all the
- * clients that crowd.h describes, then exits: 0 after
+ * clients that crowd.c describes, then exits: 0 after
  * "peer: ok N messages" on stdout, 1 after a sentence on stderr, 2 on bad usage, 3 if it was
  * refused (or refused), 4 if --timeout ran out. Failures leave the tearing down to the kernel;
  * success tears down here, in the reverse order of setting up.
  */
-#include "talk.h"
-#include "options.h"
+#include "peer.h"
 
 /* ---- the two roles ---- */
 

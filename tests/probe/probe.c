@@ -7,10 +7,7 @@
  * stood; of "rnr", since just before its message. Exit status 0 the question was asked, whatever
  * the answer; 2 wrong usage; 3 it could not be asked.
  */
-#include "telling.h"
-#include "pools.h"
-#include "reads.h"
-#include "requests.h"
+#include "probe.h"
 
 static void tell_state(const struct end *end)
 {

@@ -2,12 +2,9 @@
 /*
  * Place: the command line of the independent peer (see peer.c).
  *
- * Contract: included by peer.c alone. Wrong usage ends the process with status 2.
+ * Contract: wrong usage ends the process with status 2.
  */
-#ifndef PEER_OPTIONS_H
-#define PEER_OPTIONS_H
-
-#include "crowd.h"
+#include "peer.h"
 
 #define FIRST_NUMBER 256 /* of what getopt_long returns */
 
@@ -29,9 +26,9 @@ static __attribute__((noreturn)) void usage(void)
 	      "    receive for an echo; --torn: ends in the middle of a message\n"
 	      "  odd: [--silent-after N] [--announce N] [--depth N]; server: [--leave-after N] [--garble N\n"
 	      "    [--garble-at BYTE]] [--accept-data BYTES] [--refuse [--raw-private HEX]]; one-sided:\n"
-	      "    [--short-by BYTES] [--count-off N] [--short-count]; server: --memory KIND, see memory.h;\n"
-	      "    --talk [--bad-mark] listens to the lines of talk-rdma-0, see talk.h\n"
-	      "  --crowd silent|nonsense|half --window N: see crowd.h\n",
+	      "    [--short-by BYTES] [--count-off N] [--short-count]; server: --memory KIND, see memory.c;\n"
+	      "    --talk [--bad-mark] listens to the lines of talk-rdma-0, see talk.c\n"
+	      "  --crowd silent|nonsense|half --window N: see crowd.c\n",
 	      stderr);
 	exit(2);
 }
@@ -154,7 +151,7 @@ static void list_options(struct peer *p, struct option *longs)
 		longs[n + i] = (struct option){ numbers[i].name, 1, NULL, FIRST_NUMBER + (int)i };
 }
 
-static void parse(struct peer *p, int argc, char **argv)
+void parse(struct peer *p, int argc, char **argv)
 {
 	struct option longs[64] = { 0 };
 	int c;
@@ -199,5 +196,3 @@ static void parse(struct peer *p, int argc, char **argv)
 	if (p->blast && p->n_buf * p->size > MAX_MEMORY)
 		die("%" PRIu64 " buffers of %" PRIu64 " bytes are too much", p->n_buf, p->size);
 }
-
-#endif

@@ -2,13 +2,8 @@
 /*
  * Place: the questions of probe.c about shared receive queues: the server's QP takes its receives from
  * one.
- *
- * Contract: included by probe.c alone, after telling.h.
  */
-#ifndef POOLS_H
-#define POOLS_H
-
-#include "telling.h"
+#include "probe.h"
 
 static void tell_async(const struct ends *e)
 {
@@ -64,7 +59,7 @@ static void tell_attributes(const struct ends *e)
 }
 
 /* What becomes of a receive that is posted to the QP, and not to its SRQ? */
-static void ask_pool_recv(struct ends *e, int unused)
+void ask_pool_recv(struct ends *e, int unused)
 {
 	struct ibv_srq *srq = e->server.srq;
 
@@ -75,7 +70,7 @@ static void ask_pool_recv(struct ends *e, int unused)
 }
 
 /* When does the limit's event come, how often, and what comes at the end of a QP? */
-static void ask_pool(struct ends *e, int limit)
+void ask_pool(struct ends *e, int limit)
 {
 	tell_attributes(e);
 	fill(e, 5);
@@ -99,7 +94,7 @@ static void ask_pool(struct ends *e, int limit)
 }
 
 /* A message finds no receive; one is posted half a second later. */
-static void ask_pool_empty(struct ends *e, int unused)
+void ask_pool_empty(struct ends *e, int unused)
 {
 	(void)unused;
 	must(!post_send(&e->client, 64, 0), "ibv_post_send");
@@ -113,7 +108,7 @@ static void ask_pool_empty(struct ends *e, int unused)
  * The client's buffer is longer than its memory region. Where that shows after some packets have been
  * sent, the server has taken a receive for a message that is never whole.
  */
-static void ask_pool_torn(struct ends *e, int unused)
+void ask_pool_torn(struct ends *e, int unused)
 {
 	struct ibv_sge sge = { (uintptr_t)e->client.buffer + BUFFER / 2, BUFFER,
 			       e->client.mr->lkey };
@@ -134,5 +129,3 @@ static void ask_pool_torn(struct ends *e, int unused)
 	told("server: the QP is destroyed");
 	watch(e, 500, 99);
 }
-
-#endif

@@ -3,19 +3,16 @@
  * Place: the middle part of the independent peer (see peer.c): completions, ping, blast, and the
  * disconnect that ends them.
  *
- * Contract: included by peer.c alone. The role functions are called on an established connection
+ * Contract: the role functions are called on an established connection
  * and return once the whole transfer is done; whatever fails ends the process with a sentence.
  */
-#ifndef PEER_MESSAGES_H
-#define PEER_MESSAGES_H
-
-#include "link.h"
+#include "peer.h"
 
 /*
  * Nothing is in the CQ: look whether the other end has left (a synchronous id has a channel too,
  * which may be looked at though not read) and, in event mode, sleep until something happens.
  */
-static void rest(struct peer *p)
+void rest(struct peer *p)
 {
 	struct pollfd fds[2] = { { .fd = p->left ? -1 : p->id->channel->fd, .events = POLLIN },
 				 { .fd = p->comp ? p->comp->fd : -1, .events = POLLIN } };
@@ -57,7 +54,7 @@ static bool next_wc(struct peer *p, struct ibv_wc *wc)
 	}
 }
 
-static __attribute__((noreturn)) void die_lost(const struct peer *p, int status, uint64_t done)
+__attribute__((noreturn)) void die_lost(const struct peer *p, int status, uint64_t done)
 {
 	if (status == LOST)
 		die("the other end left after %" PRIu64 " of %" PRIu64 " messages", done, p->count);
@@ -79,7 +76,7 @@ static void last_send_lost(int status)
 /* ---- ping ---- */
 
 /* Waits for one completion of each kind in the set, in whichever order they come. */
-static int await(struct peer *p, bool recv, bool send)
+int await(struct peer *p, bool recv, bool send)
 {
 	struct ibv_wc wc;
 
@@ -150,7 +147,7 @@ static void stay_longer(int sig)
 }
 
 /* Until --timeout is over, which then is no failure. */
-static void fall_silent(void)
+void fall_silent(void)
 {
 	signal(SIGALRM, end_silence);
 	signal(SIGTERM, stay_longer);
@@ -158,14 +155,14 @@ static void fall_silent(void)
 		poll(NULL, 0, -1);
 }
 
-static void maybe_fall_silent(const struct peer *p, uint64_t done)
+void maybe_fall_silent(const struct peer *p, uint64_t done)
 {
 	if (done == p->silent_after)
 		fall_silent();
 }
 
 /* More than its share of the server's receives. What it cannot post any more, the server has ended. */
-static void greedy_client(struct peer *p)
+void greedy_client(struct peer *p)
 {
 	for (uint64_t i = 0; i < p->greedy; i++)
 		if (try_send(p, KIND_SEND, 1, slot(p, 1), (uint32_t)p->size))
@@ -177,7 +174,7 @@ static void greedy_client(struct peer *p)
 }
 
 /* The second half is outside the memory region: the send fails when the first half is on its way. */
-static void torn_client(struct peer *p)
+void torn_client(struct peer *p)
 {
 	uint8_t *end = credit_slot(p, p->credit_slots);
 
@@ -186,7 +183,7 @@ static void torn_client(struct peer *p)
 		die("a message was sent from outside the memory region");
 }
 
-static void ping_client(struct peer *p)
+void ping_client(struct peer *p)
 {
 	for (uint64_t i = 0; i < p->count; i++) {
 		int status;
@@ -220,7 +217,7 @@ static void ping_client(struct peer *p)
  * The client sends again as soon as it has the echo, so the next receive, into the other of two
  * buffers, is posted before the echo is sent: iWARP has no RNR to forgive a late one.
  */
-static void ping_server(struct peer *p)
+void ping_server(struct peer *p)
 {
 	int status;
 
@@ -247,7 +244,7 @@ static void ping_server(struct peer *p)
 
 /* ---- blast ---- */
 
-static void blast_client(struct peer *p)
+void blast_client(struct peer *p)
 {
 	uint64_t sent = 0, sent_done = 0, credited = 0;
 	struct ibv_wc wc;
@@ -300,7 +297,7 @@ static uint64_t send_credit(struct peer *p, uint64_t number, uint64_t pending)
 	return bad == 'z' || bad == 's' ? pending : 0;
 }
 
-static void blast_server(struct peer *p)
+void blast_server(struct peer *p)
 {
 	uint64_t got = 0, pending = 0, credits = 0, credits_done = 0;
 	uint64_t batch = p->batch < p->n_buf ? p->batch : p->n_buf;
@@ -343,7 +340,7 @@ static void blast_server(struct peer *p)
 
 /* ---- the end ---- */
 
-static void disconnect(struct peer *p)
+void disconnect(struct peer *p)
 {
 	int64_t start = now_ms();
 	struct ibv_wc wc;
@@ -367,5 +364,3 @@ static void disconnect(struct peer *p)
 	if (p->verbose && readable(p->id->channel->fd, 0))
 		note("an event is left over after the disconnect");
 }
-
-#endif

@@ -3,20 +3,15 @@
  * Place: the part of the independent peer (see peer.c) that shows memory as only an odd server has it:
  * records that are torn or stale, a lock that nobody gives back, a stream that is not the right one.
  *
- * Contract: included by one_sided.h alone. To add a kind, add a row to memories[]: what the buffer holds
+ * Contract: to add a kind, add a row to memories[]: what the buffer holds
  * before the client learns of it, and what changes when a word has at least some value.
  */
-#ifndef PEER_MEMORY_H
-#define PEER_MEMORY_H
+#include "peer.h"
 
-#include "messages.h"
-
-#define COUNTER     0 /* the words of count-atomic-1, in the byte order of this machine */
-#define LOCK        1
-#define GUARDED     2
-#define COUNTER_LEN 24
-#define ANOTHERS    0x77 /* a lock's value that no client of ours has chosen */
-#define PAUSE_US    50
+#define COUNTER  0 /* the words of count-atomic-1, in the byte order of this machine */
+#define LOCK     1
+#define GUARDED  2
+#define ANOTHERS 0x77 /* a lock's value that no client of ours has chosen */
 
 struct memory {
 	const char *name;
@@ -106,7 +101,7 @@ static const struct memory memories[] = {
 	COUNTS("miscounted", WHEN(COUNTER, 4, 0, COUNTER, 2)),
 };
 
-static const struct memory *find_memory(const char *name)
+const struct memory *find_memory(const char *name)
 {
 	for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
 		if (!strcmp(memories[i].name, name))
@@ -115,7 +110,7 @@ static const struct memory *find_memory(const char *name)
 	return NULL;
 }
 
-static void fill_memory(const struct peer *p, uint8_t *at)
+void fill_memory(const struct peer *p, uint8_t *at)
 {
 	const struct memory *memory = find_memory(p->memory);
 
@@ -123,7 +118,7 @@ static void fill_memory(const struct peer *p, uint8_t *at)
 }
 
 /* As often as the row says, unless the client leaves before. */
-static void change_memory(struct peer *p, uint8_t *at)
+void change_memory(struct peer *p, uint8_t *at)
 {
 	const struct memory *memory = find_memory(p->memory);
 	volatile uint64_t *words = (volatile uint64_t *)(void *)at;
@@ -144,5 +139,3 @@ static void change_memory(struct peer *p, uint8_t *at)
 		words[memory->changed] = memory->to;
 	}
 }
-
-#endif

@@ -1,118 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: the lower part of the independent peer (see peer.c): what the peer knows, connection
- * management events, memory and queues.
- *
- * Contract: included by messages.h alone, so that one cc command builds the peer. Whatever fails
- * in here ends the process with a sentence; a refusal ends it with status 3.
+ * Place: the lower part of the independent peer (see peer.c): connection management events, memory
+ * and queues. Contract: see peer.h.
  */
-#ifndef PEER_LINK_H
-#define PEER_LINK_H
+#include "peer.h"
 
-#include <endian.h>
-#include <errno.h>
-#include <getopt.h>
-#include <inttypes.h>
-#include <netdb.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-#include <sys/wait.h>
-#include <rdma/rdma_cma.h>
-
-#define MAGIC         0x4f555231u
-#define VERSION       1
-#define BASE_LEN      16 /* count and size: what every client of the course sends */
-#define BLAST_LEN     24 /* and the number of data buffers */
-#define FULL_LEN      32 /* and the extension */
-#define CREDIT_LEN    8
-#define CREDIT_RECVS  3 /* what a blast client without the extension has for credit messages */
-#define MAX_COUNT     1000000000ull
-#define MAX_SIZE      (64ull << 20)
-#define MAX_BUFFERS   4096ull
-#define MAX_MEMORY    (256ull << 20)
-#define GRACE_MS      1000 /* how long completions may trail a peer that has left */
-#define DISCONNECT_MS 5000 /* how long the answer to a disconnect may take */
-#define RESOLVE_MS    3000
-#define LOST          (-1) /* beside the values of enum ibv_wc_status, which start at 0 */
-#define NEVER         UINT64_MAX
-#define KIND_RECV     1 /* the upper half of a wr_id; the lower is the slot */
-#define KIND_SEND     2
-#define KIND_CREDIT   3
-
-struct peer {
-	/* options */
-	int server, client, async, events, blast, full, abrupt, verbose; /* flags */
-	int one_more;       /* a message more than was announced */
-	int torn;           /* a message of which only the first half is sent */
-	int die_connecting; /* with the connect request sent, and no answer heard */
-	uint64_t send_size; /* of a message, whatever was announced; 0: as announced */
-	uint64_t stage;
-	uint64_t one_sided; /* 1 or 3: the wire of ping-rdma-1 or -3; 0: messages */
-	const char *reach;  /* of that: an access without the right to it; or NULL */
-	uint64_t greedy;    /* so many messages at once, and no receive for their echoes; or 0 */
-	const char *crowd;  /* what many clients in this process do; or NULL */
-	uint64_t window;    /* so many of them at a time */
-	int bad_credit;     /* the misbehaviour's initial: huge, zero or short; or 0 */
-	const char *addr, *port;
-	uint64_t count, size, n_buf, batch, rounds;
-	uint64_t leave_after, die_after; /* this many messages; or NEVER */
-	uint64_t silent_after;           /* ... and then not a word, nor an answer; or NEVER */
-	uint64_t garble;                 /* the message, from 0, that a server changes; or NEVER */
-	uint64_t garble_at;              /* ... at this byte */
-	uint64_t announce;    /* a client's count, whatever it does; 0: as many as it makes */
-	uint64_t depth;       /* READs and atomic operations at a time */
-	uint64_t accept_data; /* bytes that a server says when it accepts */
-	int refuses;          /* a server refuses, with --raw-private */
-	uint64_t short_by;    /* one-sided: bytes that the buffer it tells of lacks, */
-	uint64_t count_off;   /* ... messages that it adds to its count, */
-	int short_count;      /* ... which it tells in four bytes, with zeros behind */
-	const char *memory;   /* ... what its server's buffer shows, see memory.h; or NULL */
-	int talks;            /* ... or it listens to the lines of talk-rdma-0, */
-	int bad_mark;         /* ... or says one whose sum is another */
-	uint64_t timeout;     /* seconds */
-	uint64_t sleep_ms;    /* how late a blast client looks for credits that it lacks */
-	uint8_t raw_data[255];
-	size_t raw_len;
-	bool raw;
-	/* connection */
-	struct rdma_event_channel *channel;
-	struct rdma_cm_id *listener, *id;
-	uint8_t request[255]; /* server: the client's private data */
-	size_t request_len;
-	bool left; /* the other end disconnected */
-	int64_t left_at;
-	/* transfer */
-	struct ibv_pd *pd;
-	struct ibv_comp_channel *comp;
-	struct ibv_cq *cq;
-	struct ibv_mr *mr;
-	uint8_t *mem;
-	uint64_t slots;        /* data slots in mem, */
-	uint64_t credit_slots; /* and 8-byte ones for credits behind them */
-	bool armed;
-	unsigned int cq_events;
-	uint32_t rx_len;
-};
-
-/* Both take a format literal. */
-#define note(...) (fprintf(stderr, "peer: note: " __VA_ARGS__), fputc('\n', stderr))
-#define die(...)  (fprintf(stderr, "peer: " __VA_ARGS__), fputc('\n', stderr), exit(1))
-
-static void must(bool ok, const char *call)
+void must(bool ok, const char *call)
 {
 	if (!ok)
 		die("%s: %s (errno %d)", call, strerror(errno), errno);
 }
 
-static int64_t now_ms(void)
+int64_t now_ms(void)
 {
 	struct timespec t;
 
@@ -120,13 +19,13 @@ static int64_t now_ms(void)
 	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
-static void put64(uint8_t *at, uint64_t value)
+void put64(uint8_t *at, uint64_t value)
 {
 	for (int i = 7; i >= 0; i--, value >>= 8)
 		at[i] = value & 0xff;
 }
 
-static uint64_t get_be(const uint8_t *at, int bytes)
+uint64_t get_be(const uint8_t *at, int bytes)
 {
 	uint64_t value = 0;
 
@@ -137,7 +36,7 @@ static uint64_t get_be(const uint8_t *at, int bytes)
 
 /* ---- connection management ---- */
 
-static void mark_left(struct peer *p)
+void mark_left(struct peer *p)
 {
 	if (p->left)
 		return;
@@ -145,7 +44,7 @@ static void mark_left(struct peer *p)
 	p->left_at = now_ms();
 }
 
-static __attribute__((noreturn)) void refused(const struct rdma_cm_event *ev)
+__attribute__((noreturn)) void refused(const struct rdma_cm_event *ev)
 {
 	const uint8_t *data = ev->param.conn.private_data;
 	unsigned int len = data ? ev->param.conn.private_data_len : 0;
@@ -158,7 +57,7 @@ static __attribute__((noreturn)) void refused(const struct rdma_cm_event *ev)
 }
 
 /* Asynchronous mode, once connected: takes the one event that is ready. */
-static void take_event(struct peer *p)
+void take_event(struct peer *p)
 {
 	struct rdma_cm_event *ev;
 	enum rdma_cm_event_type type;
@@ -183,7 +82,7 @@ static void take_event(struct peer *p)
 }
 
 /* Asynchronous mode, while connecting: waits for an event, which stays unacked, of this type. */
-static struct rdma_cm_event *expect_event(struct peer *p, enum rdma_cm_event_type want)
+struct rdma_cm_event *expect_event(struct peer *p, enum rdma_cm_event_type want)
 {
 	struct rdma_cm_event *ev;
 
@@ -199,7 +98,7 @@ static struct rdma_cm_event *expect_event(struct peer *p, enum rdma_cm_event_typ
 }
 
 /* Ends a step of the connecting: in synchronous mode the call itself has waited. */
-static void step(struct peer *p, int ret, const char *call, enum rdma_cm_event_type want)
+void step(struct peer *p, int ret, const char *call, enum rdma_cm_event_type want)
 {
 	if (ret) {
 		int err = errno;
@@ -213,7 +112,7 @@ static void step(struct peer *p, int ret, const char *call, enum rdma_cm_event_t
 		rdma_ack_cm_event(expect_event(p, want));
 }
 
-static bool readable(int fd, int timeout_ms)
+bool readable(int fd, int timeout_ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 
@@ -227,12 +126,12 @@ static uint64_t stride(const struct peer *p)
 	return (p->size + 7) & ~7ull;
 }
 
-static uint8_t *slot(struct peer *p, uint64_t i)
+uint8_t *slot(struct peer *p, uint64_t i)
 {
 	return p->mem + i * stride(p);
 }
 
-static uint8_t *credit_slot(struct peer *p, uint64_t i)
+uint8_t *credit_slot(struct peer *p, uint64_t i)
 {
 	return p->mem + p->slots * stride(p) + i * CREDIT_LEN;
 }
@@ -247,7 +146,7 @@ static void post_recv_at(struct peer *p, uint64_t i, uint8_t *at, uint32_t lengt
 	must(!errno, "ibv_post_recv");
 }
 
-static void post_recv(struct peer *p, uint64_t i, bool credit)
+void post_recv(struct peer *p, uint64_t i, bool credit)
 {
 	post_recv_at(p, i, credit ? credit_slot(p, i) : slot(p, i),
 		     credit ? CREDIT_LEN : (uint32_t)p->size);
@@ -261,7 +160,7 @@ static void post_exchange_recvs(struct peer *p)
 }
 
 /* Returns 0 or an errno value. */
-static int try_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
+int try_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)at, .length = length, .lkey = p->mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
@@ -271,14 +170,14 @@ static int try_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t 
 	return ibv_post_send(p->id->qp, &wr, &bad);
 }
 
-static void post_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
+void post_send(struct peer *p, int kind, uint64_t i, uint8_t *at, uint32_t length)
 {
 	errno = try_send(p, kind, i, at, length);
 	must(!errno, "ibv_post_send");
 }
 
 /* The QP, the memory and the receives: all of it before rdma_connect or rdma_accept. */
-static void set_up_transfer(struct peer *p)
+void set_up_transfer(struct peer *p)
 {
 	uint64_t total;
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
@@ -325,7 +224,7 @@ static void set_up_transfer(struct peer *p)
 		post_recv(p, i, credits);
 }
 
-static void tear_down(struct peer *p)
+void tear_down(struct peer *p)
 {
 	rdma_destroy_qp(p->id);
 	if (p->cq_events)
@@ -342,5 +241,3 @@ static void tear_down(struct peer *p)
 	if (p->channel)
 		rdma_destroy_event_channel(p->channel);
 }
-
-#endif

@@ -2,22 +2,12 @@
 /*
  * Place: the part of the independent peer (see peer.c) that is many clients in one process (--crowd).
  *
- * Contract: included by peer.c alone. It asks for COUNT connections, WINDOW of them at a time, and again
+ * Contract: it asks for COUNT connections, WINDOW of them at a time, and again
  * for one that nobody has answered, unless it was nonsense. It prints how many were connected, refused or
  * failed, and, unless all are over, keeps those that stand, silent, until its stdin ends. Exit status 0
  * once each has been answered.
  */
-#ifndef PEER_CROWD_H
-#define PEER_CROWD_H
-
-#include "link.h"
-
-enum way {
-	SILENT,   /* sound requests; once connected, not a word */
-	NONSENSE, /* private data that nobody understands */
-	HALF,     /* sound requests; what the server answers is not acknowledged */
-	NO_WAY,
-};
+#include "peer.h"
 
 struct crowd {
 	struct peer *p;
@@ -146,7 +136,7 @@ static bool take_one(struct crowd *crowd)
 	return true;
 }
 
-static enum way find_way(const char *name)
+enum way find_way(const char *name)
 {
 	static const char *const names[] = { "silent", "nonsense", "half" };
 	enum way way = SILENT;
@@ -166,7 +156,7 @@ static uint32_t first_qp_num(void)
 	return 0x200000 + (uint32_t)getpid() % 768 * 0x4000;
 }
 
-static void crowd_clients(struct peer *p, enum way way, struct sockaddr *to)
+void crowd_clients(struct peer *p, enum way way, struct sockaddr *to)
 {
 	struct crowd crowd = { .p = p, .way = way, .to = to, .qp_num = first_qp_num() };
 
@@ -185,5 +175,3 @@ static void crowd_clients(struct peer *p, enum way way, struct sockaddr *to)
 		;
 	/* The kernel tears down what stands, as of a process that was killed. */
 }
-
-#endif

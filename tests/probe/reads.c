@@ -3,13 +3,8 @@
  * Place: the questions of probe.c about a READ that meets messages of the other side: READs of some
  * bytes or of none, one at a time, while the side that has to answer them sends without a pause; and
  * about requests of no byte, alone.
- *
- * Contract: included by probe.c alone, after telling.h.
  */
-#ifndef READS_H
-#define READS_H
-
-#include "telling.h"
+#include "probe.h"
 
 #define READ_LIMIT_MS 30000
 
@@ -90,12 +85,12 @@ static void meet(struct ends *e, int reads, uint32_t length)
 	watch(e, 500, 4);
 }
 
-static void ask_meet(struct ends *e, int reads)
+void ask_meet(struct ends *e, int reads)
 {
 	meet(e, reads, 1);
 }
 
-static void ask_meet_empty(struct ends *e, int reads)
+void ask_meet_empty(struct ends *e, int reads)
 {
 	meet(e, reads, 0);
 }
@@ -127,7 +122,7 @@ static int post_empty(struct end *end, enum ibv_wr_opcode opcode)
 }
 
 /* A WRITE and a READ of no byte: done while the peer lives, noticed by it, and when it has gone? */
-static void ask_empty(struct ends *e, int unused)
+void ask_empty(struct ends *e, int unused)
 {
 	(void)unused;
 	tell_access(&e->client);
@@ -146,7 +141,7 @@ static void ask_empty(struct ends *e, int unused)
 }
 
 /* The same WRITE to a QP that has gone without a word. */
-static void ask_empty_gone(struct ends *e, int seconds)
+void ask_empty_gone(struct ends *e, int seconds)
 {
 	rdma_destroy_qp(e->server.id);
 	tell_post(&e->client, "ibv_post_send of an empty WRITE",
@@ -154,5 +149,3 @@ static void ask_empty_gone(struct ends *e, int seconds)
 	if (!watch(e, seconds * 1000, 1))
 		told("client: still trying");
 }
-
-#endif

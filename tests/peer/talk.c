@@ -3,13 +3,10 @@
  * Place: the part of the independent peer (see peer.c) that has talk-rdma-0's wire (--talk). It says no
  * line: it takes those of the other side.
  *
- * Contract: as messages.h. It tells its count, none, at once; --garble changes a mark as it takes that
+ * Contract: as messages.c. It tells its count, none, at once; --garble changes a mark as it takes that
  * line; --bad-mark says one line whose sum is another.
  */
-#ifndef PEER_TALK_H
-#define PEER_TALK_H
-
-#include "one_sided.h"
+#include "peer.h"
 
 #define MARK 240
 #define SEEN 248
@@ -62,7 +59,7 @@ static void listen_to(struct peer *p)
 	check_count(p, taken);
 }
 
-static void talker(struct peer *p)
+void talker(struct peer *p)
 {
 	struct remote remote;
 
@@ -82,5 +79,3 @@ static void talker(struct peer *p)
 	if (p->bad_mark)
 		fall_silent();
 }
-
-#endif

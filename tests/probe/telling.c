@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: how the questions of probe.c print what they see at the two ends, as it comes.
- *
- * Contract: included by probe.c alone.
  */
-#ifndef TELLING_H
-#define TELLING_H
-
-#include <stdarg.h>
-#include <time.h>
-
-#define DEPTH  16
-#define BUFFER (1 << 16)
-#include "tests/support/two_ends.h"
+#include "probe.h"
 
 static struct timespec began;
 
-static void restart_clock(void)
+void restart_clock(void)
 {
 	clock_gettime(CLOCK_MONOTONIC, &began);
 }
 
-static double ms_passed(void)
+double ms_passed(void)
 {
 	struct timespec now;
 
@@ -29,7 +19,7 @@ static double ms_passed(void)
 	return (now.tv_sec - began.tv_sec) * 1e3 + (now.tv_nsec - began.tv_nsec) / 1e6;
 }
 
-static __attribute__((format(printf, 1, 2))) void told(const char *format, ...)
+__attribute__((format(printf, 1, 2))) void told(const char *format, ...)
 {
 	va_list ap;
 
@@ -42,14 +32,14 @@ static __attribute__((format(printf, 1, 2))) void told(const char *format, ...)
 }
 
 /* Says what a post returned, which may be an error number or, with some providers, -1 and errno. */
-static void tell_post(const struct end *end, const char *what, int ret)
+void tell_post(const struct end *end, const char *what, int ret)
 {
 	told("%s: %s returns %d%s%s", end->name, what, ret, ret ? ": " : "",
 	     ret ? strerror(ret < 0 ? errno : ret) : "");
 }
 
 /* The next event within the time, copied and acked; false if there was none. */
-static bool event_within(struct rdma_event_channel *events, int ms, struct rdma_cm_event *copy)
+bool event_within(struct rdma_event_channel *events, int ms, struct rdma_cm_event *copy)
 {
 	struct pollfd readable = { .fd = events->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
@@ -63,7 +53,7 @@ static bool event_within(struct rdma_event_channel *events, int ms, struct rdma_
 }
 
 /* Prints events and completions of both ends as they come, for so long or until "enough" came. */
-static int watch(struct ends *e, int ms, int enough)
+int watch(struct ends *e, int ms, int enough)
 {
 	struct end *both[] = { &e->client, &e->server };
 	double until = ms_passed() + ms;
@@ -90,5 +80,3 @@ static int watch(struct ends *e, int ms, int enough)
 	}
 	return seen;
 }
-
-#endif

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Place: the questions of probe.c about connect requests and limits: what the other side is told of
- * what one side has said, and what a device grants. See telling.h.
- *
- * Contract: included by probe.c alone, after telling.h.
+ * what one side has said, and what a device grants.
  */
-#ifndef REQUESTS_H
-#define REQUESTS_H
-
-#include "telling.h"
+#include "probe.h"
 
 #define WORDS "xyz" /* private data */
 
@@ -37,7 +32,7 @@ static int request(struct rdma_event_channel *channel, struct sockaddr *to, stru
 }
 
 /* What each side is told of the other's depths and private data, when it is accepted and when not. */
-static void ask_request(struct ends *e, int accept)
+void ask_request(struct ends *e, int accept)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
 	struct rdma_conn_param param = { .responder_resources = 4,
@@ -65,7 +60,7 @@ static void ask_request(struct ends *e, int accept)
 }
 
 /* More requests than the listener's backlog, which nobody takes. */
-static void ask_backlog(struct ends *e, int backlog)
+void ask_backlog(struct ends *e, int backlog)
 {
 	struct rdma_event_channel *own, *silent = rdma_create_event_channel();
 	struct sockaddr_in to = *(struct sockaddr_in *)rdma_get_local_addr(e->listener);
@@ -105,7 +100,7 @@ static void tell_qp(struct ends *e, const char *what, struct ibv_qp_cap cap)
 }
 
 /* What a QP and a CQ are given, at the device's limits and beyond them. */
-static void ask_caps(struct ends *e, int unused)
+void ask_caps(struct ends *e, int unused)
 {
 	struct ibv_context *verbs = e->client.id->verbs;
 	struct ibv_device_attr device;
@@ -138,7 +133,7 @@ static void ask_caps(struct ends *e, int unused)
 }
 
 /* An RDMA WRITE, or a READ, of memory to which the server has given no right. */
-static void ask_remote(struct ends *e, int opcode)
+void ask_remote(struct ends *e, int opcode)
 {
 	struct ibv_sge sge = { (uintptr_t)e->client.buffer, 64, e->client.mr->lkey };
 	struct ibv_send_wr wr = { .wr_id = 's', .sg_list = &sge, .num_sge = 1 }, *bad;
@@ -153,5 +148,3 @@ static void ask_remote(struct ends *e, int opcode)
 	told("the client's memory holds '%c', the server's '%c'", e->client.buffer[0],
 	     e->server.buffer[0]);
 }
-
-#endif

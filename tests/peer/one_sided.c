@@ -3,14 +3,11 @@
  * Place: the part of the independent peer (see peer.c) that WRITEs and READs: the wire of ping-rdma-1,
  * which ping-rdma-2 has, too (--one-sided 1), and that of ping-rdma-3 (--one-sided 3).
  *
- * Contract: as messages.h. Before it each side sends 16 bytes, address, length and rkey of its buffer,
+ * Contract: as messages.c. Before it each side sends 16 bytes, address, length and rkey of its buffer,
  * the client first; after it each sends 8, the client how many messages there were, the server how many
  * WRITEs it made.
  */
-#ifndef PEER_ONE_SIDED_H
-#define PEER_ONE_SIDED_H
-
-#include "memory.h"
+#include "peer.h"
 
 /* Places in the memory behind the two slots, in units of CREDIT_LEN. */
 #define HEARD_BUFFER  0
@@ -19,13 +16,6 @@
 #define TOLD_COUNT    6
 #define ONE_SIDED_LEN 8
 #define BUFFER_LEN    16
-#define OPEN_SLOT     0 /* what the other end may reach */
-#define OWN_SLOT      1
-
-struct remote {
-	uint64_t address;
-	uint32_t length, rkey;
-};
 
 static void put32(uint8_t *at, uint32_t value)
 {
@@ -33,13 +23,13 @@ static void put32(uint8_t *at, uint32_t value)
 		at[i] = value & 0xff;
 }
 
-static void awaited(const struct peer *p, int status, uint64_t done)
+void awaited(const struct peer *p, int status, uint64_t done)
 {
 	if (status)
 		die_lost(p, status, done);
 }
 
-static void tell_buffer(struct peer *p)
+void tell_buffer(struct peer *p)
 {
 	uint8_t *at = credit_slot(p, TOLD_BUFFER);
 
@@ -49,7 +39,7 @@ static void tell_buffer(struct peer *p)
 	post_send(p, KIND_SEND, 0, at, BUFFER_LEN);
 }
 
-static struct remote heard_buffer(struct peer *p)
+struct remote heard_buffer(struct peer *p)
 {
 	const uint8_t *at = credit_slot(p, HEARD_BUFFER);
 	struct remote remote = { get_be(at, 8), (uint32_t)get_be(at + 8, 4),
@@ -61,7 +51,7 @@ static struct remote heard_buffer(struct peer *p)
 	return remote;
 }
 
-static void tell_count(struct peer *p, uint64_t count)
+void tell_count(struct peer *p, uint64_t count)
 {
 	if (p->short_count)
 		put64(credit_slot(p, TOLD_COUNT), (count + p->count_off) << 32);
@@ -70,7 +60,7 @@ static void tell_count(struct peer *p, uint64_t count)
 	post_send(p, KIND_SEND, 0, credit_slot(p, TOLD_COUNT), CREDIT_LEN);
 }
 
-static void check_count(struct peer *p, uint64_t wanted)
+void check_count(struct peer *p, uint64_t wanted)
 {
 	uint64_t count = get_be(credit_slot(p, HEARD_COUNT), CREDIT_LEN);
 
@@ -101,8 +91,7 @@ static int request(struct peer *p, enum ibv_wr_opcode opcode, const struct remot
 	return await(p, false, true);
 }
 
-static void reach(struct peer *p, enum ibv_wr_opcode opcode, const struct remote *remote,
-		  uint64_t done)
+void reach(struct peer *p, enum ibv_wr_opcode opcode, const struct remote *remote, uint64_t done)
 {
 	awaited(p, request(p, opcode, remote), done);
 }
@@ -134,7 +123,7 @@ static void await_memory(struct peer *p, uint64_t message)
 	atomic_thread_fence(memory_order_acquire);
 }
 
-static void one_sided_client(struct peer *p)
+void one_sided_client(struct peer *p)
 {
 	struct remote remote;
 
@@ -172,7 +161,7 @@ static void one_sided_client(struct peer *p)
  * An access to memory without the right to it, or "honest" with it. Ends the process: status 0 if it was
  * answered as it should be. soft-iWARP may make no completion of what comes after the end.
  */
-static __attribute__((noreturn)) void reaching_client(struct peer *p)
+__attribute__((noreturn)) void reaching_client(struct peer *p)
 {
 	bool honest = !strcmp(p->reach, "honest"), read = strstr(p->reach, "read");
 	struct remote remote;
@@ -202,7 +191,7 @@ static __attribute__((noreturn)) void reaching_client(struct peer *p)
 	exit(!status != honest);
 }
 
-static void one_sided_server(struct peer *p)
+void one_sided_server(struct peer *p)
 {
 	bool echoes = p->one_sided == 3;
 	struct remote remote;
@@ -230,5 +219,3 @@ static void one_sided_server(struct peer *p)
 	if (await(p, false, true))
 		note("that our count has arrived was not acknowledged");
 }
-
-#endif

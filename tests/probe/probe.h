@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Place: the questions of probe.c, and how they print what they see.
+ *
+ * Contract: see probe.c.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <stdarg.h>
+#include <time.h>
+
+#define DEPTH  16
+#define BUFFER (1 << 16)
+#include "tests/support/two_ends.h"
+
+/* telling.c */
+void restart_clock(void);
+double ms_passed(void);
+__attribute__((format(printf, 1, 2))) void told(const char *format, ...);
+void tell_post(const struct end *end, const char *what, int ret);
+bool event_within(struct rdma_event_channel *events, int ms, struct rdma_cm_event *copy);
+int watch(struct ends *e, int ms, int enough);
+
+/* pools.c */
+void ask_pool_recv(struct ends *e, int unused);
+void ask_pool(struct ends *e, int limit);
+void ask_pool_empty(struct ends *e, int unused);
+void ask_pool_torn(struct ends *e, int unused);
+
+/* reads.c */
+void ask_meet(struct ends *e, int reads);
+void ask_meet_empty(struct ends *e, int reads);
+void ask_empty(struct ends *e, int unused);
+void ask_empty_gone(struct ends *e, int seconds);
+
+/* requests.c */
+void ask_request(struct ends *e, int accept);
+void ask_backlog(struct ends *e, int backlog);
+void ask_caps(struct ends *e, int unused);
+void ask_remote(struct ends *e, int opcode);
+
+#endif
