@@ -89,24 +89,23 @@ $(ROOM_LIBS): THIN = T
 $(ROOM_LIBS):
 	$(ARCHIVE)
 
-# A program's stage: what its stage.c defines, by the name that program/ has for it.
-stage_is = -Wl,--defsym=our_stage=$(subst -,_,$(1))
-
-# $(call stage_rules,NAME,DIRECTORY,SOURCES): DIRECTORY/client and server, of the stage that SOURCES define by this name.
+# $(call stage_rules,DIRECTORY,OBJECTS): DIRECTORY/client and server, of the stage that OBJECTS define.
 define stage_rules
-$(2)/client $(2)/server: $(2)/%: $(BUILD)/program/%_main.o $(call objects,$(3)) $(ROOM_LIBS)
-	@mkdir -p $(BUILD)/maps/$(2)
+$(1)/client $(1)/server: $(1)/%: $(BUILD)/program/%_main.o $(2) $(ROOM_LIBS)
+	@mkdir -p $(BUILD)/maps/$(1)
 	$$(LINK)
-$(2)/client $(2)/server: LINK_FLAGS = $(call stage_is,$(1)) -Wl,-Map=$(BUILD)/maps/$$@
+$(1)/client $(1)/server: LINK_FLAGS = -Wl,-Map=$(BUILD)/maps/$$@
 endef
-$(foreach stage,$(STAGES) $(OTHERS),$(eval $(call stage_rules,$(stage),$(call folder,$(stage)),$(call folder,$(stage))/stage.c)))
+$(foreach folder,$(FOLDERS),$(eval $(call stage_rules,$(folder),$(BUILD)/$(folder)/stage.o)))
 # The nine ways to wait of the course (page 194), one for CM events and one for completions; every way to wait; and
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
 NINE_WAYS = none channel nonblocking
 NINE = $(foreach cm,$(NINE_WAYS),$(addprefix $(cm)-,$(NINE_WAYS)))
-$(foreach way,$(NINE),$(eval $(call stage_rules,nine-$(way),$(BUILD)/nine/$(way),nine/stage.c)))
-$(eval $(call stage_rules,ways,$(BUILD)/ways,$(wildcard ways/*.c)))
-$(eval $(call stage_rules,ping-rc-0-events,$(BUILD)/ping-rc-0-events,beyond/ping-rc-0/stage_events.c))
+$(foreach way,$(NINE),$(eval $(call stage_rules,$(BUILD)/nine/$(way),$(BUILD)/nine/$(way)/stage.o)))
+$(BUILD)/nine/%/stage.o: nine/stage.c | $(BUILD)/headers-found
+	$(call run,CC,"$< ($*)",$(COMPILE) -DCM=$(word 1,$(subst -, ,$*)) -DCOMPLETIONS=$(word 2,$(subst -, ,$*)) -c $< -o $@)
+$(eval $(call stage_rules,$(BUILD)/ways,$(call objects,$(wildcard ways/*.c))))
+$(eval $(call stage_rules,$(BUILD)/ping-rc-0-events,$(BUILD)/beyond/ping-rc-0/stage_events.o))
 # Connections by bare verbs: nothing that it takes from the archives calls librdmacm.
 $(addprefix beyond/ping-rc-0/,client server) $(addprefix $(BUILD)/ping-rc-0-events/,client server): LIBS = $(if $(AMALGAMATED),-lrdmacm) -libverbs -pthread
 

@@ -8,7 +8,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage blast_sr_2 = {
+const struct our_stage our_stage = {
 	.name = "blast-sr-2",
 	.client = our_blast_client,        /* blast-sr-2/client.c */
 	.agent = our_blast_agent,          /* blast-sr-2/agent.c */

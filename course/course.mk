@@ -6,7 +6,7 @@
 define partner
 $(BUILD)/course/$(1): $(call objects,program/server_main.c $(call folder,$(2))/stage.c course/partners/$(1).c) $(ROOM_LIBS)
 	$$(LINK)
-$(BUILD)/course/$(1): LINK_FLAGS = $(call stage_is,$(2)) $(3:%=-Wl,--wrap=%)
+$(BUILD)/course/$(1): LINK_FLAGS = $(3:%=-Wl,--wrap=%)
 endef
 $(eval $(call partner,corrupt,ping-sr-0,our_post_send))
 $(eval $(call partner,overcredit,blast-sr-2,our_return_credits our_post_recv_chain))

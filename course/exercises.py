@@ -125,7 +125,7 @@ EXERCISES = {
             (),
             ("run_with_any", "our_run_client"),
             {
-                "run_with_any": "our_stage.client(client, our_options_of(client)->addresses->ai_addr)",
+                "run_with_any": "our_stage_of(client)->client(client, our_options_of(client)->addresses->ai_addr)",
                 "our_run_client": "run_with_any(client, false)",
             },
         ),

@@ -32,7 +32,7 @@ all: client server
 client: $(call objects,{client} $(PARTS)) build/rooms.a
 server: $(call objects,{server} $(PARTS)) build/rooms.a
 client server:
-	$(CC) $(CFLAGS) -Wl,--defsym=our_stage={symbol} $^ -lrdmacm -libverbs -pthread -o $@
+	$(CC) $(CFLAGS) $^ -lrdmacm -libverbs -pthread -o $@
 
 build/%.o: %.c
 	@mkdir -p $(@D)
@@ -86,7 +86,6 @@ def write(directory: Path, stage: str, purpose: str) -> None:
         shutil.copyfile(TOP / path, directory / path)
     values = {
         "purpose": purpose,
-        "symbol": stage.replace("-", "_"),
         "parts": " ".join(parts),
         "client": " ".join(own["client"]),
         "server": " ".join(own["server"]),

@@ -10,6 +10,7 @@
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/admission.h"
+#include "program/config.h"
 #include "program/connect_info.h"
 #include "program/report.h"
 #include "program/stage.h"
@@ -35,12 +36,13 @@ static int admit(struct our_control *agent)
 /* Takes what the client has told, if the stage's clients do, and checks it. */
 static int take_connect_info(struct our_control *agent)
 {
+	const struct our_stage *stage = our_stage_of(agent);
 	int ret;
 
-	if (!our_stage.connect_info)
+	if (!stage->connect_info)
 		return 0;
-	ret = our_stage.connect_info->take(agent, &agent->cm_event);
-	return ret ? ret : our_stage.check(agent);
+	ret = stage->connect_info->take(agent, &agent->cm_event);
+	return ret ? ret : stage->check(agent);
 }
 
 int our_admit_client(struct our_control *listener, struct our_control **admitted)

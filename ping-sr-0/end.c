@@ -11,6 +11,7 @@
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/admission.h"
+#include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"
 
@@ -80,5 +81,5 @@ void our_dismiss(struct our_control *agent, int error)
 
 void our_serve_client(struct our_control *agent)
 {
-	our_dismiss(agent, our_stage.agent(agent));
+	our_dismiss(agent, our_stage_of(agent)->agent(agent));
 }

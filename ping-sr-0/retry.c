@@ -21,7 +21,7 @@ static int run_with_any(struct our_control *client, bool quietly)
 
 	our_program_config_of(client->config)->quietly = quietly;
 	for (address = our_options_of(client)->addresses; address; address = address->ai_next) {
-		ret = our_stage.client(client, address->ai_addr);
+		ret = our_stage_of(client)->client(client, address->ai_addr);
 		if (client->accepted || ret == EINTR || ret == EMSGSIZE)
 			break;
 		if (address->ai_next && !quietly)

@@ -5,7 +5,7 @@
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
 
-const struct our_stage ping_sr_0 = {
+const struct our_stage our_stage = {
 	.name = "ping-sr-0",
 	.client = our_ping_client, /* ping-sr-0/client.c */
 	.agent = our_ping_agent,   /* ping-sr-0/agent.c */

@@ -9,7 +9,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage ping_sr_2 = {
+const struct our_stage our_stage = {
 	.name = "ping-sr-2",
 	.client = our_ping_client,         /* ping-sr-0/client.c */
 	.agent = our_ping_agent,           /* ping-sr-0/agent.c */

@@ -12,27 +12,29 @@
 #include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"
+#include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"
 
 /* Everything that the connection needs, up to the accept; the client's answer comes as an event. */
 static int setup_and_accept(struct our_control *control, void *state)
 {
-	int ret;
+	const struct our_agent_ops *reactions = our_stage_of(control)->reactions;
+	int ret = reactions->start(control, state);
 
-	ret = our_stage.reactions->start(control, state);
 	if (ret)
 		return ret;
 	ret = our_agent_accept(control, NULL, 0);
 	if (ret)
-		our_stage.reactions->stop(control, state);
+		reactions->stop(control, state);
 	return ret;
 }
 
 int our_start_agent(struct our_control *control, struct our_comp_channels *channels,
 		    struct our_agent **created)
 {
-	struct our_agent *agent = calloc(1, sizeof(*agent) + our_stage.reactions->state_size);
+	size_t state_size = our_stage_of(control)->reactions->state_size;
+	struct our_agent *agent = calloc(1, sizeof(*agent) + state_size);
 	int ret;
 
 	if (!agent) {
@@ -61,6 +63,7 @@ err_turn_away:
 
 int our_drain_agent(struct our_agent *agent)
 {
+	const struct our_agent_ops *reactions = our_stage_of(agent->control)->reactions;
 	unsigned int left = OUR_AGENT_BUDGET;
 	struct our_completion completion;
 	int ret;
@@ -71,7 +74,7 @@ int our_drain_agent(struct our_agent *agent)
 		if (ret == EAGAIN)
 			return 0;
 		if (!ret)
-			ret = our_stage.reactions->react(agent->control, agent->state, &completion);
+			ret = reactions->react(agent->control, agent->state, &completion);
 		if (ret)
 			return ret;
 	}
@@ -104,7 +107,7 @@ bool our_end_agent(struct our_agent *agent, int ret)
 	answers = our_start_disconnect(control);
 	control->wait_until_ns = our_end_of_wait(our_disconnect_limit_s(control));
 	agent->more = false; /* of no interest any more */
-	our_stage.reactions->stop(control, agent->state);
+	our_stage_of(control)->reactions->stop(control, agent->state);
 	agent->state = NULL;
 	return answers;
 }

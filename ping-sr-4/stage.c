@@ -8,7 +8,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage ping_sr_4 = {
+const struct our_stage our_stage = {
 	.name = "ping-sr-4",
 	.client = our_ping_client,         /* ping-sr-0/client.c */
 	.reactions = &our_echoes,          /* ping-sr-0/react.c */

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	ret = our_catch_signals();
 	if (ret)
 		goto out_unprocess_options;
-	our_setup_config(&config, waiting, our_stage.connect_info, &options);
+	our_setup_config(&config, &our_stage, waiting, &options);
 	ret = our_create_run(&config.config, &options, OUR_CLIENT, &client);
 	if (ret)
 		goto out_ignore_signals;

@@ -10,16 +10,16 @@
 #include "common/transfer_posting.h"
 #include "program/config.h"
 #include "program/report.h"
+#include "program/stage.h"
 #include "program/stop.h"
 
 #define SAME_SIZE "were both sides started with the same -s?"
 
-void our_setup_config(struct our_program_config *config, const struct our_waiting *waiting,
-		      const struct our_connect_info_ops *connect_info,
-		      const struct our_options *options)
+void our_setup_config(struct our_program_config *config, const struct our_stage *stage,
+		      const struct our_waiting *waiting, const struct our_options *options)
 {
 	*config = (struct our_program_config){
-		.connect_info = connect_info,
+		.stage = stage,
 		.config = {
 			.waiting = *waiting,
 			.report = our_print_error,
@@ -98,8 +98,8 @@ static void print_refusal(const struct our_program_config *config, const struct 
 {
 	char reason[128] = "its own messages say why";
 
-	if (config->connect_info)
-		config->connect_info->explain(error->event, reason, sizeof(reason));
+	if (config->stage->connect_info)
+		config->stage->connect_info->explain(error->event, reason, sizeof(reason));
 	our_report_sentence("%s: %s: %s", error->call, error->text, reason);
 }
 

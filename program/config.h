@@ -7,31 +7,36 @@
 #define OUR_CONFIG_H
 
 #include "common/our_control.h"
-#include "program/connect_info.h"
 #include "program/options.h"
 
 #define OUR_NO_HARDWARE_ADVICE "Without hardware: lab/run, see lab/README.md"
 
+struct our_stage;
+
 /* What the library is told, and what only the printing of its errors needs. It must outlive all of them. */
 struct our_program_config {
 	struct our_config config;
-	const struct our_connect_info_ops
-		*connect_info; /* explains a refusal; NULL: none gives a reason */
-	bool quietly;          /* says nothing if nobody listens, as the client tries again */
+	const struct our_stage *stage; /* the program's */
+	bool quietly; /* says nothing if nobody listens, as the client tries again */
 };
 
 /*
- * Fills in what connections that wait as `waiting` says are made with. To be called after
- * our_catch_signals.
+ * Fills in what the connections of a program that runs `stage` are made with; they wait as `waiting` says.
+ * To be called after our_catch_signals.
  */
-void our_setup_config(struct our_program_config *config, const struct our_waiting *waiting,
-		      const struct our_connect_info_ops *connect_info,
-		      const struct our_options *options);
+void our_setup_config(struct our_program_config *config, const struct our_stage *stage,
+		      const struct our_waiting *waiting, const struct our_options *options);
 
 /* The whole of which `config` is a part. */
 static inline struct our_program_config *our_program_config_of(const struct our_config *config)
 {
 	return config->context;
+}
+
+/* The stage that the connection's program runs. */
+static inline const struct our_stage *our_stage_of(const struct our_control *control)
+{
+	return our_program_config_of(control->config)->stage;
 }
 
 /* Prints an error of the library on stderr. For config->report; `context` is the whole. Any thread. */

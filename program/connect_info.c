@@ -3,11 +3,12 @@
  * What the two sides tell each other when they connect, if anything. See connect_info.h.
  */
 #include "common/connection_management.h"
+#include "program/config.h"
 #include "program/stage.h"
 
 int our_tell_and_connect(struct our_control *client)
 {
-	const struct our_connect_info_ops *ops = our_stage.connect_info;
+	const struct our_connect_info_ops *ops = our_stage_of(client)->connect_info;
 	uint8_t data[OUR_MOST_TO_CONNECT];
 	size_t length = ops ? ops->tell(client, data) : 0;
 

@@ -16,7 +16,9 @@ static void count_accepted(struct our_control *agent)
 
 static size_t give_reason(struct our_control *control, int error, uint8_t *data)
 {
-	return our_stage.connect_info ? our_stage.connect_info->refuse(control, error, data) : 0;
+	const struct our_connect_info_ops *ops = our_stage_of(control)->connect_info;
+
+	return ops ? ops->refuse(control, error, data) : 0;
 }
 
 int main(int argc, char **argv)
@@ -41,7 +43,7 @@ int main(int argc, char **argv)
 	ret = our_catch_signals();
 	if (ret)
 		goto out_unprocess_options;
-	our_setup_config(&config, &our_stage.waiting, our_stage.connect_info, &options);
+	our_setup_config(&config, &our_stage, &our_stage.waiting, &options);
 	ret = our_create_run(&config.config, &options, OUR_LISTENER, &listener);
 	if (ret)
 		goto out_ignore_signals;

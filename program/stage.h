@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a stage is made of: roles, and ways to wait. Each stage has a stage.c, which names them in a
- * struct our_stage, and the linker takes their files from the archives.
+ * What a stage is made of: roles, and ways to wait. Each stage has a stage.c, which names them in
+ * our_stage, and the linker takes their files from the archives.
  *
  * Another way to move data takes two roles, and no change of common/: this was tried with a ping by
  * RDMA WRITE that polls memory and calls our_await_time. ping-rc-0, whose QPs are connected over a TCP
@@ -69,7 +69,10 @@ struct our_stage {
 	const struct our_option *server_options[2]; /* of the server alone */
 };
 
-/* The stage of this program: each stage.c defines one, and the linker is told which it is. */
+/*
+ * The stage of this program, which its stage.c defines. Only main names it: all else asks our_stage_of
+ * (program/config.h).
+ */
 extern const struct our_stage our_stage;
 
 /*

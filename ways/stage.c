@@ -60,7 +60,7 @@ static const struct our_completion_ops chosen = {
 	.await = await,
 };
 
-const struct our_stage ways = {
+const struct our_stage our_stage = {
 	.name = "ways",
 	.client = our_ping_client,         /* ping-sr-0/client.c */
 	.agent = our_ping_agent,           /* ping-sr-0/agent.c */

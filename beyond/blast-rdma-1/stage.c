@@ -8,7 +8,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage blast_rdma_1 = {
+const struct our_stage our_stage = {
 	.name = "blast-rdma-1",
 	.client = our_stream_writes_client, /* beyond/blast-rdma-1/client.c */
 	.agent = our_stream_writes_agent,   /* beyond/blast-rdma-1/agent.c */

@@ -8,7 +8,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage count_atomic_1 = {
+const struct our_stage our_stage = {
 	.name = "count-atomic-1",
 	.client = our_count_client,        /* beyond/count-atomic-1/client.c */
 	.agent = our_count_agent,          /* beyond/count-atomic-1/agent.c */

@@ -7,7 +7,7 @@
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
 
-const struct our_stage ping_rc_0 = {
+const struct our_stage our_stage = {
 	.name = "ping-rc-0",
 	.client = our_bare_client,     /* beyond/ping-rc-0/client.c */
 	.agent = our_bare_agent,       /* beyond/ping-rc-0/agent.c */

@@ -7,7 +7,7 @@
 #include "program/options.h"
 #include "program/stage.h"
 
-const struct our_stage ping_rc_0_events = {
+const struct our_stage our_stage = {
 	.name = "ping-rc-0-events",
 	.client = our_bare_client,     /* beyond/ping-rc-0/client.c */
 	.agent = our_bare_agent,       /* beyond/ping-rc-0/agent.c */

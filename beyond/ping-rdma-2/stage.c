@@ -8,7 +8,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage ping_rdma_2 = {
+const struct our_stage our_stage = {
 	.name = "ping-rdma-2",
 	.client = our_ping_chain_client,   /* beyond/ping-rdma-2/round_trip.c */
 	.agent = our_ping_rdma_agent,      /* beyond/ping-rdma-1/agent.c */

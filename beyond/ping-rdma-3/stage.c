@@ -8,7 +8,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage ping_rdma_3 = {
+const struct our_stage our_stage = {
 	.name = "ping-rdma-3",
 	.client = our_ping_watch_client,   /* beyond/ping-rdma-3/client.c */
 	.agent = our_ping_watch_agent,     /* beyond/ping-rdma-3/agent.c */

@@ -9,7 +9,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage ping_srq_4 = {
+const struct our_stage our_stage = {
 	.name = "ping-srq-4",
 	.client = our_ping_client,         /* ping-sr-0/client.c */
 	.reactions = &our_pooled_echoes,   /* beyond/ping-srq-4/agent_operation.c */

@@ -8,7 +8,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage pubsub_rdma_1 = {
+const struct our_stage our_stage = {
 	.name = "pubsub-rdma-1",
 	.client = our_pubsub_reads_client, /* beyond/pubsub-rdma-1/client.c */
 	.agent = our_pubsub_reads_agent,   /* beyond/pubsub-rdma-1/agent.c */

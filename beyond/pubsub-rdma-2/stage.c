@@ -8,7 +8,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage pubsub_rdma_2 = {
+const struct our_stage our_stage = {
 	.name = "pubsub-rdma-2",
 	.client = our_pubsub_writes_client, /* beyond/pubsub-rdma-2/client.c */
 	.agent = our_pubsub_writes_agent,   /* beyond/pubsub-rdma-2/agent.c */

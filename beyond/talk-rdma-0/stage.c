@@ -8,7 +8,7 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
-const struct our_stage talk_rdma_0 = {
+const struct our_stage our_stage = {
 	.name = "talk-rdma-0",
 	.client = our_talk_client,         /* beyond/talk-rdma-0/client.c */
 	.agent = our_talk_agent,           /* beyond/talk-rdma-0/agent.c */

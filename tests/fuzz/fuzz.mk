@@ -29,7 +29,7 @@ $(FUZZ)/libstages.a: $(call fuzz_objects,$(filter $(addsuffix /%,ping-sr-0 ping-
 define fuzz_program
 $(FUZZ)/$(1)/$(2): $$(call fuzz_objects,tests/fuzz/$(2).c tests/fuzz/fuzz.c $(FUZZ_MAIN) $(1)/stage.c $$(ROOM_SOURCES)) $(FUZZ)/libstages.a
 	$$(call run,LD,$$@,$(FUZZ_CC) $$(FUZZ_LDFLAGS) $$(LDFLAGS) $$(FUZZ_LINK) $$^ $(LIBS) -o $$@)
-$(FUZZ)/$(1)/$(2): FUZZ_LINK = $(call stage_is,$(1)) $$(FUZZ_WRAP.$(2):%=-Wl,--wrap=%)
+$(FUZZ)/$(1)/$(2): FUZZ_LINK = $$(FUZZ_WRAP.$(2):%=-Wl,--wrap=%)
 endef
 $(foreach program,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(patsubst %/,%,$(dir $(program))),$(notdir $(program)))))
 
