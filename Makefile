@@ -73,7 +73,7 @@ compile_commands.json: Makefile $(wildcard */*.mk) tools/compile-commands
 $(BUILD)/headers-found:
 	@mkdir -p $(@D)
 	@printf '#include <%s>\n' rdma/rdma_cma.h infiniband/verbs.h | $(CC) $(CPPFLAGS) -fsyntax-only -x c - || \
-		{ tools/packages tools/packages-build.txt; exit 1; }
+		{ tools/packages build; exit 1; }
 	@touch $@
 
 # Every file is compiled once, for all programs.
@@ -159,10 +159,9 @@ endif
 
 # $(call ready,PARTS,TARGETS) in a recipe: the packages of these parts are installed, which costs a look where that is
 # done, and the targets built. Who does not say how many jobs make may run gets one for each CPU.
-lists = $(wildcard $(1:%=tools/packages-%.txt) $(1:%=%/packages.txt) $(1:%=tests/packages-%.txt))
 JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 define ready
-@$(if $(1),tools/packages --install $(call lists,$(1)))
+@$(if $(1),tools/packages --install $(1))
 +@$(if $(2),$(MAKE) --no-print-directory $(JOBS) $(2))
 endef
 

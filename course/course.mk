@@ -23,7 +23,7 @@ exercise: ## NAME=ping-sr-2e DIR=mine: write the starting tree of an exercise (c
 # GRADESCOPE=results.json and CLASSROOM=$GITHUB_OUTPUT: the points for other programs (course/grading.md).
 grade: ## DIR=mine: grade a solution (JSON=file: also as JSON; SEED=1: draw the same counts and sizes again)
 	$(if $(DIR),,$(error Say what to grade: DIR=mine))
-	@tools/packages --install $(call lists,build lab tests)
+	@tools/packages --install build lab tests
 	@python3 -B -m course.grade --fit "$(DIR)" $(POINTS)
 	$(call ready,,course-build)
 	@python3 -B -m course.grade "$(DIR)" $(if $(JSON),--json "$(JSON)") $(if $(SEED),--seed "$(SEED)") $(POINTS)

@@ -2,7 +2,7 @@
 """A tree with only one stage, which builds by itself: the starting point of exercises and bugs.
 
 Place: used by make.py and bug.py. Contract: it contains the sources of the stage's programs, and no others. It builds
-with `make` and the Debian packages of tools/packages-build.txt.
+with `make` and the Debian packages of [build] in tools/packages.txt.
 """
 
 import os

@@ -30,7 +30,7 @@ usage_error() {
 # need COMMAND PACKAGE: fail with one sentence if the command is missing.
 need() {
 	PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null ||
-		die "$1 is missing (package $2): run tools/packages --install"
+		die "$1 is missing (package $2): run tools/packages --install lab"
 }
 
 cache_root() {

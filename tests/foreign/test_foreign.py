@@ -2,7 +2,7 @@
 """The two files of the library, and the unit tests with those of the formats on the wire, for arm64 and for s390x, which
 is big-endian: compiled here, and run by qemu, which emulates a process.
 
-Place: only make check-long runs it. Needs tests/packages-long.txt. Contract: headers and libraries of these processors are
+Place: only make check-long runs it. Needs [long] of tools/packages.txt. Contract: headers and libraries of these processors are
 unpacked into build/foreign/ once.
 """
 

@@ -3,7 +3,7 @@
 
 x86 keeps most orders by itself: an order that is missing there changes nothing that a run could show. So the files are
 compiled for arm64, which needs an instruction for each. Place: only make check-long runs it. Needs
-gcc-aarch64-linux-gnu (tests/packages-long.txt).
+gcc-aarch64-linux-gnu ([long] of tools/packages.txt).
 """
 
 from __future__ import annotations
