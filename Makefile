@@ -18,7 +18,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 # $(call run,WORD,FILE,COMMAND) is a recipe. `make V=1` shows the whole command, else a word and the file.
 define run
 @mkdir -p $(@D)
-@$(if $(V)$(filter print-%,$(MAKECMDGOALS)),:,printf '  %-3s %s\n') $(1) $(2)
+@$(if $(V),:,printf '  %-3s %s\n') $(1) $(2)
 $(if $(V),,@)$(3)
 endef
 # Archives, also thin ones (THIN = T); programs of objects and archives; and those that are compiled by themselves, with
@@ -82,7 +82,7 @@ $(BUILD)/%.o: %.c | $(BUILD)/headers-found
 
 $(TOOL_OBJECTS) $(ONE_FILE): | $(BUILD)/headers-found
 
-# Thin, so that the linker says which file it takes: see print-parts.
+# Thin, so that the linker says which file it takes: see tools/stages.py.
 $(BUILD)/libstages.a: $(call objects,$(STAGE_SOURCES)) Makefile
 $(foreach room,$(ROOMS),$(eval $(BUILD)/lib$(room).a: $(call objects,$(filter $(room)/%,$(ROOM_SOURCES))) Makefile))
 $(ROOM_LIBS): THIN = T
@@ -92,9 +92,7 @@ $(ROOM_LIBS):
 # $(call stage_rules,DIRECTORY,OBJECTS): DIRECTORY/client and server, of the stage that OBJECTS define.
 define stage_rules
 $(1)/client $(1)/server: $(1)/%: $(BUILD)/program/%_main.o $(2) $(ROOM_LIBS)
-	@mkdir -p $(BUILD)/maps/$(1)
 	$$(LINK)
-$(1)/client $(1)/server: LINK_FLAGS = -Wl,-Map=$(BUILD)/maps/$$@
 endef
 $(foreach folder,$(FOLDERS),$(eval $(call stage_rules,$(folder),$(BUILD)/$(folder)/stage.o)))
 # The nine ways to wait of the course (page 194), one for CM events and one for completions; every way to wait; and
@@ -146,11 +144,7 @@ $(POLLING): ALONE += -Icommon -Wno-unused-function
 
 echo-build: all others $(POLLING) ## build what bench/README.md compares: the echo of examples/, asleep and polling
 
-# What only prints the table of parts does without them: tools/stage asks for it very often.
-TABLE = print-rooms print-stages print-others print-library print-before print-aside print-parts
-ifneq ($(filter-out $(TABLE),$(or $(MAKECMDGOALS),all)),)
--include course/course.mk tests/tests.mk tests/fuzz/fuzz.mk
-endif
+include course/course.mk tests/tests.mk tests/fuzz/fuzz.mk
 
 # The kernel of the VM, for whatever runs in it: lab/run reads this.
 ifeq ($(origin KERNEL),command line)
@@ -227,9 +221,11 @@ lint: ## check the style of every source and script
 
 # What a reader can ask of a stage.
 show: ## STAGE=ping-sr-3: list the stage's files, and the stage that each comes from
+	$(call ready,,$(PROGRAMS) >/dev/null)
 	@tools/stage show $(STAGE)
 
 delta: ## STAGE=ping-sr-3: print the diff against the stage before
+	$(call ready,,$(PROGRAMS) >/dev/null)
 	@tools/stage delta $(STAGE)
 
 deltas: ## print how many lines each stage's delta has
@@ -256,22 +252,8 @@ docs: ## build the site, which needs no network to be read: build/site/html/inde
 	$(call ready,build docs)
 	@python3 -B -m tools.website $(if $(NOTES),--notes $(BUILD)/site-notes,$(BUILD)/site)
 
-# What a stage.c says: the stage whose lesson it goes on from, and what a reader of the delta can leave for later.
-print-before: SAYS = Goes on from
-print-aside: SAYS = To be read by themselves
-print-before print-aside:
-	@sed -n 's/^ \* $(SAYS): \(.*\)\.$$/\1/p' $(call folder,$(STAGE))/stage.c
-
-# Those that the linker has taken, as its map says, without the rooms.
-print-parts: $(filter $(PROGRAMS),$(call folder,$(STAGE))/$(ROLE))
-	@test -f $(BUILD)/maps/$(call folder,$(STAGE))/$(ROLE)
-	@sed -nE 's|^(LOAD )?$(BUILD)/([^ ]*)\.o( .*)?$$|\2.c|p' $(BUILD)/maps/$(call folder,$(STAGE))/$(ROLE) | \
-		grep -vxF $(ROOM_SOURCES:%=-e %) | sort -u
-
-print-rooms: ; @echo $(ROOMS)
-print-stages: ; @echo $(STAGES)
-print-others: ; @echo $(OTHERS)
-print-library: ; @echo $(LIBRARY_SOURCES)
+# For scripts: the words of a variable.
+print-%: ; @echo $($*)
 
 clean: ## remove what was built
 	rm -rf $(BUILD) compile_commands.json $(PROGRAMS) $(ONE_FILE) devices/devices verbs-trace/verbs-trace verbs-trace/libverbs-trace.so verbs-sim/verbs-sim verbs-sim/libverbs-sim.so
@@ -286,6 +268,4 @@ help: ## print this list
 .PHONY: all nine ways docs examples verbs-trace verbs-sim
 
 # Which object needs which header: of no use to a goal that only prints.
-ifneq ($(filter-out print-%,$(or $(MAKECMDGOALS),all)),)
--include $(shell find $(BUILD) \( -path $(BUILD)/mutate -o -path $(BUILD)/two-files -o -path $(BUILD)/foreign \) -prune -o -name '*.d' -print 2>/dev/null)
-endif
+-include $(if $(filter print-%,$(MAKECMDGOALS)),,$(shell find $(BUILD) \( -path $(BUILD)/mutate -o -path $(BUILD)/two-files -o -path $(BUILD)/foreign \) -prune -o -name '*.d' -print 2>/dev/null))

@@ -8,12 +8,11 @@ with `make` and the Debian packages of [build] in tools/packages.txt.
 import os
 import re
 import shutil
-import subprocess
-from functools import cache
 from pathlib import Path
 
+from tools import stages
+
 TOP = Path(__file__).resolve().parents[1]
-ROOMS = ("measure", "common", "program")
 
 MAKEFILE = """# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # Builds the client and the server{purpose}.
@@ -23,7 +22,7 @@ CFLAGS ?= -O2 -g
 VERBS_TRACE = {tool}
 FLAGS = -std=c11 -D_GNU_SOURCE -I. -DOUR_VERBS_TRACE='"$(VERBS_TRACE)"' \\
 	-Wall -Wextra -Wshadow $(CFLAGS)
-ROOMS = $(filter-out %_main.c,$(wildcard measure/*.c common/*.c program/*.c))
+ROOMS = $(filter-out %_main.c,$(wildcard {rooms}))
 PARTS = {parts}
 objects = $(patsubst %.c,build/%.o,$(1))
 
@@ -53,14 +52,6 @@ def without_make() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
 
 
-@cache
-def answer(question: str, **variables: str) -> str:
-    """What make says to a question. It is always the same, so it is kept."""
-    words = [f"{name}={value}" for name, value in variables.items()]
-    command = ["make", "--no-print-directory", "--silent", question, *words]
-    return subprocess.run(command, cwd=TOP, env=without_make(), check=True, capture_output=True, text=True).stdout
-
-
 def included(path: str) -> list[str]:
     """The headers of stages that a source includes."""
     names = re.findall(r'^#include "([^"]+)"', (TOP / path).read_text(), re.MULTILINE)
@@ -77,15 +68,16 @@ def needed(sources: list[str]) -> list[str]:
 
 def write(directory: Path, stage: str, purpose: str) -> None:
     """Writes the sources and a Makefile."""
-    of_role = {role: answer("print-parts", STAGE=stage, ROLE=role).split() for role in ("client", "server")}
+    of_role = {role: stages.parts(stage, role) for role in ("client", "server")}
     parts = [path for path in of_role["client"] if path in of_role["server"]]
     own = {role: [path for path in of_role[role] if path not in parts] for role in of_role}
-    rooms = [f"{room}/{path.name}" for room in ROOMS for path in sorted((TOP / room).glob("*.c")) if not path.name.endswith("_main.c")]
+    rooms = [f"{room}/{path.name}" for room in stages.variable("ROOMS") for path in sorted((TOP / room).glob("*.c")) if not path.name.endswith("_main.c")]
     for path in needed(parts + own["client"] + own["server"] + rooms):
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(TOP / path, directory / path)
     values = {
         "purpose": purpose,
+        "rooms": " ".join(f"{room}/*.c" for room in stages.variable("ROOMS")),
         "parts": " ".join(parts),
         "client": " ".join(own["client"]),
         "server": " ".join(own["server"]),

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 from tools.folders import folder
-from tools.website.pages import TOP, make
+from tools.stages import before
+from tools.website.pages import TOP
 
 IN_A_FILE = re.compile(r"`(\w+)`,?\s+in\s+`([\w.-]+/[\w./-]+\.[ch])`")
 OURS = re.compile(r"`(our_\w+)`")
@@ -49,7 +50,7 @@ def imports(stage: str) -> set[str]:
 def test_what_a_stage_adds(stage: str) -> None:
     """docs/objects.md names, before any explanation, each verb that the stage before does not have, and no other."""
     told = {found[0]: {*VERB.findall(found[2])} for found in ADDS.findall((TOP / "docs/objects.md").read_text())}
-    before = make("print-before", f"STAGE={stage}")[0]
+    previous = before(stage)
     defined_in_header = {"ibv_req_notify_cq", "ibv_post_srq_recv"}
-    assert imports(stage) - imports(before) == told[stage] - imports(before) - defined_in_header
+    assert imports(stage) - imports(previous) == told[stage] - imports(previous) - defined_in_header
     assert not told[stage] & imports("ping-sr-0")

@@ -7,7 +7,9 @@ Place: fill.py asks for it. Contract: what a program shows is what its first com
 import re
 from pathlib import Path
 
-from .pages import TOP, existing, make
+from tools.stages import variable
+
+from .pages import TOP, existing
 from .sources import NotThere
 
 HEAD = re.compile(r"\A/\* SPDX.*\*/\n/\*\n((?: \* .+\n)+)")
@@ -33,7 +35,7 @@ def examples() -> str:
     for name in (*existing("examples/*.c"), *existing("examples/plain/*.c")):
         path = Path(name).relative_to("examples")
         rows.append(f"| [{path}]({path}) | {shows(name)} | {lines(name)} |")
-    library = make("print-library")
+    library = variable("LIBRARY_SOURCES")
     rows.append(f"| the library | {len(library)} sources, and its header [our_control.h](../common/our_control.h), "
                 f"which has {lines('common/our_control.h')} lines more | {lines(*library)} |")  # fmt: skip
     return "\n".join(rows) + "\n"

@@ -5,14 +5,12 @@ Place: the first part of tools/website. Contract: paths are relative to the top 
 Markdown file that git tracks or would track; the stages are those that the Makefile names.
 """
 
-import functools
-import os
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from course.exercises import EXERCISES
 from tools.folders import folder
+from tools.stages import variable
 
 TOP = Path(__file__).resolve().parents[2]
 ONE_FILE_STAGES = ["ping-ep-0"]
@@ -27,19 +25,9 @@ class Section:
     pages: list[str]
 
 
-def make(*words: str) -> list[str]:
-    """What the Makefile answers."""
-    command = ["make", "--no-print-directory", "--silent", *words]
-    unset = ("MAKEFLAGS", "MAKELEVEL")  # those of a make that calls us are not for the one that we ask
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
-    answer = subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, check=True)
-    return answer.stdout.split()
-
-
-@functools.cache
 def stages() -> list[str]:
     """The stages, in the order in which they are read."""
-    return [*make("print-stages"), *ONE_FILE_STAGES, *make("print-others")]
+    return [*variable("STAGES"), *ONE_FILE_STAGES, *variable("OTHERS")]
 
 
 def existing(pattern: str) -> list[str]:

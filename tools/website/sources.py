@@ -9,8 +9,9 @@ import subprocess
 from pathlib import Path
 
 from tools.folders import folder
+from tools.stages import before
 
-from .pages import ONE_FILE_STAGES, TOP, make
+from .pages import TOP
 
 LANGUAGES = {".c": "c", ".h": "c", ".py": "python", ".sh": "bash", ".json": "json"}
 
@@ -68,7 +69,7 @@ def whole(path: str) -> str:
 
 def delta(stage: str) -> str:
     """What `make delta` prints; empty for the first stage and for those of one file."""
-    if stage in ONE_FILE_STAGES or not make("print-before", f"STAGE={stage}"):
+    if not before(stage):
         return ""
     command = ["tools/stage", "delta", stage]
     return subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout

@@ -8,8 +8,9 @@ import re
 from collections import defaultdict
 
 from tools.folders import folder
+from tools.stages import variable
 
-from .pages import TOP, make, stages
+from .pages import TOP, stages
 
 CALL = re.compile(r"\b((?:rdma|ibv)_[a-z_0-9]+)\(")
 COMMENT = re.compile(r"/\*.*?\*/|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
@@ -19,7 +20,7 @@ ROW = re.compile(r"^\| `((?:rdma|ibv)_\w+)` \|.*\| ([^|]*) \|$", re.MULTILINE)
 def used() -> dict[str, set[str]]:
     """The folders in which each verb is called."""
     result: dict[str, set[str]] = defaultdict(set)
-    for name in [*make("print-rooms"), *stages(), "devices"]:
+    for name in [*variable("ROOMS"), *stages(), "devices"]:
         for path in (TOP / folder(name)).glob("*.[ch]"):
             for verb in CALL.findall(COMMENT.sub("", path.read_text())):
                 result[verb].add(name)

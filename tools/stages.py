@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The stages: which there are, which each goes on from, and which files make it.
+
+Place: used by course/, tests/ and tools/. Contract: the order is the Makefile's, what a stage goes on from is in its
+stage.c, and its files are those that the linker takes.
+"""
+
+import os
+import re
+import subprocess
+from functools import cache
+
+from tools.folders import TOP, folder
+
+ROLES = ("client", "server")
+
+
+def make(*words: str) -> str:
+    """What make prints."""
+    command = ["make", "--no-print-directory", "--silent", *words]
+    unset = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # those of a make that calls us are not for this one
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    return subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+@cache
+def variable(name: str) -> list[str]:
+    """The words of a variable of the Makefile."""
+    return make(f"print-{name}").split()
+
+
+def stages() -> list[str]:
+    """All that have a stage.c, in the order of the course."""
+    return variable("STAGES") + variable("OTHERS")
+
+
+def _said(stage: str, what: str) -> list[str]:
+    """The words of a line in the comment that opens its stage.c."""
+    file = TOP / folder(stage) / "stage.c"
+    found = re.search(rf"^ \* {what}: (.*)\.$", file.read_text(), re.MULTILINE) if file.exists() else None
+    return found[1].split() if found else []
+
+
+def before(stage: str) -> str:
+    """The stage whose lesson it goes on from; of the first one, and of one that is a single file, nothing."""
+    return "".join(_said(stage, "Goes on from"))
+
+
+def aside(stage: str) -> list[str]:
+    """Files that a reader of its delta can leave for later."""
+    return _said(stage, "To be read by themselves")
+
+
+@cache
+def parts(stage: str, role: str) -> list[str]:
+    """The sources of a program, without those of the rooms. It is built if it is not there."""
+    if not (TOP / folder(stage) / role).exists():
+        make(f"{folder(stage)}/{role}")
+    objects = [f"build/program/{role}_main.o", f"build/{folder(stage)}/stage.o", *variable("ROOM_LIBS")]
+    command = ["cc", "-Wl,--trace", *objects, "-lrdmacm", "-libverbs", "-pthread", "-o", os.devnull]
+    taken = subprocess.run(command, cwd=TOP, check=True, capture_output=True, text=True).stdout
+    sources = re.findall(r"^build/(.*)\.o$", taken, re.MULTILINE)
+    rooms = variable("ROOMS")
+    return sorted(f"{path}.c" for path in sources if path.split("/")[0] not in rooms or path.endswith("_main"))
