@@ -3,6 +3,7 @@
 # One build for everything: `make help` lists the targets.
 
 .DEFAULT_GOAL = all
+.SECONDEXPANSION:
 
 CC ?= cc
 CFLAGS ?= -O2 -g
@@ -10,7 +11,6 @@ LDFLAGS ?=
 override CPPFLAGS += -I. -D_GNU_SOURCE
 # In CI (CI=true) a warning ends the build; a newer compiler of yours may warn of more.
 WARNINGS = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
-COMPILE = $(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -MMD -MP
 LIBS = -lrdmacm -libverbs -pthread
 BUILD = build
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -21,12 +21,14 @@ define run
 @$(if $(V),:,printf '  %-3s %s\n') $(1) $(2)
 $(if $(V),,@)$(3)
 endef
-# Archives, also thin ones (THIN = T); programs of objects and archives; and those that are compiled by themselves, with
-# the flags ALONE.
+# An object, with FLAGS of its own; archives, also thin ones (THIN = T); programs of objects and archives, where the files
+# of WRAPPED's functions have their own; and those that are compiled by themselves, with the flags ALONE.
+COMPILE = $(call run,CC,$<,$(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(FLAGS) -MMD -MP -c $< -o $@)
 ARCHIVE = $(call run,AR,$@,rm -f $@ && $(AR) rcs$(THIN) $@ $(filter %.o,$^))
+LINK_FLAGS = $(WRAPPED:%=-Wl,--wrap=%)
 LINK = $(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) $(LINK_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -o $@)
 ALONE = -std=c11 -D_GNU_SOURCE
-COMPILE_ALONE = $(call run,CC,$@,$(CC) $(CFLAGS) $(WARNINGS) $(ALONE) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS) -o $@)
+COMPILE_ALONE = $(call run,CC,$@,$(CC) $(CFLAGS) $(WARNINGS) $(ALONE) $(LDFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBS) -o $@)
 
 # The stages, in the order of the course. Each is made of what its stage.c names, which also says what it goes on from:
 # the linker takes it from an archive of all their files.
@@ -38,9 +40,10 @@ OTHERS = pubsub-rdma-1 pubsub-rdma-2 talk-rdma-0
 # The folder of a stage: its name, and for those beside the ladder beyond/ before it.
 folder = $(or $(wildcard beyond/$(1)),$(1))
 FOLDERS = $(foreach stage,$(STAGES) $(OTHERS),$(call folder,$(stage)))
-PROGRAMS = $(foreach folder,$(FOLDERS),$(folder)/client $(folder)/server)
+both = $(foreach one,$(1),$(one)/client $(one)/server)
+PROGRAMS = $(call both,$(FOLDERS))
 # Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
-ONE_FILE = beyond/ping-ep-0/client beyond/ping-ep-0/server
+ONE_FILE = $(call both,beyond/ping-ep-0)
 
 # The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
 # the left may call those to the right, never the other way round.
@@ -51,22 +54,22 @@ STAGE_SOURCES = $(filter-out %/stage.c %/stage_events.c,$(wildcard $(FOLDERS:=/*
 ROOM_LIBS = $(addprefix $(BUILD)/lib,stages.a $(ROOMS:=.a))
 ANY_LIBS = $(addprefix $(BUILD)/lib,measure.a program.a common.a)
 
-include verbs-trace/verbs-trace.mk verbs-sim/verbs-sim.mk examples/examples.mk install/install.mk
+# common/, and the ways of waiting that suit a program of any kind, from the stages that teach them.
+LIBRARY = $(BUILD)/libour_control.a
+LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
+		  $(addprefix ping-sr-4/,cm_events.c comp_channels.c completions.c poll.c)
+# What is made of the library and nothing else; in plain/, of librdmacm and libibverbs alone.
+OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
 
-# For make check-two-files: every program and test is made of the two files, in place of the sources of the library.
-ifdef AMALGAMATED
-ROOM_SOURCES := $(filter-out common/%,$(ROOM_SOURCES)) $(TWO_FILES)/our_control.c
-STAGE_SOURCES := $(filter-out $(LIBRARY_SOURCES),$(STAGE_SOURCES))
-$(BUILD)/libcommon.a: $(call objects,$(TWO_FILES)/our_control.c)
-endif
-
-all: $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) verbs-trace verbs-sim compile_commands.json ## build all programs (the default)
+TOOLS = $(addprefix verbs-trace/,verbs-trace libverbs-trace.so) $(addprefix verbs-sim/,verbs-sim libverbs-sim.so)
+DEFAULT = $(PROGRAMS) $(ONE_FILE) devices/devices $(EXAMPLES) $(TOOLS)
+all: $(DEFAULT) compile_commands.json ## build all programs (the default)
 
 # For editors: see tools/compile-commands. make -n runs each recipe that says $(MAKE): this one must not run then.
 ALL_COMMANDS = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory --dry-run --always-make V=1
 compile_commands.json: Makefile $(wildcard */*.mk) tools/compile-commands
-	@$(ALL_COMMANDS) CC="$(CC)" CFLAGS="$(CFLAGS)" $(PROGRAMS) $(ONE_FILE) $(EXAMPLES) devices/devices verbs-trace nine ways | \
-		tools/compile-commands > $@.new
+	@$(ALL_COMMANDS) CC="$(CC)" CFLAGS="$(CFLAGS)" $(DEFAULT) nine ways | tools/compile-commands > $@.new
 	@mv $@.new $@
 
 # Tried once, before anything is compiled: whether the compiler finds the headers, of the packages or elsewhere.
@@ -76,75 +79,109 @@ $(BUILD)/headers-found:
 		{ tools/packages build; exit 1; }
 	@touch $@
 
-# Every file is compiled once, for all programs.
+# Every file is compiled once, for all programs; also those that were generated, which repeat prototypes of the library.
 $(BUILD)/%.o: %.c | $(BUILD)/headers-found
-	$(call run,CC,$<,$(COMPILE) -c $< -o $@)
-
-$(TOOL_OBJECTS) $(ONE_FILE): | $(BUILD)/headers-found
+	$(COMPILE)
+$(BUILD)/%.o: $(BUILD)/%.c | $(BUILD)/headers-found
+	$(COMPILE)
+$(ONE_FILE): | $(BUILD)/headers-found
 
 # Thin, so that the linker says which file it takes: see tools/stages.py.
 $(BUILD)/libstages.a: $(call objects,$(STAGE_SOURCES)) Makefile
 $(foreach room,$(ROOMS),$(eval $(BUILD)/lib$(room).a: $(call objects,$(filter $(room)/%,$(ROOM_SOURCES))) Makefile))
 $(ROOM_LIBS): THIN = T
-$(ROOM_LIBS):
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
+$(ROOM_LIBS) $(LIBRARY):
 	$(ARCHIVE)
 
-# $(call stage_rules,DIRECTORY,OBJECTS): DIRECTORY/client and server, of the stage that OBJECTS define.
-define stage_rules
-$(1)/client $(1)/server: $(1)/%: $(BUILD)/program/%_main.o $(2) $(ROOM_LIBS)
-	$$(LINK)
-endef
-$(foreach folder,$(FOLDERS),$(eval $(call stage_rules,$(folder),$(BUILD)/$(folder)/stage.o)))
 # The nine ways to wait of the course (page 194), one for CM events and one for completions; every way to wait; and
 # ping-rc-0 asleep until there is a completion, as ibv_rc_pingpong -e is: bench/ compares the two.
-NINE_WAYS = none channel nonblocking
-NINE = $(foreach cm,$(NINE_WAYS),$(addprefix $(cm)-,$(NINE_WAYS)))
-$(foreach way,$(NINE),$(eval $(call stage_rules,$(BUILD)/nine/$(way),$(BUILD)/nine/$(way)/stage.o)))
+WAYS = none channel nonblocking
+NINE = $(call both,$(foreach cm,$(WAYS),$(WAYS:%=$(BUILD)/nine/$(cm)-%)))
+EVERY_WAY = $(call both,$(BUILD)/ways)
+EVENTS = $(call both,$(BUILD)/ping-rc-0-events)
+$(PROGRAMS): $(BUILD)/$$(@D)/stage.o
+$(NINE): $$(@D)/stage.o
 $(BUILD)/nine/%/stage.o: nine/stage.c | $(BUILD)/headers-found
-	$(call run,CC,"$< ($*)",$(COMPILE) -DCM=$(word 1,$(subst -, ,$*)) -DCOMPLETIONS=$(word 2,$(subst -, ,$*)) -c $< -o $@)
-$(eval $(call stage_rules,$(BUILD)/ways,$(call objects,$(wildcard ways/*.c))))
-$(eval $(call stage_rules,$(BUILD)/ping-rc-0-events,$(BUILD)/beyond/ping-rc-0/stage_events.o))
-# Connections by bare verbs: nothing that it takes from the archives calls librdmacm.
-$(addprefix beyond/ping-rc-0/,client server) $(addprefix $(BUILD)/ping-rc-0-events/,client server): LIBS = $(if $(AMALGAMATED),-lrdmacm) -libverbs -pthread
-
+	$(COMPILE)
+$(BUILD)/nine/%/stage.o: FLAGS = -DCM=$(word 1,$(subst -, ,$*)) -DCOMPLETIONS=$(word 2,$(subst -, ,$*))
+$(EVERY_WAY): $(call objects,$(wildcard ways/*.c))
 # Asked only when the program is linked: ways/io_uring.c is empty without liburing.
-$(addprefix $(BUILD)/ways/,client server): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)
-ways: $(BUILD)/ways/client $(BUILD)/ways/server ## build every way to wait, as one program: build/ways/{client,server}
+$(EVERY_WAY): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)
+$(EVENTS): $(BUILD)/beyond/ping-rc-0/stage_events.o
+# Connections by bare verbs: nothing that it takes from the archives calls librdmacm.
+$(call both,beyond/ping-rc-0) $(EVENTS): LIBS = -libverbs -pthread
+$(PROGRAMS) $(NINE) $(EVERY_WAY) $(EVENTS): $(BUILD)/program/$$(@F)_main.o $(ROOM_LIBS)
+	$(LINK)
 
-bare-events: $(addprefix $(BUILD)/ping-rc-0-events/,client server) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
+nine: $(NINE) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
+ways: $(EVERY_WAY) ## build every way to wait, as one program: build/ways/{client,server}
+bare-events: $(EVENTS) ## build ping-rc-0 with a completion channel: build/ping-rc-0-events/{client,server}
 
-nine: $(foreach way,$(NINE),$(addprefix $(BUILD)/nine/$(way)/,client server)) ## build all nine combinations of waiting for events and completions: build/nine/CM-COMPLETIONS/{client,server}
-
-$(ONE_FILE): %: %.c
-	$(COMPILE_ALONE)
+$(OF_LIBRARY): $(LIBRARY)
+$(OF_LIBRARY): ALONE += -Icommon -MMD -MP
 $(ONE_FILE): ALONE =
 $(ONE_FILE): LIBS = -lrdmacm -libverbs
+$(EXAMPLES): $(BUILD)/%: %.c
+$(ONE_FILE): %: %.c
+$(EXAMPLES) $(ONE_FILE):
+	$(COMPILE_ALONE)
+
+examples: $(EXAMPLES) ## build the library and the programs to copy: build/libour_control.a, build/examples
+
+# The same echo on other libraries, for docs/libraries.md: of those that pkg-config finds when this is built.
+OTHER_LIBRARIES = $(basename $(notdir $(wildcard examples/others/*.c)))
+others: ## build the echo on librpma, libfabric, UCX and rsockets, where they are installed: build/examples/others
+	+@$(MAKE) --no-print-directory $(patsubst %,$(BUILD)/examples/others/%,$(shell \
+		for one in $(OTHER_LIBRARIES); do pkg-config --exists $$one && echo $$one; done))
+$(BUILD)/examples/others/%: examples/others/%.c examples/others/echo.c examples/others/echo.h
+	$(COMPILE_ALONE)
+$(BUILD)/examples/others/%: LIBS = $(shell pkg-config --cflags --libs $*) -libverbs
 
 # Looks at devices, and stands beside the stages: of the suite it takes what any program needs. So does what bench/compare starts.
-BENCH = $(addprefix $(BUILD)/bench/,tcp_ping statistics_cost)
-PRIMITIVES = $(BUILD)/bench/primitives
-devices/devices: $(call objects,$(wildcard devices/*.c)) $(ANY_LIBS)
-$(BENCH): %: %.o $(ANY_LIBS)
-$(PRIMITIVES): $(call objects,bench/primitives.c bench/meter.c ping-sr-3/completions.c ping-sr-5/wake_up.c) $(LIBRARY) $(ANY_LIBS)
-devices/devices $(BENCH) $(PRIMITIVES):
-	$(LINK)
+BENCH = $(addprefix $(BUILD)/bench/,tcp_ping statistics_cost primitives)
+devices/devices: $(call objects,$(wildcard devices/*.c))
 devices/devices: LIBS += -lm
+$(BENCH): $$@.o
+$(BUILD)/bench/primitives: $(call objects,bench/meter.c ping-sr-3/completions.c ping-sr-5/wake_up.c) $(LIBRARY)
+devices/devices $(BENCH): $(ANY_LIBS)
+	$(LINK)
+bench-build: all nine ways bare-events $(BENCH)
 
-bench-build: all nine ways bare-events $(BENCH) $(PRIMITIVES)
+# verbs-trace, for any program and for the option -t of the stages, and verbs-sim: each is a program, and a shared object
+# that it preloads. Both libraries are linked in, so that the versions of their functions are known.
+TOOL = $(BUILD)/verbs-trace/tool
+TOOL_TABLES = $(wildcard verbs-trace/tool/calls/*.txt)
+TOOL_WRITTEN = $(addprefix $(TOOL)/,verbs.o kinds.o structures.o $(TOOL_TABLES:verbs-trace/tool/calls/%.txt=calls_%.o))
+TOOL_OBJECTS = $(call objects,$(wildcard verbs-trace/tool/*.c))
+SIM = $(BUILD)/verbs-sim
+of_sim = $(call objects,$(foreach part,$(1),$(wildcard verbs-sim/$(part)/*.c)))
+PRELOADED = -fPIC -fvisibility=hidden -ftls-model=initial-exec -Wno-array-parameter
+$(TOOL)/%.o: FLAGS = -I$(TOOL) $(PRELOADED)
+# No loop becomes a call of memcpy: see calls/memory_functions.c.
+$(SIM)/%.o: FLAGS = -fno-tree-loop-distribute-patterns $(PRELOADED)
 
-# For bench/in-turn, the pairs of examples/ with another wait: they poll, and then plain/ does not hear a disconnect.
-POLLING = $(foreach role,client server,$(addprefix $(BUILD)/bench/polling/,echo_$(role) plain/echo_$(role)))
-$(BUILD)/bench/polling/%.c: examples/%.c
-	@mkdir -p $(@D)
-	@sed -e 's/our_nonblocking_channel/our_busy_polling/' -e 's/ret = [a-z]*->armed .*;/;/' \
-		-e 's/TIMEOUT_MS 10000/TIMEOUT_MS 500/' $< > $@ && ! cmp -s $< $@
-$(POLLING): %: %.c $(LIBRARY)
-	$(COMPILE_ALONE)
-$(POLLING): ALONE += -Icommon -Wno-unused-function
+$(TOOL)/verbs.h: $(wildcard verbs-trace/tool/*.py) verbs-trace/tool/structures.txt $(TOOL_TABLES)
+	$(call run,GEN,$@,python3 -B verbs-trace/tool/generate.py $(@D))
+$(TOOL_WRITTEN:.o=.c): $(TOOL)/verbs.h ;
+$(TOOL_OBJECTS): $(TOOL)/verbs.h
+$(SIM)/unknown.c $(SIM)/versions.map: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
+	$(call run,GEN,$@,python3 -B verbs-trace/tool/stubs.py $@)
 
-echo-build: all others $(POLLING) ## build what bench/README.md compares: the echo of examples/, asleep and polling
+verbs-trace/verbs-trace: $(TOOL)/launcher.o
+verbs-trace/libverbs-trace.so: $(filter-out %/launcher.o,$(TOOL_OBJECTS)) $(TOOL_WRITTEN)
+verbs-trace/libverbs-trace.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--no-as-needed
+verbs-sim/verbs-sim: $(call of_sim,core device cm runner)
+verbs-sim/libverbs-sim.so: $(call of_sim,core device cm calls) $(SIM)/unknown.o $(SIM)/versions.map
+verbs-sim/libverbs-sim.so: LINK_FLAGS = -shared -Wl,-z,defs -Wl,--version-script=$(SIM)/versions.map
+$(filter %.so,$(TOOLS)): LIBS += -ldl
+$(filter-out %.so,$(TOOLS)): LIBS =
+$(TOOLS):
+	$(LINK)
+verbs-trace: $(filter verbs-trace/%,$(TOOLS)) ## strace for verbs, for any program
+verbs-sim: $(filter verbs-sim/%,$(TOOLS)) ## run programs of both libraries on a simulated device
 
-include course/course.mk tests/tests.mk tests/fuzz/fuzz.mk
+include install/install.mk tests/tests.mk course/course.mk
 
 # The kernel of the VM, for whatever runs in it: lab/run reads this.
 ifeq ($(origin KERNEL),command line)
@@ -168,52 +205,14 @@ compare: ## measure all ways to wait, and other projects' programs: build/report
 	$(call ready,build lab bench,bench-build)
 	@bench/compare $(COMPARE)
 
-# Debian's Python has Debian's pytest, also in the guest.
-PYTEST = /usr/bin/python3 -m pytest
-TESTED = tests-build tracer-build sim-build fuzz-build pairs-build
 check: ## run the tests; ten minutes at most
 	$(call ready,build lab tests,all course-build $(TESTED))
 	@tests/run
 
 # Before a release, as root: CHANGELOG.md says what else.
 check-long: ## run all tests, also those that take longer: hours
-	$(call ready,build lab tests long,TESTS_ALL=1 all nine $(TESTED) probe verbs-trace course-build)
+	$(call ready,build lab tests long,all nine $(TESTED) course-build)
 	@tests/run --long
-
-check-two-files: ## run the unit tests, and tests of the examples and of ping-sr-3, on the two files of make amalgamation
-	@mkdir -p $(BUILD)/two-files
-	@tools/files | tar cf - -T - | tar xf - -C $(BUILD)/two-files
-	+@$(MAKE) --no-print-directory $(JOBS) -C $(BUILD)/two-files AMALGAMATED=1 all tests-build sim-build pairs-build
-	@cd $(BUILD)/two-files && $(PYTEST) -q tests/unit tests/sim -k 'test_in_c or examples or ping-sr-3-' && \
-		AMALGAMATED=1 tests/sanitize --stages 3 address
-
-check-lab: ## run all tests of the lab itself, also the slow ones
-	$(call ready,build lab tests,devices/devices)
-	@$(PYTEST) -q tests/lab -m ''
-
-# Not part of `check`: see tests/README.md for when to run them.
-tsan: all ## test the programs with ThreadSanitizer, in the lab
-	@tests/sanitize thread
-
-asan: all ## test them with AddressSanitizer and UndefinedBehaviorSanitizer
-	@tests/sanitize address
-
-memcheck: all ## test them with valgrind
-	$(call ready,sanitize)
-	@tests/sanitize memcheck
-
-fuzz: ## run each fuzzing harness for FUZZ_SECONDS=60, with new inputs each time
-	$(call ready,,fuzz-build)
-	@$(PYTEST) tests/fuzz -m '' -k test_new --seconds $(FUZZ_SECONDS)
-
-coverage: ## print which lines of the programs are run by the tests that need no device
-	$(call ready,build tests coverage)
-	@tests/coverage
-
-# Slow, hence no part of `make check`; MUTANTS="--folders common" and the like go to the script.
-mutants: ## N=50 SEED=1: plant faults at random in the programs, and count those that a test notices
-	$(call ready,build tests)
-	@tests/mutate/run $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(MUTANTS)
 
 lint: ## check the style of every source and script
 	$(call ready,build lint)
@@ -233,7 +232,7 @@ deltas: ## print how many lines each stage's delta has
 	@tools/stage sizes
 
 NEEDS_STAGE = $(if $(filter $(STAGES) $(OTHERS) ping-ep-0,$(STAGE)),,$(error Say which stage, STAGE=one of: $(STAGES) $(OTHERS) ping-ep-0))
-BOTH_SIDES = verbs-trace $(addprefix $(call folder,$(STAGE))/,client server)
+BOTH_SIDES = verbs-trace $(call both,$(call folder,$(STAGE)))
 picture: ## STAGE=ping-sr-3: run it, and draw its trace: build/picture/STAGE.html
 	$(NEEDS_STAGE)
 	$(call ready,,$(BOTH_SIDES))
@@ -256,16 +255,17 @@ docs: ## build the site, which needs no network to be read: build/site/html/inde
 print-%: ; @echo $($*)
 
 clean: ## remove what was built
-	rm -rf $(BUILD) compile_commands.json $(PROGRAMS) $(ONE_FILE) devices/devices verbs-trace/verbs-trace verbs-trace/libverbs-trace.so verbs-sim/verbs-sim verbs-sim/libverbs-sim.so
+	rm -rf $(BUILD) compile_commands.json $(filter-out $(BUILD)/%,$(DEFAULT))
 
 help: ## print this list
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { split($$1, target, ":"); \
-		printf "  make %-10s %s\n", target[1], $$2 }' Makefile course/course.mk examples/examples.mk install/install.mk
+		printf "  make %-10s %s\n", target[1], $$2 }' $(filter Makefile %.mk,$(MAKEFILE_LIST))
 	@echo "  RDMA_ADDR=address uses the RDMA device of this machine that has the address; LAB=1 uses the VM all the same."
 	@echo "  KERNEL=6.12 (or a .deb file, or a directory) selects the VM's kernel: see lab/run --help."
 
 # Of the targets that are no files, these have the names of folders.
-.PHONY: all nine ways docs examples verbs-trace verbs-sim
+.PHONY: all nine ways docs examples verbs-trace verbs-sim install FORCE
+FORCE:
 
-# Which object needs which header: of no use to a goal that only prints.
--include $(if $(filter print-%,$(MAKECMDGOALS)),,$(shell find $(BUILD) \( -path $(BUILD)/mutate -o -path $(BUILD)/two-files -o -path $(BUILD)/foreign \) -prune -o -name '*.d' -print 2>/dev/null))
+# Which object needs which header: of no use to a goal that only prints. A copy of the tree in build/ has its own.
+-include $(if $(filter print-%,$(MAKECMDGOALS)),,$(shell find $(BUILD) -path '$(BUILD)/*/build' -prune -o -name '*.d' -print 2>/dev/null))

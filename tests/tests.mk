@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 #
-# Builds the test programs into build/tests/. Included by the top Makefile; `make tests-build`.
+# Builds the test programs into build/tests/, and runs the tests that are no part of `make check`.
 
 TESTS = $(BUILD)/tests
 TEST_PACKAGES = check json-c
@@ -8,13 +8,13 @@ TEST_PACKAGES = check json-c
 TEST_CFLAGS = $(eval TEST_CFLAGS := $(shell pkg-config --cflags $(TEST_PACKAGES)))$(TEST_CFLAGS)
 TEST_LIBS = $(eval TEST_LIBS := $(shell pkg-config --libs $(TEST_PACKAGES)) -lm)$(TEST_LIBS)
 
+TESTED = tests-build tracer-build sim-build fuzz-build pairs-build
 LOADED = $(addprefix $(TESTS)/,gate.so gids.so allocations.so)
-TEST_OBJECTS = $(call objects,$(filter-out $(LOADED:$(TESTS)/%.so=tests/support/%.c),$(wildcard tests/support/*.c tests/unit/*.c)))
-
-tests-build: $(TESTS)/unit-tests ways $(LOADED) $(BENCH) $(PRIMITIVES) ## build the test programs
-
-$(TEST_OBJECTS): $(BUILD)/%.o: %.c
-	$(call run,CC,$<,$(COMPILE) -Werror $(TEST_CFLAGS) -c $< -o $@)
+tests-build: $(TESTS)/unit-tests ways $(LOADED) $(BENCH) ## build the test programs
+$(LOADED): $(TESTS)/%.so: tests/support/%.c
+	$(COMPILE_ALONE)
+$(LOADED): ALONE += -Werror -fPIC -shared
+$(LOADED): LIBS = -ldl
 
 # What needs no device is built once more, so that undefined behaviour ends the test.
 UNDEFINED = -fsanitize=undefined,bounds-strict -fno-sanitize-recover=all
@@ -22,54 +22,121 @@ checked = $(patsubst %.c,$(TESTS)/checked/%.o,$(1))
 UNIT_PARTS = $(addprefix ping-sr-0/,cm_events.c report_results.c user_data.c) $(addprefix ping-sr-1/,connect_info.c connect_info_wire.c) \
 	     $(addprefix blast-sr-2/,sequence.c credits.c chains.c options.c) \
 	     ping-sr-5/wake_up.c bench/meter.c beyond/ping-srq-4/refill.c beyond/talk-rdma-0/show.c
-
+TEST_OBJECTS = $(call objects,$(wildcard tests/unit/*.c))
+$(TEST_OBJECTS): FLAGS = -Werror $(TEST_CFLAGS)
 $(TESTS)/checked/%.o: %.c
-	$(call run,CC,"$< (checked)",$(COMPILE) $(UNDEFINED) -c $< -o $@)
-
+	$(COMPILE)
+$(TESTS)/checked/%.o: FLAGS = $(UNDEFINED)
 $(TESTS)/checked/libour.a: $(call checked,$(ROOM_SOURCES))
 	$(ARCHIVE)
-
 $(TESTS)/unit-tests: LINK_FLAGS = $(UNDEFINED)
 $(TESTS)/unit-tests: LIBS = $(TEST_LIBS) -lrdmacm -libverbs -pthread
 $(TESTS)/unit-tests: $(TEST_OBJECTS) $(call checked,$(UNIT_PARTS)) $(TESTS)/checked/libour.a
 	$(LINK)
 
-$(LOADED): $(TESTS)/%.so: tests/support/%.c
-	$(call run,CC,$<,$(COMPILE) -Werror -fPIC -shared $< -ldl -o $@)
-
-# Programs that take nothing of the suite: the independent one that tests/live runs against the stages, also as
-# clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with probe,
-# and drivers/test_simulation.py the simulated device, too.
+# Programs that take nothing of the suite, or only the library: the independent one that tests/live runs against the
+# stages, also as clients that do wrong, and what tests/tracer traces. docs/drivers.md asks a driver one question with
+# probe, and drivers/test_simulation.py the simulated device, too.
 AGAINST = $(addprefix $(TESTS)/,peer together parts)
 TRACED = $(addprefix $(TESTS)/tracer/,sins extended odd odd-address)
-pairs-build: $(AGAINST) $(COPIES)
+ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address ends)
+PROBE = $(TESTS)/probe
 tracer-build: verbs-trace $(TRACED)
-ODD = $(addprefix $(TESTS)/sim/,odd odd-thread odd-address)
-ENDS = $(TESTS)/sim/ends
-sim-build: verbs-sim $(ODD) $(ENDS) $(TESTS)/probe sanitized
-probe: $(TESTS)/probe ## build what docs/drivers.md asks the drivers with
+sim-build: verbs-sim $(ODD) $(PROBE) sanitized
+probe: $(PROBE) ## build what docs/drivers.md asks the drivers with
+$(foreach one,$(AGAINST) $(PROBE),$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
+$(TRACED) $(ODD): tests/$$(firstword $$(subst -, ,$$(patsubst $(TESTS)/%,%,$$@))).c tests/support/two_ends.h
+$(PROBE): tests/support/two_ends.h
+%-thread: ALONE += -fsanitize=thread
+%-address: ALONE += -fsanitize=address
+$(TESTS)/together $(TESTS)/parts: $(LIBRARY)
+$(AGAINST): ALONE += -Icommon
+$(TRACED) $(ODD) $(PROBE): ALONE += -I.
+$(AGAINST) $(TRACED) $(ODD) $(PROBE): WARNINGS += -Werror
+$(AGAINST) $(TRACED) $(ODD) $(PROBE):
+	$(COMPILE_ALONE)
+
+# The echo pair on the two files, instead of the library that the stages are made of.
+COPIES = $(addprefix $(BUILD)/examples/two-files/,echo_client echo_server)
+pairs-build: $(AGAINST) $(COPIES)
+$(COPIES): $(BUILD)/examples/two-files/%: examples/%.c $(TWO_FILES)/libour_control.a
+	$(COMPILE_ALONE)
+$(COPIES): ALONE += -I$(TWO_FILES)
 
 # The programs once more, in a copy of the tree, which has them where tests expect them.
 SANITIZED = $(TESTS)/sanitized
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 sanitized: ## build the programs with AddressSanitizer and UndefinedBehaviorSanitizer: build/tests/sanitized
-	@mkdir -p $(SANITIZED)
-	@tools/files --new | tar cf - -T - | tar xf - -C $(SANITIZED)
-	+@$(MAKE) --no-print-directory -C $(SANITIZED) CFLAGS="-O1 -g -fno-omit-frame-pointer $(SANITIZE)" LDFLAGS="$(SANITIZE)" \
+	@tools/files --copy $(SANITIZED)
+	+@[ ! -f $(SANITIZED)/Makefile ] || $(MAKE) --no-print-directory -C $(SANITIZED) CFLAGS="-O1 -g -fno-omit-frame-pointer $(SANITIZE)" LDFLAGS="$(SANITIZE)" \
 		$(PROGRAMS) $(ONE_FILE) $(EXAMPLES)
 
-$(ODD): tests/sim/odd.c
-$(TESTS)/sim/odd-thread: ALONE += -fsanitize=thread
-$(TESTS)/sim/odd-address: ALONE += -fsanitize=address
-$(foreach one,$(AGAINST) $(TESTS)/probe,$(eval $(one): $(wildcard $(one:$(BUILD)/%=%)/*.[ch])))
-$(TESTS)/together $(TESTS)/parts: $(LIBRARY)
-$(TESTS)/together $(TESTS)/parts: ALONE += -Icommon
-$(TESTS)/tracer/sins $(TESTS)/tracer/extended: $(TESTS)/tracer/%: tests/tracer/%.c tests/support/two_ends.h
-$(TESTS)/tracer/sins $(TESTS)/tracer/extended $(TESTS)/probe $(ENDS): ALONE += -I.
-$(ENDS): tests/sim/ends.c
-$(TESTS)/probe $(ENDS): tests/support/two_ends.h
-$(TESTS)/tracer/odd $(TESTS)/tracer/odd-address: tests/tracer/odd.c
-$(TESTS)/tracer/odd-address: ALONE += -fsanitize=address
-$(AGAINST) $(TRACED) $(ODD) $(ENDS) $(TESTS)/probe: WARNINGS += -Werror
-$(AGAINST) $(TRACED) $(ODD) $(ENDS) $(TESTS)/probe:
-	$(COMPILE_ALONE)
+# The harnesses of tests/fuzz/, by clang's libFuzzer, each with the parts of a stage that it tries: build/tests/fuzz/STAGE/HARNESS.
+FUZZ = $(TESTS)/fuzz
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 60
+FUZZ_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_LDFLAGS = -fsanitize=fuzzer,address,undefined
+FUZZ_PROGRAMS = ping-sr-1/refusal ping-sr-1/command_line ping-sr-1/numbers \
+		blast-sr-2/connect_info blast-sr-2/credits blast-sr-2/command_line
+# For a compiler without libFuzzer: tests/fuzz/seeds.c in its place.
+FUZZ_MAIN =
+HARNESSES = $(FUZZ_PROGRAMS:%=$(FUZZ)/%)
+fuzz_objects = $(patsubst %.c,$(FUZZ)/objects/%.o,$(1))
+$(FUZZ)/%: override CC = $(FUZZ_CC)
+$(FUZZ)/%: override CFLAGS = $(FUZZ_CFLAGS)
+$(FUZZ)/%: override LDFLAGS = $(FUZZ_LDFLAGS)
+$(FUZZ)/%/command_line: WRAPPED = our_look_up_addresses our_trace
+$(FUZZ)/objects/%.o: %.c
+	$(COMPILE)
+# Of the stages whose parts are tried, and of those that they stand on.
+$(FUZZ)/libstages.a: $(call fuzz_objects,$(filter $(addsuffix /%,ping-sr-0 ping-sr-1 ping-sr-2 blast-sr-2),$(STAGE_SOURCES)))
+	$(ARCHIVE)
+$(HARNESSES): $(FUZZ)/objects/tests/fuzz/$$(@F).o $(FUZZ)/objects/$$(notdir $$(@D))/stage.o \
+	      $(call fuzz_objects,tests/fuzz/fuzz.c $(FUZZ_MAIN) $(ROOM_SOURCES)) $(FUZZ)/libstages.a
+	$(LINK)
+
+# A compiler that has no libFuzzer is not a reason for the other tests not to be built.
+fuzz-build: ## build the harnesses of tests/fuzz/
+	@mkdir -p $(FUZZ)
+	+@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | $(FUZZ_CC) -x c - $(FUZZ_LDFLAGS) -o $(FUZZ)/tried 2>/dev/null; \
+		then $(MAKE) --no-print-directory $(HARNESSES); \
+		else echo "fuzz: not built: $(FUZZ_CC) has no libFuzzer here (Debian: clang, libclang-rt-dev)"; fi
+
+fuzz: ## run each fuzzing harness for FUZZ_SECONDS=60, with new inputs each time
+	$(call ready,,fuzz-build)
+	@$(PYTEST) tests/fuzz -m '' -k test_new --seconds $(FUZZ_SECONDS)
+
+# Debian's Python has Debian's pytest.
+PYTEST = /usr/bin/python3 -m pytest
+COPY = $(BUILD)/two-files
+check-two-files: ## run the unit tests and those of the examples on the two files of make amalgamation
+	$(call ready,,amalgamation)
+	@tools/files --copy $(COPY) && rm $(COPY)/common/*.c && cp $(TWO_FILES)/our_control.c $(COPY)/common
+	+@[ ! -f $(COPY)/Makefile ] || $(MAKE) --no-print-directory $(JOBS) -C $(COPY) LIBRARY_SOURCES=common/our_control.c examples verbs-sim \
+		$(TESTS)/unit-tests $(AGAINST) $(LOADED)
+	@cd $(COPY) && $(PYTEST) -q tests/unit tests/sim/test_rows.py -k 'test_in_c or examples and not (ping_sr_0 or two-files)'
+
+check-lab: ## run all tests of the lab itself, also the slow ones
+	$(call ready,build lab tests,devices/devices)
+	@$(PYTEST) -q tests/lab -m ''
+
+# Not part of `check`: see tests/README.md for when to run them.
+tsan: all ## test the programs with ThreadSanitizer, in the lab
+	@tests/sanitize thread
+
+asan: all ## test them with AddressSanitizer and UndefinedBehaviorSanitizer
+	@tests/sanitize address
+
+memcheck: all ## test them with valgrind
+	$(call ready,sanitize)
+	@tests/sanitize memcheck
+
+coverage: ## print which lines of the programs are run by the tests that need no device
+	$(call ready,build tests coverage)
+	@tests/coverage
+
+# Slow, hence no part of `make check`; MUTANTS="--folders common" and the like go to the script.
+mutants: ## N=50 SEED=1: plant faults at random in the programs, and count those that a test notices
+	$(call ready,build tests)
+	@tests/mutate/run $(if $(N),--count $(N)) $(if $(SEED),--seed $(SEED)) $(MUTANTS)

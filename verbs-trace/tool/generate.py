@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes the functions that replace the verbs, from the tables in calls/, and those that show structures.
 
-Place: run by ../verbs-trace.mk. Contract: generate.py DIRECTORY writes verbs.[ch], kinds.[ch], structures.[ch] and
+Place: run by the Makefile. Contract: generate.py DIRECTORY writes verbs.[ch], kinds.[ch], structures.[ch] and
 a calls_TABLE.c for each table, which hand each call to what is written by hand.
 
 A line of a table is a prototype, with a decoder behind an argument where its type does not say

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Writes the functions by which verbs-sim names a call of the libraries that it does not simulate, from the tables in calls/.
 
-Place: run by verbs-sim/verbs-sim.mk. Contract: stubs.py FILE.c writes a weak function for each call that the libraries
+Place: run by the Makefile. Contract: stubs.py FILE.c writes a weak function for each call that the libraries
 export. One that is simulated has another function of the same name, which the linker takes. What only looks something
 up is left to the library. stubs.py FILE.map writes the version of each function, for the linker: who asks for a function
 by its version, as verbs-trace does, gets verbs-sim's.
