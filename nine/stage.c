@@ -22,9 +22,21 @@
 #define LISTENER_channel     our_threaded_listener
 #define LISTENER_nonblocking our_listener
 
+#define MANY_none        NULL
+#define MANY_channel     our_max_clients_options
+#define MANY_nonblocking NULL
+
+#define MISSES_END_none        true
+#define MISSES_END_channel     false
+#define MISSES_END_nonblocking false
+
 #define COMPLETIONS_none        our_busy_polling
 #define COMPLETIONS_channel     our_comp_channel
 #define COMPLETIONS_nonblocking our_nonblocking_channel
+
+#define SLEEPS_none        false
+#define SLEEPS_channel     true
+#define SLEEPS_nonblocking true
 
 const struct our_stage our_stage = {
 	.name = NAME(CM) "-" NAME(COMPLETIONS),
@@ -37,5 +49,7 @@ const struct our_stage our_stage = {
 	.client_program = &our_ping_client_program,
 	.server_program = &our_ping_server_program,
 	.options = { our_keepalive_options },
-	.server_options = { our_client_limits_options, our_max_clients_options },
+	.server_options = { our_client_limits_options, WAY(MANY_, CM) },
+	.sleeps = WAY(SLEEPS_, COMPLETIONS),
+	.misses_end = WAY(MISSES_END_, CM),
 };

@@ -18,4 +18,5 @@ const struct our_stage our_stage = {
 	.client_program = &our_ping_client_program,
 	.server_program = &our_ping_server_program,
 	.server_options = { our_message_options },
+	.misses_end = true,
 };

@@ -18,6 +18,7 @@ int main(int argc, char **argv)
 	struct our_control *client;
 	int ret;
 
+	program.made_of = &our_stage;
 	our_name_program(&program, our_stage.name, "client");
 	our_add_options(&program, our_stage.options[0]);
 	our_add_options(&program, our_stage.options[1]);

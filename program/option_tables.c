@@ -70,3 +70,8 @@ const struct our_option our_every_option[] = {
 	{ "version", 'V', NULL, "show the version and exit", SPECIAL },
 	{ 0 },
 };
+
+const struct our_option our_describe_option[] = {
+	{ "describe", 0, NULL, "show what it is made of, as one line of JSON, and exit", SPECIAL },
+	{ 0 },
+};

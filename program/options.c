@@ -12,6 +12,7 @@
 #include "program/option_values.h"
 #include "program/options.h"
 #include "program/report.h"
+#include "program/stage.h"
 
 #ifndef OUR_VERSION /* with the commit: install/install.mk */
 #define OUR_VERSION "not known"
@@ -45,6 +46,7 @@ static void list_accepted(const struct our_program *program, struct accepted *ac
 	for (i = 0; i < OUR_MAX_TABLES; i++)
 		accept_table(accepted, program->options[i]);
 	accept_table(accepted, our_every_option);
+	accept_table(accepted, program->made_of ? our_describe_option : NULL);
 }
 
 void our_name_program(struct our_program *program, const char *stage, const char *role)
@@ -131,6 +133,9 @@ static int take_special(int letter, const char *argument, struct our_options *op
 		return ECANCELED;
 	case 'V':
 		printf("%s %s\n", options->program->name, OUR_VERSION);
+		return ECANCELED;
+	case 0: /* the only one without a letter */
+		our_describe(options->program->made_of);
 		return ECANCELED;
 	default: /* an option that is missing in this function */
 		return usage_error("option not implemented", "");

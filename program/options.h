@@ -73,20 +73,24 @@ extern const struct our_option our_message_options[];     /* -c, -D, -s */
 extern const struct our_option our_max_clients_options[]; /* --max-clients */
 extern const struct our_option our_keepalive_options[];   /* --keepalive: ping-sr-2/keepalive.h */
 extern const struct our_option our_every_option[];        /* of every program: -t to -V */
+extern const struct our_option our_describe_option[];     /* of the programs of a stage */
 
 #define OUR_MAX_TABLES 8
+
+struct our_stage;
 
 /*
  * What a program tells our_process_options about itself, and the tables of options that it accepts.
  */
 struct our_program {
-	const char *stage;       /* "ping-sr-0" */
-	const char *role;        /* "client" or "server" */
-	char name[64];           /* "ping-sr-0/client" */
-	const char *summary;     /* what it does, for --help: a sentence */
-	bool needs_atomics;      /* of its device */
-	bool results_on_request; /* with -j or -x: stdout is for the messages themselves */
-	uint64_t timeout_s;      /* unless --timeout says otherwise */
+	const struct our_stage *made_of; /* for --describe; NULL: of no stage */
+	const char *stage;               /* "ping-sr-0" */
+	const char *role;                /* "client" or "server" */
+	char name[64];                   /* "ping-sr-0/client" */
+	const char *summary;             /* what it does, for --help: a sentence */
+	bool needs_atomics;              /* of its device */
+	bool results_on_request;         /* with -j or -x: stdout is for the messages themselves */
+	uint64_t timeout_s;              /* unless --timeout says otherwise */
 	const struct our_option *options[OUR_MAX_TABLES]; /* NULL: none */
 };
 
@@ -124,8 +128,8 @@ void our_add_options(struct our_program *program, const struct our_option *optio
  * (trace.h). Keeps pointers to argv's strings, does not copy them. our_every_option is added to the
  * program's tables.
  *
- * Returns 0: go on, and call our_unprocess_options at the end; ECANCELED: --help or --version has
- * been answered on stdout; EINVAL: wrong usage, reported; EAGAIN: the name service failed,
+ * Returns 0: go on, and call our_unprocess_options at the end; ECANCELED: --help, --version or
+ * --describe has been answered on stdout; EINVAL: wrong usage, reported; EAGAIN: the name service failed,
  * reported. In all cases except the first there is nothing to undo: exit with
  * our_options_exit_status. Call it once, from main, before any other thread runs.
  */

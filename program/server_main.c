@@ -30,6 +30,7 @@ int main(int argc, char **argv)
 	struct our_control *listener;
 	int i, ret;
 
+	program.made_of = &our_stage;
 	our_name_program(&program, our_stage.name, "server");
 	for (i = 0; i < 2; i++)
 		our_add_options(&program, our_stage.server_options[i]);

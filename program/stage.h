@@ -67,7 +67,18 @@ struct our_stage {
 	const struct our_program *client_program, *server_program;
 	const struct our_option *options[2]; /* of both sides, for how they wait; NULL: none */
 	const struct our_option *server_options[2]; /* of the server alone */
+
+	/* What tests and tools need to know besides, which --describe tells them: see program/describe.c */
+	bool sleeps;     /* while it waits for a message; otherwise it polls */
+	bool misses_end; /* of a peer that dies while it waits: only --timeout ends the wait */
+	bool roce_only;  /* without the connection manager, or with atomic operations */
+	bool one_way;    /* nothing comes back for a message */
+	bool unseen;     /* the server does not learn of a message: its device alone moves it */
+	int one_sided;   /* WRITEs, READs and atomic operations for a message; 0: it is sent */
 };
+
+/* Prints on stdout, as one line of JSON, what the stage is made of. For --describe. */
+void our_describe(const struct our_stage *stage);
 
 /*
  * The stage of this program, which its stage.c defines. Only main names it: all else asks our_stage_of

@@ -75,4 +75,5 @@ const struct our_stage our_stage = {
 	.server_program = &our_ping_server_program,
 	.options = { way_options, our_keepalive_options },
 	.server_options = { our_client_limits_options, our_max_clients_options },
+	.sleeps = true, /* unless --completions says otherwise */
 };

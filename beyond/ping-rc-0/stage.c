@@ -20,4 +20,5 @@ const struct our_stage our_stage = {
 	.server_program = &our_ping_server_program,
 	.options = { our_bare_options },
 	.server_options = { our_message_options },
+	.roce_only = true,
 };

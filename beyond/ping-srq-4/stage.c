@@ -24,4 +24,5 @@ const struct our_stage our_stage = {
 	.server_program = &our_pool_server_program,
 	.options = { our_keepalive_options },
 	.server_options = { our_client_limits_options, our_max_clients_options },
+	.sleeps = true,
 };

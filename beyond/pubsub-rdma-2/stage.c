@@ -23,4 +23,6 @@ const struct our_stage our_stage = {
 	.server_program = &our_pubsub_writes_server_program,
 	.options = { our_keepalive_options },
 	.server_options = { our_client_limits_options, our_max_clients_options },
+	.sleeps = true,
+	.unseen = true,
 };
