@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The stages: which there are, which each goes on from, and which files make it.
 
-Place: used by course/, tests/ and tools/. Contract: the order is the Makefile's, what a stage goes on from is in its
-stage.c, and its files are those that the linker takes.
+Place: used by bench/, course/, tests/ and tools/. Contract: the order is the Makefile's, what a stage goes on from is in its
+stage.c, its files are those that the linker takes, and facts are what its client says with --describe.
 """
 
+import json
 import os
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any
 
 from tools.folders import TOP, folder
 
@@ -49,6 +52,37 @@ def before(stage: str) -> str:
 def aside(stage: str) -> list[str]:
     """Files that a reader of its delta can leave for later."""
     return _said(stage, "To be read by themselves")
+
+
+class NotBuilt(SystemExit):
+    """There is no program to be asked; who does not expect that ends with this message."""
+
+
+def _described(stage: str) -> dict[str, Any]:
+    """What its client says."""
+    command = [str(TOP / folder(stage) / "client"), "--describe"]
+    said = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60).stdout)
+    assert isinstance(said, dict)
+    return said
+
+
+@cache
+def facts() -> dict[str, dict[str, Any]]:
+    """What all stages say. They are asked once after they have been built. Raises NotBuilt."""
+    names = sorted(file.parent.name for pattern in ("*-*/stage.c", "beyond/*/stage.c") for file in TOP.glob(pattern))
+    clients = [TOP / folder(name) / "client" for name in names]
+    if missing := [str(client.relative_to(TOP)) for client in clients if not client.exists()]:
+        raise NotBuilt(f"not built: {', '.join(missing)}; run make")
+    kept = TOP / "build/stages.json"
+    if kept.exists() and kept.stat().st_mtime > max(client.stat().st_mtime for client in clients):
+        found: dict[str, dict[str, Any]] = json.loads(kept.read_text())
+        return found
+    with ThreadPoolExecutor() as pool:
+        found = dict(zip(names, pool.map(_described, names)))
+    new = kept.with_suffix(f".{os.getpid()}")
+    new.write_text(json.dumps(found))
+    new.replace(kept)
+    return found
 
 
 @cache

@@ -10,15 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from tools.stages import facts
+
 STAGES = (
     "ping-sr-0", "ping-sr-1", "ping-sr-2e", "ping-sr-2",
     "ping-sr-3", "ping-sr-4", "ping-sr-5", "blast-sr-2",
     "ping-srq-4", "ping-rdma-1", "ping-rdma-2", "ping-rdma-3",
     "blast-rdma-1", "pubsub-rdma-1", "pubsub-rdma-2", "count-atomic-1",
 )  # fmt: skip
-ONLY_ROCE = ("count-atomic-1",)
+ONLY_ROCE = [stage for stage in STAGES if facts()[stage]["roce_only"]]
 # These servers do not notice what their clients write and read: --timeout limits a whole run.
-REACHED = ("ping-rdma-1", "ping-rdma-2", "blast-rdma-1", "pubsub-rdma-1", "pubsub-rdma-2", "count-atomic-1")
+REACHED = [stage for stage in STAGES if not facts()[stage]["agent_sees"]]
 TOGETHER = 8  # stages: more are too many for two emulated processors
 DEVICES = {"rxe0": "soft-RoCE", "siw0": "soft-iWARP"}
 

@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The tables over which tests are parametrized: stages with their traits, and links.
 
-Place: to add a stage to the tests, add a row to STAGES. Contract: `each` is the one line above a test that says for
+Place: a stage says its traits itself, by --describe. Contract: `each` is the one line above a test that says for
 which stages and links it runs, and which of these `make check` runs.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
+from tools.stages import NotBuilt, facts
 
 TOP = Path(__file__).resolve().parents[2]
+OF_SERVER = {"ping-srq-4": "--pool 4 --buffer 8m"}  # options that a server needs for the largest messages here
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A folder with a server and a client. The traits are what tests ask for."""
+    """A folder with a server and a client. The traits are what tests ask for; see program/stage.h."""
 
     name: str
     notices_death: bool = True  # ends without --timeout if its peer leaves or dies
@@ -28,11 +31,11 @@ class Stage:
     serves_many: bool = False  # clients at the same time
     sleeps: bool = False  # while it waits; the others poll
     roce_only: bool = False  # no connection manager, or atomic operations: not over soft-iWARP
-    ids_by_events: bool = False  # the server takes clients' ids from events, not by rdma_get_request
+    loop: bool = False  # one serves all clients: the server takes their ids from events, not by rdma_get_request
     one_sided: int = 0  # completions of a message at the client, if it is written or read, not sent
     agent_sees: bool = True  # the server knows of each message
     one_way: bool = False  # nothing comes back: the server verifies, and there are no round trips
-    of_server: str = ""  # options that a server needs for the largest messages here
+    of_server: str = ""
     nine: bool = False  # one of the nine ways to wait, of build/nine
 
     def __str__(self) -> str:
@@ -46,33 +49,22 @@ class Stage:
         return f"beyond/{self.name}" if (TOP / "beyond" / self.name).is_dir() else self.name
 
 
-STAGES = (
-    Stage("ping-sr-0", notices_death=False, negotiates=False),
-    Stage("ping-sr-1", notices_death=False),
-    Stage("ping-sr-2e", notices_death=False),
-    Stage("ping-sr-2", serves_many=True),
-    Stage("ping-sr-3", serves_many=True, sleeps=True),
-    Stage("ping-sr-4", serves_many=True, sleeps=True, ids_by_events=True),
-    Stage("ping-sr-5", serves_many=True, sleeps=True),
-    Stage("blast-sr-2", serves_many=True, one_way=True),
-    Stage("ping-srq-4", serves_many=True, sleeps=True, ids_by_events=True, of_server="--pool 4 --buffer 8m"),
-    Stage("ping-ep-0", negotiates=False),
-    Stage("ping-rc-0", roce_only=True, negotiates=False),
-    Stage("ping-rdma-1", sleeps=True, one_sided=2, agent_sees=False),
-    Stage("ping-rdma-2", sleeps=True, one_sided=1, agent_sees=False),
-    Stage("ping-rdma-3", sleeps=True, one_sided=1),
-    Stage("blast-rdma-1", sleeps=True, one_sided=1, agent_sees=False, one_way=True),
-    Stage("count-atomic-1", sleeps=True, roce_only=True, one_sided=1, agent_sees=False),
-    Stage("pubsub-rdma-1", serves_many=True, sleeps=True),
-    Stage("pubsub-rdma-2", serves_many=True, sleeps=True),
-    Stage("talk-rdma-0"),
-    # Whether it notices that a peer has died depends only on how it waits for CM events, which is named first.
-    *(
-        Stage(f"{cm}-{completions}", nine=True, notices_death=cm != "none")
-        for cm in ("none", "channel", "nonblocking")
-        for completions in ("none", "channel", "nonblocking")
-    ),
-)
+def _stages() -> Iterator[Stage]:
+    """Those that describe themselves; the one that is a single file; and the nine, which differ from each other only in how
+    they wait."""
+    traits = {field.name for field in fields(Stage)}
+    try:
+        for name, said in facts().items():
+            known = {trait: value for trait, value in said.items() if trait in traits}
+            yield Stage(name, of_server=OF_SERVER.get(name, ""), **known)
+    except NotBuilt as error:
+        pytest.exit(str(error), returncode=4)
+    yield Stage("ping-ep-0", negotiates=False)
+    for cm, completions in itertools.product(("none", "channel", "nonblocking"), repeat=2):
+        yield Stage(f"{cm}-{completions}", nine=True, notices_death=cm != "none")
+
+
+STAGES = tuple(_stages())
 
 
 @dataclass(frozen=True)

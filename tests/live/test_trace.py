@@ -64,7 +64,7 @@ def undone(stage: Stage, steps: list[str]) -> list[str]:
     for step in steps:
         if step in PAIRS:
             due.append(PAIRS[step])
-        elif step == "rdma_listen" and stage.ids_by_events:
+        elif step == "rdma_listen" and stage.loop:
             due.append("rdma_destroy_id")  # for the one client of this run
         elif step == "rdma_disconnect" and due[-1:] != [step]:
             pass  # the thread that reads the peer's disconnect event calls it, too

@@ -155,13 +155,14 @@ def test_each_call_fails_however_often_it_is_made(stage: Stage, transport: list[
 # A server that cannot do one of these serves nobody.
 OF_ALL_CLIENTS = {
     "rdma_create_event_channel", "rdma_create_id", "rdma_bind_addr", "rdma_listen", "rdma_get_cm_event", "ibv_query_port",
-    "ibv_get_cq_event", "pthread_create",
+    "ibv_get_cq_event", "pthread_create", "ibv_query_device",
 }  # fmt: skip
 MANY = [
     pytest.param(stage, options, id=f"{stage}-{transport}")
     for stage in STAGES
     if stage.serves_many
     for transport, options in TRANSPORTS.items()
+    if not (stage.roce_only and transport == "iWARP")
 ]
 
 

@@ -100,7 +100,7 @@ def of_agent(stage: Stage, timeline: Timeline, count: int, early: bool, lost: in
     begun = arrivals[warm_up - 1] if warm_up else 0
     trips = [b - a for a, b in zip(at, at[1:])][max(warm_up - 1, 0) :] if at else None
     ended, sleep = known(timeline, arrivals[-1], early), "poll"
-    if stage.ids_by_events:  # it serves all in a loop: it measures until the client has left, and sleeps for other things, too
+    if stage.loop:  # it serves all in a loop: it measures until the client has left, and sleeps for other things, too
         ended, sleep = known(timeline, arrivals[-1], True), "ibv_get_cq_event"
     start, end, looked = (begun, arrivals[warm_up]), (arrivals[-1], ended), 0 if at else None
     return Expected(timeline, len(arrivals) - warm_up, warm_up, start, end, trips, looked=looked, sleep=sleep)

@@ -8,6 +8,7 @@ that a run of some messages cannot show must be in NOT_IN_A_RUN, with the reason
 import re
 
 from tools.folders import folder
+from tools.stages import before
 from tracer.tracing import TOP
 
 VERB = re.compile(r"\b(?:rdma|ibv)_[a-z0-9_]+\b")
@@ -34,12 +35,6 @@ NOT_IN_A_RUN = {
 }
 
 
-def _before(stage: str) -> str:
-    """The stage that this one goes on from, as its stage.c has it; "" if it is the first."""
-    said = re.search(r"^ \* Goes on from: (\S+)\.$", (TOP / folder(stage) / "stage.c").read_text(), re.MULTILINE)
-    return said[1] if said else ""
-
-
 def named(stage: str) -> set[str]:
     """The verbs in the stage's table of what is new; none if it has no such table."""
     text = (TOP / folder(stage) / "README.md").read_text()
@@ -57,7 +52,7 @@ def differences(stage: str, called: set[str]) -> list[str]:
     at = stage
     while at:
         known |= named(at)
-        at = "" if at == "ping-ep-0" else _before(at)
+        at = before(at)
     wrong = [f"{verb} is called, and in no table up to {stage}'s" for verb in sorted(called - known - NAMES)]
     if stage != "ping-ep-0":
         wrong += [f"{verb} is in the table, and is not called" for verb in sorted(told - called - set(excused))]
