@@ -2,21 +2,24 @@
 """The programs that can be compared: how each waits, and its command lines.
 
 Place: below plan.py and runner.py. Contract: a Way is one pair of programs with its options; commands() makes their
-command lines. If programs of a way are not installed, missing() names them, and the way is left out.
+command lines. If programs of a way are not installed, missing() names them, and the way is left out. What a stage is like it
+says itself (--describe), so the stages have to be built.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tools.folders import folder
+from tools.stages import facts
 
 POLLS, SLEEPS, BOTH, ONE_SIDED = "polls", "sleeps", "polls, then sleeps", "one-sided"
 MANY = 1_000_000_000  # messages: practically without end
-UNTOLD = ("ping-sr-0", "ping-rc-0", "ping-rc-0-events")  # messages, if the server is not told how many there will be
+EVENTS = "ping-rc-0-events"  # ping-rc-0 with a completion channel
+UNTOLD = [*(name for name, said in facts().items() if not said["negotiates"]), EVENTS]  # how many messages there will be
 
 
 @dataclass(frozen=True)
@@ -136,9 +139,12 @@ def commands(way: Way, wish: Wish) -> tuple[list[str], list[str]]:
     return FAMILIES[way.family](way, wish)
 
 
-def stage(name: str, waits: str, stream: bool = False, roce_only: bool = False) -> Way:
-    """A stage under its own name."""
-    return Way(name, waits, folder(name), stream=stream, roce_only=roce_only)
+def stage(name: str, *options: str, called: str = "", sized: bool = True) -> Way:
+    """A stage, under its own name or another."""
+    said = facts()[name]
+    spins = said["completions"].startswith("spinning")
+    waits = ONE_SIDED if said["one_sided"] else BOTH if spins else SLEEPS if said["sleeps"] else POLLS
+    return Way(called or name, waits, folder(name), "ours", options, stream=said["one_way"], roce_only=said["roce_only"], sized=sized)
 
 
 NINE_WAITS = {"none": POLLS, "channel": SLEEPS, "nonblocking": SLEEPS}
@@ -158,29 +164,25 @@ def blast_part(name: str, off: str, depth: int = 16) -> Way:
     client = ["--chain", "1"] if off[0] == "1" else []
     client += ["--signal-every", "1" if off[1] == "1" else str((depth + 3) // 4)]
     server = (["--chain", "1"] if off[0] == "1" else []) + (["--credit-batch", "1"] if off[2] == "1" else [])
-    options = (tuple(client), tuple(server))
-    return Way(f"blast-sr-2 {name}", POLLS, "blast-sr-2", "ours", (), *options, stream=True)
+    return replace(stage("blast-sr-2", called=f"blast-sr-2 {name}"), client_options=tuple(client), server_options=tuple(server))
 
 
 WAYS = {
     way.name: way
     for way in [
-        *(stage(f"ping-sr-{n}", POLLS) for n in ("0", "1", "2e", "2")),
-        stage("ping-sr-3", SLEEPS),
-        stage("ping-sr-4", SLEEPS),
-        stage("ping-sr-5", BOTH),
-        stage("ping-srq-4", SLEEPS),
-        *(Way(f"ping-sr-5 spin {us}", BOTH, "ping-sr-5", "ours", ("--spin", us)) for us in ("20", "100", "500")),
+        *(stage(f"ping-sr-{n}") for n in ("0", "1", "2e", "2", "3", "4", "5")),
+        stage("ping-srq-4"),
+        *(stage("ping-sr-5", "--spin", us, called=f"ping-sr-5 spin {us}") for us in ("20", "100", "500")),
         *NINE,
         *(Way(f"ways {name}", waits, "build/ways", "ours", ("--completions", name)) for name, waits in EVERY_WAY.items()),
-        *(stage(f"ping-rdma-{n}", ONE_SIDED) for n in "123"),
-        stage("ping-rc-0", POLLS, roce_only=True),
-        Way("ping-rc-0-events", SLEEPS, "build/ping-rc-0-events", roce_only=True),
-        stage("blast-sr-2", POLLS, stream=True),
-        Way("blast-sr-2 -v", POLLS, "blast-sr-2", "ours", ("-v",), stream=True),
-        stage("blast-rdma-1", ONE_SIDED, stream=True),
-        Way("blast-rdma-1 --read", ONE_SIDED, folder("blast-rdma-1"), "ours", ("--read", "--depth", "16"), stream=True),
-        Way("count-atomic-1", ONE_SIDED, folder("count-atomic-1"), roce_only=True, sized=False),
+        *(stage(f"ping-rdma-{n}") for n in "123"),
+        stage("ping-rc-0"),
+        replace(stage("ping-rc-0", called=EVENTS), waits=SLEEPS, program=f"build/{EVENTS}"),
+        stage("blast-sr-2"),
+        stage("blast-sr-2", "-v", called="blast-sr-2 -v"),
+        stage("blast-rdma-1"),
+        stage("blast-rdma-1", "--read", "--depth", "16", called="blast-rdma-1 --read"),
+        stage("count-atomic-1", sized=False),
         *(blast_part(name, off) for name, off in PARTS.items()),
         Way("ib_send_lat", POLLS, "ib_send_lat", "perftest"),
         Way("ib_send_lat -e", SLEEPS, "ib_send_lat", "perftest", ("-e",)),
