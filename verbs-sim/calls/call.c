@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/signals.h"
+#include "verbs-sim/calls/libc.h"
 
 #define CALL_NS 100 /* what each call costs */
 #define IDLE_NS 200 /* and one that finds nothing, at least, */

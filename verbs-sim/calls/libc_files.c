@@ -17,7 +17,7 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
-#include "verbs-sim/calls/poll.h"
+#include "verbs-sim/calls/libc.h"
 
 /*
  * Standard input and output lead out of the simulation: whoever is there answers in real time, or

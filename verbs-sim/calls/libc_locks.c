@@ -10,8 +10,7 @@
 #include <stdio.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/clock.h"
-#include "verbs-sim/calls/spin.h"
+#include "verbs-sim/calls/libc.h"
 
 /* ---- Mutexes ---- */
 

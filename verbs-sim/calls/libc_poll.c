@@ -12,8 +12,7 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
-#include "verbs-sim/calls/poll.h"
-#include "verbs-sim/calls/signals.h"
+#include "verbs-sim/calls/libc.h"
 
 static uint64_t deadline_of_ms(int timeout_ms)
 {

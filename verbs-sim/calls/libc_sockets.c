@@ -18,7 +18,7 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
-#include "verbs-sim/calls/poll.h"
+#include "verbs-sim/calls/libc.h"
 #include "verbs-sim/cm/cm.h"
 
 #define MOST_DESCRIPTORS 4096

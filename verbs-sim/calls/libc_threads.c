@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/signals.h"
-#include "verbs-sim/calls/spin.h"
+#include "verbs-sim/calls/libc.h"
 
 struct start {
 	void *(*function)(void *);

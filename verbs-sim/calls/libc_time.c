@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/clock.h"
+#include "verbs-sim/calls/libc.h"
 #include "verbs-sim/device/device.h"
 
 #define CLOCK_NS    20  /* what reading a clock costs, at least, */

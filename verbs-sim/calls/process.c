@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/signals.h"
+#include "verbs-sim/calls/libc.h"
 #include "verbs-sim/device/objects.h"
 
 static void refuse(const char *why, int error)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Signals and signal masks. See signals.h.
+ * Signals and signal masks. See libc.h.
  */
 #include <string.h>
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/signals.h"
+#include "verbs-sim/calls/libc.h"
 
 static uint64_t bit_of(int number)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * See spin.h. A timer of the thread's CPU time sends it SIGVTALRM, whose handler gives the turn away.
+ * See libc.h. A timer of the thread's CPU time sends it SIGVTALRM, whose handler gives the turn away.
  * Contract: the handler does nothing while the thread is in a library, which may hold a lock.
  */
 #include <elf.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/spin.h"
+#include "verbs-sim/calls/libc.h"
 
 #define PERIOD_NS \
 	1000000 /* of CPU time, which the kernel rounds up to its tick of some milliseconds */

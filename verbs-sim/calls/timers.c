@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "verbs-sim/calls/call.h"
-#include "verbs-sim/calls/clock.h"
+#include "verbs-sim/calls/libc.h"
 #include "verbs-sim/calls/descriptors.h"
 #include "verbs-sim/device/device.h"
 

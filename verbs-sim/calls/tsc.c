@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * See tsc.h. The kernel makes RDTSC and RDTSCP raise SIGSEGV (PR_SET_TSC of prctl(2)), and a handler
+ * See libc.h. The kernel makes RDTSC and RDTSCP raise SIGSEGV (PR_SET_TSC of prctl(2)), and a handler
  * carries them out. Any other SIGSEGV is left to whoever had the signal before.
  */
-#include "verbs-sim/calls/tsc.h"
+#include "verbs-sim/calls/libc.h"
 
 #ifdef __x86_64__
 #include <signal.h>

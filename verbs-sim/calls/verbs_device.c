@@ -9,8 +9,7 @@
 
 #include "verbs-sim/calls/call.h"
 #include "verbs-sim/calls/descriptors.h"
-#include "verbs-sim/calls/spin.h"
-#include "verbs-sim/calls/tsc.h"
+#include "verbs-sim/calls/libc.h"
 #include "verbs-sim/calls/verbs.h"
 
 #undef ibv_query_port
