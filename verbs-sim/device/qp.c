@@ -42,8 +42,8 @@ struct sim_qp *sim_peer_of(const struct sim_qp *qp)
 
 	/* A device drops a packet whose number (PSN) it does not expect. */
 	if (!peer || peer->attr.dest_qp_num != qp->object.number || !leads_to(qp, peer) ||
-	    peer->attr.rq_psn != qp->attr.sq_psn ||
-	    qp->object.program->silent || peer->object.program->silent)
+	    peer->attr.rq_psn != qp->attr.sq_psn || qp->object.program->silent ||
+	    peer->object.program->silent)
 		return NULL;
 	return peer->state == IBV_QPS_RTR || peer->state == IBV_QPS_RTS ? peer : NULL;
 }
