@@ -19,9 +19,7 @@
 
 #include "bench/meter.h"
 #include "common/clock.h"
-#include "common/our_control.h"
-#include "common/transfer_completion.h"
-#include "common/waiting.h"
+#include "common/private.h"
 #include "ping-sr-5/spin.h"
 
 #define SIZE    64

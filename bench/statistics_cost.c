@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/control.h"
+#include "common/our_control.h"
 #include "measure/statistics.h"
 
 #define BATCHES         11 /* the median is taken: a batch that was preempted does not count */

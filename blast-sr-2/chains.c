@@ -9,8 +9,7 @@
 #include <stdlib.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/report.h"
 

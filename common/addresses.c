@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/addresses.h"
+#include "common/private.h"
 
 bool our_is_any_address(const struct sockaddr *address)
 {

@@ -6,11 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "common/addresses.h"
-#include "common/async_events.h"
-#include "common/device.h"
-#include "common/report.h"
-#include "common/transfer_completion.h"
+#include "common/private.h"
 
 /* What an event is about, which decides whose it is. */
 enum element {

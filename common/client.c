@@ -5,12 +5,7 @@
  */
 #include <errno.h>
 
-#include "common/addresses.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
-#include "common/transfer_posting.h"
-#include "common/waiting.h"
+#include "common/private.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
 

@@ -6,8 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "common/cm_event.h"
-#include "common/report.h"
+#include "common/private.h"
 
 void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *event)
 {

@@ -5,9 +5,7 @@
  */
 #include <errno.h>
 
-#include "common/clock.h"
-#include "common/connection_management.h"
-#include "common/waiting.h"
+#include "common/private.h"
 
 int our_create_event_channel(struct our_control *control)
 {

@@ -5,11 +5,7 @@
  */
 #include <errno.h>
 
-#include "common/device.h"
-#include "common/report.h"
-#include "common/shared_device.h"
-#include "common/transfer_completion.h"
-#include "common/waiting.h"
+#include "common/private.h"
 
 int our_create_cq(struct our_control *control)
 {

@@ -7,11 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "common/addresses.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
-#include "common/waiting.h"
+#include "common/private.h"
 
 #define RETRY_COUNT     6 /* three bits, but soft-RoCE takes 7 for "forever" */
 #define RNR_RETRY_COUNT 7 /* means "forever" */

@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/control.h"
-#include "common/report.h"
+#include "common/private.h"
 
 int our_create_control_struct(const struct our_config *config, enum our_role role,
 			      struct our_control **control)

@@ -6,8 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "common/device.h"
-#include "common/report.h"
+#include "common/private.h"
 
 const char *our_device_name(const struct our_control *control)
 {

@@ -6,11 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "common/async_events.h"
-#include "common/report.h"
-#include "common/shared_device.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 
 #define LAST_RECEIVE_NS (OUR_NS_PER_S / 100) /* a device that says which it was does so at once */
 #define SILENT_ENDS     3 /* from then on this device is taken for one that does not */

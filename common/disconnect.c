@@ -5,10 +5,7 @@
  */
 #include <errno.h>
 
-#include "common/connection_management.h"
-#include "common/report.h"
-#include "common/transfer_posting.h"
-#include "common/waiting.h"
+#include "common/private.h"
 
 /* Whether there is a connection to end. */
 static bool begin_disconnect(struct our_control *control)

@@ -4,9 +4,7 @@
  */
 #include <errno.h>
 
-#include "common/connection_management.h"
-#include "common/report.h"
-#include "common/transfer_completion.h"
+#include "common/private.h"
 
 int our_cause_of_flush(struct our_control *control)
 {

@@ -4,9 +4,7 @@
  */
 #include <errno.h>
 
-#include "common/addresses.h"
-#include "common/connection_management.h"
-#include "common/report.h"
+#include "common/private.h"
 
 /*
  * An IPv6 id keeps to IPv6. Otherwise, on RoCE and InfiniBand only, one that is bound to any

@@ -7,9 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "common/device.h"
-#include "common/memory_registration.h"
-#include "common/report.h"
+#include "common/private.h"
 
 #define OUR_PAGE 4096 /* the first buffer starts on a page */
 #define OUR_CACHE_LINE \

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "common/report.h"
+#include "common/private.h"
 
 int our_tell(const struct our_config *config, struct our_error *error, const char *format,
 	     va_list arguments)

@@ -5,13 +5,7 @@
  */
 #include <errno.h>
 
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
-#include "common/shared_device.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
-#include "common/waiting.h"
+#include "common/private.h"
 
 int our_create_agent(struct our_control *listener, struct our_control **created)
 {

@@ -7,10 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "common/connection_management.h"
-#include "common/report.h"
-#include "common/shared_device.h"
-#include "common/transfer_completion.h"
+#include "common/private.h"
 
 #define ACK_BATCH 64 /* an ack takes a lock: one for many events */
 

@@ -6,11 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/async_events.h"
-#include "common/device.h"
-#include "common/memory_registration.h"
-#include "common/report.h"
-#include "common/shared_device.h"
+#include "common/private.h"
 
 static int allocate(const struct our_config *config, struct ibv_context *verbs,
 		    struct our_device **created)

@@ -6,8 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/device.h"
-#include "common/transfer_completion.h"
+#include "common/private.h"
 
 static const char *wc_status_advice(const struct ibv_wc *wc)
 {

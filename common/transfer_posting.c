@@ -6,13 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "common/device.h"
-#include "common/memory_registration.h"
-#include "common/report.h"
-#include "common/shared_device.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
-#include "common/waiting.h"
+#include "common/private.h"
 
 #define RNR_TIMER 12 /* 0.64 ms: the InfiniBand specification has the codes */
 

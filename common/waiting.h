@@ -1,13 +1,165 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How a connection waits: a table of functions for CM events and one for completions, which are
- * chosen independently of each other, and what common/ does for each of them. Each table is in a
- * file of its own, which teaches it.
+ * For those who write a way of waiting: the two tables of functions, one for CM events and one for
+ * completions, which are chosen independently of each other; what is behind the head of a control; and
+ * what the library does for every way. Each table is in a file of its own, which teaches it.
  */
 #ifndef OUR_WAITING_H
 #define OUR_WAITING_H
 
-#include "common/control.h"
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+#include "common/clock.h"
+#include "common/our_control.h"
+
+#define OUR_POLL_BATCH 16
+
+/* Completions that were taken from the CQ, and not yet handed out. */
+struct our_batch {
+	struct ibv_wc wc[OUR_POLL_BATCH];
+	int next, polled;
+};
+
+/*
+ * What a stage needs to find out whether the host of a silent peer still answers: see
+ * ping-sr-2/keepalive.h. In stages that do not ask, due_ns is UINT64_MAX and the rest is zero.
+ */
+struct our_keepalive {
+	uint64_t due_ns;      /* when to check next whether anything has come; UINT64_MAX: never */
+	uint32_t max_send_wr; /* room in the send queue, in addition to the workload's */
+	uint32_t silences;    /* checks in a row before which nothing had come */
+	uint32_t sends;       /* signaled ones of our_post that have not completed */
+	bool heard;           /* something has come since the last check */
+	bool under_way;       /* posted, and not completed */
+	bool asks_nobody;     /* looks for asynchronous events only */
+};
+
+/*
+ * What asynchronous events have said about a connection, or about a device that connections share.
+ * Any thread.
+ */
+struct our_async {
+	struct our_async *next; /* see our_join_async */
+	const struct ibv_context *verbs;
+	struct our_control *control; /* the connection; NULL: it is the shared device's */
+	struct our_device *device;   /* that, or the connection's; NULL: it shares none */
+	struct our_device *whole;    /* the one that its PD and SRQ are of: see our_join_device */
+	_Atomic bool srq_is_low;
+	_Atomic bool last_receive; /* no more receives complete: IBV_EVENT_QP_LAST_WQE_REACHED */
+	_Atomic int error;         /* of an event that has ended it; 0: none has */
+};
+
+struct our_private {
+	struct our_control head; /* first: a pointer to one is a pointer to the other */
+
+	/* Connection management */
+	struct rdma_cm_id *second_cm_id; /* of a listener on any address: IPv4 and IPv6 */
+	void *cm_state;                  /* of the way to wait for CM events */
+	bool has_channel;                /* these are its own, not its listener's */
+	bool leaving;                    /* the tear-down has begun */
+	uint64_t look_ns;                /* when our_keep_polling looks at the CM next */
+
+	/* Completions */
+	void *completion_state; /* of the way to wait for them */
+	uint64_t until_ns;      /* the limit of this wait, once it is known; 0: not yet */
+	struct our_comp_channels *comp_channels; /* of a loop that serves many; NULL: its own */
+	struct our_batch batch;
+	struct our_keepalive keepalive;
+
+	LIST_ENTRY(our_private) of_device; /* a shared one's connections with the same bucket */
+	struct our_async async;
+};
+
+static inline struct our_private *our_private(const struct our_control *control)
+{
+	return (struct our_private *)(uintptr_t)control;
+}
+
+/* ---- Errors and devices ---- */
+
+/*
+ * Tells config->report that `call` has failed with errno value `error`. `text`, a printf format,
+ * says cause and remedy; NULL: neither is known. `call` NULL: the text is a sentence that says it
+ * all.
+ *
+ * Returns `error`, or EIO when it is 0, so that a caller can write `return
+ * our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);` and never returns success by
+ * accident.
+ */
+int our_tell_error(const struct our_config *config, const char *call, int error, const char *text,
+		   ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Whether the connection's device is an iWARP device (RDMA over TCP; the differences:
+ * docs/drivers.md).
+ */
+bool our_is_iwarp(const struct our_control *control);
+
+/*
+ * Judges a post that failed: `ret` is what `call`, ibv_post_send or ibv_post_recv, returned. While
+ * the connection goes down, because the peer left or we were told to stop, the QP may refuse a post
+ * instead of flushing it. Some providers return -1 and set errno.
+ *
+ * Returns ECONNRESET, not reported, for the end of the connection; otherwise an errno value,
+ * reported.
+ */
+int our_judge_post(const struct our_control *control, const char *call, int ret);
+
+/* ---- CM events ---- */
+
+/*
+ * Copies what is needed of an event, with its private data. To be called before rdma_ack_cm_event,
+ * which frees the event. Any thread.
+ */
+void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *event);
+
+/* What an event means to the connection, or the listener, on whose channel it came. */
+enum our_cm_meaning {
+	OUR_CM_MINE,     /* the result of a call, or a connect request */
+	OUR_CM_HINT,     /* ends nothing: the wait goes on */
+	OUR_CM_FATAL,    /* a call has failed, or the connection or the listener has ended */
+	OUR_CM_NOT_MINE, /* of another id that shares the channel */
+};
+
+/*
+ * The one place that decides what an event means. RDMA_CM_EVENT_ADDR_CHANGE and
+ * RDMA_CM_EVENT_TIMEWAIT_EXIT are hints. RDMA_CM_EVENT_UNREACHABLE also ends an established
+ * connection (the kernel sends it when the peer's hardware address changes), but no listener. A
+ * listener ends with its device. A side that is leaving waits only for the end of the connection.
+ * Reports nothing. To be called by the thread that owns `control`.
+ */
+enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
+					  const struct our_cm_event *event);
+
+/* The same for control->cm_event; sets control->ended if the event ends the connection. */
+enum our_cm_meaning our_note_cm_event(struct our_control *control);
+
+/*
+ * How an event ends a connection: ECONNRESET, the peer has disconnected; ENODEV, the device was
+ * removed; EHOSTUNREACH, the peer is no longer reachable; 0: it does not end it. `connected`:
+ * whether it is established for this side. Then a rejection ends it, too: the peer has given up
+ * before it learned that its offer was accepted. Any thread.
+ */
+int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
+
+/* No call expects this one, so only the event's own meaning is left: for our_judge_cm_event. */
+#define OUR_NO_CM_EVENT RDMA_CM_EVENT_MULTICAST_JOIN
+
+/*
+ * The status of an event whose kernel part has succeeded, and librdmacm's own has not: what the
+ * library's functions return, and no errno value. ADDR_ERROR: it does not know the device;
+ * ROUTE_ERROR: it could not query the route; CONNECT_ERROR: it could not take the QP to RTR or RTS.
+ */
+#define OUR_CM_FAILED_ITSELF (-1)
+
+/*
+ * Compares `event` with the one that was expected. Returns 0 if it is that one; ECONNREFUSED for a
+ * rejection; ECONNRESET for a disconnect; ENODEV for a removed device; otherwise the errno value
+ * that the event carries; ENODEV, EHOSTUNREACH or ECONNABORTED for a failure without one; EPROTO
+ * for any other event. Reports nothing. Any thread.
+ */
+int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
 
 /* How CM events arrive. A function that may be NULL has nothing to do then. */
 struct our_cm_ops {
@@ -82,28 +234,43 @@ int our_cm_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, c
 void our_cm_destroy_qp(struct our_control *control);
 
 /*
- * Whether to go on waiting for a completion: to be called when the CQ is empty.
- *
- * Returns 0: go on; EINTR: the program was asked to stop; ECONNRESET, ENODEV or EHOSTUNREACH: the
- * connection has ended (see our_cm_end); ETIMEDOUT: it is past control->wait_until_ns; or an errno
- * value, reported.
- */
-int our_keep_waiting(struct our_control *control);
-
-/*
- * The same for a program that polls instead of sleeping, and calls it very often: looks at the CM as
- * often as its table's look_ns allows.
- */
-int our_keep_polling(struct our_control *control);
-
-/* The latest time at which a sleeping program must call our_keep_waiting. */
-uint64_t our_wake_up_ns(struct our_control *control);
-
-/*
  * For tables whose agents have a channel: moves the id of a connect request to agent->cm_channel.
  * See our_migrate_id.
  */
 int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id);
+
+/* Reports why there is no event channel. Returns `error`. */
+int our_report_no_channel(const struct our_control *control, int error);
+
+/* Server: the same for a request without an agent; destroys its id. */
+void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
+
+/*
+ * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. If the id is
+ * destroyed earlier, a lost request is not repeated, and the peer never learns of it. Returns
+ * seconds, never 0: long enough for a request to be repeated once, and longer after a complete run
+ * (control->complete). To be called by the connection's own thread. See rdma_disconnect(3).
+ */
+uint64_t our_disconnect_limit_s(const struct our_control *control);
+
+/*
+ * The latest time, by our_now_ns, until which a stage waits for the CM event `expected`;
+ * UINT64_MAX: forever. A connect request may come at any time; a disconnect is awaited for
+ * our_disconnect_limit_s, and everything else for --timeout. To be called when the wait begins, by
+ * the connection's own thread.
+ */
+uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_event_type expected);
+
+/*
+ * Whether a signal ends our waiting for the CM. The first signal does. While we are leaving and
+ * wait for the answer, it takes a second one (our_stop_request). Any thread that owns its control.
+ */
+bool our_must_not_wait(const struct our_control *control);
+
+/* A descriptor that poll(2) finds readable when it does; -1: there is none. */
+int our_wake_fd(const struct our_control *control);
+
+/* ---- Completions ---- */
 
 /* How completions are waited for. */
 struct our_completion_ops {
@@ -146,5 +313,23 @@ void our_free_cq(struct our_control *control);
  * there are, or -EIO, reported. To be called while none is at hand. See ibv_poll_cq(3).
  */
 int our_poll_cq(struct our_control *control);
+
+/*
+ * Whether to go on waiting for a completion: to be called when the CQ is empty.
+ *
+ * Returns 0: go on; EINTR: the program was asked to stop; ECONNRESET, ENODEV or EHOSTUNREACH: the
+ * connection has ended (see our_cm_end); ETIMEDOUT: it is past control->wait_until_ns; or an errno
+ * value, reported.
+ */
+int our_keep_waiting(struct our_control *control);
+
+/*
+ * The same for a program that polls instead of sleeping, and calls it very often: looks at the CM as
+ * often as its table's look_ns allows.
+ */
+int our_keep_polling(struct our_control *control);
+
+/* The latest time at which a sleeping program must call our_keep_waiting. */
+uint64_t our_wake_up_ns(struct our_control *control);
 
 #endif

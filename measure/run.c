@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/connection_management.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"

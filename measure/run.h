@@ -7,7 +7,7 @@
 #ifndef OUR_RUN_H
 #define OUR_RUN_H
 
-#include "common/control.h"
+#include "common/our_control.h"
 #include "measure/statistics.h"
 #include "program/options.h"
 

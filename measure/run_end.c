@@ -6,9 +6,7 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "common/connection_management.h"
-#include "common/device.h"
-#include "common/transfer_completion.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/options.h"
 #include "program/report.h"

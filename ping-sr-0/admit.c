@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/connection_management.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/admission.h"

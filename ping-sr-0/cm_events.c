@@ -9,10 +9,6 @@
 #include <inttypes.h>
 #include <poll.h>
 
-#include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
 #include "common/waiting.h"
 #include "measure/run.h"
 #include "program/report.h"

@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "common/device.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/options.h"

@@ -5,7 +5,7 @@
 #ifndef OUR_DEVICE_CHECK_H
 #define OUR_DEVICE_CHECK_H
 
-#include "common/control.h"
+#include "common/our_control.h"
 
 /*
  * Checks the data_size of the run against the longest message that the port takes, and, if the program

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/admission.h"

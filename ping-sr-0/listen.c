@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <netdb.h>
 
-#include "common/addresses.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/report.h"

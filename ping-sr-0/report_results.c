@@ -3,8 +3,7 @@
  * What a connection measured, and between which addresses: from struct our_control to
  * measure/results.h. What a stage provides: see program/stage.h.
  */
-#include "common/addresses.h"
-#include "common/device.h"
+#include "common/private.h"
 #include "measure/results.h"
 #include "measure/run.h"
 #include "program/stage.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/control.h"
+#include "common/our_control.h"
 
 /* Fills buffer `index` with the pattern of message number `message`. */
 void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t message);

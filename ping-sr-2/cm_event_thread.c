@@ -10,9 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
+#include "common/waiting.h"
 #include "ping-sr-2/cm_events.h"
 
 /* With the lock held: puts the QP into its error state, so that posted work is flushed. */

@@ -8,10 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
 #include "common/waiting.h"
 #include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/keepalive.h"

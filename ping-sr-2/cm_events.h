@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "common/control.h"
+#include "common/waiting.h"
 
 struct our_queued_event {
 	STAILQ_ENTRY(our_queued_event) next;

@@ -4,9 +4,7 @@
  */
 #include <errno.h>
 
-#include "common/device.h"
-#include "common/report.h"
-#include "common/transfer_posting.h"
+#include "common/waiting.h"
 #include "ping-sr-2/keepalive.h"
 
 /*

@@ -7,7 +7,7 @@
 #ifndef OUR_KEEPALIVE_H
 #define OUR_KEEPALIVE_H
 
-#include "common/control.h"
+#include "common/waiting.h"
 
 /*
  * Makes room for a keepalive in the queues, and starts the time. Call it before the QP is set up.

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "common/connection_management.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-2/cm_events.h"
 #include "program/admission.h"

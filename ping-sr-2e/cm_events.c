@@ -7,10 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
 #include "common/waiting.h"
 
 static int create(struct our_control *control)

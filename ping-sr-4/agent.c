@@ -6,9 +6,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/connection_management.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"

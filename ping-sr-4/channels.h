@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/control.h"
+#include "common/waiting.h"
 
 /* ---- poll.c ---- */
 

@@ -6,10 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
 #include "common/waiting.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/channels.h"

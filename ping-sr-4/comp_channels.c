@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "common/report.h"
+#include "common/waiting.h"
 #include "ping-sr-4/channels.h"
 
 static int create_comp_channel(const struct our_config *config, struct ibv_context *verbs,

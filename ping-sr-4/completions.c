@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/report.h"
 #include "common/waiting.h"
 #include "ping-sr-4/channels.h"
 

@@ -6,9 +6,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/transfer_completion.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/server.h"

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stop.h"

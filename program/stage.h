@@ -10,10 +10,7 @@
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H
 
-#include "common/connection_management.h"
-#include "common/control.h"
-#include "common/transfer_completion.h"
-#include "common/waiting.h"
+#include "common/private.h"
 #include "program/connect_info.h"
 #include "program/options.h"
 

@@ -8,7 +8,7 @@
 
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "common/clock.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/user_data.h"

@@ -5,8 +5,7 @@
  * read the options and calls our_bare_client, by way of ping-sr-0/retry.c. See agent.c for the other side.
  */
 #include "beyond/ping-rc-0/bare.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"

@@ -12,9 +12,7 @@
 #include <unistd.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/addresses.h"
-#include "common/connection_management.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/config.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/addresses.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "program/admission.h"

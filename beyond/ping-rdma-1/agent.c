@@ -9,7 +9,7 @@
 
 #include "beyond/ping-rdma-1/ping_rdma.h"
 #include "common/clock.h"
-#include "common/device.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"

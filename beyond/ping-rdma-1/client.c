@@ -5,7 +5,7 @@
  * ping-sr-0/client.c, and see there who calls this.
  */
 #include "beyond/ping-rdma-1/ping_rdma.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"

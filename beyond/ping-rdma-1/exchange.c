@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "beyond/ping-rdma-1/exchange.h"
-#include "common/memory_registration.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "program/report.h"
 
 #define SLOT OUR_BUFFER_MESSAGE /* bytes: as long as the longer one */

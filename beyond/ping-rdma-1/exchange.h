@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/control.h"
+#include "common/our_control.h"
 
 #define OUR_BUFFER_MESSAGE 16 /* bytes: address, length, rkey; big-endian */
 #define OUR_COUNT_MESSAGE  8  /* bytes: a count */

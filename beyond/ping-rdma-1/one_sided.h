@@ -7,7 +7,7 @@
 #define OUR_ONE_SIDED_H
 
 #include "beyond/ping-rdma-1/exchange.h"
-#include "common/control.h"
+#include "common/our_control.h"
 
 /* An agent has one buffer, or none. */
 #define OUR_AGENT_BUFFER  0

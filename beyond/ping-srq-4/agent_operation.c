@@ -8,8 +8,7 @@
 
 #include "beyond/ping-srq-4/pool.h"
 #include "common/clock.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/report.h"

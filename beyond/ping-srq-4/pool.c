@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 #include "beyond/ping-srq-4/pool.h"
-#include "common/device.h"
-#include "common/memory_registration.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"

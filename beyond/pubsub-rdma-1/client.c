@@ -8,7 +8,7 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/pubsub-rdma-1/pubsub.h"
 #include "beyond/pubsub-rdma-1/record.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "common/control.h"
+#include "common/our_control.h"
 #include "program/options.h"
 
 extern const struct our_option our_publication_options[]; /* --record, --rate */

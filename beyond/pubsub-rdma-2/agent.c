@@ -12,8 +12,7 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "beyond/pubsub-rdma-2/pubsub.h"
 #include "common/clock.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/stage.h"
 

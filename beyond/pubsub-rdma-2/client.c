@@ -10,7 +10,7 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "beyond/pubsub-rdma-2/pubsub.h"
 #include "common/clock.h"
-#include "common/device.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"

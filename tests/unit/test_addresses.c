@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/addresses.h"
+#include "common/private.h"
 #include "program/look_up.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"

@@ -10,11 +10,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
-#include "common/waiting.h"
+#include "common/private.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/verbs.h"
 

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/report.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/user_data.h"
 #include "program/config.h"

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "common/device.h"
-#include "common/memory_registration.h"
+#include "common/private.h"
 #include "program/config.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/verbs.h"

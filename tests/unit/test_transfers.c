@@ -10,11 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/config.h"
 #include "program/stage.h"
