@@ -21,6 +21,8 @@ define run
 @$(if $(V)$(filter print-%,$(MAKECMDGOALS)),:,printf '  %-3s %s\n') $(1) $(2)
 $(if $(V),,@)$(3)
 endef
+# In a copy of the tree that is made anew: sources that the tree no longer has are not to stay.
+no_sources = find $(1) -name build -prune -o -name '*.[ch]' -exec rm {} +
 # Archives, also thin ones (THIN = T); programs of objects and archives; and those that are compiled by themselves, with
 # the flags ALONE.
 ARCHIVE = $(call run,AR,$@,rm -f $@ && $(AR) rcs$(THIN) $@ $(filter %.o,$^))
@@ -190,6 +192,7 @@ check-long: ## run all tests, also those that take longer: hours
 
 check-two-files: ## run the unit tests, and tests of the examples and of ping-sr-3, on the two files of make amalgamation
 	@mkdir -p $(BUILD)/two-files
+	@$(call no_sources,$(BUILD)/two-files)
 	@tools/files | tar cf - -T - | tar xf - -C $(BUILD)/two-files
 	+@$(MAKE) --no-print-directory $(JOBS) -C $(BUILD)/two-files AMALGAMATED=1 all tests-build sim-build pairs-build
 	@cd $(BUILD)/two-files && $(PYTEST) -q tests/unit tests/sim -k 'test_in_c or examples or ping-sr-3-' && \

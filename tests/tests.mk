@@ -54,6 +54,7 @@ SANITIZED = $(TESTS)/sanitized
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 sanitized: ## build the programs with AddressSanitizer and UndefinedBehaviorSanitizer: build/tests/sanitized
 	@mkdir -p $(SANITIZED)
+	@$(call no_sources,$(SANITIZED))
 	@tools/files --new | tar cf - -T - | tar xf - -C $(SANITIZED)
 	+@$(MAKE) --no-print-directory -C $(SANITIZED) CFLAGS="-O1 -g -fno-omit-frame-pointer $(SANITIZE)" LDFLAGS="$(SANITIZE)" \
 		$(PROGRAMS) $(ONE_FILE) $(EXAMPLES)
