@@ -22,23 +22,6 @@ void our_destroy_cq(struct our_control *control)
 	control->cq = NULL;
 }
 
-int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq)
-{
-	struct ibv_modify_cq_attr attr = {
-		.attr_mask = IBV_CQ_ATTR_MODERATE,
-		.moderate = { config->event_completions, config->event_us },
-	};
-	int ret;
-
-	if (!config->event_completions && !config->event_us)
-		return 0;
-	ret = ibv_modify_cq(cq, &attr);
-	return ret ? our_tell_error(config, "ibv_modify_cq", ret,
-				    "most likely the device cannot wait for several completions "
-				    "before it makes an event")
-		   : 0;
-}
-
 int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
 {
 	int depth = (int)(control->max_send_wr + control->max_recv_wr); /* checked: our_setup_qp */

@@ -307,7 +307,10 @@ int our_check_completion_status(const struct our_control *control, const struct 
  * agent on iWARP: TCP could not send, and often the CM reports the disconnect later. False for a
  * client. Any thread.
  */
-bool our_client_may_have_left(const struct our_control *control);
+static inline bool our_client_may_have_left(const struct our_control *control)
+{
+	return control->role == OUR_AGENT && our_is_iwarp(control);
+}
 
 /*
  * Checks the status of `wc` and, if it is good, hands it out as *completion. Returns as
@@ -349,7 +352,10 @@ int our_cause_of_flush(struct our_control *control);
  * and RoCE: there a disconnect flushes nothing until we disconnect, too, and by then the CM has
  * reported it. On iWARP the end of TCP flushes, and the event comes before or after that.
  */
-bool our_flush_may_be_early(const struct our_control *control);
+static inline bool our_flush_may_be_early(const struct our_control *control)
+{
+	return our_is_iwarp(control);
+}
 
 /* ---- CM events ---- */
 

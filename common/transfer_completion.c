@@ -155,13 +155,3 @@ int our_await_time(struct our_control *control, uint64_t until_ns,
 	control->wait_until_ns = before_ns;
 	return ret == ETIMEDOUT && until_ns <= limit_ns ? EAGAIN : ret;
 }
-
-bool our_client_may_have_left(const struct our_control *control)
-{
-	return control->role == OUR_AGENT && our_is_iwarp(control);
-}
-
-bool our_flush_may_be_early(const struct our_control *control)
-{
-	return our_is_iwarp(control);
-}

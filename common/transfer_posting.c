@@ -64,6 +64,33 @@ int our_create_qp(struct our_control *control)
 	return 0;
 }
 
+int our_alloc_pd(struct our_control *control)
+{
+	struct our_async *async = &our_private(control)->async;
+
+	control->pd = control->device ? control->device->pd : ibv_alloc_pd(control->verbs);
+	if (!control->pd)
+		return our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);
+	async->verbs = control->verbs;
+	async->control = control;
+	async->device = control->device;
+	async->whole = control->device ? async->whole : NULL; /* our_use_device has set it */
+	atomic_store(&async->last_receive, false);
+	our_join_async(async);
+	return 0;
+}
+
+void our_dealloc_pd(struct our_control *control)
+{
+	int ret;
+
+	our_leave_async(&our_private(control)->async);
+	ret = control->device ? 0 : ibv_dealloc_pd(control->pd);
+	if (ret)
+		our_tell_error(control->config, "ibv_dealloc_pd", ret, NULL);
+	control->pd = NULL;
+}
+
 uint32_t our_extra_sends(const struct our_control *control)
 {
 	return control->send_cq ? 0 : our_private(control)->keepalive.max_send_wr;

@@ -94,7 +94,10 @@ int our_tell_error(const struct our_config *config, const char *call, int error,
  * Whether the connection's device is an iWARP device (RDMA over TCP; the differences:
  * docs/drivers.md).
  */
-bool our_is_iwarp(const struct our_control *control);
+static inline bool our_is_iwarp(const struct our_control *control)
+{
+	return control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
 
 /*
  * Judges a post that failed: `ret` is what `call`, ibv_post_send or ibv_post_recv, returned. While
