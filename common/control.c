@@ -30,9 +30,13 @@ void our_destroy_control_struct(struct our_control *control)
 	free(our_private(control));
 }
 
-void our_note_established(struct our_control *control)
+void our_close_device(struct our_device *device)
 {
-	if (control->role == OUR_AGENT && !control->accepted && control->config->established)
-		control->config->established(control);
-	control->accepted = true;
+	struct our_control *one;
+
+	if (!device)
+		return;
+	while ((one = our_first_of_device(device)))
+		our_close(one);
+	our_free_device(device);
 }

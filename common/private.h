@@ -161,15 +161,12 @@ static inline bool our_shares_cq(const struct our_control *control)
 	return control->device && control->device->cq;
 }
 
-/* Undoes our_device_create_cq. */
-void our_device_destroy_cq(struct our_device *device);
-
 /*
- * Polls all that is in the shared CQ, and in it, or polled earlier and not handed out yet, removes
- * the completions of the QP with this number: its receives are posted again to the shared queue.
- * All others are handed out later. Reports its failures.
+ * Takes the next completion of the shared CQ, without waiting, and without checking its status. Returns 0
+ * and *wc, valid until the next call; EAGAIN: there is none, and the next one makes an event; or another
+ * errno value, reported.
  */
-void our_device_drain_cq(struct our_device *device, uint32_t qp_num);
+int our_device_next_wc(struct our_device *device, const struct ibv_wc **wc);
 
 /*
  * A completion that is not handed out any more: if it is of a receive from the shared queue, posts
@@ -179,7 +176,7 @@ int our_device_post_again(struct our_device *device, const struct ibv_wc *wc);
 
 /*
  * From when its QP has been created until it is destroyed, completions of the shared CQ find the
- * connection by the QP's number. Nothing happens if the connection shares nothing.
+ * connection by the QP's number. For connections of a shared device, as what follows.
  */
 void our_add_to_device(struct our_control *control);
 void our_remove_from_device(struct our_control *control);
@@ -192,11 +189,14 @@ void our_remove_from_device(struct our_control *control);
  */
 void our_give_back_receives(struct our_control *control);
 
-/* Reports that ibv_post_srq_recv has returned `ret`. Returns it as an errno value. */
-int our_report_no_recv(const struct our_device *device, int ret);
-
 /* The connection whose QP has this number; NULL: none. */
 struct our_control *our_control_of(struct our_device *device, uint32_t qp_num);
+
+/* One of the connections that are left; NULL: none. */
+struct our_control *our_first_of_device(struct our_device *device);
+
+/* our_close_device, after the connections. */
+void our_free_device(struct our_device *device);
 
 /* ---- The queue pair ---- */
 
@@ -222,19 +222,9 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
  * Creates control->qp on pd and cq. If the device refuses the inline data that we ask for, asks
  * again for none. control->max_inline is what was granted.
  *
- * Returns 0 or an errno value, reported. our_destroy_qp undoes it. See rdma_create_qp(3).
+ * Returns 0 or an errno value, reported. The table's destroy_qp undoes it. See rdma_create_qp(3).
  */
 int our_create_qp(struct our_control *control);
-
-/*
- * The part that depends on how the connection is made: creates control->qp as `attr` says, in a
- * state in which receives can be posted, and writes the granted values into `attr`; and destroys
- * it. The table control->config->waiting.cm says how: with rdma_cm the id does both (cm_qp.c).
- *
- * Returns 0 or an errno value, not reported, of the verb whose name is in *call.
- */
-int our_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call);
-void our_destroy_qp(struct our_control *control);
 
 /*
  * Sets the delay after which a peer may send a message again that found no receive posted. rdma_cm

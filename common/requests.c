@@ -92,13 +92,6 @@ int our_agent_connect(struct our_control *control, const void *private_data, siz
 	return our_note_connected(control);
 }
 
-int our_note_connected(struct our_control *control)
-{
-	our_note_established(control);
-	control->connected = true;
-	return our_setup_rnr_timer(control);
-}
-
 static void reject(struct our_control *control, struct rdma_cm_id *cm_id, int error)
 {
 	uint8_t data[OUR_MAX_PRIVATE_DATA];
@@ -158,26 +151,6 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 		if (ret != EAGAIN)
 			return ret;
 	}
-}
-
-int our_take_completion(struct our_control *control, struct our_completion *completion)
-{
-	const struct ibv_wc *wc;
-	int ret = our_take_next_wc(control, &wc);
-
-	ret = ret ? ret : our_take_wc(control, wc, completion);
-	/* A message may be earlier than the event that says that the client is connected. */
-	if (!ret && !control->accepted)
-		ret = our_note_connected(control);
-	return ret;
-}
-
-int our_completion_fd(const struct our_control *control)
-{
-	const struct our_completion_ops *completions = control->config->waiting.completions;
-
-	return completions->fd && control->cq && !our_shares_cq(control) ? completions->fd(control)
-									 : -1;
 }
 
 int our_look_after(struct our_control *control, int *timeout_ms)

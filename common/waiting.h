@@ -220,7 +220,12 @@ struct our_cm_ops {
 	 */
 	int (*fd)(const struct our_control *control);
 
-	/* How a QP is made: see our_make_qp. With rdma_cm, its id does it: our_cm_make_qp. */
+	/*
+	 * The part of a QP's life that depends on how the connection is made: creates control->qp
+	 * as `attr` says, in a state in which receives can be posted, and writes the granted values
+	 * into `attr`; and destroys it. With rdma_cm the id does both: our_cm_make_qp. Returns 0 or
+	 * an errno value, not reported, of the verb whose name is in *call.
+	 */
 	int (*make_qp)(struct our_control *control, struct ibv_qp_init_attr *attr,
 		       const char **call);
 	void (*destroy_qp)(struct our_control *control);
