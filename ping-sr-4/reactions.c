@@ -17,6 +17,12 @@
 /* CM events: the kernel keeps 1024 requests for a listener, and 1000 clients have two each. */
 #define MOST_UNREAD 4096
 
+bool our_has_work(const struct our_server *server)
+{
+	return !our_all_places_taken(our_run_of(server->listener)->admission) ||
+	       !LIST_EMPTY(&server->agents);
+}
+
 void our_end_and_forget(struct our_agent *agent, int ret)
 {
 	/* The second time its client has answered, or has not. */

@@ -11,12 +11,6 @@
 #include "program/output.h"
 #include "program/stage.h"
 
-bool our_has_work(const struct our_server *server)
-{
-	return !our_all_places_taken(our_run_of(server->listener)->admission) ||
-	       !LIST_EMPTY(&server->agents);
-}
-
 static void end_agents(struct our_server *server, int ret)
 {
 	struct our_agent *agent, *next;
