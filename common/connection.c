@@ -181,8 +181,12 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
 	param->initiator_depth = at_most(param->initiator_depth, control->cm_event.initiator_depth);
 }
 
-int our_report_address(const struct our_control *control, const char *call, int error,
-		       const struct sockaddr *address)
+/*
+ * Reports that `call`, for `address`, has failed, with what can be done about it. Returns the errno value
+ * that fits best.
+ */
+static int report_address(const struct our_control *control, const char *call, int error,
+			  const struct sockaddr *address)
 {
 	char text[OUR_ADDRESS_TEXT];
 
@@ -236,12 +240,12 @@ int our_client_bind(struct our_control *control, struct sockaddr *address)
 	ret = resolve_addr(control, address); /* rdma_resolve_addr */
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
 	if (ret)
-		return our_report_address(control, "rdma_resolve_addr", ret, address);
+		return report_address(control, "rdma_resolve_addr", ret, address);
 
 	ret = resolve_route(control); /* rdma_resolve_route */
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
 	if (ret)
-		return our_report_address(control, "rdma_resolve_route", ret, address);
+		return report_address(control, "rdma_resolve_route", ret, address);
 	our_learn_device(control);
 	return 0;
 }
@@ -279,7 +283,7 @@ static int report_connect(const struct our_control *control, int error)
 	if (error == EACCES)
 		return our_tell_cm_error(control, "rdma_connect", error,
 					 "the server at %s refused us", text);
-	return our_report_address(control, "rdma_connect", error,
+	return report_address(control, "rdma_connect", error,
 				  rdma_get_peer_addr(control->cm_id));
 }
 
@@ -330,7 +334,7 @@ int our_start_bind(struct our_control *control, struct sockaddr *address)
 		return our_tell_error(control->config, "our_start_bind", EINVAL,
 				      "this way to wait for CM events needs calls that block");
 	ret = resolve_addr(control, address);
-	return ret ? our_report_address(control, "rdma_resolve_addr", ret, address) : 0;
+	return ret ? report_address(control, "rdma_resolve_addr", ret, address) : 0;
 }
 
 int our_start_connect(struct our_control *control, const void *private_data, size_t length)
@@ -352,7 +356,7 @@ int our_take_step(struct our_control *control)
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		ret = resolve_route(control);
-		return ret ? our_report_address(control, "rdma_resolve_route", ret, address)
+		return ret ? report_address(control, "rdma_resolve_route", ret, address)
 			   : EAGAIN;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		our_learn_device(control);
@@ -360,12 +364,12 @@ int our_take_step(struct our_control *control)
 	case RDMA_CM_EVENT_ESTABLISHED:
 		return our_note_connected(control);
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		return our_report_address(control, "rdma_resolve_addr", ret, address);
+		return report_address(control, "rdma_resolve_addr", ret, address);
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		return our_report_address(control, "rdma_resolve_route", ret, address);
+		return report_address(control, "rdma_resolve_route", ret, address);
 	default:
 		if (!control->verbs) /* not even resolved */
-			return our_report_address(control,
+			return report_address(control,
 						  control->cm_id->verbs ? "rdma_resolve_route"
 									: "rdma_resolve_addr",
 						  ret, address);
@@ -390,7 +394,7 @@ static int keep_to_family(const struct our_control *listener, struct rdma_cm_id 
 	ret = rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
 		      ? errno
 		      : 0;
-	return ret ? our_report_address(listener, "rdma_set_option", ret, address) : 0;
+	return ret ? report_address(listener, "rdma_set_option", ret, address) : 0;
 }
 
 static int bind_and_listen(const struct our_control *listener, struct rdma_cm_id *cm_id,
@@ -409,11 +413,11 @@ static int bind_and_listen(const struct our_control *listener, struct rdma_cm_id
 	if (!ret && !cm_id->verbs && !our_is_any_address(address))
 		ret = ENODEV;
 	if (ret)
-		return our_report_address(listener, "rdma_bind_addr", ret, address);
+		return report_address(listener, "rdma_bind_addr", ret, address);
 
 	ret = rdma_listen(cm_id, backlog) ? errno : 0;
 	if (ret)
-		return our_report_address(listener, "rdma_listen", ret, address);
+		return report_address(listener, "rdma_listen", ret, address);
 	return 0;
 }
 

@@ -194,7 +194,7 @@ static const struct meaning {
 	MEANING(SM_CHANGE, OF_PORT, 0, false, NULL),
 	MEANING(CLIENT_REREGISTER, OF_PORT, 0, false, NULL),
 	MEANING(SRQ_LIMIT_REACHED, OF_SRQ, 0, false, NULL), /* its owner is told */
-	/* The end of each QP with an SRQ, on drivers that make it: see device_connections.c. */
+	/* The end of each QP with an SRQ, on drivers that make it: see shared_device.c. */
 	MEANING(QP_LAST_WQE_REACHED, OF_QP, 0, false, NULL),
 	MEANING(SQ_DRAINED, OF_QP, 0, false, NULL), /* soft-iWARP makes it at each flush */
 	MEANING(COMM_EST, OF_QP, 0, false, NULL),

@@ -11,13 +11,9 @@
 
 #include "common/waiting.h"
 
-/* ---- Errors and addresses ---- */
+/* ---- report.c ---- */
 
-/* The same with control->cm_event, if that brought the error. cm_event.c. */
-int our_tell_cm_error(const struct our_control *control, const char *call, int error,
-		      const char *text, ...) __attribute__((format(printf, 4, 5)));
-
-/* Completes `error` and tells it: for the functions above. Returns as they do. */
+/* Completes `error` and tells it. Returns as our_tell_error does. */
 int our_tell(const struct our_config *config, struct our_error *error, const char *format,
 	     va_list arguments) __attribute__((format(printf, 3, 0)));
 
@@ -35,15 +31,7 @@ bool our_is_local_address(const struct sockaddr *address);
  */
 const char *our_address_text(const struct sockaddr *address, char *text);
 
-/* ---- Memory ---- */
-
-/*
- * Allocates control->pd on the device, control->verbs, or takes that of a shared device, and joins
- * those that hear of asynchronous events. Returns 0 or an errno value, reported. our_dealloc_pd
- * undoes it, after QP and MRs are destroyed. See ibv_alloc_pd(3).
- */
-int our_alloc_pd(struct our_control *control);
-void our_dealloc_pd(struct our_control *control);
+/* ---- memory.c ---- */
 
 /* our_setup_mr in any PD. */
 int our_register(const struct our_config *config, struct ibv_pd *pd, void *data, size_t length,
@@ -79,7 +67,7 @@ bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
  */
 uint64_t our_memory_of_buffers(uint32_t n, uint32_t size);
 
-/* ---- The device, and what it says outside of any call ---- */
+/* ---- device.c ---- */
 
 /* The device's name, "rxe0"; "any" for a listener that is bound to no device. */
 const char *our_device_name(const struct our_control *control);
@@ -93,6 +81,12 @@ const char *our_transport_name(const struct our_control *control);
  * ENOMEM. Returns the errno value.
  */
 int our_report_no_queue(const struct our_control *control, const char *call, int error);
+
+/*
+ * Has the CQ make events as config->event_completions and event_us say. Returns 0 or an errno value,
+ * reported: EOPNOTSUPP of a device that cannot. See ibv_modify_cq(3).
+ */
+int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq);
 
 /*
  * From now on, until our_leave_async, a connection or a shared device hears of asynchronous events,
@@ -128,7 +122,7 @@ void our_end_all_on_device(const struct ibv_context *verbs, int error);
  */
 int our_read_async_events_of(const struct our_config *config, struct ibv_context *verbs);
 
-/* ---- What connections share ---- */
+/* ---- shared_device.c ---- */
 
 #define OUR_DEVICE_BUCKETS 256 /* of QP numbers, which devices count up */
 
@@ -142,7 +136,7 @@ struct our_shared_device {
 	unsigned int events_to_ack;
 	bool armed; /* the next completion makes an event */
 	struct our_batch batch;
-	struct ibv_wc *backlog; /* polled out of turn, when a connection ended: see fill */
+	struct ibv_wc *backlog; /* polled out of turn, when a connection ended */
 	uint32_t backlog_first, backlog_n, backlog_size;
 	unsigned int silent_ends; /* of QPs in a row, without IBV_EVENT_QP_LAST_WQE_REACHED */
 	struct our_async async;
@@ -198,13 +192,22 @@ struct our_control *our_first_of_device(struct our_device *device);
 /* our_close_device, after the connections. */
 void our_free_device(struct our_device *device);
 
-/* ---- The queue pair ---- */
+/* ---- qp.c ---- */
 
 /*
- * The connection stands, or did: sets control->accepted. Calls config->established of an agent, the
- * first time. control.c.
+ * Allocates control->pd on the device, control->verbs, or takes that of a shared device, and joins
+ * those that hear of asynchronous events. Returns 0 or an errno value, reported. our_dealloc_pd
+ * undoes it, after QP and MRs are destroyed. See ibv_alloc_pd(3).
  */
-void our_note_established(struct our_control *control);
+int our_alloc_pd(struct our_control *control);
+void our_dealloc_pd(struct our_control *control);
+
+/*
+ * Creates control->cq and what this connection waits with for its completions: see waiting.h.
+ * Returns 0 or an errno value, reported. our_destroy_cq undoes it, after the QP has been destroyed.
+ */
+int our_create_cq(struct our_control *control);
+void our_destroy_cq(struct our_control *control);
 
 /*
  * How many sends our_setup_qp adds to those asked for, for the library itself: a keepalive, or
@@ -234,12 +237,26 @@ int our_create_qp(struct our_control *control);
 int our_setup_rnr_timer(struct our_control *control);
 
 /*
+ * The connection stands, or did: sets control->accepted. Calls config->established of an agent, the
+ * first time.
+ */
+void our_note_established(struct our_control *control);
+
+/*
+ * our_note_established, after RDMA_CM_EVENT_ESTABLISHED: also sets ->connected and the QP's RNR
+ * timer. Returns 0 or an errno value, reported.
+ */
+int our_note_connected(struct our_control *control);
+
+/*
  * Puts the QP into its error state: posted work is flushed, and the device no longer uses our
  * memory. For a connection that may be established although we do not know it. rdma_disconnect
  * would do it, too, but would then wait for a peer that may not know us. Reports its failure. See
  * ibv_modify_qp(3).
  */
 void our_flush_qp(struct our_control *control);
+
+/* ---- transfer.c ---- */
 
 /*
  * For sends and WRITEs of one's own: carries `length` bytes in the work request if they fit
@@ -252,33 +269,6 @@ void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, u
  * behind it would be, too, as both are in one MR. Returns EINVAL.
  */
 int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size);
-
-/* ---- Completions ---- */
-
-/*
- * Creates control->cq and what this connection waits with for its completions: see waiting.h.
- * Returns 0 or an errno value, reported. our_destroy_cq undoes it, after the QP has been destroyed.
- */
-int our_create_cq(struct our_control *control);
-void our_destroy_cq(struct our_control *control);
-
-/*
- * Has the CQ make events as config->event_completions and event_us say. Returns 0 or an errno value,
- * reported: EOPNOTSUPP of a device that cannot. See ibv_modify_cq(3).
- */
-int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq);
-
-/*
- * Takes the next completion, without waiting, and without checking its status. Returns 0 and *wc,
- * valid until the next call; EAGAIN; or another errno value, reported.
- */
-int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
-
-/*
- * How many completions have been taken from the CQ and not yet been handed out: that many calls of
- * our_await_completion will not wait. To be called by the connection's own thread.
- */
-int our_completions_at_hand(const struct our_control *control);
 
 /*
  * Checks a completion's status, before anything else is read: in a failed one only status, wr_id,
@@ -319,6 +309,18 @@ int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
 int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int polled);
 
 /*
+ * Takes the next completion, without waiting, and without checking its status. Returns 0 and *wc,
+ * valid until the next call; EAGAIN; or another errno value, reported.
+ */
+int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
+
+/*
+ * How many completions have been taken from the CQ and not yet been handed out: that many calls of
+ * our_await_completion will not wait. To be called by the connection's own thread.
+ */
+int our_completions_at_hand(const struct our_control *control);
+
+/*
  * Waits until our_now_ns is at least `until_ns`, or until there is a completion, in the stage's own
  * way of waiting. For --rate.
  *
@@ -328,31 +330,11 @@ int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int p
 int our_await_time(struct our_control *control, uint64_t until_ns,
 		   struct our_completion *completion);
 
-/*
- * What has ended a connection on which a work request was flushed, as the CM reports it, for which
- * this may wait a little. Returns ECONNRESET, ENODEV or EHOSTUNREACH; ECANCELED: the CM reports
- * nothing, and the flush has another cause; EINTR; or another errno value, reported. end.c.
- */
-int our_cause_of_flush(struct our_control *control);
+/* ---- waiting.c ---- */
 
-#define OUR_FLUSH_LIMIT_S 5 /* until the CM reports a disconnect that has flushed something */
-
-/*
- * Whether a flush may come before the CM reports the disconnect that caused it. Not on InfiniBand
- * and RoCE: there a disconnect flushes nothing until we disconnect, too, and by then the CM has
- * reported it. On iWARP the end of TCP flushes, and the event comes before or after that.
- */
-static inline bool our_flush_may_be_early(const struct our_control *control)
-{
-	return our_is_iwarp(control);
-}
-
-/* ---- CM events ---- */
-
-/* ---- The connection ---- */
-
-/* The advice if a first CM call fails. */
-#define OUR_NO_DEVICE_ADVICE "is there an RDMA device, and is the module rdma_ucm loaded?"
+/* our_tell_error, with control->cm_event if that event brought the error. */
+int our_tell_cm_error(const struct our_control *control, const char *call, int error,
+		      const char *text, ...) __attribute__((format(printf, 4, 5)));
 
 /*
  * Creates what this connection waits with for CM events: control->cm_channel (NULL if CM calls are
@@ -387,11 +369,28 @@ void our_stop_watching(struct our_control *control);
 int our_cm_end(struct our_control *control);
 
 /*
- * Reports that `call`, for `address`, has failed, with what can be done about it. Returns the errno
- * value that fits best.
+ * What has ended a connection on which a work request was flushed, as the CM reports it, for which
+ * this may wait a little. Returns ECONNRESET, ENODEV or EHOSTUNREACH; ECANCELED: the CM reports
+ * nothing, and the flush has another cause; EINTR; or another errno value, reported.
  */
-int our_report_address(const struct our_control *control, const char *call, int error,
-		       const struct sockaddr *address);
+int our_cause_of_flush(struct our_control *control);
+
+#define OUR_FLUSH_LIMIT_S 5 /* until the CM reports a disconnect that has flushed something */
+
+/*
+ * Whether a flush may come before the CM reports the disconnect that caused it. Not on InfiniBand
+ * and RoCE: there a disconnect flushes nothing until we disconnect, too, and by then the CM has
+ * reported it. On iWARP the end of TCP flushes, and the event comes before or after that.
+ */
+static inline bool our_flush_may_be_early(const struct our_control *control)
+{
+	return our_is_iwarp(control);
+}
+
+/* ---- connection.c ---- */
+
+/* The advice if a first CM call fails. */
+#define OUR_NO_DEVICE_ADVICE "is there an RDMA device, and is the module rdma_ucm loaded?"
 
 /*
  * Copies device and addresses from control->cm_id into `control`, where the parts that do not know
@@ -416,12 +415,6 @@ void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *
  */
 int our_report_no_client(const struct our_control *agent, int error);
 int our_report_no_requests(const struct our_control *listener, const char *call, int error);
-
-/*
- * our_note_established, after RDMA_CM_EVENT_ESTABLISHED: also sets ->connected and the QP's RNR
- * timer. Returns 0 or an errno value, reported.
- */
-int our_note_connected(struct our_control *control);
 
 /*
  * Client that is not connected yet: does what control->cm_event calls for. Returns 0: the user's turn;

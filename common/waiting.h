@@ -237,7 +237,7 @@ extern const struct our_cm_ops
 extern const struct our_cm_ops our_cm_thread; /* ping-sr-2/cm_events.c */
 extern const struct our_cm_ops our_cm_bare;   /* beyond/ping-rc-0/cm_events.c: no CM */
 
-/* For the tables of rdma_cm: cm_qp.c. See rdma_create_qp(3). */
+/* For the tables of rdma_cm. See rdma_create_qp(3). */
 int our_cm_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call);
 void our_cm_destroy_qp(struct our_control *control);
 

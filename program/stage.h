@@ -5,7 +5,7 @@
  *
  * Another way to move data takes two roles, and no change of common/: this was tried with a ping by
  * RDMA WRITE that polls memory and calls our_await_time. ping-rc-0, whose QPs are connected over a TCP
- * socket, has functions of its own in place of common/connection_management.h.
+ * socket, has functions of its own in place of common/connection.c.
  */
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H
