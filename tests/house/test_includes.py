@@ -42,11 +42,6 @@ def folder(name: str) -> str:
     return name.removeprefix("beyond/").split("/")[0]
 
 
-def module(name: str) -> str:
-    """A header and a source of one name."""
-    return str(Path(name).with_suffix(""))
-
-
 def test_rooms() -> None:
     for name in {*tracked()} - MAINS:
         allowed = ALLOWED.get(folder(name))
@@ -61,25 +56,6 @@ def test_ways_of_waiting() -> None:
     for name in ways:
         for one in included(name):
             assert folder(one) in OF_WAYS or Path(one).name in OF_OTHER_WAYS, f"{name}: {one}"
-
-
-def test_no_circle() -> None:
-    """Of headers; in common/ of modules, too."""
-    graph = {name: included(name) for name in tracked()}
-    for name in [one for one in graph if folder(one) == "common"]:
-        others = {module(one) for one in graph[name]} - {module(name)}
-        graph.setdefault(module(name), []).extend(others)
-    done: set[str] = set()
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        assert name not in path
-        if name not in done:
-            for one in graph.get(name, []):
-                visit(one, (*path, name))
-            done.add(name)
-
-    for name in list(graph):
-        visit(name, ())
 
 
 def test_comments_say_where_a_file_is() -> None:

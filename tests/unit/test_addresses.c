@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/addresses.h. They use no name service.
+ * Place: unit tests of common/report.c. They use no name service.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>

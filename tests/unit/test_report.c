@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/report.h and common/transfer_completion.h: messages about errors and
+ * Place: unit tests of program/report.h and common/transfer.c: messages about errors and
  * failed completions.
  */
 #include <errno.h>
