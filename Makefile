@@ -10,7 +10,8 @@ LDFLAGS ?=
 override CPPFLAGS += -I. -D_GNU_SOURCE
 # In CI (CI=true) a warning ends the build; a newer compiler of yours may warn of more.
 WARNINGS = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
-COMPILE = $(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -MMD -MP
+# A program has the functions that it calls, and no others of their files.
+COMPILE = $(CC) -std=c11 -ffunction-sections $(CPPFLAGS) $(CFLAGS) $(WARNINGS) -MMD -MP
 LIBS = -lrdmacm -libverbs -pthread
 BUILD = build
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -26,7 +27,7 @@ no_sources = find $(1) -name build -prune -o -name '*.[ch]' -exec rm {} +
 # Archives, also thin ones (THIN = T); programs of objects and archives; and those that are compiled by themselves, with
 # the flags ALONE.
 ARCHIVE = $(call run,AR,$@,rm -f $@ && $(AR) rcs$(THIN) $@ $(filter %.o,$^))
-LINK = $(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) $(LINK_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -o $@)
+LINK = $(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) -Wl$(comma)--gc-sections $(LINK_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -o $@)
 ALONE = -std=c11 -D_GNU_SOURCE
 COMPILE_ALONE = $(call run,CC,$@,$(CC) $(CFLAGS) $(WARNINGS) $(ALONE) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS) -o $@)
 
@@ -109,10 +110,8 @@ NINE = $(foreach cm,$(NINE_WAYS),$(addprefix $(cm)-,$(NINE_WAYS)))
 $(foreach way,$(NINE),$(eval $(call stage_rules,nine-$(way),$(BUILD)/nine/$(way),nine/stage.c)))
 $(eval $(call stage_rules,ways,$(BUILD)/ways,$(wildcard ways/*.c)))
 $(eval $(call stage_rules,ping-rc-0-events,$(BUILD)/ping-rc-0-events,beyond/ping-rc-0/stage_events.c))
-# Connections by bare verbs: nothing that is left of the archives in these programs calls librdmacm.
-BARE = $(addprefix beyond/ping-rc-0/,client server) $(addprefix $(BUILD)/ping-rc-0-events/,client server)
-$(BARE): LIBS = -Wl,--gc-sections -libverbs -pthread
-$(call objects,$(filter common/% %/our_control.c,$(ROOM_SOURCES))): override CFLAGS += -ffunction-sections
+# Connections by bare verbs: nothing that these programs have of the archives calls librdmacm.
+$(addprefix beyond/ping-rc-0/,client server) $(addprefix $(BUILD)/ping-rc-0-events/,client server): LIBS = -libverbs -pthread
 
 # Asked only when the program is linked: ways/io_uring.c is empty without liburing.
 $(addprefix $(BUILD)/ways/,client server): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)

@@ -230,6 +230,12 @@ void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *a
 int our_create_qp(struct our_control *control);
 
 /*
+ * For sends and WRITEs of one's own: carries `length` bytes in the work request if they fit
+ * control->max_inline. The buffer may then be changed at once. Cannot fail.
+ */
+void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length);
+
+/*
  * Sets the delay after which a peer may send a message again that found no receive posted. rdma_cm
  * leaves the field 0, which means the longest: 655 ms. To be called when connected. Does nothing on
  * a transport without RNR (iWARP). Returns 0 or an errno value, reported.
@@ -257,12 +263,6 @@ int our_note_connected(struct our_control *control);
 void our_flush_qp(struct our_control *control);
 
 /* ---- transfer.c ---- */
-
-/*
- * For sends and WRITEs of one's own: carries `length` bytes in the work request if they fit
- * control->max_inline. The buffer may then be changed at once. Cannot fail.
- */
-void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length);
 
 /*
  * Reports that `length` bytes of a buffer of `size` bytes are to be sent or read: those of the buffer

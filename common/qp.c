@@ -138,6 +138,13 @@ int our_create_qp(struct our_control *control)
 	return 0;
 }
 
+void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length)
+{
+	wr->send_flags &= ~(unsigned int)IBV_SEND_INLINE;
+	if (length <= control->max_inline)
+		wr->send_flags |= IBV_SEND_INLINE;
+}
+
 uint32_t our_extra_sends(const struct our_control *control)
 {
 	return control->send_cq ? 0 : our_private(control)->keepalive.max_send_wr;

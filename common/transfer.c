@@ -34,13 +34,6 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
 	return ret ? our_judge_post(control, "ibv_post_send", ret) : 0;
 }
 
-void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length)
-{
-	wr->send_flags &= ~(unsigned int)IBV_SEND_INLINE;
-	if (length <= control->max_inline)
-		wr->send_flags |= IBV_SEND_INLINE;
-}
-
 int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size)
 {
 	return our_tell_error(control->config, "ibv_post_send", EINVAL,

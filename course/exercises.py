@@ -72,7 +72,7 @@ EXERCISES = {
         Exercise(
             "inline",
             "ping-sr-1",
-            "common/transfer_posting.c",
+            "common/qp.c",
             (),
             (),
             replaced=(
@@ -87,7 +87,7 @@ EXERCISES = {
                     """if (ret == EINVAL && strcmp(call, "ibv_modify_qp")) {
                     /* Some devices refuse inline data instead of granting less of it. */
                     our_setup_qp_params(control, &attr); inline_asked = attr.cap.max_inline_data = 0;
-                    ret = our_make_qp(control, &attr, &call); }""",
+                    ret = cm->make_qp(control, &attr, &call); }""",
                     "/* EXERCISE: a device may refuse a QP with inline data: EINVAL of rdma_create_qp. */",
                 ),
                 (

@@ -13,7 +13,7 @@ from course.exercises import Exercise
 
 TOP = Path(__file__).resolve().parents[2]
 
-PIECES = """#include "common/memory_registration.h"
+PIECES = """#include "common/private.h"
 
 #define HEADER 16u
 
