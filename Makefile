@@ -110,8 +110,8 @@ NINE = $(foreach cm,$(NINE_WAYS),$(addprefix $(cm)-,$(NINE_WAYS)))
 $(foreach way,$(NINE),$(eval $(call stage_rules,nine-$(way),$(BUILD)/nine/$(way),nine/stage.c)))
 $(eval $(call stage_rules,ways,$(BUILD)/ways,$(wildcard ways/*.c)))
 $(eval $(call stage_rules,ping-rc-0-events,$(BUILD)/ping-rc-0-events,beyond/ping-rc-0/stage_events.c))
-# Connections by bare verbs: nothing that these programs have of the archives calls librdmacm.
-$(addprefix beyond/ping-rc-0/,client server) $(addprefix $(BUILD)/ping-rc-0-events/,client server): LIBS = -libverbs -pthread
+# Connections by bare verbs: nothing that these programs have of the archives calls librdmacm; a sanitizer keeps all of it.
+$(addprefix beyond/ping-rc-0/,client server) $(addprefix $(BUILD)/ping-rc-0-events/,client server): LIBS = $(if $(findstring -fsanitize,$(LDFLAGS)),-lrdmacm) -libverbs -pthread
 
 # Asked only when the program is linked: ways/io_uring.c is empty without liburing.
 $(addprefix $(BUILD)/ways/,client server): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)
