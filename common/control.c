@@ -21,7 +21,7 @@ int our_create_control_struct(const struct our_config *config, enum our_role rol
 	one->head.stop = config->stop;
 	one->head.n_sge = 1;
 	one->head.inline_wanted = OUR_INLINE_WANTED;
-	one->keepalive.due_ns = UINT64_MAX;
+	one->idle_ns = UINT64_MAX;
 	*control = &one->head;
 	return 0;
 }
@@ -34,7 +34,6 @@ void our_destroy_control_struct(struct our_control *control)
 int our_create_agent(struct our_control *listener, struct our_control **created)
 {
 	struct rdma_cm_id *cm_id = listener->cm_event.cm_id;
-	const struct our_cm_ops *cm = listener->config->waiting.cm;
 	struct our_control *agent;
 	int ret;
 
@@ -46,8 +45,6 @@ int our_create_agent(struct our_control *listener, struct our_control **created)
 	}
 	agent->cm_event = listener->cm_event;
 	our_adopt_id(agent, cm_id);
-	if (cm->share)
-		cm->share(agent);
 	return 0;
 }
 
@@ -134,14 +131,10 @@ int our_take_cm_event(struct our_control *control, struct our_control **about)
 
 int our_look_after(struct our_control *control, int *timeout_ms)
 {
-	const struct our_cm_ops *cm = control->config->waiting.cm;
 	uint64_t first_ns = our_end_of_wait(control->config->keepalive_s);
-	int ret = 0;
+	int ret = control->connected ? our_idle(control, our_now_ns()) : 0;
 
-	if (control->connected && cm->idle)
-		ret = cm->idle(control, our_now_ns());
 	/* Before that no keepalive is due: the CM itself gives up a client that does not answer. */
-	*timeout_ms = our_ms_until(control->connected ? our_private(control)->keepalive.due_ns
-						      : first_ns);
+	*timeout_ms = our_ms_until(control->connected ? our_private(control)->idle_ns : first_ns);
 	return ret;
 }

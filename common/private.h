@@ -301,14 +301,6 @@ int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
 		struct our_completion *completion);
 
 /*
- * Removes a keepalive that has succeeded from the `polled` completions in wc[], and from their
- * count: it is not part of the workload. A failed keepalive stays, because it is the end of the
- * connection. To be called after each poll while a keepalive is under way. Returns how many are
- * left.
- */
-int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int polled);
-
-/*
  * Takes the next completion, without waiting, and without checking its status. Returns 0 and *wc,
  * valid until the next call; EAGAIN; or another errno value, reported.
  */

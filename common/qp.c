@@ -147,11 +147,14 @@ void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, u
 
 uint32_t our_extra_sends(const struct our_control *control)
 {
-	return control->send_cq ? 0 : our_private(control)->keepalive.max_send_wr;
+	const struct our_keepalive_ops *keepalive = control->config->waiting.cm->keepalive;
+
+	return keepalive && !control->send_cq ? keepalive->max_send_wr : 0;
 }
 
 int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
 {
+	const struct our_keepalive_ops *keepalive = control->config->waiting.cm->keepalive;
 	uint64_t depth = (uint64_t)max_send_wr + our_extra_sends(control) + max_recv_wr;
 	int ret;
 
@@ -172,6 +175,9 @@ int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max
 		goto err_destroy_cq;
 	if (control->device)
 		our_add_to_device(control);
+	our_private(control)->sends = 0;
+	if (keepalive)
+		keepalive->start(control);
 	return 0;
 
 err_destroy_cq:

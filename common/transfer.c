@@ -30,7 +30,7 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
 	if (ret && bad_wr)
 		*bad_wr = bad;
 	for (; wr != end; wr = wr->next)
-		our_private(control)->keepalive.sends += !!(wr->send_flags & IBV_SEND_SIGNALED);
+		our_private(control)->sends += !!(wr->send_flags & IBV_SEND_SIGNALED);
 	return ret ? our_judge_post(control, "ibv_post_send", ret) : 0;
 }
 
@@ -149,15 +149,6 @@ int our_device_post_send(struct our_device *device, struct our_control *control,
 
 static const char *wc_status_advice(const struct ibv_wc *wc)
 {
-	bool refused = wc->status == IBV_WC_REM_INV_REQ_ERR || wc->status == IBV_WC_REM_OP_ERR ||
-		       wc->status == IBV_WC_REM_ACCESS_ERR;
-	bool confused = wc->status == IBV_WC_LOC_PROT_ERR || wc->status == IBV_WC_GENERAL_ERR;
-
-	if (refused && wc->wr_id == OUR_WR_ID_KEEPALIVE)
-		return "the peer lets nobody write to it, not even nothing: do without";
-	if (confused && wc->wr_id == OUR_WR_ID_KEEPALIVE)
-		return "most likely the peer was sending: then soft-iWARP gives a wrong answer to a "
-		       "keepalive (docs/drivers.md); do without";
 	switch (wc->status) {
 	case IBV_WC_LOC_QP_OP_ERR:
 		if (!our_is_recv(wc->wr_id))
@@ -205,15 +196,19 @@ static int failure_of(const struct ibv_wc *wc)
 	}
 }
 
-static int tell_wc(const struct our_config *config, const struct ibv_wc *wc)
+static int tell_wc(const struct our_control *control, const struct ibv_wc *wc)
 {
+	const struct our_config *config = control->config;
 	struct our_error error = {
 		.call = "ibv_poll_cq",
 		.error = failure_of(wc),
 		.wc = wc,
-		.text = wc_status_advice(wc),
 	};
 
+	if (wc->wr_id == OUR_WR_ID_KEEPALIVE)
+		error.text = config->waiting.cm->keepalive->explain(wc);
+	if (!error.text)
+		error.text = wc_status_advice(wc);
 	if (config->report)
 		config->report(config->context, &error);
 	return error.error;
@@ -227,7 +222,7 @@ int our_check_completion_status(const struct our_control *control, const struct 
 		/* We ended the connection ourselves: work under way may fail in any way. */
 		if (our_stop_requested(control->stop))
 			return EINTR;
-		return tell_wc(control->config, wc);
+		return tell_wc(control, wc);
 	}
 	return 0;
 }
@@ -246,11 +241,11 @@ static bool may_be_of_a_client_that_left(const struct our_control *control, cons
 int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
 		struct our_completion *completion)
 {
-	struct our_keepalive *keepalive = &our_private(control)->keepalive;
+	uint32_t *sends = &our_private(control)->sends;
 	int ret;
 
-	if (!our_is_recv(wc->wr_id) && keepalive->sends) /* not of a verb called by the program */
-		keepalive->sends--;
+	if (!our_is_recv(wc->wr_id) && *sends) /* not of a verb called by the program */
+		--*sends;
 	if (may_be_of_a_client_that_left(control, wc))
 		return EPIPE;
 	ret = our_check_completion_status(control, wc);
@@ -267,20 +262,6 @@ int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
 	if (completion->has_immediate)
 		completion->immediate = be32toh(wc->imm_data);
 	return 0;
-}
-
-int our_take_out_keepalive(struct our_control *control, struct ibv_wc *wc, int polled)
-{
-	int i = 0;
-
-	while (i < polled && wc[i].wr_id != OUR_WR_ID_KEEPALIVE)
-		i++;
-	if (i >= polled || wc[i].status != IBV_WC_SUCCESS)
-		return polled;
-	memmove(&wc[i], &wc[i + 1], (size_t)(polled - i - 1) * sizeof(*wc));
-	our_private(control)->keepalive.under_way = false;
-	our_private(control)->keepalive.due_ns = 0; /* the time of silence starts again */
-	return polled - 1;
 }
 
 int our_await_time(struct our_control *control, uint64_t until_ns,
@@ -303,50 +284,65 @@ int our_poll_cq(struct our_control *control)
 	control->counters.polls++;
 	if (polled < 0)
 		return -our_tell_error(control->config, "ibv_poll_cq", EIO, NULL);
-	if (our_private(control)->keepalive.under_way)
-		polled = our_take_out_keepalive(control, batch->wc, polled);
 	if (!polled) {
 		control->counters.empty_polls++;
 		return 0;
 	}
 	control->counters.completions += (uint64_t)polled;
-	our_private(control)->keepalive.heard = true;
 	batch->next = 0;
 	batch->polled = polled;
 	return polled;
 }
 
-int our_await_completion(struct our_control *control, struct our_completion *completion)
+/* A keepalive was answered, which is none of the program's business. */
+static bool is_answer(struct our_control *control, const struct ibv_wc *wc)
+{
+	if (wc->wr_id != OUR_WR_ID_KEEPALIVE || wc->status != IBV_WC_SUCCESS)
+		return false;
+	control->counters.completions--;
+	control->config->waiting.cm->keepalive->answered(control);
+	return true;
+}
+
+/* Takes the next completion; has `poll` look for some while there is none. */
+static int next_wc(struct our_control *control, int (*poll)(struct our_control *control),
+		   const struct ibv_wc **wc)
 {
 	struct our_batch *batch = &our_private(control)->batch;
 	int ret;
 
-	if (batch->next == batch->polled) {
-		our_private(control)->until_ns = 0;
-		ret = control->config->waiting.completions->await(control);
+	do {
+		ret = batch->next == batch->polled ? poll(control) : 0;
 		if (ret)
 			return ret;
-	}
-	return our_take_wc(control, &batch->wc[batch->next++], completion);
+		*wc = &batch->wc[batch->next++];
+	} while (is_answer(control, *wc));
+	return 0;
+}
+
+int our_await_completion(struct our_control *control, struct our_completion *completion)
+{
+	const struct ibv_wc *wc;
+	int ret;
+
+	our_private(control)->until_ns = 0;
+	ret = next_wc(control, control->config->waiting.completions->await, &wc);
+	return ret ? ret : our_take_wc(control, wc, completion);
 }
 
 int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
 {
-	struct our_batch *batch = &our_private(control)->batch;
-	int ret;
-
-	if (batch->next == batch->polled) {
-		ret = control->config->waiting.completions->take(control);
-		if (ret)
-			return ret;
-	}
-	*wc = &batch->wc[batch->next++];
-	return 0;
+	return next_wc(control, control->config->waiting.completions->take, wc);
 }
 
 int our_completions_at_hand(const struct our_control *control)
 {
-	return our_private(control)->batch.polled - our_private(control)->batch.next;
+	const struct our_batch *batch = &our_private(control)->batch;
+	int i, n = 0;
+
+	for (i = batch->next; i < batch->polled; i++)
+		n += batch->wc[i].wr_id != OUR_WR_ID_KEEPALIVE;
+	return n;
 }
 
 int our_take_completion(struct our_control *control, struct our_completion *completion)
@@ -387,18 +383,16 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 		    struct our_control **control, struct our_completion *completion)
 {
 	struct our_control *owner = our_control_of(device, wc->qp_num);
-	struct ibv_wc copy = *wc;
 	int ret, posted;
 
 	if (!owner) { /* what was sent from a buffer was given back with the connection */
 		ret = our_device_post_again(device, wc);
 		return ret ? ret : EAGAIN;
 	}
-	if (!our_take_out_keepalive(owner, &copy, 1))
+	owner->counters.completions++;
+	if (is_answer(owner, wc))
 		return EAGAIN;
 	*control = owner;
-	owner->counters.completions++;
-	our_private(owner)->keepalive.heard = true;
 	ret = our_take_wc(owner, wc, completion);
 	if (!ret && !owner->accepted) /* the event for that is on its way */
 		ret = our_note_connected(owner);

@@ -232,10 +232,9 @@ static uint64_t limit_of_wait(struct our_control *control)
 
 uint64_t our_wake_up_ns(struct our_control *control)
 {
-	uint64_t due_ns = our_private(control)->keepalive.due_ns;
-	uint64_t limit_ns = limit_of_wait(control);
+	uint64_t idle_ns = our_private(control)->idle_ns, limit_ns = limit_of_wait(control);
 
-	return due_ns < limit_ns ? due_ns : limit_ns;
+	return idle_ns < limit_ns ? idle_ns : limit_ns;
 }
 
 int our_keep_polling(struct our_control *control)
@@ -254,7 +253,7 @@ int our_keep_polling(struct our_control *control)
 		return ret;
 	if (now_ns > limit_of_wait(control))
 		return ETIMEDOUT;
-	return cm->idle ? cm->idle(control, now_ns) : 0;
+	return our_idle(control, now_ns);
 }
 
 int our_keep_waiting(struct our_control *control)

@@ -21,18 +21,13 @@ struct our_batch {
 	int next, polled;
 };
 
-/*
- * What a stage needs to find out whether the host of a silent peer still answers: see
- * ping-sr-2/keepalive.h. In stages that do not ask, due_ns is UINT64_MAX and the rest is zero.
- */
+/* The state of keepalives, where a way of waiting has them: see ping-sr-2/keepalive.h. */
 struct our_keepalive {
-	uint64_t due_ns;      /* when to check next whether anything has come; UINT64_MAX: never */
-	uint32_t max_send_wr; /* room in the send queue, in addition to the workload's */
+	uint64_t completions; /* the connection's counter, when it was last checked */
 	uint32_t silences;    /* checks in a row before which nothing had come */
-	uint32_t sends;       /* signaled ones of our_post that have not completed */
-	bool heard;           /* something has come since the last check */
+	bool written_to;      /* by the peer, since the last check: see our_note_life */
 	bool under_way;       /* posted, and not completed */
-	bool asks_nobody;     /* looks for asynchronous events only */
+	bool stopped;         /* looks for asynchronous events only */
 };
 
 /*
@@ -65,6 +60,11 @@ struct our_private {
 	uint64_t until_ns;      /* the limit of this wait, once it is known; 0: not yet */
 	struct our_comp_channels *comp_channels; /* of a loop that serves many; NULL: its own */
 	struct our_batch batch;
+	uint32_t sends; /* signaled ones of our_post that have not completed */
+
+	/* While nothing comes: see our_idle */
+	int (*idle)(struct our_control *control, uint64_t now_ns);
+	uint64_t idle_ns; /* when to call it next; UINT64_MAX: never */
 	struct our_keepalive keepalive;
 
 	LIST_ENTRY(our_private) of_device; /* a shared one's connections with the same bucket */
@@ -164,6 +164,20 @@ int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
  */
 int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
 
+/* How a way of waiting asks whether a silent peer is there, with work requests of its own. */
+struct our_keepalive_ops {
+	uint32_t max_send_wr; /* that may be under way, each with the wr_id OUR_WR_ID_KEEPALIVE */
+
+	/* Called by our_setup_qp: sets ->idle and ->idle_ns. */
+	void (*start)(struct our_control *control);
+
+	/* A work request has succeeded: it was answered. */
+	void (*answered)(struct our_control *control);
+
+	/* The likely cause if one has failed; NULL: the same as for any other work request. */
+	const char *(*explain)(const struct ibv_wc *wc);
+};
+
 /* How CM events arrive. A function that may be NULL has nothing to do then. */
 struct our_cm_ops {
 	const char *name;
@@ -205,14 +219,8 @@ struct our_cm_ops {
 	/* For loops: takes an event without waiting, or returns EAGAIN. May be NULL: it cannot. */
 	int (*take)(const struct our_control *control, struct our_cm_event *event);
 
-	/* An agent whose events come to its listener's channel. May be NULL. */
-	void (*share)(struct our_control *agent);
-
-	/*
-	 * Nothing has come yet: returns 0, or how the connection ends, as an errno value. May be
-	 * NULL.
-	 */
-	int (*idle)(struct our_control *control, uint64_t now_ns);
+	const struct our_keepalive_ops
+		*keepalive; /* how it asks whether a silent peer is there; NULL: it does not */
 
 	/*
 	 * A descriptor that is readable when there are CM events to take; -1: there is none. May
@@ -336,6 +344,17 @@ int our_keep_waiting(struct our_control *control);
  * often as its table's look_ns allows.
  */
 int our_keep_polling(struct our_control *control);
+
+/*
+ * While nothing comes: does what is due by now, if anything is. Returns 0, or how the connection ends, as
+ * an errno value, reported.
+ */
+static inline int our_idle(struct our_control *control, uint64_t now_ns)
+{
+	struct our_private *one = our_private(control);
+
+	return now_ns < one->idle_ns ? 0 : one->idle(control, now_ns);
+}
 
 /* The latest time at which a sleeping program must call our_keep_waiting. */
 uint64_t our_wake_up_ns(struct our_control *control);

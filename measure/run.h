@@ -46,6 +46,8 @@ struct our_run {
 	uint64_t now_ns;      /* client: when the clock was read last */
 	uint64_t give_up_ns; /* client: -D is over, and the grace that follows; UINT64_MAX: no -D */
 	bool under_way;      /* client: sent, and no failure since */
+
+	uint64_t seen; /* completions, when it was last asked whether any had come: see hint */
 };
 
 static inline struct our_run *our_run_of(const struct our_control *control)

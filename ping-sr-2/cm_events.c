@@ -47,7 +47,6 @@ static int create(struct our_control *control)
 	ret = our_create_cm_event_thread(control);
 	if (ret)
 		goto err_destroy_event_channel;
-	our_start_keepalive(control);
 	return 0;
 
 err_destroy_event_channel:
@@ -198,7 +197,7 @@ const struct our_cm_ops our_cm_thread = {
 	.await_end = await_end,
 	.ended = ended,
 	.watches = true,
-	.idle = our_keep_alive,
+	.keepalive = &our_keepalive,
 	.fd = fd,
 	.make_qp = make_qp,
 	.destroy_qp = destroy_qp,

@@ -8,7 +8,6 @@
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"
 #include "program/report.h"
 #include "program/stage.h"
@@ -42,7 +41,6 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 	agent->state = agent + 1;
 	our_run_of(control)->agent = agent;
 	our_use_comp_channels(control, channels);
-	our_start_keepalive(control);
 	ret = setup_and_accept(control, agent->state);
 	if (ret)
 		goto err_free_agent;

@@ -21,7 +21,6 @@ static int create(struct our_control *control)
 		ret = our_tell_error(control->config, "fcntl", errno, NULL);
 		rdma_destroy_event_channel(control->cm_channel);
 	}
-	our_start_keepalive(control);
 	return ret;
 }
 
@@ -127,10 +126,9 @@ const struct our_cm_ops our_cm_nonblocking = {
 	.await_end = await_end,
 	.ended = ended,
 	.take = our_get_cm_event,
-	.share = our_start_keepalive,
 	.watches = true,
 	.look_ns = OUR_NS_PER_S / 1000,
-	.idle = our_keep_alive,
+	.keepalive = &our_keepalive,
 	.fd = fd,
 	.make_qp = our_cm_make_qp,
 	.destroy_qp = our_cm_destroy_qp,

@@ -8,7 +8,6 @@
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/server.h"
 #include "program/admission.h"
 #include "program/report.h"
@@ -173,7 +172,7 @@ static uint64_t look_after(const struct our_server *server, struct our_agent *ag
 	if (agent->flushed || !control->connected)
 		return control->wait_until_ns;
 	/* If there is more, no event will come for it. */
-	ret = agent->more ? our_drain_agent(agent) : our_keep_alive(control, now_ns);
+	ret = agent->more ? our_drain_agent(agent) : our_idle(control, now_ns);
 	if (!ret)
 		return agent->more ? now_ns : our_wake_up_ns(control);
 	our_end_by_itself(agent, ret);

@@ -274,3 +274,12 @@ void our_bare_disconnect(struct our_control *control)
 	our_flush_qp(control); /* the buffers are ours again */
 	shutdown(our_bare_of(control)->socket, SHUT_RDWR);
 }
+
+void our_report_unwatched(const struct our_control *control)
+{
+	if (!our_options_of(control)->quiet)
+		our_report_sentence(
+			"the %s has closed its TCP connection and goes on, as ibv_rc_pingpong does: "
+			"from here on only --timeout tells whether it is still there",
+			control->role == OUR_AGENT ? "client" : "server");
+}

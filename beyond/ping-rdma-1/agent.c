@@ -27,7 +27,7 @@ static int admit_to_memory(struct our_control *agent, struct our_one_sided *one_
 	 * A keepalive is a READ there, and soft-iWARP confuses it with the peer's WRITEs and READs.
 	 */
 	if (our_is_iwarp(agent))
-		our_ask_nobody(agent);
+		our_stop_keepalive(agent);
 	our_start_measuring(run);
 	our_limit_wait(run, our_now_ns());
 	return our_tell_buffer(agent, &one_sided->exchange, one_sided->open); /* ibv_post_send */

@@ -115,7 +115,7 @@ int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server
 	 * a loss, many of them arrive together (docs/drivers.md).
 	 */
 	if (our_is_iwarp(client))
-		our_ask_nobody(client);
+		our_stop_keepalive(client);
 	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
 	ret = our_setup_one_sided(client, &one_sided, OUR_PING_BUFFERS, WRITTEN_BUFFER,
 				  IBV_ACCESS_REMOTE_WRITE);

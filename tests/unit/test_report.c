@@ -10,6 +10,7 @@
 #include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/user_data.h"
+#include "ping-sr-2/keepalive.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "tests/unit/unit.h"
@@ -32,7 +33,8 @@ UNIT_TEST(a_failure_is_never_success)
 	assert_holds(captured_stderr(), "call");
 }
 
-static const struct our_config config = { .report = our_print_error };
+static const struct our_cm_ops asks = { .keepalive = &our_keepalive };
+static const struct our_config config = { .waiting.cm = &asks, .report = our_print_error };
 static const struct our_control nobody = { .config = &config };
 
 UNIT_TEST(a_wait_that_was_told_to_stop_is_no_news)
