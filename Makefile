@@ -47,7 +47,7 @@ ONE_FILE = beyond/ping-ep-0/client beyond/ping-ep-0/server
 
 # The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
 # the left may call those to the right, never the other way round.
-ROOMS = measure common program
+ROOMS = serve measure common program
 MAINS = program/client_main.c program/server_main.c
 ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
 STAGE_SOURCES = $(filter-out %/stage.c %/stage_events.c,$(wildcard $(FOLDERS:=/*.c)))

@@ -12,8 +12,9 @@
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/user_data.h"
 #include "program/report.h"
+#include "serve/serve.h"
+#include "serve/user_data.h"
 
 /* A slow receiver, for tests. */
 static void sleep_as_told(void)

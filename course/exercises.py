@@ -64,7 +64,7 @@ EXERCISES = {
         Exercise(
             "verify",
             "ping-sr-0",
-            "ping-sr-0/user_data.c",
+            "serve/user_data.c",
             ("compare",),
             ("our_find_difference", "our_verify_data"),
             {"our_find_difference": "our_run_of(control)->data_size", "our_verify_data": "0"},
@@ -121,7 +121,7 @@ EXERCISES = {
         Exercise(
             "retry",
             "ping-sr-1",
-            "ping-sr-0/retry.c",
+            "serve/retry.c",
             (),
             ("run_with_any", "our_run_client"),
             {

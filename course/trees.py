@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
-ROOMS = ("measure", "common", "program")
+ROOMS = ("serve", "measure", "common", "program")
 
 MAKEFILE = """# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # Builds the client and the server{purpose}.
@@ -23,7 +23,7 @@ CFLAGS ?= -O2 -g
 VERBS_TRACE = {tool}
 FLAGS = -std=c11 -D_GNU_SOURCE -I. -DOUR_VERBS_TRACE='"$(VERBS_TRACE)"' \\
 	-Wall -Wextra -Wshadow $(CFLAGS)
-ROOMS = $(filter-out %_main.c,$(wildcard measure/*.c common/*.c program/*.c))
+ROOMS = $(filter-out %_main.c,$(wildcard serve/*.c measure/*.c common/*.c program/*.c))
 PARTS = {parts}
 objects = $(patsubst %.c,build/%.o,$(1))
 

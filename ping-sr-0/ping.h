@@ -31,12 +31,7 @@ enum our_ping_buffer {
 int our_ping_client(struct our_control *client, struct sockaddr *server);
 int our_ping_agent(struct our_control *agent);
 int our_ping_check(struct our_control *agent);
-
-/*
- * Agent: our_await_completion, but if the client said only how long it will run (-D), looks for its end
- * after each second of silence. Returns as our_await_completion does. end.c.
- */
-int our_await_client_message(struct our_control *agent, struct our_completion *completion);
+int our_listener(struct our_control *listener); /* server.c: one client at a time */
 
 /* The agent's reactions: see struct our_agent_ops. react.c. */
 extern const struct our_agent_ops our_echoes;

@@ -9,9 +9,9 @@
 #include "common/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/user_data.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/user_data.h"
 
 static int start_echoes(struct our_control *agent, void *state)
 {

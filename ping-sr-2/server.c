@@ -9,9 +9,11 @@
 #include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-2/cm_events.h"
+#include "ping-sr-2/server.h"
 #include "program/admission.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* A client takes an event channel, two eventfds and, in later stages, a completion channel. */
 #define DESCRIPTORS_OF_A_CLIENT 4

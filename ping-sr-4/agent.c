@@ -11,6 +11,7 @@
 #include "ping-sr-4/agents.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* Everything that the connection needs, up to the accept; the client's answer comes as an event. */
 static int setup_and_accept(struct our_control *control, void *state)

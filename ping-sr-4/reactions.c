@@ -12,6 +12,7 @@
 #include "program/admission.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* CM events: the kernel keeps 1024 requests for a listener, and 1000 clients have two each. */
 #define MOST_UNREAD 4096

@@ -10,6 +10,7 @@
 #include "program/admission.h"
 #include "program/output.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static void end_agents(struct our_server *server, int ret)
 {

@@ -10,9 +10,9 @@
 
 #include "beyond/count-atomic-1/count_atomic.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static uint64_t own_name(const struct our_one_sided *one_sided)
 {

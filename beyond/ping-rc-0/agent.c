@@ -14,6 +14,7 @@
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static int report_one_more(const struct our_control *agent)
 {

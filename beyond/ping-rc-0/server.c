@@ -15,9 +15,9 @@
 #include "beyond/ping-rc-0/bare.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/admission.h"
 #include "program/report.h"
+#include "serve/serve.h"
 
 #define BACKLOG 1024 /* clients that wait while others are served */
 

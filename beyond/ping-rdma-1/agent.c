@@ -14,6 +14,7 @@
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /*
  * From here on the client may write and read. Its silence means nothing, unless --timeout says so.

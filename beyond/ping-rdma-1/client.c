@@ -7,10 +7,10 @@
 #include "beyond/ping-rdma-1/ping_rdma.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/user_data.h"
 #include "program/stage.h"
+#include "serve/serve.h"
+#include "serve/user_data.h"
 
 static int write_then_read(struct our_control *client, struct our_one_sided *one_sided)
 {

@@ -9,10 +9,10 @@
 
 #include "beyond/ping-rdma-3/watch.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static int round_trip(struct our_control *client, struct our_watch *watch)
 {

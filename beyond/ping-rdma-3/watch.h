@@ -69,7 +69,7 @@ int our_await_written(struct our_control *control, struct our_watch *watch);
 
 /*
  * user_data.c: contents without a zero byte, which differ from message to message. As our_setup_user_data
- * and our_verify_data of ping-sr-0/user_data.h.
+ * and our_verify_data of serve/user_data.h.
  */
 void our_setup_nonzero_data(struct our_control *control, uint32_t index, uint64_t message);
 int our_verify_nonzero_data(const struct our_control *control, uint32_t index, uint64_t message);

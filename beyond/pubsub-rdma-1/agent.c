@@ -10,6 +10,7 @@
 #include "measure/run.h"
 #include "program/options.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 const struct our_program our_pubsub_reads_server_program = {
 	.summary = "Publishes a record that it changes again and again, and lets clients read it.",

@@ -10,9 +10,9 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static const struct our_option verify_options[] = {
 	{ "verify", 'v', NULL, "look at every word of a record", OUR_FLAG(verify) },

@@ -15,6 +15,7 @@
 #include "common/private.h"
 #include "measure/run.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 #define NO_ACCESS 0
 

@@ -12,11 +12,11 @@
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 #define LOOK_NS 100000 /* from one look to the next */
 

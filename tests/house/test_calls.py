@@ -10,7 +10,7 @@ TOP = Path(__file__).resolve().parents[2]
 
 # From the bottom to the top. Stages are above all rooms, in the order of the course.
 LAYERS = ["report", "memory", "device", "shared_device", "qp", "transfer", "waiting", "connection", "control"]
-ROOMS = ["common", "program", "measure"]
+ROOMS = ["common", "program", "measure", "serve"]
 # Above all rooms, and not of any program that is always built.
 NOT_HERE = {"program/client_main.c", "program/server_main.c", "beyond/ping-rc-0/stage_events.c"}
 

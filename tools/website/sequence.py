@@ -18,11 +18,11 @@ NOT_ON_IWARP = ("our_setup_rnr_timer", "our_transport_name")
 RUN = """
 listener  rdma_create_id                        common/connection.c             our_create_id
 listener  rdma_bind_addr rdma_listen            common/connection.c             bind_and_listen
-listener  ibv_query_port                        ping-sr-0/device_check.c        our_check_data_size
+listener  ibv_query_port                        serve/device_check.c            our_check_data_size
 client    rdma_create_id                        common/connection.c             our_create_id
 client    rdma_resolve_addr                     common/connection.c             resolve_addr
 client    rdma_resolve_route                    common/connection.c             resolve_route
-client    ibv_query_port                        ping-sr-0/device_check.c        our_check_data_size
+client    ibv_query_port                        serve/device_check.c            our_check_data_size
 client    ibv_alloc_pd                          common/qp.c                     our_alloc_pd
 client    ibv_create_cq                         common/qp.c                     our_make_cq
 client    rdma_create_qp                        common/qp.c                     our_cm_make_qp
@@ -30,7 +30,7 @@ client    ibv_reg_mr                            common/memory.c                 
 client    ibv_post_recv                         common/transfer.c               post_recv
 client    rdma_connect                          common/connection.c             start_connect
 listener  rdma_get_request                      ping-sr-0/cm_events.c           await_connect_request
-agent     ibv_query_port                        ping-sr-0/device_check.c        our_check_data_size
+agent     ibv_query_port                        serve/device_check.c            our_check_data_size
 agent     rdma_migrate_id                       ping-sr-0/cm_events.c           migrate
 agent     ibv_alloc_pd                          common/qp.c                     our_alloc_pd
 agent     ibv_create_cq                         common/qp.c                     our_make_cq
@@ -49,7 +49,7 @@ client    ibv_post_recv                         common/transfer.c               
 client    ibv_query_port                        common/device.c                 our_transport_name
 client    rdma_disconnect                       common/connection.c             our_disconnect
 agent     rdma_get_cm_event rdma_ack_cm_event   ping-sr-0/cm_events.c           take_event
-agent     ibv_poll_cq                           ping-sr-0/end.c                 our_check_for_more
+agent     ibv_poll_cq                           serve/end.c                     our_check_for_more
 agent     ibv_query_port                        common/device.c                 our_transport_name
 agent     rdma_disconnect                       common/connection.c             our_disconnect
 client    ibv_dereg_mr                          common/memory.c                 our_unsetup_mr

@@ -7,6 +7,7 @@
 #include "measure/results.h"
 #include "measure/run.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static enum our_results_form wanted_form(const struct our_options *options)
 {

@@ -9,10 +9,10 @@
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/ping.h"
 #include "program/admission.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 #define QUIET_NS OUR_NS_PER_S
 

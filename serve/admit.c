@@ -8,11 +8,11 @@
 
 #include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/admission.h"
 #include "program/connect_info.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* Admits the client, or reports why not. */
 static int admit(struct our_control *agent)
