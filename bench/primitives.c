@@ -205,7 +205,7 @@ static int print_calls(struct our_control *control)
 		ret = ibv_poll_cq(control->cq, 1, &wc) ? EPROTO : 0;
 	polled_ns = our_now_ns();
 	if (!ret)
-		ret = our_measure_wake_up(&wake_up_ns);
+		ret = our_measure_wake_up(&config, &wake_up_ns);
 	if (!ret)
 		printf(", \"arm_us\": %.3f, \"poll_us\": %.3f, \"wake_up_us\": %.2f}\n",
 		       (double)(armed_ns - begun_ns) / OUR_NS_PER_US / CALLS,

@@ -10,6 +10,13 @@
 #include "program/connect_info.h"
 #include "program/stage.h"
 
+static const struct our_option spin_options[] = {
+	{ "spin", 0, "MICROSECONDS",
+	  "poll this long for a completion before going to sleep (default: two wake-ups)",
+	  OUR_OWN_NUMBER(our_spin_us, 0, 1000000) },
+	{ 0 },
+};
+
 const struct our_stage ping_sr_5 = {
 	.name = "ping-sr-5",
 	.client = our_ping_client,         /* ping-sr-0/client.c */
@@ -23,6 +30,6 @@ const struct our_stage ping_sr_5 = {
 	},
 	.client_program = &our_ping_client_program,
 	.server_program = &our_ping_server_program,
-	.options = { our_spin_options, our_keepalive_options },
+	.options = { spin_options, our_keepalive_options },
 	.server_options = { our_client_limits_options, our_max_clients_options },
 };
