@@ -50,7 +50,7 @@ static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
 			message + 1 < first + n ? &buffer_of(agent, message + 1)->recv_wr : NULL;
 	ret = ibv_post_recv(agent->qp, &buffer_of(agent, first)->recv_wr, &bad_wr);
 	if (ret)
-		return our_judge_post(agent, "ibv_post_recv", ret);
+		return our_report_post(agent, "ibv_post_recv", ret);
 	return 0;
 }
 

@@ -53,7 +53,7 @@ int our_post_credit_recv(struct our_control *client, const struct our_blast *bla
 	};
 	int ret = ibv_post_recv(client->qp, &wr, &bad_wr);
 
-	return ret ? our_judge_post(client, "ibv_post_recv", ret) : 0;
+	return ret ? our_report_post(client, "ibv_post_recv", ret) : 0;
 }
 
 int our_post_credit_recvs(struct our_control *client, const struct our_blast *blast)

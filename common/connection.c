@@ -10,10 +10,10 @@
 #include "common/private.h"
 
 #define RESOLVE_TIMEOUT_MS 2000
-#define RETRY_COUNT     6 /* three bits, but soft-RoCE takes 7 for "forever" */
-#define RNR_RETRY_COUNT 7 /* means "forever" */
-#define MOST_RETRIES    7 /* three bits, too */
-#define READ_DEPTH      1 /* also for a side that sends no RDMA READs: some devices refuse 0 */
+#define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "forever" */
+#define RNR_RETRY_COUNT    7 /* means "forever" */
+#define MOST_RETRIES       7 /* three bits, too */
+#define READ_DEPTH         1 /* also for a side that sends no RDMA READs: some devices refuse 0 */
 
 /* ---- The id ---- */
 
@@ -33,7 +33,7 @@ void our_agent_reject(struct our_control *control, int error)
 	reject(control, control->cm_id, error);
 }
 
-void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error)
+void our_reject_request(struct our_control *control, struct rdma_cm_id *cm_id, int error)
 {
 	reject(control, cm_id, error);
 	rdma_destroy_id(cm_id);
@@ -106,7 +106,7 @@ int our_migrate_id(struct our_control *agent)
 	int ret = our_create_event_channel(agent);
 
 	if (ret) {
-		our_refuse_request(agent, cm_id, ret);
+		our_reject_request(agent, cm_id, ret);
 		agent->cm_id = NULL;
 		return ret;
 	}
@@ -191,7 +191,7 @@ static int report_address(const struct our_control *control, const char *call, i
 	char text[OUR_ADDRESS_TEXT];
 
 	our_address_text(address, text);
-	if (error == ENODEV && error == our_judge_cm_event(&control->cm_event, OUR_NO_CM_EVENT))
+	if (error == ENODEV && error == our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT))
 		return our_tell_cm_error(control, call, error, "%s: the RDMA device was removed",
 					 text);
 	/* The kernel has the same error for "not my address" and "port taken". */
@@ -283,8 +283,7 @@ static int report_connect(const struct our_control *control, int error)
 	if (error == EACCES)
 		return our_tell_cm_error(control, "rdma_connect", error,
 					 "the server at %s refused us", text);
-	return report_address(control, "rdma_connect", error,
-				  rdma_get_peer_addr(control->cm_id));
+	return report_address(control, "rdma_connect", error, rdma_get_peer_addr(control->cm_id));
 }
 
 static int check_length(const struct our_control *control, size_t length)
@@ -323,7 +322,7 @@ int our_client_connect(struct our_control *control, const void *private_data, si
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
 		return report_no_connection(control, ret);
-	return our_note_connected(control);
+	return our_finish_connect(control);
 }
 
 int our_start_bind(struct our_control *control, struct sockaddr *address)
@@ -347,22 +346,21 @@ int our_start_connect(struct our_control *control, const void *private_data, siz
 	return ret ? report_no_connection(control, ret) : 0;
 }
 
-int our_take_step(struct our_control *control)
+int our_do_step(struct our_control *control)
 {
 	const struct our_cm_event *event = &control->cm_event;
 	const struct sockaddr *address = rdma_get_peer_addr(control->cm_id);
-	int ret = our_judge_cm_event(event, OUR_NO_CM_EVENT);
+	int ret = our_error_of_event(event, OUR_NO_CM_EVENT);
 
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		ret = resolve_route(control);
-		return ret ? report_address(control, "rdma_resolve_route", ret, address)
-			   : EAGAIN;
+		return ret ? report_address(control, "rdma_resolve_route", ret, address) : EAGAIN;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		our_learn_device(control);
 		return 0;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		return our_note_connected(control);
+		return our_finish_connect(control);
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		return report_address(control, "rdma_resolve_addr", ret, address);
 	case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -370,9 +368,9 @@ int our_take_step(struct our_control *control)
 	default:
 		if (!control->verbs) /* not even resolved */
 			return report_address(control,
-						  control->cm_id->verbs ? "rdma_resolve_route"
-									: "rdma_resolve_addr",
-						  ret, address);
+					      control->cm_id->verbs ? "rdma_resolve_route"
+								    : "rdma_resolve_addr",
+					      ret, address);
 		return report_no_connection(control, ret);
 	}
 }
@@ -489,7 +487,7 @@ int our_agent_connect(struct our_control *control, const void *private_data, siz
 	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
 	if (ret)
 		return our_report_no_client(control, ret);
-	return our_note_connected(control);
+	return our_finish_connect(control);
 }
 
 /* ---- The end ---- */

@@ -92,7 +92,7 @@ void our_close_device(struct our_device *device)
 
 static int report_end_of_listener(const struct our_control *listener)
 {
-	int ret = our_judge_cm_event(&listener->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
+	int ret = our_error_of_event(&listener->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
 
 	return our_report_no_requests(listener, "rdma_get_cm_event", ret);
 }
@@ -103,11 +103,11 @@ static int take_meaning(struct our_control *about, enum our_cm_meaning meaning)
 	if (meaning != OUR_CM_MINE && meaning != OUR_CM_FATAL)
 		return EAGAIN;
 	if (about->role == OUR_CLIENT && !about->accepted)
-		return our_take_step(about);
+		return our_do_step(about);
 	if (meaning == OUR_CM_FATAL)
 		return about->role == OUR_LISTENER ? report_end_of_listener(about) : 0;
 	if (about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED)
-		return our_note_connected(about);
+		return our_finish_connect(about);
 	return 0;
 }
 

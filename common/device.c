@@ -111,7 +111,7 @@ static const void *context_of(const struct our_async *async)
 	return async->control ? (const void *)async->control : async->device;
 }
 
-struct our_async *our_joined(const void *context)
+struct our_async *our_find_async(const void *context)
 {
 	struct our_async *one;
 
@@ -169,7 +169,7 @@ static const struct meaning {
 	const char *name;
 	enum element element;
 	int error;         /* as it is reported, an errno value; 0: it is routine, and is not */
-	bool ends;         /* ... and ends the owner's connection, or all of the device */
+	bool ends;         /* it ends the owner's connection, or all of the device */
 	const char *cause; /* as it is reported */
 } meanings[] = {
 #define MEANING(type, ...)                                        \
@@ -230,7 +230,7 @@ static struct our_async *owner_of(const struct ibv_async_event *event, enum elem
 		context = event->element.srq->srq_context;
 	if (element == OF_CQ)
 		context = event->element.cq->cq_context;
-	return our_joined(context);
+	return our_find_async(context);
 }
 
 static void describe(const struct ibv_async_event *event, enum element element,

@@ -96,7 +96,7 @@ void our_join_async(struct our_async *async);
 void our_leave_async(struct our_async *async);
 
 /* The one whose control or shared device is at this address; NULL: none. Any thread. */
-struct our_async *our_joined(const void *context);
+struct our_async *our_find_async(const void *context);
 
 /*
  * An asynchronous event, which has been reported, has ended a connection, or a shared device with
@@ -252,7 +252,7 @@ void our_note_established(struct our_control *control);
  * our_note_established, after RDMA_CM_EVENT_ESTABLISHED: also sets ->connected and the QP's RNR
  * timer. Returns 0 or an errno value, reported.
  */
-int our_note_connected(struct our_control *control);
+int our_finish_connect(struct our_control *control);
 
 /*
  * Puts the QP into its error state: posted work is flushed, and the device no longer uses our
@@ -297,8 +297,8 @@ static inline bool our_client_may_have_left(const struct our_control *control)
  * our_check_completion_status does; but EPIPE is not reported when our_client_may_have_left:
  * our_judge_end does so. Any thread.
  */
-int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
-		struct our_completion *completion);
+int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
+		    struct our_completion *completion);
 
 /*
  * Takes the next completion, without waiting, and without checking its status. Returns 0 and *wc,
@@ -358,7 +358,7 @@ void our_stop_watching(struct our_control *control);
  * no longer reachable; or an errno value, reported. Costs a system call if the table does not
  * watch: see waiting.h.
  */
-int our_cm_end(struct our_control *control);
+int our_how_ended(struct our_control *control);
 
 /*
  * What has ended a connection on which a work request was flushed, as the CM reports it, for which
@@ -412,6 +412,6 @@ int our_report_no_requests(const struct our_control *listener, const char *call,
  * Client that is not connected yet: does what control->cm_event calls for. Returns 0: the user's turn;
  * EAGAIN: wait for the next event; or an errno value, reported: there will be no connection.
  */
-int our_take_step(struct our_control *client);
+int our_do_step(struct our_control *client);
 
 #endif

@@ -263,7 +263,7 @@ void our_note_established(struct our_control *control)
 	control->accepted = true;
 }
 
-int our_note_connected(struct our_control *control)
+int our_finish_connect(struct our_control *control)
 {
 	our_note_established(control);
 	control->connected = true;

@@ -11,8 +11,8 @@
 #include "common/private.h"
 
 #define LAST_RECEIVE_NS (OUR_NS_PER_S / 100) /* a device that says which it was does so at once */
-#define SILENT_ENDS     3 /* from then on this device is taken for one that does not */
-#define ACK_BATCH 64 /* an ack takes a lock: one for many events */
+#define SILENT_ENDS     3  /* from then on this device is taken for one that does not */
+#define ACK_BATCH       64 /* an ack takes a lock: one for many events */
 
 static int allocate(const struct our_config *config, struct ibv_context *verbs,
 		    struct our_device **created)
@@ -513,7 +513,8 @@ struct our_control *our_control_of(struct our_device *device, uint32_t qp_num)
 {
 	struct our_private *one;
 
-	LIST_FOREACH(one, bucket_of(device, qp_num), of_device) {
+	LIST_FOREACH(one, bucket_of(device, qp_num), of_device)
+	{
 		if (one->head.qp->qp_num == qp_num)
 			return &one->head;
 	}

@@ -11,7 +11,7 @@
 
 /* ---- Work requests ---- */
 
-int our_judge_post(const struct our_control *control, const char *call, int ret)
+int our_report_post(const struct our_control *control, const char *call, int ret)
 {
 	if (ret == -1)
 		ret = errno;
@@ -31,7 +31,7 @@ int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_sen
 		*bad_wr = bad;
 	for (; wr != end; wr = wr->next)
 		our_private(control)->sends += !!(wr->send_flags & IBV_SEND_SIGNALED);
-	return ret ? our_judge_post(control, "ibv_post_send", ret) : 0;
+	return ret ? our_report_post(control, "ibv_post_send", ret) : 0;
 }
 
 int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size)
@@ -86,7 +86,7 @@ static int post_recv(struct our_control *control, struct ibv_recv_wr *wr)
 	struct ibv_recv_wr *bad_wr;
 	int ret = ibv_post_recv(control->qp, wr, &bad_wr);
 
-	return ret ? our_judge_post(control, "ibv_post_recv", ret) : 0;
+	return ret ? our_report_post(control, "ibv_post_recv", ret) : 0;
 }
 
 int our_post_recv(struct our_control *control, uint32_t index)
@@ -238,8 +238,8 @@ static bool may_be_of_a_client_that_left(const struct our_control *control, cons
 	       our_client_may_have_left(control) && !our_stop_requested(control->stop);
 }
 
-int our_take_wc(struct our_control *control, const struct ibv_wc *wc,
-		struct our_completion *completion)
+int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
+		    struct our_completion *completion)
 {
 	uint32_t *sends = &our_private(control)->sends;
 	int ret;
@@ -327,7 +327,7 @@ int our_await_completion(struct our_control *control, struct our_completion *com
 
 	our_private(control)->until_ns = 0;
 	ret = next_wc(control, control->config->waiting.completions->await, &wc);
-	return ret ? ret : our_take_wc(control, wc, completion);
+	return ret ? ret : our_hand_out_wc(control, wc, completion);
 }
 
 int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
@@ -350,10 +350,10 @@ int our_take_completion(struct our_control *control, struct our_completion *comp
 	const struct ibv_wc *wc;
 	int ret = our_take_next_wc(control, &wc);
 
-	ret = ret ? ret : our_take_wc(control, wc, completion);
+	ret = ret ? ret : our_hand_out_wc(control, wc, completion);
 	/* A message may be earlier than the event that says that the client is connected. */
 	if (!ret && !control->accepted)
-		ret = our_note_connected(control);
+		ret = our_finish_connect(control);
 	return ret;
 }
 
@@ -393,9 +393,9 @@ static int take_one(struct our_device *device, const struct ibv_wc *wc,
 	if (is_answer(owner, wc))
 		return EAGAIN;
 	*control = owner;
-	ret = our_take_wc(owner, wc, completion);
+	ret = our_hand_out_wc(owner, wc, completion);
 	if (!ret && !owner->accepted) /* the event for that is on its way */
-		ret = our_note_connected(owner);
+		ret = our_finish_connect(owner);
 	owner->device_sends -= is_echo(wc);
 	posted = end_of_sending(device, wc);
 	if (ret && !posted)

@@ -26,7 +26,7 @@ void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *ev
 		memcpy(copy->private_data, conn->private_data, conn->private_data_len);
 }
 
-int our_end_by_cm_event(const struct our_cm_event *event, bool connected)
+int our_how_event_ends(const struct our_cm_event *event, bool connected)
 {
 	switch (event->type) {
 	case RDMA_CM_EVENT_DISCONNECTED:
@@ -75,11 +75,11 @@ enum our_cm_meaning our_note_cm_event(struct our_control *control)
 	enum our_cm_meaning meaning = our_classify_cm_event(control, event);
 
 	if (meaning == OUR_CM_FATAL && !control->ended)
-		control->ended = our_end_by_cm_event(event, control->connected);
+		control->ended = our_how_event_ends(event, control->connected);
 	return meaning;
 }
 
-int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected)
+int our_error_of_event(const struct our_cm_event *event, enum rdma_cm_event_type expected)
 {
 	if (event->type == expected)
 		return 0;
@@ -112,7 +112,7 @@ int our_tell_cm_error(const struct our_control *control, const char *call, int e
 	int ret;
 
 	/* EACCES: what the rejection itself says is known to our_client_connect. */
-	if (error == EACCES || error == our_judge_cm_event(&control->cm_event, OUR_NO_CM_EVENT)) {
+	if (error == EACCES || error == our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT)) {
 		what.event = &control->cm_event;
 		what.event_name = rdma_event_str(what.event->type);
 	}
@@ -174,7 +174,7 @@ int our_await_disconnect(struct our_control *control, uint64_t limit_s)
 	return control->config->waiting.cm->await_end(control, our_end_of_wait(limit_s));
 }
 
-int our_cm_end(struct our_control *control)
+int our_how_ended(struct our_control *control)
 {
 	return control->config->waiting.cm->ended(control);
 }
@@ -266,7 +266,7 @@ int our_keep_waiting(struct our_control *control)
 
 int our_cause_of_flush(struct our_control *control)
 {
-	int end = our_cm_end(control), ret = 0;
+	int end = our_how_ended(control), ret = 0;
 
 	if (!end) {
 		/*
@@ -275,7 +275,7 @@ int our_cause_of_flush(struct our_control *control)
 		 */
 		ret = our_await_disconnect(control,
 					   our_flush_may_be_early(control) ? OUR_FLUSH_LIMIT_S : 1);
-		end = our_cm_end(control);
+		end = our_how_ended(control);
 	}
 	if (ret == EINTR)
 		return ret;

@@ -107,7 +107,7 @@ static inline bool our_is_iwarp(const struct our_control *control)
  * Returns ECONNRESET, not reported, for the end of the connection; otherwise an errno value,
  * reported.
  */
-int our_judge_post(const struct our_control *control, const char *call, int ret);
+int our_report_post(const struct our_control *control, const char *call, int ret);
 
 /* ---- CM events ---- */
 
@@ -135,7 +135,7 @@ enum our_cm_meaning {
 enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
 					  const struct our_cm_event *event);
 
-/* The same for control->cm_event; sets control->ended if the event ends the connection. */
+/* Classifies control->cm_event, and sets control->ended if the event ends the connection. */
 enum our_cm_meaning our_note_cm_event(struct our_control *control);
 
 /*
@@ -144,9 +144,9 @@ enum our_cm_meaning our_note_cm_event(struct our_control *control);
  * whether it is established for this side. Then a rejection ends it, too: the peer has given up
  * before it learned that its offer was accepted. Any thread.
  */
-int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
+int our_how_event_ends(const struct our_cm_event *event, bool connected);
 
-/* No call expects this one, so only the event's own meaning is left: for our_judge_cm_event. */
+/* No call expects this one, so only the event's own meaning is left: for our_error_of_event. */
 #define OUR_NO_CM_EVENT RDMA_CM_EVENT_MULTICAST_JOIN
 
 /*
@@ -162,7 +162,7 @@ int our_end_by_cm_event(const struct our_cm_event *event, bool connected);
  * that the event carries; ENODEV, EHOSTUNREACH or ECONNABORTED for a failure without one; EPROTO
  * for any other event. Reports nothing. Any thread.
  */
-int our_judge_cm_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
+int our_error_of_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
 
 /* How a way of waiting asks whether a silent peer is there, with work requests of its own. */
 struct our_keepalive_ops {
@@ -183,8 +183,8 @@ struct our_cm_ops {
 	const char *name;
 
 	/*
-	 * Before there is an id: control->cm_channel and cm_state. And after it is gone. May be
-	 * NULL.
+	 * Creates control->cm_channel and cm_state, before there is an id, and destroys them after
+	 * the id. May be NULL.
 	 */
 	int (*create)(struct our_control *control);
 	void (*destroy)(struct our_control *control);
@@ -211,7 +211,7 @@ struct our_cm_ops {
 	 */
 	int (*await_end)(struct our_control *control, uint64_t until_ns);
 
-	/* How the connection has ended, without waiting: see our_cm_end. */
+	/* How the connection has ended, without waiting: see our_how_ended. */
 	int (*ended)(struct our_control *control);
 	bool watches; /* while we wait for completions; if not, a peer that leaves is not noticed */
 	uint64_t look_ns; /* that takes a system call: who polls does it once in so many ns */
@@ -259,7 +259,7 @@ int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id);
 int our_report_no_channel(const struct our_control *control, int error);
 
 /* Server: the same for a request without an agent; destroys its id. */
-void our_refuse_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
+void our_reject_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
 
 /*
  * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. If the id is
@@ -303,8 +303,8 @@ struct our_completion_ops {
 	int (*await)(struct our_control *control);
 
 	/*
-	 * The same without waiting, for loops. EAGAIN: there is nothing, and the next completion
-	 * makes an event. NULL: this way cannot.
+	 * Polls without waiting, for loops. EAGAIN: there is nothing, and the next completion makes
+	 * an event. NULL: this way cannot.
 	 */
 	int (*take)(struct our_control *control);
 
@@ -334,14 +334,14 @@ int our_poll_cq(struct our_control *control);
  * Whether to go on waiting for a completion: to be called when the CQ is empty.
  *
  * Returns 0: go on; EINTR: the program was asked to stop; ECONNRESET, ENODEV or EHOSTUNREACH: the
- * connection has ended (see our_cm_end); ETIMEDOUT: it is past control->wait_until_ns; or an errno
+ * connection has ended (see our_how_ended); ETIMEDOUT: it is past control->wait_until_ns; or an errno
  * value, reported.
  */
 int our_keep_waiting(struct our_control *control);
 
 /*
- * The same for a program that polls instead of sleeping, and calls it very often: looks at the CM as
- * often as its table's look_ns allows.
+ * our_keep_waiting, for a program that polls and calls it very often: looks at the CM only as often as
+ * the table's look_ns allows.
  */
 int our_keep_polling(struct our_control *control);
 

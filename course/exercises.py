@@ -153,7 +153,7 @@ EXERCISES = {
                     "start_agent",
                     """pthread_t thread; int ret = pthread_create(&thread, NULL, agent_thread, agent);
                     if (ret) { our_report_error("pthread_create", ret, "a client is refused");
-                    our_turn_away(agent, ret); return; } pthread_detach(thread);""",
+                    our_reject_admitted(agent, ret); return; } pthread_detach(thread);""",
                     "our_serve_client(agent); /* EXERCISE: nobody else is served meanwhile. */",
                 ),
             ),

@@ -68,7 +68,7 @@ void our_start_measuring(struct our_run *run)
 	our_statistics_start(&run->statistics);
 }
 
-void our_take_counters(struct our_run *run)
+void our_count_waits(struct our_run *run)
 {
 	const struct our_counters *now = &run->control->counters, *before = &run->before;
 	struct our_statistics *statistics = &run->statistics;
@@ -92,11 +92,11 @@ static int hint(struct our_control *control, uint64_t now_ns)
 		run->seen = control->counters.completions;
 		our_private(control)->idle_ns = now_ns + HINT_NS;
 	} else if (!run->options->quiet && run->count != OUR_COUNT_UNLIMITED) {
-		our_report_sentence(
-			"still waiting for message %" PRIu64 " of %" PRIu64 " from the %s: has the "
-			"other side been started with the same -c and -s?",
-			run->message + 1, run->count,
-			control->role == OUR_AGENT ? "client" : "server");
+		our_report_sentence("still waiting for message %" PRIu64 " of %" PRIu64
+				    " from the %s: has the "
+				    "other side been started with the same -c and -s?",
+				    run->message + 1, run->count,
+				    control->role == OUR_AGENT ? "client" : "server");
 	}
 	return 0;
 }
@@ -131,7 +131,7 @@ static void start_time(struct our_run *run)
 		run->deadline_ns = run->now_ns + duration_s * OUR_NS_PER_S;
 }
 
-bool our_wants_message(struct our_run *run)
+bool our_next_message(struct our_run *run)
 {
 	if (!run->started_ns)
 		start_time(run);

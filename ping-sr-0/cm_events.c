@@ -64,7 +64,7 @@ static int await_own_event(struct our_control *control, int called)
 	}
 	/* A failure of librdmacm's own, -1 in the event, is EPERM when a call returns it. */
 	if (called == EPERM && control->cm_event.status == OUR_CM_FAILED_ITSELF)
-		return our_judge_cm_event(&control->cm_event, OUR_NO_CM_EVENT);
+		return our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT);
 	return called;
 }
 
@@ -81,7 +81,7 @@ static int await_connect_request(struct our_control *listener)
 			return error;
 		our_copy_cm_event(&listener->cm_event, listener->cm_id->event);
 		if (our_note_cm_event(listener) == OUR_CM_FATAL)
-			return our_judge_cm_event(&listener->cm_event,
+			return our_error_of_event(&listener->cm_event,
 						  RDMA_CM_EVENT_CONNECT_REQUEST);
 	}
 	our_copy_cm_event(&listener->cm_event, cm_id->event);
@@ -137,7 +137,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 	 */
 	if (expected == RDMA_CM_EVENT_DISCONNECTED && (called == EAGAIN || called == EINTR))
 		return wait_for_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
-	return called ? called : our_judge_cm_event(&control->cm_event, expected);
+	return called ? called : our_error_of_event(&control->cm_event, expected);
 }
 
 static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
@@ -157,8 +157,8 @@ static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 }
 
 /*
- * The same for a side that has not called rdma_disconnect. It may take the event that this call
- * would wait for, so the call must not block afterwards.
+ * A side that waits for the end of the connection before it has called rdma_disconnect may take the
+ * event that this call would wait for: then the call must not block.
  */
 static int await_end(struct our_control *control, uint64_t until_ns)
 {

@@ -28,7 +28,7 @@ static void disconnect_now(struct our_control *control)
 static void handle_event(struct our_control *control, struct our_queued_event *queued)
 {
 	struct our_cm_events *events = our_cm_events_of(control);
-	int end = our_end_by_cm_event(&queued->event, events->connected);
+	int end = our_how_event_ends(&queued->event, events->connected);
 
 	if (queued->event.type == RDMA_CM_EVENT_ESTABLISHED)
 		events->connected = !events->unwatched;
@@ -39,7 +39,7 @@ static void handle_event(struct our_control *control, struct our_queued_event *q
 	}
 	if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 		if (events->refusing || events->requests == OUR_MAX_REQUESTS) {
-			our_refuse_request(control, queued->event.cm_id,
+			our_reject_request(control, queued->event.cm_id,
 					   events->refusing ? EUSERS : EBUSY);
 			free(queued);
 			return;

@@ -65,13 +65,13 @@ static void drop_events(struct our_control *control)
 	while ((queued = STAILQ_FIRST(queue))) {
 		STAILQ_REMOVE_HEAD(queue, next);
 		if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
-			our_refuse_request(control, queued->event.cm_id, EUSERS);
+			our_reject_request(control, queued->event.cm_id, EUSERS);
 		free(queued);
 	}
 	our_cm_events_of(control)->requests = 0;
 }
 
-void our_refuse_requests(struct our_control *listener)
+void our_reject_all(struct our_control *listener)
 {
 	pthread_mutex_lock(&our_cm_events_of(listener)->lock);
 	our_cm_events_of(listener)->refusing = true;
@@ -144,7 +144,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 		ret = await_next_event(control, until_ns);
 		meaning = ret ? OUR_CM_FATAL : our_note_cm_event(control);
 	} while (meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE);
-	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
+	return ret ? ret : our_error_of_event(&control->cm_event, expected);
 }
 
 static int await_end(struct our_control *control, uint64_t until_ns)

@@ -15,7 +15,7 @@
  * after three times as long. At most one is under way, and none while a send of our_post is: that
  * asks the same. If it fails, its completion shows it. If it is not answered for long, the wait
  * ends with EHOSTUNREACH, reported; with EIO, if an asynchronous event has ended the connection; or
- * as our_judge_post does.
+ * as our_report_post does.
  */
 extern const struct our_keepalive_ops our_keepalive;
 

@@ -31,7 +31,7 @@ static void start_agent(struct our_control *agent)
 
 	if (ret) {
 		our_report_error("pthread_create", ret, "a client is refused");
-		our_turn_away(agent, ret);
+		our_reject_admitted(agent, ret);
 		return;
 	}
 	pthread_detach(thread); /* nobody waits for it: see our_end_of_admission */
@@ -56,7 +56,7 @@ int our_threaded_listener(struct our_control *listener)
 		else if (!our_admit_client(listener, &agent))
 			start_agent(agent);
 	}
-	our_refuse_requests(listener); /* new clients need not wait until we end */
+	our_reject_all(listener); /* new clients need not wait until we end */
 	ret = our_end_of_admission(run->admission, ret);
 	our_destroy_id(listener);
 	return ret;

@@ -52,7 +52,7 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 err_free_agent:
 	free(agent);
 err_turn_away:
-	our_turn_away(control, ret);
+	our_reject_admitted(control, ret);
 	return ret;
 }
 
@@ -109,6 +109,6 @@ bool our_end_agent(struct our_agent *agent, int ret)
 void our_free_agent(struct our_agent *agent)
 {
 	our_destroy_id(agent->control);
-	our_dismiss(agent->control, agent->ended);
+	our_release_agent(agent->control, agent->ended);
 	free(agent);
 }

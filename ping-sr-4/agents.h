@@ -47,7 +47,7 @@ int our_drain_agent(struct our_agent *agent);
  */
 bool our_end_agent(struct our_agent *agent, int ret);
 
-/* Destroys what is left of an agent after our_end_agent: see our_dismiss. */
+/* Destroys what is left of an agent after our_end_agent: see our_release_agent. */
 void our_free_agent(struct our_agent *agent);
 
 #endif

@@ -25,7 +25,7 @@ bool our_has_work(const struct our_server *server)
 
 void our_end_and_forget(struct our_agent *agent, int ret)
 {
-	/* The second time its client has answered, or has not. */
+	/* A second call finds no state: the client has answered, or has not in time. */
 	if (agent->state && our_end_agent(agent, ret))
 		return;
 	LIST_REMOVE(agent, next);
@@ -54,7 +54,7 @@ static void take_request(struct our_server *server, const struct our_cm_event *r
 	int ret;
 
 	if (server->closed) {
-		our_refuse_request(server->listener, request->cm_id, EUSERS);
+		our_reject_request(server->listener, request->cm_id, EUSERS);
 		return;
 	}
 	if (our_admit_client(server->listener, &control) ||
@@ -73,7 +73,7 @@ static void take_request(struct our_server *server, const struct our_cm_event *r
 static int handle_end(struct our_server *server, struct our_control *control)
 {
 	struct our_agent *agent = our_run_of(control)->agent;
-	int ret = our_judge_cm_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
+	int ret = our_error_of_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
 
 	if (control == server->listener)
 		return our_report_no_requests(control, "rdma_get_cm_event", ret);
@@ -111,7 +111,7 @@ int our_handle_cm_event(struct our_server *server)
 	if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
 		take_request(server, &event);
 	else if (meaning == OUR_CM_MINE)
-		ret = our_note_connected(control);
+		ret = our_finish_connect(control);
 	if (ret)
 		our_end_and_forget(our_run_of(control)->agent, ret);
 	return 0;

@@ -75,7 +75,7 @@ static void print_wc(const struct our_error *error)
 			    wc->status, wc->vendor_err, error->text, remedy_of_wc(wc));
 }
 
-/* The same about a call that failed. */
+/* What can be done about a failed call with our options. */
 static const char *remedy_of(const struct our_error *error)
 {
 	bool connects = !strcmp(error->call, "rdma_connect");

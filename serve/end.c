@@ -29,7 +29,7 @@ int our_await_client_message(struct our_control *agent, struct our_completion *c
 	do {
 		ret = our_await_time(agent, our_now_ns() + QUIET_NS, completion);
 		if (ret == EAGAIN)
-			end = our_cm_end(agent);
+			end = our_how_ended(agent);
 	} while (ret == EAGAIN && !end);
 	return ret == EAGAIN ? end : ret;
 }
@@ -63,12 +63,12 @@ int our_await_client(struct our_control *agent)
 	struct our_run *run = our_run_of(agent);
 	int ret = our_await_disconnect(agent, run->options->timeout_s);
 
-	if (!ret && our_cm_end(agent) != ECONNRESET)
-		ret = our_cm_end(agent);
+	if (!ret && our_how_ended(agent) != ECONNRESET)
+		ret = our_how_ended(agent);
 	return ret ? our_judge_end(run, ret, run->count) : 0;
 }
 
-void our_dismiss(struct our_control *agent, int error)
+void our_release_agent(struct our_control *agent, int error)
 {
 	struct our_admission *admission = our_run_of(agent)->admission;
 	uint64_t memory = our_run_of(agent)->memory;
@@ -80,5 +80,5 @@ void our_dismiss(struct our_control *agent, int error)
 
 void our_serve_client(struct our_control *agent)
 {
-	our_dismiss(agent, our_stage.agent(agent));
+	our_release_agent(agent, our_stage.agent(agent));
 }

@@ -40,7 +40,7 @@ int our_report_results(const struct our_control *control, int ret)
 	};
 	int shown;
 
-	our_take_counters(run);
+	our_count_waits(run);
 	run->statistics.complete = control->complete;
 	shown = our_show_results(&measured, &run->statistics, wanted_form(run->options));
 	return shown ? shown : ret; /* EINTR is no failure; results that are lost are */

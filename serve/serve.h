@@ -69,7 +69,7 @@ int our_check_for_more(struct our_control *agent);
  * the client asks for, and admits it (our_admit_client). The agent has no QP and no channel of its
  * own yet.
  *
- * Returns 0 and *agent, to be given to our_serve_client or our_turn_away; or an errno value, reported: the
+ * Returns 0 and *agent, to be given to our_serve_client or our_reject_admitted; or an errno value, reported: the
  * client has been refused, and nothing is left of it. The listener's thread.
  */
 int our_admit_client(struct our_control *listener, struct our_control **agent);
@@ -78,14 +78,14 @@ int our_admit_client(struct our_control *listener, struct our_control **agent);
  * Server: refuses a client that has been admitted, because of `error`, and frees its agent. For an
  * agent that has no QP yet. Any thread.
  */
-void our_turn_away(struct our_control *agent, int error);
+void our_reject_admitted(struct our_control *agent, int error);
 
 /*
  * Server: returns what an agent was admitted with, after it has been torn down, and frees it.
  * `error` is how it ended, an errno value or 0. This is the agent's last call, in its own thread:
  * the server may end now.
  */
-void our_dismiss(struct our_control *agent, int error);
+void our_release_agent(struct our_control *agent, int error);
 
 /*
  * Server: runs the agent of an admitted client, and frees it. The agent's thread.

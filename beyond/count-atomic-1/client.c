@@ -131,7 +131,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	if (!ret)
 		ret = check_words(&one_sided->exchange.buffer);
-	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
+	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
 		ret = our_await_turn(run);
 		if (ret)
 			break;

@@ -32,7 +32,7 @@ struct our_bare {
 	int socket;        /* of the connection, or the listener's; -1: none */
 	int second_socket; /* of a listener on any address; -1: none */
 	enum our_watch watch;
-	uint64_t leave_ns; /* when a silent peer that has closed it counts as gone */
+	uint64_t leave_ns;    /* when a silent peer that has closed it counts as gone */
 	uint64_t completions; /* of the connection, when it closed it */
 
 	bool is_ethernet;  /* the port's link: RoCE, not InfiniBand */

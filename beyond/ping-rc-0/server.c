@@ -132,7 +132,7 @@ static int make_agent(struct our_control *listener, int client, struct our_contr
 
 err_dismiss:
 	close(client);
-	our_dismiss(agent, ret);
+	our_release_agent(agent, ret);
 	return ret;
 err_destroy_control_struct:
 	our_destroy_run(agent);

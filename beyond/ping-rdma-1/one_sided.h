@@ -67,7 +67,7 @@ int our_check_remote_buffer(const struct our_control *control,
  * Client: sends the agent the description of the open buffer, and receives the agent's:
  * one_sided->exchange.buffer, which has room for a message. Nothing else is under way.
  *
- * Returns 0; EPROTO, reported; or an errno value as our_await_completion and our_judge_post do.
+ * Returns 0; EPROTO, reported; or an errno value as our_await_completion and our_report_post do.
  */
 int our_start_exchange(struct our_control *client, struct our_one_sided *one_sided);
 

@@ -6,7 +6,6 @@
  */
 #include "beyond/count-atomic-1/shared_memory.h"
 #include "beyond/pubsub-rdma-1/publication.h"
-#include "beyond/pubsub-rdma-1/pubsub.h"
 #include "measure/run.h"
 #include "program/options.h"
 #include "program/stage.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "beyond/ping-rdma-1/one_sided.h"
-#include "beyond/pubsub-rdma-1/pubsub.h"
+#include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
 #include "common/private.h"
 #include "measure/run.h"
@@ -55,8 +55,8 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 	if (!ret)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	our_setup_read_wr(client, OUR_RECV_BUFFER, &one_sided->exchange.buffer);
-	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
-		ret = our_await_turn(run);       /* --rate */
+	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
+		ret = our_await_turn(run);      /* --rate */
 		if (ret)
 			break;
 		our_start_clock(run);

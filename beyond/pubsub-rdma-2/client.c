@@ -72,7 +72,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 
 	our_begin_run(run);
 	ret = our_start_exchange(client, one_sided); /* where to write */
-	while (!ret && our_wants_message(run)) {     /* -c, -D, Ctrl-C */
+	while (!ret && our_next_message(run)) {      /* -c, -D, Ctrl-C */
 		ret = our_await_turn(run);           /* --rate */
 		if (ret)
 			break;

@@ -120,7 +120,7 @@ UNIT_TESTS(a_failure_of_librdmacm_itself_is_not_eperm, UNIT_LENGTH(failures))
 	const struct our_cm_event event = { .type = failures[_i].type,
 					    .status = failures[_i].status };
 
-	ck_assert_int_eq(our_judge_cm_event(&event, RDMA_CM_EVENT_ESTABLISHED), failures[_i].means);
+	ck_assert_int_eq(our_error_of_event(&event, RDMA_CM_EVENT_ESTABLISHED), failures[_i].means);
 }
 
 UNIT_TEST(an_agent_whose_listener_has_its_events_must_not_wait_for_them)
@@ -223,10 +223,10 @@ UNIT_TEST(signaled_sends_are_counted_until_they_complete)
 	ck_assert_int_eq(our_post(control, &first, &bad_wr), ENOMEM);
 	ck_assert_ptr_eq(bad_wr, &last);
 	ck_assert_uint_eq(one.sends, 1);
-	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_int_eq(our_hand_out_wc(control, &wc, &completion), 0);
 	ck_assert_uint_eq(one.sends, 0);
 	/* One that the program has posted itself. */
-	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_int_eq(our_hand_out_wc(control, &wc, &completion), 0);
 	ck_assert_uint_eq(one.sends, 0);
 }
 
@@ -241,7 +241,7 @@ UNIT_TEST(what_a_completion_says)
 
 	start(OUR_CLIENT);
 	wc.imm_data = htobe32(77);
-	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_int_eq(our_hand_out_wc(control, &wc, &completion), 0);
 	ck_assert_int_eq(completion.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
 	ck_assert(completion.has_immediate && completion.immediate == 77);
 	ck_assert_uint_eq(completion.invalidated_rkey, 0);
@@ -249,7 +249,7 @@ UNIT_TEST(what_a_completion_says)
 	wc.opcode = IBV_WC_RECV;
 	wc.wc_flags = IBV_WC_WITH_INV;
 	wc.invalidated_rkey = 0x1234;
-	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_int_eq(our_hand_out_wc(control, &wc, &completion), 0);
 	ck_assert_uint_eq(completion.invalidated_rkey, 0x1234);
 	ck_assert(!completion.has_immediate);
 }

@@ -309,7 +309,7 @@ static const struct {
 UNIT_TESTS(what_an_event_means_to_who_awaits_a_connection, UNIT_LENGTH(events))
 {
 	capture_start();
-	ck_assert_int_eq(our_judge_cm_event(&events[_i].event, RDMA_CM_EVENT_ESTABLISHED),
+	ck_assert_int_eq(our_error_of_event(&events[_i].event, RDMA_CM_EVENT_ESTABLISHED),
 			 events[_i].expected);
 	ck_assert_str_eq(captured_stderr(), ""); /* the caller knows which event it waits for */
 }
