@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: which clients a server accepts. See admission.h.
+ * Which clients a server accepts. See admission.h.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: the pattern in the messages. See user_data.h.
+ * The pattern in the messages. See user_data.h.
  */
 #include <errno.h>
 #include <inttypes.h>
