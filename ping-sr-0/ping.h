@@ -33,8 +33,7 @@ int our_ping_agent(struct our_control *agent);
 int our_ping_check(struct our_control *agent);
 int our_listener(struct our_control *listener); /* server.c: one client at a time */
 
-/* The agent's reactions: see struct our_agent_ops. react.c. */
-extern const struct our_agent_ops our_echoes;
+/* What the agent does about a completion: see struct our_agent_ops. react.c. */
 int our_ping_react(struct our_control *agent, void *echo, const struct our_completion *completion);
 
 /* What client and server print about themselves, and their options for the data. */

@@ -22,6 +22,8 @@ struct our_agent {
 
 LIST_HEAD(our_agent_list, our_agent);
 
+extern const struct our_agent_ops our_echoes; /* of a ping-pong: echoes.c */
+
 #define OUR_AGENT_BUDGET 64 /* completions in one turn of an agent */
 
 /*

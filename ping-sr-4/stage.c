@@ -12,7 +12,7 @@
 const struct our_stage ping_sr_4 = {
 	.name = "ping-sr-4",
 	.client = our_ping_client,         /* ping-sr-0/client.c */
-	.reactions = &our_echoes,          /* ping-sr-0/react.c */
+	.reactions = &our_echoes,          /* ping-sr-4/echoes.c */
 	.listener = our_looping_listener,  /* ping-sr-4/server.c */
 	.check = our_ping_check,           /* ping-sr-0/ping.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
