@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The life of a control structure, from its allocation, for a client, a listener or an agent, to the end of all
- * that was made with it; and what an event loop does with one. See our_control.h.
+ * The life of a control structure, from its allocation, for a client, a listener or an agent, to
+ * the end of all that was made with it; and what an event loop does with one. See our_control.h.
  */
 #include <errno.h>
 #include <stdlib.h>

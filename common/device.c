@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The device: what it is, the limits of its queues, and what it says outside of any call. All connections of
- * a process to a device share its asynchronous events: who reads one notes what it means for the connection,
- * or the shared device, that it is about. See our_control.h and private.h.
+ * The device: what it is, the limits of its queues, and what it says outside of any call. All
+ * connections of a process to a device share its asynchronous events: who reads one notes what it
+ * means for the connection, or the shared device, that it is about. See our_control.h and
+ * private.h.
  */
 #include <errno.h>
 #include <fcntl.h>

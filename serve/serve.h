@@ -69,8 +69,8 @@ int our_check_for_more(struct our_control *agent);
  * the client asks for, and admits it (our_admit_client). The agent has no QP and no channel of its
  * own yet.
  *
- * Returns 0 and *agent, to be given to our_serve_client or our_reject_admitted; or an errno value, reported: the
- * client has been refused, and nothing is left of it. The listener's thread.
+ * Returns 0 and *agent, to be given to our_serve_client or our_reject_admitted; or an errno value,
+ * reported: the client has been refused, and nothing is left of it. The listener's thread.
  */
 int our_admit_client(struct our_control *listener, struct our_control **agent);
 
