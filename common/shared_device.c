@@ -371,14 +371,11 @@ int our_device_post_recv(struct our_device *device, uint32_t index)
 	return ret ? report_no_recv(device, ret) : 0;
 }
 
-static struct bucket *bucket_of(const struct our_device *device, uint32_t qp_num)
-{
-	return &our_shared(device)->connections[qp_num % OUR_DEVICE_BUCKETS];
-}
-
 void our_add_to_device(struct our_control *control)
 {
-	LIST_INSERT_HEAD(bucket_of(control->device, control->qp->qp_num), our_private(control),
+	uint32_t bucket = control->qp->qp_num % OUR_DEVICE_BUCKETS;
+
+	LIST_INSERT_HEAD(&our_shared(control->device)->connections[bucket], our_private(control),
 			 of_device);
 }
 
@@ -511,10 +508,10 @@ void our_give_back_receives(struct our_control *control)
 
 struct our_control *our_control_of(struct our_device *device, uint32_t qp_num)
 {
-	struct our_private *one;
+	struct our_private *one =
+		LIST_FIRST(&our_shared(device)->connections[qp_num % OUR_DEVICE_BUCKETS]);
 
-	LIST_FOREACH(one, bucket_of(device, qp_num), of_device)
-	{
+	for (; one; one = LIST_NEXT(one, of_device)) {
 		if (one->head.qp->qp_num == qp_num)
 			return &one->head;
 	}
