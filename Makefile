@@ -23,9 +23,10 @@ $(if $(V),,@)$(3)
 endef
 # An object, with FLAGS of its own; archives, also thin ones (THIN = T); programs of objects and archives, where the files
 # of WRAPPED's functions have their own; and those that are compiled by themselves, with the flags ALONE.
-COMPILE = $(call run,CC,$<,$(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(FLAGS) -MMD -MP -c $< -o $@)
+COMPILE = $(call run,CC,$<,$(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(FLAGS) -ffunction-sections -MMD -MP -c $< -o $@)
 ARCHIVE = $(call run,AR,$@,rm -f $@ && $(AR) rcs$(THIN) $@ $(filter %.o,$^))
-LINK_FLAGS = $(WRAPPED:%=-Wl,--wrap=%)
+# A program has the functions that it calls, and no others of their files.
+LINK_FLAGS = -Wl,--gc-sections $(WRAPPED:%=-Wl,--wrap=%)
 LINK = $(call run,LD,$@,$(CC) $(CFLAGS) $(LDFLAGS) $(LINK_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) -o $@)
 ALONE = -std=c11 -D_GNU_SOURCE
 COMPILE_ALONE = $(call run,CC,$@,$(CC) $(CFLAGS) $(WARNINGS) $(ALONE) $(LDFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBS) -o $@)
@@ -47,7 +48,7 @@ ONE_FILE = $(call both,beyond/ping-ep-0)
 
 # The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
 # the left may call those to the right, never the other way round.
-ROOMS = measure common program
+ROOMS = serve measure common program
 MAINS = program/client_main.c program/server_main.c
 ROOM_SOURCES = $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c)))
 STAGE_SOURCES = $(filter-out %/stage.c %/stage_events.c,$(wildcard $(FOLDERS:=/*.c)))
@@ -109,8 +110,8 @@ $(EVERY_WAY): $(call objects,$(wildcard ways/*.c))
 # Asked only when the program is linked: ways/io_uring.c is empty without liburing.
 $(EVERY_WAY): LIBS += $(shell echo "int main(void) { return 0; }" | $(CC) -x c - -luring -o /dev/null 2>/dev/null && echo -luring)
 $(EVENTS): $(BUILD)/beyond/ping-rc-0/stage_events.o
-# Connections by bare verbs: nothing that it takes from the archives calls librdmacm.
-$(call both,beyond/ping-rc-0) $(EVENTS): LIBS = -libverbs -pthread
+# Connections by bare verbs: nothing that these programs have of the archives calls librdmacm; a sanitizer keeps all of it.
+$(call both,beyond/ping-rc-0) $(EVENTS): LIBS = $(if $(findstring -fsanitize,$(LDFLAGS)),-lrdmacm) -libverbs -pthread
 $(PROGRAMS) $(NINE) $(EVERY_WAY) $(EVENTS): $(BUILD)/program/$$(@F)_main.o $(ROOM_LIBS)
 	$(LINK)
 

@@ -19,9 +19,7 @@
 
 #include "bench/meter.h"
 #include "common/clock.h"
-#include "common/our_control.h"
-#include "common/transfer_completion.h"
-#include "common/waiting.h"
+#include "common/private.h"
 #include "ping-sr-5/spin.h"
 
 #define SIZE    64
@@ -207,7 +205,7 @@ static int print_calls(struct our_control *control)
 		ret = ibv_poll_cq(control->cq, 1, &wc) ? EPROTO : 0;
 	polled_ns = our_now_ns();
 	if (!ret)
-		ret = our_measure_wake_up(&wake_up_ns);
+		ret = our_measure_wake_up(&config, &wake_up_ns);
 	if (!ret)
 		printf(", \"arm_us\": %.3f, \"poll_us\": %.3f, \"wake_up_us\": %.2f}\n",
 		       (double)(armed_ns - begun_ns) / OUR_NS_PER_US / CALLS,

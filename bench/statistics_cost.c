@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/control.h"
+#include "common/our_control.h"
 #include "measure/statistics.h"
 
 #define BATCHES         11 /* the median is taken: a batch that was preempted does not count */
@@ -56,7 +56,7 @@ static void account_as_client(struct our_statistics *statistics, uint64_t round_
 	our_statistics_progress(statistics, ended_ns);
 }
 
-/* ... and the agent once, when a message is there. */
+/* What an agent spends on a message: it reads the clock once, when the message is there. */
 static void account_as_agent(struct our_statistics *statistics, uint64_t round_trip)
 {
 	uint64_t now_ns;

@@ -10,11 +10,11 @@
 
 #include "blast-sr-2/blast.h"
 #include "common/clock.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/user_data.h"
 #include "program/report.h"
+#include "serve/serve.h"
+#include "serve/user_data.h"
 
 /* A slow receiver, for tests. */
 static void sleep_as_told(void)

@@ -76,7 +76,7 @@ int our_begin_blast(struct our_control *control, bool is_client, struct our_blas
 
 /*
  * Client: posts the sends of the next `n` messages, as chains, and counts them in `posted`. Every
- * signal_every'th is signaled. Returns 0 or what our_judge_post returns.
+ * signal_every'th is signaled. Returns 0 or what our_report_post returns.
  */
 int our_post_send_chain(struct our_control *client, struct our_blast *blast, uint64_t n);
 

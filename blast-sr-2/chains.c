@@ -9,8 +9,7 @@
 #include <stdlib.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/report.h"
 
@@ -51,7 +50,7 @@ static int post_recvs(struct our_control *agent, uint64_t first, uint64_t n)
 			message + 1 < first + n ? &buffer_of(agent, message + 1)->recv_wr : NULL;
 	ret = ibv_post_recv(agent->qp, &buffer_of(agent, first)->recv_wr, &bad_wr);
 	if (ret)
-		return our_judge_post(agent, "ibv_post_recv", ret);
+		return our_report_post(agent, "ibv_post_recv", ret);
 	return 0;
 }
 

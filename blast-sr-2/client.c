@@ -2,18 +2,17 @@
 /*
  * The client of a stream, from its first verb to its last: it keeps as many messages under way as credits
  * and free buffers allow, until each has been credited. The program (program/client_main.c) has read the
- * options and calls our_blast_client, by way of ping-sr-0/retry.c. See agent.c for the other side, and
+ * options and calls our_blast_client, by way of serve/retry.c. See agent.c for the other side, and
  * blast.h for the counters.
  */
 #include <errno.h>
 
 #include "blast-sr-2/blast.h"
 #include "common/clock.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
-#include "ping-sr-0/user_data.h"
+#include "serve/serve.h"
+#include "serve/user_data.h"
 
 static uint64_t lesser(uint64_t a, uint64_t b)
 {

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "blast-sr-2/blast.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/report.h"
 
@@ -54,7 +53,7 @@ int our_post_credit_recv(struct our_control *client, const struct our_blast *bla
 	};
 	int ret = ibv_post_recv(client->qp, &wr, &bad_wr);
 
-	return ret ? our_judge_post(client, "ibv_post_recv", ret) : 0;
+	return ret ? our_report_post(client, "ibv_post_recv", ret) : 0;
 }
 
 int our_post_credit_recvs(struct our_control *client, const struct our_blast *blast)

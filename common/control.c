@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: the life of a control structure. See our_control.h.
+ * The life of a control structure, from its allocation, for a client, a listener or an agent, to
+ * the end of all that was made with it; and what an event loop does with one. See our_control.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/control.h"
-#include "common/report.h"
+#include "common/private.h"
 
 int our_create_control_struct(const struct our_config *config, enum our_role role,
 			      struct our_control **control)
@@ -21,7 +21,7 @@ int our_create_control_struct(const struct our_config *config, enum our_role rol
 	one->head.stop = config->stop;
 	one->head.n_sge = 1;
 	one->head.inline_wanted = OUR_INLINE_WANTED;
-	one->keepalive.due_ns = UINT64_MAX;
+	one->idle_ns = UINT64_MAX;
 	*control = &one->head;
 	return 0;
 }
@@ -31,9 +31,110 @@ void our_destroy_control_struct(struct our_control *control)
 	free(our_private(control));
 }
 
-void our_note_established(struct our_control *control)
+int our_create_agent(struct our_control *listener, struct our_control **created)
 {
-	if (control->role == OUR_AGENT && !control->accepted && control->config->established)
-		control->config->established(control);
-	control->accepted = true;
+	struct rdma_cm_id *cm_id = listener->cm_event.cm_id;
+	struct our_control *agent;
+	int ret;
+
+	ret = our_create_control_struct(listener->config, OUR_AGENT, &agent);
+	*created = agent;
+	if (ret) {
+		rdma_destroy_id(cm_id); /* this refuses the client */
+		return ret;
+	}
+	agent->cm_event = listener->cm_event;
+	our_adopt_id(agent, cm_id);
+	return 0;
+}
+
+int our_get_request(struct our_control *listener, struct our_control **agent)
+{
+	int ret = our_await_cm_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+
+	*agent = NULL;
+	if (ret == EINTR)
+		return ret;
+	if (ret)
+		return our_report_no_requests(listener, "rdma_get_cm_event", ret);
+	return our_create_agent(listener, agent);
+}
+
+void our_close(struct our_control *control)
+{
+	if (!control)
+		return;
+	if (control->qp && our_private(control)->has_channel)
+		our_disconnect(control);
+	else if (control->qp)
+		our_start_disconnect(control);
+	if (control->memory.buffers)
+		our_unsetup_buffers(control);
+	if (control->qp)
+		our_unsetup_qp(control);
+	if (control->cm_id)
+		our_destroy_id(control);
+	our_destroy_control_struct(control);
+}
+
+void our_close_device(struct our_device *device)
+{
+	struct our_control *one;
+
+	if (!device)
+		return;
+	while ((one = our_first_of_device(device)))
+		our_close(one);
+	our_free_device(device);
+}
+
+/* ---- For event loops ---- */
+
+static int report_end_of_listener(const struct our_control *listener)
+{
+	int ret = our_error_of_event(&listener->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
+
+	return our_report_no_requests(listener, "rdma_get_cm_event", ret);
+}
+
+/* Returns 0: an event for the user; EAGAIN: none, so take the next; or an errno value. */
+static int take_meaning(struct our_control *about, enum our_cm_meaning meaning)
+{
+	if (meaning != OUR_CM_MINE && meaning != OUR_CM_FATAL)
+		return EAGAIN;
+	if (about->role == OUR_CLIENT && !about->accepted)
+		return our_do_step(about);
+	if (meaning == OUR_CM_FATAL)
+		return about->role == OUR_LISTENER ? report_end_of_listener(about) : 0;
+	if (about->cm_event.type == RDMA_CM_EVENT_ESTABLISHED)
+		return our_finish_connect(about);
+	return 0;
+}
+
+int our_take_cm_event(struct our_control *control, struct our_control **about)
+{
+	struct our_cm_event event;
+	int ret;
+
+	for (;;) {
+		*about = control; /* also if the channel cannot be read */
+		ret = control->config->waiting.cm->take(control, &event);
+		if (ret)
+			return ret;
+		*about = event.cm_id->context; /* a new id has its listener's */
+		(*about)->cm_event = event;
+		ret = take_meaning(*about, our_note_cm_event(*about));
+		if (ret != EAGAIN)
+			return ret;
+	}
+}
+
+int our_look_after(struct our_control *control, int *timeout_ms)
+{
+	uint64_t first_ns = our_end_of_wait(control->config->keepalive_s);
+	int ret = control->connected ? our_idle(control, our_now_ns()) : 0;
+
+	/* Before that no keepalive is due: the CM itself gives up a client that does not answer. */
+	*timeout_ms = our_ms_until(control->connected ? our_private(control)->idle_ns : first_ns);
+	return ret;
 }

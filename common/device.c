@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: queries of the device, and who hears of its asynchronous events. See device.h.
+ * The device: what it is, the limits of its queues, and what it says outside of any call. All
+ * connections of a process to a device share its asynchronous events: who reads one notes what it
+ * means for the connection, or the shared device, that it is about. See our_control.h and
+ * private.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "common/device.h"
-#include "common/report.h"
+#include "common/private.h"
 
 const char *our_device_name(const struct our_control *control)
 {
 	struct ibv_context *verbs = control->verbs;
 
 	return verbs ? ibv_get_device_name(verbs->device) : "any";
-}
-
-bool our_is_iwarp(const struct our_control *control)
-{
-	return control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
 const char *our_transport_name(const struct our_control *control)
@@ -67,6 +66,25 @@ int our_report_no_queue(const struct our_control *control, const char *call, int
 			      limits.max_cqe, limits.max_qp, limits.max_qp_wr);
 }
 
+int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { config->event_completions, config->event_us },
+	};
+	int ret;
+
+	if (!config->event_completions && !config->event_us)
+		return 0;
+	ret = ibv_modify_cq(cq, &attr);
+	return ret ? our_tell_error(config, "ibv_modify_cq", ret,
+				    "most likely the device cannot wait for several completions "
+				    "before it makes an event")
+		   : 0;
+}
+
+/* ---- Who hears of asynchronous events ---- */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static struct our_async *joined;                         /* a list, of all devices */
 
@@ -94,7 +112,7 @@ static const void *context_of(const struct our_async *async)
 	return async->control ? (const void *)async->control : async->device;
 }
 
-struct our_async *our_joined(const void *context)
+struct our_async *our_find_async(const void *context)
 {
 	struct our_async *one;
 
@@ -134,4 +152,164 @@ void our_end_all_on_device(const struct ibv_context *verbs, int error)
 			atomic_store(&one->error, error);
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+/* ---- Asynchronous events ---- */
+
+/* What an event is about, which decides whose it is. */
+enum element {
+	OF_DEVICE,
+	OF_PORT,
+	OF_QP,
+	OF_CQ,
+	OF_SRQ
+};
+
+static const struct meaning {
+	enum ibv_event_type type;
+	const char *name;
+	enum element element;
+	int error;         /* as it is reported, an errno value; 0: it is routine, and is not */
+	bool ends;         /* it ends the owner's connection, or all of the device */
+	const char *cause; /* as it is reported */
+} meanings[] = {
+#define MEANING(type, ...)                                        \
+	{                                                         \
+		IBV_EVENT_##type, "IBV_EVENT_" #type, __VA_ARGS__ \
+	}
+	MEANING(DEVICE_FATAL, OF_DEVICE, EIO, true, "the device has failed or is being removed"),
+	MEANING(CQ_ERR, OF_CQ, EIO, true, "it had no room for a completion: completions are lost"),
+	MEANING(QP_FATAL, OF_QP, EPIPE, true,
+		"the device cannot complete its work requests any more"),
+	MEANING(QP_REQ_ERR, OF_QP, ECONNABORTED, true,
+		"the peer broke the protocol, or asked for what cannot be"),
+	MEANING(QP_ACCESS_ERR, OF_QP, ECONNABORTED, true,
+		"the peer asked for memory that it may not reach"),
+	MEANING(SRQ_ERR, OF_SRQ, EIO, true, "no receives can be posted to it any more"),
+	/* What it means for a connection, its own completions say. */
+	MEANING(PORT_ERR, OF_PORT, ENETDOWN, false, "its link is down"),
+	MEANING(PORT_ACTIVE, OF_PORT, 0, false, NULL),
+	MEANING(GID_CHANGE, OF_PORT, 0, false, NULL),
+	MEANING(LID_CHANGE, OF_PORT, 0, false, NULL),
+	MEANING(PKEY_CHANGE, OF_PORT, 0, false, NULL),
+	MEANING(SM_CHANGE, OF_PORT, 0, false, NULL),
+	MEANING(CLIENT_REREGISTER, OF_PORT, 0, false, NULL),
+	MEANING(SRQ_LIMIT_REACHED, OF_SRQ, 0, false, NULL), /* its owner is told */
+	/* The end of each QP with an SRQ, on drivers that make it: see shared_device.c. */
+	MEANING(QP_LAST_WQE_REACHED, OF_QP, 0, false, NULL),
+	MEANING(SQ_DRAINED, OF_QP, 0, false, NULL), /* soft-iWARP makes it at each flush */
+	MEANING(COMM_EST, OF_QP, 0, false, NULL),
+	MEANING(PATH_MIG, OF_QP, 0, false, NULL),
+#undef MEANING
+};
+
+static struct meaning meaning_of(const struct ibv_async_event *event)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+		if (meanings[i].type == event->event_type)
+			return meanings[i];
+	}
+	return (struct meaning){ .name = "event",
+				 .error = EIO,
+				 .cause = ibv_event_type_str(event->event_type) };
+}
+
+/*
+ * Which connection or shared device it is about; NULL: none of ours. Valid until the event is
+ * acked. librdmacm opens a device once in a process, so a QP may be somebody else's, whose context
+ * means nothing here.
+ */
+static struct our_async *owner_of(const struct ibv_async_event *event, enum element element)
+{
+	const void *context = NULL;
+
+	if (element == OF_QP)
+		context = event->element.qp->qp_context;
+	if (element == OF_SRQ)
+		context = event->element.srq->srq_context;
+	if (element == OF_CQ)
+		context = event->element.cq->cq_context;
+	return our_find_async(context);
+}
+
+static void describe(const struct ibv_async_event *event, enum element element,
+		     const struct our_control *owner, char *text, size_t size)
+{
+	char peer[OUR_ADDRESS_TEXT];
+
+	*text = '\0';
+	if (element == OF_PORT)
+		snprintf(text, size, ", port %d", event->element.port_num);
+	if (element == OF_SRQ)
+		snprintf(text, size, ", a shared receive queue");
+	else if (owner)
+		snprintf(text, size, ", %s of the connection with %s",
+			 element == OF_QP ? "QP" : "CQ",
+			 our_address_text((const struct sockaddr *)&owner->peer_address, peer));
+}
+
+/* Before the ack: until then its QP or CQ cannot be destroyed, and its owner stays. */
+static void note(const struct ibv_async_event *event, const struct meaning *meaning,
+		 struct our_async *owner)
+{
+	if (owner && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
+		atomic_store(&owner->srq_is_low, true);
+	if (owner && event->event_type == IBV_EVENT_QP_LAST_WQE_REACHED)
+		atomic_store(&owner->last_receive, true);
+	if (owner && meaning->ends)
+		our_end_by_async(owner, meaning->error);
+}
+
+/*
+ * Acks the event before it tells of it: a function that is told may destroy the QP, which waits for
+ * the ack.
+ */
+static int take_async_event(const struct our_config *config, struct ibv_context *verbs,
+			    struct ibv_async_event *event)
+{
+	struct meaning meaning = meaning_of(event);
+	struct our_async *owner = owner_of(event, meaning.element);
+	struct our_control *control = owner ? owner->control : NULL;
+	bool judged = meaning.error == EPIPE && control && our_client_may_have_left(control);
+	bool of_all = meaning.ends && !owner &&
+		      meaning.element != OF_QP; /* or a queue they share */
+	char what[OUR_ADDRESS_TEXT + 48];
+
+	describe(event, meaning.element, control, what, sizeof(what));
+	note(event, &meaning, owner);
+	ibv_ack_async_event(event);
+	if (of_all)
+		our_end_all_on_device(verbs, meaning.error);
+	if (meaning.error && !judged)
+		our_tell_error(config, NULL, meaning.error, "%s%s: %s (%s)",
+			       ibv_get_device_name(verbs->device), what, meaning.cause,
+			       meaning.name);
+	return of_all ? meaning.error : 0;
+}
+
+int our_read_async_events_of(const struct our_config *config, struct ibv_context *verbs)
+{
+	struct ibv_async_event event;
+	int end, ret = 0;
+
+	/* Another thread may read an event first, so a readable descriptor may be empty: never block. */
+	if (fcntl(verbs->async_fd, F_SETFL, O_NONBLOCK))
+		return our_tell_error(config, "fcntl", errno, NULL);
+	while (!ibv_get_async_event(verbs, &event)) {
+		end = take_async_event(config, verbs, &event);
+		ret = ret ? ret : end;
+	}
+	if (errno != EAGAIN)
+		return our_tell_error(config, "ibv_get_async_event", errno, NULL);
+	return ret;
+}
+
+int our_take_async_events(struct our_control *control)
+{
+	int ret = our_read_async_events_of(control->config, control->verbs);
+	int ended = atomic_load(&our_private(control)->async.error);
+
+	return ended ? ended : ret;
 }

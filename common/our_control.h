@@ -74,7 +74,7 @@ extern "C" {
  */
 #define OUR_MAX_PRIVATE_DATA 256 /* more than any CM event carries */
 #define OUR_MOST_TO_CONNECT  56  /* fits into a connect request on every transport */
-#define OUR_MOST_TO_ACCEPT   196 /* ... and into the answer to it */
+#define OUR_MOST_TO_ACCEPT   196 /* fits into the answer to it */
 #define OUR_INLINE_WANTED    64  /* in the work request itself: most devices take this many */
 #define OUR_NEVER            UINT8_MAX
 
@@ -166,7 +166,7 @@ struct our_buffer {
 	uint8_t *data;
 	struct ibv_sge send_sge, recv_sge;
 	struct ibv_send_wr send_wr; /* its wr_id is the buffer's index */
-	struct ibv_recv_wr recv_wr; /* ... and this one's is OUR_WR_ID_RECV | index */
+	struct ibv_recv_wr recv_wr; /* its wr_id is OUR_WR_ID_RECV | index */
 };
 
 struct our_memory {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A device that several connections share: one PD, and if wanted one CQ and one shared receive
- * queue for all of them. See our_control.h.
+ * What connections of one device share: a PD, a CQ with its completion channel, and a shared receive queue
+ * (SRQ) with its buffers; and what a connection gives back when it ends. See our_control.h and private.h.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 
-#include "common/async_events.h"
-#include "common/device.h"
-#include "common/memory_registration.h"
-#include "common/report.h"
-#include "common/shared_device.h"
+#include "common/private.h"
+
+#define LAST_RECEIVE_NS (OUR_NS_PER_S / 100) /* a device that says which it was does so at once */
+#define SILENT_ENDS     3  /* from then on this device is taken for one that does not */
+#define ACK_BATCH       64 /* an ack takes a lock: one for many events */
 
 static int allocate(const struct our_config *config, struct ibv_context *verbs,
 		    struct our_device **created)
@@ -96,38 +98,9 @@ static void destroy_srq(struct our_device *device)
 	device->srq = NULL;
 }
 
-static void close_connections(struct our_device *device)
+static int report_no_recv(const struct our_device *device, int ret)
 {
-	struct our_private *one;
-	int i;
-
-	for (i = 0; i < OUR_DEVICE_BUCKETS; i++) {
-		while ((one = LIST_FIRST(&our_shared(device)->connections[i])))
-			our_close(&one->head);
-	}
-}
-
-void our_close_device(struct our_device *device)
-{
-	bool is_part;
-	int ret;
-
-	if (!device)
-		return;
-	is_part = our_shared(device)->whole != device;
-	close_connections(device);
-	free(our_shared(device)->sending);
-	if (device->srq && !is_part) {
-		destroy_srq(device); /* its receives are posted to the buffers */
-		our_free_memory(device->config, &device->memory);
-	}
-	if (device->cq)
-		our_device_destroy_cq(device);
-	our_leave_async(&our_shared(device)->async);
-	ret = is_part ? 0 : ibv_dealloc_pd(device->pd);
-	if (ret)
-		our_tell_error(device->config, "ibv_dealloc_pd", ret, NULL);
-	free(our_shared(device));
+	return our_tell_error(device->config, "ibv_post_srq_recv", ret < 0 ? errno : ret, NULL);
 }
 
 /* All receives, in one call. */
@@ -141,7 +114,7 @@ static int post_all(struct our_device *device)
 	for (i = 1; i < device->memory.n_buffers; i++)
 		buffers[i - 1].recv_wr.next = &buffers[i].recv_wr;
 	ret = ibv_post_srq_recv(device->srq, &buffers[0].recv_wr, &bad_wr);
-	return ret ? our_report_no_recv(device, ret) : 0;
+	return ret ? report_no_recv(device, ret) : 0;
 }
 
 int our_device_create_srq(struct our_device *device, uint32_t n, uint32_t size)
@@ -190,17 +163,6 @@ int our_device_setup_mr(struct our_device *device, void *data, size_t length, in
 	return our_register(device->config, device->pd, data, length, access, mr);
 }
 
-int our_use_device(struct our_control *control, struct our_device *device)
-{
-	if (control->verbs != device->verbs)
-		return our_tell_error(control->config, "our_use_device", EINVAL,
-				      "the id is bound to another device");
-	control->device = device;
-	control->srq = device->srq;
-	our_private(control)->async.whole = our_shared(device)->whole;
-	return 0;
-}
-
 int our_device_take_async_events(struct our_device *device)
 {
 	int ret = our_read_async_events_of(device->config, device->verbs);
@@ -219,4 +181,368 @@ bool our_device_srq_was_low(struct our_device *device)
 	const struct our_device *whole = our_shared(device)->whole; /* the event is the SRQ's */
 
 	return atomic_exchange(&our_shared(whole)->async.srq_is_low, false);
+}
+
+int our_use_device(struct our_control *control, struct our_device *device)
+{
+	if (control->verbs != device->verbs)
+		return our_tell_error(control->config, "our_use_device", EINVAL,
+				      "the id is bound to another device");
+	control->device = device;
+	control->srq = device->srq;
+	our_private(control)->async.whole = our_shared(device)->whole;
+	return 0;
+}
+
+/* ---- The shared CQ ---- */
+
+static int create_comp_channel(struct our_device *device)
+{
+	int ret;
+
+	device->comp_channel = ibv_create_comp_channel(device->verbs);
+	if (!device->comp_channel)
+		return our_tell_error(device->config, "ibv_create_comp_channel", errno, NULL);
+	if (!fcntl(device->comp_channel->fd, F_SETFL, O_NONBLOCK))
+		return 0;
+	ret = our_tell_error(device->config, "fcntl", errno, NULL);
+	ibv_destroy_comp_channel(device->comp_channel);
+	device->comp_channel = NULL;
+	return ret;
+}
+
+static void destroy_comp_channel(struct our_device *device)
+{
+	int ret = ibv_destroy_comp_channel(device->comp_channel);
+
+	if (ret)
+		our_tell_error(device->config, "ibv_destroy_comp_channel", ret, NULL);
+	device->comp_channel = NULL;
+}
+
+static void destroy_cq(struct our_device *device)
+{
+	int ret;
+
+	/* ibv_destroy_cq would wait forever for events that are not acked. */
+	ibv_ack_cq_events(device->cq, our_shared(device)->events_to_ack);
+	ret = ibv_destroy_cq(device->cq);
+	if (ret)
+		our_tell_error(device->config, "ibv_destroy_cq", ret, NULL);
+	destroy_comp_channel(device);
+	free(our_shared(device)->backlog);
+}
+
+/*
+ * As large as the CQ: that has room for all work requests that can be outstanding, and one whose
+ * completion waits here is.
+ */
+static int create_backlog(struct our_device *device)
+{
+	struct our_shared_device *shared = our_shared(device);
+
+	shared->backlog_size = (uint32_t)device->cq->cqe;
+	shared->backlog = calloc(shared->backlog_size, sizeof(*shared->backlog));
+	return shared->backlog ? 0 : our_tell_error(device->config, "calloc", ENOMEM, NULL);
+}
+
+static int setup_cq(struct our_device *device)
+{
+	int ret = create_backlog(device);
+
+	if (!ret)
+		ret = our_moderate_cq(device->config, device->cq);
+	if (ret) {
+		destroy_cq(device);
+		device->cq = NULL;
+	}
+	return ret;
+}
+
+int our_device_create_cq(struct our_device *device, uint32_t depth)
+{
+	int ret = create_comp_channel(device);
+
+	if (ret)
+		return ret;
+	errno = 0;
+	device->cq = ibv_create_cq(device->verbs, (int)depth, device, device->comp_channel,
+				   device->comp_vector);
+	if (device->cq)
+		return setup_cq(device);
+	ret = our_tell_error(device->config, "ibv_create_cq", errno ? errno : ENOMEM,
+			     "asked %s for %u entries", ibv_get_device_name(device->verbs->device),
+			     depth);
+	destroy_comp_channel(device);
+	return ret;
+}
+
+static int take_event(struct our_device *device)
+{
+	struct ibv_cq *same;
+	void *context;
+
+	if (ibv_get_cq_event(device->comp_channel, &same, &context)) {
+		if (errno == EAGAIN)
+			return 0;
+		return our_tell_error(device->config, "ibv_get_cq_event", errno, NULL);
+	}
+	our_shared(device)->armed = false;
+	if (++our_shared(device)->events_to_ack == ACK_BATCH) {
+		ibv_ack_cq_events(device->cq, ACK_BATCH);
+		our_shared(device)->events_to_ack = 0;
+	}
+	return 0;
+}
+
+static int arm(struct our_device *device)
+{
+	int ret = ibv_req_notify_cq(device->cq, 0);
+
+	if (ret)
+		return our_tell_error(device->config, "ibv_req_notify_cq", ret, NULL);
+	our_shared(device)->armed = true;
+	return 0;
+}
+
+/* What was polled out of turn comes before what is in the CQ. */
+static bool take_backlog(struct our_shared_device *shared)
+{
+	struct our_batch *batch = &shared->batch;
+
+	batch->next = batch->polled = 0;
+	while (shared->backlog_n && batch->polled < OUR_POLL_BATCH) {
+		batch->wc[batch->polled++] = shared->backlog[shared->backlog_first];
+		shared->backlog_first = (shared->backlog_first + 1) % shared->backlog_size;
+		shared->backlog_n--;
+	}
+	return batch->polled;
+}
+
+/* Returns 0: something was polled; EAGAIN: nothing, and the CQ is armed; or an errno value. */
+static int poll_shared_cq(struct our_device *device)
+{
+	struct our_batch *batch = &our_shared(device)->batch;
+	int ret = our_shared(device)->armed ? take_event(device) : 0;
+
+	if (!ret && take_backlog(our_shared(device)))
+		return 0;
+	while (!ret) {
+		batch->next = 0;
+		batch->polled = ibv_poll_cq(device->cq, OUR_POLL_BATCH, batch->wc);
+		if (batch->polled > 0)
+			return 0;
+		if (batch->polled < 0) {
+			batch->polled = 0;
+			return our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
+		}
+		if (our_shared(device)->armed)
+			return EAGAIN;
+		ret = arm(device);
+	}
+	return ret;
+}
+
+int our_device_next_wc(struct our_device *device, const struct ibv_wc **wc)
+{
+	struct our_batch *batch = &our_shared(device)->batch;
+	int ret = batch->next == batch->polled ? poll_shared_cq(device) : 0;
+
+	if (!ret)
+		*wc = &batch->wc[batch->next++];
+	return ret;
+}
+
+int our_device_completion_fd(const struct our_device *device)
+{
+	return device->comp_channel->fd;
+}
+
+/* ---- The connections, and their receives from the SRQ ---- */
+
+int our_device_post_recv(struct our_device *device, uint32_t index)
+{
+	struct ibv_recv_wr *wr = &device->memory.buffers[index].recv_wr, *bad_wr;
+	int ret;
+
+	our_shared(device)->sending[index] = NULL;
+	wr->next = NULL;
+	ret = ibv_post_srq_recv(device->srq, wr, &bad_wr);
+	return ret ? report_no_recv(device, ret) : 0;
+}
+
+void our_add_to_device(struct our_control *control)
+{
+	uint32_t bucket = control->qp->qp_num % OUR_DEVICE_BUCKETS;
+
+	LIST_INSERT_HEAD(&our_shared(control->device)->connections[bucket], our_private(control),
+			 of_device);
+}
+
+void our_remove_from_device(struct our_control *control)
+{
+	const struct our_device *device = control->device;
+	uint32_t i;
+
+	LIST_REMOVE(our_private(control), of_device);
+	for (i = 0; i < device->memory.n_buffers; i++) {
+		if (our_shared(device)->sending[i] == control)
+			our_device_post_recv(control->device, i);
+	}
+}
+
+/*
+ * Until this event, receives of a QP in its error state may still complete: see the InfiniBand
+ * specification on QPs that have a shared receive queue. Not all drivers make the event.
+ */
+static void await_last_receive(struct our_control *control)
+{
+	struct our_shared_device *shared = our_shared(control->device);
+	struct our_async *async = &our_private(control)->async;
+	uint64_t until_ns = our_now_ns() + LAST_RECEIVE_NS;
+	struct pollfd events = { .fd = control->verbs->async_fd, .events = POLLIN };
+	int ret = 0;
+
+	if (!control->srq || !control->accepted || shared->silent_ends == SILENT_ENDS ||
+	    atomic_load(&async->error))
+		return;
+	while (!ret && !atomic_load(&async->last_receive) && our_now_ns() < until_ns) {
+		if (poll(&events, 1, our_ms_until(until_ns)) > 0)
+			ret = our_read_async_events_of(control->config, control->verbs);
+	}
+	if (!ret)
+		shared->silent_ends = atomic_load(&async->last_receive) ? 0
+									: shared->silent_ends + 1;
+}
+
+/*
+ * A receive that failed, or whose connection is gone, has left the shared queue all the same. The
+ * program may have posted others to the queue, into memory of its own: only it can post these again.
+ */
+int our_device_post_again(struct our_device *device, const struct ibv_wc *wc)
+{
+	if (!device->srq || !our_is_recv(wc->wr_id) ||
+	    our_buffer_index(wc->wr_id) >= device->memory.n_buffers)
+		return 0;
+	return our_device_post_recv(device, our_buffer_index(wc->wr_id));
+}
+
+/* Of wc[0] to wc[n - 1], keeps those of other QPs. Returns how many these are. */
+static int without_qp(struct our_device *device, struct ibv_wc *wc, int n, uint32_t qp_num)
+{
+	int i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (wc[i].qp_num == qp_num)
+			our_device_post_again(device, &wc[i]); /* what was sent: see `sending` */
+		else
+			wc[kept++] = wc[i];
+	}
+	return kept;
+}
+
+static void put_into_backlog(struct our_shared_device *shared, const struct ibv_wc *wc, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		shared->backlog[(shared->backlog_first + shared->backlog_n++) %
+				shared->backlog_size] = wc[i];
+}
+
+/*
+ * The descriptor stays as it is: if the CQ is armed, each completion that is polled here has made its
+ * event, and otherwise the program has not been told EAGAIN yet.
+ */
+static void drain_shared_cq(struct our_device *device, uint32_t qp_num)
+{
+	struct our_shared_device *shared = our_shared(device);
+	struct our_batch *batch = &shared->batch;
+	struct ibv_wc wc[OUR_POLL_BATCH];
+	uint32_t before = shared->backlog_n;
+	int polled;
+
+	batch->polled = batch->next + without_qp(device, batch->wc + batch->next,
+						 batch->polled - batch->next, qp_num);
+	while (before--) { /* through all of it once, from its front to its end */
+		wc[0] = shared->backlog[shared->backlog_first];
+		shared->backlog_first = (shared->backlog_first + 1) % shared->backlog_size;
+		shared->backlog_n--;
+		put_into_backlog(shared, wc, without_qp(device, wc, 1, qp_num));
+	}
+	do {
+		polled = ibv_poll_cq(device->cq, OUR_POLL_BATCH, wc);
+		if (polled < 0)
+			our_tell_error(device->config, "ibv_poll_cq", EIO, NULL);
+		put_into_backlog(shared, wc, without_qp(device, wc, polled, qp_num));
+	} while (polled > 0);
+}
+
+/* A CQ of the connection's own, whose completions end with it. */
+static void drain_own_cq(struct our_control *control)
+{
+	struct our_batch *batch = &our_private(control)->batch;
+	struct our_device *device = control->device;
+
+	do {
+		for (; batch->next < batch->polled; batch->next++)
+			our_device_post_again(device, &batch->wc[batch->next]);
+		batch->next = 0;
+		batch->polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
+	} while (batch->polled > 0);
+	if (batch->polled < 0)
+		our_tell_error(control->config, "ibv_poll_cq", EIO, NULL);
+	batch->polled = 0;
+}
+
+void our_give_back_receives(struct our_control *control)
+{
+	struct our_device *device = control->device;
+
+	await_last_receive(control);
+	if (device->cq)
+		drain_shared_cq(device, control->qp->qp_num);
+	else if (device->srq)
+		drain_own_cq(control);
+}
+
+struct our_control *our_control_of(struct our_device *device, uint32_t qp_num)
+{
+	struct our_private *one =
+		LIST_FIRST(&our_shared(device)->connections[qp_num % OUR_DEVICE_BUCKETS]);
+
+	for (; one; one = LIST_NEXT(one, of_device)) {
+		if (one->head.qp->qp_num == qp_num)
+			return &one->head;
+	}
+	return NULL;
+}
+
+struct our_control *our_first_of_device(struct our_device *device)
+{
+	struct our_private *one = NULL;
+	int i;
+
+	for (i = 0; i < OUR_DEVICE_BUCKETS && !one; i++)
+		one = LIST_FIRST(&our_shared(device)->connections[i]);
+	return one ? &one->head : NULL;
+}
+
+void our_free_device(struct our_device *device)
+{
+	bool is_part = our_shared(device)->whole != device;
+	int ret;
+
+	free(our_shared(device)->sending);
+	if (device->srq && !is_part) {
+		destroy_srq(device); /* its receives are posted to the buffers */
+		our_free_memory(device->config, &device->memory);
+	}
+	if (device->cq)
+		destroy_cq(device);
+	our_leave_async(&our_shared(device)->async);
+	ret = is_part ? 0 : ibv_dealloc_pd(device->pd);
+	if (ret)
+		our_tell_error(device->config, "ibv_dealloc_pd", ret, NULL);
+	free(our_shared(device));
 }

@@ -1,21 +1,190 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How a connection waits: a table of functions for CM events and one for completions, which are
- * chosen independently of each other, and what common/ does for each of them. Each table is in a
- * file of its own, which teaches it.
+ * For those who write a way of waiting: the two tables of functions, one for CM events and one for
+ * completions, which are chosen independently of each other; what is behind the head of a control; and
+ * what the library does for every way. Each table is in a file of its own, which teaches it.
  */
 #ifndef OUR_WAITING_H
 #define OUR_WAITING_H
 
-#include "common/control.h"
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+#include "common/clock.h"
+#include "common/our_control.h"
+
+#define OUR_POLL_BATCH 16
+
+/* Completions that were taken from the CQ, and not yet handed out. */
+struct our_batch {
+	struct ibv_wc wc[OUR_POLL_BATCH];
+	int next, polled;
+};
+
+/* The state of keepalives, where a way of waiting has them: see ping-sr-2/keepalive.h. */
+struct our_keepalive {
+	uint64_t completions; /* the connection's counter, when it was last checked */
+	uint32_t silences;    /* checks in a row before which nothing had come */
+	bool written_to;      /* by the peer, since the last check: see our_note_life */
+	bool under_way;       /* posted, and not completed */
+	bool stopped;         /* looks for asynchronous events only */
+};
+
+/*
+ * What asynchronous events have said about a connection, or about a device that connections share.
+ * Any thread.
+ */
+struct our_async {
+	struct our_async *next; /* see our_join_async */
+	const struct ibv_context *verbs;
+	struct our_control *control; /* the connection; NULL: it is the shared device's */
+	struct our_device *device;   /* that, or the connection's; NULL: it shares none */
+	struct our_device *whole;    /* the one that its PD and SRQ are of: see our_join_device */
+	_Atomic bool srq_is_low;
+	_Atomic bool last_receive; /* no more receives complete: IBV_EVENT_QP_LAST_WQE_REACHED */
+	_Atomic int error;         /* of an event that has ended it; 0: none has */
+};
+
+struct our_private {
+	struct our_control head; /* first: a pointer to one is a pointer to the other */
+
+	/* Connection management */
+	struct rdma_cm_id *second_cm_id; /* of a listener on any address: IPv4 and IPv6 */
+	void *cm_state;                  /* of the way to wait for CM events */
+	bool has_channel;                /* these are its own, not its listener's */
+	bool leaving;                    /* the tear-down has begun */
+	uint64_t look_ns;                /* when our_keep_polling looks at the CM next */
+
+	/* Completions */
+	void *completion_state; /* of the way to wait for them */
+	uint64_t until_ns;      /* the limit of this wait, once it is known; 0: not yet */
+	struct our_comp_channels *comp_channels; /* of a loop that serves many; NULL: its own */
+	struct our_batch batch;
+	uint32_t sends; /* signaled ones of our_post that have not completed */
+
+	/* While nothing comes: see our_idle */
+	int (*idle)(struct our_control *control, uint64_t now_ns);
+	uint64_t idle_ns; /* when to call it next; UINT64_MAX: never */
+	struct our_keepalive keepalive;
+
+	LIST_ENTRY(our_private) of_device; /* a shared one's connections with the same bucket */
+	struct our_async async;
+};
+
+static inline struct our_private *our_private(const struct our_control *control)
+{
+	return (struct our_private *)(uintptr_t)control;
+}
+
+/* ---- Errors and devices ---- */
+
+/*
+ * Tells config->report that `call` has failed with errno value `error`. `text`, a printf format,
+ * says cause and remedy; NULL: neither is known. `call` NULL: the text is a sentence that says it
+ * all.
+ *
+ * Returns `error`, or EIO when it is 0, so that a caller can write `return
+ * our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);` and never returns success by
+ * accident.
+ */
+int our_tell_error(const struct our_config *config, const char *call, int error, const char *text,
+		   ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Whether the connection's device is an iWARP device (RDMA over TCP; the differences:
+ * docs/drivers.md).
+ */
+static inline bool our_is_iwarp(const struct our_control *control)
+{
+	return control->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+/*
+ * Judges a post that failed: `ret` is what `call`, ibv_post_send or ibv_post_recv, returned. While
+ * the connection goes down, because the peer left or we were told to stop, the QP may refuse a post
+ * instead of flushing it. Some providers return -1 and set errno.
+ *
+ * Returns ECONNRESET, not reported, for the end of the connection; otherwise an errno value,
+ * reported.
+ */
+int our_report_post(const struct our_control *control, const char *call, int ret);
+
+/* ---- CM events ---- */
+
+/*
+ * Copies what is needed of an event, with its private data. To be called before rdma_ack_cm_event,
+ * which frees the event. Any thread.
+ */
+void our_copy_cm_event(struct our_cm_event *copy, const struct rdma_cm_event *event);
+
+/* What an event means to the connection, or the listener, on whose channel it came. */
+enum our_cm_meaning {
+	OUR_CM_MINE,     /* the result of a call, or a connect request */
+	OUR_CM_HINT,     /* ends nothing: the wait goes on */
+	OUR_CM_FATAL,    /* a call has failed, or the connection or the listener has ended */
+	OUR_CM_NOT_MINE, /* of another id that shares the channel */
+};
+
+/*
+ * The one place that decides what an event means. RDMA_CM_EVENT_ADDR_CHANGE and
+ * RDMA_CM_EVENT_TIMEWAIT_EXIT are hints. RDMA_CM_EVENT_UNREACHABLE also ends an established
+ * connection (the kernel sends it when the peer's hardware address changes), but no listener. A
+ * listener ends with its device. A side that is leaving waits only for the end of the connection.
+ * Reports nothing. To be called by the thread that owns `control`.
+ */
+enum our_cm_meaning our_classify_cm_event(const struct our_control *control,
+					  const struct our_cm_event *event);
+
+/* Classifies control->cm_event, and sets control->ended if the event ends the connection. */
+enum our_cm_meaning our_note_cm_event(struct our_control *control);
+
+/*
+ * How an event ends a connection: ECONNRESET, the peer has disconnected; ENODEV, the device was
+ * removed; EHOSTUNREACH, the peer is no longer reachable; 0: it does not end it. `connected`:
+ * whether it is established for this side. Then a rejection ends it, too: the peer has given up
+ * before it learned that its offer was accepted. Any thread.
+ */
+int our_how_event_ends(const struct our_cm_event *event, bool connected);
+
+/* No call expects this one, so only the event's own meaning is left: for our_error_of_event. */
+#define OUR_NO_CM_EVENT RDMA_CM_EVENT_MULTICAST_JOIN
+
+/*
+ * The status of an event whose kernel part has succeeded, and librdmacm's own has not: what the
+ * library's functions return, and no errno value. ADDR_ERROR: it does not know the device;
+ * ROUTE_ERROR: it could not query the route; CONNECT_ERROR: it could not take the QP to RTR or RTS.
+ */
+#define OUR_CM_FAILED_ITSELF (-1)
+
+/*
+ * Compares `event` with the one that was expected. Returns 0 if it is that one; ECONNREFUSED for a
+ * rejection; ECONNRESET for a disconnect; ENODEV for a removed device; otherwise the errno value
+ * that the event carries; ENODEV, EHOSTUNREACH or ECONNABORTED for a failure without one; EPROTO
+ * for any other event. Reports nothing. Any thread.
+ */
+int our_error_of_event(const struct our_cm_event *event, enum rdma_cm_event_type expected);
+
+/* How a way of waiting asks whether a silent peer is there, with work requests of its own. */
+struct our_keepalive_ops {
+	uint32_t max_send_wr; /* that may be under way, each with the wr_id OUR_WR_ID_KEEPALIVE */
+
+	/* Called by our_setup_qp: sets ->idle and ->idle_ns. */
+	void (*start)(struct our_control *control);
+
+	/* A work request has succeeded: it was answered. */
+	void (*answered)(struct our_control *control);
+
+	/* The likely cause if one has failed; NULL: the same as for any other work request. */
+	const char *(*explain)(const struct ibv_wc *wc);
+};
 
 /* How CM events arrive. A function that may be NULL has nothing to do then. */
 struct our_cm_ops {
 	const char *name;
 
 	/*
-	 * Before there is an id: control->cm_channel and cm_state. And after it is gone. May be
-	 * NULL.
+	 * Creates control->cm_channel and cm_state, before there is an id, and destroys them after
+	 * the id. May be NULL.
 	 */
 	int (*create)(struct our_control *control);
 	void (*destroy)(struct our_control *control);
@@ -42,7 +211,7 @@ struct our_cm_ops {
 	 */
 	int (*await_end)(struct our_control *control, uint64_t until_ns);
 
-	/* How the connection has ended, without waiting: see our_cm_end. */
+	/* How the connection has ended, without waiting: see our_how_ended. */
 	int (*ended)(struct our_control *control);
 	bool watches; /* while we wait for completions; if not, a peer that leaves is not noticed */
 	uint64_t look_ns; /* that takes a system call: who polls does it once in so many ns */
@@ -50,14 +219,8 @@ struct our_cm_ops {
 	/* For loops: takes an event without waiting, or returns EAGAIN. May be NULL: it cannot. */
 	int (*take)(const struct our_control *control, struct our_cm_event *event);
 
-	/* An agent whose events come to its listener's channel. May be NULL. */
-	void (*share)(struct our_control *agent);
-
-	/*
-	 * Nothing has come yet: returns 0, or how the connection ends, as an errno value. May be
-	 * NULL.
-	 */
-	int (*idle)(struct our_control *control, uint64_t now_ns);
+	const struct our_keepalive_ops
+		*keepalive; /* how it asks whether a silent peer is there; NULL: it does not */
 
 	/*
 	 * A descriptor that is readable when there are CM events to take; -1: there is none. May
@@ -65,7 +228,12 @@ struct our_cm_ops {
 	 */
 	int (*fd)(const struct our_control *control);
 
-	/* How a QP is made: see our_make_qp. With rdma_cm, its id does it: our_cm_make_qp. */
+	/*
+	 * The part of a QP's life that depends on how the connection is made: creates control->qp
+	 * as `attr` says, in a state in which receives can be posted, and writes the granted values
+	 * into `attr`; and destroys it. With rdma_cm the id does both: our_cm_make_qp. Returns 0 or
+	 * an errno value, not reported, of the verb whose name is in *call.
+	 */
 	int (*make_qp)(struct our_control *control, struct ibv_qp_init_attr *attr,
 		       const char **call);
 	void (*destroy_qp)(struct our_control *control);
@@ -77,33 +245,48 @@ extern const struct our_cm_ops
 extern const struct our_cm_ops our_cm_thread; /* ping-sr-2/cm_events.c */
 extern const struct our_cm_ops our_cm_bare;   /* beyond/ping-rc-0/cm_events.c: no CM */
 
-/* For the tables of rdma_cm: cm_qp.c. See rdma_create_qp(3). */
+/* For the tables of rdma_cm. See rdma_create_qp(3). */
 int our_cm_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call);
 void our_cm_destroy_qp(struct our_control *control);
-
-/*
- * Whether to go on waiting for a completion: to be called when the CQ is empty.
- *
- * Returns 0: go on; EINTR: the program was asked to stop; ECONNRESET, ENODEV or EHOSTUNREACH: the
- * connection has ended (see our_cm_end); ETIMEDOUT: it is past control->wait_until_ns; or an errno
- * value, reported.
- */
-int our_keep_waiting(struct our_control *control);
-
-/*
- * The same for a program that polls instead of sleeping, and calls it very often: looks at the CM as
- * often as its table's look_ns allows.
- */
-int our_keep_polling(struct our_control *control);
-
-/* The latest time at which a sleeping program must call our_keep_waiting. */
-uint64_t our_wake_up_ns(struct our_control *control);
 
 /*
  * For tables whose agents have a channel: moves the id of a connect request to agent->cm_channel.
  * See our_migrate_id.
  */
 int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id);
+
+/* Reports why there is no event channel. Returns `error`. */
+int our_report_no_channel(const struct our_control *control, int error);
+
+/* Server: the same for a request without an agent; destroys its id. */
+void our_reject_request(struct our_control *control, struct rdma_cm_id *cm_id, int error);
+
+/*
+ * How long to wait for the RDMA_CM_EVENT_DISCONNECTED that answers rdma_disconnect. If the id is
+ * destroyed earlier, a lost request is not repeated, and the peer never learns of it. Returns
+ * seconds, never 0: long enough for a request to be repeated once, and longer after a complete run
+ * (control->complete). To be called by the connection's own thread. See rdma_disconnect(3).
+ */
+uint64_t our_disconnect_limit_s(const struct our_control *control);
+
+/*
+ * The latest time, by our_now_ns, until which a stage waits for the CM event `expected`;
+ * UINT64_MAX: forever. A connect request may come at any time; a disconnect is awaited for
+ * our_disconnect_limit_s, and everything else for --timeout. To be called when the wait begins, by
+ * the connection's own thread.
+ */
+uint64_t our_end_of_cm_wait(const struct our_control *control, enum rdma_cm_event_type expected);
+
+/*
+ * Whether a signal ends our waiting for the CM. The first signal does. While we are leaving and
+ * wait for the answer, it takes a second one (our_stop_request). Any thread that owns its control.
+ */
+bool our_must_not_wait(const struct our_control *control);
+
+/* A descriptor that poll(2) finds readable when it does; -1: there is none. */
+int our_wake_fd(const struct our_control *control);
+
+/* ---- Completions ---- */
 
 /* How completions are waited for. */
 struct our_completion_ops {
@@ -120,8 +303,8 @@ struct our_completion_ops {
 	int (*await)(struct our_control *control);
 
 	/*
-	 * The same without waiting, for loops. EAGAIN: there is nothing, and the next completion
-	 * makes an event. NULL: this way cannot.
+	 * Polls without waiting, for loops. EAGAIN: there is nothing, and the next completion makes
+	 * an event. NULL: this way cannot.
 	 */
 	int (*take)(struct our_control *control);
 
@@ -146,5 +329,34 @@ void our_free_cq(struct our_control *control);
  * there are, or -EIO, reported. To be called while none is at hand. See ibv_poll_cq(3).
  */
 int our_poll_cq(struct our_control *control);
+
+/*
+ * Whether to go on waiting for a completion: to be called when the CQ is empty.
+ *
+ * Returns 0: go on; EINTR: the program was asked to stop; ECONNRESET, ENODEV or EHOSTUNREACH: the
+ * connection has ended (see our_how_ended); ETIMEDOUT: it is past control->wait_until_ns; or an errno
+ * value, reported.
+ */
+int our_keep_waiting(struct our_control *control);
+
+/*
+ * our_keep_waiting, for a program that polls and calls it very often: looks at the CM only as often as
+ * the table's look_ns allows.
+ */
+int our_keep_polling(struct our_control *control);
+
+/*
+ * While nothing comes: does what is due by now, if anything is. Returns 0, or how the connection ends, as
+ * an errno value, reported.
+ */
+static inline int our_idle(struct our_control *control, uint64_t now_ns)
+{
+	struct our_private *one = our_private(control);
+
+	return now_ns < one->idle_ns ? 0 : one->idle(control, now_ns);
+}
+
+/* The latest time at which a sleeping program must call our_keep_waiting. */
+uint64_t our_wake_up_ns(struct our_control *control);
 
 #endif

@@ -64,7 +64,7 @@ EXERCISES = {
         Exercise(
             "verify",
             "ping-sr-0",
-            "ping-sr-0/user_data.c",
+            "serve/user_data.c",
             ("compare",),
             ("our_find_difference", "our_verify_data"),
             {"our_find_difference": "our_run_of(control)->data_size", "our_verify_data": "0"},
@@ -72,7 +72,7 @@ EXERCISES = {
         Exercise(
             "inline",
             "ping-sr-1",
-            "common/transfer_posting.c",
+            "common/qp.c",
             (),
             (),
             replaced=(
@@ -87,7 +87,7 @@ EXERCISES = {
                     """if (ret == EINVAL && strcmp(call, "ibv_modify_qp")) {
                     /* Some devices refuse inline data instead of granting less of it. */
                     our_setup_qp_params(control, &attr); inline_asked = attr.cap.max_inline_data = 0;
-                    ret = our_make_qp(control, &attr, &call); }""",
+                    ret = cm->make_qp(control, &attr, &call); }""",
                     "/* EXERCISE: a device may refuse a QP with inline data: EINVAL of rdma_create_qp. */",
                 ),
                 (
@@ -121,7 +121,7 @@ EXERCISES = {
         Exercise(
             "retry",
             "ping-sr-1",
-            "ping-sr-0/retry.c",
+            "serve/retry.c",
             (),
             ("run_with_any", "our_run_client"),
             {
@@ -153,7 +153,7 @@ EXERCISES = {
                     "start_agent",
                     """pthread_t thread; int ret = pthread_create(&thread, NULL, agent_thread, agent);
                     if (ret) { our_report_error("pthread_create", ret, "a client is refused");
-                    our_turn_away(agent, ret); return; } pthread_detach(thread);""",
+                    our_reject_admitted(agent, ret); return; } pthread_detach(thread);""",
                     "our_serve_client(agent); /* EXERCISE: nobody else is served meanwhile. */",
                 ),
             ),

@@ -10,7 +10,7 @@
 
 #include <rdma/rdma_cma.h>
 
-#include "common/addresses.h"
+#include "common/private.h"
 #include "devices/check.h"
 
 #define RESOLVE_TIMEOUT_MS 2000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: the fixed-memory histogram. See histogram.h.
+ * The fixed-memory histogram. See histogram.h.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: writing JSON. See json.h.
+ * Writing JSON. See json.h.
  */
 #include <inttypes.h>
 #include <math.h>

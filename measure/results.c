@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: results for people and as JSON. See results.h.
+ * Results for people and as JSON. See results.h.
  */
 #include <errno.h>
 #include <inttypes.h>

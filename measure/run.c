@@ -3,13 +3,16 @@
  * One run of messages. See run.h.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/connection_management.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"
+
+#define HINT_NS (5 * OUR_NS_PER_S) /* of silence */
 
 int our_create_run(const struct our_config *config, const struct our_options *options,
 		   enum our_role role, struct our_control **control)
@@ -65,7 +68,7 @@ void our_start_measuring(struct our_run *run)
 	our_statistics_start(&run->statistics);
 }
 
-void our_take_counters(struct our_run *run)
+void our_count_waits(struct our_run *run)
 {
 	const struct our_counters *now = &run->control->counters, *before = &run->before;
 	struct our_statistics *statistics = &run->statistics;
@@ -79,9 +82,40 @@ void our_take_counters(struct our_run *run)
 	statistics->empty_wake_ups = now->empty_wake_ups - before->empty_wake_ups;
 }
 
+/* Reports once what the program waits for, if nothing has come since the last look. */
+static int hint(struct our_control *control, uint64_t now_ns)
+{
+	struct our_run *run = our_run_of(control);
+
+	our_private(control)->idle_ns = UINT64_MAX;
+	if (run->seen != control->counters.completions) {
+		run->seen = control->counters.completions;
+		our_private(control)->idle_ns = now_ns + HINT_NS;
+	} else if (!run->options->quiet && run->count != OUR_COUNT_UNLIMITED) {
+		our_report_sentence("still waiting for message %" PRIu64 " of %" PRIu64
+				    " from the %s: has the "
+				    "other side been started with the same -c and -s?",
+				    run->message + 1, run->count,
+				    control->role == OUR_AGENT ? "client" : "server");
+	}
+	return 0;
+}
+
+/* Where the two sides agree on nothing, and the way of waiting has no use for the silence itself. */
+static void prepare_hint(struct our_run *run)
+{
+	struct our_private *one = our_private(run->control);
+
+	if (run->agreed || one->idle)
+		return;
+	one->idle = hint;
+	one->idle_ns = our_now_ns() + HINT_NS;
+}
+
 void our_begin_run(struct our_run *run)
 {
 	our_prepare_run(run);
+	prepare_hint(run);
 	our_statistics_want_progress(&run->statistics, run->options->quiet);
 	run->message = run->started_ns = 0;
 	run->deadline_ns = UINT64_MAX;
@@ -97,7 +131,7 @@ static void start_time(struct our_run *run)
 		run->deadline_ns = run->now_ns + duration_s * OUR_NS_PER_S;
 }
 
-bool our_wants_message(struct our_run *run)
+bool our_next_message(struct our_run *run)
 {
 	if (!run->started_ns)
 		start_time(run);
@@ -160,6 +194,7 @@ void our_begin_answers(struct our_run *run)
 	if (!run->statistics.warm_up)
 		our_start_measuring(run);
 	our_limit_wait(run, our_now_ns());
+	prepare_hint(run);
 }
 
 void our_count_answer(struct our_run *run, uint64_t now_ns)

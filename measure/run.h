@@ -7,7 +7,7 @@
 #ifndef OUR_RUN_H
 #define OUR_RUN_H
 
-#include "common/control.h"
+#include "common/our_control.h"
 #include "measure/statistics.h"
 #include "program/options.h"
 
@@ -39,13 +39,16 @@ struct our_run {
 	struct our_counters before; /* the connection's, when the measured interval began */
 
 	/* Messages that go one after the other: the client's, or the agent's answers */
-	uint64_t message;     /* the one under way, from 0; afterwards, how many there were */
-	uint64_t sent_ns;     /* this message, or when it was due; the last answer; 0: none yet */
+	uint64_t message; /* the one under way, from 0; afterwards, how many there were */
+	uint64_t
+		sent_ns; /* when this message was sent, or due, or the last one answered; 0: none yet */
 	uint64_t started_ns;  /* client: the run; 0: not yet */
 	uint64_t deadline_ns; /* client: of --duration; UINT64_MAX: none */
 	uint64_t now_ns;      /* client: when the clock was read last */
 	uint64_t give_up_ns; /* client: -D is over, and the grace that follows; UINT64_MAX: no -D */
 	bool under_way;      /* client: sent, and no failure since */
+
+	uint64_t seen; /* completions, when it was last asked whether any had come: see hint */
 };
 
 static inline struct our_run *our_run_of(const struct our_control *control)
@@ -83,7 +86,7 @@ void our_prepare_run(struct our_run *run);
 void our_start_measuring(struct our_run *run);
 
 /* Puts what waiting has cost since then into the statistics. */
-void our_take_counters(struct our_run *run);
+void our_count_waits(struct our_run *run);
 
 /*
  * Client: prepares the statistics, and a run of messages that go one after the other. Call it when
@@ -95,7 +98,7 @@ void our_begin_run(struct our_run *run);
  * Counts the message before, if there was one, as done; the first call starts the time of the run.
  * Returns whether there is another one to send: not after Ctrl-C, -c messages, or the time of -D.
  */
-bool our_wants_message(struct our_run *run);
+bool our_next_message(struct our_run *run);
 
 /*
  * With --rate: waits until the message is due. Meanwhile nothing is under way, and nothing may arrive.

@@ -6,9 +6,7 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "common/connection_management.h"
-#include "common/device.h"
-#include "common/transfer_completion.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/options.h"
 #include "program/report.h"
@@ -45,11 +43,11 @@ static void report_end(struct our_run *run, int ret, uint64_t messages)
 		timeout_s = OUR_SERVER_TIMEOUT;
 	if (ret == ECONNRESET)
 		our_report_sentence("the %s left after %" PRIu64 " messages", peer, messages);
-	if (ret == ENODEV && ret == our_cm_end(control))
+	if (ret == ENODEV && ret == our_how_ended(control))
 		our_report_sentence("the RDMA device was removed after %" PRIu64
 				    " messages (RDMA_CM_EVENT_DEVICE_REMOVAL)",
 				    messages);
-	if (ret == EHOSTUNREACH && ret == our_cm_end(control))
+	if (ret == EHOSTUNREACH && ret == our_how_ended(control))
 		our_report_sentence("the %s cannot be reached any more, after %" PRIu64
 				    " messages (RDMA_CM_EVENT_UNREACHABLE)",
 				    peer, messages);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: the measured interval and the CPU time used in it. See statistics.h.
+ * The measured interval and the CPU time used in it. See statistics.h.
  */
 #include <inttypes.h>
 #include <stdio.h>

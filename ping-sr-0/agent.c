@@ -6,6 +6,7 @@
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /*
  * Exchanges messages with an accepted client, which disconnects when it has everything. If we left

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The client of a ping-pong. Read this file first: our_ping_client is a connection's life, from its
- * first verb to its last, with the verbs behind each call; our_client_operation is what it does while it
- * is connected. The program (program/client_main.c) has read the options and calls our_ping_client, by
- * way of retry.c. `run` (measure/run.h) counts the messages and takes their times. To copy, see examples/.
+ * The client of a ping-pong. Read this file first: our_ping_client is a connection's life, from
+ * its first verb to its last, with the verbs behind each call; our_client_operation is what it
+ * does while it is connected. The program (program/client_main.c) has read the options and calls
+ * our_ping_client, by way of serve/retry.c. `run` (measure/run.h) counts the messages and takes
+ * their times. To copy, see examples/.
  */
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/user_data.h"
 #include "program/stage.h"
+#include "serve/serve.h"
+#include "serve/user_data.h"
 
 /* Waits until the message is sent and has come back; either may complete first. */
 static int await_send_and_recv(struct our_control *client)
@@ -42,7 +43,7 @@ static int our_client_operation(struct our_control *client)
 	int ret = 0;
 
 	our_begin_run(run);
-	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
+	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
 		if (run->options->verify)
 			our_setup_user_data(client, OUR_SEND_BUFFER, run->message);
 		ret = our_await_turn(run); /* --rate */

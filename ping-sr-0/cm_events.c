@@ -6,18 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 
-#include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
 #include "common/waiting.h"
-#include "measure/run.h"
-#include "program/report.h"
-
-#define SILENCE_NS (5 * OUR_NS_PER_S)
 
 static int create(struct our_control *control)
 {
@@ -73,7 +64,7 @@ static int await_own_event(struct our_control *control, int called)
 	}
 	/* A failure of librdmacm's own, -1 in the event, is EPERM when a call returns it. */
 	if (called == EPERM && control->cm_event.status == OUR_CM_FAILED_ITSELF)
-		return our_judge_cm_event(&control->cm_event, OUR_NO_CM_EVENT);
+		return our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT);
 	return called;
 }
 
@@ -90,7 +81,7 @@ static int await_connect_request(struct our_control *listener)
 			return error;
 		our_copy_cm_event(&listener->cm_event, listener->cm_id->event);
 		if (our_note_cm_event(listener) == OUR_CM_FATAL)
-			return our_judge_cm_event(&listener->cm_event,
+			return our_error_of_event(&listener->cm_event,
 						  RDMA_CM_EVENT_CONNECT_REQUEST);
 	}
 	our_copy_cm_event(&listener->cm_event, cm_id->event);
@@ -146,10 +137,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 	 */
 	if (expected == RDMA_CM_EVENT_DISCONNECTED && (called == EAGAIN || called == EINTR))
 		return wait_for_end(control, our_end_of_wait(our_disconnect_limit_s(control)));
-	called = called ? called : our_judge_cm_event(&control->cm_event, expected);
-	if (!called && expected == RDMA_CM_EVENT_ESTABLISHED && !our_run_of(control)->agreed)
-		our_private(control)->keepalive.due_ns = our_now_ns() + SILENCE_NS;
-	return called;
+	return called ? called : our_error_of_event(&control->cm_event, expected);
 }
 
 static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
@@ -169,39 +157,14 @@ static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)
 }
 
 /*
- * The same for a side that has not called rdma_disconnect. It may take the event that this call
- * would wait for, so the call must not block afterwards.
+ * A side that waits for the end of the connection before it has called rdma_disconnect may take the
+ * event that this call would wait for: then the call must not block.
  */
 static int await_end(struct our_control *control, uint64_t until_ns)
 {
 	if (fcntl(control->cm_id->channel->fd, F_SETFL, O_NONBLOCK))
 		return our_tell_error(control->config, "fcntl", errno, NULL);
 	return wait_for_end(control, until_ns);
-}
-
-/* Reports once what the program waits for, if nothing has come since the last look. */
-static int idle(struct our_control *control, uint64_t now_ns)
-{
-	struct our_run *run = our_run_of(control);
-	const struct our_statistics *statistics = &run->statistics;
-	uint64_t message = statistics->messages + 1;
-
-	if (now_ns <= our_private(control)->keepalive.due_ns)
-		return 0;
-	if (our_private(control)->keepalive.heard) {
-		our_private(control)->keepalive.heard = false;
-		our_private(control)->keepalive.due_ns = now_ns + SILENCE_NS;
-		return 0;
-	}
-	our_private(control)->keepalive.due_ns = UINT64_MAX;
-	if (statistics->started_ns)
-		message += statistics->warm_up;
-	if (run->options->quiet || run->count == OUR_COUNT_UNLIMITED)
-		return 0;
-	our_report_sentence("still waiting for message %" PRIu64 " of %" PRIu64 " from the %s: has "
-			    "the other side been started with the same -c and -s?",
-			    message, run->count, control->role == OUR_AGENT ? "client" : "server");
-	return 0;
 }
 
 static int ended(struct our_control *control)
@@ -221,7 +184,6 @@ const struct our_cm_ops our_cm_synchronous = {
 	.await_end = await_end,
 	.ended = ended,
 	.watches = false,
-	.idle = idle,
 	.make_qp = our_cm_make_qp,
 	.destroy_qp = our_cm_destroy_qp,
 };

@@ -3,7 +3,6 @@
  * ping-sr-0: waits for completions by polling the CQ all the time (busy polling): the shortest
  * round trip, and a whole CPU.
  */
-#include "common/connection_management.h"
 #include "common/waiting.h"
 
 #define POLLS_A_MOMENT 64 /* looking at the clock and the CM costs as much as a few polls */

@@ -31,15 +31,9 @@ enum our_ping_buffer {
 int our_ping_client(struct our_control *client, struct sockaddr *server);
 int our_ping_agent(struct our_control *agent);
 int our_ping_check(struct our_control *agent);
+int our_listener(struct our_control *listener); /* server.c: one client at a time */
 
-/*
- * Agent: our_await_completion, but if the client said only how long it will run (-D), looks for its end
- * after each second of silence. Returns as our_await_completion does. end.c.
- */
-int our_await_client_message(struct our_control *agent, struct our_completion *completion);
-
-/* The agent's reactions: see struct our_agent_ops. react.c. */
-extern const struct our_agent_ops our_echoes;
+/* What the agent does about a completion: see struct our_agent_ops. react.c. */
 int our_ping_react(struct our_control *agent, void *echo, const struct our_completion *completion);
 
 /* What client and server print about themselves, and their options for the data. */

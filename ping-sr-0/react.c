@@ -9,43 +9,9 @@
 #include "common/clock.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/user_data.h"
 #include "program/report.h"
 #include "program/stage.h"
-
-static int start_echoes(struct our_control *agent, void *state)
-{
-	struct our_run *run = our_run_of(agent);
-	struct our_echo *echo = state;
-	int ret;
-
-	echo->received = OUR_PING_NO_BUFFER;
-	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp */
-	ret = our_setup_qp(agent, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
-	if (ret)
-		return ret;
-	/* ibv_reg_mr */
-	ret = our_setup_buffers(agent, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
-	if (ret)
-		goto err_unsetup_qp;
-	ret = our_post_recv(agent, 0); /* ibv_post_recv: before the client can send */
-	if (ret)
-		goto err_unsetup_buffers;
-	return 0;
-
-err_unsetup_buffers:
-	our_unsetup_buffers(agent);
-err_unsetup_qp:
-	our_unsetup_qp(agent);
-	return ret;
-}
-
-static void stop_echoes(struct our_control *agent, void *state)
-{
-	(void)state;
-	our_unsetup_buffers(agent);
-	our_unsetup_qp(agent);
-}
+#include "serve/user_data.h"
 
 static int take_message(struct our_control *agent, struct our_echo *echo,
 			const struct our_completion *completion)
@@ -101,10 +67,3 @@ int our_ping_react(struct our_control *agent, void *state, const struct our_comp
 		ret = send_back(agent, echo);
 	return ret;
 }
-
-const struct our_agent_ops our_echoes = {
-	.state_size = sizeof(struct our_echo),
-	.start = start_echoes,
-	.react = our_ping_react,
-	.stop = stop_echoes,
-};

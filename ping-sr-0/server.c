@@ -4,8 +4,10 @@
  * program (program/server_main.c) has read the options and calls our_listener. To copy, see examples/.
  */
 #include "measure/run.h"
+#include "ping-sr-0/ping.h"
 #include "program/admission.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* If one client is refused, or fails, the next is still served. */
 int our_listener(struct our_control *listener)
@@ -14,7 +16,7 @@ int our_listener(struct our_control *listener)
 	struct our_control *agent;
 	int ret;
 
-	/* rdma_create_id, rdma_bind_addr, rdma_listen: ping-sr-0/listen.c */
+	/* rdma_create_id, rdma_bind_addr, rdma_listen: serve/listen.c */
 	ret = our_listen(listener);
 	if (ret)
 		return ret;
@@ -26,7 +28,7 @@ int our_listener(struct our_control *listener)
 			our_report_no_requests(listener, "rdma_get_request", ret);
 			break;
 		}
-		/* Limits, and what the client has told: ping-sr-0/admit.c */
+		/* Limits, and what the client has told: serve/admit.c */
 		if (!our_admit_client(listener, &agent))
 			our_serve_client(agent); /* our_ping_agent: ping-sr-0/agent.c */
 	}

@@ -10,9 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
+#include "common/waiting.h"
 #include "ping-sr-2/cm_events.h"
 
 /* With the lock held: puts the QP into its error state, so that posted work is flushed. */
@@ -30,7 +28,7 @@ static void disconnect_now(struct our_control *control)
 static void handle_event(struct our_control *control, struct our_queued_event *queued)
 {
 	struct our_cm_events *events = our_cm_events_of(control);
-	int end = our_end_by_cm_event(&queued->event, events->connected);
+	int end = our_how_event_ends(&queued->event, events->connected);
 
 	if (queued->event.type == RDMA_CM_EVENT_ESTABLISHED)
 		events->connected = !events->unwatched;
@@ -41,7 +39,7 @@ static void handle_event(struct our_control *control, struct our_queued_event *q
 	}
 	if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 		if (events->refusing || events->requests == OUR_MAX_REQUESTS) {
-			our_refuse_request(control, queued->event.cm_id,
+			our_reject_request(control, queued->event.cm_id,
 					   events->refusing ? EUSERS : EBUSY);
 			free(queued);
 			return;

@@ -8,10 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
 #include "common/waiting.h"
 #include "ping-sr-2/cm_events.h"
 #include "ping-sr-2/keepalive.h"
@@ -51,7 +47,6 @@ static int create(struct our_control *control)
 	ret = our_create_cm_event_thread(control);
 	if (ret)
 		goto err_destroy_event_channel;
-	our_start_keepalive(control);
 	return 0;
 
 err_destroy_event_channel:
@@ -70,13 +65,13 @@ static void drop_events(struct our_control *control)
 	while ((queued = STAILQ_FIRST(queue))) {
 		STAILQ_REMOVE_HEAD(queue, next);
 		if (queued->event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
-			our_refuse_request(control, queued->event.cm_id, EUSERS);
+			our_reject_request(control, queued->event.cm_id, EUSERS);
 		free(queued);
 	}
 	our_cm_events_of(control)->requests = 0;
 }
 
-void our_refuse_requests(struct our_control *listener)
+void our_reject_all(struct our_control *listener)
 {
 	pthread_mutex_lock(&our_cm_events_of(listener)->lock);
 	our_cm_events_of(listener)->refusing = true;
@@ -149,7 +144,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 		ret = await_next_event(control, until_ns);
 		meaning = ret ? OUR_CM_FATAL : our_note_cm_event(control);
 	} while (meaning == OUR_CM_HINT || meaning == OUR_CM_NOT_MINE);
-	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
+	return ret ? ret : our_error_of_event(&control->cm_event, expected);
 }
 
 static int await_end(struct our_control *control, uint64_t until_ns)
@@ -202,7 +197,7 @@ const struct our_cm_ops our_cm_thread = {
 	.await_end = await_end,
 	.ended = ended,
 	.watches = true,
-	.idle = our_keep_alive,
+	.keepalive = &our_keepalive,
 	.fd = fd,
 	.make_qp = make_qp,
 	.destroy_qp = destroy_qp,

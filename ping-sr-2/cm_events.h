@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "common/control.h"
+#include "common/waiting.h"
 
 struct our_queued_event {
 	STAILQ_ENTRY(our_queued_event) next;
@@ -21,7 +21,7 @@ struct our_queued_event {
 struct our_cm_events {
 	pthread_t thread;
 	int quit_fd;      /* tells the thread to end */
-	atomic_int ended; /* how the connection has ended: see our_cm_end */
+	atomic_int ended; /* how the connection has ended: see our_how_ended */
 	int end_fd; /* readable once the peer has gone or the program is to stop: for sleepers */
 	pthread_mutex_t lock;   /* guards all below */
 	pthread_cond_t changed; /* something below has changed, or a signal has come */
@@ -51,7 +51,7 @@ static inline struct our_cm_events *our_cm_events_of(const struct our_control *c
  * Listener: has the thread refuse all connect requests not yet taken, and all that come from now
  * on, because there are enough clients. Does not wait.
  */
-void our_refuse_requests(struct our_control *listener);
+void our_reject_all(struct our_control *listener);
 
 /* How the connection has ended, as an errno value; 0: it has not. Any thread; costs one load. */
 static inline int our_ended(const struct our_control *control)

@@ -4,9 +4,7 @@
  */
 #include <errno.h>
 
-#include "common/device.h"
-#include "common/report.h"
-#include "common/transfer_posting.h"
+#include "common/waiting.h"
 #include "ping-sr-2/keepalive.h"
 
 /*
@@ -21,22 +19,14 @@
  */
 #define SILENCES_BEFORE_READ 3
 
-void our_start_keepalive(struct our_control *control)
+void our_stop_keepalive(struct our_control *control)
 {
-	our_private(control)->keepalive = (struct our_keepalive){
-		.due_ns = control->config->keepalive_s ? 0 : UINT64_MAX,
-		.max_send_wr = 1,
-	};
-}
-
-void our_ask_nobody(struct our_control *control)
-{
-	our_private(control)->keepalive.asks_nobody = true;
+	our_private(control)->keepalive.stopped = true;
 }
 
 void our_note_life(struct our_control *control)
 {
-	our_private(control)->keepalive.heard = true;
+	our_private(control)->keepalive.written_to = true;
 }
 
 /*
@@ -72,7 +62,7 @@ static int post_keepalive(struct our_control *control, enum ibv_wr_opcode opcode
 	wr.num_sge = opcode == IBV_WR_RDMA_READ; /* soft-iWARP requires one for a READ */
 	ret = ibv_post_send(control->qp, &wr, &bad_wr);
 	if (ret)
-		return our_judge_post(control, "ibv_post_send", ret);
+		return our_report_post(control, "ibv_post_send", ret);
 	our_private(control)->keepalive.under_way = true;
 	return 0;
 }
@@ -85,7 +75,7 @@ static int post_keepalive(struct our_control *control, enum ibv_wr_opcode opcode
  */
 static bool a_send_asks(const struct our_control *control)
 {
-	return our_private(control)->keepalive.sends && !our_is_iwarp(control);
+	return our_private(control)->sends && !our_is_iwarp(control);
 }
 
 static int report_unanswered(const struct our_control *control)
@@ -97,22 +87,31 @@ static int report_unanswered(const struct our_control *control)
 		LIMIT_S);
 }
 
-int our_keep_alive(struct our_control *control, uint64_t now_ns)
+/* Whether anything has come since the last check. The first check only begins the time. */
+static bool has_come(const struct our_control *control, struct our_keepalive *keepalive)
+{
+	bool come = keepalive->written_to || !our_private(control)->idle_ns ||
+		    keepalive->completions != control->counters.completions;
+
+	keepalive->written_to = false;
+	keepalive->completions = control->counters.completions;
+	return come;
+}
+
+/* See keepalive.h: what is done after a time of silence. */
+static int keep_alive(struct our_control *control, uint64_t now_ns)
 {
 	struct our_keepalive *keepalive = &our_private(control)->keepalive;
-	bool silent = keepalive->due_ns && !keepalive->heard;
+	bool silent = !has_come(control, keepalive);
 	enum ibv_wr_opcode opcode;
 	int ret;
 
-	if (now_ns < keepalive->due_ns)
-		return 0;
-	keepalive->heard = false;
-	keepalive->due_ns = now_ns + control->config->keepalive_s * OUR_NS_PER_S;
+	our_private(control)->idle_ns = now_ns + control->config->keepalive_s * OUR_NS_PER_S;
 	keepalive->silences = silent ? keepalive->silences + 1 : 0;
 	if (!silent)
 		return 0;
 	ret = our_take_async_events(control);
-	if (ret || keepalive->asks_nobody || control->send_cq)
+	if (ret || keepalive->stopped || control->send_cq)
 		return ret;
 	if (keepalive->under_way)
 		return report_unanswered(control);
@@ -121,6 +120,44 @@ int our_keep_alive(struct our_control *control, uint64_t now_ns)
 	opcode = choose_opcode(control);
 	if (opcode == IBV_WR_RDMA_READ && keepalive->silences < SILENCES_BEFORE_READ)
 		return 0;
-	keepalive->due_ns = now_ns + LIMIT_S * OUR_NS_PER_S;
+	our_private(control)->idle_ns = now_ns + LIMIT_S * OUR_NS_PER_S;
 	return post_keepalive(control, opcode);
 }
+
+static void start(struct our_control *control)
+{
+	bool stopped = our_private(control)->keepalive.stopped;
+
+	our_private(control)->keepalive = (struct our_keepalive){ .stopped = stopped };
+	our_private(control)->idle = keep_alive;
+	our_private(control)->idle_ns = control->config->keepalive_s ? 0 : UINT64_MAX;
+}
+
+static void answered(struct our_control *control)
+{
+	our_private(control)->keepalive.under_way = false;
+	our_private(control)->idle_ns = 0; /* the time of silence starts again */
+}
+
+static const char *explain(const struct ibv_wc *wc)
+{
+	switch (wc->status) {
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_OP_ERR:
+	case IBV_WC_REM_ACCESS_ERR:
+		return "the peer lets nobody write to it, not even nothing: do without";
+	case IBV_WC_LOC_PROT_ERR:
+	case IBV_WC_GENERAL_ERR:
+		return "most likely the peer was sending: then soft-iWARP gives a wrong answer to a "
+		       "keepalive (docs/drivers.md); do without";
+	default:
+		return NULL;
+	}
+}
+
+const struct our_keepalive_ops our_keepalive = {
+	.max_send_wr = 1,
+	.start = start,
+	.answered = answered,
+	.explain = explain,
+};

@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "common/connection_management.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-2/cm_events.h"
+#include "ping-sr-2/server.h"
 #include "program/admission.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* A client takes an event channel, two eventfds and, in later stages, a completion channel. */
 #define DESCRIPTORS_OF_A_CLIENT 4
@@ -29,7 +31,7 @@ static void start_agent(struct our_control *agent)
 
 	if (ret) {
 		our_report_error("pthread_create", ret, "a client is refused");
-		our_turn_away(agent, ret);
+		our_reject_admitted(agent, ret);
 		return;
 	}
 	pthread_detach(thread); /* nobody waits for it: see our_end_of_admission */
@@ -54,7 +56,7 @@ int our_threaded_listener(struct our_control *listener)
 		else if (!our_admit_client(listener, &agent))
 			start_agent(agent);
 	}
-	our_refuse_requests(listener); /* new clients need not wait until we end */
+	our_reject_all(listener); /* new clients need not wait until we end */
 	ret = our_end_of_admission(run->admission, ret);
 	our_destroy_id(listener);
 	return ret;

@@ -7,10 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
 #include "common/waiting.h"
 
 static int create(struct our_control *control)
@@ -85,7 +81,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 	if (called || control->ended) /* then nothing more comes */
 		return called;
 	ret = await_next_event(control, our_end_of_cm_wait(control, expected));
-	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
+	return ret ? ret : our_error_of_event(&control->cm_event, expected);
 }
 
 static int migrate(struct our_control *agent, struct rdma_cm_id *cm_id)

@@ -6,7 +6,7 @@
 #ifndef OUR_COMP_CHANNEL_H
 #define OUR_COMP_CHANNEL_H
 
-#include "common/control.h"
+#include "common/waiting.h"
 
 struct our_comp_channel {
 	struct ibv_comp_channel *channel;

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/clock.h"
-#include "common/report.h"
 #include "common/waiting.h"
 #include "ping-sr-3/comp_channel.h"
 

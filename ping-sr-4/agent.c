@@ -6,15 +6,13 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/connection_management.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/agents.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* Everything that the connection needs, up to the accept; the client's answer comes as an event. */
 static int setup_and_accept(struct our_control *control, void *state)
@@ -46,7 +44,6 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 	agent->state = agent + 1;
 	our_run_of(control)->agent = agent;
 	our_use_comp_channels(control, channels);
-	our_start_keepalive(control);
 	ret = setup_and_accept(control, agent->state);
 	if (ret)
 		goto err_free_agent;
@@ -57,7 +54,7 @@ int our_start_agent(struct our_control *control, struct our_comp_channels *chann
 err_free_agent:
 	free(agent);
 err_turn_away:
-	our_turn_away(control, ret);
+	our_reject_admitted(control, ret);
 	return ret;
 }
 
@@ -115,6 +112,6 @@ bool our_end_agent(struct our_agent *agent, int ret)
 void our_free_agent(struct our_agent *agent)
 {
 	our_destroy_id(agent->control);
-	our_dismiss(agent->control, agent->ended);
+	our_release_agent(agent->control, agent->ended);
 	free(agent);
 }

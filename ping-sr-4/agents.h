@@ -22,6 +22,8 @@ struct our_agent {
 
 LIST_HEAD(our_agent_list, our_agent);
 
+extern const struct our_agent_ops our_echoes; /* of a ping-pong: echoes.c */
+
 #define OUR_AGENT_BUDGET 64 /* completions in one turn of an agent */
 
 /*
@@ -47,7 +49,7 @@ int our_drain_agent(struct our_agent *agent);
  */
 bool our_end_agent(struct our_agent *agent, int ret);
 
-/* Destroys what is left of an agent after our_end_agent: see our_dismiss. */
+/* Destroys what is left of an agent after our_end_agent: see our_release_agent. */
 void our_free_agent(struct our_agent *agent);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/control.h"
+#include "common/waiting.h"
 
 /* ---- poll.c ---- */
 
@@ -58,19 +58,16 @@ void our_put_comp_channel(const struct our_config *config, struct our_shared_cha
 /* Fills in fds[OUR_MAX_DEVICES] for poll(2), which ignores those of free places. */
 void our_list_comp_channels(const struct our_comp_channels *channels, struct pollfd *fds);
 
+/* ---- ping-sr-4/completions.c ---- */
+
+/* The CQ's channel will be one of `channels`, not one of its own. Before our_setup_qp. */
+void our_use_comp_channels(struct our_control *control, struct our_comp_channels *channels);
+
 /*
  * Takes the next event from the channel. Returns 0 and in *control whose CQ it was, EAGAIN when
  * there is none, or another errno value, reported. See ibv_get_cq_event(3).
  */
 int our_take_cq_event(const struct our_config *config, const struct our_shared_channel *channel,
 		      struct our_control **control);
-
-/* ---- ping-sr-4/completions.c ---- */
-
-/* The CQ's channel will be one of `channels`, not one of its own. Before our_setup_qp. */
-void our_use_comp_channels(struct our_control *control, struct our_comp_channels *channels);
-
-/* The CQ has made its event: it is no longer armed, and the event must be acked. */
-void our_count_cq_event(struct our_control *control);
 
 #endif

@@ -6,10 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
 #include "common/waiting.h"
 #include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/channels.h"
@@ -25,7 +21,6 @@ static int create(struct our_control *control)
 		ret = our_tell_error(control->config, "fcntl", errno, NULL);
 		rdma_destroy_event_channel(control->cm_channel);
 	}
-	our_start_keepalive(control);
 	return ret;
 }
 
@@ -96,7 +91,7 @@ static int await(struct our_control *control, enum rdma_cm_event_type expected, 
 	if (called || control->ended) /* then nothing more comes */
 		return called;
 	ret = await_next_event(control, our_end_of_cm_wait(control, expected));
-	return ret ? ret : our_judge_cm_event(&control->cm_event, expected);
+	return ret ? ret : our_error_of_event(&control->cm_event, expected);
 }
 
 static int await_end(struct our_control *control, uint64_t until_ns)
@@ -131,10 +126,9 @@ const struct our_cm_ops our_cm_nonblocking = {
 	.await_end = await_end,
 	.ended = ended,
 	.take = our_get_cm_event,
-	.share = our_start_keepalive,
 	.watches = true,
 	.look_ns = OUR_NS_PER_S / 1000,
-	.idle = our_keep_alive,
+	.keepalive = &our_keepalive,
 	.fd = fd,
 	.make_qp = our_cm_make_qp,
 	.destroy_qp = our_cm_destroy_qp,

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "common/report.h"
+#include "common/waiting.h"
 #include "ping-sr-4/channels.h"
 
 static int create_comp_channel(const struct our_config *config, struct ibv_context *verbs,
@@ -71,20 +71,4 @@ void our_list_comp_channels(const struct our_comp_channels *channels, struct pol
 		channel = channels->of[i].channel;
 		fds[i] = (struct pollfd){ .fd = channel ? channel->fd : -1, .events = POLLIN };
 	}
-}
-
-int our_take_cq_event(const struct our_config *config, const struct our_shared_channel *channel,
-		      struct our_control **control)
-{
-	struct ibv_cq *cq;
-	void *context;
-
-	if (ibv_get_cq_event(channel->channel, &cq, &context)) {
-		if (errno == EAGAIN)
-			return EAGAIN;
-		return our_tell_error(config, "ibv_get_cq_event", errno, NULL);
-	}
-	*control = context;
-	our_count_cq_event(*control);
-	return 0;
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/report.h"
 #include "common/waiting.h"
 #include "ping-sr-4/channels.h"
 
@@ -61,7 +60,8 @@ static void destroy_cq(struct our_control *control)
 	free(state);
 }
 
-void our_count_cq_event(struct our_control *control)
+/* The CQ has made its event: it is no longer armed, and the event must be acked. */
+static void count_cq_event(struct our_control *control)
 {
 	struct nonblocking *state = our_private(control)->completion_state;
 
@@ -70,6 +70,22 @@ void our_count_cq_event(struct our_control *control)
 		ibv_ack_cq_events(control->cq, state->events_to_ack);
 		state->events_to_ack = 0;
 	}
+}
+
+int our_take_cq_event(const struct our_config *config, const struct our_shared_channel *channel,
+		      struct our_control **control)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	if (ibv_get_cq_event(channel->channel, &cq, &context)) {
+		if (errno == EAGAIN)
+			return EAGAIN;
+		return our_tell_error(config, "ibv_get_cq_event", errno, NULL);
+	}
+	*control = context;
+	count_cq_event(*control);
+	return 0;
 }
 
 /*

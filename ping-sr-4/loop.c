@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "common/control.h"
+#include "common/our_control.h"
 #include "ping-sr-4/server.h"
 #include "program/output.h"
 

@@ -4,8 +4,7 @@
  */
 #include <errno.h>
 
-#include "common/clock.h"
-#include "common/report.h"
+#include "common/waiting.h"
 #include "ping-sr-4/channels.h"
 
 int our_poll(const struct our_config *config, struct pollfd *fds, nfds_t n, uint64_t until_ns)

@@ -6,22 +6,26 @@
 #include <errno.h>
 
 #include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/transfer_completion.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-2/keepalive.h"
 #include "ping-sr-4/server.h"
 #include "program/admission.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* CM events: the kernel keeps 1024 requests for a listener, and 1000 clients have two each. */
 #define MOST_UNREAD 4096
 
+bool our_has_work(const struct our_server *server)
+{
+	return !our_all_places_taken(our_run_of(server->listener)->admission) ||
+	       !LIST_EMPTY(&server->agents);
+}
+
 void our_end_and_forget(struct our_agent *agent, int ret)
 {
-	/* The second time its client has answered, or has not. */
+	/* A second call finds no state: the client has answered, or has not in time. */
 	if (agent->state && our_end_agent(agent, ret))
 		return;
 	LIST_REMOVE(agent, next);
@@ -50,7 +54,7 @@ static void take_request(struct our_server *server, const struct our_cm_event *r
 	int ret;
 
 	if (server->closed) {
-		our_refuse_request(server->listener, request->cm_id, EUSERS);
+		our_reject_request(server->listener, request->cm_id, EUSERS);
 		return;
 	}
 	if (our_admit_client(server->listener, &control) ||
@@ -69,7 +73,7 @@ static void take_request(struct our_server *server, const struct our_cm_event *r
 static int handle_end(struct our_server *server, struct our_control *control)
 {
 	struct our_agent *agent = our_run_of(control)->agent;
-	int ret = our_judge_cm_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
+	int ret = our_error_of_event(&control->cm_event, RDMA_CM_EVENT_CONNECT_REQUEST);
 
 	if (control == server->listener)
 		return our_report_no_requests(control, "rdma_get_cm_event", ret);
@@ -107,7 +111,7 @@ int our_handle_cm_event(struct our_server *server)
 	if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
 		take_request(server, &event);
 	else if (meaning == OUR_CM_MINE)
-		ret = our_note_connected(control);
+		ret = our_finish_connect(control);
 	if (ret)
 		our_end_and_forget(our_run_of(control)->agent, ret);
 	return 0;
@@ -169,7 +173,7 @@ static uint64_t look_after(const struct our_server *server, struct our_agent *ag
 	if (agent->flushed || !control->connected)
 		return control->wait_until_ns;
 	/* If there is more, no event will come for it. */
-	ret = agent->more ? our_drain_agent(agent) : our_keep_alive(control, now_ns);
+	ret = agent->more ? our_drain_agent(agent) : our_idle(control, now_ns);
 	if (!ret)
 		return agent->more ? now_ns : our_wake_up_ns(control);
 	our_end_by_itself(agent, ret);

@@ -10,12 +10,7 @@
 #include "program/admission.h"
 #include "program/output.h"
 #include "program/stage.h"
-
-bool our_has_work(const struct our_server *server)
-{
-	return !our_all_places_taken(our_run_of(server->listener)->admission) ||
-	       !LIST_EMPTY(&server->agents);
-}
+#include "serve/serve.h"
 
 static void end_agents(struct our_server *server, int ret)
 {

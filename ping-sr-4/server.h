@@ -32,6 +32,7 @@ int our_serve_until_done(struct our_server *server);
  * Serves the clients of `listener` with such a loop, from the first to the last: see struct our_stage.
  */
 int our_serve_with(struct our_control *listener, int (*loop)(struct our_server *server));
+int our_looping_listener(struct our_control *listener); /* with our_serve_until_done */
 
 /*
  * Takes one CM event. Returns 0, or an errno value that ends the server, reported.

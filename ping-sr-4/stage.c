@@ -5,13 +5,14 @@
  */
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
+#include "ping-sr-4/server.h"
 #include "program/connect_info.h"
 #include "program/stage.h"
 
 const struct our_stage our_stage = {
 	.name = "ping-sr-4",
 	.client = our_ping_client,         /* ping-sr-0/client.c */
-	.reactions = &our_echoes,          /* ping-sr-0/react.c */
+	.reactions = &our_echoes,          /* ping-sr-4/echoes.c */
 	.listener = our_looping_listener,  /* ping-sr-4/server.c */
 	.check = our_ping_check,           /* ping-sr-0/ping.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */

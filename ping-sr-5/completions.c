@@ -6,33 +6,24 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "common/clock.h"
 #include "common/waiting.h"
 #include "ping-sr-3/comp_channel.h"
 #include "ping-sr-5/spin.h"
-#include "program/options.h"
 
 #define POLLS_A_LOOK 16 /* looking at the clock costs as much as a few polls */
 #define WAKE_UPS     2  /* so that we outlast the wake-up of a peer that sleeps */
 
-static uint64_t spin_us = UINT64_MAX; /* --spin; UINT64_MAX: some wake-ups */
-
-const struct our_option our_spin_options[] = {
-	{ "spin", 0, "MICROSECONDS",
-	  "poll this long for a completion before going to sleep (default: two wake-ups)",
-	  OUR_OWN_NUMBER(spin_us, 0, 1000000) },
-	{ 0 },
-};
+uint64_t our_spin_us = UINT64_MAX; /* a number of wake-ups */
 
 static _Atomic uint64_t budget_ns; /* the same for all connections */
 
 static int create_cq(struct our_control *control)
 {
-	uint64_t spin_ns = spin_us * OUR_NS_PER_US, wake_up_ns;
+	uint64_t spin_ns = our_spin_us * OUR_NS_PER_US, wake_up_ns;
 	int ret;
 
-	if (spin_us == UINT64_MAX) {
-		ret = our_measure_wake_up(&wake_up_ns);
+	if (our_spin_us == UINT64_MAX) {
+		ret = our_measure_wake_up(control->config, &wake_up_ns);
 		if (ret)
 			return ret;
 		spin_ns = WAKE_UPS * wake_up_ns;

@@ -8,9 +8,10 @@
 
 #include <stdint.h>
 
-#include "program/options.h"
+#include "common/our_control.h"
 
-extern const struct our_option our_spin_options[]; /* --spin */
+/* How many microseconds to spin: --spin. UINT64_MAX, if it is not given: two wake-ups. */
+extern uint64_t our_spin_us;
 
 /*
  * Measures, once in a program, how long it takes from the write(2) of one thread until another,
@@ -19,6 +20,6 @@ extern const struct our_option our_spin_options[]; /* --spin */
  * Returns 0 and *wake_up_ns, never 0; or an errno value of socketpair(2) or pthread_create(3),
  * reported. Any thread.
  */
-int our_measure_wake_up(uint64_t *wake_up_ns);
+int our_measure_wake_up(const struct our_config *config, uint64_t *wake_up_ns);
 
 #endif

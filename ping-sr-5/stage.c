@@ -5,9 +5,17 @@
  */
 #include "ping-sr-0/ping.h"
 #include "ping-sr-1/connect_info.h"
+#include "ping-sr-2/server.h"
 #include "ping-sr-5/spin.h"
 #include "program/connect_info.h"
 #include "program/stage.h"
+
+static const struct our_option spin_options[] = {
+	{ "spin", 0, "MICROSECONDS",
+	  "poll this long for a completion before going to sleep (default: two wake-ups)",
+	  OUR_OWN_NUMBER(our_spin_us, 0, 1000000) },
+	{ 0 },
+};
 
 const struct our_stage our_stage = {
 	.name = "ping-sr-5",
@@ -22,7 +30,7 @@ const struct our_stage our_stage = {
 	},
 	.client_program = &our_ping_client_program,
 	.server_program = &our_ping_server_program,
-	.options = { our_spin_options, our_keepalive_options },
+	.options = { spin_options, our_keepalive_options },
 	.server_options = { our_client_limits_options, our_max_clients_options },
 	.sleeps = true,
 };

@@ -12,9 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/waiting.h"
 #include "ping-sr-5/spin.h"
-#include "program/report.h"
 
 #define ROUNDS   11
 #define PAUSE_NS 1000000 /* until the other thread sleeps, and its CPU, too; 0.3 ms is too short */
@@ -69,16 +68,16 @@ static uint64_t measure(int fd)
 	return took_ns[ROUNDS / 4] + 1;
 }
 
-static int start_and_measure(void)
+static int start_and_measure(const struct our_config *config)
 {
 	pthread_t thread;
 	int fds[2], ret;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
-		return our_report_error("socketpair", errno, NULL);
+		return our_tell_error(config, "socketpair", errno, NULL);
 	ret = pthread_create(&thread, NULL, sleep_and_answer, &fds[1]);
 	if (ret)
-		our_report_error("pthread_create", ret, NULL);
+		our_tell_error(config, "pthread_create", ret, NULL);
 	else
 		measured_ns = measure(fds[0]);
 	close(fds[0]); /* ends the thread */
@@ -88,13 +87,13 @@ static int start_and_measure(void)
 	return ret;
 }
 
-int our_measure_wake_up(uint64_t *wake_up_ns)
+int our_measure_wake_up(const struct our_config *config, uint64_t *wake_up_ns)
 {
 	int ret = 0;
 
 	pthread_mutex_lock(&lock);
 	if (!measured_ns)
-		ret = start_and_measure();
+		ret = start_and_measure(config);
 	*wake_up_ns = measured_ns;
 	pthread_mutex_unlock(&lock);
 	return ret;

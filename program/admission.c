@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: which clients a server accepts. See admission.h.
+ * Which clients a server accepts. See admission.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -104,7 +104,7 @@ int our_admit(struct our_admission *admission, uint64_t memory)
 	return ret;
 }
 
-int our_take_memory(struct our_admission *admission, uint64_t memory)
+int our_reserve_memory(struct our_admission *admission, uint64_t memory)
 {
 	int ret = 0;
 
@@ -117,7 +117,7 @@ int our_take_memory(struct our_admission *admission, uint64_t memory)
 	return ret;
 }
 
-void our_give_memory_back(struct our_admission *admission, uint64_t memory)
+void our_release_memory(struct our_admission *admission, uint64_t memory)
 {
 	pthread_mutex_lock(&admission->lock);
 	admission->memory -= memory;
@@ -128,18 +128,18 @@ void our_give_memory_back(struct our_admission *admission, uint64_t memory)
 static bool is_the_clients_doing(int error)
 {
 	switch (error) {
-	case ECONNRESET:   /* it left, */
-	case ECONNREFUSED: /* changed its mind before we accepted, */
-	case ECONNABORTED: /* or died; */
-	case ETIMEDOUT:    /* it said nothing, */
-	case EHOSTUNREACH: /* and its host is silent, too; */
-	case EPROTO:       /* it sent something invalid, */
-	case ERANGE:       /* or asked for more than is allowed, */
-	case EMSGSIZE:     /* or than the device can do, */
-	case EDQUOT:       /* or than is left; */
-	case EUSERS:       /* it came when all wanted were there, */
-	case EBUSY:
-	case EINTR: /* or when we were told to stop */
+	case ECONNRESET:   /* The client left. */
+	case ECONNREFUSED: /* It changed its mind before we accepted. */
+	case ECONNABORTED: /* It died. */
+	case ETIMEDOUT:    /* It said nothing. */
+	case EHOSTUNREACH: /* Its host is silent, too. */
+	case EPROTO:       /* It sent something invalid. */
+	case ERANGE:       /* It asked for more than is allowed. */
+	case EMSGSIZE:     /* It asked for more than the device can do. */
+	case EDQUOT:       /* It asked for more memory than is left. */
+	case EUSERS:       /* It came when all clients wanted were there. */
+	case EBUSY:        /* It came when as many as allowed were there. */
+	case EINTR:        /* It came when we were told to stop. */
 		return true;
 	default:
 		return !error;

@@ -56,8 +56,8 @@ int our_admit(struct our_admission *admission, uint64_t memory);
  * Take `memory` bytes for what clients share, and give them back. The first returns 0, or EDQUOT,
  * not reported: not enough is left.
  */
-int our_take_memory(struct our_admission *admission, uint64_t memory);
-void our_give_memory_back(struct our_admission *admission, uint64_t memory);
+int our_reserve_memory(struct our_admission *admission, uint64_t memory);
+void our_release_memory(struct our_admission *admission, uint64_t memory);
 
 /* A client that was admitted has been accepted: it counts for -n. To be called once for each. */
 void our_note_acceptance(struct our_admission *admission);

@@ -6,6 +6,7 @@
 #include "program/config.h"
 #include "program/stage.h"
 #include "program/stop.h"
+#include "serve/serve.h"
 
 int main(int argc, char **argv)
 {

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"
@@ -75,7 +75,7 @@ static void print_wc(const struct our_error *error)
 			    wc->status, wc->vendor_err, error->text, remedy_of_wc(wc));
 }
 
-/* The same about a call that failed. */
+/* What can be done about a failed call with our options. */
 static const char *remedy_of(const struct our_error *error)
 {
 	bool connects = !strcmp(error->call, "rdma_connect");

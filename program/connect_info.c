@@ -2,7 +2,7 @@
 /*
  * What the two sides tell each other when they connect, if anything. See connect_info.h.
  */
-#include "common/connection_management.h"
+#include "common/private.h"
 #include "program/config.h"
 #include "program/stage.h"
 

@@ -6,7 +6,7 @@
 #ifndef OUR_CONNECT_INFO_OPS_H
 #define OUR_CONNECT_INFO_OPS_H
 
-#include "common/control.h"
+#include "common/our_control.h"
 
 struct our_options;
 

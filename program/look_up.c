@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: looking up addresses. See look_up.h.
+ * Looking up addresses. See look_up.h.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: how much memory the process may take. See memory_limit.h.
+ * How much memory the process may take. See memory_limit.h.
  */
 #include <inttypes.h>
 #include <limits.h>

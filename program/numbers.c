@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: strict parsing of numbers. See numbers.h.
+ * Strict parsing of numbers. See numbers.h.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: the options that more than one part of the suite would declare. See options.h.
+ * The options that more than one part of the suite would declare. See options.h.
  */
 #include "common/clock.h"
 #include "program/options.h"

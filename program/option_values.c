@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: the values of options. See option_values.h.
+ * The values of options. See option_values.h.
  */
 #include <errno.h>
 #include <inttypes.h>

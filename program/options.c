@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: reading a command line. See options.h.
+ * Reading a command line. See options.h.
  */
 #include <errno.h>
 #include <getopt.h>

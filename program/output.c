@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: output that never blocks. See output.h.
+ * Output that never blocks. See output.h.
  */
 #include <errno.h>
 #include <inttypes.h>

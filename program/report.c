@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: what goes to stderr when something fails, and the result lines on stdout.
+ * What goes to stderr when something fails, and the result lines on stdout.
  * See report.h.
  */
 #include <errno.h>

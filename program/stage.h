@@ -5,15 +5,12 @@
  *
  * Another way to move data takes two roles, and no change of common/: this was tried with a ping by
  * RDMA WRITE that polls memory and calls our_await_time. ping-rc-0, whose QPs are connected over a TCP
- * socket, has functions of its own in place of common/connection_management.h.
+ * socket, has functions of its own in place of common/connection.c.
  */
 #ifndef OUR_STAGE_H
 #define OUR_STAGE_H
 
-#include "common/connection_management.h"
-#include "common/control.h"
-#include "common/transfer_completion.h"
-#include "common/waiting.h"
+#include "common/private.h"
 #include "program/connect_info.h"
 #include "program/options.h"
 
@@ -85,74 +82,5 @@ void our_describe(const struct our_stage *stage);
  * (program/config.h).
  */
 extern const struct our_stage our_stage;
-
-/*
- * Client: runs the stage's client with an address of its server, and tries again (-w): see
- * ping-sr-0/retry.c. Returns as that does.
- */
-int our_run_client(struct our_control *client);
-
-/* ---- Roles that several stages have ---- */
-
-int our_listener(struct our_control *listener); /* ping-sr-0/server.c: one client at a time */
-int our_threaded_listener(struct our_control *listener); /* ping-sr-2/server.c */
-int our_looping_listener(struct our_control *listener);  /* ping-sr-4/server.c */
-
-/* ---- ping-sr-0/report_results.c: what the connection measured ---- */
-
-/*
- * Prints the statistics of its run on stdout, as the options say. To be called while the device is open,
- * after our_statistics_end. Returns the errno value of a stdout that cannot be written to, reported; or
- * `ret`, how the run has ended. Any thread.
- */
-int our_report_results(const struct our_control *control, int ret);
-
-/* ---- ping-sr-0/listen.c, ping-sr-0/admit.c, ping-sr-0/end.c: a server and its clients ---- */
-
-/*
- * Listener: listens on the address of the options, the first of its name that works; on any address of
- * IPv4 and of IPv6 if there is none. Returns 0 or an errno value, reported. our_destroy_id undoes it.
- */
-int our_listen(struct our_control *listener);
-
-/*
- * Agent: waits until the client disconnects: only that says that it has received everything. Returns 0
- * or an errno value, reported.
- */
-int our_await_client(struct our_control *agent);
-
-/*
- * Agent: after the last message a receive is still posted. Returns 0; EPROTO, reported, if the client has
- * used it; or another errno value, reported.
- */
-int our_check_for_more(struct our_control *agent);
-
-/*
- * Server: makes an agent for the client whose connect request is in listener->cm_event. Checks what
- * the client asks for, and admits it (our_admit_client). The agent has no QP and no channel of its
- * own yet.
- *
- * Returns 0 and *agent, to be given to our_serve_client or our_turn_away; or an errno value, reported: the
- * client has been refused, and nothing is left of it. The listener's thread.
- */
-int our_admit_client(struct our_control *listener, struct our_control **agent);
-
-/*
- * Server: refuses a client that has been admitted, because of `error`, and frees its agent. For an
- * agent that has no QP yet. Any thread.
- */
-void our_turn_away(struct our_control *agent, int error);
-
-/*
- * Server: returns what an agent was admitted with, after it has been torn down, and frees it.
- * `error` is how it ended, an errno value or 0. This is the agent's last call, in its own thread:
- * the server may end now.
- */
-void our_dismiss(struct our_control *agent, int error);
-
-/*
- * Server: runs the agent of an admitted client, and frees it. The agent's thread.
- */
-void our_serve_client(struct our_control *agent);
 
 #endif

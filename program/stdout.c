@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: a stdout that loses nothing to a signal. See stdout.h.
+ * A stdout that loses nothing to a signal. See stdout.h.
  */
 #include <errno.h>
 #include <limits.h>

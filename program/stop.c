@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: SIGINT and SIGTERM end a program in an orderly way. See stop.h.
+ * SIGINT and SIGTERM end a program in an orderly way. See stop.h.
  */
 #include <errno.h>
 #include <signal.h>

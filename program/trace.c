@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: the options -t and -T. See trace.h.
+ * The options -t and -T. See trace.h.
  */
 #include <errno.h>
 #include <limits.h>

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "common/report.h"
+#include "common/waiting.h"
 #include "ways/ways.h"
 
 static int create_cq(struct our_control *control)

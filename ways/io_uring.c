@@ -10,8 +10,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
-#include "common/report.h"
+#include "common/waiting.h"
 #include "ways/ways.h"
 
 struct ring {

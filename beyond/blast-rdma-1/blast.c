@@ -6,9 +6,7 @@
 #include <errno.h>
 
 #include "beyond/blast-rdma-1/blast_rdma.h"
-#include "common/device.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/report.h"
 

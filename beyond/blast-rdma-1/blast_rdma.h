@@ -13,8 +13,8 @@
 extern struct our_write_options {
 	uint64_t buffers; /* of a client: WRITEs under way, at most; */
 	uint64_t chain;   /* of these, posted at once; the last is signaled; 0: by their length */
-	bool read;        /* READs instead, from the agent's memory; of these */
-	uint64_t depth;   /* ... this many are carried out at a time, if both sides agree */
+	bool read;        /* READs instead, from the agent's memory */
+	uint64_t depth;   /* READs that are carried out at a time, if both sides agree */
 } our_write_options;
 
 /*

@@ -8,12 +8,12 @@
 
 #include "beyond/blast-rdma-1/blast_rdma.h"
 #include "common/clock.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
-#include "ping-sr-0/user_data.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
+#include "serve/user_data.h"
 
 #define LONG_MESSAGE 4096 /* bytes */
 #define CHAIN        16

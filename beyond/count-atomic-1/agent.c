@@ -13,6 +13,7 @@
 #include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* The devices change them; we look only when no client is there. */
 static uint64_t words[OUR_WORDS];

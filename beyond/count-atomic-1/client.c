@@ -10,9 +10,9 @@
 
 #include "beyond/count-atomic-1/count_atomic.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static uint64_t own_name(const struct our_one_sided *one_sided)
 {
@@ -131,7 +131,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	if (!ret)
 		ret = check_words(&one_sided->exchange.buffer);
-	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
+	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
 		ret = our_await_turn(run);
 		if (ret)
 			break;

@@ -4,7 +4,7 @@
  * and the memory that an agent takes.
  */
 #include "beyond/count-atomic-1/count_atomic.h"
-#include "common/memory_registration.h"
+#include "common/private.h"
 #include "measure/run.h"
 
 struct our_count_options our_count_options;

@@ -25,7 +25,7 @@ enum our_word {
 /* Options of this client only: set by our_process_options, and not changed afterwards. */
 extern struct our_count_options {
 	bool lock;        /* count in the word that the lock protects */
-	uint64_t hold_us; /* ... and hold the lock for this long */
+	uint64_t hold_us; /* how long to hold that lock */
 } our_count_options;
 
 #define OUR_RESULT 0 /* the client's buffer into which the device puts a word's old value */
@@ -33,7 +33,7 @@ extern struct our_count_options {
 /*
  * Atomic operations on `word` of the server: FETCH_AND_ADD adds `add` to it; COMPARE_AND_SWAP sets
  * it to `desired` if it is `expected`. Each waits until it is done; *was is the word's value just
- * before. Return 0 or an errno value, as our_await_completion and our_judge_post do.
+ * before. Return 0 or an errno value, as our_await_completion and our_report_post do.
  */
 int our_fetch_and_add(struct our_control *client, struct our_one_sided *one_sided,
 		      enum our_word word, uint64_t add, uint64_t *was);

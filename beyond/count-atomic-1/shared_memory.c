@@ -4,8 +4,7 @@
  * shared_memory.h.
  */
 #include "beyond/count-atomic-1/shared_memory.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 
 int our_setup_shared_memory(struct our_control *agent, struct our_one_sided *one_sided,
 			    void *memory, size_t length, int access)

@@ -9,12 +9,12 @@
 
 #include "beyond/ping-rc-0/bare.h"
 #include "common/clock.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static int report_one_more(const struct our_control *agent)
 {

@@ -32,8 +32,8 @@ struct our_bare {
 	int socket;        /* of the connection, or the listener's; -1: none */
 	int second_socket; /* of a listener on any address; -1: none */
 	enum our_watch watch;
-	uint64_t look_ns;  /* when to check next whether the peer has closed it */
-	uint64_t leave_ns; /* when a silent peer that has closed it counts as gone */
+	uint64_t leave_ns;    /* when a silent peer that has closed it counts as gone */
+	uint64_t completions; /* of the connection, when it closed it */
 
 	bool is_ethernet;  /* the port's link: RoCE, not InfiniBand */
 	uint8_t gid_index; /* of ours, in the port's table */
@@ -95,6 +95,9 @@ int our_bare_accept(struct our_control *agent);
  * QP must exist.
  */
 void our_bare_disconnect(struct our_control *control);
+
+/* Reports that the peer has closed its TCP connection and goes on, unless -q. */
+void our_report_unwatched(const struct our_control *control);
 
 /* Reports that `call`, on a socket for `address`, has failed with `error`. Returns it. */
 int our_report_socket(const char *call, int error, const struct sockaddr *address);

@@ -2,15 +2,14 @@
 /*
  * The client of a connection without a connection manager, from its first verb to its last:
  * ping-sr-0's, but for how the connection is made and how it ends. The program (program/client_main.c) has
- * read the options and calls our_bare_client, by way of ping-sr-0/retry.c. See agent.c for the other side.
+ * read the options and calls our_bare_client, by way of serve/retry.c. See agent.c for the other side.
  */
 #include "beyond/ping-rc-0/bare.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/user_data.h"
+#include "serve/serve.h"
+#include "serve/user_data.h"
 
 /* Waits until the message is sent and has come back; either may complete first. */
 static int await_send_and_recv(struct our_control *client)
@@ -43,7 +42,7 @@ static int our_client_operation(struct our_control *client)
 	int ret = 0;
 
 	our_begin_run(run);
-	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
+	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
 		if (run->options->verify)
 			our_setup_user_data(client, OUR_SEND_BUFFER, run->message);
 		ret = our_await_turn(run); /* --rate */

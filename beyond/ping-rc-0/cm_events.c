@@ -8,10 +8,7 @@
 #include <sys/socket.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/clock.h"
 #include "common/waiting.h"
-#include "measure/run.h"
-#include "program/report.h"
 
 #define LOOK_NS  (OUR_NS_PER_S / 100) /* a look costs a system call */
 #define QUIET_NS OUR_NS_PER_S         /* until then a peer that has closed TCP must send */
@@ -21,12 +18,8 @@
 static void end_watch(struct our_control *control)
 {
 	our_bare_of(control)->watch = OUR_UNWATCHED;
-	our_private(control)->keepalive.due_ns = UINT64_MAX;
-	if (!our_options_of(control)->quiet)
-		our_report_sentence(
-			"the %s has closed its TCP connection and goes on, as ibv_rc_pingpong does: "
-			"from here on only --timeout tells whether it is still there",
-			control->role == OUR_AGENT ? "client" : "server");
+	our_private(control)->idle_ns = UINT64_MAX;
+	our_report_unwatched(control);
 }
 
 /* Whether the peer has closed the socket. Data on it is ignored. */
@@ -42,24 +35,25 @@ static bool has_shut(struct our_control *control)
  * ibv_rc_pingpong closes the socket when it has what it needs; so does a process that ends or dies.
  * Whether messages still come from its QP tells the two apart.
  */
-static void look(struct our_control *control, uint64_t now_ns)
+static int look(struct our_control *control, uint64_t now_ns)
 {
 	struct our_bare *bare = our_bare_of(control);
-	struct our_keepalive *keepalive = &our_private(control)->keepalive;
+	bool has_come = bare->completions != control->counters.completions;
 
-	bare->look_ns = now_ns + LOOK_NS;
 	if (control->ended)
-		return;
+		return control->ended;
 	if (bare->watch == OUR_WATCHED && has_shut(control)) {
 		bare->watch = OUR_SHUT;
-		bare->leave_ns = now_ns + (keepalive->heard ? QUIET_NS : START_NS);
-		keepalive->heard = false;
-		keepalive->due_ns = bare->leave_ns; /* wakes a sleeping program then */
-	} else if (bare->watch == OUR_SHUT && keepalive->heard) {
+		bare->leave_ns = now_ns + (control->counters.completions ? QUIET_NS : START_NS);
+		bare->completions = control->counters.completions;
+		our_private(control)->idle = look;
+		our_private(control)->idle_ns = bare->leave_ns; /* wakes a sleeping program */
+	} else if (bare->watch == OUR_SHUT && has_come) {
 		end_watch(control);
 	} else if (bare->watch == OUR_SHUT && now_ns >= bare->leave_ns) {
 		control->ended = ECONNRESET;
 	}
+	return control->ended;
 }
 
 static int fd(const struct our_control *control)
@@ -67,17 +61,9 @@ static int fd(const struct our_control *control)
 	return our_bare_of(control)->watch == OUR_WATCHED ? our_bare_of(control)->socket : -1;
 }
 
-static int idle(struct our_control *control, uint64_t now_ns)
-{
-	if (now_ns >= our_bare_of(control)->look_ns)
-		look(control, now_ns);
-	return control->ended;
-}
-
 static int ended(struct our_control *control)
 {
-	look(control, our_now_ns());
-	return control->ended;
+	return look(control, our_now_ns());
 }
 
 static int await_end(struct our_control *control, uint64_t until_ns)
@@ -100,7 +86,7 @@ const struct our_cm_ops our_cm_bare = {
 	.destroy_qp = our_bare_destroy_qp, /* queue_pair.c */
 	.await_end = await_end,
 	.ended = ended,
-	.watches = false,
-	.idle = idle,
+	.watches = true,
+	.look_ns = LOOK_NS,
 	.fd = fd,
 };

@@ -12,13 +12,11 @@
 #include <unistd.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/addresses.h"
-#include "common/connection_management.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/config.h"
 #include "program/report.h"
+#include "serve/serve.h"
 
 #define LINE_LIMIT_S     10 /* a client sends its line at once */
 #define EXCHANGE_LIMIT_S 10 /* for a client, which has its line ready, but may have to find us */
@@ -275,4 +273,13 @@ void our_bare_disconnect(struct our_control *control)
 	control->connected = false;
 	our_flush_qp(control); /* the buffers are ours again */
 	shutdown(our_bare_of(control)->socket, SHUT_RDWR);
+}
+
+void our_report_unwatched(const struct our_control *control)
+{
+	if (!our_options_of(control)->quiet)
+		our_report_sentence(
+			"the %s has closed its TCP connection and goes on, as ibv_rc_pingpong does: "
+			"from here on only --timeout tells whether it is still there",
+			control->role == OUR_AGENT ? "client" : "server");
 }

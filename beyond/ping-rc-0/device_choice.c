@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/connection_management.h"
+#include "common/private.h"
 #include "program/options.h"
 #include "program/config.h"
 #include "program/report.h"

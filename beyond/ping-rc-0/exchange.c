@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/addresses.h"
 #include "common/clock.h"
+#include "common/private.h"
 #include "program/report.h"
 #include "program/stop.h"
 

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "beyond/ping-rc-0/bare.h"
-#include "common/addresses.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/admission.h"
 #include "program/report.h"
+#include "serve/serve.h"
 
 #define BACKLOG 1024 /* clients that wait while others are served */
 
@@ -132,7 +132,7 @@ static int make_agent(struct our_control *listener, int client, struct our_contr
 
 err_dismiss:
 	close(client);
-	our_dismiss(agent, ret);
+	our_release_agent(agent, ret);
 	return ret;
 err_destroy_control_struct:
 	our_destroy_run(agent);

@@ -9,11 +9,12 @@
 
 #include "beyond/ping-rdma-1/ping_rdma.h"
 #include "common/clock.h"
-#include "common/device.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /*
  * From here on the client may write and read. Its silence means nothing, unless --timeout says so.
@@ -27,7 +28,7 @@ static int admit_to_memory(struct our_control *agent, struct our_one_sided *one_
 	 * A keepalive is a READ there, and soft-iWARP confuses it with the peer's WRITEs and READs.
 	 */
 	if (our_is_iwarp(agent))
-		our_ask_nobody(agent);
+		our_stop_keepalive(agent);
 	our_start_measuring(run);
 	our_limit_wait(run, our_now_ns());
 	return our_tell_buffer(agent, &one_sided->exchange, one_sided->open); /* ibv_post_send */

@@ -5,12 +5,12 @@
  * ping-sr-0/client.c, and see there who calls this.
  */
 #include "beyond/ping-rdma-1/ping_rdma.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
-#include "ping-sr-0/user_data.h"
 #include "program/stage.h"
+#include "serve/serve.h"
+#include "serve/user_data.h"
 
 static int write_then_read(struct our_control *client, struct our_one_sided *one_sided)
 {
@@ -44,7 +44,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	our_setup_write_wr(client, OUR_SEND_BUFFER, remote);
 	our_setup_read_wr(client, OUR_RECV_BUFFER, remote);
-	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
+	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
 		if (run->options->verify)
 			our_setup_user_data(client, OUR_SEND_BUFFER, run->message);
 		ret = our_await_turn(run); /* --rate */

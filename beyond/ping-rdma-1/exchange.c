@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "beyond/ping-rdma-1/exchange.h"
-#include "common/memory_registration.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "program/report.h"
 
 #define SLOT OUR_BUFFER_MESSAGE /* bytes: as long as the longer one */
@@ -61,7 +59,7 @@ static int post_exchange_recv(struct our_control *control, struct our_exchange *
 
 	our_setup_sge(&sge, slot_of(exchange, message, true), lengths[message], exchange->mr->lkey);
 	ret = ibv_post_recv(control->qp, &wr, &bad_wr);
-	return ret ? our_judge_post(control, "ibv_post_recv", ret) : 0;
+	return ret ? our_report_post(control, "ibv_post_recv", ret) : 0;
 }
 
 int our_expect_count(struct our_control *control, struct our_exchange *exchange)

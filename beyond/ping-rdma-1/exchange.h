@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/control.h"
+#include "common/our_control.h"
 
 #define OUR_BUFFER_MESSAGE 16 /* bytes: address, length, rkey; big-endian */
 #define OUR_COUNT_MESSAGE  8  /* bytes: a count */
@@ -61,7 +61,7 @@ void our_unsetup_exchange(const struct our_control *control, struct our_exchange
 
 /*
  * Sends the peer the description of the memory that `mr` is, or the count of what was done. Returns 0,
- * or what our_judge_post returns.
+ * or what our_report_post returns.
  */
 int our_tell_buffer(struct our_control *control, struct our_exchange *exchange,
 		    const struct ibv_mr *mr);
@@ -69,7 +69,7 @@ int our_tell_count(struct our_control *control, struct our_exchange *exchange, u
 
 /*
  * Posts the receive for the peer's count once more, after a WRITE with immediate data has taken it,
- * without changing its memory. Returns 0, or what our_judge_post returns.
+ * without changing its memory. Returns 0, or what our_report_post returns.
  */
 int our_expect_count(struct our_control *control, struct our_exchange *exchange);
 
@@ -87,7 +87,10 @@ int our_take_exchange(struct our_exchange *exchange, const struct our_completion
 int our_await_told(struct our_control *control, struct our_exchange *exchange,
 		   enum our_exchange_message message);
 
-/* The same, and until ours of the same kind has been sent. */
+/*
+ * Waits until the peer's message has come, and ours of the same kind has been sent. Returns as
+ * our_await_told does.
+ */
 int our_await_exchange(struct our_control *control, struct our_exchange *exchange,
 		       enum our_exchange_message message);
 

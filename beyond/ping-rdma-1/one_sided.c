@@ -6,10 +6,7 @@
 
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "common/clock.h"
-#include "common/device.h"
-#include "common/memory_registration.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/report.h"
 

@@ -7,7 +7,7 @@
 #define OUR_ONE_SIDED_H
 
 #include "beyond/ping-rdma-1/exchange.h"
-#include "common/control.h"
+#include "common/our_control.h"
 
 /* An agent has one buffer, or none. */
 #define OUR_AGENT_BUFFER  0
@@ -67,7 +67,7 @@ int our_check_remote_buffer(const struct our_control *control,
  * Client: sends the agent the description of the open buffer, and receives the agent's:
  * one_sided->exchange.buffer, which has room for a message. Nothing else is under way.
  *
- * Returns 0; EPROTO, reported; or an errno value as our_await_completion and our_judge_post do.
+ * Returns 0; EPROTO, reported; or an errno value as our_await_completion and our_report_post do.
  */
 int our_start_exchange(struct our_control *client, struct our_one_sided *one_sided);
 

@@ -4,7 +4,7 @@
  * their command lines, and the memory that an agent takes.
  */
 #include "beyond/ping-rdma-1/ping_rdma.h"
-#include "common/memory_registration.h"
+#include "common/private.h"
 #include "measure/run.h"
 
 static const struct our_option ping_options[] = {

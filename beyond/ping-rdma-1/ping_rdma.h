@@ -20,7 +20,7 @@ int our_ping_chain_client(struct our_control *client, struct sockaddr *server);
 /*
  * The client, but for how a message goes there and back: `round_trip` WRITEs OUR_SEND_BUFFER into the
  * agent's memory, and READs it from there into OUR_RECV_BUFFER. It returns 0; or an errno value as
- * our_await_completion and our_judge_post do. client.c.
+ * our_await_completion and our_report_post do. client.c.
  */
 int our_write_and_read(struct our_control *client, struct sockaddr *server,
 		       int (*round_trip)(struct our_control *, struct our_one_sided *));

@@ -5,7 +5,7 @@
  * beyond/ping-rdma-1/client.c.
  */
 #include "beyond/ping-rdma-1/ping_rdma.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "ping-sr-0/ping.h"
 
 static int write_and_read(struct our_control *client, struct our_one_sided *one_sided)

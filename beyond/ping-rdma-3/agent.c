@@ -12,6 +12,7 @@
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* Waits until a completion has set *flag. */
 static int await_flag(struct our_control *agent, struct our_watch *watch, const bool *flag)

@@ -9,10 +9,10 @@
 
 #include "beyond/ping-rdma-3/watch.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static int round_trip(struct our_control *client, struct our_watch *watch)
 {
@@ -39,7 +39,7 @@ static int our_client_operation(struct our_control *client, struct our_watch *wa
 	our_begin_run(run);
 	ret = our_start_exchange(client, &watch->one_sided); /* where the agent's buffer is */
 	our_setup_write_wr(client, OUR_SEND_BUFFER, &watch->one_sided.exchange.buffer);
-	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
+	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
 		if (run->options->verify)
 			our_setup_nonzero_data(client, OUR_SEND_BUFFER, run->message);
 		ret = our_await_turn(run); /* --rate */

@@ -4,7 +4,7 @@
  * command lines, and the memory that an agent takes.
  */
 #include "beyond/ping-rdma-3/watch.h"
-#include "common/memory_registration.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 

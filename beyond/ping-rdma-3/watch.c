@@ -8,9 +8,7 @@
 
 #include "beyond/ping-rdma-3/barrier.h"
 #include "beyond/ping-rdma-3/watch.h"
-#include "common/device.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/report.h"

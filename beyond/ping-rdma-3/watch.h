@@ -22,8 +22,8 @@ int our_check_watch(const struct our_control *control);
 /* What a client or an agent has in addition to struct our_control. All zero at first. */
 struct our_watch {
 	struct our_one_sided one_sided;
-	bool writing;  /* a WRITE has been posted and has not completed, */
-	bool arrived;  /* ... and one of the peer's has arrived, as its immediate data says */
+	bool writing;  /* a WRITE has been posted and has not completed */
+	bool arrived;  /* one of the peer's has arrived, as its immediate data says */
 	uint64_t seen; /* messages that have arrived */
 };
 
@@ -44,7 +44,7 @@ void our_clear_memory(struct our_control *control);
 
 /*
  * Takes any completion: of the exchange, of our WRITE, or of one of the peer's with immediate data.
- * Never waits. Returns 0; EPROTO, reported; or what our_judge_post returns.
+ * Never waits. Returns 0; EPROTO, reported; or what our_report_post returns.
  */
 int our_take_watched_completion(struct our_control *control, struct our_watch *watch,
 				const struct our_completion *completion);
@@ -69,7 +69,7 @@ int our_await_written(struct our_control *control, struct our_watch *watch);
 
 /*
  * user_data.c: contents without a zero byte, which differ from message to message. As our_setup_user_data
- * and our_verify_data of ping-sr-0/user_data.h.
+ * and our_verify_data of serve/user_data.h.
  */
 void our_setup_nonzero_data(struct our_control *control, uint32_t index, uint64_t message);
 int our_verify_nonzero_data(const struct our_control *control, uint32_t index, uint64_t message);

@@ -8,12 +8,11 @@
 
 #include "beyond/ping-srq-4/pool.h"
 #include "common/clock.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/user_data.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/user_data.h"
 
 /* The client sends a message only after the one before it has come back. */
 static int check_message(struct our_control *agent, struct our_pooled *transfer,

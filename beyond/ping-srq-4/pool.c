@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 #include "beyond/ping-srq-4/pool.h"
-#include "common/device.h"
-#include "common/memory_registration.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"
@@ -75,7 +74,7 @@ static int take_memory(struct our_pool *pool)
 	int ret;
 
 	pool->memory = our_memory_of_buffers(our_pool_receives(), our_pool_buffer());
-	ret = our_take_memory(admission, pool->memory);
+	ret = our_reserve_memory(admission, pool->memory);
 	if (ret)
 		our_report_sentence("client refused: the pool would take %" PRIu64
 				    " bytes of memory, and %" PRIu64 " of %" PRIu64
@@ -108,7 +107,7 @@ static int create_pool(const struct our_control *agent, struct our_pool **create
 	return 0;
 
 err_give_memory_back:
-	our_give_memory_back(pool->admission, pool->memory);
+	our_release_memory(pool->admission, pool->memory);
 err_free_pool:
 	free(pool);
 	return ret;
@@ -125,7 +124,7 @@ static void destroy_pool(struct our_pool *pool)
 				    ibv_get_device_name(device->verbs->device), pool->times_low);
 	SLIST_REMOVE(&pools, pool, our_pool, next);
 	our_close_device(device); /* ibv_destroy_srq, ibv_dereg_mr, ibv_dealloc_pd */
-	our_give_memory_back(pool->admission, pool->memory);
+	our_release_memory(pool->admission, pool->memory);
 	free(pool);
 }
 

@@ -25,7 +25,7 @@ struct our_pool {
 	uint64_t memory;          /* bytes that it was admitted with */
 	unsigned int users;       /* agents */
 	unsigned int doubtful;    /* receives that may be lost: see our_put_pool */
-	bool retired;             /* ... so many that new clients get a new pool */
+	bool retired;             /* so many are doubtful that new clients get a new pool */
 	bool failed;              /* an asynchronous event has ended it */
 	uint32_t posted;          /* receives posted, less those whose completions were found */
 	struct ibv_recv_wr *free; /* those that are not posted: a chain, for one call, */

@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "beyond/ping-srq-4/pool.h"
-#include "common/connection_management.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-4/channels.h"

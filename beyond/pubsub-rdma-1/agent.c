@@ -6,10 +6,10 @@
  */
 #include "beyond/count-atomic-1/shared_memory.h"
 #include "beyond/pubsub-rdma-1/publication.h"
-#include "beyond/pubsub-rdma-1/pubsub.h"
 #include "measure/run.h"
 #include "program/options.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 const struct our_program our_pubsub_reads_server_program = {
 	.summary = "Publishes a record that it changes again and again, and lets clients read it.",

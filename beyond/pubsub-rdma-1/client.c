@@ -6,13 +6,13 @@
 #include <errno.h>
 
 #include "beyond/ping-rdma-1/one_sided.h"
-#include "beyond/pubsub-rdma-1/pubsub.h"
+#include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static const struct our_option verify_options[] = {
 	{ "verify", 'v', NULL, "look at every word of a record", OUR_FLAG(verify) },
@@ -55,8 +55,8 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 	if (!ret)
 		ret = our_learn_read_depth(client); /* ibv_query_qp */
 	our_setup_read_wr(client, OUR_RECV_BUFFER, &one_sided->exchange.buffer);
-	while (!ret && our_wants_message(run)) { /* -c, -D, Ctrl-C */
-		ret = our_await_turn(run);       /* --rate */
+	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
+		ret = our_await_turn(run);      /* --rate */
 		if (ret)
 			break;
 		our_start_clock(run);

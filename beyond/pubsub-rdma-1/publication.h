@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "common/control.h"
+#include "program/stage.h"
 #include "program/options.h"
 
 extern const struct our_option our_publication_options[]; /* --record, --rate */
@@ -31,5 +31,15 @@ int our_check_record_wanted(struct our_control *agent);
  */
 int our_open_publication(uint8_t **record);
 void our_close_publication(void);
+
+/* ---- pubsub-rdma-1 ---- */
+
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c. */
+int our_pubsub_reads_client(struct our_control *client, struct sockaddr *server);
+int our_pubsub_reads_agent(struct our_control *agent);
+int our_pubsub_reads_check(struct our_control *agent);
+
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_pubsub_reads_client_program, our_pubsub_reads_server_program;
 
 #endif

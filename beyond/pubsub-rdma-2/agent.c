@@ -12,10 +12,10 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "beyond/pubsub-rdma-2/pubsub.h"
 #include "common/clock.h"
-#include "common/memory_registration.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 #define NO_ACCESS 0
 
@@ -139,7 +139,7 @@ static int judge(struct our_control *agent, const struct subscription *subscript
 	run->statistics.messages = subscription->written;
 	our_statistics_end(&run->statistics);
 	if (run->count == OUR_COUNT_UNLIMITED)
-		run->count = taken; /* ... and sends that: leaving without a count is an error */
+		run->count = taken; /* what it has sent: to leave without a count is an error */
 	if (!ret && taken != run->count)
 		ret = ECONNRESET; /* it said so before it leaves */
 	return our_judge_end(run, ret, subscription->written);

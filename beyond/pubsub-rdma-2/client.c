@@ -10,13 +10,13 @@
 #include "beyond/pubsub-rdma-1/record.h"
 #include "beyond/pubsub-rdma-2/pubsub.h"
 #include "common/clock.h"
-#include "common/device.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "ping-sr-0/ping.h"
 #include "ping-sr-2/keepalive.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 #define LOOK_NS 100000 /* from one look to the next */
 
@@ -72,7 +72,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 
 	our_begin_run(run);
 	ret = our_start_exchange(client, one_sided); /* where to write */
-	while (!ret && our_wants_message(run)) {     /* -c, -D, Ctrl-C */
+	while (!ret && our_next_message(run)) {      /* -c, -D, Ctrl-C */
 		ret = our_await_turn(run);           /* --rate */
 		if (ret)
 			break;
@@ -115,7 +115,7 @@ int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server
 	 * a loss, many of them arrive together (docs/drivers.md).
 	 */
 	if (our_is_iwarp(client))
-		our_ask_nobody(client);
+		our_stop_keepalive(client);
 	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv */
 	ret = our_setup_one_sided(client, &one_sided, OUR_PING_BUFFERS, WRITTEN_BUFFER,
 				  IBV_ACCESS_REMOTE_WRITE);

@@ -5,6 +5,7 @@
  */
 #include "beyond/talk-rdma-0/talk.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* It describes its slot when it knows the client's. */
 static int our_agent_operation(struct our_control *agent, struct our_talk *talk)

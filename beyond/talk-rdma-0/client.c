@@ -5,8 +5,8 @@
  */
 #include "beyond/talk-rdma-0/talk.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* The client describes its slot first. */
 static int our_client_operation(struct our_control *client, struct our_talk *talk)

@@ -9,9 +9,7 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/talk-rdma-0/talk.h"
 #include "common/clock.h"
-#include "common/memory_registration.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "program/report.h"
 

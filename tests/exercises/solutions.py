@@ -13,7 +13,7 @@ from course.exercises import Exercise
 
 TOP = Path(__file__).resolve().parents[2]
 
-PIECES = """#include "common/memory_registration.h"
+PIECES = """#include "common/private.h"
 
 #define HEADER 16u
 
@@ -231,7 +231,7 @@ SOLUTIONS = [
     Solution("two-clients", "right", same, 100, 100),
     Solution("two-clients", "waits for the thread", swap("	pthread_detach(thread);", "	pthread_join(thread, NULL);"), 15, 15, lazy=True),
     Solution("two-clients", "no word if there is no thread", swap(
-             '		our_report_error("pthread_create", ret, "a client is refused");\n		our_turn_away(agent, ret);\n', ""),
+             '		our_report_error("pthread_create", ret, "a client is refused");\n		our_reject_admitted(agent, ret);\n', ""),
              40, 70, "pthread_create", lazy=True),
     Solution("immediate", "right", same, 100, 100),
     Solution("immediate", "of the host's byte order", swap("htobe32((uint32_t)number)", "(uint32_t)number"), 10, 70),

@@ -55,7 +55,7 @@ def graded(exercise: Exercise, source: str, seed: int = SEED) -> list[grade.Mark
         (tree / exercise.file).write_text(source)
         # The grader has its own of all these.
         (tree / "Makefile").write_text("all:\n\ttouch client server\n")
-        (tree / "common/control.h").write_text("#error it has taken the submission's header\n")
+        (tree / "common/waiting.h").write_text("#error it has taken the submission's header\n")
         (tree / "course").mkdir()
         (tree / "course/judges.py").write_text("raise SystemExit('it has taken the submission as a grader')\n")
         return grade.grade(tree, seed)[1]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/addresses.h. They use no name service.
+ * Place: unit tests of common/report.c. They use no name service.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/addresses.h"
+#include "common/private.h"
 #include "program/look_up.h"
 #include "tests/unit/command_line.h"
 #include "tests/unit/unit.h"

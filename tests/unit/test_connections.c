@@ -10,11 +10,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
-#include "common/waiting.h"
+#include "common/private.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/verbs.h"
 
@@ -43,7 +39,6 @@ static int idle(struct our_control *control, uint64_t now_ns)
 static const struct our_cm_ops counted = {
 	.name = "counted",
 	.ended = ended,
-	.idle = idle,
 	.watches = true,
 	.look_ns = 1000 * OUR_NS_PER_S,
 };
@@ -56,6 +51,8 @@ static void start(enum our_role role)
 	one.head = (struct our_control){ .config = &config, .role = role, .n_sge = 1 };
 	control->verbs = unit_verbs();
 	one.has_channel = true;
+	one.idle = idle;
+	one.idle_ns = 0; /* due at any time */
 }
 
 /* ---- What is offered ---- */
@@ -123,7 +120,7 @@ UNIT_TESTS(a_failure_of_librdmacm_itself_is_not_eperm, UNIT_LENGTH(failures))
 	const struct our_cm_event event = { .type = failures[_i].type,
 					    .status = failures[_i].status };
 
-	ck_assert_int_eq(our_judge_cm_event(&event, RDMA_CM_EVENT_ESTABLISHED), failures[_i].means);
+	ck_assert_int_eq(our_error_of_event(&event, RDMA_CM_EVENT_ESTABLISHED), failures[_i].means);
 }
 
 UNIT_TEST(an_agent_whose_listener_has_its_events_must_not_wait_for_them)
@@ -141,7 +138,6 @@ UNIT_TEST(nobody_is_asked_before_the_connection_stands)
 
 	start(OUR_AGENT);
 	config.keepalive_s = 5;
-	one.keepalive.due_ns = 0; /* as when keepalives begin */
 	ck_assert_int_eq(our_look_after(control, &due_ms), 0);
 	ck_assert_uint_eq(idles, 0);
 	ck_assert_int_gt(due_ms, 4000);
@@ -222,16 +218,16 @@ UNIT_TEST(signaled_sends_are_counted_until_they_complete)
 	start(OUR_CLIENT);
 	control->qp = unit_qp();
 	ck_assert_int_eq(our_post(control, &first, NULL), 0);
-	ck_assert_uint_eq(one.keepalive.sends, 1);
+	ck_assert_uint_eq(one.sends, 1);
 	unit_refused = &last; /* the chain is posted as far as this */
 	ck_assert_int_eq(our_post(control, &first, &bad_wr), ENOMEM);
 	ck_assert_ptr_eq(bad_wr, &last);
-	ck_assert_uint_eq(one.keepalive.sends, 1);
-	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
-	ck_assert_uint_eq(one.keepalive.sends, 0);
+	ck_assert_uint_eq(one.sends, 1);
+	ck_assert_int_eq(our_hand_out_wc(control, &wc, &completion), 0);
+	ck_assert_uint_eq(one.sends, 0);
 	/* One that the program has posted itself. */
-	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
-	ck_assert_uint_eq(one.keepalive.sends, 0);
+	ck_assert_int_eq(our_hand_out_wc(control, &wc, &completion), 0);
+	ck_assert_uint_eq(one.sends, 0);
 }
 
 /* ---- Completions ---- */
@@ -245,7 +241,7 @@ UNIT_TEST(what_a_completion_says)
 
 	start(OUR_CLIENT);
 	wc.imm_data = htobe32(77);
-	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_int_eq(our_hand_out_wc(control, &wc, &completion), 0);
 	ck_assert_int_eq(completion.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
 	ck_assert(completion.has_immediate && completion.immediate == 77);
 	ck_assert_uint_eq(completion.invalidated_rkey, 0);
@@ -253,7 +249,7 @@ UNIT_TEST(what_a_completion_says)
 	wc.opcode = IBV_WC_RECV;
 	wc.wc_flags = IBV_WC_WITH_INV;
 	wc.invalidated_rkey = 0x1234;
-	ck_assert_int_eq(our_take_wc(control, &wc, &completion), 0);
+	ck_assert_int_eq(our_hand_out_wc(control, &wc, &completion), 0);
 	ck_assert_uint_eq(completion.invalidated_rkey, 0x1234);
 	ck_assert(!completion.has_immediate);
 }

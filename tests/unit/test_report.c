@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of program/report.h and common/transfer_completion.h: messages about errors and
+ * Place: unit tests of program/report.h and common/transfer.c: messages about errors and
  * failed completions.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/report.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/user_data.h"
+#include "ping-sr-2/keepalive.h"
 #include "program/config.h"
 #include "program/report.h"
+#include "serve/user_data.h"
 #include "tests/unit/unit.h"
 
 UNIT_TEST(an_error_is_named_once)
@@ -34,7 +33,8 @@ UNIT_TEST(a_failure_is_never_success)
 	assert_holds(captured_stderr(), "call");
 }
 
-static const struct our_config config = { .report = our_print_error };
+static const struct our_cm_ops asks = { .keepalive = &our_keepalive };
+static const struct our_config config = { .waiting.cm = &asks, .report = our_print_error };
 static const struct our_control nobody = { .config = &config };
 
 UNIT_TEST(a_wait_that_was_told_to_stop_is_no_news)

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/shared_device.h"
-#include "common/waiting.h"
+#include "common/private.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/verbs.h"
 

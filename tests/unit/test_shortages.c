@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/device.h and common/memory_registration.h: the messages and the
+ * Place: unit tests of common/device.c and common/memory.c: the messages and the
  * results when the machine has no more queues or memory.
  */
 #include <errno.h>
@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "common/device.h"
-#include "common/memory_registration.h"
+#include "common/private.h"
 #include "program/config.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/verbs.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of common/transfer_posting.h, common/transfer_completion.h and
- * common/cm_event.h: a post that the provider refuses, a completion that fails while the program
- * stops, and an event other than the expected one.
+ * Place: unit tests of common/transfer.c and common/waiting.c: a post that the provider refuses, a
+ * completion that fails while the program stops, and an event other than the expected one.
  */
 #include <errno.h>
 #include <signal.h>
@@ -10,12 +9,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/cm_event.h"
-#include "common/connection_management.h"
-#include "common/report.h"
-#include "common/transfer_completion.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
+#include "ping-sr-2/keepalive.h"
 #include "program/config.h"
 #include "program/stage.h"
 #include "program/stop.h"
@@ -313,7 +309,7 @@ static const struct {
 UNIT_TESTS(what_an_event_means_to_who_awaits_a_connection, UNIT_LENGTH(events))
 {
 	capture_start();
-	ck_assert_int_eq(our_judge_cm_event(&events[_i].event, RDMA_CM_EVENT_ESTABLISHED),
+	ck_assert_int_eq(our_error_of_event(&events[_i].event, RDMA_CM_EVENT_ESTABLISHED),
 			 events[_i].expected);
 	ck_assert_str_eq(captured_stderr(), ""); /* the caller knows which event it waits for */
 }
@@ -439,21 +435,35 @@ static const struct {
 	{ { 1, OUR_WR_ID_KEEPALIVE }, { 1, OUR_WR_ID_KEEPALIVE }, IBV_WC_RETRY_EXC_ERR, 2, 2 },
 };
 
+static int nothing_more(struct our_control *waiting)
+{
+	(void)waiting;
+	return EAGAIN;
+}
+
 UNIT_TESTS(a_keepalive_is_taken_out_and_nothing_else, UNIT_LENGTH(keepalives))
 {
-	struct our_private asking = { .keepalive = { .due_ns = 7, .under_way = true } };
+	static const struct our_cm_ops cm = { .keepalive = &our_keepalive };
+	static const struct our_completion_ops completions = { .take = nothing_more };
+	static const struct our_config asks = { .waiting = { &cm, &completions } };
+	struct our_private asking = { .head.config = &asks, .keepalive.under_way = true };
 	bool answered = keepalives[_i].n != keepalives[_i].n_left;
-	struct ibv_wc wc[3] = { 0 };
+	const struct ibv_wc *wc;
 	int i;
 
+	asking.batch.polled = keepalives[_i].n;
+	asking.head.counters.completions = (uint64_t)keepalives[_i].n;
 	for (i = 0; i < keepalives[_i].n; i++) {
-		wc[i].wr_id = keepalives[_i].polled[i];
-		wc[i].status = keepalives[_i].status;
+		asking.batch.wc[i].wr_id = keepalives[_i].polled[i];
+		asking.batch.wc[i].status = keepalives[_i].status;
 	}
-	ck_assert_int_eq(our_take_out_keepalive(&asking.head, wc, keepalives[_i].n),
-			 keepalives[_i].n_left);
-	for (i = 0; i < keepalives[_i].n_left; i++)
-		ck_assert_uint_eq(wc[i].wr_id, keepalives[_i].left[i]);
+	for (i = 0; i < keepalives[_i].n_left; i++) {
+		ck_assert_int_eq(our_take_next_wc(&asking.head, &wc), 0);
+		ck_assert_uint_eq(wc->wr_id, keepalives[_i].left[i]);
+	}
+	ck_assert_int_eq(our_completions_at_hand(&asking.head), 0);
+	ck_assert_int_eq(our_take_next_wc(&asking.head, &wc), EAGAIN);
+	ck_assert_int_eq(asking.head.counters.completions, keepalives[_i].n_left);
 	ck_assert(asking.keepalive.under_way == !answered);
 }
 
@@ -466,9 +476,8 @@ static int is_dead(struct our_control *waiting, uint64_t now_ns)
 /* 1: the connection stands. */
 UNIT_TESTS(a_loop_asks_for_the_hosts_of_connections_that_stand, 2)
 {
-	static const struct our_cm_ops asking = { .idle = is_dead };
-	static const struct our_config asks = { .waiting.cm = &asking };
-	struct our_private one = { .head = { .config = &asks, .connected = _i } };
+	static const struct our_config asks = { .keepalive_s = 5 };
+	struct our_private one = { .head = { .config = &asks, .connected = _i }, .idle = is_dead };
 	int timeout_ms;
 
 	ck_assert_int_eq(our_look_after(&one.head, &timeout_ms), _i ? EHOSTUNREACH : 0);

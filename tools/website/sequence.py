@@ -16,53 +16,53 @@ README = "ping-sr-0"
 NOT_ON_IWARP = ("our_setup_rnr_timer", "our_transport_name")
 # Side, verbs, and the function that calls them. The sides run at the same time, and wait for each other where they connect.
 RUN = """
-listener  rdma_create_id                        common/connection_management.c  our_create_id
-listener  rdma_bind_addr rdma_listen            common/listener.c               bind_and_listen
-listener  ibv_query_port                        ping-sr-0/device_check.c        our_check_data_size
-client    rdma_create_id                        common/connection_management.c  our_create_id
-client    rdma_resolve_addr                     common/client.c                 resolve_addr
-client    rdma_resolve_route                    common/client.c                 resolve_route
-client    ibv_query_port                        ping-sr-0/device_check.c        our_check_data_size
-client    ibv_alloc_pd                          common/memory_registration.c    our_alloc_pd
-client    ibv_create_cq                         common/completions.c            our_make_cq
-client    rdma_create_qp                        common/cm_qp.c                  our_cm_make_qp
-client    ibv_reg_mr                            common/memory_registration.c    our_register
-client    ibv_post_recv                         common/transfer_posting.c       post_recv
-client    rdma_connect                          common/client.c                 start_connect
+listener  rdma_create_id                        common/connection.c             our_create_id
+listener  rdma_bind_addr rdma_listen            common/connection.c             bind_and_listen
+listener  ibv_query_port                        serve/device_check.c            our_check_data_size
+client    rdma_create_id                        common/connection.c             our_create_id
+client    rdma_resolve_addr                     common/connection.c             resolve_addr
+client    rdma_resolve_route                    common/connection.c             resolve_route
+client    ibv_query_port                        serve/device_check.c            our_check_data_size
+client    ibv_alloc_pd                          common/qp.c                     our_alloc_pd
+client    ibv_create_cq                         common/qp.c                     our_make_cq
+client    rdma_create_qp                        common/qp.c                     our_cm_make_qp
+client    ibv_reg_mr                            common/memory.c                 our_register
+client    ibv_post_recv                         common/transfer.c               post_recv
+client    rdma_connect                          common/connection.c             start_connect
 listener  rdma_get_request                      ping-sr-0/cm_events.c           await_connect_request
-agent     ibv_query_port                        ping-sr-0/device_check.c        our_check_data_size
+agent     ibv_query_port                        serve/device_check.c            our_check_data_size
 agent     rdma_migrate_id                       ping-sr-0/cm_events.c           migrate
-agent     ibv_alloc_pd                          common/memory_registration.c    our_alloc_pd
-agent     ibv_create_cq                         common/completions.c            our_make_cq
-agent     rdma_create_qp                        common/cm_qp.c                  our_cm_make_qp
-agent     ibv_reg_mr                            common/memory_registration.c    our_register
-agent     ibv_post_recv                         common/transfer_posting.c       post_recv
-agent     rdma_accept                           common/requests.c               accept_client
-agent     ibv_modify_qp                         common/transfer_posting.c       our_setup_rnr_timer
-client    ibv_modify_qp                         common/transfer_posting.c       our_setup_rnr_timer
-client    ibv_post_send                         common/transfer_posting.c       our_post
-agent     ibv_poll_cq                           common/completions.c            our_poll_cq
-agent     ibv_post_recv                         common/transfer_posting.c       post_recv
-agent     ibv_post_send                         common/transfer_posting.c       our_post
-client    ibv_poll_cq                           common/completions.c            our_poll_cq
-client    ibv_post_recv                         common/transfer_posting.c       post_recv
+agent     ibv_alloc_pd                          common/qp.c                     our_alloc_pd
+agent     ibv_create_cq                         common/qp.c                     our_make_cq
+agent     rdma_create_qp                        common/qp.c                     our_cm_make_qp
+agent     ibv_reg_mr                            common/memory.c                 our_register
+agent     ibv_post_recv                         common/transfer.c               post_recv
+agent     rdma_accept                           common/connection.c             accept_client
+agent     ibv_modify_qp                         common/qp.c                     our_setup_rnr_timer
+client    ibv_modify_qp                         common/qp.c                     our_setup_rnr_timer
+client    ibv_post_send                         common/transfer.c               our_post
+agent     ibv_poll_cq                           common/transfer.c               our_poll_cq
+agent     ibv_post_recv                         common/transfer.c               post_recv
+agent     ibv_post_send                         common/transfer.c               our_post
+client    ibv_poll_cq                           common/transfer.c               our_poll_cq
+client    ibv_post_recv                         common/transfer.c               post_recv
 client    ibv_query_port                        common/device.c                 our_transport_name
-client    rdma_disconnect                       common/disconnect.c             our_disconnect
+client    rdma_disconnect                       common/connection.c             our_disconnect
 agent     rdma_get_cm_event rdma_ack_cm_event   ping-sr-0/cm_events.c           take_event
-agent     ibv_poll_cq                           ping-sr-0/end.c                 our_check_for_more
+agent     ibv_poll_cq                           serve/end.c                     our_check_for_more
 agent     ibv_query_port                        common/device.c                 our_transport_name
-agent     rdma_disconnect                       common/disconnect.c             our_disconnect
-client    ibv_dereg_mr                          common/memory_registration.c    our_unsetup_mr
-client    rdma_destroy_qp                       common/cm_qp.c                  our_cm_destroy_qp
-client    ibv_destroy_cq                        common/completions.c            our_free_cq
-client    ibv_dealloc_pd                        common/memory_registration.c    our_dealloc_pd
-client    rdma_destroy_id                       common/connection_management.c  destroy_id
-agent     ibv_dereg_mr                          common/memory_registration.c    our_unsetup_mr
-agent     rdma_destroy_qp                       common/cm_qp.c                  our_cm_destroy_qp
-agent     ibv_destroy_cq                        common/completions.c            our_free_cq
-agent     ibv_dealloc_pd                        common/memory_registration.c    our_dealloc_pd
-agent     rdma_destroy_id                       common/connection_management.c  destroy_id
-listener  rdma_destroy_id                       common/connection_management.c  destroy_id
+agent     rdma_disconnect                       common/connection.c             our_disconnect
+client    ibv_dereg_mr                          common/memory.c                 our_unsetup_mr
+client    rdma_destroy_qp                       common/qp.c                     our_cm_destroy_qp
+client    ibv_destroy_cq                        common/qp.c                     our_free_cq
+client    ibv_dealloc_pd                        common/qp.c                     our_dealloc_pd
+client    rdma_destroy_id                       common/connection.c             destroy_id
+agent     ibv_dereg_mr                          common/memory.c                 our_unsetup_mr
+agent     rdma_destroy_qp                       common/qp.c                     our_cm_destroy_qp
+agent     ibv_destroy_cq                        common/qp.c                     our_free_cq
+agent     ibv_dealloc_pd                        common/qp.c                     our_dealloc_pd
+agent     rdma_destroy_id                       common/connection.c             destroy_id
+listener  rdma_destroy_id                       common/connection.c             destroy_id
 """
 
 

@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/connection_management.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/admission.h"
 #include "program/config.h"
 #include "program/connect_info.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* Admits the client, or reports why not. */
 static int admit(struct our_control *agent)
@@ -54,7 +54,7 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 
 	ret = our_create_run(listener->config, server->options, OUR_AGENT, &agent);
 	if (ret) {
-		our_refuse_request(listener, cm_id, ret);
+		our_reject_request(listener, cm_id, ret);
 		our_note_failure(server->admission, ret);
 		return ret;
 	}
@@ -72,14 +72,14 @@ int our_admit_client(struct our_control *listener, struct our_control **admitted
 	return 0;
 
 err_refuse:
-	our_refuse_request(agent, cm_id, ret);
+	our_reject_request(agent, cm_id, ret);
 	our_destroy_run(agent);
 	our_note_failure(server->admission, ret);
 	return ret;
 }
 
-void our_turn_away(struct our_control *agent, int error)
+void our_reject_admitted(struct our_control *agent, int error)
 {
-	our_refuse_request(agent, agent->cm_id, error);
-	our_dismiss(agent, error);
+	our_reject_request(agent, agent->cm_id, error);
+	our_release_agent(agent, error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The client and the addresses of its server: which it tries, and how often (-w). Each try is a whole
- * connection: see client.c.
+ * connection: see ping-sr-0/client.c.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -12,6 +12,7 @@
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 /* Tries each address of the server's name until one works. */
 static int run_with_any(struct our_control *client, bool quietly)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Miscellaneous layer: the pattern in the messages. See user_data.h.
+ * The pattern in the messages. See user_data.h.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "measure/run.h"
-#include "ping-sr-0/user_data.h"
 #include "program/report.h"
+#include "serve/user_data.h"
 
 /* Odd and irregular, so that neighbouring words and messages rarely have a byte in common. */
 #define MESSAGE_STEP 0x9e3779b97f4a7c15ull

@@ -3,11 +3,11 @@
  * What a connection measured, and between which addresses: from struct our_control to
  * measure/results.h. What a stage provides: see program/stage.h.
  */
-#include "common/addresses.h"
-#include "common/device.h"
+#include "common/private.h"
 #include "measure/results.h"
 #include "measure/run.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 static enum our_results_form wanted_form(const struct our_options *options)
 {
@@ -40,7 +40,7 @@ int our_report_results(const struct our_control *control, int ret)
 	};
 	int shown;
 
-	our_take_counters(run);
+	our_count_waits(run);
 	run->statistics.complete = control->complete;
 	shown = our_show_results(&measured, &run->statistics, wanted_form(run->options));
 	return shown ? shown : ret; /* EINTR is no failure; results that are lost are */

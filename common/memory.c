@@ -1,48 +1,20 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Memory registration layer: PD, MRs and message buffers. See memory_registration.h.
+ * Memory: regions (MRs), and message buffers with their SGEs and work requests, which are allocated in one
+ * piece and registered as one MR. See our_control.h and private.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "common/device.h"
-#include "common/memory_registration.h"
-#include "common/report.h"
+#include "common/private.h"
 
 #define OUR_PAGE 4096 /* the first buffer starts on a page */
 #define OUR_CACHE_LINE \
 	64 /* and each on a cache line: the CPU writes one while the device reads another */
 
 #define OUR_QUEUE_ENTRY 384 /* bytes: a work request and its completion (tests/evidence.md) */
-
-int our_alloc_pd(struct our_control *control)
-{
-	struct our_async *async = &our_private(control)->async;
-
-	control->pd = control->device ? control->device->pd : ibv_alloc_pd(control->verbs);
-	if (!control->pd)
-		return our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);
-	async->verbs = control->verbs;
-	async->control = control;
-	async->device = control->device;
-	async->whole = control->device ? async->whole : NULL; /* our_use_device has set it */
-	atomic_store(&async->last_receive, false);
-	our_join_async(async);
-	return 0;
-}
-
-void our_dealloc_pd(struct our_control *control)
-{
-	int ret;
-
-	our_leave_async(&our_private(control)->async);
-	ret = control->device ? 0 : ibv_dealloc_pd(control->pd);
-	if (ret)
-		our_tell_error(control->config, "ibv_dealloc_pd", ret, NULL);
-	control->pd = NULL;
-}
 
 static int report_reg_mr(const struct our_config *config, int error, size_t length)
 {

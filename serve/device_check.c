@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Whether the device can do what the program asks of it. See device_check.h.
+ * Whether the device can do what the program asks of it. See serve.h.
  */
 #include <errno.h>
 
-#include "common/device.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/options.h"
 #include "program/report.h"
+#include "serve/serve.h"
 
 static int check_atomics(const struct our_control *control)
 {

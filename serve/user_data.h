@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/control.h"
+#include "common/our_control.h"
 
 /* Fills buffer `index` with the pattern of message number `message`. */
 void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t message);
@@ -20,7 +20,10 @@ void our_setup_user_data(struct our_control *control, uint32_t index, uint64_t m
  */
 int our_verify_data(const struct our_control *control, uint32_t index, uint64_t message);
 
-/* The same without a report: returns the offset of the first byte that differs, or data_size. */
+/*
+ * Returns the offset of the first byte of buffer `index` that differs from that pattern, or data_size:
+ * none does. Reports nothing.
+ */
 size_t our_find_difference(const struct our_control *control, uint32_t index, uint64_t message);
 
 /*

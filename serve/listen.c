@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <netdb.h>
 
-#include "common/addresses.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/device_check.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 #define BACKLOG 1024 /* clients that wait while others are served; the kernel takes no more */
 

@@ -7,13 +7,13 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "common/transfer_posting.h"
+#include "common/private.h"
 #include "measure/run.h"
-#include "ping-sr-0/ping.h"
 #include "program/admission.h"
 #include "program/config.h"
 #include "program/report.h"
 #include "program/stage.h"
+#include "serve/serve.h"
 
 #define QUIET_NS OUR_NS_PER_S
 
@@ -30,7 +30,7 @@ int our_await_client_message(struct our_control *agent, struct our_completion *c
 	do {
 		ret = our_await_time(agent, our_now_ns() + QUIET_NS, completion);
 		if (ret == EAGAIN)
-			end = our_cm_end(agent);
+			end = our_how_ended(agent);
 	} while (ret == EAGAIN && !end);
 	return ret == EAGAIN ? end : ret;
 }
@@ -64,12 +64,12 @@ int our_await_client(struct our_control *agent)
 	struct our_run *run = our_run_of(agent);
 	int ret = our_await_disconnect(agent, run->options->timeout_s);
 
-	if (!ret && our_cm_end(agent) != ECONNRESET)
-		ret = our_cm_end(agent);
+	if (!ret && our_how_ended(agent) != ECONNRESET)
+		ret = our_how_ended(agent);
 	return ret ? our_judge_end(run, ret, run->count) : 0;
 }
 
-void our_dismiss(struct our_control *agent, int error)
+void our_release_agent(struct our_control *agent, int error)
 {
 	struct our_admission *admission = our_run_of(agent)->admission;
 	uint64_t memory = our_run_of(agent)->memory;
@@ -81,5 +81,5 @@ void our_dismiss(struct our_control *agent, int error)
 
 void our_serve_client(struct our_control *agent)
 {
-	our_dismiss(agent, our_stage_of(agent)->agent(agent));
+	our_release_agent(agent, our_stage_of(agent)->agent(agent));
 }

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Connections: the cm_id, and the steps to a connection and away from it, for client, listener and
+ * agent. See our_control.h and private.h.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "common/private.h"
+
+#define RESOLVE_TIMEOUT_MS 2000
+#define RETRY_COUNT        6 /* three bits, but soft-RoCE takes 7 for "forever" */
+#define RNR_RETRY_COUNT    7 /* means "forever" */
+#define MOST_RETRIES       7 /* three bits, too */
+#define READ_DEPTH         1 /* also for a side that sends no RDMA READs: some devices refuse 0 */
+
+/* ---- The id ---- */
+
+static void reject(struct our_control *control, struct rdma_cm_id *cm_id, int error)
+{
+	uint8_t data[OUR_MAX_PRIVATE_DATA];
+	size_t length = control->config->refuse ? control->config->refuse(control, error, data) : 0;
+
+	/* It fails when the client has left by itself. */
+	rdma_reject(cm_id, length ? data : NULL, (uint8_t)length);
+}
+
+void our_agent_reject(struct our_control *control, int error)
+{
+	if (control->accepted || control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return;
+	reject(control, control->cm_id, error);
+}
+
+void our_reject_request(struct our_control *control, struct rdma_cm_id *cm_id, int error)
+{
+	reject(control, cm_id, error);
+	rdma_destroy_id(cm_id);
+}
+
+int our_create_id(struct our_control *control)
+{
+	int ret;
+
+	/* A client that was refused tries again, with a new id: nothing of the last one counts. */
+	our_private(control)->leaving = false;
+	atomic_store(&our_private(control)->async.error, 0);
+	control->connected = control->accepted = control->complete = false;
+	control->verbs = NULL;
+	control->ended = 0;
+	memset(&control->cm_event, 0, sizeof(control->cm_event));
+	ret = our_create_event_channel(control);
+	if (ret)
+		return ret;
+	ret = rdma_create_id(control->cm_channel, &control->cm_id, control, RDMA_PS_TCP) ? errno
+											 : 0;
+	if (!ret)
+		return 0;
+	our_tell_error(control->config, "rdma_create_id", ret, OUR_NO_DEVICE_ADVICE);
+	our_destroy_event_channel(control);
+	return ret;
+}
+
+static void copy_address(struct sockaddr_storage *copy, const struct sockaddr *address)
+{
+	memcpy(copy, address,
+	       address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					      : sizeof(struct sockaddr_in));
+}
+
+void our_learn_device(struct our_control *control)
+{
+	control->verbs = control->cm_id->verbs;
+	control->port_num = control->cm_id->port_num;
+	copy_address(&control->local_address, rdma_get_local_addr(control->cm_id));
+	copy_address(&control->peer_address, rdma_get_peer_addr(control->cm_id));
+}
+
+void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	cm_id->context = agent;
+	agent->cm_id = cm_id;
+	our_learn_device(agent);
+}
+
+/*
+ * The id shares the listener's channel. Two threads that read one channel would take each other's
+ * events: the listener's would get this client's disconnect, and ours a request.
+ */
+int our_migrate_to_channel(struct our_control *agent, struct rdma_cm_id *cm_id)
+{
+	int ret = rdma_migrate_id(cm_id, agent->cm_channel) ? errno : 0;
+
+	if (ret) {
+		our_tell_error(agent->config, "rdma_migrate_id", ret, NULL);
+		rdma_destroy_id(cm_id);
+		return ret;
+	}
+	return 0;
+}
+
+int our_migrate_id(struct our_control *agent)
+{
+	struct rdma_cm_id *cm_id = agent->cm_id;
+	int ret = our_create_event_channel(agent);
+
+	if (ret) {
+		our_reject_request(agent, cm_id, ret);
+		agent->cm_id = NULL;
+		return ret;
+	}
+	ret = agent->config->waiting.cm->migrate(agent, cm_id);
+	if (ret) {
+		agent->cm_id = NULL; /* destroyed */
+		our_destroy_event_channel(agent);
+	}
+	return ret;
+}
+
+static void destroy_id(const struct our_control *control, struct rdma_cm_id **cm_id)
+{
+	if (rdma_destroy_id(*cm_id))
+		our_tell_error(control->config, "rdma_destroy_id", errno, NULL);
+	*cm_id = NULL;
+}
+
+void our_destroy_id(struct our_control *control)
+{
+	if (our_private(control)->second_cm_id)
+		destroy_id(control, &our_private(control)->second_cm_id);
+	destroy_id(control, &control->cm_id);
+	our_destroy_event_channel(control);
+}
+
+/* ---- What both sides tell each other ---- */
+
+static uint8_t at_most(uint8_t value, int limit)
+{
+	return value < limit ? value : (uint8_t)limit;
+}
+
+/* rdma_connect and rdma_accept refuse more than the device can do. Every device can do one. */
+static void setup_depths(const struct our_control *control, struct rdma_conn_param *param)
+{
+	uint8_t depth = control->read_depth ? control->read_depth : READ_DEPTH;
+	struct ibv_device_attr device;
+
+	param->responder_resources = depth;
+	param->initiator_depth = depth;
+	if (depth == READ_DEPTH || ibv_query_device(control->verbs, &device))
+		return;
+	param->responder_resources = at_most(depth, device.max_qp_rd_atom);
+	param->initiator_depth = at_most(depth, device.max_qp_init_rd_atom);
+}
+
+/* Never 0 for the first: the first packet that is lost would end the connection. */
+static void setup_retries(const struct our_config *config, struct rdma_conn_param *param)
+{
+	uint8_t rnr = config->rnr_retry_count ? config->rnr_retry_count : RNR_RETRY_COUNT;
+
+	param->retry_count =
+		at_most(config->retry_count ? config->retry_count : RETRY_COUNT, MOST_RETRIES);
+	param->rnr_retry_count = rnr == OUR_NEVER ? 0 : at_most(rnr, MOST_RETRIES);
+}
+
+void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param)
+{
+	memset(param, 0, sizeof(*param));
+	setup_retries(control->config, param);
+	setup_depths(control, param);
+	if (control->cm_event.type != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return;
+	/*
+	 * An agent may not ask for more than the client offered. The event already has the depths
+	 * from our side: responder_resources is how many requests we have to answer. See
+	 * rdma_get_cm_event(3).
+	 */
+	param->responder_resources =
+		at_most(param->responder_resources, control->cm_event.responder_resources);
+	param->initiator_depth = at_most(param->initiator_depth, control->cm_event.initiator_depth);
+}
+
+/*
+ * Reports that `call`, for `address`, has failed, with what can be done about it. Returns the errno value
+ * that fits best.
+ */
+static int report_address(const struct our_control *control, const char *call, int error,
+			  const struct sockaddr *address)
+{
+	char text[OUR_ADDRESS_TEXT];
+
+	our_address_text(address, text);
+	if (error == ENODEV && error == our_error_of_event(&control->cm_event, OUR_NO_CM_EVENT))
+		return our_tell_cm_error(control, call, error, "%s: the RDMA device was removed",
+					 text);
+	/* The kernel has the same error for "not my address" and "port taken". */
+	if (error == EADDRNOTAVAIL && our_is_local_address(address))
+		error = EADDRINUSE;
+	switch (error) {
+	case EADDRINUSE:
+		return our_tell_error(control->config, call, error,
+				      "%s: another program listens there: stop it, or choose "
+				      "another port",
+				      text);
+	case EADDRNOTAVAIL:
+	case ENODEV:
+		return our_tell_error(control->config, call, error,
+				      "%s: no RDMA device serves this address: `rdma link` lists "
+				      "the devices, `ip address` the addresses of their netdevs",
+				      text);
+	case ETIMEDOUT:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return our_tell_cm_error(control, call, error, "%s: no answer, or no route there",
+					 text);
+	default:
+		return our_tell_cm_error(control, call, error, "%s", text);
+	}
+}
+
+/* ---- The client ---- */
+
+static int resolve_addr(struct our_control *control, struct sockaddr *address)
+{
+	our_start_cm_call(control);
+	return rdma_resolve_addr(control->cm_id, NULL, address, RESOLVE_TIMEOUT_MS) ? errno : 0;
+}
+
+static int resolve_route(struct our_control *control)
+{
+	our_start_cm_call(control);
+	return rdma_resolve_route(control->cm_id, RESOLVE_TIMEOUT_MS) ? errno : 0;
+}
+
+int our_client_bind(struct our_control *control, struct sockaddr *address)
+{
+	int ret;
+
+	ret = resolve_addr(control, address); /* rdma_resolve_addr */
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ADDR_RESOLVED, ret);
+	if (ret)
+		return report_address(control, "rdma_resolve_addr", ret, address);
+
+	ret = resolve_route(control); /* rdma_resolve_route */
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ROUTE_RESOLVED, ret);
+	if (ret)
+		return report_address(control, "rdma_resolve_route", ret, address);
+	our_learn_device(control);
+	return 0;
+}
+
+/*
+ * Whether a connection was refused because no server listens. InfiniBand and RoCE have a reason for
+ * that, IB_CM_REJ_INVALID_SERVICE_ID in the IB specification's chapter on the CM. iWARP has only
+ * TCP's refusal, which the call itself may return, without any event.
+ */
+static bool nobody_listens(const struct our_cm_event *event)
+{
+	return event->type != RDMA_CM_EVENT_REJECTED || event->status == 8 ||
+	       event->status == -ECONNREFUSED;
+}
+
+static int report_connect(const struct our_control *control, int error)
+{
+	char text[OUR_ADDRESS_TEXT];
+
+	our_address_text(rdma_get_peer_addr(control->cm_id), text);
+	if (error == ECONNREFUSED)
+		return our_tell_error(control->config, "rdma_connect", error,
+				      "nobody listens on %s: start the server first", text);
+	if (error == EADDRINUSE) /* iWARP only: there a connection is one of TCP */
+		return our_tell_error(control->config, "rdma_connect", error,
+				      "%s: our own port, which rdma_resolve_addr has chosen, is "
+				      "in use by TCP: start the client again for another one",
+				      text);
+	if (control->cm_event.type == RDMA_CM_EVENT_CONNECT_ERROR &&
+	    control->cm_event.status == OUR_CM_FAILED_ITSELF)
+		return our_tell_cm_error(control, "rdma_connect", error,
+					 "%s has accepted, and our device does not take the QP to "
+					 "RTR and RTS: do its GID, MTU and read depth fit?",
+					 text);
+	if (error == EACCES)
+		return our_tell_cm_error(control, "rdma_connect", error,
+					 "the server at %s refused us", text);
+	return report_address(control, "rdma_connect", error, rdma_get_peer_addr(control->cm_id));
+}
+
+static int check_length(const struct our_control *control, size_t length)
+{
+	if (length <= OUR_MOST_TO_CONNECT)
+		return 0;
+	return our_tell_error(control->config, "rdma_connect", EMSGSIZE,
+			      "%zu bytes of private data, and %d fit", length, OUR_MOST_TO_CONNECT);
+}
+
+static int start_connect(struct our_control *control, const void *private_data, size_t length)
+{
+	struct rdma_conn_param param;
+
+	our_setup_conn_params(control, &param);
+	param.private_data = private_data;
+	param.private_data_len = (uint8_t)length;
+	our_start_cm_call(control);
+	return rdma_connect(control->cm_id, &param) ? errno : 0;
+}
+
+static int report_no_connection(struct our_control *control, int error)
+{
+	if (error == ECONNREFUSED && !nobody_listens(&control->cm_event))
+		error = EACCES;
+	return report_connect(control, error);
+}
+
+int our_client_connect(struct our_control *control, const void *private_data, size_t length)
+{
+	int ret = check_length(control, length);
+
+	if (ret)
+		return ret;
+	ret = start_connect(control, private_data, length); /* rdma_connect */
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
+	if (ret)
+		return report_no_connection(control, ret);
+	return our_finish_connect(control);
+}
+
+int our_start_bind(struct our_control *control, struct sockaddr *address)
+{
+	int ret;
+
+	if (!control->config->waiting.cm->take)
+		return our_tell_error(control->config, "our_start_bind", EINVAL,
+				      "this way to wait for CM events needs calls that block");
+	ret = resolve_addr(control, address);
+	return ret ? report_address(control, "rdma_resolve_addr", ret, address) : 0;
+}
+
+int our_start_connect(struct our_control *control, const void *private_data, size_t length)
+{
+	int ret = check_length(control, length);
+
+	if (ret)
+		return ret;
+	ret = start_connect(control, private_data, length);
+	return ret ? report_no_connection(control, ret) : 0;
+}
+
+int our_do_step(struct our_control *control)
+{
+	const struct our_cm_event *event = &control->cm_event;
+	const struct sockaddr *address = rdma_get_peer_addr(control->cm_id);
+	int ret = our_error_of_event(event, OUR_NO_CM_EVENT);
+
+	switch (event->type) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		ret = resolve_route(control);
+		return ret ? report_address(control, "rdma_resolve_route", ret, address) : EAGAIN;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		our_learn_device(control);
+		return 0;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return our_finish_connect(control);
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		return report_address(control, "rdma_resolve_addr", ret, address);
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return report_address(control, "rdma_resolve_route", ret, address);
+	default:
+		if (!control->verbs) /* not even resolved */
+			return report_address(control,
+					      control->cm_id->verbs ? "rdma_resolve_route"
+								    : "rdma_resolve_addr",
+					      ret, address);
+		return report_no_connection(control, ret);
+	}
+}
+
+/* ---- The listener, and its agents ---- */
+
+/*
+ * An IPv6 id keeps to IPv6. Otherwise, on RoCE and InfiniBand only, one that is bound to any
+ * address also takes the IPv4 addresses. It is better to need a second id on all devices than on
+ * some.
+ */
+static int keep_to_family(const struct our_control *listener, struct rdma_cm_id *cm_id,
+			  const struct sockaddr *address)
+{
+	int only = 1, ret;
+
+	if (address->sa_family != AF_INET6)
+		return 0;
+	ret = rdma_set_option(cm_id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only, sizeof(only))
+		      ? errno
+		      : 0;
+	return ret ? report_address(listener, "rdma_set_option", ret, address) : 0;
+}
+
+static int bind_and_listen(const struct our_control *listener, struct rdma_cm_id *cm_id,
+			   struct sockaddr *address, int backlog)
+{
+	int ret;
+
+	ret = keep_to_family(listener, cm_id, address);
+	if (ret)
+		return ret;
+	ret = rdma_bind_addr(cm_id, address) ? errno : 0;
+	/*
+	 * Binding to the loopback address works, but there is no device on it: no client could
+	 * connect.
+	 */
+	if (!ret && !cm_id->verbs && !our_is_any_address(address))
+		ret = ENODEV;
+	if (ret)
+		return report_address(listener, "rdma_bind_addr", ret, address);
+
+	ret = rdma_listen(cm_id, backlog) ? errno : 0;
+	if (ret)
+		return report_address(listener, "rdma_listen", ret, address);
+	return 0;
+}
+
+int our_listener_bind(struct our_control *control, struct sockaddr *address, int backlog)
+{
+	int ret = bind_and_listen(control, control->cm_id, address, backlog);
+
+	if (!ret)
+		our_learn_device(control);
+	return ret;
+}
+
+int our_listener_bind_also(struct our_control *control, struct sockaddr *address, int backlog)
+{
+	struct rdma_event_channel *channel = control->cm_id->channel;
+
+	if (rdma_create_id(channel, &our_private(control)->second_cm_id, control, RDMA_PS_TCP))
+		return our_tell_error(control->config, "rdma_create_id", errno, NULL);
+	return bind_and_listen(control, our_private(control)->second_cm_id, address, backlog);
+}
+
+int our_report_no_client(const struct our_control *agent, int error)
+{
+	if (error == ENODEV)
+		return our_tell_cm_error(agent, "rdma_accept", error,
+					 "the RDMA device was removed");
+	if (error == EMSGSIZE)
+		return our_tell_error(agent->config, "rdma_accept", error,
+				      "at most %d bytes of private data fit", OUR_MOST_TO_ACCEPT);
+	our_tell_cm_error(agent, "rdma_accept", error, "most likely the client has left meanwhile");
+	/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
+	return error == EINVAL ? ECONNABORTED : error;
+}
+
+int our_report_no_requests(const struct our_control *listener, const char *call, int error)
+{
+	return our_tell_cm_error(listener, call, error, "nobody can connect any more");
+}
+
+static int accept_client(struct our_control *control, const void *private_data, size_t length)
+{
+	struct rdma_conn_param param;
+
+	our_setup_conn_params(control, &param);
+	if (length > OUR_MOST_TO_ACCEPT)
+		return EMSGSIZE;
+	param.private_data = private_data;
+	param.private_data_len = (uint8_t)length;
+	our_start_cm_call(control);
+	return rdma_accept(control->cm_id, &param) ? errno : 0;
+}
+
+int our_agent_accept(struct our_control *control, const void *private_data, size_t length)
+{
+	int ret = accept_client(control, private_data, length);
+
+	return ret ? our_report_no_client(control, ret) : 0;
+}
+
+int our_agent_connect(struct our_control *control, const void *private_data, size_t length)
+{
+	int ret;
+
+	if (!our_private(control)->has_channel)
+		return our_tell_error(control->config, "our_agent_connect", EINVAL,
+				      "an agent on its listener's channel must not wait: "
+				      "our_migrate_id comes first");
+	ret = accept_client(control, private_data, length);
+	ret = our_await_cm_event(control, RDMA_CM_EVENT_ESTABLISHED, ret);
+	if (ret)
+		return our_report_no_client(control, ret);
+	return our_finish_connect(control);
+}
+
+/* ---- The end ---- */
+
+/* Whether there is a connection to end. */
+static bool begin_disconnect(struct our_control *control)
+{
+	bool connected = control->connected;
+
+	our_private(control)->leaving = true;
+	our_stop_watching(control);
+	control->connected = false;
+	if (!connected)
+		our_flush_qp(control); /* it may be established: we do not know yet */
+	return connected;
+}
+
+/*
+ * Reports why rdma_disconnect has failed, unless it makes no difference: the peer left first, it no
+ * longer answers, or the device has gone (for which librdmacm has one error and the kernel
+ * another).
+ */
+static void report_disconnect(const struct our_control *control, int error)
+{
+	switch (error) {
+	case 0:
+	case EINVAL:
+	case EINTR:
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case ETIMEDOUT:
+	case ENODEV:
+	case ENXIO:
+		return;
+	default:
+		our_tell_error(control->config, "rdma_disconnect", error, NULL);
+	}
+}
+
+bool our_start_disconnect(struct our_control *control)
+{
+	bool ended = control->ended;
+
+	if (!begin_disconnect(control))
+		return false;
+	if (!rdma_disconnect(control->cm_id))
+		return !ended;
+	report_disconnect(control, errno);
+	return false;
+}
+
+void our_disconnect(struct our_control *control)
+{
+	int ret;
+
+	if (!begin_disconnect(control))
+		return;
+	our_start_cm_call(control);
+	ret = rdma_disconnect(control->cm_id) ? errno : 0;
+	report_disconnect(control, our_await_cm_event(control, RDMA_CM_EVENT_DISCONNECTED, ret));
+}

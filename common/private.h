@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the files of common/ have among themselves, in the order of their layers: each calls only what
+ * stands above it here. The roles and programs of this suite use some of it, too; nobody else should, as
+ * it may change at any time.
+ */
+#ifndef OUR_PRIVATE_H
+#define OUR_PRIVATE_H
+
+#include <stdarg.h>
+
+#include "common/waiting.h"
+
+/* ---- report.c ---- */
+
+/* Completes `error` and tells it. Returns as our_tell_error does. */
+int our_tell(const struct our_config *config, struct our_error *error, const char *format,
+	     va_list arguments) __attribute__((format(printf, 3, 0)));
+
+#define OUR_ADDRESS_TEXT 80 /* "[" an IPv6 address with scope "]:65535" and the final 0 */
+
+/* True for 0.0.0.0 and ::, which stand for all addresses of the machine. Any thread. */
+bool our_is_any_address(const struct sockaddr *address);
+
+/* True for an address of this machine, if an ordinary socket can be bound to it. */
+bool our_is_local_address(const struct sockaddr *address);
+
+/*
+ * Writes "192.0.2.1:12321" or "[2001:db8::1]:12321" into text[OUR_ADDRESS_TEXT] and returns text.
+ * Any thread.
+ */
+const char *our_address_text(const struct sockaddr *address, char *text);
+
+/* ---- memory.c ---- */
+
+/* our_setup_mr in any PD. */
+int our_register(const struct our_config *config, struct ibv_pd *pd, void *data, size_t length,
+		 int access, struct ibv_mr **mr);
+
+/* Fills in the SGE for `length` bytes at `data` in the MR with key `lkey`. */
+void our_setup_sge(struct ibv_sge *sge, void *data, uint32_t length, uint32_t lkey);
+
+/*
+ * our_setup_buffers for any owner of memory. Return 0 or an errno value, reported, with nothing
+ * left behind.
+ */
+int our_make_memory(const struct our_config *config, struct ibv_pd *pd, uint32_t n, uint32_t size,
+		    int access, struct our_memory *memory);
+void our_free_memory(const struct our_config *config, struct our_memory *memory);
+
+/*
+ * Makes the work requests of buffer `index`, for the whole buffer; sends are signaled.
+ * our_make_memory calls these. Cannot fail.
+ */
+void our_setup_send_wr(struct our_memory *memory, uint32_t index);
+void our_setup_recv_wr(struct our_memory *memory, uint32_t index);
+
+/*
+ * Whether `n` times `size` bytes fit into a size_t, which has 32 bits on some machines; *length is
+ * the product. Any thread.
+ */
+bool our_fits_in_memory(uint64_t n, uint64_t size, size_t *length);
+
+/*
+ * How many bytes of memory `n` buffers of `size` bytes will take, including their work requests
+ * and an estimate for their places in the queues of QP and CQ. Allocates nothing. Any thread.
+ */
+uint64_t our_memory_of_buffers(uint32_t n, uint32_t size);
+
+/* ---- device.c ---- */
+
+/* The device's name, "rxe0"; "any" for a listener that is bound to no device. */
+const char *our_device_name(const struct our_control *control);
+
+/* "RoCE", "InfiniBand" or "iWARP"; "?" if the device reports something else. */
+const char *our_transport_name(const struct our_control *control);
+
+/*
+ * Reports that `call` (ibv_create_cq, rdma_create_qp) could not create another queue, with the
+ * device's known limits. Some drivers do not set errno when they fail: `error` 0 is taken for
+ * ENOMEM. Returns the errno value.
+ */
+int our_report_no_queue(const struct our_control *control, const char *call, int error);
+
+/*
+ * Has the CQ make events as config->event_completions and event_us say. Returns 0 or an errno value,
+ * reported: EOPNOTSUPP of a device that cannot. See ibv_modify_cq(3).
+ */
+int our_moderate_cq(const struct our_config *config, struct ibv_cq *cq);
+
+/*
+ * From now on, until our_leave_async, a connection or a shared device hears of asynchronous events,
+ * whoever reads them: its `verbs`, `control` and `device` are set, and do not change. Any thread.
+ */
+void our_join_async(struct our_async *async);
+void our_leave_async(struct our_async *async);
+
+/* The one whose control or shared device is at this address; NULL: none. Any thread. */
+struct our_async *our_find_async(const void *context);
+
+/*
+ * An asynchronous event, which has been reported, has ended a connection, or a shared device with
+ * all its connections: sets their `error`. Any thread.
+ */
+void our_end_by_async(const struct our_async *owner, int error);
+
+/*
+ * The event says that the device has failed: sets `error` of all that have joined it. librdmacm
+ * opens each device once in a process, so the event comes once, and only one connection reads it.
+ * Any thread.
+ */
+void our_end_all_on_device(const struct ibv_context *verbs, int error);
+
+/*
+ * Reads the asynchronous events that the device has, without waiting. Acks each, notes what it
+ * means for the connection or the shared device that it is about, whose own thread finds it there,
+ * and then reports it, unless it is routine. One that says that the device has failed ends all of
+ * its connections.
+ *
+ * Returns 0; an error that ends all connections of the device; or another errno value; both
+ * reported. Any thread. See ibv_get_async_event(3).
+ */
+int our_read_async_events_of(const struct our_config *config, struct ibv_context *verbs);
+
+/* ---- shared_device.c ---- */
+
+#define OUR_DEVICE_BUCKETS 256 /* of QP numbers, which devices count up */
+
+/* Of a send from a buffer of the shared receive queue, with the index of the buffer. */
+#define OUR_WR_ID_ECHO (OUR_WR_ID_OURS | 1ull << 32)
+
+/* What is behind the public head of a device. */
+struct our_shared_device {
+	struct our_device head;   /* first: a pointer to one is a pointer to the other */
+	struct our_device *whole; /* PD and SRQ are of this one: see our_join_device */
+	unsigned int events_to_ack;
+	bool armed; /* the next completion makes an event */
+	struct our_batch batch;
+	struct ibv_wc *backlog; /* polled out of turn, when a connection ended */
+	uint32_t backlog_first, backlog_n, backlog_size;
+	unsigned int silent_ends; /* of QPs in a row, without IBV_EVENT_QP_LAST_WQE_REACHED */
+	struct our_async async;
+	const struct our_control **sending; /* who sends from a buffer; NULL: nobody */
+	LIST_HEAD(bucket, our_private) connections[OUR_DEVICE_BUCKETS];
+};
+
+static inline struct our_shared_device *our_shared(const struct our_device *device)
+{
+	return (struct our_shared_device *)(uintptr_t)device;
+}
+
+/* Whether the device has one CQ for all its connections. */
+static inline bool our_shares_cq(const struct our_control *control)
+{
+	return control->device && control->device->cq;
+}
+
+/*
+ * Takes the next completion of the shared CQ, without waiting, and without checking its status. Returns 0
+ * and *wc, valid until the next call; EAGAIN: there is none, and the next one makes an event; or another
+ * errno value, reported.
+ */
+int our_device_next_wc(struct our_device *device, const struct ibv_wc **wc);
+
+/*
+ * A completion that is not handed out any more: if it is of a receive from the shared queue, posts
+ * that again. Returns 0 or an errno value, reported.
+ */
+int our_device_post_again(struct our_device *device, const struct ibv_wc *wc);
+
+/*
+ * From when its QP has been created until it is destroyed, completions of the shared CQ find the
+ * connection by the QP's number. For connections of a shared device, as what follows.
+ */
+void our_add_to_device(struct our_control *control);
+void our_remove_from_device(struct our_control *control);
+
+/*
+ * Before the QP, which is in its error state, is destroyed: gives back to the shared queue what the
+ * QP has taken from it and nobody has been handed. Some devices drop the completions of a QP that is
+ * destroyed, and these receives with them. May wait 10 ms for the last of them, and a few times in
+ * the life of a device that does not say which is the last.
+ */
+void our_give_back_receives(struct our_control *control);
+
+/* The connection whose QP has this number; NULL: none. */
+struct our_control *our_control_of(struct our_device *device, uint32_t qp_num);
+
+/* One of the connections that are left; NULL: none. */
+struct our_control *our_first_of_device(struct our_device *device);
+
+/* our_close_device, after the connections. */
+void our_free_device(struct our_device *device);
+
+/* ---- qp.c ---- */
+
+/*
+ * Allocates control->pd on the device, control->verbs, or takes that of a shared device, and joins
+ * those that hear of asynchronous events. Returns 0 or an errno value, reported. our_dealloc_pd
+ * undoes it, after QP and MRs are destroyed. See ibv_alloc_pd(3).
+ */
+int our_alloc_pd(struct our_control *control);
+void our_dealloc_pd(struct our_control *control);
+
+/*
+ * Creates control->cq and what this connection waits with for its completions: see waiting.h.
+ * Returns 0 or an errno value, reported. our_destroy_cq undoes it, after the QP has been destroyed.
+ */
+int our_create_cq(struct our_control *control);
+void our_destroy_cq(struct our_control *control);
+
+/*
+ * How many sends our_setup_qp adds to those asked for, for the library itself: a keepalive, or
+ * none.
+ */
+uint32_t our_extra_sends(const struct our_control *control);
+
+/*
+ * Describes the QP we want: RC, both queues on control->cq, sends signaled only on request, inline
+ * data for messages that are small enough for most devices. See rdma_create_qp(3).
+ */
+void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *attr);
+
+/*
+ * Creates control->qp on pd and cq. If the device refuses the inline data that we ask for, asks
+ * again for none. control->max_inline is what was granted.
+ *
+ * Returns 0 or an errno value, reported. The table's destroy_qp undoes it. See rdma_create_qp(3).
+ */
+int our_create_qp(struct our_control *control);
+
+/*
+ * For sends and WRITEs of one's own: carries `length` bytes in the work request if they fit
+ * control->max_inline. The buffer may then be changed at once. Cannot fail.
+ */
+void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length);
+
+/*
+ * Sets the delay after which a peer may send a message again that found no receive posted. rdma_cm
+ * leaves the field 0, which means the longest: 655 ms. To be called when connected. Does nothing on
+ * a transport without RNR (iWARP). Returns 0 or an errno value, reported.
+ */
+int our_setup_rnr_timer(struct our_control *control);
+
+/*
+ * The connection stands, or did: sets control->accepted. Calls config->established of an agent, the
+ * first time.
+ */
+void our_note_established(struct our_control *control);
+
+/*
+ * our_note_established, after RDMA_CM_EVENT_ESTABLISHED: also sets ->connected and the QP's RNR
+ * timer. Returns 0 or an errno value, reported.
+ */
+int our_finish_connect(struct our_control *control);
+
+/*
+ * Puts the QP into its error state: posted work is flushed, and the device no longer uses our
+ * memory. For a connection that may be established although we do not know it. rdma_disconnect
+ * would do it, too, but would then wait for a peer that may not know us. Reports its failure. See
+ * ibv_modify_qp(3).
+ */
+void our_flush_qp(struct our_control *control);
+
+/* ---- transfer.c ---- */
+
+/*
+ * Reports that `length` bytes of a buffer of `size` bytes are to be sent or read: those of the buffer
+ * behind it would be, too, as both are in one MR. Returns EINVAL.
+ */
+int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size);
+
+/*
+ * Checks a completion's status, before anything else is read: in a failed one only status, wr_id,
+ * qp_num and vendor_err are valid (ibv_poll_cq(3)). Reports a failed one with its usual cause.
+ *
+ * Returns 0; for a failed one, reported, ECONNABORTED (the peer has failed), EPIPE (the device
+ * could not send: on iWARP the peer has failed, elsewhere we have; our_judge_end knows) or EIO (we
+ * have failed); ECONNRESET for one that was flushed, which is normal after a disconnect, so the
+ * caller reports it; EINTR for one that failed after a stop was requested, when our own disconnect
+ * may be the cause. Any thread.
+ */
+int our_check_completion_status(const struct our_control *control, const struct ibv_wc *wc);
+
+/*
+ * Whether a send that the device could not make may mean that the client has left. True for an
+ * agent on iWARP: TCP could not send, and often the CM reports the disconnect later. False for a
+ * client. Any thread.
+ */
+static inline bool our_client_may_have_left(const struct our_control *control)
+{
+	return control->role == OUR_AGENT && our_is_iwarp(control);
+}
+
+/*
+ * Checks the status of `wc` and, if it is good, hands it out as *completion. Returns as
+ * our_check_completion_status does; but EPIPE is not reported when our_client_may_have_left:
+ * our_judge_end does so. Any thread.
+ */
+int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
+		    struct our_completion *completion);
+
+/*
+ * Takes the next completion, without waiting, and without checking its status. Returns 0 and *wc,
+ * valid until the next call; EAGAIN; or another errno value, reported.
+ */
+int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc);
+
+/*
+ * How many completions have been taken from the CQ and not yet been handed out: that many calls of
+ * our_await_completion will not wait. To be called by the connection's own thread.
+ */
+int our_completions_at_hand(const struct our_control *control);
+
+/*
+ * Waits until our_now_ns is at least `until_ns`, or until there is a completion, in the stage's own
+ * way of waiting. For --rate.
+ *
+ * Returns EAGAIN when the time has come; 0 and *completion; or an errno value as
+ * our_await_completion does.
+ */
+int our_await_time(struct our_control *control, uint64_t until_ns,
+		   struct our_completion *completion);
+
+/* ---- waiting.c ---- */
+
+/* our_tell_error, with control->cm_event if that event brought the error. */
+int our_tell_cm_error(const struct our_control *control, const char *call, int error,
+		      const char *text, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * Creates what this connection waits with for CM events: control->cm_channel (NULL if CM calls are
+ * synchronous) and what its way to wait needs. To be called before our_create_id or our_migrate_id.
+ *
+ * Returns 0 or an errno value, reported. our_destroy_event_channel undoes it, after our_destroy_id;
+ * see rdma_create_event_channel(3).
+ */
+int our_create_event_channel(struct our_control *control);
+void our_destroy_event_channel(struct our_control *control);
+
+/*
+ * To be called just before a CM call whose event will be awaited: starts the time of --timeout,
+ * which also limits a call that blocks.
+ */
+void our_start_cm_call(struct our_control *control);
+
+/*
+ * Ends the watch over the connection: from here on only the caller disconnects it. This is the
+ * first step of a tear-down, whether the connection was made or not. A thread that reads CM events
+ * goes on doing so, and librdmacm may still modify the QP for it: the table's destroy_qp keeps the
+ * two apart.
+ */
+void our_stop_watching(struct our_control *control);
+
+/*
+ * How the connection has ended, as far as the CM can tell without waiting: 0: it has not;
+ * ECONNRESET: the peer has disconnected; ENODEV: the device was removed; EHOSTUNREACH: the peer is
+ * no longer reachable; or an errno value, reported. Costs a system call if the table does not
+ * watch: see waiting.h.
+ */
+int our_how_ended(struct our_control *control);
+
+/*
+ * What has ended a connection on which a work request was flushed, as the CM reports it, for which
+ * this may wait a little. Returns ECONNRESET, ENODEV or EHOSTUNREACH; ECANCELED: the CM reports
+ * nothing, and the flush has another cause; EINTR; or another errno value, reported.
+ */
+int our_cause_of_flush(struct our_control *control);
+
+#define OUR_FLUSH_LIMIT_S 5 /* until the CM reports a disconnect that has flushed something */
+
+/*
+ * Whether a flush may come before the CM reports the disconnect that caused it. Not on InfiniBand
+ * and RoCE: there a disconnect flushes nothing until we disconnect, too, and by then the CM has
+ * reported it. On iWARP the end of TCP flushes, and the event comes before or after that.
+ */
+static inline bool our_flush_may_be_early(const struct our_control *control)
+{
+	return our_is_iwarp(control);
+}
+
+/* ---- connection.c ---- */
+
+/* The advice if a first CM call fails. */
+#define OUR_NO_DEVICE_ADVICE "is there an RDMA device, and is the module rdma_ucm loaded?"
+
+/*
+ * Copies device and addresses from control->cm_id into `control`, where the parts that do not know
+ * the CM look for them.
+ */
+void our_learn_device(struct our_control *control);
+
+/* Agent: takes over the id of a connect request, with `agent` as its context. */
+void our_adopt_id(struct our_control *agent, struct rdma_cm_id *cm_id);
+
+/*
+ * Fills in what both sides tell each other about the connection: retry counts, which are never 0
+ * because the first lost packet would end the connection, and RDMA read depths, because some
+ * devices refuse 0. For an agent, control->cm_event must still be the connect request. See
+ * rdma_connect(3).
+ */
+void our_setup_conn_params(struct our_control *control, struct rdma_conn_param *param);
+
+/*
+ * Reports why the client could not be accepted, or a listener cannot go on. Returns `error`; for a
+ * client that has left, ECONNABORTED instead of EINVAL.
+ */
+int our_report_no_client(const struct our_control *agent, int error);
+int our_report_no_requests(const struct our_control *listener, const char *call, int error);
+
+/*
+ * Client that is not connected yet: does what control->cm_event calls for. Returns 0: the user's turn;
+ * EAGAIN: wait for the next event; or an errno value, reported: there will be no connection.
+ */
+int our_do_step(struct our_control *client);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The queue pair, with the PD and the CQ that it is made with: set up before the connection, and
+ * undone after its end. See our_control.h, waiting.h and private.h.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "common/private.h"
+
+#define RNR_TIMER 12 /* 0.64 ms: the InfiniBand specification has the codes */
+
+int our_alloc_pd(struct our_control *control)
+{
+	struct our_async *async = &our_private(control)->async;
+
+	control->pd = control->device ? control->device->pd : ibv_alloc_pd(control->verbs);
+	if (!control->pd)
+		return our_tell_error(control->config, "ibv_alloc_pd", errno, NULL);
+	async->verbs = control->verbs;
+	async->control = control;
+	async->device = control->device;
+	async->whole = control->device ? async->whole : NULL; /* our_use_device has set it */
+	atomic_store(&async->last_receive, false);
+	our_join_async(async);
+	return 0;
+}
+
+void our_dealloc_pd(struct our_control *control)
+{
+	int ret;
+
+	our_leave_async(&our_private(control)->async);
+	ret = control->device ? 0 : ibv_dealloc_pd(control->pd);
+	if (ret)
+		our_tell_error(control->config, "ibv_dealloc_pd", ret, NULL);
+	control->pd = NULL;
+}
+
+int our_create_cq(struct our_control *control)
+{
+	if (!our_shares_cq(control))
+		return control->config->waiting.completions->create_cq(control);
+	control->cq = control->device->cq;
+	return 0;
+}
+
+void our_destroy_cq(struct our_control *control)
+{
+	if (!our_shares_cq(control))
+		control->config->waiting.completions->destroy_cq(control);
+	control->cq = NULL;
+}
+
+int our_make_cq(struct our_control *control, struct ibv_comp_channel *channel)
+{
+	int depth = (int)(control->max_send_wr + control->max_recv_wr); /* checked: our_setup_qp */
+	int ret;
+
+	our_private(control)->batch.next = our_private(control)->batch.polled = 0;
+	errno = 0;
+	control->cq = ibv_create_cq(control->verbs, depth, control, channel, control->comp_vector);
+	if (!control->cq)
+		return our_report_no_queue(control, "ibv_create_cq", errno);
+	ret = our_moderate_cq(control->config, control->cq);
+	if (ret)
+		our_free_cq(control);
+	return ret;
+}
+
+void our_free_cq(struct our_control *control)
+{
+	int ret = ibv_destroy_cq(control->cq);
+
+	if (ret)
+		our_tell_error(control->config, "ibv_destroy_cq", ret, NULL);
+	control->cq = NULL;
+}
+
+int our_cm_make_qp(struct our_control *control, struct ibv_qp_init_attr *attr, const char **call)
+{
+	*call = "rdma_create_qp";
+	if (rdma_create_qp(control->cm_id, control->pd, attr))
+		return errno;
+	control->qp = control->cm_id->qp;
+	return 0;
+}
+
+void our_cm_destroy_qp(struct our_control *control)
+{
+	rdma_destroy_qp(control->cm_id);
+	control->qp = NULL;
+}
+
+void our_setup_qp_params(struct our_control *control, struct ibv_qp_init_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->qp_context = control;
+	attr->qp_type = IBV_QPT_RC;
+	attr->send_cq = control->send_cq ? control->send_cq : control->cq;
+	attr->recv_cq = control->cq;
+	attr->srq = control->srq;
+	attr->cap.max_send_wr = control->max_send_wr;
+	attr->cap.max_recv_wr = control->srq ? 0 : control->max_recv_wr;
+	attr->cap.max_send_sge = control->n_sge;
+	attr->cap.max_recv_sge = control->srq ? 0 : control->n_sge;
+	attr->cap.max_inline_data = control->inline_wanted;
+}
+
+int our_create_qp(struct our_control *control)
+{
+	const struct our_cm_ops *cm = control->config->waiting.cm;
+	uint32_t inline_asked = control->inline_wanted;
+	struct ibv_qp_init_attr attr;
+	const char *call;
+	int ret;
+
+	our_setup_qp_params(control, &attr);
+	ret = cm->make_qp(control, &attr, &call);
+	if (ret == EINVAL && strcmp(call, "ibv_modify_qp")) {
+		/* Some devices refuse inline data instead of granting less of it. */
+		our_setup_qp_params(control, &attr);
+		inline_asked = attr.cap.max_inline_data = 0;
+		ret = cm->make_qp(control, &attr, &call);
+	}
+	if (ret) {
+		our_report_no_queue(control, call, ret);
+		/* If the client has left, librdmacm cannot query the QP's attributes for its id. */
+		return ret == EINVAL && control->role == OUR_AGENT &&
+				       !strcmp(call, "rdma_create_qp")
+			       ? ECONNABORTED
+			       : ret;
+	}
+	/* A device may grant more than was asked for; the user decides what is sent inline. */
+	control->max_inline = attr.cap.max_inline_data < inline_asked ? attr.cap.max_inline_data
+								      : inline_asked;
+	return 0;
+}
+
+void our_set_inline(const struct our_control *control, struct ibv_send_wr *wr, uint32_t length)
+{
+	wr->send_flags &= ~(unsigned int)IBV_SEND_INLINE;
+	if (length <= control->max_inline)
+		wr->send_flags |= IBV_SEND_INLINE;
+}
+
+uint32_t our_extra_sends(const struct our_control *control)
+{
+	const struct our_keepalive_ops *keepalive = control->config->waiting.cm->keepalive;
+
+	return keepalive && !control->send_cq ? keepalive->max_send_wr : 0;
+}
+
+int our_setup_qp(struct our_control *control, uint32_t max_send_wr, uint32_t max_recv_wr)
+{
+	const struct our_keepalive_ops *keepalive = control->config->waiting.cm->keepalive;
+	uint64_t depth = (uint64_t)max_send_wr + our_extra_sends(control) + max_recv_wr;
+	int ret;
+
+	if (depth > INT_MAX) /* the depth of a CQ is an int */
+		return our_tell_error(control->config, "our_setup_qp", EINVAL,
+				      "%u sends and %u receives are more than any CQ has room for",
+				      max_send_wr, max_recv_wr);
+	control->max_send_wr = max_send_wr + our_extra_sends(control);
+	control->max_recv_wr = max_recv_wr;
+	ret = our_alloc_pd(control);
+	if (ret)
+		return ret;
+	ret = our_create_cq(control);
+	if (ret)
+		goto err_dealloc_pd;
+	ret = our_create_qp(control);
+	if (ret)
+		goto err_destroy_cq;
+	if (control->device)
+		our_add_to_device(control);
+	our_private(control)->sends = 0;
+	if (keepalive)
+		keepalive->start(control);
+	return 0;
+
+err_destroy_cq:
+	our_destroy_cq(control);
+err_dealloc_pd:
+	our_dealloc_pd(control);
+	return ret;
+}
+
+void our_unsetup_qp(struct our_control *control)
+{
+	if (control->device) {
+		our_give_back_receives(control);
+		our_remove_from_device(control);
+	}
+	control->config->waiting.cm->destroy_qp(control); /* rdma_destroy_qp */
+	our_destroy_cq(control);
+	our_dealloc_pd(control);
+}
+
+/* ---- The QP of a connection that stands ---- */
+
+/*
+ * soft-iWARP swaps the two depths, and other iWARP devices do not: there only two zeros mean for
+ * sure that none are allowed.
+ */
+int our_read_depth(struct our_control *control, uint8_t *depth)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+	int ret;
+
+	ret = ibv_query_qp(control->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC,
+			   &init_attr);
+	if (ret)
+		return our_tell_error(control->config, "ibv_query_qp", ret, NULL);
+	*depth = attr.max_rd_atomic;
+	if (our_is_iwarp(control) && attr.max_dest_rd_atomic > *depth)
+		*depth = attr.max_dest_rd_atomic;
+	return 0;
+}
+
+static bool has_left_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+
+	return !ibv_query_qp(qp, &attr, IBV_QP_STATE, &init_attr) && attr.qp_state != IBV_QPS_RTS;
+}
+
+int our_setup_rnr_timer(struct our_control *control)
+{
+	struct ibv_qp_attr attr;
+	int ret;
+
+	if (control->verbs->device->transport_type != IBV_TRANSPORT_IB)
+		return 0;
+	memset(&attr, 0, sizeof(attr));
+	attr.min_rnr_timer = control->config->rnr_timer ? control->config->rnr_timer : RNR_TIMER;
+	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_MIN_RNR_TIMER);
+	/* The peer may leave as soon as it is connected; the next wait will notice that. */
+	if (ret && !has_left_rts(control->qp))
+		return our_tell_error(control->config, "ibv_modify_qp", ret, NULL);
+	return 0;
+}
+
+void our_flush_qp(struct our_control *control)
+{
+	struct ibv_qp_attr attr;
+	int ret;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_ERR;
+	ret = ibv_modify_qp(control->qp, &attr, IBV_QP_STATE);
+	if (ret)
+		our_tell_error(control->config, "ibv_modify_qp", ret, NULL);
+}
+
+void our_note_established(struct our_control *control)
+{
+	if (control->role == OUR_AGENT && !control->accepted && control->config->established)
+		control->config->established(control);
+	control->accepted = true;
+}
+
+int our_finish_connect(struct our_control *control)
+{
+	our_note_established(control);
+	control->connected = true;
+	return our_setup_rnr_timer(control);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Transfer: work requests that are posted to the queue pair, and their completions: polled,
+ * checked, and handed out one by one. See our_control.h, waiting.h and private.h.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "common/private.h"
+
+/* ---- Work requests ---- */
+
+int our_report_post(const struct our_control *control, const char *call, int ret)
+{
+	if (ret == -1)
+		ret = errno;
+	if (ret == ENOTCONN && control->connected)
+		return ECONNRESET;
+	return our_tell_error(control->config, call, ret < 0 ? -ret : ret, NULL);
+}
+
+int our_post(struct our_control *control, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	struct ibv_send_wr *bad = wr, *end = NULL;
+	int ret = ibv_post_send(control->qp, wr, &bad);
+
+	if (ret)
+		end = bad;
+	if (ret && bad_wr)
+		*bad_wr = bad;
+	for (; wr != end; wr = wr->next)
+		our_private(control)->sends += !!(wr->send_flags & IBV_SEND_SIGNALED);
+	return ret ? our_report_post(control, "ibv_post_send", ret) : 0;
+}
+
+int our_report_too_long(const struct our_control *control, uint32_t length, uint32_t size)
+{
+	return our_tell_error(control->config, "ibv_post_send", EINVAL,
+			      "%u bytes of a buffer of %u", length, size);
+}
+
+int our_post_send(struct our_control *control, uint32_t index, uint32_t length)
+{
+	struct our_buffer *buffer = &control->memory.buffers[index];
+
+	if (length > control->memory.size)
+		return our_report_too_long(control, length, control->memory.size);
+	buffer->send_sge.length = length;
+	buffer->send_wr.opcode = IBV_WR_SEND;
+	our_set_inline(control, &buffer->send_wr, length);
+	return our_post(control, &buffer->send_wr, NULL);
+}
+
+static int post_one_sided(struct our_control *control, uint32_t index, uint32_t length,
+			  uint64_t address, uint32_t rkey, enum ibv_wr_opcode opcode)
+{
+	struct our_buffer *buffer = &control->memory.buffers[index];
+
+	if (length > control->memory.size)
+		return our_report_too_long(control, length, control->memory.size);
+	buffer->send_sge.length = length;
+	buffer->send_wr.wr.rdma.remote_addr = address;
+	buffer->send_wr.wr.rdma.rkey = rkey;
+	buffer->send_wr.opcode = opcode;
+	buffer->send_wr.send_flags = IBV_SEND_SIGNALED;
+	if (opcode != IBV_WR_RDMA_READ)
+		our_set_inline(control, &buffer->send_wr, length);
+	return our_post(control, &buffer->send_wr, NULL);
+}
+
+int our_post_read(struct our_control *control, uint32_t index, uint32_t length, uint64_t address,
+		  uint32_t rkey)
+{
+	return post_one_sided(control, index, length, address, rkey, IBV_WR_RDMA_READ);
+}
+
+int our_post_write(struct our_control *control, uint32_t index, uint32_t length, uint64_t address,
+		   uint32_t rkey)
+{
+	return post_one_sided(control, index, length, address, rkey, IBV_WR_RDMA_WRITE);
+}
+
+static int post_recv(struct our_control *control, struct ibv_recv_wr *wr)
+{
+	struct ibv_recv_wr *bad_wr;
+	int ret = ibv_post_recv(control->qp, wr, &bad_wr);
+
+	return ret ? our_report_post(control, "ibv_post_recv", ret) : 0;
+}
+
+int our_post_recv(struct our_control *control, uint32_t index)
+{
+	return post_recv(control, &control->memory.buffers[index].recv_wr);
+}
+
+int our_post_send_from(struct our_control *control, const void *data, uint32_t length,
+		       const struct ibv_mr *mr, uint64_t wr_id)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = wr_id,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+	struct ibv_sge sge;
+
+	our_setup_sge(&sge, (void *)(uintptr_t)data, length, mr->lkey);
+	wr.sg_list = &sge;
+	our_set_inline(control, &wr, length);
+	return our_post(control, &wr, NULL);
+}
+
+int our_post_recv_into(struct our_control *control, void *data, uint32_t length,
+		       const struct ibv_mr *mr, uint64_t wr_id)
+{
+	struct ibv_sge sge;
+	struct ibv_recv_wr wr = {
+		.wr_id = OUR_WR_ID_RECV | wr_id,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	our_setup_sge(&sge, data, length, mr->lkey);
+	return post_recv(control, &wr);
+}
+
+int our_device_post_send(struct our_device *device, struct our_control *control, uint32_t index,
+			 uint32_t length)
+{
+	struct our_buffer *buffer = &device->memory.buffers[index];
+	int ret;
+
+	buffer->send_wr.wr_id = OUR_WR_ID_ECHO | index;
+	buffer->send_sge.length = length;
+	our_set_inline(control, &buffer->send_wr, length);
+	our_shared(device)->sending[index] = control;
+	ret = length > device->memory.size
+		      ? our_report_too_long(control, length, device->memory.size)
+		      : our_post(control, &buffer->send_wr, NULL);
+	if (ret)
+		our_device_post_recv(device, index); /* it was not sent */
+	else
+		control->device_sends++;
+	return ret;
+}
+
+/* ---- Completions ---- */
+
+static const char *wc_status_advice(const struct ibv_wc *wc)
+{
+	switch (wc->status) {
+	case IBV_WC_LOC_QP_OP_ERR:
+		if (!our_is_recv(wc->wr_id))
+			return "the device could not send it: is its link down, or the peer gone?";
+		/* soft-RoCE reports a receive that is too short like this, too */
+		/* fall through */
+	case IBV_WC_LOC_LEN_ERR:
+		return "most likely the message is longer than the buffer of the receive it met";
+	case IBV_WC_REM_INV_REQ_ERR:
+		return "the peer refused it: an RDMA operation that its QP does not allow, or a message "
+		       "longer than its buffer";
+	case IBV_WC_REM_OP_ERR: /* on soft-RoCE for a message that is too long, too */
+		return "the peer could not take it: it was just killed, or the message is longer than "
+		       "its buffer";
+	case IBV_WC_REM_ACCESS_ERR:
+		return "the peer's memory may not be accessed so: a wrong rkey, an address outside its "
+		       "region, no IBV_ACCESS_REMOTE_WRITE or _READ on the region, or it was just killed";
+	case IBV_WC_LOC_PROT_ERR:
+		return "a wrong lkey, a buffer outside its memory region, or no IBV_ACCESS_LOCAL_WRITE "
+		       "on one that is to be written to";
+	case IBV_WC_RETRY_EXC_ERR:
+		return "the peer does not answer: its host, its process or the network is gone";
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return "the peer had no receive posted, again and again";
+	default:
+		return "see ibv_poll_cq(3)";
+	}
+}
+
+/* Which side has failed. The peer: it is gone, or has sent or posted something invalid. */
+static int failure_of(const struct ibv_wc *wc)
+{
+	switch (wc->status) {
+	case IBV_WC_RETRY_EXC_ERR:
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_ACCESS_ERR:
+	case IBV_WC_REM_OP_ERR:
+	case IBV_WC_LOC_LEN_ERR:
+		return ECONNABORTED;
+	case IBV_WC_LOC_QP_OP_ERR: /* soft-RoCE: for a message that is longer than its receive */
+		return our_is_recv(wc->wr_id) ? ECONNABORTED : EPIPE;
+	default:
+		return EIO;
+	}
+}
+
+static int tell_wc(const struct our_control *control, const struct ibv_wc *wc)
+{
+	const struct our_config *config = control->config;
+	struct our_error error = {
+		.call = "ibv_poll_cq",
+		.error = failure_of(wc),
+		.wc = wc,
+	};
+
+	if (wc->wr_id == OUR_WR_ID_KEEPALIVE)
+		error.text = config->waiting.cm->keepalive->explain(wc);
+	if (!error.text)
+		error.text = wc_status_advice(wc);
+	if (config->report)
+		config->report(config->context, &error);
+	return error.error;
+}
+
+int our_check_completion_status(const struct our_control *control, const struct ibv_wc *wc)
+{
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return ECONNRESET;
+	if (wc->status != IBV_WC_SUCCESS) {
+		/* We ended the connection ourselves: work under way may fail in any way. */
+		if (our_stop_requested(control->stop))
+			return EINTR;
+		return tell_wc(control, wc);
+	}
+	return 0;
+}
+
+/*
+ * On iWARP a server's send fails like this if TCP has already lost the client, which is no fault.
+ * The CM will tell. A client is told at once: for it the end of the connection is a failure
+ * anyway.
+ */
+static bool may_be_of_a_client_that_left(const struct our_control *control, const struct ibv_wc *wc)
+{
+	return wc->status == IBV_WC_LOC_QP_OP_ERR && !our_is_recv(wc->wr_id) &&
+	       our_client_may_have_left(control) && !our_stop_requested(control->stop);
+}
+
+int our_hand_out_wc(struct our_control *control, const struct ibv_wc *wc,
+		    struct our_completion *completion)
+{
+	uint32_t *sends = &our_private(control)->sends;
+	int ret;
+
+	if (!our_is_recv(wc->wr_id) && *sends) /* not of a verb called by the program */
+		--*sends;
+	if (may_be_of_a_client_that_left(control, wc))
+		return EPIPE;
+	ret = our_check_completion_status(control, wc);
+	if (ret)
+		return ret;
+	*completion = (struct our_completion){
+		.wr_id = wc->wr_id,
+		.opcode = wc->opcode,
+		.byte_len = wc->byte_len,
+	};
+	if (our_is_recv(wc->wr_id) && wc->wc_flags & IBV_WC_WITH_INV)
+		completion->invalidated_rkey = wc->invalidated_rkey;
+	completion->has_immediate = our_is_recv(wc->wr_id) && wc->wc_flags & IBV_WC_WITH_IMM;
+	if (completion->has_immediate)
+		completion->immediate = be32toh(wc->imm_data);
+	return 0;
+}
+
+int our_await_time(struct our_control *control, uint64_t until_ns,
+		   struct our_completion *completion)
+{
+	uint64_t before_ns = control->wait_until_ns, limit_ns = before_ns ? before_ns : UINT64_MAX;
+	int ret;
+
+	control->wait_until_ns = until_ns < limit_ns ? until_ns : limit_ns;
+	ret = our_await_completion(control, completion);
+	control->wait_until_ns = before_ns;
+	return ret == ETIMEDOUT && until_ns <= limit_ns ? EAGAIN : ret;
+}
+
+int our_poll_cq(struct our_control *control)
+{
+	struct our_batch *batch = &our_private(control)->batch;
+	int polled = ibv_poll_cq(control->cq, OUR_POLL_BATCH, batch->wc);
+
+	control->counters.polls++;
+	if (polled < 0)
+		return -our_tell_error(control->config, "ibv_poll_cq", EIO, NULL);
+	if (!polled) {
+		control->counters.empty_polls++;
+		return 0;
+	}
+	control->counters.completions += (uint64_t)polled;
+	batch->next = 0;
+	batch->polled = polled;
+	return polled;
+}
+
+/* A keepalive was answered, which is none of the program's business. */
+static bool is_answer(struct our_control *control, const struct ibv_wc *wc)
+{
+	if (wc->wr_id != OUR_WR_ID_KEEPALIVE || wc->status != IBV_WC_SUCCESS)
+		return false;
+	control->counters.completions--;
+	control->config->waiting.cm->keepalive->answered(control);
+	return true;
+}
+
+/* Takes the next completion; has `poll` look for some while there is none. */
+static int next_wc(struct our_control *control, int (*poll)(struct our_control *control),
+		   const struct ibv_wc **wc)
+{
+	struct our_batch *batch = &our_private(control)->batch;
+	int ret;
+
+	do {
+		ret = batch->next == batch->polled ? poll(control) : 0;
+		if (ret)
+			return ret;
+		*wc = &batch->wc[batch->next++];
+	} while (is_answer(control, *wc));
+	return 0;
+}
+
+int our_await_completion(struct our_control *control, struct our_completion *completion)
+{
+	const struct ibv_wc *wc;
+	int ret;
+
+	our_private(control)->until_ns = 0;
+	ret = next_wc(control, control->config->waiting.completions->await, &wc);
+	return ret ? ret : our_hand_out_wc(control, wc, completion);
+}
+
+int our_take_next_wc(struct our_control *control, const struct ibv_wc **wc)
+{
+	return next_wc(control, control->config->waiting.completions->take, wc);
+}
+
+int our_completions_at_hand(const struct our_control *control)
+{
+	const struct our_batch *batch = &our_private(control)->batch;
+	int i, n = 0;
+
+	for (i = batch->next; i < batch->polled; i++)
+		n += batch->wc[i].wr_id != OUR_WR_ID_KEEPALIVE;
+	return n;
+}
+
+int our_take_completion(struct our_control *control, struct our_completion *completion)
+{
+	const struct ibv_wc *wc;
+	int ret = our_take_next_wc(control, &wc);
+
+	ret = ret ? ret : our_hand_out_wc(control, wc, completion);
+	/* A message may be earlier than the event that says that the client is connected. */
+	if (!ret && !control->accepted)
+		ret = our_finish_connect(control);
+	return ret;
+}
+
+int our_completion_fd(const struct our_control *control)
+{
+	const struct our_completion_ops *completions = control->config->waiting.completions;
+
+	return completions->fd && control->cq && !our_shares_cq(control) ? completions->fd(control)
+									 : -1;
+}
+
+/* ---- Completions of a CQ that connections share ---- */
+
+static bool is_echo(const struct ibv_wc *wc)
+{
+	return wc->wr_id >> 32 == OUR_WR_ID_ECHO >> 32;
+}
+
+/* A buffer has been sent, or will not be. */
+static int end_of_sending(struct our_device *device, const struct ibv_wc *wc)
+{
+	return is_echo(wc) ? our_device_post_recv(device, (uint32_t)wc->wr_id) : 0;
+}
+
+/* Hands out one completion. Returns EAGAIN if it is none of the user's. */
+static int take_one(struct our_device *device, const struct ibv_wc *wc,
+		    struct our_control **control, struct our_completion *completion)
+{
+	struct our_control *owner = our_control_of(device, wc->qp_num);
+	int ret, posted;
+
+	if (!owner) { /* what was sent from a buffer was given back with the connection */
+		ret = our_device_post_again(device, wc);
+		return ret ? ret : EAGAIN;
+	}
+	owner->counters.completions++;
+	if (is_answer(owner, wc))
+		return EAGAIN;
+	*control = owner;
+	ret = our_hand_out_wc(owner, wc, completion);
+	if (!ret && !owner->accepted) /* the event for that is on its way */
+		ret = our_finish_connect(owner);
+	owner->device_sends -= is_echo(wc);
+	posted = end_of_sending(device, wc);
+	if (ret && !posted)
+		posted = our_device_post_again(device, wc);
+	if (posted)
+		*control = NULL;
+	if (posted || ret)
+		return posted ? posted : ret;
+	return is_echo(wc) ? EAGAIN : 0;
+}
+
+int our_device_take_completion(struct our_device *device, struct our_control **control,
+			       struct our_completion *completion)
+{
+	const struct ibv_wc *wc;
+	int ret;
+
+	do {
+		*control = NULL;
+		ret = our_device_next_wc(device, &wc);
+		if (ret)
+			return ret;
+		ret = take_one(device, wc, control, completion);
+	} while (ret == EAGAIN);
+	return ret;
+}

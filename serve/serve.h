@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * How any server is run, whatever it serves, and any client: between the mains (program/) and the roles
+ * of a stage, which call what they need of it.
+ */
+#ifndef OUR_SERVE_H
+#define OUR_SERVE_H
+
+#include "common/our_control.h"
+
+/* ---- retry.c ---- */
+
+/*
+ * Client: runs the stage's client with an address of its server, and tries again (-w): see
+ * struct our_stage. Returns as that does.
+ */
+int our_run_client(struct our_control *client);
+
+/* ---- device_check.c ---- */
+
+/*
+ * Checks the data_size of the run against the longest message that the port takes, and, if the program
+ * needs atomic operations, that the device has them. A listener without a device passes, because
+ * each connection is checked again.
+ *
+ * Returns 0; EOPNOTSUPP (no atomic operations); EMSGSIZE (too long: wrong usage, or a client to be
+ * refused, with the limit in run->refusal_limit); or another errno value; all are reported. See
+ * ibv_query_port(3). Any thread.
+ */
+int our_check_data_size(struct our_control *control);
+
+/* ---- report_results.c: what the connection measured ---- */
+
+/*
+ * Prints the statistics of its run on stdout, as the options say. To be called while the device is open,
+ * after our_statistics_end. Returns the errno value of a stdout that cannot be written to, reported; or
+ * `ret`, how the run has ended. Any thread.
+ */
+int our_report_results(const struct our_control *control, int ret);
+
+/* ---- listen.c, admit.c, end.c: a server and its clients ---- */
+
+/*
+ * Listener: listens on the address of the options, the first of its name that works; on any address of
+ * IPv4 and of IPv6 if there is none. Returns 0 or an errno value, reported. our_destroy_id undoes it.
+ */
+int our_listen(struct our_control *listener);
+
+/*
+ * Agent: our_await_completion, but if the client said only how long it will run (-D), looks for its end
+ * after each second of silence. Returns as our_await_completion does.
+ */
+int our_await_client_message(struct our_control *agent, struct our_completion *completion);
+
+/*
+ * Agent: waits until the client disconnects: only that says that it has received everything. Returns 0
+ * or an errno value, reported.
+ */
+int our_await_client(struct our_control *agent);
+
+/*
+ * Agent: after the last message a receive is still posted. Returns 0; EPROTO, reported, if the client has
+ * used it; or another errno value, reported.
+ */
+int our_check_for_more(struct our_control *agent);
+
+/*
+ * Server: makes an agent for the client whose connect request is in listener->cm_event. Checks what
+ * the client asks for, and admits it (our_admit_client). The agent has no QP and no channel of its
+ * own yet.
+ *
+ * Returns 0 and *agent, to be given to our_serve_client or our_reject_admitted; or an errno value,
+ * reported: the client has been refused, and nothing is left of it. The listener's thread.
+ */
+int our_admit_client(struct our_control *listener, struct our_control **agent);
+
+/*
+ * Server: refuses a client that has been admitted, because of `error`, and frees its agent. For an
+ * agent that has no QP yet. Any thread.
+ */
+void our_reject_admitted(struct our_control *agent, int error);
+
+/*
+ * Server: returns what an agent was admitted with, after it has been torn down, and frees it.
+ * `error` is how it ended, an errno value or 0. This is the agent's last call, in its own thread:
+ * the server may end now.
+ */
+void our_release_agent(struct our_control *agent, int error);
+
+/*
+ * Server: runs the agent of an admitted client, and frees it. The agent's thread.
+ */
+void our_serve_client(struct our_control *agent);
+
+#endif

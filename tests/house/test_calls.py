@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Who calls whom, as the object files say: the rooms of the house, and the layers of common/, call downwards only."""
+
+import subprocess
+from pathlib import Path
+
+from tools.folders import files
+
+TOP = Path(__file__).resolve().parents[2]
+
+# From the bottom to the top. Stages are above all rooms, in the order of the course.
+LAYERS = ["report", "memory", "device", "shared_device", "qp", "transfer", "waiting", "connection", "control"]
+ROOMS = ["common", "program", "measure", "serve"]
+# Above all rooms, and not of any program that is always built.
+NOT_HERE = {"program/client_main.c", "program/server_main.c", "beyond/ping-rc-0/stage_events.c"}
+
+# To report an error that a signal has caused is none, and what catches signals reports errors.
+ONE = {"program/report.c", "program/stop.c", "program/stdout.c"}
+
+
+def stages() -> list[str]:
+    """The folders of the stages, from the first to the last."""
+    names = subprocess.run(["make", "-s", "print-STAGES", "print-OTHERS"], cwd=TOP, capture_output=True, text=True, check=True)
+    return [name if (TOP / name).is_dir() else f"beyond/{name}" for name in names.stdout.split()]
+
+
+def folder(source: str) -> str:
+    """Where a source stands: its room, or its stage."""
+    return str(Path(source).parent)
+
+
+def calls(sources: list[str]) -> dict[str, set[str]]:
+    """Of each source, the others that define what it calls or refers to."""
+    home: dict[str, str] = {}
+    wanted: dict[str, set[str]] = {}
+    for source in sources:
+        symbols = subprocess.run(["nm", TOP / "build" / Path(source).with_suffix(".o")], capture_output=True, text=True, check=True)
+        for line in symbols.stdout.splitlines():
+            kind, name = line[17:].split()
+            if kind == "U":
+                wanted.setdefault(source, set()).add(name)
+            elif kind.isupper():
+                home[name] = source
+    return {source: {home[name] for name in wanted.get(source, ()) if name in home} for source in sources}
+
+
+def upward(graph: dict[str, set[str]], order: list[str]) -> list[str]:
+    """The calls from a folder to one that is later in the order."""
+    rank = {name: place for place, name in enumerate(order)}
+    return [f"{source} -> {one}" for source in graph for one in graph[source] if rank[folder(one)] > rank[folder(source)]]
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Sources that call each other in a circle, if any do."""
+    done: set[str] = set()
+
+    def visit(source: str, path: list[str]) -> list[str]:
+        if source in path:
+            return path[path.index(source) :]
+        found: list[str] = []
+        if source not in done:
+            found = next(filter(None, (visit(one, [*path, source]) for one in sorted(graph[source] - {source}))), [])
+            done.add(source)
+        return found
+
+    return next(filter(None, (visit(source, []) for source in graph)), [])
+
+
+def test_calls_go_downwards() -> None:
+    order = [*ROOMS, *stages()]
+    graph = calls([source for source in files(".c") if folder(source) in order and source not in NOT_HERE])
+    assert len(graph) > 100
+    assert not upward(graph, order)
+    assert not circle({source: graph[source] - (ONE if source in ONE else set()) for source in graph})
+
+
+def test_the_layers_of_the_library() -> None:
+    sources = [f"common/{name}.c" for name in LAYERS]
+    assert sorted(sources) == [name for name in files(".c") if folder(name) == "common"]
+    graph = calls(sources)
+    assert not [f"{one} -> {other}" for one in graph for other in graph[one] if sources.index(other) > sources.index(one)]
