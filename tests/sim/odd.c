@@ -46,7 +46,7 @@ static int call_unknown(void)
 
 	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
 		return 1;
-	return rdma_join_multicast(id, NULL, NULL);
+	return rdma_establish(id);
 }
 
 static int call_unknown_wait(void)

@@ -12,6 +12,13 @@ struct user_event_channel {
 	struct sim_channel *sim;
 };
 
+/* A group of multicast that an id has joined. */
+struct user_group {
+	TAILQ_ENTRY(user_group) link;
+	union ibv_gid gid;
+	void *context;
+};
+
 struct user_id {
 	struct rdma_cm_id head;
 	struct sim_endpoint *sim;
@@ -20,6 +27,7 @@ struct user_id {
 	struct ibv_qp_init_attr qp_attr;
 	struct ibv_pd *qp_pd;
 	uint32_t unacked; /* events that the program got and has not acked */
+	TAILQ_HEAD(user_groups, user_group) groups;
 };
 
 struct user_event {
@@ -69,6 +77,11 @@ struct ibv_context *sim_context_of_library(struct sim_device *device);
 
 /* Makes the device known to an id, if its address belongs to one. */
 void sim_bind_device(struct user_id *id);
+
+/* The program takes the event that its id has joined a group: so does the QP. */
+void sim_attach(struct rdma_cm_event *event);
+
+void sim_copy_address(struct sockaddr_storage *to, const struct sockaddr *from);
 
 /* What the calls of these names do. Those that can fail return 0, or -1 and errno. */
 int sim_make_id(struct rdma_event_channel *channel, struct rdma_cm_id **created, void *id_context,

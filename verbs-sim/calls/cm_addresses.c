@@ -15,7 +15,7 @@
 /* librdmacm opens each device once for all ids of a process. */
 static struct ibv_context *contexts[SIM_MOST_DEVICES];
 
-static void copy_address(struct sockaddr_storage *to, const struct sockaddr *from)
+void sim_copy_address(struct sockaddr_storage *to, const struct sockaddr *from)
 {
 	memset(to, 0, sizeof(*to));
 	memcpy(to, from,
@@ -31,7 +31,8 @@ static bool is_free(const struct sim_endpoint *but, const struct sockaddr_storag
 	SIM_EACH(object, SIM_ENDPOINT)
 	{
 		other = (const struct sim_endpoint *)object;
-		if (other != but && other->bound && sim_same_address(other, address))
+		if (other != but && other->bound && other->datagram == but->datagram &&
+		    sim_same_address(other, address))
 			return false;
 	}
 	return true;
@@ -105,7 +106,7 @@ int sim_bind(struct rdma_cm_id *id, struct sockaddr *addr)
 	struct sim_endpoint *endpoint = user_id(id)->sim;
 	int ret;
 
-	copy_address(&endpoint->source, addr);
+	sim_copy_address(&endpoint->source, addr);
 	if (!is_any(addr)) {
 		endpoint->device = sim_device_at(&endpoint->source, sim_me->program);
 		if (!endpoint->device)
@@ -129,15 +130,15 @@ int sim_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct so
 	int ret = 0;
 
 	if (!endpoint->bound) {
-		copy_address(&endpoint->source, src_addr ? src_addr : dst_addr);
+		sim_copy_address(&endpoint->source, src_addr ? src_addr : dst_addr);
 		if (!src_addr)
 			*sim_port_of(&endpoint->source) = 0;
 		ret = bind_endpoint(user_id(id));
 	}
 	if (ret)
 		return fail(ret);
-	copy_address(&endpoint->destination, dst_addr);
-	copy_address(&id->route.addr.dst_storage, dst_addr);
+	sim_copy_address(&endpoint->destination, dst_addr);
+	sim_copy_address(&id->route.addr.dst_storage, dst_addr);
 	if (!endpoint->device)
 		endpoint->device = sim_device_at(&endpoint->destination, sim_me->program);
 	if (!sim_turns_out_otherwise(id))
@@ -158,6 +159,7 @@ int sim_resolve_route(struct rdma_cm_id *id)
 {
 	if (!id->verbs)
 		return fail(ENODEV);
+	user_id(id)->sim->routed = true;
 	if (!sim_turns_out_otherwise(id))
 		sim_tell(user_id(id)->sim, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	return sim_complete_call(id);

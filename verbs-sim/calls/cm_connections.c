@@ -14,6 +14,9 @@
 #define MOST_TO_ACCEPT  196
 #define MOST_TO_REJECT  148
 
+/* Of datagrams: a request that nobody answers is sent 16 times. */
+#define ASKED_IN_VAIN_NS 68000000000
+
 static void copy_data(struct sim_terms *terms, const void *data, uint8_t length)
 {
 	if (length)
@@ -76,6 +79,23 @@ static const struct rdma_conn_param usual = {
 	.rnr_retry_count = 7,
 };
 
+/* Of datagrams: where the server's QP is. Nothing is connected. */
+static int ask(struct rdma_cm_id *id, const struct rdma_conn_param *param)
+{
+	struct sim_endpoint *client = user_id(id)->sim;
+
+	if (sim_cm_traits(client)->iwarp ||
+	    (param && param->private_data_len > SIM_DATAGRAM_REQUEST))
+		return fail(EINVAL);
+	set_terms(&client->offered, user_id(id), param ? param : &usual);
+	client->state = SIM_CM_CONNECTING;
+	if (!sim_turns_out_otherwise(id)) {
+		sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
+		sim_schedule(&client->give_up, sim_world->now_ns + ASKED_IN_VAIN_NS);
+	}
+	return sim_complete_call(id);
+}
+
 EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
 	struct sim_endpoint *client = user_id(id)->sim;
@@ -83,6 +103,8 @@ EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	SIM_CALL_OR(-1, "rdma_connect", ENOMEM, EINVAL, ECONNREFUSED);
 	if (client->state != SIM_CM_IDLE || !id->verbs)
 		return fail(EINVAL);
+	if (client->datagram)
+		return ask(id, param);
 	if (param && !has_depths(client, param))
 		return fail(EINVAL);
 	if (param && param->private_data_len > MOST_TO_CONNECT && !sim_cm_traits(client)->iwarp)
@@ -122,6 +144,23 @@ EXPORTED int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
 	return listener->makes_qps ? sim_make_qp(*id, listener->qp_pd, &attr) : 0;
 }
 
+/* Of datagrams: the client is told of a QP, this one's or any other. */
+static int answer(struct rdma_cm_id *id, const struct rdma_conn_param *param)
+{
+	struct sim_endpoint *server = user_id(id)->sim;
+
+	if (param->private_data_len > SIM_DATAGRAM_ANSWER)
+		return fail(EINVAL);
+	if (sim_turns_out_otherwise(id))
+		return 0;
+	set_terms(&server->offered, user_id(id), param);
+	if (server->peer)
+		sim_send(server->peer, SIM_MESSAGE_REPLY, 0, &server->offered);
+	server->state = SIM_CM_ENDED;
+	sim_part(server);
+	return 0;
+}
+
 EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
 	struct sim_endpoint *server = user_id(id)->sim;
@@ -130,6 +169,8 @@ EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	SIM_CALL_OR(-1, "rdma_accept", ENOMEM, EINVAL, ECONNRESET);
 	if (server->state != SIM_CM_REQUESTED)
 		return fail(EINVAL);
+	if (server->datagram)
+		return answer(id, &given);
 	if (!server->peer)
 		return fail(ECONNRESET);
 	if (given.private_data_len > MOST_TO_ACCEPT && !sim_cm_traits(server)->iwarp)
@@ -164,7 +205,7 @@ EXPORTED int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_
 	    (private_data_len > MOST_TO_REJECT && !sim_cm_traits(server)->iwarp))
 		return fail(EINVAL);
 	copy_data(&terms, private_data, private_data_len);
-	sim_send(server->peer, SIM_MESSAGE_REJECT, sim_cm_traits(server)->rejected, &terms);
+	sim_refuse(server, &terms);
 	server->state = SIM_CM_ENDED;
 	return 0;
 }

@@ -98,13 +98,29 @@ static void fill_terms(struct user_event *event, const struct sim_terms *terms)
 	param->qp_num = terms->qp_num;
 }
 
-/* What librdmacm does when the program takes an event. */
-static void follow_up(struct user_id *id, enum rdma_cm_event_type type)
+static void fill_datagram(struct user_event *event, const struct sim_cm_event *sim)
 {
-	if (type == RDMA_CM_EVENT_ADDR_RESOLVED)
-		sim_bind_device(id);
-	if (type == RDMA_CM_EVENT_ESTABLISHED)
-		sim_take_reply(id->sim);
+	struct rdma_ud_param *param = &event->head.param.ud;
+
+	memcpy(event->data, sim->terms.data, sim->terms.data_length);
+	param->private_data = sim->terms.data_length ? event->data : NULL;
+	param->private_data_len = sim->terms.data_length;
+	if (!sim->path.is_global)
+		return;
+	param->ah_attr = sim->path;
+	param->qkey = RDMA_UDP_QKEY;
+	param->qp_num = sim->type == RDMA_CM_EVENT_ESTABLISHED ? sim->terms.qp_num : 0xffffff;
+}
+
+/* What librdmacm does when the program takes an event. */
+static void follow_up(struct user_event *event)
+{
+	if (event->head.event == RDMA_CM_EVENT_ADDR_RESOLVED)
+		sim_bind_device(event->counted);
+	if (event->head.event == RDMA_CM_EVENT_ESTABLISHED)
+		sim_take_reply(event->counted->sim);
+	if (event->head.event == RDMA_CM_EVENT_MULTICAST_JOIN)
+		sim_attach(&event->head);
 }
 
 static struct rdma_cm_event *event_for_program(struct sim_cm_event *sim)
@@ -123,9 +139,12 @@ static struct rdma_cm_event *event_for_program(struct sim_cm_event *sim)
 		event->head.listen_id = &id->head;
 		event->head.id = &take_request(sim, id)->head;
 	}
-	fill_terms(event, &sim->terms);
-	follow_up(id, sim->type);
-	sim_note(rdma_event_str(sim->type), 0);
+	if (id->sim->datagram)
+		fill_datagram(event, sim);
+	else
+		fill_terms(event, &sim->terms);
+	follow_up(event);
+	sim_note(rdma_event_str(event->head.event), 0);
 	sim_free(sim);
 	return &event->head;
 }

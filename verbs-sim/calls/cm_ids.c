@@ -20,7 +20,9 @@ struct user_id *sim_new_id(struct sim_endpoint *endpoint, struct rdma_event_chan
 	id->head.channel = channel;
 	id->head.context = id_context;
 	id->head.ps = ps;
-	id->head.qp_type = IBV_QPT_RC;
+	id->head.qp_type = ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
+	endpoint->datagram = ps == RDMA_PS_UDP;
+	TAILQ_INIT(&id->groups);
 	return id;
 }
 
@@ -31,8 +33,8 @@ int sim_make_id(struct rdma_event_channel *channel, struct rdma_cm_id **created,
 	struct user_id *id;
 	bool synchronous = !channel;
 
-	if (ps != RDMA_PS_TCP)
-		sim_unknown("a port space other than RDMA_PS_TCP");
+	if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP)
+		sim_unknown("a port space other than RDMA_PS_TCP and RDMA_PS_UDP");
 	channel = channel ? channel : sim_new_event_channel(true);
 	if (!channel)
 		return -1;
@@ -64,6 +66,12 @@ static void await_acks(struct user_id *id)
 
 void sim_delete_id(struct rdma_cm_id *id)
 {
+	struct user_group *joined;
+
+	while ((joined = TAILQ_FIRST(&user_id(id)->groups))) {
+		TAILQ_REMOVE(&user_id(id)->groups, joined, link);
+		free(joined);
+	}
 	sim_ack_last_event(id);
 	await_acks(user_id(id));
 	sim_end_endpoint(user_id(id)->sim);

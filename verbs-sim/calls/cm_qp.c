@@ -65,6 +65,11 @@ static void init_qp(struct rdma_cm_id *id)
 				   IBV_ACCESS_REMOTE_ATOMIC;
 	qp->endpoint = user_id(id)->sim;
 	user_id(id)->sim->qp = qp;
+	if (qp->type != IBV_QPT_UD)
+		return;
+	qp->state = id->qp->state = IBV_QPS_RTS;
+	qp->attr.port_num = id->port_num;
+	qp->attr.qkey = RDMA_UDP_QKEY;
 }
 
 static struct ibv_pd *default_pd(struct rdma_cm_id *id)
@@ -89,6 +94,11 @@ int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_att
 	if (!attr->srq)
 		attr->srq = id->srq;
 	id->qp = SIM_INSIDE(ibv_create_qp(pd, attr));
+	if (id->qp && attr->qp_type != id->qp_type) { /* it cannot be made ready */
+		SIM_INSIDE(ibv_destroy_qp(id->qp));
+		id->qp = NULL;
+		errno = EINVAL;
+	}
 	if (!id->qp) {
 		destroy_cqs(id);
 		return -1;

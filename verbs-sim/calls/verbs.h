@@ -22,6 +22,11 @@ struct user_mr {
 	struct sim_mr *sim;
 };
 
+struct user_ah {
+	struct ibv_ah head;
+	struct sim_ah *sim;
+};
+
 struct user_channel {
 	struct ibv_comp_channel head;
 	struct sim_channel *sim;
@@ -54,6 +59,11 @@ static inline struct user_context *user_context(struct ibv_context *context)
 static inline struct user_pd *user_pd(struct ibv_pd *pd)
 {
 	return (struct user_pd *)pd;
+}
+
+static inline struct user_ah *user_ah(struct ibv_ah *ah)
+{
+	return (struct user_ah *)ah;
 }
 
 static inline struct user_cq *user_cq(struct ibv_cq *cq)
@@ -96,6 +106,11 @@ void sim_delete_qp(struct ibv_qp *qp);
 int sim_delete_srq(struct ibv_srq *srq);
 int sim_delete_cq(struct ibv_cq *cq);
 int sim_delete_comp_channel(struct ibv_comp_channel *channel);
+
+/*
+ * A driver checks that an address is complete, and leads out of this host. Returns 0, or EINVAL.
+ */
+int sim_check_path(const struct sim_device *device, uint32_t port, const struct ibv_ah_attr *path);
 
 /* The functions of a context's table: verbs_post.c. */
 void sim_install_posting(struct ibv_context_ops *ops);

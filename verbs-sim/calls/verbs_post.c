@@ -89,7 +89,7 @@ static void copy_inline(struct sim_request *request, const struct ibv_send_wr *w
 	}
 }
 
-static struct sim_request *new_request(const struct ibv_send_wr *wr)
+static struct sim_request *new_request(const struct sim_qp *qp, const struct ibv_send_wr *wr)
 {
 	size_t sges = (size_t)wr->num_sge * sizeof(struct ibv_sge);
 	struct sim_request *request = sim_alloc(sizeof(*request) + sges);
@@ -101,7 +101,11 @@ static struct sim_request *new_request(const struct ibv_send_wr *wr)
 	request->length = (uint32_t)length_of(wr->sg_list, wr->num_sge);
 	request->num_sge = wr->num_sge;
 	memcpy(request->sge, wr->sg_list, sges);
-	if (is_atomic(wr->opcode)) {
+	if (qp->type == IBV_QPT_UD) {
+		request->to.path = user_ah(wr->wr.ud.ah)->sim->path;
+		request->to.qp_num = wr->wr.ud.remote_qpn;
+		request->to.qkey = wr->wr.ud.remote_qkey;
+	} else if (is_atomic(wr->opcode)) {
 		request->remote_addr = wr->wr.atomic.remote_addr;
 		request->rkey = wr->wr.atomic.rkey;
 		request->compare_add = wr->wr.atomic.compare_add;
@@ -178,9 +182,9 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		}
 		trace_send(wr, place++);
 		if (qp->state == IBV_QPS_ERR)
-			post_to_failed(qp, new_request(wr));
+			post_to_failed(qp, new_request(qp, wr));
 		else
-			sim_post(qp, new_request(wr));
+			sim_post(qp, new_request(qp, wr));
 	}
 	if (!sim_random(LOSES_PROCESSOR))
 		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));

@@ -47,8 +47,12 @@ struct ibv_qp *sim_new_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	const struct sim_traits *traits = &device_of(pd->context)->traits;
 	struct user_qp *qp;
 
-	if (attr->qp_type != IBV_QPT_RC)
-		sim_unknown("a QP that is not of the type IBV_QPT_RC");
+	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD)
+		sim_unknown("a QP that is not of the type IBV_QPT_RC or IBV_QPT_UD");
+	if (attr->qp_type == IBV_QPT_UD && traits->iwarp) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	if (!attr->send_cq || !attr->recv_cq || !grant(traits, &attr->cap)) {
 		errno = EINVAL;
 		return NULL;
@@ -101,6 +105,8 @@ EXPORTED int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	int ret = SIM_CALL("ibv_destroy_qp", EBUSY, EINVAL);
 
+	if (!ret && user_qp(qp)->sim->n_groups)
+		ret = EBUSY;
 	if (!ret)
 		sim_delete_qp(qp);
 	return ret;
@@ -125,27 +131,15 @@ static bool is_step(enum ibv_qp_state from, enum ibv_qp_state to)
 	}
 }
 
-static bool is_ipv4(const union ibv_gid *gid)
-{
-	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid);
-}
-
-/* A driver checks that an address handle is there, and leads out of this host. */
 static int check_path(const struct sim_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	const struct sim_device *device = qp->pd->context->device;
-	const struct ibv_global_route *route = &attr->ah_attr.grh;
-	uint32_t port = qp->attr.port_num;
-	const struct sim_gid *gid;
 
 	if (mask & IBV_QP_PORT && (!attr->port_num || attr->port_num > device->n_ports))
 		return EINVAL;
-	if (!(mask & IBV_QP_AV) || !port)
+	if (!(mask & IBV_QP_AV) || !qp->attr.port_num)
 		return 0;
-	if (!attr->ah_attr.is_global)
-		return device->ports[port - 1].infiniband ? 0 : EINVAL;
-	gid = sim_find_gid(device, port, route->sgid_index);
-	return gid && is_ipv4(&gid->gid) == is_ipv4(&route->dgid) ? 0 : EINVAL;
+	return sim_check_path(device, qp->attr.port_num, &attr->ah_attr);
 }
 
 static void trace_path(const struct sim_qp *qp)
@@ -178,6 +172,7 @@ static void copy_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, in
 	COPY(IBV_QP_ACCESS_FLAGS, qp_access_flags);
 	COPY(IBV_QP_PKEY_INDEX, pkey_index);
 	COPY(IBV_QP_PORT, port_num);
+	COPY(IBV_QP_QKEY, qkey);
 	COPY(IBV_QP_AV, ah_attr);
 	COPY(IBV_QP_PATH_MTU, path_mtu);
 	COPY(IBV_QP_TIMEOUT, timeout);

@@ -15,6 +15,14 @@
 
 #define SIM_MOST_PRIVATE_DATA 256
 
+/* Of datagrams: bytes of private data, which are always as many; and why a client is refused. */
+#define SIM_DATAGRAM_REQUEST 180
+#define SIM_DATAGRAM_ANSWER  136
+enum {
+	SIM_SIDR_UNSUPPORTED = 1, /* nobody listens */
+	SIM_SIDR_REJECT = 2,
+};
+
 enum sim_cm_state {
 	SIM_CM_IDLE,
 	SIM_CM_LISTENING,
@@ -58,6 +66,7 @@ struct sim_cm_event {
 	int status;
 	struct sim_endpoint *request; /* of a request, the new endpoint */
 	struct sim_terms terms;
+	struct ibv_ah_attr path; /* of datagrams: where the server, or the group, is */
 };
 
 struct sim_endpoint {
@@ -67,7 +76,8 @@ struct sim_endpoint {
 	struct sim_endpoint *peer; /* NULL: none, or it is gone */
 	enum sim_cm_state state;
 	struct sockaddr_storage source, destination;
-	bool bound, family_only;
+	bool bound, routed, family_only;
+	bool datagram;             /* of RDMA_PS_UDP: nothing is ever connected */
 	bool was_connected;        /* iWARP: its connection has ended */
 	uint32_t backlog, waiting; /* of a listener: how many requests may wait, and do */
 	struct sim_qp *qp;
@@ -91,6 +101,10 @@ void sim_give_up_waiting(struct sim_endpoint *endpoint);
 /* Queues an event about an endpoint. */
 void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status);
 
+/* The same, of datagrams, with the path to this GID. */
+void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status,
+		   const union ibv_gid *gid);
+
 /* Sends a message; `terms` may be NULL. */
 void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	      const struct sim_terms *terms);
@@ -109,6 +123,12 @@ void sim_take_request(struct sim_cm_event *event, void *user);
 
 /* The client has its reply: on RoCE its QP is only now ready. */
 void sim_take_reply(struct sim_endpoint *endpoint);
+
+/* Tells the client of a request that it is refused; `terms` may be NULL. */
+void sim_refuse(struct sim_endpoint *server, const struct sim_terms *terms);
+
+/* The two ends forget each other. */
+void sim_part(struct sim_endpoint *endpoint);
 
 /* Returns 0, or EINVAL if there is no connection to end. */
 int sim_disconnect(struct sim_endpoint *endpoint);

@@ -113,6 +113,10 @@ static int disconnect_iwarp(struct sim_endpoint *endpoint)
 
 int sim_disconnect(struct sim_endpoint *endpoint)
 {
+	if (endpoint->datagram) {
+		fail_qp_of(endpoint);
+		return 0;
+	}
 	return sim_cm_traits(endpoint)->iwarp ? disconnect_iwarp(endpoint)
 					      : disconnect_roce(endpoint);
 }
@@ -150,7 +154,7 @@ bool sim_is_cut(const struct sim_endpoint *endpoint)
 	       (endpoint->peer && endpoint->peer->object.program->silent);
 }
 
-static void part(struct sim_endpoint *endpoint)
+void sim_part(struct sim_endpoint *endpoint)
 {
 	if (!endpoint->peer)
 		return;
@@ -162,9 +166,8 @@ static void part(struct sim_endpoint *endpoint)
 void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status)
 {
 	if (endpoint->peer)
-		sim_send(endpoint->peer, SIM_MESSAGE_REJECT, sim_cm_traits(endpoint)->rejected,
-			 NULL);
-	part(endpoint);
+		sim_refuse(endpoint, NULL);
+	sim_part(endpoint);
 	if (endpoint->state == SIM_CM_CONNECTING || endpoint->state == SIM_CM_REQUESTED)
 		endpoint->state = SIM_CM_ENDED;
 	endpoint->wanted = (struct sim_terms){ .data_length = 0 };
@@ -174,7 +177,7 @@ void sim_break_off(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, 
 void sim_give_up_waiting(struct sim_endpoint *endpoint)
 {
 	if (endpoint->state == SIM_CM_CONNECTING) {
-		part(endpoint);
+		sim_part(endpoint);
 		endpoint->state = SIM_CM_ENDED;
 		sim_tell(endpoint, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 	} else if (endpoint->state == SIM_CM_LEAVING) {
@@ -200,12 +203,21 @@ static void drop_requests(struct sim_endpoint *listener)
 	}
 }
 
+void sim_refuse(struct sim_endpoint *server, const struct sim_terms *terms)
+{
+	int status = server->datagram ? SIM_SIDR_REJECT : sim_cm_traits(server)->rejected;
+
+	sim_send(server->peer, SIM_MESSAGE_REJECT, status, terms);
+}
+
 static void tell_peer(struct sim_endpoint *endpoint)
 {
-	struct sim_endpoint *peer = endpoint->peer;
+	bool asks = endpoint->state == SIM_CM_CONNECTING;
 
-	if (endpoint->state == SIM_CM_REQUESTED || endpoint->state == SIM_CM_CONNECTING)
-		sim_send(peer, SIM_MESSAGE_REJECT, sim_cm_traits(endpoint)->rejected, NULL);
+	if (endpoint->datagram && asks)
+		return;
+	if (asks || endpoint->state == SIM_CM_REQUESTED)
+		sim_refuse(endpoint, NULL);
 	else
 		sim_disconnect(endpoint);
 }
@@ -216,7 +228,7 @@ void sim_end_endpoint(struct sim_endpoint *endpoint)
 
 	if (endpoint->peer)
 		tell_peer(endpoint);
-	part(endpoint);
+	sim_part(endpoint);
 	drop_requests(endpoint);
 	sim_discard_events(endpoint->channel, &endpoint->object);
 	while ((message = TAILQ_FIRST(&endpoint->inbox))) {

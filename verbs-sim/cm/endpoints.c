@@ -112,6 +112,25 @@ static struct sim_terms depths_of_server(const struct sim_endpoint *server)
 	return depths;
 }
 
+void sim_tell_path(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status,
+		   const union ibv_gid *gid)
+{
+	const union ibv_gid own = sim_gid_of(&endpoint->source);
+	struct sim_terms terms = { .data_length = 0 };
+	struct sim_cm_event *event;
+
+	if (type != RDMA_CM_EVENT_MULTICAST_JOIN)
+		terms = endpoint->wanted;
+	event = new_event(endpoint, type, status, &terms);
+	if (gid) {
+		event->path.is_global = event->path.port_num = 1;
+		event->path.grh.dgid = *gid;
+		event->path.grh.sgid_index = (uint8_t)sim_gid_index(endpoint->device, 1, &own);
+		event->path.grh.hop_limit = 64;
+	}
+	sim_post_event(endpoint->channel, &event->head);
+}
+
 void sim_tell(struct sim_endpoint *endpoint, enum rdma_cm_event_type type, int status)
 {
 	struct sim_terms terms = endpoint->wanted;

@@ -24,7 +24,7 @@ void sim_send(struct sim_endpoint *to, enum sim_message_kind kind, int status,
 	sim_schedule(&to->deliver, sim_world->now_ns + 20000 + sim_latency_ns(0));
 }
 
-static struct sim_endpoint *find_listener(const struct sockaddr_storage *address)
+static struct sim_endpoint *find_listener(const struct sim_endpoint *client)
 {
 	struct sim_endpoint *listener;
 	struct sim_object *object;
@@ -32,7 +32,8 @@ static struct sim_endpoint *find_listener(const struct sockaddr_storage *address
 	SIM_EACH(object, SIM_ENDPOINT)
 	{
 		listener = (struct sim_endpoint *)object;
-		if (listener->state == SIM_CM_LISTENING && sim_same_address(listener, address))
+		if (listener->state == SIM_CM_LISTENING && listener->datagram == client->datagram &&
+		    sim_same_address(listener, &client->destination))
 			return listener;
 	}
 	return NULL;
@@ -53,12 +54,15 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 	struct sim_endpoint *request =
 		sim_create_endpoint(listener->object.program, listener->channel, NULL);
 	struct sim_cm_event *event = sim_alloc(sizeof(*event));
+	uint8_t least = client->datagram ? SIM_DATAGRAM_REQUEST
+					 : sim_cm_traits(client)->padded_request;
 
 	request->object.hidden = true;
 	request->state = SIM_CM_REQUESTED;
 	request->source = client->destination;
 	request->destination = client->source;
 	request->wanted = crossed(&client->offered);
+	request->datagram = client->datagram;
 	request->device = sim_device_at(&client->destination, listener->object.program);
 	request->peer = client;
 	client->peer = request;
@@ -67,12 +71,33 @@ static void create_request(struct sim_endpoint *client, struct sim_endpoint *lis
 	event->type = RDMA_CM_EVENT_CONNECT_REQUEST;
 	event->request = request;
 	event->terms = request->wanted;
-	if (event->terms.data_length < sim_cm_traits(client)->padded_request)
-		event->terms.data_length = sim_cm_traits(client)->padded_request;
+	if (event->terms.data_length < least)
+		event->terms.data_length = least;
 	listener->waiting++;
-	sim_cancel(&client->give_up);
-	sim_schedule(&client->give_up, sim_world->now_ns + sim_cm_traits(client)->not_answered_ns);
+	if (!client->datagram) {
+		sim_cancel(&client->give_up);
+		sim_schedule(&client->give_up,
+			     sim_world->now_ns + sim_cm_traits(client)->not_answered_ns);
+	}
 	sim_post_event(listener->channel, &event->head);
+}
+
+/* Of datagrams: yes or no, and that was all. */
+static void take_answer(struct sim_endpoint *client, int status, const struct sim_terms *terms)
+{
+	const union ibv_gid server = sim_gid_of(&client->destination);
+
+	if (client->state != SIM_CM_CONNECTING)
+		return;
+	client->state = SIM_CM_ENDED;
+	sim_cancel(&client->give_up);
+	sim_part(client);
+	client->wanted = *terms;
+	client->wanted.data_length = SIM_DATAGRAM_ANSWER;
+	if (status)
+		sim_tell_path(client, RDMA_CM_EVENT_UNREACHABLE, status, NULL);
+	else
+		sim_tell_path(client, RDMA_CM_EVENT_ESTABLISHED, 0, &server);
 }
 
 static void refuse(struct sim_endpoint *client, int status)
@@ -85,11 +110,13 @@ static void refuse(struct sim_endpoint *client, int status)
 
 static void request_arrives(struct sim_endpoint *client)
 {
-	struct sim_endpoint *listener = find_listener(&client->destination);
+	struct sim_endpoint *listener = find_listener(client);
 
 	if (client->object.program->silent || (listener && listener->object.program->silent))
 		return; /* client->give_up ends this */
-	if (!listener) {
+	if (!listener && client->datagram) {
+		take_answer(client, SIM_SIDR_UNSUPPORTED, &client->wanted);
+	} else if (!listener) {
 		refuse(client, sim_cm_traits(client)->nobody_listens);
 	} else if (listener->waiting < listener->backlog) {
 		create_request(client, listener);
@@ -153,7 +180,10 @@ static void arrive(struct sim_endpoint *endpoint, const struct sim_message *mess
 		request_arrives(endpoint);
 		break;
 	case SIM_MESSAGE_REPLY:
-		reply_arrives(endpoint, &message->terms);
+		if (endpoint->datagram)
+			take_answer(endpoint, 0, &message->terms);
+		else
+			reply_arrives(endpoint, &message->terms);
 		break;
 	case SIM_MESSAGE_READY:
 		if (endpoint->state == SIM_CM_ACCEPTED) {
@@ -162,7 +192,10 @@ static void arrive(struct sim_endpoint *endpoint, const struct sim_message *mess
 		}
 		break;
 	case SIM_MESSAGE_REJECT:
-		reject_arrives(endpoint, message);
+		if (endpoint->datagram)
+			take_answer(endpoint, message->status, &message->terms);
+		else
+			reject_arrives(endpoint, message);
 		break;
 	case SIM_MESSAGE_DISCONNECT:
 		disconnect_arrives(endpoint);

@@ -78,6 +78,12 @@ struct sim_pd {
 	struct sim_context *context;
 };
 
+struct sim_ah {
+	struct sim_object object;
+	struct sim_pd *pd;
+	struct ibv_ah_attr path;
+};
+
 struct sim_mr {
 	struct sim_object object;
 	struct sim_pd *pd;
@@ -100,6 +106,10 @@ struct sim_cq {
 	struct ibv_wc *ring;
 	enum sim_armed armed;
 };
+
+/* What comes before the data of a datagram, in the memory of its receive. */
+#define SIM_GRH         40
+#define SIM_MOST_GROUPS 8 /* that a QP has joined */
 
 struct sim_recv {
 	TAILQ_ENTRY(sim_recv) link;
@@ -131,6 +141,10 @@ struct sim_request {
 	unsigned int flags;
 	__be32 imm;
 	uint64_t remote_addr, compare_add, swap;
+	struct {
+		struct ibv_ah_attr path;
+		uint32_t qp_num, qkey;
+	} to; /* of a datagram */
 	uint32_t rkey, length;
 	enum ibv_wc_status status;
 	uint32_t rnr_retries;
@@ -164,6 +178,8 @@ struct sim_qp {
 	uint64_t ahead; /* iWARP: bytes of what has completed before it arrived */
 	struct sim_recv_queue recvs;
 	struct sim_recv *torn; /* taken by a message that has only begun to arrive, or NULL */
+	union ibv_gid groups[SIM_MOST_GROUPS]; /* of multicast, that it has joined */
+	uint32_t n_groups;
 	struct sim_task execute, acknowledge;
 };
 
@@ -210,7 +226,8 @@ void sim_forget_completions(struct sim_cq *cq, uint32_t qp_num);
 void sim_post_async(struct sim_context *context, enum ibv_event_type type,
 		    struct sim_object *about);
 
-/* Takes out the oldest receive of a QP, which is the caller's now; NULL: none is posted. */
+/* The oldest receive of a QP; NULL: none is posted. Taken out, it is the caller's. */
+struct sim_recv *sim_next_recv(struct sim_qp *qp);
 struct sim_recv *sim_take_recv(struct sim_qp *qp);
 
 /* ---- QPs: qp.c ---- */
@@ -235,7 +252,17 @@ void sim_post(struct sim_qp *qp, struct sim_request *request);
 /* The oldest request has completed, with its status. */
 void sim_complete_send(struct sim_qp *qp, struct sim_request *request);
 
-/* ---- Transfers: transfer.c and remote.c ---- */
+/* ---- Transfers: transfer.c, remote.c and datagram.c ---- */
+
+/* What --fail asks for: the next completion of this program has another status. */
+enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status status);
+
+/* Whether a receive has room for so many bytes. */
+bool sim_fits(const struct sim_recv *recv, uint32_t length);
+
+/* A UD QP sends, with the data of the request. Returns the status of that. */
+enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request *request);
+bool sim_is_multicast(const union ibv_gid *gid);
 
 /* Whether the answer brings data, which goes into the memory of the SGEs. */
 bool sim_is_atomic(const struct sim_request *request);

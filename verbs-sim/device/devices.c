@@ -196,44 +196,64 @@ const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t por
 	return NULL;
 }
 
-/* ---- Addresses ---- */
-
-static void map(const struct sockaddr_storage *address, struct in6_addr *mapped)
+uint32_t sim_gid_index(const struct sim_device *device, uint32_t port, const union ibv_gid *gid)
 {
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	uint32_t i;
 
-	if (address->ss_family == AF_INET6) {
-		*mapped = ((const struct sockaddr_in6 *)address)->sin6_addr;
-		return;
+	for (i = 0; i < device->n_gids; i++) {
+		if (device->gids[i].port == port &&
+		    !memcmp(&device->gids[i].gid, gid, sizeof(*gid)))
+			return device->gids[i].index;
 	}
-	memset(mapped, 0, sizeof(*mapped));
-	mapped->s6_addr[10] = mapped->s6_addr[11] = 0xff;
-	memcpy(&mapped->s6_addr[12], &v4->sin_addr, sizeof(v4->sin_addr));
+	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid) ? 1 : 2;
 }
 
-static bool serves(const struct sim_device *device, const struct in6_addr *address)
+/* ---- Addresses ---- */
+
+union ibv_gid sim_gid_of(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	union ibv_gid gid = { .raw = { [10] = 0xff, [11] = 0xff } };
+
+	if (address->ss_family == AF_INET6)
+		memcpy(&gid, &((const struct sockaddr_in6 *)address)->sin6_addr, sizeof(gid));
+	else
+		memcpy(&gid.raw[12], &v4->sin_addr, sizeof(v4->sin_addr));
+	return gid;
+}
+
+static bool serves(const struct sim_device *device, const union ibv_gid *gid)
 {
 	uint32_t i;
 
 	for (i = 0; i < device->n_addresses; i++) {
-		if (IN6_ARE_ADDR_EQUAL(&device->addresses[i], address))
+		if (!memcmp(&device->addresses[i], gid, sizeof(*gid)))
 			return true;
 	}
 	return !device->n_addresses && !device->bare;
+}
+
+bool sim_has_gid(const struct sim_device *device, const union ibv_gid *gid)
+{
+	uint32_t i;
+
+	for (i = 0; i < device->n_gids; i++) {
+		if (!memcmp(&device->gids[i].gid, gid, sizeof(*gid)))
+			return true;
+	}
+	return serves(device, gid);
 }
 
 struct sim_device *sim_device_at(const struct sockaddr_storage *address,
 				 const struct sim_program *program)
 {
 	const struct sim_device *device;
-	struct in6_addr mapped;
+	union ibv_gid gid = sim_gid_of(address);
 	uint32_t i;
 
-	map(address, &mapped);
 	for (i = 0; i < sim_world->n_devices; i++) {
 		device = &sim_world->devices[i];
-		if ((device->host < 0 || device->host == program->number) &&
-		    serves(device, &mapped))
+		if ((device->host < 0 || device->host == program->number) && serves(device, &gid))
 			return &sim_world->devices[i];
 	}
 	return NULL;

@@ -38,11 +38,13 @@ struct sim_traits {
 	uint8_t ack_timeout;             /* RoCE: a code of struct ibv_qp_attr */
 	/* Completions. */
 	enum ibv_wc_status bad_local_key, bad_recv_key, too_long_here, too_long_there;
-	bool solicited;        /* whether a CQ armed for them is told of solicited messages */
-	bool flushes_torn;     /* the receive of a message that breaks off is flushed, not lost */
-	bool flushes_late;     /* so is a receive that is posted in the error state */
-	bool last_wqe;         /* a QP with an SRQ says that it takes no more receives */
-	bool tells_state;      /* ibv_query_qp says the state of a QP */
+	bool drops_too_long; /* a datagram that its receive has no room for is lost: the QP lives */
+	uint32_t loses;      /* one of so many datagrams, on its way; 0: none */
+	bool solicited;      /* whether a CQ armed for them is told of solicited messages */
+	bool flushes_torn;   /* the receive of a message that breaks off is flushed, not lost */
+	bool flushes_late;   /* so is a receive that is posted in the error state */
+	bool last_wqe;       /* a QP with an SRQ says that it takes no more receives */
+	bool tells_state;    /* ibv_query_qp says the state of a QP */
 	bool forgets_finished; /* completions of a QP that is destroyed vanish from its CQ */
 };
 
@@ -91,6 +93,15 @@ const char *sim_read_device(const char *text, uint32_t number, struct sim_device
 
 /* Makes the devices of this run, as `texts` describe them; none: one of the kind roce. */
 void sim_make_devices(const char *const *texts, uint32_t n);
+
+/* Whether a device has this GID, or serves the address that it stands for. */
+bool sim_has_gid(const struct sim_device *device, const union ibv_gid *gid);
+
+/* The index of a GID; of an address that any device serves, that of the first address. */
+uint32_t sim_gid_index(const struct sim_device *device, uint32_t port, const union ibv_gid *gid);
+
+/* The GID of an address: IPv4 is mapped. */
+union ibv_gid sim_gid_of(const struct sockaddr_storage *address);
 
 /* The GID of a port with this index; NULL: there is none. */
 const struct sim_gid *sim_find_gid(const struct sim_device *device, uint32_t port, uint32_t index);

@@ -56,6 +56,22 @@ void sim_destroy_mr(struct sim_mr *mr)
 	sim_destroy(mr);
 }
 
+struct sim_ah *sim_create_ah(struct sim_pd *pd, void *user, const struct ibv_ah_attr *path)
+{
+	struct sim_ah *ah = sim_create(SIM_AH, sizeof(*ah), pd->object.program, user);
+
+	ah->pd = pd;
+	ah->path = *path;
+	pd->object.users++;
+	return ah;
+}
+
+void sim_destroy_ah(struct sim_ah *ah)
+{
+	ah->pd->object.users--;
+	sim_destroy(ah);
+}
+
 struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 			     struct sim_channel *channel, void *user)
 {
@@ -187,6 +203,9 @@ static void destroy_object(struct sim_object *object)
 		break;
 	case SIM_CQ:
 		sim_destroy_cq((struct sim_cq *)object);
+		break;
+	case SIM_AH:
+		sim_destroy_ah((struct sim_ah *)object);
 		break;
 	case SIM_PD:
 		sim_destroy_pd((struct sim_pd *)object);

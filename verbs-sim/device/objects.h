@@ -25,6 +25,7 @@ struct sim_qp_needs {
 
 struct sim_pd *sim_create_pd(struct sim_context *context, void *user);
 struct sim_mr *sim_create_mr(struct sim_pd *pd, void *user, const struct sim_region *region);
+struct sim_ah *sim_create_ah(struct sim_pd *pd, void *user, const struct ibv_ah_attr *path);
 struct sim_cq *sim_create_cq(struct sim_context *context, uint32_t depth,
 			     struct sim_channel *channel, void *user);
 struct sim_srq *sim_create_srq(struct sim_pd *pd, uint32_t max, uint32_t max_sge, void *user);
@@ -32,6 +33,7 @@ struct sim_qp *sim_create_qp(struct sim_pd *pd, const struct sim_qp_needs *needs
 
 void sim_destroy_pd(struct sim_pd *pd);
 void sim_destroy_mr(struct sim_mr *mr);
+void sim_destroy_ah(struct sim_ah *ah);
 void sim_destroy_cq(struct sim_cq *cq);
 void sim_destroy_srq(struct sim_srq *srq);
 void sim_destroy_qp(struct sim_qp *qp);

@@ -116,10 +116,20 @@ static void tell_limit(struct sim_srq *srq)
 	sim_post_async(srq->pd->context, IBV_EVENT_SRQ_LIMIT_REACHED, &srq->object);
 }
 
+static struct sim_recv_queue *recvs_of(struct sim_qp *qp)
+{
+	return qp->srq ? &qp->srq->queue : &qp->recvs;
+}
+
+struct sim_recv *sim_next_recv(struct sim_qp *qp)
+{
+	return TAILQ_FIRST(&recvs_of(qp)->posted);
+}
+
 struct sim_recv *sim_take_recv(struct sim_qp *qp)
 {
-	struct sim_recv_queue *queue = qp->srq ? &qp->srq->queue : &qp->recvs;
-	struct sim_recv *recv = TAILQ_FIRST(&queue->posted);
+	struct sim_recv_queue *queue = recvs_of(qp);
+	struct sim_recv *recv = sim_next_recv(qp);
 
 	if (!recv)
 		return NULL;

@@ -87,6 +87,7 @@ static void change_to_612(struct sim_traits *traits)
 	traits->ack_timeout = 17; /* 0.54 s */
 	traits->bad_local_key = IBV_WC_WR_FLUSH_ERR;
 	traits->flushes_torn = false;
+	traits->drops_too_long = true;
 	traits->flushes_late = true;
 	traits->last_wqe = true;
 }
@@ -121,7 +122,7 @@ static const struct {
 	TRAIT(max_srq_wr),   TRAIT(max_rd_atom), TRAIT(max_inline),       TRAIT(max_message),
 	TRAIT(inline_piece), TRAIT(rounds_wr),   TRAIT(rounds_cq),        TRAIT(rounds_srq),
 	TRAIT(ack_timeout),  TRAIT(solicited),   TRAIT(flushes_torn),     TRAIT(flushes_late),
-	TRAIT(last_wqe),     TRAIT(tells_state), TRAIT(forgets_finished),
+	TRAIT(last_wqe),     TRAIT(tells_state), TRAIT(forgets_finished), TRAIT(loses),
 };
 
 bool sim_set_trait(struct sim_traits *traits, const char *name, const char *value)

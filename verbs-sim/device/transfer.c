@@ -22,8 +22,7 @@ static bool takes_recv(const struct sim_request *request)
 	       request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
-/* What --fail asks for: the next completion of this program has this status. */
-static enum ibv_wc_status judged(struct sim_program *program, enum ibv_wc_status status)
+enum ibv_wc_status sim_judge(struct sim_program *program, enum ibv_wc_status status)
 {
 	if (!program->next_status || status)
 		return status;
@@ -109,7 +108,7 @@ static void complete_recv(struct sim_qp *qp, const struct sim_recv *recv,
 	sim_complete(qp->recv_cq, &wc, status || request->flags & IBV_SEND_SOLICITED);
 }
 
-static bool fits(const struct sim_recv *recv, uint32_t length)
+bool sim_fits(const struct sim_recv *recv, uint32_t length)
 {
 	uint64_t room = 0;
 	int i;
@@ -145,7 +144,7 @@ static bool has_only_begun(struct sim_qp *qp, struct sim_qp *peer, struct sim_re
 	uint32_t packet = 128u << qp->attr.path_mtu;
 
 	if (sim_is_iwarp(qp) || request->begun || request->length <= packet ||
-	    !fits(recv, request->length) || sim_random(4) ||
+	    !sim_fits(recv, request->length) || sim_random(4) ||
 	    sim_scatter(peer->object.program, recv->sge, recv->num_sge, request->data, packet))
 		return false;
 	request->begun = true;
@@ -167,12 +166,12 @@ static void take_message(struct sim_qp *qp, struct sim_qp *peer, struct sim_requ
 	}
 	if (carries && has_only_begun(qp, peer, request, recv))
 		return;
-	if (carries && !fits(recv, request->length))
+	if (carries && !sim_fits(recv, request->length))
 		status = sim_qp_traits(peer)->too_long_here;
 	else if (carries && sim_scatter(peer->object.program, recv->sge, recv->num_sge,
 					request->data, request->length))
 		status = sim_qp_traits(peer)->bad_recv_key;
-	status = judged(peer->object.program, status);
+	status = sim_judge(peer->object.program, status);
 	complete_recv(peer, recv, request, status);
 	sim_free(recv);
 	if (status)
@@ -268,6 +267,8 @@ void sim_execute(struct sim_qp *qp)
 		qp->halted = true; /* it is never sent, nor what is behind it */
 	else if (take_data(qp, request))
 		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
+	else if (qp->type == IBV_QPT_UD)
+		finish(qp, request, sim_send_datagram(qp, request));
 	else if (!peer)
 		await_answer(qp, request);
 	else if (request->opcode == IBV_WR_SEND || request->opcode == IBV_WR_SEND_WITH_IMM)
@@ -288,7 +289,7 @@ void sim_acknowledge(struct sim_qp *qp)
 		return;
 	if (!request->executed && take_data(qp, request))
 		finish(qp, request, sim_qp_traits(qp)->bad_local_key);
-	status = request->status = judged(qp->object.program, request->status);
+	status = request->status = sim_judge(qp->object.program, request->status);
 	sim_complete_send(qp, request);
 	if (status)
 		fail(qp);

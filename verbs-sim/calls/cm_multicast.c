@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * librdmacm: groups of multicast.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs-sim/calls/call.h"
+#include "verbs-sim/calls/cm.h"
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* The kernel does not let an id join whose route is resolved, or that has been connected. */
+static bool can_join(const struct user_id *id)
+{
+	const struct sim_endpoint *endpoint = id->sim;
+
+	return endpoint->datagram && endpoint->device && endpoint->state == SIM_CM_IDLE &&
+	       !endpoint->routed;
+}
+
+static int join(struct user_id *id, const struct sockaddr *address, void *context)
+{
+	struct sockaddr_storage group;
+	struct user_group *joined;
+
+	if (!can_join(id))
+		return fail(EINVAL);
+	if (sim_cm_traits(id->sim)->iwarp)
+		return fail(ENOSYS);
+	joined = calloc(1, sizeof(*joined));
+	if (!joined)
+		return fail(ENOMEM);
+	sim_copy_address(&group, address);
+	joined->gid = sim_gid_of(&group);
+	joined->context = context;
+	TAILQ_INSERT_TAIL(&id->groups, joined, link);
+	sim_tell_path(id->sim, RDMA_CM_EVENT_MULTICAST_JOIN, 0, &joined->gid);
+	return 0;
+}
+
+EXPORTED int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)
+{
+	SIM_CALL_OR(-1, "rdma_join_multicast", EINVAL, ENOMEM, EADDRNOTAVAIL);
+	return join(user_id(id), addr, context) ? -1 : sim_complete_call(id);
+}
+
+EXPORTED int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *attr,
+				    void *context)
+{
+	SIM_CALL_OR(-1, "rdma_join_multicast_ex", EINVAL, ENOMEM, EADDRNOTAVAIL);
+	return join(user_id(id), attr->addr, context) ? -1 : sim_complete_call(id);
+}
+
+void sim_attach(struct rdma_cm_event *event)
+{
+	const union ibv_gid *gid = &event->param.ud.ah_attr.grh.dgid;
+	struct user_group *joined;
+
+	TAILQ_FOREACH(joined, &user_id(event->id)->groups, link)
+	{
+		if (!memcmp(&joined->gid, gid, sizeof(*gid)))
+			event->param.ud.private_data = joined->context;
+	}
+	if (event->id->qp && SIM_INSIDE(ibv_attach_mcast(event->id->qp, gid, 0))) {
+		event->event = RDMA_CM_EVENT_MULTICAST_ERROR;
+		event->status = -1;
+	}
+}
+
+EXPORTED int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	struct sockaddr_storage group;
+	struct user_group *joined;
+	union ibv_gid gid;
+
+	SIM_CALL_OR(-1, "rdma_leave_multicast", EADDRNOTAVAIL, EINVAL);
+	sim_copy_address(&group, addr);
+	gid = sim_gid_of(&group);
+	TAILQ_FOREACH(joined, &user_id(id)->groups, link)
+	{
+		if (!memcmp(&joined->gid, &gid, sizeof(gid)))
+			break;
+	}
+	if (!joined)
+		return fail(EADDRNOTAVAIL);
+	TAILQ_REMOVE(&user_id(id)->groups, joined, link);
+	free(joined);
+	if (id->qp)
+		SIM_INSIDE(ibv_detach_mcast(id->qp, &gid, 0));
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Datagrams: a send of a UD QP reaches each QP that it is addressed to and that has a receive, and
+ * its sender hears of nothing but its own mistakes. See device.h.
+ */
+#include <arpa/inet.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <string.h>
+
+#include "verbs-sim/core/schedule.h"
+#include "verbs-sim/device/device.h"
+
+#define MOST_MTU        4096
+#define ROCE_UDP_HEADER 8
+
+bool sim_is_multicast(const union ibv_gid *gid)
+{
+	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid))
+		return IN_MULTICAST((uint32_t)gid->raw[12] << 24);
+	return gid->raw[0] == 0xff;
+}
+
+static bool has_joined(const struct sim_qp *qp, const union ibv_gid *group)
+{
+	uint32_t i;
+
+	for (i = 0; i < qp->n_groups; i++) {
+		if (!memcmp(&qp->groups[i], group, sizeof(*group)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the datagram gets to this QP, and not whether it is taken there. */
+static bool reaches(const struct sim_request *request, const struct sim_qp *peer)
+{
+	const struct ibv_ah_attr *path = &request->to.path;
+	const struct sim_device *device = peer->pd->context->device;
+	const union ibv_gid *gid = &path->grh.dgid;
+
+	if (peer->type != IBV_QPT_UD || peer->object.program->silent ||
+	    (peer->state != IBV_QPS_RTR && peer->state != IBV_QPS_RTS))
+		return false;
+	if (path->is_global && sim_is_multicast(gid))
+		return has_joined(peer, gid);
+	if (request->to.qp_num != peer->object.number)
+		return false;
+	return path->is_global ? sim_has_gid(device, gid)
+			       : device->ports[peer->attr.port_num - 1].lid == path->dlid;
+}
+
+/* The first 40 bytes of what is received. In front of an IPv4 header, soft-RoCE leaves 20 zeros. */
+static void write_header(const struct sim_qp *qp, const struct sim_request *request, uint8_t *to)
+{
+	const struct ibv_global_route *route = &request->to.path.grh;
+	const struct sim_gid *source =
+		sim_find_gid(qp->pd->context->device, qp->attr.port_num, route->sgid_index);
+	uint16_t length = htons((uint16_t)(request->length + ROCE_UDP_HEADER));
+	struct ip6_hdr *v6 = (struct ip6_hdr *)to;
+	struct iphdr *v4 = (struct iphdr *)(to + SIM_GRH - sizeof(*v4));
+
+	memset(to, 0, SIM_GRH);
+	if (!request->to.path.is_global || !source)
+		return;
+	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)&route->dgid)) {
+		*v4 = (struct iphdr){ .version = 4,
+				      .ihl = 5,
+				      .tot_len = length,
+				      .ttl = route->hop_limit,
+				      .protocol = IPPROTO_UDP };
+		memcpy(&v4->saddr, &source->gid.raw[12], sizeof(v4->saddr));
+		memcpy(&v4->daddr, &route->dgid.raw[12], sizeof(v4->daddr));
+		return;
+	}
+	v6->ip6_flow = htonl(6u << 28);
+	v6->ip6_plen = length;
+	v6->ip6_nxt = IPPROTO_UDP;
+	v6->ip6_hlim = route->hop_limit;
+	memcpy(&v6->ip6_src, &source->gid, sizeof(v6->ip6_src));
+	memcpy(&v6->ip6_dst, &route->dgid, sizeof(v6->ip6_dst));
+}
+
+static void complete(struct sim_qp *peer, const struct sim_recv *recv, const struct sim_qp *qp,
+		     const struct sim_request *request, enum ibv_wc_status status)
+{
+	struct ibv_wc wc = {
+		.wr_id = recv->wr_id,
+		.status = status,
+		.opcode = IBV_WC_RECV,
+		.byte_len = request->length + SIM_GRH,
+		.qp_num = peer->object.number,
+		.src_qp = qp->object.number,
+		.slid = qp->pd->context->device->ports[qp->attr.port_num - 1].lid,
+		.wc_flags = request->to.path.is_global ? IBV_WC_GRH : 0,
+	};
+
+	if (request->opcode == IBV_WR_SEND_WITH_IMM) {
+		wc.wc_flags |= IBV_WC_WITH_IMM;
+		wc.imm_data = request->imm;
+	}
+	sim_complete(peer->recv_cq, &wc, status || request->flags & IBV_SEND_SOLICITED);
+}
+
+/*
+ * A receive without room for the header and the data ends the QP; on Linux 6.12 it stays, and the
+ * datagram is lost.
+ */
+static void arrive(struct sim_qp *peer, const struct sim_qp *qp, const struct sim_request *request)
+{
+	static uint8_t data[SIM_GRH + MOST_MTU];
+	const struct sim_recv *next = sim_next_recv(peer);
+	bool fits = next && sim_fits(next, request->length + SIM_GRH);
+	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	struct sim_recv *recv;
+
+	if (!next || (!fits && sim_qp_traits(peer)->drops_too_long))
+		return;
+	recv = sim_take_recv(peer);
+	write_header(qp, request, data);
+	memcpy(data + SIM_GRH, request->data, request->length);
+	if (!fits)
+		status = sim_qp_traits(peer)->too_long_here;
+	else if (sim_scatter(peer->object.program, recv->sge, recv->num_sge, data,
+			     request->length + SIM_GRH))
+		status = sim_qp_traits(peer)->bad_recv_key;
+	status = sim_judge(peer->object.program, status);
+	complete(peer, recv, qp, request, status);
+	sim_free(recv);
+	if (status)
+		sim_fail_qp(peer);
+}
+
+enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request *request)
+{
+	const struct sim_device *device = qp->pd->context->device;
+	uint32_t loses = device->traits.loses;
+	struct sim_object *object;
+	struct sim_qp *peer;
+
+	if (request->opcode != IBV_WR_SEND && request->opcode != IBV_WR_SEND_WITH_IMM)
+		return device->traits.bad_local_key;
+	if (request->length > 128u << device->ports[qp->attr.port_num - 1].mtu ||
+	    qp->object.program->silent || (loses && !sim_random(loses)))
+		return IBV_WC_SUCCESS;
+	SIM_EACH(object, SIM_QP)
+	{
+		peer = (struct sim_qp *)object;
+		if (reaches(request, peer) && peer->attr.qkey == request->to.qkey)
+			arrive(peer, qp, request);
+	}
+	return IBV_WC_SUCCESS;
+}
