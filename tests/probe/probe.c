@@ -204,6 +204,8 @@ static const struct question {
 	{ "pool-empty", ask_pool_empty, 0, 0,
 	  "a message when it is empty, and a receive after it" },
 	{ "pool-torn", ask_pool_torn, 0, 0, "a message that breaks off" },
+	{ "datagrams", ask_datagrams, 0, 0, "UD: who is told of what, and what is lost" },
+	{ "multicast", ask_multicast, 0, 0, "joining a group, sending to it, leaving it" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
 };
 

@@ -22,6 +22,10 @@ void tell_post(const struct end *end, const char *what, int ret);
 bool event_within(struct rdma_event_channel *events, int ms, struct rdma_cm_event *copy);
 int watch(struct ends *e, int ms, int enough);
 
+/* datagrams.c */
+void ask_datagrams(struct ends *e, int unused);
+void ask_multicast(struct ends *e, int unused);
+
 /* pools.c */
 void ask_pool_recv(struct ends *e, int unused);
 void ask_pool(struct ends *e, int limit);

@@ -125,16 +125,22 @@ static inline void await_event(struct rdma_event_channel *events, enum rdma_cm_e
 }
 
 /* A client's id, which knows its way. */
-static inline struct rdma_cm_id *resolve(struct rdma_event_channel *events, struct sockaddr *to)
+static inline struct rdma_cm_id *resolve_in(struct rdma_event_channel *events, struct sockaddr *to,
+					    enum rdma_port_space ps)
 {
 	struct rdma_cm_id *id;
 
-	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(!rdma_create_id(events, &id, NULL, ps), "rdma_create_id");
 	must(!rdma_resolve_addr(id, NULL, to, PATIENCE_MS), "rdma_resolve_addr");
 	await_event(events, RDMA_CM_EVENT_ADDR_RESOLVED);
 	must(!rdma_resolve_route(id, PATIENCE_MS), "rdma_resolve_route");
 	await_event(events, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	return id;
+}
+
+static inline struct rdma_cm_id *resolve(struct rdma_event_channel *events, struct sockaddr *to)
+{
+	return resolve_in(events, to, RDMA_PS_TCP);
 }
 
 /* A listener on a free port, which it puts into the address. */

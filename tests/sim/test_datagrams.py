@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Datagrams and multicast: programs of the package rdmacm-utils, what tests/probe asks of Linux 6.12, and loss on the way. What it
+asks of 6.1 is compared with the drivers: drivers/test_simulation.py."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sim.simulation import ADDRESS, simulate
+
+UDADDY = [["udaddy", "-b", ADDRESS, "-C", "3"], ["udaddy", "-s", ADDRESS, "-C", "3"]]
+MCKEY = ["mckey", "-m", "224.1.2.3", "-b", ADDRESS, "-C", "3"]
+
+
+@pytest.mark.parametrize("seed", range(1, 21))
+def test_udaddy(seed: int) -> None:
+    run = simulate(UDADDY, "--seed", str(seed))
+    assert not run.exit and run.out.count("data transfers complete\n") == 2, run.why()
+
+
+def test_datagrams_that_are_lost_on_their_way() -> None:
+    """udaddy waits for each of them, forever."""
+    runs = [simulate(UDADDY, "--seed", str(seed), "--device", "roce,loses=10") for seed in range(1, 41)]
+    assert {run.exit for run in runs} == {0, 120}
+
+
+@pytest.mark.parametrize("argv", [UDADDY[1], MCKEY], ids=["udaddy", "mckey"])
+def test_iwarp_has_no_datagrams(argv: list[str]) -> None:
+    run = simulate([argv], "--iwarp")
+    assert run.statuses == [255] and "unable to create QP: Operation not supported" in run.err, run.why()
+
+
+def test_mckey_ends_before_it_has_sent() -> None:
+    """Its QP goes before its sends have completed: see docs/testing.md. Nobody else tells of it."""
+    run = simulate([MCKEY, [*MCKEY, "-s"]])
+    assert run.told == [0] and run.out.count("data transfers complete\n") == 1, run.why()
+
+
+def probe(question: str, device: str) -> list[str]:
+    """What it prints, without times."""
+    return re.findall(r"^ *[\d.]+ ms +(.*)$", simulate([["build/tests/probe", ADDRESS, question]], "--device", device).out, re.M)
+
+
+def test_linux_6_12_keeps_a_receive_that_is_too_small() -> None:
+    """The QP lives, and the receive stays in front of the others."""
+    old, new = (probe("datagrams", device) for device in ("roce", "roce-6.12"))
+    assert "a small receive: server: receive completed: local QP operation error" in old
+    assert not [line for line in new if "receive completed" in line and not line.startswith("the MTU")]
+
+
+def test_over_ipv6_the_header_is_its_own() -> None:
+    run = simulate([["udaddy", "-b", "2001:db8:1::1", "-C", "3"], ["udaddy", "-s", "2001:db8:1::1", "-C", "3"]])
+    assert not run.exit, run.why()
