@@ -17,6 +17,7 @@ struct user_group {
 	TAILQ_ENTRY(user_group) link;
 	union ibv_gid gid;
 	void *context;
+	uint32_t unacked; /* events of it */
 };
 
 struct user_id {
@@ -32,7 +33,8 @@ struct user_id {
 
 struct user_event {
 	struct rdma_cm_event head;
-	struct user_id *counted; /* whose `unacked` it is in: of a request, the listener's */
+	struct user_group *group; /* that it is about; or NULL */
+	struct user_id *counted;  /* whose `unacked` it is in: of a request, the listener's */
 	uint8_t data[SIM_MOST_PRIVATE_DATA];
 };
 

@@ -47,8 +47,8 @@ EXPORTED int rdma_getaddrinfo(const char *node, const char *service,
 		return EAI_MEMORY;
 	info->ai_flags = hints ? hints->ai_flags : 0;
 	info->ai_family = found->ai_family;
-	info->ai_qp_type = IBV_QPT_RC;
-	info->ai_port_space = RDMA_PS_TCP;
+	info->ai_qp_type = hints && hints->ai_qp_type ? hints->ai_qp_type : IBV_QPT_RC;
+	info->ai_port_space = hints && hints->ai_port_space ? hints->ai_port_space : RDMA_PS_TCP;
 	if (info->ai_flags & RAI_PASSIVE) {
 		info->ai_src_addr = copy_of(found);
 		info->ai_src_len = found->ai_addrlen;

@@ -166,9 +166,12 @@ EXPORTED int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_c
 static void ack(struct rdma_cm_event *event)
 {
 	struct user_id *id = ((struct user_event *)event)->counted;
+	struct user_group *group = ((struct user_event *)event)->group;
 
 	id->unacked--;
 	sim_wake(sim_me->program, id);
+	if (group && group->unacked--)
+		sim_wake(sim_me->program, group);
 	free(event);
 }
 

@@ -15,6 +15,8 @@ static int fail(int error)
 	return -1;
 }
 
+#define ENOTSUPP 524 /* a number of the kernel's own */
+
 /* The kernel does not let an id join whose route is resolved, or that has been connected. */
 static bool can_join(const struct user_id *id)
 {
@@ -33,6 +35,8 @@ static int join(struct user_id *id, const struct sockaddr *address, void *contex
 		return fail(EINVAL);
 	if (sim_cm_traits(id->sim)->iwarp)
 		return fail(ENOSYS);
+	if (address->sa_family == AF_INET6) /* RoCE v2 has none of these */
+		return fail(ENOTSUPP);
 	joined = calloc(1, sizeof(*joined));
 	if (!joined)
 		return fail(ENOMEM);
@@ -65,7 +69,12 @@ void sim_attach(struct rdma_cm_event *event)
 	TAILQ_FOREACH(joined, &user_id(event->id)->groups, link)
 	{
 		if (!memcmp(&joined->gid, gid, sizeof(*gid)))
-			event->param.ud.private_data = joined->context;
+			break;
+	}
+	if (joined) {
+		event->param.ud.private_data = joined->context;
+		((struct user_event *)event)->group = joined;
+		joined->unacked++;
 	}
 	if (event->id->qp && SIM_INSIDE(ibv_attach_mcast(event->id->qp, gid, 0))) {
 		event->event = RDMA_CM_EVENT_MULTICAST_ERROR;
@@ -89,6 +98,8 @@ EXPORTED int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 	}
 	if (!joined)
 		return fail(EADDRNOTAVAIL);
+	while (joined->unacked) /* as librdmacm waits for its acks */
+		sim_block(joined, SIM_FOREVER);
 	TAILQ_REMOVE(&user_id(id)->groups, joined, link);
 	free(joined);
 	if (id->qp)

@@ -14,7 +14,7 @@
 static bool destroys(const char *name)
 {
 	return strstr(name, "destroy") || strstr(name, "dealloc") || strstr(name, "dereg") ||
-	       strstr(name, "close");
+	       strstr(name, "close") || strstr(name, "leave");
 }
 
 static int fail_call(const char *name, int way)

@@ -131,22 +131,27 @@ static void arrive(struct sim_qp *peer, const struct sim_qp *qp, const struct si
 		sim_fail_qp(peer);
 }
 
+static bool is_lost(const struct sim_device *device)
+{
+	return device->traits.loses && !sim_random(device->traits.loses);
+}
+
 enum ibv_wc_status sim_send_datagram(struct sim_qp *qp, const struct sim_request *request)
 {
 	const struct sim_device *device = qp->pd->context->device;
-	uint32_t loses = device->traits.loses;
 	struct sim_object *object;
 	struct sim_qp *peer;
 
 	if (request->opcode != IBV_WR_SEND && request->opcode != IBV_WR_SEND_WITH_IMM)
 		return device->traits.bad_local_key;
 	if (request->length > 128u << device->ports[qp->attr.port_num - 1].mtu ||
-	    qp->object.program->silent || (loses && !sim_random(loses)))
+	    qp->object.program->silent)
 		return IBV_WC_SUCCESS;
 	SIM_EACH(object, SIM_QP)
 	{
 		peer = (struct sim_qp *)object;
-		if (reaches(request, peer) && peer->attr.qkey == request->to.qkey)
+		if (reaches(request, peer) && peer->attr.qkey == request->to.qkey &&
+		    !is_lost(device))
 			arrive(peer, qp, request);
 	}
 	return IBV_WC_SUCCESS;
