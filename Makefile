@@ -44,7 +44,7 @@ FOLDERS = $(foreach stage,$(STAGES) $(OTHERS),$(call folder,$(stage)))
 both = $(foreach one,$(1),$(one)/client $(one)/server)
 PROGRAMS = $(call both,$(FOLDERS))
 # Each is one file, which takes nothing of the suite: it has to compile as it is, by itself.
-ONE_FILE = $(call both,beyond/ping-ep-0)
+ONE_FILE = $(call both,$(addprefix beyond/,ping-ep-0 ping-ud-0 mcast-ud-0))
 
 # The rooms that are the same for every stage: the RDMA, and what any program needs besides. Those to
 # the left may call those to the right, never the other way round.
@@ -121,6 +121,7 @@ bare-events: $(EVENTS) ## build ping-rc-0 with a completion channel: build/ping-
 
 $(OF_LIBRARY): $(LIBRARY)
 $(OF_LIBRARY): ALONE += -Icommon -MMD -MP
+$(call both,beyond/mcast-ud-0): beyond/mcast-ud-0/group.h
 $(ONE_FILE): ALONE =
 $(ONE_FILE): LIBS = -lrdmacm -libverbs
 $(EXAMPLES): $(BUILD)/%: %.c

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * mcast-ud-0/server: sends numbered messages to a group, once for all members, and does not know
+ * whether there are any. Read main first.
+ */
+#define NAME "mcast-ud-0/server"
+#include <unistd.h>
+
+#include "group.h"
+
+static int send_number(struct member *member, struct ibv_ah *ah, uint64_t number)
+{
+	struct rdma_cm_id *id = member->id;
+	struct ibv_wc wc;
+
+	memcpy(member->memory, &number, sizeof(number));
+	if (rdma_post_ud_send(id, NULL, member->memory, sizeof(number), member->mr, 0, ah,
+			      member->group.qp_num))
+		return failed("rdma_post_ud_send", errno, "");
+	if (rdma_get_send_comp(id, &wc) < 0)
+		return failed("rdma_get_send_comp", errno, "");
+	return wc.status ? failed("send", EIO, ibv_wc_status_str(wc.status)) : 0;
+}
+
+static int send_all(struct member *member, uint64_t count, unsigned int pause_us)
+{
+	struct ibv_ah *ah = ibv_create_ah(member->id->pd, &member->group.ah_attr);
+	uint64_t number;
+	int i, ret = 0;
+
+	if (!ah)
+		return failed("ibv_create_ah", errno, "");
+	for (number = 0; number < count && !ret; number++) {
+		ret = send_number(member, ah, number);
+		usleep(pause_us);
+	}
+	for (i = 0; i < 3 && !ret; i++) /* it may be lost, too */
+		ret = send_number(member, ah, LAST);
+	ibv_destroy_ah(ah);
+	printf("%" PRIu64 " messages sent\n", number);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct addrinfo *own = argc > 2 ? look_up(argv[2]) : NULL;
+	struct addrinfo *group = own ? look_up(argv[1]) : NULL;
+	struct member member = { .id = NULL };
+	int ret = 2;
+
+	if (argc < 3)
+		fprintf(stderr, "usage: " NAME " GROUP OWN-ADDRESS [COUNT [PAUSE-US]]\n");
+	if (group) {
+		member.address = group->ai_addr;
+		ret = create_id(&member, own->ai_addr);
+		if (!ret)
+			ret = create_qp(&member, 1);
+		if (!ret)
+			ret = join_group(&member);
+		if (!ret)
+			ret = send_all(&member, argc > 3 ? strtoull(argv[3], NULL, 10) : 1000,
+				       argc > 4 ? (unsigned int)atoi(argv[4]) : 1000);
+		ret = ret ? 1 : 0;
+		destroy_member(&member);
+		freeaddrinfo(group);
+	}
+	if (own)
+		freeaddrinfo(own);
+	return ret;
+}
