@@ -52,3 +52,18 @@ def test_linux_6_12_keeps_a_receive_that_is_too_small() -> None:
 def test_over_ipv6_the_header_is_its_own() -> None:
     run = simulate([["udaddy", "-b", "2001:db8:1::1", "-C", "3"], ["udaddy", "-s", "2001:db8:1::1", "-C", "3"]])
     assert not run.exit, run.why()
+
+
+def test_a_server_with_fewer_receives_than_messages_come_at_once() -> None:
+    argv = [["beyond/ping-ud-0/server", "-a", ADDRESS, "-r", "4"], ["beyond/ping-ud-0/client", "-a", ADDRESS, "-c", "320", "-w", "32"]]
+    runs = [simulate(argv, "--seed", str(seed)) for seed in range(1, 11)]
+    lost = [int(found) for run in runs for found in re.findall(r"^320 messages of 64 bytes, (\d+) lost", run.out, re.M)]
+    assert not any(run.exit for run in runs) and len(lost) == 10 and all(0 < number < 320 for number in lost)
+
+
+def test_members_that_miss_different_messages() -> None:
+    """Each says which."""
+    member = ["beyond/mcast-ud-0/client", "224.1.2.3", ADDRESS]
+    run = simulate([member, member, ["beyond/mcast-ud-0/server", "224.1.2.3", ADDRESS, "100"]], "--device", "roce,loses=20")
+    ends = re.findall(r"^(\d+) messages, (\d+) missing$", run.out, re.M)
+    assert not run.exit and ends[0] != ends[1] and all(int(missing) for _, missing in ends), run.out

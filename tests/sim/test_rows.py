@@ -15,7 +15,7 @@ import pytest
 
 FILES = """
     transfers pairs streams refusals one_sided pools odd_peers ways crowds bad_clients rights ep talk waits examples output mistakes
-    trace stops deaths siege strangers pubsub primer idle bare
+    trace stops deaths siege strangers pubsub primer idle bare ud
 """.split()
 # Of these files, what has no answer here yet.
 EXCEPT = {
