@@ -81,7 +81,9 @@ static struct ibv_pd *default_pd(struct rdma_cm_id *id)
 	return *pd;
 }
 
-int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+/* `extended`: NULL, or what begins with the attributes and has more of them. */
+static int make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
+		   struct ibv_qp_init_attr_ex *extended)
 {
 	if (id->qp || !id->verbs || (pd && pd->context != id->verbs)) {
 		errno = EINVAL;
@@ -93,7 +95,10 @@ int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_att
 		return -1;
 	if (!attr->srq)
 		attr->srq = id->srq;
-	id->qp = SIM_INSIDE(ibv_create_qp(pd, attr));
+	if (extended)
+		extended->pd = pd;
+	id->qp = extended ? SIM_INSIDE(ibv_create_qp_ex(id->verbs, extended))
+			  : SIM_INSIDE(ibv_create_qp(pd, attr));
 	if (id->qp && attr->qp_type != id->qp_type) { /* it cannot be made ready */
 		SIM_INSIDE(ibv_destroy_qp(id->qp));
 		id->qp = NULL;
@@ -106,6 +111,20 @@ int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_att
 	id->pd = pd;
 	init_qp(id);
 	return 0;
+}
+
+int sim_make_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	return make_qp(id, pd, attr, NULL);
+}
+
+EXPORTED int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	SIM_CALL_OR(-1, "rdma_create_qp_ex", ENOMEM, EINVAL, EOPNOTSUPP);
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
+		attr->pd = NULL;
+	attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
+	return make_qp(id, attr->pd, (struct ibv_qp_init_attr *)attr, attr);
 }
 
 EXPORTED int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)

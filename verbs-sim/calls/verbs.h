@@ -8,7 +8,7 @@
 #include "verbs-sim/device/objects.h"
 
 struct user_context {
-	struct ibv_context head;
+	struct verbs_context head; /* ends in the one that the program has */
 	struct sim_context *sim;
 };
 
@@ -34,9 +34,13 @@ struct user_channel {
 
 /* Events that the program got and has not acked: until then the object is not destroyed. */
 struct user_cq {
-	struct ibv_cq head;
+	union {
+		struct ibv_cq head;
+		struct ibv_cq_ex ex; /* of ibv_create_cq_ex; it begins in the same way */
+	};
 	struct sim_cq *sim;
 	uint32_t unacked, async_unacked;
+	struct ibv_wc current; /* of ibv_start_poll */
 };
 
 struct user_srq {
@@ -46,14 +50,19 @@ struct user_srq {
 };
 
 struct user_qp {
-	struct ibv_qp head;
+	union {
+		struct ibv_qp head;
+		struct ibv_qp_ex ex;
+	};
 	struct sim_qp *sim;
 	uint32_t async_unacked;
+	bool extended;                    /* it has the functions of `ex` */
+	struct ibv_send_wr *chain, *last; /* since ibv_wr_start */
 };
 
 static inline struct user_context *user_context(struct ibv_context *context)
 {
-	return (struct user_context *)context;
+	return (struct user_context *)((char *)context - offsetof(struct verbs_context, context));
 }
 
 static inline struct user_pd *user_pd(struct ibv_pd *pd)
@@ -112,6 +121,11 @@ int sim_delete_comp_channel(struct ibv_comp_channel *channel);
  */
 int sim_check_path(const struct sim_device *device, uint32_t port, const struct ibv_ah_attr *path);
 
-/* The functions of a context's table: verbs_post.c. */
+/* The functions of a context: verbs_post.c, verbs_poll.c, verbs_extended.c. */
 void sim_install_posting(struct ibv_context_ops *ops);
+void sim_install_polling(struct verbs_context *context);
+void sim_install_extended(struct verbs_context *context);
+
+/* Posts a chain, whole or not at all. Returns 0 or an errno value. */
+int sim_post_all(struct ibv_qp *qp, struct ibv_send_wr *chain);
 #endif

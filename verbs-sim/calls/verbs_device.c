@@ -50,6 +50,7 @@ uint32_t sim_round_up(uint32_t asked)
 static struct ibv_context *open_context(struct sim_device *device, bool hidden)
 {
 	struct user_context *context = calloc(1, sizeof(*context));
+	struct ibv_context *shown;
 	int fd = sim_eventfd();
 
 	if (!context || fd < 0) {
@@ -61,14 +62,19 @@ static struct ibv_context *open_context(struct sim_device *device, bool hidden)
 	context->sim->async.object.hidden = hidden;
 	sim_init_channel(&context->sim->async, fd);
 	sim_add_descriptor(&context->sim->async);
-	context->head.device = device_for_program(device->number);
-	context->head.cmd_fd = -1;
-	context->head.async_fd = fd;
-	context->head.num_comp_vectors = 1;
-	sim_install_posting(&context->head.ops);
+	shown = &context->head.context;
+	shown->device = device_for_program(device->number);
+	shown->cmd_fd = -1;
+	shown->async_fd = fd;
+	shown->num_comp_vectors = 1;
+	shown->abi_compat = __VERBS_ABI_IS_EXTENDED;
+	context->head.sz = sizeof(context->head);
+	sim_install_posting(&shown->ops);
+	sim_install_polling(&context->head);
+	sim_install_extended(&context->head);
 	sim_simulate_tsc();
 	sim_interrupt_spinning();
-	return &context->head;
+	return shown;
 }
 
 EXPORTED struct ibv_device **ibv_get_device_list(int *num_devices)

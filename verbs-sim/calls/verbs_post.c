@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libibverbs: posting and polling, which verbs.h calls through the table of functions of the
- * context.
+ * libibverbs: posting, which verbs.h calls through the table of functions of the context.
  */
 #include <errno.h>
 #include <signal.h>
@@ -166,6 +165,39 @@ static void trace_send(const struct ibv_send_wr *wr, int place)
 #define LOSES_PROCESSOR 16 /* once in so many posts, on average */
 #define LOST_NS         30000
 
+static void post_one(struct sim_qp *qp, const struct ibv_send_wr *wr, int place)
+{
+	trace_send(wr, place);
+	if (qp->state == IBV_QPS_ERR)
+		post_to_failed(qp, new_request(qp, wr));
+	else
+		sim_post(qp, new_request(qp, wr));
+}
+
+static void lose_processor(void)
+{
+	if (!sim_random(LOSES_PROCESSOR))
+		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
+}
+
+int sim_post_all(struct ibv_qp *ibqp, struct ibv_send_wr *chain)
+{
+	struct sim_qp *qp = user_qp(ibqp)->sim;
+	struct ibv_send_wr *wr;
+	uint32_t n = 0;
+	int ret = 0;
+
+	sim_found();
+	for (wr = chain; wr && !ret; wr = wr->next, n++)
+		ret = check_send(qp, wr);
+	if (!ret && qp->n_sends + n > qp->cap.max_send_wr)
+		ret = ENOMEM;
+	for (wr = chain, n = 0; wr && !ret; wr = wr->next)
+		post_one(qp, wr, (int)++n);
+	lose_processor();
+	return ret;
+}
+
 static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct sim_qp *qp = user_qp(ibqp)->sim;
@@ -180,14 +212,9 @@ static int post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 			*bad_wr = wr;
 			return post_error(qp, ret);
 		}
-		trace_send(wr, place++);
-		if (qp->state == IBV_QPS_ERR)
-			post_to_failed(qp, new_request(qp, wr));
-		else
-			sim_post(qp, new_request(qp, wr));
+		post_one(qp, wr, place++);
 	}
-	if (!sim_random(LOSES_PROCESSOR))
-		sim_sleep(NULL, 0, sim_world->now_ns + sim_random(LOST_NS));
+	lose_processor();
 	return 0;
 }
 
@@ -249,62 +276,9 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 	return 0;
 }
 
-/* ---- Completions ---- */
-
-static const char *name_of(enum ibv_wc_opcode opcode)
-{
-	switch (opcode) {
-	case IBV_WC_SEND:
-		return "SEND";
-	case IBV_WC_RDMA_WRITE:
-		return "RDMA_WRITE";
-	case IBV_WC_RDMA_READ:
-		return "RDMA_READ";
-	case IBV_WC_RECV:
-		return "RECV";
-	case IBV_WC_RECV_RDMA_WITH_IMM:
-		return "RECV_RDMA_WITH_IMM";
-	default:
-		return "atomic";
-	}
-}
-
-static int poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
-{
-	struct sim_cq *cq = user_cq(ibcq)->sim;
-	int n = 0;
-
-	if (SIM_CALL("ibv_poll_cq", EIO))
-		return -1;
-	if (!cq->count) {
-		sim_idle(cq);
-		return 0;
-	}
-	sim_found();
-	for (; n < num_entries && cq->count; cq->count--) {
-		wc[n] = cq->ring[cq->head];
-		sim_trace("completion %s, status %d", name_of(wc[n].opcode), wc[n].status);
-		n++;
-		cq->head = (cq->head + 1) % cq->depth;
-	}
-	return n;
-}
-
-static int req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
-{
-	struct sim_cq *cq = user_cq(ibcq)->sim;
-	int ret = SIM_CALL("ibv_req_notify_cq", EINVAL, ENOMEM);
-
-	if (!ret && cq->armed != SIM_ARMED)
-		cq->armed = solicited_only ? SIM_ARMED_SOLICITED : SIM_ARMED;
-	return ret;
-}
-
 void sim_install_posting(struct ibv_context_ops *ops)
 {
 	ops->post_send = post_send;
 	ops->post_recv = post_recv;
 	ops->post_srq_recv = post_srq_recv;
-	ops->poll_cq = poll_cq;
-	ops->req_notify_cq = req_notify_cq;
 }
