@@ -64,6 +64,19 @@ def test_two_clients_are_served_and_the_server_leaves_when_it_is_told_to(echo: E
     assert sum(map(int, re.findall(r"(\d+) messages sent back", s.out))) == 250
 
 
+@over()
+def test_extended_verbs_beside_the_ordinary_ones(echo: Echo, link: Link) -> None:
+    """Which soft-iWARP does not have."""
+    s = echo.serve("plain/echo_server")
+    c = echo.run("build/examples/plain/extended_client", link.address, echo.port, 250).ends(1 if link.transport == "iWARP" else 0)
+    s.signal("TERM").ends(0)
+    if link.transport == "iWARP":
+        assert c.err == "extended_client: ibv_create_cq_ex: Operation not supported (95)\n"
+    else:
+        assert [line.partition(":")[0] for line in c.out.splitlines()] == ["ordinary", "extended"]
+        assert "500 messages sent back" in s.out
+
+
 @pytest.mark.parametrize("name", ["echo_server", "epoll_server", "srq_server"])
 @over("RoCE")
 def test_messages_take_no_allocation(echo: Echo, name: str) -> None:
