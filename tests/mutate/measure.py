@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from mutate import score, suites, tree
-from mutate.build import CPUS, TOP, WORK, Copy, output, state_of_the_tree
+from mutate.build import CPUS, TOP, WORK, Copy, state_of_the_tree
 from mutate.trial import PART, SURVIVED, judge
 
 NO_PROGRAM = ("tests/", "bench/", "course/", "devices/", "verbs-trace/")  # what these suites do not run
@@ -51,18 +51,6 @@ def described(number: int, fault: Fault, verdict: str, by: str) -> score.Mutant:
     changed = [n for n, (one, other) in enumerate(zip(before, after)) if one != other]
     old, fresh = ("\n".join(part[n] for n in changed if part[n].strip()) for part in (before, after))
     return score.Mutant(number, site.file, changed[0] + 1, site.operator, old, fresh, verdict, by)
-
-
-def find_again(sites: list[tree.Site], wanted: list[score.Mutant]) -> dict[int, Fault]:
-    """Where the faults of an earlier measurement can be planted today; their lines may stand elsewhere in the file."""
-    files = {mutant.file for mutant in wanted}
-    places: dict[tuple[str, ...], list[Fault]] = {}
-    for site in sites:
-        for new in site.choices if site.file in files else ():
-            places.setdefault(described(0, (site, new), "", "").key(), []).append((site, new))
-    found = {mutant.number: places[mutant.key()].pop(0) for mutant in wanted if places.get(mutant.key())}
-    print(f"{len(found)} of {len(wanted)} faults can be planted again", flush=True)
-    return found
 
 
 def tried(first: Copy, known: suites.Record, faults: dict[int, Fault]) -> Iterator[tuple[int, str, str]]:
@@ -103,13 +91,9 @@ def measure(first: Copy, known: suites.Record, drawn: dict[int, Fault], kept: sc
         print(f"[{n}/{len(left)}, {minutes:.0f} min left] {verdict}: {where}  {by}"[:160], flush=True)
 
 
-def report(options: argparse.Namespace, what: str, mutants: list[score.Mutant]) -> None:
-    """Prints the survivors and the score, and keeps them."""
-    judged = score.sort_out(mutants)
-    survivors = [mutant.diff() for mutant in judged if mutant.verdict == SURVIVED]
-    print("\n\n".join(["", *survivors, score.table("all", judged)]))
-    if options.keep:
-        score.keep(options.keep, f"{what} at commit {output('git', 'rev-parse', '--short', 'HEAD').strip()}", mutants)
+def report(mutants: list[score.Mutant]) -> None:
+    """Prints the survivors and the score."""
+    print("\n\n".join(["", *[mutant.diff() for mutant in mutants if mutant.verdict == SURVIVED], score.table("all", mutants)]))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -122,25 +106,13 @@ def run(options: argparse.Namespace) -> int:
     print(f"seed {seed}, {len(sites)} sites: {dict(Counter(str(Path(site.file).parent) for site in sites))}", flush=True)
     if not sites:
         return 2
-    before: list[score.Mutant] = []
-    if options.again:
-        said, before = score.kept(options.again)
-        drawn = find_again(sites, [mutant for mutant in before if mutant.verdict == options.verdict])
-        if options.count:
-            some = [*drawn.items()]
-            random.Random(seed).shuffle(some)
-            drawn = dict(some[: options.count])
-        what, name = f"{said}; its `{options.verdict}` ones tried again", f"{options.again.stem} {options.verdict}"
-    else:
-        drawn, name = draw(sites, options.count or 50, seed), f"{seed} {options.folders.replace('/', '-')}"
-        what = f"Seed {seed}, {len(drawn)} of {len(sites)} sites in `{options.folders}`,"
+    drawn = draw(sites, options.count, seed)
     try:
         known = suites.record()
     except RuntimeError as error:
         print(error)
         return 1
-    kept = score.Results(WORK / f"{name} {state_of_the_tree()}.jsonl")
+    kept = score.Results(WORK / f"{seed} {options.folders.replace('/', '-')} {state_of_the_tree()}.jsonl")
     measure(first, known, drawn, kept)
-    now = {mutant.number: mutant for mutant in before if not options.count} | {number: kept.mutants[number] for number in drawn}
-    report(options, what, [*now.values()])
+    report([kept.mutants[number] for number in drawn])
     return 0

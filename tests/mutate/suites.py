@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The tests that need no device, which lines of the programs each of them runs, and runs of some of them.
 
-Place: tests/mutate/measure.py chooses tests by it. Contract: the lines are recorded once for each state of the tree, by gcov,
+Place: tests/mutate/measure.py chooses tests by it. Contract: the functions that run are recorded once for each state of the tree, by gcov,
 in a copy of its own, by recorder.py. A program that is killed records nothing.
 """
 
@@ -27,9 +27,9 @@ SUITES = {
 PYTEST = ("/usr/bin/python3", "-m", "pytest", "-q")
 WITH_GCOV = ("CFLAGS=-O0 -g --coverage -fprofile-update=atomic",)
 RECORD = "MUTATE_RECORD"  # where recorder.py writes to
-ALIKE = 2
-SLOW_S = 5.0  # of a processor: a test that takes longer is run only if no other runs these lines
-NOT_OF_PROGRAMS = "tests/sim/test_tool.py"  # verbs-sim itself
+ALIKE = 4
+SLOW_S = 20.0  # of a processor: a test that takes longer is run only if no other runs these lines
+WITHOUT = ("tests/sim/test_tool.py", "tests/sim/test_sanitized.py", "tests/sim/test_bugs.py")  # verbs-sim itself, and programs of other copies
 STAGE = re.compile(r"\b(?:ping|blast|count|pubsub|talk)-[a-z]+-\d\w?")
 FAILED = re.compile(r"-m pytest '(tests/.*)'")  # as tests/conftest.py has it
 
@@ -97,7 +97,7 @@ def record() -> Record:
         print("recording which lines each test runs, once", flush=True)
         copy, new = Copy("lines", *WITH_GCOV), file.with_suffix(".new")
         new.unlink(missing_ok=True)
-        words = [*PYTEST, "-p", "mutate.recorder", "-n", str(CPUS), "--deselect", NOT_OF_PROGRAMS, "tests/unit", "tests/sim"]
+        words = [*PYTEST, "-p", "mutate.recorder", "-n", str(CPUS), *(word for test in WITHOUT for word in ("--deselect", test)), "tests/unit", "tests/sim"]
         environment = ENVIRONMENT | {RECORD: str(new), "PYTHONPATH": str(TOP / "tests")}
         done = subprocess.run(words, cwd=copy.top, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
