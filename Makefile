@@ -156,6 +156,8 @@ TOOL = $(BUILD)/verbs-trace/tool
 TOOL_TABLES = $(wildcard verbs-trace/tool/calls/*.txt)
 TOOL_WRITTEN = $(addprefix $(TOOL)/,verbs.o kinds.o structures.o $(TOOL_TABLES:verbs-trace/tool/calls/%.txt=calls_%.o))
 TOOL_OBJECTS = $(call objects,$(wildcard verbs-trace/tool/*.c))
+# The functions of libc have other versions on other processors.
+GENERATE = MACHINE=$(shell $(CC) -dumpmachine) python3 -B verbs-trace/tool
 SIM = $(BUILD)/verbs-sim
 of_sim = $(call objects,$(foreach part,$(1),$(wildcard verbs-sim/$(part)/*.c)))
 PRELOADED = -fPIC -fvisibility=hidden -ftls-model=initial-exec -Wno-array-parameter
@@ -164,11 +166,11 @@ $(TOOL)/%.o: FLAGS = -I$(TOOL) $(PRELOADED)
 $(SIM)/%.o: FLAGS = -fno-tree-loop-distribute-patterns $(PRELOADED)
 
 $(TOOL)/verbs.h: $(wildcard verbs-trace/tool/*.py) verbs-trace/tool/structures.txt $(TOOL_TABLES)
-	$(call run,GEN,$@,python3 -B verbs-trace/tool/generate.py $(@D))
+	$(call run,GEN,$@,$(GENERATE)/generate.py $(@D))
 $(TOOL_WRITTEN:.o=.c): $(TOOL)/verbs.h ;
 $(TOOL_OBJECTS): $(TOOL)/verbs.h
 $(SIM)/unknown.c $(SIM)/versions.map: $(wildcard verbs-trace/tool/*.py) $(TOOL_TABLES)
-	$(call run,GEN,$@,python3 -B verbs-trace/tool/stubs.py $@)
+	$(call run,GEN,$@,$(GENERATE)/stubs.py $@)
 
 verbs-trace/verbs-trace: $(TOOL)/launcher.o
 verbs-trace/libverbs-trace.so: $(filter-out %/launcher.o,$(TOOL_OBJECTS)) $(TOOL_WRITTEN)

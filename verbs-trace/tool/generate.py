@@ -3,7 +3,8 @@
 """Writes the functions that replace the verbs, from the tables in calls/, and those that show structures.
 
 Place: run by the Makefile. Contract: generate.py DIRECTORY writes verbs.[ch], kinds.[ch], structures.[ch] and
-a calls_TABLE.c for each table, which hand each call to what is written by hand.
+a calls_TABLE.c for each table, which hand each call to what is written by hand. The variable MACHINE is what the
+compiler says with -dumpmachine.
 
 A line of a table is a prototype, with a decoder behind an argument where its type does not say
 enough, then "=", how the result tells of an error, and ";", what else there is:
@@ -28,6 +29,7 @@ it. Each other section is one structure, [DECODER TYPE] or [DECODER TYPE, PARAME
     ... if CONDITION      is shown only then; C, like a MEMBER with it->, in which `it` is the structure
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -56,6 +58,8 @@ struct ib_uverbs_qp_attr;
 struct ib_uverbs_ah_attr;
 """
 SECTION = re.compile(r"\[(\S+)\]$")
+# The first version of glibc for a processor, which is newer than all that the tables name.
+FIRST_GLIBC = {"aarch64": "GLIBC_2.17"}
 LINE = re.compile(r"(.+?[ *])(\w+)\((.*)\) = (\w+)(?:; (.*))?$")
 
 
@@ -83,6 +87,12 @@ def read_argument(text: str) -> Argument:
     return Argument(ctype, match[2], decoder)
 
 
+def section_here(name: str) -> str:
+    """A version of glibc is one of x86-64: the version that these functions have on the processor that is compiled for."""
+    processor = os.environ.get("MACHINE", "").partition("-")[0]
+    return FIRST_GLIBC.get(processor, name) if name.startswith("GLIBC_") else name
+
+
 def read_table(path: Path) -> list[Verb]:
     """The verbs of a table."""
     verbs, section = [], ""
@@ -90,7 +100,7 @@ def read_table(path: Path) -> list[Verb]:
         if not line or line.startswith("#"):
             continue
         if match := SECTION.match(line):
-            section = match[1]
+            section = section_here(match[1])
             continue
         match = LINE.match(line)
         if not match:
