@@ -4,6 +4,8 @@
  * a region is registered. See device.h.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -29,15 +31,39 @@ const struct sim_mr *sim_find_mr(const struct sim_program *program, uint32_t key
 	return NULL;
 }
 
+/*
+ * For an emulator of processes, such as qemu-user, that has no process_vm_readv(2): the address is
+ * then the same outside.
+ */
+static long move_by_file(long call, pid_t pid, uint64_t address, void *here, size_t length)
+{
+	char path[32];
+	long moved;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	call = call == SYS_process_vm_readv ? SYS_pread64 : SYS_pwrite64;
+	moved = syscall(call, fd, here, length, address);
+	syscall(SYS_close, fd);
+	return moved;
+}
+
 /* Not process_vm_readv(3): a sanitizer would take it for an access by the program. */
 static int move(long call, const struct sim_program *program, uint64_t address, void *here,
 		size_t length)
 {
 	struct iovec local = { here, length }, remote = { (void *)address, length };
+	long moved;
 
 	if (!length)
 		return 0;
-	return syscall(call, program->pid, &local, 1, &remote, 1, 0) == (long)length ? 0 : EFAULT;
+	moved = syscall(call, program->pid, &local, 1, &remote, 1, 0);
+	if (moved < 0 && errno == ENOSYS)
+		moved = move_by_file(call, program->pid, address, here, length);
+	return moved == (long)length ? 0 : EFAULT;
 }
 
 int sim_read_memory(const struct sim_program *program, uint64_t address, void *to, size_t length)
