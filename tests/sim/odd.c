@@ -67,20 +67,28 @@ static int spin(void)
 	return 0;
 }
 
-/* Of a processor that has a counter which programs can read: an hour, in its ticks. */
+/* The processor's, in simulated ns; only that of x86-64 is simulated, hence elsewhere the clock. */
+static uint64_t counter(void)
+{
+#ifdef __x86_64__
+	return __rdtsc();
+#else
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+#endif
+}
+
 static int count_an_hour(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_context *context = ibv_open_device(list[0]);
 	struct timespec hour = { 3600, 0 };
-	uint64_t start, ticks = 3600000000000;
+	uint64_t start = counter();
 
-#ifdef __x86_64__
-	start = __rdtsc();
 	nanosleep(&hour, NULL);
-	ticks = __rdtsc() - start;
-#endif
-	printf("%.6f s\n", (double)ticks / 1e9);
+	printf("%.6f s\n", (double)(counter() - start) / 1e9);
 	ibv_close_device(context);
 	ibv_free_device_list(list);
 	return 0;
