@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The two files of the library, and the unit tests with those of the formats on the wire, for arm64 and for s390x, which
-is big-endian: compiled here, and run by qemu, which emulates a process.
+is big-endian: compiled here, and run by qemu, which emulates a process. On arm64 all stages, too, over the simulated device.
 
 Place: only make check-long runs it. Needs [long] of tools/packages.txt. Contract: headers and libraries of these processors are
-unpacked into build/foreign/ once.
+unpacked into build/foreign/ once. Emulated processes see this processor's memory order, not the weaker one of arm64.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from live.table import STAGES, Stage
+from sim.simulation import TRANSPORTS, pair
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(0)]
 TOP = Path(__file__).resolve().parents[2]
@@ -29,6 +31,11 @@ def must(*command: object, limit_s: int, **settings: str) -> None:
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd=TOP, env=os.environ | settings, capture_output=True, text=True, timeout=limit_s)
     assert done.returncode == 0, f"{words}:\n{(done.stdout + done.stderr)[-3000:]}"
+
+
+def cross(cpu: str, root: Path) -> str:
+    """The compiler, for make."""
+    return f"CC={cpu}-linux-gnu-gcc --sysroot={root}"
 
 
 def root_of(architecture: str) -> Path:
@@ -52,6 +59,30 @@ def test_it_works_on(architecture: str, cpu: str) -> None:
     root = root_of(architecture)
     built = f"build/foreign/{architecture}-built"
     packages = f"{root}/usr/lib/{cpu}-linux-gnu/pkgconfig:{root}/usr/share/pkgconfig"
-    must("make", "CI=true", f"BUILD={built}", f"CC={cpu}-linux-gnu-gcc --sysroot={root}", UNDEFINED, "installed-library",
+    must("make", "CI=true", f"BUILD={built}", cross(cpu, root), UNDEFINED, "installed-library",
          f"{built}/tests/unit-tests", limit_s=900, PKG_CONFIG_SYSROOT_DIR=str(root), PKG_CONFIG_LIBDIR=packages, MAKEFLAGS="")  # fmt: skip
     must(f"qemu-{cpu}", "-L", root, f"{built}/tests/unit-tests", limit_s=600)
+
+
+@pytest.fixture(scope="module")
+def tree() -> Path:
+    """A copy of this one, with programs of arm64."""
+    root, tree = root_of("arm64"), FOREIGN / "arm64-tree"
+    tree.mkdir(exist_ok=True)
+    must("sh", "-c", f"tools/files --new | tar cf - -T - | tar xf - -C {tree}", limit_s=60)
+    must("make", "-j2", "-C", tree, "CI=true", cross("aarch64", root), "all", limit_s=900, MAKEFLAGS="")
+    return tree
+
+
+ROWS = [(stage, transport) for stage in STAGES if not stage.nine for transport in TRANSPORTS if "RoCE" in transport or not stage.roce_only]
+
+
+@pytest.mark.parametrize("stage, transport", ROWS, ids=[f"{stage}-{transport}" for stage, transport in ROWS])
+def test_fifty_seeds_on_arm64(stage: Stage, transport: str, tree: Path) -> None:
+    prefix = {"QEMU_LD_PREFIX": str(root_of("arm64"))}
+    try:
+        subprocess.run([tree / "verbs-sim/verbs-sim", "--help"], env=os.environ | prefix, capture_output=True, check=True)
+    except OSError:
+        pytest.skip("Linux starts no program of arm64 here: qemu-user-static, and root to mount binfmt_misc")
+    server, client = ([str(tree / words[0]), *words[1:]] for words in pair(stage, 20))
+    must(tree / "verbs-sim/verbs-sim", "-q", "--seeds", "50", *TRANSPORTS[transport], "--", *server, ":::", *client, limit_s=600, **prefix)
