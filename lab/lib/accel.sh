@@ -18,7 +18,8 @@ probe_kvm() {
 	dir=$(mktemp -d) || return 1
 	mkdir -p "$dir/tree/lab" "$dir/tree/dev"
 	cp /bin/busybox "$dir/tree/lab/"
-	printf '#!/lab/busybox sh\n/lab/busybox mount -t devtmpfs d /dev\necho lab-guest-runs >/dev/ttyS0\n' >"$dir/tree/init"
+	printf '#!/lab/busybox sh\n/lab/busybox mount -t devtmpfs d /dev\necho lab-guest-runs >/dev/%s\n' "$arch_console" \
+		>"$dir/tree/init"
 	printf '/lab/busybox reboot -f\n' >>"$dir/tree/init"
 	chmod +x "$dir/tree/init"
 	archive "$dir/tree" >"$dir/initrd"
@@ -45,6 +46,10 @@ choose_accel() {
 	'') ;;
 	*) usage_error "LAB_ACCEL is '$LAB_ACCEL', but must be kvm or tcg" ;;
 	esac
+	if [ "$foreign" = 1 ]; then
+		accel=tcg accel_why="the guest's processor is not this machine's"
+		return
+	fi
 	if ! kvm_present; then
 		accel=tcg accel_why="no usable /dev/kvm"
 		return

@@ -7,6 +7,11 @@
 
 apt_base=(-o APT::Sandbox::User= -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Acquire::Retries=1
 	-o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20)
+own_arch=''                      # behind the name of a package that runs on this machine, if the guest's is another
+if [ "$foreign" = 1 ]; then
+	own_arch=:$(dpkg --print-architecture)
+	apt_base+=(-o APT::Architecture="$arch_suffix" -o APT::Architectures="$arch_suffix,${own_arch#:}")
+fi
 apt_options=("${apt_base[@]}")
 fresh=0                          # whether the lists that apt_options names were fetched by this run
 

@@ -13,7 +13,8 @@ arch_cpu_kvm=host
 arch_cpu_tcg="max,la57=off,erms=off,fsrm=off"
 # Much of the rest saves boot time: no self-tests of the ciphers, no waiting for grace periods.
 # The guest's clock is the host's time-stamp counter: its clock_gettime() then costs no system call.
-arch_cmdline="console=ttyS0 tsc=reliable clocksource=tsc no_timer_check mitigations=off i8042.noaux i8042.nokbd"
+arch_console=ttyS0
+arch_cmdline="console=$arch_console tsc=reliable clocksource=tsc no_timer_check mitigations=off i8042.noaux i8042.nokbd"
 arch_cmdline="$arch_cmdline cryptomgr.notests rcupdate.rcu_expedited=1"
 
 # Modules in the order of loading; modprobe finds their dependencies. The guest skips modules that are built in, or that are
@@ -24,7 +25,10 @@ arch_rdma_modules=(crc32_generic crc32c_generic crc32-pclmul libcrc32c ib_uverbs
 
 # Where the kernel may be in a directory that --kernel names.
 arch_images=(arch/x86/boot/bzImage bzImage vmlinuz)
-arch_suffix=amd64                # how the names of Debian's kernel packages end
+arch_suffix=amd64                # Debian's name: how the names of its kernel packages end
+arch_console_option=CONFIG_SERIAL_8250_CONSOLE
+arch_kbuild=x86                  # what the kernel's makefiles call it
+arch_cross=x86_64-linux-gnu-     # how the names of cross-compilers begin
 
 # arch_kernel_release VMLINUZ: print the release that it was built as; false if it is no kernel.
 arch_kernel_release() {

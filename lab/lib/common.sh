@@ -42,10 +42,22 @@ cache_root() {
 	printf '%s/rdma-lab/%s' "$base" "$arch"
 }
 
-arch=$(uname -m)
-# shellcheck source=lab/lib/arch-x86_64.sh
-if [ -r "$lab_dir/lib/arch-$arch.sh" ]; then
+# choose_arch NAME [usage_error]: the guest's processor, by the kernel's name or Debian's. If it is another than this machine's, foreign
+# is 1, and guest_root is where its root is unpacked (lib/root.sh).
+choose_arch() {
+	case $1 in
+	amd64) arch=x86_64 ;;
+	arm64) arch=aarch64 ;;
+	*) arch=$1 ;;
+	esac
+	[[ $arch != */* ]] && [ -r "$lab_dir/lib/arch-$arch.sh" ] ||
+		"${2:-die}" "the lab has no guests of $1, but only of: $(cd "$lab_dir/lib" && echo arch-*.sh | sed 's/arch-//g; s/\.sh//g')"
+	# shellcheck source=lab/lib/arch-x86_64.sh
 	. "$lab_dir/lib/arch-$arch.sh"
-else
-	die "this machine is $arch, but the lab supports only: $(cd "$lab_dir/lib" && printf '%s ' arch-*.sh)"
-fi
+	cache=$(cache_root)
+	foreign=0 guest_root=''
+	[ "$arch" = "$(uname -m)" ] || foreign=1
+	export LAB_ARCH=$arch
+}
+
+choose_arch "${LAB_ARCH:-$(uname -m)}"

@@ -50,7 +50,7 @@ base_initramfs() {
 	add_modules modules.boot <"$3.boot" || return 1
 	{ grep -vxFf "$3.boot" "$3.modules" || true; } | { grep -v '/siw\.ko[^/]*$' || true; } |
 		add_modules modules.rdma || return 1
-	cp /bin/busybox "$tree/busybox" || return 1
+	cp "$guest_root/bin/busybox" "$tree/busybox" || return 1
 	archive "$3/tree" >"$3/base.cpio" || return 1
 	rm -rf "$3/tree" "$3.boot"
 }

@@ -54,7 +54,7 @@ answered() {
 require_kernel() {
 	local lock=$cache/lock rc=0
 	question
-	if [ "$2" = 0 ] && answered "$1"; then
+	if [ "$2" = 0 ] && answered "$1" && root_ready; then
 		entry=$cache/kernels/$index_entry
 		return
 	fi

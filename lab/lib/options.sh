@@ -24,6 +24,8 @@ guest sees this machine's files and starts in this directory. lab/run exits with
   --writable DIR      directory that the guest may write to (repeatable; default: the top of the git tree, or this
                       directory)
   --env NAME[=VALUE]  an environment variable to pass on, or to set (repeatable)
+  --arch ARCH         the guest's processor: amd64 or arm64 (default: LAB_ARCH, or this machine's). One of another kind has
+                      Debian's packages of lab/packages-guest.txt in place of this machine's files
   --kernel WHICH      the guest's kernel (default: LAB_KERNEL, or the default of this Debian release): a version that
                       apt knows, such as 6.12 or 6.1.0-56-amd64; a .deb file; a directory in which a kernel was built;
                       or a directory with a bzImage and lib/modules/RELEASE
@@ -101,6 +103,7 @@ option_with_value() {
 	--console) output_file "$1" "$2"; console=$REPLY ;;
 	--writable) take_writable "$2" ;;
 	--env) take_env "$2" ;;
+	--arch) choose_arch "$2" usage_error ;;
 	--kernel) choose_kernel "$1" "$2" ;;
 	--sources) choose_sources "$1" "$2" ;;
 	*) return 1 ;;
@@ -129,7 +132,7 @@ parse_options() {
 		case $1 in
 		--) shift; break ;;
 		--cpus | --memory | --timeout | --hosts | --loss | --delay | --capture | --console | --writable | --env | \
-			--kernel | --sources)
+			--arch | --kernel | --sources)
 			[ $# -ge 2 ] || usage_error "$1 needs a value"
 			option_with_value "$1" "$2"
 			shift 2
@@ -187,6 +190,7 @@ choose_shares() {
 	else
 		case $cwd/ in
 		/tmp/?* | /var/tmp/?* | /run/?* | /dev/shm/?*) shares=("ro $top") ;;
+		*) [ "$foreign" = 0 ] || shares=("ro $top") ;;
 		esac
 	fi
 	for dir in ${writable[@]+"${writable[@]}"}; do

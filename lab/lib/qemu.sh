@@ -72,7 +72,7 @@ vm_arguments() {                 # vm_arguments N: set qemu_args
 		-append "$arch_cmdline quiet panic=-1 oops=panic log_buf_len=4M" -serial "file:$dir/console"
 		-object rng-random,id=rng,filename=/dev/urandom -device virtio-rng-pci,rng=rng
 		-device virtio-serial-pci,id=ser,max_ports=8)
-	share root / ,readonly=on
+	share root "${guest_root:-/}" ,readonly=on
 	for i in "${!shares[@]}"; do
 		case ${shares[$i]} in
 		rw*) share "share$i" "${shares[$i]#* }" "" ;;

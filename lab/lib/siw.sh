@@ -21,7 +21,7 @@ siw_packages() {
 	for name in $(depends '^linux-(headers|kbuild)-' "$headers=$kernel_version"); do
 		case $name in
 		linux-headers-*) printf '%s=%s\n' "$name" "$kernel_version" ;;
-		*) printf '%s\n' "$name" ;;
+		*) printf '%s\n' "$name$own_arch" ;;
 		esac
 	done
 }
@@ -41,7 +41,7 @@ lend_libraries() {
 	kbuild=$(depends '^linux-kbuild-' "linux-headers-$kernel_release=$kernel_version")
 	mapfile -t packages < <(depends '^z?lib' "$kbuild")
 	mapfile -t packages < <({ printf '%s\n' "${packages[@]}"; depends '^z?lib' "${packages[@]}"; } | sort -u)
-	fetch_packages "the libraries of that release, for its tools" "${packages[@]}" || return 1
+	fetch_packages "the libraries of that release, for its tools" "${packages[@]/%/$own_arch}" || return 1
 	loader=$(find "$work/root" -name 'ld-linux*.so.*' -type f)
 	path=$(dirname "$(find "$work/root" -name libc.so.6)")
 	for tool in "${tools[@]}"; do
@@ -97,16 +97,19 @@ patch_accept() {
 # build_siw BUILD SOURCE: without BTF, which needs another tool and is used only to trace kernels; and with this host's
 # compiler, even if it is older than the kernel's.
 build_siw() {
-	local cc without=(CONFIG_DEBUG_INFO_BTF_MODULES=)
+	local cc cross='' without=(CONFIG_DEBUG_INFO_BTF_MODULES=)
+	[ "$foreign" = 0 ] || cross=$arch_cross
 	cc=$(sed -n 's/^CC *=.*\(gcc-[0-9]*\)$/\1/p' "$1/.kernelvariables" 2>/dev/null)
-	command -v "${cc:=gcc}" >/dev/null || cc=gcc
-	need "$cc" gcc
+	cc=$cross${cc:-gcc}
+	command -v "$cc" >/dev/null || cc=${cross}gcc
+	need "$cc" "gcc${cross:+-${cross%-}}"
 	need make make
 	[[ $2 != *[[:space:]]* ]] || die "siw cannot be built below $cache, which has a space in its name: set XDG_CACHE_HOME"
 	"$cc" -fmin-function-alignment=16 -E -x c /dev/null >/dev/null 2>&1 ||
 		without+=(CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=)
 	say "building the siw module"
-	if ! logged make -C "$1" M="$2" CONFIG_RDMA_SIW=m "${without[@]}" CC="$cc" -j"$(nproc)" modules ||
+	if ! logged make -C "$1" M="$2" ARCH="$arch_kbuild" CROSS_COMPILE="$cross" CONFIG_RDMA_SIW=m "${without[@]}" CC="$cc" \
+		-j"$(nproc)" modules ||
 		[ ! -f "$2/siw.ko" ]; then
 		trouble "the siw module does not build; lab/run --roce does without"
 	fi
@@ -115,7 +118,9 @@ build_siw() {
 # publish_siw FILE ORIGIN: FILE is the module, or empty if the driver is built into the kernel.
 publish_siw() {
 	mkdir -p "$work/siw/tree/lab"
-	[ -z "$1" ] || logged strip --strip-debug -o "$work/siw/tree/lab/siw.ko" "$1" || trouble "cannot strip the siw module"
+	local strip=strip
+	[ "$foreign" = 0 ] || strip=${arch_cross}strip
+	[ -z "$1" ] || logged "$strip" --strip-debug -o "$work/siw/tree/lab/siw.ko" "$1" || trouble "cannot strip the siw module"
 	printf '%s\n' "$2" >"$work/siw/origin"
 	printf '%s\n' "$siw_patched" >"$work/siw/mended"
 	archive "$work/siw/tree" >"$work/siw/siw.cpio" 2>"$work/log" || trouble "cannot write the siw module"

@@ -77,6 +77,7 @@ check_config() {
 		[ -f "$file" ] || continue
 		while read -r line; do
 			[[ $line == CONFIG_* ]] || continue
+			line=${line/CONFIG_SERIAL_8250_CONSOLE/$arch_console_option}
 			grep -qE "^${line%=*}=(y|${line#*=})\$" "$file" || lacking+=("$line")
 		done <"$lab_dir/kernel.config"
 		[ "${#lacking[@]}" = 0 ] || die "this kernel cannot run in the lab; $file lacks ${lacking[*]} (lab/kernel.config)"
