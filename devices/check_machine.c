@@ -20,6 +20,11 @@ static const char get_a_device[] =
 	"netdev NETDEV` (soft-RoCE; `siw` instead of `rxe` is soft-iWARP), as root; where the kernel has "
 	"no such module, or in a container, `lab/run -- COMMAND` runs a command in a machine that has both";
 
+static const char give_a_device[] =
+	"outside of the container, as root: `rdma dev set DEVICE netns NAMESPACE`, or, before the first "
+	"other namespace, `rdma system set netns shared`: then each namespace has all devices "
+	"(docs/containers.md)";
+
 /* Counts the entries of a directory whose names begin with this; -1: there is no such directory. */
 static int count_entries(const char *path, const char *prefix)
 {
@@ -38,9 +43,15 @@ static int count_entries(const char *path, const char *prefix)
 enum check_verdict check_kernel_device(struct check *check)
 {
 	int n = count_entries("/sys/class/infiniband", "");
+	int elsewhere = count_entries("/sys/class/infiniband_verbs", "uverbs");
 
 	if (n < 0)
 		return check_fail(check, get_a_device, "no RDMA driver is loaded");
+	if (!n && elsewhere > 0)
+		return check_fail(check, give_a_device,
+				  "the kernel has %d RDMA device%s, but none in this network "
+				  "namespace",
+				  elsewhere, elsewhere == 1 ? "" : "s");
 	if (!n)
 		return check_fail(check, get_a_device, "the kernel has no RDMA device");
 	return check_say(check, CHECK_OK, "the kernel has %d RDMA device%s", n, n == 1 ? "" : "s");
@@ -90,7 +101,7 @@ enum check_verdict check_library(struct check *check)
 	int kernels = count_entries("/sys/class/infiniband", "");
 	int ret;
 
-	if (count_entries("/sys/class/infiniband_verbs", "uverbs") <= 0)
+	if (kernels <= 0 || count_entries("/sys/class/infiniband_verbs", "uverbs") <= 0)
 		return check_say(check, CHECK_SKIPPED, "libibverbs has nothing to open");
 	ret = devices_open(&check->devices, NULL);
 	check->opened = true;
