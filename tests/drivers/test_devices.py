@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live.processes import until
 
 pytestmark = pytest.mark.skipif("LAB_GUEST" not in os.environ, reason="it breaks what it tests: only in a guest of the lab")
 PROGRAM = "devices/devices"
@@ -294,6 +295,20 @@ def test_no_nodes() -> None:
     result = check(ROCE, "unshare", "--mount", "sh", "-c", script, "sh")
     expect_failure(result, "verbs", "/dev/infiniband/uverbs* are missing", "--device /dev/infiniband")
     expect(result[0]["CM"].startswith("FAILS the device node"), result[0])
+
+
+def test_no_device_in_this_namespace() -> None:
+    """As in a container on a machine that gives each device to one namespace."""
+    run("rdma", "system", "set", "netns", "exclusive")
+    run("ip", "netns", "add", "container")
+    try:
+        result = check(ROCE, "ip", "netns", "exec", "container")
+    finally:
+        run("ip", "netns", "delete", "container")
+        shared = ["rdma", "system", "set", "netns", "shared"]
+        until(lambda: not subprocess.call(shared, stderr=subprocess.DEVNULL), "no other namespace is there")
+    expect_failure(result, "device", "has 2 RDMA devices, but none in this network namespace", "rdma dev set")
+    expect(result[0]["library"].startswith("-"), result[0])
 
 
 def test_no_permission() -> None:
