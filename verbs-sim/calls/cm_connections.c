@@ -99,18 +99,23 @@ static int ask(struct rdma_cm_id *id, const struct rdma_conn_param *param)
 EXPORTED int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
 	struct sim_endpoint *client = user_id(id)->sim;
+	struct rdma_conn_param given = param ? *param : usual;
 
 	SIM_CALL_OR(-1, "rdma_connect", ENOMEM, EINVAL, ECONNREFUSED);
 	if (client->state != SIM_CM_IDLE || !id->verbs)
 		return fail(EINVAL);
 	if (client->datagram)
 		return ask(id, param);
-	if (param && !has_depths(client, param))
+	if (given.responder_resources == RDMA_MAX_RESP_RES)
+		given.responder_resources = (uint8_t)sim_cm_traits(client)->max_rd_atom;
+	if (given.initiator_depth == RDMA_MAX_INIT_DEPTH)
+		given.initiator_depth = (uint8_t)sim_cm_traits(client)->max_rd_atom;
+	if (!has_depths(client, &given))
 		return fail(EINVAL);
-	if (param && param->private_data_len > MOST_TO_CONNECT && !sim_cm_traits(client)->iwarp)
+	if (given.private_data_len > MOST_TO_CONNECT && !sim_cm_traits(client)->iwarp)
 		return fail(EINVAL);
-	check_terms(client, param ? param : &usual);
-	set_terms(&client->offered, user_id(id), param ? param : &usual);
+	check_terms(client, &given);
+	set_terms(&client->offered, user_id(id), &given);
 	client->state = SIM_CM_CONNECTING;
 	if (!sim_turns_out_otherwise(id)) {
 		sim_send(client, SIM_MESSAGE_REQUEST, 0, NULL);
