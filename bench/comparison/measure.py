@@ -181,6 +181,9 @@ def measure(plan: Plan, folder: Path, options: dict[str, object], runner_options
         runner.count = not why
         session = Session(plan, links, runner, file)
         session.note("environment", place.describe(links))
+        for what in place.unsteady():
+            print(f"compare: {what}", file=sys.stderr)
+        session.note("environment", {"unsteady": place.unsteady()})
         session.note("environment", {"perf counters": f"none: {why}" if why else ", ".join(counters.EVENTS)})
         session.note("options", options)
         try:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEVICES = Path("/sys/class/infiniband")
+CPUS = Path("/sys/devices/system/cpu")
+SLOW_US = 10  # an idle state that takes longer to leave changes what a wake-up costs
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,39 @@ def emulation() -> str:
     return ""
 
 
+def idle_states(cpus: Path = CPUS) -> list[tuple[str, int]]:
+    """Those that the first CPU may enter, with the time to leave each, in us."""
+    found = []
+    for state in sorted(cpus.glob("cpu0/cpuidle/state*")):
+        name, us = first_line(f"{state}/name"), first_line(f"{state}/latency")
+        if us.isdigit() and first_line(f"{state}/disable") != "1":
+            found.append((name, int(us)))
+    return found
+
+
+def turbo(cpus: Path = CPUS) -> str:
+    """Whether the clock may exceed its nominal rate; empty if the kernel does not say."""
+    without, boost = first_line(f"{cpus}/intel_pstate/no_turbo"), first_line(f"{cpus}/cpufreq/boost")
+    if not without + boost:
+        return ""
+    return "on" if without == "0" or (not without and boost == "1") else "off"
+
+
+def unsteady(cpus: Path = CPUS) -> list[str]:
+    """What of the processor's power saving changes results, each with what ends it for a run, as root."""
+    said = []
+    governor = first_line(f"{cpus}/cpu0/cpufreq/scaling_governor")
+    if governor not in ("", "performance"):
+        said.append(f"the governor is {governor}, which lowers the clock of a CPU that sleeps often: cpupower frequency-set -g performance")
+    slow = [f"{name} takes {us} us" for name, us in idle_states(cpus) if us > SLOW_US]
+    if slow:
+        said.append(f"a CPU wakes up late from idle states ({', '.join(slow)}): cpupower idle-set -D {SLOW_US} (later: -E)")
+    if turbo(cpus) == "on":
+        file = "intel_pstate/no_turbo" if (cpus / "intel_pstate").exists() else "cpufreq/boost"
+        said.append(f"turbo is on, so that the clock depends on load and heat: echo {int('no_' in file)} >{cpus}/{file}")
+    return said
+
+
 def describe(all_links: list[Link]) -> dict[str, object]:
     """The environment, for the report."""
     reads: dict[str, Callable[[], str]] = {
@@ -107,7 +142,9 @@ def describe(all_links: list[Link]) -> dict[str, object]:
         "distribution": lambda: platform.freedesktop_os_release().get("PRETTY_NAME", ""),
         "processor": processor,
         "clocksource": lambda: first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "governor": lambda: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "governor": lambda: first_line(f"{CPUS}/cpu0/cpufreq/scaling_governor"),
+        "idle states": lambda: ", ".join(f"{name} {us} us" for name, us in idle_states()),
+        "turbo": turbo,
         "rdma-core": lambda: output("dpkg-query", "--show", "--showformat", "${Version}", "libibverbs1"),
         "perftest": lambda: output("dpkg-query", "--show", "--showformat", "${Version}", "perftest"),
         "commit": lambda: output("git", "describe", "--always", "--dirty"),
