@@ -57,8 +57,11 @@ choose_accel() {
 	file=$(answer_file)
 	if [ ! -s "$file" ]; then
 		say "testing once, for at most $probe_seconds s, whether KVM works here"
-		if probe_kvm; then echo kvm; else echo tcg; fi >"$file.$$" && mv "$file.$$" "$file"
+		accel=tcg
+		! probe_kvm || accel=kvm
+		{ echo "$accel" >"$file.$$" && mv "$file.$$" "$file"; } 2>/dev/null || true # the cache may be read-only
+	else
+		accel=$(cat "$file")
 	fi
-	accel=$(cat "$file")
 	accel_why="as a test guest showed; remove $file to test again"
 }

@@ -39,9 +39,9 @@ entry_ready() {
 	[ -n "$1" ] && part_ok "$cache/kernels/$1/kernel" && { [ "$2" = 0 ] || siw_ok "$cache/kernels/$1"; }
 }
 
-# look_again: true every 14 days, when it is time to look for a newer kernel of Debian's.
+# look_again: true every 14 days, when it is time to look for a newer kernel of Debian's; never in a cache that others fill.
 look_again() {
-	[ -z "$(find "$index" -mtime -14 2>/dev/null)" ]
+	[ -w "$cache" ] && [ -z "$(find "$index" -mtime -14 2>/dev/null)" ]
 }
 
 # answered WANT_SIW: true if the cache has the kernel that was asked for, made from files that have not changed since.
