@@ -272,4 +272,4 @@ help: ## print this list
 FORCE:
 
 # Which object needs which header: of no use to a goal that only prints. A copy of the tree in build/ has its own.
--include $(if $(filter print-%,$(MAKECMDGOALS)),,$(shell find $(BUILD) -path '$(BUILD)/*/build' -prune -o -name '*.d' -print 2>/dev/null))
+-include $(if $(filter print-%,$(MAKECMDGOALS)),,$(shell find $(BUILD) \( -path '$(BUILD)/*/build' -o -path $(BUILD)/foreign \) -prune -o -name '*.d' -print 2>/dev/null))
