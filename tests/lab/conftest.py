@@ -100,7 +100,7 @@ class Lab:
         name = self.kernel
         if "/" in name:
             name = f"path-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-        (asked,) = self.dir.glob(f"rdma-lab/*/asked/*-{name}")
+        (asked,) = self.dir.glob(f"rdma-lab/{os.uname().machine}/asked/*-{name}")
         entry = re.search("^entry (.*)", asked.read_text(), re.MULTILINE)
         assert entry
         self.entry = asked.parents[1] / "kernels" / entry[1]

@@ -35,6 +35,7 @@ WRONG = """
 --hosts 2 --stdin -- true ::: true
 --capture x.pcap -- true
 --roce --iwarp -- true
+--arch mips -- true
 --env 9=x -- true
 --writable /does/not/exist -- true
 --console /does/not/exist -- true
@@ -218,6 +219,17 @@ def test_two_at_once(lab: Lab) -> None:
     """Each has its own output and status."""
     with ThreadPoolExecutor() as pool:
         assert [*pool.map(lambda n: lab.sh(f"sleep 1; echo {n}; exit {n}", status=n).out, (3, 4))] == ["3\n", "4\n"]
+
+
+def test_another_processor(lab: Lab) -> None:
+    """Programs of arm64, from Debian, on both devices; and what the guest writes is here."""
+    said = lab.sh(
+        f"""uname -m; for a in $LAB_ROCE_ADDR $LAB_IWARP_ADDR; do
+        rping -s -a $a -C 5 & server=$!; {AWAITS_LISTENER}
+        rping -c -a $a -C 5 && wait $server && echo done >>written; done""",
+        "--arch=arm64",
+    )
+    assert said.out == "aarch64\n" and (lab.dir / "written").read_text() == "done\ndone\n"
 
 
 @pytest.mark.parametrize("one, other", [("ROCE", "siw0|IWARP"), ("IWARP", "rxe0|ROCE")])
