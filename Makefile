@@ -33,7 +33,7 @@ COMPILE_ALONE = $(call run,CC,$@,$(CC) $(CFLAGS) $(WARNINGS) $(ALONE) $(LDFLAGS)
 
 # The stages, in the order of the course. Each is made of what its stage.c names, which also says what it goes on from:
 # the linker takes it from an archive of all their files.
-STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 \
+STAGES = ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5 blast-sr-2 ping-srq-4 ping-reconnect-2 \
 	 ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 \
 	 blast-rdma-1 count-atomic-1
 # Of another shape: what they do is no message to and fro, which the tests that run all stages, and bench/, take for granted.
@@ -60,7 +60,7 @@ LIBRARY = $(BUILD)/libour_control.a
 LIBRARY_SOURCES = $(wildcard common/*.c) ping-sr-0/completions.c ping-sr-2/keepalive.c \
 		  $(addprefix ping-sr-4/,cm_events.c comp_channels.c completions.c poll.c)
 # What is made of the library and nothing else; in plain/, of librdmacm and libibverbs alone.
-OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+OF_LIBRARY = $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c) beyond/ping-mt-4/client.c bench/registration.c)
 EXAMPLES = $(OF_LIBRARY) $(patsubst %.c,$(BUILD)/%,$(wildcard examples/plain/*.c))
 
 TOOLS = $(addprefix verbs-trace/,verbs-trace libverbs-trace.so) $(addprefix verbs-sim/,verbs-sim libverbs-sim.so)

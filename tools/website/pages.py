@@ -13,7 +13,7 @@ from tools.folders import folder
 from tools.stages import variable
 
 TOP = Path(__file__).resolve().parents[2]
-ONE_FILE_STAGES = ["ping-ep-0", "ping-ud-0", "mcast-ud-0"]
+ONE_FILE_STAGES = ["ping-ep-0", "ping-mt-4", "ping-ud-0", "mcast-ud-0"]
 EXERCISE_PAGES = {f"course/exercises/{name}.md": name for name in EXERCISES}
 
 

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What it costs to register memory, by size and size of pages; from which size on it is cheaper to
+ * register data where they are than to copy them into registered memory; and how a cache of
+ * registrations goes wrong. Place: registration.md has its results. Contract: it needs common/our_control.h
+ * alone, and examples/store_server at the other end.
+ *
+ *     registration ADDRESS
+ */
+#include <endian.h>
+#include <errno.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "our_control.h"
+
+#define PORT      "12321"
+#define SMALLEST  4096u
+#define PREDICTED (256u << 10) /* from the costs of so much, and of the smallest */
+#define LARGEST   (64u << 20)
+#define HUGE      (2u << 20)
+#define RUNS      15
+#define LENGTH    SMALLEST /* of what is sent: soft-iWARP copies a few bytes from the program itself */
+
+/* What store_server sends with its accept; big-endian. */
+struct where {
+	uint64_t address;
+	uint32_t rkey;
+	uint32_t zero;
+};
+
+static void report(void *context, const struct our_error *error)
+{
+	char text[600];
+
+	(void)context;
+	fprintf(stderr, "registration: %s\n", our_error_text(error, text, sizeof(text)));
+}
+
+static const struct our_config config = {
+	.waiting = { &our_cm_nonblocking, &our_busy_polling },
+	.report = report,
+	.timeout_s = 10,
+};
+
+static double now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* Memory that has been written to: of data that do not exist nobody asks to send any. */
+static char *map(size_t size, int flags)
+{
+	char *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | flags, -1, 0);
+
+	if (data == MAP_FAILED)
+		return NULL;
+	memset(data, 1, size);
+	return data;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double first = *(const double *)a, second = *(const double *)b;
+
+	return (first > second) - (first < second);
+}
+
+/*
+ * The median, in microseconds, of ibv_reg_mr with ibv_dereg_mr; with `copy`, of a copy to there instead.
+ * < 0: it fails.
+ */
+static double time_of(struct ibv_pd *pd, char *data, size_t size, char *copy)
+{
+	double took[RUNS], begun;
+	struct ibv_mr *mr;
+	int i;
+
+	for (i = 0; i < RUNS; i++) {
+		begun = now_us();
+		if (copy) {
+			memcpy(copy, data, size);
+			__asm__ volatile("" : : "r"(copy) : "memory"); /* it is not left out */
+		} else {
+			mr = ibv_reg_mr(pd, data, size, IBV_ACCESS_LOCAL_WRITE);
+			if (!mr || ibv_dereg_mr(mr))
+				return -1;
+		}
+		took[i] = now_us() - begun;
+	}
+	qsort(took, RUNS, sizeof(*took), compare);
+	return took[RUNS / 2];
+}
+
+/*
+ * Two points say what a registration costs at all and for each page, and one what a copy costs for each:
+ * the lines cross where fixed + pages * registered == pages * copied.
+ */
+static void predict(double small_us, double large_us, double copy_us)
+{
+	double registered = (large_us - small_us) / (PREDICTED / SMALLEST - 1);
+	double fixed = small_us - registered, copied = copy_us / (PREDICTED / SMALLEST);
+
+	printf("registration: %.1f us and %.3f for each page of 4 KiB; copy: %.3f for each page\n"
+	       "predicted: they cross at %.0f KiB\n",
+	       fixed, registered, copied, fixed / (copied - registered) * 4);
+}
+
+static int measure(struct ibv_pd *pd)
+{
+	char *data = map(LARGEST, 0), *copy = map(LARGEST, 0), *huge = map(LARGEST, MAP_HUGETLB);
+	double here, there, small_us = 0, before = 0;
+	size_t size;
+
+	if (!data || !copy) {
+		perror("registration: mmap");
+		return ENOMEM;
+	}
+	printf("KiB        register  huge pages  copy      (us)\n");
+	for (size = SMALLEST; size <= LARGEST; size *= 2) {
+		here = time_of(pd, data, size, NULL);
+		there = time_of(pd, data, size, copy);
+		printf("%-10zu %-9.1f ", size >> 10, here);
+		if (huge && size >= HUGE)
+			printf("%-11.1f %.1f\n", time_of(pd, huge, size, NULL), there);
+		else
+			printf("            %.1f\n", there);
+		if (size == SMALLEST)
+			small_us = here;
+		if (size == PREDICTED)
+			predict(small_us, here, there);
+		if (before > 0 && here < there)
+			printf("measured: they cross at %.0f KiB\n",
+			       (double)(size >> 11) * (1 + before / (before + there - here)));
+		before = here - there;
+	}
+	return 0;
+}
+
+static int move(struct our_control *client, const struct ibv_mr *mr, enum ibv_wr_opcode opcode)
+{
+	const struct where *where = (const struct where *)client->cm_event.private_data;
+	struct ibv_sge sge = { (uintptr_t)mr->addr, LENGTH, mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { be64toh(where->address), be32toh(where->rkey) },
+	};
+	struct our_completion completion;
+	int ret = our_post(client, &wr, NULL);
+
+	return our_report_end(client, ret ? ret : our_await_completion(client, &completion));
+}
+
+/*
+ * A cache that knows registrations by their address finds the one of memory that is gone, and takes it
+ * for one of what is now at the same address. The device has the old pages: nothing fails.
+ */
+static int go_wrong(struct our_control *client, int access)
+{
+	char *data = map(LENGTH, 0), *again;
+	struct ibv_mr *cached;
+	int ret;
+
+	if (!data || our_setup_mr(client, data, LENGTH, access, &cached))
+		return EIO;
+	munmap(data, LENGTH); /* free(3) does this with large memory, and no cache is told */
+	again = mmap(data, LENGTH, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	memset(again, 2, LENGTH);
+	ret = move(client, cached, IBV_WR_RDMA_WRITE);
+	if (!ret)
+		ret = move(client, client->memory.mr, IBV_WR_RDMA_READ);
+	if (!ret)
+		printf("cache: mapped again at the same address, sent by the old registration: the "
+		       "peer has the %s data\n",
+		       client->memory.buffers[0].data[0] == 1 ? "old" : "new");
+	our_unsetup_mr(&config, cached);
+	return ret;
+}
+
+/* On iWARP the server's device writes the answer to a READ, and needs the right to. */
+static int access_to_read(const struct our_control *client)
+{
+	bool iwarp = client->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+
+	return IBV_ACCESS_LOCAL_WRITE | (iwarp ? IBV_ACCESS_REMOTE_WRITE : 0);
+}
+
+int main(int argc, char **argv)
+{
+	struct our_control *client;
+	struct addrinfo *server;
+	int ret;
+
+	if (argc != 2 || getaddrinfo(argv[1], PORT, NULL, &server)) {
+		fprintf(stderr, "usage: registration ADDRESS\n");
+		return 2;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	ret = our_create_control_struct(&config, OUR_CLIENT, &client);
+	if (!ret)
+		ret = our_create_id(client);
+	if (!ret)
+		ret = our_client_bind(client, server->ai_addr);
+	if (!ret)
+		ret = our_setup_qp(client, 1, 1);
+	if (!ret)
+		ret = our_setup_buffers(client, 1, LENGTH, access_to_read(client));
+	if (!ret)
+		ret = our_client_connect(client, NULL, 0);
+	if (!ret)
+		ret = measure(client->pd);
+	if (!ret)
+		ret = go_wrong(client, access_to_read(client));
+	our_disconnect(client);
+	our_close(client);
+	freeaddrinfo(server);
+	return ret ? 1 : 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The client of a ping-pong that goes on when its connection has broken: it connects again, and sends
+ * again what it has no answer to. Compare ping-sr-0/client.c, which says who calls this.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "beyond/ping-reconnect-2/reconnect.h"
+#include "common/clock.h"
+#include "measure/run.h"
+#include "ping-sr-0/ping.h"
+#include "ping-sr-1/connect_info.h"
+#include "program/report.h"
+#include "serve/serve.h"
+#include "serve/user_data.h"
+
+/* Whether the server may be there again soon, if the user wants to wait for it (-w). */
+static bool may_pass(const struct our_control *client, int error)
+{
+	const struct our_cm_event *event = &client->cm_event;
+	struct our_refusal refusal;
+
+	if (!our_options_of(client)->wait_s || our_stop_requested(client->stop))
+		return false;
+	switch (error) {
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case ECONNABORTED:
+	case ECANCELED:
+	case EPIPE:
+	case ETIMEDOUT:
+	case EHOSTUNREACH:
+		return true;
+	case EACCES: /* without a reason it is the kernel that refuses, for a server that is dead */
+		return our_decode_refusal(event->private_data, event->private_data_length,
+					  &refusal) ||
+		       refusal.reason == OUR_REFUSED_BUSY;
+	default:
+		return false;
+	}
+}
+
+/* A name that no other client has: with a process id, two of them would lose messages. */
+static uint64_t own_name(void)
+{
+	static uint64_t name;
+
+	while (!name && getrandom(&name, sizeof(name), 0) < 0)
+		;
+	return name;
+}
+
+static int tell_and_connect(struct our_control *client)
+{
+	struct our_run *run = our_run_of(client);
+	const struct our_place place = { htobe64(own_name()), htobe64(run->message) };
+	uint8_t data[OUR_MOST_TO_CONNECT];
+	uint64_t count = run->count;
+	size_t length;
+
+	if (count != OUR_COUNT_UNLIMITED)
+		run->count -= run->message; /* those that are left */
+	length = our_private_data.tell(client, data);
+	run->count = count;
+	memcpy(data + length, &place, sizeof(place));
+	length += sizeof(place);
+	data[29] = OUR_PLACE_VERSION;
+	data[31] = (uint8_t)length;
+	return our_client_connect(client, data, length);
+}
+
+static int send_and_recv(struct our_control *client)
+{
+	struct our_run *run = our_run_of(client);
+	struct our_completion completion;
+	int left, ret;
+
+	ret = our_await_turn(run); /* --rate */
+	if (ret)
+		return ret;
+	our_start_clock(run);
+	ret = our_post_send(client, OUR_SEND_BUFFER, run->data_size); /* ibv_post_send */
+	for (left = 2; !ret && left; left--) {
+		ret = our_await_completion(client, &completion); /* ibv_poll_cq */
+		if (!ret && our_is_recv(completion.wr_id))
+			ret = our_check_length(client, &completion);
+	}
+	if (!ret)
+		our_stop_clock(run);
+	return ret;
+}
+
+/*
+ * Goes on with the first message that has no answer: run->message, which outlives the connection. An
+ * answer counts as soon as it is here, whatever comes after it.
+ */
+static int exchange_messages(struct our_control *client)
+{
+	struct our_run *run = our_run_of(client);
+	bool first = true;
+	int ret = 0;
+
+	if (!run->started_ns)
+		our_begin_run(run);
+	for (; !ret && our_next_message(run); first = false) {
+		if (run->options->verify)
+			our_setup_user_data(client, OUR_SEND_BUFFER, run->message);
+		if (!first) /* ibv_post_recv */
+			ret = our_post_recv(client, OUR_RECV_BUFFER);
+		if (!ret)
+			ret = send_and_recv(client);
+		if (!ret && run->options->verify)
+			ret = our_verify_data(client, OUR_RECV_BUFFER, run->message);
+	}
+	if (ret)
+		run->under_way = false; /* it is not counted, and sent again */
+	return ret;
+}
+
+/* One connection, from its first verb to its last. */
+static int connect_and_exchange(struct our_control *client, struct sockaddr *server)
+{
+	struct our_run *run = our_run_of(client);
+	int ret;
+
+	ret = our_create_id(client); /* rdma_create_id */
+	if (ret)
+		return ret;
+	ret = our_client_bind(client, server); /* rdma_resolve_addr, rdma_resolve_route */
+	if (ret)
+		goto out_destroy_id;
+	ret = our_check_data_size(client); /* ibv_query_port */
+	if (ret)
+		goto out_destroy_id;
+	/* ibv_alloc_pd, ibv_create_cq, rdma_create_qp: a QP that has failed cannot be used again */
+	ret = our_setup_qp(client, OUR_PING_MAX_SEND, OUR_PING_MAX_RECV);
+	if (ret)
+		goto out_destroy_id;
+	/* ibv_reg_mr */
+	ret = our_setup_buffers(client, OUR_PING_BUFFERS, run->data_size, IBV_ACCESS_LOCAL_WRITE);
+	if (ret)
+		goto out_unsetup_qp;
+	our_setup_user_data(client, OUR_SEND_BUFFER, 0);
+	ret = our_post_recv(client, OUR_RECV_BUFFER); /* ibv_post_recv */
+	if (ret)
+		goto out_unsetup_buffers;
+	ret = tell_and_connect(client); /* rdma_connect */
+	if (ret)
+		goto out_disconnect;
+
+	ret = exchange_messages(client);
+	if (!may_pass(client, ret))
+		ret = our_report_results(client, our_end_run(run, ret));
+	else if (!run->options->quiet)
+		our_report_sentence("connection lost: goes on with message %" PRIu64, run->message);
+
+out_disconnect:
+	our_disconnect(client); /* rdma_disconnect */
+out_unsetup_buffers:
+	our_unsetup_buffers(client); /* ibv_dereg_mr */
+out_unsetup_qp:
+	our_unsetup_qp(client); /* rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
+out_destroy_id:
+	our_destroy_id(client); /* rdma_destroy_id */
+	return ret;
+}
+
+/* The first connection is made like any other: serve/retry.c waits until somebody listens. */
+int our_reconnecting_client(struct our_control *client, struct sockaddr *server)
+{
+	const struct timespec pause = { .tv_nsec = 100000000 };
+	struct our_run *run = our_run_of(client);
+	uint64_t until_ns = our_end_of_wait(run->options->wait_s);
+	int ret;
+
+	for (;;) {
+		ret = connect_and_exchange(client, server);
+		if (!may_pass(client, ret) || (ret == ECONNREFUSED && !run->started_ns))
+			return ret;
+		if (client->accepted) /* it was connected: the wait begins anew */
+			until_ns = our_end_of_wait(run->options->wait_s);
+		else if (our_now_ns() >= until_ns)
+			break;
+		else
+			nanosleep(&pause, NULL);
+	}
+	our_report_sentence("gave up after %" PRIu64 " messages: the server is not back (-w)",
+			    run->message);
+	return EHOSTDOWN;
+}
