@@ -361,3 +361,11 @@ def test_servers_on_two_devices_in_one_process(run: Run) -> None:
 def test_threads_with_parts_of_one_device(run: Run, link: Link) -> None:
     """And what else no example does: a wait that another thread ends, a CQ for sends, a buffer that is open to a peer."""
     assert run("build/tests/parts", link.address).ends(0, within=150).out == "8 clients, 100 messages each\n"
+
+
+@over()
+def test_a_registration_outlives_its_memory(run: Run, link: Link) -> None:
+    """bench/registration.md: what is mapped again at the same address is not what the device has."""
+    run("build/examples/store_server", link.address).awaits(": listening")
+    c = run("build/bench/registration", link.address).ends(0)
+    assert "predicted: they cross at" in c.out and "the peer has the old data" in c.out

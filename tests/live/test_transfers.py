@@ -8,7 +8,7 @@ from live.processes import until
 from live.table import LINKS, STAGES, Link, Stage, each
 
 LADDER = "ping-sr-0 ping-sr-1 ping-sr-2e ping-sr-2 ping-sr-3 ping-sr-4 ping-sr-5"
-BESIDE = "ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 blast-rdma-1 ping-srq-4"
+BESIDE = "ping-rc-0 ping-rdma-1 ping-rdma-2 ping-rdma-3 blast-rdma-1 ping-srq-4 ping-reconnect-2"
 SIZES = {"1": (1, 100), "64": (64, 300), "4k": (4096, 100), "1m": (1 << 20, 10)}
 DIFFER = "ping-sr-0 ping-sr-2 ping-sr-4"  # the others of the ladder only wait, or tell, in another way
 ROCE = {"RoCE": DIFFER}
