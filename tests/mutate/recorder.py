@@ -8,7 +8,6 @@ Place: suites.py has pytest load it, in a copy of the tree that is built with gc
 from __future__ import annotations
 
 import functools
-import json
 import os
 import struct
 import tempfile
