@@ -206,6 +206,7 @@ static const struct question {
 	{ "pool-torn", ask_pool_torn, 0, 0, "a message that breaks off" },
 	{ "datagrams", ask_datagrams, 0, 0, "UD: who is told of what, and what is lost" },
 	{ "multicast", ask_multicast, 0, 0, "joining a group, sending to it, leaving it" },
+	{ "full", ask_full, 0, 0, "more requests than the send queue has places" },
 	{ "caps", ask_caps, 0, 0, "what queues are given, at the limits and beyond" },
 };
 

@@ -43,5 +43,6 @@ void ask_request(struct ends *e, int accept);
 void ask_backlog(struct ends *e, int backlog);
 void ask_caps(struct ends *e, int unused);
 void ask_remote(struct ends *e, int opcode);
+void ask_full(struct ends *e, int unused);
 
 #endif

@@ -148,3 +148,30 @@ void ask_remote(struct ends *e, int opcode)
 	told("the client's memory holds '%c', the server's '%c'", e->client.buffer[0],
 	     e->server.buffer[0]);
 }
+
+/* A list of more requests than the send queue has places, and what it takes when some have completed. */
+void ask_full(struct ends *e, int unused)
+{
+	struct ibv_send_wr list[4 * DEPTH] = { 0 }, *bad = NULL;
+	struct ibv_wc wc;
+	int i, n, ret;
+
+	(void)unused;
+	for (i = 0; i < 4 * DEPTH; i++) {
+		list[i].wr_id = 'e';
+		list[i].opcode = IBV_WR_RDMA_WRITE; /* of no bytes: it needs no receive */
+		list[i].send_flags = IBV_SEND_SIGNALED;
+		list[i].next = i + 1 < 4 * DEPTH ? &list[i + 1] : NULL;
+	}
+	ret = ibv_post_send(e->client.id->qp, list, &bad);
+	n = bad ? (int)(bad - list) : 0;
+	told("client: ibv_post_send of %d requests to a queue of %d returns %d: %s", 4 * DEPTH,
+	     DEPTH, ret, strerror(ret == -1 ? errno : abs(ret)));
+	told("client: those before *bad_wr are posted: %s as many as were asked for",
+	     n < DEPTH ? "not" : "at least");
+	for (i = 0; i < n;)
+		i += ibv_poll_cq(e->client.cq, 1, &wc) == 1;
+	list[n].next = NULL;
+	tell_post(&e->client, "ibv_post_send of *bad_wr, when those have been polled,",
+		  ibv_post_send(e->client.id->qp, &list[n], &bad));
+}
