@@ -1,31 +1,21 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Finds the commands of docs/symptoms.md that show a symptom, and the lines that the page quotes.
+"""The commands of devices/causes.ini, and the lines that they print, as docs/symptoms.md shows them.
 
-Place: for tests/drivers/test_symptoms.py, which runs them in the lab. Contract: numbers are not compared: the lines are of
-another run. What is said of Linux 6.1 is run there only. Where the next paragraph begins with "On Linux 6.12", what is
-quoted in it is looked for on such a kernel instead; if nothing is quoted in it, the lines may not all be printed there.
+Place: for tests/sim/test_causes.py, which runs those for verbs-sim, and tests/drivers/test_symptoms.py, which runs those for the
+lab. Contract: numbers are not compared: the lines are of another run. What is said of Linux 6.1 is run there only; lines that
+differ on a newer kernel may not all be printed there.
 """
 
+from __future__ import annotations
+
 import re
-from dataclasses import dataclass
+import subprocess
+from pathlib import Path
 
-SYMPTOM = re.compile(
-    r"^\*\*(.+?)\*\* (.*?)\n\n((?:    [^\n]*\n)+)"
-    r"(?:\n(On Linux 6\.12\b(?:[^\n]+\n)+)(?:\n((?:    (?!\$)[^\n]*\n)+))?)?",
-    re.MULTILINE | re.DOTALL,
-)
-COMMAND = re.compile(r"\$ lab/run -- sh -c '(.*?)'\n(.*)", re.DOTALL)
+from devices import causes
+
+TOP = Path(__file__).resolve().parents[2]
 NUMBER = re.compile(r"0x[0-9a-f]+|\d+(\.\d+)?")
-
-
-@dataclass(frozen=True)
-class Symptom:
-    """What the page says: a title, a command, and lines of its output."""
-
-    title: str
-    command: str
-    quoted: list[str]
-    printed: bool = True  # or the lines belong to another kernel
 
 
 def bare(line: str) -> str:
@@ -33,23 +23,30 @@ def bare(line: str) -> str:
     return " ".join(NUMBER.sub("#", line).split())
 
 
-def quoted_lines(block: str) -> list[str]:
-    """What is quoted in a block, or in what is left of it after the command."""
-    return [line.removeprefix("    ") for line in block.splitlines() if line.strip() != "..."]
+def run(command: str, limit_s: int) -> list[str]:
+    """What a command prints. In a session of its own: what it leaves in the background goes with it."""
+    words = ["timeout", "-k", "5", str(limit_s), "sh", "-c", command]
+    done = subprocess.run(words, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.stdout.decode(errors="replace").splitlines()
 
 
-def symptoms(text: str, release: str) -> list[Symptom]:
-    """Those of the page, as they are on a kernel."""
-    found = []
-    for title, about, block, other, other_block in SYMPTOM.findall(text):
-        if "(Linux 6.1)" in title and not release.startswith("6.1."):
-            continue
-        lines = "".join(line[4:] + "\n" for line in block.splitlines())
-        parts = COMMAND.fullmatch(lines)
-        if not parts:
-            raise ValueError(f"docs/symptoms.md: no command after '{title}' {about}")
-        differs = bool(other) and release.startswith("6.12.")
-        quoted = quoted_lines(other_block if differs and other_block else parts[2])
-        printed = not differs or bool(other_block)
-        found.append(Symptom(" ".join(title.split()), parts[1], quoted, printed))
-    return found
+def missing(quoted: list[str], printed: list[str]) -> list[str]:
+    """The quoted lines that were not printed."""
+    have = {bare(line) for line in printed}
+    return [line for line in quoted if bare(line) not in have]
+
+
+def of_lab(release: str) -> list[causes.Cause]:
+    """Those that the lab shows on a kernel."""
+    found = [cause for cause in causes.causes() if cause.texts["lab"]]
+    return [cause for cause in found if "(Linux 6.1)" not in cause.texts["title"] or release.startswith("6.1.")]
+
+
+def quoted(cause: causes.Cause) -> list[str]:
+    """The lines that its command for the lab prints, without the dots for others."""
+    return [line for line in cause.prints if line != "..."]
+
+
+def all_printed(cause: causes.Cause, release: str) -> bool:
+    """Whether all lines are printed on that kernel; if not, at least one is not."""
+    return not (cause.later and release.startswith("6.12."))

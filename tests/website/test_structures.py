@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Compares docs/structures.md with the installed headers and with the programs' sources."""
 
-import re
 import subprocess
 
+import pytest
+
+from devices import causes
 from tools.website import structures
 
 REQUIRED = """ibv_recv_wr ibv_send_wr ibv_sge ibv_qp ibv_cq ibv_wc ibv_mr ibv_pd ibv_qp_init_attr ibv_comp_channel ibv_context
@@ -40,10 +42,11 @@ def test_the_others_are_not_used() -> None:
             assert list(structures.users(row.structure, row.field)) == [], f"{row}: {CORRECT}"
 
 
-def test_statuses() -> None:
-    page = structures.PAGE.with_name("wc-status.md").read_text()
-    documented = [f"IBV_WC_{name}" for name in re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)]
-    assert documented == structures.constants("ibv_wc_status")
+@pytest.mark.parametrize("kind, enumeration", [("WC", "ibv_wc_status"), ("CM", "rdma_cm_event_type"), ("ASYNC", "ibv_event_type")])
+def test_codes(kind: str, enumeration: str) -> None:
+    """Those of docs/wc-status.md and `devices --explain`; newer headers may have more."""
+    explained = [code.full for code in causes.codes() if code.kind == kind]
+    assert explained == structures.constants(enumeration)[: len(explained)]
 
 
 def test_a_use_is_found() -> None:

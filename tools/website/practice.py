@@ -12,7 +12,7 @@ from course import bug
 from course.exercises import EXERCISES
 from tools.folders import folder
 
-from . import counted, prototypes, sequence
+from . import counted, prototypes, sequence, symptoms
 from .pages import EXERCISE_PAGES, TOP
 from .sources import NotThere
 
@@ -93,6 +93,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "examples": counted.examples,
     "sequence": sequence.table,
     "silence": silence,
+    **symptoms.TABLES,
 }
 
 
