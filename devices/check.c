@@ -14,22 +14,25 @@
 static const struct step {
 	const char *name;
 	enum check_verdict (*look)(struct check *check);
-} steps[] = {
-	{ "device", check_kernel_device },
-	{ "verbs", check_verbs_node },
-	{ "CM", check_cm_node },
-	{ "library", check_library },
-	{ "address", check_address },
-	{ "netdev", check_netdev },
-	{ "link", check_link },
-	{ "port", check_port_state },
-	{ "GID", check_gid },
-	{ "connecting", check_cm },
-	{ "memory", check_memlock },
-	{ "MTU", check_mtu },
-	{ "firewall", check_firewall },
-	{ "peer", check_peer },
+	bool of_machine; /* needs no address */
+} steps[CHECK_STEPS] = {
+	{ "device", check_kernel_device, true },
+	{ "verbs", check_verbs_node, true },
+	{ "CM", check_cm_node, true },
+	{ "library", check_library, true },
+	{ "address", check_address, false },
+	{ "netdev", check_netdev, false },
+	{ "link", check_link, false },
+	{ "port", check_port_state, false },
+	{ "GID", check_gid, false },
+	{ "connecting", check_cm, false },
+	{ "memory", check_memlock, true },
+	{ "MTU", check_mtu, false },
+	{ "firewall", check_firewall, false },
+	{ "peer", check_peer, false },
 };
+
+const char *const check_words[] = { "ok", "FAILS", "?", "-" };
 
 enum check_verdict check_say(struct check *check, enum check_verdict verdict, const char *format,
 			     ...)
@@ -54,19 +57,33 @@ enum check_verdict check_fail(struct check *check, const char *remedy, const cha
 	return CHECK_FAILS;
 }
 
-static int take_steps(struct check *check)
+void check_all(struct check *check, struct check_answer answers[CHECK_STEPS])
 {
-	static const char *const words[] = { "ok", "FAILS", "?", "-" };
-	unsigned int failed = 0, unknown = 0;
-	enum check_verdict verdict;
 	size_t i;
 
-	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		check->text[0] = '\0';
-		verdict = steps[i].look(check);
-		failed += verdict == CHECK_FAILS;
-		unknown += verdict == CHECK_UNKNOWN;
-		printf("%-5s  %-10s  %s\n", words[verdict], steps[i].name, check->text);
+	for (i = 0; i < CHECK_STEPS; i++) {
+		if (!steps[i].of_machine && !check->target && check->opened)
+			check_own_address(check);
+		answers[i].name = steps[i].name;
+		snprintf(check->text, sizeof(check->text), "no address is known");
+		answers[i].verdict = check->target || steps[i].of_machine ? steps[i].look(check)
+									  : CHECK_SKIPPED;
+		snprintf(answers[i].text, sizeof(answers[i].text), "%s", check->text);
+	}
+}
+
+static int take_steps(struct check *check)
+{
+	struct check_answer answers[CHECK_STEPS];
+	unsigned int failed = 0, unknown = 0;
+	size_t i;
+
+	check_all(check, answers);
+	for (i = 0; i < CHECK_STEPS; i++) {
+		failed += answers[i].verdict == CHECK_FAILS;
+		unknown += answers[i].verdict == CHECK_UNKNOWN;
+		printf("%-5s  %-10s  %s\n", check_words[answers[i].verdict], answers[i].name,
+		       answers[i].text);
 	}
 	if (failed)
 		printf("remedy: %s\n", check->remedy);

@@ -7,6 +7,7 @@
 #define DEVICES_CHECK_H
 
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "devices/devices.h"
@@ -21,8 +22,10 @@ enum check_verdict {
 #define CHECK_TEXT 600
 
 struct check {
-	const char *address, *port; /* as typed */
-	const struct sockaddr *target;
+	const char *address, *port;    /* as typed */
+	const struct sockaddr *target; /* NULL: none is known */
+	struct sockaddr_storage own;   /* it, if none was asked for */
+	char own_text[INET6_ADDRSTRLEN];
 	struct devices devices;
 	bool opened;                         /* `devices` has been filled in */
 	bool local;                          /* the address belongs to this machine */
@@ -34,6 +37,22 @@ struct check {
 	char text[CHECK_TEXT];
 	char remedy[CHECK_TEXT]; /* of the first that fails */
 };
+
+/* What a step has said. */
+struct check_answer {
+	const char *name;
+	enum check_verdict verdict;
+	char text[CHECK_TEXT];
+};
+
+#define CHECK_STEPS 14
+extern const char *const check_words[]; /* of the verdicts */
+
+/*
+ * Takes all steps; without a target for an address of this machine, and if none of its network devices
+ * carries an RDMA device, those that need no address.
+ */
+void check_all(struct check *check, struct check_answer answers[CHECK_STEPS]);
 
 /* Both return the verdict, so that a step can end with one; `format` is printf's. */
 enum check_verdict check_say(struct check *check, enum check_verdict verdict, const char *format,
@@ -49,6 +68,8 @@ enum check_verdict check_library(struct check *check);
 enum check_verdict check_memlock(struct check *check);
 
 /* check_address.c */
+/* Sets the target: an address of a network device here that carries an RDMA device. */
+void check_own_address(struct check *check);
 enum check_verdict check_address(struct check *check);
 enum check_verdict check_netdev(struct check *check);
 enum check_verdict check_link(struct check *check);

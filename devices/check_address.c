@@ -140,6 +140,28 @@ static void find_port(struct check *check)
 	}
 }
 
+void check_own_address(struct check *check)
+{
+	struct ifaddrs *all, *one;
+
+	if (getifaddrs(&all))
+		return;
+	for (one = all; one && !check->target; one = one->ifa_next) {
+		if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET)
+			continue;
+		snprintf(check->netdev, IF_NAMESIZE, "%s", one->ifa_name);
+		find_port(check);
+		if (check->device) {
+			memcpy(&check->own, one->ifa_addr, length_of(one->ifa_addr));
+			check->target = (const struct sockaddr *)&check->own;
+			check->address = text_of(check->target, check->own_text);
+		}
+		check->device = NULL;
+		check->netdev[0] = '\0';
+	}
+	freeifaddrs(all);
+}
+
 /* One without a network device, or without one in this network namespace. */
 static const char *lonely_device(const struct devices *devices)
 {
