@@ -82,7 +82,7 @@ struct devices_limit {
 extern const struct devices_limit devices_limits[]; /* ends with one without a name */
 uint64_t devices_limit(const struct devices_device *device, const struct devices_limit *limit);
 
-/* ---- show.c, show_json.c, check.c ---- */
+/* ---- show.c, show_json.c, check.c, explain.c ---- */
 
 void devices_show(const struct devices *devices);
 void devices_show_json(const struct devices *devices);
@@ -91,5 +91,11 @@ void devices_show_json(const struct devices *devices);
  * does.
  */
 int devices_check(const char *address, const char *port);
+/*
+ * Says what causes an error: `text` is a code, a message, the name of a file, or "-" for stdin. What
+ * distinguishes the causes is checked on this machine, for `address` if it is not NULL. Returns 0,
+ * ENOENT if nothing is known, or EINVAL, reported.
+ */
+int devices_explain(const char *text, const char *address, const char *port);
 
 #endif

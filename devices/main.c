@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "devices/devices.h"
 #include "program/numbers.h"
@@ -15,7 +16,8 @@
 enum action {
 	SHOW,
 	SHOW_JSON,
-	CHECK
+	CHECK,
+	EXPLAIN
 };
 
 struct command {
@@ -23,19 +25,24 @@ struct command {
 	const char *device;  /* NULL: all */
 	const char *address; /* to be checked */
 	const char *port;
+	char what[1000]; /* to be explained */
 };
 
 static const char help[] =
 	"usage: devices [-j] [DEVICE]\n"
 	"       devices --check ADDRESS [-p PORT]\n"
+	"       devices --explain TEXT [--check ADDRESS]\n"
 	"Shows the RDMA devices of this machine, or one of them: ports, GIDs with the addresses that they\n"
 	"serve, and limits.\n"
 	"  -j, --json           the same as one JSON object\n"
 	"  -c, --check ADDRESS  an address of this machine, or of another that is to be reached from here:\n"
 	"                       say what keeps RDMA from working with it, and what to do\n"
+	"  -e, --explain TEXT   an error: a number, the name of a code, a line that a program has printed,\n"
+	"                       a file with such lines or a trace of verbs-trace, or - for stdin: say what\n"
+	"                       causes it, what of that can be ruled out here, and what to do\n"
 	"  -p, --port PORT      for --check: the port that a server is to listen on (default 12321)\n"
 	"  -h, --help           this\n"
-	"Exit status: 0 done (or nothing found that is wrong), 1 failed, 2 wrong usage.\n";
+	"Exit status: 0 done (or nothing found that is wrong), 1 failed or nothing known, 2 wrong usage.\n";
 
 static int wrong(const char *what)
 {
@@ -46,9 +53,10 @@ static int wrong(const char *what)
 /* True: another action was asked for already. */
 static bool contradicts(struct command *command, enum action action)
 {
-	bool before = command->action != SHOW && command->action != action;
+	bool both = command->action + action == CHECK + EXPLAIN; /* for that address */
+	bool before = command->action != SHOW && command->action != action && !both;
 
-	command->action = action;
+	command->action = both ? EXPLAIN : action;
 	return before;
 }
 
@@ -58,6 +66,7 @@ static int read_options(struct command *command, int argc, char **argv)
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "check", required_argument, NULL, 'c' },
+		{ "explain", required_argument, NULL, 'e' },
 		{ "port", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -67,7 +76,7 @@ static int read_options(struct command *command, int argc, char **argv)
 	int letter;
 
 	opterr = 0;
-	while ((letter = getopt_long(argc, argv, "jc:p:h", options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "jc:e:p:h", options, NULL)) != -1) {
 		switch (letter) {
 		case 'j':
 			contradiction |= contradicts(command, SHOW_JSON);
@@ -75,6 +84,10 @@ static int read_options(struct command *command, int argc, char **argv)
 		case 'c':
 			contradiction |= contradicts(command, CHECK);
 			command->address = optarg;
+			break;
+		case 'e':
+			contradiction |= contradicts(command, EXPLAIN);
+			snprintf(command->what, sizeof(command->what), "%s", optarg);
 			break;
 		case 'p':
 			command->port = optarg;
@@ -88,7 +101,7 @@ static int read_options(struct command *command, int argc, char **argv)
 			return wrong("no such option, or its value is missing");
 		}
 	}
-	return contradiction ? wrong("--json and --check: one at a time") : 0;
+	return contradiction ? wrong("--json, --check, --explain: one at a time") : 0;
 }
 
 static int read_command(struct command *command, int argc, char **argv)
@@ -97,8 +110,13 @@ static int read_command(struct command *command, int argc, char **argv)
 
 	if (ret)
 		return ret;
-	if (command->port && command->action != CHECK)
+	if (command->port && !command->address)
 		return wrong("-p goes with --check");
+	for (; command->action == EXPLAIN && optind < argc; optind++) /* not all quote the text */
+		snprintf(command->what + strlen(command->what),
+			 sizeof(command->what) - strlen(command->what), " %s", argv[optind]);
+	if (command->action == EXPLAIN && !*command->what)
+		return wrong("--explain wants a text");
 	if (command->action != CHECK && optind < argc)
 		command->device = argv[optind++];
 	if (optind < argc)
@@ -135,8 +153,11 @@ int main(int argc, char **argv)
 	ret = read_command(&command, argc, argv);
 	if (ret)
 		return ret == ECANCELED ? OUR_EXIT_DONE : OUR_EXIT_USAGE;
-	ret = command.action == CHECK ? devices_check(command.address, command.port)
-				      : show(&command);
+	if (command.action == EXPLAIN)
+		ret = devices_explain(command.what, command.address, command.port);
+	else
+		ret = command.action == CHECK ? devices_check(command.address, command.port)
+					      : show(&command);
 	if (ret == EINVAL)
 		return OUR_EXIT_USAGE;
 	if (fflush(stdout) || ferror(stdout))
