@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * When has a WRITE arrived? A server into whose memory write_client WRITEs blocks, and which learns of
+ * each by a receive: the client's WRITE with immediate data completes one, after all that the client
+ * has written before. It writes the blocks to stdout, and tells the client which memory is free.
+ *
+ *     write_server ADDRESS [PORT] >FILE
+ *
+ * Looking at the memory instead would not do: bytes may appear in any order. soft-iWARP has no
+ * immediate data; there a send of four bytes does the same.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "our_control.h"
+
+#define SLOTS  8 /* blocks that may be under way; each has a receive */
+#define SIZE   65536
+#define ANSWER SLOTS /* the buffer behind those of the receives; an answer has no bytes */
+
+/* What the accept says, all of it big-endian: block n goes into slot n % slots. */
+struct where {
+	uint64_t address;
+	uint32_t rkey, slots, size, zero;
+};
+
+struct inbox {
+	struct our_control *agent;
+	uint32_t owed, answering; /* answers: to be posted, and posted but not completed */
+	bool at_end;              /* a block of no bytes has come */
+	unsigned long blocks;
+};
+
+static uint8_t slots[SLOTS][SIZE]; /* the client's to write */
+
+static void report(void *context, const struct our_error *error)
+{
+	char text[600];
+
+	(void)context;
+	fprintf(stderr, "write_server: %s\n", our_error_text(error, text, sizeof(text)));
+}
+
+/* The length of the block: in the immediate data, or in the message. */
+static uint32_t length_of(const struct inbox *inbox, const struct our_completion *completion)
+{
+	uint32_t index = our_buffer_index(completion->wr_id), length = 0;
+
+	if (completion->has_immediate)
+		return completion->immediate;
+	if (completion->byte_len == sizeof(length))
+		memcpy(&length, inbox->agent->memory.buffers[index].data, sizeof(length));
+	return be32toh(length);
+}
+
+/* The block is in its slot: the receive has completed after all that was written before. */
+static int take_block(struct inbox *inbox, const struct our_completion *completion)
+{
+	uint32_t length = length_of(inbox, completion);
+
+	if (length > SIZE) {
+		fprintf(stderr, "write_server: a block cannot have %u bytes\n", length);
+		return EPROTO;
+	}
+	if (fwrite(slots[inbox->blocks % SLOTS], 1, length, stdout) < length) {
+		fprintf(stderr, "write_server: writing: %s\n", strerror(errno));
+		return EIO;
+	}
+	inbox->at_end = !length;
+	inbox->blocks++;
+	inbox->owed++;
+	return our_post_recv(inbox->agent, our_buffer_index(completion->wr_id));
+}
+
+/* As many as the send queue has places for: the others wait for a completion. */
+static int answer(struct inbox *inbox)
+{
+	int ret = 0;
+
+	for (; !ret && inbox->owed && inbox->answering < SLOTS; inbox->owed--) {
+		ret = our_post_send(inbox->agent, ANSWER, 0);
+		inbox->answering++;
+	}
+	return ret;
+}
+
+static int receive_all(struct inbox *inbox)
+{
+	struct our_completion completion;
+	int ret = 0;
+
+	while (!ret && (!inbox->at_end || inbox->owed)) {
+		ret = our_await_completion(inbox->agent, &completion);
+		if (ret)
+			break;
+		if (our_is_recv(completion.wr_id))
+			ret = take_block(inbox, &completion);
+		else
+			inbox->answering--;
+		if (!ret)
+			ret = answer(inbox);
+	}
+	return ret;
+}
+
+static int prepare(struct our_control *agent, struct ibv_mr **mr)
+{
+	uint32_t i;
+	int ret;
+
+	ret = our_migrate_id(agent);
+	if (!ret)
+		ret = our_setup_qp(agent, SLOTS, SLOTS);
+	if (!ret)
+		ret = our_setup_mr(agent, slots, sizeof(slots),
+				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, mr);
+	if (!ret)
+		ret = our_setup_buffers(agent, SLOTS + 1, sizeof(uint32_t), IBV_ACCESS_LOCAL_WRITE);
+	for (i = 0; !ret && i < SLOTS; i++)
+		ret = our_post_recv(agent, i);
+	return ret;
+}
+
+static int serve(struct our_control *agent)
+{
+	struct where where = { .slots = htobe32(SLOTS), .size = htobe32(SIZE) };
+	struct inbox inbox = { .agent = agent };
+	struct ibv_mr *mr = NULL;
+	int ret;
+
+	ret = prepare(agent, &mr);
+	if (!ret) {
+		where.address = htobe64((uintptr_t)mr->addr);
+		where.rkey = htobe32(mr->rkey);
+		ret = our_agent_connect(agent, &where, sizeof(where));
+	}
+	if (!ret)
+		ret = our_report_end(agent, receive_all(&inbox));
+	if (ret == ECONNRESET)
+		fprintf(stderr, "write_server: the client has left before its end\n");
+	if (!ret)
+		ret = our_await_disconnect(agent, 10);
+	if (mr) {
+		our_disconnect(agent); /* nobody writes any more */
+		our_unsetup_mr(agent->config, mr);
+	}
+	our_close(agent);
+	if (!ret && fflush(stdout))
+		ret = EIO;
+	fprintf(stderr, "write_server: %lu blocks\n", inbox.blocks);
+	return ret;
+}
+
+static int run(struct our_config *config, struct sockaddr *address)
+{
+	struct our_control *listener, *agent;
+	int ret;
+
+	ret = our_create_control_struct(config, OUR_LISTENER, &listener);
+	if (!ret)
+		ret = our_create_id(listener);
+	if (!ret)
+		ret = our_listener_bind(listener, address, 1);
+	if (!ret) {
+		fprintf(stderr, "write_server: listening\n");
+		ret = our_get_request(listener, &agent);
+	}
+	if (!ret)
+		ret = serve(agent);
+	our_close(listener);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct our_config config = {
+		.waiting = { .cm = &our_cm_nonblocking, .completions = &our_nonblocking_channel },
+		.report = report,
+		.timeout_s = 60, /* no keepalive: on soft-iWARP it must not meet a WRITE */
+	};
+	struct addrinfo hints = { .ai_flags = AI_PASSIVE }, *address;
+	int ret;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: write_server ADDRESS [PORT] >FILE\n");
+		return 2;
+	}
+	ret = getaddrinfo(argv[1], argc > 2 ? argv[2] : "12321", &hints, &address);
+	if (ret) {
+		fprintf(stderr, "write_server: %s: %s\n", argv[1], gai_strerror(ret));
+		return 2;
+	}
+	signal(SIGPIPE, SIG_IGN); /* soft-iWARP raises it */
+	ret = run(&config, address->ai_addr);
+	freeaddrinfo(address);
+	return ret ? 1 : 0;
+}
