@@ -25,6 +25,7 @@ PAIRS = {
     "two-ways": ("srq_server", "two_ways_client {a} 12321 2"),
     "store": ("store_server", "store_client {a} put 5 value", "store_client {a} put 6 another"),
     "stream": ("stream_server", "stream_client {a}"),
+    "write": ("write_server", "write_client {a}"),
     "plain": ("plain/echo_server", PLAIN),
     "extended": ("plain/echo_server", "plain/extended_client {a} 12321 2"),
     "mcast-ud": ("beyond/mcast-ud-0/client 224.1.2.3", "beyond/mcast-ud-0/server 224.1.2.3 {a} 3"),
@@ -35,7 +36,7 @@ ALL_NEED = OF_ALL_CLIENTS | {"ibv_poll_cq", "epoll_wait", "poll"}
 WORDS = re.compile(r"^([\w/-]+): (?!listening|\d+ calls)(.*)$", re.MULTILINE)
 CLIENTS_ALONE = ("loop", "memory", "two-ways", "extended")  # their servers are those of others
 UNCAUGHT = {128 + 15}  # of a client, and of what ends with its peer
-ENDS_WITH_IT = ("stream_server", "beyond/mcast-ud-0/client 224.1.2.3")
+ENDS_WITH_IT = ("stream_server", "write_server", "beyond/mcast-ud-0/client 224.1.2.3")
 each_side = pytest.mark.parametrize(
     "pair, side",
     [

@@ -61,6 +61,8 @@ USAGE = """
     srq_server x 1 10001
     stream_client
     stream_server
+    write_client
+    write_server
     two_ways_client
     two_ways_client x 1 0
     memory_client x 1
@@ -85,6 +87,8 @@ NO_ADDRESS = """
     srq_server no/such [1 10000]
     stream_client no/such [1]
     stream_server no/such [1]
+    write_client no/such [1]
+    write_server no/such [1]
     two_ways_client no/such [1 1]
     memory_client no/such 1 malloc
     store_server no/such
