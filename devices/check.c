@@ -25,6 +25,7 @@ static const struct step {
 	{ "link", check_link, false },
 	{ "port", check_port_state, false },
 	{ "GID", check_gid, false },
+	{ "subnet", check_subnet, false },
 	{ "connecting", check_cm, false },
 	{ "memory", check_memlock, true },
 	{ "MTU", check_mtu, false },

@@ -45,7 +45,7 @@ struct check_answer {
 	char text[CHECK_TEXT];
 };
 
-#define CHECK_STEPS 14
+#define CHECK_STEPS 15
 extern const char *const check_words[]; /* of the verdicts */
 
 /*
@@ -75,6 +75,7 @@ enum check_verdict check_netdev(struct check *check);
 enum check_verdict check_link(struct check *check);
 enum check_verdict check_port_state(struct check *check);
 enum check_verdict check_gid(struct check *check);
+enum check_verdict check_subnet(struct check *check);
 
 /* check_cm.c */
 enum check_verdict check_cm(struct check *check);

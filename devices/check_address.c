@@ -290,3 +290,49 @@ enum check_verdict check_gid(struct check *check)
 	return check_say(check, CHECK_OK, "%s is GID %u, RoCE v2, on %s", text, gid->gid_index,
 			 if_indextoname(gid->ndev_ifindex, netdev) ? netdev : check->netdev);
 }
+
+/* Whether two addresses of this machine are in one network, by the mask of the first. */
+static bool share_network(const struct ifaddrs *one, const struct ifaddrs *other)
+{
+	const uint8_t *a, *b, *mask;
+	size_t i, length;
+
+	if (!one->ifa_netmask || !other->ifa_addr ||
+	    other->ifa_addr->sa_family != one->ifa_addr->sa_family)
+		return false;
+	a = bytes_of(one->ifa_addr, &length);
+	b = bytes_of(other->ifa_addr, &length);
+	mask = bytes_of(one->ifa_netmask, &length);
+	for (i = 0; i < length; i++) {
+		if ((a[i] ^ b[i]) & mask[i])
+			return false;
+	}
+	return length == 4 || a[0] != 0xfe; /* each link has the network fe80:: */
+}
+
+enum check_verdict check_subnet(struct check *check)
+{
+	const struct sockaddr *source = (const struct sockaddr *)&check->source;
+	const struct ifaddrs *one, *other;
+	char text[INET6_ADDRSTRLEN];
+	struct ifaddrs *all;
+	enum check_verdict verdict;
+
+	if (!*check->netdev || getifaddrs(&all))
+		return check_say(check, CHECK_SKIPPED, "it is not known in which one it is");
+	text_of(source, text);
+	verdict = check_say(check, CHECK_OK, "no other network device here is in the network of %s",
+			    text);
+	for (one = all; one && !(one->ifa_addr && is_same(source, one->ifa_addr));)
+		one = one->ifa_next;
+	for (other = all; one && other; other = other->ifa_next) {
+		if (strcmp(one->ifa_name, other->ifa_name) && share_network(one, other))
+			verdict = check_say(
+				check, CHECK_UNKNOWN,
+				"%s is in the network of %s, too: packets may take the wrong one, and "
+				"ping does not notice (docs/your-machines.md)",
+				other->ifa_name, text);
+	}
+	freeifaddrs(all);
+	return verdict;
+}
