@@ -38,7 +38,7 @@ def existing(pattern: str) -> list[str]:
 def sections(notes: bool = False) -> list[Section]:
     """The table of contents, without the front page. The notes for instructors, which have the answers, only if asked for."""
     concepts = ["primer", "adapters", "objects", "states", "nine", "glossary"]
-    reference = ["verbs", "structures", "work-requests", "wc-status", "symptoms", "pitfalls", "protocol", "drivers", "reliability"]
+    reference = ["verbs", "structures", "work-requests", "memory", "wc-status", "symptoms", "pitfalls", "protocol", "drivers", "reliability"]
     tools = ["capture", "verbs-trace", "verbs-trace-json"]
     private = [page for pattern in ("labs/*-notes.md", "written-test*.md", "slides/*-notes.md") for page in existing(f"course/{pattern}")]
     instructors = [Section("For instructors", private)] if notes else []
