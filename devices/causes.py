@@ -5,7 +5,7 @@
 Place: run by the Makefile (causes.py FILE.c). Contract: any Python 3, as whoever builds has it; a wrong table is an error.
 
 A cause is a section of causes.ini. `title` is what is seen, `about` why, `remedy` what helps. It is found by the `codes` that a
-program gets, by the `calls` that fail with them, and by `words`. `check` names the steps of `devices --check` that tell it from
+program gets, by the `calls` that fail with them, and by `words`. `chapter`, of the page, holds until the next one. `check` names the steps of `devices --check` that tell it from
 others, `page` what to read. `sim` is a command that shows it, without a device; the lines that it prints are in `shows`, or
 else in `prints`, which are those of `lab`: a command for the drivers. `later` is what differs on newer kernels.
 """
@@ -76,17 +76,18 @@ def words() -> Dict[str, str]:
 
 def causes() -> List[Cause]:
     """All of them, in the order of the file."""
-    found, known = [], {code.full for code in codes()} | {*ERRNOS.values()}
+    found, chapter, known = [], "", {code.full for code in codes()} | {*ERRNOS.values()}
     for name, section in _read("causes.ini").items():
         if name == configparser.DEFAULTSECT:
             continue
-        texts = {key: section.get(key, "") for key in TEXTS}
+        texts, chapter = {key: section.get(key, "") for key in TEXTS}, section.get("chapter", chapter)
+        texts["page"] = texts["page"] or "pitfalls.md"
         lines = {key: section.get(key, "").splitlines() for key in ("shows", "prints")}
         wrong = [code for code in texts["codes"].split("; ") if code and code not in known]
-        if wrong or not {*section} <= KEYS or section["chapter"] not in CHAPTERS or not texts["remedy"] or not (texts["sim"] or texts["lab"]):
+        if wrong or not {*section} <= KEYS or chapter not in CHAPTERS or not texts["remedy"] or not (texts["sim"] or texts["lab"]):
             raise ValueError(f"causes.ini: [{name}]: {wrong}, or a key is wrong or missing")
         quoted = [line for line in lines["prints"] if line != "..."]
-        found.append(Cause(name, section["chapter"], texts, lines["shows"] or quoted, lines["prints"], section.get("later", "")))
+        found.append(Cause(name, chapter, texts, lines["shows"] or quoted, lines["prints"], section.get("later", "")))
     return found
 
 
@@ -108,8 +109,6 @@ def _code(code: Code) -> str:
 
 def _cause(cause: Cause) -> str:
     texts = dict(cause.texts, lab=f"lab/run -- sh -c '{cause.texts['lab']}'" if cause.texts["lab"] else "")
-    if not texts["page"]:
-        texts["page"] = "symptoms.md"
     return "\t{ " + ", ".join(f".{key} = {_text(text)}" for key, text in texts.items()) + " },\n"
 
 
