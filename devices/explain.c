@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rdma/rdma_cma.h>
+
 #include "devices/check.h"
 #include "devices/explain.h"
 #include "program/look_up.h"
@@ -100,14 +102,16 @@ static void print_cause(const struct explain *explain, const struct explain_caus
 		print_wrapped("     try:    ", cause->lab);
 }
 
-/* Those that a step of --check confirms go first, in the order that they have. */
+/* Those that a step of --check confirms go first, if they fit not much worse. */
 static void confirmed_first(const struct explain *explain, struct explain_rank *ranks, size_t n)
 {
 	struct explain_rank one;
 	size_t i, front = 0;
+	int best;
 
+	best = n ? ranks[0].score : 0;
 	for (i = 0; i < n; i++) {
-		if (!look(explain, ranks[i].cause, false))
+		if (2 * ranks[i].score < best || !look(explain, ranks[i].cause, false))
 			continue;
 		one = ranks[i];
 		memmove(&ranks[front + 1], &ranks[front], (i - front) * sizeof(one));
@@ -180,10 +184,11 @@ static bool is_accusation(const char *line)
 {
 	char colon[2];
 
-	return sscanf(line, "  %*[a-z0-9-]%1[:]", colon) == 1 || strstr(line, "\"accusation\"");
+	return (!strncmp(line, "  ", 2) && sscanf(line, "%*[ ]%*[a-z0-9-]%1[:]", colon) == 1) ||
+	       strstr(line, "\"accusation\"");
 }
 
-/* Flushes are consequences of an error before. */
+/* Flushes are consequences of an error before, and a disconnect is the normal end. */
 static bool is_error(const struct explain_found *found, bool before)
 {
 	const struct explain_code *code;
@@ -191,6 +196,8 @@ static bool is_error(const struct explain_found *found, bool before)
 
 	for (i = 0; i < found->n_codes; i++) {
 		code = found->codes[i];
+		if (code->kind == EXPLAIN_CM && code->value == RDMA_CM_EVENT_DISCONNECTED)
+			continue;
 		if (code->kind == EXPLAIN_ERRNO ? code->value != EAGAIN && code->value != EINTR
 						: *code->remedy)
 			return !before || code->kind != EXPLAIN_WC ||

@@ -147,7 +147,7 @@ static void find_names(struct explain_found *found, const char *raw)
 			add(found, code);
 	}
 	for (phrase = explain_phrases; phrase->phrase; phrase++) {
-		if (explain_has(found, phrase->phrase))
+		if (find(found, phrase->phrase, true)) /* "rnr", but not "rnr_retry_count" */
 			add(found, code_of(EXPLAIN_WC, phrase->status));
 	}
 }
@@ -250,10 +250,23 @@ static void find_errno(struct explain_found *found)
 	}
 }
 
+/* "status 12", unless it may be that of a program. */
+static void find_status(struct explain_found *found)
+{
+	static const char *const about[] = { "completion", "wr_id", "wc", "cq", "failed status" };
+	int status = number_behind(found, "status");
+	bool of_completion = !strncmp(found->text, " status ", 8);
+	size_t i;
+
+	for (i = 0; i < sizeof(about) / sizeof(about[0]); i++)
+		of_completion |= explain_has(found, about[i]);
+	if (of_completion && status > 0)
+		add(found, code_of(EXPLAIN_WC, status));
+}
+
 void explain_read(struct explain_found *found, const char *text)
 {
 	size_t i, named;
-	int status;
 
 	memset(found, 0, sizeof(*found));
 	simplify(found->text, sizeof(found->text), text);
@@ -267,9 +280,8 @@ void explain_read(struct explain_found *found, const char *text)
 		if (found->codes[i]->kind == EXPLAIN_CM)
 			find_event_status(found, found->codes[i]->value);
 	}
-	status = number_behind(found, "status");
-	if (!named && status > 0)
-		add(found, code_of(EXPLAIN_WC, status));
+	if (!named)
+		find_status(found);
 	if (!found->n_codes)
 		find_errno(found);
 }
