@@ -120,6 +120,19 @@ def test_a_trace() -> None:
         assert "IBV_WC_WR_FLUSH_ERR (5)" not in said, said
 
 
+@pytest.mark.parametrize("option", ["-w", "-j"])
+def test_a_trace_of_a_client_that_is_refused(option: str) -> None:
+    """Its counts of retries are no RNR."""
+    trace = "\n".join(symptoms.run(f"verbs-sim/verbs-sim -- verbs-trace/verbs-trace {option} ping-sr-3/client -c 1 -a 192.0.2.1", LIMIT_S))
+    said = explain("-", stdin=trace)
+    assert "RDMA_CM_EVENT_REJECTED 8:" in said and "IBV_WC" not in said, said
+
+
+def test_a_trace_without_an_error() -> None:
+    trace = "\n".join(symptoms.run("verbs-sim/verbs-sim -- ping-sr-3/server -q ::: verbs-trace/verbs-trace ping-sr-3/client -w 5 -c 3 -a 192.0.2.1", LIMIT_S))
+    assert "rdma_connect" in trace and not explain("-", stdin=trace, status=1)
+
+
 def test_what_verbs_trace_accuses(tmp_path: Path) -> None:
     """In a file."""
     command = "verbs-sim/verbs-sim -- verbs-trace/verbs-trace -e none build/tests/tracer/sins armed-not-polled guilty 192.0.2.1"
