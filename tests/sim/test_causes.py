@@ -17,7 +17,7 @@ LIMIT_S = 60
 CAUSES = causes.causes()
 SHOWN = [cause for cause in CAUSES if cause.texts["sim"]]
 ONE_OF = 4  # that are explained in full
-NO_MESSAGE = {"something still uses it", "the RNR timer is 0", "no READs were agreed on"}  # what is printed is no error
+NO_MESSAGE = {"something still uses it", "the RNR timer is 0", "no READs were agreed on", "datagrams vanish", "the GRH is in front"}  # what is printed is no error
 
 
 def explain(*words: str, status: int | None = 0, stdin: str = "") -> str:
