@@ -13,8 +13,8 @@ CHECK = {"RoCE": LADDER, "iWARP": "ping-sr-2 blast-sr-2"}
 
 
 def limit(stage: Stage) -> str:
-    """What lets a stage end that does not notice."""
-    return "" if stage.notices_death else "--timeout 1"
+    """What lets a stage end that does not notice. A busy machine may be silent for a second."""
+    return "" if stage.notices_death else "--timeout 3"
 
 
 @each(stages, check=CHECK)
@@ -39,7 +39,7 @@ def test_a_server_ends_when_its_client_is_killed(pair: Pair, stage: Stage, link:
 @each(stages, check=CHECK)
 def test_a_server_outlives_a_killed_client(server: Server, client: Client, stage: Stage) -> None:
     """The second client is served, whatever happened to the first. A server that sees no messages needs no limit."""
-    s = server("-n 2", "" if stage.one_sided else "--timeout 1", "" if stage.negotiates else ENDLESS)
+    s = server("-n 2", "" if stage.one_sided else "--timeout 3", "" if stage.negotiates else ENDLESS)
     client(ENDLESS, "-T").awaits("ibv_post_send", 200).kill()
     client("-c 50 -v").ends(0)
     s.ends(0)
