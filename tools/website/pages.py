@@ -38,7 +38,7 @@ def existing(pattern: str) -> list[str]:
 def sections(notes: bool = False) -> list[Section]:
     """The table of contents, without the front page. The notes for instructors, which have the answers, only if asked for."""
     concepts = ["primer", "adapters", "objects", "states", "nine", "glossary"]
-    reference = ["verbs", "structures", "work-requests", "memory", "wc-status", "symptoms", "pitfalls", "protocol", "drivers", "reliability"]
+    reference = ["verbs", "structures", "work-requests", "memory", "wc-status", "symptoms", "pitfalls", "protocol", "drivers", "reliability", "many-clients"]
     tools = ["capture", "verbs-trace", "verbs-trace-json"]
     private = [page for pattern in ("labs/*-notes.md", "written-test*.md", "slides/*-notes.md") for page in existing(f"course/{pattern}")]
     instructors = [Section("For instructors", private)] if notes else []
@@ -50,7 +50,7 @@ def sections(notes: bool = False) -> list[Section]:
         Section("Reference", [f"docs/{name}.md" for name in reference]),
         Section(
             "Tools and machines",
-            ["examples/README.md", "docs/libraries.md", "docs/your-machines.md", "lab/README.md", "verbs-sim/README.md", "devices/README.md", "bench/README.md"]
+            ["examples/README.md", "docs/libraries.md", "docs/your-machines.md", "docs/anywhere.md", "docs/containers.md", "docs/clouds.md", "docs/testing.md", "lab/README.md", "verbs-sim/README.md", "devices/README.md", "bench/README.md"]
             + [f"bench/{name}.md" for name in ("law", "published", "results", "compare", "fabric")]
             + ["ways/README.md", "ways/shared.md"]
             + [f"docs/{name}.md" for name in tools],
