@@ -129,6 +129,10 @@ static int measure(struct ibv_pd *pd)
 	for (size = SMALLEST; size <= LARGEST; size *= 2) {
 		here = time_of(pd, data, size, NULL);
 		there = time_of(pd, data, size, copy);
+		if (here < 0) {
+			perror("registration: ibv_reg_mr");
+			return EIO;
+		}
 		printf("%-10zu %-9.1f ", size >> 10, here);
 		if (huge && size >= HUGE)
 			printf("%-11.1f %.1f\n", time_of(pd, huge, size, NULL), there);
@@ -178,6 +182,11 @@ static int go_wrong(struct our_control *client, int access)
 	munmap(data, LENGTH); /* free(3) does this with large memory, and no cache is told */
 	again = mmap(data, LENGTH, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (again != data) {
+		perror("registration: mmap");
+		our_unsetup_mr(&config, cached);
+		return EIO;
+	}
 	memset(again, 2, LENGTH);
 	ret = move(client, cached, IBV_WR_RDMA_WRITE);
 	if (!ret)

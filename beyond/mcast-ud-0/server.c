@@ -4,6 +4,7 @@
  * whether there are any. Read main first.
  */
 #define NAME "mcast-ud-0/server"
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "group.h"
@@ -41,16 +42,25 @@ static int send_all(struct member *member, uint64_t count, unsigned int pause_us
 	return ret;
 }
 
+/* Nothing but digits. */
+static bool read_number(const char *text, uint64_t *value)
+{
+	*value = strtoull(text, NULL, 10);
+	return *text && strspn(text, "0123456789") == strlen(text);
+}
+
 int main(int argc, char **argv)
 {
 	struct addrinfo *own = argc > 2 ? look_up(argv[2]) : NULL;
 	struct addrinfo *group = own ? look_up(argv[1]) : NULL;
 	struct member member = { .id = NULL };
+	uint64_t count = 1000, pause_us = 1000;
 	int ret = 2;
 
-	if (argc < 3)
+	if (argc < 3 || argc > 5 || (argc > 3 && !read_number(argv[3], &count)) ||
+	    (argc > 4 && (!read_number(argv[4], &pause_us) || pause_us >= 1000000))) {
 		fprintf(stderr, "usage: " NAME " GROUP OWN-ADDRESS [COUNT [PAUSE-US]]\n");
-	if (group) {
+	} else if (group) {
 		member.address = group->ai_addr;
 		ret = create_id(&member, own->ai_addr);
 		if (!ret)
@@ -58,12 +68,12 @@ int main(int argc, char **argv)
 		if (!ret)
 			ret = join_group(&member);
 		if (!ret)
-			ret = send_all(&member, argc > 3 ? strtoull(argv[3], NULL, 10) : 1000,
-				       argc > 4 ? (unsigned int)atoi(argv[4]) : 1000);
+			ret = send_all(&member, count, (unsigned int)pause_us);
 		ret = ret ? 1 : 0;
 		destroy_member(&member);
-		freeaddrinfo(group);
 	}
+	if (group)
+		freeaddrinfo(group);
 	if (own)
 		freeaddrinfo(own);
 	return ret;

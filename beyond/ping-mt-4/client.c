@@ -154,9 +154,12 @@ static bool connect_one(struct pinger *me)
 	if (!me->cq)
 		return fail("ibv_create_cq", errno);
 	client->send_cq = me->cq;
-	return !our_setup_qp(client, (uint32_t)threads, 1) &&
-	       !our_setup_buffers(client, (uint32_t)threads, SIZE, access_to_read(client)) &&
-	       !our_client_connect(client, NULL, 0);
+	if (our_setup_qp(client, (uint32_t)threads, 1) ||
+	    our_setup_buffers(client, (uint32_t)threads, SIZE, access_to_read(client)) ||
+	    our_client_connect(client, NULL, 0))
+		return false;
+	return client->cm_event.private_data_length >= sizeof(struct where) ||
+	       fail("rdma_connect: this is no store_server", EPROTO);
 }
 
 static bool connect_all(void)
@@ -215,8 +218,10 @@ static void run_threads(const char *share)
 	pthread_t started[MOST_THREADS], poller;
 	unsigned long i, n;
 
-	if (one_poller && pthread_create(&poller, NULL, poll_for_all, pingers->cq))
-		one_poller = false; /* each polls for itself */
+	if (one_poller && pthread_create(&poller, NULL, poll_for_all, pingers->cq)) {
+		one_poller = false;
+		failed = true;
+	}
 	for (n = 0; n < threads; n++) {
 		if (pthread_create(&started[n], NULL, ping, &pingers[n]))
 			break;

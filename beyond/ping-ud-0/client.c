@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <rdma/rdma_verbs.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,7 @@ struct message {
 	uint64_t number, sent_ns;
 };
 
-static uint64_t count = 1000, size = 64, window = 1;
-static uint32_t qkey = RDMA_UDP_QKEY;
+static uint64_t count = 1000, size = 64, window = 1, qkey = RDMA_UDP_QKEY;
 static uint64_t came, late, total_ns;
 
 static int failed(const char *call, int error, const char *cause)
@@ -55,9 +55,9 @@ static int send_message(struct rdma_cm_id *id, struct ibv_mr *mr,
 	int ret;
 
 	*message = (struct message){ number, now_ns() };
-	wr.wr.ud.ah = ah;                     /* through which port, to which address */
-	wr.wr.ud.remote_qpn = server->qp_num; /* to which QP there */
-	wr.wr.ud.remote_qkey = qkey;          /* which drops what has not its own QKEY */
+	wr.wr.ud.ah = ah;                      /* through which port, to which address */
+	wr.wr.ud.remote_qpn = server->qp_num;  /* to which QP there */
+	wr.wr.ud.remote_qkey = (uint32_t)qkey; /* which drops what has not its own QKEY */
 	ret = ibv_post_send(id->qp, &wr, &bad);
 	if (ret)
 		return failed("ibv_post_send", ret, "");
@@ -164,6 +164,31 @@ static int run(struct rdma_cm_id *id)
 	return ret;
 }
 
+/* A QKEY may be in hexadecimal, too. */
+static bool read_number(const char *text, uint64_t *value)
+{
+	char *end;
+
+	*value = strtoull(text, &end, 0);
+	return end != text && !*end && *text != '-';
+}
+
+static bool read_option(int letter, const char *text)
+{
+	switch (letter) {
+	case 'c':
+		return read_number(text, &count);
+	case 's':
+		return read_number(text, &size);
+	case 'w':
+		return read_number(text, &window);
+	case 'q':
+		return read_number(text, &qkey) && qkey <= UINT32_MAX;
+	default:
+		return false;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct rdma_addrinfo *info,
@@ -178,13 +203,7 @@ int main(int argc, char **argv)
 			address = optarg;
 		else if (letter == 'p')
 			port = optarg;
-		else if (letter == 'q')
-			qkey = (uint32_t)strtoul(optarg, NULL, 0);
-		else if (letter != '?')
-			*(letter == 'c'   ? &count
-			  : letter == 's' ? &size
-					  : &window) = strtoull(optarg, NULL, 10);
-		else
+		else if (!read_option(letter, optarg))
 			address = "";
 	}
 	if (!address || !*address || !count || size < sizeof(struct message) || size > SLOT - GRH ||

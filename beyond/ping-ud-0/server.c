@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <rdma/rdma_verbs.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,10 @@ static int answer(struct rdma_cm_id *listener, struct ibv_mr *mr, struct ibv_wc 
 		ibv_create_ah_from_wc(listener->pd, wc, (struct ibv_grh *)slot, listener->port_num);
 	int ret = 0;
 
-	if (!ah)
-		return failed("ibv_create_ah_from_wc", errno, "");
+	if (!ah) { /* to where it came from there is no way: the message is lost */
+		failed("ibv_create_ah_from_wc", errno, "");
+		return 0;
+	}
 	if (rdma_post_ud_send(listener, NULL, slot + GRH, length, mr, 0, ah, client))
 		ret = failed("rdma_post_ud_send", errno, "");
 	answered += !ret;
@@ -172,6 +175,13 @@ static int run(struct rdma_cm_id *listener)
 	return ret;
 }
 
+/* Nothing but digits. */
+static bool read_number(const char *text, uint64_t *value)
+{
+	*value = strtoull(text, NULL, 10);
+	return *text && strspn(text, "0123456789") == strlen(text);
+}
+
 int main(int argc, char **argv)
 {
 	struct rdma_addrinfo *info, want = { .ai_flags = RAI_PASSIVE,
@@ -190,8 +200,8 @@ int main(int argc, char **argv)
 			address = optarg;
 		else if (letter == 'p')
 			port = optarg;
-		else
-			receives = letter == 'r' ? strtoull(optarg, NULL, 10) : 0;
+		else if (letter != 'r' || !read_number(optarg, &receives))
+			receives = 0;
 	}
 	if (!address || !receives || receives > 4096) {
 		fprintf(stderr, "usage: " NAME " -a ADDRESS [-p PORT] [-r RECEIVES]\n");
