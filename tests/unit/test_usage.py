@@ -41,6 +41,18 @@ WRONG = """
     beyond/ping-ep-0/server -p 65536
     beyond/ping-ep-0/server -z
 """
+DATAGRAMS = """
+    ping-ud-0/client
+    ping-ud-0/client -a x -c 10x
+    ping-ud-0/client -a x -w -1
+    ping-ud-0/client -a x -q 0x100000000
+    ping-ud-0/client -a x -s 4097
+    ping-ud-0/server -a x -r 5k
+    ping-ud-0/server -r 5
+    mcast-ud-0/client 239.1.1.1
+    mcast-ud-0/server 239.1.1.1 127.0.0.1 1x
+    mcast-ud-0/server 239.1.1.1 127.0.0.1 1 -1
+"""
 # Examples, with which they print their usage.
 USAGE = """
     echo_client
@@ -132,6 +144,12 @@ def test_an_example_names_an_address_that_nobody_has(words: str) -> None:
     done, name = ran(f"build/examples/{words}"), Path(words.split()[0]).name
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith(f"{name}: no/such: ")
+
+
+@pytest.mark.parametrize("words", lines(DATAGRAMS))
+def test_a_stage_of_datagrams_prints_its_usage(words: str) -> None:
+    done = ran(f"beyond/{words}")
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.splitlines()[-1].startswith(f"usage: {words.split()[0]} ")
 
 
 def test_an_address_is_missing() -> None:
