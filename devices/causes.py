@@ -4,9 +4,9 @@
 
 Place: run by the Makefile (causes.py FILE.c). Contract: any Python 3, as whoever builds has it; a wrong table is an error.
 
-A cause is a section of causes.ini. `title` is what is seen, `about` why, `remedy` what helps. It is found by the `codes` that a
-program gets, by the `calls` that fail with them, and by `words`. `chapter`, of the page, holds until the next one. `check` names the steps of `devices --check` that tell it from
-others, `page` what to read. `sim` is a command that shows it, without a device; the lines that it prints are in `shows`, or
+A cause is a section of causes.ini. `title` is what is seen, `about` why, `remedy` what helps. It is found by the `codes`
+that a program gets, by the `calls` that fail with them, and by `words`. `chapter`, of the page, holds until the next one.
+`check` names the steps of `devices --check` that tell it from others, `page` what to read. `sim` is a command that shows it, without a device; the lines that it prints are in `shows`, or
 else in `prints`, which are those of `lab`: a command for the drivers. `later` is what differs on newer kernels.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A plugin of pytest: writes down which lines of the programs each test runs, and how many seconds of
+"""A plugin of pytest: writes down which functions of the programs each test runs, and how many seconds of
 a processor.
 
 Place: suites.py has pytest load it, in a copy of the tree that is built with gcov.
