@@ -11,7 +11,7 @@ import re
 from itertools import count
 
 import pytest
-from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, Run, chosen, simulate
+from sim.simulation import ADDRESS, OF_ITS_OWN, SIDES, TRANSPORTS, Run, chosen, simulate
 from sim.test_failing_calls import ALLOCATIONS, OF_ALL_CLIENTS
 
 OFTEN, AT = 2, 6  # in make check: how many calls of a name fail, and at how many calls something else happens
@@ -24,8 +24,8 @@ PAIRS = {
     "memory": ("epoll_server", "memory_client {a} 12321 malloc"),
     "two-ways": ("srq_server", "two_ways_client {a} 12321 2"),
     "store": ("store_server", "store_client {a} put 5 value", "store_client {a} put 6 another"),
-    "stream": ("stream_server", "stream_client {a}"),
-    "write": ("write_server", "write_client {a}"),
+    "stream": ("stream_server", "stream_client {a} <docs/primer.md"),
+    "write": ("write_server", "write_client {a} <docs/primer.md"),
     "plain": ("plain/echo_server", PLAIN),
     "extended": ("plain/echo_server", "plain/extended_client {a} 12321 2"),
     "mcast-ud": ("beyond/mcast-ud-0/client 224.1.2.3", "beyond/mcast-ud-0/server 224.1.2.3 {a} 3"),
@@ -51,7 +51,8 @@ each_side = pytest.mark.parametrize(
 def play(pair: tuple[str, ...], transport: list[str], *options: str) -> Run:
     """A server whose clients are there at the same time; its keepalives are not waited for."""
     programs = [program if program.startswith("beyond/") else f"build/examples/{program}" for program in (f"{pair[0]} {{a}}", *pair[1:])]
-    return simulate([program.format(a=ADDRESS).split() for program in programs], *transport, "--patience", "30", *options)
+    words = [program.format(a=ADDRESS) for program in programs]
+    return simulate([["sh", "-c", f"exec {one}"] if "<" in one else one.split() for one in words], *transport, "--patience", "30", *options)
 
 
 def calls_of(pair: tuple[str, ...], transport: list[str], side: int) -> list[str]:
@@ -75,12 +76,30 @@ def judge(pair: tuple[str, ...], run: Run, side: int, statuses: set[int]) -> Non
     assert not side or run.statuses[0] in server and not any(run.statuses[2:]), f"the others suffer\n{run.why()}"
 
 
+# What these do is over, or they are another call's: a program need not mind.
+QUIET = re.compile("destroy|dealloc|dereg|rdma_ack|rdma_disconnect|ibv_modify_qp|ibv_query")
+# Names of their own.
+NAMED = {"ibv_post_send": "post", "ibv_wr_complete": "post", "ibv_poll_cq": "poll", "ibv_start_poll": "poll"}
+
+
+def judge_words(pair: tuple[str, ...], run: Run, side: int, needs: bool) -> None:
+    """What has failed is named by its program, which ends with 1 if it needs it."""
+    call, *_ = run.fault.split() or ["destroy"]
+    if not QUIET.search(call) and "-ud" not in pair[0]:  # which have words of their own
+        program = pair[side].split()[0].rpartition("/")[2]
+        lines = re.findall(rf"^(?:\S+/)?{program}: (.*)$", run.err, re.MULTILINE)
+        assert any(name in line for line in lines for name in (call, NAMED.get(call, call))), f"{call} is not named\n{run.why()}"
+        assert run.statuses[side] == 1 or not needs, f"it goes on\n{run.why()}"
+
+
 def fail_each(pair: tuple[str, ...], transport: list[str], side: int, often: int) -> None:
     """Each call, so often at most."""
     calls = calls_of(pair, transport, side)
     for number in chosen(calls, often):
         run = play(pair, transport, "--fail", f"{side}:{number}")
         judge(pair, run, side, {0, 1})
+        needs = calls[number - 1] != "ibv_get_cq_event" and "rdma_disconnect" not in calls[:number] if side else "rdma_listen" in calls[number - 1 :]
+        judge_words(pair, run, side, needs)
         assert side or "said nothing for" not in run.err, f"a client waits in vain\n{run.why()}"
         serves = number > (calls.index("rdma_get_cm_event") if len(pair) > 2 else 0) and run.fault and run.fault.split()[0] not in ALL_NEED
         assert side or not serves or len(pair) < 3 or 0 in run.statuses[1:], f"nobody is served\n{run.why()}"
@@ -115,3 +134,32 @@ def test_it_is_told_to_stop_or_of_what_it_does_not_expect(pair: tuple[str, ...],
     for run in happens_at(pair, [], side, how, AT):
         judge(pair, run, side, {0, 1} if how != "SIGTERM" else {0, 1} | UNCAUGHT if side else ends_by_signal(pair))
         assert how != "ADDR_CHANGE" or not any(run.statuses) or ": RDMA_CM_EVENT_ADDR_CHANGE" in run.err, run.why()
+
+
+PIPES = [name for name in PAIRS if "-ud" not in name and name != "memory"]
+
+
+@pytest.mark.parametrize("name", PIPES)
+def test_it_does_not_mind_a_broken_pipe(name: str) -> None:
+    """As soft-iWARP raises SIGPIPE."""
+    for side in (0, 1):
+        for run in happens_at(PAIRS[name], [], side, "SIGPIPE", 2):
+            assert not any(run.statuses), run.why()
+
+
+# How long a client may stay whose server's host falls silent, in seconds: its own limit, and 7 of a disconnect request; where it
+# has none, keepalives of 5 and 20. A device gives up after 16.
+STAY_S = {"echo": 10 + 7, "loop": 10 + 25 + 7, "epoll": 10 + 7, "srq": 10 + 7, "two-ways": 10 + 7, "store": 10 + 7, "stream": 25 + 16, "write": 60 + 7, "plain": 10 + 10}
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("name", STAY_S)
+def test_its_server_falls_silent(name: str, transport: list[str]) -> None:
+    """A client that still waits for something says why it ends, and ends in time."""
+    pair = (PAIRS[name][0], PAIRS[name][1])
+    connects = calls_of(pair, transport, 1).index("rdma_connect") + 1
+    for call in range(connects, connects + 16, 4):
+        run = play(pair, transport, "--trace", "--fail", f"1:{call}:SILENCE", "--patience", "200")
+        ended = max(float(us) for us in re.findall(r"^\[ *([\d.]+) us\] 1\.", run.err, re.MULTILINE)) / 1e6
+        assert 1 not in run.told and ended < STAY_S[name] + 1, f"it stays for {ended} s\n{run.command}"
+        assert (run.statuses[1] == 1) == (ended > 9), f"it stays for {ended} s\n{run.command}"

@@ -331,6 +331,15 @@ def test_more_than_a_minute(stage: Stage) -> None:
     assert all(result_of(run, role)["complete"] for role in ROLES)
 
 
+@pytest.mark.parametrize("us", [0, 1000])
+@named("ping-sr-5")
+def test_it_sleeps_only_after_it_has_polled_so_long(stage: Stage, us: int) -> None:
+    """In microseconds: an answer takes some tens."""
+    run = run_of(stage, "-c 60", f"--spin {us}", f"--spin {us}", trace=False)
+    assert not run.exit, run.why()
+    assert bool(result_of(run, "client")["cq"]["sleeps"]) == (us == 0)
+
+
 # ---- Records ----
 
 

@@ -175,6 +175,7 @@ HERE = f"-a {ADDRESS}"
 CM = [
     Row("-a 192.0.2.9+192.0.2.1", HERE, [0, 0], "trying the next address of 192.0.2.9+192.0.2.1", 2),
     Row("-a 192.0.2.7+192.0.2.1", HERE, [0, 0], "trying the next address of 192.0.2.7+192.0.2.1", 2),
+    Row("-a 192.0.2.1+192.0.2.9 --timeout 5", "", [128 + 9, 1], "", 1, "0:ibv_post_send:5:SIGKILL", most_ms=30000),  # not the next one
     Row(HERE, "-a 192.0.2.7+192.0.2.1", [0, 0], "192.0.2.7:12321: no RDMA device serves this address"),
     Row(HERE, "", [0, 0], "", 0),
     Row(HERE, "", [0, 0], ": rdma_create_id: ", faults="0:rdma_create_id:2"),

@@ -45,6 +45,7 @@ def later(s: int, program: str) -> str:
     return f"build/tests/sim/odd later {s} {program}"
 
 
+COUNT = "beyond/count-atomic-1"
 SRQ, LONG = "beyond/ping-srq-4", "-q -v -c 20 -s 64 --rate 5"
 FULL = "refused us: it is busy: it was to serve 1 clients (-n)"
 SENDS = "build/tests/peer --client --stage 0 -s 64 -a {a}"
@@ -73,6 +74,9 @@ ROWS = [
     Row("is told that each of two pools is low", f"{SRQ}/server -n 12 --pool 8 -a 0.0.0.0",
         (client(SRQ),) * 6 + (client(SRQ).replace("{a}", SECOND),) * 6, (0,) * 12, "the pool of 8 receives on ", 2,
         transports="RoCE", options=TWO_DEVICES),
+    Row("does not count down one that never came", f"{COUNT}/server -n 2",
+        (client(COUNT, "-q -c 20 --rate 5"), later(1, client(COUNT, "-q -c 20")), later(10, client(COUNT, "-q -c 20"))), (0, 1, 0),
+        "counted to 40, and the clients' counts add up to 40", fault="0:rdma_accept:2", status=1, transports="RoCE"),
     Row("counts what it has sent", "build/examples/srq_server {a}", (f"{SENDS} -c 400 --silent-after 300 --timeout 20",), (0,),
         never="does not take its messages", told=True),
 ]  # fmt: skip

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The programs of examples/ when all goes well: each says what it has done, in these lines and no others, with figures that the
+trace of the same run bears out; it posts what its messages need, sleeps where it says so, and keeps nobody waiting.
+
+Contract: {a} is the server's address. A row's lines come in any order; a word in braces is a figure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from sim.simulation import ADDRESS, SIDES, TOP, TRANSPORTS, Run, calls_of, simulate
+from sim.timeline import LINE
+
+FIGURES = {"us": r"(?P<us{n}>\d+\.\d)", "cpu": r"\d+", "sleeps": r"[1-9]\d*", "call": r"0\.[1-3]\d", "any": r"\d+\.\d\d", "once": "[12]", "some": r"\d+"}
+PROGRESS = re.compile(r"loop_client: \d+ of \d+ messages$")  # each second
+SEEDS = range(1, 25)
+MOST_CALLS = 24  # of a program that sleeps, for a message there and back
+MOST_US = 70  # for one
+LAST_RECEIVE_US = 10000  # in which a device may still say that a QP has taken its last receive of an SRQ; soft-RoCE never does
+IDLE_S = 30
+
+
+@dataclass(frozen=True)
+class Example:
+    """A server, its clients, and what they say."""
+
+    what: str
+    server: str
+    clients: tuple[str, ...]
+    said: str  # lines, separated by |
+    counts: tuple[int, ...]  # messages of each client
+    transports: str = "RoCE iWARP"
+    spins: bool = False  # a client
+    strict: str = "--strict"  # but a receive for a message of several packets may be the memory of an answer that has arrived
+
+    def __str__(self) -> str:
+        return self.what.replace(" ", "-")
+
+    def short(self) -> Example:
+        """The same with few messages."""
+        clients = tuple(f"{client} 12321 3" if client.endswith("{a}") else client for client in self.clients)
+        return replace(self, clients=clients, said=self.said.replace("2000", "6").replace("1000", "3").replace(", 2 at", ", {once} at").replace("{sleeps}", "{some}").replace("{call}", "{any}"))
+
+
+def echo(server: str, *clients: str) -> str:
+    """What a server and its clients say: theirs as `COUNT SIZE`."""
+    name, counts = server.rpartition("/")[2], [int(client.split()[0]) for client in clients]
+    each = "|".join("{} messages of {} bytes, there and back in {{us}} us each".format(*client.split()) for client in clients)
+    whom = f" to {len(clients)} clients" if "echo" not in name else ""
+    back = f"{sum(counts)} messages sent back{whom}" if whom else "|".join(f"{count} messages sent back" for count in counts)
+    return f"{name}: listening|{each}|{back}" + (f", {len(clients)} at once" if name == "srq_server" else "")
+
+
+FILE = "docs/primer.md"
+SIZE = (TOP / FILE).stat().st_size
+CHUNKS = -(-SIZE // 4096)
+TWO_WAYS = "|".join(f"{way}: 1000 messages there and back in {{us}} us each, {{cpu}} % of a CPU, slept {n} times" for way, n in (("polls", "0"), ("sleeps", "{sleeps}")))
+EXTENDED = "|".join(f"{way}: {{call}} us to post, {{call}} us to take a completion" for way in ("ordinary", "extended"))
+ROWS = [
+    *(
+        Example(f"{server} {client}", f"{server} {{a}}", (f"{client} {{a}}",), echo(server, "1000 64"), (1000,))
+        for server in ("echo_server", "epoll_server", "srq_server", "plain/echo_server")
+        for client in ("echo_client", "plain/echo_client", "loop_client")
+    ),
+    *(
+        Example(f"{server} and two that differ", f"{server} {{a}} 7", ("echo_client {a} 7 40 4000", "loop_client {a} 7 90 1"), echo(server, "40 4000", "90 1"), (40, 90), strict="-q")
+        for server in ("echo_server", "epoll_server", "srq_server", "plain/echo_server")
+    ),
+    *(
+        Example(f"{server} two_ways_client", f"{server} {{a}}", ("two_ways_client {a}",),
+                f"{server}: listening|{TWO_WAYS}|2000 messages sent back to 2 clients" + (", 2 at once" if "srq" in server else ""), (2000,), spins=True)
+        for server in ("epoll_server", "srq_server")
+    ),
+    Example("extended", "plain/echo_server {a}", ("plain/extended_client {a}",), f"echo_server: listening|2000 messages sent back|{EXTENDED}", (2000,), "RoCE", True),
+    Example("first", "plain/echo_server {a}", ("plain/first_client {a}",), "echo_server: listening|1 messages sent back|'hello, RDMA' came back", (1,), spins=True),
+    Example("memory", "epoll_server {a}", (f"memory_client {{a}} 12321 {FILE}",),
+            f"epoll_server: listening|{SIZE} bytes there and back over 2 connections|{CHUNKS} messages sent back to 2 clients", (CHUNKS,), strict="-q"),
+]  # fmt: skip
+each_row = pytest.mark.parametrize(
+    "row, transport", [pytest.param(row, TRANSPORTS[one], id=f"{row}-{one}") for row in ROWS for one in row.transports.split()]
+)
+
+
+def programs(row: Example) -> list[list[str]]:
+    """With their arguments."""
+    return [f"build/examples/{program}".format(a=ADDRESS).split() for program in (row.server, *row.clients)]
+
+
+def play(row: Example, *options: str) -> Run:
+    """A run of it."""
+    return simulate(programs(row), *options)
+
+
+def figures(row: Example, run: Run) -> list[float]:
+    """What it has printed: the lines of the row, and no others. Returns how long each message takes, in microseconds."""
+    said = "\n".join(sorted(line for line in (run.out + run.err).splitlines() if not LINE.match(line) and not PROGRESS.match(line)))
+    parts = re.split(r"\{(\w+)\}", "\n".join(sorted(row.said.split("|"))))
+    pattern = "".join(FIGURES[part].format(n=n) if n % 2 else re.escape(part) for n, part in enumerate(parts))
+    found = re.fullmatch(pattern, said)
+    assert found and not any(run.statuses) and not run.exit, f"{said}\nis not\n{row.said}\n{run.why()[:500]}"
+    return [float(us) for us in found.groupdict().values()]
+
+
+def calls(run: Run) -> dict[int, list[tuple[float, str]]]:
+    """Of each program, with their times in microseconds, and what they have found."""
+    made: dict[int, list[tuple[float, str]]] = {}
+    for us, ns, number, _, _, text in LINE.findall(run.err):
+        made.setdefault(int(number), []).append((int(us) + int(ns) / 1000, text))
+    return made
+
+
+@each_row
+def test_what_it_says_and_does(row: Example, transport: list[str]) -> None:
+    run = play(row, *transport, "--trace", "--patience", str(IDLE_S))
+    printed, spans = figures(row, run), []
+    server, *clients = (made for _, made in sorted(calls(run).items()))
+    gone = max(client[-1][0] for client in clients)
+    for count, client in zip(row.counts, clients):
+        names = [text for _, text in client]
+        assert names.count("ibv_post_send") in (count, count // 2 if "extended" in row.what else count), names.count("ibv_post_send")
+        assert row.spins or len(names) < 100 + MOST_CALLS * count, "it does not sleep"
+        sends, ends = ([us for us, text in client if text.startswith(kind)] for kind in ("ibv_post_send", "= completion"))
+        spans.append((count, ends[-1] - sends[0]))
+    ends_us = LAST_RECEIVE_US * len(row.clients) if "srq" in row.server else 0
+    assert gone < 1000 + MOST_US * sum(row.counts) + ends_us, "somebody waits in vain"
+    idle = sum(us > gone + 100 for us, _ in server)
+    assert idle < 20 + 4 * IDLE_S, f"an idle server makes {idle} calls"
+    if len(printed) == len(spans):
+        for us in printed:
+            assert any(abs(us - span / count) < 0.06 + 1 / count for count, span in spans), (printed, spans)
+
+
+@each_row
+def test_whatever_the_order(row: Example, transport: list[str]) -> None:
+    for seed in SEEDS:
+        figures(row.short(), play(row.short(), *transport, row.strict, "--strategy", "mixed", "--seed", str(seed)))
+
+
+# ---- One of them is held up: it is stopped at a call, and goes on a second later ----
+
+HELD = [row.short() for row in ROWS if row.what in ("echo_server echo_client", "epoll_server loop_client", "srq_server plain/echo_client", "plain/echo_server plain/echo_client")]
+each_held = pytest.mark.parametrize("row", HELD, ids=str)
+
+
+@pytest.fixture
+def goes_on(tmp_path: Path) -> Callable[[int], list[str]]:
+    """Options for a run in which this program goes on after a second."""
+
+    def options(program: int) -> list[str]:
+        (tmp_path / "steps").write_text(f"wait 1\nsignal {program} SIGCONT\n")
+        return ["--steps", str(tmp_path / "steps")]
+
+    return options
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=SIDES)
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@each_held
+def test_whoever_is_held_up(row: Example, transport: list[str], side: int, goes_on: Callable[[int], list[str]]) -> None:
+    """At any call, of a server once it listens: what has come in the meantime comes all at once."""
+    names = calls_of(programs(row), side, *transport)
+    for call in range(1 if side else names.index("rdma_get_cm_event") + 1, names.index("rdma_disconnect") + 1):
+        figures(row, play(row, *transport, "--fail", f"{side}:{call}:SIGSTOP", *goes_on(side)))
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.what.startswith("epoll_server") and row.counts == (1000,)], ids=str)
+def test_what_it_says_of_its_time(row: Example, goes_on: Callable[[int], list[str]]) -> None:
+    """So long that a part of a thousand shows."""
+    run = play(row, "--trace", "--fail", "0:ibv_post_send:500:SIGSTOP", *goes_on(0))
+    (us,), client = figures(row, run), calls(run)[1]
+    sends, ends = ([us for us, text in client if text.startswith(kind)] for kind in ("ibv_post_send", "= completion"))
+    assert ends[-1] - sends[0] > 900_000 and abs(us - (ends[-1] - sends[0]) / 1000) < 0.06, us
+
+
+def test_a_connection_may_outlive_what_limits_a_wait(tmp_path: Path) -> None:
+    """Of ten seconds: its server is held up for four, three times."""
+    (tmp_path / "steps").write_text("wait 4\nsignal 0 SIGCONT\n" * 3)
+    stops = [word for number in (2, 4, 6) for word in ("--fail", f"0:ibv_post_send:{number}:SIGSTOP")]
+    for row in HELD:
+        long = replace(row, clients=tuple(client.removesuffix("3") + "9" for client in row.clients), said=re.sub(r"\b3 messages", "9 messages", row.said))
+        run = play(long, *stops, "--steps", str(tmp_path / "steps"))
+        figures(long, run)
+        assert run.ms > 11_900
+
+
+# ---- Streams and the store ----
+
+
+def shell(command: str) -> list[str]:
+    """With files in the place of stdin and stdout."""
+    return ["sh", "-c", f"exec build/examples/{command}"]
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@pytest.mark.parametrize("pair, unit", [("stream", "messages, waited for credits"), ("write", "blocks")])
+def test_a_stream_arrives_whole_in_any_order(pair: str, unit: str, transport: list[str], tmp_path: Path, goes_on: Callable[[int], list[str]]) -> None:
+    """Every buffer is used some times, and who writes and who reads are held up now and then."""
+    given, taken = tmp_path / "given", tmp_path / "taken"
+    given.write_bytes(bytes(Random(1).randbytes(65536 * 150 + 1)))
+    programs = [shell(f"{pair}_server {ADDRESS} >{taken}"), shell(f"{pair}_client {ADDRESS} <{given}")]
+    for seed in range(1, 5):
+        run = simulate(programs, *transport, "--strict", "--strategy", "mixed", "--seed", str(seed))
+        assert not run.exit and taken.read_bytes() == given.read_bytes(), run.why()
+        assert re.findall(r": (\d+) (?:messages|blocks)", run.err) == ["152", "152"] and unit in run.err, run.why()
+        assert "credits 0 times" not in run.err or not pair == "stream", run.why()
+    for program, at in ((0, 2), (1, 64)):  # it is held up when all that may be under way is
+        run = simulate(programs, *transport, "--fail", f"{program}:ibv_post_send:{at}:SIGSTOP", *goes_on(program))
+        assert not run.exit and taken.read_bytes() == given.read_bytes() and run.ms > 900, run.why()
+
+
+@pytest.mark.parametrize("client", ["stream_client", "write_client"])
+def test_a_server_of_another_kind(client: str) -> None:
+    run = simulate([["build/examples/echo_server", ADDRESS], [f"build/examples/{client}", ADDRESS]])
+    assert run.statuses == [0, 1] and f"{client}: this is no {client.replace('client', 'server')}\n" in run.err, run.why()
+
+
+@pytest.mark.parametrize("client", ["stream_client", "write_client"])
+def test_what_is_to_be_sent_cannot_be_read(client: str) -> None:
+    server = client.replace("client", "server")
+    run = simulate([["build/examples/" + server, ADDRESS], shell(f"{client} {ADDRESS} <tests")])
+    assert run.statuses == [1, 1] and f"{client}: reading: Is a directory\n" in run.err and f"{server}: the client has left before its end\n" in run.err, run.why()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+def test_the_store(transport: list[str]) -> None:
+    """Its last key, and its longest value; a value that is not there is READ so often as if it changed all the time."""
+    store = [["build/examples/store_server", ADDRESS]]
+    later = ["build/tests/sim/odd", "later"]
+    client = ["build/examples/store_client", ADDRESS]
+    asks = [[*client, "put", "1023", "v" * 56], [*later, "1", *client, "get", "1023"], [*later, "2", *client, "put", "1023", "w"], [*later, "3", *client, "get", "1023"]]
+    run = simulate(store + asks, *transport)
+    assert not run.exit and run.out.splitlines() == ["v" * 56, "w"] and run.err == "store_server: listening\n", run.why()
+    run = simulate([*store, [*client, "get", "0"]], *transport, "--trace")
+    said = [line for line in run.err.splitlines() if not LINE.match(line)]
+    assert run.statuses == [0, 1] and said == ["store_server: listening", "store_client: key 0 has no value"], said
+    assert [text for _, text in calls(run)[1]].count("ibv_post_send") == 100
