@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "beyond/ping-rdma-1/ping_rdma.h"
+#include "beyond/ping-rdma-1/one_sided.h"
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"
@@ -15,6 +15,19 @@
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+
+const struct our_program our_ping_rdma_server_program = {
+	.summary = "Lets clients write to its memory and read from it, and sleeps meanwhile.",
+	.options = { our_listener_options },
+	.timeout_s = 0, /* a client that writes and reads sends nothing */
+};
+
+int our_ping_rdma_check(struct our_control *agent)
+{
+	our_run_of(agent)->memory =
+		our_memory_of_buffers(OUR_AGENT_BUFFERS, our_run_of(agent)->data_size);
+	return 0;
+}
 
 /*
  * From here on the client may write and read. Its silence means nothing, unless --timeout says so.

@@ -4,13 +4,24 @@
  * into the agent's memory, and reads it back from there. The agent's program takes no part. Compare
  * ping-sr-0/client.c, and see there who calls this.
  */
-#include "beyond/ping-rdma-1/ping_rdma.h"
+#include "beyond/ping-rdma-1/one_sided.h"
 #include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
 #include "serve/serve.h"
 #include "serve/user_data.h"
+
+static const struct our_option verify_options[] = {
+	{ "verify", 'v', NULL, "compare every byte that is read back", OUR_FLAG(verify) },
+	{ 0 },
+};
+
+const struct our_program our_ping_rdma_client_program = {
+	.summary = "Writes messages into the server's memory, reads each back, and shows how long "
+		   "that took.",
+	.options = { our_client_options, our_message_options, verify_options },
+};
 
 static int write_then_read(struct our_control *client, struct our_one_sided *one_sided)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * ping-rdma-1: memory that a peer may access, the work requests that access a peer's memory, and what
- * the two sides tell each other about it. The connection's own thread.
+ * the two sides tell each other about it; and the roles. The connection's own thread.
  */
 #ifndef OUR_ONE_SIDED_H
 #define OUR_ONE_SIDED_H
 
 #include "beyond/ping-rdma-1/exchange.h"
-#include "common/our_control.h"
+#include "program/options.h"
+#include "program/stage.h"
 
 /* An agent has one buffer, or none. */
 #define OUR_AGENT_BUFFER  0
@@ -91,5 +92,24 @@ int our_end_exchange(struct our_control *client, struct our_one_sided *one_sided
  * ECONNABORTED, reported. agent.c.
  */
 int our_serve_memory(struct our_control *agent, struct our_one_sided *one_sided);
+
+/*
+ * The client, but for how a message goes there and back: `round_trip` WRITEs OUR_SEND_BUFFER into the
+ * agent's memory, and READs it from there into OUR_RECV_BUFFER. It returns 0; or an errno value as
+ * our_await_completion and our_report_post do. client.c.
+ */
+int our_write_and_read(struct our_control *client, struct sockaddr *server,
+		       int (*round_trip)(struct our_control *, struct our_one_sided *));
+
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c. */
+int our_ping_rdma_client(struct our_control *client, struct sockaddr *server);
+int our_ping_rdma_agent(struct our_control *agent);
+int our_ping_rdma_check(struct our_control *agent);
+
+/* beyond/ping-rdma-2/round_trip.c: the client that posts the WRITE and the READ at once. */
+int our_ping_chain_client(struct our_control *client, struct sockaddr *server);
+
+/* What client and server print about themselves, and their options for the data. */
+extern const struct our_program our_ping_rdma_client_program, our_ping_rdma_server_program;
 
 #endif

@@ -4,7 +4,7 @@
  * waits once: when the READ is done, the WRITE before it is done, too. The rest of the client is
  * beyond/ping-rdma-1/client.c.
  */
-#include "beyond/ping-rdma-1/ping_rdma.h"
+#include "beyond/ping-rdma-1/one_sided.h"
 #include "common/private.h"
 #include "ping-sr-0/ping.h"
 

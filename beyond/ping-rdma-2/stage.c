@@ -3,7 +3,7 @@
  * What ping-rdma-2 is made of. See program/stage.h.
  * Goes on from: ping-rdma-1.
  */
-#include "beyond/ping-rdma-1/ping_rdma.h"
+#include "beyond/ping-rdma-1/one_sided.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/server.h"
 #include "program/connect_info.h"
@@ -14,7 +14,7 @@ const struct our_stage our_stage = {
 	.client = our_ping_chain_client,   /* beyond/ping-rdma-2/round_trip.c */
 	.agent = our_ping_rdma_agent,      /* beyond/ping-rdma-1/agent.c */
 	.listener = our_threaded_listener, /* ping-sr-2/server.c */
-	.check = our_ping_rdma_check,      /* beyond/ping-rdma-1/ping.c */
+	.check = our_ping_rdma_check,      /* beyond/ping-rdma-1/agent.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
 	.waiting = {
 		.cm = &our_cm_thread,             /* ping-sr-2/cm_events.c */
