@@ -9,11 +9,17 @@
 #include <pthread.h>
 
 #include "beyond/count-atomic-1/count_atomic.h"
-#include "beyond/count-atomic-1/shared_memory.h"
 #include "measure/run.h"
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+
+const struct our_program our_count_server_program = {
+	.summary = "Lets clients count in its memory, sleeps meanwhile, and compares the sum.",
+	.options = { our_listener_options },
+	.needs_atomics = true,
+	.timeout_s = 0, /* a client that counts sends nothing */
+};
 
 /* The devices change them; we look only when no client is there. */
 static uint64_t words[OUR_WORDS];
@@ -70,6 +76,13 @@ static void depart(struct our_control *agent, const struct our_exchange *exchang
 	pthread_mutex_unlock(&presence_lock);
 }
 
+/* All clients have the same words: the only memory that a client takes is its queues. */
+int our_count_check(struct our_control *agent)
+{
+	our_run_of(agent)->memory = our_memory_of_buffers(0, our_run_of(agent)->data_size);
+	return 0;
+}
+
 int our_count_agent(struct our_control *agent)
 {
 	struct our_one_sided one_sided;
@@ -101,7 +114,7 @@ int our_count_agent(struct our_control *agent)
 out_disconnect:
 	our_disconnect(agent); /* rdma_disconnect */
 	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
-	our_unsetup_shared_memory(agent, &one_sided);
+	our_unsetup_one_sided(agent, &one_sided);
 	depart(agent, &one_sided.exchange);
 out_reject:
 	our_agent_reject(agent, ret); /* rdma_reject, unless it was accepted */

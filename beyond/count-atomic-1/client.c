@@ -14,6 +14,30 @@
 #include "program/stage.h"
 #include "serve/serve.h"
 
+static bool lock;        /* --lock: count in the word that the lock protects */
+static uint64_t hold_us; /* --hold: how long to hold that lock */
+
+static const struct our_option count_options[] = {
+	{ "count", 'c', "N", "how often to count (default 1000)",
+	  OUR_NUMBER(count, 1, OUR_COUNT_UNLIMITED - 1) },
+	{ "duration", 'D', "SECONDS", "run for this long; with -c: whichever comes first",
+	  OUR_NUMBER(duration_s, 1, UINT32_MAX) },
+	{ "lock", 0, NULL, "count in two steps, and hold the lock for both: COMPARE_AND_SWAP",
+	  OUR_OWN_FLAG(lock) },
+	{ "hold", 0, "MICROSECONDS", "with --lock: wait this long between the two steps",
+	  OUR_OWN_NUMBER(hold_us, 1, 1000000000) },
+	{ "verify", 'v', NULL, "check that what we have counted stays in the counter",
+	  OUR_FLAG(verify) },
+	{ 0 },
+};
+
+const struct our_program our_count_client_program = {
+	.summary = "Counts in the server's memory, together with other clients, and shows how long "
+		   "that took.",
+	.options = { our_client_options, count_options },
+	.needs_atomics = true,
+};
+
 static uint64_t own_name(const struct our_one_sided *one_sided)
 {
 	return one_sided->exchange.buffer.rkey;
@@ -51,13 +75,12 @@ static int release_lock(struct our_control *client, struct our_one_sided *one_si
 
 static void hold_as_told(void)
 {
-	uint64_t us = our_count_options.hold_us;
-	struct timespec pause = {
-		.tv_sec = (time_t)(us / 1000000),
-		.tv_nsec = (long)(us % 1000000) * 1000,
+	const struct timespec pause = {
+		.tv_sec = (time_t)(hold_us / 1000000),
+		.tv_nsec = (long)(hold_us % 1000000) * 1000,
 	};
 
-	if (us)
+	if (hold_us)
 		nanosleep(&pause, NULL);
 }
 
@@ -109,7 +132,7 @@ static int check_found(uint64_t message, uint64_t found, uint64_t *least)
 
 static int check_words(const struct our_remote_buffer *words)
 {
-	uint32_t needed = (our_count_options.lock ? OUR_WORDS : 1) * OUR_WORD_SIZE;
+	uint32_t needed = (lock ? OUR_WORDS : 1) * OUR_WORD_SIZE;
 
 	if (words->length >= needed && words->address % OUR_WORD_SIZE == 0)
 		return 0;
@@ -136,7 +159,7 @@ static int our_client_operation(struct our_control *client, struct our_one_sided
 		if (ret)
 			break;
 		our_start_clock(run);
-		if (our_count_options.lock)
+		if (lock)
 			ret = count_with_lock(client, one_sided, &found);
 		else
 			ret = our_fetch_and_add(client, one_sided, OUR_COUNTER, 1, &found);

@@ -22,12 +22,6 @@ enum our_word {
 
 #define OUR_WORD_SIZE 8 /* bytes: atomic operations have no other size */
 
-/* Options of this client only: set by our_process_options, and not changed afterwards. */
-extern struct our_count_options {
-	bool lock;        /* count in the word that the lock protects */
-	uint64_t hold_us; /* how long to hold that lock */
-} our_count_options;
-
 #define OUR_RESULT 0 /* the client's buffer into which the device puts a word's old value */
 
 /*
@@ -40,7 +34,7 @@ int our_fetch_and_add(struct our_control *client, struct our_one_sided *one_side
 int our_compare_and_swap(struct our_control *client, struct our_one_sided *one_sided,
 			 enum our_word word, uint64_t expected, uint64_t desired, uint64_t *was);
 
-/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, count.c. */
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c. */
 int our_count_client(struct our_control *client, struct sockaddr *server);
 int our_count_agent(struct our_control *agent);
 int our_count_check(struct our_control *agent);

@@ -32,6 +32,14 @@ int our_setup_one_sided(struct our_control *control, struct our_one_sided *one_s
 			uint32_t open, int access);
 void our_unsetup_one_sided(struct our_control *control, struct our_one_sided *one_sided);
 
+/*
+ * Agent: the same without buffers of its own. The client may access the `length` bytes at `memory`,
+ * which stay the caller's and may serve other clients, too: they are registered anew for each, so that
+ * its key is invalid after its connection. our_unsetup_one_sided undoes this as well.
+ */
+int our_setup_shared_memory(struct our_control *agent, struct our_one_sided *one_sided,
+			    void *memory, size_t length, int access);
+
 /* Ends the peer's access to what our_open_buffer has opened; does nothing if that is NULL. */
 void our_close_buffer(const struct our_control *control, struct ibv_mr **mr);
 

@@ -4,7 +4,7 @@
  * READ the record. Compare beyond/ping-rdma-1/agent.c, and see ping-sr-0/agent.c for who calls
  * this.
  */
-#include "beyond/count-atomic-1/shared_memory.h"
+#include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "measure/run.h"
 #include "program/options.h"
@@ -54,7 +54,7 @@ int our_pubsub_reads_agent(struct our_control *agent)
 out_disconnect:
 	our_disconnect(agent); /* rdma_disconnect */
 	/* ibv_dereg_mr, rdma_destroy_qp, ibv_destroy_cq, ibv_dealloc_pd */
-	our_unsetup_shared_memory(agent, &one_sided);
+	our_unsetup_one_sided(agent, &one_sided);
 out_close_publication:
 	our_close_publication();
 out_reject:
