@@ -9,10 +9,24 @@
 
 #include "beyond/ping-rdma-3/watch.h"
 #include "common/clock.h"
+#include "common/private.h"
 #include "measure/run.h"
 #include "ping-sr-0/ping.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+
+const struct our_program our_ping_watch_server_program = {
+	.summary = "Waits for clients, and writes every message that appears in its memory back.",
+	.options = { our_listener_options, our_watch_options },
+	.timeout_s = OUR_SERVER_TIMEOUT,
+};
+
+int our_ping_watch_check(struct our_control *agent)
+{
+	our_run_of(agent)->memory =
+		our_memory_of_buffers(OUR_PING_BUFFERS, our_run_of(agent)->data_size);
+	return our_check_watch(agent);
+}
 
 /* Waits until a completion has set *flag. */
 static int await_flag(struct our_control *agent, struct our_watch *watch, const bool *flag)

@@ -5,6 +5,7 @@
  * beyond/ping-rdma-1/client.c, and see ping-sr-0/client.c for who calls this.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "beyond/ping-rdma-3/watch.h"
@@ -13,6 +14,49 @@
 #include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+
+static const struct our_option verify_options[] = {
+	{ "verify", 'v', NULL, "compare every byte that comes back", OUR_FLAG(verify) },
+	{ 0 },
+};
+
+const struct our_program our_ping_watch_client_program = {
+	.summary = "Writes messages into the server's memory, waits until the server has written "
+		   "each back, and shows how long that took.",
+	.options = { our_client_options, our_message_options, verify_options, our_watch_options },
+};
+
+/*
+ * A pattern that has no zero byte, and differs from message to message: `left` bytes follow this one.
+ * The last byte is that of our_last_byte.
+ */
+static uint8_t byte_of(uint64_t message, size_t left)
+{
+	return (uint8_t)(1 + (message + left * 7 + left / 251) % 255);
+}
+
+static void setup_data(struct our_control *client, uint64_t message)
+{
+	uint8_t *data = client->memory.buffers[OUR_SEND_BUFFER].data;
+	size_t last = our_run_of(client)->data_size - 1, i;
+
+	for (i = 0; i <= last; i++)
+		data[i] = byte_of(message, last - i);
+}
+
+static int verify_data(const struct our_control *client, uint64_t message)
+{
+	const uint8_t *data = client->memory.buffers[OUR_RECV_BUFFER].data;
+	size_t last = our_run_of(client)->data_size - 1, i = 0;
+
+	while (i <= last && data[i] == byte_of(message, last - i))
+		i++;
+	if (i > last)
+		return 0;
+	our_report_sentence("message %" PRIu64 ": byte %zu is 0x%02x, should be 0x%02x", message, i,
+			    data[i], byte_of(message, last - i));
+	return EBADMSG;
+}
 
 static int round_trip(struct our_control *client, struct our_watch *watch)
 {
@@ -41,7 +85,7 @@ static int our_client_operation(struct our_control *client, struct our_watch *wa
 	our_setup_write_wr(client, OUR_SEND_BUFFER, &watch->one_sided.exchange.buffer);
 	while (!ret && our_next_message(run)) { /* -c, -D, Ctrl-C */
 		if (run->options->verify)
-			our_setup_nonzero_data(client, OUR_SEND_BUFFER, run->message);
+			setup_data(client, run->message);
 		ret = our_await_turn(run); /* --rate */
 		if (ret)
 			break;
@@ -51,7 +95,7 @@ static int our_client_operation(struct our_control *client, struct our_watch *wa
 			break;
 		our_stop_clock(run);
 		if (run->options->verify)
-			ret = our_verify_nonzero_data(client, OUR_RECV_BUFFER, run->message);
+			ret = verify_data(client, run->message);
 		if (!ret)
 			our_clear_memory(client); /* for the next message */
 	}

@@ -67,14 +67,7 @@ int our_await_message(struct our_control *control, struct our_watch *watch);
 int our_write_message(struct our_control *control, struct our_watch *watch, uint64_t number);
 int our_await_written(struct our_control *control, struct our_watch *watch);
 
-/*
- * user_data.c: contents without a zero byte, which differ from message to message. As our_setup_user_data
- * and our_verify_data of serve/user_data.h.
- */
-void our_setup_nonzero_data(struct our_control *control, uint32_t index, uint64_t message);
-int our_verify_nonzero_data(const struct our_control *control, uint32_t index, uint64_t message);
-
-/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, ping.c. */
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c. */
 int our_ping_watch_client(struct our_control *client, struct sockaddr *server);
 int our_ping_watch_agent(struct our_control *agent);
 int our_ping_watch_check(struct our_control *agent);
