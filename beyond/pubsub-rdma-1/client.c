@@ -14,14 +14,9 @@
 #include "program/stage.h"
 #include "serve/serve.h"
 
-static const struct our_option verify_options[] = {
-	{ "verify", 'v', NULL, "look at every word of a record", OUR_FLAG(verify) },
-	{ 0 },
-};
-
 const struct our_program our_pubsub_reads_client_program = {
 	.summary = "Reads the server's record -c times, and shows how long each took.",
-	.options = { our_client_options, our_message_options, verify_options, our_record_options },
+	.options = { our_client_options, our_message_options, our_record_options },
 };
 
 /* A record that was being changed is read again, as often as necessary. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * pubsub-rdma-1: the one record of the server, for all its subscribers, and the thread that changes
- * it: the publisher, which does not know them. Any thread.
+ * it: the publisher, which does not know them. Any thread. Last, the roles of both stages.
  */
 #ifndef OUR_PUBLICATION_H
 #define OUR_PUBLICATION_H
 
 #include <stdint.h>
 
-#include "program/stage.h"
 #include "program/options.h"
+#include "program/stage.h"
 
 extern const struct our_option our_publication_options[]; /* --record, --rate */
 
@@ -32,14 +32,18 @@ int our_check_record_wanted(struct our_control *agent);
 int our_open_publication(uint8_t **record);
 void our_close_publication(void);
 
-/* ---- pubsub-rdma-1 ---- */
-
 /* The roles, and what the agent checks: see struct our_stage. client.c, agent.c. */
 int our_pubsub_reads_client(struct our_control *client, struct sockaddr *server);
 int our_pubsub_reads_agent(struct our_control *agent);
 int our_pubsub_reads_check(struct our_control *agent);
 
-/* What client and server print about themselves, and their options for the data. */
+/* The same of pubsub-rdma-2, whose publisher WRITEs: its client.c and agent.c. */
+int our_pubsub_writes_client(struct our_control *client, struct sockaddr *server);
+int our_pubsub_writes_agent(struct our_control *agent);
+int our_pubsub_writes_check(struct our_control *agent);
+
+/* What the clients and servers print about themselves, and their options for the data. */
 extern const struct our_program our_pubsub_reads_client_program, our_pubsub_reads_server_program;
+extern const struct our_program our_pubsub_writes_client_program, our_pubsub_writes_server_program;
 
 #endif

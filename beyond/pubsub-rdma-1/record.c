@@ -26,6 +26,7 @@ enum record_check {
 static uint64_t check = CHECK_BOTH; /* --check */
 
 const struct our_option our_record_options[] = {
+	{ "verify", 'v', NULL, "look at every word of a record", OUR_FLAG(verify) },
 	{ "check", 0, "both|numbers|sum|none",
 	  "how to tell a whole record from a torn one (default both; none: do not check)",
 	  OUR_OWN_WORD(check) },

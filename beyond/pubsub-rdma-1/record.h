@@ -16,7 +16,7 @@
 #define OUR_MIN_RECORD 32 /* bytes: two numbers, a sum and one word */
 #define OUR_MAX_RECORD (1 << 20)
 
-/* --check: what a reader checks before it takes a copy for a whole record. */
+/* --verify; --check: what a reader checks before it takes a copy for a whole record. */
 extern const struct our_option our_record_options[];
 
 /* Whether a record can have `size` bytes. Reports it if not. */

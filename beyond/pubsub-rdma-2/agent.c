@@ -10,7 +10,6 @@
 #include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
-#include "beyond/pubsub-rdma-2/pubsub.h"
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"

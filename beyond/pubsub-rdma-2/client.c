@@ -7,8 +7,8 @@
 #include <errno.h>
 
 #include "beyond/ping-rdma-1/one_sided.h"
+#include "beyond/pubsub-rdma-1/publication.h"
 #include "beyond/pubsub-rdma-1/record.h"
-#include "beyond/pubsub-rdma-2/pubsub.h"
 #include "common/clock.h"
 #include "common/private.h"
 #include "measure/run.h"
@@ -23,15 +23,10 @@
 #define WRITTEN_BUFFER OUR_RECV_BUFFER /* the publisher's device writes here at any time: */
 #define COPY_BUFFER    OUR_SEND_BUFFER /* what is used is a copy */
 
-static const struct our_option verify_options[] = {
-	{ "verify", 'v', NULL, "look at every word of a record", OUR_FLAG(verify) },
-	{ 0 },
-};
-
 const struct our_program our_pubsub_writes_client_program = {
 	.summary = "Lets the server write its record here, takes that many of them (-c), and shows "
 		   "how long it waited for each.",
-	.options = { our_client_options, our_message_options, verify_options, our_record_options },
+	.options = { our_client_options, our_message_options, our_record_options },
 };
 
 /* *newest: number of the record taken last. */

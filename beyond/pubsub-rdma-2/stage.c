@@ -3,7 +3,7 @@
  * What pubsub-rdma-2 is made of. See program/stage.h.
  * Goes on from: pubsub-rdma-1.
  */
-#include "beyond/pubsub-rdma-2/pubsub.h"
+#include "beyond/pubsub-rdma-1/publication.h"
 #include "ping-sr-1/connect_info.h"
 #include "ping-sr-2/server.h"
 #include "program/connect_info.h"
