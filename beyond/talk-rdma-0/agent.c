@@ -3,21 +3,51 @@
  * The agent of a conversation, from its first verb to its last. See client.c for the other side, and
  * ping-sr-0/agent.c for who calls this.
  */
+#include <errno.h>
+
 #include "beyond/talk-rdma-0/talk.h"
+#include "common/private.h"
+#include "measure/run.h"
+#include "ping-sr-1/connect_info.h"
+#include "program/report.h"
 #include "program/stage.h"
 #include "serve/serve.h"
+
+const struct our_program our_talk_server_program = {
+	.summary = "Writes each line of stdin into the client's memory, and shows what the client "
+		   "writes here.",
+	.results_on_request = true,
+	.options = { our_listener_options },
+	.timeout_s = 0, /* people think before they type */
+};
+
+int our_talk_check(struct our_control *agent)
+{
+	struct our_run *run = our_run_of(agent);
+
+	run->memory = our_memory_of_buffers(OUR_TALK_BUFFERS, run->data_size);
+	if (run->data_size == OUR_SLOT)
+		return 0;
+	our_report_sentence("client refused: its messages have %u bytes: is it %s/client?",
+			    run->data_size, run->options->program->stage);
+	run->refusal_reason = OUR_REFUSED_SIZE;
+	run->refusal_limit = OUR_SLOT;
+	return ERANGE;
+}
 
 /* It describes its slot when it knows the client's. */
 static int our_agent_operation(struct our_control *agent, struct our_talk *talk)
 {
+	struct our_one_sided *one_sided = &talk->one_sided;
 	int ret;
 
 	our_begin_talk(agent);
-	ret = our_await_told(agent, &talk->exchange, OUR_BUFFER_TOLD);
+	ret = our_await_told(agent, &one_sided->exchange, OUR_BUFFER_TOLD);
 	if (!ret)
 		ret = our_check_slot(agent, talk);
 	if (!ret)
-		ret = our_tell_buffer(agent, &talk->exchange, talk->open); /* ibv_post_send */
+		ret = our_tell_buffer(agent, &one_sided->exchange,
+				      one_sided->open); /* ibv_post_send */
 	if (!ret)
 		ret = our_talk(agent, talk);
 	return our_end_talk(agent, talk, ret);

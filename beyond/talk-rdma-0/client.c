@@ -8,15 +8,23 @@
 #include "program/stage.h"
 #include "serve/serve.h"
 
+const struct our_program our_talk_client_program = {
+	.summary = "Writes each line of stdin into the server's memory, and shows what the server "
+		   "writes here.",
+	.results_on_request = true,
+	.options = { our_client_options },
+};
+
 /* The client describes its slot first. */
 static int our_client_operation(struct our_control *client, struct our_talk *talk)
 {
+	struct our_one_sided *one_sided = &talk->one_sided;
 	int ret;
 
 	our_begin_talk(client);
-	ret = our_tell_buffer(client, &talk->exchange, talk->open); /* ibv_post_send */
+	ret = our_tell_buffer(client, &one_sided->exchange, one_sided->open); /* ibv_post_send */
 	if (!ret)
-		ret = our_await_exchange(client, &talk->exchange, OUR_BUFFER_TOLD);
+		ret = our_await_exchange(client, &one_sided->exchange, OUR_BUFFER_TOLD);
 	if (!ret)
 		ret = our_check_slot(client, talk);
 	if (!ret)

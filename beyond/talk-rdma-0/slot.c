@@ -5,9 +5,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "beyond/ping-rdma-3/barrier.h"
 #include "beyond/talk-rdma-0/slot.h"
-#include "beyond/talk-rdma-0/watch.h"
 
 static uint16_t sum_of(const uint8_t *text, uint16_t length)
 {

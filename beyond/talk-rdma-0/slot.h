@@ -6,13 +6,26 @@
 #ifndef OUR_SLOT_H
 #define OUR_SLOT_H
 
-#include <stdbool.h>
 #include <stdint.h>
+
+#include "beyond/ping-rdma-3/barrier.h"
 
 #define OUR_SLOT      256 /* bytes: */
 #define OUR_SLOT_TEXT 240 /* the text, from the start on; */
 #define OUR_SLOT_MARK 240 /* the mark, of eight bytes, which says that there is a text; */
 #define OUR_SLOT_SEEN 248 /* the number of the text taken last: eight bytes, the reader's own */
+
+/*
+ * The word as it is now. Atomic: the compiler makes a new load for each look, in one piece. With a
+ * barrier: what is read after it is not older than it.
+ */
+static inline uint64_t our_look(const uint64_t *word)
+{
+	uint64_t found = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	our_from_device_barrier();
+	return found;
+}
 
 /* A mark: sequence number (4 bytes), length (2), sum of the text (2), big-endian; 0: nothing yet. */
 uint64_t our_make_mark(uint32_t sequence, const uint8_t *text, uint16_t length);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/talk-rdma-0/talk.h"
 #include "common/clock.h"
 #include "common/private.h"
@@ -16,6 +15,59 @@
 #define TURN_MS 10
 #define TURN_NS (TURN_MS * (OUR_NS_PER_S / 1000))
 
+int our_setup_talk(struct our_control *control, struct our_talk *talk)
+{
+	int ret;
+
+	/*
+	 * ibv_alloc_pd, ibv_create_cq, rdma_create_qp, ibv_reg_mr, ibv_post_recv. The send queue has a place
+	 * for each buffer, so there is room for the three requests of a line: text, mark and READ.
+	 */
+	ret = our_setup_one_sided(control, &talk->one_sided, OUR_TALK_BUFFERS, OUR_SLOT_BUFFER,
+				  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	if (ret)
+		return ret;
+	/* ibv_reg_mr: a second region of the buffer to READ into */
+	ret = our_open_buffer(control, OUR_BACK_BUFFER, our_access_for_reads(control), &talk->sink);
+	if (ret)
+		our_unsetup_one_sided(control, &talk->one_sided);
+	return ret;
+}
+
+void our_unsetup_talk(struct our_control *control, struct our_talk *talk)
+{
+	our_close_buffer(control, &talk->sink);
+	our_unsetup_one_sided(control, &talk->one_sided);
+}
+
+void our_begin_talk(struct our_control *control)
+{
+	struct our_run *run = our_run_of(control);
+
+	our_prepare_run(run);
+	run->statistics.warm_up = 0; /* of a conversation nothing is repeated */
+	control->wait_until_ns = our_end_of_wait(OUR_SERVER_TIMEOUT); /* for the first word */
+}
+
+int our_check_slot(struct our_control *control, const struct our_talk *talk)
+{
+	int ret = our_check_remote_buffer(control, &talk->one_sided.exchange.buffer);
+
+	return ret ? ret : our_learn_read_depth(control); /* ibv_query_qp */
+}
+
+int our_end_talk(struct our_control *control, const struct our_talk *talk, int ret)
+{
+	struct our_run *run = our_run_of(control);
+
+	our_statistics_end(&run->statistics);
+	if (!run->options->quiet)
+		our_report_sentence("%u lines said, %u heard", talk->said, talk->heard);
+	/* It announces that it has no more to say: leaving without that is an error. */
+	run->count = talk->heard;
+	return our_judge_end(run, ret, talk->heard);
+}
+
 /*
  * The text first, the mark after it, and after both the READ, whose completion covers the WRITEs.
  */
@@ -23,8 +75,8 @@ static void setup_requests(struct our_control *control, struct our_talk *talk)
 {
 	struct our_buffer *line = &control->memory.buffers[OUR_LINE_BUFFER];
 
-	our_setup_write_wr(control, OUR_LINE_BUFFER, &talk->exchange.buffer);
-	our_setup_read_wr(control, OUR_BACK_BUFFER, &talk->exchange.buffer);
+	our_setup_write_wr(control, OUR_LINE_BUFFER, &talk->one_sided.exchange.buffer);
+	our_setup_read_wr(control, OUR_BACK_BUFFER, &talk->one_sided.exchange.buffer);
 	control->memory.buffers[OUR_BACK_BUFFER].send_sge.lkey = talk->sink->lkey;
 	talk->text_wr = line->send_wr;
 	talk->text_wr.send_flags = 0;
@@ -85,7 +137,7 @@ static int look_back(struct our_control *control, struct our_talk *talk)
 static int react(struct our_control *control, struct our_talk *talk,
 		 const struct our_completion *completion)
 {
-	struct our_exchange *exchange = &talk->exchange;
+	struct our_exchange *exchange = &talk->one_sided.exchange;
 	int ret;
 
 	if (!our_is_exchange(completion->wr_id))
@@ -132,7 +184,7 @@ static int go_on(struct our_control *control, struct our_talk *talk, int limit_m
 	if (!talk->at_end || talk->told)
 		return 0;
 	talk->told = true;
-	return our_tell_count(control, &talk->exchange, talk->said);
+	return our_tell_count(control, &talk->one_sided.exchange, talk->said);
 }
 
 /* One turn: takes a completion, or waits for one; if it waits for stdin, it has already waited. */
@@ -152,16 +204,18 @@ static int take_turn(struct our_control *control, struct our_talk *talk)
 
 static bool is_done(const struct our_talk *talk)
 {
-	return talk->exchange.received[OUR_COUNT_TOLD] && talk->exchange.sent[OUR_COUNT_TOLD];
+	const struct our_exchange *exchange = &talk->one_sided.exchange;
+
+	return exchange->received[OUR_COUNT_TOLD] && exchange->sent[OUR_COUNT_TOLD];
 }
 
 /* A side that has sent its count has nothing more in our slot: each line was taken before. */
 static int check_count(const struct our_talk *talk)
 {
-	if (our_read_count(talk->exchange.count, talk->heard) == talk->heard)
+	if (our_read_count(talk->one_sided.exchange.count, talk->heard) == talk->heard)
 		return 0;
 	our_report_sentence("the other side has said %llu lines, and %u were heard",
-			    (unsigned long long)talk->exchange.count, talk->heard);
+			    (unsigned long long)talk->one_sided.exchange.count, talk->heard);
 	return EPROTO;
 }
 
@@ -192,8 +246,8 @@ int our_talk(struct our_control *control, struct our_talk *talk)
 	if (ret == ECONNRESET)
 		ret = take_last_words(control, talk, ret);
 	/* The other side may leave as soon as it has our count, before we know that it was sent. */
-	if (ret == ECONNRESET && talk->told && talk->exchange.received[OUR_COUNT_TOLD])
+	if (ret == ECONNRESET && talk->told && talk->one_sided.exchange.received[OUR_COUNT_TOLD])
 		ret = 0;
-	our_close_buffer(control, &talk->open);
+	our_close_buffer(control, &talk->one_sided.open);
 	return ret ? ret : check_count(talk);
 }

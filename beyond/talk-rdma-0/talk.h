@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "beyond/ping-rdma-1/exchange.h"
+#include "beyond/ping-rdma-1/one_sided.h"
 #include "beyond/talk-rdma-0/slot.h"
 #include "program/options.h"
 #include "program/stage.h"
@@ -22,9 +22,8 @@ enum our_talk_buffer {
 
 /* What a side has in addition to struct our_control. All zero at first. */
 struct our_talk {
-	struct our_exchange exchange;
-	struct ibv_mr *open; /* the slot, for the other side */
-	struct ibv_mr *sink; /* for what we read back */
+	struct our_one_sided one_sided; /* its open buffer: the slot, for the other side */
+	struct ibv_mr *sink;            /* for what we read back */
 	struct ibv_sge text_sge, mark_sge;
 	struct ibv_send_wr text_wr, mark_wr;
 	bool at_end;      /* of stdin */
@@ -37,7 +36,7 @@ struct our_talk {
 	bool told;        /* our count has been sent */
 };
 
-/* ---- sides.c ---- */
+/* ---- talk.c ---- */
 
 /*
  * Sets up QP, buffers, the slot for the other side, and the exchange's receives, before the connection
@@ -56,13 +55,13 @@ void our_begin_talk(struct our_control *control);
  */
 int our_check_slot(struct our_control *control, const struct our_talk *talk);
 
+/* Talks until both sides have no more to say. Returns 0, or an errno value, reported. */
+int our_talk(struct our_control *control, struct our_talk *talk);
+
 /* Ends the statistics, and judges `ret`, how the conversation has ended. Returns as our_judge_end does. */
 int our_end_talk(struct our_control *control, const struct our_talk *talk, int ret);
 
-/* ---- talk.c ---- */
-
-/* Talks until both sides have no more to say. Returns 0, or an errno value, reported. */
-int our_talk(struct our_control *control, struct our_talk *talk);
+/* ---- lines.c ---- */
 
 /*
  * Returns a typed line, if there is one, without waiting; if none is complete, waits up to
@@ -78,7 +77,7 @@ int our_take_typed(struct our_talk *talk, int limit_ms, uint8_t *text);
  */
 int our_show_line(const uint8_t *text, size_t length);
 
-/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c, sides.c. */
+/* The roles, and what the agent checks: see struct our_stage. client.c, agent.c. */
 int our_talk_client(struct our_control *client, struct sockaddr *server);
 int our_talk_agent(struct our_control *agent);
 int our_talk_check(struct our_control *agent);

@@ -3,7 +3,7 @@
  * Place: to be compiled and looked at, next to wait_broken.c; no program contains it. Contract: the
  * loop looks at memory each time around.
  */
-#include "beyond/talk-rdma-0/watch.h"
+#include "beyond/talk-rdma-0/slot.h"
 
 void wait_right(const uint64_t *word);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Place: unit tests of beyond/talk-rdma-0/show.c: a peer's text on a terminal, and elsewhere.
+ * Place: unit tests of beyond/talk-rdma-0/lines.c: a peer's text on a terminal, and elsewhere.
  */
 #include <stdio.h>
 #include <string.h>

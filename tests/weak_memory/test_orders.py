@@ -36,12 +36,12 @@ NEEDED = {
         ("look", "ldar"): 1,
     },
     "beyond/talk-rdma-0/slot.c": {
-        ("our_look", "dmb oshld"): 1,  # of watch.h
+        ("our_look", "dmb oshld"): 1,  # of slot.h
         ("our_note_seen", "dmb oshld"): 1,
     },
 }
 # Where the barriers of a file are written, besides the file itself.
-HEADERS = {"beyond/talk-rdma-0/slot.c": ["beyond/talk-rdma-0/watch.h"]}
+HEADERS = {"beyond/talk-rdma-0/slot.c": ["beyond/talk-rdma-0/slot.h"]}
 # What is left out, or relaxed.
 ORDERS = {r"our_(from|to)_device_barrier\(\)": "(void)0", "__ATOMIC_(ACQUIRE|RELEASE)": "__ATOMIC_RELAXED"}
 
