@@ -24,18 +24,18 @@ static void end_holders(struct our_server *server)
 {
 	uint64_t now_ns = our_now_ns();
 	struct our_agent *agent, *next;
-	struct our_pooled *transfer;
+	struct our_pooled *pooled;
 
 	for (agent = LIST_FIRST(&server->agents); agent; agent = next) {
 		next = LIST_NEXT(agent, next);
-		transfer = agent->state;
-		if (!transfer) /* it only waits for its client's answer */
+		pooled = agent->state;
+		if (!pooled) /* it only waits for its client's answer */
 			continue;
-		if (transfer->pool->failed) { /* reported */
+		if (pooled->pool->failed) { /* reported */
 			our_end_by_itself(agent, EIO);
 			continue;
 		}
-		if (transfer->sending == OUR_NO_BUFFER || !transfer->pool->low ||
+		if (pooled->sending == OUR_NO_BUFFER || !pooled->pool->low ||
 		    now_ns < our_run_of(agent->control)->sent_ns + HOLD_S * OUR_NS_PER_S)
 			continue;
 		our_report_sentence("the client has not taken its message back for %d s, and the "

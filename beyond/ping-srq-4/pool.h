@@ -43,12 +43,10 @@ struct our_pooled {
 	int sending;  /* the one whose echo is under way, or OUR_NO_BUFFER */
 };
 
-/* The agent: see struct our_stage and struct our_agent_ops. transfer.c, agent_operation.c. */
+/* The agent: see struct our_stage and struct our_agent_ops. agent.c. */
 extern const struct our_program our_pool_server_program;
 extern const struct our_agent_ops our_pooled_echoes;
 int our_pool_check(struct our_control *agent);
-int our_start_pooled(struct our_control *agent, void *state);
-void our_stop_pooled(struct our_control *agent, void *state);
 
 /* What the options say: receives in a pool, and bytes of each. */
 uint32_t our_pool_receives(void);

@@ -12,9 +12,9 @@
 const struct our_stage our_stage = {
 	.name = "ping-srq-4",
 	.client = our_ping_client,         /* ping-sr-0/client.c */
-	.reactions = &our_pooled_echoes,   /* beyond/ping-srq-4/agent_operation.c */
+	.reactions = &our_pooled_echoes,   /* beyond/ping-srq-4/agent.c */
 	.listener = our_pooling_listener,  /* beyond/ping-srq-4/loop.c */
-	.check = our_pool_check,           /* beyond/ping-srq-4/transfer.c */
+	.check = our_pool_check,           /* beyond/ping-srq-4/agent.c */
 	.connect_info = &our_private_data, /* ping-sr-1/connect_info.c */
 	.waiting = {
 		.cm = &our_cm_nonblocking,               /* ping-sr-4/cm_events.c */
