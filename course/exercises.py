@@ -181,7 +181,13 @@ EXERCISES = {
             ("our_histogram_add", "our_histogram_mean", "our_histogram_percentile"),
             {"our_histogram_mean": "0", "our_histogram_percentile": "0"},
         ),
-        Exercise("bare", "ping-rc-0", "beyond/ping-rc-0/queue_pair.c", ("setup_address",), ("to_init", "to_rtr", "to_rts")),
+        Exercise(
+            "bare",
+            "ping-rc-0",
+            "beyond/ping-rc-0/queue_pair.c",
+            ("make_mistake", "setup_address"),
+            ("to_init", "to_rtr", "to_rts"),
+        ),
         Exercise(
             "private-data",
             "ping-sr-1",

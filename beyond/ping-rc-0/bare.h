@@ -113,10 +113,11 @@ int our_report_socket(const char *call, int error, const struct sockaddr *addres
 int our_choose_device(struct our_control *control);
 void our_close_chosen_device(struct our_control *control);
 
-/* The options for these. */
-extern const struct our_option our_bare_options[];
+extern const struct our_option our_bare_options[]; /* --device, --device-port, --gid-index, --mtu */
 
 /* ---- queue_pair.c: the QP's states, by hand ---- */
+
+extern const struct our_option our_mistake_options[]; /* --mistake */
 
 /*
  * Takes control->qp from INIT to RTR (it receives from the QP `remote`) and RTS (it also sends to
@@ -150,13 +151,5 @@ int our_report_exchange(const struct our_control *control, const char *call, int
  * another errno value. None is reported.
  */
 int our_await_socket(int socket, short events, uint64_t until_ns);
-
-/* ---- mistakes.c: --mistake ---- */
-
-/* Changes what the QP will be told about its peer, if the user asked for a mistake. */
-void our_make_mistake(struct ibv_qp_attr *attr);
-
-/* Which: a number from 1 in the list of the option --mistake; 0: none. */
-extern uint64_t our_mistake;
 
 #endif

@@ -38,9 +38,6 @@ const struct our_option our_bare_options[] = {
 	{ "mtu", 0, "256|512|1024|2048|4096",
 	  "bytes a packet (default 1024, or the port's if that is less)",
 	  OUR_OWN_WORD(mtu_wanted) },
-	/* In the order of mistakes.c. */
-	{ "mistake", 0, "no-grh|qpn|psn|address",
-	  "tell the QP something wrong about its peer (README.md)", OUR_OWN_WORD(our_mistake) },
 	{ 0 },
 };
 

@@ -18,6 +18,22 @@
 #define READ_DEPTH      1  /* we send no RDMA READs, but some devices refuse 0 */
 #define HOP_LIMIT       64 /* with 1, no router would forward it */
 
+/* In the order of the option's words. */
+enum mistake {
+	NO_GRH = 1,
+	WRONG_QPN,
+	WRONG_PSN,
+	WRONG_ADDRESS,
+};
+
+static uint64_t mistake; /* --mistake; 0: none */
+
+const struct our_option our_mistake_options[] = {
+	{ "mistake", 0, "no-grh|qpn|psn|address",
+	  "tell the QP something wrong about its peer (README.md)", OUR_OWN_WORD(mistake) },
+	{ 0 },
+};
+
 /* RESET to INIT: which port it uses, and what the peer may do with our memory. */
 static int to_init(struct our_control *control)
 {
@@ -48,6 +64,26 @@ static void setup_address(const struct our_control *control, struct ibv_ah_attr 
 	address->grh.hop_limit = HOP_LIMIT;
 }
 
+/* Changes what the QP will be told about its peer; README.md has the result of each mistake. */
+static void make_mistake(struct ibv_qp_attr *attr)
+{
+	switch (mistake) {
+	case NO_GRH:
+		attr->ah_attr.is_global = 0;
+		break;
+	case WRONG_QPN:
+		attr->dest_qp_num ^= 0x800000;
+		break;
+	case WRONG_PSN:
+		attr->rq_psn = (attr->rq_psn + 0x400000) & 0xffffff;
+		break;
+	case WRONG_ADDRESS:
+		attr->ah_attr.grh.dgid.raw[15] ^= 0x40;
+		attr->ah_attr.dlid ^= 0x40;
+		break;
+	}
+}
+
 /*
  * INIT to RTR: who the peer is. From now on the QP accepts what it sends, if a receive is posted.
  */
@@ -64,7 +100,7 @@ static int to_rtr(struct our_control *control)
 	attr.rq_psn = bare->remote.psn;
 	attr.max_dest_rd_atomic = READ_DEPTH;
 	attr.min_rnr_timer = RNR_TIMER;
-	our_make_mistake(&attr);
+	make_mistake(&attr);
 	return ibv_modify_qp(control->qp, &attr,
 			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |

@@ -18,7 +18,7 @@ const struct our_stage our_stage = {
 	},
 	.client_program = &our_ping_client_program,
 	.server_program = &our_ping_server_program,
-	.options = { our_bare_options },
+	.options = { our_bare_options, our_mistake_options },
 	.server_options = { our_message_options },
 	.roce_only = true,
 };
